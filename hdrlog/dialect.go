@@ -102,11 +102,11 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	}
 	r.before = nil
 	var millis, ends bool
-	onlyLengths := r.dialect.written || r.option == SecondLength
+	onlyLengths := r.dialect.written || r.second == SecondLength
 	switch {
 	case i.Start+r.base >= millisStart && !r.dialect.written:
 		millis, ends = true, r.settleMillis(i)
-	case r.option == SecondEnd:
+	case r.second == SecondEnd:
 		i.endToLength()
 	case i.Length >= impossibleLength && i.Length >= i.Start && !onlyLengths:
 		ends = true
@@ -142,8 +142,8 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 // reports whether the second number is an end.
 func (r *Reader) settleMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
-	i.Start, i.Length, i.mended = (start+r.base)/1000-r.base, second/1000, true
-	if r.option == SecondEnd || r.option == SecondUnknown && second+r.base >= millisStart {
+	i.Start, i.Length, i.head = (start+r.base)/1000-r.base, second/1000, nil
+	if r.second == SecondEnd || r.second == SecondUnknown && second+r.base >= millisStart {
 		i.Length = (second - start) / 1000
 		return true
 	}
@@ -153,7 +153,7 @@ func (r *Reader) settleMillis(i *Interval) (ends bool) {
 // endToLength replaces the end of the interval by its length.
 func (i *Interval) endToLength() {
 	i.Length -= i.Start
-	i.mended = true
+	i.head = nil
 }
 
 // settle reads the intervals of the batch that wait as was decided. It sets the lengths of
@@ -166,13 +166,13 @@ func (r *Reader) settle(b *Batch) {
 			continue
 		}
 		i := &rec.Interval
-		if d.second == SecondEnd && !d.sure && n >= d.waiting && !i.mended {
+		if d.second == SecondEnd && !d.sure && n >= d.waiting && i.head != nil {
 			i.endToLength()
 		}
 		if i.Length >= 0 {
 			continue
 		}
-		i.Length, i.mended = 0, true
+		i.Length, i.head = 0, nil
 		if !d.saidBackwards {
 			d.saidBackwards = true
 			r.note(rec.Line, "length", ErrBackwards)
@@ -211,7 +211,7 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 	now := span{i.Start, i.Length}
 	if d.second != SecondUnknown {
 		if d.against.contradicts(d.second, now) {
-			r.err = fmt.Errorf("line %d: %w", r.line, ErrSecondRevoked)
+			r.fail(fmt.Errorf("line %d: %w", r.line, ErrSecondRevoked))
 		}
 		return
 	}
@@ -254,7 +254,7 @@ func (r *Reader) decideSecond(second SecondNumber) {
 
 // noteEnds says once that the second number is read as the end.
 func (r *Reader) noteEnds() {
-	if r.option == SecondUnknown {
+	if r.second == SecondUnknown {
 		r.noteOnce(&r.dialect.saidEnds, "length", ErrSecondEnd)
 	}
 }

@@ -40,7 +40,7 @@
 // kind [Notice], once for each log.
 //
 // Some writers write the end of an interval where its length belongs, and nothing in the header
-// says so. A Reader reads ends only if the log proves them; see [Reader.SetSecond]. In a log that a
+// says so. A Reader reads ends only if the log proves them; see [ReaderOptions]. In a log that a
 // Writer wrote, which a comment marks, it reads all numbers as they are.
 //
 // [HistogramLogReader]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/HistogramLogReader.html

@@ -20,7 +20,7 @@ import (
 // The 99th percentile of each tag. docs/library.md shows this function. It reads histograms of
 // doubles, too.
 func ExampleOpen() {
-	reader, err := hdrlog.Open("../testdata/logs/node1.hdr") // or a .gz or .zst file, or - for standard input
+	reader, err := hdrlog.Open("../testdata/logs/node1.hdr") // or a .gz or .zst file
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -284,11 +284,11 @@ func TestPageRecording(t *testing.T) {
 }
 
 // The second numbers of this log are ends, but one interval does not prove it.
-func ExampleReader_SetSecond() {
+func ExampleReaderOptions() {
 	const text = "5.000,6.250,0.000,HISTFAAAABx42pNpmSzMwMDAyAABzFAaxmey/wBlAQIl\n"
 	for _, second := range []hdrlog.SecondNumber{hdrlog.SecondUnknown, hdrlog.SecondEnd} {
-		reader := hdrlog.NewReader(strings.NewReader(text), "ends.hlog")
-		reader.SetSecond(second)
+		options := hdrlog.ReaderOptions{Second: second}
+		reader := options.NewReader(strings.NewReader(text), "ends.hlog")
 		for record := range reader.All() {
 			if record.Kind == hdrlog.Notice {
 				fmt.Println(errors.Is(record.Err, hdrlog.ErrSecondDoubt))

@@ -13,17 +13,16 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Open opens a log for reading: a file, or standard input if path is "-". Close the reader after
-// use.
-func Open(path string) (*Reader, error) {
-	if path == "-" {
-		return NewReader(os.Stdin, path), nil
-	}
+// Open opens the log in a file for reading. Close the reader after use.
+func Open(path string) (*Reader, error) { return ReaderOptions{}.Open(path) }
+
+// Open is the function [Open] with options.
+func (o ReaderOptions) Open(path string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r := NewReader(f, path)
+	r := o.NewReader(f, path)
 	r.file = f
 	return r, nil
 }

@@ -131,7 +131,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	decimal, payload, commas := decimalCommas(fields, rest)
 	if commas {
-		numbers, rest, i.mended = decimal, payload, true
+		numbers, rest = decimal, payload
 	}
 	var extra []byte
 	if end := separator(rest); end >= 0 {
@@ -142,7 +142,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		end = len(bytes.TrimRight(rest[:end], "\r\t")) // as at the end of a line
 		fields, rest = fields[:len(fields)-len(rest)+end], rest[:end]
 	}
-	i.Fields = fields
+	if !commas {
+		i.head = fields[:len(fields)-len(rest)]
+	}
 	if i.Start, err = parseSeconds(numbers[0]); err != nil {
 		return "start", err
 	}

@@ -40,7 +40,7 @@ type Reader struct {
 	name    string
 	maxLine int
 	batch   int          // how many bytes to read at a time
-	option  SecondNumber // what SetSecond set
+	second  SecondNumber // see [ReaderOptions]
 
 	line     int    // the number of the last line parsed
 	rest     []byte // text that was read but not parsed
@@ -84,35 +84,49 @@ func (b *Batch) Size() int { return cap(b.text) }
 // UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
 // content. Errors call the log by name.
 func NewReader(r io.Reader, name string) *Reader {
-	reader := &Reader{name: name, maxLine: MaxLine, batch: batchSize}
+	return ReaderOptions{}.NewReader(r, name)
+}
+
+// ReaderOptions say how to read a log that is not read alone, or that a person knows more about.
+// The zero value is what [NewReader] and [Open] use.
+type ReaderOptions struct {
+	// Second decides whether the second number of an interval is its length or its end, for a log
+	// where the reader does not find it out.
+	Second SecondNumber
+	// BatchSize is the approximate size of a batch in bytes. 0 means 256 KiB. Use a small size when
+	// many logs are read at once.
+	BatchSize int
+	// Before, if set, has read a log of the same writer that this one continues, as a new file does
+	// after rotation. If no comment before its first interval has a time, the log keeps the start
+	// and base time of the log before, with the notice [ErrTimesKept]. It also keeps the meaning of
+	// the second number, unless Second decides that.
+	Before *Reader
+}
+
+// NewReader is the function [NewReader] with options.
+func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
+	reader := &Reader{name: name, maxLine: MaxLine, batch: batchSize, second: o.Second}
 	if r != nil {
 		reader.in = &decoder{src: r}
+	}
+	if o.BatchSize > 0 {
+		reader.batch = o.BatchSize
+	}
+	reader.dialect.second, reader.dialect.sure = o.Second, o.Second != SecondUnknown
+	if o.Before != nil {
+		reader.follow(o.Before)
 	}
 	return reader
 }
 
-// SetBatchSize sets the approximate size of a batch in bytes. Use a small size when many logs are
-// read at once, as hdrlive and hdrunion do. Call SetBatchSize before you read the first record.
-func (r *Reader) SetBatchSize(bytes int) { r.batch = max(bytes, 1) }
-
-// SetSecond decides whether the second number of an interval is its length or its end, for a log
-// where the reader does not find it out. Call SetSecond before you read the first record.
-func (r *Reader) SetSecond(second SecondNumber) {
-	r.option = second
-	r.dialect.second, r.dialect.sure = second, second != SecondUnknown
-}
-
-// Continue says that the log follows another one of the same writer, as a new file does after
-// rotation. If no comment before its first interval has a time, the log keeps the start and base
-// time of the log before, with the notice [ErrTimesKept]. It also keeps the meaning of the second
-// number. It is for hdrlive, which follows logs. Call Continue before you read the first record.
-func (r *Reader) Continue(before *Reader) {
+// follow takes what the log keeps of the log before it.
+func (r *Reader) follow(before *Reader) {
 	if before.intervals || before.hasStart || before.hasBase {
 		r.before = &times{before.start, before.base, before.hasStart, before.hasBase}
 	} else {
 		r.before = before.before
 	}
-	if r.option == SecondUnknown {
+	if r.second == SecondUnknown {
 		d := &before.dialect
 		r.dialect.second, r.dialect.sure, r.dialect.written = d.second, d.sure, d.written
 	}
@@ -183,8 +197,8 @@ func (r *Reader) Intervals() iter.Seq2[*Interval, error] {
 	}
 }
 
-// Err returns the error that ended the log. It returns nil if the log was read to its end.
-// Malformed lines and a compressed file that is cut short are records, not errors.
+// Err returns the error that ended the log, with its name. It returns nil if the log was read to
+// its end. Malformed lines and a compressed file that is cut short are records, not errors.
 func (r *Reader) Err() error { return r.err }
 
 // ReadBatch fills b with the next records, at least one, as soon as a line is whole. It returns
@@ -306,7 +320,7 @@ func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 	if errors.Is(err, ErrCutShort) {
 		r.cut = err
 	} else {
-		r.err = err
+		r.fail(err)
 	}
 	// The text after the last whole line is of no use.
 	b.text = b.text[:whole]
@@ -351,11 +365,11 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 	switch rec.Kind {
 	case IntervalRecord:
 		r.intervals = true
-		if !r.dialect.sure && !rec.Interval.mended {
+		if !r.dialect.sure && rec.Interval.head != nil {
 			r.weighSecond(b, index)
 		}
 	case Comment:
-		if r.option == SecondUnknown && (isMark(line) || bytes.HasPrefix(line, []byte(union))) {
+		if r.second == SecondUnknown && (isMark(line) || bytes.HasPrefix(line, []byte(union))) {
 			if r.dialect.evidence.lines > 0 {
 				r.guessSecond()
 			}
@@ -380,6 +394,9 @@ func (r *Reader) flushNotes(b *Batch) {
 	b.Records = append(b.Records, r.notes...)
 	r.notes = r.notes[:0]
 }
+
+// fail ends the log with an error.
+func (r *Reader) fail(err error) { r.err = fmt.Errorf("%s: %w", r.name, err) }
 
 func (r *Reader) tooLong(b *Batch) {
 	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.maxLine))

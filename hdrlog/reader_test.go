@@ -350,7 +350,7 @@ func TestSentinels(t *testing.T) {
 			t.Fatalf("no malformed record for %v", want)
 		}
 		var syntax *SyntaxError
-		if err := error(r.Record().Err); !errors.Is(err, want) || !errors.As(err, &syntax) || syntax.File != "a log" || syntax.Line != r.Record().Line {
+		if err := r.Record().Err; !errors.Is(err, want) || !errors.As(err, &syntax) || syntax.File != "a log" || syntax.Line != r.Record().Line {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -498,7 +498,7 @@ func TestReadError(t *testing.T) {
 		for n := 0; n < len(encoded); n += 1 + n {
 			r := NewReader(io.MultiReader(bytes.NewReader(encoded[:n]), iotest.ErrReader(broken)), "log")
 			got := scan(r)
-			if r.Err() != broken {
+			if !errors.Is(r.Err(), broken) || r.Err().Error() != "log: broken disk" {
 				t.Errorf("%s, %d bytes: Err is %v, records %s", encoding, n, r.Err(), got)
 			}
 			if len(got) > len(want) {
@@ -727,12 +727,12 @@ func TestViews(t *testing.T) {
 			}
 			if rec.Kind == IntervalRecord {
 				i := rec.Interval
-				want := string(i.Fields)
+				want := string(fieldsOf(&i))
 				if i.Tag != nil {
 					want = "Tag=" + string(i.Tag) + "," + want
 				}
-				if want != line || !bytes.HasSuffix(i.Fields, i.Payload) {
-					t.Errorf("line %d: tag %q and fields %q", rec.Line, i.Tag, i.Fields)
+				if want != line {
+					t.Errorf("line %d: tag %q and fields %q", rec.Line, i.Tag, fieldsOf(&i))
 				}
 				n++
 			}
@@ -829,8 +829,8 @@ func mustRead(t testing.TB, name string) []byte {
 	return text
 }
 
-// TestContinue reads logs that continue others.
-func TestContinue(t *testing.T) {
+// TestBefore reads logs that continue others.
+func TestBefore(t *testing.T) {
 	const interval = "1.000,1.000,0.000,HISTFAAAABx42pNpmSzMwMBgyQABzFCaEUwpMsIEAP4CASs=\n"
 	const start, base = "#[StartTime: 2000000000.500 (seconds since epoch)]\n", "#[BaseTime: 1900000000.000 (seconds since epoch)]\n"
 	for _, test := range []struct {
@@ -850,10 +850,7 @@ func TestContinue(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var before *Reader
 			for n, text := range test.logs {
-				r := NewReader(strings.NewReader(text), "log")
-				if before != nil {
-					r.Continue(before)
-				}
+				r := ReaderOptions{Before: before}.NewReader(strings.NewReader(text), "log")
 				before = r
 				var at, start float64
 				kept := false
@@ -910,10 +907,10 @@ func TestClone(t *testing.T) {
 	var said []string
 	for rec := range NewReader(iotest.OneByteReader(bytes.NewReader(text)), "log").All() {
 		clones = append(clones, rec.Clone())
-		said = append(said, say(rec)+string(rec.Text)+string(rec.Interval.Fields))
+		said = append(said, say(rec)+string(rec.Text)+string(fieldsOf(&rec.Interval)))
 	}
 	for n, rec := range clones {
-		if got := say(rec) + string(rec.Text) + string(rec.Interval.Fields); got != said[n] {
+		if got := say(rec) + string(rec.Text) + string(fieldsOf(&rec.Interval)); got != said[n] {
 			t.Errorf("got %s, want %s", got, said[n])
 		}
 	}
@@ -1005,7 +1002,7 @@ func TestAppendStandard(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		base := float64(random.IntN(2)) * 1700000000.137
-		i := Interval{mended: true, Base: base, Start: random.Float64() * 1e4, MaxHint: 1}
+		i := Interval{Base: base, Start: random.Float64() * 1e4, MaxHint: 1}
 		end := i.Start + random.Float64()*10
 		if random.IntN(2) == 0 {
 			i.Start, end = math.Round(i.Start*1000)/1000, math.Round(end*1000)/1000
@@ -1072,7 +1069,7 @@ func TestIntervals(t *testing.T) {
 			got = append(got, string(interval.Tag)+" "+Seconds(interval.Start))
 		}
 	}
-	if want := `["a b 1.000" "log:3: start: not a number: \"wrong\"" " 2.000" "failed"]`; fmt.Sprintf("%q", got) != want {
+	if want := `["a b 1.000" "log:3: start: not a number: \"wrong\"" " 2.000" "log: failed"]`; fmt.Sprintf("%q", got) != want {
 		t.Errorf("got  %q\nwant %s", got, want)
 	}
 	for range NewReader(strings.NewReader(text), "log").Intervals() {

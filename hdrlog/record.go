@@ -53,8 +53,8 @@ type Record struct {
 	Interval Interval
 	// Seconds is the time since the epoch if Kind is StartTime or BaseTime.
 	Seconds float64
-	// Err is set if Kind is Malformed or Notice.
-	Err *SyntaxError
+	// Err is a [*SyntaxError] if Kind is Malformed or Notice, and otherwise nil.
+	Err error
 }
 
 // Clone returns a copy of the record that stays valid.
@@ -62,12 +62,8 @@ func (r *Record) Clone() *Record {
 	clone := *r
 	clone.Text = bytes.Clone(r.Text)
 	clone.Interval.Tag = bytes.Clone(r.Interval.Tag)
-	clone.Interval.Fields = bytes.Clone(r.Interval.Fields)
-	if at := len(r.Interval.Fields) - len(r.Interval.Payload); bytes.HasSuffix(r.Interval.Fields, r.Interval.Payload) {
-		clone.Interval.Payload = clone.Interval.Fields[at:]
-	} else { // of an interval that no reader made
-		clone.Interval.Payload = bytes.Clone(r.Interval.Payload)
-	}
+	clone.Interval.head = bytes.Clone(r.Interval.head)
+	clone.Interval.Payload = bytes.Clone(r.Interval.Payload)
 	return &clone
 }
 
@@ -79,9 +75,6 @@ func (r *Record) Time() time.Time { return timeOf(r.Seconds) }
 type Interval struct {
 	// Tag is the name of what was recorded. It is nil if the interval is untagged.
 	Tag []byte
-	// Fields is the line from START to the end of the payload, as it stands in the log:
-	// START,LENGTH,MAX,PAYLOAD. Use [AppendStandard] to write an interval into another log.
-	Fields []byte
 	// Payload is the encoded histogram, in base64. Package histogram decodes it.
 	Payload []byte
 	// Start is START in seconds, counted from Base. Length is how long the interval lasted, in
@@ -94,9 +87,10 @@ type Interval struct {
 	// seconds since the epoch.
 	LogStart, Base float64
 
-	// mended reports that Start and Length are not the numbers in Fields, since those are
-	// milliseconds, or ends of intervals, or a negative length, or have decimal commas.
-	mended bool
+	// head is START,LENGTH,MAX, as it stands in the log, up to the payload. It is empty if no
+	// reader returned the interval, or if Start and Length are not its numbers, since those are
+	// milliseconds, ends of intervals, or a negative length, or have decimal commas.
+	head []byte
 }
 
 // Histogram decodes the payload of the interval. It allocates all that it needs. A
@@ -194,11 +188,11 @@ var (
 // Causes of the [SyntaxError] of a notice.
 var (
 	// ErrSecondEnd: the log proves that it holds ends instead of lengths, or suggests it and is too
-	// short for a proof, or its intervals would last more than a day otherwise. [Reader.SetSecond]
-	// decides otherwise.
+	// short for a proof, or its intervals would last more than a day otherwise.
+	// [ReaderOptions.Second] decides otherwise.
 	ErrSecondEnd = errors.New("the second number is read as the interval's end")
 	// ErrSecondDoubt: nothing proves what the second number is, and it matters.
-	// [Reader.SetSecond] decides.
+	// [ReaderOptions.Second] decides.
 	ErrSecondDoubt = errors.New("the second number may be the interval's end; it is read as the length")
 	// ErrMilliseconds: the times would be after the year 5138 in seconds.
 	ErrMilliseconds = errors.New("times are read as milliseconds")
@@ -210,12 +204,13 @@ var (
 	ErrTagSpace = errors.New("the tag contains a space; the reference does not read it, and a union writes %20")
 	// ErrTimesChange: a comment changed the start or base time after intervals were read.
 	ErrTimesChange = errors.New("the time changes")
-	// ErrTimesKept: the log continues another one without times of its own, see [Reader.Continue].
+	// ErrTimesKept: the log continues another one without times of its own, see
+	// [ReaderOptions.Before].
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
 
 // ErrSecondRevoked ends a log whose intervals were returned with lengths or ends as second numbers
-// before others proved that to be wrong. Use [Reader.SetSecond].
+// before others proved that to be wrong. Use [ReaderOptions.Second].
 var ErrSecondRevoked = errors.New("the intervals so far disprove that the second number is what it was read as, the length or the end")
 
 // Errors for values that were not made by their function.

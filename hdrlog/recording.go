@@ -165,7 +165,9 @@ func (r *Recording) write(final bool) {
 		if tag != "" {
 			name = []byte(tag)
 		}
-		if r.writer.Interval(name, start, length, &r.taken) == nil && r.options.Each != nil {
+		if err := r.writer.Interval(name, start, length, &r.taken); err != nil {
+			r.writer.fail(err)
+		} else if r.options.Each != nil {
 			r.options.Each(tag, r.begin.Add(begin), r.begin.Add(time.Duration(end)*time.Millisecond), &r.taken)
 		}
 	}

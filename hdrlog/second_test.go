@@ -330,7 +330,7 @@ func TestWrittenIsReadBack(t *testing.T) {
 		}
 		r := NewReader(bytes.NewReader(log.Bytes()), "log")
 		for _, want := range intervals {
-			if got := nextInterval(r); got == nil || got.StartMillis() != Millis(want.start) || got.EndMillis()-got.StartMillis() != Millis(want.length) || got.mended {
+			if got := nextInterval(r); got == nil || got.StartMillis() != Millis(want.start) || got.EndMillis()-got.StartMillis() != Millis(want.length) || got.head == nil {
 				t.Fatalf("got %+v, want %+v, of\n%s", got, want, log.String())
 			}
 		}
@@ -400,8 +400,8 @@ func TestSecondOf(t *testing.T) {
 	}
 }
 
-// SetSecond decides, against what the log proves and what a Writer wrote.
-func TestSetSecond(t *testing.T) {
+// ReaderOptions.Second decides, against what the log proves and what a Writer wrote.
+func TestOptionSecond(t *testing.T) {
 	const (
 		ends   = "5,6,1,H\n6,7,1,H\n"
 		millis = "1441812279474,1441812280474,1,H\n"
@@ -431,13 +431,12 @@ func TestSetSecond(t *testing.T) {
 		{"decimal commas as ends", "5,0,6,0,1,0,H\n", SecondEnd, []float64{1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := NewReader(strings.NewReader(test.log), "log")
-			r.SetSecond(test.second)
+			r := ReaderOptions{Second: test.second}.NewReader(strings.NewReader(test.log), "log")
 			var got []float64
 			for rec := range r.All() {
 				if rec.Kind == IntervalRecord {
 					got = append(got, math.Round(rec.Interval.Length*1e6)/1e6)
-				} else if rec.Kind == Notice && test.second != SecondUnknown && rec.Err.Field == "length" {
+				} else if rec.Kind == Notice && test.second != SecondUnknown && rec.Err.(*SyntaxError).Field == "length" {
 					t.Error(rec.Err)
 				}
 			}
@@ -528,9 +527,8 @@ func TestContinueSecond(t *testing.T) {
 			before := NewReader(strings.NewReader(test.before), "before")
 			for before.Scan() {
 			}
-			r := NewReader(unread{t, iotest.OneByteReader(strings.NewReader(interval))}, "log")
-			r.SetSecond(test.option)
-			r.Continue(before)
+			o := ReaderOptions{Second: test.option, Before: before}
+			r := o.NewReader(unread{t, iotest.OneByteReader(strings.NewReader(interval))}, "log")
 			if i := nextInterval(r); i == nil || i.Length != test.want {
 				t.Errorf("got %+v, want a length of %v", i, test.want)
 			}

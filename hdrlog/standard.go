@@ -11,7 +11,7 @@ import (
 // numbers that the reference does not read.
 func AppendStandard(text []byte, i *Interval) []byte {
 	if i.standard() {
-		return append(text, i.Fields[:len(i.Fields)-len(i.Payload)]...)
+		return append(text, i.head...)
 	}
 	start, length := standardTimes(i)
 	text = append(text, Seconds(start)...)
@@ -36,7 +36,7 @@ func StandardTag(tag []byte) []byte {
 func AppendMax(text []byte, i *Interval) []byte {
 	switch {
 	case i.standard():
-		head := bytes.TrimRight(i.Fields[:len(i.Fields)-len(i.Payload)], ", ")
+		head := bytes.TrimRight(i.head, ", ")
 		return append(text, head[bytes.LastIndexAny(head, ", ")+1:]...)
 	case !i.finiteMax():
 		return append(text, "0.000"...) // it is only a hint
@@ -44,9 +44,9 @@ func AppendMax(text []byte, i *Interval) []byte {
 	return strconv.AppendFloat(text, i.MaxHint, 'f', 3, 64)
 }
 
-// standard reports whether Fields makes sense in any log as it stands.
+// standard reports whether head makes sense in any log as it stands.
 func (i *Interval) standard() bool {
-	return len(i.Fields) > 0 && !i.mended && i.finiteMax()
+	return i.head != nil && i.finiteMax()
 }
 
 // finiteMax reports whether MAX is finite. The reference does not read the spellings that writers

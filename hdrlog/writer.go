@@ -3,6 +3,7 @@ package hdrlog
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -40,17 +41,18 @@ var (
 // and start time, and [Writer.Legend], then write intervals. Call Flush at the end, since a Writer
 // buffers.
 //
-// A Writer writes nothing that a [Reader] would complain about or read differently. It keeps its
-// first error and returns it from all later calls, Flush included. It is not safe for concurrent
-// use.
+// A Writer writes nothing that a [Reader] would complain about or read differently: what it is
+// given wrongly, such as a tag with a comma, is an error, and the next call goes on. It keeps its
+// first error of writing and returns it from all later calls, Flush included. It is not safe for
+// concurrent use.
 type Writer struct {
 	w       *bufio.Writer
 	encoder histogram.Encoder
 	line    []byte
 	marked  bool    // the log has the comment of a Writer
 	base    float64 // the base time, in seconds since the epoch
-	err     error
-	checker Reader // parses what is written
+	err     error   // of writing
+	checker Reader  // parses what is written
 }
 
 // NewWriter returns a writer of a log to w.
@@ -61,7 +63,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: bufio.NewWriterSize(w, 64<<10)}
 }
 
-// Flush writes the buffered text. It returns the first error of the Writer.
+// Flush writes the buffered text. It returns the first error of writing.
 func (w *Writer) Flush() error {
 	if w.ready() {
 		w.fail(w.w.Flush())
@@ -95,9 +97,9 @@ func (w *Writer) Comment(text string) error {
 		var rec Record
 		switch _, err := w.checker.parseComment(&rec, w.line); {
 		case err != nil || rec.Kind != Comment:
-			return w.fail(fmt.Errorf("%w: %s", ErrComment, quoted(w.line)))
+			return fmt.Errorf("%w: %s", ErrComment, quoted(w.line))
 		case len(w.line) > MaxLine:
-			return w.fail(fmt.Errorf("%w: a comment over %d bytes", ErrLineTooLong, MaxLine))
+			return fmt.Errorf("%w: a comment over %d bytes", ErrLineTooLong, MaxLine)
 		}
 		w.write(append(w.line, '\n'))
 	}
@@ -106,7 +108,10 @@ func (w *Writer) Comment(text string) error {
 
 // StartTime writes the start of the log, in seconds since the epoch.
 func (w *Writer) StartTime(seconds float64) error {
-	if w.ready() && w.checkTime("start time", seconds) {
+	if err := checkTime("start time", seconds); err != nil {
+		return err
+	}
+	if w.ready() {
 		date := time.UnixMilli(millis(seconds)).UTC().Format("Mon Jan 02 15:04:05 MST 2006")
 		w.print("#[StartTime: " + Seconds(seconds) + " (seconds since epoch), " + date + "]\n")
 	}
@@ -115,22 +120,25 @@ func (w *Writer) StartTime(seconds float64) error {
 
 // BaseTime writes the time from which the starts of intervals count, in seconds since the epoch.
 func (w *Writer) BaseTime(seconds float64) error {
-	if w.ready() && w.checkTime("base time", seconds) {
+	if err := checkTime("base time", seconds); err != nil {
+		return err
+	}
+	if w.ready() {
 		w.base = seconds
 		w.print("#[BaseTime: " + Seconds(seconds) + " (seconds since epoch)]\n")
 	}
 	return w.err
 }
 
-// checkTime reports whether a Reader takes a time.
-func (w *Writer) checkTime(name string, seconds float64) bool {
+// checkTime returns an error if a Reader does not take a time.
+func checkTime(name string, seconds float64) error {
 	switch {
 	case math.IsNaN(seconds):
-		w.fail(fmt.Errorf("%w: %s %v", ErrNumber, name, seconds))
+		return fmt.Errorf("%w: %s %v", ErrNumber, name, seconds)
 	case math.Abs(seconds) > maxTime:
-		w.fail(fmt.Errorf("%w: %s %v", ErrTime, name, seconds))
+		return fmt.Errorf("%w: %s %v", ErrTime, name, seconds)
 	}
-	return w.err == nil
+	return nil
 }
 
 // Seconds formats seconds for a log: exactly, with at least three decimals.
@@ -155,18 +163,21 @@ func (w *Writer) Legend() error {
 // time, and its length, both in seconds and rounded to the millisecond, and its histogram. A reader
 // that truncates as the reference does gets these milliseconds. It does not keep the histogram.
 func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histogram) error {
-	switch {
-	case !w.ready() || !w.checkTime("start", start) || !w.checkTime("length", length):
+	if !w.ready() {
 		return w.err
-	case h == nil:
-		return w.fail(ErrNoHistogram)
+	}
+	if err := cmp.Or(checkTime("start", start), checkTime("length", length)); err != nil {
+		return err
+	}
+	if h == nil {
+		return ErrNoHistogram
 	}
 	from := baseMillis(w.base) + Millis(start)
 	w.line = AppendTimes(w.line[:0], w.base, from, from+Millis(length))
 	w.line = fmt.Appendf(w.line, ",%.3f,", h.Float(h.Max())/MaxRatio)
 	line, err := w.encoder.AppendBase64(w.line, h)
 	if err != nil {
-		return w.fail(err)
+		return err
 	}
 	w.line = line
 	return w.Fields(tag, line)
@@ -195,11 +206,8 @@ func (w *Writer) Fields(tag, fields []byte) error {
 	if !w.ready() {
 		return w.err
 	}
-	if err := CheckTag(tag); err != nil {
-		return w.fail(err)
-	}
-	if err := w.checkFields(fields); err != nil {
-		return w.fail(err)
+	if err := cmp.Or(CheckTag(tag), w.checkFields(fields)); err != nil {
+		return err
 	}
 	if !w.marked {
 		w.mark()
@@ -225,10 +233,10 @@ func (w *Writer) checkFields(fields []byte) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", field, err)
-	case extra || bytes.IndexByte(fields, '\n') >= 0 || len(i.Fields) != len(fields) || len(bytes.TrimRight(fields, "\r \t")) != len(fields):
-		return fmt.Errorf("%w: %s", ErrExtra, quoted(fields))
-	case i.mended:
+	case i.head == nil:
 		return fmt.Errorf("start: %w: %s", ErrNumber, quoted(fields))
+	case extra || bytes.IndexByte(fields, '\n') >= 0 || len(i.head)+len(i.Payload) != len(fields) || len(bytes.TrimRight(fields, "\r \t")) != len(fields):
+		return fmt.Errorf("%w: %s", ErrExtra, quoted(fields))
 	case i.Length < 0:
 		return fmt.Errorf("%w: %v", ErrNegative, i.Length)
 	}
@@ -243,13 +251,8 @@ func (w *Writer) ready() bool {
 	return w.err == nil
 }
 
-// fail keeps the first error and returns it.
-func (w *Writer) fail(err error) error {
-	if w.err == nil {
-		w.err = err
-	}
-	return w.err
-}
+// fail keeps the first error of writing.
+func (w *Writer) fail(err error) { w.err = cmp.Or(w.err, err) }
 
 func (w *Writer) write(text []byte) {
 	_, err := w.w.Write(text)

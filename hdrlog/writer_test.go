@@ -120,15 +120,15 @@ func TestWriter(t *testing.T) {
 			}
 		case IntervalRecord:
 			if n == len(intervals) {
-				if string(rec.Interval.Fields) != "1,2,3,HIST" {
-					t.Errorf("copied %q", rec.Interval.Fields)
+				if string(fieldsOf(&rec.Interval)) != "1,2,3,HIST" {
+					t.Errorf("copied %q", fieldsOf(&rec.Interval))
 				}
 				continue
 			}
 			want, got := intervals[n], rec.Interval
-			if !bytes.Equal(got.Tag, want.tag) || (got.Tag == nil) != (want.tag == nil) || !bytes.HasPrefix(got.Fields, []byte(want.fields)) ||
+			if !bytes.Equal(got.Tag, want.tag) || (got.Tag == nil) != (want.tag == nil) || !bytes.HasPrefix(got.head, []byte(want.fields)) ||
 				math.Abs(got.Start-want.start) > 0.0005 || math.Abs(got.Length-want.length) > 0.0006 {
-				t.Errorf("interval %d: tag %q, %s", n, got.Tag, got.Fields)
+				t.Errorf("interval %d: tag %q, %s", n, got.Tag, got.head)
 			}
 			if h := decodePayload(t, got.Payload); !sameCounts(h, want.h) {
 				t.Errorf("interval %d: %d values, %+v", n, h.TotalCount(), h.Layout())
@@ -171,7 +171,7 @@ func TestRewrite(t *testing.T) {
 				}
 			}
 			if rec.Kind == IntervalRecord {
-				fields.Fields(i.Tag, i.Fields)
+				fields.Fields(i.Tag, fieldsOf(i))
 			} else {
 				fields.Flush()
 				copied.Write(rec.Text)
@@ -223,8 +223,8 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// Each error is kept: no later call succeeds, and nothing but whole lines is written. What a Reader
-// would complain about or read differently is an error.
+// What a Reader would complain about or read differently is an error, of which nothing but whole
+// lines is written, and what comes later is. An error of writing is kept: no later call succeeds.
 func TestWriterErrors(t *testing.T) {
 	h := newSum(t)
 	wide := newHistogram(t, histogram.Layout{Digits: 0, Lowest: 1, Ratio: 1}, 1, math.MaxInt64)
@@ -281,11 +281,15 @@ func TestWriterErrors(t *testing.T) {
 			if !errors.Is(err, test.is) || test.want != "" && err.Error() != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
-			expectKept(t, w, test.is, h)
+			err = errors.Join(w.Flush(), w.BaseTime(0))
 			for line := range strings.Lines(out.String()) {
 				if line[0] != '#' || line[len(line)-1] != '\n' {
 					t.Errorf("%q is written", line)
 				}
+			}
+			out.Reset()
+			if err = errors.Join(err, w.Fields(nil, []byte("1,2,3,H")), w.Flush()); err != nil || !strings.HasSuffix(out.String(), "\n1,2,3,H\n") {
+				t.Errorf("after the error: %v, %q", err, out.String())
 			}
 		})
 	}

@@ -307,8 +307,7 @@ func (fn *readFn) open(ctx context.Context, name string, emitProblem func(string
 	if err != nil {
 		return nil, err
 	}
-	l := &logReader{readFn: fn, found: finder{facts: facts{File: name}}, reader: hdrlog.NewReader(file, name)}
-	l.reader.SetBatchSize(readBatch)
+	l := &logReader{readFn: fn, found: finder{facts: facts{File: name}}, reader: hdrlog.ReaderOptions{BatchSize: readBatch}.NewReader(file, name)}
 	l.close = func() {
 		l.reader.Close()
 		file.Close()
@@ -333,7 +332,8 @@ func (l *logReader) next() (bool, error) {
 		case hdrlog.Notice:
 			l.notice(r.Err.Error())
 		case hdrlog.Malformed:
-			l.problem(r.Err.Line, r.Err.Field, r.Err.Err)
+			err := r.Err.(*hdrlog.SyntaxError)
+			l.problem(err.Line, err.Field, err.Err)
 		case hdrlog.IntervalRecord:
 			l.found.Seen++
 			if l.span.Contains(&r.Interval, 0) && l.filter.Keeps(r.Interval.Tag) {
@@ -344,7 +344,7 @@ func (l *logReader) next() (bool, error) {
 		}
 	}
 	if err := l.reader.Err(); err != nil {
-		return false, fmt.Errorf("%s: %w", l.reader.Name(), err)
+		return false, err
 	}
 	if found, err := l.found.units.Unit(); err == nil && found != (unit.Unit{}) {
 		l.found.Unit = found.Comment()

@@ -285,7 +285,9 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, names func(*st
 
 func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
 	w := hdrlog.NewWriter(to)
-	union.WriteHeader(w, h.Sources, h.unit(), h.Base)
+	if err := union.WriteHeader(w, h.Sources, h.unit(), h.Base); err != nil {
+		return err
+	}
 	var sum merge.Sum
 	var fields []byte
 	for parts.Len() > 0 {
@@ -297,10 +299,12 @@ func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
 		if err == nil {
 			fields, err = sum.AppendFields(fields[:0], h.Base)
 		}
+		if err == nil {
+			err = w.Fields(tag, fields)
+		}
 		if err != nil {
 			return err
 		}
-		w.Fields(tag, fields)
 		more, err := p.next()
 		switch {
 		case err != nil:

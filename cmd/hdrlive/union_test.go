@@ -136,7 +136,7 @@ func absolute(t *testing.T, args ...string) string {
 	for rec := range r.All() {
 		if rec.Kind == hdrlog.IntervalRecord {
 			i := &rec.Interval
-			fmt.Fprintf(&b, "%s %d %d %s %s\n", i.Tag, i.StartMillis(), i.EndMillis(), strings.Split(string(i.Fields), ",")[2], i.Payload)
+			fmt.Fprintf(&b, "%s %d %d %s %s\n", i.Tag, i.StartMillis(), i.EndMillis(), hdrlog.AppendMax(nil, i), i.Payload)
 		}
 	}
 	return b.String()

@@ -27,18 +27,13 @@ func (m *Merger) read(in *input) {
 			m.ended(in, err)
 			return
 		}
-		r := hdrlog.NewReader(log, in.source.Name())
-		r.SetBatchSize(16 << 10)
-		r.SetSecond(m.options.Second)
 		taken := 0
 		if mark := log.Resumed(); mark != nil {
 			if taken = mark.Line; before == nil {
 				before, h.kept = resume(in.source.Name(), mark), mark.Header
 			}
 		}
-		if before != nil {
-			r.Continue(before)
-		}
+		r := hdrlog.ReaderOptions{Second: m.options.Second, BatchSize: 16 << 10, Before: before}.NewReader(log, in.source.Name())
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
@@ -55,7 +50,7 @@ func (m *Merger) read(in *input) {
 			}
 		}
 		if err := r.Err(); err != nil && !errors.Is(err, follow.ErrStopped) {
-			m.ended(in, err)
+			m.ended(in, errors.Unwrap(err)) // the input has a name
 			return
 		}
 	}

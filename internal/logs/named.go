@@ -81,8 +81,7 @@ func holdingOf(input *scan.Input) (h holding) {
 		return h
 	}
 	defer file.Close()
-	reader := hdrlog.NewReader(io.LimitReader(file, maxHeader), input.Name)
-	reader.SetBatchSize(4 << 10)
+	reader := input.NewReader(io.LimitReader(file, maxHeader), 4<<10)
 	var operation []byte
 	size := 0
 	first, part := true, false // before the version line; a part

@@ -182,7 +182,7 @@ func (in *Inputs) TagPatterns() []string {
 			break // the tags that were found until here are right
 		}
 		defer file.Close()
-		reader := inputs[n].NewReader(file)
+		reader := inputs[n].NewReader(file, 0)
 		for size < most && reader.Scan() {
 			r := reader.Record()
 			size += len(r.Text)

@@ -141,7 +141,7 @@ func findEnds(s *scan.Scan, together bool) error {
 			return err
 		}
 		input.End = math.MinInt64
-		log := input.NewReader(file)
+		log := input.NewReader(file, 0)
 		for log.Scan() {
 			if r := log.Record(); r.Kind == hdrlog.IntervalRecord {
 				first, input.End = min(first, r.Interval.LogStart), max(input.End, scan.EndMillis(&r.Interval))
@@ -149,7 +149,7 @@ func findEnds(s *scan.Scan, together bool) error {
 		}
 		file.Close()
 		if err := log.Err(); err != nil {
-			return fmt.Errorf("%s: %w", input.Name, err)
+			return err
 		}
 		last = max(last, input.End)
 	}

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 
@@ -157,13 +158,10 @@ func (r *Recorder) addPayload(row *Row) error {
 func (r *Recorder) writeInterval(tag []byte, start, end int64, h *histogram.Histogram) error {
 	if !r.begun {
 		r.begun, r.base = true, start
-		r.w.Version()
-		if err := r.header(r.w); err != nil {
+		seconds := float64(start) / 1000
+		if err := cmp.Or(r.w.Version(), r.header(r.w), r.w.BaseTime(seconds), r.w.StartTime(seconds), r.w.Legend()); err != nil {
 			return err
 		}
-		r.w.BaseTime(float64(start) / 1000)
-		r.w.StartTime(float64(start) / 1000)
-		r.w.Legend()
 	}
 	return r.w.Interval(tag, float64(start-r.base)/1000, float64(end-start)/1000, h)
 }

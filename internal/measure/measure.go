@@ -256,8 +256,8 @@ func choose(name string, h *head) (*Format, error) {
 // IsLog reports whether a file that begins so is a HdrHistogram log: it has an interval, or a line
 // before these.
 func IsLog(begin []byte) bool {
-	r := hdrlog.NewReader(bytes.NewReader(begin), "")
-	r.SetBatchSize(1 << 10) // the usual one takes longer than all else, for each of many files
+	// The usual size takes longer than all else, for each of many files.
+	r := hdrlog.ReaderOptions{BatchSize: 1 << 10}.NewReader(bytes.NewReader(begin), "")
 	for record := range r.All() {
 		switch {
 		case record.Kind == hdrlog.StartTime, record.Kind == hdrlog.BaseTime, record.Kind == hdrlog.Legend,

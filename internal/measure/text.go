@@ -74,11 +74,11 @@ func (r *Reader) Header(log *hdrlog.Writer, atEnd bool) error {
 	if atEnd {
 		at = "end"
 	}
-	log.Comment(fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", r.Format(), at))
+	text := fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", r.Format(), at)
 	if u := r.Unit(); u != (unit.Unit{}) {
-		return log.Comment(u.Comment())
+		text += "\n" + u.Comment()
 	}
-	return nil
+	return log.Comment(text)
 }
 
 // What hdrrec does if no option says otherwise.

@@ -258,7 +258,7 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	r, o := &b.Records[n], &b.outcomes[n]
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
-		return false, s.Report(r.Err, r.Kind == hdrlog.Malformed)
+		return false, s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
 	case hdrlog.IntervalRecord:
 		s.Seen++
 	case hdrlog.Comment, hdrlog.BaseTime:

@@ -69,11 +69,10 @@ func Stdin(r io.Reader) Input {
 	return input
 }
 
-// NewReader returns a reader of the input, which is open as r.
-func (i *Input) NewReader(r io.Reader) *hdrlog.Reader {
-	reader := hdrlog.NewReader(r, i.Name)
-	reader.SetSecond(i.Second)
-	return reader
+// NewReader returns a reader of the input, which is open as r. See [hdrlog.ReaderOptions] for
+// batchSize; at 0 it is the usual one.
+func (i *Input) NewReader(r io.Reader, batchSize int) *hdrlog.Reader {
+	return hdrlog.ReaderOptions{Second: i.Second, BatchSize: batchSize}.NewReader(r, i.Name)
 }
 
 // Same reports whether two inputs are one.
@@ -223,8 +222,7 @@ func (s *Scan) choose(input int, i *hdrlog.Interval) (kept, inRange bool) {
 	return kept && inRange, inRange
 }
 
-// Open opens the log of an input. See [hdrlog.Reader.SetBatchSize] for batchSize; at 0 it is the
-// usual one.
+// Open opens the log of an input. See [Input.NewReader] for batchSize.
 func (s *Scan) Open(input, batchSize int) (*Log, error) {
 	in := &s.Inputs[input]
 	file, err := in.Open()
@@ -240,11 +238,7 @@ func (s *Scan) Open(input, batchSize int) (*Log, error) {
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", in.Name, err)
 	}
-	log := &Log{in.NewReader(src), file, window}
-	if batchSize > 0 {
-		log.SetBatchSize(batchSize)
-	}
-	return log, nil
+	return &Log{in.NewReader(src, batchSize), file, window}, nil
 }
 
 // Count returns a reader of file that reports to Progress.
@@ -282,14 +276,6 @@ func (s *Scan) window(log io.Reader) (_ io.Reader, free func(), err error) {
 	}
 	account, charge := s.Memory.Open("logs with zstd windows", "give fewer at a time"), new(ledger.Charge)
 	return src, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1, int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
-}
-
-// Err is [hdrlog.Reader.Err] with the name of the input.
-func (l *Log) Err() error {
-	if err := l.Reader.Err(); err != nil {
-		return fmt.Errorf("%s: %w", l.Name(), err)
-	}
-	return nil
 }
 
 // counter counts the bytes that are read.

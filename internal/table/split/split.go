@@ -126,14 +126,20 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 		return "", err
 	}
 	p.current = part
-	p.writeComments(part)
+	if err := p.writeComments(part); err != nil {
+		return "", err
+	}
 	if part.start != v.LogStart || part.base != v.Base {
-		p.writeTimes(part, v)
+		if err := p.writeTimes(part, v); err != nil {
+			return "", err
+		}
 	}
 	if p.fields, err = p.appendStandard(p.fields[:0], v); err != nil {
 		return "", err
 	}
-	p.writer.Fields(nil, p.fields)
+	if err := p.writer.Fields(nil, p.fields); err != nil {
+		return "", err
+	}
 	return part.path, p.writer.Flush()
 }
 
@@ -165,12 +171,8 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 	s.parts[string(p.key)] = made
 	p.parts = append(p.parts, made)
 	p.current = made
-	p.writer.Version()
-	p.writeComments(made)
-	p.writer.Comment(writers.Split(s.name, made.tag))
-	p.writeTimes(made, v)
-	p.writer.Legend()
-	return made, p.writer.Flush()
+	return made, cmp.Or(p.writer.Version(), p.writeComments(made), p.writer.Comment(writers.Split(s.name, made.tag)),
+		p.writeTimes(made, v), p.writer.Legend(), p.writer.Flush())
 }
 
 // claim finds the place of a part. It is an error if another part or an input is there, or if no
@@ -218,18 +220,20 @@ func fileName(input string) string {
 }
 
 // writeComments writes the comments of the source that the part lacks.
-func (p *Parts) writeComments(part *part) {
+func (p *Parts) writeComments(part *part) error {
 	for _, text := range part.source.comments[part.comments:] {
-		p.writer.Comment(string(text))
+		if err := p.writer.Comment(string(text)); err != nil {
+			return err
+		}
 	}
 	part.comments = len(part.source.comments)
+	return nil
 }
 
 // writeTimes writes the start of the interval's log, and the time from which its intervals count.
-func (p *Parts) writeTimes(part *part, v scan.Visit) {
+func (p *Parts) writeTimes(part *part, v scan.Visit) error {
 	part.start, part.base = v.LogStart, v.Base
-	p.writer.StartTime(part.start)
-	p.writer.BaseTime(part.base)
+	return cmp.Or(p.writer.StartTime(part.start), p.writer.BaseTime(part.base))
 }
 
 // appendStandard appends the fields of an interval: unchanged, unless they make no sense in another

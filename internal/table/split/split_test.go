@@ -150,7 +150,7 @@ func TestErrors(t *testing.T) {
 	add := func(folder string) error {
 		parts := New([]scan.Input{{Name: "log.hdr"}}, Options{Folder: folder})
 		defer parts.Close()
-		i := &hdrlog.Interval{Fields: []byte("1.000,1.000,0.000," + negative), Payload: []byte(negative), Start: 1, Length: 1}
+		i := &hdrlog.Interval{Payload: []byte(negative), Start: 1, Length: 1}
 		_, err := parts.Add(scan.Visit{Interval: i})
 		return err
 	}
@@ -279,7 +279,7 @@ func TestName(t *testing.T) {
 	input := scan.Input{Name: "a\n0.000,1.000,0.000," + payload}
 	parts := New([]scan.Input{input}, Options{Folder: folder})
 	defer parts.Close()
-	i := &hdrlog.Interval{Fields: []byte("1.000,1.000,0.000," + payload), Payload: []byte(payload), Start: 1, Length: 1}
+	i := &hdrlog.Interval{Payload: []byte(payload), Start: 1, Length: 1}
 	if _, err := parts.Add(scan.Visit{Interval: i}); err != nil {
 		t.Fatal(err)
 	}

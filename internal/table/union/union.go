@@ -14,6 +14,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"hdrkit/hdrlog"
@@ -318,14 +319,16 @@ func (u *union) write() error {
 
 func (u *union) writeLine(tag, fields []byte) error {
 	if u.count == 0 {
-		u.writeHeader()
+		if err := u.writeHeader(); err != nil {
+			return err
+		}
 	}
 	u.count++
 	return u.writer.Fields(tag, fields)
 }
 
 // writeHeader writes what opens the result: the same whatever the order of the inputs is.
-func (u *union) writeHeader() {
+func (u *union) writeHeader() error {
 	var sources []string
 	for _, input := range u.scan.Inputs {
 		source := input.Name
@@ -334,30 +337,26 @@ func (u *union) writeHeader() {
 		}
 		sources = append(sources, source)
 	}
-	WriteHeader(u.writer, sources, u.unit, u.base)
+	return WriteHeader(u.writer, sources, u.unit, u.base)
 }
 
 // WriteHeader writes what opens a union: its sources, none if more may come, the unit of its values
 // if that is known, and its base time in milliseconds since the epoch. It sorts the sources.
 func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int64) error {
-	w.Version()
+	comments := []string{fmt.Sprintf("[Union of %d logs]", len(sources))}
 	switch len(sources) {
 	case 0:
-		w.Comment("[Union of logs, written while they were]")
+		comments[0] = "[Union of logs, written while they were]"
 	case 1:
-		w.Comment("[Union of 1 log]")
-	default:
-		w.Comment(fmt.Sprintf("[Union of %d logs]", len(sources)))
+		comments[0] = "[Union of 1 log]"
 	}
 	slices.Sort(sources)
 	for _, source := range sources {
-		w.Comment("[Source: " + tags.Printable(source) + "]")
+		comments = append(comments, "[Source: "+tags.Printable(source)+"]")
 	}
 	if values != (unit.Unit{}) {
-		w.Comment(values.Comment())
+		comments = append(comments, values.Comment())
 	}
 	seconds := float64(base) / 1000
-	w.BaseTime(seconds)
-	w.StartTime(seconds)
-	return w.Legend()
+	return cmp.Or(w.Version(), w.Comment(strings.Join(comments, "\n")), w.BaseTime(seconds), w.StartTime(seconds), w.Legend())
 }
