@@ -5,7 +5,6 @@ import (
 	"log"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 )
 
@@ -31,9 +30,8 @@ func Example() {
 			log.Fatal(r.Err())
 		}
 	}
-	var scratch histogram.Histogram
 	for m := range minutes.All() {
-		h, err := m.Histogram(&scratch)
+		h, err := m.Histogram(nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -44,6 +42,38 @@ func Example() {
 	// 1468800360 insert-rt    6 intervals   2799 values, 99% are at most 4681727
 	// 1468800420 insert-rt   18 intervals   7891 values, 99% are at most 69992447
 	// 1468800480 insert-rt   12 intervals   5394 values, 99% are at most 182845439
+}
+
+// The sums of two logs by tag, and their 99th percentiles. A tag may have integers or doubles.
+func ExampleByTag() {
+	var logs []*hdrlog.Reader
+	for _, name := range []string{"node1.hdr", "node2.hdr"} {
+		r, err := hdrlog.Open("../../testdata/logs/" + name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer r.Close()
+		logs = append(logs, r)
+	}
+	sums, err := merge.ByTag(func(err error) { log.Print(err) }, logs...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range sums {
+		h, err := s.Histogram(nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%-10s %3d intervals %6d values, 99%% are at most %.0f\n",
+			s.Tag, s.Intervals(), h.TotalCount(), h.Float(h.ValueAtPercentile(99)))
+	}
+	// Output:
+	// insert-rt   24 intervals  10722 values, 99% are at most 45744127
+	// insert-st   24 intervals  10722 values, 99% are at most 7839743
+	// insert-wt   24 intervals  10722 values, 99% are at most 25985023
+	// simple1-rt  24 intervals  76681 values, 99% are at most 57802751
+	// simple1-st  24 intervals  76681 values, 99% are at most 28082175
+	// simple1-wt  24 intervals  76681 values, 99% are at most 28606463
 }
 
 // A pipeline adds up intervals in any grouping, and sends sums from one machine to another as
@@ -73,7 +103,7 @@ func ExampleSum() {
 			}
 		}
 	}
-	h, err := all.Histogram(new(histogram.Histogram))
+	h, err := all.Histogram(nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestNothingIsLost(t *testing.T) {
 		sums := make([]*Sum, 1+random.IntN(4))
 		tallies := make([]tally, len(sums))
 		for n := range sums {
-			sums[n] = &Sum{Spare: spare}
+			sums[n] = &Sum{spare: spare}
 		}
 		last := func(n int) string {
 			return fmt.Sprintf("seed %d, %d intervals, spare %d", seed, tallies[n].intervals, spare)

@@ -39,17 +39,52 @@
 //
 // # The parts
 //
-// [Windows] merges logs whole or while they are read or written. [Rates] say what to divide the
-// values of a window by. [Sum] is what the intervals of one
-// tag and window add up to. It is a combiner for pipelines: [Sum.Merge] is associative and
-// commutative, an empty Sum changes nothing, and a Sum can be sent as bytes. [Moving] is a moving
-// window. [Rates] are the rates of windows.
+// [ByTag] adds up whole logs:
+//
+//	log, err := hdrlog.Open("run.hdr")
+//	...
+//	sums, err := merge.ByTag(nil, log)
+//	...
+//	for _, s := range sums {
+//		h, err := s.Histogram(nil)
+//		...
+//		fmt.Printf("%s: p99 is %v\n", s.Tag, h.Float(h.ValueAtPercentile(99)))
+//	}
+//
+// [Windows] merges logs by window:
+//
+//	minutes := merge.NewWindows(60_000)
+//	for interval, err := range log.Intervals() {
+//		if err == nil {
+//			err = minutes.Add(interval)
+//		}
+//		...
+//	}
+//	for m := range minutes.All() {
+//		h, err := m.Histogram(nil)
+//		...
+//		fmt.Println(m.Window.Start, string(m.Tag), h.TotalCount())
+//	}
+//
+// To write what was merged as a log, give [Sum.AppendFields] to [hdrlog.Writer.Fields], with the
+// base time that [hdrlog.Writer.BaseTime] has written, in milliseconds:
+//
+//	w := hdrlog.NewWriter(file)
+//	w.BaseTime(0)
+//	...
+//	fields, err = m.AppendFields(fields[:0], 0)
+//	err = w.Fields(hdrlog.StandardTag(m.Tag), fields)
+//	...
+//	err = w.Flush()
+//
+// [Sum] is what the intervals of one tag and window add up to. It is a combiner for pipelines:
+// [Sum.Merge] is associative and commutative, an empty Sum changes nothing, and a Sum can be sent
+// as bytes. [Moving] is a moving window. [Rates] say what to divide the values of a window by.
 package merge
 
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"iter"
 	"maps"
 	"math"
@@ -146,6 +181,12 @@ func (t *Table[T]) Open() iter.Seq[*T] {
 	}
 }
 
+// Len returns the number of open windows.
+func (t *Table[T]) Len() int { return len(t.open) }
+
+// Window returns the open window with a number from 0 to below [Table.Len], in order of time.
+func (t *Table[T]) Window(n int) Window { return t.open[n].Window }
+
 // Next returns when the first open window ends, the latest time of all if none is open.
 func (t *Table[T]) Next() int64 {
 	if len(t.open) == 0 {
@@ -153,9 +194,6 @@ func (t *Table[T]) Next() int64 {
 	}
 	return t.open[0].End
 }
-
-// Middle returns a time before which half of the open windows end, and at least one.
-func (t *Table[T]) Middle() int64 { return t.open[(len(t.open)-1)/2].End }
 
 // Windows merges intervals by tag and window. It is not safe for concurrent use.
 type Windows struct {
@@ -203,7 +241,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.Sum.Size()
-		m.Spare = SpareFor(2 * ws.bytes)
+		m.Among(2 * ws.bytes)
 		err = m.Merge(s)
 		ws.bytes += m.Sum.Size() - before
 	}
@@ -235,20 +273,11 @@ func (ws *Windows) release(m *Merged) {
 	ws.free = append(ws.free, m)
 }
 
-// Restore opens a window again that an earlier program had, with what a tag had in it. A window
-// without intervals is an error: no program had one.
-func (ws *Windows) Restore(m *Merged) error {
-	if m.Intervals() == 0 {
-		return errors.New("a window has no intervals")
-	}
-	return ws.Merge(m.Tag, m.LogStart, &m.Sum)
-}
+// Len returns the number of open windows.
+func (ws *Windows) Len() int { return ws.table.Len() }
 
-// Len returns the number of open windows, and End when one of them ends, in order of time.
-func (ws *Windows) Len() int { return len(ws.table.open) }
-
-// End is described at [Windows.Len].
-func (ws *Windows) End(n int) int64 { return ws.table.open[n].End }
+// Window returns the open window with a number from 0 to below [Windows.Len], in order of time.
+func (ws *Windows) Window(n int) Window { return ws.table.Window(n) }
 
 // Open iterates over what the open windows add up to so far, as [Table.Open] does. Each is valid
 // until an interval is added or a window is closed.

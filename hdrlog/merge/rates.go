@@ -2,6 +2,7 @@ package merge
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"math/bits"
 	"slices"
@@ -14,14 +15,28 @@ import (
 //   - An input runs from the start of its first interval to the end of its last one. The inputs of
 //     a row in a window are those that have an interval of it that starts before the window ends.
 //
-// Shares are added up in fixed point, so the order of additions makes no difference. The fields are
-// for states of programs that go on later. The zero value is ready to use.
+// Shares are added up in fixed point, so the order of additions makes no difference. The zero value
+// is ready to use. As JSON, Rates go on in another program.
 type Rates struct {
+	known ratesKnown
+	every bool // Across has all intervals
+	key   []byte
+	spans []Window
+}
+
+// ratesKnown is what is known of inputs and rows, as JSON has it.
+type ratesKnown struct {
 	Inputs map[int]*Window     // when each ran
-	Rows   map[string]*RateRow // by [AppendKey]
-	every  bool                // Across has all intervals
-	key    []byte
-	spans  []Window
+	Rows   map[string]*rateRow // by [AppendKey]
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Rates) MarshalJSON() ([]byte, error) { return json.Marshal(r.known) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (r *Rates) UnmarshalJSON(text []byte) error {
+	*r = Rates{}
+	return json.Unmarshal(text, &r.known)
 }
 
 // Values returns the number of values recorded in a window that has count values.
@@ -39,22 +54,22 @@ func (r *Recorded) Add(other Recorded) {
 	r.Any += other.Any
 }
 
-// A RateRow is what [Rates] know of a row.
-type RateRow struct {
-	Inputs []RateInput
+// A rateRow is what [Rates] know of a row.
+type rateRow struct {
+	Inputs []rateInput
 	// Across are the intervals that do not lie within a window.
-	Across []RateInterval
+	Across []rateInterval
 	sorted bool
 }
 
-// A RateInput is an input that has a row, from Start on.
-type RateInput struct {
+// A rateInput is an input that has a row, from Start on.
+type rateInput struct {
 	Input int
 	Start int64
 }
 
-// A RateInterval has a number of values. It counts in windows that end after From.
-type RateInterval struct {
+// A rateInterval has a number of values. It counts in windows that end after From.
+type rateInterval struct {
 	Window
 	Count, From int64
 }
@@ -83,63 +98,71 @@ func Crosses(start, end, size int64) bool {
 func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) {
 	r.Ran(input, start, end)
 	r.key = AppendKey(r.key[:0], row)
-	own := r.Rows[string(r.key)]
+	own := r.known.Rows[string(r.key)]
 	if own == nil {
-		if r.Rows == nil {
-			r.Rows = make(map[string]*RateRow)
+		if r.known.Rows == nil {
+			r.known.Rows = make(map[string]*rateRow)
 		}
-		own = new(RateRow)
-		r.Rows[string(r.key)] = own
+		own = new(rateRow)
+		r.known.Rows[string(r.key)] = own
 	}
 	n := len(own.Inputs) - 1
 	for n >= 0 && own.Inputs[n].Input != input {
 		n--
 	}
 	if n < 0 {
-		own.Inputs = append(own.Inputs, RateInput{input, start})
+		own.Inputs = append(own.Inputs, rateInput{input, start})
 	} else {
 		own.Inputs[n].Start = min(own.Inputs[n].Start, start)
 	}
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
-		own.Across, own.sorted = append(own.Across, RateInterval{Window{start, end}, count, from}), false
+		own.Across, own.sorted = append(own.Across, rateInterval{Window{start, end}, count, from}), false
 	}
 }
 
 // Ran says that an input ran: it has an interval, of a row or of none. Windows that are complete
 // since an input has a later interval need that before they are taken.
 func (r *Rates) Ran(input int, start, end int64) {
-	if r.Inputs == nil {
-		r.Inputs = make(map[int]*Window)
+	if r.known.Inputs == nil {
+		r.known.Inputs = make(map[int]*Window)
 	}
-	if ran := r.Inputs[input]; ran == nil {
-		r.Inputs[input] = &Window{start, end}
+	if ran := r.known.Inputs[input]; ran == nil {
+		r.known.Inputs[input] = &Window{start, end}
 	} else {
 		ran.Start, ran.End = min(ran.Start, start), max(ran.End, end)
 	}
 }
 
+// Input returns when an input ran so far. It is false if nothing is known of it.
+func (r *Rates) Input(input int) (ran Window, ok bool) {
+	if known := r.known.Inputs[input]; known != nil {
+		return *known, true
+	}
+	return Window{}, false
+}
+
 // Take returns what a row has in a window. The windows of a row must be taken in the order of time.
 func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 	r.spans = r.spans[:0]
-	for _, ran := range r.Inputs {
+	for _, ran := range r.known.Inputs {
 		r.spans = append(r.spans, *ran)
 	}
 	all.Any = within(r.spans, w)
 	r.key = AppendKey(r.key[:0], row)
-	own := r.Rows[string(r.key)]
+	own := r.known.Rows[string(r.key)]
 	if own == nil {
 		return all
 	}
 	r.spans = r.spans[:0]
 	for _, i := range own.Inputs {
-		if ran := r.Inputs[i.Input]; ran != nil && i.Start < w.End {
+		if ran := r.known.Inputs[i.Input]; ran != nil && i.Start < w.End {
 			r.spans = append(r.spans, *ran)
 		}
 	}
 	all.Millis = within(r.spans, w)
 	if !own.sorted {
-		slices.SortFunc(own.Across, func(a, b RateInterval) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortFunc(own.Across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		own.sorted = true
 	}
 	var sum share
@@ -169,13 +192,13 @@ func (r *Rates) Take(row []byte, w Window) (all Recorded) {
 // Period returns for how long the inputs of a row ran in all, in milliseconds.
 func (r *Rates) Period(row []byte) int64 {
 	r.key = AppendKey(r.key[:0], row)
-	own := r.Rows[string(r.key)]
+	own := r.known.Rows[string(r.key)]
 	if own == nil {
 		return 0
 	}
 	r.spans = r.spans[:0]
 	for _, i := range own.Inputs {
-		if ran := r.Inputs[i.Input]; ran != nil {
+		if ran := r.known.Inputs[i.Input]; ran != nil {
 			r.spans = append(r.spans, *ran)
 		}
 	}
@@ -184,13 +207,13 @@ func (r *Rates) Period(row []byte) int64 {
 
 // Forget forgets the inputs that ended by a time. Later windows have nothing of them.
 func (r *Rates) Forget(time int64) {
-	for input, ran := range r.Inputs {
+	for input, ran := range r.known.Inputs {
 		if ran.End > time {
 			continue
 		}
-		delete(r.Inputs, input)
-		for _, own := range r.Rows {
-			own.Inputs = slices.DeleteFunc(own.Inputs, func(i RateInput) bool { return i.Input == input })
+		delete(r.known.Inputs, input)
+		for _, own := range r.known.Rows {
+			own.Inputs = slices.DeleteFunc(own.Inputs, func(i rateInput) bool { return i.Input == input })
 		}
 	}
 }
@@ -199,8 +222,8 @@ func (r *Rates) Forget(time int64) {
 // multiple of it.
 func (r *Rates) Pack(size int64) {
 	r.every = false
-	for _, own := range r.Rows {
-		own.Across = slices.DeleteFunc(own.Across, func(i RateInterval) bool { return !Crosses(i.Start, i.End, size) })
+	for _, own := range r.known.Rows {
+		own.Across = slices.DeleteFunc(own.Across, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
 	}
 }
 

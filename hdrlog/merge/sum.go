@@ -32,10 +32,8 @@ type Sum struct {
 	// Start is when the interval that starts first starts, and End when the one that ends last
 	// ends, in milliseconds since the epoch. They may be changed, to move a sum in time.
 	Start, End int64
-	// Spare is the number of bytes that a histogram may take however little the packed counts
-	// take. To add to a histogram is quicker. See [SpareFor].
-	Spare int
 
+	spare     int // how many bytes a histogram may take however little packed counts take
 	intervals int64
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that one may have
@@ -68,14 +66,15 @@ const (
 // spareBytes is how many bytes sums may take before packed counts are kept packed.
 const spareBytes = 32 << 20
 
-// SpareFor returns what is spare for a sum if all sums take so many bytes: half a megabyte, which
-// is enough for a histogram of three digits, as long as these are few. For sums that do not stay,
+// Among says how many bytes all sums take that s is one of. While they take little, s keeps a
+// histogram of three digits rather than packed counts: to add to a histogram is quicker, but takes
+// half a megabyte. A sum of which nothing is said keeps packed counts. For sums that do not stay,
 // twice their bytes leave room for what takes them.
-func SpareFor(taken int) int {
-	if taken < spareBytes {
-		return 1 << 19
+func (s *Sum) Among(bytes int) {
+	s.spare = 0
+	if bytes < spareBytes {
+		s.spare = 1 << 19
 	}
-	return 0
 }
 
 // codec has the decoder and the encoder of sums, and memory.
@@ -103,7 +102,7 @@ func (s *Sum) Reset() {
 	if s.dense && 8*s.slots() > mostKept {
 		s.counts = nil
 	}
-	*s = Sum{Spare: s.Spare, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
+	*s = Sum{spare: s.spare, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
 }
 
 // Size returns about how many bytes s takes.
@@ -292,7 +291,7 @@ func slots(l histogram.Layout, highest float64) int {
 
 // fits reports whether the sum may be a histogram of so many slots, beside packed counts of size
 // bytes: the one rule for that.
-func (s *Sum) fits(slots, size int) bool { return 8*slots <= denseTimes*size+s.Spare }
+func (s *Sum) fits(slots, size int) bool { return 8*slots <= denseTimes*size+s.spare }
 
 // makeRoom packs the histogram of s if it may not take the slots that more needs.
 func (s *Sum) makeRoom(more *part) error {
@@ -442,9 +441,13 @@ func (t *Sum) addTo(h *histogram.Histogram) error {
 	return h.Add(&c.scratch)
 }
 
-// Histogram returns all counts. The histogram is scratch or one of s, which must not be changed; it
-// is valid until either is used again. The error is a [SumError].
+// Histogram returns all counts. The histogram may be one of s: it must not be changed, and is valid
+// until s or scratch is used again. Scratch is memory for a histogram, or nil for new memory. The
+// error is a [SumError].
 func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	if scratch == nil {
+		scratch = new(histogram.Histogram)
+	}
 	h := scratch
 	if s.dense {
 		h = s.counts

@@ -9,6 +9,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -153,7 +154,7 @@ func (r *Result) Merge(other *Result) error {
 
 // Add merges other, and charges an account of rows for r.
 func (r *Result) Add(other *Result, account *ledger.Account) error {
-	r.Spare = 0 // rows may be many by now
+	r.Among(math.MaxInt) // rows may be many by now
 	if err := r.Merge(other); err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (r *run) ran(v scan.Visit) {
 		}
 		_, from := p.from(v)
 		start, end := v.Span()
-		if ran := p.rates.Inputs[v.Input]; p.way == timed && ran != nil && start < r.passed[v.Input] {
+		if ran, known := p.rates.Input(v.Input); p.way == timed && known && start < r.passed[v.Input] {
 			start, end = max(start, ran.Start), max(end, ran.Start)
 		}
 		p.rates.Ran(v.Input, start-from, end-from)
@@ -174,7 +174,7 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 				err = p.merge(part)
 			}
 			if err == nil && p.bytes > p.Room {
-				err = p.complete(p.table.Middle())
+				err = p.complete(p.table.Window((p.table.Len() - 1) / 2).End)
 			}
 		case timed:
 			err = r.takeTimed(p, v, part, o.count)
@@ -243,7 +243,7 @@ func (p *state) merge(part *Result) (err error) {
 			r.Input, r.Name, r.Tag = part.Input, part.Name, bytes.Clone(part.Tag)
 		}
 		if p.way == timed || before == 0 {
-			r.Spare = merge.SpareFor(2 * p.bytes)
+			r.Among(2 * p.bytes)
 		}
 		err = r.Merge(part)
 		part.release()

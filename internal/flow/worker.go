@@ -180,7 +180,7 @@ func (w *worker) of(n int, v scan.Visit) (r *Result, added bool) {
 		r = &Result{Row: bytes.Clone(v.Row), Input: v.Input, Name: v.Name, Tag: bytes.Clone(v.Tag)}
 		rows[string(w.key)], added = r, true
 	}
-	r.Spare = merge.SpareFor(w.bytes)
+	r.Among(w.bytes)
 	return r, added
 }
 
@@ -227,8 +227,8 @@ func (w *worker) part(n int, v scan.Visit, o *handed) *Result {
 		return r
 	default:
 		r = results.Get().(*Result)
-		if r.Spare = 0; w.dense < mostDense {
-			r.Spare = merge.SpareFor(0)
+		if r.Among(math.MaxInt); w.dense < mostDense {
+			r.Among(0)
 		}
 		w.dense++
 		own.rows[string(w.key)] = r
@@ -294,7 +294,7 @@ func (w *worker) feed(r *Result) {
 			row := w.plans[n].rows[string(w.key)]
 			if row == nil { // it is the goroutine's that takes results
 				row = &Result{Row: bytes.Clone(r.Row)}
-				row.Spare = merge.SpareFor(w.bytes)
+				row.Among(w.bytes)
 				w.plans[n].rows[string(w.key)] = row
 			}
 			w.err = cmp.Or(w.err, row.fail(row.Sum.Merge(&r.Sum)), w.charge(row, p))

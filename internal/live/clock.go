@@ -241,14 +241,14 @@ func (l *clock) complete(now time.Time) int64 {
 		}
 	}
 	if past := l.before(now.UnixMilli()); released == math.MaxInt64 && past > 0 {
-		end = max(end, l.windows.End(past-1))
+		end = max(end, l.windows.Window(past-1).End)
 	}
 	return min(end, released, l.soon(now))
 }
 
 // before returns the number of open windows that end at or before a time.
 func (l *clock) before(time int64) int {
-	return sort.Search(l.windows.Len(), func(n int) bool { return l.windows.End(n) > time })
+	return sort.Search(l.windows.Len(), func(n int) bool { return l.windows.Window(n).End > time })
 }
 
 // releases returns the end of the last window that the input does not hold back.

@@ -270,7 +270,7 @@ func (m *Merger) all() error {
 	}
 	if n := m.clock.windows.Len(); n > 0 && !m.options.State.Kept() {
 		m.options.Messages.Unread(fmt.Sprintf("%d windows lie in the future, the first at %s, and are not written: is a clock wrong?",
-			n, time.UnixMilli(m.clock.windows.End(0)).UTC().Format(time.RFC3339)))
+			n, time.UnixMilli(m.clock.windows.Window(0).End).UTC().Format(time.RFC3339)))
 	}
 	return nil
 }

@@ -156,11 +156,14 @@ func (s *State) check(output func(key string, own []byte) error) error {
 // restore adds the open windows to others.
 func (s *State) restore(to *merge.Windows) error {
 	for _, w := range s.last.Windows {
-		open := merge.Merged{Tag: w.Tag, LogStart: w.LogStart}
-		if err := open.Sum.UnmarshalBinary(w.Sum); err != nil {
+		var sum merge.Sum
+		if err := sum.UnmarshalBinary(w.Sum); err != nil {
 			return err
 		}
-		if err := to.Restore(&open); err != nil {
+		if sum.Intervals() == 0 { // no program writes one
+			return errors.New("a window has no intervals")
+		}
+		if err := to.Merge(w.Tag, w.LogStart, &sum); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (r *Recorder) count(row *Row) (ok bool, err error) {
 func (r *Recorder) grow(c *counts, value int64) error {
 	before := c.sum.Size() + 8*cap(c.few)
 	if len(c.few) >= maxFew {
-		c.sum.Spare = merge.SpareFor(2 * r.bytes)
+		c.sum.Among(2 * r.bytes)
 		if err := c.sum.AddHistogram(c.Start, c.End, r.histogram(c.few)); err != nil {
 			return err
 		}

@@ -203,7 +203,8 @@ func (u *union) merge() error {
 	if len(w.members) == foldAt {
 		before := 0
 		if w.sum == nil {
-			w.sum = &merge.Sum{Spare: merge.SpareFor(0)}
+			w.sum = new(merge.Sum)
+			w.sum.Among(0)
 		} else {
 			before = w.sum.Size()
 		}
@@ -253,7 +254,8 @@ func newBatch() *batch {
 
 // work makes the lines of batches.
 func (u *union) work() {
-	scratch := merge.Sum{Spare: merge.SpareFor(0)}
+	var scratch merge.Sum
+	scratch.Among(0)
 	for b := range u.batches {
 		for n, w := range b.windows {
 			if b.lines[n] = u.encode(w, &scratch, b.lines[n][:0]); w.err != nil {
