@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -34,17 +35,16 @@ type Document struct {
 	SkippedLines int `json:"skippedLines"`
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
-	Summaries []documentSummary `json:"summaries"`
+	Summaries []DocumentSummary `json:"summaries"`
 	// Sentence says what changed, if the logs are compared.
 	Sentence string `json:"sentence,omitempty"`
 	// Baseline is what the logs are compared with. It is missing if they are not compared.
-	Baseline *documentBaseline `json:"baseline,omitempty"`
+	Baseline *DocumentBaseline `json:"baseline,omitempty"`
 	// Changes has one element for each tag that both have. It is missing if nobody asked how far
 	// changes can be believed.
-	Changes []documentChange `json:"changes,omitempty"`
-	// Limits has one element for each limit and tag, a gate.Verdict. It is missing if there are no
-	// limits.
-	Limits any `json:"limits,omitempty"`
+	Changes []DocumentChange `json:"changes,omitempty"`
+	// Limits has one element for each limit and tag. It is missing if there are no limits.
+	Limits []DocumentVerdict `json:"limits,omitempty"`
 	// Breaches are the times at which limits did not hold. It is missing without limits.
 	Breaches *[]Breach `json:"breaches,omitempty"`
 	// Moments are the worst ones, the worst first. It is missing if nobody asked.
@@ -55,11 +55,34 @@ type Document struct {
 	Shares *[]Share `json:"who,omitempty"`
 }
 
-// A documentBaseline is the part of a [Document] that is about the baseline.
-type documentBaseline struct {
+// A DocumentVerdict says whether a limit holds for a tag.
+type DocumentVerdict struct {
+	// Tag is the text of the tag, and Limit that of the limit.
+	Tag   string `json:"tag"`
+	Limit string `json:"limit"`
+	// Verdict is holds, fails or undecided. Holds is null if the limit is undecided.
+	Verdict string `json:"verdict"`
+	Holds   *bool  `json:"holds"`
+	// Value is the figure, and Bound what it must be at most or at least. Both are null if there is
+	// nothing to check.
+	Value *float64 `json:"value"`
+	Bound *float64 `json:"bound"`
+	// Worse is set if a relative limit is undecided, and its figure is beyond the bound.
+	Worse bool `json:"worse,omitempty"`
+	// Missing says why there is nothing to check, and Note why the limit is undecided.
+	Missing string `json:"missing,omitempty"`
+	Note    string `json:"note,omitempty"`
+	// Baseline is what a relative limit is relative to. It is missing if the limit is not relative.
+	Baseline *float64 `json:"baseline,omitempty"`
+	// Unit is that of the values. It is missing if they are in the unit of the document.
+	Unit string `json:"unit,omitempty"`
+}
+
+// A DocumentBaseline is the part of a [Document] that is about the baseline.
+type DocumentBaseline struct {
 	PeriodMs  int64             `json:"periodMs"`
 	Inputs    []string          `json:"inputs"`
-	Summaries []documentSummary `json:"summaries"`
+	Summaries []DocumentSummary `json:"summaries"`
 }
 
 // A Tag is a tag whose JSON is [tags.Text], or null for untagged intervals and the sum of all tags.
@@ -75,6 +98,16 @@ func (t Tag) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Tag) UnmarshalJSON(text []byte) error {
+	var name *string
+	err := json.Unmarshal(text, &name)
+	if *t = nil; name != nil {
+		*t = tags.Parse(*name)
+	}
+	return err
+}
+
 // A Number is a number whose JSON is null if it is infinite or not a number.
 type Number float64
 
@@ -86,15 +119,57 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// A printed is a number as it is printed. Its JSON is null if it is empty.
-type printed string
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *Number) UnmarshalJSON(text []byte) error {
+	var v *float64
+	err := json.Unmarshal(text, &v)
+	if *n = Number(math.NaN()); v != nil {
+		*n = Number(*v)
+	}
+	return err
+}
+
+// A Printed is a number as it is printed. It is empty if there is none, which is null in JSON.
+type Printed string
 
 // MarshalJSON implements [json.Marshaler].
-func (p printed) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(p, "null")), nil }
+func (p Printed) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(p, "null")), nil }
 
-// A documentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *Printed) UnmarshalJSON(text []byte) error {
+	var n *json.Number
+	err := json.Unmarshal(text, &n)
+	if *p = ""; n != nil {
+		*p = Printed(*n)
+	}
+	return err
+}
+
+// Float returns the number. It is not a number if there is none.
+func (p Printed) Float() float64 {
+	if v, err := strconv.ParseFloat(string(p), 64); err == nil {
+		return v
+	}
+	return math.NaN()
+}
+
+// ReadDocument reads the output of hdrsum -st json or hdrdiff -st json, of any version.
+func ReadDocument(r io.Reader) (*Document, error) {
+	d := new(Document)
+	if err := json.NewDecoder(r).Decode(d); err != nil {
+		return nil, err
+	}
+	if !(d.UnitRatio > 0) || d.Summaries == nil {
+		return nil, errDocument
+	}
+	return d, nil
+}
+
+var errDocument = errors.New("this is no output of -st json")
+
+// A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
 // if nothing was recorded.
-type documentSummary struct {
+type DocumentSummary struct {
 	// PeriodMs is the period of the row, if it is not that of the document.
 	PeriodMs *int64 `json:"periodMs,omitempty"`
 	Tag      Tag    `json:"tag"`
@@ -114,70 +189,70 @@ type documentSummary struct {
 	EndMs   int64  `json:"endMs"`
 	// SignificantDigits is the precision of the values, in decimal digits.
 	SignificantDigits int                  `json:"significantDigits"`
-	Min               printed              `json:"min"`
-	Mean              printed              `json:"mean"`
-	StdDev            printed              `json:"stdDev"`
-	Max               printed              `json:"max"`
-	Percentiles       []documentPercentile `json:"percentiles"`
+	Min               Printed              `json:"min"`
+	Mean              Printed              `json:"mean"`
+	StdDev            Printed              `json:"stdDev"`
+	Max               Printed              `json:"max"`
+	Percentiles       []DocumentPercentile `json:"percentiles"`
 	// Values are the same values at percentiles, by names such as p99.
-	Values map[string]printed `json:"values"`
+	Values map[string]Printed `json:"values"`
 	// Shares are those of values above some that were asked for. It is missing if none was.
-	Shares []documentShare `json:"shares,omitempty"`
+	Shares []DocumentShare `json:"shares,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
-	Confidence *documentConfidence `json:"confidence,omitempty"`
+	Confidence *DocumentConfidence `json:"confidence,omitempty"`
 }
 
-// A documentConfidence says how far the figures of a summary can be believed.
-type documentConfidence struct {
+// A DocumentConfidence says how far the figures of a summary can be believed.
+type DocumentConfidence struct {
 	// Level is the confidence of intervals in percent, and WindowMs the length of the windows that
 	// they come from.
 	Level      float64           `json:"level"`
 	WindowMs   int64             `json:"windowMs"`
 	Windows    int               `json:"windows"`
-	Throughput *documentInterval `json:"throughput"`
+	Throughput *DocumentInterval `json:"throughput"`
 	// Shift is missing if no shift was found.
-	Shift *documentShift `json:"shift,omitempty"`
+	Shift *DocumentShift `json:"shift,omitempty"`
 }
 
-// A documentShift is where the level of a percentile shifts for good.
-type documentShift struct {
+// A DocumentShift is where the level of a percentile shifts for good.
+type DocumentShift struct {
 	Percentile float64 `json:"percentile"`
 	Start      string  `json:"start"`
 	StartMs    int64   `json:"startMs"`
 	// Before and After are about the values on both sides.
-	Before printed `json:"before"`
-	After  printed `json:"after"`
+	Before Printed `json:"before"`
+	After  Printed `json:"after"`
 }
 
-// A documentInterval is the interval of a figure.
-type documentInterval struct {
+// A DocumentInterval is the interval of a figure.
+type DocumentInterval struct {
 	// Low and High are null if there is no limit, or if the run is too short.
-	Low                printed `json:"low"`
-	High               printed `json:"high"`
+	Low                Printed `json:"low"`
+	High               Printed `json:"high"`
 	IndependentWindows float64 `json:"independentWindows"`
 	TooShort           bool    `json:"tooShort"`
 }
 
-// A documentChange is how the figures of a tag changed.
-type documentChange struct {
+// A DocumentChange is how the figures of a tag changed.
+type DocumentChange struct {
 	Tag Tag `json:"tag"`
 	// RunsBefore and RunsAfter are 1 if one run was compared with one.
-	RunsBefore  int                `json:"runsBefore"`
-	RunsAfter   int                `json:"runsAfter"`
-	Percentiles []percentileChange `json:"percentiles"`
-	Throughput  *figureChange      `json:"throughput"`
+	RunsBefore  int                        `json:"runsBefore"`
+	RunsAfter   int                        `json:"runsAfter"`
+	Percentiles []DocumentPercentileChange `json:"percentiles"`
+	Throughput  *DocumentFigureChange      `json:"throughput"`
 	// Mean is missing if one run was compared with one.
-	Mean *figureChange `json:"mean,omitempty"`
+	Mean *DocumentFigureChange `json:"mean,omitempty"`
 }
 
-// A percentileChange is how the value at a percentile changed.
-type percentileChange struct {
+// A DocumentPercentileChange is how the value at a percentile changed.
+type DocumentPercentileChange struct {
 	Percentile float64 `json:"percentile"`
-	*figureChange
+	*DocumentFigureChange
 }
 
-// A figureChange is how a figure changed. What cannot be computed is null.
-type figureChange struct {
+// A DocumentFigureChange is how a figure changed. What cannot be computed is null.
+type DocumentFigureChange struct {
 	// Ratio is the figure after divided by the one before. Low and High are its interval.
 	Ratio Number `json:"ratio"`
 	Low   Number `json:"low"`
@@ -191,36 +266,36 @@ type figureChange struct {
 }
 
 // document returns a change for JSON, nil for none.
-func (c *FigureChange) document() *figureChange {
+func (c *FigureChange) document() *DocumentFigureChange {
 	if c == nil {
 		return nil
 	}
-	d := &figureChange{Number(c.Ratio), Number(c.Low), Number(c.High), Number(c.P), c.Significant, 0}
+	d := &DocumentFigureChange{Number(c.Ratio), Number(c.Low), Number(c.High), Number(c.P), c.Significant, 0}
 	if c.Least > 0 && !math.IsInf(c.Least, 1) {
 		d.Least = Number(c.Least)
 	}
 	return d
 }
 
-// A documentShare is the share of values above one.
-type documentShare struct {
+// A DocumentShare is the share of values above one.
+type DocumentShare struct {
 	Above   float64 `json:"above"`
 	Unit    string  `json:"unit,omitempty"`
 	Percent Number  `json:"percent"`
 }
 
-// A documentPercentile is the value at a percentile.
-type documentPercentile struct {
+// A DocumentPercentile is the value at a percentile.
+type DocumentPercentile struct {
 	Percentile float64 `json:"percentile"`
-	Value      printed `json:"value"`
+	Value      Printed `json:"value"`
 	// The interval is missing if nobody asked for it.
-	*documentInterval
+	*DocumentInterval
 }
 
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
 func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) *Document {
-	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []documentSummary{}}
+	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []DocumentSummary{}}
 	for _, s := range summaries {
 		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, shares, zone))
 	}
@@ -240,15 +315,15 @@ func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, share
 
 // Compare adds a baseline to the document, and the changes of pairs.
 func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float64) {
-	d.Baseline = &documentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
+	d.Baseline = &DocumentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
 	for _, pair := range pairs {
 		if pair.Change == nil {
 			continue
 		}
 		c := pair.Change
-		change := documentChange{Tag: pair.Tag, RunsBefore: max(len(c.Before), 1), RunsAfter: max(len(c.After), 1), Throughput: c.Rate.document(), Mean: c.Mean.document()}
+		change := DocumentChange{Tag: pair.Tag, RunsBefore: max(len(c.Before), 1), RunsAfter: max(len(c.After), 1), Throughput: c.Rate.document(), Mean: c.Mean.document()}
 		for _, p := range percentiles {
-			change.Percentiles = append(change.Percentiles, percentileChange{p, c.Percentiles[p].document()})
+			change.Percentiles = append(change.Percentiles, DocumentPercentileChange{p, c.Percentiles[p].document()})
 		}
 		d.Changes = append(d.Changes, change)
 	}
@@ -283,13 +358,13 @@ func JSON(w io.Writer, doc any) error {
 	return err
 }
 
-func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) documentSummary {
+func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) DocumentSummary {
 	h, full := s.Counts(), scale
 	ratio := 0.0
 	if own := scale.By(s.Factor); own != scale {
 		scale, ratio = own, own.Ratio
 	}
-	d := documentSummary{
+	d := DocumentSummary{
 		UnitRatio:         ratio,
 		Tag:               s.OwnTag(),
 		Input:             s.Input,
@@ -301,44 +376,44 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares [
 		StartMs:           s.Start,
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
-		Percentiles:       []documentPercentile{},
-		Values:            make(map[string]printed),
+		Percentiles:       []DocumentPercentile{},
+		Values:            make(map[string]Printed),
 	}
-	value := func(v Value) printed {
+	value := func(v Value) Printed {
 		if h.TotalCount() == 0 || math.IsNaN(v.float) || math.IsInf(v.float, 0) {
 			return ""
 		}
-		return printed(scale.text(v))
+		return Printed(scale.text(v))
 	}
 	stats := StatsOf(h, percentiles, Stats{})
 	d.Min, d.Mean, d.Max = value(stats.Min), value(Value{float: stats.Mean}), value(stats.Max)
 	d.StdDev = value(Value{float: h.StdDev()})
 	for _, own := range stats.Percentiles {
-		p := documentPercentile{own.Percentile, value(own.Value), nil}
+		p := DocumentPercentile{own.Percentile, value(own.Value), nil}
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	for _, f := range shares {
 		share := f.share(h, full, s.Factor).float
-		d.Shares = append(d.Shares, documentShare{f.Above, cmp.Or(f.Unit, scale.Unit), Number(share)})
+		d.Shares = append(d.Shares, DocumentShare{f.Above, cmp.Or(f.Unit, scale.Unit), Number(share)})
 	}
 	if c := s.Confidence; c != nil {
-		interval := func(e confidence.Estimate, low, high float64, text func(Value) printed) *documentInterval {
-			return &documentInterval{text(limitOf(h, low)), text(limitOf(h, high)), e.Independent, e.TooShort}
+		interval := func(e confidence.Estimate, low, high float64, text func(Value) Printed) *DocumentInterval {
+			return &DocumentInterval{text(limitOf(h, low)), text(limitOf(h, high)), e.Independent, e.TooShort}
 		}
 		for n, p := range percentiles {
 			e := c.Percentiles[p]
-			d.Percentiles[n].documentInterval = interval(e, e.Low, e.High, value)
+			d.Percentiles[n].DocumentInterval = interval(e, e.Low, e.High, value)
 		}
 		low, high := c.throughput(s)
-		d.Confidence = &documentConfidence{c.Level, c.Window, c.Rate.Windows,
-			interval(c.Rate, low, high, func(v Value) printed {
+		d.Confidence = &DocumentConfidence{c.Level, c.Window, c.Rate.Windows,
+			interval(c.Rate, low, high, func(v Value) Printed {
 				if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
 					return ""
 				}
-				return printed(shortest(v.float))
+				return Printed(shortest(v.float))
 			}), nil}
 		if shift := c.Shift; shift != nil {
-			d.Confidence.Shift = &documentShift{shift.Percentile, rfc3339(shift.Start, zone), shift.Start,
+			d.Confidence.Shift = &DocumentShift{shift.Percentile, rfc3339(shift.Start, zone), shift.Start,
 				value(limitOf(h, shift.Before)), value(limitOf(h, shift.After))}
 		}
 	}

@@ -6,9 +6,10 @@
 // point of a time series. Values are in the unit of the log. A [Scale] converts them when they are
 // printed.
 //
-// [Moment], [Share], [Breach] and [Pair] are for hdrsum and the packages that fill them. They are
-// here since a [Document] has them as JSON, and WriteWorst, WriteWho, WriteBreaches and
-// [Table.WriteChanges] as text.
+// [ReadDocument] reads the JSON of hdrsum and hdrdiff: a [Document].
+//
+// Package internal/table computes a [Moment], a [Share], a [Breach] and a [Pair]. Functions of this
+// package write them as text, and a Document has them.
 package output
 
 import (

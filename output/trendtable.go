@@ -287,19 +287,22 @@ func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
 	return c.Error()
 }
 
-// A documentTrend is a [Trend] as JSON.
-type documentTrend struct {
-	UnitRatio    float64       `json:"unitRatio"`
-	Unit         *string       `json:"unit"`
-	SkippedLines int           `json:"skippedLines"`
-	Sentence     string        `json:"sentence"`
-	Runs         []trendRun    `json:"runs"`
-	Figures      []trendFigure `json:"figures"`
-	Changes      []trendChange `json:"changes"`
-	Limits       any           `json:"limits,omitempty"`
+// A TrendDocument is the output of hdrdiff -trend -st json.
+type TrendDocument struct {
+	// UnitRatio is the number that values were divided by, and Unit their unit, null if it is
+	// unknown.
+	UnitRatio    float64           `json:"unitRatio"`
+	Unit         *string           `json:"unit"`
+	SkippedLines int               `json:"skippedLines"`
+	Sentence     string            `json:"sentence"`
+	Runs         []DocumentRun     `json:"runs"`
+	Figures      []DocumentFigure  `json:"figures"`
+	Changes      []DocumentStep    `json:"changes"`
+	Limits       []DocumentVerdict `json:"limits,omitempty"`
 }
 
-type trendRun struct {
+// A DocumentRun is a [TrendRun] as JSON.
+type DocumentRun struct {
 	Name   string   `json:"name"`
 	Inputs []string `json:"inputs"`
 	// Start is null if the run has no date.
@@ -307,24 +310,26 @@ type trendRun struct {
 	StartMs *int64  `json:"startMs"`
 }
 
-type trendFigure struct {
+// A DocumentFigure is a [TrendFigure] as JSON.
+type DocumentFigure struct {
 	Tag    Tag    `json:"tag"`
 	Figure string `json:"figure"`
 	// Values has one for each run, null for a gap. Deviation is that of their logarithms.
-	Values    []Number     `json:"values"`
-	Deviation Number       `json:"deviation"`
-	Levels    []trendLevel `json:"levels"`
+	Values    []Number        `json:"values"`
+	Deviation Number          `json:"deviation"`
+	Levels    []DocumentLevel `json:"levels"`
 }
 
-// A trendLevel is that of the runs from From to before To, whose numbers begin at 0.
-type trendLevel struct {
+// A DocumentLevel is that of the runs from From to before To, whose numbers begin at 0.
+type DocumentLevel struct {
 	From  int     `json:"from"`
 	To    int     `json:"to"`
 	Runs  int     `json:"runs"`
 	Level float64 `json:"level"`
 }
 
-type trendChange struct {
+// A DocumentStep is a [TrendChange] as JSON.
+type DocumentStep struct {
 	Tag        Tag     `json:"tag"`
 	Figure     string  `json:"figure"`
 	Run        string  `json:"run"` // the first one of the new level
@@ -335,31 +340,31 @@ type trendChange struct {
 	RunsAfter  int     `json:"runsAfter"`
 }
 
-// TrendJSON writes a trend as a document. Limits are verdicts, nil for none.
-func TrendJSON(w io.Writer, t *Trend, s Scale, zone *time.Location, skipped int, limits any) error {
-	d := documentTrend{UnitRatio: s.ratio(), SkippedLines: skipped, Sentence: strings.Join(t.Sentences(s, zone), " "), Changes: []trendChange{}, Limits: limits}
+// NewTrendDocument returns a document of a trend, with times in a zone; nil is UTC.
+func NewTrendDocument(t *Trend, s Scale, zone *time.Location) *TrendDocument {
+	d := &TrendDocument{UnitRatio: s.ratio(), Sentence: strings.Join(t.Sentences(s, zone), " "), Changes: []DocumentStep{}}
 	if s.Unit != "" {
 		d.Unit = &s.Unit
 	}
 	for _, r := range t.Runs {
-		own := trendRun{Name: r.Name, Inputs: r.Inputs}
+		own := DocumentRun{Name: r.Name, Inputs: r.Inputs}
 		if start, ms := rfc3339(r.Start, zone), r.Start; r.Dated() {
 			own.Start, own.StartMs = &start, &ms
 		}
 		d.Runs = append(d.Runs, own)
 	}
 	for _, f := range t.Figures {
-		own := trendFigure{Tag: f.Tag, Figure: f.String(), Deviation: Number(f.Deviation), Levels: []trendLevel{}}
+		own := DocumentFigure{Tag: f.Tag, Figure: f.String(), Deviation: Number(f.Deviation), Levels: []DocumentLevel{}}
 		for _, p := range f.Points {
 			own.Values = append(own.Values, Number(p.Value))
 		}
 		for _, l := range f.Levels {
-			own.Levels = append(own.Levels, trendLevel{l.From, l.To, l.Runs, l.Value})
+			own.Levels = append(own.Levels, DocumentLevel{l.From, l.To, l.Runs, l.Value})
 		}
 		d.Figures = append(d.Figures, own)
 	}
 	for _, c := range t.Changes() {
-		d.Changes = append(d.Changes, trendChange{c.Of.Tag, c.Of.String(), t.Runs[c.After.From].Name, c.Before.Value, c.After.Value, c.Ratio(), c.Before.Runs, c.After.Runs})
+		d.Changes = append(d.Changes, DocumentStep{c.Of.Tag, c.Of.String(), t.Runs[c.After.From].Name, c.Before.Value, c.After.Value, c.Ratio(), c.Before.Runs, c.After.Runs})
 	}
-	return JSON(w, d)
+	return d
 }

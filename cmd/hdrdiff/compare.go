@@ -154,9 +154,7 @@ func (c *comparison) write() error {
 			doc := document(c.new)
 			doc.Sentence = sentence
 			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
-			if len(c.limits) > 0 {
-				doc.Limits = c.verdicts
-			}
+			doc.Limits = gate.Documents(c.verdicts)
 			return output.JSON(w, doc)
 		}
 		if logs.ToStdout(c.of) {

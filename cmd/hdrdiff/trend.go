@@ -49,11 +49,9 @@ func runTrend(std *message.Streams, o *options) error {
 		case "csv":
 			return output.TrendCSV(w, t, printing, o.Zone)
 		case "json":
-			var limits any
-			if len(o.limits) > 0 {
-				limits = verdicts
-			}
-			return output.TrendJSON(w, t, printing, o.Zone, diagnostics.Skipped(), limits)
+			doc := output.NewTrendDocument(t, printing, o.Zone)
+			doc.SkippedLines, doc.Limits = diagnostics.Skipped(), gate.Documents(verdicts)
+			return output.JSON(w, doc)
 		}
 		table := output.Table{Scale: printing, Markdown: o.kind == "markdown"}
 		if logs.ToStdout(o.of) {

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/table/report"
 	"hdrkit/output"
 )
@@ -104,9 +105,7 @@ var jsonFormat = format{
 	breaches: true,
 	all: func(w io.Writer, r *found) error {
 		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.figures, r.Zone, r.mode, r.diagnostics)
-		if len(r.limits) > 0 {
-			doc.Limits = r.verdicts
-		}
+		doc.Limits = gate.Documents(r.verdicts)
 		if r.watch != nil {
 			doc.Broken(r.watch.Breaches())
 		}

@@ -14,11 +14,12 @@ type TagSum struct {
 	Sum
 }
 
-// ByTag reads logs to their ends and returns a sum for each tag, in the order of tags, no tag first.
+// ByTag reads logs to their ends and returns a sum for each tag, in the order of tags, no tag
+// first.
 //
-// Report is called with a [*hdrlog.SyntaxError] for each line that cannot be read, decoded or added,
-// and the sums are without it. If report is nil, the first such line ends the reading. The error is
-// that one, or the error that ended a log.
+// Report is called with a [*hdrlog.SyntaxError] for each line that cannot be read, decoded or
+// added, and the sums are without it. If report is nil, the first such line ends the reading. The
+// error is that one, or the error that ended a log.
 func ByTag(report func(error), logs ...*hdrlog.Reader) ([]*TagSum, error) {
 	sums := make(map[string]*TagSum)
 	var key []byte

@@ -595,24 +595,17 @@ func Count(verdicts []Verdict) (failed, open, worse int) {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// MarshalJSON returns the verdict in the JSON of hdrsum. Holds is null if the limit is undecided,
-// Value and Bound are null if there is nothing to check, and Baseline is missing if the limit is
-// not relative.
-func (v Verdict) MarshalJSON() ([]byte, error) {
+// Documents returns verdicts for JSON.
+func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
+	for _, v := range verdicts {
+		all = append(all, v.document())
+	}
+	return all
+}
+
+func (v Verdict) document() output.DocumentVerdict {
 	bound := rounded(v.Bound, 12) // a computed one has roundoff there
-	d := struct {
-		Tag      string   `json:"tag"`
-		Limit    string   `json:"limit"`
-		Verdict  string   `json:"verdict"`
-		Holds    *bool    `json:"holds"`
-		Value    *float64 `json:"value"`
-		Bound    *float64 `json:"bound"`
-		Worse    bool     `json:"worse,omitempty"`
-		Missing  string   `json:"missing,omitempty"`
-		Note     string   `json:"note,omitempty"`
-		Baseline *float64 `json:"baseline,omitempty"`
-		Unit     string   `json:"unit,omitempty"` // empty for printed units
-	}{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Result.String(), Worse: v.Worse, Missing: v.Missing, Note: v.Note, Unit: v.Limit.unit()}
+	d := output.DocumentVerdict{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Result.String(), Worse: v.Worse, Missing: v.Missing, Note: v.Note, Unit: v.Limit.unit()}
 	if holds := v.Result == Holds; v.Result != Undecided {
 		d.Holds = &holds
 	}
@@ -622,7 +615,5 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	if v.Missing == "" && v.Limit.Relative {
 		d.Baseline = &v.Baseline
 	}
-	var text bytes.Buffer
-	err := output.JSON(&text, d)
-	return text.Bytes(), err
+	return d
 }

@@ -346,7 +346,7 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := []*output.Summary{summaryOf("a", 10)}
-		got, err := json.Marshal(Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Millisecond}})[0])
+		got, err := json.Marshal(Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Millisecond}})[0].document())
 		if text := strings.ReplaceAll(string(got), `\u003c`, "<"); text != want || err != nil {
 			t.Errorf("%v\n%s, want\n%s", err, text, want)
 		}
