@@ -21,9 +21,9 @@ type dialect struct {
 	evidence evidence
 	doubt    doubt
 	against  counter // of intervals after the decision
-	// settled is the index of the first record of the batch that is not settled, and waiting that
-	// of the first one that waits for a decision or comes after it.
-	settled, waiting int
+	// applied is the index of the first record of the batch that applySecond has not seen, and
+	// waiting that of the first one that waits for a decision or comes after it.
+	applied, waiting int
 }
 
 const (
@@ -92,10 +92,10 @@ func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok b
 	return numbers, fields[len(found[0]):], true
 }
 
-// settleTime turns the interval's start and length into seconds, and sets its start of the log and
+// setTimes turns the interval's start and length into seconds, and sets its start of the log and
 // its base. The first interval settles those of a log without time comments. If the interval is too
-// far from the epoch, settleTime returns the field at fault and changes nothing in the reader.
-func (r *Reader) settleTime(i *Interval) (tooFar string) {
+// far from the epoch, setTimes returns the field at fault and changes nothing in the reader.
+func (r *Reader) setTimes(i *Interval) (tooFar string) {
 	if r.before != nil && !r.hasStart && !r.hasBase {
 		r.start, r.base, r.hasStart, r.hasBase = r.before.start, r.before.base, r.before.hasStart, r.before.hasBase
 		r.note(r.line, "line", ErrTimesKept)
@@ -105,7 +105,7 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	onlyLengths := r.dialect.written || r.second == SecondLength
 	switch {
 	case i.Start+r.base >= millisStart && !r.dialect.written:
-		millis, ends = true, r.settleMillis(i)
+		millis, ends = true, r.fromMillis(i)
 	case r.second == SecondEnd:
 		i.endToLength()
 	case i.Length >= impossibleLength && i.Length >= i.Start && !onlyLengths:
@@ -137,10 +137,10 @@ func (r *Reader) settleTime(i *Interval) (tooFar string) {
 	return ""
 }
 
-// settleMillis turns milliseconds into seconds. Old versions of hdrhistogram-go subtract the base
-// in seconds from a start in milliseconds, and write the end instead of the length. settleMillis
+// fromMillis turns milliseconds into seconds. Old versions of hdrhistogram-go subtract the base
+// in seconds from a start in milliseconds, and write the end instead of the length. fromMillis
 // reports whether the second number is an end.
-func (r *Reader) settleMillis(i *Interval) (ends bool) {
+func (r *Reader) fromMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
 	i.Start, i.Length, i.head = (start+r.base)/1000-r.base, second/1000, nil
 	if r.second == SecondEnd || r.second == SecondUnknown && second+r.base >= millisStart {
@@ -156,11 +156,11 @@ func (i *Interval) endToLength() {
 	i.head = nil
 }
 
-// settle reads the intervals of the batch that wait as was decided. It sets the lengths of
+// applySecond reads the intervals of the batch that wait as was decided. It sets the lengths of
 // intervals that end before they start to 0: their histograms count, but no time was measured.
-func (r *Reader) settle(b *Batch) {
+func (r *Reader) applySecond(b *Batch) {
 	d := &r.dialect
-	for n := d.settled; n < len(b.Records); n++ {
+	for n := d.applied; n < len(b.Records); n++ {
 		rec := &b.Records[n]
 		if rec.Kind != IntervalRecord {
 			continue
@@ -180,7 +180,7 @@ func (r *Reader) settle(b *Batch) {
 			r.notes = r.notes[:0]
 		}
 	}
-	d.settled = len(b.Records)
+	d.applied = len(b.Records)
 }
 
 // doubt is how many intervals wait for one that proves what the second number is.

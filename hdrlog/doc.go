@@ -23,7 +23,7 @@
 // start of the log. It ends 1.007 s later, at 1441812280.608. In a log without base time, starts
 // are absolute. If the first start is more than 365 days before the start time, the start time is
 // the base time. In a log without start time, the log starts with its first interval. The first
-// interval settles both; a later comment overrides them. Milliseconds are truncated, as in the
+// interval decides both; a later comment overrides them. Milliseconds are truncated, as in the
 // reference.
 //
 // A Reader differs from the reference in four points. The reference drops intervals that start

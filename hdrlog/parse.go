@@ -160,7 +160,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	if len(rest) == 0 {
 		return "payload", ErrMissing
 	}
-	switch field := r.settleTime(i); field {
+	switch field := r.setTimes(i); field {
 	case "start":
 		return field, fmt.Errorf("%w: %s", ErrTime, quoted(numbers[0]))
 	case "length":

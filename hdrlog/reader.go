@@ -209,7 +209,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 		return false
 	}
 	b.Records = b.Records[:0]
-	r.dialect.settled, r.dialect.waiting = 0, 0
+	r.dialect.applied, r.dialect.waiting = 0, 0
 	if cap(b.text) >= max(4*longText, 2*r.batch) {
 		b.text = nil
 	}
@@ -230,7 +230,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	if r.ended && parsed == whole {
 		r.endRecords(b)
 	}
-	r.settle(b)
+	r.applySecond(b)
 	if r.err != nil {
 		parsed, whole, b.text, r.ended = 0, 0, b.text[:0], true
 	}
@@ -373,7 +373,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 			if r.dialect.evidence.lines > 0 {
 				r.guessSecond()
 			}
-			r.settle(b)
+			r.applySecond(b)
 			r.dialect.second, r.dialect.sure = SecondLength, true
 		}
 	case StartTime, BaseTime:

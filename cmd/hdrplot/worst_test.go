@@ -41,9 +41,9 @@ func TestWorstAgree(t *testing.T) {
 			for _, path := range paths {
 				inputs = append(inputs, scan.Input{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 			}
-			parts := summary.Parts{Times: true}
+			parts := summary.Histories{Times: true}
 			report := func(err *hdrlog.SyntaxError, _ bool) error { return err }
-			if _, err := summary.Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Parts: &parts}); err != nil {
+			if _, err := summary.Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Histories: &parts}); err != nil {
 				t.Fatal(err)
 			}
 			moments, _, err := parts.Worst(plot.MostWorst, func(string, []byte) float64 { return 1 })

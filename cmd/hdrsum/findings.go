@@ -27,14 +27,14 @@ func (o *options) findingOptions() []cli.Option {
 func (o *options) finds() bool { return o.worst > 0 || o.who }
 
 // keptParts returns what keeps what is to be found, nil if nothing is.
-func (o *options) keptParts() *summary.Parts {
+func (o *options) keptParts() *summary.Histories {
 	switch {
 	case o.worst > 0:
-		return &summary.Parts{Counts: true, Sums: o.who}
+		return &summary.Histories{Counts: true, Sums: o.who}
 	case o.seeksOmission():
-		return &summary.Parts{Sums: o.who, Times: true, Most: mostTimes}
+		return &summary.Histories{Sums: o.who, Times: true, Most: mostTimes}
 	case o.who:
-		return &summary.Parts{Sums: true}
+		return &summary.Histories{Sums: true}
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (r *found) find() (err error) {
 	by := r.scan.By
 	factor := gate.Factors(r.Summaries, by)
 	if r.worst > 0 {
-		if r.moments, r.levels, err = r.parts.Worst(r.worst, factor); err != nil {
+		if r.moments, r.levels, err = r.histories.Worst(r.worst, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
@@ -56,7 +56,7 @@ func (r *found) find() (err error) {
 	if r.given.by && !by.All() { // one row has everything
 		ofTags, ofInputs = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
-	if r.shares, err = r.parts.Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
+	if r.shares, err = r.histories.Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
 		names[tags.Text(tag)] = true
 		switch {
 		case !ofInputs:

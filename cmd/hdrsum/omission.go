@@ -24,7 +24,7 @@ func (r *found) warnOmission(in unit.Unit) {
 		return
 	}
 	factor := gate.Factors(r.Summaries, r.scan.By)
-	found, err := r.parts.Omission(func(input string, tag []byte) float64 { return max(factor(input, tag), 0) / in.Per(unit.Millisecond) })
+	found, err := r.histories.Omission(func(input string, tag []byte) float64 { return max(factor(input, tag), 0) / in.Per(unit.Millisecond) })
 	if err != nil || found == nil {
 		return
 	}

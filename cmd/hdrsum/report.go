@@ -19,8 +19,8 @@ import (
 type found struct {
 	*options
 	*summary.Result
-	parts *summary.Parts    // nil if nothing is searched for
-	shown []*output.Summary // in their order
+	histories *summary.Histories // nil if nothing is searched for
+	shown     []*output.Summary  // in their order
 	// verdicts are about limits, moments and levels are what -worst finds, and shares are what -who
 	// finds.
 	verdicts []gate.Verdict
@@ -62,8 +62,8 @@ func (r *found) add() (err error) {
 	}
 	stop := logs.ShowProgress(s, o.std)
 	defer stop()
-	r.parts = o.keptParts()
-	wanted := summary.Options{Maxima: o.format.readable, Parts: r.parts} // maxima over time are for sparklines only
+	r.histories = o.keptParts()
+	wanted := summary.Options{Maxima: o.format.readable, Histories: r.histories} // maxima over time are for sparklines only
 	if o.level > 0 {
 		wanted.Runs = &summary.Runs{Size: o.series.Window, Optional: !o.given.level}
 	}

@@ -78,7 +78,7 @@ func (s *Sum) unmarshal(data []byte) error {
 	if err != nil || version != encodingVersion && version != mixedVersion {
 		return fmt.Errorf("version %d", version)
 	}
-	more := part{mixed: version == mixedVersion}
+	more := facts{mixed: version == mixedVersion}
 	intervals, err := binary.ReadUvarint(r)
 	if err == nil && intervals == 0 && r.Len() == 0 {
 		return nil

@@ -105,7 +105,7 @@ type Table[T any] struct {
 
 // openWindow has the entries of a window by tag: those of [AppendKey].
 type openWindow[T any] struct {
-	Window
+	Span
 	tags map[string]*T
 }
 
@@ -118,9 +118,9 @@ func (t *Table[T]) Size() int64 { return t.size }
 // At returns what there is of a tag, which may be nil, in the window of an interval from start to
 // end, and that window. It is what add returns if there is nothing. If that is nil, nothing is
 // added.
-func (t *Table[T]) At(tag []byte, start, end int64, add func(Window) *T) *T {
+func (t *Table[T]) At(tag []byte, start, end int64, add func(Span) *T) *T {
 	at := WindowOf(start, end, max(t.size, 1))
-	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Window) int { return cmp.Compare(w.Start, at.Start) })
+	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Span) int { return cmp.Compare(w.Start, at.Start) })
 	t.key = AppendKey(t.key[:0], tag)
 	if found {
 		if e := t.open[n].tags[string(t.key)]; e != nil {
@@ -185,7 +185,7 @@ func (t *Table[T]) Open() iter.Seq[*T] {
 func (t *Table[T]) Len() int { return len(t.open) }
 
 // Window returns the open window with a number from 0 to below [Table.Len], in order of time.
-func (t *Table[T]) Window(n int) Window { return t.open[n].Window }
+func (t *Table[T]) Window(n int) Span { return t.open[n].Span }
 
 // Next returns when the first open window ends, the latest time of all if none is open.
 func (t *Table[T]) Next() int64 {
@@ -204,7 +204,7 @@ type Windows struct {
 
 // Merged is what the intervals of a tag in a window add up to.
 type Merged struct {
-	Window Window
+	Window Span
 	// Tag is nil if the intervals are untagged.
 	Tag []byte
 	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
@@ -245,7 +245,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 		err = m.Merge(s)
 		ws.bytes += m.Sum.Size() - before
 	}
-	m := ws.table.At(tag, s.Start, s.End, func(at Window) *Merged {
+	m := ws.table.At(tag, s.Start, s.End, func(at Span) *Merged {
 		m := new(Merged)
 		if n := len(ws.free) - 1; n >= 0 {
 			m, ws.free = ws.free[n], ws.free[:n]
@@ -277,7 +277,7 @@ func (ws *Windows) release(m *Merged) {
 func (ws *Windows) Len() int { return ws.table.Len() }
 
 // Window returns the open window with a number from 0 to below [Windows.Len], in order of time.
-func (ws *Windows) Window(n int) Window { return ws.table.Window(n) }
+func (ws *Windows) Window(n int) Span { return ws.table.Window(n) }
 
 // Open iterates over what the open windows add up to so far, as [Table.Open] does. Each is valid
 // until an interval is added or a window is closed.

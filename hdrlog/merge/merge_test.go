@@ -41,7 +41,7 @@ func TestWindowOf(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			i := hdrlog.Interval{Start: test.start, Length: test.length}
-			want := Window{test.want, test.want + test.size}
+			want := Span{test.want, test.want + test.size}
 			if got := WindowOf(i.StartMillis(), i.EndMillis(), test.size); got != want {
 				t.Errorf("%v, want %v", got, want)
 			}
@@ -762,7 +762,7 @@ func FuzzEncoding(f *testing.F) {
 func TestBeforeAdds(t *testing.T) {
 	table := NewTable[string](1000)
 	add := func(tag string, start int64) {
-		table.At([]byte(tag), start, start+1, func(Window) *string { text := fmt.Sprint(tag, start); return &text })
+		table.At([]byte(tag), start, start+1, func(Span) *string { text := fmt.Sprint(tag, start); return &text })
 	}
 	add("b", 0)
 	add("c", 0)

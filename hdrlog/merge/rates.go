@@ -21,12 +21,12 @@ type Rates struct {
 	known ratesKnown
 	every bool // Across has all intervals
 	key   []byte
-	spans []Window
+	spans []Span
 }
 
 // ratesKnown is what is known of inputs and rows, as JSON has it.
 type ratesKnown struct {
-	Inputs map[int]*Window     // when each ran
+	Inputs map[int]*Span       // when each ran
 	Rows   map[string]*rateRow // by [AppendKey]
 }
 
@@ -70,7 +70,7 @@ type rateInput struct {
 
 // A rateInterval has a number of values. It counts in windows that end after From.
 type rateInterval struct {
-	Window
+	Span
 	Count, From int64
 }
 
@@ -117,7 +117,7 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 	}
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
-		own.Across, own.sorted = append(own.Across, rateInterval{Window{start, end}, count, from}), false
+		own.Across, own.sorted = append(own.Across, rateInterval{Span{start, end}, count, from}), false
 	}
 }
 
@@ -125,25 +125,25 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 // since an input has a later interval need that before they are taken.
 func (r *Rates) Ran(input int, start, end int64) {
 	if r.known.Inputs == nil {
-		r.known.Inputs = make(map[int]*Window)
+		r.known.Inputs = make(map[int]*Span)
 	}
 	if ran := r.known.Inputs[input]; ran == nil {
-		r.known.Inputs[input] = &Window{start, end}
+		r.known.Inputs[input] = &Span{start, end}
 	} else {
 		ran.Start, ran.End = min(ran.Start, start), max(ran.End, end)
 	}
 }
 
 // Input returns when an input ran so far. It is false if nothing is known of it.
-func (r *Rates) Input(input int) (ran Window, ok bool) {
+func (r *Rates) Input(input int) (ran Span, ok bool) {
 	if known := r.known.Inputs[input]; known != nil {
 		return *known, true
 	}
-	return Window{}, false
+	return Span{}, false
 }
 
 // Take returns what a row has in a window. The windows of a row must be taken in the order of time.
-func (r *Rates) Take(row []byte, w Window) (all Recorded) {
+func (r *Rates) Take(row []byte, w Span) (all Recorded) {
 	r.spans = r.spans[:0]
 	for _, ran := range r.known.Inputs {
 		r.spans = append(r.spans, *ran)
@@ -228,18 +228,18 @@ func (r *Rates) Pack(size int64) {
 }
 
 // Covered returns for how long at least one span runs, in milliseconds.
-func Covered(spans []Window) int64 {
-	return within(spans, Window{math.MinInt64 / 4, math.MaxInt64 / 4})
+func Covered(spans []Span) int64 {
+	return within(spans, Span{math.MinInt64 / 4, math.MaxInt64 / 4})
 }
 
 // within returns for how long at least one span runs in a window.
-func within(spans []Window, w Window) (length int64) {
+func within(spans []Span, w Span) (length int64) {
 	for _, s := range spans {
 		if s.Start <= w.Start && s.End >= w.End {
 			return w.End - w.Start
 		}
 	}
-	slices.SortFunc(spans, func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	at := w.Start
 	for _, s := range spans {
 		if start, end := max(at, s.Start), min(s.End, w.End); end > start {

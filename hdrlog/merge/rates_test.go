@@ -48,7 +48,7 @@ func TestRates(t *testing.T) {
 			}
 			var got []Recorded
 			for at := int64(0); at < last; at += size {
-				own := r.Take(nil, Window{at, at + size})
+				own := r.Take(nil, Span{at, at + size})
 				got = append(got, own)
 				if at < first || at+size > last {
 					continue
@@ -84,7 +84,7 @@ func TestShares(t *testing.T) {
 		{"b", 30_000, Recorded{Millis: 5000, Any: 5000}},
 		{"c", 30_000, Recorded{Any: 5000}},
 	} {
-		if got := r.Take([]byte(test.row), Window{test.at, test.at + 10_000}); got != test.want {
+		if got := r.Take([]byte(test.row), Span{test.at, test.at + 10_000}); got != test.want {
 			t.Errorf("%s at %d: %+v, want %+v", test.row, test.at, got, test.want)
 		}
 	}

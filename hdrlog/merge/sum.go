@@ -46,9 +46,9 @@ type Sum struct {
 	// payload. It is empty once there are several intervals.
 	text []byte
 	// packed holds payloads, each behind its length, unless dense is set. What they add up to took
-	// settled bytes when they were added up last.
-	packed  []byte
-	settled int
+	// summed bytes when they were added up last.
+	packed []byte
+	summed int
 	// dense says that counts holds the sum. Otherwise counts is memory for another use.
 	dense  bool
 	counts *histogram.Histogram
@@ -58,7 +58,7 @@ const (
 	// A histogram may take this many times the bytes of packed counts.
 	denseTimes = 4
 	// Packed counts are added up when they have this many bytes more than twice what they had then.
-	settleBytes = 16 << 10
+	sumUpBytes = 16 << 10
 	// mostKept is the number of bytes that are kept for another use.
 	mostKept = 8 << 20
 )
@@ -148,11 +148,11 @@ func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 // AddCounts is [Sum.AddPayload] for callers that write no log: a single interval does not keep its
 // text, which takes as much memory as its line.
 func (s *Sum) AddCounts(start, end int64, p *histogram.Payload) error {
-	return s.addPayload(&part{start: start, end: end, intervals: 1}, p)
+	return s.addPayload(&facts{start: start, end: end, intervals: 1}, p)
 }
 
 // addPayload adds a payload, of which more is known but layout and highest.
-func (s *Sum) addPayload(more *part, p *histogram.Payload) error {
+func (s *Sum) addPayload(more *facts, p *histogram.Payload) error {
 	more.layout, more.highest = p.Layout(), float64(p.Highest())*unit(p.Layout())
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, p.AppendBinary) }
 	return sumError(s.add(more, pack, p.AddTo), p)
@@ -171,13 +171,13 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 // is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
 // unchanged.
 func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
-	add := part{start: start, end: end, intervals: 1, layout: h.Layout(), highest: h.Float(h.Max())}
+	add := facts{start: start, end: end, intervals: 1, layout: h.Layout(), highest: h.Float(h.Max())}
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, h.AppendBinary) }
 	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
 }
 
-// A part is what is known of counts before they are added.
-type part struct {
+// Facts are what is known of counts before they are added.
+type facts struct {
 	start, end, intervals int64
 	layout                histogram.Layout
 	highest               float64 // the highest value that they may have
@@ -186,7 +186,7 @@ type part struct {
 }
 
 // add adds counts: packed, or to a histogram. After an error, s is unchanged.
-func (s *Sum) add(more *part, pack func([]byte) ([]byte, error), addTo func(*histogram.Histogram) error) error {
+func (s *Sum) add(more *facts, pack func([]byte) ([]byte, error), addTo func(*histogram.Histogram) error) error {
 	if s.intervals > 0 && s.double() != (more.layout.Ratio != 0) {
 		return histogram.ErrKind
 	}
@@ -216,7 +216,7 @@ func (s *Sum) add(more *part, pack func([]byte) ([]byte, error), addTo func(*his
 	}
 	s.packed = packed
 	s.include(more)
-	s.settle()
+	s.sumUp()
 	return nil
 }
 
@@ -231,7 +231,7 @@ func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte
 }
 
 // include takes in what is known of counts that were added.
-func (s *Sum) include(more *part) {
+func (s *Sum) include(more *facts) {
 	end := max(more.start, more.end)
 	if s.intervals == 0 {
 		s.Start, s.End, s.layout, s.highest, s.mixed = more.start, end, more.layout, more.highest, more.mixed
@@ -249,9 +249,9 @@ func (s *Sum) include(more *part) {
 	}
 }
 
-// part returns what is known of s.
-func (s *Sum) part() *part {
-	p := part{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
+// facts returns what is known of s.
+func (s *Sum) facts() *facts {
+	p := facts{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
 	if s.dense && s.mixed {
 		least := s.counts.Float(s.counts.Min())
 		if s.least != nil {
@@ -294,12 +294,12 @@ func slots(l histogram.Layout, highest float64) int {
 func (s *Sum) fits(slots, size int) bool { return 8*slots <= denseTimes*size+s.spare }
 
 // makeRoom packs the histogram of s if it may not take the slots that more needs.
-func (s *Sum) makeRoom(more *part) error {
+func (s *Sum) makeRoom(more *facts) error {
 	if !s.dense {
 		return nil
 	}
 	needs := slots(finest(s.layout, more.layout), max(s.highest, more.highest))
-	if needs <= s.slots() || s.fits(needs, s.settled) {
+	if needs <= s.slots() || s.fits(needs, s.summed) {
 		return nil
 	}
 	return s.Compact()
@@ -329,20 +329,20 @@ func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
 	if c.plain, err = appendPayload(c.plain[:0], h.AppendBinary); err != nil {
 		return err
 	}
-	if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+settleBytes {
+	if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+sumUpBytes {
 		s.packed = bytes.Clone(s.packed)
 	}
-	if s.settled = len(s.packed); s.mixed {
+	if s.summed = len(s.packed); s.mixed {
 		s.lower(h.Float(h.Min()))
 	}
 	return nil
 }
 
-// settle adds up the packed counts if there are many: to a histogram or, if that takes too much
+// sumUp adds up the packed counts if there are many: to a histogram or, if that takes too much
 // memory, to packed counts again. If they do not add up, they stay as they are.
-func (s *Sum) settle() {
-	dense := s.fits(s.slots(), s.settled)
-	if s.intervals < 2 || !dense && len(s.packed) <= 2*s.settled+settleBytes {
+func (s *Sum) sumUp() {
+	dense := s.fits(s.slots(), s.summed)
+	if s.intervals < 2 || !dense && len(s.packed) <= 2*s.summed+sumUpBytes {
 		return
 	}
 	c := codecs.Get().(*codec)
@@ -350,17 +350,17 @@ func (s *Sum) settle() {
 	err := s.sumInto(c, &c.scratch)
 	if err == nil && !dense {
 		err = s.pack(c, &c.scratch)
-		dense = s.fits(s.slots(), s.settled)
+		dense = s.fits(s.slots(), s.summed)
 	}
 	switch {
 	case err != nil:
-		s.settled = len(s.packed)
+		s.summed = len(s.packed)
 	case dense:
 		if s.counts == nil {
 			s.counts = new(histogram.Histogram)
 		}
 		*s.counts, c.scratch = c.scratch, *s.counts
-		if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > settleBytes {
+		if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > sumUpBytes {
 			s.packed = nil
 		}
 	}
@@ -408,9 +408,9 @@ func (s *Sum) Merge(t *Sum) error {
 	}
 	first := s.intervals == 0
 	if first {
-		s.settled = t.settled
+		s.summed = t.summed
 	}
-	err := s.add(t.part(), t.appendTo, t.addTo)
+	err := s.add(t.facts(), t.appendTo, t.addTo)
 	if err == nil && first {
 		s.text = append(s.text[:0], t.text...)
 	}

@@ -1,14 +1,14 @@
 package merge
 
-// A Window is a span of time: from Start up to End, but without that. Both are milliseconds since
+// A Span is a span of time: from Start up to End, but without that. Both are milliseconds since
 // the epoch.
-type Window struct{ Start, End int64 }
+type Span struct{ Start, End int64 }
 
-// WindowOf returns the window of size milliseconds to which an interval from start to end belongs.
-// Size is at least 1. Times are more than 2^60 away from the ends of an int64.
-func WindowOf(start, end, size int64) Window {
+// WindowOf returns the span of the window of size milliseconds to which an interval from start to
+// end belongs. Size is at least 1. Times are more than 2^60 away from the ends of an int64.
+func WindowOf(start, end, size int64) Span {
 	k := floorDiv(start+end, 2*size)
-	return Window{k * size, (k + 1) * size}
+	return Span{k * size, (k + 1) * size}
 }
 
 // floorDiv divides and rounds down. B is positive.

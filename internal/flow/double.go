@@ -91,8 +91,7 @@ func usualLength(inputs []scan.Input) (length int64) {
 		if err != nil {
 			continue
 		}
-		r := in.NewReader(file)
-		r.SetBatchSize(4 << 10)
+		r := in.NewReader(file, 4<<10)
 		for seen := 0; seen < looked && r.Scan(); {
 			if record := r.Record(); record.Kind == hdrlog.IntervalRecord {
 				seen++
@@ -136,7 +135,7 @@ func (p *state) put(r *Result) {
 	if r.alone {
 		counts = &r.Coarse
 	}
-	own := p.table.At(r.Row, counts.Start, counts.End, func(at merge.Window) *Result {
+	own := p.table.At(r.Row, counts.Start, counts.End, func(at merge.Span) *Result {
 		if r.alone {
 			return &Result{Row: bytes.Clone(r.Row), Window: at}
 		}

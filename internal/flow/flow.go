@@ -72,7 +72,7 @@ type Result struct {
 	Row, Tag []byte
 	Input    int
 	Name     string
-	Window   merge.Window
+	Window   merge.Span
 	// The sum has the counts, and when the first interval starts and the last one ends. First is
 	// when the first one starts in seconds, as the log has it: since the epoch, or since the start
 	// of the log if times are relative.

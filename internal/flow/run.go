@@ -61,7 +61,7 @@ type state struct {
 func (p *state) apart() bool { return p.way == each || p.way == doubling && p.size.Load() == 0 }
 
 // windowOf returns the window of an interval.
-func (p *state) windowOf(v scan.Visit) merge.Window {
+func (p *state) windowOf(v scan.Visit) merge.Span {
 	start, end := v.Span()
 	_, from := p.from(v)
 	return merge.WindowOf(start-from, end-from, p.size.Load())
@@ -150,10 +150,10 @@ func (r *run) ran(v scan.Visit) {
 func (r *run) take(v scan.Visit, o *handed) (err error) {
 	r.last = v
 	for n, p := range r.plans {
-		part := o.begun[n]
-		if n == r.feeder && p.way != doubling && part != nil && !part.alone {
+		partial := o.begun[n]
+		if n == r.feeder && p.way != doubling && partial != nil && !partial.alone {
 			own := &r.workers[len(r.workers)-1]
-			if own.feed(part); own.err != nil {
+			if own.feed(partial); own.err != nil {
 				return own.err
 			}
 		}
@@ -163,21 +163,21 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 			own.Row, own.Tag, own.Input, own.Name, own.Visit = v.Row, v.Tag, v.Input, v.Name, v
 			err = p.Emit(own)
 		case doubling:
-			if one := o.alone[n]; part == nil && one != nil {
-				one.Row, part = v.Row, one
+			if one := o.alone[n]; partial == nil && one != nil {
+				one.Row, partial = v.Row, one
 			}
-			if p.takeDouble(v, part); p.double.err == nil {
+			if p.takeDouble(v, partial); p.double.err == nil {
 				p.rate(v, o.count, math.MinInt64)
 			}
 		case roomy:
-			if p.rate(v, o.count, math.MinInt64); part != nil {
-				err = p.merge(part)
+			if p.rate(v, o.count, math.MinInt64); partial != nil {
+				err = p.merge(partial)
 			}
 			if err == nil && p.bytes > p.Room {
 				err = p.complete(p.table.Window((p.table.Len() - 1) / 2).End)
 			}
 		case timed:
-			err = r.takeTimed(p, v, part, o.count)
+			err = r.takeTimed(p, v, partial, o.count)
 		}
 		if err != nil {
 			return err
@@ -187,7 +187,7 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 }
 
 // takeTimed takes an interval of a plan whose windows are complete by time.
-func (r *run) takeTimed(p *state, v scan.Visit, part *Result, count int64) error {
+func (r *run) takeTimed(p *state, v scan.Visit, partial *Result, count int64) error {
 	start, end := v.Span()
 	for next := p.table.Next(); next <= 2*start-end && r.scan.Passed(next); next = p.table.Next() {
 		if err := p.complete(next); err != nil {
@@ -197,12 +197,12 @@ func (r *run) takeTimed(p *state, v scan.Visit, part *Result, count int64) error
 	at := p.windowOf(v)
 	if !r.scan.Late(v.Input, at.End) {
 		p.rate(v, count, r.scan.Before())
-		return p.merge(part)
+		return p.merge(partial)
 	}
 	// Its input has passed the window, whether others have or not. What the batch has of the window
 	// is late, too, so each interval of it is decoded by itself.
-	if part != nil {
-		part.release()
+	if partial != nil {
+		partial.release()
 	}
 	if r.late == nil {
 		r.late = scan.NewDecoder(r.scan.Expected, scan.NewPayloads(r.scan.Memory))
@@ -219,34 +219,34 @@ func (r *run) takeTimed(p *state, v scan.Visit, part *Result, count int64) error
 }
 
 // merge adds what a batch has to a window.
-func (p *state) merge(part *Result) (err error) {
-	if part == nil {
+func (p *state) merge(partial *Result) (err error) {
+	if partial == nil {
 		return nil
 	}
 	before := 0
-	r := p.table.At(part.Row, part.Window.Start, part.Window.Start, func(merge.Window) *Result { return nil })
+	r := p.table.At(partial.Row, partial.Window.Start, partial.Window.Start, func(merge.Span) *Result { return nil })
 	switch {
 	case r != nil:
 		before = r.bytes()
-	case part.alone:
+	case partial.alone:
 		r = results.Get().(*Result)
-		r.Input, r.Name, r.Window, r.First = part.Input, part.Name, part.Window, part.First
+		r.Input, r.Name, r.Window, r.First = partial.Input, partial.Name, partial.Window, partial.First
 	default:
-		r = part
+		r = partial
 	}
 	if before == 0 {
-		r.Row, r.Tag = bytes.Clone(part.Row), bytes.Clone(part.Tag)
-		p.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Window) *Result { return r })
+		r.Row, r.Tag = bytes.Clone(partial.Row), bytes.Clone(partial.Tag)
+		p.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Span) *Result { return r })
 	}
-	if r != part {
-		if part.highest > r.highest {
-			r.Input, r.Name, r.Tag = part.Input, part.Name, bytes.Clone(part.Tag)
+	if r != partial {
+		if partial.highest > r.highest {
+			r.Input, r.Name, r.Tag = partial.Input, partial.Name, bytes.Clone(partial.Tag)
 		}
 		if p.way == timed || before == 0 {
 			r.Among(2 * p.bytes)
 		}
-		err = r.Merge(part)
-		part.release()
+		err = r.Merge(partial)
+		partial.release()
 	}
 	p.bytes += r.bytes() - before
 	return cmp.Or(err, p.charge.Set(p.Account, 0, p.bytes))

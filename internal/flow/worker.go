@@ -107,7 +107,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 		case p.way == all:
 			to, sum, want.Max = w.whole(n, v), p.Apart || !fed, want.Max || p.Maxima
 		default:
-			to = w.part(n, v, o)
+			to = w.partial(n, v, o)
 			sum, want.Max = to != nil, want.Max || p.Sources && len(w.run.scan.Inputs) > 1
 			fed = fed || sum && n == w.run.feeder && !to.alone
 		}
@@ -195,9 +195,9 @@ func (w *worker) whole(n int, v scan.Visit) *Result {
 	return r
 }
 
-// part returns what a row has in a window in this batch, or what an interval has alone if windows
-// have few. It returns nil if the interval is late.
-func (w *worker) part(n int, v scan.Visit, o *handed) *Result {
+// partial returns what a row has in a window in this batch, or what an interval has alone if
+// windows have few. It returns nil if the interval is late.
+func (w *worker) partial(n int, v scan.Visit, o *handed) *Result {
 	p, own := w.run.plans[n], &w.plans[n]
 	at := p.windowOf(v)
 	switch w.key = w.key[:0]; {

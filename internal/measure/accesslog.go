@@ -96,7 +96,7 @@ func variableUnit(name string) unit.Unit {
 // A pattern finds the variables of a line.
 type pattern struct {
 	begin  []byte // before the first variable
-	parts  []part
+	items  []item
 	others *regexp.Regexp // matches lines that are no rows; it may be nil
 }
 
@@ -110,8 +110,8 @@ func (p *pattern) bindAll(s *setup) error {
 	return nil
 }
 
-// A part is a variable and the text after it.
-type part struct {
+// An item is a variable and the text after it.
+type item struct {
 	name  string // request_time, %D
 	after []byte
 	binds []bind
@@ -149,11 +149,11 @@ func compile(text string) (*pattern, error) {
 		default:
 			name = strings.Trim(name, "${}")
 		}
-		if len(p.parts) > 0 && len(*literal) == 0 {
-			return nil, usagef("-pattern has nothing between %s and %s", p.parts[len(p.parts)-1].name, name)
+		if len(p.items) > 0 && len(*literal) == 0 {
+			return nil, usagef("-pattern has nothing between %s and %s", p.items[len(p.items)-1].name, name)
 		}
-		p.parts = append(p.parts, part{name: name})
-		literal = &p.parts[len(p.parts)-1].after
+		p.items = append(p.items, item{name: name})
+		literal = &p.items[len(p.items)-1].after
 	}
 	return p, nil
 }
@@ -163,9 +163,9 @@ func plain(name string) string { return "%" + strings.TrimLeft(name[1:], "<>!012
 
 // first returns the first variable that is wanted, nothing if there is none.
 func (p *pattern) first(wanted func(name string) bool) string {
-	for _, part := range p.parts {
-		if wanted(part.name) {
-			return part.name
+	for _, item := range p.items {
+		if wanted(item.name) {
+			return item.name
 		}
 	}
 	return ""
@@ -219,9 +219,9 @@ func withoutQuery(uri []byte) []byte {
 // bind has the place get a variable. It reports whether the pattern has it.
 func (p *pattern) bind(place int, name string) bool {
 	add := func(name string, derive func([]byte) []byte) bool {
-		for n := range p.parts {
-			if p.parts[n].name == name {
-				p.parts[n].binds = append(p.parts[n].binds, bind{place, derive})
+		for n := range p.items {
+			if p.items[n].name == name {
+				p.items[n].binds = append(p.items[n].binds, bind{place, derive})
 				return true
 			}
 		}
@@ -248,17 +248,17 @@ func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
 		return true, nil
 	}
 	rest, ok := bytes.CutPrefix(record, p.begin)
-	for n := 0; n < len(p.parts) && ok; n++ {
-		part := &p.parts[n]
+	for n := 0; n < len(p.items) && ok; n++ {
+		item := &p.items[n]
 		end := len(rest)
-		if len(part.after) > 0 {
-			if end = index(rest, part.after); end < 0 {
-				return false, fmt.Errorf("%w: no %s after %s", errPattern, quote(part.after), part.name)
+		if len(item.after) > 0 {
+			if end = index(rest, item.after); end < 0 {
+				return false, fmt.Errorf("%w: no %s after %s", errPattern, quote(item.after), item.name)
 			}
 		}
 		value := rest[:end]
-		rest = rest[end+len(part.after):]
-		for _, b := range part.binds {
+		rest = rest[end+len(item.after):]
+		for _, b := range item.binds {
 			places[b.place] = value
 			if b.derive != nil {
 				places[b.place] = b.derive(value)

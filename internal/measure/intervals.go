@@ -18,7 +18,7 @@ type series struct {
 
 // Counts are the values of a tag and an interval.
 type counts struct {
-	merge.Window
+	merge.Span
 	series *series
 	few    []int64 // values that the sum does not have yet
 	sum    merge.Sum
@@ -46,9 +46,9 @@ func (r *Recorder) count(row *Row) (ok bool, err error) {
 		if merge.WindowOf(at, at, r.open.Size()).End <= r.done {
 			return false, nil
 		}
-		c = r.open.At(s.tag, at, at, func(w merge.Window) *counts {
+		c = r.open.At(s.tag, at, at, func(w merge.Span) *counts {
 			r.bytes += 300 // or so, without values
-			return &counts{Window: w, series: s}
+			return &counts{Span: w, series: s}
 		})
 		s.last = c
 	}

@@ -525,7 +525,7 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		}
 	}
 	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, r.format.wholes) {
-		r.tag = appendPart(r.tag, r.row.Tag != nil, writers.Transaction)
+		r.tag = appendTagPart(r.tag, r.row.Tag != nil, writers.Transaction)
 		r.row.Tag = r.tag
 	}
 	if r.row.Tag != nil {
@@ -582,8 +582,8 @@ func failed(text []byte, column string) (bool, error) {
 	return status >= 400, nil
 }
 
-// appendPart appends a part of a tag. More is set if others are there.
-func appendPart(tag []byte, more bool, part string) []byte {
+// appendTagPart appends a part of a tag. More is set if others are there.
+func appendTagPart(tag []byte, more bool, part string) []byte {
 	if more {
 		tag = append(tag, '/')
 	}

@@ -216,7 +216,7 @@ func (r *Recorder) add(s *Reader) error {
 			r.Counts.Dropped++
 			return nil
 		case TagFailed:
-			r.tag = appendPart(append(r.tag[:0], row.Tag...), row.Tag != nil, FailedTag)
+			r.tag = appendTagPart(append(r.tag[:0], row.Tag...), row.Tag != nil, FailedTag)
 			row.Tag = r.tag
 		}
 	}

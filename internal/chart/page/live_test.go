@@ -43,7 +43,7 @@ func TestLive(t *testing.T) {
 		for _, label := range []string{"a", "b"} {
 			var sum merge.Sum
 			sum.Start, sum.End = origin+1000*s+700, origin+1000*s+1700
-			l.Collector.MeasureWindow(&merge.Merged{Window: merge.Window{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
+			l.Collector.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
 			if err := l.Add(label, origin, &interval); err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestLiveUnits(t *testing.T) {
 		for s := range int64(3) {
 			var sum merge.Sum
 			sum.Start, sum.End = 1000*s, 1000*s+1000
-			l.Collector.MeasureWindow(&merge.Merged{Window: merge.Window{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
+			l.Collector.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
 			if err := l.Add("a", 0, &interval); err != nil {
 				t.Fatal(err)
 			}

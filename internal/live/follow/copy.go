@@ -432,7 +432,7 @@ func (f *Follower) truncated(l *Log) {
 		return // the follower is closed
 	}
 	f.remember(l, true)
-	l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, settled: l.settled, before: l}
+	l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, lookedAgain: l.lookedAgain, before: l}
 	for _, c := range f.contents.all {
 		if c.unread && c.of == l {
 			c.took = 0 // its text may be gone

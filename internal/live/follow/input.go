@@ -62,9 +62,9 @@ type Log struct {
 	line   int
 	header []byte
 	done   bool
-	// settled is set at the second look after the file was replaced. What the writer wrote before
-	// it replaced the file is there then.
-	settled bool
+	// lookedAgain is set at the second look after the file was replaced. What the writer wrote
+	// before it replaced the file is there then.
+	lookedAgain bool
 }
 
 // Name returns the name of the input.
@@ -132,7 +132,7 @@ func (in *Input) look(news *Summary) {
 	in.mu.Lock()
 	ended := in.ended
 	if len(in.files) > 1 {
-		in.files[0].settled = true
+		in.files[0].lookedAgain = true
 	}
 	in.mu.Unlock()
 	if ended {
@@ -333,7 +333,7 @@ func (l *Log) Read(p []byte) (int, error) {
 			l.err = ErrStopped
 			return 0, l.err
 		}
-		replaced, left, phase := len(in.files) > 1 && (l.settled || in.phase == stopping), in.left, in.phase
+		replaced, left, phase := len(in.files) > 1 && (l.lookedAgain || in.phase == stopping), in.left, in.phase
 		in.mu.Unlock()
 		in.follower.step()
 		n, err := l.file.ReadAt(p, l.size)

@@ -43,7 +43,7 @@ func TestPageTags(t *testing.T) {
 	}
 	for second := range int64(2) {
 		for tag := range mostTags + 5 {
-			w := live.Window{Merged: &merge.Merged{Window: merge.Window{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Append(nil, "t", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
+			w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Append(nil, "t", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
 			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestPageOrder(t *testing.T) {
 			if err := h.Record(value, 1); err != nil {
 				t.Fatal(err)
 			}
-			w := live.Window{Merged: &merge.Merged{Window: merge.Window{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Appendf(nil, "t%02d", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
+			w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Appendf(nil, "t%02d", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
 			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestPageBehind(t *testing.T) {
 	const day = 86_400_000
 	add := func(tag string, start int64, late bool) {
 		t.Helper()
-		w := live.Window{Merged: &merge.Merged{Window: merge.Window{Start: start, End: start + 1000}, Tag: []byte(tag), LogStart: float64(start) / 1000}, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}
+		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: start, End: start + 1000}, Tag: []byte(tag), LogStart: float64(start) / 1000}, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}
 		if err := w.Sum.AddHistogram(start, start+1000, &h); err != nil {
 			t.Fatal(err)
 		}

@@ -294,13 +294,13 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 			return err
 		}
 	}
-	if collecting.Parts == nil {
+	if collecting.Histories == nil {
 		return nil
 	}
 	if !g.collector.Relative {
 		start = 0
 	}
-	return g.findWorst(label, collecting.Parts, result.Summaries, hdrlog.Millis(start))
+	return g.findWorst(label, collecting.Histories, result.Summaries, hdrlog.Millis(start))
 }
 
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
@@ -374,7 +374,7 @@ func mostWorst(page bool) int {
 
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
-func (g *gathering) findWorst(label string, parts *summary.Parts, summaries []*output.Summary, start int64) error {
+func (g *gathering) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	moments, _, err := parts.Worst(mostWorst(g.Page), gate.Factors(summaries, g.by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		g.std.Notef("marks no worst moments: %v", err)

@@ -102,7 +102,7 @@ func (g *gathering) collecting() (o summary.Options) {
 		o.Runs = &summary.Runs{Optional: true}
 	}
 	if g.plan.worst {
-		o.Parts = &summary.Parts{Times: true}
+		o.Histories = &summary.Histories{Times: true}
 	}
 	return o
 }

@@ -40,7 +40,7 @@ func (s *stroke) length() float64 { return float64(s.end - s.start) }
 // go on to be sent during a stall, so many values are nearly as long, and later intervals have what
 // the stall delayed. If a recorder waits, few values are long, and the others never come. It is no
 // evidence if counts are low elsewhere too. A time that no interval covers counts as empty ones.
-func (p *Parts) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
+func (p *Histories) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
 	parts, err := p.inOrder()
 	if err != nil || p.coarse > 0 {
 		return nil, err
@@ -65,7 +65,7 @@ func (p *Parts) Omission(millis func(input string, tag []byte) float64) (*Omissi
 
 // far returns the number of values of more than half of the highest one: at most that of all, if
 // the payload was not kept.
-func (p *Parts) far(own *piece) (float64, error) {
+func (p *Histories) far(own *piece) (float64, error) {
 	if own.counts == nil {
 		return float64(own.count), nil
 	}

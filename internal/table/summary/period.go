@@ -48,17 +48,19 @@ func (r *Result) spans() (all []flow.Span) {
 
 // Ran returns when at least one input ran, from its first interval of any tag to the last one:
 // times that are apart from one another, in order.
-func (r *Result) Ran() (all []merge.Window) {
+func (r *Result) Ran() (all []merge.Span) {
 	var rates merge.Rates
+	inputs := make(map[int]merge.Span)
 	for _, s := range r.spans() {
 		rates.Ran(s.Input, s.Start, s.End)
+		inputs[s.Input], _ = rates.Input(s.Input)
 	}
-	byStart := func(a, b *merge.Window) int { return cmp.Compare(a.Start, b.Start) }
-	for _, w := range slices.SortedFunc(maps.Values(rates.Inputs), byStart) {
+	byStart := func(a, b merge.Span) int { return cmp.Compare(a.Start, b.Start) }
+	for _, w := range slices.SortedFunc(maps.Values(inputs), byStart) {
 		if n := len(all) - 1; n >= 0 && w.Start <= all[n].End {
 			all[n].End = max(all[n].End, w.End)
 		} else {
-			all = append(all, *w)
+			all = append(all, w)
 		}
 	}
 	return all
@@ -70,7 +72,7 @@ func (r *Result) SetPeriods(mode string) {
 	period, ran := r.Period(mode), longest(r.spans())
 	for n, s := range r.Summaries {
 		if s.Period = period; mode == "covered" && r.by != nil {
-			var own []merge.Window
+			var own []merge.Span
 			for _, span := range r.sums[n].Spans {
 				own = append(own, ran[span.Input])
 			}
@@ -88,13 +90,13 @@ func (r *Result) MostInputs() (most int) {
 }
 
 // longest returns the longest span of each input, the earlier one of two that are as long.
-func longest(spans []flow.Span) map[int]merge.Window {
-	byInput := make(map[int]merge.Window)
+func longest(spans []flow.Span) map[int]merge.Span {
+	byInput := make(map[int]merge.Span)
 	for _, s := range spans {
 		longest, ok := byInput[s.Input]
 		length, longestLength := s.End-s.Start, longest.End-longest.Start
 		if !ok || length > longestLength || length == longestLength && s.Start < longest.Start {
-			byInput[s.Input] = merge.Window{Start: s.Start, End: s.End}
+			byInput[s.Input] = merge.Span{Start: s.Start, End: s.End}
 		}
 	}
 	return byInput

@@ -108,7 +108,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
 		for range empty { // between intervals that are longer than usual
 			at := first[n] + int64(len(windows[n]))*size
-			own := &flow.Result{Row: m.Row, Window: merge.Window{Start: at, End: at + size}}
+			own := &flow.Result{Row: m.Row, Window: merge.Span{Start: at, End: at + size}}
 			windows[n] = append(windows[n], &window{own, counts[n], 1})
 		}
 		windows[n] = append(windows[n], &window{m, counts[n], 1})
@@ -146,13 +146,13 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 		return
 	}
 	first, last := windows[0].(*window), windows[len(windows)-1].(*window)
-	before := rates.Take(s.Tag, merge.Window{Start: min(s.Start, first.Window.Start), End: first.Window.Start})
+	before := rates.Take(s.Tag, merge.Span{Start: min(s.Start, first.Window.Start), End: first.Window.Start})
 	for _, w := range windows {
 		w := w.(*window)
 		w.Rate = rates.Take(s.Tag, w.Window)
 	}
 	first.Rate.Add(before)
-	last.Rate.Add(rates.Take(s.Tag, merge.Window{Start: last.Window.End, End: max(s.End, last.Window.End)}))
+	last.Rate.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
 }
 
 // levelOf returns about the value at shiftPercentile of windows.

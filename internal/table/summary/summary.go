@@ -31,10 +31,10 @@ type Result struct {
 type Options struct {
 	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
 	Maxima bool
-	// Runs, if set, keeps the counts of each row by windows, and Parts those of each tag of each
-	// input.
-	Runs  *Runs
-	Parts *Parts
+	// Runs, if set, keeps the counts of each row by windows, and Histories those of each tag of
+	// each input.
+	Runs      *Runs
+	Histories *Histories
 }
 
 // Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
@@ -48,10 +48,10 @@ func Collect(s *scan.Scan, o Options, more ...*flow.Plan) (*Result, error) {
 		return nil
 	}}
 	plans := append([]*flow.Plan{rows}, more...)
-	if o.Parts != nil {
-		o.Parts.start(s)
-		if rows.Apart = o.Parts.Sums; o.Parts.Times {
-			plans = append(plans, &flow.Plan{Window: flow.Each, Emit: o.Parts.take})
+	if o.Histories != nil {
+		o.Histories.start(s)
+		if rows.Apart = o.Histories.Sums; o.Histories.Times {
+			plans = append(plans, &flow.Plan{Window: flow.Each, Emit: o.Histories.take})
 		}
 	}
 	if o.Runs != nil {
@@ -67,7 +67,7 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags", "choose some with -incT, or add them up with -it")
 }
 
-// sums are what was added up, by row, or by part if there are parts with sums.
+// sums are what was added up, by row, or by history if there are histories with sums.
 type sums struct {
 	options Options
 	by      *tags.By
@@ -76,16 +76,16 @@ type sums struct {
 }
 
 func (w *sums) keyOf(r *flow.Result) string {
-	if p := w.options.Parts; p != nil && p.Sums {
-		return string(appendPart(nil, r.Input, r.Tag))
+	if p := w.options.Histories; p != nil && p.Sums {
+		return string(appendHistory(nil, r.Input, r.Tag))
 	}
 	return string(merge.AppendKey(nil, r.Row))
 }
 
-// inOrder returns the sums of rows, in order. It adds up parts.
+// inOrder returns the sums of rows, in order. It adds up histories.
 func (w *sums) inOrder() ([]*flow.Result, error) {
 	byRow := make(map[string]*flow.Result)
-	added := make(map[string]bool) // a row of several parts has a sum of its own
+	added := make(map[string]bool) // a row of several histories has a sum of its own
 	for _, key := range slices.Sorted(maps.Keys(w.rows)) {
 		r := w.rows[key]
 		row := string(merge.AppendKey(nil, r.Row))
@@ -117,10 +117,10 @@ func (w *sums) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := w.options.Parts; p != nil {
+	if p := w.options.Histories; p != nil {
 		p.sums = make(map[string]*flow.Result)
 		for _, r := range w.rows {
-			p.sums[string(appendPart(nil, r.Input, r.Tag))] = r
+			p.sums[string(appendHistory(nil, r.Input, r.Tag))] = r
 		}
 	}
 	r := Result{options: w.options, by: w.by, sums: all}
@@ -157,7 +157,7 @@ func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 				t.Spans[n].Input += first
 				next = max(next, t.Spans[n].Input+1)
 			}
-			all.rows[string(appendPart(nil, run, t.Row))] = t
+			all.rows[string(appendHistory(nil, run, t.Row))] = t
 		}
 		first = next
 	}

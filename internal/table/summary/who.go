@@ -18,12 +18,12 @@ import (
 var ErrUnits = errors.New("the tags have different units, whose values do not add up: choose some with -incT")
 
 // Who returns what each tag of each input has of the values above a percentile of all values. It is
-// exact: a value is above if its slot is. Factor is that of [Parts.Worst]. Shares for which by
+// exact: a value is above if its slot is. Factor is that of [Histories.Worst]. Shares for which by
 // returns the same are one; nil leaves all as they are.
-func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) float64, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
+func (p *Histories) Who(percentile float64, factor func(input string, tag []byte) float64, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
 	keys := slices.Sorted(maps.Keys(p.sums))
 	var shares []output.Share
-	members := make(map[string][]string) // keys of parts, by the names of a share
+	members := make(map[string][]string) // keys of histories, by the names of a share
 	var all histogram.Histogram
 	who := &output.Shares{Percentile: percentile}
 	for _, key := range keys {
@@ -77,8 +77,8 @@ func (p *Parts) Who(percentile float64, factor func(input string, tag []byte) fl
 	return who, nil
 }
 
-// addTo adds all counts of a part to a histogram.
-func (p *Parts) addTo(into *histogram.Histogram, key string) error {
+// addTo adds all counts of a history to a histogram.
+func (p *Histories) addTo(into *histogram.Histogram, key string) error {
 	s := p.sums[key]
 	h, err := s.Histogram(new(histogram.Histogram))
 	if err == nil {

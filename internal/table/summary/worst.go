@@ -55,12 +55,12 @@ const (
 // twice as high as typical for more than a fifth of its log is a level, and what is typical of it
 // counts for the moments in it. Logs that were bad during mostly the same time are one moment, that
 // of the log with the highest maximum.
-func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
+func (p *Histories) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
 	parts, err := p.inOrder()
 	if err != nil {
 		return nil, nil, err
 	}
-	byTag := make(map[string][]*part)
+	byTag := make(map[string][]*history)
 	var order []string
 	for _, part := range parts {
 		tag := tagOf(part.key)
@@ -94,7 +94,7 @@ func (p *Parts) Worst(most int, factor func(input string, tag []byte) float64) (
 
 // highest returns the highest moments of logs. It asks each log for as many, and for more if what a
 // log has left can be higher than the last one: moments at the same time are only one.
-func (p *Parts) highest(logs []*log, most int, factor func(input string, tag []byte) float64) []moment {
+func (p *Histories) highest(logs []*log, most int, factor func(input string, tag []byte) float64) []moment {
 	for each := most; ; each *= 2 {
 		var found []moment
 		left := 0.0 // nothing that a log has left is higher
@@ -102,7 +102,7 @@ func (p *Parts) highest(logs []*log, most int, factor func(input string, tag []b
 			moments, more := log.moments(each, p.length)
 			for n := range moments {
 				m := &moments[n]
-				m.Input, m.Tag, m.Peak, m.Max = m.peak.of.input, m.peak.of.tag, m.peak.peak, output.Number(m.peak.highest)
+				m.Input, m.Tag, m.Peak, m.Max = m.peak.history.input, m.peak.history.tag, m.peak.peak, output.Number(m.peak.highest)
 				m.Factor = factor(m.Input, m.Tag)
 			}
 			if more {
@@ -125,9 +125,9 @@ func (m *moment) printed() float64 { return float64(m.Max) * m.Factor }
 
 // logs returns the logs of a tag. An input goes on with the log that ended last before it begins.
 // It may begin an interval earlier.
-func (p *Parts) logs(parts []*part) (all []*log) {
+func (p *Histories) logs(parts []*history) (all []*log) {
 	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
+	slices.SortStableFunc(parts, func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
 	for _, part := range parts {
 		var own *log
 		for _, l := range all {
@@ -199,7 +199,7 @@ func (l *log) findLevels(typical low) (levels []output.Level) {
 			continue
 		}
 		own := lowOf(inside).quartile
-		levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].of.input, Tag: inside[0].of.tag,
+		levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].history.input, Tag: inside[0].history.tag,
 			Times: output.Number(own / typical.quartile), Throughout: m.Start == first && m.End == l.end})
 		for n, w := range l.pieces {
 			if w.Start >= m.Start && w.End <= m.End {
@@ -297,7 +297,7 @@ func separate(sorted []moment, most int) (all []moment) {
 		if at >= 0 {
 			o := &all[at]
 			if o.Others++; m.Input == o.Input {
-				o.tags[tagOf(m.peak.of.key)] = true
+				o.tags[tagOf(m.peak.history.key)] = true
 			} else {
 				o.inputs[m.Input] = true
 			}
@@ -309,7 +309,7 @@ func separate(sorted []moment, most int) (all []moment) {
 	return all
 }
 
-// A sought moment is one whose values of a part are to be counted.
+// A sought moment is one whose values of a history are to be counted.
 type sought struct {
 	*moment
 	limit float64 // only higher ones
@@ -317,13 +317,13 @@ type sought struct {
 
 // count counts the values of moments above the percentile of their tags. It reads intervals again
 // whose counts were not kept.
-func (p *Parts) count(all []moment) error {
+func (p *Histories) count(all []moment) error {
 	limits := make(map[string]float64)
-	wanted := make([]map[string][]sought, len(p.scan.Inputs)) // by the tag of a part
+	wanted := make([]map[string][]sought, len(p.scan.Inputs)) // by the tag of a history
 	var scratch histogram.Histogram
 	for n := range all {
 		m := &all[n]
-		tag := tagOf(m.peak.of.key)
+		tag := tagOf(m.peak.history.key)
 		if _, known := limits[tag]; !known {
 			var sum histogram.Histogram
 			for key := range p.sums {
@@ -335,18 +335,18 @@ func (p *Parts) count(all []moment) error {
 			}
 			limits[tag] = sum.Float(sum.ValueAtPercentile(badLevel))
 		}
-		var last *part
+		var last *history
 		for _, w := range piecesIn(m.log.pieces, m) {
 			switch {
 			case w.highest <= limits[tag]:
-			case w.of.all:
+			case w.history.all:
 				h, err := p.countsOf(w, &scratch)
 				if err != nil {
 					return err
 				}
 				m.Count += above(h, limits[tag])
-			case w.of != last: // parts of a log follow each other
-				last = w.of
+			case w.history != last: // histories of a log follow each other
+				last = w.history
 				input := last.inputNumber()
 				if wanted[input] == nil {
 					wanted[input] = make(map[string][]sought)
@@ -367,7 +367,7 @@ func (p *Parts) count(all []moment) error {
 }
 
 // countAgain counts the values of an input in moments, which it has by tag.
-func (p *Parts) countAgain(input int, wanted map[string][]sought) error {
+func (p *Histories) countAgain(input int, wanted map[string][]sought) error {
 	again := *p.scan
 	again.Progress = nil
 	log, err := again.Open(input, 0)

@@ -25,7 +25,7 @@ import (
 )
 
 // partsOf returns what the logs of a scenario have, and the logs.
-func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, [][]byte) {
+func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Histories, *Result, [][]byte) {
 	t.Helper()
 	var inputs []scan.Input
 	var logs [][]byte
@@ -39,9 +39,9 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Parts, *Result, []
 			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
 		}})
 	}
-	parts := &Parts{Counts: true, Sums: true}
+	parts := &Histories{Counts: true, Sums: true}
 	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
-	result, err := Collect(&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Parts: parts})
+	result, err := Collect(&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Histories: parts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,21 +136,21 @@ func TestWorstAgain(t *testing.T) {
 		for i := range inputs {
 			inputs[i].Once = n == 1
 		}
-		parts := &Parts{Counts: true, Sums: true}
+		parts := &Histories{Counts: true, Sums: true}
 		report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
-		if _, err := Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, Options{Parts: parts}); err != nil {
+		if _, err := Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, Options{Histories: parts}); err != nil {
 			t.Fatal(err)
 		}
 		kept := 0
-		for _, part := range parts.parts {
+		for _, part := range parts.all {
 			for _, own := range part.pieces {
 				if own.counts != nil {
 					kept++
 				}
 			}
 		}
-		if few := kept <= 2*mostKept*len(parts.parts); few == (n == 1) {
-			t.Errorf("%d payloads of %d parts are kept", kept, len(parts.parts))
+		if few := kept <= 2*mostKept*len(parts.all); few == (n == 1) {
+			t.Errorf("%d payloads of %d parts are kept", kept, len(parts.all))
 		}
 		var err error
 		if got[n], _, err = parts.Worst(20, one); err != nil {
@@ -163,7 +163,7 @@ func TestWorstAgain(t *testing.T) {
 }
 
 // add keeps the maximum of an interval.
-func (p *Parts) add(input int, name string, tag []byte, start, end int64, highest float64) {
+func (p *Histories) add(input int, name string, tag []byte, start, end int64, highest float64) {
 	p.keep(input, name, tag, piece{Start: start, End: end, highest: highest}, nil)
 }
 
@@ -174,7 +174,7 @@ func TestPartsMost(t *testing.T) {
 	const seconds, bad = 100_000, 30_000
 	one := func(string, []byte) float64 { return 1 }
 	const limit = 1 << 20
-	parts := &Parts{Times: true}
+	parts := &Histories{Times: true}
 	parts.account = ledger.New(2*limit).Open("times", "choose")
 	random := rand.New(rand.NewPCG(7, 8))
 	for at := range int64(seconds) {
@@ -208,7 +208,7 @@ func TestPartsMost(t *testing.T) {
 	if _, _, err := parts.Worst(9, one); !errors.As(err, new(*ledger.LimitError)) || parts.bytes > 0 {
 		t.Errorf("%d bytes, %v", parts.bytes, err)
 	}
-	parts = &Parts{Times: true, Most: limit}
+	parts = &Histories{Times: true, Most: limit}
 	for at := range int64(seconds) {
 		parts.add(0, "log", nil, 1000*at, 1000*at+1000, 1)
 	}
@@ -223,7 +223,7 @@ func TestLevels(t *testing.T) {
 	t.Parallel()
 	one := func(string, []byte) float64 { return 1 }
 	random := rand.New(rand.NewPCG(9, 9))
-	parts := &Parts{Times: true}
+	parts := &Histories{Times: true}
 	for n := range 10 {
 		for at := range int64(600) {
 			highest := 1000 + 300*random.Float64()
@@ -267,7 +267,7 @@ func TestHighest(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
 	for round := range 300 {
-		parts := &Parts{Times: true}
+		parts := &Histories{Times: true}
 		most, seconds, steep := 1+random.IntN(12), 60+random.Int64N(600), random.Float64()
 		spikes := make(map[int64]float64) // in one log
 		for len(spikes) < random.IntN(15) {
@@ -308,7 +308,7 @@ func TestHighest(t *testing.T) {
 // TestTwoSpikes: a spike of few seconds is not left out for a longer and lower one.
 func TestTwoSpikes(t *testing.T) {
 	t.Parallel()
-	parts := &Parts{Times: true}
+	parts := &Histories{Times: true}
 	random := rand.New(rand.NewPCG(13, 14))
 	for at := range int64(300) {
 		value := 20 + 15*random.Float64()
@@ -336,11 +336,11 @@ func TestPartsMemory(t *testing.T) {
 	}
 	const length, bad = 4000, 3000
 	one := func(string, []byte) float64 { return 1 }
-	taken := func(limit int64, intervals int) *Parts {
-		parts := &Parts{Counts: true, Sums: true}
+	taken := func(limit int64, intervals int) *Histories {
+		parts := &Histories{Counts: true, Sums: true}
 		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log", Once: true}}})
 		all := new(flow.Result)
-		parts.sums = map[string]*flow.Result{string(appendPart(nil, 0, nil)): all}
+		parts.sums = map[string]*flow.Result{string(appendHistory(nil, 0, nil)): all}
 		random := rand.New(rand.NewPCG(5, 6))
 		for at := range int64(intervals) {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
@@ -386,7 +386,7 @@ func TestWho(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 60 {
-		parts := &Parts{sums: make(map[string]*flow.Result)}
+		parts := &Histories{sums: make(map[string]*flow.Result)}
 		raw := make(map[string][]int64)
 		var all []int64
 		layout := histogram.Layout{Digits: 3, Lowest: 1}
@@ -405,7 +405,7 @@ func TestWho(t *testing.T) {
 						all = append(all, v)
 					}
 					own := []byte{byte('a' + tag)}
-					key := string(appendPart(nil, input, own))
+					key := string(appendHistory(nil, input, own))
 					if parts.sums[key] == nil {
 						parts.sums[key] = &flow.Result{Name: fmt.Sprintf("node%d", input), Tag: own}
 					}
@@ -547,7 +547,7 @@ func inMoment(t *testing.T, m *output.Moment, result *Result, logs [][]byte) (hi
 // TestShares proves that the share of a moment is that of the values in intervals that touch it.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	p := &Parts{parts: map[string]*part{
+	p := &Histories{parts: map[string]*part{
 		"a": {pieces: []*piece{{Start: 0, End: 10, count: 1}, {Start: 10, End: 20, count: 2}, {Start: 20, End: 30, count: 4}}},
 		"b": {pieces: []*piece{{Start: 5, End: 15, count: 8}, {Start: 40, End: 50, count: 1}}},
 	}}

@@ -99,7 +99,7 @@ func (j *joining) before(time int64) iter.Seq[*window] {
 type grid struct{ windows merge.Table[window] }
 
 func (g *grid) put(i *interval) *window {
-	w := g.windows.At(i.tag, i.start, i.end, func(at merge.Window) *window { return newWindow(at.Start, i) })
+	w := g.windows.At(i.tag, i.start, i.end, func(at merge.Span) *window { return newWindow(at.Start, i) })
 	w.end = max(w.end, i.end) // it starts where the first of its intervals does
 	return w
 }

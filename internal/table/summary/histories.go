@@ -17,24 +17,24 @@ import (
 	"hdrkit/output"
 )
 
-// Parts keep what each tag of each input recorded, to find out which of them was bad, and when, in
-// memory that does not grow with the log: intervals of long logs become windows.
-type Parts struct {
-	// Sums has a sum of each part, which [Parts.Who] needs. Times has the maximum of each interval,
-	// which [Parts.Worst] and [Parts.Omission] need. Counts, which implies Times, is for
-	// [output.Moment.Count]: Worst reads the counts of moments from their inputs again. Those of
-	// pipes, which can be read only once, are kept.
+// Histories keep what each tag of each input recorded, to find out which of them was bad, and when,
+// in memory that does not grow with the log: intervals of long logs become windows.
+type Histories struct {
+	// Sums has a sum of each history, which [Histories.Who] needs. Times has the maximum of each
+	// interval, which [Histories.Worst] and [Histories.Omission] need. Counts, which implies Times,
+	// is for [output.Moment.Count]: Worst reads the counts of moments from their inputs again.
+	// Those of pipes, which can be read only once, are kept.
 	Sums, Times, Counts bool
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
 
-	sums    map[string]*flow.Result // by part, or by tag behind the number of any input
+	sums    map[string]*flow.Result // by history, or by tag behind the number of any input
 	scan    *scan.Scan
 	decoder *scan.Decoder
 
-	free  []piece // memory of the next pieces
-	key   []byte
-	parts map[string]*part
+	free []piece // memory of the next pieces
+	key  []byte
+	all  map[string]*history
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
 	length, coarse int64
@@ -45,8 +45,8 @@ type Parts struct {
 	err            error
 }
 
-// A part is a tag of an input.
-type part struct {
+// A history is what a tag of an input recorded.
+type history struct {
 	key    string
 	input  string
 	tag    []byte
@@ -57,12 +57,12 @@ type part struct {
 }
 
 // inputNumber returns the number of the input.
-func (own *part) inputNumber() int { return int(binary.BigEndian.Uint32([]byte(own.key))) }
+func (own *history) inputNumber() int { return int(binary.BigEndian.Uint32([]byte(own.key))) }
 
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
 // value in the unit of the log, and peak the start of the interval that has it.
 type piece struct {
-	of         *part
+	history    *history
 	Start, End int64
 	highest    float64
 	peak       int64
@@ -92,8 +92,8 @@ func (own *piece) size() int {
 // million.
 const slab = 256
 
-// addPiece adds a copy of a piece to a part.
-func (p *Parts) addPiece(to *part, own piece) *piece {
+// addPiece adds a copy of a piece to a history.
+func (p *Histories) addPiece(to *history, own piece) *piece {
 	if len(p.free) == 0 {
 		p.free = make([]piece, slab)
 	}
@@ -104,23 +104,23 @@ func (p *Parts) addPiece(to *part, own piece) *piece {
 }
 
 const (
-	// leastPartWindows is the number of windows that a run has at least.
-	leastPartWindows = 64
-	// mostKept is the number of intervals of a part whose payloads are kept: those with the
+	// leastWindows is the number of windows that a run has at least.
+	leastWindows = 64
+	// mostKept is the number of intervals of a history whose payloads are kept: those with the
 	// highest maxima.
 	mostKept = 16
 )
 
-// appendPart appends a key of a tag of an input.
-func appendPart(key []byte, input int, tag []byte) []byte {
+// appendHistory appends a key of a tag of an input.
+func appendHistory(key []byte, input int, tag []byte) []byte {
 	return merge.AppendKey(binary.BigEndian.AppendUint32(key, uint32(input)), tag)
 }
 
-// tagOf returns the key of the tag in the key of a part.
+// tagOf returns the key of the tag in the key of a history.
 func tagOf(key string) string { return key[4:] }
 
-// start makes the parts those of a scan.
-func (p *Parts) start(s *scan.Scan) {
+// start makes the histories those of a scan.
+func (p *Histories) start(s *scan.Scan) {
 	rows := s.By.Inputs() || s.By.AddsTags() // whose sums are not those of tags
 	p.Sums, p.Times = p.Sums || p.Counts && rows, p.Times || p.Counts
 	p.scan, p.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
@@ -128,51 +128,51 @@ func (p *Parts) start(s *scan.Scan) {
 }
 
 // take keeps an interval.
-func (p *Parts) take(r *flow.Result) error {
+func (p *Histories) take(r *flow.Result) error {
 	v := r.Visit
 	p.keep(v.Input, v.Name, v.Tag, piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
 	return nil
 }
 
 // keep keeps a piece, and a copy of its payload if that is needed.
-func (p *Parts) keep(input int, name string, tag []byte, one piece, payload []byte) {
+func (p *Histories) keep(input int, name string, tag []byte, one piece, payload []byte) {
 	if p.err != nil {
 		return
 	}
-	if one.End, one.peak = max(one.Start, one.End), one.Start; p.parts == nil {
-		p.parts = make(map[string]*part)
+	if one.End, one.peak = max(one.Start, one.End), one.Start; p.all == nil {
+		p.all = make(map[string]*history)
 		p.first, p.last = one.Start, one.End
 	}
-	p.key = appendPart(p.key[:0], input, tag)
-	one.of = p.parts[string(p.key)]
-	if one.of == nil {
-		one.of = &part{key: string(p.key), input: name, tag: bytes.Clone(tag), all: p.Counts && p.scan.Inputs[input].Once}
-		p.parts[one.of.key] = one.of
+	p.key = appendHistory(p.key[:0], input, tag)
+	one.history = p.all[string(p.key)]
+	if one.history == nil {
+		one.history = &history{key: string(p.key), input: name, tag: bytes.Clone(tag), all: p.Counts && p.scan.Inputs[input].Once}
+		p.all[one.history.key] = one.history
 	}
-	own := p.addPiece(one.of, one)
-	if own.of.all || own.highest > own.of.floor {
+	own := p.addPiece(one.history, one)
+	if own.history.all || own.highest > own.history.floor {
 		own.counts = &counts{payload: bytes.Clone(payload)}
 	}
 	p.length = max(p.length, own.End-own.Start, 1)
 	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
-	if p.bytes += own.size(); !own.of.all && own.counts != nil {
-		p.bytes -= own.of.keepFew(own)
+	if p.bytes += own.size(); !own.history.all && own.counts != nil {
+		p.bytes -= own.history.keepFew(own)
 	}
-	p.charge.Set(p.account, len(p.parts), p.bytes)
+	p.charge.Set(p.account, len(p.all), p.bytes)
 	if p.Most > 0 && p.bytes > p.Most {
 		p.err = errMost
-		p.parts, p.bytes = nil, 0
+		p.all, p.bytes = nil, 0
 	} else if crowded := p.account.Crowded(); crowded != nil {
 		p.coarsen(crowded)
 	}
-	p.charge.Set(p.account, len(p.parts), p.bytes)
+	p.charge.Set(p.account, len(p.all), p.bytes)
 }
 
 var errMost = errors.New("the times of intervals take too much memory")
 
 // keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those
 // with the lowest maxima, and returns the bytes that this frees.
-func (own *part) keepFew(more *piece) (freed int) {
+func (own *history) keepFew(more *piece) (freed int) {
 	if own.kept = append(own.kept, more); len(own.kept) < 2*mostKept {
 		return 0
 	}
@@ -189,28 +189,28 @@ func (own *part) keepFew(more *piece) (freed int) {
 
 // coarsen merges pieces to windows until half of their memory is free. If windows would be too
 // long, nothing is kept, and the error is crowded.
-func (p *Parts) coarsen(crowded error) {
+func (p *Histories) coarsen(crowded error) {
 	most := p.bytes / 2
 	for p.coarse = max(p.coarse, p.length); p.err == nil; p.coarse *= 2 {
 		if p.pack(); p.bytes <= most {
 			return
 		}
-		if (p.last-p.first)/p.coarse < leastPartWindows {
+		if (p.last-p.first)/p.coarse < leastWindows {
 			p.err = crowded
 		}
 	}
-	p.parts, p.bytes = nil, 0
+	p.all, p.bytes = nil, 0
 }
 
-// pack makes the pieces of each part windows in the order of time. Without a size, each interval
+// pack makes the pieces of each history windows in the order of time. Without a size, each interval
 // stays a piece.
-func (p *Parts) pack() {
+func (p *Histories) pack() {
 	at := func(own *piece) int64 { return own.Start }
 	if p.coarse > 0 {
 		at = func(own *piece) int64 { return merge.WindowOf(own.Start, own.End, p.coarse).Start }
 	}
 	p.bytes = 0
-	for _, part := range p.parts {
+	for _, part := range p.all {
 		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
 		if !slices.IsSortedFunc(part.pieces, order) {
 			slices.SortStableFunc(part.pieces, order)
@@ -224,9 +224,9 @@ func (p *Parts) pack() {
 	}
 }
 
-// mergePieces makes one piece of those of a part at the same time. It copies them, since one that
-// stays keeps the memory of others.
-func (p *Parts) mergePieces(part *part, at func(*piece) int64) {
+// mergePieces makes one piece of those of a history at the same time. It copies them, since one
+// that stays keeps the memory of others.
+func (p *Histories) mergePieces(part *history, at func(*piece) int64) {
 	old := part.pieces
 	part.pieces, part.kept = nil, nil
 	var m *piece
@@ -259,7 +259,7 @@ func (p *Parts) mergePieces(part *part, at func(*piece) int64) {
 }
 
 // sumOf returns the counts of a piece as a sum, which the piece keeps.
-func (p *Parts) sumOf(own *piece) (*merge.Sum, error) {
+func (p *Histories) sumOf(own *piece) (*merge.Sum, error) {
 	if own.sum == nil {
 		h, err := p.countsOf(own, nil)
 		if err != nil {
@@ -274,7 +274,7 @@ func (p *Parts) sumOf(own *piece) (*merge.Sum, error) {
 }
 
 // countsOf returns the counts of a piece that keeps them. They are valid until it is called again.
-func (p *Parts) countsOf(own *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
+func (p *Histories) countsOf(own *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
 	if own.sum != nil {
 		return own.sum.Histogram(scratch)
 	}
@@ -284,9 +284,9 @@ func (p *Parts) countsOf(own *piece, scratch *histogram.Histogram) (*histogram.H
 
 // Shares returns the shares of all values that were recorded in the intervals at the times of
 // moments. It goes through the intervals once: a log of a day has half a million.
-func (p *Parts) Shares(moments []output.Moment) []float64 {
+func (p *Histories) Shares(moments []output.Moment) []float64 {
 	shares, all := make([]float64, len(moments)), 0.0
-	for _, part := range p.parts {
+	for _, part := range p.all {
 		for _, own := range part.pieces {
 			count := float64(own.count)
 			all += count
@@ -303,12 +303,12 @@ func (p *Parts) Shares(moments []output.Moment) []float64 {
 	return shares
 }
 
-// inOrder returns all parts in the order of inputs, then of tags. Their pieces are in the order of
-// time afterwards.
-func (p *Parts) inOrder() (all []*part, err error) {
+// inOrder returns all histories in the order of inputs, then of tags. Their pieces are in the order
+// of time afterwards.
+func (p *Histories) inOrder() (all []*history, err error) {
 	p.pack()
-	for _, key := range slices.Sorted(maps.Keys(p.parts)) {
-		all = append(all, p.parts[key])
+	for _, key := range slices.Sorted(maps.Keys(p.all)) {
+		all = append(all, p.all[key])
 	}
 	return all, p.err
 }
