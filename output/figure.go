@@ -31,18 +31,36 @@ const (
 	Over       = "over" // the share of values above one, in percent
 )
 
+// named are the figures of [Stats] that are no percentiles. An entry is all that a new one takes: it
+// can be a limit, a column of -trend, or what -sort orders by.
+var named = []struct {
+	name     string
+	unitless bool // it is a number, not a value
+	of       func(s *Stats, seconds float64) Value
+}{
+	{Min, false, func(s *Stats, _ float64) Value { return ifAny(s.Count, s.Min) }},
+	{Mean, false, func(s *Stats, _ float64) Value { return ifAny(s.Count, Value{float: s.Mean}) }},
+	{Max, false, func(s *Stats, _ float64) Value { return ifAny(s.Count, s.Max) }},
+	{Throughput, true, func(s *Stats, seconds float64) Value { return Value{float: (float64(s.Count) + s.Moved) / seconds} }},
+	{Count, true, func(s *Stats, _ float64) Value { return countOf(s.Count) }},
+}
+
 // ParseFigure reads a figure, such as p99.9, 99.9, max or over(20ms).
 func ParseFigure(text string) (f Figure, err error) {
 	if above, ok := strings.CutPrefix(text, Over+"("); ok && strings.HasSuffix(above, ")") {
 		value, in, err := unit.ParseValue(strings.TrimSuffix(above, ")"))
 		return Figure{Name: Over, Above: value, Unit: in.String()}, err
 	}
-	if slices.Contains([]string{Count, Throughput, Min, Mean, Max}, text) {
-		return Figure{Name: text}, nil
+	var names []string
+	for _, figure := range named {
+		if figure.name == text {
+			return Figure{Name: text}, nil
+		}
+		names = append(names, figure.name)
 	}
 	f.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
 	if err != nil || !(f.Percentile >= 0 && f.Percentile <= 100) {
-		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor min, mean, max, throughput, count or over(VALUE)", text)
+		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s or over(VALUE)", text, strings.Join(names, ", "))
 	}
 	return f, err
 }
@@ -58,7 +76,14 @@ func (f Figure) String() string {
 }
 
 // Unitless reports whether the figure is a number, not a value.
-func (f Figure) Unitless() bool { return f.Name == Count || f.Name == Throughput }
+func (f Figure) Unitless() bool {
+	for n := range named {
+		if named[n].name == f.Name {
+			return named[n].unitless
+		}
+	}
+	return false
+}
 
 // ShareOver returns the share of the values of h above one in percent, if they are divided by
 // ratio. Values of the slot that it lies in are not above. It is not a number if nothing was
@@ -92,19 +117,13 @@ func CountTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
 // Of returns the figure of counts that were recorded in some seconds. There is no value if nothing
 // was recorded.
 func (f Figure) Of(s *Stats, seconds float64) Value {
-	switch f.Name {
-	case Count:
-		return countOf(s.Count)
-	case Throughput:
-		return Value{float: (float64(s.Count) + s.Moved) / seconds}
-	case Min:
-		return ifAny(s.Count, s.Min)
-	case Mean:
-		return ifAny(s.Count, Value{float: s.Mean})
-	case Max:
-		return ifAny(s.Count, s.Max)
-	case Over:
-		return none // which needs all counts, see [ShareOver]
+	if f.Name != "" {
+		for n := range named {
+			if named[n].name == f.Name {
+				return named[n].of(s, seconds)
+			}
+		}
+		return none // [Over], which needs all counts, see [ShareOver]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	return ifAny(s.Count, s.Percentiles[n].Value)
