@@ -31,8 +31,8 @@ const (
 	Over       = "over" // the share of values above one, in percent
 )
 
-// named are the figures of [Stats] that are no percentiles. An entry is all that a new one takes: it
-// can be a limit, a column of -trend, or what -sort orders by.
+// named are the figures of [Stats] that are no percentiles. An entry is all that a new one takes:
+// it can be a limit, a column of -trend, or what -sort orders by.
 var named = []struct {
 	name     string
 	unitless bool // it is a number, not a value
