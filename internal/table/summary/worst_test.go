@@ -547,7 +547,7 @@ func inMoment(t *testing.T, m *output.Moment, result *Result, logs [][]byte) (hi
 // TestShares proves that the share of a moment is that of the values in intervals that touch it.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	p := &Histories{parts: map[string]*part{
+	p := &Histories{all: map[string]*history{
 		"a": {pieces: []*piece{{Start: 0, End: 10, count: 1}, {Start: 10, End: 20, count: 2}, {Start: 20, End: 30, count: 4}}},
 		"b": {pieces: []*piece{{Start: 5, End: 15, count: 8}, {Start: 40, End: 50, count: 1}}},
 	}}
