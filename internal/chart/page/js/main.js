@@ -475,7 +475,7 @@ function buildLatest() {
   const last = page.series.map(s => s.windows.at(-1)).filter(w => w), table = element('latest');
   const start = Math.max(...last.map(w => w.start)), half = Math.max(...last.map(w => w.end - w.begin)) / 2;
   const rows = tableOf(page.series.map(({ label, group, windows }) => ({ label, group, windows })), start - half, Infinity, levels);
-  const columns = columnsOf(rows, data.unit).filter(column => ['tag', 'values/s', 'p50', 'p99', 'max'].includes(column.key));
+  const columns = columnsOf(rows, data.unit).filter(column => ['tag', '/s', 'p50', 'p99', 'max'].includes(column.key));
   table.caption.textContent = rows.length ? 'The latest window, from ' + timeText(start) : '';
   table.tHead.replaceChildren(make('tr', {}, ...rows.length ? columns.map(column => make('th', { scope: 'col', textContent: column.name })) : []));
   table.tBodies[0].replaceChildren(...bodyOf(rows, columns));

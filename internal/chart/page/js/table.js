@@ -9,15 +9,17 @@ export function rowOf({ label, curve }, valueAt) {
   return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
 }
 
-// columnsOf returns the columns of a table of rows: a key, a title, and how to get a value and print it. A narrow table has
-// percentiles and verdicts before counts.
+// columnsOf returns the columns of a table of rows: a key, a title, whether changes are shown, and how to get a value and print
+// it. A narrow table has percentiles and verdicts before counts.
 export function columnsOf(rows, unit, limits = [], narrow = false) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
   const digitsOf = v => scale.unit ? 5 : Number.isInteger(v) ? 15 : 7;
-  const valued = (key, get, lowOf = get) => ({ key, name: titled(scale, key), get, text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)) });
+  const valued = (key, get, lowOf = get) => ({ key, name: titled(scale, key), changes: true, get, text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)) });
   const plain = (key, get, text) => ({ key, name: key, get, text }), whole = v => v.toLocaleString('en-US');
   const tag = plain('tag', r => r.label || 'untagged', v => v), counts = [
-    plain('intervals', r => r.intervals, whole), plain('values', r => r.count, whole), plain('values/s', r => r.perSecond, v => significant(v, 6)),
+    plain('intervals', r => r.intervals, whole),
+    { key: 'count', name: 'values', changes: true, get: r => r.count, text: whole },
+    { key: '/s', name: 'values/s', changes: true, get: r => r.perSecond, text: v => significant(v, 6) },
     valued('min', r => r.min), valued('mean', r => r.mean),
   ], figures = [
     ...levels.map((l, i) => valued('p' + l, r => r.percentiles[i], r => (r.lows || r.percentiles)[i])), valued('max', r => r.max),
@@ -34,11 +36,11 @@ export function textOf(column, row) {
 
 // changeOf returns how a cell of a log differs from that of the log before: as hdrdiff prints it, or without an interval in a
 // part of the time.
-export function changeOf({ key, get }, { before, changed, ...row }) {
-  if (!before || !/^(values(\/s)?|min|mean|max|p[\d.]+)$/.test(key)) return '';
-  if (changed) return changed[{ values: 'count', 'values/s': '/s' }[key] || key] ?? '';
+export function changeOf({ key, changes, get }, { before, changed, ...row }) {
+  if (!before || !changes) return '';
+  if (changed) return changed[key] ?? '';
   const percent = 100 * (get(row) / get(before) - 1);
-  return Number.isFinite(percent) ? (key === 'values' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(1) + '%' : '';
+  return Number.isFinite(percent) ? (key === 'count' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(1) + '%' : '';
 }
 
 // sorted returns rows by a column, highest numbers first at first.
