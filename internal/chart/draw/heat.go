@@ -221,6 +221,9 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 			ticks = append(ticks, chart.Tick{Part: part(t.Value, s.least, s.most), Label: t.Label})
 		}
 	}
+	if n := len(ticks); n == 0 || ticks[n-1].Part < 0.5 { // of a few values, whose rates are alike
+		ticks = append(ticks, chart.Tick{Part: 1, Label: axis.Value("", s.most)})
+	}
 	colours := c.Heat
 	if s.most <= s.least { // all cells have one rate
 		top := chart.At(c.Heat, 1)

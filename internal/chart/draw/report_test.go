@@ -91,3 +91,15 @@ func TestLowest(t *testing.T) {
 		}
 	}
 }
+
+// TestFewValues proves that the scale of a heat map of a few values says what its darkest colour is.
+func TestFewValues(t *testing.T) {
+	t.Parallel()
+	p := pagetest.Collect(t, chart.Heatmap, &chart.Collector{WindowBytes: 1 << 20}, 1, func(int) (string, float64, float64, []int64) {
+		return "", 0, 0.7, []int64{1e6, 1e7, 1e7}
+	})
+	boxes := texts(t, p)
+	if !slices.ContainsFunc(boxes, func(box textBox) bool { return box.text == "2.857" }) {
+		t.Errorf("%v", boxes)
+	}
+}

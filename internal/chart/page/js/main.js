@@ -334,6 +334,7 @@ function showHeat(least, most) {
     last = part;
     ticks.push({ part, label: short(v) });
   }
+  if (last < 0.5) ticks.push({ part: 1, label: significant(most, 4) }); // of a few values, whose rates are alike
   showScale('scale', page.theme.heat, ticks, 'values per second');
 }
 
