@@ -65,7 +65,11 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 	}
 	low, high := int(math.Floor(math.Log10(from)+1e-9)), int(math.Ceil(math.Log10(to)-1e-9))
 	decades := math.Log10(to / from)
-	every := max(1, int(math.Ceil(decades/float64(most))))
+	every, first := max(1, int(math.Ceil(decades/float64(most)))), 0
+	lowestPower, highestPower := math.Ceil(math.Log10(from)-1e-9), math.Floor(math.Log10(to)+1e-9)
+	if math.Ceil(lowestPower/float64(every))*float64(every)+float64(every) > highestPower {
+		first = int(lowestPower) // else fewer than two powers have labels
+	}
 	fixed := spelling(from, to)
 	for e := low; e <= high; e++ {
 		for digit := 1; digit <= 9; digit++ {
@@ -74,7 +78,7 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 				continue
 			}
 			tick := Tick{Value: v}
-			labelled := digit == 1 && mod(e, every) == 0
+			labelled := digit == 1 && mod(e-first, every) == 0
 			if every == 1 && most > 2 && decades/math.Log10(2) <= float64(2*most) {
 				labelled = labelled || digit == 2 || digit == 5
 			}

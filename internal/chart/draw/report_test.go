@@ -92,7 +92,8 @@ func TestLowest(t *testing.T) {
 	}
 }
 
-// TestFewValues proves that the scale of a heat map of a few values says what its darkest colour is.
+// TestFewValues proves that the scale of a heat map of a few values says what its darkest colour
+// is.
 func TestFewValues(t *testing.T) {
 	t.Parallel()
 	p := pagetest.Collect(t, chart.Heatmap, &chart.Collector{WindowBytes: 1 << 20}, 1, func(int) (string, float64, float64, []int64) {

@@ -46,11 +46,13 @@ export function logTicks(unit, lowest, highest, exact, most) {
   if (highest <= lowest * 1.0001) { lowest /= 2; highest *= 2; }
   const from = exact ? lowest : roundDown(lowest), to = exact ? highest : roundUp(highest);
   const decades = Math.log10(to / from), every = Math.max(1, Math.ceil(decades / most)), ticks = [], fixed = spelling(from, to);
-  const last = Math.ceil(Math.log10(to) - 1e-9);
+  const last = Math.ceil(Math.log10(to) - 1e-9), lowestPower = Math.ceil(Math.log10(from) - 1e-9);
+  const few = Math.ceil(lowestPower / every) * every + every > Math.floor(Math.log10(to) + 1e-9); // powers would have labels
+  const first = few ? lowestPower : 0;
   for (let e = Math.floor(Math.log10(from) + 1e-9); e <= last; e++) for (let digit = 1; digit <= 9; digit++) {
     const v = digit * power10(e);
     if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
-    let labelled = digit === 1 && e % every === 0;
+    let labelled = digit === 1 && (e - first) % every === 0;
     if (every === 1 && most > 2 && decades / Math.log10(2) <= 2 * most) labelled = labelled || digit === 2 || digit === 5;
     if (labelled) ticks.push({ value: v, label: unit[0] !== '=' ? handy(unit, v) : fixed(v) });
     else if (!(decades > 2 * most || decades > 8 && digit > 1)) ticks.push({ value: v, label: '' });
