@@ -308,7 +308,7 @@ function describe() {
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
     : 'Percentiles have ' + data.digits + ' significant digits, as the curves. All other numbers are as precise as the log.';
-  if (hasTime && !data.lines.rate) element('precision').textContent += ' Beside a tag stand its line over time, and the range of its values from p50 to the maximum with a mark at p99, on one logarithmic scale.';
+  if (hasTime && !data.lines.rate && !narrow.matches) element('precision').textContent += ' Beside a tag stand its line over time, and the range of its values from p50 to the maximum with a mark at p99, on one logarithmic scale.';
   for (const id of ['whole', 'left', 'right', 'out']) use(id, !whole);
   use('back', view.past.length);
   use('all', !bandShown || store.some(s => s.shown === s.rest));
