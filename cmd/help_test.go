@@ -259,10 +259,3 @@ func TestCompletion(t *testing.T) {
 		})
 	}
 }
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}

@@ -290,3 +290,10 @@ func TestPageChanges(t *testing.T) {
 		t.Errorf("%d figures are the same, notes %q\n%s", compared, data.Notes, table)
 	}
 }
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
