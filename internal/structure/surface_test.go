@@ -16,7 +16,8 @@ import (
 
 // surface finds the types that an exported name of a public package shows.
 type surface struct {
-	wrong []string // what others cannot name
+	module string   // with a slash
+	wrong  []string // what others cannot name
 }
 
 // show looks at a type that a name shows.
@@ -25,7 +26,7 @@ func (s *surface) show(name string, t types.Type) {
 	case *types.Alias:
 		s.show(name, types.Unalias(t))
 	case *types.Named:
-		if of := t.Obj(); of.Pkg() != nil && strings.HasPrefix(of.Pkg().Path(), "hdrkit/") && (!of.Exported() || strings.Contains(of.Pkg().Path(), "/internal/")) {
+		if of := t.Obj(); of.Pkg() != nil && strings.HasPrefix(of.Pkg().Path(), s.module) && (!of.Exported() || strings.Contains(of.Pkg().Path(), "/internal/")) {
 			s.wrong = append(s.wrong, fmt.Sprintf("%s has the type %s", name, types.TypeString(t, nil)))
 		}
 		for argument := range t.TypeArgs().Types() {
@@ -88,6 +89,7 @@ func TestSurface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := surface{module: list(t)[0].Module.Path + "/"}
 	files := make(map[string]string)
 	var public []string
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); decoder.More(); {
@@ -95,16 +97,15 @@ func TestSurface(t *testing.T) {
 		if err := decoder.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		if files[p.ImportPath] = p.Export; strings.HasPrefix(p.ImportPath, "hdrkit/") && !strings.Contains(p.ImportPath, "/internal") {
+		if files[p.ImportPath] = p.Export; strings.HasPrefix(p.ImportPath, s.module) && !strings.Contains(p.ImportPath, "/internal") {
 			public = append(public, p.ImportPath)
 		}
 	}
-	if !slices.Contains(public, "hdrkit/output") || !slices.Contains(public, "hdrkit/hdrlog/merge") {
+	if !slices.Contains(public, s.module+"output") || !slices.Contains(public, s.module+"hdrlog/merge") {
 		t.Fatalf("public packages are %q", public)
 	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 	load := importer.ForCompiler(token.NewFileSet(), "gc", open)
-	var s surface
 	for _, path := range public {
 		p, err := load.Import(path)
 		if err != nil {
