@@ -78,7 +78,7 @@ func (c *comparison) read(s *side, names []string) (err error) {
 			s.scan.Seen += run.Seen
 			result.SetPeriods("covered")
 			for _, sum := range result.Summaries {
-				sum.Input = run.RunName()
+				sum.Input = run.Inputs[0].RunName()
 			}
 			s.runs = append(s.runs, result)
 		}

@@ -69,6 +69,9 @@ func Stdin(r io.Reader) Input {
 	return input
 }
 
+// RunName returns the name of the run that the input is a log of, which is its own if it is alone.
+func (i *Input) RunName() string { return cmp.Or(i.Run, i.Name) }
+
 // NewReader returns a reader of the input, which is open as r. See [hdrlog.ReaderOptions] for
 // batchSize; at 0 it is the usual one.
 func (i *Input) NewReader(r io.Reader, batchSize int) *hdrlog.Reader {
@@ -136,9 +139,6 @@ type Scan struct {
 	before int64   // where the input of the interval that was handed over had passed before it
 	slow   int     // an input that had not passed the last time that was asked for
 }
-
-// RunName returns the name of the run that the inputs are logs of.
-func (s *Scan) RunName() string { return cmp.Or(s.Inputs[0].Run, s.Inputs[0].Name) }
 
 // Runs returns a scan of each run: of the inputs side by side that have the same Run. What it takes
 // of an input goes to s.

@@ -224,7 +224,7 @@ func (g *gathering) readLogs(s *scan.Scan, logs []scan.Input) error {
 }
 
 // labelOf returns the label of logs that are by themselves.
-func (g *gathering) labelOf(own *scan.Scan) string { return g.labels[nameOf(&own.Inputs[0])] }
+func (g *gathering) labelOf(own *scan.Scan) string { return g.labels[own.Inputs[0].RunName()] }
 
 // readLog reads logs that add up, of a scan s. Their series have their tags as names, behind the
 // label of a group of their own.
@@ -259,7 +259,7 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 		return g.failed
 	}
 	if g.EachRun && len(result.Summaries) == 0 {
-		g.std.Say("%s: %v", nameOf(&one.Inputs[0]), logs.NothingLeft(one))
+		g.std.Say("%s: %v", one.Inputs[0].RunName(), logs.NothingLeft(one))
 	}
 	if err := checkTags(len(g.series) + len(result.Summaries)); err != nil {
 		return err
@@ -430,15 +430,12 @@ func labelOf(file string, row []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
-// nameOf returns the name of the run of an input, which is its own if it is alone.
-func nameOf(in *scan.Input) string { return cmp.Or(in.Run, in.Name) }
-
 // labelsOf returns the names of runs in the picture: without folder and extension if they differ
 // then, and empty if there is only one.
 func labelsOf(inputs []scan.Input) map[string]string {
 	labels := make(map[string]string)
 	for n := range inputs {
-		labels[nameOf(&inputs[n])] = ""
+		labels[inputs[n].RunName()] = ""
 	}
 	if len(labels) == 1 {
 		return labels

@@ -82,7 +82,7 @@ func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (
 // read takes the figures of a run, which is one of all.
 func (c *collection) read(s *scan.Scan, n, all int) error {
 	s.Memory = s.Memory.Empty()
-	own := run{TrendRun: output.TrendRun{Name: s.RunName(), Start: math.MaxInt64}, logs: c.units.Watch(s)}
+	own := run{TrendRun: output.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64}, logs: c.units.Watch(s)}
 	for _, in := range s.Inputs {
 		own.Inputs = append(own.Inputs, in.Name)
 	}
