@@ -80,8 +80,11 @@ const looked = 32
 
 // usualLength returns the length of windows for the first intervals of inputs that can be read
 // twice. Windows that have become twice as long cannot become those of another length, so it must
-// not matter which input comes first. Errors come again when the inputs are read.
+// not matter which of several inputs comes first. Errors come again when the inputs are read.
 func usualLength(inputs []scan.Input) (length int64) {
+	if len(inputs) == 1 {
+		return 0
+	}
 	for n := range inputs {
 		in := &inputs[n]
 		if in.Once {

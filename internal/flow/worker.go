@@ -227,8 +227,10 @@ func (w *worker) partial(n int, v scan.Visit, o *handed) *Result {
 		return r
 	default:
 		r = results.Get().(*Result)
-		if r.Among(math.MaxInt); w.dense < mostDense {
+		if w.dense < mostDense {
 			r.Among(0)
+		} else {
+			r.Among(math.MaxInt)
 		}
 		w.dense++
 		own.rows[string(w.key)] = r
