@@ -55,16 +55,16 @@ func NewHeadline(rows []HeadlineRow, text func(value float64) string) (h Headlin
 func HeadlineOf(summaries []*Summary, scale Scale, zone *time.Location) Headline {
 	var rows []HeadlineRow
 	for _, s := range summaries {
-		own := scale.By(s.Factor)
+		scale := scale.By(s.Factor)
 		r := HeadlineRow{At: func(p float64) (value, above float64) {
 			h := s.Counts()
-			return own.of(h.Float(h.ValueAtPercentile(p))), float64(Above(h, p))
+			return scale.of(h.Float(h.ValueAtPercentile(p))), float64(Above(h, p))
 		}}
 		if len(summaries) > 1 {
 			r.Name = s.Name()
 		}
 		if h := s.Counts(); h.TotalCount() > 0 {
-			r.Max = own.of(h.MaxFloat())
+			r.Max = scale.of(h.MaxFloat())
 		}
 		if len(s.Maxima.Values) > 0 {
 			r.MaxTime = TimeIn(s.Maxima.Peak, s.Start, s.End, zone)

@@ -347,21 +347,21 @@ func NewTrendDocument(t *Trend, s Scale, zone *time.Location) *TrendDocument {
 		d.Unit = &s.Unit
 	}
 	for _, r := range t.Runs {
-		own := DocumentRun{Name: r.Name, Inputs: r.Inputs}
+		run := DocumentRun{Name: r.Name, Inputs: r.Inputs}
 		if start, ms := rfc3339(r.Start, zone), r.Start; r.Dated() {
-			own.Start, own.StartMs = &start, &ms
+			run.Start, run.StartMs = &start, &ms
 		}
-		d.Runs = append(d.Runs, own)
+		d.Runs = append(d.Runs, run)
 	}
 	for _, f := range t.Figures {
-		own := DocumentFigure{Tag: f.Tag, Figure: f.String(), Deviation: Number(f.Deviation), Levels: []DocumentLevel{}}
+		figure := DocumentFigure{Tag: f.Tag, Figure: f.String(), Deviation: Number(f.Deviation), Levels: []DocumentLevel{}}
 		for _, p := range f.Points {
-			own.Values = append(own.Values, Number(p.Value))
+			figure.Values = append(figure.Values, Number(p.Value))
 		}
 		for _, l := range f.Levels {
-			own.Levels = append(own.Levels, DocumentLevel{l.From, l.To, l.Runs, l.Value})
+			figure.Levels = append(figure.Levels, DocumentLevel{l.From, l.To, l.Runs, l.Value})
 		}
-		d.Figures = append(d.Figures, own)
+		d.Figures = append(d.Figures, figure)
 	}
 	for _, c := range t.Changes() {
 		d.Changes = append(d.Changes, DocumentStep{c.Of.Tag, c.Of.String(), t.Runs[c.After.From].Name, c.Before.Value, c.After.Value, c.Ratio(), c.Before.Runs, c.After.Runs})

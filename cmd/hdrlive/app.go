@@ -270,7 +270,7 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 // open opens the outputs, each where its last run ended.
 func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 	o := &r.sinks
-	own, err := r.state.Outputs()
+	saved, err := r.state.Outputs()
 	if err != nil {
 		return err
 	}
@@ -279,12 +279,12 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 	}
 	if file != nil {
 		key := "-of " + r.of
-		for other := range own { // another spelling of the same path
-			if path, ok := strings.CutPrefix(other, "-of "); ok && own[key] == nil && file.Is(path) {
+		for other := range saved { // another spelling of the same path
+			if path, ok := strings.CutPrefix(other, "-of "); ok && saved[key] == nil && file.Is(path) {
 				key = other
 			}
 		}
-		log, err := sinks.NewLog(o, file, own[key])
+		log, err := sinks.NewLog(o, file, saved[key])
 		if err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 		if r.abort {
 			most = endTime
 		}
-		if r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), own["metrics"], most); err != nil {
+		if r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), saved["metrics"], most); err != nil {
 			return err
 		}
 		title := strings.Join(r.Names, " ")
@@ -310,7 +310,7 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 		if has(key) {
 			return message.Usagef("%s is given twice", key)
 		}
-		p, err := sinks.NewPush(o, u, r.state.Kept(), own[key])
+		p, err := sinks.NewPush(o, u, r.state.Kept(), saved[key])
 		if err != nil {
 			return err
 		}
@@ -321,7 +321,7 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 		r.senders = append(r.senders, sender)
 		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p})
 	}
-	for _, key := range slices.Sorted(maps.Keys(own)) {
+	for _, key := range slices.Sorted(maps.Keys(saved)) {
 		if !has(key) {
 			o.Messages.Notice(fmt.Sprintf("%s is no output any more; the state forgets it", key))
 		}

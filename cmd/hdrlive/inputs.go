@@ -85,16 +85,16 @@ type liveTags struct {
 }
 
 // of returns what makes the tags of an input's intervals of those that they have.
-func (t *liveTags) of(in *follow.Input) func(own []byte) []byte {
+func (t *liveTags) of(in *follow.Input) func(tag []byte) []byte {
 	said := sync.OnceValue(func() []byte { return logs.HeaderTag(in.Name()) })
-	return func(own []byte) []byte {
+	return func(tag []byte) []byte {
 		switch {
-		case in.Tag != "" && own != nil:
-			return append([]byte(in.Tag+"::"), own...)
+		case in.Tag != "" && tag != nil:
+			return append([]byte(in.Tag+"::"), tag...)
 		case in.Tag != "":
 			return []byte(in.Tag)
-		case own != nil || !t.several || in.Once():
-			return own
+		case tag != nil || !t.several || in.Once():
+			return tag
 		}
 		return said()
 	}

@@ -74,8 +74,8 @@ func (r *Run) Shift(percentile float64) (window int, ok bool) {
 	var above [2]float64
 	for side, span := range [][2]int{{0, window}, {window, n}} {
 		seen, counts := r.seen[at][span[0]:span[1]], r.counts[span[0]:span[1]]
-		share, own := ratioOf(seen, counts)
-		if above[side] = 1 - share; float64(len(own))/AutocorrelationTime(own) < MinIndependent {
+		share, part := ratioOf(seen, counts)
+		if above[side] = 1 - share; float64(len(part))/AutocorrelationTime(part) < MinIndependent {
 			return 0, false
 		}
 	}

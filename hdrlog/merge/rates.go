@@ -98,26 +98,26 @@ func Crosses(start, end, size int64) bool {
 func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) {
 	r.Ran(input, start, end)
 	r.key = AppendKey(r.key[:0], row)
-	own := r.known.Rows[string(r.key)]
-	if own == nil {
+	known := r.known.Rows[string(r.key)]
+	if known == nil {
 		if r.known.Rows == nil {
 			r.known.Rows = make(map[string]*rateRow)
 		}
-		own = new(rateRow)
-		r.known.Rows[string(r.key)] = own
+		known = new(rateRow)
+		r.known.Rows[string(r.key)] = known
 	}
-	n := len(own.Inputs) - 1
-	for n >= 0 && own.Inputs[n].Input != input {
+	n := len(known.Inputs) - 1
+	for n >= 0 && known.Inputs[n].Input != input {
 		n--
 	}
 	if n < 0 {
-		own.Inputs = append(own.Inputs, rateInput{input, start})
+		known.Inputs = append(known.Inputs, rateInput{input, start})
 	} else {
-		own.Inputs[n].Start = min(own.Inputs[n].Start, start)
+		known.Inputs[n].Start = min(known.Inputs[n].Start, start)
 	}
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
-		own.Across, own.sorted = append(own.Across, rateInterval{Span{start, end}, count, from}), false
+		known.Across, known.sorted = append(known.Across, rateInterval{Span{start, end}, count, from}), false
 	}
 }
 
@@ -143,32 +143,32 @@ func (r *Rates) Input(input int) (ran Span, ok bool) {
 }
 
 // Take returns what a row has in a window. The windows of a row must be taken in the order of time.
-func (r *Rates) Take(row []byte, w Span) (all Recorded) {
+func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	r.spans = r.spans[:0]
 	for _, ran := range r.known.Inputs {
 		r.spans = append(r.spans, *ran)
 	}
-	all.Any = within(r.spans, w)
+	recorded.Any = within(r.spans, w)
 	r.key = AppendKey(r.key[:0], row)
-	own := r.known.Rows[string(r.key)]
-	if own == nil {
-		return all
+	known := r.known.Rows[string(r.key)]
+	if known == nil {
+		return recorded
 	}
 	r.spans = r.spans[:0]
-	for _, i := range own.Inputs {
+	for _, i := range known.Inputs {
 		if ran := r.known.Inputs[i.Input]; ran != nil && i.Start < w.End {
 			r.spans = append(r.spans, *ran)
 		}
 	}
-	all.Millis = within(r.spans, w)
-	if !own.sorted {
-		slices.SortFunc(own.Across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
-		own.sorted = true
+	recorded.Millis = within(r.spans, w)
+	if !known.sorted {
+		slices.SortFunc(known.Across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
+		known.sorted = true
 	}
 	var sum share
 	n := 0
-	for ; n < len(own.Across) && own.Across[n].Start < w.End; n++ {
-		i := &own.Across[n]
+	for ; n < len(known.Across) && known.Across[n].Start < w.End; n++ {
+		i := &known.Across[n]
 		if w.End > i.From {
 			sum.add(i.Count, max(min(i.End, w.End)-max(i.Start, w.Start), 0), i.End-i.Start)
 		}
@@ -179,25 +179,25 @@ func (r *Rates) Take(row []byte, w Span) (all Recorded) {
 	// Those that go on after the window stay in front of the others.
 	over := n
 	for i := n - 1; i >= 0; i-- {
-		if own.Across[i].End > w.End {
+		if known.Across[i].End > w.End {
 			over--
-			own.Across[over] = own.Across[i]
+			known.Across[over] = known.Across[i]
 		}
 	}
-	own.Across = own.Across[over:]
-	all.Moved, all.Every = sum.float(), r.every
-	return all
+	known.Across = known.Across[over:]
+	recorded.Moved, recorded.Every = sum.float(), r.every
+	return recorded
 }
 
 // Period returns for how long the inputs of a row ran in all, in milliseconds.
 func (r *Rates) Period(row []byte) int64 {
 	r.key = AppendKey(r.key[:0], row)
-	own := r.known.Rows[string(r.key)]
-	if own == nil {
+	known := r.known.Rows[string(r.key)]
+	if known == nil {
 		return 0
 	}
 	r.spans = r.spans[:0]
-	for _, i := range own.Inputs {
+	for _, i := range known.Inputs {
 		if ran := r.known.Inputs[i.Input]; ran != nil {
 			r.spans = append(r.spans, *ran)
 		}
@@ -212,8 +212,8 @@ func (r *Rates) Forget(time int64) {
 			continue
 		}
 		delete(r.known.Inputs, input)
-		for _, own := range r.known.Rows {
-			own.Inputs = slices.DeleteFunc(own.Inputs, func(i rateInput) bool { return i.Input == input })
+		for _, known := range r.known.Rows {
+			known.Inputs = slices.DeleteFunc(known.Inputs, func(i rateInput) bool { return i.Input == input })
 		}
 	}
 }
@@ -222,8 +222,8 @@ func (r *Rates) Forget(time int64) {
 // multiple of it.
 func (r *Rates) Pack(size int64) {
 	r.every = false
-	for _, own := range r.known.Rows {
-		own.Across = slices.DeleteFunc(own.Across, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
+	for _, known := range r.known.Rows {
+		known.Across = slices.DeleteFunc(known.Across, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
 	}
 }
 

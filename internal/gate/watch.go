@@ -63,10 +63,10 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	w := &Watch{limits: limits, keep: keep, rows: make(map[rowOf]*history)}
 	sizes := make(map[int64]bool)
 	for n := range limits {
-		if own := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[own] {
-			sizes[own] = true
-			plan := &flow.Plan{Window: own, Account: series.Account(memory), Emit: func(r *flow.Result) error { return w.take(own, size, r) }}
-			if own == 0 {
+		if window := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[window] {
+			sizes[window] = true
+			plan := &flow.Plan{Window: window, Account: series.Account(memory), Emit: func(r *flow.Result) error { return w.take(window, size, r) }}
+			if window == 0 {
 				plan.Window, plan.Counts = flow.Each, true
 			}
 			w.plans = append(w.plans, plan)
@@ -120,23 +120,23 @@ func (w *Watch) Window(s *output.Summary, scale unit.Scale) {
 }
 
 // take checks a window or an interval of a row, for the limits whose windows have the size own.
-func (w *Watch) take(own, size int64, r *flow.Result) (err error) {
+func (w *Watch) take(window, size int64, r *flow.Result) (err error) {
 	if r.Late {
 		w.Late(r.Visit.Place, r.TooLate())
 		return nil
 	}
 	s := &output.Summary{Tag: r.Row, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Window.Start, End: r.Window.End, Period: r.Recorded(), Moved: r.Rate.Moved}
-	if own == 0 {
+	if window == 0 {
 		s.Start, s.End = r.Visit.StartMillis(), r.Visit.EndMillis()
 		if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
 			return err
 		}
 	}
-	return w.check(own, size, s)
+	return w.check(window, size, s)
 }
 
 // check checks a row in a window or an interval.
-func (w *Watch) check(own, size int64, s *output.Summary) error {
+func (w *Watch) check(window, size int64, s *output.Summary) error {
 	scale, err := w.Scale()
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (w *Watch) check(own, size int64, s *output.Summary) error {
 	}
 	for n := range w.limits {
 		l := &w.limits[n]
-		if !w.watches(l) || cmp.Or(l.Window, size) != own {
+		if !w.watches(l) || cmp.Or(l.Window, size) != window {
 			continue
 		}
 		if value, keeps := w.keeps(l, s, scale); w.keep && !keeps {

@@ -42,7 +42,7 @@ type Options struct {
 	// Tags says which tags are wanted. It sees what Tag returns.
 	Tags *tags.Filter
 	// Tag returns what says which tag an interval of an input has in the result, by its own.
-	Tag func(in *follow.Input) func(own []byte) []byte
+	Tag func(in *follow.Input) func(tag []byte) []byte
 	// By says what makes a row. Nil makes one of each tag.
 	By *tags.By
 	// Units find the units of values.
@@ -137,7 +137,7 @@ type input struct {
 	pace   *pace
 	taken  chan struct{} // the batch before was taken
 	now    Progress
-	tag    func(own []byte) []byte
+	tag    func(tag []byte) []byte
 
 	queue   *batch // nil if nothing waits to be taken
 	waiting bool

@@ -20,7 +20,7 @@ type Sink interface {
 	// Save returns what a later run needs to go on after all that the sink has received, which is
 	// kept as JSON, or nil. Saved, if it is not nil, is called when that is on the disk. Save is
 	// called before End, too, and can be called once after it.
-	Save() (own any, saved func() error, err error)
+	Save() (state any, saved func() error, err error)
 	// End is called after the last window.
 	End() error
 }
@@ -120,20 +120,20 @@ func (f *Fan) End() error {
 }
 
 // Save returns what [State.Outputs] reads.
-func (f *Fan) Save() (own any, saved func() error, err error) {
-	all := make(map[string]any, len(f.Outputs))
+func (f *Fan) Save() (state any, saved func() error, err error) {
+	states := make(map[string]any, len(f.Outputs))
 	var after []func() error
 	err = f.each(func(o *Output) error {
-		own, saved, err := o.Sink.Save()
-		if own != nil {
-			all[o.Key] = own
+		state, saved, err := o.Sink.Save()
+		if state != nil {
+			states[o.Key] = state
 		}
 		if saved != nil {
 			after = append(after, saved)
 		}
 		return err
 	})
-	return all, func() (err error) {
+	return states, func() (err error) {
 		for _, saved := range after {
 			err = cmp.Or(err, saved())
 		}

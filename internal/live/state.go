@@ -80,7 +80,7 @@ const mostAway = 24 * time.Hour
 // OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet,
 // and checks it as a whole. From is that of [Options]: that of the file replaces it. Check, if it
 // is set, checks what outputs saved, by their keys.
-func OpenState(path string, size int64, from *int64, check func(key string, own []byte) error) (*State, error) {
+func OpenState(path string, size int64, from *int64, check func(key string, state []byte) error) (*State, error) {
 	s := &State{path: path, most: saveMost, last: saved{Version: stateVersion, Command: stateCommand, Size: size, From: *from, Done: never}}
 	err := s.hold()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +124,7 @@ func (s *State) read(size int64) error {
 }
 
 // check checks what a state has.
-func (s *State) check(output func(key string, own []byte) error) error {
+func (s *State) check(output func(key string, state []byte) error) error {
 	l := &s.last
 	far := time.Now().Add(mostAway + time.Duration(l.Size)*time.Millisecond).UnixMilli()
 	if l.From < 0 || l.From > far {
@@ -211,8 +211,8 @@ func (s *State) hold() error {
 			file.Close()
 			return fmt.Errorf("%s: %w", s.path, err)
 		}
-		own, err := file.Stat()
-		if now, stat := os.Stat(s.path); err == nil && stat == nil && os.SameFile(now, own) {
+		held, err := file.Stat()
+		if now, stat := os.Stat(s.path); err == nil && stat == nil && os.SameFile(now, held) {
 			s.lock = file
 			return nil
 		}
@@ -267,12 +267,12 @@ func (m *Merger) Load() error {
 // save writes a state.
 func (m *Merger) save() error {
 	begin := time.Now()
-	own, after, err := m.sink.Save()
+	outputs, after, err := m.sink.Save()
 	if err != nil {
 		return err
 	}
 	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Rates: m.rates, Joined: m.joined, Logs: m.follower.Marks()}
-	if s.Outputs, err = json.Marshal(own); err != nil {
+	if s.Outputs, err = json.Marshal(outputs); err != nil {
 		return err
 	}
 	for w := range m.clock.windows.Open() {

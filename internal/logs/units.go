@@ -191,24 +191,24 @@ func (l *Logs) Factor(row []byte) (float64, error) {
 	if l.Options.In != (unit.Unit{}) {
 		return 1, nil
 	}
-	own, err := l.finder.Of(row)
+	in, err := l.finder.Of(row)
 	if err != nil {
 		return 0, unclear(err)
 	}
-	if own != (unit.Unit{}) && l.in == (unit.Unit{}) {
+	if in != (unit.Unit{}) && l.in == (unit.Unit{}) {
 		if _, err := l.Scale(false); err != nil {
 			return 0, err
 		}
 	}
-	return l.factor(own), nil
+	return l.factor(in), nil
 }
 
 // LogFactor is Factor for the values of a log.
 func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
 
-func (u *Units) factor(own unit.Unit) float64 {
-	if u.Options.In != (unit.Unit{}) || u.Options.Ratio != 0 || own == (unit.Unit{}) || u.in == (unit.Unit{}) {
+func (u *Units) factor(in unit.Unit) float64 {
+	if u.Options.In != (unit.Unit{}) || u.Options.Ratio != 0 || in == (unit.Unit{}) || u.in == (unit.Unit{}) {
 		return 1
 	}
-	return u.in.Per(own)
+	return u.in.Per(in)
 }

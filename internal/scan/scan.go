@@ -203,11 +203,11 @@ func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
 
 // choose is [Scan.Select]. It reports as well whether the range has the interval.
 func (s *Scan) choose(input int, i *hdrlog.Interval) (kept, inRange bool) {
-	if own := s.Inputs[input].Tag; own != "" {
+	if tag := s.Inputs[input].Tag; tag != "" {
 		if i.Tag != nil {
-			own += "::" + string(i.Tag)
+			tag += "::" + string(i.Tag)
 		}
-		i.Tag = []byte(own)
+		i.Tag = []byte(tag)
 	} else if i.Tag == nil {
 		i.Tag = s.Inputs[input].Untagged
 	}

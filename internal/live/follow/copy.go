@@ -263,9 +263,9 @@ func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 		if len(raw) < 4 {
 			return unsure, 0 // a few bytes do not show whether they are compressed
 		}
-		own := make([]byte, headSize)
-		n, _ := io.ReadFull(hdrlog.NewTextReader(reader()), own)
-		if !alike(own[:n], head) {
+		beginning := make([]byte, headSize)
+		n, _ := io.ReadFull(hdrlog.NewTextReader(reader()), beginning)
+		if !alike(beginning[:n], head) {
 			return different, 0
 		}
 		text = hdrlog.NewTextReader(reader())

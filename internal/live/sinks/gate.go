@@ -57,12 +57,12 @@ func (g *Gate) Window(w *live.Window) error {
 	}
 	g.changed = true
 	key := tags.Text(w.Tag)
-	own := g.tags[key]
-	if own == nil {
-		own = &gateTag{tag: bytes.Clone(w.Tag)}
-		g.tags[key] = own
+	tag := g.tags[key]
+	if tag == nil {
+		tag = &gateTag{tag: bytes.Clone(w.Tag)}
+		g.tags[key] = tag
 	}
-	if err := own.sum.Merge(&w.Sum); err != nil {
+	if err := tag.sum.Merge(&w.Sum); err != nil {
 		return err
 	}
 	if !w.Late && len(g.limits) > 0 {
@@ -73,9 +73,9 @@ func (g *Gate) Window(w *live.Window) error {
 		g.watch.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded.Millis, Moved: w.Recorded.Moved, Factor: w.Factor}, scale)
 	}
 	if h.TotalCount() > 0 {
-		own.maxima.Add(w.Start, w.End, h.Float(h.Max()))
+		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
 	}
-	return own.charge.Set(g.account, 1, 1024+own.sum.Size())
+	return tag.charge.Set(g.account, 1, 1024+tag.sum.Size())
 }
 
 // Judge returns the summaries of all rows, in the unit that suits them if fit says so, and whether
@@ -87,13 +87,13 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 	var loader summary.Loader
 	var medians []float64
 	for _, key := range slices.Sorted(maps.Keys(g.tags)) {
-		own := g.tags[key]
-		s, err := loader.Summary(own.tag, &own.sum)
+		tag := g.tags[key]
+		s, err := loader.Summary(tag.tag, &tag.sum)
 		if err != nil {
 			return nil, nil, scale, err
 		}
-		s.Period, s.Maxima, s.AllTags = g.Ran.Period(own.tag), own.maxima.Output(), g.options.By.All()
-		if s.Factor, err = g.options.Units.Factor(own.tag); err != nil {
+		s.Period, s.Maxima, s.AllTags = g.Ran.Period(tag.tag), tag.maxima.Output(), g.options.By.All()
+		if s.Factor, err = g.options.Units.Factor(tag.tag); err != nil {
 			return nil, nil, scale, err
 		}
 		if h := s.Counts(); h.TotalCount() > 0 {

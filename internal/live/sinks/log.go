@@ -30,23 +30,23 @@ type Log struct {
 type logState struct{ Size, Base int64 }
 
 // checkLog returns an error if a log did not save that.
-func checkLog(own []byte) error {
+func checkLog(state []byte) error {
 	var s struct{ Size, Base *int64 }
-	err := decode(own, &s)
-	if err == nil && own != nil && (s.Size == nil || s.Base == nil || *s.Size < 0) {
+	err := decode(state, &s)
+	if err == nil && state != nil && (s.Size == nil || s.Base == nil || *s.Size < 0) {
 		err = errors.New("it does not say how much of the file counts")
 	}
 	return err
 }
 
-// NewLog returns a log that is written to w. A [File] goes on where the log was that saved own.
-func NewLog(o *Options, w buffered, own []byte) (*Log, error) {
+// NewLog returns a log that is written to w. A [File] goes on where the log was that saved state.
+func NewLog(o *Options, w buffered, state []byte) (*Log, error) {
 	l := &Log{options: o, w: w}
 	l.file, _ = w.(*File)
 	var s logState
-	err := cmp.Or(checkLog(own), decode(own, &s))
+	err := cmp.Or(checkLog(state), decode(state, &s))
 	if err == nil && l.file != nil {
-		err = l.file.cutBack(s.Size, own != nil)
+		err = l.file.cutBack(s.Size, state != nil)
 		l.begun, l.base = s.Size > 0, s.Base
 	}
 	to := struct{ io.Writer }{w}
@@ -96,7 +96,7 @@ func (l *Log) Flush() error {
 }
 
 // Save puts the log on the disk.
-func (l *Log) Save() (own any, saved func() error, err error) {
+func (l *Log) Save() (state any, saved func() error, err error) {
 	if l.file == nil {
 		return nil, nil, nil
 	}
@@ -136,9 +136,9 @@ func OpenFile(path string) (*File, error) {
 
 // Is reports whether a path leads to the file.
 func (f *File) Is(path string) bool {
-	own, err := f.file.Stat()
+	written, err := f.file.Stat()
 	other, also := os.Stat(path)
-	return err == nil && also == nil && os.SameFile(own, other)
+	return err == nil && also == nil && os.SameFile(written, other)
 }
 
 // cutBack drops what comes after a size. There is a state if the file was written before.

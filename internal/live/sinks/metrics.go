@@ -39,12 +39,12 @@ type waitingSum struct {
 	late   bool
 }
 
-// NewMetrics returns metrics that go on where those were that saved own. Keeps says that there is a
-// state. At the end they wait for a scrape, at most for a time.
-func NewMetrics(o *Options, keeps bool, own []byte, most time.Duration) (*Metrics, error) {
+// NewMetrics returns metrics that go on where those were that saved state. Keeps says that there is
+// a state. At the end they wait for a scrape, at most for a time.
+func NewMetrics(o *Options, keeps bool, state []byte, most time.Duration) (*Metrics, error) {
 	m := &Metrics{options: o, keeps: keeps, most: most}
 	var s metricState
-	if err := decode(own, &s); err != nil {
+	if err := decode(state, &s); err != nil {
 		return nil, err
 	}
 	m.metric = prom.Options{Metric: s.Name, Percentiles: o.Percentiles, Memory: o.Memory}
@@ -81,7 +81,7 @@ func (m *Metrics) Window(w *live.Window) error {
 func (m *Metrics) Flush() error { return nil }
 
 // Save returns the totals, and what waits to be shown.
-func (m *Metrics) Save() (own any, saved func() error, err error) {
+func (m *Metrics) Save() (state any, saved func() error, err error) {
 	s := metricState{Name: m.metric.Metric}
 	s.Totals, err = m.Collector.Save()
 	waiting := m.waiting

@@ -45,12 +45,12 @@ type pushState struct {
 	Waiting [][]byte // rows
 }
 
-// NewPush returns a push to an address, which goes on where the one was that saved own. Keeps says
-// that there is a state.
-func NewPush(o *Options, u *url.URL, keeps bool, own []byte) (*Push, error) {
+// NewPush returns a push to an address, which goes on where the one was that saved state. Keeps
+// says that there is a state.
+func NewPush(o *Options, u *url.URL, keeps bool, state []byte) (*Push, error) {
 	format := prom.ReceiverOf(u)
 	p := &Push{name: prom.ReceiverName(u), keeps: keeps}
-	if err := decode(own, &p.state); err != nil {
+	if err := decode(state, &p.state); err != nil {
 		return nil, err
 	}
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
@@ -95,7 +95,7 @@ func (p *Push) send() error {
 }
 
 // Save returns the totals, and the rows that the receiver has not taken.
-func (p *Push) Save() (own any, saved func() error, err error) {
+func (p *Push) Save() (state any, saved func() error, err error) {
 	s := pushState{End: p.Rows.end, Totals: p.state.Totals, Waiting: append(p.pusher.Pending(), p.held...)}
 	if p.remote != nil {
 		s.Totals, err = p.remote.Save()

@@ -63,31 +63,31 @@ func (o *Options) metrics(format string) (prom.Options, error) {
 // Stateless sinks keep nothing for a later run.
 type stateless struct{}
 
-func (stateless) Save() (own any, saved func() error, err error) { return nil, nil, nil }
+func (stateless) Save() (state any, saved func() error, err error) { return nil, nil, nil }
 
 // decode reads what a sink saved, if it did.
-func decode(own []byte, into any) error {
-	if own == nil {
+func decode(state []byte, into any) error {
+	if state == nil {
 		return nil
 	}
-	return json.Unmarshal(own, into)
+	return json.Unmarshal(state, into)
 }
 
 // Check returns an error if an output did not save that. Keys are those of [live.Output].
-func Check(key string, own []byte) error {
+func Check(key string, state []byte) error {
 	var totals []prom.Total
 	switch {
 	case strings.HasPrefix(key, "-of "):
-		return checkLog(own)
+		return checkLog(state)
 	case key == "metrics":
 		var s metricState
-		if err := decode(own, &s); err != nil {
+		if err := decode(state, &s); err != nil {
 			return err
 		}
 		totals = s.Totals
 	case strings.HasPrefix(key, "-push "):
 		var s pushState
-		if err := decode(own, &s); err != nil {
+		if err := decode(state, &s); err != nil {
 			return err
 		}
 		totals = s.Totals

@@ -57,7 +57,7 @@ type history struct {
 }
 
 // inputNumber returns the number of the input.
-func (own *history) inputNumber() int { return int(binary.BigEndian.Uint32([]byte(own.key))) }
+func (h *history) inputNumber() int { return int(binary.BigEndian.Uint32([]byte(h.key))) }
 
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
 // value in the unit of the log, and peak the start of the interval that has it.
@@ -77,12 +77,12 @@ type counts struct {
 	sum     *merge.Sum // of a window
 }
 
-func (own *piece) size() int {
+func (p *piece) size() int {
 	size := 80 // with its place in a list
-	if own.counts != nil {
-		size += 32 + cap(own.payload)
-		if own.sum != nil {
-			size += own.sum.Size()
+	if p.counts != nil {
+		size += 32 + cap(p.payload)
+		if p.sum != nil {
+			size += p.sum.Size()
 		}
 	}
 	return size
@@ -93,12 +93,12 @@ func (own *piece) size() int {
 const slab = 256
 
 // addPiece adds a copy of a piece to a history.
-func (p *Histories) addPiece(to *history, own piece) *piece {
-	if len(p.free) == 0 {
-		p.free = make([]piece, slab)
+func (hs *Histories) addPiece(to *history, one piece) *piece {
+	if len(hs.free) == 0 {
+		hs.free = make([]piece, slab)
 	}
-	at := &p.free[0]
-	*at, p.free = own, p.free[1:]
+	at := &hs.free[0]
+	*at, hs.free = one, hs.free[1:]
 	to.pieces = append(to.pieces, at)
 	return at
 }
@@ -120,195 +120,195 @@ func appendHistory(key []byte, input int, tag []byte) []byte {
 func tagOf(key string) string { return key[4:] }
 
 // start makes the histories those of a scan.
-func (p *Histories) start(s *scan.Scan) {
+func (hs *Histories) start(s *scan.Scan) {
 	rows := s.By.Inputs() || s.By.AddsTags() // whose sums are not those of tags
-	p.Sums, p.Times = p.Sums || p.Counts && rows, p.Times || p.Counts
-	p.scan, p.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
-	p.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
+	hs.Sums, hs.Times = hs.Sums || hs.Counts && rows, hs.Times || hs.Counts
+	hs.scan, hs.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
 // take keeps an interval.
-func (p *Histories) take(r *flow.Result) error {
+func (hs *Histories) take(r *flow.Result) error {
 	v := r.Visit
-	p.keep(v.Input, v.Name, v.Tag, piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
+	hs.keep(v.Input, v.Name, v.Tag, piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
 	return nil
 }
 
 // keep keeps a piece, and a copy of its payload if that is needed.
-func (p *Histories) keep(input int, name string, tag []byte, one piece, payload []byte) {
-	if p.err != nil {
+func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload []byte) {
+	if hs.err != nil {
 		return
 	}
-	if one.End, one.peak = max(one.Start, one.End), one.Start; p.all == nil {
-		p.all = make(map[string]*history)
-		p.first, p.last = one.Start, one.End
+	if one.End, one.peak = max(one.Start, one.End), one.Start; hs.all == nil {
+		hs.all = make(map[string]*history)
+		hs.first, hs.last = one.Start, one.End
 	}
-	p.key = appendHistory(p.key[:0], input, tag)
-	one.history = p.all[string(p.key)]
+	hs.key = appendHistory(hs.key[:0], input, tag)
+	one.history = hs.all[string(hs.key)]
 	if one.history == nil {
-		one.history = &history{key: string(p.key), input: name, tag: bytes.Clone(tag), all: p.Counts && p.scan.Inputs[input].Once}
-		p.all[one.history.key] = one.history
+		one.history = &history{key: string(hs.key), input: name, tag: bytes.Clone(tag), all: hs.Counts && hs.scan.Inputs[input].Once}
+		hs.all[one.history.key] = one.history
 	}
-	own := p.addPiece(one.history, one)
-	if own.history.all || own.highest > own.history.floor {
-		own.counts = &counts{payload: bytes.Clone(payload)}
+	kept := hs.addPiece(one.history, one)
+	if kept.history.all || kept.highest > kept.history.floor {
+		kept.counts = &counts{payload: bytes.Clone(payload)}
 	}
-	p.length = max(p.length, own.End-own.Start, 1)
-	p.first, p.last = min(p.first, own.Start), max(p.last, own.End)
-	if p.bytes += own.size(); !own.history.all && own.counts != nil {
-		p.bytes -= own.history.keepFew(own)
+	hs.length = max(hs.length, kept.End-kept.Start, 1)
+	hs.first, hs.last = min(hs.first, kept.Start), max(hs.last, kept.End)
+	if hs.bytes += kept.size(); !kept.history.all && kept.counts != nil {
+		hs.bytes -= kept.history.keepFew(kept)
 	}
-	p.charge.Set(p.account, len(p.all), p.bytes)
-	if p.Most > 0 && p.bytes > p.Most {
-		p.err = errMost
-		p.all, p.bytes = nil, 0
-	} else if crowded := p.account.Crowded(); crowded != nil {
-		p.coarsen(crowded)
+	hs.charge.Set(hs.account, len(hs.all), hs.bytes)
+	if hs.Most > 0 && hs.bytes > hs.Most {
+		hs.err = errMost
+		hs.all, hs.bytes = nil, 0
+	} else if crowded := hs.account.Crowded(); crowded != nil {
+		hs.coarsen(crowded)
 	}
-	p.charge.Set(p.account, len(p.all), p.bytes)
+	hs.charge.Set(hs.account, len(hs.all), hs.bytes)
 }
 
 var errMost = errors.New("the times of intervals take too much memory")
 
 // keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those
 // with the lowest maxima, and returns the bytes that this frees.
-func (own *history) keepFew(more *piece) (freed int) {
-	if own.kept = append(own.kept, more); len(own.kept) < 2*mostKept {
+func (h *history) keepFew(p *piece) (freed int) {
+	if h.kept = append(h.kept, p); len(h.kept) < 2*mostKept {
 		return 0
 	}
-	slices.SortStableFunc(own.kept, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
-	own.floor = own.kept[mostKept].highest
-	for _, low := range own.kept[mostKept:] {
+	slices.SortStableFunc(h.kept, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
+	h.floor = h.kept[mostKept].highest
+	for _, low := range h.kept[mostKept:] {
 		freed += low.size()
 		low.counts = nil
 		freed -= low.size()
 	}
-	own.kept = own.kept[:mostKept]
+	h.kept = h.kept[:mostKept]
 	return freed
 }
 
 // coarsen merges pieces to windows until half of their memory is free. If windows would be too
 // long, nothing is kept, and the error is crowded.
-func (p *Histories) coarsen(crowded error) {
-	most := p.bytes / 2
-	for p.coarse = max(p.coarse, p.length); p.err == nil; p.coarse *= 2 {
-		if p.pack(); p.bytes <= most {
+func (hs *Histories) coarsen(crowded error) {
+	most := hs.bytes / 2
+	for hs.coarse = max(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
+		if hs.pack(); hs.bytes <= most {
 			return
 		}
-		if (p.last-p.first)/p.coarse < leastWindows {
-			p.err = crowded
+		if (hs.last-hs.first)/hs.coarse < leastWindows {
+			hs.err = crowded
 		}
 	}
-	p.all, p.bytes = nil, 0
+	hs.all, hs.bytes = nil, 0
 }
 
 // pack makes the pieces of each history windows in the order of time. Without a size, each interval
 // stays a piece.
-func (p *Histories) pack() {
-	at := func(own *piece) int64 { return own.Start }
-	if p.coarse > 0 {
-		at = func(own *piece) int64 { return merge.WindowOf(own.Start, own.End, p.coarse).Start }
+func (hs *Histories) pack() {
+	at := func(p *piece) int64 { return p.Start }
+	if hs.coarse > 0 {
+		at = func(p *piece) int64 { return merge.WindowOf(p.Start, p.End, hs.coarse).Start }
 	}
-	p.bytes = 0
-	for _, part := range p.all {
+	hs.bytes = 0
+	for _, h := range hs.all {
 		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
-		if !slices.IsSortedFunc(part.pieces, order) {
-			slices.SortStableFunc(part.pieces, order)
+		if !slices.IsSortedFunc(h.pieces, order) {
+			slices.SortStableFunc(h.pieces, order)
 		}
-		if p.coarse > 0 {
-			p.mergePieces(part, at)
+		if hs.coarse > 0 {
+			hs.mergePieces(h, at)
 		}
-		for _, own := range part.pieces {
-			p.bytes += own.size()
+		for _, p := range h.pieces {
+			hs.bytes += p.size()
 		}
 	}
 }
 
 // mergePieces makes one piece of those of a history at the same time. It copies them, since one
 // that stays keeps the memory of others.
-func (p *Histories) mergePieces(part *history, at func(*piece) int64) {
-	old := part.pieces
-	part.pieces, part.kept = nil, nil
+func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
+	old := h.pieces
+	h.pieces, h.kept = nil, nil
 	var m *piece
-	for _, own := range old {
-		if !part.all {
-			own.counts = nil
+	for _, p := range old {
+		if !h.all {
+			p.counts = nil
 		}
-		if m == nil || at(m) != at(own) {
-			m = p.addPiece(part, *own)
+		if m == nil || at(m) != at(p) {
+			m = hs.addPiece(h, *p)
 			continue
 		}
-		if own.highest > m.highest {
-			m.highest, m.peak = own.highest, own.peak
+		if p.highest > m.highest {
+			m.highest, m.peak = p.highest, p.peak
 		}
-		m.count += own.count
-		if m.End = max(m.End, own.End); part.all {
-			sum, err := p.sumOf(m)
-			more, err2 := p.sumOf(own)
+		m.count += p.count
+		if m.End = max(m.End, p.End); h.all {
+			sum, err := hs.sumOf(m)
+			more, err2 := hs.sumOf(p)
 			if err = cmp.Or(err, err2); err == nil {
 				err = sum.Merge(more)
 			}
-			p.err = cmp.Or(p.err, err)
+			hs.err = cmp.Or(hs.err, err)
 		}
 	}
-	for _, own := range part.pieces {
-		if own.counts != nil && own.sum != nil {
-			p.err = cmp.Or(p.err, own.sum.Compact())
+	for _, p := range h.pieces {
+		if p.counts != nil && p.sum != nil {
+			hs.err = cmp.Or(hs.err, p.sum.Compact())
 		}
 	}
 }
 
 // sumOf returns the counts of a piece as a sum, which the piece keeps.
-func (p *Histories) sumOf(own *piece) (*merge.Sum, error) {
-	if own.sum == nil {
-		h, err := p.countsOf(own, nil)
+func (hs *Histories) sumOf(p *piece) (*merge.Sum, error) {
+	if p.sum == nil {
+		recorded, err := hs.countsOf(p, nil)
 		if err != nil {
 			return nil, err
 		}
-		own.counts = &counts{sum: new(merge.Sum)}
-		if err := own.sum.AddHistogram(own.Start, own.End, h); err != nil {
+		p.counts = &counts{sum: new(merge.Sum)}
+		if err := p.sum.AddHistogram(p.Start, p.End, recorded); err != nil {
 			return nil, err
 		}
 	}
-	return own.sum, nil
+	return p.sum, nil
 }
 
 // countsOf returns the counts of a piece that keeps them. They are valid until it is called again.
-func (p *Histories) countsOf(own *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
-	if own.sum != nil {
-		return own.sum.Histogram(scratch)
+func (hs *Histories) countsOf(p *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
+	if p.sum != nil {
+		return p.sum.Histogram(scratch)
 	}
-	took, err := p.decoder.Visit(&hdrlog.Interval{Payload: own.payload}, scan.Place{}).Take(scan.Want{Counts: true})
+	took, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Take(scan.Want{Counts: true})
 	return took.Counts, err
 }
 
 // Shares returns the shares of all values that were recorded in the intervals at the times of
 // moments. It goes through the intervals once: a log of a day has half a million.
-func (p *Histories) Shares(moments []output.Moment) []float64 {
-	shares, all := make([]float64, len(moments)), 0.0
-	for _, part := range p.all {
-		for _, own := range part.pieces {
-			count := float64(own.count)
-			all += count
+func (hs *Histories) Shares(moments []output.Moment) []float64 {
+	shares, total := make([]float64, len(moments)), 0.0
+	for _, h := range hs.all {
+		for _, p := range h.pieces {
+			count := float64(p.count)
+			total += count
 			for n := range moments {
-				if own.Start < moments[n].End && own.End > moments[n].Start {
+				if p.Start < moments[n].End && p.End > moments[n].Start {
 					shares[n] += count
 				}
 			}
 		}
 	}
 	for n := range shares {
-		shares[n] /= all
+		shares[n] /= total
 	}
 	return shares
 }
 
 // inOrder returns all histories in the order of inputs, then of tags. Their pieces are in the order
 // of time afterwards.
-func (p *Histories) inOrder() (all []*history, err error) {
-	p.pack()
-	for _, key := range slices.Sorted(maps.Keys(p.all)) {
-		all = append(all, p.all[key])
+func (hs *Histories) inOrder() (all []*history, err error) {
+	hs.pack()
+	for _, key := range slices.Sorted(maps.Keys(hs.all)) {
+		all = append(all, hs.all[key])
 	}
-	return all, p.err
+	return all, hs.err
 }

@@ -40,24 +40,24 @@ func (s *stroke) length() float64 { return float64(s.end - s.start) }
 // go on to be sent during a stall, so many values are nearly as long, and later intervals have what
 // the stall delayed. If a recorder waits, few values are long, and the others never come. It is no
 // evidence if counts are low elsewhere too. A time that no interval covers counts as empty ones.
-func (p *Histories) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
-	parts, err := p.inOrder()
-	if err != nil || p.coarse > 0 {
+func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
+	parts, err := hs.inOrder()
+	if err != nil || hs.coarse > 0 {
 		return nil, err
 	}
 	var worst *Omission
-	for _, part := range parts {
-		times := millis(part.input, part.tag)
+	for _, h := range parts {
+		times := millis(h.input, h.tag)
 		var log []stroke
-		for _, own := range part.pieces {
-			far, err := p.far(own)
+		for _, p := range h.pieces {
+			far, err := hs.far(p)
 			if err != nil {
 				return nil, err
 			}
-			log = append(log, stroke{own, own.Start, own.End, float64(own.count), own.highest * times, far})
+			log = append(log, stroke{p, p.Start, p.End, float64(p.count), p.highest * times, far})
 		}
 		if at, between := omission(log); at != nil && (worst == nil || at.longest > worst.Longest) {
-			worst = &Omission{Place: scan.Place{Name: part.input, Line: at.piece.line}, Tag: part.tag, Start: at.start, Longest: at.longest, Expected: between, Unit: times}
+			worst = &Omission{Place: scan.Place{Name: h.input, Line: at.piece.line}, Tag: h.tag, Start: at.start, Longest: at.longest, Expected: between, Unit: times}
 		}
 	}
 	return worst, nil
@@ -65,11 +65,11 @@ func (p *Histories) Omission(millis func(input string, tag []byte) float64) (*Om
 
 // far returns the number of values of more than half of the highest one: at most that of all, if
 // the payload was not kept.
-func (p *Histories) far(own *piece) (float64, error) {
-	if own.counts == nil {
-		return float64(own.count), nil
+func (hs *Histories) far(p *piece) (float64, error) {
+	if p.counts == nil {
+		return float64(p.count), nil
 	}
-	h, err := p.countsOf(own, nil)
+	h, err := hs.countsOf(p, nil)
 	if err != nil {
 		return 0, err
 	}

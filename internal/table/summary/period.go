@@ -72,11 +72,11 @@ func (r *Result) SetPeriods(mode string) {
 	period, ran := r.Period(mode), longest(r.spans())
 	for n, s := range r.Summaries {
 		if s.Period = period; mode == "covered" && r.by != nil {
-			var own []merge.Span
+			var ofRow []merge.Span
 			for _, span := range r.sums[n].Spans {
-				own = append(own, ran[span.Input])
+				ofRow = append(ofRow, ran[span.Input])
 			}
-			s.Period = merge.Covered(own)
+			s.Period = merge.Covered(ofRow)
 		}
 	}
 }

@@ -108,8 +108,8 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
 		for range empty { // between intervals that are longer than usual
 			at := first[n] + int64(len(windows[n]))*size
-			own := &flow.Result{Row: m.Row, Window: merge.Span{Start: at, End: at + size}}
-			windows[n] = append(windows[n], &window{own, counts[n], 1})
+			none := &flow.Result{Row: m.Row, Window: merge.Span{Start: at, End: at + size}}
+			windows[n] = append(windows[n], &window{none, counts[n], 1})
 		}
 		windows[n] = append(windows[n], &window{m, counts[n], 1})
 	}

@@ -76,7 +76,7 @@ type sums struct {
 }
 
 func (w *sums) keyOf(r *flow.Result) string {
-	if p := w.options.Histories; p != nil && p.Sums {
+	if hs := w.options.Histories; hs != nil && hs.Sums {
 		return string(appendHistory(nil, r.Input, r.Tag))
 	}
 	return string(merge.AppendKey(nil, r.Row))
@@ -94,11 +94,11 @@ func (w *sums) inOrder() ([]*flow.Result, error) {
 			continue
 		}
 		if !added[row] {
-			own := &flow.Result{Row: r.Row, Input: byRow[row].Input, Name: byRow[row].Name, Tag: byRow[row].Tag}
-			if err := own.Add(byRow[row], w.account); err != nil {
+			whole := &flow.Result{Row: r.Row, Input: byRow[row].Input, Name: byRow[row].Name, Tag: byRow[row].Tag}
+			if err := whole.Add(byRow[row], w.account); err != nil {
 				return nil, err
 			}
-			byRow[row], added[row] = own, true
+			byRow[row], added[row] = whole, true
 		}
 		if err := byRow[row].Add(r, w.account); err != nil {
 			return nil, err
@@ -117,10 +117,10 @@ func (w *sums) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := w.options.Histories; p != nil {
-		p.sums = make(map[string]*flow.Result)
+	if hs := w.options.Histories; hs != nil {
+		hs.sums = make(map[string]*flow.Result)
 		for _, r := range w.rows {
-			p.sums[string(appendHistory(nil, r.Input, r.Tag))] = r
+			hs.sums[string(appendHistory(nil, r.Input, r.Tag))] = r
 		}
 	}
 	r := Result{options: w.options, by: w.by, sums: all}

@@ -20,20 +20,20 @@ var ErrUnits = errors.New("the tags have different units, whose values do not ad
 // Who returns what each tag of each input has of the values above a percentile of all values. It is
 // exact: a value is above if its slot is. Factor is that of [Histories.Worst]. Shares for which by
 // returns the same are one; nil leaves all as they are.
-func (p *Histories) Who(percentile float64, factor func(input string, tag []byte) float64, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
-	keys := slices.Sorted(maps.Keys(p.sums))
+func (hs *Histories) Who(percentile float64, factor func(input string, tag []byte) float64, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
+	keys := slices.Sorted(maps.Keys(hs.sums))
 	var shares []output.Share
 	members := make(map[string][]string) // keys of histories, by the names of a share
 	var all histogram.Histogram
 	who := &output.Shares{Percentile: percentile}
 	for _, key := range keys {
-		input, tag := p.sums[key].Name, p.sums[key].Tag
+		input, tag := hs.sums[key].Name, hs.sums[key].Tag
 		if times := factor(input, tag); who.Factor != 0 && times != who.Factor {
 			return nil, ErrUnits
 		} else {
 			who.Factor = times
 		}
-		if err := p.addTo(&all, key); err != nil {
+		if err := hs.addTo(&all, key); err != nil {
 			return nil, err
 		}
 		share := output.Share{Input: input, Tag: tag, Without: output.Number(math.NaN())}
@@ -49,20 +49,20 @@ func (p *Histories) Who(percentile float64, factor func(input string, tag []byte
 	above := func(h *histogram.Histogram) int64 { return h.TotalCount() - h.CountBetween(0, value) }
 	who.Value, who.Count = all.Float(value), above(&all)
 	for _, share := range shares {
-		own, err := histogram.New(all.Layout())
+		part, err := histogram.New(all.Layout())
 		if err != nil {
 			return nil, err
 		}
 		for _, key := range members[nameOf(share)] {
-			if err := p.addTo(own, key); err != nil {
+			if err := hs.addTo(part, key); err != nil {
 				return nil, err
 			}
 		}
 		others := all.Clone()
-		if err := others.Subtract(own); err != nil {
+		if err := others.Subtract(part); err != nil {
 			return nil, err
 		}
-		share.Count = above(own)
+		share.Count = above(part)
 		if who.Count > 0 {
 			share.Share = float64(share.Count) / float64(who.Count)
 		}
@@ -78,8 +78,8 @@ func (p *Histories) Who(percentile float64, factor func(input string, tag []byte
 }
 
 // addTo adds all counts of a history to a histogram.
-func (p *Histories) addTo(into *histogram.Histogram, key string) error {
-	s := p.sums[key]
+func (hs *Histories) addTo(into *histogram.Histogram, key string) error {
+	s := hs.sums[key]
 	h, err := s.Histogram(new(histogram.Histogram))
 	if err == nil {
 		err = into.Add(h)

@@ -55,33 +55,33 @@ const (
 // twice as high as typical for more than a fifth of its log is a level, and what is typical of it
 // counts for the moments in it. Logs that were bad during mostly the same time are one moment, that
 // of the log with the highest maximum.
-func (p *Histories) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
-	parts, err := p.inOrder()
+func (hs *Histories) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
+	parts, err := hs.inOrder()
 	if err != nil {
 		return nil, nil, err
 	}
 	byTag := make(map[string][]*history)
 	var order []string
-	for _, part := range parts {
-		tag := tagOf(part.key)
+	for _, h := range parts {
+		tag := tagOf(h.key)
 		if byTag[tag] == nil {
 			order = append(order, tag)
 		}
-		byTag[tag] = append(byTag[tag], part)
+		byTag[tag] = append(byTag[tag], h)
 	}
 	var all []*log
 	var levels []output.Level
 	for _, tag := range order {
-		logs := p.logs(byTag[tag])
+		logs := hs.logs(byTag[tag])
 		typical := typicalOf(logs)
 		for _, log := range logs {
 			levels = append(levels, log.findLevels(typical)...)
 		}
 		all = append(all, logs...)
 	}
-	found := p.highest(all, most, factor)
-	if p.Counts {
-		err = p.count(found)
+	found := hs.highest(all, most, factor)
+	if hs.Counts {
+		err = hs.count(found)
 	}
 	var moments []output.Moment
 	for _, m := range found {
@@ -94,12 +94,12 @@ func (p *Histories) Worst(most int, factor func(input string, tag []byte) float6
 
 // highest returns the highest moments of logs. It asks each log for as many, and for more if what a
 // log has left can be higher than the last one: moments at the same time are only one.
-func (p *Histories) highest(logs []*log, most int, factor func(input string, tag []byte) float64) []moment {
+func (hs *Histories) highest(logs []*log, most int, factor func(input string, tag []byte) float64) []moment {
 	for each := most; ; each *= 2 {
 		var found []moment
 		left := 0.0 // nothing that a log has left is higher
 		for _, log := range logs {
-			moments, more := log.moments(each, p.length)
+			moments, more := log.moments(each, hs.length)
 			for n := range moments {
 				m := &moments[n]
 				m.Input, m.Tag, m.Peak, m.Max = m.peak.history.input, m.peak.history.tag, m.peak.peak, output.Number(m.peak.highest)
@@ -125,23 +125,23 @@ func (m *moment) printed() float64 { return float64(m.Max) * m.Factor }
 
 // logs returns the logs of a tag. An input goes on with the log that ended last before it begins.
 // It may begin an interval earlier.
-func (p *Histories) logs(parts []*history) (all []*log) {
+func (hs *Histories) logs(parts []*history) (all []*log) {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
-	for _, part := range parts {
-		var own *log
+	for _, h := range parts {
+		var before *log
 		for _, l := range all {
-			if l.end <= part.pieces[0].Start+p.length/2 && (own == nil || l.end > own.end) {
-				own = l
+			if l.end <= h.pieces[0].Start+hs.length/2 && (before == nil || l.end > before.end) {
+				before = l
 			}
 		}
-		if own == nil {
-			own = &log{end: math.MinInt64}
-			all = append(all, own)
+		if before == nil {
+			before = &log{end: math.MinInt64}
+			all = append(all, before)
 		}
-		own.pieces = append(own.pieces, part.pieces...)
-		for _, piece := range part.pieces {
-			own.end = max(own.end, piece.End)
+		before.pieces = append(before.pieces, h.pieces...)
+		for _, piece := range h.pieces {
+			before.end = max(before.end, piece.End)
 		}
 	}
 	return all
@@ -153,9 +153,9 @@ type low struct{ decile, quartile float64 }
 // lowOf returns that of pieces, 0 if none has a maximum.
 func lowOf(pieces []*piece) low {
 	var maxima []float64
-	for _, own := range pieces {
-		if own.highest > 0 {
-			maxima = append(maxima, own.highest)
+	for _, p := range pieces {
+		if p.highest > 0 {
+			maxima = append(maxima, p.highest)
 		}
 	}
 	n := len(maxima)
@@ -170,8 +170,8 @@ func lowOf(pieces []*piece) low {
 func typicalOf(logs []*log) low {
 	var all []low
 	for _, l := range logs {
-		if own := lowOf(l.pieces); own.quartile > 0 {
-			all = append(all, own)
+		if low := lowOf(l.pieces); low.quartile > 0 {
+			all = append(all, low)
 		}
 	}
 	if len(all) == 0 {
@@ -198,12 +198,12 @@ func (l *log) findLevels(typical low) (levels []output.Level) {
 		if len(inside) < leastLevel {
 			continue
 		}
-		own := lowOf(inside).quartile
+		quartile := lowOf(inside).quartile
 		levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].history.input, Tag: inside[0].history.tag,
-			Times: output.Number(own / typical.quartile), Throughout: m.Start == first && m.End == l.end})
+			Times: output.Number(quartile / typical.quartile), Throughout: m.Start == first && m.End == l.end})
 		for n, w := range l.pieces {
 			if w.Start >= m.Start && w.End <= m.End {
-				l.typical[n] = own
+				l.typical[n] = quartile
 			}
 		}
 	}
@@ -317,18 +317,18 @@ type sought struct {
 
 // count counts the values of moments above the percentile of their tags. It reads intervals again
 // whose counts were not kept.
-func (p *Histories) count(all []moment) error {
+func (hs *Histories) count(all []moment) error {
 	limits := make(map[string]float64)
-	wanted := make([]map[string][]sought, len(p.scan.Inputs)) // by the tag of a history
+	wanted := make([]map[string][]sought, len(hs.scan.Inputs)) // by the tag of a history
 	var scratch histogram.Histogram
 	for n := range all {
 		m := &all[n]
 		tag := tagOf(m.peak.history.key)
 		if _, known := limits[tag]; !known {
 			var sum histogram.Histogram
-			for key := range p.sums {
+			for key := range hs.sums {
 				if tagOf(key) == tag {
-					if err := p.addTo(&sum, key); err != nil {
+					if err := hs.addTo(&sum, key); err != nil {
 						return err
 					}
 				}
@@ -340,7 +340,7 @@ func (p *Histories) count(all []moment) error {
 			switch {
 			case w.highest <= limits[tag]:
 			case w.history.all:
-				h, err := p.countsOf(w, &scratch)
+				h, err := hs.countsOf(w, &scratch)
 				if err != nil {
 					return err
 				}
@@ -359,16 +359,16 @@ func (p *Histories) count(all []moment) error {
 		if moments == nil {
 			continue
 		}
-		if err := p.countAgain(input, moments); err != nil {
-			return fmt.Errorf("%s, which is read again: %w", p.scan.Inputs[input].Name, err)
+		if err := hs.countAgain(input, moments); err != nil {
+			return fmt.Errorf("%s, which is read again: %w", hs.scan.Inputs[input].Name, err)
 		}
 	}
 	return nil
 }
 
 // countAgain counts the values of an input in moments, which it has by tag.
-func (p *Histories) countAgain(input int, wanted map[string][]sought) error {
-	again := *p.scan
+func (hs *Histories) countAgain(input int, wanted map[string][]sought) error {
+	again := *hs.scan
 	again.Progress = nil
 	log, err := again.Open(input, 0)
 	if err != nil {
@@ -381,7 +381,7 @@ func (p *Histories) countAgain(input int, wanted map[string][]sought) error {
 		if r.Kind != hdrlog.IntervalRecord || !again.Select(input, &r.Interval) {
 			continue
 		}
-		v := p.decoder.Visit(&r.Interval, scan.Place{Input: input})
+		v := hs.decoder.Visit(&r.Interval, scan.Place{Input: input})
 		start, end := v.Span()
 		key = merge.AppendKey(key[:0], v.Tag)
 		var h *histogram.Histogram

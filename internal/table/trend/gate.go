@@ -106,19 +106,19 @@ type level struct {
 	runs               int // of all levels
 }
 
-func newLevel(points []confidence.RunFigure) (own level) {
+func newLevel(points []confidence.RunFigure) (newest level) {
 	levels, deviation := Find(points)
 	if len(levels) == 0 {
-		return own
+		return newest
 	}
 	for _, l := range levels {
-		own.runs += l.Runs
+		newest.runs += l.Runs
 	}
 	last := levels[len(levels)-1]
-	n := float64(own.runs)
+	n := float64(newest.runs)
 	// The degrees of freedom of a variance from differences of neighbours (von Neumann 1941).
-	own.value, own.at, own.deviation, own.freedom = last.Value, last.Runs, deviation, 2*(n-1)*(n-1)/(3*n-4)
-	return own
+	newest.value, newest.at, newest.deviation, newest.freedom = last.Value, last.Runs, deviation, 2*(n-1)*(n-1)/(3*n-4)
+	return newest
 }
 
 // tail returns how often a run of the level is by d or more above it, on a logarithmic scale.
