@@ -1,4 +1,4 @@
-package chart
+package chart_test
 
 import (
 	"errors"
@@ -10,30 +10,32 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 )
 
 // TestEvenRows proves that a heat map of values that are spread evenly over its rows is even from
 // row to row.
 func TestEvenRows(t *testing.T) {
 	t.Parallel()
-	h := histogramOf(t, 3, nil)
+	h := pagetest.HistogramOf(t, 3, nil)
 	for v := 1e3; v < 1e6; v *= 1.0002 {
 		if err := h.Record(int64(v), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
-	var interval Interval
-	measure(c, 0, 1, h, &interval)
+	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	var interval chart.Interval
+	pagetest.Measure(c, 0, 1, h, &interval)
 	if err := c.Add("", "", &interval); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Picture(New(Heatmap), 0, nil)
+	p, err := c.Picture(chart.New(chart.Heatmap), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, rows := range []int{70, 130, 177} {
-		g := &Grid{From: 0, To: 1000, Low: 1e3, High: 1e6, Columns: 1, Rows: rows}
+		g := &chart.Grid{From: 0, To: 1000, Low: 1e3, High: 1e6, Columns: 1, Rows: rows}
 		g.Fill(p.Series)
 		inner := g.Rate[2:rows] // all rows but that of zeros, and the first and the last
 		mean := 0.0
@@ -49,22 +51,22 @@ func TestEvenRows(t *testing.T) {
 // TestSteep proves that few high values make the axis logarithmic, and that nothing else does.
 func TestSteep(t *testing.T) {
 	t.Parallel()
-	low := Series{Lines: []Line{{Name: "max", Points: []Point{{0, 1, 10}}}}, Curve: Curve{Count: 2, Steps: []Step{{50, 10}, {100, 12}}}}
+	low := chart.Series{Lines: []chart.Line{{Name: "max", Points: []chart.Point{{0, 1, 10}}}}, Curve: chart.Curve{Count: 2, Steps: []chart.Step{{50, 10}, {100, 12}}}}
 	for name, test := range map[string]struct {
 		values func(i int) int64
-		change func(p *Picture)
+		change func(p *chart.Picture)
 		want   bool
 	}{
 		"even":        {func(i int) int64 { return 1000 + int64(i) }, nil, false},
 		"49 times":    {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, nil, false},
 		"51 times":    {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, nil, true},
-		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.High = 1e6 }, false},
-		"throughput":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *Picture) { p.Type = Throughput }, false},
-		"no interval": {nil, func(p *Picture) { p.Series = nil }, false},
-		"low series":  {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, func(p *Picture) { p.Series = append(p.Series, low) }, true},
-		"low curve":   {func(int) int64 { return 1000 }, func(p *Picture) { p.Type, p.Series = Percentiles, append(p.Series, low) }, true},
+		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *chart.Picture) { p.High = 1e6 }, false},
+		"throughput":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *chart.Picture) { p.Type = chart.Throughput }, false},
+		"no interval": {nil, func(p *chart.Picture) { p.Series = nil }, false},
+		"low series":  {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, func(p *chart.Picture) { p.Series = append(p.Series, low) }, true},
+		"low curve":   {func(int) int64 { return 1000 }, func(p *chart.Picture) { p.Type, p.Series = chart.Percentiles, append(p.Series, low) }, true},
 	} {
-		p := collect(t, Timeline, timeline(99, 100), 100, func(i int) (string, float64, float64, []int64) {
+		p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(99, 100), 100, func(i int) (string, float64, float64, []int64) {
 			if test.values == nil {
 				return "", float64(i), 1, nil
 			}
@@ -86,11 +88,11 @@ func TestTogether(t *testing.T) {
 	for _, test := range []struct{ groups, tags, parts, lines int }{
 		{1, 4, 0, 4}, {1, 5, 5, 1}, {2, 2, 0, 4}, {3, 2, 2, 3}, {3, 6, 6, 3}, {5, 1, 5, 1}, {10, 2, 20, 1},
 	} {
-		p := New(Timeline)
+		p := chart.New(chart.Timeline)
 		for g := range test.groups {
 			for tag := range test.tags {
 				group := fmt.Sprint("node", g)
-				p.Series = append(p.Series, Series{Label: fmt.Sprint(group, " tag", tag), Group: group, Lines: []Line{{Name: "max"}}})
+				p.Series = append(p.Series, chart.Series{Label: fmt.Sprint(group, " tag", tag), Group: group, Lines: []chart.Line{{Name: "max"}}})
 			}
 		}
 		parts := p.FacetsOf()
@@ -111,15 +113,15 @@ func TestCollectorKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
-	for i, h := range []*histogram.Histogram{histogramOf(t, 3, []int64{1}), double} {
-		var interval Interval
-		measure(c, float64(i), 1, h, &interval)
+	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	for i, h := range []*histogram.Histogram{pagetest.HistogramOf(t, 3, []int64{1}), double} {
+		var interval chart.Interval
+		pagetest.Measure(c, float64(i), 1, h, &interval)
 		if err := c.Add("", "read", &interval); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.Picture(New(Heatmap), 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
+	if _, err := c.Picture(chart.New(chart.Heatmap), 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -128,17 +130,17 @@ func TestCollectorKinds(t *testing.T) {
 func TestCaption(t *testing.T) {
 	t.Parallel()
 	many := []string{"1", "2", "3", "4", "5", "6", "7"}
-	lines := []Series{{Lines: []Line{{Name: "p99"}, {Name: "max"}}}}
-	for want, p := range map[string]*Picture{
-		"":                                    {Type: Timeline},
-		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: Percentiles, Sources: many, Spans: [][2]int64{{5000, 9000}}},
-		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: Percentiles, Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}},
-			Series: []Series{{Curve: Curve{Count: 7e9}}}},
-		"x · 2 values · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Series: []Series{{Curve: Curve{Count: 1}}, {Curve: Curve{Count: 1}}}},
-		"x · 0 values · p99 of 5 min windows · adds up a, b": {Type: Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Span: "5 min windows",
-			Total: Series{Lines: []Line{{Name: "p99"}, {Name: RateName}}}},
-		"x · 0 values · p99 and maximum of 5 min windows":  {Type: Timeline, Sources: []string{"x"}, Series: lines, Span: "5 min windows"},
-		"x · 0 values · values per second of 10 s windows": {Type: Throughput, Sources: []string{"x"}, Span: "10 s windows"},
+	lines := []chart.Series{{Lines: []chart.Line{{Name: "p99"}, {Name: "max"}}}}
+	for want, p := range map[string]*chart.Picture{
+		"":                                    {Type: chart.Timeline},
+		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: chart.Percentiles, Sources: many, Spans: [][2]int64{{5000, 9000}}},
+		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: chart.Percentiles, Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}},
+			Series: []chart.Series{{Curve: chart.Curve{Count: 7e9}}}},
+		"x · 2 values · adds up a, b": {Type: chart.Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Series: []chart.Series{{Curve: chart.Curve{Count: 1}}, {Curve: chart.Curve{Count: 1}}}},
+		"x · 0 values · p99 of 5 min windows · adds up a, b": {Type: chart.Heatmap, Sources: []string{"x"}, Added: []string{"a", "b"}, Span: "5 min windows",
+			Total: chart.Series{Lines: []chart.Line{{Name: "p99"}, {Name: chart.RateName}}}},
+		"x · 0 values · p99 and maximum of 5 min windows":  {Type: chart.Timeline, Sources: []string{"x"}, Series: lines, Span: "5 min windows"},
+		"x · 0 values · values per second of 10 s windows": {Type: chart.Throughput, Sources: []string{"x"}, Span: "10 s windows"},
 	} {
 		if got := p.Caption(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -150,8 +152,8 @@ func TestCaption(t *testing.T) {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	for share, want := range map[float64]string{1: "100%", 0.999: "100%", 0.526: "53%", 0.001: "0.1%", 0: ""} {
-		p := New(Heatmap)
-		p.Worst = []Moment{{End: 1000, Value: 5, Share: share}}
+		p := chart.New(chart.Heatmap)
+		p.Worst = []chart.Moment{{End: 1000, Value: 5, Share: share}}
 		if got := p.Moments()[0].Share; got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
 		}
@@ -163,27 +165,26 @@ func TestShare(t *testing.T) {
 func TestSpike(t *testing.T) {
 	t.Parallel()
 	const intervals, at, spike = 1_000_000, 777_777, 987_654_321
-	c := timeline(100)
+	c := pagetest.Timeline(100)
 	c.Ratio = 1
-	var quiet, loud Interval
-	measure(c, 0, 1, histogramOf(t, 3, []int64{1000, 2000}), &quiet)
-	measure(c, 0, 1, histogramOf(t, 3, []int64{spike}), &loud)
+	var quiet, loud chart.Interval
+	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{1000, 2000}), &quiet)
+	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{spike}), &loud)
 	for i := range intervals {
 		interval := quiet
 		if i == at {
 			interval = loud
 		}
-		interval.window.Start, interval.window.Begin, interval.window.End = int64(1000*i), int64(1000*i), int64(1000*i+1000)
-		interval.values = []float64{interval.values[0] + float64(i%7)}
+		interval.Set(int64(1000*i), int64(1000*i+1000), interval.Values()[0]+float64(i%7))
 		if err := c.Add("", "", &interval); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := c.Picture(New(Timeline), 0, nil)
+	p, err := c.Picture(chart.New(chart.Timeline), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	thin := Runs(p.Series[0].Lines[0].Points, intervals)
+	thin := chart.Runs(p.Series[0].Lines[0].Points, intervals)
 	if len(thin) != 1 || len(thin[0]) > 4*1001 {
 		t.Fatalf("%d runs, %d points", len(thin), len(thin[0]))
 	}
@@ -196,7 +197,7 @@ func TestSpike(t *testing.T) {
 			lowest = point
 		}
 	}
-	if highest.Start != 1000*at || highest.Value < spike || lowest.Value != quiet.values[0] {
+	if highest.Start != 1000*at || highest.Value < spike || lowest.Value != quiet.Values()[0] {
 		t.Errorf("highest %+v, lowest %+v", highest, lowest)
 	}
 }
@@ -204,8 +205,8 @@ func TestSpike(t *testing.T) {
 // TestRuns proves that a gap in the log is one in the line.
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	var points []Point
-	add := func(start, end, value float64) { points = append(points, Point{start, end, value}) }
+	var points []chart.Point
+	add := func(start, end, value float64) { points = append(points, chart.Point{start, end, value}) }
 	for i := range 10 {
 		add(float64(i), float64(i+1), 5)
 	}
@@ -213,15 +214,15 @@ func TestRuns(t *testing.T) {
 	add(11, 12, 6)
 	add(12.1, 13.1, 7) // late, but not by half an interval
 	add(20, 21, 8)
-	got := Runs(points, 0.001)
+	got := chart.Runs(points, 0.001)
 	if len(got) != 3 || len(got[0]) != 10 || len(got[1]) != 2 || len(got[2]) != 1 {
 		t.Errorf("%v", got)
 	}
-	if got := Runs(points, 100); len(got) != 1 {
+	if got := chart.Runs(points, 100); len(got) != 1 {
 		t.Errorf("gaps too narrow to be seen: %v", got)
 	}
-	instants := []Point{{0, 0, 1}, {1, 1, 2}, {2, 2, 3}, {9, 9, 4}}
-	if got := Runs(instants, 0.001); len(got) != 2 || len(got[0]) != 3 {
+	instants := []chart.Point{{0, 0, 1}, {1, 1, 2}, {2, 2, 3}, {9, 9, 4}}
+	if got := chart.Runs(instants, 0.001); len(got) != 2 || len(got[0]) != 3 {
 		t.Errorf("intervals without length: %v", got)
 	}
 }
@@ -229,7 +230,7 @@ func TestRuns(t *testing.T) {
 // TestCurveEnds proves that a curve ends at its maximum, halfway into the share of its last value.
 func TestCurveEnds(t *testing.T) {
 	t.Parallel()
-	curve := CurveOf(histogramOf(t, 3, latencies(1, 1000, 1e6)), 1e6)
+	curve := chart.CurveOf(pagetest.HistogramOf(t, 3, pagetest.Latencies(1, 1000, 1e6)), 1e6)
 	points := curve.Points()
 	last := points[len(points)-1]
 	if want := math.Log10(2000); math.Abs(last.Start-want) > 1e-12 || last.Value != curve.Max() {
@@ -246,7 +247,7 @@ func TestCurveEnds(t *testing.T) {
 // as others do, and from the background.
 func TestPalette(t *testing.T) {
 	t.Parallel()
-	for name, theme := range Themes {
+	for name, theme := range chart.Themes {
 		for kind, m := range dichromacies {
 			for i, a := range theme.Lines {
 				for j, b := range append(theme.Lines[i+1:len(theme.Lines):len(theme.Lines)], theme.Background) {
@@ -277,7 +278,7 @@ func TestContrast(t *testing.T) {
 		}
 		return sum
 	}
-	for name, theme := range Themes {
+	for name, theme := range chart.Themes {
 		check := func(kind string, c color.Color) {
 			a, b := luminance(c)+0.05, luminance(theme.Background)+0.05
 			if ratio := max(a, b) / min(a, b); ratio < 3 {
@@ -288,11 +289,11 @@ func TestContrast(t *testing.T) {
 			check("line", c)
 		}
 		for i := range 101 {
-			a, b := luminance(At(theme.Heat, float64(i)/100)), luminance(At(theme.Heat, float64(i+1)/100))
+			a, b := luminance(chart.At(theme.Heat, float64(i)/100)), luminance(chart.At(theme.Heat, float64(i+1)/100))
 			if i < 100 && (a > b) != (luminance(theme.Background) > 0.5) {
 				t.Errorf("%s: the heat map's colour %d is nearer to the background than the one before", name, i+1)
 			}
-			check("change", At(theme.Change, float64(i)/100))
+			check("change", chart.At(theme.Change, float64(i)/100))
 		}
 	}
 }
@@ -309,7 +310,7 @@ func TestDistinct(t *testing.T) {
 	}
 	for _, labels := range [][]string{services, machines, odd, {"one"}, {"same", "same", "other"}, {"größe-甲", "größe-乙"}} {
 		for room := 5; room < 130; room++ {
-			got := Distinct(labels, func(str string) bool { return len([]rune(str)) <= room })
+			got := chart.Distinct(labels, func(str string) bool { return len([]rune(str)) <= room })
 			for i := range got {
 				if len([]rune(got[i])) > room {
 					t.Errorf("%q does not fit into %d", got[i], room)
@@ -325,7 +326,7 @@ func TestDistinct(t *testing.T) {
 			}
 		}
 	}
-	if got := Distinct(machines, func(str string) bool { return len([]rune(str)) <= 8 }); got[3] != "node3…" {
+	if got := chart.Distinct(machines, func(str string) bool { return len([]rune(str)) <= 8 }); got[3] != "node3…" {
 		t.Errorf("%q", got)
 	}
 }
@@ -343,13 +344,13 @@ func TestStyles(t *testing.T) {
 	t.Parallel()
 	names := []string{"p50", "p99", "p99.9", "max"}
 	seen := map[int]bool{}
-	for n, style := range Styles([]string{""}, names)[0] {
+	for n, style := range chart.Styles([]string{""}, names)[0] {
 		seen[style.Colour] = true
 		if style.Area != (names[n] == "max") {
 			t.Errorf("%s: area %v", names[n], style.Area)
 		}
-		for _, all := range [][]Style{Styles([]string{"", ""}, names)[1], Styles([]string{"", ""}, []string{"max", "p99.9", "p99", "p50"})[0]} {
-			same := slices.ContainsFunc(all, func(other Style) bool { return other.Area == style.Area && slices.Equal(other.Dashes, style.Dashes) })
+		for _, all := range [][]chart.Style{chart.Styles([]string{"", ""}, names)[1], chart.Styles([]string{"", ""}, []string{"max", "p99.9", "p99", "p50"})[0]} {
+			same := slices.ContainsFunc(all, func(other chart.Style) bool { return other.Area == style.Area && slices.Equal(other.Dashes, style.Dashes) })
 			if !same {
 				t.Errorf("%s: no line of two series has dashes %v", names[n], style.Dashes)
 			}
@@ -358,7 +359,7 @@ func TestStyles(t *testing.T) {
 	if len(seen) != 4 {
 		t.Errorf("%d colours for four lines", len(seen))
 	}
-	for i, style := range Styles([]string{"before", "before", "after", "after"}, nil) {
+	for i, style := range chart.Styles([]string{"before", "before", "after", "after"}, nil) {
 		if style[0].Colour != i/2 || len(style[0].Dashes) > 0 != (i%2 == 1) {
 			t.Errorf("series %d: %+v", i, style[0])
 		}
@@ -406,12 +407,12 @@ func lab(m [3][3]float64, c color.Color) [3]float64 {
 
 // TestLimitOfLines checks that a limit for all values names the lines that are shaded above it.
 func TestLimitOfLines(t *testing.T) {
-	p := New(Timeline)
-	p.Unit, p.Limits = "ms", []Limit{{Value: 10}}
+	p := chart.New(chart.Timeline)
+	p.Unit, p.Limits = "ms", []chart.Limit{{Value: 10}}
 	for names, want := range map[string]string{"p99": "SLA: p99 ≤ 10 ms", "p99,max": "SLA: max ≤ 10 ms"} {
-		p.Series = []Series{{}}
+		p.Series = []chart.Series{{}}
 		for _, name := range strings.Split(names, ",") {
-			p.Series[0].Lines = append(p.Series[0].Lines, Line{Name: name})
+			p.Series[0].Lines = append(p.Series[0].Lines, chart.Line{Name: name})
 		}
 		if got := p.Labelled()[0].Label; got != want {
 			t.Errorf("%s: %q, want %q", names, got, want)

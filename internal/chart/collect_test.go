@@ -1,4 +1,4 @@
-package chart
+package chart_test
 
 import (
 	"bytes"
@@ -14,16 +14,18 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
 )
 
 // TestAggregate proves that intervals are merged, not their percentiles.
 func TestAggregate(t *testing.T) {
 	t.Parallel()
-	values := func(i int) []int64 { return latencies(int64(i), 10+i, 1e6) }
-	c := timeline(100, 90)
+	values := func(i int) []int64 { return pagetest.Latencies(int64(i), 10+i, 1e6) }
+	c := pagetest.Timeline(100, 90)
 	c.Aggregate, c.Ratio = 10_000, 1000
-	p := collect(t, Timeline, c, 35, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Timeline, c, 35, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, values(i)
 	})
 	for n, line := range p.Series[0].Lines {
@@ -35,7 +37,7 @@ func TestAggregate(t *testing.T) {
 			for i := 10 * w; i < min(10*w+10, 35); i++ {
 				all = append(all, values(i)...)
 			}
-			want := float64(histogramOf(t, 3, all).ValueAtPercentile([]float64{100, 90}[n])) / 1000
+			want := float64(pagetest.HistogramOf(t, 3, all).ValueAtPercentile([]float64{100, 90}[n])) / 1000
 			if point.Value != want || point.Start != float64(10_000*w) || point.End != float64(1000*min(10*w+10, 35)) {
 				t.Errorf("line %d, window %d: %+v, want %v", n, w, point, want)
 			}
@@ -49,20 +51,21 @@ func TestAggregate(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	const n = 400
-	collected := func(c *Collector, limit, disorder int, random *rand.Rand) []Series {
-		c.Measures, c.Ratio, c.limit = []Measure{AtPercentile(90), PerSecond()}, 1, limit
+	collected := func(c *chart.Collector, limit, disorder int, random *rand.Rand) []chart.Series {
+		c.Measures, c.Ratio = []chart.Measure{chart.AtPercentile(90), chart.PerSecond()}, 1
+		c.SetRoom(limit)
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		order := random.Perm(n)
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(a/disorder, b/disorder) })
 		for _, i := range order {
-			w.Interval([]byte{"ab"[i%2]}, float64(i), 1, histogramOf(t, 2+i%2, latencies(int64(i), 20, 1e6)))
+			w.Interval([]byte{"ab"[i%2]}, float64(i), 1, pagetest.HistogramOf(t, 2+i%2, pagetest.Latencies(int64(i), 20, 1e6)))
 		}
 		w.Flush()
-		if err := gather(c, log.Bytes()); err != nil {
+		if err := pagetest.Gather(c, log.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		p, err := c.Picture(New(Timeline), 0, []Series{{Label: "a"}, {Label: "b"}})
+		p, err := c.Picture(chart.New(chart.Timeline), 0, []chart.Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +73,7 @@ func TestSteps(t *testing.T) {
 	}
 	for seed := range int64(clitest.Rounds(5)) {
 		random := rand.New(rand.NewSource(seed))
-		c := Collector{Aggregate: 10_000}
+		c := chart.Collector{Aggregate: 10_000}
 		whole, stream, scattered := c, c, c
 		want := collected(&whole, 0, n, random)
 		if got := collected(&stream, 2_000_000, 20, random); !reflect.DeepEqual(got, want) {
@@ -95,27 +98,28 @@ func TestStepsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(20)) {
 		random := rand.New(rand.NewSource(seed))
-		c := Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1, limit: 1 << random.Intn(24)}
-		c.Totals = []Measure{AtPercentile(100)}
+		c := chart.Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1}
+		c.SetRoom(1 << random.Intn(24))
+		c.Totals = []chart.Measure{chart.AtPercentile(100)}
 		var want, highest float64
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		for n := range 30 * (1 + random.Intn(30)) {
-			tag, start := tagOf([]string{"a", "b", ""}[random.Intn(3)]), float64(random.Intn(600))
+			tag, start := [][]byte{[]byte("a"), []byte("b"), nil}[random.Intn(3)], float64(random.Intn(600))
 			if random.Intn(5) == 0 {
 				w.Fields(tag, fmt.Appendf(nil, "%v,1,0,broken", start))
 			}
-			values := latencies(seed+int64(n), random.Intn(5), 1e6)
+			values := pagetest.Latencies(seed+int64(n), random.Intn(5), 1e6)
 			for _, v := range values {
 				want, highest = want+1, max(highest, float64(v))
 			}
-			w.Interval(tag, start, 1, histogramOf(t, 3, values))
+			w.Interval(tag, start, 1, pagetest.HistogramOf(t, 3, values))
 		}
 		w.Flush()
-		if err := gather(&c, log.Bytes()); err != nil {
+		if err := pagetest.Gather(&c, log.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		p, err := c.Picture(New(Heatmap), 0, nil)
+		p, err := c.Picture(chart.New(chart.Heatmap), 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +133,7 @@ func TestStepsLoseNothing(t *testing.T) {
 			}
 			top = max(top, s.Max())
 		}
-		g := &Grid{From: 0, To: 600_000, Low: 1, High: 1e9, Columns: 600, Rows: 50} // a second each
+		g := &chart.Grid{From: 0, To: 600_000, Low: 1, High: 1e9, Columns: 600, Rows: 50} // a second each
 		g.Fill(p.Series)
 		for _, rate := range g.Rate {
 			spread += rate
@@ -137,7 +141,7 @@ func TestStepsLoseNothing(t *testing.T) {
 		if counted != want || math.Abs(spread-want) > 1e-6*want {
 			t.Errorf("seed %d: %v values, %v in cells, want %v", seed, counted, spread, want)
 		}
-		if exact := float64(histogramOf(t, 3, []int64{int64(highest)}).Max()); top != exact || p.Total.Max() != exact {
+		if exact := float64(pagetest.HistogramOf(t, 3, []int64{int64(highest)}).Max()); top != exact || p.Total.Max() != exact {
 			t.Errorf("seed %d: highest %v and %v, want %v", seed, top, p.Total.Max(), exact)
 		}
 	}
@@ -147,19 +151,19 @@ func TestStepsLoseNothing(t *testing.T) {
 // together.
 func TestRates(t *testing.T) {
 	t.Parallel()
-	c := &Collector{Measures: []Measure{PerSecond()}, Ratio: 1, Aggregate: 2000}
+	c := &chart.Collector{Measures: []chart.Measure{chart.PerSecond()}, Ratio: 1, Aggregate: 2000}
 	var logs [3]bytes.Buffer
 	for n := range logs {
 		w := hdrlog.NewWriter(&logs[n])
 		for i := n; i < 60; i += 3 {
-			w.Interval([]byte("a"), float64(i/3)+0.3*float64(n), 1, histogramOf(t, 2, latencies(int64(i), 20, 1e6)))
+			w.Interval([]byte("a"), float64(i/3)+0.3*float64(n), 1, pagetest.HistogramOf(t, 2, pagetest.Latencies(int64(i), 20, 1e6)))
 		}
 		w.Flush()
 	}
-	if err := gather(c, logs[0].Bytes(), logs[1].Bytes(), logs[2].Bytes()); err != nil {
+	if err := pagetest.Gather(c, logs[0].Bytes(), logs[1].Bytes(), logs[2].Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Picture(New(Throughput), 0, []Series{{Label: "a"}})
+	p, err := c.Picture(chart.New(chart.Throughput), 0, []chart.Series{{Label: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,28 +180,28 @@ func TestRates(t *testing.T) {
 func TestBoundedWindows(t *testing.T) {
 	t.Parallel()
 	const n, limit = 500, 20000
-	pictured := func(order []int) *Picture {
-		c := &Collector{WindowBytes: limit, Ratio: 1}
+	pictured := func(order []int) *chart.Picture {
+		c := &chart.Collector{WindowBytes: limit, Ratio: 1}
 		for _, i := range order {
-			var interval Interval
-			measure(c, float64(i), 1, histogramOf(t, 3, latencies(int64(i), 30, 1e6)), &interval)
+			var interval chart.Interval
+			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 30, 1e6)), &interval)
 			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(New(Heatmap), 0, []Series{{Label: "a"}, {Label: "b"}})
+		p, err := c.Picture(chart.New(chart.Heatmap), 0, []chart.Series{{Label: "a"}, {Label: "b"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bytes := 0
 		for _, series := range p.Series {
 			for i, w := range series.Windows {
-				bytes += w.size()
+				bytes += w.Size()
 				series.Windows[i].Sum = math.Round(w.Sum) // of floating-point numbers, whose sum depends on their order
 			}
 		}
-		if bytes > limit || bytes != c.bytes {
-			t.Errorf("%d bytes, counted as %d", bytes, c.bytes)
+		if bytes > limit || bytes != c.Bytes() {
+			t.Errorf("%d bytes, counted as %d", bytes, c.Bytes())
 		}
 		return p
 	}
@@ -233,22 +237,22 @@ func TestPagedWindows(t *testing.T) {
 		paged      bool
 		merged     bool
 	}{{1, 60, false, false}, {1, 60, true, true}, {60, 1, true, true}} {
-		c := &Collector{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}
+		c := &chart.Collector{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}
 		for i := range test.tags * test.each {
-			var interval Interval
-			measure(c, float64(i), 1, histogramOf(t, 3, latencies(int64(i), 500, 1e6)), &interval)
+			var interval chart.Interval
+			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 500, 1e6)), &interval)
 			if err := c.Add("", fmt.Sprint(i%test.tags), &interval); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p, err := c.Picture(New(Heatmap), 0, nil)
+		p, err := c.Picture(chart.New(chart.Heatmap), 0, nil)
 		if err != nil {
 			t.Fatalf("%+v: %v", test, err)
 		}
 		bytes := 0
 		for _, s := range p.Series {
 			for _, w := range s.Windows {
-				bytes += w.counts.Size()
+				bytes += w.CountsSize()
 			}
 		}
 		if merged := p.WindowMillis > 1; merged != test.merged || test.tags == 1 && bytes > c.WindowBytes/3 == test.paged {
@@ -260,11 +264,11 @@ func TestPagedWindows(t *testing.T) {
 // TestGrid proves that a heat map shows every value, where it was.
 func TestGrid(t *testing.T) {
 	t.Parallel()
-	c := &Collector{WindowBytes: 1 << 20, Ratio: 1}
-	p := collect(t, Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
-		return "", float64(i), 1, append(latencies(int64(i), 50, 1e5), 0)
+	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	p := pagetest.Collect(t, chart.Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
+		return "", float64(i), 1, append(pagetest.Latencies(int64(i), 50, 1e5), 0)
 	})
-	g := &Grid{To: 100_000, Low: 100, High: 1e8, Columns: 50, Rows: 120}
+	g := &chart.Grid{To: 100_000, Low: 100, High: 1e8, Columns: 50, Rows: 120}
 	g.Fill(p.Series)
 	sum := 0.0
 	for column := range g.Columns {
@@ -289,7 +293,7 @@ func TestGrid(t *testing.T) {
 			t.Fatalf("cell %d: the mean of four runs is %v, and all have %v", n, rate, g.Rate[n])
 		}
 	}
-	if row := g.row(1e5); math.Abs(row-60) > 1e-9 {
+	if row := g.Row(1e5); math.Abs(row-60) > 1e-9 {
 		t.Errorf("1e5 is in row %v", row)
 	}
 }
@@ -301,14 +305,14 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
+	for _, c := range []*chart.Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
-		w.Interval(nil, 0, 1, histogramOf(t, 3, []int64{1}))
+		w.Interval(nil, 0, 1, pagetest.HistogramOf(t, 3, []int64{1}))
 		w.Interval(nil, 0, 1, double)
 		w.Flush()
-		err := gather(c, log.Bytes())
-		if _, err2 := c.Picture(New(Heatmap), 0, nil); !errors.Is(cmp.Or(err, err2), histogram.ErrKind) {
+		err := pagetest.Gather(c, log.Bytes())
+		if _, err2 := c.Picture(chart.New(chart.Heatmap), 0, nil); !errors.Is(cmp.Or(err, err2), histogram.ErrKind) {
 			t.Errorf("%v, %v", err, err2)
 		}
 	}
@@ -317,7 +321,7 @@ func TestErrors(t *testing.T) {
 // TestLongIntervals proves that an interval is as wide as it is long, although windows are shorter.
 func TestLongIntervals(t *testing.T) {
 	t.Parallel()
-	p := collect(t, Timeline, &Collector{Measures: []Measure{AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Timeline, &chart.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
 		return "", float64(10 * i), 10, []int64{1000}
 	})
 	for i, point := range p.Series[0].Lines[0].Points {
@@ -331,9 +335,9 @@ func TestLongIntervals(t *testing.T) {
 // each begins with its first interval and ends where the next one begins.
 func TestAggregateApart(t *testing.T) {
 	t.Parallel()
-	c := timeline(100)
+	c := pagetest.Timeline(100)
 	c.Aggregate = 10_000
-	p := collect(t, Timeline, c, 24, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Timeline, c, 24, func(i int) (string, float64, float64, []int64) {
 		return "", 1.074 + float64(i%2)*2 + float64(i/2)*10, 10.004, []int64{int64(1000 + i)} // timers are late
 	})
 	points := p.Series[0].Lines[0].Points
@@ -358,15 +362,15 @@ func TestTotalRate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Collector{Aggregate: 1000, Ratio: 1, Totals: TotalMeasures(nil)}
-	if err := gather(&c, log); err != nil {
+	c := chart.Collector{Aggregate: 1000, Ratio: 1, Totals: chart.TotalMeasures(nil)}
+	if err := pagetest.Gather(&c, log); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Picture(New(Report), 0, nil)
+	p, err := c.Picture(chart.New(chart.Report), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Total.Lines) != 1 || p.Total.Lines[0].Name != RateName {
+	if len(p.Total.Lines) != 1 || p.Total.Lines[0].Name != chart.RateName {
 		t.Fatalf("lines %+v, want the rate alone", p.Total.Lines)
 	}
 	total := 0.0
@@ -384,26 +388,26 @@ func TestTotalRate(t *testing.T) {
 func TestCellsOfRuns(t *testing.T) {
 	t.Parallel()
 	const night = 86_400_000
-	var c Collector
+	var c chart.Collector
 	c.WindowBytes, c.Ratio = 1<<20, 1
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
 	for run := range 3 {
 		for second := range 60 {
-			w.Interval(nil, float64(run*night/1000+second), 1, histogramOf(t, 2, slices.Repeat([]int64{1000}, 50)))
+			w.Interval(nil, float64(run*night/1000+second), 1, pagetest.HistogramOf(t, 2, slices.Repeat([]int64{1000}, 50)))
 		}
 	}
 	w.Flush()
-	if err := gather(&c, log.Bytes()); err != nil {
+	if err := pagetest.Gather(&c, log.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Picture(New(Heatmap), 0, nil)
+	p, err := c.Picture(chart.New(chart.Heatmap), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ran := map[string][][2]int64{"": {{0, 60_000}, {night, night + 60_000}, {2 * night, 2*night + 60_000}}}
 	for _, columns := range []int{1, 3, 400} { // as many windows in each
-		g := &Grid{From: 0, To: 2*night + 60_000, Low: 1, High: 1e6, Columns: columns, Rows: 6, Ran: ran}
+		g := &chart.Grid{From: 0, To: 2*night + 60_000, Low: 1, High: 1e6, Columns: columns, Rows: 6, Ran: ran}
 		g.Fill(p.Series)
 		for column := range columns {
 			rate := 0.0

@@ -1,0 +1,21 @@
+package chart
+
+// What tests see of a collector and its windows.
+
+// SetRoom sets how many bytes of windows are open before half of them are complete.
+func (c *Collector) SetRoom(bytes int) { c.limit = bytes }
+
+// Bytes returns what the windows are counted as.
+func (c *Collector) Bytes() int { return c.bytes }
+
+// Set sets when the window of an interval is, in milliseconds, and the value of its measure.
+func (i *Interval) Set(start, end int64, value float64) {
+	i.window.Start, i.window.Begin, i.window.End, i.values = start, start, end, []float64{value}
+}
+
+// Size returns what a window takes, and CountsSize what its counts do.
+func (w *Window) Size() int       { return w.size() }
+func (w *Window) CountsSize() int { return w.counts.Size() }
+
+// Row returns the place of a value among the rows.
+func (g *Grid) Row(v float64) float64 { return g.row(v) }
