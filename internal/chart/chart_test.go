@@ -350,7 +350,9 @@ func TestStyles(t *testing.T) {
 			t.Errorf("%s: area %v", names[n], style.Area)
 		}
 		for _, all := range [][]chart.Style{chart.Styles([]string{"", ""}, names)[1], chart.Styles([]string{"", ""}, []string{"max", "p99.9", "p99", "p50"})[0]} {
-			same := slices.ContainsFunc(all, func(other chart.Style) bool { return other.Area == style.Area && slices.Equal(other.Dashes, style.Dashes) })
+			same := slices.ContainsFunc(all, func(other chart.Style) bool {
+				return other.Area == style.Area && slices.Equal(other.Dashes, style.Dashes)
+			})
 			if !same {
 				t.Errorf("%s: no line of two series has dashes %v", names[n], style.Dashes)
 			}

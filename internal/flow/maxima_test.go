@@ -3,13 +3,17 @@ package flow
 import (
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/scan"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // highestBetween returns the highest value of the intervals whose middle is in a span of time, for
@@ -72,6 +76,50 @@ func TestMaxima(t *testing.T) {
 		if got, want := clean(&parts[0]), clean(&all); !reflect.DeepEqual(got, want) {
 			t.Fatalf("merged: %v, want %v", got, want)
 		}
+	}
+}
+
+// TestMaximaOfLogs compares the maxima of each log and tag with its intervals, on several workers.
+func TestMaximaOfLogs(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../../testdata/logs/*.hdr")
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d logs, %v", len(paths), err)
+	}
+	compared := 0
+	for _, path := range paths {
+		intervals := make(map[string][][3]float64)
+		rows := make(map[string]output.Maxima)
+		s := &scan.Scan{Workers: 3, Inputs: []scan.Input{scan.File(path, 0)}, Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
+		err := Run(s, &Plan{Maxima: true, Emit: func(r *Result) error {
+			rows[tags.Text(r.Row)] = r.Maxima.Output()
+			return nil
+		}}, &Plan{Window: Each, Emit: func(r *Result) error {
+			if highest := r.Stats.Max.Float(); highest > 0 {
+				key := tags.Text(r.Tag)
+				intervals[key] = append(intervals[key], [3]float64{float64(r.Visit.StartMillis()), float64(r.Visit.EndMillis()), highest})
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tag, m := range rows {
+			if len(m.Values) > mostSpans {
+				t.Errorf("%s: %d spans", path, len(m.Values))
+			}
+			for n, got := range m.Values {
+				from := float64(m.Start + int64(n)*m.Step)
+				want := highestBetween(intervals[tag], from, from+float64(m.Step))
+				if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+					t.Errorf("%s, tag %s: span %d has %v, want %v", path, tag, n, got, want)
+				}
+				compared++
+			}
+		}
+	}
+	if compared < 500 {
+		t.Errorf("compared only %d spans", compared)
 	}
 }
 
