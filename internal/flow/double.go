@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"slices"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
@@ -14,6 +15,7 @@ import (
 // once, each interval is handed over by itself. From then on they only double, so it does not
 // matter in which order intervals are added, or whether those of a window were added up before.
 type double struct {
+	table       merge.Table[merge.Merged]
 	first, last int64 // start and end of what was added
 	packed      int   // bytes of the windows after they were packed
 	across      int   // bytes of the intervals that rates have until windows only double
@@ -30,23 +32,23 @@ const looseBytes = 32 << 20
 // leastWindows is the number of windows below which they do not become longer for lack of memory.
 const leastWindows = 24
 
-// takeDouble takes an interval, and what its row has in a window.
-func (p *state) takeDouble(v scan.Visit, r *Result) {
+// takeDouble takes an interval, and what a worker hands over with it.
+func (p *state) takeDouble(v scan.Visit, alone *Result, left *merge.Merged) {
 	d := &p.double
 	if d.err != nil {
 		return
 	}
 	start, end := v.Span()
 	length := lengthOf(end - start)
-	if p.table.Size() == 0 {
-		p.table = merge.NewTable[Result](max(p.Window, length, usualLength(p.run.scan.Inputs)))
+	if d.table.Size() == 0 {
+		d.table = merge.NewTable[merge.Merged](max(p.Window, length, usualLength(p.run.scan.Inputs)))
 		d.first, d.last = start, end
 	}
 	d.first, d.last = min(d.first, start), max(d.last, end)
 	if d.across += acrossBytes; p.size.Load() > 0 {
 		d.across = 0
 	}
-	size := p.table.Size()
+	size := d.table.Size()
 	if length > size && p.size.Load() == 0 {
 		size = length
 	}
@@ -54,10 +56,17 @@ func (p *state) takeDouble(v scan.Visit, r *Result) {
 		size *= 2
 		p.size.Store(size)
 	}
-	if size > p.table.Size() || p.bytes > 2*d.packed+looseBytes {
+	if size > d.table.Size() || p.bytes > 2*d.packed+looseBytes {
 		p.pack(size)
 	}
-	p.addCoarse(r)
+	switch {
+	case left != nil:
+		p.addCoarse(left)
+	case alone != nil && alone.Coarse.Intervals() > 0:
+		one := &merge.Merged{Tag: bytes.Clone(v.Row)}
+		d.err = one.Merge(&alone.Coarse)
+		p.addCoarse(one)
+	}
 }
 
 // lengthOf returns the length in milliseconds that an interval was to have: the nearest one that is
@@ -111,87 +120,71 @@ func usualLength(inputs []scan.Input) (length int64) {
 func abs(n int64) int64 { return max(n, -n) }
 
 // addCoarse adds what a row has in a window, or in a part of it.
-func (p *state) addCoarse(r *Result) {
+func (p *state) addCoarse(m *merge.Merged) {
 	d := &p.double
-	if r == nil || r.alone && r.Coarse.Intervals() == 0 {
-		return // a worker has it
-	}
-	p.put(r)
+	p.put(m)
 	for d.err == nil {
 		p.charge.Set(p.Account, 1, p.bytes+d.across)
 		crowded := p.Account.Crowded()
 		if crowded == nil {
 			return
 		}
-		p.size.Store(2 * p.table.Size())
-		if p.pack(p.size.Load()); (d.last-d.first)/p.table.Size() < leastWindows {
+		p.size.Store(2 * d.table.Size())
+		if p.pack(p.size.Load()); (d.last-d.first)/d.table.Size() < leastWindows {
 			d.err = crowded
 		}
 	}
-	p.table, p.bytes, p.rates = merge.NewTable[Result](p.table.Size()), 0, merge.Rates{}
+	d.table, p.bytes, p.rates = merge.NewTable[merge.Merged](d.table.Size()), 0, merge.Rates{}
 	p.charge.Set(p.Account, 0, 0)
 }
 
-// put adds coarse counts to a window.
-func (p *state) put(r *Result) {
-	counts, before := &r.Sum, 0
-	if r.alone {
-		counts = &r.Coarse
-	}
-	own := p.table.At(r.Row, counts.Start, counts.End, func(at merge.Span) *Result {
-		if r.alone {
-			return &Result{Row: bytes.Clone(r.Row), Window: at}
-		}
-		r.Window = at
-		return r
+// put adds coarse counts to a window, or makes them one.
+func (p *state) put(m *merge.Merged) {
+	d, before := &p.double, 0
+	window := d.table.At(m.Tag, m.Start, m.End, func(at merge.Span) *merge.Merged {
+		m.Window = at
+		return m
 	})
-	if own != r {
-		if own.Intervals() > 0 {
-			before = own.bytes()
-		}
-		p.double.err = cmp.Or(p.double.err, own.Sum.Merge(counts))
+	if window != m {
+		before = window.Size()
+		d.err = cmp.Or(d.err, window.Merge(&m.Sum))
 	}
-	p.bytes += own.bytes() - before
+	p.bytes += window.Size() - before
 }
 
 // pack makes windows of a size, which take little memory.
 func (p *state) pack(size int64) {
-	old := p.table
-	p.table, p.bytes = merge.NewTable[Result](size), 0
-	for r := range old.Before(math.MaxInt64) {
-		p.put(r)
+	d := &p.double
+	old := d.table
+	d.table, p.bytes = merge.NewTable[merge.Merged](size), 0
+	for m := range old.Before(math.MaxInt64) {
+		p.put(m)
 	}
 	p.bytes = 0
-	for r := range p.table.Open() {
-		p.double.err = cmp.Or(p.double.err, r.Sum.Compact())
-		p.bytes += r.bytes()
+	for m := range d.table.Open() {
+		d.err = cmp.Or(d.err, m.Compact())
+		p.bytes += m.Size()
 	}
-	p.double.packed = p.bytes
+	d.packed = p.bytes
 	if p.size.Load() > 0 { // windows only double from now on
 		p.rates.Pack(size)
-		p.double.across = 0
+		d.across = 0
 	}
 }
 
 // closeDouble hands out all windows.
-func (p *state) closeDouble(n int) error {
+func (p *state) closeDouble(n int) {
 	for w := range p.run.workers {
 		own := &p.run.workers[w]
 		for _, r := range own.plans[n].rows {
 			own.leave(n, r)
 		}
-		for _, r := range own.plans[n].left {
+		for _, m := range own.plans[n].left {
 			if p.double.err == nil {
-				p.addCoarse(r)
+				p.addCoarse(m)
 			}
 		}
 	}
-	p.Err, p.Rates = p.double.err, &p.rates
-	defer p.charge.Set(p.Account, 0, 0)
-	for r := range p.table.Before(math.MaxInt64) {
-		if err := p.Emit(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.Err, p.Rates, p.Windows = p.double.err, &p.rates, slices.Collect(p.double.table.Before(math.MaxInt64))
+	p.charge.Set(p.Account, 0, 0)
 }

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -72,19 +73,15 @@ func doubledWindows(t *testing.T, logs [][]byte, most int64, workers int) (all [
 		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint(n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
 	}
 	plan := Plan{Most: most, Digits: 1, Account: s.Memory.Open("windows", "")}
-	plan.Emit = func(r *Result) error {
-		h, err := r.Histogram(new(histogram.Histogram))
-		if err != nil {
-			return err
-		}
-		all = append(all, fmt.Sprintf("%s %v %+v: %v", r.Row, r.Window, plan.Rates.Take(r.Row, r.Window), slices.Collect(h.Recorded())))
-		return nil
-	}
-	if err := Run(s, &plan); err != nil {
+	if err := cmp.Or(Run(s, &plan), plan.Err); err != nil {
 		t.Fatal(err)
 	}
-	if plan.Err != nil {
-		t.Fatal(plan.Err)
+	for _, m := range plan.Windows {
+		h, err := m.Histogram(new(histogram.Histogram))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s %v %+v: %v", m.Tag, m.Window, plan.Rates.Take(m.Tag, m.Window), slices.Collect(h.Recorded())))
 	}
 	return all
 }

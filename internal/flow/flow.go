@@ -39,9 +39,9 @@ type Plan struct {
 	// opened again. Relative counts times from the start of each log.
 	Room     int
 	Relative bool
-	// Most, if it is above 0, is the largest number of windows. All are complete at the end. They
-	// become twice as long if there are more, or if memory is short, and are as long as the
-	// longest interval at least. Results have counts of Digits digits.
+	// Most, if it is above 0, is the largest number of windows. The caller takes them at the end,
+	// from Windows. They become twice as long if there are more, or if memory is short, and are as
+	// long as the longest interval at least. Their counts have Digits digits.
 	Most int64
 	// Sources finds out which input has the highest value of a window.
 	Sources bool
@@ -55,10 +55,11 @@ type Plan struct {
 	Figures []output.Figure
 	Counts  bool
 	Digits  int
-	// Err is why there are no results of Most windows: memory is too short for them.
-	Err error
-	// Rates are those of the Most windows at the end. The caller takes them.
-	Rates *merge.Rates
+	// Windows are the Most windows at the end, in the order of time, then of rows, and Rates theirs.
+	// Err is why there are none: memory is too short for them.
+	Windows []*merge.Merged
+	Rates   *merge.Rates
+	Err     error
 	// Account is charged for rows and windows.
 	Account *ledger.Account
 	// Emit takes a result, which is valid until Emit returns, or for good if it comes at the end.

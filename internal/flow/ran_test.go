@@ -47,17 +47,18 @@ func TestRanInAnyTag(t *testing.T) {
 			}
 			plan.Account = s.Memory.Open("windows", "")
 			plan.Emit = func(r *Result) error {
-				rate := r.Rate
-				if plan.Rates != nil {
-					rate = plan.Rates.Take(r.Row, r.Window)
-				}
 				if string(r.Row) == "own" {
-					all = append(all, fmt.Sprint(r.Window, rate))
+					all = append(all, fmt.Sprint(r.Window, r.Rate))
 				}
 				return nil
 			}
 			if err := Run(s, &plan); err != nil {
 				t.Fatal(err)
+			}
+			for _, m := range plan.Windows {
+				if rate := plan.Rates.Take(m.Tag, m.Window); string(m.Tag) == "own" {
+					all = append(all, fmt.Sprint(m.Window, rate))
+				}
 			}
 			return all
 		}
@@ -87,7 +88,7 @@ func TestRatesCharged(t *testing.T) {
 	memory := ledger.New(1 << 20)
 	s := &scan.Scan{Workers: 1, Memory: memory, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}}
-	plan := Plan{Window: 1000, Most: 1000, Digits: 1, Account: memory.Open("windows", ""), Emit: func(*Result) error { return nil }}
+	plan := Plan{Window: 1000, Most: 1000, Digits: 1, Account: memory.Open("windows", "")}
 	if err := Run(s, &plan); err != nil {
 		t.Fatal(err)
 	}

@@ -163,10 +163,7 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 			own.Row, own.Tag, own.Input, own.Name, own.Visit = v.Row, v.Tag, v.Input, v.Name, v
 			err = p.Emit(own)
 		case doubling:
-			if one := o.alone[n]; partial == nil && one != nil {
-				one.Row, partial = v.Row, one
-			}
-			if p.takeDouble(v, partial); p.double.err == nil {
+			if p.takeDouble(v, o.alone[n], o.left[n]); p.double.err == nil {
 				p.rate(v, o.count, math.MinInt64)
 			}
 		case roomy:
@@ -291,7 +288,7 @@ func (r *run) close() (err error) {
 	for n, p := range r.plans {
 		switch p.way {
 		case doubling:
-			err = p.closeDouble(n)
+			p.closeDouble(n)
 		case timed, roomy:
 			err = p.complete(math.MaxInt64)
 		case all:

@@ -32,9 +32,9 @@ type worker struct {
 // A share is what a worker has of a plan.
 type share struct {
 	rows map[string]*Result
-	to   *Result // what gets the interval
-	few  bool    // windows have few intervals of a batch, so these are handed over by themselves
-	left []*Result
+	to   *Result         // what gets the interval
+	few  bool            // windows have few intervals of a batch, so these are handed over by themselves
+	left []*merge.Merged // windows that may become longer, to be handed over
 }
 
 // mostDense is the largest number of dense results. Twice as many take 0 to 4% less time for six
@@ -60,9 +60,11 @@ func (r *Result) release() {
 }
 
 // A handed is what a worker makes of an interval, by plan: a result of that alone, and the result
-// of its row and window in the batch if it is the first one there.
+// of its row and window in the batch if it is the first one there. Left is a window of a row that
+// a worker has left.
 type handed struct {
 	alone, begun []*Result
+	left         []*merge.Merged
 	count        int64 // of values, if windows of a plan share them
 }
 
@@ -88,7 +90,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 		return scan.Fatal{Err: w.err}
 	}
 	if o.alone == nil {
-		o.alone, o.begun = make([]*Result, len(w.plans)), make([]*Result, len(w.plans))
+		o.alone, o.begun, o.left = make([]*Result, len(w.plans)), make([]*Result, len(w.plans)), make([]*merge.Merged, len(w.plans))
 	}
 	if v.First {
 		w.begin()
@@ -99,7 +101,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 	w.sums = w.sums[:0]
 	for n, p := range w.run.plans { // those of All come last
 		to, sum := (*Result)(nil), true
-		o.begun[n] = nil
+		o.begun[n], o.left[n] = nil, nil
 		switch {
 		case p.apart():
 			to = o.again(n)
@@ -152,7 +154,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 			}
 		case p.way == doubling:
 			if own := &w.plans[n]; len(own.left) > 0 {
-				o.begun[n], own.left = own.left[0], own.left[1:]
+				o.left[n], own.left = own.left[0], own.left[1:]
 			}
 		default:
 			to.First, to.highest = min(to.First, first), max(to.highest, took.Max)
@@ -276,7 +278,7 @@ func (w *worker) leave(n int, r *Result) {
 	if r.Intervals() == 0 {
 		return
 	}
-	left := &Result{Row: r.Row}
+	left := &merge.Merged{Tag: r.Row}
 	h, err := r.Histogram(&w.coarse)
 	if err == nil {
 		err = left.Sum.AddCoarse(r.Start, r.End, h, w.run.plans[n].Digits)

@@ -38,17 +38,13 @@ type Runs struct {
 	// Optional says that nobody asked for intervals: if there is too little memory, there are none.
 	Optional bool
 
-	most    int64          // windows, mostWindows if it is 0
-	windows []*flow.Result // in the order of time, then of tags
-	own     *flow.Plan
+	most int64 // windows, mostWindows if it is 0
+	own  *flow.Plan
 }
 
 // plan returns the plan of the windows.
 func (r *Runs) plan(memory *ledger.Ledger) *flow.Plan {
-	r.own = &flow.Plan{Window: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits, Emit: func(w *flow.Result) error {
-		r.windows = append(r.windows, w)
-		return nil
-	}}
+	r.own = &flow.Plan{Window: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits}
 	r.own.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 	return r.own
 }
@@ -56,16 +52,16 @@ func (r *Runs) plan(memory *ledger.Ledger) *flow.Plan {
 // A window is what a tag recorded in a window as a [confidence.Window]. Its values are multiples of
 // ratio.
 type window struct {
-	*flow.Result
+	*merge.Merged
 	scratch *histogram.Histogram
 	ratio   float64
 }
 
 // Seconds implements [confidence.Window].
-func (w *window) Seconds() float64 { return float64(w.Rate.Millis) / 1000 }
+func (w *window) Seconds() float64 { return float64(w.Recorded.Millis) / 1000 }
 
 // Values implements [confidence.Rated].
-func (w *window) Values(count float64) float64 { return w.Rate.Values(count) }
+func (w *window) Values(count float64) float64 { return w.Recorded.Values(count) }
 
 // Count implements [confidence.Window].
 func (w *window) Count(upTo, counts []int64) (total int64) {
@@ -90,25 +86,25 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 // Believe gives each summary the intervals of its figures, at a level of confidence. Afterwards the
 // runs have no windows.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
-	if len(runs.windows) == 0 {
+	if len(runs.own.Windows) == 0 {
 		if runs.Optional && errors.As(runs.own.Err, new(*ledger.LimitError)) {
 			return nil
 		}
 		return runs.own.Err
 	}
-	defer func() { runs.windows = nil }()
-	size := runs.windows[0].Window.End - runs.windows[0].Window.Start
+	defer func() { runs.own.Windows = nil }()
+	size := runs.own.Windows[0].Window.End - runs.own.Windows[0].Window.Start
 	windows, first := make([][]confidence.Window, len(r.Summaries)), make([]int64, len(r.Summaries))
 	counts := make([]*histogram.Histogram, len(r.Summaries))
-	for _, m := range runs.windows {
-		n, _ := slices.BinarySearchFunc(r.Summaries, m.Row, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
+	for _, m := range runs.own.Windows {
+		n, _ := slices.BinarySearchFunc(r.Summaries, m.Tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
 		if len(windows[n]) == 0 {
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
 		}
 		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
 		for range empty { // between intervals that are longer than usual
 			at := first[n] + int64(len(windows[n]))*size
-			none := &flow.Result{Row: m.Row, Window: merge.Span{Start: at, End: at + size}}
+			none := &merge.Merged{Tag: m.Tag, Window: merge.Span{Start: at, End: at + size}}
 			windows[n] = append(windows[n], &window{none, counts[n], 1})
 		}
 		windows[n] = append(windows[n], &window{m, counts[n], 1})
@@ -149,10 +145,10 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 	before := rates.Take(s.Tag, merge.Span{Start: min(s.Start, first.Window.Start), End: first.Window.Start})
 	for _, w := range windows {
 		w := w.(*window)
-		w.Rate = rates.Take(s.Tag, w.Window)
+		w.Recorded = rates.Take(s.Tag, w.Window)
 	}
-	first.Rate.Add(before)
-	last.Rate.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
+	first.Recorded.Add(before)
+	last.Recorded.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
 }
 
 // levelOf returns about the value at shiftPercentile of windows.

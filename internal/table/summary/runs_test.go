@@ -88,7 +88,7 @@ func TestRuns(t *testing.T) {
 		if _, err := Collect(s, Options{Runs: runs}); err != nil {
 			t.Fatal(err)
 		}
-		size := runs.windows[0].Window.End - runs.windows[0].Window.Start
+		size := runs.own.Windows[0].Window.End - runs.own.Windows[0].Window.Start
 		if c.most > 0 {
 			first, last := all[0].start, int64(0)
 			for _, i := range all {
@@ -123,9 +123,9 @@ func TestRuns(t *testing.T) {
 			}
 			want[at] = w
 		}
-		for _, m := range runs.windows {
+		for _, m := range runs.own.Windows {
 			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
-			m.Rate = runs.own.Rates.Take(m.Row, m.Window)
+			m.Recorded = runs.own.Rates.Take(m.Tag, m.Window)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}
@@ -195,10 +195,10 @@ func TestGather(t *testing.T) {
 			}
 		}
 		next, stop := iter.Pull(want.Open())
-		for _, got := range runs.windows {
+		for _, got := range runs.own.Windows {
 			m, ok := next()
 			if !ok || got.Window != m.Window || got.Start != m.Start || got.End != m.End || !slices.Equal(recorded(t, &got.Sum), recorded(t, &m.Sum)) {
-				t.Fatalf("%d workers: the window of %s at %d differs", workers, got.Row, got.Start)
+				t.Fatalf("%d workers: the window of %s at %d differs", workers, got.Tag, got.Start)
 			}
 		}
 		if _, more := next(); more {
@@ -261,13 +261,13 @@ func TestRunsMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		var limit *ledger.LimitError
-		if errors.As(runs.own.Err, &limit) != c.fails || c.fails != (len(runs.windows) == 0) {
+		if errors.As(runs.own.Err, &limit) != c.fails || c.fails != (len(runs.own.Windows) == 0) {
 			t.Fatalf("%+v: %v", c, runs.own.Err)
 		}
 		if c.fails {
 			continue
 		}
-		if got := runs.windows[0].Window.End - runs.windows[0].Window.Start; got != c.size*1000 {
+		if got := runs.own.Windows[0].Window.End - runs.own.Windows[0].Window.Start; got != c.size*1000 {
 			t.Errorf("%+v: windows of %d ms", c, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 )
@@ -19,31 +20,28 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
 	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers, Expected: s.Expected, Memory: s.Memory}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
-	var scratch histogram.Histogram
-	var all []confidence.Load // of each window, of all tags
-	var first *flow.Result
-	from := int64(math.MaxInt64) // the start of the first interval
-	size := func(r *flow.Result) int64 { return r.Window.End - r.Window.Start }
 	plan := &flow.Plan{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory)}
-	plan.Emit = func(r *flow.Result) error {
-		if from = min(from, r.Start); first == nil {
-			first = r
+	if err := cmp.Or(flow.Run(&quiet, plan), plan.Err); err != nil {
+		return "", err
+	}
+	var all []confidence.Load // of each window, of all tags
+	var first merge.Span
+	from := int64(math.MaxInt64) // the start of the first interval
+	var scratch histogram.Histogram
+	for n, m := range plan.Windows {
+		if from = min(from, m.Start); n == 0 {
+			first = m.Window
 		}
-		for at := int((r.Window.Start - first.Window.Start) / size(r)); len(all) <= at; {
+		for at := int((m.Window.Start - first.Start) / (first.End - first.Start)); len(all) <= at; {
 			all = append(all, confidence.Load{})
 		}
-		h, err := r.Histogram(&scratch)
+		h, err := m.Histogram(&scratch)
 		if err != nil {
-			return err
+			return "", err
 		}
-		rate, l := plan.Rates.Take(r.Row, r.Window), &all[len(all)-1]
+		rate, l := plan.Rates.Take(m.Tag, m.Window), &all[len(all)-1]
 		count := rate.Values(float64(h.TotalCount()))
 		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(rate.Any)/1000)
-		return nil
-	}
-	err = flow.Run(&quiet, plan)
-	if err = cmp.Or(err, plan.Err); err != nil {
-		return "", err
 	}
 	warm, steady := confidence.SteadyFrom(all)
 	switch {
@@ -54,7 +52,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	case warm == 0:
 		return fmt.Sprintf("no warm-up found in %d windows", len(all)), nil
 	}
-	begin := first.Window.Start + int64(warm)*size(first)
+	begin := first.Start + int64(warm)*(first.End-first.Start)
 	s.Selection.Range.From = &scan.Bound{Seconds: float64(begin) / 1000, Origin: scan.Epoch}
 	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(begin-from, 0))/100)/10, warm, len(all)), nil
 }
