@@ -451,13 +451,15 @@ type HistogramWindow struct {
 
 // Count implements [Window].
 func (w HistogramWindow) Count(upTo, counts []int64) (total int64) {
-	layout := w.Layout()
-	var seen, next int64
-	for n, value := range upTo {
-		if last := layout.HighestAt(layout.IndexOf(value)); last >= next {
-			seen += w.CountBetween(next, last)
-			next = last + 1
+	layout, n, seen := w.Layout(), 0, int64(0)
+	for slot, count := range w.Slots() {
+		for n < len(upTo) && layout.IndexOf(upTo[n]) < slot {
+			counts[n] = seen
+			n++
 		}
+		seen += count
+	}
+	for ; n < len(upTo); n++ {
 		counts[n] = seen
 	}
 	return w.TotalCount()

@@ -55,8 +55,8 @@ type Plan struct {
 	Figures []output.Figure
 	Counts  bool
 	Digits  int
-	// Windows are the Most windows at the end, in the order of time, then of rows, and Rates theirs.
-	// Err is why there are none: memory is too short for them.
+	// Windows are the Most windows at the end, in the order of time, then of rows, and Rates
+	// theirs. Err is why there are none: memory is too short for them.
 	Windows []*merge.Merged
 	Rates   *merge.Rates
 	Err     error
