@@ -49,6 +49,7 @@ func commandLine() (*options, *cli.Command) {
 			o.Names = append(o.Names, args...)
 			return nil
 		},
+		Separates: true,
 	}
 	c.Options = o.define(&c.Streams)
 	c.Outputs = func() []string { return o.outputs(&c.Streams) }

@@ -25,8 +25,8 @@ type line struct {
 
 // arguments makes a command line fit the flag package: options first, since that package stops at
 // the first argument that is none, and each by its first name, since the library does not take two
-// names of one option together. After -- there are no options, unless it only
-// separates.
+// names of one option together. After -- there are no options, unless it separates arguments, of
+// which some stand before it.
 func (c *Command) arguments(args []string) (l line, err error) {
 	after := false // --
 	for n := 0; n < len(args); n++ {
@@ -42,7 +42,7 @@ func (c *Command) arguments(args []string) (l line, err error) {
 		dashed, value, hasValue := strings.Cut(arg, "=")
 		name := strings.TrimPrefix(dashed[1:], "-")
 		o := optionNamed(c.Options, name)
-		if after && !c.Separates {
+		if after && (!c.Separates || l.before == 0) {
 			if _, err := os.Lstat(arg); err != nil && o != nil {
 				return l, message.Usagef("%s after -- is the name of a log: options stand before --", dashed)
 			}

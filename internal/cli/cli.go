@@ -66,7 +66,8 @@ type Command struct {
 	Options []Option
 	// Args gets the arguments, and how many of them stand before --.
 	Args func(args []string, before int) error
-	// Separates is set if -- separates arguments, and options may follow it.
+	// Separates is set if a -- behind arguments separates them from others, and options may follow
+	// it.
 	Separates bool
 	// Outputs returns what a command line prints, as [Option] names it. It is needed if an option
 	// is for some outputs only.
