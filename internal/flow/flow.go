@@ -165,7 +165,7 @@ func (r *Result) Add(other *Result, account *ledger.Account) error {
 // Keep lets a window stay valid after Emit, until [Result.Release].
 func (r *Result) Keep() { r.kept = true }
 
-// Release gives a window back that was kept.
+// Release gives a window back that was kept, or a result of All that nobody needs any more.
 func (r *Result) Release() {
 	r.kept = false
 	r.release()

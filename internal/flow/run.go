@@ -322,6 +322,7 @@ func (r *run) closeAll(n int, p *state) error {
 			if err := whole[key].Add(more, p.Account); err != nil {
 				return err
 			}
+			more.release()
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(whole)) {

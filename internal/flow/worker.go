@@ -179,7 +179,8 @@ func (p *Plan) from(v scan.Visit) (first float64, from int64) {
 func (w *worker) of(n int, v scan.Visit) (r *Result, added bool) {
 	rows := w.plans[n].rows
 	if r = rows[string(w.key)]; r == nil {
-		r = &Result{Row: bytes.Clone(v.Row), Input: v.Input, Name: v.Name, Tag: bytes.Clone(v.Tag)}
+		r = results.Get().(*Result)
+		r.Row, r.Input, r.Name, r.Tag = bytes.Clone(v.Row), v.Input, v.Name, bytes.Clone(v.Tag)
 		rows[string(w.key)], added = r, true
 	}
 	r.Among(w.bytes)

@@ -250,6 +250,9 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 	if err != nil {
 		return err
 	}
+	if g.eachRun(g.by) && g.Sums == nil {
+		defer result.Release()
+	}
 	if collecting.Runs != nil && len(result.Summaries) <= mostBands {
 		if err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers); err != nil {
 			return err

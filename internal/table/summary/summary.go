@@ -63,6 +63,15 @@ func Collect(s *scan.Scan, o Options, more ...*flow.Plan) (*Result, error) {
 	return all.result()
 }
 
+// Release gives the memory of the sums back, to add up others in. The summaries must not be used
+// any more.
+func (r *Result) Release() {
+	for _, s := range r.sums {
+		s.Release()
+	}
+	r.sums = nil
+}
+
 func accountOf(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags", "choose some with -incT, or add them up with -it")
 }

@@ -93,6 +93,7 @@ func (c *collection) read(s *scan.Scan, n, all int) error {
 	if err != nil {
 		return err
 	}
+	defer result.Release()
 	result.SetPeriods("covered")
 	for _, sum := range result.Summaries {
 		own.Start = min(own.Start, sum.Start)
