@@ -146,12 +146,13 @@ func compress(ts *testscript.TestScript, neg bool, args []string) {
 
 // Rounds returns how many of n rounds a test with random data makes, or of n cases of one kind: all
 // if HDRKIT_REQUIRE_TOOLS is 1, as in CI, and otherwise a fifth, so that all tests together take a
-// minute.
+// minute. With the race detector, it is a fourth of that.
 func Rounds(n int) int {
 	if os.Getenv("HDRKIT_REQUIRE_TOOLS") == "1" && !testing.Short() {
 		return n
 	}
-	return n / 5
+	some := n / 5
+	return max(some/raceRounds, min(some, 1))
 }
 
 // RequireTools skips the test unless HDRKIT_REQUIRE_TOOLS is 1. If it is 1, the test fails if a

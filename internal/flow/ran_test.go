@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
@@ -81,8 +82,11 @@ func TestRatesCharged(t *testing.T) {
 	w := hdrlog.NewWriter(&b)
 	h, _ := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
 	h.Record(1, 1)
+	w.Interval(nil, 1000, 0.1, h)
+	w.Flush()
+	_, counts, _ := strings.Cut(strings.TrimSpace(b.String()), "1000.000,0.100,")
 	for n := range 20_000 { // in one window each 1,000
-		w.Interval(nil, 1000+float64(n%10)/10, 0.1, h)
+		w.Fields(nil, fmt.Appendf(nil, "%.3f,0.100,%s", 1000+float64(n%10)/10, counts))
 	}
 	w.Flush()
 	memory := ledger.New(1 << 20)
