@@ -243,3 +243,31 @@ func TestEdges(t *testing.T) {
 		t.Errorf("a step within a slot: %v", got)
 	}
 }
+
+// TestOtava: the sample data of Apache Otava (Apache License 2.0), of which its documents and tests
+// say where levels change: metric1 nowhere, metric2 at the seventh run by -12.9%, and the third
+// series at its eleventh run.
+func TestOtava(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		points []confidence.RunFigure
+		change int
+		ratio  float64
+	}{
+		"metric1": {points(154023, 138455, 143112, 149190, 132098, 151344, 155145, 148889, 149466, 148209), 0, 1},
+		"metric2": {points(10.43, 10.23, 10.29, 10.91, 10.34, 10.69, 9.23, 9.11, 9.13, 9.03), 6, 0.871},
+		"half": {points(1.02, 0.95, 0.99, 1.00, 1.12, 1.00, 1.01, 0.98, 1.01, 0.96, 0.50, 0.51, 0.48, 0.48, 0.55, 0.50, 0.49, 0.51, 0.50, 0.49),
+			10, 0.499},
+	} {
+		levels, _ := Find(test.points)
+		if test.change == 0 {
+			if len(levels) != 1 {
+				t.Errorf("%s: levels %+v", name, levels)
+			}
+			continue
+		}
+		if len(levels) != 2 || levels[1].From != test.change || math.Abs(levels[1].Value/levels[0].Value-test.ratio) > 0.002 {
+			t.Errorf("%s: levels %+v", name, levels)
+		}
+	}
+}
