@@ -71,6 +71,18 @@ func TestManyRuns(t *testing.T) {
 		args = append(args, name)
 	}
 	clitest.AtMost(t, "", "hdrplot", args...)
+
+	one, err := os.ReadFile(clitest.TagsLog(t, 1, 2, clitest.WideHistogram(t, 4+scale/8, scale<<17, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 100 { // of 1 or 8 MB each, as rows by their inputs
+		name := filepath.Join(folder, fmt.Sprintf("one%d.hdr", n))
+		if err := os.WriteFile(name, one, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clitest.AtMost(t, "", "hdrplot", "-type", "load", "-by", "input", "-q", "-of", filepath.Join(folder, "y.svg"), "-ip", folder, `one.*\.hdr`)
 }
 
 // TestMostTags proves that as many tags as a picture may have take little memory, or an eighth of

@@ -16,9 +16,9 @@ import (
 // A load picture has a point for each run. Runs are inputs, with a curve for each tag; or the rows
 // of -by, with one curve; or the windows of -agg, with a curve for each row.
 
-// eachRun reports whether a picture of load has a point for each input.
+// eachRun reports whether a picture of load has points for each input by itself.
 func (o *Options) eachRun(by *tags.By) bool {
-	return o.Type == chart.Load && o.Aggregate == 0 && !by.AddsTags()
+	return o.Type == chart.Load && o.Aggregate == 0 && (by.Inputs() || !by.AddsTags())
 }
 
 // checkRuns checks that there are points for a picture of runs.
@@ -97,7 +97,10 @@ type runLoad struct {
 // loadOf returns the load of a sum, whose series is own. A run of one row has its name.
 func (g *gathering) loadOf(sum *output.Summary, own *chart.Series) runLoad {
 	r := runLoad{label: own.Tag(), name: own.Group, start: sum.Start, count: own.Curve.Count, rate: sum.Throughput()}
-	if g.by.AddsTags() {
+	switch {
+	case g.eachRun(g.by) && g.by.AddsTags():
+		r.label = ""
+	case g.by.AddsTags():
 		r.label, r.name = "", own.Label
 	}
 	for _, p := range output.RanksOf(sum.Counts(), g.levels(), output.Stats{}).Percentiles {
