@@ -173,8 +173,8 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	for key, own := range map[string][]string{
 		"-of a":   {`{}`, `null`, `{"Size":null,"Base":0}`, `{"Base":0}`, `{"Size":-1,"Base":0}`},
-		"metrics": {`[]`, `{"Totals":[{"All":"AAAA"}]}`},
-		"-push a": {`7`, `{"Totals":[{"All":""}]}`},
+		"metrics": {`[]`, `{"Totals":[{"All":"AAAA"}]}`, `null`, `{}`, `{"Totals":null}`},
+		"-push a": {`7`, `{"Totals":[{"All":""}]}`, `null`},
 	} {
 		for _, text := range own {
 			if Check(key, []byte(text)) == nil {

@@ -4,6 +4,7 @@ package sinks
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -84,11 +85,17 @@ func Check(key string, state []byte) error {
 		if err := decode(state, &s); err != nil {
 			return err
 		}
+		if s.Totals == nil {
+			return errors.New("it has no totals")
+		}
 		totals = s.Totals
 	case strings.HasPrefix(key, "-push "):
 		var s pushState
 		if err := decode(state, &s); err != nil {
 			return err
+		}
+		if string(state) == "null" {
+			return errors.New("it does not say what was pushed")
 		}
 		totals = s.Totals
 	}
