@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"fmt"
@@ -141,33 +142,48 @@ func (b *bench) makeShapes() (sets []set, err error) {
 // join makes one log of several that begin at about the same time, in which the tags of each have
 // names of their own.
 func (b *bench) join(name string, logs []string) (string, error) {
-	var all [][][]byte // by log, without the lines of its header
-	header := ""
-	seconds := math.MaxInt
+	readers := make([]*bufio.Reader, len(logs))
 	for n, log := range logs {
-		text, err := os.ReadFile(log)
+		f, err := os.Open(log)
 		if err != nil {
 			return "", err
 		}
-		begin := bytes.Index(text, []byte("Tag="))
-		header = cmp.Or(header, string(text[:begin]))
-		lines := bytes.SplitAfter(text[begin:], []byte("\n"))
-		for i := range lines {
-			lines[i] = bytes.Replace(lines[i], []byte(","), fmt.Appendf(nil, "-%02d,", n+1), 1)
-		}
-		all, seconds = append(all, lines), min(seconds, len(lines)/tagsOfLog)
-		os.Remove(log)
+		defer os.Remove(log)
+		defer f.Close()
+		readers[n] = bufio.NewReader(f)
 	}
-	return b.path(name), write(b.path(name), func(w io.Writer) {
-		io.WriteString(w, header)
-		for second := range seconds {
-			for _, lines := range all {
-				for _, line := range lines[tagsOfLog*second:][:tagsOfLog] {
+	var failed error
+	err := write(b.path(name), func(w io.Writer) {
+		for n, r := range readers { // the header of the first is that of all
+			for {
+				start, err := r.Peek(len("Tag="))
+				if err != nil || string(start) == "Tag=" {
+					failed = cmp.Or(failed, err)
+					break
+				}
+				line, _ := r.ReadBytes('\n')
+				if n == 0 {
 					w.Write(line)
 				}
 			}
 		}
+		for failed == nil {
+			for n, r := range readers {
+				for range tagsOfLog {
+					line, err := r.ReadBytes('\n')
+					if err != nil { // the shortest log ends
+						failed = err
+						return
+					}
+					w.Write(bytes.Replace(line, []byte(","), fmt.Appendf(nil, "-%02d,", n+1), 1))
+				}
+			}
+		}
 	})
+	if failed != io.EOF {
+		err = cmp.Or(err, failed)
+	}
+	return b.path(name), err
 }
 
 // tagsOfLog is how many tags a log of genlog has. Each has an interval a second.
