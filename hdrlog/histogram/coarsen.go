@@ -50,10 +50,14 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 	into.total, into.least = h.total, h.least
 }
 
-// addGroups adds the sum of each size counts to a slot. A loop for eight, the most frequent size,
-// takes 6% less of a page.
+// addGroups adds the sum of each size counts to a slot. A loop for eight, the size of pages and
+// heat maps, takes 6% less of a page.
 func addGroups(slots, counts []int64, size int) {
-	if size == 8 {
+	switch {
+	case size == pageSize && useVectors: // that of windows
+		sumPages(&slots[0], &counts[0], len(slots))
+		return
+	case size == 8:
 		for i := range slots {
 			slots[i] += sumEight((*[8]int64)(counts[8*i:]))
 		}

@@ -26,3 +26,13 @@ func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64)
 //
 //go:noescape
 func checkBlocks(encoded *byte, blocks int) (done int, ran, all uint64)
+
+// addPages adds pages of 64 counts to as many slots.
+//
+//go:noescape
+func addPages(slots, counts *int64, pages int)
+
+// sumPages adds the sum of each page of 64 counts to a slot.
+//
+//go:noescape
+func sumPages(slots, counts *int64, pages int)

@@ -3,6 +3,7 @@ package histogram
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -19,6 +20,7 @@ func FuzzVectors(f *testing.F) {
 	f.Add(append(bytes.Repeat([]byte{4}, 70), 0x80, 1), int64(0))
 	f.Add(bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0}, 64), int64(100))
 	f.Add(bytes.Repeat([]byte{0xff}, 512), int64(-5))
+	f.Add(bytes.Repeat([]byte{1, 2, 3, 5, 7, 11, 13}, 500), int64(1<<40))
 	guarded := logtest.NewGuard(f, 1<<16)
 	f.Fuzz(func(t *testing.T, data []byte, rank int64) {
 		if len(data) > 1<<16 {
@@ -46,7 +48,7 @@ func FuzzVectors(f *testing.F) {
 		}
 		if groups := len(data) / 256; groups > 0 {
 			text := guarded(data[:256*groups])
-			counts := unsafe.Slice((*int64)(unsafe.Pointer(&text[0])), 32*groups)
+			counts := asCounts(text)
 			done, now := skip32(&counts[0], groups, 0, rank)
 			var want int64
 			for n := range groups {
@@ -64,5 +66,33 @@ func FuzzVectors(f *testing.F) {
 				t.Errorf("passed %d groups with %d; want %d with %d", done, now, groups, want)
 			}
 		}
+		if pages := len(data) / (2 * 8 * pageSize); pages > 0 {
+			half := 8 * pageSize * pages
+			begin, counts := asCounts(slices.Clone(data[:half])), asCounts(slices.Clone(data[half:2*half]))
+			want, sums := slices.Clone(begin), make([]int64, pages)
+			for i, n := range counts {
+				want[i] += n
+				sums[i/pageSize] += n
+			}
+			slots := make([]int64, pages)
+			sumPages(&slots[0], &asCounts(guarded(data[half : 2*half]))[0], pages)
+			if !slices.Equal(slots, sums) {
+				t.Errorf("sums of pages are %d, not %d", slots, sums)
+			}
+			slots = asCounts(guarded(data[:half]))
+			addPages(&slots[0], &counts[0], pages)
+			if !slices.Equal(slots, want) {
+				t.Errorf("adds to %d, not %d", slots, want)
+			}
+			addPages(&begin[0], &asCounts(guarded(data[half : 2*half]))[0], pages)
+			if !slices.Equal(begin, want) {
+				t.Errorf("adds to %d, not %d", begin, want)
+			}
+		}
 	})
+}
+
+// asCounts returns the memory of text as counts.
+func asCounts(text []byte) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(&text[0])), len(text)/8)
 }
