@@ -36,3 +36,9 @@ func addPages(slots, counts *int64, pages int)
 //
 //go:noescape
 func sumPages(slots, counts *int64, pages int)
+
+// weigh8 passes over steps of eight counts. Sums gets the sum of the first, the second and so on of
+// all eights, and passed the sum of what sums was after each step.
+//
+//go:noescape
+func weigh8(counts *int64, steps int, sums, passed *[8]int64)

@@ -86,6 +86,10 @@ func (h *Histogram) mean() float64 {
 func (r run) sum() int64 {
 	var total, weighted int64 // weighted has the second count once, the third one twice, and so on
 	counts, at := r.counts, int64(0)
+	if steps := len(counts) / 8; useVectors && steps > 0 {
+		total, weighted = weigh(counts, steps)
+		counts, at = counts[8*steps:], int64(8*steps)
+	}
 	for ; len(counts) >= 8; counts, at = counts[8:], at+8 {
 		c := (*[8]int64)(counts)
 		c13, c57, c26 := c[1]+c[3], c[5]+c[7], c[2]+c[6]
@@ -101,6 +105,18 @@ func (r run) sum() int64 {
 		at++
 	}
 	return r.median*total + r.apart*weighted
+}
+
+// weigh returns total and weighted of the first steps of eight counts. What an eight has adds to the
+// sums of all steps from its own on.
+func weigh(counts []int64, steps int) (total, weighted int64) {
+	var sums, passed [8]int64
+	weigh8(&counts[0], steps, &sums, &passed)
+	for i, sum := range sums {
+		total += sum
+		weighted += 8*(int64(steps)*sum-passed[i]) + int64(i)*sum
+	}
+	return total, weighted
 }
 
 // StdDev returns the standard deviation of all recorded values, in the unit of [Histogram.Mean].

@@ -66,6 +66,18 @@ func FuzzVectors(f *testing.F) {
 				t.Errorf("passed %d groups with %d; want %d with %d", done, now, groups, want)
 			}
 		}
+		if steps := len(data) / 64; steps > 0 {
+			counts := asCounts(guarded(data[:64*steps]))
+			total, weighted := weigh(counts, steps)
+			var wantTotal, wantWeighted int64
+			for i, n := range counts {
+				wantTotal += n
+				wantWeighted += int64(i) * n
+			}
+			if total != wantTotal || weighted != wantWeighted {
+				t.Errorf("weighs %d, %d; want %d, %d", total, weighted, wantTotal, wantWeighted)
+			}
+		}
 		if pages := len(data) / (2 * 8 * pageSize); pages > 0 {
 			half := 8 * pageSize * pages
 			begin, counts := asCounts(slices.Clone(data[:half])), asCounts(slices.Clone(data[half:2*half]))
