@@ -87,7 +87,7 @@ func change(a, b float64) string {
 		}
 		return "-"
 	}
-	text := strconv.FormatFloat(percent, 'f', 1, 64)
+	text := strconv.FormatFloat(percent, 'f', decimalsOf(b/a, 1), 64)
 	if percent > -0.05 {
 		text = "+" + strconv.FormatFloat(math.Abs(percent), 'f', 1, 64)
 	}

@@ -24,6 +24,8 @@ func TestChangeText(t *testing.T) {
 		{0.7, 0, 0.95, true, "-30% (at most -5)"},
 		{1.7, 0.95, math.Inf(1), false, "~+70% (at least -5)"},
 		{1, math.NaN(), math.NaN(), false, ""},
+		{0.0004, 0.0003, 0.0005, true, "-99.96% (-99.97..-99.95)"}, // something is left
+		{0.004, 0.001, 0.06, true, "-99.6% (-99.9..-94.0)"},
 	} {
 		c := FigureChange{Comparison: confidence.Comparison{Ratio: test.ratio, Low: test.low, High: test.high}, Significant: test.significant}
 		if got, _ := c.Text(); got != test.want {

@@ -40,7 +40,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 			verb = "fell"
 		}
 		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", t.name(c.Of), verb,
-			significant(math.Abs(100*(c.Ratio()-1)), 2), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
+			c.percent(), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
 	}
 	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	switch {
@@ -53,6 +53,14 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		figures = fmt.Sprintf("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
 	}
 	return append(all, figures)
+}
+
+// percent returns by how many percent the level changed, without sign.
+func (c TrendChange) percent() string {
+	if decimals := decimalsOf(c.Ratio(), 0); decimals > 0 {
+		return strconv.FormatFloat(100*(1-c.Ratio()), 'f', decimals, 64)
+	}
+	return significant(math.Abs(100*(c.Ratio()-1)), 2)
 }
 
 // name returns a figure with its tag, for a sentence. Untagged values have none if they are alone.
@@ -243,9 +251,9 @@ func value(p confidence.RunFigure, digits int) cell {
 }
 
 func (c TrendChange) cell() cell {
-	text := significant(100*(c.Ratio()-1), 2) + "%"
+	text := "-" + c.percent() + "%"
 	if c.Ratio() > 1 {
-		text = "+" + text
+		text = "+" + c.percent() + "%"
 	}
 	if c.Worse() {
 		return cell{text, red}

@@ -40,7 +40,9 @@ export function changeOf({ key, changes, get }, { before, changed, ...row }) {
   if (!before || !changes) return '';
   if (changed) return changed[key] ?? '';
   const percent = 100 * (get(row) / get(before) - 1);
-  return Number.isFinite(percent) ? (key === 'count' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(1) + '%' : '';
+  let decimals = 1; // more if a fall that leaves something would be one by 100%
+  while (percent > -100 && (-percent).toFixed(decimals).startsWith('100')) decimals++;
+  return Number.isFinite(percent) ? (key === 'count' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(decimals) + '%' : '';
 }
 
 // sorted returns rows by a column, highest numbers first at first.

@@ -188,7 +188,7 @@ test('the table', () => {
   assert.equal(table.textOf(columns[3], rows[0]), '');
   const after = { ...rows[1], before: rows[0] }, texts = row => columns.map(column => table.changeOf(column, row));
   assert.deepEqual(texts(rows[1]).join(''), '');
-  assert.deepEqual(texts(after), ['', '', '-66.7%', '', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?-100.0%']);
+  assert.deepEqual(texts(after), ['', '', '-66.7%', '', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?-99.95%']);
   assert.deepEqual(texts({ ...after, changed: { '/s': '~+1% (-2..+3)', max: '?+4.0%' } }), ['', '', '', '~+1% (-2..+3)', '', '', '', '', '', '', '', '?+4.0%']);
   assert.deepEqual(table.sorted(rows, columns[1], true).map(r => r.label), ['b', '=1+1']);
   assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,3,,1,2,1,2,3,4,5,12345.678\r\n/);
