@@ -88,8 +88,8 @@ func significant(v float64, digits int) string {
 	return strconv.FormatFloat(rounded, 'f', digits-1-exponent, 64)
 }
 
-// decimalsOf returns how many decimals a change by a ratio has in percent: as many as asked for, but
-// more if a fall that leaves something would be one by 100%.
+// decimalsOf returns how many decimals a change by a ratio has in percent: as many as asked for,
+// but more if a fall that leaves something would be one by 100%.
 func decimalsOf(ratio float64, decimals int) int {
 	for ratio > 0 && ratio < 1 && strings.HasPrefix(strconv.FormatFloat(100*(1-ratio), 'f', decimals, 64), "100") && decimals < 9 {
 		decimals++

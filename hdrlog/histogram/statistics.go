@@ -107,8 +107,8 @@ func (r run) sum() int64 {
 	return r.median*total + r.apart*weighted
 }
 
-// weigh returns total and weighted of the first steps of eight counts. What an eight has adds to the
-// sums of all steps from its own on.
+// weigh returns total and weighted of the first steps of eight counts. What an eight has adds to
+// the sums of all steps from its own on.
 func weigh(counts []int64, steps int) (total, weighted int64) {
 	var sums, passed [8]int64
 	weigh8(&counts[0], steps, &sums, &passed)
