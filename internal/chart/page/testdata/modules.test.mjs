@@ -145,7 +145,14 @@ test('rates count the time in which logs ran', () => {
   }
   assert.equal(store.tableOf([nights], 0, 3 * day, [50], ran)[0].perSecond, 200);
   assert.equal(store.tableOf([nights], 30000, 2 * day, [50], ran)[0].perSecond, 200);
-  assert.deepEqual([...store.ranIn([nights, { group: 'b', windows: run(day + 30000) }], 0, 3 * day, ran, 0, day / 2, 5)], [60000, day / 2, 90000, day / 2, 60000]);
+});
+
+test('logs run as long as in a heat map', () => { // the golden file is that of the grid in Go
+  for (const { name, from, to, columns, ran, lengths } of JSON.parse(readFileSync('ran.json'))) {
+    const windows = spans => spans.flatMap(([begin, end]) => Array.from({ length: (end - begin) / 1000 }, (_, n) => ({ start: begin + 1000 * n, begin: begin + 1000 * n, end: begin + 1000 * n + 1000 })));
+    const series = Object.entries(ran).map(([group, spans]) => ({ group, windows: windows(spans) }));
+    assert.deepEqual([...store.ranIn(series, from, to, ran, from, (to - from) / columns, columns)], lengths, name);
+  }
 });
 
 test('verdicts', async () => {
