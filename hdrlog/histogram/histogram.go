@@ -151,7 +151,7 @@ const keptSlots = 1 << 10
 func (h *Histogram) room(low, high int) (base int, counts []int64) {
 	if h.total == 0 {
 		h.counts, h.pages = h.counts[:0], h.pages[:0]
-		if low < h.base || low >= h.base+keptSlots {
+		if cap(h.counts) == 0 || low < h.base || low >= h.base+keptSlots {
 			h.base = low &^ (pageSize - 1)
 		}
 	} else if low < h.base {

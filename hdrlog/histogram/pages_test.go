@@ -310,3 +310,19 @@ func TestFarApart(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallRoom: a histogram takes memory for the slots between its values, and not for those below
+// them.
+func TestSmallRoom(t *testing.T) {
+	t.Parallel()
+	h, err := New(Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Record(900, 1); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(h.counts); n != pageSize {
+		t.Errorf("it has %d slots, not %d", n, pageSize)
+	}
+}
