@@ -263,7 +263,7 @@ func (c *FigureChange) Text() (string, bool) {
 	if c.High-c.Low >= 0.05 {
 		decimals = 0
 	}
-	decimals = decimalsOf(c.Ratio, decimals)
+	decimals = max(decimalsOf(c.Ratio, decimals), decimalsOf(c.Low, decimals))
 	percent := func(ratio float64) string {
 		text := strconv.FormatFloat(100*(ratio-1), 'f', decimals, 64)
 		if text = strings.TrimPrefix(text, "-"); ratio >= 1 || strings.Trim(text, "0.") == "" {

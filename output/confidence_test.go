@@ -26,6 +26,7 @@ func TestChangeText(t *testing.T) {
 		{1, math.NaN(), math.NaN(), false, ""},
 		{0.0004, 0.0003, 0.0005, true, "-99.96% (-99.97..-99.95)"}, // something is left
 		{0.004, 0.001, 0.06, true, "-99.6% (-99.9..-94.0)"},
+		{0.01, 0.001, 0.06, true, "-99.0% (-99.9..-94.0)"},
 	} {
 		c := FigureChange{Comparison: confidence.Comparison{Ratio: test.ratio, Low: test.low, High: test.high}, Significant: test.significant}
 		if got, _ := c.Text(); got != test.want {

@@ -91,10 +91,12 @@ func significant(v float64, digits int) string {
 // decimalsOf returns how many decimals a change by a ratio has in percent: as many as asked for,
 // but more if a fall that leaves something would be one by 100%.
 func decimalsOf(ratio float64, decimals int) int {
-	for ratio > 0 && ratio < 1 && strings.HasPrefix(strconv.FormatFloat(100*(1-ratio), 'f', decimals, 64), "100") && decimals < 9 {
-		decimals++
+	for more := decimals; ratio > 0 && ratio < 1 && more < 10; more++ {
+		if !strings.HasPrefix(strconv.FormatFloat(100*(1-ratio), 'f', more, 64), "100") {
+			return more
+		}
 	}
-	return decimals
+	return decimals // also for what leaves less than anything that was measured
 }
 
 // thousands puts commas between groups of three digits of a whole number.

@@ -61,7 +61,7 @@ func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
 	if high-low >= 0.05 {
 		digits = 0
 	}
-	digits = decimalsOf(c.Ratio, digits)
+	digits = max(decimalsOf(c.Ratio, digits), decimalsOf(c.Low, digits))
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
 	interval := percent(low) + ".." + percent(high)
 	if math.IsInf(c.High, 1) && c.Ratio >= 1 || c.Low == 0 && c.Ratio < 1 {

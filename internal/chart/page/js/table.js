@@ -41,7 +41,8 @@ export function changeOf({ key, changes, get }, { before, changed, ...row }) {
   if (changed) return changed[key] ?? '';
   const percent = 100 * (get(row) / get(before) - 1);
   let decimals = 1; // more if a fall that leaves something would be one by 100%
-  while (percent > -100 && (-percent).toFixed(decimals).startsWith('100')) decimals++;
+  while (percent > -100 && decimals < 10 && (-percent).toFixed(decimals).startsWith('100')) decimals++;
+  if (decimals > 9) decimals = 1;
   return Number.isFinite(percent) ? (key === 'count' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(decimals) + '%' : '';
 }
 
