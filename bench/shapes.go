@@ -155,35 +155,33 @@ func (b *bench) join(name string, logs []string) (string, error) {
 	var failed error
 	err := write(b.path(name), func(w io.Writer) {
 		for n, r := range readers { // the header of the first is that of all
-			for {
+			for failed == nil {
 				start, err := r.Peek(len("Tag="))
-				if err != nil || string(start) == "Tag=" {
-					failed = cmp.Or(failed, err)
+				if err != nil {
+					failed = fmt.Errorf("%s: no lines with tags: %w", logs[n], err)
+				} else if string(start) == "Tag=" {
 					break
-				}
-				line, _ := r.ReadBytes('\n')
-				if n == 0 {
+				} else if line, _ := r.ReadBytes('\n'); n == 0 {
 					w.Write(line)
 				}
 			}
 		}
 		for failed == nil {
+			var second []byte
 			for n, r := range readers {
 				for range tagsOfLog {
 					line, err := r.ReadBytes('\n')
-					if err != nil { // the shortest log ends
-						failed = err
+					if err == io.EOF { // the shortest log ends
 						return
 					}
-					w.Write(bytes.Replace(line, []byte(","), fmt.Appendf(nil, "-%02d,", n+1), 1))
+					failed = cmp.Or(failed, err)
+					second = append(second, bytes.Replace(line, []byte(","), fmt.Appendf(nil, "-%02d,", n+1), 1)...)
 				}
 			}
+			w.Write(second)
 		}
 	})
-	if failed != io.EOF {
-		err = cmp.Or(err, failed)
-	}
-	return b.path(name), err
+	return b.path(name), cmp.Or(err, failed)
 }
 
 // tagsOfLog is how many tags a log of genlog has. Each has an interval a second.
