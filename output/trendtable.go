@@ -251,14 +251,14 @@ func value(p confidence.RunFigure, digits int) cell {
 }
 
 func (c TrendChange) cell() cell {
-	text := "-" + c.percent() + "%"
+	sign, color := "-", green
 	if c.Ratio() > 1 {
-		text = "+" + c.percent() + "%"
+		sign = "+"
 	}
 	if c.Worse() {
-		return cell{text, red}
+		color = red
 	}
-	return cell{text, green}
+	return cell{sign + c.percent() + "%", color}
 }
 
 // TrendCSV writes a line for each figure of each run, with its level, and the change where that

@@ -141,19 +141,12 @@ func (h *Histogram) RecordFloat(value float64, n int64) error {
 
 var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
 
-// keptSlots is how far below the first count a histogram that is used again may begin. The lowest
-// counts of intervals differ, and to make room below others moves them.
-const keptSlots = 1 << 10
-
 // room makes room for the slots from low to high. It returns the counts and the slot of the first
 // one. Contract: the caller then adds only to slots from low to high, marks their pages, adds the
 // sum of what it added to h.total, and calls nothing but grow in between.
 func (h *Histogram) room(low, high int) (base int, counts []int64) {
 	if h.total == 0 {
-		h.counts, h.pages = h.counts[:0], h.pages[:0]
-		if cap(h.counts) == 0 || low < h.base || low >= h.base+keptSlots {
-			h.base = low &^ (pageSize - 1)
-		}
+		h.counts, h.pages, h.base = h.counts[:0], h.pages[:0], low&^(pageSize-1)
 	} else if low < h.base {
 		h.lower(low)
 	}
