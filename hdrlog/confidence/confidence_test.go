@@ -179,6 +179,9 @@ func TestQuantilesOfOracle(t *testing.T) {
 			t.Errorf("%v with %v degrees of freedom has a tail of %v, want that of %v%%", o.T, o.Freedom, got, o.Level)
 		}
 	}
+	if got := Tail(none, 8); !math.IsNaN(got) {
+		t.Errorf("what is not a number has a tail of %v", got)
+	}
 }
 
 // steadyRun returns windows of values around 1000, slower by a factor.

@@ -1,6 +1,10 @@
 package confidence
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
 
 // cosines is the number of cosines that a variance is estimated from, and the degrees of freedom of
 // that estimate. With more, intervals of correlated windows are too narrow. Nine batches of
@@ -63,40 +67,12 @@ func AutocorrelationTime(residuals []float64) float64 {
 
 // Tail returns the probability that Student's t is at least t away from zero.
 func Tail(t, freedom float64) float64 {
-	return beta(freedom/(freedom+t*t), t*t/(freedom+t*t), freedom/2, 0.5)
-}
-
-// beta returns the regularized incomplete beta function of x, where y is 1-x, by its continued
-// fraction (https://dlmf.nist.gov/8.17#v).
-func beta(x, y, a, b float64) float64 {
-	if x > (a+1)/(a+b+2) {
-		return 1 - beta(y, x, b, a)
-	}
-	fraction := 1.0
-	for m := 100.0; m >= 0; m-- {
-		even := (m + 1) * (b - m - 1) * x / ((a + 2*m + 1) * (a + 2*m + 2))
-		odd := -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
-		fraction = 1 + odd/(1+even/fraction)
-	}
-	lnA, _ := math.Lgamma(a)
-	lnB, _ := math.Lgamma(b)
-	lnAB, _ := math.Lgamma(a + b)
-	return math.Exp(a*math.Log(x)+b*math.Log(y)+lnAB-lnA-lnB) / a / fraction
+	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
 // quantile returns how many standard errors an interval of Student's t goes to both sides: where
-// tail is what the level leaves. Newton's steps from zero come closer and closer, since tail is
-// convex.
-func quantile(level, freedom float64) (t float64) {
-	lnHalf, _ := math.Lgamma(freedom / 2)
-	lnMore, _ := math.Lgamma(freedom/2 + 0.5)
-	left := 1 - level/100
-	for range 200 {
-		density := math.Exp(lnMore-lnHalf-(freedom+1)/2*math.Log1p(t*t/freedom)) / math.Sqrt(freedom*math.Pi)
-		step := (Tail(t, freedom) - left) / density / 2
-		if t += step; !(step > 1e-15*t) {
-			break
-		}
-	}
-	return t
+// Tail is what the level leaves.
+func quantile(level, freedom float64) float64 {
+	share := mathext.InvRegIncBeta(freedom/2, 0.5, 1-level/100)
+	return math.Sqrt(freedom * (1 - share) / share)
 }
