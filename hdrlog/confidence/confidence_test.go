@@ -184,6 +184,19 @@ func TestQuantilesOfOracle(t *testing.T) {
 	}
 }
 
+// TestQuantile: Tail of a quantile is what the level leaves, for more freedom than runs have. From
+// 100,000 on, gonum's inverse is wrong at a level of 99.999999.
+func TestQuantile(t *testing.T) {
+	for freedom := 1.0; freedom < 2000; freedom *= 1.1 {
+		for left := 0.9; left > 1e-6; left /= 1.5 {
+			q := quantile(100*(1-left), freedom)
+			if got := Tail(q, freedom); math.Abs(got-left) > 1e-7*left {
+				t.Errorf("the quantile %v with %v degrees of freedom has a tail of %v, want %v", q, freedom, got, left)
+			}
+		}
+	}
+}
+
 // steadyRun returns windows of values around 1000, slower by a factor.
 func steadyRun(r *rand.Rand, windows, values int, factor float64) [][]int64 {
 	all := make([][]int64, windows)

@@ -162,8 +162,8 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 // version; FuzzCounts compares the two.
 //
 // On amd64, eightsBMI does the same in half of the time: hdrsum -j 1 takes 0.91 of its time. It
-// stops 8*64 slots before the end of counts, since eight runs may advance by as much. Counts of two
-// digits have most of their values there.
+// stops 8*64 slots before the end of counts, since eight runs may advance by as much. The loop
+// below goes on from there: counts of two digits have most of their values in these slots.
 func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
 	if useVectors && index+8*64 <= len(counts) && len(encoded) >= 8 {
 		done, next, total = eightsBMI(&counts[index], &counts[len(counts)-8*64], &encoded[0], &encoded[len(encoded)-8])
