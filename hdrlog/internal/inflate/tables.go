@@ -116,37 +116,20 @@ func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 // sized is one code of so many bits, in an entry.
 func sized(k int) uint64 { return uint64(k) | uint64(k)<<32 }
 
-// buildLit makes the litlen table, and the distance table: behind a code of l bits, there are
-// litBits-l bits for a second symbol or a distance.
+// buildLit makes the litlen table, and the distance table. First, each entry has one symbol. Behind
+// a code of l bits, there are litBits-l bits for a second symbol or a distance.
 func (t *tables) buildLit(pairs bool) {
 	c, dc := &t.litCode, &t.distCode
-	if c.limits[maxCodeLen] != 1<<maxCodeLen {
-		for i := range t.lit {
-			t.lit[i] = entryRare
-		}
-	}
-	for _, r := range c.reversed[c.ends[litBits]:c.ends[maxCodeLen]] {
-		t.lit[r&litMask] = entryRare
-	}
-	for j := c.ends[litBits-1]; j < c.ends[litBits]; j++ {
-		t.lit[c.reversed[j]&litMask] = firstOf[c.syms[j]&511] + sized(litBits)
-	}
-	for j := c.ends[litBits-2]; j < c.ends[litBits-1]; j++ {
-		e, at := firstOf[c.syms[j]&511]+sized(litBits-1), c.reversed[j]&litMask
-		t.lit[at], t.lit[at|1<<(litBits-1)] = e, e
-	}
-	// The longest that stands behind a literal.
-	longest := 0
-	if pairs {
-		for l := 1; l < litBits; l++ {
-			if c.ends[l] > c.ends[l-1] && c.syms[c.ends[l-1]] < 256 {
-				longest = litBits - l
-				break
-			}
-		}
-	}
-	t.second[0], t.dist[0] = 0, 0
+	t.lit[0] = entryRare // and all bits that are no code, or begin a longer one
 	i, n := 0, 0
+	for k := 1; k <= litBits; k++ {
+		half := 1 << (k - 1)
+		copy(t.lit[half:2*half], t.lit[:half])
+		for ; i < int(c.ends[k]); i++ {
+			t.lit[c.reversed[i]&litMask] = firstOf[c.syms[i]&511] + sized(k)
+		}
+	}
+	t.second[0], t.dist[0], i = 0, 0, 0
 	for k := 1; k < litBits; k++ {
 		half := 1 << (k - 1)
 		if k <= distBits {
@@ -160,7 +143,7 @@ func (t *tables) buildLit(pairs bool) {
 				t.dist[dc.reversed[n]&distMask] = e
 			}
 		}
-		if k <= longest {
+		if pairs {
 			copy(t.second[half:2*half], t.second[:half])
 			for ; i < int(c.ends[k]); i++ {
 				if sym := c.syms[i] & 511; sym < 256 {
@@ -199,35 +182,28 @@ func (t *tables) buildLit(pairs bool) {
 		for j < end && c.syms[j] < 256 {
 			j++
 		}
-		if k <= longest {
+		if pairs {
 			t.fills(t.second[:2*half], l, begin, j)
-		} else {
-			t.fills(nothing[:2*half], l, begin, j)
 		}
-		from := j
 		if j < end && c.syms[j] == 256 {
 			j++
 		}
-		t.fills(nothing[:2*half], l, from, j)
-		from = j
+		from := j
 		for j < end && c.syms[j] <= 264 {
 			j++
 		}
 		if k <= distBits {
 			t.fills(t.dist[:2*half], l, from, j)
-		} else {
-			for m := from; m < j; m++ {
-				first := firstOf[c.syms[m]&511] + sized(l)
-				for more := range 1 << (k - distBits) {
-					fill(&t.lit, t.dist[:], first, int(c.reversed[m])+more<<(l+distBits), l)
-				}
+			continue
+		}
+		for m := from; m < j; m++ {
+			first := firstOf[c.syms[m]&511] + sized(l)
+			for more := range 1 << (k - distBits) {
+				fill(&t.lit, t.dist[:], first, int(c.reversed[m])+more<<(l+distBits), l)
 			}
 		}
-		t.fills(nothing[:2*half], l, j, end)
 	}
 }
-
-var nothing [1 << litBits]uint64
 
 // fills fills in what can stand behind the codes from begin to end, of l bits.
 func (t *tables) fills(second []uint64, l, begin, end int) {
