@@ -120,7 +120,8 @@ func partsOf(before, after Estimate, k int, bound float64) (a, b []part) {
 }
 
 // welch compares the shares of two sides, cut into parts of equal time, by Welch's t. Neighbouring
-// parts have more in common the fewer windows are independent, so that widens it.
+// parts have more in common the fewer windows are independent, so that widens it. Without the
+// second term, 6.7% of equal runs of AR(1) 0.9 differ after two minutes, with it 4.8% (TestModels).
 func welch(before, after []part, independent float64) (t, freedom float64) {
 	k := float64(len(before))
 	a, va := shareAbove(before)
@@ -128,7 +129,7 @@ func welch(before, after []part, independent float64) (t, freedom float64) {
 	const least = 1e-300 // where nothing varies, every difference is one
 	variance := max(va+vb, least)
 	freedom = max((va+vb)*(va+vb)/max(va*va+vb*vb, least), 1) * (k - 1)
-	return (b - a) / math.Sqrt(variance*(1+k/independent)), freedom
+	return (b - a) / math.Sqrt(variance*(1+k/independent*(1+4/independent))), freedom
 }
 
 // shareAbove returns the share of values above a value in all parts together, and its variance.

@@ -33,13 +33,13 @@
 // independent windows (see below), k is I/4, but at least 5 and at most 20. Part i has n_i values,
 // e_i of them above x. The share s is sum(e_i) / sum(n_i), and its variance
 //
-//	k/(k-1) sum((e_i - s n_i)^2) / sum(n_i)^2 (1 + k/I)
+//	k/(k-1) sum((e_i - s n_i)^2) / sum(n_i)^2 (1 + k/I (1 + 4/I))
 //
-// The last factor is for what neighbouring parts have in common. Welch's t compares the shares,
-// each side with k-1 degrees of freedom. To test a ratio, all values before are multiplied by it.
-// The interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or
-// with fewer than five parts that have values, or [MinBeyond] values above the percentile are
-// refused.
+// The last factor is for what neighbouring parts have in common. The 4/I in it is for I, which
+// comes out too large, since residuals of a run add up to zero. Welch's t compares the shares, each
+// side with k-1 degrees of freedom. To test a ratio, all values before are multiplied by it. The
+// interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or with
+// fewer than five parts that have values, or [MinBeyond] values above the percentile are refused.
 //
 // # Assumptions
 //
@@ -53,7 +53,7 @@
 // # Sources
 //
 // Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992
-// (autocorrelation time); Welch 1947; Holm 1979; Shao and Zhang 2010
+// (autocorrelation time); Wolff 2004 (its bias); Welch 1947; Holm 1979; Shao and Zhang 2010
 // (shifts).
 package confidence
 
