@@ -308,7 +308,7 @@ func (s *Sum) makeRoom(more *facts) error {
 // Compact makes s take little memory. Use it for a sum to which nothing is added for a while. The
 // error is a [SumError].
 func (s *Sum) Compact() error {
-	if s.intervals < 2 && !s.dense {
+	if !s.dense && (s.intervals < 2 || s.one()) {
 		return nil
 	}
 	c := codecs.Get().(*codec)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -95,6 +96,7 @@ type Collector struct {
 	from  int64        // what times count from
 	limit int          // windowRoom, unless a test changes it
 
+	wide    atomic.Int64 // c.width, once windows have so many intervals that workers add them up
 	scratch histogram.Histogram
 }
 
@@ -131,6 +133,7 @@ type Interval struct {
 	window  Window // without counts
 	stats   output.Stats
 	seconds float64
+	ratio   float64      // what values are divided by
 	values  []float64    // by measure
 	of      *flow.Result // if it is a window of Aggregate
 	rough   *merge.Sum   // the counts for windows
@@ -141,7 +144,7 @@ type Interval struct {
 // measured again.
 func (i *Interval) Window() Window {
 	w := i.window
-	w.counts = i.rough
+	w.counts, w.Sum = i.rough, unit.Divide(w.Sum, i.ratio)
 	return w
 }
 
@@ -162,6 +165,7 @@ func (c *Collector) Plan(emit func(*flow.Result) error) *flow.Plan {
 	}
 	if c.WindowBytes > 0 {
 		p.Digits, p.Figures = windowDigits, append(p.Figures, output.Figure{Name: output.Mean})
+		p.Wide = &c.wide
 	}
 	return p
 }
@@ -198,13 +202,19 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 }
 
 func (c *Collector) measure(w Window, into *Interval) {
-	ratio, s := c.ratio(into.Factor), &into.stats
+	into.ratio = c.ratio(into.Factor)
+	s := &into.stats
 	into.values = into.values[:0]
 	for n := range c.Measures {
-		into.values = append(into.values, c.Measures[n].of(s, into.seconds, ratio))
+		into.values = append(into.values, c.Measures[n].of(s, into.seconds, into.ratio))
 	}
-	value := func(v float64) float64 { return unit.Divide(v, ratio) }
-	w.Count, w.Min, w.Max, w.Sum = s.Count, value(s.Min.Float()), value(s.Max.Float()), value(s.Mean)*float64(s.Count)
+	w.Count, w.Max = s.Count, unit.Divide(s.Max.Float(), into.ratio)
+	if s.Count > 0 {
+		w.Min = math.Inf(1)
+	}
+	if into.rough != nil && into.rough.Intervals() > 0 {
+		w.know(s, into.rough.Layout(), into.ratio)
+	}
 	into.window = w
 }
 
@@ -310,10 +320,31 @@ func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 		return nil
 	}
 	before := g.bytes
-	if err := g.keep(w, counts); err != nil {
+	if err := g.keep(w, counts, c.wide.Load()); err != nil {
 		return err
 	}
-	if c.bytes += g.bytes - before; c.bytes > c.room {
+	return c.grown(g.bytes - before)
+}
+
+// AddCounts adds what a plan left: counts of intervals that were added to a series before.
+func (c *Collector) AddCounts(label string, left *flow.Result) error {
+	g := c.series[label]
+	n := len(g.windows) - 1
+	for WindowAt(g.windows[n].Start, c.width) != WindowAt(left.Window.Start, c.width) {
+		n--
+	}
+	w := &g.windows[n]
+	w.know(&left.Stats, left.Coarse.Layout(), g.ratio)
+	before := g.sizeOf(w)
+	err := w.counts.Merge(&left.Coarse)
+	more := g.sizeOf(w) - before
+	g.bytes += more
+	return cmp.Or(err, c.grown(more))
+}
+
+// grown takes note of more bytes.
+func (c *Collector) grown(bytes int) error {
+	if c.bytes += bytes; c.bytes > c.room {
 		return c.bound()
 	}
 	return nil
@@ -402,8 +433,22 @@ func (c *Collector) bound() error {
 			return err
 		}
 	}
+	intervals, windows := int64(0), 0
+	for _, g := range c.series {
+		windows += len(g.windows)
+		for n := range g.windows {
+			intervals += g.windows[n].Intervals
+		}
+	}
+	if c.Step == 0 && intervals >= wideFrom*int64(windows) {
+		c.wide.Store(c.width)
+	}
 	return nil
 }
+
+// wideFrom is how many intervals a window has on average when workers begin to add up their counts.
+// The page of a day of six tags takes 0.73 of the CPU time with that. With 7 it takes 0.78.
+const wideFrom = 4
 
 // tooWide returns an error if the windows take more memory than a limit.
 func (c *Collector) tooWide(limit int) error {
@@ -515,6 +560,9 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 		s.Group, s.Lines = g.group, g.linesFrom(origin)
 		if c.WindowBytes > 0 {
 			all := slices.Clone(g.windows)
+			for n := range all {
+				all[n].Sum, all[n].rest = unit.Divide(all[n].Sum+all[n].rest, g.ratio), 0
+			}
 			layout, err := refine(all)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", Named(s.Label), err)

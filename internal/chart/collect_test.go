@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand"
 	"os"
 	"reflect"
@@ -73,14 +74,17 @@ func TestSteps(t *testing.T) {
 	}
 	for seed := range int64(clitest.Rounds(5)) {
 		random := rand.New(rand.NewSource(seed))
-		c := chart.Collector{Aggregate: 10_000}
-		whole, stream, scattered := c, c, c
-		want := collected(&whole, 0, n, random)
-		if got := collected(&stream, 2_000_000, 20, random); !reflect.DeepEqual(got, want) {
+		var all [3]chart.Collector
+		for n := range all {
+			all[n].Aggregate = 10_000
+		}
+		whole, stream, scattered := &all[0], &all[1], &all[2]
+		want := collected(whole, 0, n, random)
+		if got := collected(stream, 2_000_000, 20, random); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: other points in a stream", seed)
 		}
 		total := 0.0
-		for _, s := range collected(&scattered, 20_000, n, random) {
+		for _, s := range collected(scattered, 20_000, n, random) {
 			for _, p := range s.Lines[1].Points {
 				total += p.Value * 10 // a rate is that of the window, which the logs ran all through
 			}
@@ -195,9 +199,8 @@ func TestBoundedWindows(t *testing.T) {
 		}
 		bytes := 0
 		for _, series := range p.Series {
-			for i, w := range series.Windows {
+			for _, w := range series.Windows {
 				bytes += w.Size()
-				series.Windows[i].Sum = math.Round(w.Sum) // of floating-point numbers, whose sum depends on their order
 			}
 		}
 		if bytes > limit || bytes != c.Bytes() {
@@ -225,6 +228,91 @@ func TestBoundedWindows(t *testing.T) {
 	}
 	if total != 30*n {
 		t.Errorf("%d values of %d", total, 30*n)
+	}
+}
+
+// TestWideWindows proves that windows whose counts workers add up are those of their intervals,
+// with exact minima, maxima and sums, and that lines have each interval.
+func TestWideWindows(t *testing.T) {
+	t.Parallel()
+	for seed := range int64(clitest.Rounds(10)) {
+		random := rand.New(rand.NewSource(seed))
+		c := &chart.Collector{WindowBytes: 20 << 10, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		type interval struct {
+			start int64
+			h     *histogram.Histogram
+		}
+		all := map[string][]interval{}
+		for n := range 6000 {
+			label, start := []string{"a", "b"}[random.Intn(2)], int64(max(100*n-random.Intn(5000), 0))
+			h := pagetest.HistogramOf(t, 3, pagetest.Latencies(random.Int63(), random.Intn(8), 1e6))
+			w.Interval([]byte(label), float64(start)/1000, 0.1, h)
+			all[label] = append(all[label], interval{start, h})
+		}
+		w.Flush()
+		if err := pagetest.Gather(c, log.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Picture(chart.New(chart.Heatmap), 0, []chart.Series{{Label: "a"}, {Label: "b"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Wide() == 0 || p.WindowMillis < c.Wide() {
+			t.Errorf("seed %d: workers add up windows of %d ms, and all are of %d ms", seed, c.Wide(), p.WindowMillis)
+		}
+		for _, series := range p.Series {
+			want := map[int64]*histogram.Histogram{}
+			intervals := map[int64]int64{}
+			for _, i := range all[series.Label] {
+				at := chart.WindowAt(i.start, p.WindowMillis)
+				if want[at] == nil {
+					want[at] = pagetest.HistogramOf(t, 3, nil)
+				}
+				if err := want[at].Add(i.h); err != nil {
+					t.Fatal(err)
+				}
+				intervals[at]++
+			}
+			if len(series.Windows) != len(want) || len(series.Lines[0].Points) != len(all[series.Label]) {
+				t.Errorf("seed %d: %d windows and %d points, want %d and %d", seed, len(series.Windows), len(series.Lines[0].Points), len(want), len(all[series.Label]))
+			}
+			for _, w := range series.Windows {
+				h := want[chart.WindowAt(w.Start, p.WindowMillis)]
+				var coarse histogram.Histogram
+				h.CoarsenInto(&coarse, 2)
+				got := w.Histogram(new(histogram.Histogram))
+				if !bytes.Equal(got.AppendCounts(nil), coarse.AppendCounts(nil)) {
+					t.Fatalf("seed %d: other counts at %d", seed, w.Start)
+				}
+				sum := math.Round(h.Mean() * float64(h.TotalCount()))
+				if w.Intervals != intervals[chart.WindowAt(w.Start, p.WindowMillis)] || w.Count != h.TotalCount() ||
+					w.Count > 0 && (w.Min != float64(h.Min())/3 || w.Max != float64(h.Max())/3 || w.Sum != sum/3) {
+					t.Fatalf("seed %d: at %d %+v, want %d values from %d to %d, %v together", seed, w.Start, w, h.TotalCount(), h.Min(), h.Max(), sum)
+				}
+			}
+		}
+	}
+}
+
+// TestExactSums proves that the sum of a window does not depend on the order of what is added.
+func TestExactSums(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewSource(1))
+	for range clitest.Rounds(500) {
+		all, want := make([]float64, 100), new(big.Int)
+		for n := range all {
+			v := random.Int63() >> random.Intn(60) >> 10 << 10
+			all[n] = float64(v >> random.Intn(10))
+			exact, _ := big.NewFloat(all[n]).Int(nil)
+			want.Add(want, exact)
+		}
+		sum, _ := new(big.Float).SetInt(want).Float64()
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if got := chart.ExactSum(all, random.Intn(len(all))); got != sum {
+			t.Fatalf("%v instead of %v", got, sum)
+		}
 	}
 }
 

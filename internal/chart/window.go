@@ -8,6 +8,8 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/unit"
+	"hdrkit/output"
 )
 
 // A Window is what was recorded in an interval, or in several that were merged. Times are
@@ -23,6 +25,9 @@ type Window struct {
 	// Source is the log that has Max: its place in [Picture.Logs], plus 1, or 0.
 	Source int
 	counts *merge.Sum
+	// While a collector gathers, Sum is in the unit of the log, and rest is what rounding took of
+	// it: both together are exact, whatever the order of what was added.
+	rest float64
 }
 
 // Length returns the length in milliseconds.
@@ -37,7 +42,7 @@ func (w *Window) include(other *Window) error {
 	if other.Max > w.Max {
 		w.Max, w.Source = other.Max, other.Source
 	}
-	w.Sum += other.Sum
+	w.add(other.Sum, other.rest)
 	switch {
 	case w.Count == 0:
 		w.Min = other.Min
@@ -46,6 +51,24 @@ func (w *Window) include(other *Window) error {
 	}
 	w.Intervals, w.Count = w.Intervals+other.Intervals, w.Count+other.Count
 	return nil
+}
+
+// add adds to the sum. What a + b loses is itself a number (Knuth).
+func (w *Window) add(b, rest float64) {
+	a := w.Sum
+	w.Sum = a + b
+	part := w.Sum - a
+	w.rest += rest + (a - (w.Sum - part)) + (b - part)
+}
+
+// know takes in what is known of counts that were added: their minimum and their sum, which is a
+// multiple of the unit of their layout.
+func (w *Window) know(s *output.Stats, layout histogram.Layout, ratio float64) {
+	if s.Count > 0 {
+		w.Min = min(w.Min, unit.Divide(s.Min.Float(), ratio))
+	}
+	one := cmp.Or(layout.Ratio, 1)
+	w.add(math.Round(s.Mean*float64(s.Count)/one)*one, 0)
 }
 
 // Histogram returns the counts: scratch, or one of w, which must not be changed.
@@ -101,8 +124,18 @@ func (g *gathered) sizeOf(w *Window) int {
 	return w.size() + (pagedTimes-1)*(w.counts.Size()-new(merge.Sum).Size())
 }
 
-// keep adds w, whose counts are apart, to the windows of a series.
-func (g *gathered) keep(w *Window, counts *merge.Sum) error {
+// keep adds w, whose counts are apart, to the windows of a series: to the last one, if that is of
+// the same window of a width that is not 0.
+func (g *gathered) keep(w *Window, counts *merge.Sum, width int64) error {
+	if n := len(g.windows) - 1; width > 0 && n >= 0 {
+		last := &g.windows[n]
+		before := g.sizeOf(last)
+		if WindowAt(last.Start, width) == WindowAt(w.Start, width) {
+			err := cmp.Or(last.counts.Merge(counts), last.include(w))
+			g.bytes += g.sizeOf(last) - before
+			return err
+		}
+	}
 	own := *w
 	own.counts = new(merge.Sum)
 	err := own.counts.Merge(counts)
@@ -134,10 +167,12 @@ func Widened(all []Window, width, origin int64) (merged []Window, err error) {
 			n++
 		}
 		w := all[0]
-		if n > 1 && w.counts != nil {
-			w.counts = new(merge.Sum)
-			for _, other := range all[:n] {
-				err = cmp.Or(err, w.counts.Merge(other.counts))
+		if w.counts != nil {
+			if n > 1 {
+				w.counts = new(merge.Sum)
+				for _, other := range all[:n] {
+					err = cmp.Or(err, w.counts.Merge(other.counts))
+				}
 			}
 			err = cmp.Or(err, w.counts.Compact())
 		}

@@ -175,11 +175,7 @@ func (p *state) pack(size int64) {
 // closeDouble hands out all windows.
 func (p *state) closeDouble(n int) {
 	for w := range p.run.workers {
-		own := &p.run.workers[w]
-		for _, r := range own.plans[n].rows {
-			own.leave(n, r)
-		}
-		for _, m := range own.plans[n].left {
+		for _, m := range p.run.workers[w].leaveAll(n).left {
 			if p.double.err == nil {
 				p.addCoarse(m)
 			}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -55,6 +56,11 @@ type Plan struct {
 	Figures []output.Figure
 	Counts  bool
 	Digits  int
+	// Wide, if it is set, is the size of windows for the counts of Each, once it is above 0. Then
+	// the results of intervals lack what takes all counts: Coarse, the minimum and the mean. Left
+	// takes that of a row in a window, or in a part of it, which may be long after the intervals.
+	Wide *atomic.Int64
+	Left func(r *Result) error
 	// Windows are the Most windows at the end, in the order of time, then of rows, and Rates
 	// theirs. Err is why there are none: memory is too short for them.
 	Windows []*merge.Merged

@@ -53,6 +53,7 @@ type state struct {
 	charge ledger.Charge
 	double double
 	rates  merge.Rates
+	ranks  []output.Figure // those at percentiles
 	counts histogram.Histogram
 	reuse  output.Stats
 }
@@ -94,6 +95,11 @@ func Run(s *scan.Scan, plans ...*Plan) error {
 	var whole []*state
 	for _, p := range plans {
 		own := &state{Plan: p, run: r}
+		for _, f := range p.Figures {
+			if f.Name == "" {
+				own.ranks = append(own.ranks, f)
+			}
+		}
 		switch {
 		case p.Most > 0:
 			own.way, r.rowBytes = doubling, r.rowBytes+believedBytes
@@ -113,6 +119,11 @@ func Run(s *scan.Scan, plans ...*Plan) error {
 			r.feeder = len(r.plans)
 		}
 		r.plans = append(r.plans, own)
+	}
+	for n, p := range r.plans {
+		if p.Wide != nil && r.feeder < 0 {
+			r.feeder = n
+		}
 	}
 	r.plans = append(r.plans, whole...)
 	for n := range r.workers {
@@ -151,7 +162,7 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 	r.last = v
 	for n, p := range r.plans {
 		partial := o.begun[n]
-		if n == r.feeder && p.way != doubling && partial != nil && !partial.alone {
+		if n == r.feeder && p.way != each && partial != nil && !partial.alone {
 			own := &r.workers[len(r.workers)-1]
 			if own.feed(partial); own.err != nil {
 				return own.err
@@ -161,7 +172,9 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 		case each:
 			own := o.alone[n]
 			own.Row, own.Tag, own.Input, own.Name, own.Visit = v.Row, v.Tag, v.Input, v.Name, v
-			err = p.Emit(own)
+			if err = p.Emit(own); err == nil && partial != nil {
+				err = p.Left(partial)
+			}
 		case doubling:
 			if p.takeDouble(v, o.alone[n], o.left[n]); p.double.err == nil {
 				p.rate(v, o.count, math.MinInt64)
@@ -287,6 +300,12 @@ func (p *state) emit(r *Result) (err error) {
 func (r *run) close() (err error) {
 	for n, p := range r.plans {
 		switch p.way {
+		case each:
+			for w := range r.workers {
+				for _, left := range r.workers[w].leaveAll(n).wides {
+					err = cmp.Or(err, p.Left(left))
+				}
+			}
 		case doubling:
 			p.closeDouble(n)
 		case timed, roomy:

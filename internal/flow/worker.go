@@ -32,9 +32,13 @@ type worker struct {
 // A share is what a worker has of a plan.
 type share struct {
 	rows map[string]*Result
-	to   *Result         // what gets the interval
-	few  bool            // windows have few intervals of a batch, so these are handed over by themselves
-	left []*merge.Merged // windows that may become longer, to be handed over
+	to   *Result // what gets the interval
+	wide *Result // what gets its counts, for a plan with Wide
+	few  bool    // windows have few intervals of a batch, so these are handed over by themselves
+	// Windows that stay for later batches, to be handed over: those that may become longer, and
+	// those of a plan with Wide.
+	left  []*merge.Merged
+	wides []*Result
 }
 
 // mostDense is the largest number of dense results. Twice as many take 0 to 4% less time for six
@@ -61,7 +65,7 @@ func (r *Result) release() {
 
 // A handed is what a worker makes of an interval, by plan: a result of that alone, and the result
 // of its row and window in the batch if it is the first one there. Left is a window of a row that
-// a worker has left.
+// a worker has left; for Each, begun is that.
 type handed struct {
 	alone, begun []*Result
 	left         []*merge.Merged
@@ -105,7 +109,11 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 		switch {
 		case p.apart():
 			to = o.again(n)
-			sum, want.Max, want.Counts = p.Plan.Counts, true, want.Counts || p.Figures != nil || p.Digits > 0
+			counts := p.Figures != nil || p.Digits > 0
+			if w.plans[n].wide = w.wide(n, v); w.plans[n].wide != nil {
+				w.sums, fed, counts = append(w.sums, &w.plans[n].wide.Sum), fed || n == w.run.feeder, len(p.ranks) > 0
+			}
+			sum, want.Max, want.Counts = p.Plan.Counts, true, want.Counts || counts
 		case p.way == all:
 			to, sum, want.Max = w.whole(n, v), p.Apart || !fed, want.Max || p.Maxima
 		default:
@@ -142,25 +150,33 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 				return scan.Fatal{Err: err}
 			}
 		case to.alone && (p.way == each || p.way == doubling):
-			if to.First = first; p.Figures != nil {
-				to.Stats = output.FiguresOf(took.Counts, p.Figures, to.Stats)
-			} else {
-				to.Stats.Count, to.Stats.Max = took.Count, output.FloatValue(took.Max)
+			to.First = first
+			figures, wide := p.Figures, w.plans[n].wide != nil
+			if wide {
+				figures = p.ranks
 			}
-			if p.Digits > 0 {
+			if figures != nil {
+				to.Stats = output.FiguresOf(took.Counts, figures, to.Stats)
+			} else {
+				to.Stats = output.Stats{Count: took.Count, Max: output.FloatValue(took.Max), Percentiles: to.Stats.Percentiles}
+			}
+			if p.Digits > 0 && !wide {
 				if err := to.Coarse.AddCoarse(start, end, took.Counts, p.Digits); err != nil {
 					return err
 				}
 			}
 		case p.way == doubling:
-			if own := &w.plans[n]; len(own.left) > 0 {
-				o.left[n], own.left = own.left[0], own.left[1:]
-			}
 		default:
 			to.First, to.highest = min(to.First, first), max(to.highest, took.Max)
 			if !to.handed {
 				to.handed, o.begun[n] = true, to
 			}
+		}
+		switch own := &w.plans[n]; {
+		case len(own.left) > 0:
+			o.left[n], own.left = own.left[0], own.left[1:]
+		case len(own.wides) > 0:
+			o.begun[n], own.wides = own.wides[0], own.wides[1:]
 		}
 	}
 	return nil
@@ -206,17 +222,11 @@ func (w *worker) partial(n int, v scan.Visit, o *handed) *Result {
 	switch w.key = w.key[:0]; {
 	case p.way == timed && at.End <= w.passed:
 		return nil
-	case p.way == doubling: // the order of windows makes no difference, so it stays for later batches
-		w.key = merge.AppendKey(w.key, v.Row)
-		r, added := w.of(n, v)
+	case p.way == doubling:
 		if one := o.alone[n]; one != nil { // of the time when windows had not become longer
 			one.Coarse.Reset()
 		}
-		if !added && r.Window != at {
-			w.leave(n, r)
-		}
-		r.Window = at
-		return r
+		return w.open(n, v, at)
 	}
 	w.key = merge.AppendKey(binary.BigEndian.AppendUint64(w.key, uint64(at.Start)), v.Row)
 	r, known := own.rows[string(w.key)]
@@ -241,6 +251,32 @@ func (w *worker) partial(n int, v scan.Visit, o *handed) *Result {
 	r.Row, r.Tag, r.Input, r.Name = v.Row, v.Tag, v.Input, v.Name // views of the batch
 	r.Window, r.First = at, math.Inf(1)
 	return r
+}
+
+// open returns what a row has in a window. The order of such windows makes no difference, so it
+// stays for later batches.
+func (w *worker) open(n int, v scan.Visit, at merge.Span) *Result {
+	w.key = merge.AppendKey(w.key[:0], v.Row)
+	r, added := w.of(n, v)
+	if !added && r.Window != at {
+		w.leave(n, r)
+	}
+	r.Window = at
+	return r
+}
+
+// wide returns what gets the counts of an interval of Each, if that is not the interval.
+func (w *worker) wide(n int, v scan.Visit) *Result {
+	p := w.run.plans[n]
+	if p.Wide == nil {
+		return nil
+	}
+	size := p.Wide.Load()
+	if size == 0 {
+		return nil
+	}
+	first, _ := p.from(v)
+	return w.open(n, v, merge.WindowOf(hdrlog.Millis(first), hdrlog.Millis(first), size))
 }
 
 const (
@@ -279,16 +315,32 @@ func (w *worker) leave(n int, r *Result) {
 	if r.Intervals() == 0 {
 		return
 	}
-	left := &merge.Merged{Tag: r.Row}
+	own, p := &w.plans[n], w.run.plans[n]
 	h, err := r.Histogram(&w.coarse)
-	if err == nil {
-		err = left.Sum.AddCoarse(r.Start, r.End, h, w.run.plans[n].Digits)
+	switch {
+	case err != nil:
+	case p.way == each:
+		left := &Result{Row: r.Row, Window: r.Window, Stats: output.StatsOf(h, nil, output.Stats{})}
+		err = left.Coarse.AddCoarse(r.Start, r.End, h, p.Digits)
+		own.wides = append(own.wides, left)
+	default:
+		left := &merge.Merged{Tag: r.Row}
+		err = left.Sum.AddCoarse(r.Start, r.End, h, p.Digits)
+		own.left = append(own.left, left)
 	}
 	if w.err = cmp.Or(w.err, r.fail(err)); n == w.run.feeder {
 		w.feed(r)
 	}
 	r.Sum.Reset()
-	w.plans[n].left = append(w.plans[n].left, left)
+}
+
+// leaveAll completes what all rows of a plan had, at the end.
+func (w *worker) leaveAll(n int) *share {
+	own := &w.plans[n]
+	for _, r := range own.rows {
+		w.leave(n, r)
+	}
+	return own
 }
 
 // feed adds what a row has in a window to what it has in all.

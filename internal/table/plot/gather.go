@@ -316,7 +316,7 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
 	}
 	var i chart.Interval
-	return summary.Collect(one, o, g.collector.Plan(func(r *flow.Result) error {
+	p := g.collector.Plan(func(r *flow.Result) error {
 		if *start = min(*start, r.Visit.LogStart); one.ByTime {
 			*start = min(*start, one.Start)
 		}
@@ -326,7 +326,14 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 			g.failed = g.collector.Add(label, labelOf(label, r.Row), &i)
 		}
 		return checkTags(len(g.collector.Labels()))
-	}))
+	})
+	p.Left = func(r *flow.Result) error {
+		if g.failed == nil {
+			g.failed = g.collector.AddCounts(labelOf(label, r.Row), r)
+		}
+		return nil
+	}
+	return summary.Collect(one, o, p)
 }
 
 // addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
@@ -69,25 +70,28 @@ func tagOf(label string) []byte {
 	return fmt.Appendf(nil, "label-%x", label) // tags have no spaces
 }
 
-// Gather lets c gather logs, whose tags are labels.
+// Gather lets c gather logs, whose tags are labels. With little memory, batches are small.
 func Gather(c *chart.Collector, logs ...[]byte) error {
-	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
+	s := &scan.Scan{Workers: 2, Memory: ledger.New(8 << 20), Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
 	for n, log := range logs {
 		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
 	}
 	var interval chart.Interval
-	return flow.Run(s, c.Plan(func(r *flow.Result) error {
+	p := c.Plan(func(r *flow.Result) error {
 		c.Measure(r, &interval)
-		label := string(r.Row)
-		if code, ok := strings.CutPrefix(label, "label-"); ok {
-			text, err := hex.DecodeString(code)
-			if err != nil {
-				return err
-			}
-			label = string(text)
-		}
-		return c.Add("", label, &interval)
-	}))
+		return c.Add("", labelOf(r.Row), &interval)
+	})
+	p.Left = func(r *flow.Result) error { return c.AddCounts(labelOf(r.Row), r) }
+	return flow.Run(s, p)
+}
+
+// labelOf returns the label of a tag of tagOf, and other tags as they are.
+func labelOf(tag []byte) string {
+	code, ok := strings.CutPrefix(string(tag), "label-")
+	if label, err := hex.DecodeString(code); ok && err == nil {
+		return string(label)
+	}
+	return string(tag)
 }
 
 // Measure takes from an interval what c needs, which has no windows. Start and length are in
