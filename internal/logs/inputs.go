@@ -349,8 +349,14 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && output != nil {
 			hint = "; -of " + s.Text + " writes it"
 		}
-		return nil, fmt.Errorf("%s%q: no such file in %s, and as a regular expression it matches no whole name there%s", s.option,
-			s.Text, s.Folder, hint)
+		where, expression := "", ""
+		if s.Folder != "." && !filepath.IsAbs(s.Text) {
+			where = " in " + s.Folder
+		}
+		if regexp.QuoteMeta(s.Text) != strings.ReplaceAll(s.Text, ".", `\.`) {
+			expression = ", and as a regular expression it matches no whole name there"
+		}
+		return nil, fmt.Errorf("%s%q: no such file%s%s%s", s.option, s.Text, where, expression, hint)
 	}
 	if len(matched) > 1 && output != nil {
 		matched = s.notWritten(std, *output, matched)
