@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"runtime"
 	"slices"
 	"strconv"
 
@@ -168,7 +167,7 @@ func RunOptions(std *message.Streams, r *logs.Run) []Option {
 		{Name: "strict", Group: GroupRun, Value: Bool(&r.Strict), Usage: "end at the first malformed line, with nothing written"},
 		{Name: "v", Aliases: "verbose", Group: GroupRun, Value: Bool(&r.Verbose), Usage: "print a line for each interval on standard error"},
 		{Name: "q", Aliases: "quiet", Group: GroupRun, Value: Bool(&std.Quiet), Usage: "print no progress"},
-		{Name: "j", Aliases: "jobs", Group: GroupRun, Value: Int(&r.Workers, strconv.Itoa(runtime.GOMAXPROCS(0)), Between(1, maxJobs)), Default: "one a core",
+		{Name: "j", Aliases: "jobs", Group: GroupRun, Value: Int(&r.Workers, strconv.Itoa(logs.UsualWorkers()), Between(1, maxJobs)), Default: "one a core, at most 32",
 			Usage: "decode on `N` cores"},
 		{Name: "memory", Group: GroupRun, Value: Parsed(&r.Memory, "512MiB", logs.ParseMemory),
 			Usage: "end with an error instead of taking more memory than `SIZE`, such as 2GiB"},

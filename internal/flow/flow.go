@@ -104,6 +104,7 @@ type Result struct {
 	handed  bool
 	alone   bool // it is of one interval, and not used again as a window
 	kept    bool
+	counted bool // among the rows that are charged: no other worker had it before
 	charge  ledger.Charge
 }
 

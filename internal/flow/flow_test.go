@@ -6,7 +6,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -177,6 +179,40 @@ func TestRun(t *testing.T) {
 		}
 		if got := strings.Count(strings.Join(want[0], ""), "late true"); got != late {
 			t.Errorf("seed %d: %d late intervals, want %d", seed, got, late)
+		}
+	}
+}
+
+// TestManyWorkers proves that a log that two workers can add up is not too large for forty, and
+// that each tag counts once if it is too large for all.
+func TestManyWorkers(t *testing.T) {
+	t.Parallel()
+	const tags = 60
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	for n := range 40 * tags {
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		h.Record(int64(1+n), 1)
+		h.Record(1<<40, 1)
+		w.Interval(fmt.Append(nil, "tag", n%tags), float64(n/tags), 1, h)
+	}
+	w.Flush()
+	run := func(workers int, memory int64) error {
+		s := &scan.Scan{Workers: workers, Memory: ledger.New(memory), Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		s.Inputs = []scan.Input{{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil }}}
+		all := &Plan{Account: s.Memory.Open("tags", "choose some"), Emit: func(*Result) error { return nil }}
+		return Run(s, all, &Plan{Most: 1000, Digits: 1, Account: s.Memory.Open("windows", "choose some")})
+	}
+	for _, workers := range []int{2, 40} {
+		if err := run(workers, 40<<20); err != nil {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+		err := fmt.Sprint(run(workers, 100<<10*int64(workers)))
+		found := regexp.MustCompile(`: (\d+) tags take `).FindStringSubmatch(err)
+		if found == nil {
+			t.Errorf("%d workers: %s", workers, err)
+		} else if n, _ := strconv.Atoi(found[1]); n > tags {
+			t.Errorf("%d workers: %s", workers, err)
 		}
 	}
 }

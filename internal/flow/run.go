@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"hdrkit/hdrlog/histogram"
@@ -21,6 +22,7 @@ type run struct {
 	plans    []*state
 	workers  []worker // the last one is the goroutine that takes results
 	rowBytes int
+	crowd    int           // how many times its own bytes a worker counts, since others have sums, too
 	passed   []int64       // by input, as in [scan.Scan.Late], by intervals of any tag
 	late     *scan.Decoder // of intervals that come after their windows
 	last     scan.Visit
@@ -56,6 +58,9 @@ type state struct {
 	ranks  []output.Figure // those at percentiles
 	counts histogram.Histogram
 	reuse  output.Stats
+
+	mu    sync.Mutex
+	known map[string]bool // rows of all workers, of which each is charged once
 }
 
 // apart reports whether intervals are handed over by themselves.
@@ -89,12 +94,12 @@ func (p *state) rate(v scan.Visit, count, passed int64) {
 // Run takes the intervals of a scan through plans. Windows need [scan.Scan.ByTime], which it sets.
 func Run(s *scan.Scan, plans ...*Plan) error {
 	r := &run{scan: s, workers: make([]worker, s.Workers+1), rowBytes: rowBytes, feeder: -1,
-		passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
+		passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)), crowd: crowd(s)}
 	s.Ran = r.ran
 	defer func() { s.Ran = nil }()
 	var whole []*state
 	for _, p := range plans {
-		own := &state{Plan: p, run: r}
+		own := &state{Plan: p, run: r, known: make(map[string]bool)}
 		for _, f := range p.Figures {
 			if f.Name == "" {
 				own.ranks = append(own.ranks, f)
@@ -121,8 +126,10 @@ func Run(s *scan.Scan, plans ...*Plan) error {
 		r.plans = append(r.plans, own)
 	}
 	for n, p := range r.plans {
-		if p.Wide != nil && r.feeder < 0 {
-			r.feeder = n
+		if p.Wide != nil && p.way == each {
+			if r.rowBytes += rowBytes; r.feeder < 0 {
+				r.feeder = n
+			}
 		}
 	}
 	r.plans = append(r.plans, whole...)

@@ -23,7 +23,6 @@ type worker struct {
 	count  int   // of intervals in the batch
 	passed int64 // by them
 	dense  int   // results of the batch whose counts may take much memory for few values
-	bytes  int   // that the results of all take
 	key    []byte
 	coarse histogram.Histogram
 	err    error
@@ -39,6 +38,7 @@ type share struct {
 	// those of a plan with Wide.
 	left  []*merge.Merged
 	wides []*Result
+	bytes int // that rows take
 }
 
 // mostDense is the largest number of dense results. Twice as many take 0 to 4% less time for six
@@ -146,7 +146,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 			if to.include(Span{v.Input, start, end}); p.Maxima && took.Max > 0 {
 				to.Maxima.Add(start, end, took.Max)
 			}
-			if err := w.charge(to, p); err != nil {
+			if err := w.charge(n, to); err != nil {
 				return scan.Fatal{Err: err}
 			}
 		case to.alone && (p.way == each || p.way == doubling):
@@ -154,6 +154,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 			figures, wide := p.Figures, w.plans[n].wide != nil
 			if wide {
 				figures = p.ranks
+				w.plans[n].hold(w.plans[n].wide)
 			}
 			if figures != nil {
 				to.Stats = output.FiguresOf(took.Counts, figures, to.Stats)
@@ -166,6 +167,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 				}
 			}
 		case p.way == doubling:
+			w.plans[n].hold(to)
 		default:
 			to.First, to.highest = min(to.First, first), max(to.highest, took.Max)
 			if !to.handed {
@@ -199,7 +201,7 @@ func (w *worker) of(n int, v scan.Visit) (r *Result, added bool) {
 		r.Row, r.Input, r.Name, r.Tag = bytes.Clone(v.Row), v.Input, v.Name, bytes.Clone(v.Tag)
 		rows[string(w.key)], added = r, true
 	}
-	r.Among(w.bytes)
+	r.Among(w.plans[n].bytes * w.run.crowd)
 	return r, added
 }
 
@@ -210,8 +212,22 @@ func (w *worker) whole(n int, v scan.Visit) *Result {
 	} else {
 		w.key = merge.AppendKey(w.key, v.Row)
 	}
-	r, _ := w.of(n, v)
+	r, added := w.of(n, v)
+	if added {
+		r.counted = w.run.plans[n].first(w.key)
+	}
 	return r
+}
+
+// first reports whether no worker had a row before.
+func (p *state) first(key []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known[string(key)] {
+		return false
+	}
+	p.known[string(key)] = true
+	return true
 }
 
 // partial returns what a row has in a window in this batch, or what an interval has alone if
@@ -288,11 +304,32 @@ const (
 	believedBytes = 4 << 10
 )
 
+// spareBytes is what the rows of a plan may take until their sums keep packed counts, see
+// [merge.Sum.Among]. With many workers it is less: all of them have a part of the memory.
+const spareBytes, partOfMemory = 32 << 20, 8
+
+// crowd returns how many times its own bytes a worker counts.
+func crowd(s *scan.Scan) int {
+	return max(spareBytes/max(s.Memory.AtMost(spareBytes, partOfMemory*s.Workers), 1), 1)
+}
+
 // charge charges for a row to which something was added.
-func (w *worker) charge(r *Result, p *state) error {
+func (w *worker) charge(n int, r *Result) error {
 	size := w.run.rowBytes + r.Sum.Size()
-	w.bytes += size - r.charge.Bytes()
-	return r.charge.Set(p.Account, 1, size)
+	w.plans[n].bytes += size - r.charge.Bytes()
+	things := 0
+	if r.counted {
+		things = 1
+	}
+	return r.charge.Set(w.run.plans[n].Account, things, size)
+}
+
+// hold counts what a row has taken in a window that stays for later batches: it keeps the memory.
+func (s *share) hold(r *Result) {
+	if size := r.Sum.Size(); size > r.charge.Bytes() {
+		s.bytes += size - r.charge.Bytes()
+		r.charge.Set(nil, 0, size)
+	}
 }
 
 // begin begins a batch. The results of the one before are handed over.
@@ -351,10 +388,10 @@ func (w *worker) feed(r *Result) {
 			row := w.plans[n].rows[string(w.key)]
 			if row == nil { // it is the goroutine's that takes results
 				row = &Result{Row: bytes.Clone(r.Row)}
-				row.Among(w.bytes)
+				row.Among(w.plans[n].bytes * w.run.crowd)
 				w.plans[n].rows[string(w.key)] = row
 			}
-			w.err = cmp.Or(w.err, row.fail(row.Sum.Merge(&r.Sum)), w.charge(row, p))
+			w.err = cmp.Or(w.err, row.fail(row.Sum.Merge(&r.Sum)), w.charge(n, row))
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Memory:    o.Ledger(),
 		Selection: selection,
 		By:        diagnostics.by,
-		Workers:   cmp.Or(o.Workers, runtime.GOMAXPROCS(0)),
+		Workers:   cmp.Or(o.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
 		Expected:  o.Expected,
 	}
@@ -194,3 +194,8 @@ func (in *Inputs) TagPatterns() []string {
 	}
 	return slices.Sorted(maps.Keys(found))
 }
+
+// UsualWorkers returns the number of workers, if -j does not say it: one a core. What one goroutine
+// does for each interval takes a twentieth of the time or more, so more than 32 gain nothing, and
+// take memory.
+func UsualWorkers() int { return min(runtime.GOMAXPROCS(0), 32) }
