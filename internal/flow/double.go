@@ -59,10 +59,10 @@ func (p *state) takeDouble(v scan.Visit, alone *Result, left *merge.Merged) {
 	if size > d.table.Size() || p.bytes > 2*d.packed+looseBytes {
 		p.pack(size)
 	}
-	switch {
-	case left != nil:
+	if left != nil {
 		p.addCoarse(left)
-	case alone != nil && alone.Coarse.Intervals() > 0:
+	}
+	if alone != nil && alone.Coarse.Intervals() > 0 && d.err == nil {
 		one := &merge.Merged{Tag: bytes.Clone(v.Row)}
 		d.err = one.Merge(&alone.Coarse)
 		p.addCoarse(one)

@@ -44,6 +44,42 @@ func TestWindowsOfAnyOrder(t *testing.T) {
 	}
 }
 
+// TestFewIntervals proves that windows of many tags, whose intervals are handed over by themselves,
+// are those of each tag alone.
+func TestFewIntervals(t *testing.T) {
+	t.Parallel()
+	const tags = 40
+	random := rand.New(rand.NewPCG(1, 2))
+	var all bytes.Buffer
+	var each [tags]bytes.Buffer
+	writers := []*hdrlog.Writer{hdrlog.NewWriter(&all)}
+	for n := range each {
+		writers = append(writers, hdrlog.NewWriter(&each[n]))
+	}
+	for second := range 150 {
+		for tag := range tags {
+			h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+			h.Record(1+random.Int64N(1<<20), 1)
+			h.Record(1<<40, 1) // counts of all slots take a quarter of a megabyte
+			for _, w := range []*hdrlog.Writer{writers[0], writers[1+tag]} {
+				w.Interval(fmt.Append(nil, "tag", tag), float64(second), 1, h)
+			}
+		}
+	}
+	var want []string
+	for n, w := range writers {
+		if w.Flush(); n > 0 {
+			want = append(want, doubledWindows(t, [][]byte{each[n-1].Bytes()}, 75, 1)...)
+		}
+	}
+	slices.Sort(want)
+	for workers := 1; workers <= 2; workers++ {
+		if got := doubledWindows(t, [][]byte{all.Bytes()}, 75, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+			t.Errorf("%d workers: %d windows, want %d", workers, len(got), len(want))
+		}
+	}
+}
+
 // logOf returns a log of a length of intervals with timers that are early and late.
 func logOf(random *rand.Rand) []byte {
 	var b bytes.Buffer
