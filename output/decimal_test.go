@@ -3,7 +3,9 @@ package output
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -54,6 +56,28 @@ func TestPercentileLabel(t *testing.T) {
 	for p, want := range map[float64]string{50: "50.000", 99.9: "99.900", 99.999: "99.999", 99.9999: "99.9999", 0: "0.000", 100: "100.000"} {
 		if got := percentileLabel(p); got != want {
 			t.Errorf("%v is %s, want %s", p, got, want)
+		}
+	}
+}
+
+// TestScaleText compares with strconv for random values and ratios.
+func TestScaleText(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	values := []int64{0, 1, 10, 999, 1000, 1e15 - 1, 1e15, 1e15 + 1}
+	for range 10000 {
+		values = append(values, int64(math.Pow(10, 16*random.Float64())))
+	}
+	for _, ratio := range []float64{10, 1e3, 1e6, 1e9, 1e15, 1e18, 60e9, 3, 1.5, 0.3, 0.001} {
+		for _, n := range values {
+			v := Value{float: float64(n), integer: n, whole: true}
+			quotient := Scale{Ratio: ratio}.of(v.float)
+			if quotient >= 1<<53 { // these have all digits
+				continue
+			}
+			want := strconv.FormatFloat(quotient, 'f', -1, 64)
+			if got := (Scale{Ratio: ratio}).text(v); got != want {
+				t.Fatalf("%d/%v is %s, want %s", n, ratio, got, want)
+			}
 		}
 	}
 }

@@ -426,6 +426,9 @@ func limitOf(h *histogram.Histogram, limit float64) Value {
 }
 
 // rfc3339 returns a time in a zone; nil is UTC.
-func rfc3339(ms int64, zone *time.Location) string {
-	return time.UnixMilli(ms).In(cmp.Or(zone, time.UTC)).Format("2006-01-02T15:04:05.000Z07:00")
+func rfc3339(ms int64, zone *time.Location) string { return string(appendTime(nil, ms, zone)) }
+
+// appendTime appends rfc3339.
+func appendTime(to []byte, ms int64, zone *time.Location) []byte {
+	return time.UnixMilli(ms).In(cmp.Or(zone, time.UTC)).AppendFormat(to, "2006-01-02T15:04:05.000Z07:00")
 }

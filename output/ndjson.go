@@ -14,11 +14,6 @@ import (
 // epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is none.
 func NDJSON(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 	var line []byte
-	// member appends a member. The name needs no escaping, and the value is JSON.
-	member := func(name, value string) {
-		line = append(append(append(line, ',', '"'), name...), '"', ':')
-		line = append(line, value...)
-	}
 	return &rowFormat{scale: scale, write: func(r *Row, columns []column, _ bool) error {
 		tag := []byte("null")
 		if r.Tag != nil {
@@ -27,17 +22,16 @@ func NDJSON(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 				return err
 			}
 		}
-		line = line[:0]
-		member("start", strconv.Quote(rfc3339(r.Start, zone)))
-		member("start_ms", strconv.FormatInt(r.Start, 10))
-		member("end_ms", strconv.FormatInt(r.End, 10))
-		member("relative_start", seconds(r.Relative))
-		member("length", seconds(r.Length))
-		member("tag", string(tag))
-		for n := range columns {
-			member(columns[n].name, columns[n].text(r, "null"))
+		line = append(appendTime(append(line[:0], `{"start":"`...), r.Start, zone), '"')
+		line = strconv.AppendInt(append(line, `,"start_ms":`...), r.Start, 10)
+		line = strconv.AppendInt(append(line, `,"end_ms":`...), r.End, 10)
+		line = appendSeconds(append(line, `,"relative_start":`...), r.Relative)
+		line = appendSeconds(append(line, `,"length":`...), r.Length)
+		line = append(append(line, `,"tag":`...), tag...)
+		for n := range columns { // their names need no escaping
+			line = append(append(append(line, `,"`...), columns[n].name...), `":`...)
+			line = columns[n].append(line, r, "null")
 		}
-		line[0] = '{'
 		line = append(line, "}\n"...)
 		_, err := w.Write(line)
 		return err

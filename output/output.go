@@ -125,14 +125,24 @@ func (s Scale) value(h *histogram.Histogram, v int64) float64 { return s.of(h.Fl
 
 // text returns a value in printed units: a whole number exactly, any other number with the fewest
 // digits that identify it.
-func (s Scale) text(v Value) string {
-	if times := unit.Times(s.ratio()); v.whole && times > 1 && times < 1<<31 && v.integer < 1<<31 {
-		return strconv.FormatInt(v.integer*int64(times), 10)
+func (s Scale) text(v Value) string { return string(s.append(nil, v)) }
+
+// append appends text.
+func (s Scale) append(to []byte, v Value) []byte {
+	ratio := s.ratio()
+	if v.whole {
+		if times := unit.Times(ratio); times > 1 && times < 1<<31 && v.integer < 1<<31 {
+			return strconv.AppendInt(to, v.integer*int64(times), 10)
+		}
+		if ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) {
+			if by := int64(ratio); v.integer%by == 0 {
+				return strconv.AppendInt(to, v.integer/by, 10)
+			} else if v.integer >= 0 && v.integer < 1e15 && isPowerOfTen(by) {
+				return appendDecimal(to, v.integer, by)
+			}
+		}
 	}
-	if ratio := s.ratio(); v.whole && ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) && v.integer%int64(ratio) == 0 {
-		return strconv.FormatInt(v.integer/int64(ratio), 10)
-	}
-	return shortest(s.of(v.float))
+	return appendShortest(to, s.of(v.float))
 }
 
 // A Value is a value of a histogram in the unit of the log. It is exact: a float64 alone cannot

@@ -129,12 +129,15 @@ func (c *column) scaleOf(r *Row) Scale {
 }
 
 // text returns the figure, or missing if there is none.
-func (c *column) text(r *Row, missing string) string {
+func (c *column) text(r *Row, missing string) string { return string(c.append(nil, r, missing)) }
+
+// append appends text.
+func (c *column) append(to []byte, r *Row, missing string) []byte {
 	v := c.value(r)
 	if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
-		return missing
+		return append(to, missing...)
 	}
-	return c.scaleOf(r).text(v)
+	return c.scaleOf(r).append(to, v)
 }
 
 // head returns the name of the column, with the unit of its values if units is set and it is known.
@@ -193,8 +196,8 @@ func (c *column) counts(r *Row) bool { return c.scale == nil && c.value(r).whole
 // countOf returns a number of values.
 func countOf(n int64) Value { return Value{float: float64(n), integer: n, whole: true} }
 
-// seconds formats seconds with three decimals.
-func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
+// appendSeconds appends seconds with three decimals.
+func appendSeconds(to []byte, s float64) []byte { return strconv.AppendFloat(to, s, 'f', 3, 64) }
 
 // StatsOf returns the figures of h, with its values at percentiles. It reuses the memory of reuse.
 func StatsOf(h *histogram.Histogram, percentiles []float64, reuse Stats) Stats {
