@@ -5,6 +5,9 @@ import "encoding/binary"
 // Check decodes the counts, but does not add them to anything. If it returns nil, [Payload.AddTo]
 // cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of what the sum holds.
 func (p *Payload) Check() error {
+	if p.next > 0 { // they were added or checked before
+		return nil
+	}
 	if p.version < 2 {
 		_, err := p.words(func(int, int64) {})
 		return err
@@ -37,10 +40,8 @@ func (p *Payload) Check() error {
 // takes no time, and otherwise mostly that of [Payload.Check]. The errors are those of
 // [Payload.AddTo].
 func (p *Payload) MaxAndCount() (highest, count int64, err error) {
-	if p.next == 0 {
-		if err := p.Check(); err != nil {
-			return 0, 0, err
-		}
+	if err := p.Check(); err != nil {
+		return 0, 0, err
 	}
 	if p.next == 0 {
 		h := &p.decoder.counts

@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, got := p.AddTo(sum), p.Check()
+		got, want := p.Check(), p.AddTo(sum) // in this order: see Check
 		if (want == nil) != (got == nil) || want != nil && want.Error() != got.Error() {
 			t.Fatalf("%d slots, % x:\nadded:   %v\nchecked: %v", p.slots, p.counts, want, got)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"hdrkit/hdrlog"
@@ -153,7 +154,9 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, p.Check()
 	}
 	var sumErr error
-	for _, sum := range sums {
+	// The last one mostly has a histogram. To add to that checks the counts for those that are
+	// packed.
+	for _, sum := range slices.Backward(sums) {
 		err := error(nil)
 		switch {
 		case d.expected != 0:
