@@ -30,6 +30,10 @@ type run struct {
 	// have all digits.
 	feeder int
 	fed    bool // there is something to feed
+	// byWindow says that complete windows by time feed, since they have several intervals.
+	// Otherwise workers add each interval to all.
+	byWindow bool
+	begun    sync.Once
 }
 
 // A way is how results of a plan are complete: at once, at the end, by time, by memory, or at the
@@ -146,6 +150,15 @@ func Run(s *scan.Scan, plans ...*Plan) error {
 	return r.close()
 }
 
+// begin decides by the first interval how windows by time feed. Results are the same either way.
+func (r *run) begin(v scan.Visit) {
+	if r.fed && r.feeder >= 0 {
+		p := r.plans[r.feeder]
+		start, end := v.Span()
+		r.byWindow = (p.way == timed || p.way == roomy) && p.Window*int64(len(r.scan.Inputs)) >= 2*(end-start)
+	}
+}
+
 // ran notes that an input ran in an interval, whatever the tag of that is. A line that is far out
 // of order does not change when the input started: windows by time that are past are complete.
 func (r *run) ran(v scan.Visit) {
@@ -169,12 +182,6 @@ func (r *run) take(v scan.Visit, o *handed) (err error) {
 	r.last = v
 	for n, p := range r.plans {
 		partial := o.begun[n]
-		if n == r.feeder && p.way != each && partial != nil && !partial.alone {
-			own := &r.workers[len(r.workers)-1]
-			if own.feed(partial); own.err != nil {
-				return own.err
-			}
-		}
 		switch p.way {
 		case each:
 			own := o.alone[n]
@@ -289,6 +296,12 @@ func (p *state) emit(r *Result) (err error) {
 	}
 	if !r.Late {
 		r.Rate = p.rates.Take(r.Row, r.Window)
+	}
+	if run := p.run; run.byWindow && p == run.plans[run.feeder] {
+		own := &run.workers[len(run.workers)-1]
+		if own.feed(r); own.err != nil {
+			return own.err
+		}
 	}
 	if r.Visit = p.run.last; p.Figures != nil {
 		p.reuse = output.FiguresOf(r.Counts, p.Figures, p.reuse)

@@ -46,10 +46,10 @@ type share struct {
 // tags, and 125 instead of 100 MB for forty with -memory 64MiB.
 const mostDense = 16
 
-// A window has at least so many intervals of a batch where workers add them up: leastFed if what
-// they have goes to all, too. To add up the counts of all slots costs more than to decode a few
-// payloads once more. With an interval each second, windows of 10 s are as fast both ways.
-const leastAlone, leastFed = 10, 3
+// leastAdded is how many intervals of a batch a window has where workers add them up. To add up the
+// counts of all slots costs more than to decode a few payloads once more. With an interval each
+// second, windows of 10 s are as fast both ways.
+const leastAdded = 10
 
 // cacheBytes is what windows that stay for later batches may take to have few intervals: within a
 // cache, it is quicker to add them up. Of 120 tags, that makes 0.9 of hdrsum -ci.
@@ -102,6 +102,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 		o.alone, o.begun, o.left = make([]*Result, len(w.plans)), make([]*Result, len(w.plans)), make([]*merge.Merged, len(w.plans))
 	}
 	if v.First {
+		w.run.begun.Do(func() { w.run.begin(v) })
 		w.begin()
 	}
 	w.count++
@@ -127,7 +128,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 			if p.way == doubling && to.alone {
 				sum, want.Counts = false, true
 			}
-			fed = fed || sum && n == w.run.feeder && !to.alone
+			fed = fed || n == w.run.feeder && (w.run.byWindow || sum && p.way == doubling && !to.alone)
 		}
 		if p.shares(v) {
 			want.Max = true
@@ -347,15 +348,11 @@ func (s *share) hold(r *Result) {
 // begin begins a batch. The results of the one before are handed over.
 func (w *worker) begin() {
 	for n, p := range w.run.plans {
-		own, least := &w.plans[n], leastAlone
-		switch p.way {
+		switch own := &w.plans[n]; p.way {
 		case doubling:
-			own.few, own.opened = own.bytes > cacheBytes && w.count < leastFed*own.opened, 0
+			own.few, own.opened = own.bytes > cacheBytes && w.count < leastAdded*own.opened, 0
 		case timed, roomy:
-			if n == w.run.feeder && w.run.fed {
-				least = leastFed
-			}
-			own.few = w.count < least*len(own.rows)
+			own.few = w.count < leastAdded*len(own.rows)
 			clear(own.rows)
 		}
 	}
