@@ -45,6 +45,14 @@ func TestCheck(t *testing.T) {
 		if (want == nil) != (got == nil) || want != nil && want.Error() != got.Error() {
 			t.Fatalf("%d slots, % x:\nadded:   %v\nchecked: %v", p.slots, p.counts, want, got)
 		}
+		var decoded Histogram
+		if err := p.Decode(&decoded); (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
+			t.Fatalf("%d slots, % x:\nadded:   %v\ndecoded: %v", p.slots, p.counts, want, err)
+		} else if diff := difference(&decoded, sum); want == nil && diff != "" {
+			t.Fatalf("%d slots, % x: %s", p.slots, p.counts, diff)
+		} else if highest, count, err := p.MaxAndCount(); want == nil && (highest != sum.Max() || count != sum.total || err != nil) {
+			t.Fatalf("%d slots, % x: %d values up to %d, %v", p.slots, p.counts, count, highest, err)
+		}
 		if got == nil {
 			right++
 		}

@@ -12,10 +12,15 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 	if last < 0 {
 		return
 	}
-	at := func(index int) int { return to.IndexOf(h.layout.LowestAt(index)) }
-	into.room(at(first), at(last))
 	half := to.halfMagnitude()
 	finest := h.layout.halfMagnitude() - half
+	if len(h.few) > 0 {
+		into.few = coarsenFew(into.few, h.few, half, finest)
+		into.total, into.least = h.total, h.least
+		return
+	}
+	at := func(index int) int { return to.IndexOf(h.layout.LowestAt(index)) }
+	into.room(at(first), at(last))
 	for low, counts := range h.segments() {
 		for len(counts) > 0 {
 			// So many slots of h are one, 1<<finer, up to the next power of two or, if they are

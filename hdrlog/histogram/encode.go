@@ -179,7 +179,14 @@ func (h *Histogram) AppendCounts(raw []byte) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	next := 0  // the slot after those seen
+	next := 0 // the slot after those seen
+	for _, s := range h.few {
+		raw = appendZigZag(appendGap(raw, s.index-next), s.n)
+		next = s.index + 1
+	}
+	if len(h.few) > 0 {
+		return raw
+	}
 	empty := 0 // number of empty slots since the last count
 	for low, counts := range h.segments() {
 		empty += low - next

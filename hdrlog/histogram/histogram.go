@@ -54,6 +54,9 @@ type Histogram struct {
 	// pages has a byte for each page of counts: 0 if all its slots are empty, 1 if one may have
 	// a count.
 	pages []byte
+	// few has the counts instead, by ascending slots, if they were decoded and are few. Then counts
+	// and pages are empty.
+	few   []slot
 	total int64
 	// least is one more than the lowest value that was added with a coarser slot, 0 if there is
 	// none: the counts of the slot went to its highest value.
@@ -101,17 +104,19 @@ func (h *Histogram) Reset(layout Layout) error {
 
 // reset is Reset for a layout that is valid and normal, or none.
 func (h *Histogram) reset(layout Layout) {
-	for _, counts := range h.segments() {
-		clear(counts)
+	if len(h.few) == 0 {
+		for _, counts := range h.segments() {
+			clear(counts)
+		}
 	}
-	h.layout, h.counts, h.pages, h.total, h.least = layout, h.counts[:0], h.pages[:0], 0, 0
+	h.layout, h.counts, h.pages, h.few, h.total, h.least = layout, h.counts[:0], h.pages[:0], h.few[:0], 0, 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
 	counts := make([]int64, len(h.counts))
 	h.copyTo(counts)
-	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), h.total, h.least}
+	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), slices.Clone(h.few), h.total, h.least}
 }
 
 // add adds n to the count of the slot at index and to the total.
@@ -145,6 +150,9 @@ var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset",
 // one. Contract: the caller then adds only to slots from low to high, marks their pages, adds the
 // sum of what it added to h.total, and calls nothing but grow in between.
 func (h *Histogram) room(low, high int) (base int, counts []int64) {
+	if len(h.few) > 0 {
+		h.spread()
+	}
 	if h.total == 0 {
 		h.counts, h.pages, h.base = h.counts[:0], h.pages[:0], low&^(pageSize-1)
 	} else if low < h.base {
@@ -174,6 +182,9 @@ func (h *Histogram) grow(high int) []int64 {
 
 // copyTo copies the counts to empty ones.
 func (h *Histogram) copyTo(counts []int64) {
+	if len(h.few) > 0 {
+		return
+	}
 	for low, filled := range h.segments() {
 		copy(counts[low-h.base:], filled)
 	}
@@ -207,7 +218,7 @@ func (h *Histogram) count(index int) int64 {
 	if i := index - h.base; uint(i) < uint(len(h.counts)) {
 		return h.counts[i]
 	}
-	return 0
+	return fewAt(h.few, index)
 }
 
 // Record counts value n times. It returns [ErrRange] if value or n is negative, [ErrOverflow] if
@@ -316,6 +327,9 @@ func (h *Histogram) Subtract(other *Histogram) error {
 		}
 		other = same
 	}
+	if len(h.few) > 0 {
+		h.spread()
+	}
 	for low, counts := range other.segments() {
 		for i, n := range counts {
 			if n > h.count(low+i) {
@@ -395,6 +409,9 @@ func rescale(value int64, from, to float64) (int64, error) {
 
 // firstIndex returns the index of the lowest slot with a count, or -1 if there is none.
 func (h *Histogram) firstIndex() int {
+	if len(h.few) > 0 {
+		return h.few[0].index
+	}
 	for low, counts := range h.segments() {
 		for i, n := range counts {
 			if n != 0 {
@@ -407,6 +424,9 @@ func (h *Histogram) firstIndex() int {
 
 // lastIndex returns the index of the highest slot with a count, or -1 if there is none.
 func (h *Histogram) lastIndex() int {
+	if n := len(h.few); n > 0 {
+		return h.few[n-1].index
+	}
 	for page := len(h.pages) - 1; page >= 0; page-- {
 		if h.pages[page] == 0 {
 			continue

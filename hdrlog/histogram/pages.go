@@ -25,6 +25,10 @@ func (h *Histogram) mark(begin, end int) {
 // Low and the number of counts are multiples of pageSize.
 func (h *Histogram) segments() iter.Seq2[int, []int64] {
 	return func(yield func(low int, counts []int64) bool) {
+		if len(h.few) > 0 {
+			fewPages(h.few, yield)
+			return
+		}
 		for page := 0; ; {
 			skip := bytes.IndexByte(h.pages[page:], 1)
 			if skip < 0 {

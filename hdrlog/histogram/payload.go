@@ -385,7 +385,9 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 // Decode makes h hold the counts, in the memory of h. After an error, h is empty. The errors are
 // those of [Payload.AddTo].
 func (p *Payload) Decode(h *Histogram) error {
-	h.reset(p.layout)
+	if h.reset(p.layout); p.decodeFew(h) {
+		return nil
+	}
 	return p.addTo(h)
 }
 

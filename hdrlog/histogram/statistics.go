@@ -64,6 +64,9 @@ func (h *Histogram) mean() float64 {
 	}
 	if highest := float64(h.Max()); highest*float64(h.total) < 1<<52 {
 		var sum int64
+		if len(h.few) > 0 {
+			return float64(h.layout.sumFew(h.few)) / float64(h.total)
+		}
 		for r := range h.runs() {
 			sum += r.sum()
 		}
@@ -193,6 +196,14 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	}
 	var seen int64
 	rank := h.rank(percentiles[0])
+	for _, s := range h.few {
+		for seen += s.n; seen >= rank; rank = h.rank(percentiles[0]) {
+			values = append(values, h.valueAt(s.index, percentiles[0]))
+			if percentiles = percentiles[1:]; len(percentiles) == 0 {
+				return values
+			}
+		}
+	}
 	for low, counts := range h.segments() {
 		skipped := -1 // where groups of 32 were looked at last
 		for ; len(counts) > 0; low, counts = low+8, counts[8:] {
@@ -278,6 +289,14 @@ func (h *Histogram) Recorded() iter.Seq[Bucket] {
 // [Layout.HighestAt] return their values.
 func (h *Histogram) Slots() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
+		for _, s := range h.few {
+			if !yield(s.index, s.n) {
+				return
+			}
+		}
+		if len(h.few) > 0 {
+			return
+		}
 		for low, counts := range h.segments() {
 			for i, n := range counts {
 				if n != 0 && !yield(low+i, n) {
