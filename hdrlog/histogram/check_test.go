@@ -2,6 +2,7 @@ package histogram
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -59,6 +60,20 @@ func TestCheck(t *testing.T) {
 	}
 	if right < 1000 {
 		t.Errorf("only %d were right", right)
+	}
+}
+
+// TestRunsWrap proves that no runs of empty slots that add up to 2^64 pass as none.
+func TestRunsWrap(t *testing.T) {
+	layout := Layout{Digits: 1, Lowest: 1}
+	p := &Payload{version: 2, layout: layout, decoder: new(Decoder), slots: layout.SlotsFor(1 << 5)}
+	p.counts = appendZigZag(nil, -60) // more than there are
+	for _, run := range []int64{1 << 62, 1 << 62, 1 << 62, 1<<62 - 60} {
+		p.counts = appendZigZag(p.counts, -run)
+	}
+	p.counts = append(p.counts, 2) // 1
+	if err := p.Decode(new(Histogram)); !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
 	}
 }
 

@@ -29,6 +29,9 @@ func (p *Payload) decodeFew(sum *Histogram) bool {
 	for at := 0; at < len(encoded); at++ {
 		b := encoded[at]
 		if b >= 0x80 {
+			if index > p.slots {
+				return false
+			}
 			n, step, size, err := p.one(encoded[at:], index)
 			if err != nil || n >= 1<<31 {
 				return false
