@@ -49,6 +49,9 @@ func check(t *testing.T, packed []byte) {
 			if diff := difference(sum, before); diff != "" {
 				t.Fatalf("%v, but the sum is changed: %s", addErr, diff)
 			}
+			if err == nil && !errors.Is(addErr, ErrKind) && !errors.Is(addErr, ErrSpan) && !errors.Is(addErr, ErrOverflow) {
+				t.Fatalf("a sum refuses what is right alone: %v", addErr)
+			}
 			continue
 		}
 		if err != nil {
