@@ -19,24 +19,35 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 		into.total, into.least = h.total, h.least
 		return
 	}
-	at := func(index int) int { return to.IndexOf(h.layout.LowestAt(index)) }
-	into.room(at(first), at(last))
+	into.room(coarserAt(first, half, finest), coarserAt(last, half, finest))
 	for low, counts := range h.segments() {
 		for len(counts) > 0 {
 			// So many slots of h are one, 1<<finer, up to the next power of two or, if they are
 			// 1<<finest, throughout.
-			finer, next := min(max(bits.Len(uint(low))-1-half, 0), finest), len(counts)
+			finer, next := finerAt(low, half, finest), len(counts)
 			switch {
 			case finer > pageBits: // pages share a slot
 				next = pageSize
 			case finer < finest:
 				next = min(next, 1<<(half+1+finer)-low)
 			}
-			into.addGroups(at(low)-into.base, counts[:next], min(1<<finer, pageSize))
+			into.addGroups(coarserAt(low, half, finest)-into.base, counts[:next], min(1<<finer, pageSize))
 			low, counts = low+next, counts[next:]
 		}
 	}
 	into.total, into.least = h.total, h.least
+}
+
+// finerAt returns how much finer the slot at index is than those of a layout with that half
+// magnitude, as a binary logarithm. It is finest from 1<<(half+finest) on.
+func finerAt(index, half, finest int) int {
+	return min(max(bits.Len(uint(index))-1-half, 0), finest)
+}
+
+// coarserAt returns the index there of the slot at index.
+func coarserAt(index, half, finest int) int {
+	finer := finerAt(index, half, finest)
+	return index>>finer + finer<<half
 }
 
 // addGroups adds the sum of each size counts to a slot of h, the first to that at from. Those that

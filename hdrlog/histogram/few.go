@@ -2,7 +2,6 @@ package histogram
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 )
 
@@ -59,14 +58,11 @@ func (p *Payload) decodeFew(sum *Histogram) bool {
 
 // spread makes pages of a list of slots, before counts change.
 func (h *Histogram) spread() {
-	few, total := h.few, h.total
+	few := h.few
 	h.few, h.total = few[:0], 0
-	h.room(few[0].index, few[len(few)-1].index)
 	for _, s := range few {
-		h.counts[s.index-h.base] = s.n
-		h.pages[(s.index-h.base)>>pageBits] = 1
+		h.add(s.index, s.n)
 	}
-	h.total = total
 }
 
 // fewPages is [Histogram.segments] for a list of slots, a page at a time.
@@ -116,8 +112,7 @@ func fewAt(few []slot, index int) int64 {
 func coarsenFew(into, few []slot, half, finest int) []slot {
 	last := slot{index: -1}
 	for _, s := range few {
-		finer := min(max(bits.Len(uint(s.index))-1-half, 0), finest)
-		if at := s.index>>finer + finer<<half; at != last.index {
+		if at := coarserAt(s.index, half, finest); at != last.index {
 			if last.index >= 0 {
 				into = append(into, last)
 			}

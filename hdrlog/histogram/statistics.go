@@ -289,14 +289,6 @@ func (h *Histogram) Recorded() iter.Seq[Bucket] {
 // [Layout.HighestAt] return their values.
 func (h *Histogram) Slots() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
-		for _, s := range h.few {
-			if !yield(s.index, s.n) {
-				return
-			}
-		}
-		if len(h.few) > 0 {
-			return
-		}
 		for low, counts := range h.segments() {
 			for i, n := range counts {
 				if n != 0 && !yield(low+i, n) {
