@@ -128,10 +128,7 @@ func (c *column) scaleOf(r *Row) Scale {
 	return c.scale.By(r.Factor)
 }
 
-// text returns the figure, or missing if there is none.
-func (c *column) text(r *Row, missing string) string { return string(c.append(nil, r, missing)) }
-
-// append appends text.
+// append appends the figure, or missing if there is none.
 func (c *column) append(to []byte, r *Row, missing string) []byte {
 	v := c.value(r)
 	if math.IsNaN(v.float) || math.IsInf(v.float, 0) {

@@ -34,7 +34,7 @@ func RowTable(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 		}
 		b.WriteString(time.UnixMilli(r.Start).In(zone).Format(layout))
 		for n, c := range columns {
-			text := c.text(r, "-")
+			text := string(c.append(nil, r, "-"))
 			if c.counts(r) {
 				text = thousands(text)
 			} else if text != "-" {

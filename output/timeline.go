@@ -80,7 +80,7 @@ func appendFigures(line []byte, columns []column, r *Row) []byte {
 // -st timeline, since it copies all cells and looks into each.
 func appendCell(line []byte, text string) []byte {
 	first, _ := utf8.DecodeRuneInString(text)
-	if !strings.ContainsAny(text, ",\"\r\n") && !unicode.IsSpace(first) {
+	if !strings.ContainsAny(text, ",\"\r\n") && !unicode.IsSpace(first) && text != `\.` {
 		return append(line, text...)
 	}
 	return append(append(append(line, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
