@@ -97,7 +97,10 @@ func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok b
 // far from the epoch, setTimes returns the field at fault and changes nothing in the reader.
 func (r *Reader) setTimes(i *Interval) (tooFar string) {
 	if r.before != nil && !r.hasStart && !r.hasBase {
-		r.start, r.base, r.hasStart, r.hasBase = r.before.start, r.before.base, r.before.hasStart, r.before.hasBase
+		r.start = r.before.start
+		r.base = r.before.base
+		r.hasStart = r.before.hasStart
+		r.hasBase = r.before.hasBase
 		r.note(r.line, "line", ErrTimesKept)
 	}
 	r.before = nil
@@ -116,7 +119,8 @@ func (r *Reader) setTimes(i *Interval) (tooFar string) {
 	if !r.hasBase && r.hasStart && i.Start < r.start-year {
 		base = r.start
 	}
-	switch start := i.Start + base; {
+	start := i.Start + base
+	switch {
 	case math.Abs(start) > maxTime:
 		return "start"
 	case math.Abs(i.Length) > maxTime || start+i.Length > maxTime:
@@ -142,7 +146,9 @@ func (r *Reader) setTimes(i *Interval) (tooFar string) {
 // reports whether the second number is an end.
 func (r *Reader) fromMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
-	i.Start, i.Length, i.head = (start+r.base)/1000-r.base, second/1000, nil
+	i.Start = (start+r.base)/1000 - r.base
+	i.Length = second / 1000
+	i.head = nil
 	if r.second == SecondEnd || r.second == SecondUnknown && second+r.base >= millisStart {
 		i.Length = (second - start) / 1000
 		return true
@@ -249,7 +255,9 @@ func (r *Reader) decideSecond(second SecondNumber) {
 	if second == SecondEnd {
 		r.noteEnds()
 	}
-	d.second, d.evidence, d.doubt = second, evidence{}, doubt{}
+	d.second = second
+	d.evidence = evidence{}
+	d.doubt = doubt{}
 }
 
 // noteEnds says once that the second number is read as the end.

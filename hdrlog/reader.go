@@ -128,7 +128,9 @@ func (r *Reader) follow(before *Reader) {
 	}
 	if r.second == SecondUnknown {
 		d := &before.dialect
-		r.dialect.second, r.dialect.sure, r.dialect.written = d.second, d.sure, d.written
+		r.dialect.second = d.second
+		r.dialect.sure = d.sure
+		r.dialect.written = d.written
 	}
 }
 
@@ -232,7 +234,10 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	}
 	r.applySecond(b)
 	if r.err != nil {
-		parsed, whole, b.text, r.ended = 0, 0, b.text[:0], true
+		parsed = 0
+		whole = 0
+		b.text = b.text[:0]
+		r.ended = true
 	}
 	r.rest = append(r.rest[:0], b.text[parsed:]...)
 	r.whole = whole - parsed
@@ -404,7 +409,9 @@ func (r *Reader) tooLong(b *Batch) {
 
 func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {
 	b.Records = append(b.Records, Record{
-		Kind: Malformed, Line: r.line, Text: line,
-		Err: &SyntaxError{File: r.name, Line: r.line, Field: field, Err: err},
+		Kind: Malformed,
+		Line: r.line,
+		Text: line,
+		Err:  &SyntaxError{File: r.name, Line: r.line, Field: field, Err: err},
 	})
 }

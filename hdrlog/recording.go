@@ -73,9 +73,13 @@ func startRecording(w io.Writer, o RecordingOptions, ticks <-chan time.Time, now
 		return nil, fmt.Errorf("%w: %q", ErrUnit, o.Unit)
 	}
 	r := &Recording{
-		options: o, now: now, begin: now(),
-		stop: make(chan struct{}), done: make(chan struct{}),
-		writer: NewWriter(w), recorders: make(map[string]*histogram.Recorder),
+		options:   o,
+		now:       now,
+		begin:     now(),
+		stop:      make(chan struct{}),
+		done:      make(chan struct{}),
+		writer:    NewWriter(w),
+		recorders: make(map[string]*histogram.Recorder),
 	}
 	r.close = sync.OnceFunc(func() { close(r.stop) })
 	start := float64(r.begin.UnixMilli()) / 1000

@@ -126,7 +126,12 @@ func (e *evidence) add(tag []byte, now span, line int) SecondNumber {
 // weigh sets the numbers of the spans.
 func (s *spans) weigh() {
 	all := s.all
-	*s = spans{all: all, length: all[0].second, shortest: all[0].duration(), longest: all[0].duration()}
+	*s = spans{
+		all:      all,
+		length:   all[0].second,
+		shortest: all[0].duration(),
+		longest:  all[0].duration(),
+	}
 	end, reach := all[0].second, all[0].start+all[0].second // the latest of both readings
 	for n, now := range all[1:] {
 		last := all[n]

@@ -93,7 +93,8 @@ func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]by
 	var seconds float64
 	for _, more := range []int64{0, 1, -1, 10, -10, 100, -100, 0} {
 		micros := ms*1000 + more
-		if text = text[:begin]; micros < 0 {
+		text = text[:begin]
+		if micros < 0 {
 			text = append(text, '-')
 			micros = -micros
 		}

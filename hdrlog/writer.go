@@ -95,7 +95,8 @@ func (w *Writer) Comment(text string) error {
 	for line := range strings.Lines(text) {
 		w.line = append(append(w.line[:0], '#'), strings.TrimRight(line, "\r\n")...)
 		var rec Record
-		switch _, err := w.checker.parseComment(&rec, w.line); {
+		_, err := w.checker.parseComment(&rec, w.line)
+		switch {
 		case err != nil || rec.Kind != Comment:
 			return fmt.Errorf("%w: %s", ErrComment, quoted(w.line))
 		case len(w.line) > MaxLine:
@@ -226,7 +227,9 @@ func (w *Writer) Fields(tag, fields []byte) error {
 func (w *Writer) checkFields(fields []byte) error {
 	var i Interval
 	r := &w.checker
-	r.base, r.hasBase, r.dialect.written = w.base, true, true
+	r.base = w.base
+	r.hasBase = true
+	r.dialect.written = true
 	field, err := r.parseInterval(&i, fields)
 	extra := r.extra != nil
 	r.extra, r.notes = nil, r.notes[:0]

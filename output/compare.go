@@ -49,11 +49,26 @@ func (t *Table) figures() []figure {
 	}
 	count := func(s *Summary) string { return thousands(strconv.FormatInt(s.Counts().TotalCount(), 10)) }
 	all := []figure{
-		countColumn: {head: "count", of: func(s *Summary) float64 { return float64(s.Counts().TotalCount()) }, any: true, text: count},
-		rateColumn: {head: "/s", of: (*Summary).Throughput, any: true, interval: func(s *Summary) (low, high float64) { return s.Confidence.throughput(s) },
-			change: func(c *Change) *FigureChange { return c.Rate }},
-		periodColumn: {head: "period", of: func(s *Summary) float64 { return float64(s.Period) }, any: true, text: func(s *Summary) string { return shortDuration(s.Period) }},
-		minColumn:    {head: "min", of: value(Figure{Name: Min})},
+		countColumn: {
+			head: "count",
+			of:   func(s *Summary) float64 { return float64(s.Counts().TotalCount()) },
+			any:  true,
+			text: count,
+		},
+		rateColumn: {
+			head:     "/s",
+			of:       (*Summary).Throughput,
+			any:      true,
+			interval: func(s *Summary) (low, high float64) { return s.Confidence.throughput(s) },
+			change:   func(c *Change) *FigureChange { return c.Rate },
+		},
+		periodColumn: {
+			head: "period",
+			of:   func(s *Summary) float64 { return float64(s.Period) },
+			any:  true,
+			text: func(s *Summary) string { return shortDuration(s.Period) },
+		},
+		minColumn: {head: "min", of: value(Figure{Name: Min})},
 		meanColumn: {head: "mean", of: value(Figure{Name: Mean}),
 			change: func(c *Change) *FigureChange { return c.Mean }},
 		{head: "max", of: value(Figure{Name: Max})},
@@ -62,18 +77,25 @@ func (t *Table) figures() []figure {
 		all[n].percentile = -1
 	}
 	for n, p := range t.Percentiles {
-		all = slices.Insert(all, meanColumn+1+n, figure{head: "p" + shortest(p), percentile: p,
-			of: value(Figure{Percentile: p}),
+		all = slices.Insert(all, meanColumn+1+n, figure{
+			head:       "p" + shortest(p),
+			percentile: p,
+			of:         value(Figure{Percentile: p}),
 			interval: func(s *Summary) (low, high float64) {
 				scale, e := t.Scale.By(s.Factor), s.Confidence.Percentiles[p]
 				return scale.of(e.Low), scale.of(e.High)
 			},
-			change: func(c *Change) *FigureChange { return c.Percentiles[p] }})
+			change: func(c *Change) *FigureChange { return c.Percentiles[p] },
+		})
 	}
 	for _, f := range t.Shares {
 		share := func(s *Summary) float64 { return f.share(s.Counts(), t.Scale, s.Factor).float }
-		all = slices.Insert(all, len(all)-1, figure{head: f.String(), percentile: -1, of: share,
-			text: func(s *Summary) string { return significant(share(s), 3) + "%" }})
+		all = slices.Insert(all, len(all)-1, figure{
+			head:       f.String(),
+			percentile: -1,
+			of:         share,
+			text:       func(s *Summary) string { return significant(share(s), 3) + "%" },
+		})
 	}
 	return all
 }

@@ -100,7 +100,12 @@ func NewChange(before, after *Summary) *Change {
 // NewRunsChange compares several runs with several others, by the figures of each. The pair is what
 // they add up to.
 func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, level float64) *Change {
-	c := &Change{Percentiles: make(map[float64]*FigureChange), Before: before, After: after, level: level}
+	c := &Change{
+		Percentiles: make(map[float64]*FigureChange),
+		Before:      before,
+		After:       after,
+		level:       level,
+	}
 	for _, s := range before {
 		s.Factor = pair.Before.Factor
 	}
@@ -150,7 +155,8 @@ func (c *Change) outlier(percentile float64) (name string) {
 		sorted := slices.Sorted(slices.Values(values))
 		median := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 		for n, v := range values {
-			switch away := math.Abs(v - median); {
+			away := math.Abs(v - median)
+			switch {
 			case away > farthest:
 				name, farthest, second = runs[n].Input, away, farthest
 			case away > second:
@@ -181,13 +187,15 @@ func (c *Change) Needs(of confidence.Comparison, bound float64, atLeast bool) st
 		return ""
 	}
 	if times <= 1 { // and a smaller one
-		if ratio = bound * of.Least(c.level, 1); atLeast {
+		ratio = bound * of.Least(c.level, 1)
+		if atLeast {
 			ratio = bound / of.Least(c.level, 1)
 		}
 	}
 	proof := fmt.Sprintf("prove %+.3g%%", 100*(ratio-1))
 	if c.Before != nil {
-		if least := max(len(c.Before), len(c.After)); times > 1 {
+		least := max(len(c.Before), len(c.After))
+		if times > 1 {
 			return fmt.Sprintf("Runs like these must be %.0f a side to %s", math.Ceil(times*float64(least)), proof)
 		}
 		return "So many runs like these can " + proof

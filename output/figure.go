@@ -143,7 +143,8 @@ func RowFigures(percentiles []float64) []Figure {
 func FiguresOf(h *histogram.Histogram, figures []Figure, reuse Stats) Stats {
 	percentiles, mean := make([]float64, 0, 16), false
 	for _, f := range figures {
-		if mean = mean || f.Name == Mean; f.Name == "" {
+		mean = mean || f.Name == Mean
+		if f.Name == "" {
 			percentiles = append(percentiles, f.Percentile)
 		}
 	}

@@ -35,7 +35,10 @@ func NewHeadline(rows []HeadlineRow, text func(value float64) string) (h Headlin
 	for _, p := range headlinePercentiles {
 		for _, r := range rows {
 			if v, above := r.At(p); above >= few && v > highest {
-				highest, h.Figure, h.Value, h.Of = v, Figure{Percentile: p}.String(), text(v), r.Name
+				highest = v
+				h.Figure = Figure{Percentile: p}.String()
+				h.Value = text(v)
+				h.Of = r.Name
 			}
 		}
 		if h.Figure != "" {
@@ -45,7 +48,10 @@ func NewHeadline(rows []HeadlineRow, text func(value float64) string) (h Headlin
 	highest = 0
 	for _, r := range rows {
 		if r.Max > highest {
-			highest, h.Worst, h.WorstOf, h.At = r.Max, text(r.Max), r.Name, r.MaxTime
+			highest = r.Max
+			h.Worst = text(r.Max)
+			h.WorstOf = r.Name
+			h.At = r.MaxTime
 		}
 	}
 	return h

@@ -102,7 +102,8 @@ func (t Tag) MarshalJSON() ([]byte, error) {
 func (t *Tag) UnmarshalJSON(text []byte) error {
 	var name *string
 	err := json.Unmarshal(text, &name)
-	if *t = nil; name != nil {
+	*t = nil
+	if name != nil {
 		*t = tags.Parse(*name)
 	}
 	return err
@@ -123,7 +124,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 func (n *Number) UnmarshalJSON(text []byte) error {
 	var v *float64
 	err := json.Unmarshal(text, &v)
-	if *n = Number(math.NaN()); v != nil {
+	*n = Number(math.NaN())
+	if v != nil {
 		*n = Number(*v)
 	}
 	return err
@@ -139,7 +141,8 @@ func (p Printed) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(p, "null")
 func (p *Printed) UnmarshalJSON(text []byte) error {
 	var n *json.Number
 	err := json.Unmarshal(text, &n)
-	if *p = ""; n != nil {
+	*p = ""
+	if n != nil {
 		*p = Printed(*n)
 	}
 	return err
@@ -321,7 +324,13 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 			continue
 		}
 		c := pair.Change
-		change := DocumentChange{Tag: pair.Tag, RunsBefore: max(len(c.Before), 1), RunsAfter: max(len(c.After), 1), Throughput: c.Rate.document(), Mean: c.Mean.document()}
+		change := DocumentChange{
+			Tag:        pair.Tag,
+			RunsBefore: max(len(c.Before), 1),
+			RunsAfter:  max(len(c.After), 1),
+			Throughput: c.Rate.document(),
+			Mean:       c.Mean.document(),
+		}
 		for _, p := range percentiles {
 			change.Percentiles = append(change.Percentiles, DocumentPercentileChange{p, c.Percentiles[p].document()})
 		}
@@ -386,7 +395,9 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares [
 		return Printed(scale.text(v))
 	}
 	stats := StatsOf(h, percentiles, Stats{})
-	d.Min, d.Mean, d.Max = value(stats.Min), value(Value{float: stats.Mean}), value(stats.Max)
+	d.Min = value(stats.Min)
+	d.Mean = value(Value{float: stats.Mean})
+	d.Max = value(stats.Max)
 	d.StdDev = value(Value{float: h.StdDev()})
 	for _, own := range stats.Percentiles {
 		p := DocumentPercentile{own.Percentile, value(own.Value), nil}

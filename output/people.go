@@ -49,7 +49,9 @@ func cutMiddle(text string, limit int) string {
 		return text
 	}
 	runes := []rune(text)
-	from, to, columns := 0, len(runes), 1
+	from := 0
+	to := len(runes)
+	columns := 1
 	for front := true; from < to; front = !front {
 		r := runes[from]
 		if !front {

@@ -205,7 +205,12 @@ func StatsOf(h *histogram.Histogram, percentiles []float64, reuse Stats) Stats {
 
 // RanksOf is [StatsOf] without the mean, which takes longer than all else.
 func RanksOf(h *histogram.Histogram, percentiles []float64, reuse Stats) Stats {
-	s := Stats{Count: h.TotalCount(), Min: ValueOf(h, h.Min()), Max: ValueOf(h, h.Max()), Percentiles: reuse.Percentiles[:0]}
+	s := Stats{
+		Count:       h.TotalCount(),
+		Min:         ValueOf(h, h.Min()),
+		Max:         ValueOf(h, h.Max()),
+		Percentiles: reuse.Percentiles[:0],
+	}
 	var room [16]int64 // on the stack, enough for the usual number of percentiles
 	for n, value := range h.AppendValuesAtPercentiles(room[:0], percentiles) {
 		s.Percentiles = append(s.Percentiles, PercentileValue{percentiles[n], ValueOf(h, value)})

@@ -25,7 +25,8 @@ func RowTable(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", scale.about(), zone, len(layout), "start")
 			for n, c := range columns {
 				name := strings.Replace(strings.Replace(c.name, "per_second", "/s", 1), "percent_", "% ", 1)
-				if widths = append(widths, max(len(name), 8)); n == 0 {
+				widths = append(widths, max(len(name), 8))
+				if n == 0 {
 					widths[n] = 9 // a count with separators
 				}
 				fmt.Fprintf(&b, "  %*s", widths[n], name)

@@ -8,7 +8,9 @@ import (
 // Sentence says which figure of pairs changed most for sure, the one whose interval is farthest
 // from no change, and how many did.
 func (t *Table) Sentence(pairs []Pair) string {
-	all, changed, most := 0, 0, 0.0
+	all := 0
+	changed := 0
+	most := 0.0
 	var first string
 	both := false
 	for _, p := range pairs {
@@ -24,7 +26,8 @@ func (t *Table) Sentence(pairs []Pair) string {
 			if !c.known() {
 				continue
 			}
-			if all++; !c.Significant {
+			all++
+			if !c.Significant {
 				continue
 			}
 			changed++
@@ -53,9 +56,13 @@ func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
 	if p.Tag != nil || p.After.AllTags {
 		head += " of " + p.name()
 	}
-	verb, low, high := "rose", c.Low-1, c.High-1
+	verb := "rose"
+	low := c.Low - 1
+	high := c.High - 1
 	if c.Ratio < 1 {
-		verb, low, high = "fell", 1-c.High, 1-c.Low
+		verb = "fell"
+		low = 1 - c.High
+		high = 1 - c.Low
 	}
 	digits := 1
 	if high-low >= 0.05 {

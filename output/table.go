@@ -203,7 +203,8 @@ func (t *Table) leaveOutMore(g *grid) {
 func (t *Table) cells(s *Summary, digits int) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
-		switch v := f.ifAny(s); {
+		v := f.ifAny(s)
+		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 		case f.text != nil:
 			c.text = f.text(s)
@@ -230,7 +231,8 @@ func (t *Table) believe(c cell, s *Summary, f *figure, digits int) cell {
 	if f.percentile < 0 || f.percentile >= 100 {
 		return c
 	}
-	switch above := Above(s.Counts(), f.percentile); {
+	above := Above(s.Counts(), f.percentile)
+	switch {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim
 	case above < few && t.Colour:

@@ -48,7 +48,14 @@ func timeline(w io.Writer, scale Scale, zone *time.Location, units bool) RowWrit
 func SummaryCSV(w io.Writer, s *Summary, scale Scale, percentiles []float64, shares []Figure, first bool) error {
 	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 }) // max is there
 	period := float64(s.Period) / 1000
-	r := &Row{Tag: s.Tag, Factor: s.Factor, Covered: period, Stats: StatsOf(s.Counts(), percentiles, Stats{}), Counts: s.Counts(), Shares: shares}
+	r := &Row{
+		Tag:     s.Tag,
+		Factor:  s.Factor,
+		Covered: period,
+		Stats:   StatsOf(s.Counts(), percentiles, Stats{}),
+		Counts:  s.Counts(),
+		Shares:  shares,
+	}
 	r.Moved = s.Moved
 	columns := columns(r, scale)
 	var line []byte

@@ -164,7 +164,8 @@ func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error
 	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
 	var tag []TrendFigure
 	for n, f := range trend.Figures {
-		if tag = append(tag, f); n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag, f.Tag) && (trend.Figures[n+1].Tag == nil) == (f.Tag == nil) {
+		tag = append(tag, f)
+		if n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag, f.Tag) && (trend.Figures[n+1].Tag == nil) == (f.Tag == nil) {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s\n\n", escape(f.TagName()))
@@ -273,7 +274,10 @@ func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
 		}
 		for k := range t.Figures {
 			f := &t.Figures[k]
-			unit, value, level, change := s.Unit, "", "", ""
+			unit := s.Unit
+			value := ""
+			level := ""
+			change := ""
 			if f.Unitless() {
 				unit = "/s"
 			}
@@ -356,13 +360,19 @@ func NewTrendDocument(t *Trend, s Scale, zone *time.Location) *TrendDocument {
 	}
 	for _, r := range t.Runs {
 		run := DocumentRun{Name: r.Name, Inputs: r.Inputs}
-		if start, ms := rfc3339(r.Start, zone), r.Start; r.Dated() {
+		start, ms := rfc3339(r.Start, zone), r.Start
+		if r.Dated() {
 			run.Start, run.StartMs = &start, &ms
 		}
 		d.Runs = append(d.Runs, run)
 	}
 	for _, f := range t.Figures {
-		figure := DocumentFigure{Tag: f.Tag, Figure: f.String(), Deviation: Number(f.Deviation), Levels: []DocumentLevel{}}
+		figure := DocumentFigure{
+			Tag:       f.Tag,
+			Figure:    f.String(),
+			Deviation: Number(f.Deviation),
+			Levels:    []DocumentLevel{},
+		}
 		for _, p := range f.Points {
 			figure.Values = append(figure.Values, Number(p.Value))
 		}

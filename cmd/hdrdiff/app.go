@@ -52,7 +52,10 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.Steady, o.EachRun, o.Output, o.Inputs.Runs = summary.SkipWarmup, true, &o.of, true
+	o.Steady = summary.SkipWarmup
+	o.EachRun = true
+	o.Output = &o.of
+	o.Inputs.Runs = true
 	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms); without it, -trend has 50,99,max")
 	percentiles.Given = &o.percentilesGiven
 	c := &cli.Command{
@@ -66,27 +69,66 @@ func app() *cli.Command {
 		Outputs:     func() []string { kind, _ := o.chosen(); return []string{"st " + kind} },
 	}
 	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), []cli.Option{
-		{Name: "sum", Group: cli.GroupInput, Value: cli.Bool(&o.sum), Usage: "each side is one run, whose logs add up"},
-		{Name: "trend", Group: cli.GroupInput, Value: cli.Bool(&o.trend), Not: "sum ci", Why: "a trend looks at each run by itself",
-			Usage: "print how figures change over many runs: the logs, or the folders with logs, in a folder, of a pattern, or of a list"},
-		{Name: "order", Group: cli.GroupInput, Value: cli.Choice(&o.order, "time"), Values: []string{"time", "given"}, Needs: "trend",
-			Usage: "the `ORDER` of runs: time, that of their starts; or given, that of the arguments"},
+		{
+			Name:  "sum",
+			Group: cli.GroupInput,
+			Value: cli.Bool(&o.sum),
+			Usage: "each side is one run, whose logs add up",
+		},
+		{
+			Name:  "trend",
+			Group: cli.GroupInput,
+			Value: cli.Bool(&o.trend),
+			Not:   "sum ci",
+			Why:   "a trend looks at each run by itself",
+			Usage: "print how figures change over many runs: the logs, or the folders with logs, in a folder, of a pattern, or of a list",
+		},
+		{
+			Name:   "order",
+			Group:  cli.GroupInput,
+			Value:  cli.Choice(&o.order, "time"),
+			Values: []string{"time", "given"},
+			Needs:  "trend",
+			Usage:  "the `ORDER` of runs: time, that of their starts; or given, that of the arguments",
+		},
 	}, cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"), []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}), []cli.Option{
-		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Value: cli.Choice(&o.kind, "table"), Given: &o.kindGiven,
-			Types: []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}, {Name: "csv", What: "figures of -trend"}},
-			Usage: "print this `TYPE`, see below"},
+		{
+			Name:    "st",
+			Aliases: "summaryType summary-type",
+			Group:   cli.GroupOutput,
+			Value:   cli.Choice(&o.kind, "table"),
+			Given:   &o.kindGiven,
+			Types:   []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}, {Name: "csv", What: "figures of -trend"}},
+			Usage:   "print this `TYPE`, see below",
+		},
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv"),
 		cli.RatioOption(&o.unit),
 	}, cli.UnitOptions(&o.unit), []cli.Option{
 		percentiles,
-		{Name: "ci", Aliases: "confidence", Group: cli.GroupValues, Value: cli.Parsed(&o.level, "95", report.ParseLevel), Given: &o.levelGiven,
-			Usage: "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too"},
+		{
+			Name:    "ci",
+			Aliases: "confidence",
+			Group:   cli.GroupValues,
+			Value:   cli.Parsed(&o.level, "95", report.ParseLevel),
+			Given:   &o.levelGiven,
+			Usage:   "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too",
+		},
 		cli.OmissionOption(&o.Expected),
-		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
-			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable"},
-		{Name: "undecided", Group: cli.GroupLimits, Needs: "sla", Values: []string{"worse", "pass", "fail"}, Value: cli.Choice(&o.undecided, "worse"),
-			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, but may be chance; pass; or always fail with status 5"},
+		{
+			Name:  "sla",
+			Group: cli.GroupLimits,
+			Value: cli.Each(&o.limits, gate.Parse),
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable",
+		},
+		{
+			Name:   "undecided",
+			Group:  cli.GroupLimits,
+			Needs:  "sla",
+			Values: []string{"worse", "pass", "fail"},
+			Value:  cli.Choice(&o.undecided, "worse"),
+			Usage:  "what an undecided limit does: fail with status 5 if its figure looks worse, but may be chance; pass; or always fail with status 5",
+		},
 	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {
 		if err := o.check(); err != nil {
@@ -103,7 +145,8 @@ func app() *cli.Command {
 // sides takes the arguments: two, or those before -- and those after it.
 func (o *options) sides(args []string, before int) (err error) {
 	if o.trend {
-		if o.new = args; len(args) == 0 || before > 0 {
+		o.new = args
+		if len(args) == 0 || before > 0 {
 			return message.Usagef("-trend takes runs: a folder of logs, a pattern, or a list, without --")
 		}
 		return nil

@@ -37,7 +37,13 @@ type side struct {
 
 // run compares the sides and writes the report. It returns a status if a limit does not hold.
 func run(std *message.Streams, o *options) (err error) {
-	c := &comparison{options: o, std: std, diagnostics: logs.NewDiagnostics(std, o.Strict), old: new(side), new: new(side)}
+	c := &comparison{
+		options:     o,
+		std:         std,
+		diagnostics: logs.NewDiagnostics(std, o.Strict),
+		old:         new(side),
+		new:         new(side),
+	}
 	if c.units, err = logs.NewUnits(std, o.unit); err != nil {
 		return err
 	}
@@ -127,7 +133,13 @@ func (c *comparison) judge() error {
 	if !c.levelGiven && !strict { // only the changes have intervals
 		hide()
 	}
-	c.verdicts = gate.Judge(c.limits, gate.Figures{Summaries: c.new.Summaries, Baseline: c.old.Summaries, Pairs: c.pairs, Scale: scale, Strict: strict})
+	c.verdicts = gate.Judge(c.limits, gate.Figures{
+		Summaries: c.new.Summaries,
+		Baseline:  c.old.Summaries,
+		Pairs:     c.pairs,
+		Scale:     scale,
+		Strict:    strict,
+	})
 	if !c.levelGiven {
 		hide()
 	}
@@ -136,8 +148,15 @@ func (c *comparison) judge() error {
 
 // pair compares the summaries of each tag.
 func (c *comparison) pair() {
-	compared := report.Comparison{Before: c.old.Summaries, After: c.new.Summaries, RunsBefore: c.old.runs, RunsAfter: c.new.runs,
-		Believed: report.Believed(c.figures.Percentiles, c.limits), Printed: c.figures.Percentiles, Level: c.level}
+	compared := report.Comparison{
+		Before:     c.old.Summaries,
+		After:      c.new.Summaries,
+		RunsBefore: c.old.runs,
+		RunsAfter:  c.new.runs,
+		Believed:   report.Believed(c.figures.Percentiles, c.limits),
+		Printed:    c.figures.Percentiles,
+		Level:      c.level,
+	}
 	c.pairs = compared.Pairs(c.diagnostics.Warnf)
 }
 

@@ -36,7 +36,12 @@ func runTrend(std *message.Streams, o *options) error {
 			figures = append(figures, l.Figure)
 		}
 	}
-	t, scale, err := trend.Collect(std, s, units, trend.Options{Options: &o.Options, Figures: figures, Given: o.order == "given", Readable: readable})
+	t, scale, err := trend.Collect(std, s, units, trend.Options{
+		Options:  &o.Options,
+		Figures:  figures,
+		Given:    o.order == "given",
+		Readable: readable,
+	})
 	if err != nil {
 		return err
 	}

@@ -76,30 +76,88 @@ func app() *cli.Command {
 	}
 	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), []cli.Option{cli.TaggedInputOption(&o.Inputs)}, cli.TagOptions(&o.Tags, &o.Inputs, "merge"), []cli.Option{
 		cli.ByOption(&o.Tags),
-		{Name: "s", Aliases: "start from", Group: cli.GroupChoice, Values: []string{"start", "now"}, Value: cli.Choice(&o.from, "start"), Given: &o.fromGiven, Default: "start; now for -push without -state",
-			Usage: "begin at this `MOMENT`: start, with all that is in the logs, or now"},
-		{Name: "agg", Aliases: "aggregate", Group: cli.GroupOutput, Value: cli.SomeLength(&o.sinks.Size, "1s"),
-			Usage: "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it"},
-		{Name: "st", Aliases: "summaryType summary-type", Group: cli.GroupOutput, Values: sinks.Formats, Value: cli.Choice(&o.format, ""),
+		{
+			Name:    "s",
+			Aliases: "start from",
+			Group:   cli.GroupChoice,
+			Values:  []string{"start", "now"},
+			Value:   cli.Choice(&o.from, "start"),
+			Given:   &o.fromGiven,
+			Default: "start; now for -push without -state",
+			Usage:   "begin at this `MOMENT`: start, with all that is in the logs, or now",
+		},
+		{
+			Name:    "agg",
+			Aliases: "aggregate",
+			Group:   cli.GroupOutput,
+			Value:   cli.SomeLength(&o.sinks.Size, "1s"),
+			Usage:   "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it",
+		},
+		{
+			Name:    "st",
+			Aliases: "summaryType summary-type",
+			Group:   cli.GroupOutput,
+			Values:  sinks.Formats,
+			Value:   cli.Choice(&o.format, ""),
 			Default: "a table on a terminal; nothing with -of, -serve or -push; otherwise the merged log",
-			Usage:   "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", ")},
+			Usage:   "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", "),
+		},
 		cli.OutputOption(&o.of, "write the merged log to `FILE`, which grows"),
-		{Name: "serve", Group: cli.GroupOutput, Value: cli.Text(&o.port.Address, ""),
-			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus at /metrics, and /healthz and /readyz"},
-		{Name: "push", Group: cli.GroupOutput, Value: cli.Each(&o.pushes, parsePush),
-			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write (/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are read from " + prom.Credentials + "; repeatable"},
-		{Name: "state", Group: cli.GroupOutput, Needs: "of serve push", Value: cli.Text(&o.state, ""),
-			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again"},
+		{
+			Name:  "serve",
+			Group: cli.GroupOutput,
+			Value: cli.Text(&o.port.Address, ""),
+			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus at /metrics, and /healthz and /readyz",
+		},
+		{
+			Name:  "push",
+			Group: cli.GroupOutput,
+			Value: cli.Each(&o.pushes, parsePush),
+			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write (/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are read from " + prom.Credentials + "; repeatable",
+		},
+		{
+			Name:  "state",
+			Group: cli.GroupOutput,
+			Needs: "of serve push",
+			Value: cli.Text(&o.state, ""),
+			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again",
+		},
 		cli.PercentilesOption(cli.Percentiles(&o.sinks.Percentiles, "50,90,99,99.9"), "show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}, cli.UnitOptions(&o.units), []cli.Option{
-		{Name: "metric", Group: cli.GroupValues, Value: cli.Text(&o.sinks.Metric, ""), Default: metric.Default,
-			Usage: "the `NAME` of metrics, whose values are seconds if their unit is known"},
-		{Name: "sla", Group: cli.GroupLimits, Value: cli.Each(&o.limits, gate.Parse),
-			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable"},
-		{Name: "abort", Group: cli.GroupLimits, Needs: "sla", Value: cli.Bool(&o.abort), Usage: "end as soon as a limit fails"},
-		{Name: "idle", Group: cli.GroupLive, Value: cli.Length(&o.idle, ""), Default: "5s, or the longest interval of the log",
-			Usage: "wait `TIME` for a log that has nothing new, then write the window without it"},
-		{Name: "for", Group: cli.GroupLive, Value: cli.Length(&o.length, ""), Default: "no end", Usage: "end after `TIME`"},
+		{
+			Name:    "metric",
+			Group:   cli.GroupValues,
+			Value:   cli.Text(&o.sinks.Metric, ""),
+			Default: metric.Default,
+			Usage:   "the `NAME` of metrics, whose values are seconds if their unit is known",
+		},
+		{
+			Name:  "sla",
+			Group: cli.GroupLimits,
+			Value: cli.Each(&o.limits, gate.Parse),
+			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable",
+		},
+		{
+			Name:  "abort",
+			Group: cli.GroupLimits,
+			Needs: "sla",
+			Value: cli.Bool(&o.abort),
+			Usage: "end as soon as a limit fails",
+		},
+		{
+			Name:    "idle",
+			Group:   cli.GroupLive,
+			Value:   cli.Length(&o.idle, ""),
+			Default: "5s, or the longest interval of the log",
+			Usage:   "wait `TIME` for a log that has nothing new, then write the window without it",
+		},
+		{
+			Name:    "for",
+			Group:   cli.GroupLive,
+			Value:   cli.Length(&o.length, ""),
+			Default: "no end",
+			Usage:   "end after `TIME`",
+		},
 	}, portOptions(&o.port), cli.Without(cli.RunOptions(&c.Streams, &o.Run), "j", "v"))
 	c.Action = func() error { return run(&c.Streams, o) }
 	return c
@@ -167,7 +225,11 @@ func (r *command) check(d *logs.Diagnostics) error {
 	if err != nil {
 		return err
 	}
-	o.Units, o.Messages, o.Memory, o.EndTime, o.ScrapeTime = units.Logs(r.Ledger()), d, r.Ledger(), endTime, scrapeTime
+	o.Units = units.Logs(r.Ledger())
+	o.Messages = d
+	o.Memory = r.Ledger()
+	o.EndTime = endTime
+	o.ScrapeTime = scrapeTime
 	if o.By, err = r.Rows(); err != nil {
 		return err
 	}
@@ -346,7 +408,12 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 		add(sinks.NewRows(o, r.format, stdout))
 	case r.table:
 		out := r.std.Out
-		screen := &sinks.Terminal{W: out, Width: func() int { return logs.Width(out) }, Height: func() int { return logs.Height(out) }, Colour: logs.Colour(out)}
+		screen := &sinks.Terminal{
+			W:      out,
+			Width:  func() int { return logs.Width(out) },
+			Height: func() int { return logs.Height(out) },
+			Colour: logs.Colour(out),
+		}
 		if message.Terminal(r.std.Err) {
 			r.std.Err = screen.Messages(r.std.Err)
 		}

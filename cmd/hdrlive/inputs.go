@@ -25,8 +25,18 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}, folders: map[string]string{}}
 	end := sync.OnceFunc(func() { close(stop) })
 	o := live.Options{
-		Size: r.sinks.Size, From: r.start, Units: r.sinks.Units, Memory: r.sinks.Memory, State: r.state, By: r.sinks.By,
-		Messages: d, Hint: logs.Hint, Second: r.Second, Idle: time.Duration(r.idle) * time.Millisecond, Stop: stop, Tag: names.of,
+		Size:     r.sinks.Size,
+		From:     r.start,
+		Units:    r.sinks.Units,
+		Memory:   r.sinks.Memory,
+		State:    r.state,
+		By:       r.sinks.By,
+		Messages: d,
+		Hint:     logs.Hint,
+		Second:   r.Second,
+		Idle:     time.Duration(r.idle) * time.Millisecond,
+		Stop:     stop,
+		Tag:      names.of,
 	}
 	if r.gate != nil {
 		o.Whole = &r.gate.Ran

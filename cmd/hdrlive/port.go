@@ -13,13 +13,35 @@ import (
 // portOptions are the options of the port that -serve opens.
 func portOptions(o *port.Options) []cli.Option {
 	return []cli.Option{
-		{Name: "auth", Group: cli.GroupLive, Needs: "serve", Not: "open", Value: cli.Text(&o.Auth, ""),
-			Usage: "answer at -serve only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)"},
-		{Name: "tls-cert", Group: cli.GroupLive, Needs: "tls-key", Value: cli.Text(&o.Certificate, ""),
-			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes"},
-		{Name: "tls-key", Group: cli.GroupLive, Needs: "tls-cert", Value: cli.Text(&o.Key, ""), Usage: "the key of -tls-cert, a `FILE`"},
-		{Name: "open", Group: cli.GroupLive, Needs: "serve", Value: cli.Bool(&o.Open),
-			Usage: "let everybody who reaches -serve read; without it, an address that is not of this machine alone needs -auth or -tls-cert"},
+		{
+			Name:  "auth",
+			Group: cli.GroupLive,
+			Needs: "serve",
+			Not:   "open",
+			Value: cli.Text(&o.Auth, ""),
+			Usage: "answer at -serve only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)",
+		},
+		{
+			Name:  "tls-cert",
+			Group: cli.GroupLive,
+			Needs: "tls-key",
+			Value: cli.Text(&o.Certificate, ""),
+			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes",
+		},
+		{
+			Name:  "tls-key",
+			Group: cli.GroupLive,
+			Needs: "tls-cert",
+			Value: cli.Text(&o.Key, ""),
+			Usage: "the key of -tls-cert, a `FILE`",
+		},
+		{
+			Name:  "open",
+			Group: cli.GroupLive,
+			Needs: "serve",
+			Value: cli.Bool(&o.Open),
+			Usage: "let everybody who reaches -serve read; without it, an address that is not of this machine alone needs -auth or -tls-cert",
+		},
 	}
 }
 

@@ -35,7 +35,9 @@ func app() *cli.Command {
 // commandLine returns a command and the options that it fills.
 func commandLine() (*options, *cli.Command) {
 	o := new(options)
-	o.Steady, o.Output, o.Look.Span = summary.SkipWarmup, &o.of, "each interval"
+	o.Steady = summary.SkipWarmup
+	o.Output = &o.of
+	o.Look.Span = "each interval"
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrplot"},
 		Usage:       "draw HdrHistogram logs",

@@ -29,30 +29,141 @@ func (o *options) define(std *message.Streams) []cli.Option {
 	look := &o.Look
 	return slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "draw"), cli.RowOptions(&o.Tags, "draw"), []cli.Option{
 		cli.UntaggedOption(&o.Inputs),
-		{Name: "compare", Group: cli.GroupChoice, Value: cli.Bool(&o.Compare), Only: append([]string{"type report"}, inCharts...), Usage: "draw each input by itself; otherwise several are added up, tag by tag"},
+		{
+			Name:  "compare",
+			Group: cli.GroupChoice,
+			Value: cli.Bool(&o.Compare),
+			Only:  append([]string{"type report"}, inCharts...),
+			Usage: "draw each input by itself; otherwise several are added up, tag by tag",
+		},
 	}, cli.TimeOptions(&o.Times, cli.Option{}), cli.UnitOptions(&o.Units), []cli.Option{
 		cli.OmissionOption(&o.Expected),
-		{Name: "type", Group: cli.GroupOutput, Types: typeList(), Value: cli.Pick(&o.Type, chart.Timeline.Name, typeNamed), Given: &o.given.kind, Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too"},
-		{Name: "p", Aliases: "percentiles", Group: cli.GroupValues, Value: cli.Percentiles(&o.Percentiles, ""), Only: []string{"type timeline", "type load", "type trend", "format html"},
-			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags", Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50"},
+		{
+			Name:  "type",
+			Group: cli.GroupOutput,
+			Types: typeList(),
+			Value: cli.Pick(&o.Type, chart.Timeline.Name, typeNamed),
+			Given: &o.given.kind,
+			Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too",
+		},
+		{
+			Name:    "p",
+			Aliases: "percentiles",
+			Group:   cli.GroupValues,
+			Value:   cli.Percentiles(&o.Percentiles, ""),
+			Only:    []string{"type timeline", "type load", "type trend", "format html"},
+			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags",
+			Usage:   "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50",
+		},
 		cli.RatioOption(&o.Units),
-		{Name: "log", Group: cli.GroupLook, Value: cli.Bool(&look.LogValues), Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty"},
-		{Name: "linear", Group: cli.GroupLook, Value: cli.Bool(&o.Linear), Only: []string{"type timeline", "type percentiles", "type report", "type load", "type trend", "format html"}, Not: "log", Usage: "a linear axis of values"},
-		{Name: "time", Group: cli.GroupLook, Values: []string{"relative", "absolute"}, Value: cli.Pick(&look.Absolute, "relative", cli.Is("absolute")), Only: overTime, Usage: "the `KIND` of times: relative (since the log's start) or absolute (clock times)"},
+		{
+			Name:  "log",
+			Group: cli.GroupLook,
+			Value: cli.Bool(&look.LogValues),
+			Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty",
+		},
+		{
+			Name:  "linear",
+			Group: cli.GroupLook,
+			Value: cli.Bool(&o.Linear),
+			Only:  []string{"type timeline", "type percentiles", "type report", "type load", "type trend", "format html"},
+			Not:   "log",
+			Usage: "a linear axis of values",
+		},
+		{
+			Name:   "time",
+			Group:  cli.GroupLook,
+			Values: []string{"relative", "absolute"},
+			Value:  cli.Pick(&look.Absolute, "relative", cli.Is("absolute")),
+			Only:   overTime,
+			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
+		},
 		cli.AggregateOption(&o.Aggregate, cli.Option{Only: append([]string{"type load"}, overTime...), Given: &o.AggregateGiven, Default: "as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"}),
-		{Name: "sla", Group: cli.GroupLook, Value: cli.Each(&o.Limits, plot.ParseLimits), Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable"},
+		{
+			Name:  "sla",
+			Group: cli.GroupLook,
+			Value: cli.Each(&o.Limits, plot.ParseLimits),
+			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable",
+		},
 		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"),
-		{Name: "format", Group: cli.GroupOutput, Values: formats, Value: cli.Choice(&o.named, ""), Usage: "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)"},
-		{Name: "width", Group: cli.GroupLook, Value: cli.Float(&look.Width, "1200", cli.AnyNumber), Usage: "the width of the picture in `PIXELS` of 1/96 inch"},
-		{Name: "height", Group: cli.GroupLook, Value: cli.Float(&look.Height, "600", cli.AnyNumber), Given: &o.given.height, Usage: "the height of the picture in `PIXELS` of 1/96 inch"},
-		{Name: "dpi", Group: cli.GroupRare, Hidden: true, Value: cli.Int(&look.DPI, "96", cli.AnyNumber), Usage: "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp"},
-		{Name: "title", Group: cli.GroupLook, Value: cli.Text(&look.Title, ""), Usage: "write `TEXT` above the picture"},
-		{Name: "facet", Group: cli.GroupLook, Values: []string{"tag"}, Value: cli.Pick(&look.Facets, "", cli.Is("tag")), Only: inCharts, Usage: "draw a small chart for each `tag`, with the same axes"},
-		{Name: "mark", Group: cli.GroupLook, Value: cli.List(&o.marks), Only: append([]string{"type trend"}, overTime...), Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable"},
-		{Name: "ymin", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&look.Low, "0", cli.AnyNumber), Given: &o.given.low, Usage: "the lowest `VALUE` of the axis"},
-		{Name: "ymax", Group: cli.GroupLook, Value: cli.Float(&look.High, "0", cli.AnyNumber), Given: &o.given.high, Usage: "the highest `VALUE` of the axis"},
-		{Name: "theme", Group: cli.GroupRare, Hidden: true, Values: []string{"auto", "light", "dark"}, Value: cli.Pick(&look.Theme, "auto", func(name string) string { return strings.TrimPrefix(name, "auto") }), Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page"},
-		{Name: "page-size", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)), Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise"},
+		{
+			Name:   "format",
+			Group:  cli.GroupOutput,
+			Values: formats,
+			Value:  cli.Choice(&o.named, ""),
+			Usage:  "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)",
+		},
+		{
+			Name:  "width",
+			Group: cli.GroupLook,
+			Value: cli.Float(&look.Width, "1200", cli.AnyNumber),
+			Usage: "the width of the picture in `PIXELS` of 1/96 inch",
+		},
+		{
+			Name:  "height",
+			Group: cli.GroupLook,
+			Value: cli.Float(&look.Height, "600", cli.AnyNumber),
+			Given: &o.given.height,
+			Usage: "the height of the picture in `PIXELS` of 1/96 inch",
+		},
+		{
+			Name:   "dpi",
+			Group:  cli.GroupRare,
+			Hidden: true,
+			Value:  cli.Int(&look.DPI, "96", cli.AnyNumber),
+			Usage:  "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp",
+		},
+		{
+			Name:  "title",
+			Group: cli.GroupLook,
+			Value: cli.Text(&look.Title, ""),
+			Usage: "write `TEXT` above the picture",
+		},
+		{
+			Name:   "facet",
+			Group:  cli.GroupLook,
+			Values: []string{"tag"},
+			Value:  cli.Pick(&look.Facets, "", cli.Is("tag")),
+			Only:   inCharts,
+			Usage:  "draw a small chart for each `tag`, with the same axes",
+		},
+		{
+			Name:  "mark",
+			Group: cli.GroupLook,
+			Value: cli.List(&o.marks),
+			Only:  append([]string{"type trend"}, overTime...),
+			Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable",
+		},
+		{
+			Name:   "ymin",
+			Group:  cli.GroupRare,
+			Hidden: true,
+			Value:  cli.Float(&look.Low, "0", cli.AnyNumber),
+			Given:  &o.given.low,
+			Usage:  "the lowest `VALUE` of the axis",
+		},
+		{
+			Name:  "ymax",
+			Group: cli.GroupLook,
+			Value: cli.Float(&look.High, "0", cli.AnyNumber),
+			Given: &o.given.high,
+			Usage: "the highest `VALUE` of the axis",
+		},
+		{
+			Name:   "theme",
+			Group:  cli.GroupRare,
+			Hidden: true,
+			Values: []string{"auto", "light", "dark"},
+			Value:  cli.Pick(&look.Theme, "auto", func(name string) string { return strings.TrimPrefix(name, "auto") }),
+			Usage:  "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page",
+		},
+		{
+			Name:   "page-size",
+			Group:  cli.GroupRare,
+			Hidden: true,
+			Value:  cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)),
+			Usage:  "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise",
+		},
 	}, cli.Without(cli.RunOptions(std, &o.Run), "v"))
 }
 
@@ -116,7 +227,8 @@ func (o *options) check(std *message.Streams) (err error) {
 	if err := draw.Check(look); err != nil {
 		return message.Usagef("-width, -height and -dpi: %w", err)
 	}
-	switch low, high := look.Low, look.High; {
+	low, high := look.Low, look.High
+	switch {
 	case !(low >= 0) || !(high >= 0) || o.given.high && high <= low:
 		return message.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
 	case low == 0 && o.given.low && (look.LogValues || o.Type.Chart.Log):

@@ -71,38 +71,132 @@ const groupRows = "Rows"
 func (o *options) define(std *message.Streams) []cli.Option {
 	r := &o.rows
 	return slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "second"), []cli.Option{
-		{Name: "format", Group: groupRows, Values: measure.Names(), Value: cli.Choice(&o.format, ""), Default: "what the first lines show",
-			Usage: "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", ")},
-		{Name: "time", Group: groupRows, Value: cli.Text(&r.Columns.Time, ""),
-			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time"},
-		{Name: "value", Group: groupRows, Value: cli.Text(&r.Columns.Value, ""), Usage: "the `COLUMN` of the value"},
-		{Name: "end", Group: groupRows, Value: cli.Text(&r.Columns.End, ""), Usage: "the `COLUMN` of the end: the value is the time from -time to that"},
-		{Name: "ok", Group: groupRows, Value: cli.Text(&r.Columns.OK, ""),
-			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a status of HTTP; with ! before it, the text of an error"},
-		{Name: "tag", Group: groupRows, Value: cli.Text(&o.columns, ""), Given: &r.NoTags,
-			Usage: "make the tag of these `COLUMNS`, a list, joined with /; '' for no tag"},
-		{Name: "metric", Group: groupRows, Value: cli.Text(&r.Metric, ""), Default: "http_req_duration",
-			Usage: "of k6, read the metrics whose name matches `REGEXP`"},
-		{Name: "pattern", Group: groupRows, Value: cli.Text(&r.Pattern, ""),
-			Usage: "lines of an access log have this `PATTERN`, the log_format of nginx or the LogFormat of Apache"},
-		{Name: "delimiter", Group: groupRows, Value: cli.Parsed(&r.Delimiter, "", parseDelimiter), Usage: "`CHARACTER` separates columns",
-			Default: "a comma, a tab, a semicolon or a bar, as the first line shows"},
-		{Name: "in", Group: groupRows, Values: unit.Names, Value: cli.Unit(&r.Unit), Usage: "the `UNIT` of values: ns, us, ms or s", Default: "that of the format"},
-		{Name: "time-in", Group: groupRows, Values: unit.Names, Value: cli.Unit(&r.TimeUnit), Usage: "the `UNIT` of times that are numbers: s, ms, us or ns",
-			Default: "by the number of digits"},
-		{Name: "tz", Aliases: "time-zone", Group: groupRows, Value: cli.Parsed(&r.Zone, "UTC", logs.ParseZone),
-			Usage: "the `ZONE` of times without a zone: Europe/Berlin, +02:00 or Local"},
-		{Name: "at", Group: groupRows, Values: []string{"start", "end"}, Value: cli.Choice(&o.at, ""), Default: "what the time of the format is",
-			Usage: "a value belongs to the interval of its `MOMENT`: start or end"},
-		{Name: "errors", Group: groupRows, Values: []string{"keep", "drop", "tag"}, Value: cli.Pick(&o.failed, "keep", failedNamed),
-			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")"},
-		{Name: "interval", Group: cli.GroupOutput, Value: cli.SomeLength(&o.size, "1s"), Usage: "write an interval for each tag and `TIME`"},
-		{Name: "late", Group: cli.GroupOutput, Value: cli.Length(&o.late, ""), Given: &o.lateGiven, Default: "60s, or 5s in a pipe whose rows are new",
-			Usage: "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out"},
-		{Name: "digits", Group: cli.GroupOutput, Value: cli.Int(&o.digits, "3", cli.Between(0, histogram.MaxDigits)), Usage: "histograms have `N` significant digits, 0 to 5"},
+		{
+			Name:    "format",
+			Group:   groupRows,
+			Values:  measure.Names(),
+			Value:   cli.Choice(&o.format, ""),
+			Default: "what the first lines show",
+			Usage:   "the `FORMAT` of the files: " + strings.Join(measure.Names(), ", "),
+		},
+		{
+			Name:  "time",
+			Group: groupRows,
+			Value: cli.Text(&r.Columns.Time, ""),
+			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time",
+		},
+		{
+			Name:  "value",
+			Group: groupRows,
+			Value: cli.Text(&r.Columns.Value, ""),
+			Usage: "the `COLUMN` of the value",
+		},
+		{
+			Name:  "end",
+			Group: groupRows,
+			Value: cli.Text(&r.Columns.End, ""),
+			Usage: "the `COLUMN` of the end: the value is the time from -time to that",
+		},
+		{
+			Name:  "ok",
+			Group: groupRows,
+			Value: cli.Text(&r.Columns.OK, ""),
+			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a status of HTTP; with ! before it, the text of an error",
+		},
+		{
+			Name:  "tag",
+			Group: groupRows,
+			Value: cli.Text(&o.columns, ""),
+			Given: &r.NoTags,
+			Usage: "make the tag of these `COLUMNS`, a list, joined with /; '' for no tag",
+		},
+		{
+			Name:    "metric",
+			Group:   groupRows,
+			Value:   cli.Text(&r.Metric, ""),
+			Default: "http_req_duration",
+			Usage:   "of k6, read the metrics whose name matches `REGEXP`",
+		},
+		{
+			Name:  "pattern",
+			Group: groupRows,
+			Value: cli.Text(&r.Pattern, ""),
+			Usage: "lines of an access log have this `PATTERN`, the log_format of nginx or the LogFormat of Apache",
+		},
+		{
+			Name:    "delimiter",
+			Group:   groupRows,
+			Value:   cli.Parsed(&r.Delimiter, "", parseDelimiter),
+			Usage:   "`CHARACTER` separates columns",
+			Default: "a comma, a tab, a semicolon or a bar, as the first line shows",
+		},
+		{
+			Name:    "in",
+			Group:   groupRows,
+			Values:  unit.Names,
+			Value:   cli.Unit(&r.Unit),
+			Usage:   "the `UNIT` of values: ns, us, ms or s",
+			Default: "that of the format",
+		},
+		{
+			Name:    "time-in",
+			Group:   groupRows,
+			Values:  unit.Names,
+			Value:   cli.Unit(&r.TimeUnit),
+			Usage:   "the `UNIT` of times that are numbers: s, ms, us or ns",
+			Default: "by the number of digits",
+		},
+		{
+			Name:    "tz",
+			Aliases: "time-zone",
+			Group:   groupRows,
+			Value:   cli.Parsed(&r.Zone, "UTC", logs.ParseZone),
+			Usage:   "the `ZONE` of times without a zone: Europe/Berlin, +02:00 or Local",
+		},
+		{
+			Name:    "at",
+			Group:   groupRows,
+			Values:  []string{"start", "end"},
+			Value:   cli.Choice(&o.at, ""),
+			Default: "what the time of the format is",
+			Usage:   "a value belongs to the interval of its `MOMENT`: start or end",
+		},
+		{
+			Name:   "errors",
+			Group:  groupRows,
+			Values: []string{"keep", "drop", "tag"},
+			Value:  cli.Pick(&o.failed, "keep", failedNamed),
+			Usage:  "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")",
+		},
+		{
+			Name:  "interval",
+			Group: cli.GroupOutput,
+			Value: cli.SomeLength(&o.size, "1s"),
+			Usage: "write an interval for each tag and `TIME`",
+		},
+		{
+			Name:    "late",
+			Group:   cli.GroupOutput,
+			Value:   cli.Length(&o.late, ""),
+			Given:   &o.lateGiven,
+			Default: "60s, or 5s in a pipe whose rows are new",
+			Usage:   "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out",
+		},
+		{
+			Name:  "digits",
+			Group: cli.GroupOutput,
+			Value: cli.Int(&o.digits, "3", cli.Between(0, histogram.MaxDigits)),
+			Usage: "histograms have `N` significant digits, 0 to 5",
+		},
 		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
 	}, cli.Without(cli.RunOptions(std, &o.Run), "j", "v"), []cli.Option{
-		{Name: "v", Aliases: "verbose", Group: cli.GroupRun, Value: cli.Bool(&o.Verbose), Usage: "print how many rows were read and what became of them"},
+		{
+			Name:    "v",
+			Aliases: "verbose",
+			Group:   cli.GroupRun,
+			Value:   cli.Bool(&o.Verbose),
+			Usage:   "print how many rows were read and what became of them",
+		},
 	})
 }
 
@@ -158,7 +252,8 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 		var g *growing
 		if len(s.Inputs) == 1 && s.Inputs[n].Once {
 			g = &growing{command: r, Reader: in, w: w, log: log, late: r.late}
-			if in = g; !r.lateGiven {
+			in = g
+			if !r.lateGiven {
 				g.late = soon
 			}
 			cli.OnInterrupt(live.Grace, g.interrupted)
@@ -167,7 +262,8 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 		if err != nil {
 			return err
 		}
-		if r.readers = append(r.readers, reader); g != nil {
+		r.readers = append(r.readers, reader)
+		if g != nil {
 			g.reader = reader
 		}
 	}

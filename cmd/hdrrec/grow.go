@@ -48,7 +48,8 @@ func (g *growing) Read(p []byte) (n int, err error) {
 func (g *growing) wait(waiting bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.waiting = waiting; g.timer != nil {
+	g.waiting = waiting
+	if g.timer != nil {
 		g.timer.Stop()
 	}
 	if !waiting || g.reader == nil || !g.reader.Since(time.Now().Add(-present)) {

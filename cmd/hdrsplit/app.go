@@ -53,10 +53,19 @@ func app() *cli.Command {
 		tags[n].Aliases += short
 	}
 	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), tags, cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"}), []cli.Option{
-		{Name: "od", Aliases: "outputDir output-dir", Group: cli.GroupOutput, Value: cli.Text(&o.folder, "."),
-			Usage: "write to `FOLDER`, which is made if it is missing"},
-		{Name: "verify", Group: cli.GroupRun, Value: cli.Bool(&o.verify),
-			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped"},
+		{
+			Name:    "od",
+			Aliases: "outputDir output-dir",
+			Group:   cli.GroupOutput,
+			Value:   cli.Text(&o.folder, "."),
+			Usage:   "write to `FOLDER`, which is made if it is missing",
+		},
+		{
+			Name:  "verify",
+			Group: cli.GroupRun,
+			Value: cli.Bool(&o.verify),
+			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped",
+		},
 	}, cli.RunOptions(&c.Streams, &o.Run))
 	c.Action = func() error { return run(&c.Streams, o) }
 	return c

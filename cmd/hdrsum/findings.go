@@ -16,10 +16,21 @@ import (
 // findingOptions are the options that find what was bad, and who did it.
 func (o *options) findingOptions() []cli.Option {
 	return []cli.Option{
-		{Name: "worst", Group: cli.GroupOutput, Value: cli.Int(&o.worst, "", cli.AtLeastOne), Default: "none",
-			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log"},
-		{Name: "who", Group: cli.GroupOutput, Value: cli.Float(&o.percentile, "", cli.Percent), Given: &o.who, Default: "none",
-			Usage: "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it"},
+		{
+			Name:    "worst",
+			Group:   cli.GroupOutput,
+			Value:   cli.Int(&o.worst, "", cli.AtLeastOne),
+			Default: "none",
+			Usage:   "list the `N` worst separate moments: time, length, maximum, tag and log",
+		},
+		{
+			Name:    "who",
+			Group:   cli.GroupOutput,
+			Value:   cli.Float(&o.percentile, "", cli.Percent),
+			Given:   &o.who,
+			Default: "none",
+			Usage:   "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it",
+		},
 	}
 }
 

@@ -14,7 +14,10 @@ import (
 
 // rowsFormat is a table with a line for each window, for people.
 var rowsFormat = format{
-	name: "rows", what: "a table over time", readable: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	name:     "rows",
+	what:     "a table over time",
+	readable: true,
+	uses:     slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.RowTable(w, o.scale, o.Zone), nil
 	},
@@ -22,7 +25,11 @@ var rowsFormat = format{
 
 // timelineFormat is CSV whose heads have no units.
 var timelineFormat = format{
-	name: "timeline", what: "CSV over time", others: "series", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
+	name:   "timeline",
+	what:   "CSV over time",
+	others: "series",
+	bare:   true,
+	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.Timeline(w, o.scale, o.Zone), nil
 	},
@@ -38,16 +45,26 @@ var csvRows = format{
 
 // ndjsonFormat is a JSON object in each line.
 var ndjsonFormat = format{
-	name: "ndjson", what: "JSON over time", ending: ".ndjson", others: "jsonl", bare: true, uses: slices.Concat([]string{"tz"}, rowOptions),
-	rows: func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.Zone), nil },
+	name:   "ndjson",
+	what:   "JSON over time",
+	ending: ".ndjson",
+	others: "jsonl",
+	bare:   true,
+	uses:   slices.Concat([]string{"tz"}, rowOptions),
+	rows:   func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.Zone), nil },
 }
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
 	name: metric.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "metric", Default: metric.Default, Group: cli.GroupSeries, Value: cli.Text(&o.metric, ""),
-			Usage: "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known"}
+		return cli.Option{
+			Name:    "metric",
+			Default: metric.Default,
+			Group:   cli.GroupSeries,
+			Value:   cli.Text(&o.metric, ""),
+			Usage:   "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known",
+		}
 	},
 	check: checkMetric,
 	rows:  metricRows,

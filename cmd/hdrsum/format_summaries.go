@@ -18,10 +18,21 @@ const maxTicks = 10_000
 
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
-	name: "hgrm", what: "for plotters", ending: ".hgrm", others: "histogram", bare: true, uses: valueOptions,
+	name:   "hgrm",
+	what:   "for plotters",
+	ending: ".hgrm",
+	others: "histogram",
+	bare:   true,
+	uses:   valueOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "tph", Aliases: "percentilesOutputTicksPerHalf ticks-per-half", Group: cli.GroupRare, Hidden: true, Value: cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
-			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks)}
+		return cli.Option{
+			Name:    "tph",
+			Aliases: "percentilesOutputTicksPerHalf ticks-per-half",
+			Group:   cli.GroupRare,
+			Hidden:  true,
+			Value:   cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
+			Usage:   fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks),
+		}
 	},
 	extension: ".hgrm",
 	each: func(w io.Writer, r *found, s *output.Summary) error {
@@ -43,7 +54,11 @@ var listFormat = format{
 
 // percentilesFormat is that of HdrLogProcessing, one figure in a line.
 var percentilesFormat = format{
-	name: "percentiles", what: "a figure a line", others: "percentile quantiles", bare: true, uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
+	name:   "percentiles",
+	what:   "a figure a line",
+	others: "percentile quantiles",
+	bare:   true,
+	uses:   slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	each: func(w io.Writer, r *found, s *output.Summary) error {
 		return output.Percentiles(w, s, r.scale, r.figures.Percentiles, r.figures.Shares)
 	},
@@ -52,7 +67,10 @@ var percentilesFormat = format{
 // csvFormat is a table for other programs, and rows over time with -agg. HdrLogProcessing's csv is
 // bins, whose width -obs says.
 var csvFormat = format{
-	name: "csv", what: "the table as CSV", ending: ".csv", uses: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
+	name:   "csv",
+	what:   "the table as CSV",
+	ending: ".csv",
+	uses:   slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	instead: func(o *options) *format {
 		switch {
 		case o.given.bucket:
@@ -69,10 +87,20 @@ var csvFormat = format{
 
 // binsFormat counts values in bins of equal width.
 var binsFormat = format{
-	name: "bins", what: "bins of equal width", bare: true, uses: valueOptions,
+	name: "bins",
+	what: "bins of equal width",
+	bare: true,
+	uses: valueOptions,
 	option: func(o *options) cli.Option {
-		return cli.Option{Name: "obs", Aliases: "outputBucketSize output-bucket-size", Group: cli.GroupRare, Hidden: true, Value: cli.Float(&o.bucket, "100", cli.Positive), Given: &o.given.bucket,
-			Usage: "the `SIZE` of bins, and of the first one of bins2, in printed units"}
+		return cli.Option{
+			Name:    "obs",
+			Aliases: "outputBucketSize output-bucket-size",
+			Group:   cli.GroupRare,
+			Hidden:  true,
+			Value:   cli.Float(&o.bucket, "100", cli.Positive),
+			Given:   &o.given.bucket,
+			Usage:   "the `SIZE` of bins, and of the first one of bins2, in printed units",
+		}
 	},
 	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
@@ -82,7 +110,11 @@ var binsFormat = format{
 
 // doublingFormat counts values in bins that double in width.
 var doublingFormat = format{
-	name: "bins2", what: "bins that double", others: "csve", bare: true, uses: slices.Concat([]string{"obs"}, valueOptions),
+	name:      "bins2",
+	what:      "bins that double",
+	others:    "csve",
+	bare:      true,
+	uses:      slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
 		return output.CSVE(w, s, r.scale, r.bucket)
@@ -91,7 +123,11 @@ var doublingFormat = format{
 
 // valuesFormat has the recorded values.
 var valuesFormat = format{
-	name: "values", what: "recorded values", others: "csvr", bare: true, uses: valueOptions,
+	name:      "values",
+	what:      "recorded values",
+	others:    "csvr",
+	bare:      true,
+	uses:      valueOptions,
 	extension: binsExtension,
 	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s, r.scale) },
 }
@@ -101,7 +137,10 @@ const binsExtension = ".csv"
 
 // jsonFormat has all that is known of a summary, also with -sla.
 var jsonFormat = format{
-	name: "json", what: "one JSON document", ending: ".json", uses: slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
+	name:     "json",
+	what:     "one JSON document",
+	ending:   ".json",
+	uses:     slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	breaches: true,
 	all: func(w io.Writer, r *found) error {
 		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.figures, r.Zone, r.mode, r.diagnostics)

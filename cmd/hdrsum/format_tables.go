@@ -16,8 +16,14 @@ var tableOptions = slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptio
 
 // tableFormat is a table for people. On a terminal it begins with a sentence, which has a time.
 var tableFormat = format{
-	name: "table", what: "for people", ending: ".txt", others: "text txt", uses: slices.Concat([]string{"tz"}, tableOptions), readable: true, check: checkWindows,
-	all: writeTable,
+	name:     "table",
+	what:     "for people",
+	ending:   ".txt",
+	others:   "text txt",
+	uses:     slices.Concat([]string{"tz"}, tableOptions),
+	readable: true,
+	check:    checkWindows,
+	all:      writeTable,
 }
 
 // markdown is the name of the table for issues and pages.
@@ -25,8 +31,14 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name: markdown, what: "the table for pages", ending: ".md", others: "md", uses: tableOptions, readable: true, check: checkWindows,
-	all: writeTable,
+	name:     markdown,
+	what:     "the table for pages",
+	ending:   ".md",
+	others:   "md",
+	uses:     tableOptions,
+	readable: true,
+	check:    checkWindows,
+	all:      writeTable,
 }
 
 func writeTable(w io.Writer, r *found) error {

@@ -123,7 +123,8 @@ func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*outp
 	if o.sort != nil {
 		figures := make(map[*output.Summary]float64)
 		for _, s := range summaries {
-			if figures[s] = math.Inf(-1); s.Counts().TotalCount() > 0 {
+			figures[s] = math.Inf(-1)
+			if s.Counts().TotalCount() > 0 {
 				figures[s] = o.sort.Of(s, scale)
 			}
 		}

@@ -35,7 +35,8 @@ func runSummary(o *options) error {
 	if err := r.add(); err != nil {
 		return err
 	}
-	if r.shown = r.Summaries; o.format != &listFormat {
+	r.shown = r.Summaries
+	if o.format != &listFormat {
 		if err := r.judge(); err != nil {
 			return err
 		}
@@ -86,7 +87,12 @@ func (r *found) judge() error {
 		return err
 	}
 	r.warnOmission(scale.In)
-	r.verdicts = gate.Judge(r.limits, gate.Figures{Summaries: r.Summaries, Scale: scale, Watch: r.watch, Strict: r.undecided == "fail"})
+	r.verdicts = gate.Judge(r.limits, gate.Figures{
+		Summaries: r.Summaries,
+		Scale:     scale,
+		Watch:     r.watch,
+		Strict:    r.undecided == "fail",
+	})
 	if !r.given.level { // only the limits needed intervals
 		for _, s := range r.Summaries {
 			s.Confidence = nil

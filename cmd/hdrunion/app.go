@@ -45,13 +45,28 @@ func app() *cli.Command {
 	}
 	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), []cli.Option{cli.TaggedInputOption(&o.Inputs)}, cli.TagOptions(&o.Tags, &o.Inputs, "join"), []cli.Option{
 		cli.IgnoreTagsOption(&o.Tags, "join"), cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"}), []cli.Option{
-		{Name: "r", Aliases: "relative", Group: cli.GroupChoice, Value: cli.Bool(&o.union.Relative),
-			Usage: "let all logs start at the same time, 0"},
+		{
+			Name:    "r",
+			Aliases: "relative",
+			Group:   cli.GroupChoice,
+			Value:   cli.Bool(&o.union.Relative),
+			Usage:   "let all logs start at the same time, 0",
+		},
 		cli.OmissionOption(&o.Expected),
-		{Name: "grid", Group: cli.GroupOutput, Value: cli.Length(&o.union.Grid, ""),
-			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid"},
-		{Name: "tus", Aliases: "targetUnionSec target-union-seconds", Group: cli.GroupOutput, Not: "grid", Value: cli.Length(&o.union.Target, ""),
-			Usage: "join in intervals of at least `TIME`; 0 leaves them as they are"},
+		{
+			Name:  "grid",
+			Group: cli.GroupOutput,
+			Value: cli.Length(&o.union.Grid, ""),
+			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid",
+		},
+		{
+			Name:    "tus",
+			Aliases: "targetUnionSec target-union-seconds",
+			Group:   cli.GroupOutput,
+			Not:     "grid",
+			Value:   cli.Length(&o.union.Target, ""),
+			Usage:   "join in intervals of at least `TIME`; 0 leaves them as they are",
+		},
 		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
 	}, cli.RunOptions(&c.Streams, &o.Run))
 	c.Action = func() error { return run(&c.Streams, o) }

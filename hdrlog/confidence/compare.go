@@ -161,14 +161,19 @@ func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	change := b - a
 	c.Ratio, c.deviation = math.Exp(change), math.Sqrt(va+vb)
 	if c.deviation == 0 { // as of runs that are copies
-		c.Low, c.High, c.P, c.freedom = c.Ratio, c.Ratio, 0, 1
+		c.Low = c.Ratio
+		c.High = c.Ratio
+		c.P = 0
+		c.freedom = 1
 		if change == 0 {
 			c.P = 1
 		}
 	} else if c.deviation > 0 {
 		c.freedom = (va + vb) * (va + vb) / (va*va/float64(len(before)-1) + vb*vb/float64(len(after)-1))
 		half := quantile(level, c.freedom) * c.deviation
-		c.Low, c.High, c.P = math.Exp(change-half), math.Exp(change+half), Tail(change/c.deviation, c.freedom)
+		c.Low = math.Exp(change - half)
+		c.High = math.Exp(change + half)
+		c.P = Tail(change/c.deviation, c.freedom)
 	}
 	return c
 }
@@ -176,7 +181,9 @@ func CompareRuns(before, after []RunFigure, level float64) Comparison {
 // logMean returns the mean of the logarithms of figures, and the variance of that mean. They are
 // not numbers if there is nothing to compute them from, or if a figure is not above zero.
 func logMean(x []RunFigure) (mean, variance float64) {
-	n, squares, slots := float64(len(x)), 0.0, 0.0
+	n := float64(len(x))
+	squares := 0.0
+	slots := 0.0
 	for _, f := range x {
 		if !(f.Value > 0) || math.IsInf(f.Value, 1) {
 			return none, none

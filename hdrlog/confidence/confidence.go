@@ -119,7 +119,12 @@ type slot struct{ low, value, upTo int64 }
 // NewRun returns a run. The histogram is the sum of the windows, which are in the order of time. A
 // window without values may be nil, but must be there. NewRun does not keep the histogram.
 func NewRun(sum *histogram.Histogram, windows []Window) *Run {
-	r := &Run{windows: windows, ratio: sum.Ratio(), layout: sum.Layout(), seen: make(map[int][]float64)}
+	r := &Run{
+		windows: windows,
+		ratio:   sum.Ratio(),
+		layout:  sum.Layout(),
+		seen:    make(map[int][]float64),
+	}
 	for b := range sum.Recorded() {
 		r.total += b.Count
 		r.slots = append(r.slots, slot{b.Low, b.High, r.total})
@@ -290,7 +295,9 @@ func (r *Run) count(n int, slots []int, layout histogram.Layout) *segments {
 		index := layout.IndexOf(r.slots[slot].value)
 		for _, edge := range []int64{layout.LowestAt(index) - 1, layout.HighestAt(index)} {
 			if edge > last {
-				s.edges, s.run, last = append(s.edges, edge), append(s.run, r.below(float64(edge))), edge
+				s.edges = append(s.edges, edge)
+				s.run = append(s.run, r.below(float64(edge)))
+				last = edge
 			}
 		}
 	}
@@ -373,7 +380,10 @@ func total(x []float64) (sum float64) {
 
 // Times returns the estimate in another unit: the figure times a factor above zero.
 func (e Estimate) Times(factor float64) Estimate {
-	e.Value, e.Low, e.High, e.factor = e.Value*factor, e.Low*factor, e.High*factor, e.factor*factor
+	e.Value = e.Value * factor
+	e.Low = e.Low * factor
+	e.High = e.High * factor
+	e.factor = e.factor * factor
 	return e
 }
 
@@ -389,7 +399,8 @@ func (r *Run) rates() (values, seconds []float64) {
 		}
 	}
 	for i, w := range r.windows {
-		if seconds[i] = longest; w != nil {
+		seconds[i] = longest
+		if w != nil {
 			seconds[i] = w.Seconds()
 		}
 		if w, ok := w.(Rated); ok {
@@ -428,7 +439,15 @@ func (e Estimate) shown() Estimate {
 // estimate returns a figure with its interval. Tail are the numbers of values beyond the figure, by
 // window, and beyond how many values rank beyond it.
 func (r *Run) estimate(value, low, high float64, residuals, tail []float64, beyond float64) Estimate {
-	e := Estimate{Value: value, Low: low, High: high, Windows: len(r.windows), run: r, factor: 1, beyond: beyond}
+	e := Estimate{
+		Value:   value,
+		Low:     low,
+		High:    high,
+		Windows: len(r.windows),
+		run:     r,
+		factor:  1,
+		beyond:  beyond,
+	}
 	n, time := float64(len(residuals)), AutocorrelationTime(residuals)
 	e.Independent = min(n/time, n/r.medianTime, float64(r.filled))
 	if sum := total(tail); sum > 0 {
@@ -451,7 +470,9 @@ type HistogramWindow struct {
 
 // Count implements [Window].
 func (w HistogramWindow) Count(upTo, counts []int64) (total int64) {
-	layout, n, seen := w.Layout(), 0, int64(0)
+	layout := w.Layout()
+	n := 0
+	seen := int64(0)
 	for slot, count := range w.Slots() {
 		for n < len(upTo) && layout.IndexOf(upTo[n]) < slot {
 			counts[n] = seen

@@ -49,7 +49,9 @@ func spreads(x []float64) (sums, spreads []float64) {
 	for i, v := range x {
 		t := float64(i + 1)
 		sum += v
-		squares, weighted, weights = squares+sum*sum, weighted+t*sum, weights+t*t
+		squares = squares + sum*sum
+		weighted = weighted + t*sum
+		weights = weights + t*t
 		slope := sum / t
 		sums, spreads = append(sums, sum), append(spreads, squares-2*slope*weighted+slope*slope*weights)
 	}
@@ -75,7 +77,8 @@ func (r *Run) Shift(percentile float64) (window int, ok bool) {
 	for side, span := range [][2]int{{0, window}, {window, n}} {
 		seen, counts := r.seen[at][span[0]:span[1]], r.counts[span[0]:span[1]]
 		share, part := ratioOf(seen, counts)
-		if above[side] = 1 - share; float64(len(part))/AutocorrelationTime(part) < MinIndependent {
+		above[side] = 1 - share
+		if float64(len(part))/AutocorrelationTime(part) < MinIndependent {
 			return 0, false
 		}
 	}

@@ -16,7 +16,9 @@ func (p *Payload) Check() error {
 	var total, seen int64 // seen: see accumulateZigZag
 	for len(encoded) > 0 {
 		done, next, n := checkEights(encoded, index, p.slots)
-		encoded, index, total = encoded[done:], next, total+n
+		encoded = encoded[done:]
+		index = next
+		total = total + n
 		seen |= total
 		if len(encoded) == 0 {
 			break
@@ -25,7 +27,9 @@ func (p *Payload) Check() error {
 		if err != nil {
 			return err
 		}
-		encoded, index, total = encoded[size:], index+step, total+n
+		encoded = encoded[size:]
+		index = index + step
+		total = total + n
 		seen |= total
 	}
 	if seen < 0 {
@@ -71,7 +75,9 @@ func checkEights(encoded []byte, index, slots int) (done, next int, total int64)
 	if n := min(len(encoded)/32, 64); useVectors && n > 0 && binary.LittleEndian.Uint64(encoded)&goesOn == 0 {
 		blocks, ran, all := checkBlocks(&encoded[0], n)
 		if next := index + 32*blocks + int(ran); next <= slots {
-			done, index, total = 32*blocks, next, int64(all-ran)
+			done = 32 * blocks
+			index = next
+			total = int64(all - ran)
 		}
 	}
 	for done+4*8 <= len(encoded) && index+4*8*64 <= slots {
@@ -82,7 +88,10 @@ func checkEights(encoded []byte, index, slots int) (done, next int, total int64)
 			break
 		}
 		done += 4 * 8
-		h0, h1, h2, h3 := w0>>1&halves, w1>>1&halves, w2>>1&halves, w3>>1&halves
+		h0 := w0 >> 1 & halves
+		h1 := w1 >> 1 & halves
+		h2 := w2 >> 1 & halves
+		h3 := w3 >> 1 & halves
 		ran := sumBytes(h0&runs(w0) + h1&runs(w1) + h2&runs(w2) + h3&runs(w3))
 		index += 4*8 + int(ran)
 		total += int64(sumBytes(h0+h1+h2+h3) - ran)

@@ -103,7 +103,9 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 			if done > 0 {
 				sum.mark(index, next)
 			}
-			encoded, index, total = encoded[done:], next, total+n
+			encoded = encoded[done:]
+			index = next
+			total = total + n
 			seen |= total
 			if len(encoded) == 0 {
 				break

@@ -24,7 +24,9 @@ func (p *Payload) decodeFew(sum *Histogram) bool {
 		return false
 	}
 	few := slices.Grow(sum.few[:0], len(encoded))[:len(encoded)]
-	found, index, total := 0, 0, int64(0)
+	found := 0
+	index := 0
+	total := int64(0)
 	for at := 0; at < len(encoded); at++ {
 		b := encoded[at]
 		if b >= 0x80 {
@@ -37,7 +39,9 @@ func (p *Payload) decodeFew(sum *Histogram) bool {
 			}
 			few[found] = slot{index, n}
 			found += min(int(n), 1)
-			index, total, at = index+step, total+n, at+size-1
+			index = index + step
+			total = total + n
+			at = at + size - 1
 			continue
 		}
 		// A count n adds n and advances by 1, a run of n adds nothing and advances by n. The
@@ -86,7 +90,9 @@ func fewPages(few []slot, yield func(low int, counts []int64) bool) {
 // sumFew returns the sum of the values of a list of slots, as [run.sum] does.
 func (l Layout) sumFew(few []slot) (sum int64) {
 	for len(few) > 0 {
-		first, total, weighted := few[0].index, int64(0), int64(0)
+		first := few[0].index
+		total := int64(0)
+		weighted := int64(0)
 		bucket, _ := l.split(first)
 		n, end := 0, (bucket+2)<<l.halfMagnitude()
 		for ; n < len(few) && few[n].index < end; n++ {

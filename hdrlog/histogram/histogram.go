@@ -109,7 +109,12 @@ func (h *Histogram) reset(layout Layout) {
 			clear(counts)
 		}
 	}
-	h.layout, h.counts, h.pages, h.few, h.total, h.least = layout, h.counts[:0], h.pages[:0], h.few[:0], 0, 0
+	h.layout = layout
+	h.counts = h.counts[:0]
+	h.pages = h.pages[:0]
+	h.few = h.few[:0]
+	h.total = 0
+	h.least = 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
@@ -154,7 +159,9 @@ func (h *Histogram) room(low, high int) (base int, counts []int64) {
 		h.spread()
 	}
 	if h.total == 0 {
-		h.counts, h.pages, h.base = h.counts[:0], h.pages[:0], low&^(pageSize-1)
+		h.counts = h.counts[:0]
+		h.pages = h.pages[:0]
+		h.base = low &^ (pageSize - 1)
 	} else if low < h.base {
 		h.lower(low)
 	}
@@ -302,7 +309,10 @@ func (h *Histogram) Add(other *Histogram) error {
 // addFiner adds the counts from slot low on of a histogram whose layout is coarser. It does not add
 // to the total.
 func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
-	layout, base, slots, pages := h.layout, h.base, h.counts, h.pages
+	layout := h.layout
+	base := h.base
+	slots := h.counts
+	pages := h.pages
 	for i, n := range counts {
 		if n != 0 {
 			value, _ := coarser.moved(low+i, layout)

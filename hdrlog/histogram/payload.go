@@ -258,10 +258,14 @@ func (p *Payload) parseHeader(raw []byte) error {
 	if len(raw) < size {
 		return fmt.Errorf("%w: %d bytes do not hold a header", ErrTruncated, len(raw))
 	}
-	digits, lowest, highest := raw[4:], raw[8:], raw[16:]
+	digits := raw[4:]
+	lowest := raw[8:]
+	highest := raw[16:]
 	ratio := 1.0
 	if p.version > 0 {
-		digits, lowest, highest = raw[12:], raw[16:], raw[24:]
+		digits = raw[12:]
+		lowest = raw[16:]
+		highest = raw[24:]
 		ratio = math.Float64frombits(binary.BigEndian.Uint64(raw[32:]))
 	}
 	p.layout = Layout{
@@ -385,7 +389,8 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 // Decode makes h hold the counts, in the memory of h. After an error, h is empty. The errors are
 // those of [Payload.AddTo].
 func (p *Payload) Decode(h *Histogram) error {
-	if h.reset(p.layout); p.decodeFew(h) {
+	h.reset(p.layout)
+	if p.decodeFew(h) {
 		return nil
 	}
 	return p.addTo(h)

@@ -95,7 +95,9 @@ func (r run) sum() int64 {
 	}
 	for ; len(counts) >= 8; counts, at = counts[8:], at+8 {
 		c := (*[8]int64)(counts)
-		c13, c57, c26 := c[1]+c[3], c[5]+c[7], c[2]+c[6]
+		c13 := c[1] + c[3]
+		c57 := c[5] + c[7]
+		c26 := c[2] + c[6]
 		c37, c45 := c[3]+c[7], c[4]+c[5]
 		upper := c45 + c[6] + c[7]
 		all := c[0] + c[2] + c13 + upper
@@ -209,7 +211,9 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		for ; len(counts) > 0; low, counts = low+8, counts[8:] {
 			if useVectors && low > skipped && len(counts) >= 32 {
 				done, now := skip32(&counts[0], len(counts)/32, seen, rank)
-				low, counts, seen = low+32*done, counts[32*done:], now
+				low = low + 32*done
+				counts = counts[32*done:]
+				seen = now
 				skipped = low + 31
 				if len(counts) == 0 {
 					break

@@ -37,7 +37,8 @@ func (p *Picture) Caption() string {
 	if lines := len(p.Total.Lines); lines > 1 && !p.Facets { // small heat maps have no lines
 		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
 	}
-	if name := p.Describe(p.Type).Name; p.Type.Chart.Marks == Lines {
+	name := p.Describe(p.Type).Name
+	if p.Type.Chart.Marks == Lines {
 		if p.Type.Chart.Rate {
 			name += " of " + p.Span
 		}
@@ -75,7 +76,8 @@ func (p *Picture) spans() string {
 		}
 		all = append(all, from.Format(time.DateTime)+" to "+to.Format(layout))
 	}
-	if slices.Sort(all); len(all) > 0 {
+	slices.Sort(all)
+	if len(all) > 0 {
 		all = slices.Compact(all)
 		if len(all) > most {
 			all = []string{all[0], fmt.Sprintf("%d more times", len(all)-1)}
@@ -154,7 +156,12 @@ func (p *Picture) Moments() (all []Described) {
 			precise = 100
 		}
 		rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
-		d := Described{Number: i + 1, Name: m.Name, At: axis.Since(rounded(m.Start)/1000, furthest), Length: axis.Length(max(int64(rounded(m.End-m.Start)), 1))}
+		d := Described{
+			Number: i + 1,
+			Name:   m.Name,
+			At:     axis.Since(rounded(m.Start)/1000, furthest),
+			Length: axis.Length(max(int64(rounded(m.End-m.Start)), 1)),
+		}
 		d.Peak = strings.TrimSpace(axis.Value("", m.Value/scale.Divide) + " " + scale.Unit)
 		if part := 100 * m.Share; part >= 10 {
 			d.Share = fmt.Sprintf("%.0f%%", part)

@@ -40,7 +40,8 @@ func PerSecond() Measure { return Measure{RateName, output.Figure{Name: output.T
 
 // of returns the value, not a number if there is none.
 func (m *Measure) of(s *output.Stats, seconds, ratio float64) float64 {
-	switch v := m.Figure.Of(s, seconds).Float(); {
+	v := m.Figure.Of(s, seconds).Float()
+	switch {
 	case !m.Unitless():
 		return unit.Divide(v, ratio)
 	case seconds > 0:
@@ -159,7 +160,13 @@ const windowRoom = 16 << 20
 // Plan returns what the collector needs of a scan. Emit takes the results, and may add them with
 // [Collector.Measure] and [Collector.Add].
 func (c *Collector) Plan(emit func(*flow.Result) error) *flow.Plan {
-	p := &flow.Plan{Window: flow.Each, Relative: c.Relative, Sources: true, Figures: append(figuresOf(c.Measures), output.Figure{Name: output.Count}), Emit: emit}
+	p := &flow.Plan{
+		Window:   flow.Each,
+		Relative: c.Relative,
+		Sources:  true,
+		Figures:  append(figuresOf(c.Measures), output.Figure{Name: output.Count}),
+		Emit:     emit,
+	}
 	if c.Aggregate > 0 {
 		p.Window, p.Room = c.Aggregate, cmp.Or(c.limit, windowRoom)
 	}
@@ -173,11 +180,17 @@ func (c *Collector) Plan(emit func(*flow.Result) error) *flow.Plan {
 // Measure takes what the collector needs from a result of its plan.
 func (c *Collector) Measure(r *flow.Result, into *Interval) {
 	v := r.Visit
-	into.of, into.stats, into.rough, into.seconds = nil, r.Stats, &r.Coarse, v.Length
+	into.of = nil
+	into.stats = r.Stats
+	into.rough = &r.Coarse
+	into.seconds = v.Length
 	w := Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}
-	if w.Begin, w.End = v.StartMillis(), v.EndMillis(); c.Aggregate > 0 {
+	w.Begin, w.End = v.StartMillis(), v.EndMillis()
+	if c.Aggregate > 0 {
 		into.of, into.seconds = r, float64(r.Recorded())/1000
-		w.Begin, w.End, w.Intervals = r.Start, r.End, r.Intervals()
+		w.Begin = r.Start
+		w.End = r.End
+		w.Intervals = r.Intervals()
 	}
 	if c.Relative {
 		w.Begin, w.End = w.Begin-hdrlog.Millis(v.LogStart), w.End-hdrlog.Millis(v.LogStart)
@@ -190,14 +203,20 @@ func (c *Collector) Measure(r *flow.Result, into *Interval) {
 func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
 	into.stats, into.seconds = output.FiguresOf(h, append(figuresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded.Millis)/1000
 	into.stats.Moved = m.Recorded.Moved
-	if into.rough = nil; c.WindowBytes > 0 {
+	into.rough = nil
+	if c.WindowBytes > 0 {
 		into.own.Reset()
 		if err := into.own.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
 			return err
 		}
 		into.rough = &into.own
 	}
-	c.measure(Window{Start: m.Window.Start, Begin: m.Window.Start, End: m.Window.End, Intervals: m.Intervals()}, into)
+	c.measure(Window{
+		Start:     m.Window.Start,
+		Begin:     m.Window.Start,
+		End:       m.Window.End,
+		Intervals: m.Intervals(),
+	}, into)
 	return nil
 }
 
@@ -271,8 +290,11 @@ func (c *Collector) addTotal(g *gathered, r *flow.Result) error {
 		if err := c.measureTotal(); err != nil {
 			return err
 		}
-		c.all, c.count, c.end = r, r.Stats.Count, r.End
-		if c.apart = c.apart || c.total.ratio != 0 && c.total.ratio != g.ratio; c.Relative {
+		c.all = r
+		c.count = r.Stats.Count
+		c.end = r.End
+		c.apart = c.apart || c.total.ratio != 0 && c.total.ratio != g.ratio
+		if c.Relative {
 			c.from = hdrlog.Millis(r.Visit.LogStart)
 		}
 		c.total.ratio = g.ratio
@@ -293,8 +315,11 @@ func (c *Collector) measureTotal() error {
 	if c.Totals == nil || c.all == nil {
 		return nil
 	}
-	if n := len(c.Totals) - 1; c.apart {
-		c.Totals, c.total.measures, c.total.lines = c.Totals[n:], c.total.measures[n:], c.total.lines[n:]
+	n := len(c.Totals) - 1
+	if c.apart {
+		c.Totals = c.Totals[n:]
+		c.total.measures = c.total.measures[n:]
+		c.total.lines = c.total.lines[n:]
 	}
 	s := output.Stats{Count: c.count}
 	if !c.apart {
@@ -366,7 +391,8 @@ func (c *Collector) Forget(time int64) (some bool) {
 		for i := range g.windows {
 			g.bytes += g.sizeOf(&g.windows[i])
 		}
-		if c.bytes += g.bytes; len(g.windows) == 0 {
+		c.bytes += g.bytes
+		if len(g.windows) == 0 {
 			delete(c.series, label)
 			c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == label })
 		}
@@ -392,12 +418,20 @@ func (c *Collector) at(group, label string) *gathered {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
 			c.total = gathered{measures: c.Totals, lines: make([][]Point, len(c.Totals))}
-			c.width, c.recent, c.room = max(c.Step, 1), math.MaxInt64, c.WindowBytes
+			c.width = max(c.Step, 1)
+			c.recent = math.MaxInt64
+			c.room = c.WindowBytes
 			if c.Step > 0 {
 				c.recent = math.MinInt64
 			}
 		}
-		g = &gathered{label: label, group: group, measures: c.Measures, lines: make([][]Point, len(c.Measures)), paged: c.Paged}
+		g = &gathered{
+			label:    label,
+			group:    group,
+			measures: c.Measures,
+			lines:    make([][]Point, len(c.Measures)),
+			paged:    c.Paged,
+		}
 		c.series[label] = g
 		c.order = append(c.order, label)
 	}

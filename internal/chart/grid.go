@@ -147,7 +147,9 @@ func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, u
 // rowsOf returns the rows of a slot.
 func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) extent {
 	if f.layout != layout || f.unit != unit {
-		f.layout, f.unit, f.taken = layout, unit, nil
+		f.layout = layout
+		f.unit = unit
+		f.taken = nil
 	}
 	for len(f.taken) <= index {
 		f.taken = append(f.taken, extent{})

@@ -71,7 +71,8 @@ func (p *Picture) Result() string {
 // headline returns the sentence of hdrsum, with the labels of the series.
 func (p *Picture) headline(labels []string) output.Headline {
 	at := ""
-	if _, to, _ := p.TimeRange(); len(p.Worst) > 0 {
+	_, to, _ := p.TimeRange()
+	if len(p.Worst) > 0 {
 		at = output.TimeIn(p.Worst[0].Peak+p.Origin, p.Origin, p.Origin+int64(to), p.Location())
 	}
 	var rows []output.HeadlineRow

@@ -28,8 +28,13 @@ func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, p
 	stats := output.StatsOf(h, Levels, output.Stats{})
 	value := func(v float64) float64 { return unit.Divide(v, ratio) }
 	s := Summary{
-		Label: label, Intervals: intervals, Count: stats.Count,
-		Min: value(stats.Min.Float()), Mean: value(stats.Mean), Max: value(stats.Max.Float()), Percentiles: []float64{},
+		Label:       label,
+		Intervals:   intervals,
+		Count:       stats.Count,
+		Min:         value(stats.Min.Float()),
+		Mean:        value(stats.Mean),
+		Max:         value(stats.Max.Float()),
+		Percentiles: []float64{},
 	}
 	if period > 0 {
 		s.PerSecond = float64(s.Count) / (float64(period) / 1000)

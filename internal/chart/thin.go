@@ -26,7 +26,8 @@ func Runs(points []Point, width float64) [][]Point {
 			continue
 		}
 		if p.Start > end+slack {
-			if flush(); run != nil {
+			flush()
+			if run != nil {
 				all = append(all, run)
 			}
 			run = nil
@@ -37,7 +38,8 @@ func Runs(points []Point, width float64) [][]Point {
 		column = append(column, p)
 		end = math.Max(end, p.End)
 	}
-	if flush(); run != nil {
+	flush()
+	if run != nil {
 		all = append(all, run)
 	}
 	return all

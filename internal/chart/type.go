@@ -103,8 +103,11 @@ var Throughput = &Type{
 	What:     "values per second",
 	Measures: func([]float64) []Measure { return []Measure{PerSecond()} },
 	Chart: Chart{
-		Marks: Lines, Name: "values per second", Rate: true,
-		Empty: "no interval has both values and a length", EmptyView: "no interval with values and a length starts in this time",
+		Marks:     Lines,
+		Name:      "values per second",
+		Rate:      true,
+		Empty:     "no interval has both values and a length",
+		EmptyView: "no interval with values and a length starts in this time",
 	},
 }
 
@@ -175,7 +178,9 @@ func (p *Picture) Steep() bool {
 	if p.Type.Chart.Marks == Dots {
 		return p.wide()
 	}
-	highest, middle, times := 0.0, math.Inf(1), float64(steep)
+	highest := 0.0
+	middle := math.Inf(1)
+	times := float64(steep)
 	for _, s := range p.Series {
 		if p.Type.Chart.Marks != Lines {
 			i := slices.IndexFunc(s.Curve.Steps, func(step Step) bool { return step.Percentile >= 50 && step.Value > 0 })

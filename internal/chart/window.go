@@ -38,7 +38,9 @@ func (w *Window) include(other *Window) error {
 	if w.Count > math.MaxInt64-other.Count {
 		return histogram.ErrOverflow
 	}
-	w.Start, w.Begin, w.End = min(w.Start, other.Start), min(w.Begin, other.Begin), max(w.End, other.End)
+	w.Start = min(w.Start, other.Start)
+	w.Begin = min(w.Begin, other.Begin)
+	w.End = max(w.End, other.End)
 	if other.Max > w.Max {
 		w.Max, w.Source = other.Max, other.Source
 	}

@@ -93,7 +93,9 @@ func Main(c *Command) int {
 		message.Print(os.Stderr, c.Name, "interrupted")
 		os.Exit(interrupted(s))
 	}()
-	c.In, c.Out, c.Err = os.Stdin, os.Stdout, os.Stderr
+	c.In = os.Stdin
+	c.Out = os.Stdout
+	c.Err = os.Stderr
 	return Run(c, os.Args[1:])
 }
 
@@ -185,10 +187,15 @@ func Run(c *Command, args []string) int {
 // set fills the options and the arguments by a command line. The library sets the options.
 func (c *Command) set(line line) error {
 	app := &cli.App{
-		Name: c.Name, Writer: c.Out, ErrWriter: c.Err, HideHelp: true, HideVersion: true, HideHelpCommand: true,
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return message.Usagef("%w", err) },
-		Action:         func(*cli.Context) error { return nil },
+		Name:            c.Name,
+		Writer:          c.Out,
+		ErrWriter:       c.Err,
+		HideHelp:        true,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		ExitErrHandler:  func(*cli.Context, error) {},
+		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return message.Usagef("%w", err) },
+		Action:          func(*cli.Context) error { return nil },
 	}
 	for n := range c.Options { // by one name each, see [arguments]
 		o := &c.Options[n]

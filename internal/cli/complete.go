@@ -49,7 +49,8 @@ func (c *Command) candidates(args []string) []candidate {
 			return c.values(o, args[:n-1], "", last)
 		}
 	}
-	switch name, value, hasValue := strings.Cut(last, "="); {
+	name, value, hasValue := strings.Cut(last, "=")
+	switch {
 	case !strings.HasPrefix(last, "-"):
 		return nil
 	case !hasValue:

@@ -120,7 +120,11 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 	file, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(loggen.Write(file, loggen.Options{
-		Seconds: int(numbers[0]), Rate: int(numbers[1]), Seed: uint64(numbers[2]), Factor: numbers[3], Start: 1468800000000 + int64(numbers[4])*1000,
+		Seconds: int(numbers[0]),
+		Rate:    int(numbers[1]),
+		Seed:    uint64(numbers[2]),
+		Factor:  numbers[3],
+		Start:   1468800000000 + int64(numbers[4])*1000,
 	}))
 	ts.Check(file.Close())
 }

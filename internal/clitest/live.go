@@ -181,7 +181,9 @@ func (b *buffer) String() string {
 func Start(t testing.TB, stdin io.Reader, name string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, &p.stdout, &p.stderr
+	p.cmd.Stdin = stdin
+	p.cmd.Stdout = &p.stdout
+	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

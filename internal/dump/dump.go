@@ -40,7 +40,14 @@ func Of(i *hdrlog.Interval) (Line, *histogram.Histogram, error) {
 	if err := p.Decode(h); err != nil {
 		return Line{}, nil, err
 	}
-	line := Line{Tag: "-", Start: i.StartMillis(), End: i.EndMillis(), Kind: "integer", Digits: h.Layout().Digits, Count: h.TotalCount()}
+	line := Line{
+		Tag:    "-",
+		Start:  i.StartMillis(),
+		End:    i.EndMillis(),
+		Kind:   "integer",
+		Digits: h.Layout().Digits,
+		Count:  h.TotalCount(),
+	}
 	if i.Tag != nil {
 		line.Tag = string(i.Tag)
 	}

@@ -142,7 +142,8 @@ func (l *Limit) parseValue(value string) (err error) {
 	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
 	over := l.Name == output.Over
 	// p99<=10% can only be +10%: a share of a latency is no limit. What >=90% means is not clear.
-	if l.Relative = percent && (signed || !over && !l.AtLeast); percent || over {
+	l.Relative = percent && (signed || !over && !l.AtLeast)
+	if percent || over {
 		l.Value, err = strconv.ParseFloat(number, 64)
 	} else {
 		l.Value, l.Unit, err = unit.ParseValue(number)
@@ -213,7 +214,9 @@ func (l *Limit) best(value float64, s *output.Summary, scale unit.Scale) float64
 	if l.Relative || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
 		return value
 	}
-	h, layout, ratio := s.Counts(), s.Counts().Layout(), l.ratio(s, scale)
+	h := s.Counts()
+	layout := s.Counts().Layout()
+	ratio := l.ratio(s, scale)
 	slot := layout.IndexOf(h.Max())
 	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
 		slot = layout.IndexOf(int64(math.Round(raw)))
@@ -341,14 +344,23 @@ func (l *Limit) unit() string {
 const roundoff = 1e-12
 
 func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
-	v := Verdict{Limit: l, Tag: s.Name(), Bound: l.Value, Unit: l.unit(), Low: math.NaN(), High: math.NaN()}
+	v := Verdict{
+		Limit: l,
+		Tag:   s.Name(),
+		Bound: l.Value,
+		Unit:  l.unit(),
+		Low:   math.NaN(),
+		High:  math.NaN(),
+	}
 	if v.Unit == "" && !l.Unitless() {
 		v.Unit = f.Scale.Name
 	}
 	if l.Window > 0 {
 		v.Bound, v.Missing = l.Share, "no values"
 		if h := f.Watch.of(l, s); h.all > 0 {
-			v.Missing, v.Windows, v.Value = "", h.all, 100*float64(h.kept)/float64(h.all)
+			v.Missing = ""
+			v.Windows = h.all
+			v.Value = 100 * float64(h.kept) / float64(h.all)
 			v.decide(v.Value >= v.Bound)
 		}
 		return v
@@ -382,7 +394,8 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 }
 
 func (v *Verdict) decide(holds bool) {
-	if v.Result = Fails; holds {
+	v.Result = Fails
+	if holds {
 		v.Result = Holds
 	}
 }
@@ -407,7 +420,8 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	case l.Name == "count":
 		return // it is no sample of anything
 	case l.Relative:
-		if v.believeChange(s, f); v.Note != "" {
+		v.believeChange(s, f)
+		if v.Note != "" {
 			v.undecided(v.Note)
 		}
 	case s.Confidence == nil:
@@ -419,7 +433,8 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		}
 		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value) // the figure may be in another unit
 		if math.IsNaN(v.Low) && math.IsNaN(v.High) {
-			if v.Note = "too short for an interval"; f.Strict {
+			v.Note = "too short for an interval"
+			if f.Strict {
 				v.Result = Undecided
 			}
 		}
@@ -434,9 +449,12 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	if l.AtLeast {
 		better, worse = v.High, v.Low
 	}
-	if v.decide(v.keeps(worse)); v.Result == Fails && (math.IsNaN(better) || v.keeps(better)) {
-		if v.undecided("the interval includes the bound"); v.Worse {
-			if v.Note = Unproven; v.needs != "" {
+	v.decide(v.keeps(worse))
+	if v.Result == Fails && (math.IsNaN(better) || v.keeps(better)) {
+		v.undecided("the interval includes the bound")
+		if v.Worse {
+			v.Note = Unproven
+			if v.needs != "" {
 				v.Note += ". " + v.needs
 			}
 		}
@@ -482,7 +500,9 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 		return
 	}
 	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
-		v.Low, v.High, v.Note = c.Low*v.Baseline, c.High*v.Baseline, ""
+		v.Low = c.Low * v.Baseline
+		v.High = c.High * v.Baseline
+		v.Note = ""
 		v.needs = change.Needs(c, 1+l.Value/100, l.AtLeast)
 	}
 }
@@ -586,7 +606,8 @@ func rounded(v float64, digits int) float64 {
 func Count(verdicts []Verdict) (failed, open, worse int) {
 	var n [3]int
 	for _, v := range verdicts {
-		if n[v.Result]++; v.Worse {
+		n[v.Result]++
+		if v.Worse {
 			worse++
 		}
 	}
@@ -605,8 +626,17 @@ func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
 
 func (v Verdict) document() output.DocumentVerdict {
 	bound := rounded(v.Bound, 12) // a computed one has roundoff there
-	d := output.DocumentVerdict{Tag: v.Tag, Limit: v.Limit.Text, Verdict: v.Result.String(), Worse: v.Worse, Missing: v.Missing, Note: v.Note, Unit: v.Limit.unit()}
-	if holds := v.Result == Holds; v.Result != Undecided {
+	d := output.DocumentVerdict{
+		Tag:     v.Tag,
+		Limit:   v.Limit.Text,
+		Verdict: v.Result.String(),
+		Worse:   v.Worse,
+		Missing: v.Missing,
+		Note:    v.Note,
+		Unit:    v.Limit.unit(),
+	}
+	holds := v.Result == Holds
+	if v.Result != Undecided {
 		d.Holds = &holds
 	}
 	if v.Missing == "" {

@@ -125,7 +125,15 @@ func (w *Watch) take(window, size int64, r *flow.Result) (err error) {
 		w.Late(r.Visit.Place, r.TooLate())
 		return nil
 	}
-	s := &output.Summary{Tag: r.Row, AllTags: w.AllTags, Histogram: r.Counts, Start: r.Window.Start, End: r.Window.End, Period: r.Recorded(), Moved: r.Rate.Moved}
+	s := &output.Summary{
+		Tag:       r.Row,
+		AllTags:   w.AllTags,
+		Histogram: r.Counts,
+		Start:     r.Window.Start,
+		End:       r.Window.End,
+		Period:    r.Recorded(),
+		Moved:     r.Rate.Moved,
+	}
 	if window == 0 {
 		s.Start, s.End = r.Visit.StartMillis(), r.Visit.EndMillis()
 		if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
@@ -183,7 +191,14 @@ func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value floa
 
 // breach adds a row that does not keep a limit to the breach before, unless that ended earlier.
 func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Scale) error {
-	b := output.Breach{Limit: l.Text, Tag: s.Name(), Start: s.Start, End: s.End, Worst: value, Unit: l.Unit.String()}
+	b := output.Breach{
+		Limit: l.Text,
+		Tag:   s.Name(),
+		Start: s.Start,
+		End:   s.End,
+		Worst: value,
+		Unit:  l.Unit.String(),
+	}
 	switch {
 	case l.Name == output.Over:
 		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)

@@ -114,7 +114,8 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 		return at.End <= l.done
 	}
 	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
-	if in.position = max(in.position, middle); before {
+	in.position = max(in.position, middle)
+	if before {
 		in.position = middle
 	}
 	in.passed = max(in.passed, at.Start)
@@ -169,7 +170,8 @@ func (l *clock) Next() *pace {
 	for n := range l.inputs {
 		in := l.inputs[(l.first+n)%len(l.inputs)]
 		if !in.atEnd && (next == nil || in.position < next.position) {
-			if next = in; in.position == never {
+			next = in
+			if in.position == never {
 				break
 			}
 		}

@@ -193,8 +193,12 @@ func New(o Options, sink Sink) *Merger {
 		o.State = new(State)
 	}
 	m := &Merger{
-		options: o, sink: sink, clock: newClock(max(o.Size, 1), o.Idle),
-		kinds: make(map[string]kind), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		options: o,
+		sink:    sink,
+		clock:   newClock(max(o.Size, 1), o.Idle),
+		kinds:   make(map[string]kind),
+		wake:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
 	}
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
@@ -252,7 +256,8 @@ func (m *Merger) Run(f *follow.Follower) error {
 	if err == nil && m.options.State.Kept() { // sinks may wait at their end for who gets what is saved
 		err = m.save()
 	}
-	if ended := m.sink.End(); err == nil {
+	ended := m.sink.End()
+	if err == nil {
 		err = ended
 	}
 	if err == nil && m.options.State.Kept() {
@@ -444,7 +449,8 @@ func (m *Merger) flush() error {
 // hand gives a window to the sink.
 func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 	m.received, m.options.State.changed = true, true
-	if merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start}); !late {
+	merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start})
+	if !late {
 		merged.Recorded = m.rates.Take(merged.Tag, merged.Window)
 	}
 	w := Window{Merged: merged, Late: late, Scratch: &m.scratch}
@@ -465,7 +471,8 @@ func (m *Merger) sayAhead() {
 			continue
 		}
 		now := m.options.now()
-		if in.far.line = 0; in.pace.Ahead(now, in.far.middle) {
+		in.far.line = 0
+		if in.pace.Ahead(now, in.far.middle) {
 			in.told = true
 			m.options.Messages.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it",
 				in.now.Name, line, time.UnixMilli(in.far.middle).Sub(now).Round(time.Second)))
@@ -560,7 +567,12 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		return m.hand(&merged, true)
 	}
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
-		return m.skip(in, &hdrlog.SyntaxError{File: in.now.Name, Line: i.line, Field: "payload", Err: err}, now)
+		return m.skip(in, &hdrlog.SyntaxError{
+			File:  in.now.Name,
+			Line:  i.line,
+			Field: "payload",
+			Err:   err,
+		}, now)
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
 	return nil
@@ -568,14 +580,16 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 
 // ran notes that an input ran in an interval that nobody wants.
 func (m *Merger) ran(in *input, i *interval) {
-	if m.rates.Ran(in.number, i.start, i.end); m.options.Whole != nil {
+	m.rates.Ran(in.number, i.start, i.end)
+	if m.options.Whole != nil {
 		m.options.Whole.Ran(in.number, i.start, i.end)
 	}
 }
 
 // show says how far the input is, see [pace.Show].
 func (in *input) show(i *interval, now time.Time) (late bool) {
-	if in.now.End = i.end; in.now.Start == 0 {
+	in.now.End = i.end
+	if in.now.Start == 0 {
 		in.now.Start = i.start
 	}
 	return in.pace.Show(now, i.start, i.end)
@@ -642,7 +656,8 @@ func (q *quiet) text(now time.Time, message string, all int64, what string) stri
 	if !q.said.IsZero() && now.Sub(q.said) < quietly {
 		return ""
 	}
-	if q.said = now; all > 1 {
+	q.said = now
+	if all > 1 {
 		message += fmt.Sprintf("; %d %s so far", all, what)
 	}
 	return message

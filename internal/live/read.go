@@ -29,7 +29,8 @@ func (m *Merger) read(in *input) {
 		}
 		taken := 0
 		if mark := log.Resumed(); mark != nil {
-			if taken = mark.Line; before == nil {
+			taken = mark.Line
+			if before == nil {
 				before, h.kept = resume(in.source.Name(), mark), mark.Header
 			}
 		}
@@ -37,7 +38,12 @@ func (m *Merger) read(in *input) {
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
-			b := &batch{steps: m.steps(in, &lines, taken, &h), log: log, line: lines.Records[len(lines.Records)-1].Line, header: h.kept}
+			b := &batch{
+				steps:  m.steps(in, &lines, taken, &h),
+				log:    log,
+				line:   lines.Records[len(lines.Records)-1].Line,
+				header: h.kept,
+			}
 			select {
 			case <-in.taken:
 				in.coming.Store(true)
@@ -59,7 +65,8 @@ func (m *Merger) read(in *input) {
 // ended posts that nothing more can be read of an input.
 func (m *Merger) ended(in *input, err error) {
 	m.post(func() {
-		if in.over, in.err = true, err; in.queue == nil {
+		in.over, in.err = true, err
+		if in.queue == nil {
 			m.end(in)
 		}
 	})
@@ -127,7 +134,8 @@ func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 // interval decodes an interval. The error ends the merging.
 func (m *Merger) interval(in *input, r *hdrlog.Record) (*interval, error) {
 	i := m.wants(in, &r.Interval)
-	if i.line = r.Line; !i.wanted {
+	i.line = r.Line
+	if !i.wanted {
 		return i, nil
 	}
 	i.sum = sums.Get().(*merge.Sum)
@@ -140,7 +148,12 @@ func (m *Merger) interval(in *input, r *hdrlog.Record) (*interval, error) {
 		return nil, fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)
 	}
 	if err != nil {
-		i.err = &hdrlog.SyntaxError{File: in.source.Name(), Line: i.line, Field: "payload", Err: err}
+		i.err = &hdrlog.SyntaxError{
+			File:  in.source.Name(),
+			Line:  i.line,
+			Field: "payload",
+			Err:   err,
+		}
 	}
 	return i, nil
 }

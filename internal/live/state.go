@@ -81,7 +81,13 @@ const mostAway = 24 * time.Hour
 // and checks it as a whole. From is that of [Options]: that of the file replaces it. Check, if it
 // is set, checks what outputs saved, by their keys.
 func OpenState(path string, size int64, from *int64, check func(key string, state []byte) error) (*State, error) {
-	s := &State{path: path, most: saveMost, last: saved{Version: stateVersion, Command: stateCommand, Size: size, From: *from, Done: never}}
+	s := &State{path: path, most: saveMost, last: saved{
+		Version: stateVersion,
+		Command: stateCommand,
+		Size:    size,
+		From:    *from,
+		Done:    never,
+	}}
 	err := s.hold()
 	if errors.Is(err, fs.ErrNotExist) {
 		s.changed = true // also a crash before the first window leaves a state
@@ -112,7 +118,8 @@ func (s *State) read(size int64) error {
 	if err := json.Unmarshal(text, &s.last); err != nil {
 		return fmt.Errorf("it is no state of hdrlive: %w", err)
 	}
-	switch l := &s.last; {
+	l := &s.last
+	switch {
 	case l.Command != stateCommand:
 		return fmt.Errorf("it is no state of hdrlive, but of %q", l.Command)
 	case l.Version != stateVersion:
@@ -257,7 +264,9 @@ func (m *Merger) Load() error {
 	if err := m.options.State.restore(m.clock.windows); err != nil {
 		return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
 	}
-	m.clock.done, m.rates, m.joined = s.Done, s.Rates, s.Joined
+	m.clock.done = s.Done
+	m.rates = s.Rates
+	m.joined = s.Joined
 	for key, k := range s.Kinds {
 		m.keep(key, k)
 	}
@@ -271,7 +280,17 @@ func (m *Merger) save() error {
 	if err != nil {
 		return err
 	}
-	s := saved{Version: stateVersion, Command: stateCommand, Size: m.options.Size, From: m.options.From, Done: m.clock.done, Kinds: m.kinds, Rates: m.rates, Joined: m.joined, Logs: m.follower.Marks()}
+	s := saved{
+		Version: stateVersion,
+		Command: stateCommand,
+		Size:    m.options.Size,
+		From:    m.options.From,
+		Done:    m.clock.done,
+		Kinds:   m.kinds,
+		Rates:   m.rates,
+		Joined:  m.joined,
+		Logs:    m.follower.Marks(),
+	}
 	if s.Outputs, err = json.Marshal(outputs); err != nil {
 		return err
 	}
@@ -290,7 +309,10 @@ func (m *Merger) save() error {
 		err = after()
 	}
 	state := m.options.State
-	state.changed, state.at, state.took, state.size = false, time.Now(), time.Since(begin), len(data)
+	state.changed = false
+	state.at = time.Now()
+	state.took = time.Since(begin)
+	state.size = len(data)
 	return err
 }
 
@@ -304,13 +326,18 @@ type heading struct {
 	timed     bool // own has a time
 }
 
-func (h *heading) begin() { h.own, h.begun, h.timed = nil, false, false }
+func (h *heading) begin() {
+	h.own = nil
+	h.begun = false
+	h.timed = false
+}
 
 func (h *heading) see(r *hdrlog.Record) {
 	switch {
 	case h.begun:
 	case r.Kind == hdrlog.IntervalRecord:
-		if h.begun = true; h.timed {
+		h.begun = true
+		if h.timed {
 			h.kept = h.own
 		}
 	case r.Kind != hdrlog.Malformed && r.Kind != hdrlog.Notice && len(h.own)+len(r.Text) < mostHeader:

@@ -83,7 +83,9 @@ func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram
 	var intervals []encoded
 	for _, op := range operations {
 		stall := random.IntN(60) == 0
-		service, wait, response := &scratch[0], &scratch[1], &scratch[2]
+		service := &scratch[0]
+		wait := &scratch[1]
+		response := &scratch[2]
 		for n := range scratch {
 			scratch[n].Reset(histogram.Layout{Digits: 3, Lowest: 1})
 		}

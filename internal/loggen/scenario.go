@@ -62,7 +62,14 @@ func ScenarioNamed(name string) *Scenario {
 }
 
 func stall(node, first, last int, longest float64) Event {
-	return Event{Node: node, First: first, Last: last, Longest: longest, Slow: [2]float64{1, 1}, Stall: true}
+	return Event{
+		Node:    node,
+		First:   first,
+		Last:    last,
+		Longest: longest,
+		Slow:    [2]float64{1, 1},
+		Stall:   true,
+	}
 }
 
 // pauses returns a stall of some intervals in the middle of each of some spans.

@@ -58,7 +58,13 @@ type repeated struct {
 // NewDiagnostics returns the diagnostics of a command. If strict is set, the first malformed line
 // is an error.
 func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
-	return &Diagnostics{std: std, strict: strict, kinds: make(map[string]string), named: make(map[string]bool), alike: make(map[fault]int)}
+	return &Diagnostics{
+		std:    std,
+		strict: strict,
+		kinds:  make(map[string]string),
+		named:  make(map[string]bool),
+		alike:  make(map[fault]int),
+	}
 }
 
 // Report prints what is wrong with a line of a log. A malformed line is skipped.
@@ -68,7 +74,8 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed {
 		d.skipped++
 	}
-	switch kind := d.kinds[err.File]; {
+	kind := d.kinds[err.File]
+	switch {
 	case kind != "" && d.named[err.File]:
 	case kind != "":
 		d.print(err.File + " is no log, but " + kind)
@@ -96,7 +103,8 @@ func (d *Diagnostics) repeats(err *hdrlog.SyntaxError) bool {
 	if !known && d.printed == maxDiagnostics {
 		return false // a hostile log may have any number of faults
 	}
-	if d.alike[f] = n + 1; n == mostAlike {
+	d.alike[f] = n + 1
+	if n == mostAlike {
 		d.faults = append(d.faults, repeated{f, err.Error() + Hint(err)})
 	}
 	return n >= mostAlike
@@ -131,7 +139,8 @@ func (d *Diagnostics) count(kind *int, n int, text string) {
 
 // Skip counts a malformed line, and prints text unless it is empty.
 func (d *Diagnostics) Skip(text string) error {
-	if d.count(&d.skipped, 1, text); d.strict {
+	d.count(&d.skipped, 1, text)
+	if d.strict {
 		return message.Status(message.Skipped)
 	}
 	return nil

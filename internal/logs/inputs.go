@@ -87,7 +87,9 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 				s.Path = "./-" // - alone is standard input
 			}
 			if info, err := os.Stat(s.Path); err == nil && info.IsDir() {
-				s.Folder, s.Path, s.several = s.Path, "", false
+				s.Folder = s.Path
+				s.Path = ""
+				s.several = false
 				s.whole, s.expression = true, anyName
 			}
 			if in.Runs {
@@ -127,7 +129,15 @@ func (s *Source) runs(beside bool) (all []Source) {
 	}
 	for _, folder := range folders {
 		if hasLogs(folder) {
-			all = append(all, Source{option: s.option, Text: folder, Tag: s.Tag, Folder: folder, whole: true, run: folder, expression: anyName})
+			all = append(all, Source{
+				option:     s.option,
+				Text:       folder,
+				Tag:        s.Tag,
+				Folder:     folder,
+				whole:      true,
+				run:        folder,
+				expression: anyName,
+			})
 		}
 	}
 	if len(all) == 0 {
@@ -190,7 +200,8 @@ const (
 func (s *Source) orGlob(notRegular error) error {
 	glob := *s
 	folder, base := filepath.Split(s.Text)
-	if glob.Folder = filepath.Join(s.Folder, folder); filepath.IsAbs(folder) {
+	glob.Folder = filepath.Join(s.Folder, folder)
+	if filepath.IsAbs(folder) {
 		glob.Folder = filepath.Clean(folder)
 	}
 	glob.several = s.several || strings.ContainsAny(folder, wild)

@@ -45,7 +45,8 @@ func tagUntagged(inputs []scan.Input) {
 		if holdings[n].control {
 			controls++
 		}
-		switch h := &holdings[n]; {
+		h := &holdings[n]
+		switch {
 		case !h.stated:
 		case first == nil:
 			first = h

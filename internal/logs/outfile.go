@@ -49,7 +49,8 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 			return err
 		}
 		var err error
-		switch info, missing := os.Stat(file.Path); {
+		info, missing := os.Stat(file.Path)
+		switch {
 		case ToStdout(file.Path):
 			w := NewLines(stdout, file.log)
 			if err = write(w); err == nil {

@@ -92,7 +92,8 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 	if o.Apart != "" && diagnostics.by.Inputs() {
 		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.By, o.Apart, o.Apart)
 	}
-	if diagnostics.byText = "-by " + o.By; o.Together {
+	diagnostics.byText = "-by " + o.By
+	if o.Together {
 		diagnostics.byText = "-it"
 	}
 	s := &scan.Scan{

@@ -75,7 +75,8 @@ func (l *Lines) write(size int) {
 		var b bytes.Buffer
 		for line := range bytes.Lines(text) {
 			whole, ended := bytes.CutSuffix(line, []byte("\n"))
-			if b.WriteString(message.Printable(string(whole))); ended {
+			b.WriteString(message.Printable(string(whole)))
+			if ended {
 				b.WriteByte('\n')
 			}
 		}

@@ -63,7 +63,8 @@ func (u *Units) Watch(s *scan.Scan) *Logs {
 // charged for the interval says so.
 func (l *Logs) Kept(log string, row []byte) {
 	before := l.finder.Tags()
-	if l.finder.Uses(row, log); l.finder.Tags() > before {
+	l.finder.Uses(row, log)
+	if l.finder.Tags() > before {
 		l.account.Add(1, tagBytes+len(row))
 	}
 }
@@ -144,7 +145,8 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 	u.in = s.In
 	switch {
 	case s.Notice != nil:
-		if u.assumed = true; !u.Headed {
+		u.assumed = true
+		if !u.Headed {
 			u.Say("%v", s.Notice)
 		}
 	case u.Options.Ratio != 0 && found.Differ != nil:

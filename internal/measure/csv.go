@@ -142,7 +142,12 @@ type table struct {
 // newTable returns a table whose columns have names, unless names is nil. Header is its first line,
 // nil if it has none.
 func newTable(s *setup, h *head, names []string, header []byte) (*table, error) {
-	t := &table{delimiter: cmp.Or(h.delimiter, ','), names: names, columns: len(h.columns), header: bytes.Clone(header)}
+	t := &table{
+		delimiter: cmp.Or(h.delimiter, ','),
+		names:     names,
+		columns:   len(h.columns),
+		header:    bytes.Clone(header),
+	}
 	for place, name := range s.names() {
 		column := t.column(name)
 		switch {
@@ -180,7 +185,9 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 	if len(record) == 0 || t.header != nil && bytes.Equal(record, t.header) {
 		return true, nil
 	}
-	rest, columns, more := record, 0, true
+	rest := record
+	columns := 0
+	more := true
 	for ; more; columns++ {
 		if columns >= len(t.at) && bytes.IndexByte(rest, '"') < 0 { // nobody wants the other fields
 			columns += 1 + bytes.Count(rest, []byte{t.delimiter})
@@ -219,7 +226,8 @@ func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
 				doubled = true
 				end++
 			} else if !more || line[end+1] == t.delimiter {
-				if field = line[1:end]; doubled {
+				field = line[1:end]
+				if doubled {
 					field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`))
 				}
 				return field, line[min(end+2, len(line)):], more, false

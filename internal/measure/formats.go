@@ -7,12 +7,18 @@ import "hdrkit/internal/base/unit"
 // as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller has a row
 // beside those of its requests.
 var jtl = Format{
-	Name:    "jtl",
-	columns: Columns{Time: "timeStamp", Value: "elapsed", OK: "success", Tags: []string{"label"}, whole: "responseMessage"},
-	wholes:  "Number of samples in transaction : ",
-	unit:    unit.Millisecond,
-	header:  []string{"timeStamp", "elapsed"},
-	open:    openTable,
+	Name: "jtl",
+	columns: Columns{
+		Time:  "timeStamp",
+		Value: "elapsed",
+		OK:    "success",
+		Tags:  []string{"label"},
+		whole: "responseMessage",
+	},
+	wholes: "Number of samples in transaction : ",
+	unit:   unit.Millisecond,
+	header: []string{"timeStamp", "elapsed"},
+	open:   openTable,
 }
 
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
@@ -21,24 +27,36 @@ var jtl = Format{
 // many metrics. Its time is that of the end of the request.
 var (
 	k6CSV = Format{
-		Name:    "k6",
-		columns: Columns{Time: "timestamp", Value: "metric_value", OK: "expected_response", Tags: []string{"name"}, metric: "metric_name"},
-		unit:    unit.Millisecond,
-		end:     true,
-		metric:  "http_req_duration",
-		header:  []string{"metric_name", "timestamp", "metric_value"},
-		open:    openTable,
+		Name: "k6",
+		columns: Columns{
+			Time:   "timestamp",
+			Value:  "metric_value",
+			OK:     "expected_response",
+			Tags:   []string{"name"},
+			metric: "metric_name",
+		},
+		unit:   unit.Millisecond,
+		end:    true,
+		metric: "http_req_duration",
+		header: []string{"metric_name", "timestamp", "metric_value"},
+		open:   openTable,
 	}
 	k6JSON = Format{
-		Name:    "k6",
-		columns: Columns{Time: ".data.time", Value: ".data.value", OK: "expected_response", Tags: []string{"name"}, metric: ".metric"},
-		unit:    unit.Millisecond,
-		end:     true,
-		metric:  "http_req_duration",
-		marks:   []string{".metric", ".data."},
-		open:    openObjects,
-		prefix:  ".data.tags.",
-		only:    [2]string{".type", "Point"}, // other lines define metrics
+		Name: "k6",
+		columns: Columns{
+			Time:   ".data.time",
+			Value:  ".data.value",
+			OK:     "expected_response",
+			Tags:   []string{"name"},
+			metric: ".metric",
+		},
+		unit:   unit.Millisecond,
+		end:    true,
+		metric: "http_req_duration",
+		marks:  []string{".metric", ".data."},
+		open:   openObjects,
+		prefix: ".data.tags.",
+		only:   [2]string{".type", "Point"}, // other lines define metrics
 	}
 )
 

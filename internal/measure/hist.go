@@ -39,7 +39,12 @@ type found struct {
 }
 
 func newHistograms(s *setup) *histograms {
-	h := &histograms{unit: s.Unit, time: s.Time, clock: clock{unit: s.TimeUnit, zone: s.Zone}, walker: walker{separator: '/'}}
+	h := &histograms{
+		unit:   s.Unit,
+		time:   s.Time,
+		clock:  clock{unit: s.TimeUnit, zone: s.Zone},
+		walker: walker{separator: '/'},
+	}
 	h.time = strings.ReplaceAll(h.time, ".", "/")
 	return h
 }
@@ -63,7 +68,8 @@ func (h *histograms) line(text []byte) {
 
 // scalar takes a scalar of a JSON document.
 func (h *histograms) scalar(path, value []byte) {
-	switch key := path[bytes.LastIndexByte(path, '/')+1:]; {
+	key := path[bytes.LastIndexByte(path, '/')+1:]
+	switch {
 	case h.time != "" && string(path) == h.time:
 		if at, err := h.clock.parse(value); err == nil {
 			h.start, h.end = at, at
@@ -97,7 +103,12 @@ func (h *histograms) search(path, text []byte) {
 		if len(payload) < 20 { // a word such as HISTORY
 			continue
 		}
-		f := found{row: Row{Time: h.start, Length: max(h.end-h.start, 0), Tag: bytes.Clone(path), Payload: bytes.Clone(payload)}}
+		f := found{row: Row{
+			Time:    h.start,
+			Length:  max(h.end-h.start, 0),
+			Tag:     bytes.Clone(path),
+			Payload: bytes.Clone(payload),
+		}}
 		if p, err := h.decoder.Open(payload); err != nil {
 			f.err = err
 		} else {

@@ -157,7 +157,9 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 				return errJSON
 			}
 			w.stack, w.path = w.stack[:len(w.stack)-1], w.path[:top.path]
-			w.after, w.key, text = true, false, text[1:]
+			w.after = true
+			w.key = false
+			text = text[1:]
 		case w.after:
 			if !inside || c != ',' {
 				return errJSON
@@ -180,7 +182,10 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 			}
 			top := &w.stack[len(w.stack)-1]
 			w.path = append(append(w.path[:top.path], w.separator), value...)
-			w.key, w.colon, top.empty, text = false, true, false, rest
+			w.key = false
+			w.colon = true
+			top.empty = false
+			text = rest
 		case c == '{' || c == '[':
 			if len(w.stack) == maxDepth {
 				return errJSON
@@ -202,7 +207,9 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 			if inside {
 				w.stack[len(w.stack)-1].empty = false
 			}
-			w.begun, w.after, text = true, true, rest
+			w.begun = true
+			w.after = true
+			text = rest
 			found(w.path, value)
 		}
 	}

@@ -76,11 +76,14 @@ func (r *Reader) split(text []byte, last bool) (size int, record []byte, _ error
 	}
 	first := r.lineEnd(text, 0, last)
 	end, lines := first, 1
-	if r.long = end > r.most && text[end-1] != '\n'; end == 0 {
+	r.long = end > r.most && text[end-1] != '\n'
+	if end == 0 {
 		return skipped, nil, nil
 	}
 	if r.openLines > 0 {
-		end, lines, r.openLines = r.openEnd, r.openLines, 0
+		end = r.openEnd
+		lines = r.openLines
+		r.openLines = 0
 	} else {
 		r.take(text[:end])
 	}
@@ -120,9 +123,13 @@ func (r *Reader) take(text []byte) {
 	r.unended = false
 	switch {
 	case len(text) > r.most:
-		r.skip, r.field, r.err = false, "line", hdrlog.ErrLineTooLong
+		r.skip = false
+		r.field = "line"
+		r.err = hdrlog.ErrLineTooLong
 	case !ended && r.scanner.Err() != nil:
-		r.skip, r.field, r.err = false, "line", errCut
+		r.skip = false
+		r.field = "line"
+		r.err = errCut
 	default:
 		r.unended = !ended
 		r.skip, r.field, r.err = r.parse(bytes.TrimSuffix(record, []byte("\r")))

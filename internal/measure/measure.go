@@ -350,17 +350,28 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 }
 
 func newReader(text io.Reader, name string) *Reader {
-	return &Reader{name: name, text: text, scanner: bufio.NewScanner(text), lines: 1, metrics: make(map[string]bool), at: never, ahead: never}
+	return &Reader{
+		name:    name,
+		text:    text,
+		scanner: bufio.NewScanner(text),
+		lines:   1,
+		metrics: make(map[string]bool),
+		at:      never,
+		ahead:   never,
+	}
 }
 
 // open prepares to read a format.
 func (r *Reader) open(f *Format, h *head, o Options) (err error) {
-	r.format, r.given, r.setup = f, o, setup{Options: o, format: f, end: f.end}
+	r.format = f
+	r.given = o
+	r.setup = setup{Options: o, format: f, end: f.end}
 	s := &r.setup
 	if f.list != "" {
 		r.scanner = bufio.NewScanner(newElements(r.text, f.list))
 	}
-	if r.most = maxRecord; f.open == nil {
+	r.most = maxRecord
+	if f.open == nil {
 		r.most = hdrlog.MaxLine
 	}
 	r.scanner.Split(r.split)
@@ -416,7 +427,9 @@ func (s *setup) complete() error {
 			s.Tags = append([]string{s.metric}, s.Tags...)
 		}
 	}
-	s.Unit, s.TimeUnit, s.Zone = cmp.Or(s.Unit, f.unit), cmp.Or(s.TimeUnit, f.timeUnit), cmp.Or(s.Zone, time.UTC)
+	s.Unit = cmp.Or(s.Unit, f.unit)
+	s.TimeUnit = cmp.Or(s.TimeUnit, f.timeUnit)
+	s.Zone = cmp.Or(s.Zone, time.UTC)
 	return nil
 }
 
@@ -507,7 +520,8 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 	if err != nil {
 		return false, s.valueColumn(), err
 	}
-	if r.row.Failed = false; s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
+	r.row.Failed = false
+	if s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
 		if r.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
 			return false, s.OK, err
 		}
@@ -520,7 +534,8 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		if word := r.format.words[string(trim(part))]; word != "" {
 			part = []byte(word)
 		}
-		if r.tag = append(r.tag, part...); len(part) > 0 {
+		r.tag = append(r.tag, part...)
+		if len(part) > 0 {
 			r.row.Tag = r.tag // which may still move
 		}
 	}
@@ -541,7 +556,8 @@ func (r *Reader) Line() int { return r.line }
 func (r *Reader) wants(metric []byte) bool {
 	wanted, known := r.metrics[string(metric)]
 	if !known {
-		if wanted = r.setup.metrics.Match(metric); len(r.metrics) < mostMetrics {
+		wanted = r.setup.metrics.Match(metric)
+		if len(r.metrics) < mostMetrics {
 			r.metrics[string(metric)] = wanted
 		}
 	}

@@ -56,12 +56,14 @@ func decimal(text []byte, scale int) (int64, error) {
 	}
 	some := n > 0
 	for ; n < len(digits) && (digits[n]-'0' <= 9 || digits[n] == '.' && !point); n++ {
-		switch c := digits[n]; {
+		c := digits[n]
+		switch {
 		case c == '.':
 			point = true
 			continue
 		case m < 1e18:
-			if m = 10*m + uint64(c-'0'); point {
+			m = 10*m + uint64(c-'0')
+			if point {
 				scale--
 			}
 		case !point:

@@ -54,8 +54,14 @@ type Recorder struct {
 // Before the first one, header writes comments. What the open ones take is charged to memory.
 func (r *Recorder) Into(w *hdrlog.Writer, size int64, layout histogram.Layout, memory *ledger.Ledger, header func(w *hdrlog.Writer) error) {
 	r.account = memory.Open("tags, with their open intervals,", "choose fewer with -tag, or write intervals sooner with a smaller -late")
-	r.w, r.layout, r.header, r.open = w, layout, header, merge.NewTable[counts](size)
-	r.done, r.first, r.last, r.resolution = never, math.MaxInt64, never, 1000
+	r.w = w
+	r.layout = layout
+	r.header = header
+	r.open = merge.NewTable[counts](size)
+	r.done = never
+	r.first = math.MaxInt64
+	r.last = never
+	r.resolution = 1000
 	r.series, r.tags = make(map[string]*series), make(map[string]*series)
 }
 
@@ -95,7 +101,8 @@ const farAhead = 3600_000
 
 // see takes the time of a row. A single one in the future must not close all intervals.
 func (s *Reader) see(at int64) {
-	switch near := s.ahead-farAhead <= at && at <= s.ahead+farAhead; {
+	near := s.ahead-farAhead <= at && at <= s.ahead+farAhead
+	switch {
 	case s.at == never && s.ahead == never:
 		s.ahead = at
 	case s.at == never && !near:
@@ -120,7 +127,8 @@ func (r *Recorder) Run(readers []*Reader) error {
 }
 
 func (r *Recorder) begin(readers []*Reader) {
-	if r.readers = readers; slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
+	r.readers = readers
+	if slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
 		r.Late = math.MaxInt64 / 4
 	}
 }
@@ -161,7 +169,8 @@ func (r *Recorder) some(s *Reader) (more bool, err error) {
 
 // ended returns the error that ended a file, unless its end is damaged, which is reported.
 func (r *Recorder) ended(s *Reader) error {
-	switch err := s.Err(); {
+	err := s.Err()
+	switch {
 	case errors.Is(err, hdrlog.ErrCutShort):
 		r.Counts.Malformed++
 		return r.Report(s.malformed("line", err))

@@ -118,7 +118,8 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		*bound.set = &parsed
 	}
 	if r.From != nil && r.From.Origin == Midnight {
-		if r.From.until = wholeDay; r.To != nil && r.To.Origin == Midnight && r.To.Seconds >= r.From.Seconds {
+		r.From.until = wholeDay
+		if r.To != nil && r.To.Origin == Midnight && r.To.Seconds >= r.From.Seconds {
 			r.From.until = r.To.Seconds
 		}
 	}

@@ -169,12 +169,17 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	fatal, first := false, true
 	for n := range b.Records {
 		r, o := &b.Records[n], &b.outcomes[n]
-		if o.err, o.kept, o.ran = nil, false, false; fatal || r.Kind != hdrlog.IntervalRecord {
+		o.err = nil
+		o.kept = false
+		o.ran = false
+		if fatal || r.Kind != hdrlog.IntervalRecord {
 			continue // the scan ends before this record, or it is something else
 		}
 		if o.kept, o.ran = s.choose(b.input, &r.Interval); o.kept {
 			v := d.Visit(&r.Interval, b.place(s, n))
-			v.Row, v.First, first = s.By.Row(v.Name, v.Tag), first, false
+			v.Row = s.By.Row(v.Name, v.Tag)
+			v.First = first
+			first = false
 			o.row, o.err = v.Row, work(worker, v, &o.result)
 			fatal = o.err != nil && errors.As(o.err, new(Fatal))
 		}
@@ -383,7 +388,9 @@ func (t *timed[R]) next() (bool, error) {
 	passed := &t.scan.passed[t.lane.inputs[0]]
 	if ok {
 		start, end := t.Visit.Span()
-		t.start, t.before, *passed = max(t.start, start), *passed, max(*passed, 2*start-end)
+		t.start = max(t.start, start)
+		t.before = *passed
+		*passed = max(*passed, 2*start-end)
 	} else {
 		*passed = math.MaxInt64
 	}
@@ -394,7 +401,9 @@ func (t *timed[R]) next() (bool, error) {
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
 	cursors, stop := Start(s, Lanes(len(s.Inputs)), decode)
 	defer stop()
-	s.Start, s.passed, s.slow = math.Inf(1), slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)), 0
+	s.Start = math.Inf(1)
+	s.passed = slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))
+	s.slow = 0
 	queue := heap.New(func(a, b *timed[R]) bool {
 		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
 	})

@@ -166,12 +166,15 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		default:
 			err = sum.AddCounts(v.StartMillis(), v.EndMillis(), p)
 		}
-		if sumErr = cmp.Or(sumErr, err); err != nil && !errors.As(err, new(*merge.SumError)) {
+		sumErr = cmp.Or(sumErr, err)
+		if err != nil && !errors.As(err, new(*merge.SumError)) {
 			return t, err
 		}
 	}
 	if h != nil {
-		t.Counts, t.Count, t.Max = h, h.TotalCount(), h.Float(h.Max())
+		t.Counts = h
+		t.Count = h.TotalCount()
+		t.Max = h.Float(h.Max())
 	} else if want.Max {
 		highest, count, err := p.MaxAndCount()
 		if err != nil {
@@ -195,7 +198,8 @@ func (d *Decoder) decode(p *histogram.Payload) (*histogram.Histogram, error) {
 	if err := p.Decode(&d.recorded); err != nil || d.expected == 0 {
 		return &d.recorded, err
 	}
-	switch err := d.recorded.CorrectInto(&d.corrected, d.expected); {
+	err := d.recorded.CorrectInto(&d.corrected, d.expected)
+	switch {
 	case errors.Is(err, histogram.ErrExpected):
 		return nil, Fatal{fmt.Errorf("-co: %w", err)} // the fault of the command line, not of the payload
 	case err != nil:

@@ -62,7 +62,12 @@ const pageSize = 16e6
 func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
 	var said bytes.Buffer
 	a := new(Answer)
-	err := a.make(&message.Streams{Name: prefix, In: strings.NewReader(""), Out: io.Discard, Err: &said}, r, inputs, progress)
+	err := a.make(&message.Streams{
+		Name: prefix,
+		In:   strings.NewReader(""),
+		Out:  io.Discard,
+		Err:  &said,
+	}, r, inputs, progress)
 	for line := range strings.Lines(said.String()) {
 		a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), prefix+": "))
 	}
@@ -117,10 +122,21 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 
 // options returns the options of a request.
 func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
-	o := &plot.Options{Page: true, Compare: r.Compare, Units: unit.Options{Unit: r.Unit}, Look: *chart.New(chart.Timeline)}
+	o := &plot.Options{
+		Page:    true,
+		Compare: r.Compare,
+		Units:   unit.Options{Unit: r.Unit},
+		Look:    *chart.New(chart.Timeline),
+	}
 	o.Look.Zone, o.Look.PageSize = time.UTC, pageSize
-	o.Given, o.Memory, o.Workers, o.Steady = inputs, Memory, 1, summary.SkipWarmup
-	o.From, o.To, o.Zone, o.By = r.From, r.To, time.UTC, r.By
+	o.Given = inputs
+	o.Memory = Memory
+	o.Workers = 1
+	o.Steady = summary.SkipWarmup
+	o.From = r.From
+	o.To = r.To
+	o.Zone = time.UTC
+	o.By = r.By
 	if r.Compare {
 		o.Apart = "compare"
 	}
@@ -203,7 +219,9 @@ func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
 	if progress == nil {
 		return nil
 	}
-	all, read, last := int64(0), int64(0), time.Time{} // the first one is said at once
+	all := int64(0)
+	read := int64(0)
+	last := time.Time{} // the first one is said at once
 	for _, input := range inputs {
 		all += input.Size
 	}
@@ -211,7 +229,8 @@ func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
 	return func(bytes int) {
 		mu.Lock()
 		defer mu.Unlock()
-		if read += int64(bytes); time.Since(last) > 100*time.Millisecond {
+		read += int64(bytes)
+		if time.Since(last) > 100*time.Millisecond {
 			last = time.Now()
 			progress(min(float64(read)/float64(cmp.Or(all, 1)), 1))
 		}

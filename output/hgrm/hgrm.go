@@ -135,7 +135,9 @@ type parser struct {
 func (p *parser) line(text string) (field string, err error) {
 	if isHeader(text) {
 		p.end()
-		p.inside, p.current.Name, p.name = true, p.name, ""
+		p.inside = true
+		p.current.Name = p.name
+		p.name = ""
 		if strings.HasPrefix(text, vegetaValue) {
 			p.current.Unit = "ms"
 		}

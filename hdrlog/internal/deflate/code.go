@@ -156,7 +156,9 @@ func packageMerge(keys []uint32, limit int) (numbers [64]int) {
 	var weights, below [2 * numSymbols]uint32
 	size := 0 // size of the level below
 	for level := 1; level <= limit; level++ {
-		leaf, pair, pairs := 0, 0, size/2
+		leaf := 0
+		pair := 0
+		pairs := size / 2
 		size = len(keys) + pairs
 		for i := range size {
 			light, heavy := uint32(1<<32-1), uint32(1<<32-1)

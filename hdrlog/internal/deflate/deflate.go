@@ -79,7 +79,10 @@ func (w *Writer) count(b *block, part []byte) {
 	clear(w.counts[1][:])
 	clear(w.counts[2][:])
 	clear(w.counts[3][:])
-	c0, c1, c2, c3 := &w.counts[0], &w.counts[1], &w.counts[2], &w.counts[3]
+	c0 := &w.counts[0]
+	c1 := &w.counts[1]
+	c2 := &w.counts[2]
+	c3 := &w.counts[3]
 	for ; len(part) >= 8; part = part[8:] {
 		p := (*[8]byte)(part)
 		c0[p[0]]++

@@ -84,7 +84,10 @@ func (h *head) make(c *code) {
 			continue
 		}
 		put := tokens[n : n+4]
-		put[0], put[1], put[2], put[3] = uint16(g.tokens), uint16(g.tokens>>16), uint16(g.tokens>>32), uint16(g.tokens>>48)
+		put[0] = uint16(g.tokens)
+		put[1] = uint16(g.tokens >> 16)
+		put[2] = uint16(g.tokens >> 32)
+		put[3] = uint16(g.tokens >> 48)
 		n += g.n
 		tokens[n] = uint16(length)
 		n++

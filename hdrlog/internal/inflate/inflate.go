@@ -216,7 +216,10 @@ loop:
 			nb -= uint(e & 63)
 		}
 	}
-	s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
+	s.n = n
+	s.pos = pos
+	s.bits = b
+	s.nbits = int(nb)
 }
 
 // fast inflates until a rare symbol, or near the end of dst or src. It leaves the rest to symbol,
@@ -230,7 +233,8 @@ loop:
 func (s *stream) fast(t *tables) error {
 	s.refill()
 	if useFastBMI && len(s.src) >= 8 && len(s.dst) >= 32 {
-		switch stop := fastBMI(s, t); {
+		stop := fastBMI(s, t)
+		switch {
 		case stop > 0:
 			return s.match(t, stop)
 		case stop < 0:
@@ -287,7 +291,10 @@ func (s *stream) fast(t *tables) error {
 					continue
 				}
 			}
-			s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
+			s.n = n
+			s.pos = pos
+			s.bits = b
+			s.nbits = int(nb)
 			switch {
 			case distance == 0: // the entry has no distance
 				return s.match(t, length)
@@ -310,7 +317,10 @@ func (s *stream) fast(t *tables) error {
 		}
 		n += length
 	}
-	s.n, s.pos, s.bits, s.nbits = n, pos, b, int(nb)
+	s.n = n
+	s.pos = pos
+	s.bits = b
+	s.nbits = int(nb)
 	return nil
 }
 

@@ -129,7 +129,9 @@ func (t *tables) buildLit(pairs bool) {
 			t.lit[c.reversed[i]&litMask] = firstOf[c.syms[i]&511] + sized(k)
 		}
 	}
-	t.second[0], t.dist[0], i = 0, 0, 0
+	t.second[0] = 0
+	t.dist[0] = 0
+	i = 0
 	for k := 1; k < litBits; k++ {
 		half := 1 << (k - 1)
 		if k <= distBits {
@@ -320,14 +322,24 @@ type lengthsReader struct {
 const lengthBits = 7
 
 func lengthEntry(sym, size int) uint64 {
-	length, repeat, count, extra := sym, 0, 1, 0
+	length := sym
+	repeat := 0
+	count := 1
+	extra := 0
 	switch sym {
 	case 16:
-		length, repeat, count, extra = 0, 0xff, 3, 2
+		length = 0
+		repeat = 0xff
+		count = 3
+		extra = 2
 	case 17:
-		length, count, extra = 0, 3, 3
+		length = 0
+		count = 3
+		extra = 3
 	case 18:
-		length, count, extra = 0, 11, 7
+		length = 0
+		count = 11
+		extra = 7
 	}
 	size += extra
 	return uint64(size) | uint64(size-extra)<<8 | uint64(count)<<16 | (1<<size-1)<<32 | uint64(length)<<48 | uint64(repeat)<<56
@@ -366,7 +378,9 @@ var lengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 
 // read reads the code lengths and builds the tables.
 func (r *lengthsReader) read(s *stream, t *tables) error {
 	s.refill()
-	nlit, ndist, nlen := int(s.take(5))+257, int(s.take(5))+1, int(s.take(4))+4
+	nlit := int(s.take(5)) + 257
+	ndist := int(s.take(5)) + 1
+	nlen := int(s.take(4)) + 4
 	if nlit > numLit || ndist > numDist {
 		return errLengths
 	}

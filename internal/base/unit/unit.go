@@ -137,14 +137,19 @@ func (f *Finder) log(name string) *log {
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
 	u, ok := Parse(hdrlog.Unit(text))
 	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
-		l.unit, l.by, l.any = Unit{}, nil, true
+		l.unit = Unit{}
+		l.by = nil
+		l.any = true
 	}
 	if !ok {
 		return u, false
 	}
-	switch l := f.log(name); {
+	l := f.log(name)
+	switch {
 	case l.unit == Unit{}:
-		l.unit, l.by, late = u, bytes.Clone(text), l.used
+		l.unit = u
+		l.by = bytes.Clone(text)
+		late = l.used
 	case l.unit != u && f.clash == nil:
 		f.clash = fmt.Errorf("%s states that its values are in %s, and in %s", name, l.unit, u)
 	}
@@ -165,7 +170,8 @@ func (f *Finder) Tags() int { return len(f.tags) }
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {
 	l, key := f.log(name), keyOf(tag)
-	if l.used = true; l.any && !slices.Contains(f.mixed[key], l) {
+	l.used = true
+	if l.any && !slices.Contains(f.mixed[key], l) {
 		if f.mixed == nil {
 			f.mixed = make(map[string][]*log)
 		}
@@ -348,7 +354,13 @@ func (o *Options) Scale(found Unit) Scale {
 	case o.Unit == "":
 		return Scale{Ratio: 1, Name: in.name, In: in}
 	case in == (Unit{}):
-		return Scale{Ratio: Nanosecond.Per(to), Name: to.name, Chosen: true, In: Nanosecond, Notice: ErrAssumed}
+		return Scale{
+			Ratio:  Nanosecond.Per(to),
+			Name:   to.name,
+			Chosen: true,
+			In:     Nanosecond,
+			Notice: ErrAssumed,
+		}
 	}
 	return Scale{Ratio: in.Per(to), Name: to.name, Chosen: true, In: in}
 }

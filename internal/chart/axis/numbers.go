@@ -109,7 +109,8 @@ func Value(unit string, v float64) string {
 }
 
 func digits(v float64, most int, long float64) string {
-	switch size := math.Abs(v); {
+	size := math.Abs(v)
+	switch {
 	case v == 0:
 		return "0"
 	case size >= long || size < fewDigits:

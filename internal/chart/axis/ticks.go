@@ -83,7 +83,8 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 				labelled = labelled || digit == 2 || digit == 5
 			}
 			if labelled {
-				if tick.Label = Handy(unit, v); FixedName(unit) != "" {
+				tick.Label = Handy(unit, v)
+				if FixedName(unit) != "" {
 					tick.Label = fixed(v)
 				}
 			} else if decades > 2*float64(most) || decades > 8 && digit > 1 {
@@ -116,7 +117,8 @@ func Relative(from, to float64, most int) (ticks []Tick, title string) {
 	span := to - from
 	step := Window(span, most)
 	title, label := "", Number
-	switch furthest := math.Max(math.Abs(from), math.Abs(to)); {
+	furthest := math.Max(math.Abs(from), math.Abs(to))
+	switch {
 	case furthest <= 180:
 		title = "time since start (s)"
 	case step >= day:

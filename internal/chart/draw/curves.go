@@ -57,7 +57,12 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			if s.Label != "" || len(p.Series) > 1 {
 				label = chart.Named(s.Label) + ", " + label
 			}
-			pn.endings = append(pn.endings, ending{value: s.Curve.Max(), label: label, style: c.styled(styles[i][0]), short: chart.Named(s.Label)})
+			pn.endings = append(pn.endings, ending{
+				value: s.Curve.Max(),
+				label: label,
+				style: c.styled(styles[i][0]),
+				short: chart.Named(s.Label),
+			})
 		}
 	}
 	pn.paint = func() {
@@ -69,7 +74,8 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			pn.drawCurve(c.styled(styles[i][0]), shown[i].Curve.Points(), !facet)
 		}
 		pn.drawSteps(steps)
-		if top := slices.MaxFunc(shown, func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }).Curve; !facet {
+		top := slices.MaxFunc(shown, func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }).Curve
+		if !facet {
 			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
 		}
 	}

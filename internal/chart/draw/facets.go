@@ -33,7 +33,9 @@ func facetGrid(n int, size vg.Point) (columns, rows int) {
 		r := (n + c - 1) / c
 		shape := math.Abs(math.Log(float64(size.X/vg.Length(c)) / float64(size.Y/vg.Length(r)) / 2))
 		if shape < best-1e-9 {
-			best, columns, rows = shape, c, r
+			best = shape
+			columns = c
+			rows = r
 		}
 	}
 	return (n + rows - 1) / rows, rows // no column is empty

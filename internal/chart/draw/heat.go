@@ -165,19 +165,23 @@ func (c *pen) changes(before, after []float64) []cell {
 // transparent parts. The row of zeros is at the bottom.
 func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
 	f := pn.frame
-	width, height, thick := max(pn.dots(f.Max.X-f.Min.X), 1), max(pn.dots(f.Max.Y-f.Min.Y), 1), max(pn.dots(pixel), 1)
+	width := max(pn.dots(f.Max.X-f.Min.X), 1)
+	height := max(pn.dots(f.Max.Y-f.Min.Y), 1)
+	thick := max(pn.dots(pixel), 1)
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	fill := func(r image.Rectangle, c color.Color) {
 		imagedraw.Draw(img, r, image.NewUniform(c), image.Point{}, imagedraw.Src)
 	}
 	fill(img.Rect, pn.Background)
 	for _, t := range pn.x.ticks {
-		if at := pn.dots(pn.X(t.Value) - f.Min.X); t.Label != "" {
+		at := pn.dots(pn.X(t.Value) - f.Min.X)
+		if t.Label != "" {
 			fill(image.Rect(at-thick/2, 0, at-thick/2+thick, height), pn.Grid)
 		}
 	}
 	for _, t := range pn.y.ticks {
-		if at := height - pn.dots(pn.Y(t.Value)-f.Min.Y); t.Label != "" {
+		at := height - pn.dots(pn.Y(t.Value)-f.Min.Y)
+		if t.Label != "" {
 			fill(image.Rect(0, at-thick/2, width, at-thick/2+thick), pn.Grid)
 		}
 	}
@@ -290,7 +294,9 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 			outer.Min.Y += apart
 		}
 		pn := c.heatPanel(&own, p, from, outer, &colours)
-		pn.title, pn.inner, pn.endings = chart.Cut(title, within(c.font(labelSize), outer.Size().X)), i < 2, nil
+		pn.title = chart.Cut(title, within(c.font(labelSize), outer.Size().X))
+		pn.inner = i < 2
+		pn.endings = nil
 		panels = append(panels, pn)
 	}
 	drawPanels(panels...)

@@ -151,7 +151,9 @@ func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
 		for _, line := range s.Lines {
 			for _, p := range line.Points {
 				if p.Value > top.Value || p.Value == top.Value && (!ok || name != "max" && line.Name == "max") {
-					top, name, ok = p, line.Name, true
+					top = p
+					name = line.Name
+					ok = true
 				}
 			}
 		}

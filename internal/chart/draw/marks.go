@@ -63,7 +63,9 @@ const numberRadius = 8 * pixel
 func (pn *panel) drawNumbers(has func(label string) bool) {
 	const near = numberRadius + 3*pixel
 	f, font := pn.frame, pn.font(noteSize)
-	font.Color, font.XAlign, font.YAlign = pn.Background, text.XCenter, text.YCenter
+	font.Color = pn.Background
+	font.XAlign = text.XCenter
+	font.YAlign = text.YCenter
 	var places, taken []vg.Point // of the values, and of the numbers
 	for _, m := range pn.Worst {
 		places = append(places, vg.Point{X: pn.X(float64(m.Peak)), Y: pn.inside(m.Value)})
@@ -161,7 +163,9 @@ func (pn *panel) drawCut(lines []chart.Line) {
 
 // labelHighest writes a text above a point, where there is headroom.
 func (pn *panel) labelHighest(x, value float64, label string) {
-	at, y, f := pn.X(x), pn.Y(value), pn.frame
+	at := pn.X(x)
+	y := pn.Y(value)
+	f := pn.frame
 	if !pn.has(at) || y < f.Min.Y || y > f.Max.Y-pn.headroom/2 {
 		return // the axis does not reach so far
 	}

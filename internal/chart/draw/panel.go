@@ -145,7 +145,12 @@ func (pn *panel) measure() {
 	pn.valueRuler(values, pn.outer.Max.Y-pn.outer.Min.Y-pn.top-pn.bottom)
 	for _, l := range pn.across {
 		if !pn.untitled { // the legend of facets has them
-			pn.endings = append(pn.endings, ending{value: l.Value, label: l.Label, style: pn.limitStyle(), short: strings.TrimPrefix(l.Label, "SLA: ")})
+			pn.endings = append(pn.endings, ending{
+				value: l.Value,
+				label: l.Label,
+				style: pn.limitStyle(),
+				short: strings.TrimPrefix(l.Label, "SLA: "),
+			})
 		}
 	}
 	for _, t := range pn.y.ticks {
@@ -239,7 +244,8 @@ func (pn *panel) timeRuler() {
 	width := pn.frame.Max.X - pn.frame.Min.X
 	r := &pn.x
 	from, to := r.low/1000, r.high/1000
-	if r.ticks, r.title = axis.Relative(from, to, most(width, 80)); pn.timeLines() > 1 {
+	r.ticks, r.title = axis.Relative(from, to, most(width, 80))
+	if pn.timeLines() > 1 {
 		r.ticks, r.title = axis.Clock(from, to, float64(pn.Origin)/1000, pn.Location(), !pn.Absolute, most(width, 100))
 	}
 	for i := range r.ticks {
@@ -290,7 +296,8 @@ func (pn *panel) drawTitle() {
 	y := pn.outer.Max.Y - labelSize
 	pn.put(font, pn.frame.Min.X, y, pn.title)
 	x := pn.frame.Min.X + font.Width(pn.title) + 12*pixel
-	if font.Color = pn.Faint; x+font.Width(pn.aside) <= pn.outer.Min.X+width {
+	font.Color = pn.Faint
+	if x+font.Width(pn.aside) <= pn.outer.Min.X+width {
 		pn.put(font, x, y, pn.aside)
 	}
 }
@@ -312,7 +319,9 @@ func (pn *panel) drawAxes() {
 		}
 	}
 	if !pn.untitled && pn.y.title != "" {
-		title.Rotation, title.XAlign, title.YAlign = math.Pi/2, text.XCenter, text.YTop
+		title.Rotation = math.Pi / 2
+		title.XAlign = text.XCenter
+		title.YAlign = text.YTop
 		pn.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, pn.outer.Max.Y-pn.outer.Min.Y-pn.bottom/2))
 		title.Rotation = 0
 	}
@@ -361,7 +370,9 @@ func fitting(style text.Style, title string, width vg.Length) string {
 // message writes a text in the middle of an empty chart.
 func (pn *panel) message(str string) {
 	font := pn.font(labelSize)
-	font.Color, font.XAlign, font.YAlign = pn.Faint, text.XCenter, text.YCenter
+	font.Color = pn.Faint
+	font.XAlign = text.XCenter
+	font.YAlign = text.YCenter
 	f := pn.frame
 	x, y := font.Width(str)/2+labelSize, labelSize // what the grid is to leave free around it
 	center := vg.Point{X: (f.Min.X + f.Max.X) / 2, Y: (f.Min.Y + f.Max.Y) / 2}
@@ -411,7 +422,8 @@ func (pn *panel) drawEndings() {
 	slices.SortStableFunc(pn.endings, func(a, b ending) int { return cmp.Compare(a.value, b.value) })
 	places := make([]vg.Length, len(pn.endings))
 	for i, e := range pn.endings {
-		if places[i] = pn.inside(e.value); i > 0 {
+		places[i] = pn.inside(e.value)
+		if i > 0 {
 			places[i] = max(places[i], places[i-1]+row)
 		}
 	}

@@ -50,7 +50,13 @@ func newPDF(width, height vg.Length) *pdfCanvas {
 	doc.SetCatalogSort(true) // else the order of objects differs from run to run
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddPage()
-	return &pdfCanvas{doc: doc, width: width, height: height, fonts: make(map[string]bool), images: make(map[int]bool)}
+	return &pdfCanvas{
+		doc:    doc,
+		width:  width,
+		height: height,
+		fonts:  make(map[string]bool),
+		images: make(map[int]bool),
+	}
 }
 
 func (c *pdfCanvas) Size() (width, height vg.Length) { return c.width, c.height }

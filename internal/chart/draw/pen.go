@@ -38,7 +38,13 @@ type pen struct {
 
 // font returns a style of text whose position is its lower left corner.
 func (c *pen) font(size vg.Length) text.Style {
-	return text.Style{Color: c.Text, Font: liberation(size), Handler: c.handler, XAlign: text.XLeft, YAlign: text.YBottom}
+	return text.Style{
+		Color:   c.Text,
+		Font:    liberation(size),
+		Handler: c.handler,
+		XAlign:  text.XLeft,
+		YAlign:  text.YBottom,
+	}
 }
 
 func liberation(size vg.Length) font.Font {

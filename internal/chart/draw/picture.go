@@ -32,7 +32,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		font := c.font(titleSize)
 		area.Max.Y -= titleSize
 		short := chart.Cut(title, within(font, area.Size().X))
-		if c.put(font, area.Min.X, area.Max.Y, short); short != title {
+		c.put(font, area.Min.X, area.Max.Y, short)
+		if short != title {
 			notes = slices.Insert(notes, 0, title) // in small letters
 		}
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
@@ -49,7 +50,10 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		tags := len(p.Series)
 		if compared {
 			curves := *p
-			curves.Type, curves.Facets, curves.Low, curves.High = chart.Percentiles, true, 0, 0
+			curves.Type = chart.Percentiles
+			curves.Facets = true
+			curves.Low = 0
+			curves.High = 0
 			curves.Series = slices.Clone(p.Series)
 			for i := range curves.Series {
 				curves.Series[i].Lines = nil // rates

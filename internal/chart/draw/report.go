@@ -27,7 +27,12 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	area.Min.Y = bottom.Max.Y + apart
 
 	rates := *p
-	rates.Type, rates.Limits, rates.Low, rates.High, rates.LogValues, rates.Worst = chart.Throughput, nil, 0, 0, false, nil
+	rates.Type = chart.Throughput
+	rates.Limits = nil
+	rates.Low = 0
+	rates.High = 0
+	rates.LogValues = false
+	rates.Worst = nil
 	rates.Series = nil
 	if n := len(p.Total.Lines); n > 0 {
 		rates.Series = []chart.Series{{Lines: p.Total.Lines[n-1:]}}
@@ -55,7 +60,8 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 
 	moments := bottom
 	moments.Min.X += size.X * 0.56
-	if bottom.Max.X = moments.Min.X - 2*apart; len(p.Worst) == 0 {
+	bottom.Max.X = moments.Min.X - 2*apart
+	if len(p.Worst) == 0 {
 		bottom.Max.X = moments.Max.X
 	}
 	curves := *p
@@ -84,7 +90,8 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 	area.Min.Y = bottom.Max.Y + apart
 	c.difference(p, area, before, after)
 	curves := *tags[0].Picture
-	if curves.Series = nil; len(tags) == 1 {
+	curves.Series = nil
+	if len(tags) == 1 {
 		drawPanels(c.curvesPanel(tags[0].Picture, tags[0].Picture, bottom))
 		return
 	}

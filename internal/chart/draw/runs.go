@@ -39,7 +39,8 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 				pn.drawDots(c.styled(styles[i][n]), line)
 			}
 		}
-		if pn.drawNumbers(p.Has); p.Type == chart.Trend {
+		pn.drawNumbers(p.Has)
+		if p.Type == chart.Trend {
 			return
 		}
 		var taken []vg.Rectangle
@@ -138,14 +139,18 @@ func (pn *panel) runsRuler() {
 
 // nameRuler sets up an axis with the names of runs, as many as have room.
 func (pn *panel) nameRuler() {
-	pn.x.low, pn.x.high, pn.x.title = -0.5, pn.x.high+0.5, "run"
+	pn.x.low = -0.5
+	pn.x.high = pn.x.high + 0.5
+	pn.x.title = "run"
 	if len(pn.Series) == 0 {
 		return
 	}
 	room, font := pn.frame.Max.X-pn.frame.Min.X, pn.font(tickSize)
 	end := pn.frame.Min.X - room
 	for n, name := range pn.Series[0].Names {
-		label, at, half := chart.Cut(name, within(font, room/3)), pn.X(float64(n)), vg.Length(0)
+		label := chart.Cut(name, within(font, room/3))
+		at := pn.X(float64(n))
+		half := vg.Length(0)
 		if half = font.Width(label) / 2; at-half < end {
 			label = ""
 		} else {

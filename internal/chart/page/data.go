@@ -25,7 +25,9 @@ const (
 // windows until they do.
 func New(p *chart.Picture) (*Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
-	own, width, columns := *p, max(p.WindowMillis, 1), chart.PageColumns
+	own := *p
+	width := max(p.WindowMillis, 1)
+	columns := chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
 		last, most := float64(width) > to-from && columns < 100, limit
@@ -63,15 +65,30 @@ func countWindows(all []chart.Series) (n int) {
 func dataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
 	own := *p
 	own.Unit = axis.Spelled(p.Unit)
-	own.Marks, own.Worst, own.Summary, own.Notes = some(p.Marks), some(p.Worst), some(p.Summary), some(p.Notes)
+	own.Marks = some(p.Marks)
+	own.Worst = some(p.Worst)
+	own.Summary = some(p.Summary)
+	own.Notes = some(p.Notes)
 	lines := chart.Timeline
 	if p.Type.Chart.Marks == chart.Lines {
 		lines = p.Type
 	}
 	out := &Data{
-		Picture: &own, Dated: p.Dated(), Caption: p.Caption(), Result: p.Result(), Heat: true,
-		Lines: described(p, lines), Cells: described(p, chart.Heatmap), Rates: described(p, chart.Throughput), Curves: described(p, chart.Percentiles),
-		Zone: p.Location().String(), Offsets: [][2]int64{}, Themes: chart.Themes, Measures: []string{}, Series: []Series{}, Rows: &Rows{most: most},
+		Picture:  &own,
+		Dated:    p.Dated(),
+		Caption:  p.Caption(),
+		Result:   p.Result(),
+		Heat:     true,
+		Lines:    described(p, lines),
+		Cells:    described(p, chart.Heatmap),
+		Rates:    described(p, chart.Throughput),
+		Curves:   described(p, chart.Percentiles),
+		Zone:     p.Location().String(),
+		Offsets:  [][2]int64{},
+		Themes:   chart.Themes,
+		Measures: []string{},
+		Series:   []Series{},
+		Rows:     &Rows{most: most},
 	}
 	if from, to, timed := p.TimeRange(); timed {
 		out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
@@ -110,7 +127,9 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	c := p.Describe(t)
 	c.Limits = []chart.Limit{}
 	if c.Rate == p.Type.Chart.Rate {
-		c.Low, c.High, c.Limits = p.Low, p.High, p.Labelled()
+		c.Low = p.Low
+		c.High = p.High
+		c.Limits = p.Labelled()
 	}
 	return c
 }
@@ -147,7 +166,9 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 		}
 		if len(series.Lines) == 0 {
 			st := styles[i][0]
-			own.Colours, own.Dashes, own.Curve = []int{st.Colour}, [][]float64{st.Dashes}, &series.Curve
+			own.Colours = []int{st.Colour}
+			own.Dashes = [][]float64{st.Dashes}
+			own.Curve = &series.Curve
 		}
 		out.Series = append(out.Series, own)
 		addWindows(out.Rows, i, &series)

@@ -38,7 +38,9 @@ type Live struct {
 // milliseconds since the epoch, is time 0 of the page if the interval is the first.
 func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 	if !l.started {
-		l.origin, l.started, l.ends = logStart, true, map[string]int64{}
+		l.origin = logStart
+		l.started = true
+		l.ends = map[string]int64{}
 	}
 	if err := l.Collector.Add("", label, i); err != nil {
 		return err
@@ -52,7 +54,9 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 		l.stale = true
 		return nil
 	}
-	w.Start, w.Begin, w.End = w.Start-l.origin, w.Begin-l.origin, w.End-l.origin
+	w.Start = w.Start - l.origin
+	w.Begin = w.Begin - l.origin
+	w.End = w.End - l.origin
 	l.to = max(l.to, w.End)
 	layout := w.Layout()
 	rows := &l.pending
@@ -106,7 +110,10 @@ func (l *Live) Data() (*Data, error) {
 	for n, s := range d.Series {
 		l.index[s.Label] = n
 	}
-	l.width, l.recent, l.stale, l.to = width, before, false, d.To
+	l.width = width
+	l.recent = before
+	l.stale = false
+	l.to = d.To
 	l.pending = Rows{}
 	return d, nil
 }

@@ -136,7 +136,12 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	if before == nil || info.Size() < c.Size || !alike(raw, c.Head) { // another file may have its inode
 		c.copying = copying{since: time.Now(), looks: f.looks}
 	}
-	c.Path, c.ID, c.Head, c.Size, c.info, c.checked = path, identity(info), raw, info.Size(), info, time.Now()
+	c.Path = path
+	c.ID = identity(info)
+	c.Head = raw
+	c.Size = info.Size()
+	c.info = info
+	c.checked = time.Now()
 	found, o := different, original{}
 	if compressed(raw) || f.unfound(path) {
 		found = early
@@ -144,7 +149,9 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	for _, other := range f.originals(path) {
 		f.step()
 		if v, size := other.compare(file, raw); v > found || v == found && other.Line > o.Line {
-			found, o, c.size = v, other, size
+			found = v
+			o = other
+			c.size = size
 		}
 	}
 	switch { // before the start, all names are found in one go
@@ -153,7 +160,9 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	case found == early:
 		found = different
 	}
-	c.took, c.unsure, c.unread = time.Since(c.checked), found == unsure, found < same || c.size > o.Size
+	c.took = time.Since(c.checked)
+	c.unsure = found == unsure
+	c.unread = found < same || c.size > o.Size
 	if found < unsure {
 		if before != nil {
 			f.contents.remove(before)
@@ -167,7 +176,8 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 		return false, false, rest
 	}
 	c.from, c.of = o.Path, o.log
-	switch late := time.Since(c.since) >= f.options.Gone; {
+	late := time.Since(c.since) >= f.options.Gone
+	switch {
 	case c.said:
 	case !c.unsure:
 		c.said = true
@@ -198,7 +208,8 @@ func (f *Follower) originals(path string) (all []original) {
 	add := func(o original) {
 		if l := o.log; l != nil {
 			o.Mark = l.known()
-			if o.Line, o.Header = l.whole(), l.header; compressed(l.head) {
+			o.Line, o.Header = l.whole(), l.header
+			if compressed(l.head) {
 				o.Line = l.line // lines of bytes that are compressed are no lines
 			}
 		}
@@ -432,7 +443,13 @@ func (f *Follower) truncated(l *Log) {
 		return // the follower is closed
 	}
 	f.remember(l, true)
-	l.in.files[0] = &Log{in: l.in, file: l.file, info: l.info, lookedAgain: l.lookedAgain, before: l}
+	l.in.files[0] = &Log{
+		in:          l.in,
+		file:        l.file,
+		info:        l.info,
+		lookedAgain: l.lookedAgain,
+		before:      l,
+	}
 	for _, c := range f.contents.all {
 		if c.unread && c.of == l {
 			c.took = 0 // its text may be gone

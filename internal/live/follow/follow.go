@@ -114,7 +114,12 @@ func New(o Options) *Follower {
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
-	f := &Follower{options: o, done: make(chan struct{}), names: make(map[string]bool), stems: make(map[string][]*Input)}
+	f := &Follower{
+		options: o,
+		done:    make(chan struct{}),
+		names:   make(map[string]bool),
+		stems:   make(map[string][]*Input),
+	}
 	for _, m := range o.Marks {
 		f.contents.add(&content{Mark: m, waits: !m.Copy && !m.Ended})
 	}
@@ -277,7 +282,9 @@ func (f *Follower) add(path string, matched bool) *Input {
 }
 
 func (f *Follower) insert(in *Input) *Input {
-	in.follower, in.phase, in.wake = f, f.phase, make(chan struct{}, 1)
+	in.follower = f
+	in.phase = f.phase
+	in.wake = make(chan struct{}, 1)
 	f.inputs = append(f.inputs, in)
 	if in.path != "" {
 		f.names[in.path] = true
@@ -361,7 +368,8 @@ func (f *Follower) match() {
 		}
 	}
 	f.showCopies()
-	if f.looks++; f.found != nil { // else further patterns may match what was read
+	f.looks++
+	if f.found != nil { // else further patterns may match what was read
 		f.forget(named)
 	}
 }

@@ -175,7 +175,8 @@ func (in *Input) look(news *Summary) {
 	case !errors.Is(err, fs.ErrNotExist):
 		var inPath *fs.PathError
 		in.unread = err.Error()
-		if trouble = err.Error(); errors.As(err, &inPath) {
+		trouble = err.Error()
+		if errors.As(err, &inPath) {
 			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
 		}
 		trouble += "; trying again"
@@ -187,7 +188,8 @@ func (in *Input) look(news *Summary) {
 		if in.gone = wasGone; in.gone.IsZero() || wake {
 			in.gone = time.Now()
 		}
-		if trouble = "is gone; waiting for it to come back"; in.matched || moved {
+		trouble = "is gone; waiting for it to come back"
+		if in.matched || moved {
 			trouble = ""
 		}
 		if len(in.files) == 1 && in.waiting && time.Since(in.gone) >= in.follower.options.Gone {
@@ -226,7 +228,13 @@ func (in *Input) open() (moved bool, err error) {
 				mark = f.resume(file, in.path, info)
 			} else {
 				f.options.Notice(in.path, "begins with all that was read of "+rest.Path+"; reading what follows")
-				mark = &Mark{Path: in.path, ID: identity(info), Head: beginning(file, headSize), Line: rest.Line, Header: rest.Header}
+				mark = &Mark{
+					Path:   in.path,
+					ID:     identity(info),
+					Head:   beginning(file, headSize),
+					Line:   rest.Line,
+					Header: rest.Header,
+				}
 			}
 			in.add(file, info, mark)
 			return false, nil
@@ -243,7 +251,9 @@ func (in *Input) open() (moved bool, err error) {
 func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.newest, in.passed, in.left = info, nil, false
+	in.newest = info
+	in.passed = nil
+	in.left = false
 	in.files = append(in.files, &Log{in: in, file: file, info: info, resumed: mark})
 	if in.follower.files != nil {
 		in.follower.files.add(info)
@@ -333,7 +343,9 @@ func (l *Log) Read(p []byte) (int, error) {
 			l.err = ErrStopped
 			return 0, l.err
 		}
-		replaced, left, phase := len(in.files) > 1 && (l.lookedAgain || in.phase == stopping), in.left, in.phase
+		replaced := len(in.files) > 1 && (l.lookedAgain || in.phase == stopping)
+		left := in.left
+		phase := in.phase
 		in.mu.Unlock()
 		in.follower.step()
 		n, err := l.file.ReadAt(p, l.size)

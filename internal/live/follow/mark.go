@@ -171,7 +171,10 @@ func (f *Follower) forget(named fileSet) {
 		}
 		f.release(c)
 		if c.waits {
-			c.waits, c.Ended, c.ID, c.info = false, true, ID{}, nil
+			c.waits = false
+			c.Ended = true
+			c.ID = ID{}
+			c.info = nil
 		}
 		return c.Copy
 	})
@@ -190,7 +193,9 @@ func (l *Log) Took(line int, header []byte) {
 	if l.resumed != nil {
 		line = max(line, l.resumed.Line)
 	}
-	l.line, l.header, l.before = max(l.line, line), header, nil
+	l.line = max(l.line, line)
+	l.header = header
+	l.before = nil
 }
 
 // mark returns what a later run must know of a log, nil if none of its lines were taken. The
@@ -204,7 +209,11 @@ func (l *Log) mark() *Mark {
 		return l.resumed
 	}
 	m := l.known()
-	m.ID, m.Line, m.Header, m.Done, m.Rest = identity(l.info), l.line, l.header, l.done, l.line < l.whole()
+	m.ID = identity(l.info)
+	m.Line = l.line
+	m.Header = l.header
+	m.Done = l.done
+	m.Rest = l.line < l.whole()
 	if in := l.in; len(in.files) > 0 && in.files[0] == l && l.line == l.lines {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!in.gone.IsZero() || time.Since(info.ModTime()) >= in.follower.options.Gone)
@@ -215,7 +224,12 @@ func (l *Log) mark() *Mark {
 // known returns how the log begins and how much of it was read, maybe in an earlier run.
 func (l *Log) known() Mark {
 	if l.again() {
-		return Mark{Path: l.in.path, Head: l.resumed.Head, Size: l.resumed.Size, Points: l.resumed.Points}
+		return Mark{
+			Path:   l.in.path,
+			Head:   l.resumed.Head,
+			Size:   l.resumed.Size,
+			Points: l.resumed.Points,
+		}
 	}
 	return Mark{Path: l.in.path, Head: l.head, Size: l.size, Points: l.text.all()}
 }
@@ -261,7 +275,9 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *M
 			if !m.Done && !m.Over {
 				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")
 			}
-			c.waits, c.Cut, c.Ended = false, true, true
+			c.waits = false
+			c.Cut = true
+			c.Ended = true
 			return &m
 		case derived(path, m.Path): // truncated and then renamed; missing says so
 			mark = &m
@@ -374,7 +390,9 @@ func (f *Follower) Marks() (marks []Mark) {
 			marks = append(marks, c.Mark)
 		case !c.Copy:
 			if m := c.log.content(); m != nil {
-				m.ID, m.Ended, m.Cut = ID{}, true, c.Cut
+				m.ID = ID{}
+				m.Ended = true
+				m.Cut = c.Cut
 				marks = append(marks, *m)
 			}
 		}

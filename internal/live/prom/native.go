@@ -46,8 +46,10 @@ func fill(h *histogram.Histogram, ratio float64, schema int) (zero uint64, all [
 func native(h *histogram.Histogram, ratio float64, schema int) *dto.Histogram {
 	zero, filled := fill(h, ratio, schema)
 	n := &dto.Histogram{
-		SampleCount: proto.Uint64(uint64(h.TotalCount())),
-		Schema:      proto.Int32(int32(schema)), ZeroThreshold: proto.Float64(0), ZeroCount: &zero,
+		SampleCount:   proto.Uint64(uint64(h.TotalCount())),
+		Schema:        proto.Int32(int32(schema)),
+		ZeroThreshold: proto.Float64(0),
+		ZeroCount:     &zero,
 	}
 	last, before := 0, int64(0)
 	for at, b := range filled {

@@ -53,7 +53,8 @@ func NewOTLP(w io.Writer, o Options, environment func(string) string, json bool)
 	for part := range strings.SplitSeq(environment("OTEL_RESOURCE_ATTRIBUTES"), ",") {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 		text, err := url.PathUnescape(strings.TrimSpace(value))
-		switch key = strings.TrimSpace(key); {
+		key = strings.TrimSpace(key)
+		switch {
 		case part == "" && !ok:
 		case !ok || key == "" || err != nil:
 			return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %q is not KEY=VALUE", part)
@@ -67,7 +68,12 @@ func NewOTLP(w io.Writer, o Options, environment func(string) string, json bool)
 		name = o.Service
 	}
 	attributes = append(attributes, attribute("service.name", name))
-	return &OTLP{w: w, options: o, resource: &resource.Resource{Attributes: attributes}, json: json}, nil
+	return &OTLP{
+		w:        w,
+		options:  o,
+		resource: &resource.Resource{Attributes: attributes},
+		json:     json,
+	}, nil
 }
 
 // Gzip returns the body of a request with these rows.

@@ -70,7 +70,9 @@ func (r *Remote) Late(tag []byte, factor float64, h *histogram.Histogram) error 
 
 // Row writes the counts of a row. If only its total may be shown, it has no figures of its own.
 func (r *Remote) Row(row *output.Row) error {
-	tag, end, h := row.Tag, row.End, row.Counts
+	tag := row.Tag
+	end := row.End
+	h := row.Counts
 	t, err := r.add(tag, row.Factor, h)
 	if err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)

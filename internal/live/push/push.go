@@ -283,7 +283,9 @@ func (p *Pusher) run() {
 			p.mu.Unlock()
 			return
 		}
-		rows, size, again := 0, 0, p.again > 0
+		rows := 0
+		size := 0
+		again := p.again > 0
 		most := min(len(p.queue), batchRows)
 		if again {
 			most = min(most, p.again)
@@ -432,7 +434,8 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 		text = []byte(why)
 	}
 	had := p.options.Had != nil && p.options.Had(text)
-	if message := printable(text[:min(len(text), 1000)]); p.secret {
+	message := printable(text[:min(len(text), 1000)])
+	if p.secret {
 		err = fmt.Errorf("%w from %s", err, p.options.URL.Host)
 	} else if message != "" {
 		err = fmt.Errorf("%w: %s", err, message)

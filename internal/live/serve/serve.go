@@ -179,7 +179,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		if next = last; ended {
+		next = last
+		if ended {
 			return
 		}
 		select {

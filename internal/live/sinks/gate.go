@@ -45,8 +45,14 @@ type gateTag struct {
 // NewGate returns a gate. Abort says that a limit that fails ends the run, which has so many
 // planned windows, 0 if that is unknown.
 func NewGate(o *Options, limits []gate.Limit, abort bool, planned int64) *Gate {
-	return &Gate{options: o, limits: limits, watch: gate.NewLive(limits, abort, planned), abort: abort, tags: make(map[string]*gateTag),
-		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all")}
+	return &Gate{
+		options: o,
+		limits:  limits,
+		watch:   gate.NewLive(limits, abort, planned),
+		abort:   abort,
+		tags:    make(map[string]*gateTag),
+		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all"),
+	}
 }
 
 // Window adds what a tag has in a window, or what came late.
@@ -70,7 +76,14 @@ func (g *Gate) Window(w *live.Window) error {
 		if err != nil {
 			return err
 		}
-		g.watch.Window(&output.Summary{Tag: w.Tag, AllTags: g.options.By.All(), Histogram: h, Period: w.Recorded.Millis, Moved: w.Recorded.Moved, Factor: w.Factor}, scale)
+		g.watch.Window(&output.Summary{
+			Tag:       w.Tag,
+			AllTags:   g.options.By.All(),
+			Histogram: h,
+			Period:    w.Recorded.Millis,
+			Moved:     w.Recorded.Moved,
+			Factor:    w.Factor,
+		}, scale)
 	}
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
@@ -92,7 +105,9 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		if err != nil {
 			return nil, nil, scale, err
 		}
-		s.Period, s.Maxima, s.AllTags = g.Ran.Period(tag.tag), tag.maxima.Output(), g.options.By.All()
+		s.Period = g.Ran.Period(tag.tag)
+		s.Maxima = tag.maxima.Output()
+		s.AllTags = g.options.By.All()
 		if s.Factor, err = g.options.Units.Factor(tag.tag); err != nil {
 			return nil, nil, scale, err
 		}
@@ -102,7 +117,8 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	if slices.Sort(medians); fit && len(medians) > 0 && !gate.Bare(g.limits) {
+	slices.Sort(medians)
+	if fit && len(medians) > 0 && !gate.Bare(g.limits) {
 		scale = g.options.Units.Readable(scale, medians[len(medians)/2])
 	}
 	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Scale: scale, Watch: g.watch}), scale, nil

@@ -72,7 +72,12 @@ func (m *Metrics) Window(w *live.Window) error {
 		return m.Collector.Window(w.Tag, w.Factor, w.Window.End, w.Late, h)
 	}
 	sum, err := w.AppendBinary(nil)
-	total := prom.Total{Tag: bytes.Clone(w.Tag), All: sum, Values: h.Mean() * float64(h.TotalCount()), Ratio: m.metric.Scale.By(w.Factor).Ratio}
+	total := prom.Total{
+		Tag:    bytes.Clone(w.Tag),
+		All:    sum,
+		Values: h.Mean() * float64(h.TotalCount()),
+		Ratio:  m.metric.Scale.By(w.Factor).Ratio,
+	}
 	m.waiting = append(m.waiting, waitingSum{total, w.Factor, w.Window.End, w.Late})
 	return err
 }

@@ -61,10 +61,21 @@ type fall struct {
 
 // NewPage returns a page that a server shows. It draws limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
-	p := &Page{options: o, server: server, title: title, limits: limits, from: math.MinInt64, left: math.MaxInt64, tags: map[string]bool{}}
+	p := &Page{
+		options: o,
+		server:  server,
+		title:   title,
+		limits:  limits,
+		from:    math.MinInt64,
+		left:    math.MaxInt64,
+		tags:    map[string]bool{},
+	}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
-		Measures: chart.Timeline.Measures(levels), Ratio: 1, WindowBytes: 2 * pageBytes, Step: o.Size,
+		Measures:    chart.Timeline.Measures(levels),
+		Ratio:       1,
+		WindowBytes: 2 * pageBytes,
+		Step:        o.Size,
 	}}
 	empty := chart.New(chart.Timeline)
 	p.dress(empty)
@@ -78,9 +89,16 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 
 // dress gives a picture its looks.
 func (p *Page) dress(d *chart.Picture) {
-	d.PageSize, d.Zone, d.Width, d.Height, d.DPI = pageBytes, time.UTC, mostPixels, mostHigh, 96
+	d.PageSize = pageBytes
+	d.Zone = time.UTC
+	d.Width = mostPixels
+	d.Height = mostHigh
+	d.DPI = 96
 	d.KeepMaxima(true)
-	d.Title, d.Span, d.Unit, d.Limits = p.title, fmt.Sprintf("each %v s", float64(p.options.Size)/1000), p.look.Unit, p.look.Limits
+	d.Title = p.title
+	d.Span = fmt.Sprintf("each %v s", float64(p.options.Size)/1000)
+	d.Unit = p.look.Unit
+	d.Limits = p.look.Limits
 	d.Marks = append(d.Marks, p.marks()...)
 }
 
@@ -157,7 +175,8 @@ func (p *Page) findFrom(all []live.Progress) (behind map[string]bool) {
 			behind[s.Name] = true
 		}
 	}
-	if p.from = math.MinInt64; len(behind) > 0 {
+	p.from = math.MinInt64
+	if len(behind) > 0 {
 		p.from = from
 	}
 	return behind
@@ -243,7 +262,9 @@ func (p *Page) setScale() error {
 	if err != nil {
 		return err
 	}
-	p.scaled, p.page.Collector.Ratio, p.look.Unit = true, s.Ratio, s.Name
+	p.scaled = true
+	p.page.Collector.Ratio = s.Ratio
+	p.look.Unit = s.Name
 	if s.Chosen {
 		p.look.Unit = axis.Fixed(s.Name)
 	}

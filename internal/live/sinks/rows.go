@@ -61,7 +61,13 @@ func NewRows(o *Options, format string, w buffered) *Rows {
 }
 
 func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, error)) *Rows {
-	return &Rows{options: o, make: make_, flush: flush, totals: format == metric.OpenMetrics, tags: make(map[string]*rowTag)}
+	return &Rows{
+		options: o,
+		make:    make_,
+		flush:   flush,
+		totals:  format == metric.OpenMetrics,
+		tags:    make(map[string]*rowTag),
+	}
 }
 
 // Window writes a row.
@@ -89,8 +95,12 @@ func (r *Rows) Window(w *live.Window) error {
 	}
 	seconds := func(ms int64) float64 { return float64(ms) / 1000 }
 	r.row = output.Row{
-		Start: w.Window.Start, End: w.Window.End,
-		Relative: seconds(w.Window.Start) - r.first, Length: seconds(r.options.Size), Covered: seconds(w.Recorded.Millis), Stats: r.row.Stats,
+		Start:    w.Window.Start,
+		End:      w.Window.End,
+		Relative: seconds(w.Window.Start) - r.first,
+		Length:   seconds(r.options.Size),
+		Covered:  seconds(w.Recorded.Millis),
+		Stats:    r.row.Stats,
 	}
 	r.moved = w.Recorded.Moved
 	return r.write(t, h)
@@ -106,7 +116,9 @@ func (r *Rows) tag(tag []byte) *rowTag {
 
 // write writes r.row, whose counts are h.
 func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
-	r.row.Tag, r.row.Factor, r.row.Counts = t.tag, t.factor, h
+	r.row.Tag = t.tag
+	r.row.Factor = t.factor
+	r.row.Counts = h
 	r.row.Stats = output.StatsOf(h, r.options.Percentiles, r.row.Stats)
 	r.row.Stats.Moved, r.moved = r.moved, 0
 	if err := t.total.Add(&r.row.Stats); err != nil {

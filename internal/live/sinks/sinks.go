@@ -58,7 +58,12 @@ func (o *Options) metrics(format string) (prom.Options, error) {
 	if err != nil {
 		return prom.Options{}, err
 	}
-	return prom.Options{Metric: o.Metric, Percentiles: o.Percentiles, Service: "hdrlive", Memory: o.Memory}.In(format, s)
+	return prom.Options{
+		Metric:      o.Metric,
+		Percentiles: o.Percentiles,
+		Service:     "hdrlive",
+		Memory:      o.Memory,
+	}.In(format, s)
 }
 
 // Stateless sinks keep nothing for a later run.

@@ -128,7 +128,12 @@ func (t *Table) draw(goesOn bool) error {
 	}
 	var text, below strings.Builder
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
-	table := output.Table{Scale: output.Scale{Ratio: scale.Ratio, Unit: scale.Name}, Percentiles: percentiles, Width: t.terminal.Width(), Colour: t.terminal.Colour}
+	table := output.Table{
+		Scale:       output.Scale{Ratio: scale.Ratio, Unit: scale.Name},
+		Percentiles: percentiles,
+		Width:       t.terminal.Width(),
+		Colour:      t.terminal.Colour,
+	}
 	if err := table.Write(&text, all); err != nil {
 		return err
 	}

@@ -43,7 +43,8 @@ func Copies(inputs []scan.Input) (kept []scan.Input, copies []Copy) {
 		if !found {
 			continue
 		}
-		switch longer, same := compare(&inputs[a], &inputs[b]); {
+		longer, same := compare(&inputs[a], &inputs[b])
+		switch {
 		case same && longer > 0:
 			out[b], copies = true, append(copies, Copy{plain, inputs[a].Name})
 		case same:

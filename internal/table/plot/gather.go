@@ -32,7 +32,18 @@ import (
 // Gather returns the picture of the logs and percentile distributions of a scan, or nil if nothing
 // in them was asked for. Messages go to std. It reads each input once or twice.
 func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, error) {
-	g := &gathering{std: std, Options: o, by: s.By, look: o.Look, marks: slices.Clone(o.Marks), apart: o.Compare || o.eachRun(s.By), labels: labelsOf(s.Inputs), runs: make(map[string][]*summary.Result), ran: make(map[string][][2]int64), logStart: math.Inf(1)}
+	g := &gathering{
+		std:      std,
+		Options:  o,
+		by:       s.By,
+		look:     o.Look,
+		marks:    slices.Clone(o.Marks),
+		apart:    o.Compare || o.eachRun(s.By),
+		labels:   labelsOf(s.Inputs),
+		runs:     make(map[string][]*summary.Result),
+		ran:      make(map[string][][2]int64),
+		logStart: math.Inf(1),
+	}
 	var err error
 	if g.units, err = logs.NewUnits(std, o.Units); err != nil {
 		return nil, err
@@ -102,7 +113,9 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 	}
 	for n := range p.Worst {
 		m := &p.Worst[n]
-		m.Start, m.End, m.Peak = m.Start-p.Origin, m.End-p.Origin, m.Peak-p.Origin
+		m.Start = m.Start - p.Origin
+		m.End = m.End - p.Origin
+		m.Peak = m.Peak - p.Origin
 	}
 	if g.plan.merged && len(logs) > 1 {
 		for _, log := range logs {
@@ -317,11 +330,13 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 	}
 	var i chart.Interval
 	p := g.collector.Plan(func(r *flow.Result) error {
-		if *start = min(*start, r.Visit.LogStart); one.ByTime {
+		*start = min(*start, r.Visit.LogStart)
+		if one.ByTime {
 			*start = min(*start, one.Start)
 		}
 		g.logStart = min(g.logStart, *start)
-		if i.Factor = factors[r.Input]; g.failed == nil {
+		i.Factor = factors[r.Input]
+		if g.failed == nil {
 			g.collector.Measure(r, &i)
 			g.failed = g.collector.Add(label, labelOf(label, r.Row), &i)
 		}
@@ -350,7 +365,12 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 		for _, p := range bandPercentiles { // up to the first one that is not known
 			e := sum.Confidence.Percentiles[p]
 			if known := !math.IsNaN(e.Low) && !math.IsNaN(e.High); known {
-				curve.Band = append(curve.Band, chart.Bound{Percentile: p, Low: e.Low / ratio, High: e.High / ratio, Above: float64(output.Above(sum.Counts(), p))})
+				curve.Band = append(curve.Band, chart.Bound{
+					Percentile: p,
+					Low:        e.Low / ratio,
+					High:       e.High / ratio,
+					Above:      float64(output.Above(sum.Counts(), p)),
+				})
 			} else if p >= 50 {
 				break
 			}
@@ -395,8 +415,15 @@ func (g *gathering) findWorst(label string, parts *summary.Histories, summaries 
 		if n > 0 && m.Times < leastMarked {
 			continue
 		}
-		g.worst = append(g.worst, chart.Moment{Start: m.Start - start, End: m.End - start, Peak: m.Peak - start, Value: unit.Divide(float64(m.Max), g.ratio/m.Factor), Share: shares[n],
-			Label: labelOf(label, g.by.Row(m.Input, m.Tag)), Name: labelOf(g.labels[m.Input], m.Tag)})
+		g.worst = append(g.worst, chart.Moment{
+			Start: m.Start - start,
+			End:   m.End - start,
+			Peak:  m.Peak - start,
+			Value: unit.Divide(float64(m.Max), g.ratio/m.Factor),
+			Share: shares[n],
+			Label: labelOf(label, g.by.Row(m.Input, m.Tag)),
+			Name:  labelOf(g.labels[m.Input], m.Tag),
+		})
 	}
 	slices.SortStableFunc(g.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
@@ -481,7 +508,8 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	for n := range p.Series {
 		p.Series[n].Runs = g.averaged[p.Series[n].Group]
 	}
-	if p.Summary = g.summaries; g.Type == chart.Load {
+	p.Summary = g.summaries
+	if g.Type == chart.Load {
 		g.drawLoads(p)
 	}
 	if g.compareReport() {
@@ -538,7 +566,8 @@ func (g *gathering) setScale(logs bool) (err error) {
 	printed := g.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
 	scale := printed.Scale(unit.Unit{})
-	if scale.Name = printed.Unit; logs {
+	scale.Name = printed.Unit
+	if logs {
 		if scale, err = g.units.Scale(gate.HasUnit(g.Limits)); err != nil {
 			return err
 		}

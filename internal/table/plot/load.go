@@ -45,7 +45,8 @@ func (g *gathering) drawLoads(p *chart.Picture) {
 		p.Series = g.loadOfRows()
 	}
 	p.Series = slices.DeleteFunc(p.Series, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
-	if p.OrderLoads(); g.Percentiles == nil && len(p.Series) > 1 {
+	p.OrderLoads()
+	if g.Percentiles == nil && len(p.Series) > 1 {
 		keepLimited(p)
 	}
 }
@@ -96,7 +97,13 @@ type runLoad struct {
 
 // loadOf returns the load of a sum, whose series is own. A run of one row has its name.
 func (g *gathering) loadOf(sum *output.Summary, own *chart.Series) runLoad {
-	r := runLoad{label: own.Tag(), name: own.Group, start: sum.Start, count: own.Curve.Count, rate: sum.Throughput()}
+	r := runLoad{
+		label: own.Tag(),
+		name:  own.Group,
+		start: sum.Start,
+		count: own.Curve.Count,
+		rate:  sum.Throughput(),
+	}
 	switch {
 	case g.eachRun(g.by) && g.by.AddsTags():
 		r.label = ""

@@ -55,7 +55,9 @@ func (g *gathering) planOf(logs int) plan {
 func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := g.Options, &g.collector
 	g.plan = g.planOf(len(logs))
-	k.Ratio, k.Relative, k.Measures = g.ratio, o.Compare && !g.look.Absolute, o.measures()
+	k.Ratio = g.ratio
+	k.Relative = o.Compare && !g.look.Absolute
+	k.Measures = o.measures()
 	switch {
 	case g.plan.paged:
 		k.WindowBytes, k.Paged = collectTimes*g.look.PageSize, true
@@ -84,7 +86,8 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	if o.Aggregate == 0 && g.plan.thinned && found.points > mostPoints {
 		window = max(window, wide)
 	}
-	if k.Aggregate = window; g.plan.total {
+	k.Aggregate = window
+	if g.plan.total {
 		k.Totals = chart.TotalMeasures(g.look.Limits)
 	}
 	return nil

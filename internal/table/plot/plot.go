@@ -48,7 +48,8 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (s *scan.Scan,
 		return nil, err
 	}
 	runs := o.Type == chart.Trend || o.compareReport() || o.eachRun(by)
-	if o.Inputs.Runs, o.EachRun = runs, runs; !o.compareReport() {
+	o.Inputs.Runs, o.EachRun = runs, runs
+	if !o.compareReport() {
 		return o.Scan(std, d)
 	}
 	old, new, err := report.SplitSides(o.Names, o.Separator)

@@ -108,7 +108,13 @@ func (g *gathering) number(p *chart.Picture, t *output.Trend, places []float64, 
 	}
 	for n, c := range changes[:min(len(changes), output.MostSentences)] {
 		at := int64(math.Round(places[c.After.From]))
-		p.Worst = append(p.Worst, chart.Moment{Start: at, End: at, Peak: at, Value: c.Of.Points[c.After.From].Value, Label: labelOf("", c.Of.Tag)})
+		p.Worst = append(p.Worst, chart.Moment{
+			Start: at,
+			End:   at,
+			Peak:  at,
+			Value: c.Of.Points[c.After.From].Value,
+			Label: labelOf("", c.Of.Tag),
+		})
 		sentences[n] = fmt.Sprintf("%d  %s", n+1, sentences[n])
 	}
 	p.Notes = append(p.Notes, sentences...)

@@ -112,13 +112,25 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 
 // Scale returns how output prints values.
 func Scale(s unit.Scale, units *logs.Units) output.Scale {
-	return output.Scale{Ratio: s.Ratio, Unit: s.Name, Nanoseconds: s.In.Nanoseconds(), Assumed: units.Assumed()}
+	return output.Scale{
+		Ratio:       s.Ratio,
+		Unit:        s.Name,
+		Nanoseconds: s.In.Nanoseconds(),
+		Assumed:     units.Assumed(),
+	}
 }
 
 // Table returns a table, which always has the maximum. It fits a width, 0 for a file.
 func Table(s output.Scale, figures Figures, markdown bool, width int, colour bool) *output.Table {
 	percentiles := slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool { return p == 100 })
-	return &output.Table{Scale: s, Percentiles: percentiles, Shares: figures.Shares, Markdown: markdown, Width: width, Colour: colour}
+	return &output.Table{
+		Scale:       s,
+		Percentiles: percentiles,
+		Shares:      figures.Shares,
+		Markdown:    markdown,
+		Width:       width,
+		Colour:      colour,
+	}
 }
 
 // Document returns summaries of inputs for JSON.

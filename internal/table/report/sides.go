@@ -52,7 +52,8 @@ func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, 
 		}
 	}
 	before, after := len(s.Before.Runs()), len(s.After.Runs())
-	switch s.Runs = !sum && before+after > 2; {
+	s.Runs = !sum && before+after > 2
+	switch {
 	case !s.Runs:
 	case before == 1 || after == 1:
 		return s, message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; hdrdiff -sum adds up the logs of a side", before, after)

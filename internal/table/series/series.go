@@ -40,8 +40,19 @@ type Sink func(r *output.Row, at scan.Place, late error) error
 // may flush the rows.
 func Run(s *scan.Scan, o *Options, sink Sink) error {
 	s.ByTime = true
-	m := &maker{options: o, sink: sink, start: &s.Start, tags: make(map[string]*tag), account: Account(s.Memory)}
-	plan := &flow.Plan{Window: o.Window, Figures: output.RowFigures(o.Percentiles), Account: m.account, Emit: m.row}
+	m := &maker{
+		options: o,
+		sink:    sink,
+		start:   &s.Start,
+		tags:    make(map[string]*tag),
+		account: Account(s.Memory),
+	}
+	plan := &flow.Plan{
+		Window:  o.Window,
+		Figures: output.RowFigures(o.Percentiles),
+		Account: m.account,
+		Emit:    m.row,
+	}
 	if o.Window == 0 {
 		plan.Window, plan.Counts = flow.Each, o.Moving > 0 || o.Shares != nil
 	}
@@ -96,7 +107,8 @@ func (m *maker) row(r *flow.Result) (err error) {
 	if err := m.charge.Set(m.account, len(m.tags), m.moving+tagBytes*len(m.tags)); err != nil {
 		return err
 	}
-	if t.kinds.Merge(r.Kinds); o.Window > 0 || o.Moving > 0 {
+	t.kinds.Merge(r.Kinds)
+	if o.Window > 0 || o.Moving > 0 {
 		if err := t.kinds.Err(); err != nil {
 			return fmt.Errorf("tag %s: %w", tags.Text(t.name), err)
 		}
@@ -106,17 +118,27 @@ func (m *maker) row(r *flow.Result) (err error) {
 		m.out = output.Row{Start: r.Window.Start, End: r.Window.End}
 	case o.Window > 0:
 		m.out = output.Row{
-			Start: r.Window.Start, End: r.Window.End,
-			Relative: seconds(r.Window.Start) - *m.start, Length: seconds(o.Window), Covered: seconds(r.Recorded()),
+			Start:    r.Window.Start,
+			End:      r.Window.End,
+			Relative: seconds(r.Window.Start) - *m.start,
+			Length:   seconds(o.Window),
+			Covered:  seconds(r.Recorded()),
 		}
 	default:
 		v := r.Visit
-		m.out = output.Row{Start: v.StartMillis(), End: v.EndMillis(), Relative: v.Absolute() - *m.start, Length: v.Length, Covered: v.Length}
+		m.out = output.Row{
+			Start:    v.StartMillis(),
+			End:      v.EndMillis(),
+			Relative: v.Absolute() - *m.start,
+			Length:   v.Length,
+			Covered:  v.Length,
+		}
 	}
 	m.out.Stats = r.Stats
 	if o.Shares != nil {
 		m.out.Shares = o.Shares
-		if m.out.Counts = r.Counts; r.Counts == nil { // it is one interval
+		m.out.Counts = r.Counts
+		if r.Counts == nil { // it is one interval
 			if m.out.Counts, err = r.Sum.Histogram(&m.shared); err != nil {
 				return err
 			}

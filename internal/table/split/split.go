@@ -87,7 +87,13 @@ type part struct {
 
 // New returns the parts of inputs. There are none yet.
 func New(inputs []scan.Input, options Options) *Parts {
-	p := &Parts{options: options, inputs: inputs, byPlace: make(map[string]*part), partBuffer: partBuffer, allBuffers: allBuffers}
+	p := &Parts{
+		options:    options,
+		inputs:     inputs,
+		byPlace:    make(map[string]*part),
+		partBuffer: partBuffer,
+		allBuffers: allBuffers,
+	}
 	p.open = func(part *part) (io.WriteCloser, error) { return part.open() }
 	p.writer = hdrlog.NewWriter(p)
 	for _, input := range inputs {

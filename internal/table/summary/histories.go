@@ -130,7 +130,13 @@ func (hs *Histories) start(s *scan.Scan) {
 // take keeps an interval.
 func (hs *Histories) take(r *flow.Result) error {
 	v := r.Visit
-	hs.keep(v.Input, v.Name, v.Tag, piece{Start: v.StartMillis(), End: v.EndMillis(), highest: r.Stats.Max.Float(), count: r.Stats.Count, line: v.Line}, v.Payload)
+	hs.keep(v.Input, v.Name, v.Tag, piece{
+		Start:   v.StartMillis(),
+		End:     v.EndMillis(),
+		highest: r.Stats.Max.Float(),
+		count:   r.Stats.Count,
+		line:    v.Line,
+	}, v.Payload)
 	return nil
 }
 
@@ -139,14 +145,20 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 	if hs.err != nil {
 		return
 	}
-	if one.End, one.peak = max(one.Start, one.End), one.Start; hs.all == nil {
+	one.End, one.peak = max(one.Start, one.End), one.Start
+	if hs.all == nil {
 		hs.all = make(map[string]*history)
 		hs.first, hs.last = one.Start, one.End
 	}
 	hs.key = appendHistory(hs.key[:0], input, tag)
 	one.history = hs.all[string(hs.key)]
 	if one.history == nil {
-		one.history = &history{key: string(hs.key), input: name, tag: bytes.Clone(tag), all: hs.Counts && hs.scan.Inputs[input].Once}
+		one.history = &history{
+			key:   string(hs.key),
+			input: name,
+			tag:   bytes.Clone(tag),
+			all:   hs.Counts && hs.scan.Inputs[input].Once,
+		}
 		hs.all[one.history.key] = one.history
 	}
 	kept := hs.addPiece(one.history, one)
@@ -155,7 +167,8 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 	}
 	hs.length = max(hs.length, kept.End-kept.Start, 1)
 	hs.first, hs.last = min(hs.first, kept.Start), max(hs.last, kept.End)
-	if hs.bytes += kept.size(); !kept.history.all && kept.counts != nil {
+	hs.bytes += kept.size()
+	if !kept.history.all && kept.counts != nil {
 		hs.bytes -= kept.history.keepFew(kept)
 	}
 	hs.charge.Set(hs.account, len(hs.all), hs.bytes)
@@ -192,7 +205,8 @@ func (h *history) keepFew(p *piece) (freed int) {
 func (hs *Histories) coarsen(crowded error) {
 	most := hs.bytes / 2
 	for hs.coarse = max(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
-		if hs.pack(); hs.bytes <= most {
+		hs.pack()
+		if hs.bytes <= most {
 			return
 		}
 		if (hs.last-hs.first)/hs.coarse < leastWindows {
@@ -242,7 +256,8 @@ func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 			m.highest, m.peak = p.highest, p.peak
 		}
 		m.count += p.count
-		if m.End = max(m.End, p.End); h.all {
+		m.End = max(m.End, p.End)
+		if h.all {
 			sum, err := hs.sumOf(m)
 			more, err2 := hs.sumOf(p)
 			if err = cmp.Or(err, err2); err == nil {

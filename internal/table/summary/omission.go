@@ -57,7 +57,14 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 			log = append(log, stroke{p, p.Start, p.End, float64(p.count), p.highest * times, far})
 		}
 		if at, between := omission(log); at != nil && (worst == nil || at.longest > worst.Longest) {
-			worst = &Omission{Place: scan.Place{Name: h.input, Line: at.piece.line}, Tag: h.tag, Start: at.start, Longest: at.longest, Expected: between, Unit: times}
+			worst = &Omission{
+				Place:    scan.Place{Name: h.input, Line: at.piece.line},
+				Tag:      h.tag,
+				Start:    at.start,
+				Longest:  at.longest,
+				Expected: between,
+				Unit:     times,
+			}
 		}
 	}
 	return worst, nil

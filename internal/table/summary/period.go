@@ -71,7 +71,8 @@ func (r *Result) Ran() (all []merge.Span) {
 func (r *Result) SetPeriods(mode string) {
 	period, ran := r.Period(mode), longest(r.spans())
 	for n, s := range r.Summaries {
-		if s.Period = period; mode == "covered" && r.by != nil {
+		s.Period = period
+		if mode == "covered" && r.by != nil {
 			var ofRow []merge.Span
 			for _, span := range r.sums[n].Spans {
 				ofRow = append(ofRow, ran[span.Input])

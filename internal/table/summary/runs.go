@@ -126,8 +126,12 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		group.Go(func() {
 			s.Confidence = output.NewConfidence(run, percentiles, level, size)
 			if at, ok := run.Shift(shiftPercentile); ok {
-				s.Confidence.Shift = &output.Shift{Percentile: shiftPercentile, Start: first[n] + int64(at)*size,
-					Before: levelOf(windows[n][:at]), After: levelOf(windows[n][at:])}
+				s.Confidence.Shift = &output.Shift{
+					Percentile: shiftPercentile,
+					Start:      first[n] + int64(at)*size,
+					Before:     levelOf(windows[n][:at]),
+					After:      levelOf(windows[n][at:]),
+				}
 			}
 			<-free
 		})

@@ -18,7 +18,13 @@ import (
 // The windows of all inputs and tags are as long as the longest interval.
 func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
-	quiet := scan.Scan{Inputs: s.Inputs, Selection: s.Selection, Workers: s.Workers, Expected: s.Expected, Memory: s.Memory}
+	quiet := scan.Scan{
+		Inputs:    s.Inputs,
+		Selection: s.Selection,
+		Workers:   s.Workers,
+		Expected:  s.Expected,
+		Memory:    s.Memory,
+	}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
 	plan := &flow.Plan{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory)}
 	if err := cmp.Or(flow.Run(&quiet, plan), plan.Err); err != nil {
@@ -29,7 +35,8 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	from := int64(math.MaxInt64) // the start of the first interval
 	var scratch histogram.Histogram
 	for n, m := range plan.Windows {
-		if from = min(from, m.Start); n == 0 {
+		from = min(from, m.Start)
+		if n == 0 {
 			first = m.Window
 		}
 		for at := int((m.Window.Start - first.Start) / (first.End - first.Start)); len(all) <= at; {
@@ -41,7 +48,9 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		}
 		rate, l := plan.Rates.Take(m.Tag, m.Window), &all[len(all)-1]
 		count := rate.Values(float64(h.TotalCount()))
-		l.Count, l.Sum, l.Seconds = l.Count+count, l.Sum+h.Mean()*count, max(l.Seconds, float64(rate.Any)/1000)
+		l.Count = l.Count + count
+		l.Sum = l.Sum + h.Mean()*count
+		l.Seconds = max(l.Seconds, float64(rate.Any)/1000)
 	}
 	warm, steady := confidence.SteadyFrom(all)
 	switch {

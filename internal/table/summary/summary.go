@@ -42,7 +42,12 @@ type Options struct {
 // value and the most digits of its intervals. The result does not depend on the number of workers
 // or the order of the intervals.
 func Collect(s *scan.Scan, o Options, more ...*flow.Plan) (*Result, error) {
-	all := sums{options: o, by: s.By, account: accountOf(s.Memory), rows: make(map[string]*flow.Result)}
+	all := sums{
+		options: o,
+		by:      s.By,
+		account: accountOf(s.Memory),
+		rows:    make(map[string]*flow.Result),
+	}
 	rows := &flow.Plan{Maxima: o.Maxima, Account: all.account, Emit: func(r *flow.Result) error {
 		all.rows[all.keyOf(r)] = r
 		return nil
@@ -50,7 +55,8 @@ func Collect(s *scan.Scan, o Options, more ...*flow.Plan) (*Result, error) {
 	plans := append([]*flow.Plan{rows}, more...)
 	if o.Histories != nil {
 		o.Histories.start(s)
-		if rows.Apart = o.Histories.Sums; o.Histories.Times {
+		rows.Apart = o.Histories.Sums
+		if o.Histories.Times {
 			plans = append(plans, &flow.Plan{Window: flow.Each, Emit: o.Histories.take})
 		}
 	}
@@ -103,7 +109,12 @@ func (w *sums) inOrder() ([]*flow.Result, error) {
 			continue
 		}
 		if !added[row] {
-			whole := &flow.Result{Row: r.Row, Input: byRow[row].Input, Name: byRow[row].Name, Tag: byRow[row].Tag}
+			whole := &flow.Result{
+				Row:   r.Row,
+				Input: byRow[row].Input,
+				Name:  byRow[row].Name,
+				Tag:   byRow[row].Tag,
+			}
 			if err := whole.Add(byRow[row], w.account); err != nil {
 				return nil, err
 			}
@@ -143,8 +154,10 @@ func (w *sums) result() (*Result, error) {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.Row), err)
 		}
 		summary.Maxima = s.Maxima.Output()
-		if summary.AllTags = w.by.All(); w.by.Inputs() {
-			if summary.Input = s.Name; !w.by.AddsTags() {
+		summary.AllTags = w.by.All()
+		if w.by.Inputs() {
+			summary.Input = s.Name
+			if !w.by.AddsTags() {
 				summary.InputTag = s.Tag
 			}
 		}
@@ -190,7 +203,13 @@ func (l *Loader) Summary(tag []byte, s *merge.Sum) (*output.Summary, error) {
 		h, _ := l.load(s) // cannot fail: it did not above
 		return h
 	}
-	return &output.Summary{Tag: tag, Load: load, Intervals: s.Intervals(), Start: s.Start, End: s.End}, nil
+	return &output.Summary{
+		Tag:       tag,
+		Load:      load,
+		Intervals: s.Intervals(),
+		Start:     s.Start,
+		End:       s.End,
+	}, nil
 }
 
 // load returns the counts of s. They are valid until it is called for another sum.

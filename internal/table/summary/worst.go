@@ -102,7 +102,10 @@ func (hs *Histories) highest(logs []*log, most int, factor func(input string, ta
 			moments, more := log.moments(each, hs.length)
 			for n := range moments {
 				m := &moments[n]
-				m.Input, m.Tag, m.Peak, m.Max = m.peak.history.input, m.peak.history.tag, m.peak.peak, output.Number(m.peak.highest)
+				m.Input = m.peak.history.input
+				m.Tag = m.peak.history.tag
+				m.Peak = m.peak.peak
+				m.Max = output.Number(m.peak.highest)
 				m.Factor = factor(m.Input, m.Tag)
 			}
 			if more {
@@ -199,8 +202,14 @@ func (l *log) findLevels(typical low) (levels []output.Level) {
 			continue
 		}
 		quartile := lowOf(inside).quartile
-		levels = append(levels, output.Level{Start: m.Start, End: m.End, Input: inside[0].history.input, Tag: inside[0].history.tag,
-			Times: output.Number(quartile / typical.quartile), Throughout: m.Start == first && m.End == l.end})
+		levels = append(levels, output.Level{
+			Start:      m.Start,
+			End:        m.End,
+			Input:      inside[0].history.input,
+			Tag:        inside[0].history.tag,
+			Times:      output.Number(quartile / typical.quartile),
+			Throughout: m.Start == first && m.End == l.end,
+		})
 		for n, w := range l.pieces {
 			if w.Start >= m.Start && w.End <= m.End {
 				l.typical[n] = quartile
@@ -296,7 +305,8 @@ func separate(sorted []moment, most int) (all []moment) {
 		})
 		if at >= 0 {
 			o := &all[at]
-			if o.Others++; m.Input == o.Input {
+			o.Others++
+			if m.Input == o.Input {
 				o.tags[tagOf(m.peak.history.key)] = true
 			} else {
 				o.inputs[m.Input] = true

@@ -103,7 +103,8 @@ func (c *collection) read(s *scan.Scan, n, all int) error {
 	}
 	if own.empty = len(result.Summaries) == 0; own.empty {
 		// It stays where it was given: behind the run before.
-		if own.Start = 0; n > 0 {
+		own.Start = 0
+		if n > 0 {
 			own.Start = c.runs[n-1].Start
 		}
 		c.std.Say("%s: %v", own.Name, logs.NothingLeft(s))
@@ -117,7 +118,13 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 	key := string(merge.AppendKey(nil, s.Tag))
 	r := c.rows[key]
 	if r == nil {
-		r = &row{tag: s.Tag, allTags: s.AllTags, medians: make([]float64, all), maxima: make([]float64, all), factors: make([]float64, all)}
+		r = &row{
+			tag:     s.Tag,
+			allTags: s.AllTags,
+			medians: make([]float64, all),
+			maxima:  make([]float64, all),
+			factors: make([]float64, all),
+		}
 		for range c.Figures {
 			points := make([]confidence.RunFigure, all)
 			for k := range points {
@@ -134,7 +141,9 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 		r.points[k][n] = output.RunFigureOf(s, f)
 	}
 	if h := s.Counts(); h.TotalCount() > 0 {
-		r.factors[n], r.medians[n], r.maxima[n] = 1, h.Float(h.ValueAtPercentile(50)), h.MaxFloat()
+		r.factors[n] = 1
+		r.medians[n] = h.Float(h.ValueAtPercentile(50))
+		r.maxima[n] = h.MaxFloat()
 	}
 	return nil
 }
@@ -166,7 +175,8 @@ func (c *collection) scale() (unit.Scale, error) {
 	for _, r := range c.rows {
 		for k, f := range c.Figures {
 			for n := range r.points[k] {
-				if p := &r.points[k][n]; !f.Unitless() {
+				p := &r.points[k][n]
+				if !f.Unitless() {
 					p.Value = unit.Divide(p.Value, scale.Ratio/cmp.Or(r.factors[n], 1))
 				}
 			}

@@ -48,13 +48,22 @@ func recent(points []confidence.RunFigure) bool {
 func some(p confidence.RunFigure) bool { return p.Value > 0 }
 
 func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
-	v := gate.Verdict{Limit: l, Tag: f.TagName(), Result: gate.Undecided, Low: math.NaN(), High: math.NaN()}
+	v := gate.Verdict{
+		Limit:  l,
+		Tag:    f.TagName(),
+		Result: gate.Undecided,
+		Low:    math.NaN(),
+		High:   math.NaN(),
+	}
 	if !l.Unitless() {
 		v.Unit = unit
 	}
 	newest := len(f.Points) - 1
-	if v.Value = f.Points[newest].Value; !some(f.Points[newest]) {
-		v.Value, v.Missing, v.Result = 0, "the newest run has no values of it", gate.Fails
+	v.Value = f.Points[newest].Value
+	if !some(f.Points[newest]) {
+		v.Value = 0
+		v.Missing = "the newest run has no values of it"
+		v.Result = gate.Fails
 		return v
 	}
 	second := newest - 1 // the run before with a value
@@ -117,7 +126,10 @@ func newLevel(points []confidence.RunFigure) (newest level) {
 	last := levels[len(levels)-1]
 	n := float64(newest.runs)
 	// The degrees of freedom of a variance from differences of neighbours (von Neumann 1941).
-	newest.value, newest.at, newest.deviation, newest.freedom = last.Value, last.Runs, deviation, 2*(n-1)*(n-1)/(3*n-4)
+	newest.value = last.Value
+	newest.at = last.Runs
+	newest.deviation = deviation
+	newest.freedom = 2 * (n - 1) * (n - 1) / (3*n - 4)
 	return newest
 }
 

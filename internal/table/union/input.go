@@ -237,8 +237,10 @@ type stream struct {
 
 func newStream(c *scan.Cursor[interval], lookAhead int) *stream {
 	return &stream{
-		cursor: c, lookAhead: lookAhead, last: math.MinInt64,
-		ahead: heap.New(func(a, b interval) bool { return a.before(&b) }),
+		cursor:    c,
+		lookAhead: lookAhead,
+		last:      math.MinInt64,
+		ahead:     heap.New(func(a, b interval) bool { return a.before(&b) }),
 	}
 }
 

@@ -87,7 +87,8 @@ func (u *union) findUnits() error {
 	if err = cmp.Or(err, found.Differ); err != nil {
 		return fmt.Errorf("%w: a log has one unit; hdrsum and hdrplot read logs of several units", err)
 	}
-	if u.unit = found.Unit; found.Unstated != "" && u.options.Warn != nil {
+	u.unit = found.Unit
+	if found.Unstated != "" && u.options.Warn != nil {
 		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated, found.Unit)
 	}
 	if found.Doubt != nil && u.options.Warn != nil {
@@ -100,10 +101,16 @@ func (u *union) findUnits() error {
 // nothing if there are none.
 func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	u := &union{
-		scan: s, options: o, account: s.Memory.Open("intervals", "choose some with -incT"), writer: hdrlog.NewWriter(w), kinds: make(map[string]*scan.Kinds),
-		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead), base: math.MaxInt64,
-		streams: heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
-		plan:    newJoining(o.Target), batch: newBatch(),
+		scan:      s,
+		options:   o,
+		account:   s.Memory.Open("intervals", "choose some with -incT"),
+		writer:    hdrlog.NewWriter(w),
+		kinds:     make(map[string]*scan.Kinds),
+		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead),
+		base:      math.MaxInt64,
+		streams:   heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
+		plan:      newJoining(o.Target),
+		batch:     newBatch(),
 	}
 	if o.Grid > 0 {
 		u.plan = &grid{merge.NewTable[window](o.Grid)}
@@ -228,7 +235,8 @@ func (u *union) finish(time int64) error {
 		if u.batch.windows = append(u.batch.windows, w); len(u.batch.windows) < batchSize {
 			continue
 		}
-		if u.begin(); len(u.begun) > 2*u.scan.Workers {
+		u.begin()
+		if len(u.begun) > 2*u.scan.Workers {
 			if err := u.write(); err != nil {
 				return err
 			}
@@ -258,7 +266,8 @@ func (u *union) work() {
 	scratch.Among(0)
 	for b := range u.batches {
 		for n, w := range b.windows {
-			if b.lines[n] = u.encode(w, &scratch, b.lines[n][:0]); w.err != nil {
+			b.lines[n] = u.encode(w, &scratch, b.lines[n][:0])
+			if w.err != nil {
 				w.err = fmt.Errorf("tag %s: the intervals joined with %s: %w", tags.Text(w.tag), w.first, w.err)
 			}
 		}

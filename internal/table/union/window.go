@@ -83,7 +83,8 @@ func (j *joining) before(time int64) iter.Seq[*window] {
 			if w.key >= time || open && w.end > time {
 				return // a window with a lower key, or of a tag before, may come
 			}
-			if j.all.Pop(); open {
+			j.all.Pop()
+			if open {
 				delete(j.open, string(j.key))
 			}
 			if !yield(w) {

@@ -24,7 +24,12 @@ func main() {
 		files[n] = string(text)
 	}
 	out := bufio.NewWriter(os.Stdout)
-	v := page.Viewer{Version: os.Args[1], Code: []byte(files[0]), Exec: files[1], Licences: files[2]}
+	v := page.Viewer{
+		Version:  os.Args[1],
+		Code:     []byte(files[0]),
+		Exec:     files[1],
+		Licences: files[2],
+	}
 	if err := v.Write(out); err != nil {
 		log.Fatal(err)
 	}

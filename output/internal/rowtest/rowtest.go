@@ -19,7 +19,15 @@ func Row(tag []byte, percentiles ...float64) *output.Row {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1000, 3)
 	h.Record(123456, 1)
-	r := &output.Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: output.StatsOf(h, percentiles, output.Stats{})}
+	r := &output.Row{
+		Tag:      tag,
+		Start:    1468800401076,
+		End:      1468800411074,
+		Relative: 0.002,
+		Length:   9.998,
+		Covered:  9.998,
+		Stats:    output.StatsOf(h, percentiles, output.Stats{}),
+	}
 	r.Total.Add(&r.Stats)
 	return r
 }
@@ -81,7 +89,8 @@ type fullWriter struct {
 
 func (w *fullWriter) Write(p []byte) (int, error) {
 	n := min(len(p), w.room-len(w.written))
-	if w.written = append(w.written, p[:n]...); n < len(p) {
+	w.written = append(w.written, p[:n]...)
+	if n < len(p) {
 		return n, errFull
 	}
 	return n, nil

@@ -82,7 +82,9 @@ func (p *Page) read(rows []byte) {
 		return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
 	}
 	add := func(line *Line, start, length int64, value float64) {
-		line.S, line.D, line.V = append(line.S, float64(start)), append(line.D, float64(length)), append(line.V, value)
+		line.S = append(line.S, float64(start))
+		line.D = append(line.D, float64(length))
+		line.V = append(line.V, value)
 	}
 	for r.Len() > 0 {
 		kind := uvarint()
@@ -93,7 +95,17 @@ func (p *Page) read(rows []byte) {
 			uvarint()
 			float()
 		case 1:
-			w := Window{Start: start(), Skew: uvarint(), Length: uvarint(), Intervals: uvarint(), Count: uvarint(), Source: uvarint(), Min: float(), Max: float(), Sum: float()}
+			w := Window{
+				Start:     start(),
+				Skew:      uvarint(),
+				Length:    uvarint(),
+				Intervals: uvarint(),
+				Count:     uvarint(),
+				Source:    uvarint(),
+				Min:       float(),
+				Max:       float(),
+				Sum:       float(),
+			}
 			w.Counts = make([]byte, uvarint())
 			r.Read(w.Counts)
 			p.Windows[series] = append(p.Windows[series], w)

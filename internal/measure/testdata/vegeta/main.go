@@ -28,10 +28,16 @@ func main() {
 	errors := []string{"", "", "", "404 Not Found", "a, \"quoted\"\nerror", "\\ \t é", `"`}
 	for n := range uint64(2000) {
 		result := vegeta.Result{
-			Attack: errors[random.IntN(len(errors))], Seq: n, Code: []uint16{0, 200, 302, 404, 500}[random.IntN(5)],
-			Timestamp: time.Unix(1_700_000_000, random.Int64N(60e9)).UTC(), Latency: time.Duration(random.ExpFloat64() * 1e7),
-			Error: errors[random.IntN(len(errors))], Body: make([]byte, random.IntN(10)), Method: "GET",
-			URL: "http://localhost/?a=1,2", Headers: http.Header{"X": errors[4:5]},
+			Attack:    errors[random.IntN(len(errors))],
+			Seq:       n,
+			Code:      []uint16{0, 200, 302, 404, 500}[random.IntN(5)],
+			Timestamp: time.Unix(1_700_000_000, random.Int64N(60e9)).UTC(),
+			Latency:   time.Duration(random.ExpFloat64() * 1e7),
+			Error:     errors[random.IntN(len(errors))],
+			Body:      make([]byte, random.IntN(10)),
+			Method:    "GET",
+			URL:       "http://localhost/?a=1,2",
+			Headers:   http.Header{"X": errors[4:5]},
 		}
 		if err := encode(&result); err != nil {
 			log.Fatal(err)
