@@ -11,7 +11,7 @@ import (
 var kinds = []string{"man", "complete-bash", "complete-zsh", "complete-fish"}
 
 // generate returns the manual page of a command or its completion for a shell. release/generate
-// keeps them in files.
+// writes them to files.
 func (c *Command) generate(kind string) (string, error) {
 	if kind == "man" {
 		return c.man(), nil
