@@ -325,7 +325,7 @@ func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
 
 // Subtract takes the counts of other away from h. They must have been added before: otherwise
 // Subtract returns [ErrRange], and h is unchanged. Where layouts differ, [Histogram.Min] does not
-// rise.
+// rise until h is empty.
 func (h *Histogram) Subtract(other *Histogram) error {
 	if !h.layout.shares(other.layout) {
 		same := &Histogram{layout: h.layout}
@@ -355,6 +355,9 @@ func (h *Histogram) Subtract(other *Histogram) error {
 		}
 	}
 	h.total -= other.total
+	if h.total == 0 {
+		h.least = 0
+	}
 	return nil
 }
 

@@ -570,6 +570,21 @@ func TestSpanOrder(t *testing.T) {
 	}
 }
 
+// TestMinOfNothing: once all values were taken away, their minimum is gone, too.
+func TestMinOfNothing(t *testing.T) {
+	t.Parallel()
+	coarse := newHistogram(t, 3, 1000)
+	record(t, coarse, 42, 1)
+	h := newHistogram(t, 3, 1)
+	if err := errors.Join(h.Add(coarse), h.Subtract(coarse)); err != nil {
+		t.Fatal(err)
+	}
+	record(t, h, 1000, 1)
+	if h.Min() != 1000 {
+		t.Errorf("minimum %d", h.Min())
+	}
+}
+
 // TestMinOfMixed adds histograms of different layouts in random orders: the minimum is the lowest
 // one of all, and no later sum or refinement loses it.
 func TestMinOfMixed(t *testing.T) {
@@ -583,7 +598,10 @@ func TestMinOfMixed(t *testing.T) {
 			for range 1 + r.IntN(3) {
 				record(t, h, r.Int64N(1<<40)>>r.IntN(40), 1+r.Int64N(3))
 			}
-			all, lowest = append(all, h), min(lowest, h.Min())
+			lowest = min(lowest, h.Min())
+			empty := newHistogram(t, 1+r.IntN(4), 1)
+			empty.LowerMin(0) // an empty histogram has no minimum
+			all = append(all, h, empty)
 		}
 		for len(all) > 1 {
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -26,9 +26,10 @@ func (h *Histogram) lowestAt(index int) int64 {
 }
 
 // LowerMin makes [Histogram.Min] return at most value: that of counts which come from a coarser
-// histogram and do not know it any more. Reset ends that.
+// histogram and do not know it any more. Reset ends that. A histogram without values has no
+// minimum: it stays as it is.
 func (h *Histogram) LowerMin(value int64) {
-	if value >= 0 && value < math.MaxInt64 && (h.least == 0 || value < h.least-1) {
+	if h.total > 0 && value >= 0 && value < math.MaxInt64 && (h.least == 0 || value < h.least-1) {
 		h.least = value + 1
 	}
 }

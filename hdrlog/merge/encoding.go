@@ -15,7 +15,7 @@ var ErrEncoding = errors.New("not an encoded sum")
 
 // The encoding of a Sum is a byte for the version, the number of intervals as an uvarint and,
 // unless that is 0: the start as a varint and the length as an uvarint, both in milliseconds, and
-// MAX,PAYLOAD as they stand in a log. If intervals of several layouts were added, the version is
+// MAX,PAYLOAD as they stand in a log. If values of several layouts were added, the version is
 // mixedVersion, and the bits of the minimum stand before MAX.
 const encodingVersion, mixedVersion = 3, 4
 
@@ -38,26 +38,40 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if s.Start < -maxTime || s.End > maxTime || s.End < s.Start {
 		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
 	}
+	least, err := s.lowest()
+	if err != nil {
+		return data, err
+	}
 	version := byte(encodingVersion)
-	if s.mixed {
+	if least != nil {
 		version = mixedVersion
 	}
 	all := binary.AppendUvarint(append(data, version), uint64(s.intervals))
 	all = binary.AppendUvarint(binary.AppendVarint(all, s.Start), uint64(s.End-s.Start))
-	if s.mixed {
-		c := codecs.Get().(*codec)
-		defer s.putCodec(c)
-		h, err := s.Histogram(&c.scratch)
-		if err != nil {
-			return data, err
-		}
-		all = binary.BigEndian.AppendUint64(all, math.Float64bits(h.Float(h.Min())))
+	if least != nil {
+		all = binary.BigEndian.AppendUint64(all, math.Float64bits(*least))
 	}
-	all, err := s.appendCounts(all)
+	all, err = s.appendCounts(all)
 	if err != nil {
 		return data, err
 	}
 	return all, nil
+}
+
+// lowest returns the minimum if the counts alone do not tell it: that of several layouts. It
+// returns nil if there are no values.
+func (s *Sum) lowest() (*float64, error) {
+	if !s.mixed {
+		return nil, nil
+	}
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	h, err := s.Histogram(&c.scratch)
+	if err != nil || h.TotalCount() == 0 {
+		return nil, err
+	}
+	least := h.Float(h.Min())
+	return &least, nil
 }
 
 // UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's
@@ -117,7 +131,19 @@ func (s *Sum) unmarshal(data []byte) error {
 	if p.Version() != 2 || !p.Compressed() {
 		return errors.New("the payload is not of version 2 and compressed")
 	}
-	more.start, more.end, more.intervals = start, start+int64(length), int64(intervals)
+	if more.mixed {
+		// Earlier versions wrote a minimum of 0 where there were no values.
+		_, count, err := p.MaxAndCount()
+		if err != nil {
+			return err
+		}
+		if count == 0 {
+			more.least = nil
+		}
+	}
+	more.start = start
+	more.end = start + int64(length)
+	more.intervals = int64(intervals)
 	if err := s.addPayload(&more, p); err != nil {
 		return err
 	}

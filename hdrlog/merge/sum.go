@@ -252,7 +252,7 @@ func (s *Sum) include(more *facts) {
 // facts returns what is known of s.
 func (s *Sum) facts() *facts {
 	p := facts{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
-	if s.dense && s.mixed {
+	if s.dense && s.mixed && s.counts.TotalCount() > 0 {
 		least := s.counts.Float(s.counts.Min())
 		if s.least != nil {
 			least = min(least, *s.least)
@@ -332,7 +332,8 @@ func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
 	if s.packed = append(s.packed[:0], c.plain...); cap(s.packed) > 4*len(s.packed)+sumUpBytes {
 		s.packed = bytes.Clone(s.packed)
 	}
-	if s.summed = len(s.packed); s.mixed {
+	s.summed = len(s.packed)
+	if s.mixed && h.TotalCount() > 0 {
 		s.lower(h.Float(h.Min()))
 	}
 	return nil
