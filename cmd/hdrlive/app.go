@@ -58,8 +58,9 @@ type options struct {
 	pushes    []*url.URL
 	limits    []gate.Limit
 	abort     bool
-	idle      int64 // milliseconds
-	length    int64 // of the run in milliseconds, 0 without -for
+	stop      gate.Stop // if abort is set
+	idle      int64     // milliseconds
+	length    int64     // of the run in milliseconds, 0 without -for
 	port      port.Options
 }
 
@@ -143,6 +144,13 @@ func app() *cli.Command {
 			Needs: "sla",
 			Value: cli.Bool(&o.abort),
 			Usage: "end as soon as a limit fails",
+		},
+		{
+			Name:  "abort-after",
+			Group: cli.GroupLimits,
+			Needs: "abort",
+			Value: cli.Length(&o.stop.After, "1m"),
+			Usage: "wait `TIME` before a figure ends the run that may still become better, such as a percentile; max<=, min>= and count<= end it at once",
 		},
 		{
 			Name:    "idle",
@@ -401,7 +409,12 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 	}
 	r.table = message.Terminal(r.std.Out) && r.format == ""
 	if r.table || len(r.limits) > 0 {
-		r.gate = sinks.NewGate(o, r.limits, r.abort, r.length/o.Size)
+		var stop *gate.Stop
+		if r.abort {
+			stop = &r.stop
+			stop.Planned = r.length / o.Size
+		}
+		r.gate = sinks.NewGate(o, r.limits, stop)
 	}
 	switch {
 	case r.format != "":

@@ -259,7 +259,7 @@ func TestAbort(t *testing.T) {
 			r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
 			all := clitest.Writers(t, dir, 2)
 			p := clitest.Start(t, nil, patient, "-agg", "1", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-from", "start", "-push", r.URL+"/write?db=x",
-				"-sla", test.limit+",throughput>=1", "-abort", test.option)
+				"-sla", test.limit+",throughput>=1", "-abort", "-abort-after", "10s", test.option)
 			clitest.KeepWriting(t, all, 2)
 			p.Ends(message.Exceeded)
 			if got := strings.Count(r.Text(), "\n"); got < test.rows {

@@ -197,7 +197,7 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		scale := unit.Scale{In: unit.Nanosecond, Ratio: 1}
-		w := NewLive(limits, false, 0)
+		w := NewLive(limits)
 		w.Window(s, scale)
 		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: scale, Watch: w})[0]; (v.Result == Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)

@@ -15,8 +15,7 @@ import (
 )
 
 // A Watch checks limits over time: in windows, or in intervals if there are none. It gives limits
-// of windows their verdicts, and finds the times at which limits did not hold, or the limits that
-// end a run that goes on.
+// of windows their verdicts, and finds the times at which limits did not hold.
 type Watch struct {
 	// Scale returns how values are printed, and Factor what one unit of a row's values is in the
 	// unit that Scale takes them to be in. They are called when there are values.
@@ -28,9 +27,7 @@ type Watch struct {
 	Late func(at scan.Place, why error)
 
 	limits   []Limit
-	keep     bool  // breaches
-	abort    bool  // is asked whether a limit [Watch.Ends] the run, which has planned windows
-	planned  int64 // 0 if that is unknown
+	keep     bool // breaches
 	account  *ledger.Account
 	charge   ledger.Charge
 	plans    []*flow.Plan // of each size
@@ -49,7 +46,6 @@ type rowOf struct {
 type history struct {
 	kept, all int64 // windows or intervals that kept the limit, of those that have values
 	breach    int   // the index of the latest one, plus 1
-	stream    stream
 }
 
 // breachBytes is about what a breach takes.
@@ -79,10 +75,9 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	return w
 }
 
-// NewLive returns a watch that takes complete windows, see [Watch.Window]. Abort says that
-// [Watch.Ends] is called, for a run of so many planned windows, 0 if that is unknown.
-func NewLive(limits []Limit, abort bool, planned int64) *Watch {
-	return &Watch{limits: limits, abort: abort, planned: planned, rows: make(map[rowOf]*history)}
+// NewLive returns a watch that takes complete windows, see [Watch.Window].
+func NewLive(limits []Limit) *Watch {
+	return &Watch{limits: limits, rows: make(map[rowOf]*history)}
 }
 
 // watches reports whether a limit is checked over time.
@@ -111,11 +106,7 @@ func (w *Watch) Plans() []*flow.Plan {
 // Window checks what a row has in a complete window, which is as long as those of the limits.
 func (w *Watch) Window(s *output.Summary, scale unit.Scale) {
 	for n := range w.limits {
-		l := &w.limits[n]
-		w.keeps(l, s, scale)
-		if w.abort && l.Window == 0 && l.applies(s) {
-			w.of(l, s).stream.add(l.excess(s, scale))
-		}
+		w.keeps(&w.limits[n], s, scale)
 	}
 }
 

@@ -26,7 +26,7 @@ type Gate struct {
 	options   *Options
 	limits    []gate.Limit
 	watch     *gate.Watch
-	abort     bool // when a limit fails
+	stop      *gate.Stop // nil if no limit ends the run
 	account   *ledger.Account
 	tags      map[string]*gateTag
 	changed   bool // since the last Flush
@@ -42,14 +42,13 @@ type gateTag struct {
 	charge ledger.Charge
 }
 
-// NewGate returns a gate. Abort says that a limit that fails ends the run, which has so many
-// planned windows, 0 if that is unknown.
-func NewGate(o *Options, limits []gate.Limit, abort bool, planned int64) *Gate {
+// NewGate returns a gate. Stop says when a limit that fails ends the run, nil if none does.
+func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 	return &Gate{
 		options: o,
 		limits:  limits,
-		watch:   gate.NewLive(limits, abort, planned),
-		abort:   abort,
+		watch:   gate.NewLive(limits),
+		stop:    stop,
 		tags:    make(map[string]*gateTag),
 		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all"),
 	}
@@ -126,12 +125,12 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 
 // Flush ends the run if a limit fails that says so.
 func (g *Gate) Flush() error {
-	if !g.abort || !g.changed {
+	if g.stop == nil || !g.changed {
 		return nil
 	}
 	g.changed = false
-	_, verdicts, _, err := g.Judge(false)
-	if err == nil && slices.ContainsFunc(verdicts, g.watch.Ends) {
+	all, verdicts, _, err := g.Judge(false)
+	if err == nil && g.stop.Ends(verdicts, all) {
 		err = ErrExceeded
 	}
 	return err
