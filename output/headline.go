@@ -3,7 +3,6 @@ package output
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -77,13 +76,7 @@ func HeadlineOf(summaries []*Summary, scale Scale, zone *time.Location) Headline
 		}
 		rows = append(rows, r)
 	}
-	return NewHeadline(rows, func(v float64) string {
-		number := significant(v, 4)
-		if strings.Contains(number, ".") && !strings.Contains(number, "e") {
-			number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
-		}
-		return number + spaced(scale.Unit)
-	})
+	return NewHeadline(rows, func(v float64) string { return Significant(v, 4) + spaced(scale.Unit) })
 }
 
 func (h Headline) String() string {

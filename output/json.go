@@ -36,6 +36,8 @@ type Document struct {
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
 	Summaries []DocumentSummary `json:"summaries"`
+	// Findings are what the run shows, the most important first.
+	Findings []Finding `json:"findings,omitempty"`
 	// Sentence says what changed, if the logs are compared.
 	Sentence string `json:"sentence,omitempty"`
 	// Baseline is what the logs are compared with. It is missing if they are not compared.

@@ -90,6 +90,26 @@ func significant(v float64, digits int) string {
 	return strconv.FormatFloat(rounded, 'f', digits-1-exponent, 64)
 }
 
+// Significant returns a number as sentences have it: with so many significant digits and thousands
+// separators, without zeros at its end.
+func Significant(v float64, digits int) string {
+	text := significant(v, digits)
+	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Length returns a length of time in milliseconds as sentences have it: 350 ms, 30 s, 2m5s.
+func Length(ms int64) string {
+	text := shortDuration(ms)
+	unit := strings.TrimLeft(text, "0123456789.")
+	if unit == "ms" || unit == "s" {
+		return strings.TrimSuffix(text, unit) + " " + unit
+	}
+	return text
+}
+
 // decimalsOf returns how many decimals a change by a ratio has in percent: as many as asked for,
 // but more if a fall that leaves something would be one by 100%.
 func decimalsOf(ratio float64, decimals int) int {

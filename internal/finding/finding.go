@@ -1,0 +1,69 @@
+// Package finding finds what a run shows, from what was added up of it: one sentence for each
+// finding, the same wherever it stands.
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"hdrkit/internal/gate"
+	"hdrkit/output"
+)
+
+// A Run is what was added up of a run. What is not known is the zero value, and has no findings.
+type Run struct {
+	Summaries []*output.Summary
+	Scale     output.Scale
+	Zone      *time.Location
+	// Verdicts are about limits, and Breaches the times at which they did not hold.
+	Verdicts []gate.Verdict
+	Breaches []output.Breach
+}
+
+// kinds are what can be found, in the order of importance of findings of equal weight. A new kind
+// is a line here and its function.
+var kinds = []struct {
+	name string
+	find func(r *Run) []output.Finding
+}{
+	{"limit", (*Run).limits},
+}
+
+// Of returns what a run shows, the most important first: the verdict about the limit that is
+// farthest from holding, and then by weight.
+func Of(r *Run) []output.Finding {
+	var all []output.Finding
+	for _, kind := range kinds {
+		for _, f := range kind.find(r) {
+			f.Kind = kind.name
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b output.Finding) int { return cmp.Compare(a.Weight, b.Weight) })
+	if n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Verdict() }); n > 0 { // limits hold
+		verdict := all[n]
+		all = slices.Insert(slices.Delete(all, n, n+1), 0, verdict)
+	}
+	return all
+}
+
+// mostLines is the number of sentences at the top of a report.
+const mostLines = 2
+
+// Top returns the sentences at the top of a report. The last one names the option to type next.
+func Top(all []output.Finding) []string {
+	var lines []string
+	next := ""
+	for n := range all[:min(mostLines, len(all))] {
+		lines = append(lines, all[n].Sentence)
+		if all[n].Option != "" && !strings.Contains(strings.Join(lines, " "), all[n].Option) {
+			next = all[n].Option
+		}
+	}
+	if next != "" {
+		lines[len(lines)-1] += " Next: " + next
+	}
+	return lines
+}

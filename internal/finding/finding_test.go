@@ -1,0 +1,92 @@
+package finding
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/gate"
+	"hdrkit/output"
+)
+
+// summaryOf returns a summary of a second with so many values, each a microsecond longer than the
+// one before.
+func summaryOf(t *testing.T, tag string, values int64) *output.Summary {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range values {
+		if err := h.Record((v+1)*1000, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &output.Summary{Tag: []byte(tag), Histogram: h, Start: 1793491200_000, End: 1793491201_000, Period: 1000}
+}
+
+// runOf returns a run with two tags, and what becomes of limits.
+func runOf(t *testing.T, limits string) *Run {
+	t.Helper()
+	parsed, err := gate.Parse(limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Run{
+		Summaries: []*output.Summary{summaryOf(t, "read", 1000), summaryOf(t, "write", 2000)},
+		Scale:     output.Scale{Ratio: 1e6, Unit: "ms", Nanoseconds: 1},
+	}
+	nanoseconds, _ := unit.Parse("ns")
+	scale := unit.Scale{Ratio: 1e6, Name: "ms", In: nanoseconds}
+	r.Verdicts = gate.Judge(parsed, gate.Figures{Summaries: r.Summaries, Scale: scale})
+	return r
+}
+
+// TestLimits: what fails comes first, then what is nearest to its bound. The verdict is the first
+// finding also if all limits hold.
+func TestLimits(t *testing.T) {
+	for _, test := range []struct {
+		limits string
+		want   []string
+	}{
+		{"p99<=1ms", []string{"FAILS: p99 of write is 1.98 ms, limit 1 ms.", "HOLDS: p99 of read is 0.9902 of 1 ms."}},
+		{"p99<=10ms,throughput>=1500", []string{
+			"FAILS: throughput of read is 1,000/s, limit 1,500/s.", "HOLDS: throughput of write is 2,000/s, limit 1,500/s.",
+			"HOLDS: p99 of write is 1.98 of 10 ms.", "HOLDS: p99 of read is 0.9902 of 10 ms.",
+		}},
+		{"other:p99<=10ms", []string{"FAILS: p99 of other: no intervals with this tag."}},
+		{"over(1ms)<=10%", []string{"FAILS: over(1ms) of write is 50%, limit 10%.", "HOLDS: over(1ms) of read is 0 of 10%."}},
+	} {
+		var got []string
+		for _, f := range Of(runOf(t, test.limits)) {
+			if f.Kind == "limit" {
+				got = append(got, f.Sentence)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.limits, got, test.want)
+		}
+	}
+}
+
+// TestBreaches: a limit that fails says when, and its option says how to see it.
+func TestBreaches(t *testing.T) {
+	r := runOf(t, "write:p99<=1ms")
+	r.Breaches = []output.Breach{{Limit: "p99<=1ms", Tag: "write", Start: r.Summaries[0].Start, End: r.Summaries[0].Start + 30_000}}
+	all := Of(r)
+	if want := "FAILS: p99 of write is 1.98 ms, limit 1 ms; above it for 30 s from 00:00:00 UTC."; all[0].Sentence != want {
+		t.Errorf("%s, want %s", all[0].Sentence, want)
+	}
+	text, err := json.Marshal(all[0])
+	want := `{"kind":"limit","weight":"fails","sentence":"` + all[0].Sentence + `","tag":"write","startMs":1793491200000,"endMs":1793491230000,` +
+		`"figures":{"limit":1,"value":1.980415},"unit":"ms","option":"-st breaches"}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	var back output.Finding
+	if err := json.Unmarshal(text, &back); err != nil || back.Weight != output.Fails || back.Figures["limit"] != 1 {
+		t.Errorf("%+v, %v", back, err)
+	}
+}

@@ -1,0 +1,198 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/gate"
+	"hdrkit/output"
+)
+
+// limits has a finding for each verdict: those that fail first, then those nearest to their bound.
+func (r *Run) limits() (all []output.Finding) {
+	verdicts := slices.Clone(r.Verdicts)
+	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
+		return cmp.Or(cmp.Compare(a.Result, b.Result), cmp.Compare(used(&b), used(&a)))
+	})
+	for n := range verdicts {
+		all = append(all, r.limit(&verdicts[n]))
+	}
+	return all
+}
+
+// used returns the part of a bound that a figure takes: more than 1 if it is beyond.
+func used(v *gate.Verdict) float64 {
+	part := v.Value / v.Bound
+	if v.Limit.AtLeast {
+		part = 1 / part
+	}
+	if v.Missing != "" || math.IsNaN(part) {
+		return math.Inf(1)
+	}
+	return part
+}
+
+// results are the words of verdicts.
+var results = map[gate.Result]struct {
+	word   string
+	weight output.Weight
+}{
+	gate.Fails:     {"FAILS", output.Fails},
+	gate.Undecided: {"NOT PROVEN", output.Undecided},
+	gate.Holds:     {"HOLDS", output.Holds},
+}
+
+// limit words a verdict.
+func (r *Run) limit(v *gate.Verdict) output.Finding {
+	result := results[v.Result]
+	f := output.Finding{
+		Weight: result.weight,
+		Tag:    v.Tag,
+		Figures: map[string]output.Number{
+			"value": output.Number(v.Value),
+			"limit": output.Number(v.Bound),
+		},
+		Unit: v.Unit,
+	}
+	if !math.IsNaN(v.Low) && !math.IsNaN(v.High) {
+		f.Figures["low"], f.Figures["high"] = output.Number(v.Low), output.Number(v.High)
+	}
+	what := v.Limit.Figure.String() + r.of(v.Tag)
+	var text string
+	switch {
+	case v.Missing != "":
+		f.Figures = nil
+		text = fmt.Sprintf("%s: %s: %s", result.word, what, v.Missing)
+	case v.Windows > 0:
+		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
+		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, r.of(v.Tag),
+			beside(v.Value, v.Bound), counted(v.Windows, "window"), figure(v.Bound))
+	case v.Limit.Relative && v.Baseline != 0:
+		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
+	case v.Result == gate.Holds && !v.Limit.AtLeast:
+		text = fmt.Sprintf("%s: %s is %s of %s", result.word, what, beside(v.Value, v.Bound), figure(v.Bound)+spaced(unitOf(v)))
+	default:
+		text = fmt.Sprintf("%s: %s is %s, limit %s", result.word, what, beside(v.Value, v.Bound)+spaced(unitOf(v)), figure(v.Bound)+spaced(unitOf(v)))
+	}
+	if v.Result == gate.Undecided && v.Note != "" {
+		text += "; " + v.Note
+	}
+	if when := r.breached(v, &f); when != "" && v.Result == gate.Fails {
+		text += "; " + when
+		f.Option = "-st breaches"
+	}
+	f.Sentence = text + "."
+	return f
+}
+
+// of returns " of TAG", or nothing if the run has only one row.
+func (r *Run) of(tag string) string {
+	if len(r.Summaries) == 1 && r.Summaries[0].Name() == tag {
+		return ""
+	}
+	return " of " + tag
+}
+
+// breached says how long and since when a limit did not hold, and gives the finding that time.
+func (r *Run) breached(v *gate.Verdict, f *output.Finding) string {
+	var total, times int64
+	var first, last output.Breach
+	for _, b := range r.Breaches {
+		if b.Limit != v.Limit.Text || b.Tag != v.Tag {
+			continue
+		}
+		if times == 0 {
+			first = b
+		}
+		last = b
+		times++
+		total += b.End - b.Start
+	}
+	if times == 0 {
+		return ""
+	}
+	f.Start, f.End = &first.Start, &last.End
+	side := "above"
+	if v.Limit.AtLeast {
+		side = "below"
+	}
+	if times > 1 {
+		return fmt.Sprintf("%s it %d times, for %s, from %s", side, times, output.Length(total), r.clock(first.Start))
+	}
+	return fmt.Sprintf("%s it for %s from %s", side, output.Length(total), r.clock(first.Start))
+}
+
+// clock returns a time as sentences have it.
+func (r *Run) clock(at int64) string {
+	start, end := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, s := range r.Summaries {
+		start, end = min(start, s.Start), max(end, s.End)
+	}
+	return output.TimeIn(at, start, end, r.Zone)
+}
+
+// change words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
+func change(v *gate.Verdict) string {
+	percent := func(value float64) float64 { return 100 * (value/v.Baseline - 1) }
+	moved, limit := percent(v.Value), percent(v.Bound)
+	verb, sign := "rose", 1.0
+	if moved < 0 {
+		verb, sign = "fell", -1
+	}
+	interval := ""
+	if low, high := sign*percent(v.Low), sign*percent(v.High); !math.IsNaN(low) && !math.IsNaN(high) {
+		interval = fmt.Sprintf(" (%s..%s)", output.Significant(min(low, high), 3), output.Significant(max(low, high), 3))
+	}
+	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s%%", verb, output.Significant(math.Abs(moved), 3), interval,
+		figure(v.Baseline), beside(v.Value, v.Bound)+spaced(unitOf(v)), signed(limit))
+}
+
+// signed returns a limit of a change with its sign.
+func signed(percent float64) string {
+	text := output.Significant(percent, 9)
+	if percent >= 0 {
+		text = "+" + text
+	}
+	return text
+}
+
+// unitOf returns the unit of the figures of a verdict.
+func unitOf(v *gate.Verdict) string {
+	if v.Limit.Name == output.Throughput {
+		return "/s"
+	}
+	return v.Unit
+}
+
+// figure returns a number as sentences have it.
+func figure(v float64) string { return output.Significant(v, 4) }
+
+// beside returns a number with so many digits that it does not look like another one that it is
+// not.
+func beside(v, other float64) string {
+	for digits := 4; digits < 9; digits++ {
+		if text := output.Significant(v, digits); v == other || text != output.Significant(other, digits) {
+			return text
+		}
+	}
+	return output.Significant(v, 9)
+}
+
+// spaced returns a unit behind a space, if it needs one.
+func spaced(unit string) string {
+	if unit == "" || strings.HasPrefix(unit, "%") || strings.HasPrefix(unit, "/") {
+		return unit
+	}
+	return " " + unit
+}
+
+// counted returns a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return figure(float64(n)) + " " + thing
+}
