@@ -250,7 +250,7 @@ func TestAbort(t *testing.T) {
 		rows   int // that are pushed, at least
 	}{
 		"maximum":    {"max<=1", "-q", "insert-rt", 2},
-		"percentile": {"p50<=2", "-q", "insert-rt", 2 * 10},
+		"percentile": {"p50<=2", "-q", "insert-rt", 2 * 9},
 		"all tags":   {"max<=1", "-by=all", "all tags", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
