@@ -76,6 +76,9 @@ type Collector struct {
 	// Paged says that the windows are for a page, of whose size WindowBytes is a multiple. Counts
 	// take a larger part of a page than of memory, so those that no page has room for are not kept.
 	Paged bool
+	// Paired says that the points of a window belong together, as values and their rate do. The lines
+	// are then not thinned: Add returns an error for more windows than [MostPoints].
+	Paired bool
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
@@ -96,6 +99,7 @@ type Collector struct {
 	apart bool         // series do not add up: all has no counts
 	from  int64        // what times count from
 	limit int          // windowRoom, unless a test changes it
+	most  int          // MostPoints, unless a test changes it
 
 	wide    atomic.Int64 // c.width, once windows have so many intervals that workers add them up
 	scratch histogram.Histogram
@@ -108,6 +112,7 @@ type gathered struct {
 	ratio    float64
 	measures []Measure
 	lines    [][]Point // by measure
+	most     int       // points of a line
 	windows  []Window  // if WindowBytes is set
 	bytes    int       // that the windows take
 	paged    bool
@@ -119,8 +124,8 @@ func (g *gathered) unit(layout histogram.Layout) float64 { return cmp.Or(layout.
 // add adds a point to a line.
 func (g *gathered) add(n int, p Point) {
 	line := append(g.lines[n], p)
-	if len(line) == mostPoints { // half as many are left
-		line = thinned(line, (line[len(line)-1].End-line[0].Start)*8/mostPoints)
+	if len(line) == g.most { // half as many are left
+		line = thinned(line, (line[len(line)-1].End-line[0].Start)*8/float64(g.most))
 	}
 	g.lines[n] = line
 }
@@ -252,6 +257,9 @@ const slotWidth = 0.01
 func (c *Collector) Add(group, label string, i *Interval) error {
 	g := c.at(group, label)
 	g.ratio = c.ratio(i.Factor)
+	if c.Paired && len(g.lines[0]) == g.most-1 {
+		return ErrPoints
+	}
 	w := i.window
 	for n, v := range i.values {
 		if i.of == nil {
@@ -417,7 +425,11 @@ func (c *Collector) at(group, label string) *gathered {
 	if g == nil {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
-			c.total = gathered{measures: c.Totals, lines: make([][]Point, len(c.Totals))}
+			c.total = gathered{
+				measures: c.Totals,
+				lines:    make([][]Point, len(c.Totals)),
+				most:     cmp.Or(c.most, MostPoints),
+			}
 			c.width = max(c.Step, 1)
 			c.recent = math.MaxInt64
 			c.room = c.WindowBytes
@@ -430,6 +442,7 @@ func (c *Collector) at(group, label string) *gathered {
 			group:    group,
 			measures: c.Measures,
 			lines:    make([][]Point, len(c.Measures)),
+			most:     cmp.Or(c.most, MostPoints),
 			paged:    c.Paged,
 		}
 		c.series[label] = g
@@ -550,9 +563,12 @@ func SplitAt(points []Point, start int64) (before, after []Point) {
 	return points[:n], points[n:]
 }
 
-// mostPoints is the number of points at which a line is thinned: several times what a page shows.
+// MostPoints is the number of points at which a line is thinned: several times what a page shows.
 // It bounds the memory for logs of any length.
-const mostPoints = 256 << 10
+const MostPoints = 256 << 10
+
+// ErrPoints is the error for too many points of lines that must not be thinned.
+var ErrPoints = errors.New("too many windows")
 
 // thinned thins the points of a line, which are in order of time, to four in each column of a width
 // in milliseconds.

@@ -419,6 +419,27 @@ func TestLongIntervals(t *testing.T) {
 	}
 }
 
+// TestPaired proves that lines are thinned, each by its own values, unless their points belong
+// together.
+func TestPaired(t *testing.T) {
+	t.Parallel()
+	add := func(c *chart.Collector) (err error) {
+		c.SetMost(100)
+		for n := 0; n < 300 && err == nil; n++ {
+			var i chart.Interval
+			i.Set(int64(1000*n), int64(1000*n+1000), float64(n))
+			err = c.Add("", "", &i)
+		}
+		return err
+	}
+	if err := add(&chart.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}}); err != nil {
+		t.Error(err)
+	}
+	if err := add(&chart.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Paired: true}); err != chart.ErrPoints {
+		t.Errorf("%v, want %v", err, chart.ErrPoints)
+	}
+}
+
 // TestAggregateApart proves that windows of logs that begin at different times follow each other:
 // each begins with its first interval and ends where the next one begins.
 func TestAggregateApart(t *testing.T) {

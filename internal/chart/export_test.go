@@ -5,6 +5,9 @@ package chart
 // SetRoom sets how many bytes of windows are open before half of them are complete.
 func (c *Collector) SetRoom(bytes int) { c.limit = bytes }
 
+// SetMost sets how many points a line has until it is thinned.
+func (c *Collector) SetMost(points int) { c.most = points }
+
 // Bytes returns what the windows are counted as.
 func (c *Collector) Bytes() int { return c.bytes }
 

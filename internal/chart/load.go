@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"hdrkit/internal/chart/axis"
 )
@@ -37,26 +36,37 @@ var Trend = &Type{
 // falls is the part of the highest rate so far below which a rate is lower: less is noise.
 const falls = 0.95
 
-// OrderLoads puts the points of series in the order of load. That is their order if rates rise up
-// to the highest one: behind it a server that has too much load may have lower rates, and the curve
-// goes back. Otherwise it is the order of rates.
+// OrderLoads puts the points of series in the order of load, which is that of rates. A server that
+// has too much load may have lower rates than before: if rates rise up to the highest one, the curve
+// goes back behind it.
 func (p *Picture) OrderLoads() {
 	for n := range p.Series {
 		s := &p.Series[n]
-		if len(s.Lines) == 0 || rises(s.Lines[0].Points) {
+		if len(s.Lines) == 0 || len(s.Lines[0].Points) == 0 {
 			continue
 		}
-		order := make([]int, len(s.Lines[0].Points))
-		for i := range order {
-			order[i] = i
-		}
-		rates := s.Lines[0].Points
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rates[a].Start, rates[b].Start) })
+		order := loadOrder(s.Lines[0].Points)
 		for l := range s.Lines {
 			s.Lines[l].Points = arranged(s.Lines[l].Points, order)
 		}
 		s.Names = arranged(s.Names, order)
 	}
+}
+
+// loadOrder returns the indexes of points in the order of load.
+func loadOrder(points []Point) (order []int) {
+	var back []int
+	top := topOf(points)
+	goesBack := rises(points)
+	for i, p := range points {
+		if goesBack && i > top && p.Start < falls*points[top].Start {
+			back = append(back, i)
+		} else {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].Start, points[b].Start) })
+	return append(order, back...)
 }
 
 func arranged[T any](all []T, order []int) (own []T) {
@@ -140,33 +150,44 @@ func (s *Series) highestRate() string {
 	return text
 }
 
-// holdsUpTo says up to which rate points are not above a limit.
+// holdsUpTo says up to which rate no point is above a limit. Points are in the order of load. A rate
+// at which one of several points is above the limit does not hold.
 func (s *Series) holdsUpTo(points []Point, limit float64) string {
-	fails := func(p Point) bool { return p.Value > limit }
-	first := slices.IndexFunc(points, fails)
-	switch first {
-	case -1:
-		return "holds at all rates, up to " + s.rate(points, topOf(points))
-	case 0:
-		if slices.ContainsFunc(points, func(p Point) bool { return !fails(p) }) {
-			break
-		}
+	holds := func(p Point) bool { return p.Value <= limit }
+	first := slices.IndexFunc(points, func(p Point) bool { return !holds(p) })
+	top := topOf(points)
+	if first < 0 {
+		return "holds at all rates, up to " + s.rate(points, top)
+	}
+	if !slices.ContainsFunc(points, holds) {
 		return "holds at no rate, from " + s.rate(points, 0) + " on"
 	}
-	text := "fails from " + s.rate(points, first) + " on"
-	if first > 0 {
-		held := topOf(points[:first])
-		if points[first].Start < points[held].Start {
-			text = "fails with more load, at " + s.rate(points, first)
+	failing := points[first].Start
+	goesBack := first > top && failing < points[top].Start
+	next, held := first+1, top
+	text := "fails with more load, at " + s.rate(points, first)
+	if !goesBack {
+		text = "fails from " + s.rate(points, first)
+		for next < len(points) && points[next].Start == failing {
+			next++
 		}
+		held = first - 1
+		for held >= 0 && points[held].Start == failing {
+			held--
+		}
+	}
+	if held >= 0 {
 		text = "holds up to " + s.rate(points, held) + " and " + text
 	}
-	for i := first + 1; i < len(points); i++ {
-		if !fails(points[i]) {
-			return strings.TrimSuffix(text, " on") + ", but holds again at " + s.rate(points, i)
+	for i := next; i < len(points); i++ {
+		if holds(points[i]) {
+			return text + ", but holds again at " + s.rate(points, i)
 		}
 	}
-	return text
+	if goesBack {
+		return text
+	}
+	return text + " on"
 }
 
 // wide reports whether the values of runs differ so much that a linear axis hides the low ones.

@@ -18,6 +18,7 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
@@ -270,6 +271,10 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 		if err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers); err != nil {
 			return err
 		}
+	}
+	if errors.Is(g.failed, chart.ErrPoints) {
+		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: -agg with a longer time makes fewer",
+			axis.Length(g.Aggregate), chart.Counted(chart.MostPoints-1, "window"))
 	}
 	if g.failed != nil {
 		return g.failed

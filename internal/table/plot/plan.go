@@ -58,6 +58,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	k.Ratio = g.ratio
 	k.Relative = o.Compare && !g.look.Absolute
 	k.Measures = o.measures()
+	k.Paired = o.Type == chart.Load
 	switch {
 	case g.plan.paged:
 		k.WindowBytes, k.Paged = collectTimes*g.look.PageSize, true
