@@ -76,8 +76,8 @@ type Collector struct {
 	// Paged says that the windows are for a page, of whose size WindowBytes is a multiple. Counts
 	// take a larger part of a page than of memory, so those that no page has room for are not kept.
 	Paged bool
-	// Paired says that the points of a window belong together, as values and their rate do. The lines
-	// are then not thinned: Add returns an error for more windows than [MostPoints].
+	// Paired says that the points of a window belong together, as values and their rate do. The
+	// lines are then not thinned: Add returns an error for more windows than [MostPoints].
 	Paired bool
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool

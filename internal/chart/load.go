@@ -37,8 +37,8 @@ var Trend = &Type{
 const falls = 0.95
 
 // OrderLoads puts the points of series in the order of load, which is that of rates. A server that
-// has too much load may have lower rates than before: if rates rise up to the highest one, the curve
-// goes back behind it.
+// has too much load may have lower rates than before: if rates rise up to the highest one, the
+// curve goes back behind it.
 func (p *Picture) OrderLoads() {
 	for n := range p.Series {
 		s := &p.Series[n]
@@ -150,8 +150,8 @@ func (s *Series) highestRate() string {
 	return text
 }
 
-// holdsUpTo says up to which rate no point is above a limit. Points are in the order of load. A rate
-// at which one of several points is above the limit does not hold.
+// holdsUpTo says up to which rate no point is above a limit. Points are in the order of load. A
+// rate at which one of several points is above the limit does not hold.
 func (s *Series) holdsUpTo(points []Point, limit float64) string {
 	holds := func(p Point) bool { return p.Value <= limit }
 	first := slices.IndexFunc(points, func(p Point) bool { return !holds(p) })

@@ -25,7 +25,8 @@ func TestLoadResults(t *testing.T) {
 		{[]float64{1000, 3000, 2960}, []float64{1, 2, 3}, 0, "abc", "the highest rate is 3,000/s (b)"},
 		// Runs in no order of load have that of rates.
 		{[]float64{3000, 1000, 2000}, []float64{9, 1, 2}, 5, "cab", "p99 ≤ 5 ms holds up to 2,000/s (b) and fails from 3,000/s (c) on"},
-		// Windows over time, whose rates go up and down a little: the lowest rate that fails counts.
+		// Windows over time, whose rates go up and down a little: the lowest rate that fails
+		// counts.
 		{[]float64{1011, 1157, 1131, 1148, 1199, 1190}, []float64{4, 12, 13, 14, 15, 16}, 5, "", "p99 ≤ 5 ms holds up to 1,011/s and fails from 1,131/s on"},
 		{[]float64{1000, 1100, 1090, 1150, 1120}, []float64{1, 2, 3, 9, 4}, 5, "", "p99 ≤ 5 ms holds up to 1,120/s and fails from 1,150/s on"},
 		{[]float64{1000, 1100, 1090, 1150, 1120}, []float64{1, 2, 9, 9, 4}, 5, "", "p99 ≤ 5 ms holds up to 1,000/s and fails from 1,090/s, but holds again at 1,100/s"},
