@@ -34,7 +34,7 @@ func (b *browser) viewer(t *testing.T, file, fragment string) {
 
 func buildViewer(t *testing.T) string {
 	t.Helper()
-	clitest.RequireTools(t, "chromium", "xz")
+	clitest.RequireTools(t, "chromium")
 	file := filepath.Join(t.TempDir(), "hdrkit.html")
 	if out, err := exec.Command(filepath.Join(clitest.Root(), "release", "viewer"), file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

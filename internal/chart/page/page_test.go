@@ -126,7 +126,7 @@ func TestScript(t *testing.T) {
 	}
 	for _, script := range [][]string{modules, append(slices.Clone(shownLater), "viewer"), {"worker"}} {
 		if script[0] == "worker" {
-			texts = map[string]string{"worker": viewerFile("lzma.js") + viewerFile("worker.js")}
+			texts = map[string]string{"worker": viewerFile("worker.js")}
 		}
 		seen := map[string]string{}
 		for _, name := range script {

@@ -22,7 +22,7 @@ func viewerFile(name string) string {
 // A Viewer is a page without data, hdrkit.html: it takes logs, and a worker makes their pages.
 type Viewer struct {
 	Version string
-	// Code is that of package internal/viewer/wasm, packed by LZMA, and Exec is the wasm_exec.js of
+	// Code is that of package internal/viewer/wasm, packed by gzip, and Exec is the wasm_exec.js of
 	// the same version of Go.
 	Code []byte
 	Exec string
@@ -38,7 +38,7 @@ func (v *Viewer) Write(w io.Writer) error {
 	style := style() + viewerFile("viewer.css")
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'; img-src data:; worker-src blob:; style-src " + hashOf(style) +
 		"; script-src 'wasm-unsafe-eval' " + hashOf(script)
-	blocks := block("licences", "text/plain", text("\n"+v.Licences)) + block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("lzma.js"))+plain(viewerFile("worker.js")))) +
+	blocks := block("licences", "text/plain", text("\n"+v.Licences)) + block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("worker.js")))) +
 		block("wasm", "text/plain", base64.StdEncoding.EncodeToString(v.Code))
 	return write(w, "hdrkit", policy, style, strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version)), script, func() error {
 		_, err := io.WriteString(w, blocks)

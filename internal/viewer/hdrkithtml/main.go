@@ -1,4 +1,4 @@
-// Command hdrkithtml writes hdrkit.html to standard output: hdrkithtml VERSION CODE.lzma
+// Command hdrkithtml writes hdrkit.html to standard output: hdrkithtml VERSION CODE.gz
 // WASM_EXEC.js LICENCES. See release/viewer, which runs it.
 package main
 
@@ -14,7 +14,7 @@ func main() {
 	log.SetFlags(0)
 	var files [3]string
 	if len(os.Args) != len(files)+2 {
-		log.Fatal("usage: hdrkithtml VERSION CODE.lzma WASM_EXEC.js LICENCES")
+		log.Fatal("usage: hdrkithtml VERSION CODE.gz WASM_EXEC.js LICENCES")
 	}
 	for n := range files {
 		text, err := os.ReadFile(os.Args[n+2])

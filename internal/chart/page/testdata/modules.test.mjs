@@ -10,7 +10,6 @@ import * as charts from './charts.js';
 import { View } from './state.js';
 import * as overview from './overview.js';
 import * as table from './table.js';
-import { unlzma } from './lzma.js';
 
 for (const g of JSON.parse(readFileSync('golden.json'))) {
   test(`${g.rule} ${g.low} to ${g.high} ${g.unit || g.zone || ''}`, () => {
@@ -30,14 +29,6 @@ for (const g of JSON.parse(readFileSync('golden.json'))) {
     if (g.title) assert.equal(got.title, g.title);
   });
 }
-
-test('lzma', () => {
-  // What xz --format=lzma -9e makes of the text below.
-  const packed = Buffer.from('XQAAAAT//////////wAYCAKGSS5oDibOK/GSYvkQumIwtlhN6l+sSDM7oGyAKXDNmUB6vYxnAqlrz7FiEzs9Il4ZqPJZQZEwJBek/IZyB903haENEoHJqmaebPG4C5Jl3BnGkP6HCB/9EmfSG+lvT6p2GVVMw+Ozx53VuV/0b/W9WRCi5RBpyhd/8PMJQ25SYxvS5n3R2aMSt5Qr2B4Zdcy6e1k4P22AaxdUcL7IlGQ/+84YKMcK8YWLJyv1d/D2WyRiTk/Qs4Cb05RDduC4VwFUMO/4Ry+WcNYJSneDAzS6UTnd5wqSWP4C49s=', 'base64');
-  const text = Array.from({ length: 3000 }, (_, i) => i * i % 97).join(' ') + '~'.repeat(400);
-  assert.equal(Buffer.from(unlzma(packed)).toString(), text);
-  assert.throws(() => unlzma(packed.subarray(0, 150)));
-});
 
 const series = async () => {
   const s = store.newSeries({ label: 'a', group: '', rest: false }, ['max']);

@@ -1,5 +1,4 @@
 // The worker of the viewer. It unpacks and compiles the code, which package internal/viewer/wasm describes, and makes a page of files.
-import { unlzma } from './lzma.js';
 
 const isReady = new Promise(done => { globalThis.hdrkitReady = done; });
 
@@ -10,9 +9,15 @@ function unbase64(text) {
   return bytes;
 }
 
+// unpack returns the code, of which the page has gzip.
+async function unpack(text) {
+  const packed = new Blob([unbase64(text)]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
 // start runs the code, a text or a module that an earlier worker compiled. It returns the module.
 async function start(code) {
-  const module = typeof code === 'string' ? await WebAssembly.compile(unlzma(unbase64(code))) : code;
+  const module = typeof code === 'string' ? await WebAssembly.compile(await unpack(code)) : code;
   const go = new Go(), instance = await WebAssembly.instantiate(module, go.importObject);
   go.run(instance).then(() => postMessage({ error: 'The logs need more memory than this browser has.', messages: [] })); // it never ends otherwise
   await isReady;
