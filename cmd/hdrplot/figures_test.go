@@ -88,13 +88,51 @@ func TestCompareRuns(t *testing.T) {
 			t.Errorf("%d values up to %v, %d runs, %d windows", s.Curve.Count, s.Curve.Max(), s.Runs, len(s.Windows))
 		}
 		for _, b := range s.Curve.Band {
-			if b.Low != b.Percentile*scales[0] || b.High != b.Percentile*scales[1] {
+			rank := max(math.Ceil(b.Percentile-1e-9), 1)
+			if b.Low != rank*scales[0] || b.High != rank*scales[1] {
 				t.Errorf("the band is from %v to %v at p%v", b.Low, b.High, b.Percentile)
 			}
 		}
-		if n := len(s.Curve.Band); n == 0 || s.Curve.Band[n-1].Percentile != 99 {
+		if n := len(s.Curve.Band); n == 0 || s.Curve.Band[n-1].Percentile > 99 || s.Curve.Band[n-1].Percentile < 98.9 {
 			t.Errorf("the band has %d percentiles", n)
 		}
+	}
+}
+
+// TestBands proves that a curve stays inside its band, also where its values jump.
+func TestBands(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	log := writeLog(t, "bimodal.hdr", func(w *hdrlog.Writer) (err error) {
+		for second := range 300 {
+			h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+			for range 100 {
+				middle := 2e5
+				if random.IntN(10) == 0 {
+					middle = 2e7
+				}
+				err = errors.Join(err, h.Record(int64(middle*math.Exp(0.3*random.NormFloat64())), 1))
+			}
+			err = errors.Join(err, broken, w.Interval(nil, 1468800000+float64(second), 1, h))
+		}
+		return err
+	})
+	p := pictureOf(t, "-type", "percentiles", "-in", "ns", "-unit", "ms", log)
+	curve := p.Series[0].Curve
+	if len(curve.Band) < 100 {
+		t.Fatalf("%d points have an interval", len(curve.Band))
+	}
+	for _, step := range curve.Steps {
+		n := slices.IndexFunc(curve.Band, func(b chart.Bound) bool { return b.Percentile == step.Percentile })
+		if n < 0 && step.Percentile > curve.Band[0].Percentile && step.Percentile < curve.Band[len(curve.Band)-1].Percentile {
+			t.Errorf("the point at p%v has no interval", step.Percentile)
+		}
+		if n >= 0 && (step.Value < curve.Band[n].Low || step.Value > curve.Band[n].High) {
+			t.Errorf("%v at p%v is not in %+v", step.Value, step.Percentile, curve.Band[n])
+		}
+	}
+	if !slices.ContainsFunc(p.Notes, func(note string) bool { return strings.Contains(note, "paler where fewer than 40 values lie above it") }) {
+		t.Errorf("no caption of the shades: %q", p.Notes)
 	}
 }
 

@@ -221,6 +221,9 @@ func (c *Curve) MarshalJSON() ([]byte, error) {
 // number of values above the percentile.
 type Bound struct{ Percentile, Low, High, Above float64 }
 
+// FewAbove is the number of values above a percentile below which a band gets paler.
+const FewAbove = 40
+
 // LeastShown is the percentile from which on the axis of values has room for curves. Those below
 // are a hundredth of the axis of nines, and can be many powers of ten lower.
 const LeastShown = 10

@@ -102,16 +102,25 @@ func (pn *panel) drawExcess(series []chart.Series, steps []chart.Limit) {
 	}
 }
 
-// drawConfidence draws the intervals of a curve as a pale band. It fades where few values are left.
+// drawConfidence draws the intervals of a curve as a pale band, in parts of one opacity. It fades
+// where few values are left.
 func (pn *panel) drawConfidence(st style, band []chart.Bound) {
-	const (
-		share  = 0.22 // opacity
-		fading = 40   // values above the percentile, below which it fades
-	)
-	for i := 1; i < len(band); i++ {
-		a, b := band[i-1], band[i]
-		from, to := pn.X(axis.Nines(a.Percentile)), pn.X(axis.Nines(b.Percentile))
-		pn.FillPolygon(pale(st.colour, share*min(b.Above/fading, 1)), []vg.Point{{X: from, Y: pn.inside(a.Low)}, {X: to, Y: pn.inside(b.Low)}, {X: to, Y: pn.inside(b.High)}, {X: from, Y: pn.inside(a.High)}})
+	const share, shades = 0.22, 10 // opacity, and how many steps it fades in
+	shade := func(b chart.Bound) float64 { return math.Ceil(shades * min(b.Above/chart.FewAbove, 1)) }
+	for len(band) > 1 {
+		n := 2
+		for n < min(len(band), strokeAtOnce) && shade(band[n]) == shade(band[1]) {
+			n++
+		}
+		var lows, highs []vg.Point
+		for _, b := range band[:n] {
+			at := pn.X(axis.Nines(b.Percentile))
+			lows = append(lows, vg.Point{X: at, Y: pn.inside(b.Low)})
+			highs = append(highs, vg.Point{X: at, Y: pn.inside(b.High)})
+		}
+		slices.Reverse(highs)
+		pn.FillPolygon(pale(st.colour, share*shade(band[1])/shades), append(lows, highs...))
+		band = band[n-1:]
 	}
 }
 

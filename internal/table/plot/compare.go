@@ -54,30 +54,36 @@ func (g *gathering) readRuns(side *scan.Scan, label string, start *float64) (*su
 	return summary.Combine(g.runs[label], side.Memory)
 }
 
-// bandOf returns the lowest and the highest value of the runs of a group at some percentiles, up to
-// the last one that each run knows.
-func (g *gathering) bandOf(group string, tag []byte, ratio float64) (band []chart.Bound) {
+// bandOf returns the lowest and the highest value of the runs of a group at the points of their
+// sum's curve, up to the last one that each run knows.
+func (g *gathering) bandOf(group string, sum *output.Summary, ratio float64) (band []chart.Bound) {
+	points := drawnPercentiles(sum)
 	end := math.Inf(1)
 	var runs [][]float64
 	for _, run := range g.runs[group] {
-		s := gate.Find(run.Summaries, tag)
+		s := gate.Find(run.Summaries, sum.Tag)
 		if s == nil || s.Counts().TotalCount() == 0 {
 			continue
 		}
 		end = min(end, axis.Nines(100*(1-1/float64(s.Counts().TotalCount()))))
 		var values []float64
-		for _, p := range output.RanksOf(s.Counts(), bandPercentiles, output.Stats{}).Percentiles {
+		for _, p := range output.RanksOf(s.Counts(), points, output.Stats{}).Percentiles {
 			values = append(values, unit.Divide(p.Value.Float(), ratio))
 		}
 		runs = append(runs, values)
 	}
-	for n, p := range bandPercentiles {
+	for n, p := range points {
 		if len(runs) < 2 || axis.Nines(p) > end {
 			break
 		}
-		b := chart.Bound{Percentile: p, Low: math.Inf(1), Above: math.Inf(1)}
+		b := chart.Bound{
+			Percentile: p,
+			Low:        math.Inf(1),
+			Above:      float64(output.Above(sum.Counts(), p)),
+		}
 		for _, values := range runs {
-			b.Low, b.High = min(b.Low, values[n]), max(b.High, values[n])
+			b.Low = min(b.Low, values[n])
+			b.High = max(b.High, values[n])
 		}
 		band = append(band, b)
 	}

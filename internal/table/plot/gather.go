@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
@@ -268,7 +270,7 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 		defer result.Release()
 	}
 	if collecting.Runs != nil && len(result.Summaries) <= mostBands {
-		if err := result.Believe(collecting.Runs, bandPercentiles, confidenceLevel, s.Workers); err != nil {
+		if err := result.Believe(collecting.Runs, figurePercentiles(), confidenceLevel, s.Workers); err != nil {
 			return err
 		}
 	}
@@ -307,7 +309,7 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 		}
 		g.addSum(sum, label, sum.Period, len(result.Summaries) <= mostShifts)
 		if g.sides.Runs && len(result.Summaries) <= mostBands {
-			g.series[len(g.series)-1].Curve.Band = g.bandOf(label, sum.Tag, g.ratio/sum.Factor)
+			g.series[len(g.series)-1].Curve.Band = g.bandOf(label, sum, g.ratio/sum.Factor)
 		}
 	}
 	if g.Sums != nil {
@@ -367,19 +369,8 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 		curve = chart.CurveOf(sum.Counts(), ratio)
 	}
 	if g.plan.bands && sum.Confidence != nil {
-		for _, p := range bandPercentiles { // up to the first one that is not known
-			e := sum.Confidence.Percentiles[p]
-			if known := !math.IsNaN(e.Low) && !math.IsNaN(e.High); known {
-				curve.Band = append(curve.Band, chart.Bound{
-					Percentile: p,
-					Low:        e.Low / ratio,
-					High:       e.High / ratio,
-					Above:      float64(output.Above(sum.Counts(), p)),
-				})
-			} else if p >= 50 {
-				break
-			}
-		}
+		curve.Band = believedBand(&curve, sum, ratio)
+		keepFigures(sum.Confidence)
 	}
 	g.highest = max(g.highest, sum.Counts().MaxFloat()*sum.Factor)
 	own := chart.Series{Label: label, Group: group, Curve: curve}
@@ -389,6 +380,44 @@ func (g *gathering) addSum(sum *output.Summary, group string, period int64, shif
 		g.series, g.believed = append(g.series, own), append(g.believed, sum)
 	}
 	g.summaries = append(g.summaries, chart.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period, g.look.Limits))
+}
+
+// drawnPercentiles returns the percentiles of the points of a curve, but for the maximum.
+func drawnPercentiles(sum *output.Summary) (all []float64) {
+	for _, step := range chart.CurveOf(sum.Counts(), 1).Steps {
+		if step.Percentile < 100 {
+			all = append(all, step.Percentile)
+		}
+	}
+	return all
+}
+
+// believedBand returns the intervals of confidence of the points of a curve, up to the first one
+// behind the median that has none.
+func believedBand(curve *chart.Curve, sum *output.Summary, ratio float64) (band []chart.Bound) {
+	for _, step := range curve.Steps {
+		e, ok := sum.Confidence.Percentiles[step.Percentile]
+		known := ok && !math.IsNaN(e.Low) && !math.IsNaN(e.High)
+		if !known && step.Percentile >= 50 {
+			break
+		}
+		if !known {
+			continue
+		}
+		band = append(band, chart.Bound{
+			Percentile: step.Percentile,
+			Low:        e.Low / ratio,
+			High:       e.High / ratio,
+			Above:      float64(output.Above(sum.Counts(), step.Percentile)),
+		})
+	}
+	return band
+}
+
+// keepFigures drops the intervals of the points of a curve: those of figures are compared.
+func keepFigures(c *output.Confidence) {
+	kept := figurePercentiles()
+	maps.DeleteFunc(c.Percentiles, func(p float64, _ confidence.Estimate) bool { return !slices.Contains(kept, p) })
 }
 
 // MostWorst is the number of worst moments that a picture marks. A page marks as many of its view.
@@ -444,14 +473,20 @@ func (g *gathering) markShift(label string, shift *output.Shift, ratio float64) 
 	g.marks = append(g.marks, Mark{scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch}, strings.TrimSpace(text)})
 }
 
-// confidenceLevel is the confidence of bands in percent, and bandPercentiles are where they are
-// known.
+// confidenceLevel is the confidence of bands in percent.
 const confidenceLevel = 95
 
 // mostBands is the number of curves that may have bands. More would hide one another and take time.
 const mostBands = 24
 
-var bandPercentiles = []float64{5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.999}
+// figurePercentiles returns the percentiles that are compared.
+func figurePercentiles() []float64 {
+	figures, err := report.ParseFigures(report.UsualFigures)
+	if err != nil {
+		panic(err) // a test sees it
+	}
+	return figures.Percentiles
+}
 
 // MostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
 // can have enough to take 400 MB.
@@ -526,9 +561,9 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	}
 	banded := slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 })
 	if banded && g.sides.Runs {
-		p.Notes = append(p.Notes, "The pale band reaches from the lowest to the highest run.")
+		p.Notes = append(p.Notes, fmt.Sprintf("The pale band reaches from the lowest to the highest run. It is paler where fewer than %d values lie above it.", chart.FewAbove))
 	} else if banded {
-		p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It ends where too few values are left.", confidenceLevel))
+		p.Notes = append(p.Notes, fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. It is paler where fewer than %d values lie above it, and ends where too few are left.", confidenceLevel, chart.FewAbove))
 	}
 	return p, nil
 }

@@ -101,7 +101,7 @@ func (g *gathering) collecting() (o summary.Options) {
 	switch {
 	case g.sides.Runs: // which have figures each
 	case g.plan.bands:
-		o.Runs = &summary.Runs{Size: g.Aggregate, Optional: true}
+		o.Runs = &summary.Runs{Size: g.Aggregate, Optional: true, Percentiles: drawnPercentiles}
 	case g.plan.changes || g.plan.shifts && few:
 		o.Runs = &summary.Runs{Optional: true}
 	}

@@ -37,6 +37,8 @@ type Runs struct {
 	Size int64
 	// Optional says that nobody asked for intervals: if there is too little memory, there are none.
 	Optional bool
+	// Percentiles, if set, returns further percentiles of a row that get an interval.
+	Percentiles func(*output.Summary) []float64
 
 	most int64 // windows, mostWindows if it is 0
 	own  *flow.Plan
@@ -122,9 +124,13 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		}
 		run := confidence.NewRun(sum, windows[n])
 		run.SetDigits(windowDigits)
+		wanted := percentiles
+		if runs.Percentiles != nil {
+			wanted = slices.Concat(percentiles, runs.Percentiles(s))
+		}
 		free <- struct{}{}
 		group.Go(func() {
-			s.Confidence = output.NewConfidence(run, percentiles, level, size)
+			s.Confidence = output.NewConfidence(run, wanted, level, size)
 			if at, ok := run.Shift(shiftPercentile); ok {
 				s.Confidence.Shift = &output.Shift{
 					Percentile: shiftPercentile,
