@@ -22,7 +22,8 @@ const maxFileName = 255
 // a tag spelled so is "%64efault", and the empty tag is "%".
 //
 // A name longer than 255 bytes is cut. It then ends with ~ and sixteen hexadecimal digits of the
-// tag's SHA-256. If after leaves little room, FileName cuts the beginning of after in the same way.
+// tag's SHA-256. If before and after leave it less than 64 bytes, FileName cuts the beginning of
+// after and the end of before in the same way.
 func FileName(before string, tag []byte, after string, fold bool) string {
 	name := Default
 	switch {
@@ -37,15 +38,10 @@ func FileName(before string, tag []byte, after string, fold bool) string {
 			name = encodeFirst(name)
 		}
 	}
-	if most := maxFileName - len(before) - minRoom; len(after) > most {
-		kept := after[len(after)-most+17:]
-		for len(kept) > 0 && !utf8.RuneStart(kept[0]) {
-			kept = kept[1:]
-		}
-		after = "~" + digest([]byte(after)) + kept
-	}
-	if room := maxFileName - len(before) - len(after); len(name) > room {
-		name = cut(name, room-17) + "~" + digest(tag)
+	if len(before)+len(name)+len(after) > maxFileName {
+		after = end(after, maxFileName-minRoom-min(len(before), minRoom))
+		before = beginning(before, []byte(before), maxFileName-minRoom-len(after))
+		name = beginning(name, tag, maxFileName-len(before)-len(after))
 	}
 	return before + name + after
 }
@@ -60,8 +56,31 @@ func isDevice(name string) bool {
 	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
 }
 
-// minRoom is the number of bytes of a name that at least belong to the tag.
+// minRoom is the number of bytes that each part of a name has at least, if it needs them.
 const minRoom = 64
+
+// markSize is the number of bytes that stand for what was cut: ~ and a digest.
+const markSize = 17
+
+// beginning returns text, or its beginning and the digest of whole in at most most bytes.
+func beginning(text string, whole []byte, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return cut(text, most-markSize) + "~" + digest(whole)
+}
+
+// end returns text, or its digest and its end in at most most bytes.
+func end(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	kept := text[len(text)-most+markSize:]
+	for len(kept) > 0 && !utf8.RuneStart(kept[0]) {
+		kept = kept[1:]
+	}
+	return "~" + digest([]byte(text)) + kept
+}
 
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)

@@ -56,6 +56,26 @@ func TestFileName(t *testing.T) {
 	}
 }
 
+// TestFileNameAround: what stands before and after the tag may be long, too.
+func TestFileNameAround(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, tag := range []string{"read", "write", strings.Repeat("x", 300), strings.Repeat("x", 299)} {
+		for _, before := range []int{0, 1, 63, 64, 100, 187, 190, 251, 255, 300} {
+			for _, after := range []int{0, 4, 60, 70, 190, 191, 300} {
+				name := FileName(strings.Repeat("b", before), []byte(tag), strings.Repeat("a", after), false)
+				if len(name) > maxFileName || seen[name] {
+					t.Errorf("%d bytes before and %d after: %d bytes, %q", before, after, len(name), name)
+				}
+				seen[name] = true
+				whole := strings.Repeat("b", before) + tag + strings.Repeat("a", after)
+				if len(whole) <= maxFileName && name != whole {
+					t.Errorf("%q is cut to %q", whole, name)
+				}
+			}
+		}
+	}
+}
+
 // FuzzFileName checks that a name can be created, stays in its folder and belongs to one tag only.
 func FuzzFileName(f *testing.F) {
 	folder := f.TempDir()
