@@ -115,7 +115,7 @@ func CountTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
 }
 
 // Of returns the figure of counts that were recorded in some seconds. There is no value if nothing
-// was recorded.
+// was recorded, or if s does not have the percentile.
 func (f Figure) Of(s *Stats, seconds float64) Value {
 	if f.Name != "" {
 		for n := range named {
@@ -126,6 +126,9 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 		return none // [Over], which needs all counts, see [ShareOver]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
+	if n < 0 {
+		return none
+	}
 	return ifAny(s.Count, s.Percentiles[n].Value)
 }
 

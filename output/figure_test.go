@@ -8,6 +8,20 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
+// TestFigureOf: figures of counts whose percentiles were not asked for have no value.
+func TestFigureOf(t *testing.T) {
+	s := someRow(nil, 50, 99).Stats
+	for text, has := range map[string]bool{"p50": true, "p99": true, "p90": false, "max": true, "over(3)": false} {
+		f, err := ParseFigure(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := f.Of(&s, 1).Float(); math.IsNaN(v) == has {
+			t.Errorf("%s: %v", text, v)
+		}
+	}
+}
+
 // TestShareOver compares shares with those of the recorded values, each as the slot has it.
 func TestShareOver(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
