@@ -2,7 +2,6 @@ package output
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -265,8 +264,9 @@ func (c TrendChange) cell() cell {
 // TrendCSV writes a line for each figure of each run, with its level, and the change where that
 // changes.
 func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"start", "run", "tag", "figure", "unit", "value", "level", "change"})
+	b := bufio.NewWriter(w)
+	b.WriteString("start,run,tag,figure,unit,value,level,change\n")
+	var line []byte
 	for n, r := range t.Runs {
 		start := ""
 		if r.Dated() {
@@ -292,11 +292,15 @@ func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
 					change = strconv.FormatFloat(l.Value/f.Levels[at-1].Value-1, 'g', 6, 64)
 				}
 			}
-			c.Write([]string{start, csvText(r.Name), csvText(f.TagName()), f.String(), unit, value, level, change})
+			line = line[:0]
+			for _, cell := range []string{start, csvText(r.Name), csvText(f.TagName()), f.String(), unit, value, level} {
+				line = append(appendCell(line, cell), ',')
+			}
+			line = append(appendCell(line, change), '\n')
+			b.Write(line)
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return b.Flush()
 }
 
 // A TrendDocument is the output of hdrdiff -trend -st json.
