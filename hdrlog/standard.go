@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"hdrkit/hdrlog/histogram"
 )
 
 // AppendStandard appends START,LENGTH,MAX, of an interval, up to its payload, as they make sense in
@@ -38,20 +40,32 @@ func AppendMax(text []byte, i *Interval) []byte {
 	case i.standard():
 		head := bytes.TrimRight(i.head, ", ")
 		return append(text, head[bytes.LastIndexAny(head, ", ")+1:]...)
-	case !i.finiteMax():
-		return append(text, "0.000"...) // it is only a hint
 	}
-	return strconv.AppendFloat(text, i.MaxHint, 'f', 3, 64)
+	return appendHint(text, i.MaxHint)
+}
+
+// AppendMaxOf appends MAX of an interval with the counts of h: the highest value, divided by
+// [MaxRatio].
+func AppendMaxOf(text []byte, h *histogram.Histogram) []byte {
+	return appendHint(text, h.Float(h.Max())/MaxRatio)
+}
+
+// appendHint appends MAX, or 0.000 if it is not finite: it is only a hint.
+func appendHint(text []byte, highest float64) []byte {
+	if !finite(highest) {
+		highest = 0
+	}
+	return strconv.AppendFloat(text, highest, 'f', 3, 64)
 }
 
 // standard reports whether head makes sense in any log as it stands.
 func (i *Interval) standard() bool {
-	return i.head != nil && i.finiteMax()
+	return i.head != nil && finite(i.MaxHint)
 }
 
-// finiteMax reports whether MAX is finite. The reference does not read the spellings that writers
-// have for infinity and for no number (+Inf, nan).
-func (i *Interval) finiteMax() bool { return !math.IsInf(i.MaxHint, 0) && !math.IsNaN(i.MaxHint) }
+// finite reports whether MAX is finite. The reference does not read the spellings that writers have
+// for infinity and for no number (+Inf, nan).
+func finite(highest float64) bool { return !math.IsInf(highest, 0) && !math.IsNaN(highest) }
 
 // standardTimes returns the start and the length to the microsecond, since a difference of large
 // numbers has digits that mean nothing. It returns them exactly if rounding gave another

@@ -175,8 +175,8 @@ func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histog
 	}
 	from := baseMillis(w.base) + Millis(start)
 	w.line = AppendTimes(w.line[:0], w.base, from, from+Millis(length))
-	w.line = fmt.Appendf(w.line, ",%.3f,", h.Float(h.Max())/MaxRatio)
-	line, err := w.encoder.AppendBase64(w.line, h)
+	w.line = AppendMaxOf(append(w.line, ','), h)
+	line, err := w.encoder.AppendBase64(append(w.line, ','), h)
 	if err != nil {
 		return err
 	}

@@ -223,6 +223,20 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
+// TestWriterInfiniteMax: values of doubles may lie above all that MAX can say, which is a hint only.
+func TestWriterInfiniteMax(t *testing.T) {
+	h := newHistogram(t, histogram.Layout{Digits: 1, Lowest: 1, Ratio: 1e300}, 1, 1<<60)
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	if err := errors.Join(w.Interval(nil, 0, 1, h), w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	line := out.String()[strings.LastIndexByte(strings.TrimSpace(out.String()), '\n')+1:]
+	if !strings.HasPrefix(line, "0.000,1.000,0.000,") {
+		t.Errorf("%.40s", line)
+	}
+}
+
 // What a Reader would complain about or read differently is an error, of which nothing but whole
 // lines is written, and what comes later is. An error of writing is kept: no later call succeeds.
 func TestWriterErrors(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 
@@ -517,8 +516,10 @@ func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fields = append(fields, highest...); len(highest) == 0 {
-		fields = fmt.Appendf(fields, "%.3f", h.Float(h.Max())/hdrlog.MaxRatio)
+	if len(highest) > 0 {
+		fields = append(fields, highest...)
+	} else {
+		fields = hdrlog.AppendMaxOf(fields, h)
 	}
 	return c.encoder.AppendBase64(append(fields, ','), h)
 }

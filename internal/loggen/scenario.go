@@ -144,5 +144,5 @@ func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, h *histogra
 			return nil, err
 		}
 	}
-	return encoder.AppendBase64(fmt.Appendf(nil, "%.3f,", float64(h.Max())/hdrlog.MaxRatio), h)
+	return encoder.AppendBase64(append(hdrlog.AppendMaxOf(nil, h), ','), h)
 }
