@@ -26,8 +26,10 @@ func roomFor(n int, area vg.Point) int {
 }
 
 // facetGrid returns how many columns and rows of charts fill an area, with charts about twice as
-// wide as high.
+// wide as high. An area without room has one column.
 func facetGrid(n int, size vg.Point) (columns, rows int) {
+	columns = 1
+	rows = n
 	best := math.Inf(1)
 	for c := 1; c <= n; c++ {
 		r := (n + c - 1) / c

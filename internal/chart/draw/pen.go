@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -162,51 +163,83 @@ type entry struct {
 	plain bool // no line, only the label
 }
 
-// legend draws entries in rows at the upper edge of an area. It returns the area that is left. If
-// the entries would take more than a third of it, their labels are shorter.
-func (c *pen) legend(area vg.Rectangle, entries []entry) vg.Rectangle {
-	const apart = 20 * pixel
-	if len(entries) == 0 {
-		return area
+// An entryPlace is where an entry of a legend stands, and what of its label has room.
+type entryPlace struct {
+	entry
+	x   vg.Length
+	row int
+}
+
+// legendGap is the room below a legend.
+const legendGap = 10 * pixel
+
+// legendPlaces finds the places of entries in rows at the upper edge of an area of a size. If they
+// would take more than a third of it, their labels are shorter. If they still do, the last one that
+// has room says how many more there are.
+func (c *pen) legendPlaces(size vg.Point, entries []entry) []entryPlace {
+	mostRows := max(1, int(size.Y/3/(labelSize*lineSpace)))
+	for columns := 1; columns <= 6; columns++ {
+		places := c.legendRows(size.X, columns, entries)
+		if places[len(places)-1].row < mostRows {
+			return places
+		}
 	}
-	size, font := area.Size(), c.font(labelSize)
+	places := c.legendRows(size.X, 1, entries)
+	last := slices.IndexFunc(places, func(p entryPlace) bool { return p.row >= mostRows }) - 1
+	places[last].label = fmt.Sprintf("and %d more", len(entries)-last)
+	places[last].plain = true
+	return places[:last+1]
+}
+
+// legendRows finds the places of entries in rows of a width, with labels that have room in so many
+// columns.
+func (c *pen) legendRows(width vg.Length, columns int, entries []entry) (places []entryPlace) {
+	const apart = 20 * pixel
+	font := c.font(labelSize)
 	var labels []string
 	for _, e := range entries {
 		labels = append(labels, e.label)
 	}
-	type place struct {
-		x   vg.Length
-		row int
-	}
-	var places []place
-	var shown []string
-	for columns := vg.Length(1); columns <= 6; columns++ {
-		shown = chart.Distinct(labels, within(font, size.X/columns-apart-swatch-6*pixel))
-		places = nil
-		x, row := vg.Length(0), 0
-		for _, label := range shown {
-			width := swatch + 6*pixel + font.Width(label)
-			if x > 0 && x+width > size.X {
-				x, row = 0, row+1
-			}
-			places = append(places, place{x, row})
-			x += width + apart
+	x, row := vg.Length(0), 0
+	for i, label := range chart.Distinct(labels, within(font, width/vg.Length(columns)-apart-swatch-6*pixel)) {
+		takes := swatch + 6*pixel + font.Width(label)
+		if x > 0 && x+takes > width {
+			x, row = 0, row+1
 		}
-		if vg.Length(row+1)*labelSize*lineSpace <= size.Y/3 {
-			break
-		}
+		place := entryPlace{entry: entries[i], x: x, row: row}
+		place.label = label
+		places = append(places, place)
+		x += takes + apart
 	}
+	return places
+}
+
+// legendHeight returns what a legend takes of the height of an area of a size.
+func (c *pen) legendHeight(size vg.Point, entries []entry) vg.Length {
+	if len(entries) == 0 {
+		return 0
+	}
+	places := c.legendPlaces(size, entries)
+	return labelSize*(1+lineSpace*vg.Length(places[len(places)-1].row)) + legendGap
+}
+
+// legend draws entries in rows at the upper edge of an area. It returns the area that is left.
+func (c *pen) legend(area vg.Rectangle, entries []entry) vg.Rectangle {
+	if len(entries) == 0 {
+		return area
+	}
+	font := c.font(labelSize)
 	y := area.Max.Y
-	for i, e := range entries {
-		x := area.Min.X + places[i].x
-		y = area.Max.Y - labelSize*(1+lineSpace*vg.Length(places[i].row))
-		if !e.plain {
-			c.sample(e.style, x, y+labelSize*0.36)
+	for _, place := range c.legendPlaces(area.Size(), entries) {
+		x := area.Min.X + place.x
+		y = area.Max.Y - labelSize*(1+lineSpace*vg.Length(place.row))
+		if !place.plain {
+			c.sample(place.style, x, y+labelSize*0.36)
 			x += swatch + 6*pixel
 		}
-		c.put(font, x, y, shown[i])
+		c.put(font, x, y, place.label)
 	}
-	area.Max.Y = y - 10*pixel
+	area.Max.Y = y - legendGap
 	return area
 }
 

@@ -41,8 +41,15 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	parts := p.FacetsOf()
 	room := area.Size()
 	room.Y -= vg.Length(len(notes)+1) * noteSize * lineSpace
+	if len(parts) > 0 {
+		room.Y -= c.legendHeight(room, c.facetLegend(p, p.Describe(p.Type), parts[0].Picture))
+	}
 	if fit := roomFor(len(parts), room); fit < len(parts) {
-		notes = append([]string{fmt.Sprintf("Of %d tags, the %d with the highest values have a chart.", len(parts), fit)}, notes...)
+		note := fmt.Sprintf("Of %d tags, the %d with the highest values have a chart.", len(parts), fit)
+		if fit == 1 {
+			note = fmt.Sprintf("Of %d tags, the one with the highest value has a chart.", len(parts))
+		}
+		notes = append([]string{note}, notes...)
 		parts = parts[:fit]
 	}
 	before, after, compared := p.Compared()

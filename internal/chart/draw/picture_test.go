@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
@@ -288,6 +289,41 @@ func TestLimitsWhole(t *testing.T) {
 		t.Error("the service levels are not in the legend")
 	}
 	testTextInside(t, "limits", p)
+}
+
+// TestCrowded proves that a legend of very many lines leaves room for charts in the smallest
+// picture.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	many := make([]float64, 37)
+	var limits []chart.Limit
+	for n := range many {
+		many[n] = 50 + float64(n)
+	}
+	for n := range 300 {
+		limits = append(limits, chart.Limit{Percentile: 99, Value: float64(n+1) * 1e6})
+	}
+	for name, test := range map[string]struct {
+		c      *chart.Collector
+		limits []chart.Limit
+	}{
+		"percentiles": {pagetest.Timeline(many...), nil},
+		"limits":      {pagetest.Timeline(99), limits},
+	} {
+		p := pagetest.Collect(t, chart.Timeline, test.c, 8*20, func(i int) (string, float64, float64, []int64) {
+			return fmt.Sprintf("a-tag-of-some-length-%d", i%8), float64(i / 8), 1, pagetest.Latencies(int64(i), 20, 1e6)
+		})
+		p.Limits = test.limits
+		p.Width, p.Height = 400, 300
+		more := false
+		for _, box := range texts(t, p) {
+			more = more || strings.HasPrefix(box.text, "and ") && strings.HasSuffix(box.text, " more")
+		}
+		if !more {
+			t.Errorf("%s: the legend does not say how many more there are", name)
+		}
+		testTextInside(t, name, p)
+	}
 }
 
 // TestFormats proves that every picture comes out in every format, readable, and twice the same.
