@@ -223,7 +223,8 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// TestWriterInfiniteMax: values of doubles may lie above all that MAX can say, which is a hint only.
+// TestWriterInfiniteMax: values of doubles may lie above all that MAX can say, which is a hint
+// only.
 func TestWriterInfiniteMax(t *testing.T) {
 	h := newHistogram(t, histogram.Layout{Digits: 1, Lowest: 1, Ratio: 1e300}, 1, 1<<60)
 	var out bytes.Buffer
