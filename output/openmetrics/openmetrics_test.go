@@ -87,7 +87,7 @@ func TestEncoder(t *testing.T) {
 			family.Unit = &unit
 		}
 		var want strings.Builder
-		if _, err := expfmt.MetricFamilyToOpenMetrics(&want, family, expfmt.WithUnit()); err != nil {
+		if _, err := expfmt.MetricFamilyToOpenMetrics(&want, family); err != nil {
 			t.Fatal(err)
 		}
 		if got := rowtest.New(New).Format(t, output.Scale{}, name, row); got != want.String()+"# EOF\n" {

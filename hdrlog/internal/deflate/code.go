@@ -107,7 +107,8 @@ func (c *code) sort(n int) []uint32 {
 //
 // Leaves come in the order of their counts, and inner nodes are made in the order of theirs. So the
 // two lightest nodes without a parent are among the first two of these two queues. The processor
-// cannot predict which of the three pairs it is. So there is no branch: the lightest pair wins. A
+// cannot predict which of the three pairs it is. So there is no branch: the lightest pair wins, and
+// of equal ones that with more leaves, since then the lengths vary less and the head is shorter. A
 // depth has at most 6 bits, since a deeper tree needs counts that add up to more than 1<<countBits.
 func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
 	const heavy = 1<<30 - 1 // above all weights: no node
@@ -125,10 +126,10 @@ func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
 		c.parents[inners], c.parents[inners+1] = uint16(node), uint16(node)
 		c.inner[node] = min(leaf0+leaf1, leaf0+inner0, inner0+inner1)
 		first, second := 0, 0
-		if inner0 <= leaf1 {
+		if inner0 < leaf1 {
 			first = 1
 		}
-		if inner1 <= leaf0 {
+		if inner1 < leaf0 {
 			second = 1
 		}
 		inners += first + second
