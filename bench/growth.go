@@ -17,6 +17,7 @@ type shape struct {
 	inputs, windows, tags int
 	rows                  int  // of a tag and window, in tables
 	tables                bool // only
+	backwards             bool // rows of tables
 }
 
 // growth doubles the tags, the windows, the inputs, and the rows of tables three times, and prints
@@ -50,6 +51,9 @@ func (b *bench) growth() error {
 		{"live tags", 10_000, func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }, live},
 		{"live logs", 1_000, func(n int) shape { return shape{inputs: n, windows: 10, tags: 1, rows: 1} }, live},
 		{"rows", 1_000_000, func(n int) shape { return shape{inputs: 1, windows: n / 600, tags: 6, rows: 100, tables: true} }, questions[len(questions)-1:]},
+		{"rows backwards", 100_000, func(n int) shape {
+			return shape{inputs: 1, windows: n, tags: 1, rows: 1, tables: true, backwards: true}
+		}, questions[len(questions)-1:]},
 	} {
 		fmt.Fprintf(os.Stderr, "bench: growth with %s\n", kind.what)
 		var commands []*command // with four samples each
@@ -114,7 +118,11 @@ func (s shape) make(dir string, fields []byte) error {
 		}
 		err := write(filepath.Join(dir, fmt.Sprintf("in%d.csv", input)), func(w io.Writer) {
 			fmt.Fprintln(w, "timeStamp,elapsed,label,responseCode,success")
-			for n := range s.windows * s.tags * s.rows {
+			all := s.windows * s.tags * s.rows
+			for n := range all {
+				if s.backwards {
+					n = all - 1 - n
+				}
 				at := n / s.rows
 				fmt.Fprintf(w, "%d%03d,%d,tag%06d,200,true\n", start+at/s.tags, n%s.rows, 1+n%997, at%s.tags)
 			}

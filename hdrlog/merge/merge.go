@@ -99,8 +99,13 @@ import (
 // safe for concurrent use. Make one with [NewTable].
 type Table[T any] struct {
 	size int64
-	open []*openWindow[T] // in order of time
-	key  []byte           // memory of the key that is looked up
+	// open has the windows, and byStart finds them. To insert a window that comes before
+	// others would move these each time. So it is appended, and open is sorted when that matters.
+	open     []*openWindow[T]
+	byStart  map[int64]*openWindow[T]
+	unsorted bool
+	next     int64  // when the first window ends, if there is one
+	key      []byte // memory of the key that is looked up
 }
 
 // openWindow has the entries of a window by tag: those of [AppendKey].
@@ -120,10 +125,9 @@ func (t *Table[T]) Size() int64 { return t.size }
 // added.
 func (t *Table[T]) At(tag []byte, start, end int64, add func(Span) *T) *T {
 	at := WindowOf(start, end, max(t.size, 1))
-	n, found := slices.BinarySearchFunc(t.open, at, func(w *openWindow[T], at Span) int { return cmp.Compare(w.Start, at.Start) })
 	t.key = AppendKey(t.key[:0], tag)
-	if found {
-		if e := t.open[n].tags[string(t.key)]; e != nil {
+	if w := t.byStart[at.Start]; w != nil {
+		if e := w.tags[string(t.key)]; e != nil {
 			return e
 		}
 	}
@@ -131,11 +135,55 @@ func (t *Table[T]) At(tag []byte, start, end int64, add func(Span) *T) *T {
 	if e == nil {
 		return nil
 	}
-	if !found {
-		t.open = slices.Insert(t.open, n, &openWindow[T]{at, make(map[string]*T)})
+	w := t.byStart[at.Start]
+	if w == nil {
+		w = t.insert(at)
 	}
-	t.open[n].tags[string(t.key)] = e
+	w.tags[string(t.key)] = e
 	return e
+}
+
+// insert opens a window.
+func (t *Table[T]) insert(at Span) *openWindow[T] {
+	w := &openWindow[T]{at, make(map[string]*T)}
+	if t.byStart == nil {
+		t.byStart = make(map[int64]*openWindow[T])
+	}
+	t.byStart[at.Start] = w
+	last := len(t.open) - 1
+	if last < 0 || at.End < t.next {
+		t.next = at.End
+	}
+	if last >= 0 && at.Start < t.open[last].Start {
+		t.unsorted = true
+	}
+	t.open = append(t.open, w)
+	return w
+}
+
+// sorted returns the open windows in order of time.
+func (t *Table[T]) sorted() []*openWindow[T] {
+	if t.unsorted {
+		slices.SortFunc(t.open, func(a, b *openWindow[T]) int { return cmp.Compare(a.Start, b.Start) })
+		t.unsorted = false
+	}
+	return t.open
+}
+
+// remove takes an open window out.
+func (t *Table[T]) remove(w *openWindow[T]) {
+	delete(t.byStart, w.Start)
+	open := t.sorted()
+	at := slices.Index(open, w)
+	if at == 0 { // as usual: nothing moves
+		open[0] = nil
+		t.open = open[1:]
+	} else {
+		t.open = slices.Delete(open, at, at+1)
+	}
+	if len(t.open) > 0 {
+		t.next = t.open[0].End
+	}
 }
 
 // AppendKey appends a key of a tag. The order of keys is that of tags, with none first.
@@ -152,13 +200,12 @@ func AppendKey(key, tag []byte) []byte {
 // reaches what it adds itself to these windows.
 func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
-		for len(t.open) > 0 && t.open[0].End <= time {
-			w := t.open[0]
+		for len(t.open) > 0 && t.next <= time {
+			w := t.sorted()[0]
 			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
 				e := w.tags[key]
 				if delete(w.tags, key); len(w.tags) == 0 {
-					at := slices.Index(t.open, w)
-					t.open = slices.Delete(t.open, at, at+1)
+					t.remove(w)
 				}
 				if !yield(e) {
 					return
@@ -171,7 +218,7 @@ func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 // Open iterates over the entries of the open windows, in order of time, then of tags, no tag first.
 func (t *Table[T]) Open() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
-		for _, w := range t.open {
+		for _, w := range t.sorted() {
 			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
 				if !yield(w.tags[key]) {
 					return
@@ -185,14 +232,14 @@ func (t *Table[T]) Open() iter.Seq[*T] {
 func (t *Table[T]) Len() int { return len(t.open) }
 
 // Window returns the open window with a number from 0 to below [Table.Len], in order of time.
-func (t *Table[T]) Window(n int) Span { return t.open[n].Span }
+func (t *Table[T]) Window(n int) Span { return t.sorted()[n].Span }
 
 // Next returns when the first open window ends, the latest time of all if none is open.
 func (t *Table[T]) Next() int64 {
 	if len(t.open) == 0 {
 		return math.MaxInt64
 	}
-	return t.open[0].End
+	return t.next
 }
 
 // Windows merges intervals by tag and window. It is not safe for concurrent use.

@@ -780,6 +780,48 @@ func TestBeforeAdds(t *testing.T) {
 	}
 }
 
+// TestAnyOrder adds windows in any order, and takes some out in between: they come in order of
+// time. Going backwards moves no window, so 200,000 of them take no longer than forwards.
+func TestAnyOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	const windows = 200_000
+	for _, start := range []func(n int) int64{
+		func(n int) int64 { return int64(windows - n) },
+		func(n int) int64 { return r.Int64N(windows) },
+		func(n int) int64 { return int64(n) - r.Int64N(100) },
+	} {
+		table := NewTable[int64](1)
+		var want, got []int64
+		done := int64(math.MinInt64)
+		for n := range windows {
+			at := start(n)
+			if at < done {
+				continue
+			}
+			table.At(nil, at, at, func(w Span) *int64 {
+				want = append(want, w.Start)
+				return &w.Start
+			})
+			if n%10_000 == 0 {
+				done = table.Next() + 50
+				for e := range table.Before(done) {
+					got = append(got, *e)
+				}
+			}
+		}
+		if table.Len() > 0 && (table.Window(0).End != table.Next() || table.Window(table.Len()-1).End < table.Next()) {
+			t.Errorf("the first window is %v, and ends at %d", table.Window(0), table.Next())
+		}
+		for e := range table.Before(math.MaxInt64) {
+			got = append(got, *e)
+		}
+		slices.Sort(want)
+		if !slices.Equal(got, want) || table.Len() > 0 || table.Next() != math.MaxInt64 {
+			t.Errorf("%d windows, want %d in order; %d are left", len(got), len(want), table.Len())
+		}
+	}
+}
+
 // TestZeroWindows: the zero value has windows of a millisecond.
 func TestZeroWindows(t *testing.T) {
 	var ws Windows
