@@ -119,7 +119,7 @@ func app() *cli.Command {
 			Name:  "sla",
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.limits, gate.Parse),
-			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, and limits of NEW as in hdrsum; repeatable",
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, throughput>=-10/s, or 'p99<=+10% or +2ms', and limits of NEW as in hdrsum; repeatable",
 		},
 		{
 			Name:   "undecided",
@@ -183,7 +183,7 @@ func (o *options) check() (err error) {
 		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v", o.figures.Shares[0])
 	}
 	for _, l := range o.limits {
-		if o.trend && (!l.Relative || l.Name == output.Over) {
+		if o.trend && (l.Change == nil || l.Name == output.Over) {
 			return message.Usagef("-sla: -trend takes changes, such as p99<=+10%%, and hdrsum checks %q", l.Text)
 		}
 		if l.Window > 0 {

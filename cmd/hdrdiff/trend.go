@@ -41,12 +41,13 @@ func runTrend(std *message.Streams, o *options) error {
 		Figures:  figures,
 		Given:    o.order == "given",
 		Readable: readable,
+		Unit:     gate.HasUnit(o.limits),
 	})
 	if err != nil {
 		return err
 	}
 	stop()
-	verdicts := trend.Judge(t, o.limits, scale.Name)
+	verdicts := trend.Judge(t, o.limits, scale)
 	t.Figures = slices.DeleteFunc(t.Figures, func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) })
 	err = logs.WriteFile(o.of, std.Out, s.Inputs, func(w io.Writer) error {
 		printing := report.Scale(scale, units)

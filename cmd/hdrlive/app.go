@@ -275,7 +275,7 @@ func (r *command) findFrom() {
 func (r *command) checkRest() error {
 	for _, l := range r.limits {
 		switch {
-		case l.Relative:
+		case l.Change != nil:
 			return message.Usagef("-sla: %q is a change: hdrdiff compares logs that are complete", l.Text)
 		case l.Window > 0 && l.Window != r.sinks.Size:
 			return message.Usagef("-sla: %q: its windows must be as long as those of -agg", l.Text)

@@ -95,7 +95,7 @@ func (o *options) check() (err error) {
 // checkLimits checks -sla.
 func (o *options) checkLimits() error {
 	for _, l := range o.limits {
-		if l.Relative {
+		if l.Change != nil {
 			return message.Usagef("-sla: %q is a change: hdrdiff OLD NEW compares logs", l.Text)
 		}
 	}

@@ -70,7 +70,7 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
 		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, r.of(v.Tag),
 			beside(v.Value, v.Bound), counted(v.Windows, "window"), figure(v.Bound))
-	case v.Limit.Relative && v.Baseline != 0:
+	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast:
 		text = fmt.Sprintf("%s: %s is %s of %s", result.word, what, beside(v.Value, v.Bound), figure(v.Bound)+spaced(unitOf(v)))
@@ -137,7 +137,7 @@ func (r *Run) clock(at int64) string {
 // change words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
 func change(v *gate.Verdict) string {
 	percent := func(value float64) float64 { return 100 * (value/v.Baseline - 1) }
-	moved, limit := percent(v.Value), percent(v.Bound)
+	moved := percent(v.Value)
 	verb, sign := "rose", 1.0
 	if moved < 0 {
 		verb, sign = "fell", -1
@@ -146,17 +146,8 @@ func change(v *gate.Verdict) string {
 	if low, high := sign*percent(v.Low), sign*percent(v.High); !math.IsNaN(low) && !math.IsNaN(high) {
 		interval = fmt.Sprintf(" (%s..%s)", output.Significant(min(low, high), 3), output.Significant(max(low, high), 3))
 	}
-	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s%%", verb, output.Significant(math.Abs(moved), 3), interval,
-		figure(v.Baseline), beside(v.Value, v.Bound)+spaced(unitOf(v)), signed(limit))
-}
-
-// signed returns a limit of a change with its sign.
-func signed(percent float64) string {
-	text := output.Significant(percent, 9)
-	if percent >= 0 {
-		text = "+" + text
-	}
-	return text
+	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", verb, output.Significant(math.Abs(moved), 3), interval,
+		figure(v.Baseline), beside(v.Value, v.Bound)+spaced(unitOf(v)), v.Allowed())
 }
 
 // unitOf returns the unit of the figures of a verdict.

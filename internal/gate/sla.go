@@ -33,11 +33,11 @@ type Limit struct {
 	// AtLeast is set if the statistic must be at least Value, not at most.
 	AtLeast bool
 	// Value is in Unit, or in printed units if that is unknown, or a share in percent for
-	// [output.Over], whose unit Unit is. If Relative is set, it is a change from the statistic of
-	// the baseline, in percent.
-	Value    float64
-	Unit     unit.Unit
-	Relative bool
+	// [output.Over], whose unit Unit is.
+	Value float64
+	Unit  unit.Unit
+	// Change takes the place of Value, nil if the limit is no change.
+	Change *Change
 	// Window is the length in milliseconds of the windows of which at least Share percent must keep
 	// the limit. It is 0 if all values together must.
 	Window int64
@@ -55,8 +55,8 @@ func (l *Limit) For(s *output.Summary) bool {
 // [TAG:]STATISTIC>=VALUE. TAG may be a pattern, see [tags.Filter]. The statistic is a percentile
 // (99 or p99), min, mean, max, throughput (values per second), count, or the share of values above
 // one, such as over(20ms). The value is a number, a number with a unit such as 250ms, a share such
-// as 0.1%, or a change with its sign such as +10%. Behind it, in 99% of 10s makes it a limit of
-// windows.
+// as 0.1%, or a change with its sign such as +10%, +2ms, -10/s, or +10% or +2ms. Behind it, in 99%
+// of 10s makes it a limit of windows.
 func Parse(list string) ([]Limit, error) {
 	var limits []Limit
 	for text := range strings.SplitSeq(list, ",") {
@@ -91,14 +91,16 @@ func parse(text string) (l Limit, err error) {
 		}
 	}
 	statistic = strings.TrimSpace(statistic)
-	if err = l.parseFigure(statistic); err == nil {
+	if err = l.parseFigure(statistic); err != nil {
+		return l, err
+	}
+	if l.isChange(value) {
+		value, err = l.parseChange(value)
+	} else {
 		err = l.parseValue(value)
 	}
 	if err == nil && l.Unitless() && strings.Trim(parts[2], "=") == "" {
 		return l, fmt.Errorf("write %s<=%s or %[1]s>=%[2]s", statistic, value)
-	}
-	if l.Relative && !strings.ContainsAny(value[:1], "+-") {
-		value = "+" + value
 	}
 	l.Text = statistic + operator + value
 	if err == nil && inWindows {
@@ -130,29 +132,29 @@ func (l *Limit) parseWindows(text string) (err error) {
 	if l.Window = hdrlog.Millis(seconds); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
 		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
 	}
-	if l.Relative {
+	if l.Change != nil {
 		return errors.New("a limit of windows cannot be a change")
 	}
 	return nil
 }
 
-// parseValue reads the value of a limit: a share of values or a change in percent, or a number.
+// parseValue reads the value of a limit: a share of values in percent, or a number.
 func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
-	signed := strings.HasPrefix(number, "+") || strings.HasPrefix(number, "-")
 	over := l.Name == output.Over
-	// p99<=10% can only be +10%: a share of a latency is no limit. What >=90% means is not clear.
-	l.Relative = percent && (signed || !over && !l.AtLeast)
-	if percent || over {
+	switch {
+	case percent || over:
 		l.Value, err = strconv.ParseFloat(number, 64)
-	} else {
+	case l.Name == output.Throughput:
+		l.Value, l.Unit, err = unit.ParseValue(strings.TrimSuffix(number, "/s"))
+	default:
 		l.Value, l.Unit, err = unit.ParseValue(number)
 	}
 	wrong := err != nil || math.IsNaN(l.Value)
 	switch {
 	case over && (wrong || !percent):
 		return fmt.Errorf("%q is neither a share such as 0.1%% nor a change such as +10%%", value)
-	case !over && percent && !wrong && !l.Relative:
+	case !over && percent && !wrong:
 		return fmt.Errorf("%q is no change: -10%% allows a tenth less", value)
 	case !over && wrong:
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
@@ -170,14 +172,14 @@ func HasUnit(limits []Limit) bool {
 // Bare reports whether a limit is in printed units.
 func Bare(limits []Limit) bool {
 	return slices.ContainsFunc(limits, func(l Limit) bool {
-		return l.Unit == unit.Unit{} && (!l.Relative || l.Name == output.Over) && !l.Unitless()
+		return l.Unit == unit.Unit{} && (l.Change == nil || l.Name == output.Over) && !l.Unitless()
 	})
 }
 
 // Drawn reports whether a chart can draw the limit: at most a value for a percentile or the
 // maximum, of all tags.
 func (l *Limit) Drawn() bool {
-	return l.Tag == nil && !l.AtLeast && !l.Relative && l.Window == 0 && (l.Name == "max" || l.Name == "" && l.Percentile > 0)
+	return l.Tag == nil && !l.AtLeast && l.Change == nil && l.Window == 0 && (l.Name == "max" || l.Name == "" && l.Percentile > 0)
 }
 
 // Printed returns the limit in printed units.
@@ -209,9 +211,9 @@ func (l *Limit) under(s *output.Summary, scale unit.Scale) int64 {
 }
 
 // best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
-// the slot does not say which of them was recorded. A relative limit compares slots.
+// the slot does not say which of them was recorded. A change compares slots.
 func (l *Limit) best(value float64, s *output.Summary, scale unit.Scale) float64 {
-	if l.Relative || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
+	if l.Change != nil || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
 		return value
 	}
 	h := s.Counts()
@@ -370,7 +372,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		return v
 	}
 	v.Value = l.Of(s, f.Scale)
-	if l.Relative {
+	if l.Change != nil {
 		base := Find(f.Baseline, s.Tag)
 		switch {
 		case base == nil:
@@ -381,7 +383,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 			return v
 		}
 		v.Baseline = l.Of(base, f.Scale)
-		v.Bound = v.Baseline * (1 + l.Value/100)
+		v.Bound = l.Bound(v.Baseline)
 	}
 	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 		v.Value, v.Missing = 0, "the period is zero"
@@ -404,7 +406,7 @@ func (v *Verdict) decide(holds bool) {
 // computed in floating point may exceed the bound by roundoff.
 func (v *Verdict) keeps(value float64) bool {
 	slack := v.slack
-	if v.Limit.Relative || slack > 0 {
+	if v.Limit.Change != nil || slack > 0 {
 		slack += math.Abs(v.Bound) * roundoff
 	}
 	if v.Limit.AtLeast {
@@ -419,7 +421,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	switch {
 	case l.Name == "count":
 		return // it is no sample of anything
-	case l.Relative:
+	case l.Change != nil:
 		v.believeChange(s, f)
 		if v.Note != "" {
 			v.undecided(v.Note)
@@ -463,7 +465,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 
 // undecided sets why a limit is undecided.
 func (v *Verdict) undecided(why string) {
-	v.Result, v.Note, v.Worse = Undecided, why, v.Limit.Relative && !v.keeps(v.Value)
+	v.Result, v.Note, v.Worse = Undecided, why, v.Limit.Change != nil && !v.keeps(v.Value)
 	if v.Worse {
 		v.Note = Unproven + "; " + why
 	}
@@ -503,7 +505,7 @@ func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
 		v.Low = c.Low * v.Baseline
 		v.High = c.High * v.Baseline
 		v.Note = ""
-		v.needs = change.Needs(c, 1+l.Value/100, l.AtLeast)
+		v.needs = change.Needs(c, v.Bound/v.Baseline, l.AtLeast)
 	}
 }
 
@@ -557,15 +559,12 @@ func (v *Verdict) detail() string {
 	}
 	interval := v.Unit + output.IntervalText(v.Low, v.High, func(limit float64) string { return strconv.FormatFloat(limit, 'g', 4, 64) })
 	text := short(v.Value, v.Bound, 9) + interval
-	if v.Limit.Relative && v.Baseline != 0 {
+	if v.Limit.Change != nil && v.Baseline != 0 {
 		most := "at most"
 		if v.Limit.AtLeast {
 			most = "at least"
 		}
-		percent := func(value float64) float64 { return rounded((value/v.Baseline-1)*100, 9) }
-		limit := percent(v.Bound)
-		text = fmt.Sprintf("%s%%: %s to %s%s, %s %s%%", signed(short(percent(v.Value), limit, 3)),
-			number(rounded(v.Baseline, 4)), number(rounded(v.Value, 4)), interval, most, signed(number(limit)))
+		text = fmt.Sprintf("%s: %s to %s%s, %s %s", v.changed(), number(rounded(v.Baseline, 4)), number(rounded(v.Value, 4)), interval, most, v.Allowed())
 	}
 	if v.Windows == 1 {
 		text += " of 1 window"
@@ -642,7 +641,7 @@ func (v Verdict) document() output.DocumentVerdict {
 	if v.Missing == "" {
 		d.Value, d.Bound = &v.Value, &bound
 	}
-	if v.Missing == "" && v.Limit.Relative {
+	if v.Missing == "" && v.Limit.Change != nil {
 		d.Baseline = &v.Baseline
 	}
 	return d

@@ -42,17 +42,23 @@ func TestParse(t *testing.T) {
 		"count<=5":                       "any count <= 5",
 		"99<=250ms":                      "any 99 <= 250 ms",
 		"99<=.5 µs":                      "any 99 <= 0.5 us",
-		"50<=+10%":                       "any 50 <= 10%",
-		"50<=10%":                        "any 50 <= 10%",
+		"50<=+10%":                       "any 50 <= 10% NaN",
+		"50<=10%":                        "any 50 <= 10% NaN",
 		"p99<20ms":                       "any 99 <= 20 ms",
 		"p99 = 20ms":                     "any 99 <= 20 ms",
 		"p99=<20ms":                      "any 99 <= 20 ms",
 		"x<=y:throughput=>5,count>5":     "x<=y throughput >= 5; any count >= 5",
-		"throughput>=-5%":                "any throughput >= -5%",
+		"throughput>=-5%":                "any throughput >= -5% NaN",
 		"x<=y:99<=5":                     "x<=y 99 <= 5",
 		"default:99<=5,%64efault:min<=1": "default 99 <= 5; %64efault min <= 1",
 		"over(20ms)<=0.1%":               "any over 20 above <= 0.1 ms",
-		"over(3)<=+10%":                  "any over 3 above <= 10%",
+		"over(3)<=+10%":                  "any over 3 above <= 10% NaN",
+		"p99<=+5ms":                      "any 99 <= NaN% 5 ms",
+		"throughput>=-10/s":              "any throughput >= NaN% -10",
+		"throughput>=100/s":              "any throughput >= 100",
+		"p99<=+10% or +2ms":              "any 99 <= 10% 2 ms",
+		"p99<= 10% or +2 ms":             "any 99 <= 10% 2 ms",
+		"min>=-500us or -5%":             "any min >= -5% -500 us",
 		"p99<=20ms in 99.5% of 10s":      "any 99 <= 20 ms in 99.5 of 10000",
 		"a.*:count>=5 in 50% of 1m":      "a.* count >= 5 in 50 of 60000",
 		"(?:a|b):max<=5 in 100% of 0.5":  "(?:a|b) max <= 5 in 100 of 500",
@@ -70,8 +76,8 @@ func TestParse(t *testing.T) {
 			if l.AtLeast {
 				operator = ">="
 			}
-			if l.Relative {
-				value += "%"
+			if l.Change != nil {
+				value = fmt.Sprintf("%v%% %v", l.Change.Percent, l.Change.By)
 			}
 			if l.Unit != (unit.Unit{}) {
 				value += " " + l.Unit.String()
@@ -105,6 +111,15 @@ func TestParse(t *testing.T) {
 		"throughput>=5ms":    `"throughput>=5ms": throughput has no unit`,
 		"99<=5,max<=NaN":     `"max<=NaN": "NaN" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
 		"99<=5,,max<=NaN":    `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		"p99<=+5":            `"p99<=+5": "+5" has a sign, so it is a change: write +5%, or a unit (ns, us, ms, s) such as +5ms`,
+		"p99>=-5.5":          `"p99>=-5.5": "-5.5" has a sign, so it is a change: write -5.5%, or a unit (ns, us, ms, s) such as -5.5ms`,
+		"throughput>=-10":    `"throughput>=-10": "-10" has a sign, so it is a change: write -10% or -10/s`,
+		"throughput>=-10ms":  `"throughput>=-10ms": "-10ms" has a sign, so it is a change: write -10% or -10/s`,
+		"count>=-10":         `"count>=-10": "-10" has a sign, so it is a change, and a change of count is in percent: -10%`,
+		"over(1)<=+1":        `"over(1)<=+1": "+1" has a sign, so it is a change, and a change of over is in percent: +1%`,
+		"p99<=+10% or 2ms":   `"p99<=+10% or 2ms": "2ms" has no sign: +2ms is a change`,
+		"p99<=+1% or +2%":    `"p99<=+1% or +2%": a change has one percentage and one amount, such as +10% or +2ms`,
+		"p99<=+x%":           `"p99<=+x%": "+x%" has a sign, so it is a change: write +10%, or a unit (ns, us, ms, s) such as +10ms`,
 	} {
 		if _, err := Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -81,7 +81,7 @@ func NewLive(limits []Limit) *Watch {
 }
 
 // watches reports whether a limit is checked over time.
-func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.keep && !l.Relative }
+func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.keep && l.Change == nil }
 
 // of returns the history of a row. A nil Watch has none.
 func (w *Watch) of(l *Limit, s *output.Summary) *history {

@@ -29,6 +29,8 @@ type Options struct {
 	Given bool
 	// Readable says that the values choose the unit in which they are printed, for people.
 	Readable bool
+	// Unit says that a limit has a unit, so that the unit of the values must be known.
+	Unit bool
 }
 
 // A collection is the figures of runs so far, each in the unit of its run.
@@ -150,7 +152,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 
 // scale finds out how to print values, and converts them to that.
 func (c *collection) scale() (unit.Scale, error) {
-	scale, err := c.units.Scale(false)
+	scale, err := c.units.Scale(c.Unit)
 	if err != nil {
 		return scale, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
@@ -16,20 +17,20 @@ const Needed = 5
 // chance is how often a limit takes a run for worse that is not.
 const chance = 0.05
 
-// Judge checks limits of changes on the newest run, whose values are in a unit. The runs since the
+// Judge checks limits of changes on the newest run, whose values are in a scale. The runs since the
 // last change before the two newest runs are what these are compared with.
 //
 // A run is worse if its figure is beyond the limit, and the difference from the level of those runs
 // is more than chance: a one-sided t test with the deviation from run to run. A limit fails if the
 // two newest runs are worse. It is undecided if only the newest is, or if runs are too few.
-func Judge(t *output.Trend, limits []gate.Limit, unit string) (verdicts []gate.Verdict) {
+func Judge(t *output.Trend, limits []gate.Limit, scale unit.Scale) (verdicts []gate.Verdict) {
 	for n := range limits {
-		l := &limits[n]
+		l := limits[n].Printing(scale)
 		judged := false
 		for i := range t.Figures {
 			f := &t.Figures[i]
 			if f.Figure == l.Figure && l.For(&output.Summary{Tag: f.Tag, AllTags: f.AllTags}) && (l.Tag != nil || recent(f.Points)) {
-				verdicts, judged = append(verdicts, judge(f, l, unit)), true
+				verdicts, judged = append(verdicts, judge(f, l, scale.Name)), true
 			}
 		}
 		if !judged && l.Tag != nil {
@@ -74,8 +75,8 @@ func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
 	if base.runs < Needed { // the second newest is one of those before
 		base, second = newLevel(f.Points[:newest]), -1
 	}
-	ratio := 1 + l.Value/100
-	v.Baseline, v.Bound = base.value, base.value*ratio
+	v.Baseline, v.Bound = base.value, l.Bound(base.value)
+	ratio := v.Bound / v.Baseline
 	beyond := func(p confidence.RunFigure) bool {
 		return l.AtLeast && p.Value < v.Bound || !l.AtLeast && p.Value > v.Bound
 	}

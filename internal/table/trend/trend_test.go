@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
@@ -108,6 +109,8 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
+var milliseconds = unit.Scale{Ratio: 1, Name: "ms", In: unit.Millisecond}
+
 // TestGate has the numbers of docs/hdrdiff.md.
 func TestGate(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -134,7 +137,7 @@ func TestGate(t *testing.T) {
 		var share [3]float64
 		for range 1000 {
 			f := output.TrendFigure{Figure: limits[0].Figure, Points: nights(r, c.sd, c.ratio, 28, 30)}
-			v := Judge(&output.Trend{Figures: []output.TrendFigure{f}}, limits, "ms")
+			v := Judge(&output.Trend{Figures: []output.TrendFigure{f}}, limits, milliseconds)
 			share[v[0].Result] += 0.1
 		}
 		failed, open := share[gate.Fails], share[gate.Undecided]
@@ -164,6 +167,10 @@ func TestVerdicts(t *testing.T) {
 		{"p99<=+10%", []float64{4, 5, 4, 5, 4, 5, 5.1, 5.1}, gate.Holds, "no more than chance, since runs vary by "},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8.1}, gate.Holds, ""}, // the level is 8
 		{"p99<=-10%", []float64{4, 4, 4, 4, 4, 4, 4}, gate.Fails, "the run before, too"},
+		{"p99<=+3ms", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "the run before, too"},
+		{"p99<=+4000us", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
+		{"p99<=+10% or +5ms", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
+		{"throughput>=-1/s", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "the run before, too"},
 		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "the run before, too"},
 		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
 	} {
@@ -171,7 +178,7 @@ func TestVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := Judge(&output.Trend{Figures: []output.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limits, "ms")
+		v := Judge(&output.Trend{Figures: []output.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limits, milliseconds)
 		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
 			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
 		}
@@ -182,7 +189,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	old := points(4, 4, nan, nan, nan, nan, nan, nan, nan)
 	f := []output.TrendFigure{{Figure: limits[1].Figure, Points: old}}
-	if v := Judge(&output.Trend{Figures: f}, limits, "ms"); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
+	if v := Judge(&output.Trend{Figures: f}, limits, milliseconds); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
 		t.Errorf("a tag that ended long ago, and one that never was: %+v", v)
 	}
 }

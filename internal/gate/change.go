@@ -1,0 +1,150 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"hdrkit/internal/base/unit"
+	"hdrkit/output"
+)
+
+// A Change is how far a figure may be from that of the baseline: so many percent, or so much. What
+// is not given is not a number. If both are given, one of them is enough.
+type Change struct {
+	// Percent is relative to the baseline.
+	Percent float64
+	// By is in the unit of the limit, or values per second for a rate.
+	By float64
+}
+
+// isChange reports whether the value of a limit is a change: it has a sign, or it is a percentage
+// that can be nothing else. A share of a latency is no limit, so p99<=10% can only be +10%. What
+// p99>=90% means is not clear.
+func (l *Limit) isChange(value string) bool {
+	_, or := cutOr(value)
+	return or || signs(value) || strings.HasSuffix(value, "%") && l.Name != output.Over && !l.AtLeast
+}
+
+// signs reports whether a value begins with a sign.
+func signs(value string) bool { return strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-") }
+
+// cutOr returns the parts of a value, and whether there are several.
+func cutOr(value string) (parts []string, or bool) {
+	for part := range strings.SplitSeq(value, " or ") {
+		parts = append(parts, strings.TrimSpace(part))
+	}
+	return parts, len(parts) > 1
+}
+
+// parseChange reads a change, such as +10%, +5ms, -10/s, or +10% or +2ms. It returns its text, with
+// its signs.
+func (l *Limit) parseChange(value string) (text string, err error) {
+	l.Change = &Change{math.NaN(), math.NaN()}
+	parts, _ := cutOr(value)
+	for n, part := range parts {
+		if strings.HasSuffix(part, "%") && !signs(part) && !l.AtLeast {
+			part = "+" + part
+			parts[n] = part
+		}
+		to := &l.Change.By
+		var value float64
+		switch number, percent := strings.CutSuffix(part, "%"); {
+		case !signs(part):
+			return "", fmt.Errorf("%q has no sign: +%[1]s is a change", part)
+		case percent:
+			to = &l.Change.Percent
+			value, err = strconv.ParseFloat(number, 64)
+		case l.Name == output.Throughput && strings.HasSuffix(part, "/s"):
+			value, err = strconv.ParseFloat(strings.TrimSuffix(part, "/s"), 64)
+		case l.Unitless() || l.Name == output.Over:
+			return "", l.misspelt(part)
+		default:
+			value, l.Unit, err = unit.ParseValue(part)
+			if l.Unit == (unit.Unit{}) {
+				return "", l.misspelt(part)
+			}
+		}
+		switch {
+		case err != nil || math.IsNaN(value) || math.IsInf(value, 0):
+			return "", l.misspelt(part)
+		case !math.IsNaN(*to):
+			return "", errors.New("a change has one percentage and one amount, such as +10% or +2ms")
+		}
+		*to = value
+	}
+	return strings.Join(parts, " or "), nil
+}
+
+// misspelt returns the error of a value with a sign, which names the spellings of a change.
+func (l *Limit) misspelt(value string) error {
+	number := value[:strings.LastIndexAny(value, "+-0123456789.")+1]
+	if strings.Trim(number, "+-") == "" {
+		number += "10"
+	}
+	switch l.Name {
+	case output.Count, output.Over:
+		return fmt.Errorf("%q has a sign, so it is a change, and a change of %s is in percent: %s%%", value, l.Name, number)
+	case output.Throughput:
+		return fmt.Errorf("%q has a sign, so it is a change: write %s%% or %[2]s/s", value, number)
+	}
+	return fmt.Errorf("%q has a sign, so it is a change: write %s%%, or a unit (%s) such as %[2]sms", value, number, strings.Join(unit.Names, ", "))
+}
+
+// Bound returns what a figure must be at most, or at least, if that of the baseline is known, in
+// the unit of the limit. It holds if one of both parts of the change allows it.
+func (l *Limit) Bound(baseline float64) float64 {
+	c := l.Change
+	relative := baseline * (1 + c.Percent/100)
+	absolute := baseline + c.By
+	switch {
+	case math.IsNaN(c.By):
+		return relative
+	case math.IsNaN(c.Percent):
+		return absolute
+	case l.AtLeast:
+		return min(relative, absolute)
+	}
+	return max(relative, absolute)
+}
+
+// Printing returns the limit of a change with its amount in printed units.
+func (l *Limit) Printing(scale unit.Scale) *Limit {
+	printing := *l
+	change := *l.Change
+	if l.Unit != (unit.Unit{}) && l.Name != output.Over {
+		change.By *= scale.In.Per(l.Unit) / scale.Ratio
+		printing.Unit, _ = unit.Parse(scale.Name)
+	}
+	printing.Change = &change
+	return &printing
+}
+
+// changed says by how much a figure changed, in the terms of its limit: +23%. It has more digits if
+// it would look like the limit.
+func (v *Verdict) changed() string {
+	return strings.Join(v.amounts((v.Value/v.Baseline-1)*100, v.Value-v.Baseline, 3), ", ")
+}
+
+// Allowed says by how much a figure may change: +10% or +2ms.
+func (v *Verdict) Allowed() string {
+	return strings.Join(v.amounts(v.Limit.Change.Percent, v.Limit.Change.By, 9), " or ")
+}
+
+// amounts spells a change by so many percent, and by an amount, where the limit has them.
+func (v *Verdict) amounts(percent, by float64, digits int) (texts []string) {
+	limit := v.Limit.Change
+	if !math.IsNaN(limit.Percent) {
+		texts = append(texts, signed(short(rounded(percent, 9), limit.Percent, digits))+"%")
+	}
+	if !math.IsNaN(limit.By) {
+		unit := v.Unit
+		if v.Limit.Name == output.Throughput {
+			unit = "/s"
+		}
+		texts = append(texts, signed(short(rounded(by, 9), limit.By, digits))+unit)
+	}
+	return texts
+}
