@@ -324,10 +324,29 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 			}
 		}
 		if len(short) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: too short for intervals of %s", s.Name(), strings.Join(short, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: too short for intervals of %s", s.Name(), fewNames(short)))
 		}
 	}
-	return lines
+	return fewer(lines)
+}
+
+// mostNotes is the number of notes about tags that stand below a table.
+const mostNotes = 20
+
+// fewer returns notes, and instead of the last of very many how many there are.
+func fewer(notes []string) []string {
+	if len(notes) <= mostNotes {
+		return notes
+	}
+	return append(notes[:mostNotes-1:mostNotes-1], fmt.Sprintf("... and %d more notes like these", len(notes)-mostNotes+1))
+}
+
+// fewNames returns names between commas, and only the first of very many.
+func fewNames(names []string) string {
+	if len(names) <= mostNotes {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:mostNotes-1], ", "), len(names)-mostNotes+1)
 }
 
 // changeNotes returns lines that say how far the changes of pairs can be believed.
@@ -355,7 +374,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		case c.Before != nil && len(least)+len(none) > 0:
 			proven := "prove no change of a percentile"
 			if len(least) > 0 {
-				proven = "only prove changes of: " + strings.Join(least, ", ")
+				proven = "only prove changes of: " + fewNames(least)
 			}
 			several = append(several, fmt.Sprintf("%s: these %d + %d runs can %s%s", p.name(), len(c.Before), len(c.After), proven, c.unproven(none, percentiles)))
 		case c.Before != nil:
@@ -365,19 +384,20 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		default:
 			one = true
 			if len(short) > 0 {
-				partly = append(partly, p.name()+": too short to compare "+strings.Join(short, ", "))
+				partly = append(partly, p.name()+": too short to compare "+fewNames(short))
 			}
 		}
 	}
+	several = fewer(several)
 	if one {
 		several = append(several, "one run against one says whether these runs differ, not whether the versions do: give several runs a side, as two folders")
 	}
 	if len(several) > 0 {
 		lines = append(several, Legend(pairs))
 	}
-	lines = append(lines, partly...)
+	lines = append(lines, fewer(partly)...)
 	if len(never) > 0 {
-		lines = append(lines, "too short to compare, so changes may be chance: "+strings.Join(never, ", "))
+		lines = append(lines, "too short to compare, so changes may be chance: "+fewNames(never))
 	}
 	return lines
 }

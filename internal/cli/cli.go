@@ -21,7 +21,7 @@
 //   - The exit status is one of those of package message. A command that a signal ends exits
 //     with 128 and the number of the signal: 130 after Ctrl-C. A command that follows logs, or
 //     that reads a pipe, writes what it has first ([OnInterrupt]).
-//   - A reader that goes away, as head does, ends a command without a message.
+//   - A reader that goes away, as head does, ends a command with status 141 and without a message.
 //
 // The library urfave/cli sets the options. These parts of it are replaced:
 //
@@ -174,7 +174,7 @@ func Run(c *Command, args []string) int {
 	case errors.As(err, &status):
 		return int(status)
 	case errors.Is(err, syscall.EPIPE):
-		return message.Failed // the reader has gone, and wants no message
+		return message.Unread // the reader has gone, and wants no message
 	case errors.As(err, &usage):
 		c.Say("%v", err)
 		c.Say("see %s -h for the options", c.Name)

@@ -28,7 +28,7 @@ func TestStatus(t *testing.T) {
 		{"usage", message.Usagef("-x %d", 5), message.Usage, "test: -x 5\ntest: see test -h for the options\n"},
 		{"wrapped usage", fmt.Errorf("-baseline: %w", message.Usagef("no")), message.Usage, "test: -baseline: no\ntest: see test -h for the options\n"},
 		{"status", message.Status(message.Exceeded), message.Exceeded, ""},
-		{"reader gone", fmt.Errorf("write: %w", syscall.EPIPE), message.Failed, ""},
+		{"reader gone", fmt.Errorf("write: %w", syscall.EPIPE), message.Unread, ""},
 		{"control characters", &os.PathError{Op: "open", Path: "a\x1b]0;b\a\n\u202ec\xff", Err: os.ErrNotExist}, message.Failed,
 			`test: open a\x1b]0;b\a\n\u202ec\xff: file does not exist` + "\n"},
 	} {

@@ -18,11 +18,12 @@ import (
 // Exit statuses.
 const (
 	OK        = 0
-	Failed    = 1 // an error; nothing is written
-	Usage     = 2 // the command line is wrong
-	Skipped   = 3 // something in the input could not be read or shown; the rest is written
-	Exceeded  = 4 // a limit does not hold
-	Undecided = 5 // a limit is undecided
+	Failed    = 1        // an error; nothing is written
+	Usage     = 2        // the command line is wrong
+	Skipped   = 3        // something in the input could not be read or shown; the rest is written
+	Exceeded  = 4        // a limit does not hold
+	Undecided = 5        // a limit is undecided
+	Unread    = 128 + 13 // nobody reads the output any more: the status of a shell for SIGPIPE
 )
 
 // A UsageError is an error in the command line.
@@ -59,8 +60,24 @@ func (s *Streams) Verbosef(format string, args ...any) {
 	fmt.Fprintln(s.Err, Printable(fmt.Sprintf(format, args...)))
 }
 
-// Print prints one line.
-func Print(w io.Writer, command, text string) { fmt.Fprintf(w, "%s: %s\n", command, Printable(text)) }
+// Print prints one line. The middle of a very long text is left out: lists of names and arguments
+// may be in it.
+func Print(w io.Writer, command, text string) {
+	fmt.Fprintf(w, "%s: %s\n", command, Printable(bounded(text)))
+}
+
+// maxText is the most bytes of a message, of which maxEnd are its end: hints stand there.
+const maxText, maxEnd = 4000, 1000
+
+// bounded returns a text without its middle if it is very long.
+func bounded(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	begin := strings.ToValidUTF8(text[:maxText-maxEnd], "")
+	end := strings.ToValidUTF8(text[len(text)-maxEnd:], "")
+	return fmt.Sprintf("%s ... (%d bytes are left out) ... %s", begin, len(text)-len(begin)-len(end), end)
+}
 
 // Printable returns text on one line, in which no byte controls a terminal: characters that cannot
 // be printed are escaped as in Go, and so are bytes that are not UTF-8.

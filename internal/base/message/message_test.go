@@ -2,6 +2,7 @@ package message
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -26,6 +27,22 @@ func FuzzPrintable(f *testing.F) {
 			t.Errorf("%q changes when it is printed again", got)
 		}
 	})
+}
+
+// TestBounded: a message of any length keeps its beginning and its end, where hints stand.
+func TestBounded(t *testing.T) {
+	for _, size := range []int{0, 100, maxText, maxText + 1, 1 << 20} {
+		text := strings.Repeat("é", size/2) + strings.Repeat("x", size%2)
+		var out strings.Builder
+		Print(&out, "hdrsum", "-sla "+text+"; see there")
+		got := out.String()
+		if !strings.HasPrefix(got, "hdrsum: -sla ") || !strings.HasSuffix(got, "; see there\n") || len(got) > maxText+100 {
+			t.Errorf("%d bytes become %d: %.40s", size, len(got), got)
+		}
+		if whole := strings.Contains(got, text); whole != (size <= 100) {
+			t.Errorf("%d bytes become %d", size, len(got))
+		}
+	}
 }
 
 func TestDidYouMean(t *testing.T) {

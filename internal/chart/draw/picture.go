@@ -40,7 +40,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	}
 	parts := p.FacetsOf()
 	room := area.Size()
-	room.Y -= vg.Length(len(notes)+1) * noteSize * lineSpace
+	mostNotes := max(2, int(room.Y/2/(noteSize*lineSpace)))
+	room.Y -= vg.Length(min(len(notes)+1, mostNotes)) * noteSize * lineSpace
 	if len(parts) > 0 {
 		room.Y -= c.legendHeight(room, c.facetLegend(p, p.Describe(p.Type), parts[0].Picture))
 	}
@@ -72,6 +73,10 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		if tags > chart.MostTogether {
 			notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", tags, chart.MostTogether))
 		}
+	}
+	if len(notes) > mostNotes {
+		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
+		notes = append(notes[:mostNotes-1:mostNotes-1], more)
 	}
 	font := c.font(noteSize)
 	font.Color = c.Faint

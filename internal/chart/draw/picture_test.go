@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -315,6 +316,7 @@ func TestCrowded(t *testing.T) {
 		})
 		p.Limits = test.limits
 		p.Width, p.Height = 400, 300
+		p.Notes = slices.Repeat([]string{"a note"}, 100)
 		more := false
 		for _, box := range texts(t, p) {
 			more = more || strings.HasPrefix(box.text, "and ") && strings.HasSuffix(box.text, " more")
