@@ -49,7 +49,7 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	if err := merger.Load(); err != nil {
 		return false, err
 	}
-	options := follow.Options{Marks: o.State.Marks(), Notice: merger.Notice}
+	options := follow.Options{Marks: o.State.Marks(), Continues: o.State.Kept(), Notice: merger.Notice}
 	if info, err := os.Stat(r.of); err == nil { // what the command writes it does not read
 		options.Except = info
 	} else if f, ok := r.std.Out.(*os.File); ok {

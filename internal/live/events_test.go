@@ -129,7 +129,7 @@ func (w *world) start() {
 	if err := r.Load(); err != nil {
 		w.t.Fatal(err)
 	}
-	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Marks: o.State.Marks(), Notice: r.Merger.Notice})
+	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Continues: true, Marks: o.State.Marks(), Notice: r.Merger.Notice})
 	// The rotated files of the first log match, too.
 	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
 	w.follower.AddFile(w.logs[1].path)

@@ -52,6 +52,9 @@ type Options struct {
 	// Marks, if any, are what [Follower.Marks] returned before. No log is read again before its
 	// mark.
 	Marks []Mark
+	// Continues says that a later run reads on: what is read of a log when the follower stops is not
+	// its end.
+	Continues bool
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)
@@ -196,8 +199,7 @@ func (f *Follower) lock() {
 	}
 }
 
-// Stop ends following: each file is read to its present end and each pipe to its end, then
-// [Log.Read] returns [ErrStopped].
+// Stop ends following: each file is read to its present end and each pipe to its end.
 func (f *Follower) Stop() { f.enter(stopping) }
 
 // Abort ends reading at once.

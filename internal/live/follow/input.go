@@ -323,8 +323,8 @@ func (in *Input) AtEnd() bool {
 }
 
 // Read reads the next bytes. At the end of the file it waits until there are more, the file is
-// replaced or truncated (then it returns io.EOF), or the follower is stopped (then it returns
-// [ErrStopped]).
+// replaced or truncated, or the follower is stopped. Then it returns io.EOF, or [ErrStopped] if
+// [Options.Continues] is set or reading is aborted.
 func (l *Log) Read(p []byte) (int, error) {
 	switch {
 	case l.err != nil:
@@ -372,7 +372,10 @@ func (l *Log) Read(p []byte) (int, error) {
 			in.mu.Lock()
 			in.phase = aborted // Next returns no further log
 			in.mu.Unlock()
-			l.err = ErrStopped
+			l.err = io.EOF
+			if in.follower.options.Continues {
+				l.err = ErrStopped
+			}
 		default:
 			in.wait()
 			continue

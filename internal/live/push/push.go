@@ -140,6 +140,11 @@ type Pusher struct {
 	closing bool
 	state   State
 	dropped int64 // rows since the receiver is away
+
+	// The sender alone has these. Alone is the number of rows in a row that were refused one by one.
+	alone   int
+	refused int64 // rows of which no message tells yet
+	said    time.Time
 }
 
 // A State says how a pusher does.
@@ -167,8 +172,16 @@ func (p *Pusher) State() State {
 // full reports whether a batch should be sent, although nobody flushes it.
 func (p *Pusher) full() bool { return len(p.queue) >= batchRows || p.bytes >= batchBytes }
 
-// mostParts is about the number of parts into which a refused batch is divided.
-const mostParts = 128
+// A batch that is refused is divided down to one row. If mostAlone rows in a row are refused one by
+// one, the receiver probably refuses all: the parts are then as large as 1/mostParts of the batch,
+// until the receiver takes one.
+const (
+	mostAlone = 200
+	mostParts = 128
+)
+
+// quiet is the time between two messages about rows that were refused.
+const quiet = time.Minute
 
 // New starts a pusher. Close it to send the last rows.
 func New(o Options) *Pusher {
@@ -258,6 +271,9 @@ func (p *Pusher) Close() State {
 	p.changed.Broadcast()
 	p.mu.Unlock()
 	<-p.ended
+	if p.refused > 0 {
+		p.options.Notice(fmt.Sprintf("the receiver refused %s since then", count(p.refused, "row")))
+	}
 	p.giveUp()
 	p.client.CloseIdleConnections()
 	return p.State()
@@ -301,9 +317,7 @@ func (p *Pusher) run() {
 		p.mu.Unlock()
 
 		refused, why := p.deliver(p.sending, 1+rows/mostParts, again)
-		if refused > 0 {
-			p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(int64(refused), "row"), why))
-		}
+		p.sayRefused(refused, why)
 		p.mu.Lock()
 		if p.context.Err() == nil {
 			p.state.Refused += int64(refused)
@@ -314,23 +328,42 @@ func (p *Pusher) run() {
 	}
 }
 
+// sayRefused says once a minute how many rows were refused, and why the last of them were.
+func (p *Pusher) sayRefused(rows int, why error) {
+	p.refused += int64(rows)
+	if rows == 0 || time.Since(p.said) < quiet {
+		return
+	}
+	p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(p.refused, "row"), why))
+	p.refused = 0
+	p.said = time.Now()
+}
+
 // deliver sends rows until the receiver has taken or refused all of them, and returns how many it
-// refused, and why. Rows that are refused are divided, down to few, so that a row that is too old
-// does not cost the others. The parts are sent in order, since a newer row makes others of its
-// series too old. Rows again, which the receiver may have, are divided down to one: what it has is
-// no loss, and what it has not arrives.
-func (p *Pusher) deliver(rows [][]byte, few int, again bool) (refused int, why error) {
+// refused, and why. Rows that are refused are divided, so that one does not cost the others. The
+// parts are sent in order, since a newer row makes others of its series too old. Part is the size
+// of parts if all rows are refused. What a receiver has of rows again, which it may have, is no
+// loss.
+func (p *Pusher) deliver(rows [][]byte, part int, again bool) (refused int, why error) {
 	refused, why = p.send(rows)
 	var refusal refusal
-	had := errors.As(why, &refusal) && refusal.had && again
+	errors.As(why, &refusal)
 	switch {
-	case had && len(rows) == 1:
+	case refused == 0:
+		p.alone = 0
 		return 0, nil
-	case !refusal.rows || len(rows) <= few && !had:
+	case !refusal.rows:
+		return refused, why
+	case refusal.had && again && len(rows) == 1:
+		return 0, nil
+	case len(rows) == 1:
+		p.alone++
+		return 1, why
+	case p.alone >= mostAlone && len(rows) <= part && !refusal.had:
 		return refused, why
 	}
-	refused, why = p.deliver(rows[:len(rows)/2], few, again)
-	if more, err := p.deliver(rows[len(rows)/2:], few, again); more > 0 {
+	refused, why = p.deliver(rows[:len(rows)/2], part, again)
+	if more, err := p.deliver(rows[len(rows)/2:], part, again); more > 0 {
 		return refused + more, err
 	}
 	return refused, why

@@ -333,7 +333,7 @@ func TestOld(t *testing.T) {
 		all := write(t, p, rows)
 		refused := int(p.Close().Refused)
 		server.Close()
-		if refused < old || refused > old+rows/mostParts || requests > 2*mostParts {
+		if refused < old || refused > old+rows/mostParts || requests > 2*mostAlone+3*mostParts {
 			t.Errorf("%d of %d old rows are refused, in %d requests", refused, old, requests)
 		}
 		if want := all[strings.Index(all, fmt.Sprintf("row %d\n", refused)):]; taken.String() != want {
@@ -344,6 +344,40 @@ func TestOld(t *testing.T) {
 		}
 		if n := len(p.Pending()); n != 0 {
 			t.Errorf("%d rows are pending", n)
+		}
+	}
+}
+
+// TestOneTag: a tag among many that a receiver refuses costs only its own rows, and messages come
+// once a minute. A receiver that refuses all gets few requests.
+func TestOneTag(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ every, requests int }{{40, 2500}, {1, 2*mostAlone + 5*mostParts}} {
+		requests, taken := 0, 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			body, _ := io.ReadAll(request.Body)
+			requests++
+			for line := range strings.Lines(string(body)) {
+				var n int
+				if fmt.Sscanf(line, "row %d", &n); n%test.every == 0 {
+					w.WriteHeader(http.StatusBadRequest)
+					return
+				}
+			}
+			taken += strings.Count(string(body), "\n")
+		}))
+		p, notices := pusher(server.URL)
+		const rows = batchRows + 1000
+		write(t, p, rows)
+		refused := int(p.Close().Refused)
+		server.Close()
+		want := (rows + test.every - 1) / test.every
+		if refused != want || taken != rows-want || requests > test.requests {
+			t.Errorf("1 of %d: %d are refused, and %d taken, in %d requests", test.every, refused, taken, requests)
+		}
+		text := notices()
+		if strings.Count(text, "the receiver refused ") != 2 || !strings.HasSuffix(text, fmt.Sprintf("refused %d rows since then", want-(batchRows+test.every-1)/test.every)) {
+			t.Error(text)
 		}
 	}
 }

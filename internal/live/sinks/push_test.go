@@ -1,12 +1,16 @@
 package sinks
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +23,7 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
+	"hdrkit/internal/metric"
 )
 
 // plain has values without a unit, and refuses messages.
@@ -165,6 +170,35 @@ func TestLateAgain(t *testing.T) {
 	// Three windows have a total and two figures, and three late totals a point each.
 	if len(r.all) != 3*3+3 {
 		t.Errorf("%d points", len(r.all))
+	}
+}
+
+// TestLateFirst: what comes late before the first window has a point near it, and not in 1970.
+func TestLateFirst(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	r := NewRows(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, metric.OpenMetrics, bufio.NewWriter(&out))
+	for _, late := range []bool{true, false} {
+		second := int64(1_700_000_005)
+		if late {
+			second = 1_700_000_001
+		}
+		var h histogram.Histogram
+		err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}), h.Record(1000, 1))
+		var merged merge.Merged
+		err = cmp.Or(err, merged.AddHistogram(1000*second, 1000*second+1000, &h))
+		merged.Tag = []byte("a")
+		merged.Window = merge.Span{Start: 1000 * second, End: 1000*second + 1000}
+		err = cmp.Or(err, r.Window(&live.Window{Merged: &merged, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, " 1.700000002001e+09\n") || !strings.Contains(text, " 1.700000006e+09\n") {
+		t.Error(text)
 	}
 }
 

@@ -85,6 +85,7 @@ func (r *Rows) Window(w *live.Window) error {
 	t := r.tag(w.Tag)
 	t.factor = w.Factor
 	if w.Late {
+		r.end = max(r.end, w.Window.End) // before the first window, too, its point has a time
 		return r.takeLate(t, h)
 	}
 	if w.Window.End > r.end {
