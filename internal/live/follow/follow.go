@@ -52,8 +52,8 @@ type Options struct {
 	// Marks, if any, are what [Follower.Marks] returned before. No log is read again before its
 	// mark.
 	Marks []Mark
-	// Continues says that a later run reads on: what is read of a log when the follower stops is not
-	// its end.
+	// Continues says that a later run reads on: what is read of a log when the follower stops is
+	// not its end.
 	Continues bool
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.

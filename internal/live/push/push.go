@@ -141,7 +141,8 @@ type Pusher struct {
 	state   State
 	dropped int64 // rows since the receiver is away
 
-	// The sender alone has these. Alone is the number of rows in a row that were refused one by one.
+	// The sender alone has these. Alone is the number of rows in a row that were refused one by
+	// one.
 	alone   int
 	refused int64 // rows of which no message tells yet
 	said    time.Time
