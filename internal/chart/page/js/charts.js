@@ -385,7 +385,11 @@ const mostRates = 7;
 export function drawRates(chart, page) {
   const { view, series, band } = page, { from, to } = view, range = new Range(), columns = 400, all = [...series, ...band];
   const theme = { ...page.theme, lines: [...page.theme.lines, page.theme.text] };
-  const lineOf = (s, list) => ({ ...s, lines: [{ name: '', points: rateOf(list, from, to, columns, page.data.ran) }] });
+  const lineOf = (s, list) => {
+    const { points, width, whole } = rateOf(list, from, to, columns, page.data.ran);
+    page.rated = { width, whole };
+    return { ...s, lines: [{ name: '', points }] };
+  };
   const lines = series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, [s]));
   const total = { label: 'total', colours: [page.theme.lines.length], dashes: [[]] };
   lines.push(lineOf(all.length !== 1 ? total : oneColour(all[0]) ? all[0] : { ...total, label: all[0].label }, all));

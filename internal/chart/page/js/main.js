@@ -1,7 +1,7 @@
 // The page: what stands in it, and what keys and pointer do.
 import { value, between, short, significant } from './numbers.js';
 import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
-import { unpack, newSeries, addRows, startsIn, extremesOf, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
+import { unpack, newSeries, addRows, startsIn, extremesOf, longest, recordedAt, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
@@ -182,7 +182,7 @@ function drawPointer() {
 function drawMoment(g, t) {
   curveChart.clip(g);
   for (const s of page.series) {
-    const w = nearest(s.windows, t);
+    const w = recordedAt(s.windows, t, view, pixelOf(timeChart));
     if (!w || !w.count) continue;
     const sum = Object.assign(new Sum(), { count: w.count, max: w.max });
     sum.add(w);
@@ -193,26 +193,8 @@ function drawMoment(g, t) {
   g.restore();
 }
 
-// nearest returns the element that is being recorded at a time, or the nearest one in view.
-function nearest(all, t) {
-  const near = startsIn(all, Math.max(view.from, t - (view.to - view.from) / 50 - longest(all)), Math.min(view.to, t + (view.to - view.from) / 50));
-  let best = null, distance = Infinity;
-  for (const p of near) {
-    const d = t < p.start ? p.start - t : Math.max(t - p.end, 0);
-    // Of several points of a moment, the highest says most.
-    if (d < distance || d === distance && p.value > best.value) { best = p; distance = d; }
-  }
-  return best;
-}
-
-const lengthsOf = new WeakMap();
-function longest(all) {
-  const known = lengthsOf.get(all);
-  if (known && known.count === all.length) return known.length;
-  const length = all.reduce((most, p) => Math.max(most, p.end - p.start), 0);
-  lengthsOf.set(all, { count: all.length, length });
-  return length;
-}
+// pixelOf returns the time of a pixel of a chart.
+const pixelOf = chart => (view.to - view.from) / (chart.plot.right - chart.plot.left);
 
 // ---- texts ----
 
@@ -230,8 +212,8 @@ function item(colour, text) {
 
 // readLine returns what the column of a line shows that is pointed at, and marks the highest point, which it passes to found.
 function readLine(chart, g, s, points, n, name, text, found = () => {}) {
-  const t = pointer.time, pixel = (view.to - view.from) / (chart.plot.right - chart.plot.left);
-  const { low, high } = extremesOf(points, t - pixel, t + pixel, longest(points)), p = high || nearest(points, t);
+  const t = pointer.time, pixel = pixelOf(chart);
+  const { low, high } = extremesOf(points, t - pixel, t + pixel, longest(points)), p = high || recordedAt(points, t, view, pixel);
   if (!p) return [];
   found(p);
   const colour = g.fillStyle = page.theme.lines[s.colours[n]] || page.theme.text, { top, bottom } = chart.plot;
@@ -255,7 +237,7 @@ function readTime(g) {
   const worse = (s, p, v) => { if (p && (!worst || v > worst.value)) worst = { series: s, start: p.start, end: p.end, value: v }; };
   worst = null;
   if (t !== null) {
-    const pixel = (view.to - view.from) / (timeChart.plot.right - timeChart.plot.left);
+    const pixel = pixelOf(timeChart);
     const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
     if (cell) {
       const { rate, before } = cell, ratio = rate && before ? ', ' + significant(rate / before, 3) + ' times as many per second' : '';
@@ -275,6 +257,7 @@ function readTime(g) {
           worse(s, exact, exact.value);
         }));
       });
+      if (!worst) out.push(make('span', {}, 'no values'));
     }
     if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + [named(worst.series.label), logOf(worst), timeText(worst.start)].filter(part => part).join(', ') + ' to ' + timeText(worst.end)));
   }
@@ -303,7 +286,7 @@ function describe() {
   const start = !data.absolute && data.dated ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
   const recent = data.recent ? ', and of ' + relativeStep(data.recent.window) + ' from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + relativeStep(data.window) + recent + '.' : '';
-  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + (whole && !data.live ? '' : windows);
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + ratedText() + (whole && !data.live ? '' : windows);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
@@ -315,6 +298,13 @@ function describe() {
   element('log').setAttribute('aria-pressed', page.log);
   element('heat').setAttribute('aria-pressed', page.heat);
   element('facets').setAttribute('aria-pressed', page.facets);
+}
+
+// ratedText says which windows the values per second are those of, if they are longer than an interval.
+function ratedText() {
+  const { width, whole } = page.rated || {};
+  if (data.lines.rate || !(whole > 1)) return '';
+  return ' Values per second are those of windows of ' + relativeStep(width < 1000 ? Math.round(width) : Math.round(width / 100) * 100) + '.'; // timers are late
 }
 
 // use shows a button that can be used now.

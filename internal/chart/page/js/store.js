@@ -89,6 +89,30 @@ export function extremesOf(all, from, to, longest, value = p => p.value) {
   return { low, high };
 }
 
+const lengthsOf = new WeakMap();
+
+// longest returns the length of the longest element.
+export function longest(all) {
+  const known = lengthsOf.get(all);
+  if (known && known.count === all.length) return known.length;
+  const length = all.reduce((most, p) => Math.max(most, p.end - p.start), 0);
+  lengthsOf.set(all, { count: all.length, length });
+  return length;
+}
+
+// recordedAt returns the element that is being recorded at a time, or one that lies so near that the line to it has no gap: a quarter
+// of its length, since lines have gaps from half of it on. An element without a length, and a time in a pixel, reach farther. Of several
+// elements of a moment, the highest says most. In a gap there is none.
+export function recordedAt(all, t, { from, to }, pixel) {
+  const far = (to - from) / 50, reach = p => p.end > p.start ? Math.max(pixel, (p.end - p.start) / 4) : far;
+  let best = null, distance = Infinity;
+  for (const p of startsIn(all, Math.max(from, t - far - longest(all)), Math.min(to, t + far))) {
+    const d = t < p.start ? p.start - t : Math.max(t - p.end, 0);
+    if (d <= reach(p) && (d < distance || d === distance && p.value > best.value)) { best = p; distance = d; }
+  }
+  return best;
+}
+
 // slotRange returns the values that share a slot, in the unit of the page: from low to high, and the next slot's low, end.
 export function slotRange(layout, index) {
   const half = 2 ** layout.half, bucket = Math.max(Math.floor(index / half) - 1, 0), size = 2 ** (bucket + layout.shift);
@@ -280,23 +304,32 @@ export function ranIn(series, from, to, ran, start, width, columns) {
 }
 
 // rateOf returns the values per second of all series together as points, for at most so many columns between the windows that start in
-// [from, to). A column is at least as long as most windows, since neighbours overlap by a little.
+// [from, to), and the width of a column. A column is as long as one window or several whole ones. The columns beside a gap end where it
+// does: otherwise their rates would be between those of the log and 0.
 export function rateOf(series, from, to, most, ran) {
-  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin), lengths = windows.map(w => w.end - w.begin).sort((a, b) => a - b);
-  const first = windows.reduce((first, w) => Math.min(first, w.start), to);
-  let last = -Infinity;
-  for (const w of windows) last = Math.max(last, w.start + w.end - w.begin);
+  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin), points = [];
+  if (!windows.length) return { points, width: 0, whole: 0 };
+  const lengths = windows.map(w => w.end - w.begin).sort((a, b) => a - b), ends = w => w.start + w.end - w.begin;
+  let first = to, last = -Infinity;
+  for (const w of windows) { first = Math.min(first, w.start); last = Math.max(last, ends(w)); }
   last = Math.min(last, to);
-  const columns = windows.length && Math.max(Math.min(Math.round((last - first) / lengths[lengths.length >> 1]), most), 1), width = (last - first) / columns;
-  const counts = new Float64Array(columns).fill(NaN), times = ranIn(series, from, to, ran, first, width, columns), points = [];
+  const all = Math.max(Math.round((last - first) / lengths[lengths.length >> 1]), 1), whole = Math.ceil(all / most);
+  const columns = Math.ceil(all / whole), width = (last - first) / all * whole, times = ranIn(series, from, to, ran, first, width, columns);
+  const counts = new Float64Array(columns).fill(NaN), begins = new Float64Array(columns).fill(Infinity), stops = new Float64Array(columns).fill(-Infinity);
   for (const w of windows) {
     const at = (w.start - first) / width;
-    for (const [n, share] of shares(at, at + (w.end - w.begin) / width, columns)) counts[n] = (counts[n] || 0) + w.count * share;
+    for (const [n, share] of shares(at, at + (w.end - w.begin) / width, columns)) {
+      counts[n] = (counts[n] || 0) + w.count * share;
+      begins[n] = Math.min(begins[n], Math.max(w.start, first + n * width));
+      stops[n] = Math.max(stops[n], Math.min(ends(w), first + (n + 1) * width));
+    }
   }
   counts.forEach((count, n) => {
-    if (!Number.isNaN(count)) points.push({ start: first + n * width, end: first + (n + 1) * width, value: count / times[n] * 1000, gap: !n || Number.isNaN(counts[n - 1]) });
+    if (Number.isNaN(count)) return;
+    const gap = !(counts[n - 1] >= 0), start = gap ? begins[n] : first + n * width, end = counts[n + 1] >= 0 ? first + (n + 1) * width : stops[n];
+    points.push({ start, end, value: count / Math.min(times[n], end - start) * 1000, gap });
   });
-  return points;
+  return { points, width, whole };
 }
 
 // summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile lies between

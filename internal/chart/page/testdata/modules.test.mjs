@@ -112,17 +112,35 @@ test('the view', () => {
 });
 
 test('rates', async () => {
-  const s = await series(), rates = store.rateOf([s], 0, 3000, 3);
+  const s = await series(), rates = store.rateOf([s], 0, 3000, 3).points;
   assert.deepEqual(rates.map(p => [p.start, p.end, p.gap]), [[500, 1999, true]]);
   assert.ok(Math.abs(rates.reduce((sum, p) => sum + p.value * (p.end - p.start) / 1000, 0) - 300) < 1e-9);
   const second = (start, count) => ({ start, begin: start, end: start + 1000, count }), two = [{ windows: [second(0, 100), second(3000, 300)] }, { windows: [second(500, 200)] }];
-  assert.deepEqual(store.rateOf(two, 0, 4000, 8).map(p => [p.start, p.value, p.gap]), [[0, 200, true], [1000, 100, false], [3000, 300, true]]);
-  assert.deepEqual(store.rateOf(two, 4000, 5000, 8), []);
+  assert.deepEqual(store.rateOf(two, 0, 4000, 8).points.map(p => [p.start, p.end, p.value, p.gap]), [[0, 1000, 200, true], [1000, 1500, 200, false], [3000, 4000, 300, true]]);
+  assert.deepEqual(store.rateOf(two, 4000, 5000, 8).points, []);
+});
+
+test('a gap has no values', () => {
+  const view = { from: 0, to: 600000 }, second = n => ({ start: 1000 * n, end: 1000 * n + 1000, value: n }), at = (all, t) => store.recordedAt(all, t, view, 500)?.value;
+  const points = [198, 199, 220, 221].map(second);
+  assert.deepEqual([199500, 200400, 200600, 210000, 213000, 219400, 219600, 220500].map(t => at(points, t)), [199, 199, undefined, undefined, undefined, undefined, 220, 220]);
+  assert.equal(at([{ start: 5000, end: 5000, value: 7 }], 9000), 7); // an interval without a length
+});
+
+test('no dip beside a gap', () => {
+  // 600 s, without intervals from 201 to 220 s: no column has a part of the gap, and columns are whole seconds.
+  const windows = Array.from({ length: 600 }, (_, n) => ({ start: 1000 * n, begin: 1000 * n, end: 1000 * n + 1000, count: 300 })).filter(w => w.start < 201000 || w.start >= 220000);
+  for (const most of [1000, 400, 290, 170]) {
+    const { points, width, whole } = store.rateOf([{ windows }], 0, 600000, most);
+    assert.equal(width, 1000 * whole);
+    for (const p of points) assert.ok(Math.abs(p.value - 300) < 1e-6, `${p.value} a second at ${p.start}`);
+    assert.ok(points.some(p => p.end === 201000) && points.some(p => p.gap && p.start === 220000));
+  }
 });
 
 test('timers are early and late', () => {
   const jitter = n => [0, 2, -1][n % 3], windows = Array.from({ length: 12 }, (_, n) => ({ start: 1000 * n + jitter(n), begin: 1000 * n + jitter(n), end: 1000 * n + 1000, count: 2 }));
-  for (const p of store.rateOf([{ windows }], 0, 13000, 400)) assert.ok(Math.abs(p.value / 2 - 1) < 0.003, `${p.value} a second at ${p.start}`);
+  for (const p of store.rateOf([{ windows }], 0, 13000, 400).points) assert.ok(Math.abs(p.value / 2 - 1) < 0.003, `${p.value} a second at ${p.start}`);
 });
 
 test('rates count the time in which logs ran', () => {
@@ -130,7 +148,7 @@ test('rates count the time in which logs ran', () => {
   const run = start => Array.from({ length: 60 }, (_, n) => ({ start: start + 1000 * n, begin: start + 1000 * n, end: start + 1000 * n + 1000, count: 200, intervals: 1, min: 1, max: 1, sum: 200, bytes: [], at: 0, to: 0, layout: { half: 1, shift: 0, unit: 1 } }));
   const day = 86400000, nights = { label: 'a', group: '', windows: [0, 1, 2].flatMap(n => run(n * day)) }, ran = { '': [0, 1, 2].map(n => [n * day, n * day + 60000]) };
   for (const [from, to, most] of [[0, 3 * day, 400], [0, 3 * day, 3], [day, 2 * day, 400], [day - 5000, day + 30000, 400]]) {
-    const rates = store.rateOf([nights], from, to, most, ran);
+    const rates = store.rateOf([nights], from, to, most, ran).points;
     assert.ok(rates.length);
     for (const p of rates) assert.ok(Math.abs(p.value - 200) < 1e-6, `${p.value} a second at ${p.start}`);
   }
