@@ -34,7 +34,8 @@ type Distribution struct {
 	// Name is from the text before the distribution. It is empty if that has no name and the file
 	// has no other distribution.
 	Name string
-	// Unit is the unit of values, ms, or empty if the header does not name one.
+	// Unit is the unit of values, ms: the header names it, or wrk2 wrote the distribution. It is
+	// empty if neither is so.
 	Unit string
 	Rows []Row
 }
@@ -127,6 +128,7 @@ type parser struct {
 	all    []Distribution
 	inside bool   // a distribution, which is current
 	name   string // of the next distribution
+	unit   string // of the next distribution
 	// current is the distribution that the lines belong to.
 	current Distribution
 }
@@ -136,8 +138,8 @@ func (p *parser) line(text string) (field string, err error) {
 	if isHeader(text) {
 		p.end()
 		p.inside = true
-		p.current.Name = p.name
-		p.name = ""
+		p.current.Name, p.current.Unit = p.name, p.unit
+		p.name, p.unit = "", ""
 		if strings.HasPrefix(text, vegetaValue) {
 			p.current.Unit = "ms"
 		}
@@ -145,7 +147,10 @@ func (p *parser) line(text string) (field string, err error) {
 	}
 	name, named := nameOf(text)
 	if named {
-		p.name = name
+		p.name, p.unit = name, ""
+		if strings.Contains(text, wrk2Name) {
+			p.unit = "ms"
+		}
 	}
 	if text == "" {
 		return "", nil
@@ -181,6 +186,9 @@ func (p *parser) end() {
 	p.inside, p.current = false, Distribution{}
 }
 
+// wrk2Name is what stands before the name of a distribution of wrk2, which prints milliseconds.
+const wrk2Name = "Latency Distribution (HdrHistogram - "
+
 // nameOf returns the name that a line gives to the distribution after it:
 //
 //	#[Tag: insert-rt]                                           hdrsum
@@ -190,7 +198,7 @@ func nameOf(line string) (name string, ok bool) {
 	if name, ok := strings.CutPrefix(line, "#[Tag: "); ok {
 		return strings.TrimSuffix(name, "]"), true
 	}
-	if _, name, ok := strings.Cut(line, "Latency Distribution (HdrHistogram - "); ok {
+	if _, name, ok := strings.Cut(line, wrk2Name); ok {
 		name, _, _ = strings.Cut(strings.TrimSuffix(name, ")"), " (")
 		return name, true
 	}

@@ -92,16 +92,11 @@ func (g *gathering) all(s *scan.Scan) (*chart.Picture, error) {
 		return nil, err
 	}
 	g.units.Doubt(g.highest)
-	for _, input := range distributions {
-		if err := g.readDistribution(input); err != nil {
-			return nil, err
-		}
+	if err := g.readDistributions(distributions); err != nil {
+		return nil, err
 	}
 	if len(g.series)+len(g.loads) == 0 {
 		return nil, nil
-	}
-	if name := &g.look.Unit; *name == "" && o.Units.Ratio == 0 {
-		*name = g.unit.String()
 	}
 	p, err := g.picture(len(logs) > 0)
 	if err != nil {
@@ -202,8 +197,6 @@ type gathering struct {
 	ran       map[string][][2]int64 // by group, if there are gaps: see [chart.Picture]
 	tags      int                   // the most of a log, 0 if that is unknown
 	worst     []chart.Moment        // the worst first, in milliseconds since the epoch or the start of the log
-	// unit is that of all distributions, unknown if they differ or if there are logs.
-	unit unit.Unit
 }
 
 // readLogs reads the logs of a scan: those that add up together.
@@ -605,8 +598,11 @@ func (g *gathering) changes() (notes []string) {
 func (g *gathering) setScale(logs bool) (err error) {
 	printed := g.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
+	if printed.Unit != "" {
+		printed.In = unit.Unit{}
+	}
 	scale := printed.Scale(unit.Unit{})
-	scale.Name = printed.Unit
+	scale.Name = cmp.Or(printed.Unit, printed.In.String())
 	if logs {
 		if scale, err = g.units.Scale(gate.HasUnit(g.Limits)); err != nil {
 			return err
@@ -658,36 +654,76 @@ func sortInputs(inputs []scan.Input, headers *logs.Logs) (some, distributions []
 	return some, distributions, nil
 }
 
-// readDistribution reads the percentile distributions of a file. It draws each as a line. Their
-// values are printed values already: only -ovr divides them, and only those whose unit is known are
-// brought to that of the picture.
-func (g *gathering) readDistribution(input scan.Input) error {
-	file, err := input.Open()
-	if err != nil {
-		return err
+// A distribution is one of an input.
+type distribution struct {
+	hgrm.Distribution
+	input string
+}
+
+// unit returns the unit of the values, unknown if neither the file nor -in names it.
+func (d *distribution) unit(options *unit.Options) unit.Unit {
+	own, ok := unit.Parse(d.Unit)
+	if !ok || options.In != (unit.Unit{}) {
+		return options.In
 	}
-	defer file.Close()
-	all, err := hgrm.Read(file, input.Name)
-	if err != nil {
-		return err
+	return own
+}
+
+// readDistributions reads the percentile distributions of files. It draws each as a line.
+func (g *gathering) readDistributions(inputs []scan.Input) error {
+	var all []distribution
+	for _, input := range inputs {
+		file, err := input.Open()
+		if err != nil {
+			return err
+		}
+		some, err := hgrm.Read(file, input.Name)
+		if err = cmp.Or(err, file.Close()); err != nil {
+			return err
+		}
+		for _, d := range some {
+			all = append(all, distribution{d, input.Name})
+		}
 	}
-	for _, d := range all {
-		label := strings.TrimSpace(g.labels[input.Name] + " " + d.Name)
-		curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
-		ratio := cmp.Or(g.Units.Ratio, 1)
-		own, _ := unit.Parse(d.Unit)
-		if to, ok := unit.Parse(g.look.Unit); ok && own != (unit.Unit{}) && g.Units.Ratio == 0 {
-			ratio = own.Per(to)
+	if g.look.Unit == "" && g.Units.Ratio == 0 && len(g.series)+len(g.loads) == 0 {
+		for n := range all {
+			g.look.Unit = cmp.Or(g.look.Unit, all[n].unit(&g.Units).String())
 		}
-		if len(g.series) == 0 {
-			g.unit = own
-		} else if g.unit != own {
-			g.unit = unit.Unit{}
-		}
-		for _, row := range d.Rows {
-			curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
-		}
-		g.series = append(g.series, chart.Series{Label: label, Group: g.labels[input.Name], Curve: curve})
+	}
+	for n := range all {
+		g.addDistribution(&all[n])
 	}
 	return nil
+}
+
+// addDistribution adds a distribution, in the unit of the picture. Its values are printed values
+// already: -ovr divides them, and those of an unknown unit stay as they are, which is said.
+func (g *gathering) addDistribution(d *distribution) {
+	ratio := cmp.Or(g.Units.Ratio, 1)
+	if to, ok := unit.Parse(g.look.Unit); ok && g.Units.Ratio == 0 {
+		if own := d.unit(&g.Units); own != (unit.Unit{}) {
+			ratio = own.Per(to)
+		} else {
+			g.assume(d.input, to)
+		}
+	}
+	curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
+	for _, row := range d.Rows {
+		curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
+	}
+	g.series = append(g.series, chart.Series{
+		Label: strings.TrimSpace(g.labels[d.input] + " " + d.Name),
+		Group: g.labels[d.input],
+		Curve: curve,
+	})
+}
+
+// assume says once for an input that its values are taken to be in a unit, which nothing states.
+func (g *gathering) assume(input string, in unit.Unit) {
+	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", message.Printable(filepath.Base(input)), in)
+	if slices.Contains(g.look.Notes, note+".") {
+		return
+	}
+	g.look.Notes = append(g.look.Notes, note+".")
+	g.std.Say("%s; -in names another unit", note)
 }
