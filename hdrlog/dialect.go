@@ -12,7 +12,7 @@ import (
 // dialect is how the log differs from a log of the reference, as far as the reader knows.
 type dialect struct {
 	// These report that the reader has given the notice.
-	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace bool
+	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix bool
 
 	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
 	written  bool

@@ -19,8 +19,25 @@ func quoted(text []byte) string {
 }
 
 // parse fills rec from a line that is not blank. If it fails, it returns the field at fault and the
-// cause.
+// cause. The fields may stand behind other text, see [cutPrefix].
 func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
+	if field, err = r.parseFields(rec, line); err == nil {
+		return "", nil
+	}
+	fields := cutPrefix(line)
+	if fields == nil {
+		return field, err
+	}
+	behind := Record{Line: rec.Line, Text: fields}
+	if field, err = r.parseFields(&behind, fields); err != nil {
+		return field, err
+	}
+	*rec = behind
+	r.noteOnce(&r.dialect.saidPrefix, "line", ErrPrefix)
+	return "", nil
+}
+
+func (r *Reader) parseFields(rec *Record, line []byte) (field string, err error) {
 	switch line[0] {
 	case '#':
 		return r.parseComment(rec, line)
@@ -159,6 +176,9 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	if len(rest) == 0 {
 		return "payload", ErrMissing
+	}
+	if rest[0] >= '0' && rest[0] <= '9' && cutPrefix(line) != nil {
+		return "payload", ErrLine // the line begins with a number that is not START
 	}
 	switch field := r.setTimes(i); field {
 	case "start":

@@ -184,6 +184,27 @@ func TestRecords(t *testing.T) {
 			"1 start 1.441812279474e+09", "2 base 5", "3 start 7.5", "4 base 1", "5 comment #[StartTime 1]", "6 comment # [BaseTime: 1]",
 		}},
 
+		{"fields behind other text", strings.Join([]string{
+			"2024-05-01T10:00:00Z #Logging op latencies for Cassandra Stress", "app_1  | #[BaseTime: 100 (seconds)]", "x \"StartTimestamp\",\"Interval_Length\",\"MAX\"",
+			"2024-05-01T10:00:00Z Tag=A b,0.5,1.000,2.0,HISTx", "1700000000 1.5,1,2e3,HISTx", `{"log":"Tag=C,2.5,1,Infinity,HISTx+/\n","stream":"stdout"}`, "[3] 3.5,1,0,HISTx rest",
+			"INFO request #5 [x]", "GET,/a#[b", "x 1,2,3", "x 1,1,1,HISTx 2,1,1,HISTx", "x1,1,1,HISTx", "x 1,1e999,1,HISTx",
+		}, "\n"), []string{
+			"1 comment #Logging op latencies for Cassandra Stress",
+			"1 notice log:1: line: lines begin with other text; they are read from where their fields begin",
+			"2 base 100",
+			`3 legend "StartTimestamp","Interval_Length"`,
+			"4 interval tag=A b start=0.5 length=1 max=2 log=100.5 base=100 payload=HISTx",
+			"4 notice log:4: tag: the tag contains a space; the reference does not read it, and a union writes %20",
+			"5 interval start=1.5 length=1 max=2000 log=100.5 base=100 payload=HISTx",
+			"6 interval tag=C start=2.5 length=1 max=+Inf log=100.5 base=100 payload=HISTx+/",
+			"7 interval start=3.5 length=1 max=0 log=100.5 base=100 payload=HISTx",
+			`8 malformed log:8: start: not a number: "INFO"`,
+			`9 malformed log:9: length: not a number: "/a#[b"`,
+			`10 malformed log:10: start: not a number: "x"`,
+			`11 malformed log:11: start: not a number: "x"`,
+			`12 malformed log:12: start: not a number: "x1"`,
+			`13 malformed log:13: length: not a number: "1e999"`,
+		}},
 		{"neither start nor base", "5,1,0,H\n3,1,0,H\n", []string{
 			"1 interval start=5 length=1 max=0 log=5 base=0 payload=H",
 			"2 interval start=3 length=1 max=0 log=5 base=0 payload=H",

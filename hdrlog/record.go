@@ -46,8 +46,8 @@ type Record struct {
 	Kind Kind
 	// Line is the number of the line, from 1.
 	Line int
-	// Text is the whole line without its end. It is nil for a notice and for a line that is too
-	// long.
+	// Text is the whole line without its end, and without other text before its fields (see
+	// [ErrPrefix]). It is nil for a notice and for a line that is too long.
 	Text []byte
 	// Interval is set if Kind is IntervalRecord.
 	Interval Interval
@@ -204,6 +204,9 @@ var (
 	ErrTagSpace = errors.New("the tag contains a space; the reference does not read it, and a union writes %20")
 	// ErrTimesChange: a comment changed the start or base time after intervals were read.
 	ErrTimesChange = errors.New("the time changes")
+	// ErrPrefix: other text stands before the fields of a line, such as the time of a program that
+	// collects logs.
+	ErrPrefix = errors.New("lines begin with other text; they are read from where their fields begin")
 	// ErrTimesKept: the log continues another one without times of its own, see
 	// [ReaderOptions.Before].
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")

@@ -1,0 +1,60 @@
+package hdrlog
+
+import (
+	"bytes"
+	"regexp"
+	"sync"
+)
+
+// fieldsBehind matches what stands before a payload at the end of other text: the tag, and START,
+// LENGTH and MAX. The first group begins with them.
+var fieldsBehind = sync.OnceValue(func() *regexp.Regexp {
+	const number = `-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?`
+	return regexp.MustCompile(`(?:^|[^-\w.,])((?:Tag=[^,"]*,)?` + number + `,` + number + `,(?:` + number + `|NaN|Infinity),)$`)
+})
+
+const (
+	// payloadBegin is the beginning of every payload in base64.
+	payloadBegin = "HIST"
+	// base64Characters are those of a payload.
+	base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+)
+
+// cutPrefix returns the interval, the comment or the legend that stands in a line behind other
+// text, as programs that collect logs write it: 2024-05-01T10:00:00Z Tag=a,0.000,1.000,2.0,HISTF...
+// It returns nil if the line has none, or several intervals.
+func cutPrefix(line []byte) []byte {
+	if payload := bytes.Index(line, []byte(","+payloadBegin)) + 1; payload > 0 {
+		text := line[payload:]
+		end := len(text) - len(bytes.TrimLeft(text, base64Characters))
+		if bytes.Contains(text[end:], []byte(payloadBegin)) {
+			return nil
+		}
+		fields := fieldsBehind().FindSubmatchIndex(line[:payload])
+		if fields == nil {
+			return nil
+		}
+		return line[fields[2] : payload+end]
+	}
+	for from := 1; from < len(line); {
+		n := bytes.IndexByte(line[from:], '#')
+		if n < 0 {
+			break
+		}
+		from += n + 1
+		comment := line[from-1:]
+		if bytes.IndexByte([]byte(" \t|\"]:"), line[from-2]) < 0 {
+			continue
+		}
+		if bytes.HasPrefix(comment, []byte("#[")) || Unit(comment) != "" {
+			return comment
+		}
+	}
+	if bytes.Contains(line, []byte("Start"+timestamp)) && bytes.Contains(line, []byte("Interval_Length")) {
+		return legend
+	}
+	return nil
+}
+
+// legend is the beginning of the legend of the reference.
+var legend = []byte(`"Start` + timestamp + `","Interval_Length"`)
