@@ -19,7 +19,6 @@ var fileKinds = []struct{ begin, kind string }{
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"<svg", picture}, {"<?xml", "an XML document"},
 	{"%PDF", "a PDF document"}, {"<!DOCTYPE html", "a page"}, {"<!doctype html", "a page"}, {"<html", "a page"}, {"PK\x03\x04", "an archive; unpack it first"},
 	{"\xfd7zXZ", "compressed by xz; give it to xzcat first"}, {"BZh", "compressed by bzip2; give it to bzcat first"},
-	{"\x00\x00\x00\x00\x063.", "a simulation.log of Gatling in binary; versions up to 3.9 write text, which hdrkit reads"},
 	{"{", "a JSON document"}, {"[", "a JSON document"}, {"\x7fELF", "a program"}, {"#!", "a script"},
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"hdrkit/internal/base/unit"
@@ -17,7 +16,7 @@ import (
 var accessLog = Format{
 	Name:    "accesslog",
 	columns: Columns{OK: "status"},
-	line:    combined,
+	begins:  func(h *head) bool { return combined().Match(h.line) },
 	open:    openAccessLog,
 }
 
@@ -63,16 +62,15 @@ func openAccessLog(s *setup, h *head) (fields, error) {
 	return p, p.bindAll(s)
 }
 
-// openPattern opens a log whose lines have the pattern of its format.
-func openPattern(s *setup, _ *head) (fields, error) {
-	p, err := compile(s.format.pattern)
-	if err != nil {
-		return nil, err
+// patternOf opens a log whose lines have a pattern.
+func patternOf(text string) func(s *setup, h *head) (fields, error) {
+	return func(s *setup, _ *head) (fields, error) {
+		p, err := compile(text)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.bindAll(s)
 	}
-	if s.format.others != nil {
-		p.others = s.format.others()
-	}
-	return p, p.bindAll(s)
 }
 
 // isTime reports whether a variable is a time of the clock.
@@ -95,9 +93,8 @@ func variableUnit(name string) unit.Unit {
 
 // A pattern finds the variables of a line.
 type pattern struct {
-	begin  []byte // before the first variable
-	items  []item
-	others *regexp.Regexp // matches lines that are no rows; it may be nil
+	begin []byte // before the first variable
+	items []item
 }
 
 // bindAll has all places get their variables.
@@ -189,6 +186,7 @@ var aliases = []struct {
 	{"host", "server_name", nil},
 	{"host", "%v", nil},
 	{"end", "stamp", secondsOf},
+	{"operation", "direction", operationOf},
 }
 
 // secondsOf returns the time that seconds, a space and microseconds are: 1700000000.000123.
@@ -196,6 +194,19 @@ func secondsOf(stamp []byte) []byte {
 	seconds, rest, _ := bytes.Cut(stamp, []byte(" "))
 	micros, _, _ := bytes.Cut(rest, []byte(" "))
 	return fmt.Appendf(nil, "%s.%06s", seconds, micros)
+}
+
+// operationOf returns the name of a direction of fio.
+func operationOf(direction []byte) []byte {
+	switch string(direction) {
+	case "0":
+		return []byte("read")
+	case "1":
+		return []byte("write")
+	case "2":
+		return []byte("trim")
+	}
+	return direction
 }
 
 // methodOf returns the method of a request such as GET /path?query HTTP/1.1.
@@ -244,7 +255,7 @@ func (p *pattern) bind(place int, name string) bool {
 var errPattern = errors.New("the line does not fit the pattern")
 
 func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
-	if len(record) == 0 || p.others != nil && p.others.Match(record) {
+	if len(record) == 0 {
 		return true, nil
 	}
 	rest, ok := bytes.CutPrefix(record, p.begin)

@@ -16,7 +16,7 @@ import (
 // Without a header, options have the numbers of the columns: their order says nothing.
 var csv = Format{
 	Name:   "csv",
-	detect: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
+	begins: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
 	open: func(s *setup, h *head) (fields, error) {
 		if isRow(h.columns) {
 			if s.Time == "" || s.valueColumn() == "" {
@@ -122,12 +122,11 @@ func splitAll(line []byte, delimiter byte) (all []string) {
 	return all
 }
 
-// openTable opens a table of a format that names its columns, or the header does.
-func openTable(s *setup, h *head) (fields, error) {
-	if names := s.format.names; names != nil {
-		return newTable(s, h, names, nil)
-	}
-	return newTable(s, h, h.columns, h.line)
+// openTable opens a table whose header names its columns, and tableOf one without a header.
+func openTable(s *setup, h *head) (fields, error) { return newTable(s, h, h.columns, h.line) }
+
+func tableOf(names ...string) func(s *setup, h *head) (fields, error) {
+	return func(s *setup, h *head) (fields, error) { return newTable(s, h, names, nil) }
 }
 
 // A table finds the fields of a line of a table.
@@ -205,7 +204,7 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 		}
 	}
 	if columns != t.columns {
-		return false, fmt.Errorf("%w: %d, not %d", errColumns, columns, t.columns)
+		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, t.columns, quote(record))
 	}
 	return false, nil
 }

@@ -12,12 +12,10 @@ import (
 // malformed line.
 type elements struct {
 	decoder *json.Decoder
-	key     string // of the array
+	key     string // of the array, empty if the document is the array
 	inside  bool   // it has begun
-	ended   bool
 	lines   lineEnds
 	line    int // lines that were made so far
-	rest    bytes.Buffer
 }
 
 // lineEnds notes where lines end.
@@ -56,35 +54,33 @@ func (l *lineEnds) before(offset int64) int {
 	return l.past
 }
 
-func newElements(text io.Reader, key string) *elements {
-	l := &elements{key: key, lines: lineEnds{Reader: text, most: maxElement}}
-	l.decoder = json.NewDecoder(&l.lines)
-	return l
+// elementsOf returns a source of the elements of an array.
+func elementsOf(key string) func(text io.Reader, h *head) io.Reader {
+	return func(text io.Reader, _ *head) io.Reader {
+		l := &elements{key: key, lines: lineEnds{Reader: text, most: maxElement}}
+		l.decoder = json.NewDecoder(&l.lines)
+		return &linesOf{next: l.append}
+	}
 }
 
-func (l *elements) Read(p []byte) (n int, err error) {
-	for l.rest.Len() == 0 {
-		if l.ended {
-			return 0, io.EOF
-		}
-		element, err := l.next()
-		if err == io.EOF {
-			l.ended = true
-			continue
-		}
-		if err != nil {
-			element, l.ended = []byte("{"), true // which is malformed
-		}
-		for before := l.lines.before(l.decoder.InputOffset()); l.line < before; l.line++ {
-			l.rest.WriteByte('\n')
-		}
-		if json.Compact(&l.rest, element) != nil {
-			l.rest.Write(element)
-		}
-		l.rest.WriteByte('\n')
-		l.line++
+// append appends the next element as a line.
+func (l *elements) append(lines []byte) ([]byte, error) {
+	element, err := l.next()
+	if err == io.EOF {
+		return lines, io.EOF
 	}
-	return l.rest.Read(p)
+	if err != nil {
+		element = []byte("{") // which is malformed
+	}
+	for before := l.lines.before(l.decoder.InputOffset()); l.line < before; l.line++ {
+		lines = append(lines, '\n')
+	}
+	l.line++
+	compact := bytes.NewBuffer(lines)
+	if json.Compact(compact, element) != nil {
+		return append(append(lines, element...), '\n'), err
+	}
+	return append(compact.Bytes(), '\n'), err
 }
 
 // next returns the next element, or [io.EOF] after the last one.

@@ -15,11 +15,13 @@ var jtl = Format{
 		Tags:  []string{"label"},
 		whole: "responseMessage",
 	},
-	wholes: "Number of samples in transaction : ",
 	unit:   unit.Millisecond,
-	header: []string{"timeStamp", "elapsed"},
+	begins: hasHeader("timeStamp", "elapsed"),
 	open:   openTable,
 }
+
+// transactions begins the response message of a transaction controller of JMeter.
+const transactions = "Number of samples in transaction : "
 
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
 // https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
@@ -38,7 +40,7 @@ var (
 		unit:   unit.Millisecond,
 		end:    true,
 		metric: "http_req_duration",
-		header: []string{"metric_name", "timestamp", "metric_value"},
+		begins: hasHeader("metric_name", "timestamp", "metric_value"),
 		open:   openTable,
 	}
 	k6JSON = Format{
@@ -46,17 +48,16 @@ var (
 		columns: Columns{
 			Time:   ".data.time",
 			Value:  ".data.value",
-			OK:     "expected_response",
-			Tags:   []string{"name"},
+			OK:     ".data.tags.expected_response",
+			Tags:   []string{".data.tags.name"},
 			metric: ".metric",
 		},
 		unit:   unit.Millisecond,
 		end:    true,
 		metric: "http_req_duration",
-		marks:  []string{".metric", ".data."},
+		begins: hasPaths(".metric", ".data."),
 		open:   openObjects,
-		prefix: ".data.tags.",
-		only:   [2]string{".type", "Point"}, // other lines define metrics
+		where:  []Condition{{Column: ".type", Value: "Point"}}, // other lines define metrics
 	}
 )
 
@@ -67,15 +68,14 @@ var (
 		Name:    "vegeta",
 		columns: Columns{Time: "timestamp", Value: "latency", OK: "code", Tags: []string{"code"}},
 		unit:    unit.Nanosecond,
-		detect:  func(h *head) bool { return len(h.columns) == 12 && guess([]byte(h.columns[0])) == unit.Nanosecond },
-		names:   []string{"timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack", "seq", "method", "url", "headers"},
-		open:    openTable,
+		begins:  func(h *head) bool { return len(h.columns) == 12 && guess([]byte(h.columns[0])) == unit.Nanosecond },
+		open:    tableOf("timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack", "seq", "method", "url", "headers"),
 	}
 	vegetaJSON = Format{
 		Name:    "vegeta",
 		columns: vegetaCSV.columns,
 		unit:    unit.Nanosecond,
-		marks:   []string{".timestamp", ".latency", ".code", ".seq"},
+		begins:  hasPaths(".timestamp", ".latency", ".code", ".seq"),
 		open:    openObjects,
 	}
 )
@@ -88,7 +88,7 @@ var hey = Format{
 	unit:      unit.Second,
 	timeUnit:  unit.Second,
 	unordered: true,
-	header:    []string{"response-time", "status-code", "offset"},
+	begins:    hasHeader("response-time", "status-code", "offset"),
 	open:      openTable,
 }
 
@@ -99,20 +99,8 @@ var ab = Format{
 	columns:   Columns{Time: "seconds", Value: "ttime"},
 	unit:      unit.Millisecond,
 	unordered: true,
-	header:    []string{"starttime", "seconds", "ctime", "dtime", "ttime", "wait"},
+	begins:    hasHeader("starttime", "seconds", "ctime", "dtime", "ttime", "wait"),
 	open:      openTable,
-}
-
-// gatling is the text that Gatling wrote as simulation.log up to version 3.10. A line REQUEST has
-// the groups around the request, its name, its start and its end:
-// https://github.com/gatling/gatling/blob/v3.9.5/gatling-core/src/main/scala/io/gatling/core/stats/writer/LogFileDataWriter.scala.
-var gatling = Format{
-	Name:    "gatling",
-	columns: Columns{Time: "start", End: "end", OK: "status", Tags: []string{"name"}},
-	line:    expression(`^(ASSERTION\t[\w+/=]+|RUN\t.*\t3\.\d+\..*)$`),
-	pattern: "REQUEST\t$groups\t$name\t$start\t$end\t$status\t$message",
-	others:  expression(`^(ASSERTION|RUN|USER|GROUP|ERROR)\t`),
-	open:    openPattern,
 }
 
 // These are the logs that proxies write if nobody configures another form. Those of nginx and
@@ -124,9 +112,9 @@ var (
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
 		unit:    unit.Second,
 		end:     true,
-		marks:   []string{".ts", ".logger=http.log.access", ".duration"},
+		begins:  hasPaths(".ts", ".logger=http.log.access", ".duration"),
 		open:    openObjects,
-		only:    [2]string{".msg", "handled request"},
+		where:   []Condition{{Column: ".msg", Value: "handled request"}},
 	}
 	// envoy is https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage#default-format-string.
 	// The time is that of the start.
@@ -134,9 +122,8 @@ var (
 		Name:    "envoy",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
 		unit:    unit.Millisecond,
-		line:    expression(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
-		pattern: `[$start] "$request" $status $flags $received $sent $duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`,
-		open:    openPattern,
+		begins:  matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
+		open:    patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
 	// haproxy is option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. The time is
 	// that of the start, without a zone. Syslog puts more before the client.
@@ -144,11 +131,13 @@ var (
 		Name:    "haproxy",
 		columns: Columns{Time: "accept", Value: "total", OK: "status"},
 		unit:    unit.Millisecond,
-		line:    expression(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
-		pattern: `$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`,
-		open:    openPattern,
+		begins:  matches(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
+		open:    patternOf(`$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`),
 	}
 )
+
+// ghzPaths are in the report of ghz, before the requests.
+var ghzPaths = []string{".endReason", ".options.", ".fastest"}
 
 // These are the logs of load generators without a header, or with times since the start of the run.
 var (
@@ -156,14 +145,12 @@ var (
 	// The time is that of the end. A block size of 0 would say that values are averages.
 	fio = Format{
 		Name:     "fio",
-		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"direction"}},
+		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"operation"}},
 		unit:     unit.Nanosecond,
 		timeUnit: unit.Millisecond,
 		end:      true,
-		line:     expression(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
-		names:    []string{"time", "latency", "direction", "size", "offset", "priority"},
-		words:    map[string]string{"0": "read", "1": "write", "2": "trim"},
-		open:     openTable,
+		begins:   matches(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
+		open:     patternOf("$time, $latency, $direction, $size, $rest"),
 	}
 	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. The time is
 	// that of the end. A transaction that failed or was skipped has no latency.
@@ -172,10 +159,9 @@ var (
 		columns: Columns{Time: "end", Value: "latency"},
 		unit:    unit.Microsecond,
 		end:     true,
-		line:    expression(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
-		pattern: "$client $transaction $latency $script $stamp",
-		others:  expression(`^\d+ \d+ [a-z]+ `),
-		open:    openPattern,
+		where:   []Condition{without("latency", `[a-z]+`)},
+		begins:  matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
+		open:    patternOf("$client $transaction $latency $script $stamp"),
 	}
 	// h2load is what h2load --log-file writes: https://nghttp2.org/documentation/h2load.1.html. The
 	// time is that of the start. Status -1 is a stream that failed.
@@ -183,9 +169,8 @@ var (
 		Name:    "h2load",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
 		unit:    unit.Microsecond,
-		line:    expression(`^\d{16}\t(-1|\d{3})\t\d+$`),
-		names:   []string{"start", "status", "duration"},
-		open:    openTable,
+		begins:  matches(`^\d{16}\t(-1|\d{3})\t\d+$`),
+		open:    tableOf("start", "status", "duration"),
 	}
 	// oha is what oha --output-format csv writes: https://github.com/hatoo/oha. The time is that of the
 	// start, since the start of the run.
@@ -195,7 +180,7 @@ var (
 		unit:      unit.Second,
 		timeUnit:  unit.Second,
 		unordered: true,
-		header:    []string{"request-start", "Response-delay", "request-duration"},
+		begins:    hasHeader("request-start", "Response-delay", "request-duration"),
 		open:      openTable,
 	}
 	// fortio is what fortio load -access-log-file writes: https://github.com/fortio/fortio. The time is
@@ -204,7 +189,7 @@ var (
 		Name:    "fortio",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: ".ok"},
 		unit:    unit.Second,
-		marks:   []string{".latency", ".timestamp", ".thread", ".iter", ".ok"},
+		begins:  hasPaths(".latency", ".timestamp", ".thread", ".iter", ".ok"),
 		open:    openObjects,
 	}
 	// ghz is the report that ghz -O json or pretty writes: https://ghz.sh/docs/output. The time is that
@@ -213,13 +198,13 @@ var (
 		Name:    "ghz",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: "!.error"},
 		unit:    unit.Nanosecond,
-		detect: func(h *head) bool {
+		begins: func(h *head) bool {
 			if h.isJSON() && !h.isObject() {
-				return hasPaths(h.more(16<<10, nil), []string{".endReason", ".options.", ".fastest"})
+				return textHas(h.more(16<<10, nil), ghzPaths)
 			}
-			return h.has([]string{".endReason", ".options.", ".fastest"})
+			return hasPaths(ghzPaths...)(h)
 		},
-		list: "details",
-		open: openObjects,
+		source: elementsOf("details"),
+		open:   openObjects,
 	}
 )

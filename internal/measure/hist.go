@@ -2,93 +2,292 @@ package measure
 
 import (
 	"bytes"
+	stdbase64 "encoding/base64"
+	"encoding/binary"
+	"io"
+	"slices"
 	"strings"
+	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/unit"
 )
 
-// hist is any text with histograms in base64, as memtier_benchmark writes them. In JSON, the path
-// of a histogram is its tag. The times of memtier_benchmark are known, and its unit:
-// https://github.com/redis/memtier_benchmark. Other histograms have the time that -time names, or
-// none, and the unit that -in names.
+// hist is any text with histograms in base64, such as the reports of memtier_benchmark and latte,
+// or one histogram in binary. In JSON, the path of a histogram is its tag, and its time is what
+// stands before it (see [histograms.moment]). Before a histogram may stand what a log has there:
+// Tag=NAME,START,LENGTH,MAX. Otherwise -time names the start, and -in the unit.
 var hist = Format{
 	Name: "hist",
-	detect: func(h *head) bool {
-		return bytes.Contains(h.text, []byte("HISTF")) || h.isJSON() && !h.isObject()
+	begins: func(h *head) bool {
+		return bytes.Contains(h.text, []byte("HISTF")) || h.isJSON() && !h.isObject() || isBinary(h.text)
 	},
+	payloads: newHistograms,
+	source:   newBinary,
 }
 
-// histograms find histograms in text, line by line.
-type histograms struct {
-	unit   unit.Unit // unknown if nothing states it
-	time   string    // the path of the start
-	clock  clock
-	walker walker
-	text   bool // this is no JSON
-	// start and end are the times that the text has had so far, in nanoseconds since the epoch.
-	start, end int64
-	found      []found
-	decoder    histogram.Decoder
+// payloads finds encoded histograms, line by line.
+type payloads interface {
+	// line takes a line.
+	line(text []byte)
+	// next returns the next histogram of the lines so far.
+	next() (found, bool)
+	// unit returns the unit of the values, unknown if nothing states it.
+	unit() unit.Unit
+	// end says that there is no other line. It returns what option matches nothing in the text.
+	end() error
 }
 
 // found is a histogram, or what is wrong with it.
 type found struct {
 	row Row
 	err error
+	// Path is that of a histogram in JSON, and object the length of that part of it whose time the
+	// row has. Element is the element of an array that has the histogram.
+	path, element string
+	object        int
 }
 
-func newHistograms(s *setup) *histograms {
+// histograms find histograms in base64.
+type histograms struct {
+	in     unit.Unit
+	time   string // the path of the start, which -time names
+	timed  bool   // it was found
+	clock  clock
+	walker walker
+	text   bool // this is no JSON
+	// Spans are what is known of the time of the objects around a value, outermost first.
+	spans []span
+	// Waiting are histograms of the element of an array that has not ended, since its time may come
+	// behind them. Ready are those of other elements.
+	waiting, ready []found
+	decoder        histogram.Decoder
+}
+
+// A span is the time of an object of JSON: nanoseconds since the epoch, and 0 if not known.
+type span struct {
+	path       string // of the object
+	start, end int64
+}
+
+func newHistograms(s *setup) payloads {
 	h := &histograms{
-		unit:   s.Unit,
-		time:   s.Time,
+		in:     s.Unit,
+		time:   strings.ReplaceAll(s.Time, ".", "/"),
 		clock:  clock{unit: s.TimeUnit, zone: s.Zone},
 		walker: walker{separator: '/'},
 	}
-	h.time = strings.ReplaceAll(h.time, ".", "/")
+	if h.time != "" && h.time[0] != '/' {
+		h.time = "/" + h.time
+	}
 	return h
+}
+
+func (h *histograms) unit() unit.Unit { return h.in }
+
+func (h *histograms) end() error {
+	h.release("")
+	if h.time != "" && !h.timed {
+		return usagef("-time %s is the path of no time", strings.ReplaceAll(h.time, "/", "."))
+	}
+	return nil
+}
+
+func (h *histograms) next() (f found, ok bool) {
+	if len(h.ready) == 0 {
+		return f, false
+	}
+	f, h.ready = h.ready[0], h.ready[1:]
+	return f, true
 }
 
 // line takes a line.
 func (h *histograms) line(text []byte) {
-	h.found = h.found[:0]
+	h.ready = h.ready[:0]
 	trimmed := bytes.TrimSpace(text)
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && (h.text || h.walker.done()) {
 		h.walker.reset()
+		h.spans = h.spans[:0]
 		h.text = false
 	}
 	if !h.text {
 		if h.walker.walk(text, h.scalar) == nil {
+			if h.walker.done() {
+				h.release("")
+			}
 			return
 		}
-		h.text, h.found = true, h.found[:0]
+		h.text = true
+		h.waiting, h.ready = nil, nil
 	}
 	h.search(nil, text)
+	h.release("")
+}
+
+// release makes histograms ready that are not in an element of an array.
+func (h *histograms) release(element string) {
+	for len(h.waiting) > 0 && (element == "" || h.waiting[0].element != element) {
+		h.ready = append(h.ready, h.waiting[0])
+		h.waiting = h.waiting[1:]
+	}
 }
 
 // scalar takes a scalar of a JSON document.
 func (h *histograms) scalar(path, value []byte) {
-	key := path[bytes.LastIndexByte(path, '/')+1:]
+	slash := bytes.LastIndexByte(path, '/')
+	if element := h.element(path); element != "" {
+		h.release(element)
+	}
 	switch {
-	case h.time != "" && string(path) == h.time:
+	case h.time == "" && slash >= 0 && h.moment(path[:slash], string(path[slash+1:]), value):
+	case h.time != "" && h.isTime(path):
 		if at, err := h.clock.parse(value); err == nil {
-			h.start, h.end = at, at
+			h.timed = true
+			s := h.span(h.element(path))
+			s.start = at
+			s.end = at
+			h.late(s)
 		}
-	case h.time == "" && string(key) == "Start time" && guess(value) == unit.Millisecond:
-		h.start, _ = decimal(value, 6)
-		h.end = h.start
-		if h.unit == (unit.Unit{}) {
-			h.unit = unit.Microsecond
-		}
-	case h.time == "" && string(key) == "Finish time" && h.start > 0:
-		h.end, _ = decimal(value, 6)
 	default:
-		if len(path) > 0 {
-			path = path[1:]
-		}
 		h.search(path, value)
 	}
 }
+
+// isTime reports whether a path is that of -time, with the indexes of arrays or without.
+func (h *histograms) isTime(path []byte) bool {
+	return string(path) == h.time || string(h.name(path)) == h.time[1:]
+}
+
+// element returns the path of the innermost element of an array that has a path, empty for the
+// whole document.
+func (h *histograms) element(path []byte) string {
+	for n := len(h.walker.stack) - 1; n >= 0; n-- {
+		if frame := h.walker.stack[n]; frame.index >= 0 {
+			end := bytes.IndexByte(path[min(frame.path+1, len(path)):], '/')
+			if end < 0 {
+				continue
+			}
+			return string(path[:frame.path+1+end])
+		}
+	}
+	return ""
+}
+
+// moment takes a time of an object, and reports whether it is one. Milliseconds are of
+// memtier_benchmark, whose values are microseconds: https://github.com/redis/memtier_benchmark.
+// Seconds since the start of the object around it are of latte: https://github.com/pkolaczk/latte.
+func (h *histograms) moment(object []byte, key string, value []byte) bool {
+	switch key {
+	case "Start time":
+		at, err := decimal(value, 6)
+		if err != nil || guess(value) != unit.Millisecond {
+			return false
+		}
+		h.span("").start = at
+		h.span("").end = at
+		if h.in == (unit.Unit{}) {
+			h.in = unit.Microsecond
+		}
+	case "Finish time":
+		whole := h.span("")
+		if whole.start > 0 {
+			whole.end, _ = decimal(value, 6)
+		}
+	case "start_time", "end_time":
+		at, err := time.Parse(time.RFC3339, string(value))
+		if err != nil {
+			return false
+		}
+		if key == "start_time" {
+			h.span(string(object)).start = at.UnixNano()
+		} else {
+			h.span(string(object)).end = at.UnixNano()
+		}
+	case "time_s":
+		since, err := decimal(value, 9)
+		if err != nil {
+			return false
+		}
+		around := h.around(object).start
+		s := h.span(string(object))
+		length := max(s.end-s.start, 0)
+		s.start = around + since
+		s.end = s.start + length
+	case "duration_s":
+		length, err := decimal(value, 9)
+		if err != nil {
+			return false
+		}
+		s := h.span(string(object))
+		s.end = s.start + length
+	default:
+		return false
+	}
+	h.late(&h.spans[len(h.spans)-1])
+	return true
+}
+
+// late gives the time of an object to the histograms in it that were found before.
+func (h *histograms) late(s *span) {
+	for n := range h.waiting {
+		f := &h.waiting[n]
+		if isIn(f.path, s.path) && f.object <= len(s.path) {
+			f.object = len(s.path)
+			f.row.Time = s.start
+			f.row.Length = max(s.end-s.start, 0)
+		}
+	}
+}
+
+// isIn reports whether a path is that of an object or of what is in it.
+func isIn(path, object string) bool {
+	return strings.HasPrefix(path, object) && (len(path) == len(object) || path[len(object)] == '/')
+}
+
+// span returns the span of an object, and forgets those of objects that do not contain it.
+func (h *histograms) span(object string) *span {
+	h.leave(object)
+	for n := range h.spans {
+		if h.spans[n].path == object {
+			return &h.spans[n]
+		}
+	}
+	h.spans = append(h.spans, span{path: object})
+	return &h.spans[len(h.spans)-1]
+}
+
+// leave forgets the spans of objects that do not contain a path.
+func (h *histograms) leave(path string) {
+	h.spans = slices.DeleteFunc(h.spans, func(s span) bool { return !isIn(path, s.path) })
+}
+
+// around returns the span of the innermost object around a path that has one.
+func (h *histograms) around(path []byte) span {
+	h.leave(string(path))
+	for n := len(h.spans) - 1; n >= 0; n-- {
+		if h.spans[n].path != string(path) {
+			return h.spans[n]
+		}
+	}
+	return span{}
+}
+
+// name returns the tag of a path: without the indexes of arrays.
+func (h *histograms) name(path []byte) []byte {
+	var tag []byte
+	from := 0
+	for _, frame := range h.walker.stack {
+		if frame.index >= 0 && frame.path < len(path) {
+			tag = append(tag, path[from:frame.path]...)
+			from = frame.path + 1 + max(0, bytes.IndexByte(append(path[frame.path+1:len(path):len(path)], '/'), '/'))
+		}
+	}
+	return bytes.TrimPrefix(append(tag, path[min(from, len(path)):]...), []byte("/"))
+}
+
+// before matches what a log has before a payload. Its groups are the tag, START and LENGTH.
+var before = expression(`(?:Tag=([^,"]*),)?(-?[0-9.]+),([0-9.]+),[-+.\w]+,$`)
 
 // search finds the histograms in text.
 func (h *histograms) search(path, text []byte) {
@@ -97,26 +296,91 @@ func (h *histograms) search(path, text []byte) {
 		if n < 0 {
 			return
 		}
+		fields := text[max(0, n-hdrlog.MaxTag-200):n]
 		text = text[n:]
 		payload := text[:len(text)-len(bytes.TrimLeft(text, base64))]
 		text = text[len(payload):]
 		if len(payload) < 20 { // a word such as HISTORY
 			continue
 		}
-		f := found{row: Row{
-			Time:    h.start,
-			Length:  max(h.end-h.start, 0),
-			Tag:     bytes.Clone(path),
-			Payload: bytes.Clone(payload),
-		}}
+		around := h.around(path)
+		f := found{
+			row: Row{
+				Time:    around.start,
+				Length:  max(around.end-around.start, 0),
+				Payload: bytes.Clone(payload),
+			},
+			object: len(around.path),
+		}
+		if path != nil {
+			f.path = string(path)
+			f.element = h.element(path)
+			f.row.Tag = h.name(path)
+		}
+		if m := before().FindSubmatch(fields); m != nil {
+			f.err = f.row.timed(m, around.start)
+			f.object = len(path) + 1 // nothing is closer
+		}
 		if p, err := h.decoder.Open(payload); err != nil {
 			f.err = err
-		} else {
+		} else if f.err == nil {
 			f.err = p.Check()
 		}
-		h.found = append(h.found, f)
+		h.waiting = append(h.waiting, f)
 	}
+}
+
+// timed sets the tag and the time of a row to those before its payload. The start counts from
+// another time, unless it is one of the calendar.
+func (r *Row) timed(groups [][]byte, since int64) (err error) {
+	if groups[1] != nil {
+		r.Tag = bytes.Clone(groups[1])
+	}
+	if r.Time, err = decimal(groups[2], 9); err != nil {
+		return err
+	}
+	if guess(groups[2]) == (unit.Unit{}) {
+		r.Time += since
+	}
+	r.Length, err = decimal(groups[3], 9)
+	return err
 }
 
 // base64 are the characters of base64.
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+
+// isPayload reports whether a line is one payload and nothing else.
+func isPayload(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("HIST")) && len(line) >= 20 && len(bytes.TrimLeft(line, base64)) == 0
+}
+
+// isBinary reports whether a text begins with a compressed histogram in binary: its cookie is that
+// of version 2, whose beginning in base64 is HISTF.
+func isBinary(text []byte) bool { return bytes.HasPrefix(text, []byte("\x1c\x84\x93\x14")) }
+
+// newBinary returns text as it is, and histograms in binary, one after another, as a line of base64
+// each. What follows the last one whole is a line that is no histogram.
+func newBinary(text io.Reader, h *head) io.Reader {
+	if !isBinary(h.text) {
+		return text
+	}
+	return &linesOf{next: func(line []byte) ([]byte, error) {
+		begin := make([]byte, 8)
+		if n, err := io.ReadFull(text, begin); err != nil {
+			return binaryLine(line, begin[:n]), err
+		}
+		body, err := io.ReadAll(io.LimitReader(text, int64(min(binary.BigEndian.Uint32(begin[4:]), maxElement))))
+		if err == nil && len(body) < int(binary.BigEndian.Uint32(begin[4:])) {
+			err = io.ErrUnexpectedEOF
+		}
+		return binaryLine(line, append(begin, body...)), err
+	}}
+}
+
+func binaryLine(line, payload []byte) []byte {
+	if len(payload) == 0 {
+		return line
+	}
+	return append(stdbase64.StdEncoding.AppendEncode(line, payload), '\n')
+}

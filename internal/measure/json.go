@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-
-	"hdrkit/hdrlog"
 )
 
 // ndjson is lines of JSON objects. Columns are paths: .duration, .request.path or .times.0.
 var ndjson = Format{
 	Name:   "ndjson",
-	detect: (*head).isObject,
+	begins: (*head).isObject,
 	open: func(s *setup, h *head) (fields, error) {
 		keys := keysOf(h.line)
 		if s.valueColumn() == "" && h.alone() {
@@ -57,54 +55,96 @@ func keysOf(line []byte) (keys []string) {
 
 // objects find fields of JSON objects.
 type objects struct {
+	setup   *setup
 	walker  walker
 	places  map[string][]int // by path
 	longest int              // path in places
-	only    [2]string
+	// bare are names without a dot, by their place. The first row that is read shows their paths.
+	bare map[int]string
 }
 
-// openObjects opens lines of JSON objects. Columns whose names do not begin with a dot begin with
-// the prefix of the format.
+// openObjects opens lines of JSON objects. A column whose name does not begin with a dot is a key
+// at any depth.
 func openObjects(s *setup, _ *head) (fields, error) {
-	o := &objects{walker: walker{separator: '.'}, places: make(map[string][]int), only: s.format.only}
+	o := &objects{
+		setup:  s,
+		walker: walker{separator: '.'},
+		places: make(map[string][]int),
+		bare:   make(map[int]string),
+	}
 	for place, name := range s.names() {
 		if name != "" && name[0] != '.' {
-			name = cmp.Or(s.format.prefix, ".") + name
+			o.bare[place] = name
+			name = "." + name
 		}
-		o.places[name] = append(o.places[name], place)
-		o.longest = max(o.longest, len(name))
+		o.add(name, place)
 	}
-	o.longest = max(o.longest, len(o.only[0]))
 	return o, nil
+}
+
+func (o *objects) add(path string, place int) {
+	o.places[path] = append(o.places[path], place)
+	o.longest = max(o.longest, len(path))
 }
 
 func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 	if len(bytes.TrimSpace(record)) == 0 {
 		return true, nil
 	}
+	if err := o.fill(record, places); err != nil || len(o.bare) == 0 {
+		return false, err
+	}
+	if wanted, _, err := o.setup.wants(places); !wanted || err != nil {
+		return false, nil
+	}
+	if o.deepen(record, places) {
+		err = o.fill(record, places)
+	}
+	return false, err
+}
+
+// deepen finds the paths of names that are no keys of the object itself. It reports whether there
+// are some.
+func (o *objects) deepen(record []byte, places [][]byte) (more bool) {
+	for place, name := range o.bare {
+		if places[place] != nil {
+			continue
+		}
+		found := ""
+		o.walker.reset()
+		o.walker.walk(record, func(path, _ []byte) {
+			if key := path[bytes.LastIndexByte(path, '.')+1:]; found == "" && string(key) == name {
+				found = string(path)
+			}
+		})
+		if found != "" {
+			o.add(found, place)
+			more = true
+		}
+	}
+	o.bare = nil
+	return more
+}
+
+// fill puts the fields of a record in their places.
+func (o *objects) fill(record []byte, places [][]byte) error {
 	clear(places)
-	only := []byte(nil)
 	o.walker.reset()
-	err = o.walker.walk(record, func(path, value []byte) {
+	err := o.walker.walk(record, func(path, value []byte) {
 		if len(path) > o.longest { // a long one would take long for each of its keys
 			return
 		}
 		for _, place := range o.places[string(path)] {
 			places[place] = value
 		}
-		if string(path) == o.only[0] {
-			only = value
-		}
 	})
-	switch {
-	case err != nil:
-		return false, err
-	case !o.walker.done():
-		return false, errJSON
-	case o.only[0] != "" && only == nil:
-		return false, fmt.Errorf("%w: %s", hdrlog.ErrMissing, o.only[0])
+	if err == nil && !o.walker.done() {
+		err = errJSON
 	}
-	return string(only) != o.only[1], nil
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, quote(record))
+	}
+	return nil
 }
 
 var errJSON = errors.New("not a JSON value, or cut short")

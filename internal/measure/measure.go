@@ -62,6 +62,8 @@ type Options struct {
 	// Metric is a regular expression that matches the whole names of the metrics to read, where a
 	// file has several.
 	Metric string
+	// Where says which rows to read.
+	Where []Condition
 	// Pattern is the format of an access log, as it stands in the configuration of the server.
 	Pattern string
 }
@@ -78,7 +80,7 @@ type Columns struct {
 	Tags []string
 
 	metric string // has the name of the metric
-	whole  string // shows rows that contain others, see wholes
+	whole  string // shows rows that contain others, see [transactions]
 }
 
 // A Format is a kind of file.
@@ -91,22 +93,36 @@ type Format struct {
 	end       bool      // times are those of the end
 	unordered bool      // rows are not in the order of time
 	metric    string    // to read by default
-	wholes    string    // begins the text in a row that contains others
+	where     []Condition
 
-	// One of these says how a file begins. Header names columns of its first line, marks are paths
-	// in its first line, which is a JSON object (see [head.has]), and line matches its first line.
-	header, marks []string
-	line          func() *regexp.Regexp
-	detect        func(h *head) bool
-	// open returns what finds the fields of the records of a file that begins so.
-	open    func(s *setup, h *head) (fields, error)
-	names   []string              // of the columns of a table without a header
-	prefix  string                // of columns in JSON
-	list    string                // the key of the array that has the records of a JSON object
-	words   map[string]string     // that stand in tags for others
-	only    [2]string             // a path in JSON, and what a row has there
-	pattern string                // of a line, see [accessLog]
-	others  func() *regexp.Regexp // matches lines that are no rows
+	// begins reports whether a file of the format can begin so.
+	begins func(h *head) bool
+	// source returns lines of records, made of a text that begins so. It is nil if the text has
+	// such lines.
+	source func(text io.Reader, h *head) io.Reader
+	// One of these reads the lines: open returns what finds the fields of a record, and payloads
+	// what finds encoded histograms.
+	open     func(s *setup, h *head) (fields, error)
+	payloads func(s *setup) payloads
+}
+
+// hasHeader returns a function that reports whether the first line names columns.
+func hasHeader(names ...string) func(h *head) bool {
+	return func(h *head) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(h.columns, name) })
+	}
+}
+
+// hasPaths returns a function that reports whether the first line is JSON with paths. A path that
+// ends in a dot is that of an object. After an equal sign stands the beginning of the value.
+func hasPaths(paths ...string) func(h *head) bool {
+	return func(h *head) bool { return h.isJSON() && textHas(h.line, paths) }
+}
+
+// matches returns a function that reports whether a regular expression matches the first line.
+func matches(text string) func(h *head) bool {
+	e := expression(text)
+	return func(h *head) bool { return e().Match(h.line) }
 }
 
 // expression has a regular expression compiled at its first use: most runs use none.
@@ -142,14 +158,8 @@ func (h *head) alone() bool {
 	return !more(h.more(len(h.line)+maxRecord, more))
 }
 
-// has reports whether the first line is JSON with paths. One that ends in a dot is that of an
-// object. After an equal sign, it has the beginning of the value.
-func (h *head) has(paths []string) bool {
-	return h.isJSON() && hasPaths(h.line, paths)
-}
-
-// hasPaths reports whether text begins as a JSON object with paths.
-func hasPaths(text []byte, paths []string) bool {
+// textHas reports whether text begins as a JSON object with paths, see [hasPaths].
+func textHas(text []byte, paths []string) bool {
 	missing := slices.Clone(paths)
 	w := walker{separator: '.'}
 	w.walk(text, func(path, value []byte) {
@@ -169,19 +179,6 @@ func beginsWith(text []byte, begin string) bool {
 	return len(text) >= len(begin) && string(text[:len(begin)]) == begin
 }
 
-// begins reports whether a file of the format can begin so.
-func (f *Format) begins(h *head) bool {
-	switch {
-	case f.header != nil:
-		return !slices.ContainsFunc(f.header, func(name string) bool { return !slices.Contains(h.columns, name) })
-	case f.marks != nil:
-		return h.has(f.marks)
-	case f.line != nil:
-		return f.line().Match(h.line)
-	}
-	return f.detect(h)
-}
-
 // A setup is what a format is opened with: the options, completed by its defaults.
 type setup struct {
 	Options
@@ -195,8 +192,11 @@ type setup struct {
 
 // optional reports whether a file may lack the column of a place.
 func (s *setup) optional(place int) bool {
-	return place == okPlace && s.ownOK || place == wholePlace || place >= tagPlace && s.ownTags
+	return place == okPlace && s.ownOK || place == wholePlace || place >= s.tagPlace() && s.ownTags
 }
+
+// tagPlace is the place of the first tag.
+func (s *setup) tagPlace() int { return wherePlace + len(s.Where) }
 
 // fields find the fields of a record.
 type fields interface {
@@ -254,8 +254,11 @@ func choose(name string, h *head) (*Format, error) {
 }
 
 // IsLog reports whether a file that begins so is a HdrHistogram log: it has an interval, or a line
-// before these.
+// before these. Each may stand behind other text, also in an object of JSON for each line.
 func IsLog(begin []byte) bool {
+	if line := firstLine(begin); len(line) > 0 && (line[0] == '{' || line[0] == '[') && !isValue(line) {
+		return false // a JSON document of several lines
+	}
 	// The usual size takes longer than all else, for each of many files.
 	r := hdrlog.ReaderOptions{BatchSize: 1 << 10}.NewReader(bytes.NewReader(begin), "")
 	for record := range r.All() {
@@ -275,26 +278,28 @@ func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(fo
 
 // A Reader reads the rows of a file. It is not safe for concurrent use.
 type Reader struct {
-	name    string
-	text    io.Reader
-	scanner *bufio.Scanner
-	most    int // bytes of a record
-	format  *Format
-	given   Options
-	setup   setup
-	fields  fields
-	hist    *histograms // instead of fields
-	places  [][]byte
-	clock   clock
-	scale   int // values times 10^scale are nanoseconds
-	other   int64
-	metrics map[string]bool // by name, whether their rows are read
+	name     string
+	text     io.Reader
+	scanner  *bufio.Scanner
+	most     int // bytes of a record
+	format   *Format
+	given    Options
+	setup    setup
+	fields   fields
+	payloads payloads // instead of fields
+	places   [][]byte
+	clock    clock
+	scale    int // values times 10^scale are nanoseconds
+	other    int64
+	metrics  map[string]bool // by name, whether their rows are read
 
 	// The last record: its first line, how many lines it has, whether its end is missing, and what
 	// is wrong with a field of it.
 	line, lines int
 	unended     bool
-	skip        bool // it is no row
+	ended       bool  // the payloads know that there is no other record
+	missed      error // of an option that matches nothing
+	skip        bool  // it is no row
 	field       string
 	err         error
 	long        bool // the rest of its line is too long
@@ -312,14 +317,14 @@ type Reader struct {
 	at, ahead int64
 }
 
-// Places of the fields of a row. Those of tags follow.
+// Places of the fields of a row. Those of conditions and of tags follow.
 const (
 	timePlace = iota
 	valuePlace
 	okPlace
 	metricPlace
 	wholePlace
-	tagPlace
+	wherePlace
 )
 
 // NewReader returns a reader of the measurements in r, which may be compressed by gzip or zstd. It
@@ -367,8 +372,8 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.given = o
 	r.setup = setup{Options: o, format: f, end: f.end}
 	s := &r.setup
-	if f.list != "" {
-		r.scanner = bufio.NewScanner(newElements(r.text, f.list))
+	if f.source != nil {
+		r.scanner = bufio.NewScanner(f.source(r.text, h))
 	}
 	r.most = maxRecord
 	if f.open == nil {
@@ -388,7 +393,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return err
 	}
 	if f.open == nil {
-		r.hist = newHistograms(s)
+		r.payloads = f.payloads(s)
 		return nil
 	}
 	if r.fields, err = f.open(s, h); err != nil {
@@ -397,7 +402,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	if s.Unit == (unit.Unit{}) && s.End == "" {
 		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
 	}
-	r.places = make([][]byte, tagPlace+len(s.Tags))
+	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
 	r.clock = clock{unit: s.TimeUnit, zone: s.Zone}
 	r.scale = decimals(s.Unit)
 	return nil
@@ -427,6 +432,7 @@ func (s *setup) complete() error {
 			s.Tags = append([]string{s.metric}, s.Tags...)
 		}
 	}
+	s.Where = slices.Concat(f.where, s.Where)
 	s.Unit = cmp.Or(s.Unit, f.unit)
 	s.TimeUnit = cmp.Or(s.TimeUnit, f.timeUnit)
 	s.Zone = cmp.Or(s.Zone, time.UTC)
@@ -435,7 +441,11 @@ func (s *setup) complete() error {
 
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
-	return append([]string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, s.format.columns.whole}, s.Tags...)
+	names := []string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, s.format.columns.whole}
+	for _, condition := range s.Where {
+		names = append(names, condition.Column)
+	}
+	return append(names, s.Tags...)
 }
 
 // valueColumn returns the column that the value is made of.
@@ -457,27 +467,34 @@ func (r *Reader) AtEnd() bool { return r.setup.end }
 
 // Unit returns the unit of the values of payloads, unknown if nothing states it.
 func (r *Reader) Unit() unit.Unit {
-	if r.hist != nil {
-		return r.hist.unit
+	if r.payloads != nil {
+		return r.payloads.unit()
 	}
 	return unit.Nanosecond
 }
 
 // Scan advances to the next row. It returns false at the end, and if reading fails.
 func (r *Reader) Scan() bool {
-	for r.bad = nil; r.hist == nil || len(r.hist.found) == 0; {
+	for {
+		if r.payloads != nil {
+			if f, ok := r.payloads.next(); ok {
+				r.row, r.bad = f.row, r.malformed("payload", f.err)
+				return true
+			}
+		}
 		if !r.scanner.Scan() {
-			return false
+			if r.payloads == nil || r.ended {
+				return false
+			}
+			r.ended = true
+			r.missed = r.payloads.end()
+			continue
 		}
 		if !r.skip {
 			r.bad = r.malformed(r.field, r.err)
 			return true
 		}
 	}
-	payload := r.hist.found[0]
-	r.hist.found = r.hist.found[1:]
-	r.row, r.bad = payload.row, r.malformed("payload", payload.err)
-	return true
 }
 
 func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
@@ -489,13 +506,21 @@ func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
 
 // parse makes a row of a record, unless it is to be skipped. It returns what is wrong with a field.
 func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
-	if r.hist != nil {
-		r.hist.line(record)
+	if r.payloads != nil {
+		r.payloads.line(record)
 		return true, "", nil
 	}
 	places, s := r.places, &r.setup
 	if skip, err := r.fields.find(record, places); skip || err != nil {
 		return skip, "line", err
+	}
+	wanted, field, err := s.wants(places)
+	switch {
+	case err != nil:
+		return false, field, err
+	case !wanted:
+		r.other++
+		return true, "", nil
 	}
 	if s.metric != "" && !r.wants(places[metricPlace]) {
 		r.other++
@@ -527,19 +552,16 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		}
 	}
 	r.tag, r.row.Tag = r.tag[:0], nil
-	for n, part := range places[tagPlace:] {
+	for n, part := range places[s.tagPlace():] {
 		if n > 0 {
 			r.tag = append(r.tag, '/')
-		}
-		if word := r.format.words[string(trim(part))]; word != "" {
-			part = []byte(word)
 		}
 		r.tag = append(r.tag, part...)
 		if len(part) > 0 {
 			r.row.Tag = r.tag // which may still move
 		}
 	}
-	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, r.format.wholes) {
+	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, transactions) {
 		r.tag = appendTagPart(r.tag, r.row.Tag != nil, writers.Transaction)
 		r.row.Tag = r.tag
 	}
@@ -571,11 +593,13 @@ const mostMetrics = 50
 
 // Unended reports whether the last line has no end, so that its last number may have been cut
 // short.
-func (r *Reader) Unended() bool { return r.unended && r.hist == nil }
+func (r *Reader) Unended() bool { return r.unended && r.payloads == nil }
 
 // Err returns the error that ended reading, nil at the end of the file. A compressed file that is
 // cut short is [hdrlog.ErrCutShort].
-func (r *Reader) Err() error { return r.scanner.Err() }
+func (r *Reader) Err() error {
+	return cmp.Or(r.scanner.Err(), r.missed)
+}
 
 // failed reports whether the field of OK says that something failed.
 func failed(text []byte, column string) (bool, error) {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	stdbase64 "encoding/base64"
 	stdcsv "encoding/csv"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,7 @@ func TestMalformed(t *testing.T) {
 		messages   []string
 	}{
 		{"half a line", jtlHeader + "1700000000000,5,a,true\n1700000000001,7", Options{}, 1,
-			[]string{"file0:3: line: the number of columns differs from that of the first line: 2, not 4"}},
+			[]string{`file0:3: line: the number of columns differs from that of the first line: 2, not 4: "1700000000001,7"`}},
 		{"an open quote at the end", jtlHeader + "1700000000000,5,a,true\n1700000000001,7,\"b", Options{}, 1,
 			[]string{"file0:3: line: a quote is not closed"}},
 		{"an open quote costs its line", jtlHeader + "1700000000000,5,\"a,true\n1700000000001,7,b,true\n", Options{}, 1,
@@ -50,7 +51,7 @@ func TestMalformed(t *testing.T) {
 		{"byte-order mark, CRLF, blank lines, a second header", "\xef\xbb\xbf" + strings.ReplaceAll(jtlHeader+"1700000000000,5,a,true\n\n"+jtlHeader+
 			"1700000000001,7,b,false\n", "\n", "\r\n"), Options{}, 2, nil},
 		{"a comma in a label without quotes", jtlHeader + "1700000000000,5,a,b,true\n", Options{}, 0,
-			[]string{"file0:2: line: the number of columns differs from that of the first line: 5, not 4"}},
+			[]string{`file0:2: line: the number of columns differs from that of the first line: 5, not 4: "1700000000000,5,a,b,true"`}},
 		{"numbers", "time,value\n1700000000,NaN\n1700000000,-1\n1700000000,\n1700000000,1e30\n1700000000,-0.0\n1700000000,1e-3\n1700000000,Inf\n1700000000,0x10\n1700000000,1_0\n",
 			csvMillis, 2, []string{
 				`file0:2: value: not a number: "NaN"`, `file0:3: value: the number is negative: "-1"`, `file0:4: value: not a number: ""`,
@@ -80,9 +81,9 @@ func TestMalformed(t *testing.T) {
 			}},
 		{"lines of JSON", "{\"time\":1700000000,\"value\":1}\n{\"time\":1700000000,\"value\":1\n\n{\"time\":1700000000}\n{\"time\":1700000000,\"value\":null}\n" +
 			"{\"time\":1700000000,\"value\":[1]}\nnull\n{\"time\":1700000000,\"value\":\"2\"}\n[1,2}\n{\"time\":1700000000,\"value\":1}x\n", csvMillis, 2, []string{
-			"file0:2: line: not a JSON value, or cut short", "file0:4: .value: field is missing", "file0:5: .value: field is missing",
-			"file0:6: .value: field is missing", "file0:7: .time: field is missing", "file0:9: line: not a JSON value, or cut short",
-			"file0:10: line: not a JSON value, or cut short",
+			`file0:2: line: not a JSON value, or cut short: "{\"time\":1700000000,\"value\":1"`, "file0:4: .value: field is missing", "file0:5: .value: field is missing",
+			"file0:6: .value: field is missing", "file0:7: .time: field is missing", `file0:9: line: not a JSON value, or cut short: "[1,2}"`,
+			`file0:10: line: not a JSON value, or cut short: "{\"time\":1700000000,\"value\":1}x"`,
 		}},
 		{"pgbench", "0 1 2065 0 1795525979 627215 72\n0 2 skipped 0 1795525979 650845\n0 3 failed 0 1795525979 650846 1\n0 4 2 0 1795525980 104\n0 5 x2 0 1795525980 104\n", Options{}, 2,
 			[]string{`file0:5: latency: not a number: "x2"`}},
@@ -91,8 +92,8 @@ func TestMalformed(t *testing.T) {
 		{"ghz", ghzHead + "[{\n\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5,\n\"error\":\"\"},\n{},\n{\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5}]}", Options{}, 2,
 			[]string{"file0:5: .timestamp: field is missing"}},
 		{"ghz, cut short", ghzHead + "[{\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5},\n\n{\"times", Options{}, 1,
-			[]string{"file0:3: line: not a JSON value, or cut short"}},
-		{"ghz without requests", ghzHead + "null}", Options{}, 0, []string{"file0:2: line: not a JSON value, or cut short"}},
+			[]string{`file0:3: line: not a JSON value, or cut short: "{"`}},
+		{"ghz without requests", ghzHead + "null}", Options{}, 0, []string{`file0:2: line: not a JSON value, or cut short: "{"`}},
 		{"access log", `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" 0.005` + "\n" + `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200` + "\n" +
 			`1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" -` + "\n", Options{}, 1, []string{
 			`file0:2: line: the line does not fit the pattern: no " " after status`, `file0:3: request_time: not a number: "-"`,
@@ -497,7 +498,7 @@ func TestHistograms(t *testing.T) {
 	const payload = "HISTFAAAACB42pNpmSzMwMDAwgABTFCaEca3/wBhCGnxyAAARYwC4w=="
 	for _, test := range []struct{ text, tags, messages string }{
 		{"latency: " + payload + ", HISTORY is " + payload + "\n", "[nil nil]", ""},
-		{`{"a":{"b c":"` + payload + `"},"list":[1,{"x":"` + payload + `"}]}` + "\n" + `{"a":"` + payload + "\"}\n", "[a/b_c list/1/x a]", ""},
+		{`{"a":{"b c":"` + payload + `"},"list":[1,{"x":"` + payload + `"}]}` + "\n" + `{"a":"` + payload + "\"}\n", "[a/b_c list/x a]", ""},
 		{"{\n\"a\": nan, \"b\":\"" + payload + "\"\n}\n", "[b]", ""},
 		{"{\"a\": oops\n\"b\":\"" + payload + "\"}\n{\"c\":\"" + payload + "\"}\n", "[nil c]", ""},
 		{`{"a":"` + payload[:40] + `"}` + "\n", "[]", "file0:1: payload: payload is cut short: 22 of 32 compressed bytes"},
@@ -516,6 +517,63 @@ func TestHistograms(t *testing.T) {
 		}
 		if fmt.Sprint(tags) != test.tags || strings.Join(rec.messages, "\n") != test.messages {
 			t.Errorf("%s: %v %q", test.text, tags, rec.messages)
+		}
+	}
+}
+
+// TestHistogramTimes finds the times of histograms: before the payload, as in a log, or in the
+// object of JSON around it.
+func TestHistogramTimes(t *testing.T) {
+	const payload = "HISTFAAAACB42pNpmSzMwMDAwgABTFCaEca3/wBhCGnxyAAARYwC4w=="
+	for _, test := range []struct{ text, path, want string }{
+		{"x Tag=a b,0.5,1.25,2.0," + payload + "\n", "", "a b 500 1250"},
+		{`{"lines":["Tag=a,1700000000.5,1,2.0,` + payload + `","2.5,1,2.0,` + payload + `"]}`, "", "a 1700000000500 1000; lines 2500 1000"},
+		{`{"start_time":"2024-06-10T16:00:00Z","end_time":"2024-06-10T16:00:02Z","log":[{"time_s":3,"h":"` + payload + `","duration_s":2}, {"h":"` + payload + `"}],"all":"` + payload + `"}`, "",
+			"log/h 1718035203000 2000; log/h 1718035200000 2000; all 1718035200000 2000"},
+		{`[{"h":"` + payload + `","duration_s":2,"time_s":1700000000}]`, "", "h 1700000000000 2000"},
+		{`{"runs":[{"at":1700000000,"h":"` + payload + `"},{"h":"` + payload + `"}]}`, ".runs.at", "runs/h 1700000000000 0; runs/h 0 0"},
+		{`{"t":{"at":1700000000},"h":"` + payload + `"}`, "t.at", "h 1700000000000 0"},
+		{`{"h":"` + payload + `"}`, ".at", "h 0 0; f: -time .at is the path of no time"},
+	} {
+		r, err := NewReader(strings.NewReader(test.text), "f", "hist", Options{Columns: Columns{Time: test.path}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for r.Scan() {
+			got = append(got, fmt.Sprint(string(r.row.Tag), " ", r.row.Time/1e6, " ", r.row.Length/1e6))
+		}
+		if r.Err() != nil {
+			got = append(got, "f: "+r.Err().Error())
+		}
+		if all := strings.Join(got, "; "); all != test.want {
+			t.Errorf("%s: %s, want %s", test.text, all, test.want)
+		}
+	}
+}
+
+// TestBinaryHistograms reads payloads that are not in base64, one after another.
+func TestBinaryHistograms(t *testing.T) {
+	const payload = "HISTFAAAACB42pNpmSzMwMDAwgABTFCaEca3/wBhCGnxyAAARYwC4w=="
+	one, err := stdbase64.StdEncoding.DecodeString(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 4; size <= 2*len(one); size++ {
+		r, err := NewReader(bytes.NewReader(append(one, one...)[:size]), "f", "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		good, bad := 0, 0
+		for r.Scan() {
+			if r.bad == nil && string(r.row.Payload) == payload {
+				good++
+			} else {
+				bad++
+			}
+		}
+		if good != size/len(one) || bad > 1 || bad == 0 && size%len(one) >= 15 || r.Err() != nil {
+			t.Errorf("%d bytes: %d right, %d wrong, %v", size, good, bad, r.Err())
 		}
 	}
 }

@@ -163,6 +163,17 @@ func readLines(expression, layout string, scale int64) func(*testing.T, []byte) 
 	}
 }
 
+// readGatling reads lines with an expression of four groups: name, start, end, status.
+func readGatling(expression string) func(*testing.T, []byte) []measured {
+	return func(t *testing.T, text []byte) (all []measured) {
+		for _, m := range regexp.MustCompile(expression).FindAllStringSubmatch(string(text), -1) {
+			start, end := epochMillis(t, m[2]), epochMillis(t, m[3])
+			all = append(all, measured{start, end.Sub(end, start), m[1], m[4] == "KO"})
+		}
+		return all
+	}
+}
+
 var samples = []sample{
 	{"jmeter.jtl", "jtl", Options{}, readJTL(',', epochMillis)},
 	{"jmeter-tab.jtl", "jtl", Options{}, readJTL('\t', epochMillis)},
@@ -245,13 +256,9 @@ var samples = []sample{
 		}
 		return all
 	}},
-	{"gatling.log", "gatling", Options{}, func(t *testing.T, text []byte) (all []measured) {
-		for _, m := range regexp.MustCompile(`(?m)^REQUEST\t.*\t(.*)\t(\d+)\t(\d+)\t(OK|KO)\t.*$`).FindAllStringSubmatch(string(text), -1) {
-			start, end := epochMillis(t, m[2]), epochMillis(t, m[3])
-			all = append(all, measured{start, end.Sub(end, start), m[1], m[4] == "KO"})
-		}
-		return all
-	}},
+	{"gatling-2.0.log", "gatling", Options{}, readGatling(`(?m)^.*\tREQUEST\t.*\t(.*)\t(\d+)\t\d+\t\d+\t(\d+)\t(OK|KO)\t.*$`)},
+	{"gatling-3.2.log", "gatling", Options{}, readGatling(`(?m)^REQUEST\t\d+\t\t(.*)\t(\d+)\t(\d+)\t(OK|KO)\t.*$`)},
+	{"gatling.log", "gatling", Options{}, readGatling(`(?m)^REQUEST\t.*\t(.*)\t(\d+)\t(\d+)\t(OK|KO)\t.*$`)},
 	{"caddy.log", "caddy", Options{}, func(t *testing.T, text []byte) (all []measured) {
 		for line := range bytes.Lines(text) {
 			var entry struct {

@@ -27,7 +27,7 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 	f, unknown := choose("", h)
 	if unknown == nil && f.Name == hist.Name {
 		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
-		if !h.isJSON() || !encoded(b.more(maxRecord, encoded)) {
+		if !isPayload(h.line) && !isBinary(h.text) && (!h.isJSON() || !encoded(b.more(maxRecord, encoded))) {
 			unknown = errors.ErrUnsupported
 		}
 	}
@@ -46,12 +46,12 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 // Guessed reports whether the options do not name the columns of the time and of the value.
 func (r *Reader) Guessed() bool {
 	o := &r.given
-	return r.hist == nil && r.format != nil && (o.Time == "" || o.Value == "" && o.End == "")
+	return r.payloads == nil && r.format != nil && (o.Time == "" || o.Value == "" && o.End == "")
 }
 
 // Takes says what the columns are taken for, for people.
 func (r *Reader) Takes() string {
-	if r.hist != nil {
+	if r.payloads != nil {
 		return "histograms in base64"
 	}
 	s, at := &r.setup, "start"
