@@ -156,8 +156,9 @@ const (
 	errorRecord
 )
 
-// simulationRecords makes lines of text of the records of a binary simulation.log, as version 3.9 writes
-// them. Numbers are big-endian. Times are 32 bits of milliseconds since the start of the run.
+// simulationRecords makes lines of text of the records of a binary simulation.log, as version 3.9
+// writes them. Numbers are big-endian. Times are 32 bits of milliseconds since the start of the
+// run.
 type simulationRecords struct {
 	text    *bufio.Reader
 	start   int64 // of the run, in milliseconds since the epoch
