@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 	_ "time/tzdata" // for machines without
@@ -38,9 +39,10 @@ const examples = `examples:
    hdrlive run.hdr -sla 'p99<=20ms' -abort        # 4 as soon as it fails
    tail -F results.jtl | hdrrec - | hdrlive -     # any other tool
 
-It waits for logs that are not there yet, and ends with Ctrl-C, SIGTERM or -for.
+It waits for logs that are not there yet, and ends with Ctrl-C, SIGTERM, SIGHUP
+or -for.
 
-exit status: 0, or 1 if an output failed, 2 for a wrong command line, 3 if
+exit status: 0, 129 after SIGHUP, or 1 if an output failed, 2 for a wrong command line, 3 if
 malformed lines were skipped, intervals had no place or logs were not read, 4
 if a limit of -sla does not hold`
 
@@ -187,6 +189,7 @@ type command struct {
 	state *live.State // keeps nothing without -state
 	start int64       // where to begin
 
+	hangup  atomic.Bool // SIGHUP has ended the run
 	outputs []live.Output
 	gate    *sinks.Gate // nil if nothing needs it
 	table   bool        // it is drawn
@@ -319,6 +322,8 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 	switch {
 	case exceeded:
 		return message.Status(message.Exceeded)
+	case r.hangup.Load():
+		return message.Status(128 + int(syscall.SIGHUP)) // systemd starts the command again
 	case !some:
 		return cmp.Or(status, errors.New("no intervals in the input"))
 	}
@@ -384,11 +389,7 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 		if err != nil {
 			return err
 		}
-		sender := p.Sender()
-		for n := 2; slices.ContainsFunc(r.senders, func(s prom.Sender) bool { return s.Address == sender.Address }); n++ {
-			sender.Address = fmt.Sprintf("%s %d", p.Sender().Address, n)
-		}
-		r.senders = append(r.senders, sender)
+		r.senders = append(r.senders, p.Sender())
 		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p})
 	}
 	for _, key := range slices.Sorted(maps.Keys(saved)) {

@@ -66,7 +66,10 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 		timer := time.AfterFunc(time.Duration(r.length)*time.Millisecond, end)
 		defer timer.Stop()
 	}
-	cli.OnInterrupt(0, end)
+	cli.OnInterrupt(0, func(hangup bool) {
+		r.hangup.Store(hangup)
+		end()
+	})
 	defer r.serve(merger)()
 	err = merger.Run(follower)
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {

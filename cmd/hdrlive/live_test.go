@@ -155,7 +155,7 @@ func TestPush(t *testing.T) {
 	clitest.WriteSeconds(all, 5, 10)
 	p.Await("more rows", func() bool { return strings.Count(r.Text(), "\n") == 2*9 })
 	p.Await("its own metrics", func() bool {
-		return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "\nhdrkit_push_sent_rows_total{receiver=\"influx "+strings.TrimPrefix(r.URL, "http://")+"\"} 18\n")
+		return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "\nhdrkit_push_sent_rows_total{receiver=\"influx "+r.URL+"/write?db=load\"} 18\n")
 	})
 	p.Await("ready", func() bool { return clitest.Fetch("http://"+at+"/readyz") == "ready\n" })
 	p.Interrupt(os.Interrupt, 0)
@@ -472,4 +472,18 @@ func TestClosed(t *testing.T) {
 		return alone.Ended()
 	})
 	alone.Ends(0) // the status of head
+}
+
+// TestHangup: SIGHUP ends the command as SIGTERM does, with a status after which systemd starts it
+// again.
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	clitest.Writers(t, dir, 3)
+	p := clitest.Start(t, nil, "hdrlive", "-idle", "1h", "-ip", dir, "-if", "node.*")
+	p.Await("a window", func() bool { return strings.Contains(p.Stdout(), "Tag=") })
+	p.Interrupt(syscall.SIGHUP, 128+int(syscall.SIGHUP))
+	if n := strings.Count(p.Stdout(), "Tag="); n != 2*3 {
+		t.Errorf("%d lines", n)
+	}
 }

@@ -39,13 +39,13 @@ func TestUnits(t *testing.T) {
 		})
 	}
 	r := clitest.Receive(t, func(int) int { return http.StatusNoContent })
-	name := "influx " + strings.TrimPrefix(r.URL, "http://")
+	name := "influx " + r.URL + "/write"
 	p := clitest.Start(t, nil, patient, append(logs, "-s", "start", "-idle", "100ms", "-unit", "ms", "-serve", "127.0.0.1:0", "-push", r.URL+"/write", "-push", r.URL+"/write?db=b")...)
 	at := p.Serves()
 	p.Await("a scrape", func() bool {
 		text := clitest.Fetch("http://" + at + "/metrics")
 		return strings.Contains(text, `latency_seconds_sum{tag="READ"} 0.57694`) && strings.Contains(text, `latency_seconds_sum{tag="insert-rt"} 0.48475392`) &&
-			strings.Count(text, "\nhdrkit_push_sent_rows_total{receiver=\""+name+"\"} ") == 1 && strings.Contains(text, "\nhdrkit_push_sent_rows_total{receiver=\""+name+" 2\"} ")
+			strings.Count(text, "\nhdrkit_push_sent_rows_total{receiver=\""+name+"\"} ") == 1 && strings.Contains(text, "\nhdrkit_push_sent_rows_total{receiver=\""+name+"?db=b\"} ")
 	})
 	p.Interrupt(os.Interrupt, 0)
 	for _, want := range []string{"tag=READ length=1,count=165i,per_second=244.96774193548387,min=0.038,", "tag=insert-rt length=1,count=77i,per_second=77,min=0.380672,"} {

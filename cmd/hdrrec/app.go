@@ -256,7 +256,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 			if !r.lateGiven {
 				g.late = soon
 			}
-			cli.OnInterrupt(live.Grace, g.interrupted)
+			cli.OnInterrupt(live.Grace, func(bool) { g.interrupted() })
 		}
 		reader, err := r.open(in, s.Inputs[n].Name)
 		if err != nil {

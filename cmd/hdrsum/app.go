@@ -173,7 +173,7 @@ func (o *options) run() (err error) {
 	}
 	if slices.ContainsFunc(o.scan.Inputs, func(input scan.Input) bool { return input.Once }) {
 		// What writes to the pipe is interrupted too, and may have more to say.
-		cli.OnInterrupt(live.Grace, func() {})
+		cli.OnInterrupt(live.Grace, func(bool) {})
 	}
 	if o.format.rows != nil {
 		return runStream(o)

@@ -101,15 +101,16 @@ func Main(c *Command) int {
 
 // An ending is what a command does when a signal interrupts it.
 type ending struct {
-	begin func()
+	begin func(hangup bool)
 	limit time.Duration
 }
 
 var endings atomic.Pointer[ending]
 
-// OnInterrupt has the first signal call begin instead of ending the process. The process has limit
+// OnInterrupt has the first signal call begin instead of ending the process. Hangup is set if that
+// is SIGHUP. The process has limit
 // to end by itself then, 0 for as long as it takes. A second signal ends it at once.
-func OnInterrupt(limit time.Duration, begin func()) { endings.Store(&ending{begin, limit}) }
+func OnInterrupt(limit time.Duration, begin func(hangup bool)) { endings.Store(&ending{begin, limit}) }
 
 // waitInterrupt returns the signal that must end the process.
 func waitInterrupt(signals <-chan os.Signal) os.Signal {
@@ -118,7 +119,7 @@ func waitInterrupt(signals <-chan os.Signal) os.Signal {
 	if e == nil {
 		return s
 	}
-	e.begin()
+	e.begin(s == syscall.SIGHUP)
 	var late <-chan time.Time
 	if e.limit > 0 {
 		late = time.After(e.limit)

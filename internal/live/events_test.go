@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -467,6 +468,10 @@ func TestUsed(t *testing.T) {
 		}
 	}
 	w.stop(false)
+	begun := filepath.Join(filepath.Dir(w.state), ".state.hdrkit-01234567.tmp") // a command was killed while it wrote
+	if err := os.WriteFile(begun, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	refused := func(size int64, want string) {
 		t.Helper()
 		if _, err := OpenState(w.state, size, new(int64), nil); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
@@ -474,6 +479,9 @@ func TestUsed(t *testing.T) {
 		}
 	}
 	refused(2000, "its windows are 1s long, not 2s")
+	if _, err := os.Stat(begun); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is there: %v", begun, err)
+	}
 	w.start()
 	w.stop(false)
 	for text, want := range map[string]string{

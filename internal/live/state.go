@@ -96,6 +96,7 @@ func OpenState(path string, size int64, from *int64, check func(key string, stat
 	if err != nil {
 		return nil, err
 	}
+	tempfile.RemoveOld(path)
 	if err = s.read(size); err == nil {
 		if err = s.check(check); err != nil {
 			err = fmt.Errorf("it is damaged: %w", err)

@@ -73,12 +73,36 @@ func Create(path string) (*File, error) {
 	return beside(path, place)
 }
 
+// RemoveOld removes what earlier processes began for the place of path and left there when they
+// were killed. No other process may write that file now.
+func RemoveOld(path string) {
+	place, err := Place(path)
+	if err != nil {
+		return
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	entries, _ := os.ReadDir(filepath.Dir(place))
+	for _, e := range entries {
+		name := filepath.Join(filepath.Dir(place), e.Name())
+		number, begins := strings.CutPrefix(name, prefix(place))
+		if hex, ends := strings.CutSuffix(number, ".tmp"); begins && ends && len(hex) == 8 && !files[name] {
+			os.Remove(name)
+		}
+	}
+}
+
+// prefix returns how the names of files begin that get a place.
+func prefix(place string) string {
+	name := filepath.Base(place)
+	name = strings.ToValidUTF8(name[:min(len(name), longName)], "")
+	return filepath.Join(filepath.Dir(place), "."+name+".hdrkit-")
+}
+
 func beside(path, place string) (*File, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	name := filepath.Base(place)
-	name = strings.ToValidUTF8(name[:min(len(name), longName)], "")
-	made, err := createNew(filepath.Join(filepath.Dir(place), "."+name+".hdrkit-"))
+	made, err := createNew(prefix(place))
 	f := &File{made, path, place}
 	if err != nil {
 		return nil, f.blame(err)

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -472,13 +473,17 @@ func (s *Summary) Add(name, text string) {
 	s.names[text] = append(s.names[text], name)
 }
 
-// Say calls say with each message and the first log that it is about.
-func (s *Summary) Say(say func(name, text string)) {
+// mostNames is the number of logs that a message names.
+const mostNames = 3
+
+// Say calls say with each message and the first logs that it is about.
+func (s *Summary) Say(say func(names, text string)) {
 	for _, text := range s.texts {
 		names := s.names[text]
-		if more := len(names) - 1; more > 0 {
+		if more := len(names) - mostNames; more > 0 {
+			names = names[:mostNames]
 			text += fmt.Sprintf(" (and %d more logs)", more)
 		}
-		say(names[0], text)
+		say(strings.Join(names, ", "), text)
 	}
 }

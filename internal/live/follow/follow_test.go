@@ -428,7 +428,7 @@ func TestMarks(t *testing.T) {
 	})
 	r.awaitLines("a", "--", "one", "--", "two")
 	r.awaitLines("b", "--", "another beginning")
-	r.awaitNotice("a is gone since the state was written; lines that were not read before are missing (and 1 more logs)")
+	r.awaitNotice("a is gone since the state was written; lines that were not read before are missing")
 	r.awaitNotice("b was truncated since the state was written; lines that were not read before are missing")
 }
 
@@ -496,7 +496,7 @@ func TestFiles(t *testing.T) {
 	})
 	r.awaitLines("node0", "--", "one")
 	r.awaitLines("node1", "--", "one")
-	r.awaitNotice("node2 too many files are open: this machine allows logs only 2; allow more with ulimit -n; trying again (and 2 more logs)")
+	r.awaitNotice("node4 too many files are open: this machine allows logs only 2; allow more with ulimit -n; trying again")
 	must(t, os.Remove(filepath.Join(dir, "node0")))
 	r.await("one of the logs that wait", func() bool { return len(r.lines) == 3 })
 	r.mu.Lock()
@@ -922,5 +922,20 @@ func TestRenamedWhileLooked(t *testing.T) {
 	defer r.mu.Unlock()
 	if len(r.lines) != 1 {
 		t.Errorf("read %q", r.lines)
+	}
+}
+
+// TestSummary: a message about many logs names the first three.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	var all Summary
+	for n := range 25 {
+		all.Add(fmt.Sprint("node", n), "is gone")
+	}
+	all.Add("node0", "is empty")
+	var said []string
+	all.Say(func(names, text string) { said = append(said, names+" "+text) })
+	if want := []string{"node0, node1, node2 is gone (and 22 more logs)", "node0 is empty"}; !slices.Equal(said, want) {
+		t.Errorf("%q, not %q", said, want)
 	}
 }

@@ -73,13 +73,13 @@ func newer(answer []byte) bool {
 	return regexp.MustCompile(`(?i)out.of.order|duplicate sample|too old sample|sample.duplicate.timestamp`).Match(answer)
 }
 
-// ReceiverName returns what messages call the receiver at an address.
+// ReceiverName returns what messages call the receiver at an address, without secrets.
 func ReceiverName(u *url.URL) string {
 	name := ReceiverOf(u)
 	if name == metric.OpenMetrics {
 		name = "remote write"
 	}
-	return name + " " + u.Host
+	return name + " " + push.Key(u)
 }
 
 // NewPusher returns what sends rows in a format to an address. The options say more.
