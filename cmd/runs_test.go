@@ -101,7 +101,7 @@ func TestModelsCompared(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if want := "mean of op rose by 48% (21..83): 556 to 842 ns. Of 4 figures 3 changed."; doc.Sentence != want {
+	if want := "mean of op rose by 48% (21..83): 554 to 822 ns. Of 4 figures 3 changed."; doc.Sentence != want {
 		t.Errorf("%q, want %q", doc.Sentence, want)
 	}
 	c := doc.Changes[0]

@@ -39,6 +39,24 @@ func (f *figure) ifAny(s *Summary) float64 {
 	return f.of(s)
 }
 
+// side returns the figure of a side of a pair: what its change compares, if that is known, such as
+// the geometric mean of several runs. Otherwise it is that of all values of the side.
+func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
+	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
+		if c := f.change(p.Change); c.known() {
+			v := c.Before
+			if s == p.After {
+				v = c.After
+			}
+			if f.head != "/s" {
+				v = t.Scale.of(v)
+			}
+			return v
+		}
+	}
+	return f.ifAny(s)
+}
+
 // figures returns the columns of a table.
 func (t *Table) figures() []figure {
 	value := func(f Figure) func(s *Summary) float64 {
@@ -73,10 +91,13 @@ func (t *Table) figures() []figure {
 			change: func(c *Change) *FigureChange { return c.Mean }},
 		{head: "max", of: value(Figure{Name: Max})},
 	}
+	if slices.Contains(t.Percentiles, 100) {
+		all[maxColumn].change = func(c *Change) *FigureChange { return c.Percentiles[100] }
+	}
 	for n := range all {
 		all[n].percentile = -1
 	}
-	for n, p := range t.Percentiles {
+	for n, p := range t.columns() {
 		all = slices.Insert(all, meanColumn+1+n, figure{
 			head:       "p" + shortest(p),
 			percentile: p,

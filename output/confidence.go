@@ -89,9 +89,9 @@ func (c *FigureChange) known() bool {
 func NewChange(before, after *Summary) *Change {
 	a, b := before.Confidence, after.Confidence
 	c := &Change{Percentiles: make(map[float64]*FigureChange), level: a.Level}
-	units := cmp.Or(after.Factor, 1) / cmp.Or(before.Factor, 1)
 	for p, e := range a.Percentiles {
-		c.Percentiles[p] = &FigureChange{Comparison: confidence.Compare(e, b.Percentiles[p].Times(units), a.Level)}
+		e, after := e.Times(cmp.Or(before.Factor, 1)), b.Percentiles[p].Times(cmp.Or(after.Factor, 1))
+		c.Percentiles[p] = &FigureChange{Comparison: confidence.Compare(e, after, a.Level)}
 	}
 	c.Rate = &FigureChange{Comparison: confidence.Compare(a.Rate, b.Rate, a.Level)}
 	return c
@@ -349,6 +349,14 @@ func fewNames(names []string) string {
 	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:mostNotes-1], ", "), len(names)-mostNotes+1)
 }
 
+// percentileName returns p99, or max.
+func percentileName(percentile float64) string {
+	if percentile == 100 {
+		return Max
+	}
+	return "p" + shortest(percentile)
+}
+
 // changeNotes returns lines that say how far the changes of pairs can be believed.
 func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	var several, partly, never []string
@@ -361,7 +369,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		var short, least []string
 		var none []int // of the percentiles
 		for n, percentile := range percentiles {
-			name, change := "p"+shortest(percentile), c.Percentiles[percentile]
+			name, change := percentileName(percentile), c.Percentiles[percentile]
 			if !change.known() {
 				short = append(short, name)
 			} else if change.Least > 10 {
@@ -419,10 +427,10 @@ func (c *Change) unproven(none []int, percentiles []float64) (text string) {
 		var names []string
 		outlier := c.outlier(percentiles[none[0]])
 		for len(none) > 0 && c.outlier(percentiles[none[0]]) == outlier {
-			names, none = append(names, "p"+shortest(percentiles[none[0]])), none[1:]
+			names, none = append(names, percentileName(percentiles[none[0]])), none[1:]
 		}
 		which, why := strings.Join(names, ", "), "the runs differ too much"
-		if n := len(percentiles) - len(names); n >= 0 && len(names) > 1 && slices.IsSorted(percentiles) && names[0] == "p"+shortest(percentiles[n]) {
+		if n := len(percentiles) - len(names); n >= 0 && len(names) > 1 && slices.IsSorted(percentiles) && names[0] == percentileName(percentiles[n]) {
 			which = names[0] + " and above"
 		}
 		if outlier != "" {

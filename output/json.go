@@ -15,6 +15,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
@@ -258,6 +259,9 @@ type DocumentPercentileChange struct {
 
 // A DocumentFigureChange is how a figure changed. What cannot be computed is null.
 type DocumentFigureChange struct {
+	// Before and After are what is compared: of several runs, the geometric means of their figures.
+	Before Number `json:"before"`
+	After  Number `json:"after"`
 	// Ratio is the figure after divided by the one before. Low and High are its interval.
 	Ratio Number `json:"ratio"`
 	Low   Number `json:"low"`
@@ -270,12 +274,20 @@ type DocumentFigureChange struct {
 	Least Number `json:"least,omitempty"`
 }
 
-// document returns a change for JSON, nil for none.
-func (c *FigureChange) document() *DocumentFigureChange {
+// document returns a change for JSON, whose figures are divided by ratio, nil for none.
+func (c *FigureChange) document(ratio float64) *DocumentFigureChange {
 	if c == nil {
 		return nil
 	}
-	d := &DocumentFigureChange{Number(c.Ratio), Number(c.Low), Number(c.High), Number(c.P), c.Significant, 0}
+	d := &DocumentFigureChange{
+		Before:      Number(unit.Divide(c.Before, ratio)),
+		After:       Number(unit.Divide(c.After, ratio)),
+		Ratio:       Number(c.Ratio),
+		Low:         Number(c.Low),
+		High:        Number(c.High),
+		P:           Number(c.P),
+		Significant: c.Significant,
+	}
 	if c.Least > 0 && !math.IsInf(c.Least, 1) {
 		d.Least = Number(c.Least)
 	}
@@ -330,11 +342,11 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 			Tag:        pair.Tag,
 			RunsBefore: max(len(c.Before), 1),
 			RunsAfter:  max(len(c.After), 1),
-			Throughput: c.Rate.document(),
-			Mean:       c.Mean.document(),
+			Throughput: c.Rate.document(1),
+			Mean:       c.Mean.document(d.UnitRatio),
 		}
 		for _, p := range percentiles {
-			change.Percentiles = append(change.Percentiles, DocumentPercentileChange{p, c.Percentiles[p].document()})
+			change.Percentiles = append(change.Percentiles, DocumentPercentileChange{p, c.Percentiles[p].document(d.UnitRatio)})
 		}
 		d.Changes = append(d.Changes, change)
 	}

@@ -75,7 +75,7 @@ func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
 		interval = "at least " + percent(low)
 	}
 	return fmt.Sprintf("%s %s by %s%% (%s): %s to %s%s.", head, verb, percent(math.Abs(c.Ratio-1)), interval,
-		significant(f.of(p.Before), 3), significant(f.of(p.After), 3), unit)
+		significant(t.side(&p, p.Before, f), 3), significant(t.side(&p, p.After, f), 3), unit)
 }
 
 // plural returns a number of things.

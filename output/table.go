@@ -20,7 +20,9 @@ import (
 // blocks below each other. Each row ends with a sparkline of the maximum over time, if summaries
 // have [Maxima].
 type Table struct {
-	Scale       Scale
+	Scale Scale
+	// Percentiles are those of columns. Of 100, the maximum, which always has a column, it says
+	// that its changes are looked at, too.
 	Percentiles []float64
 	// Shares are figures of [Over], in columns behind the percentiles.
 	Shares []Figure
@@ -65,6 +67,7 @@ const (
 	periodColumn
 	minColumn
 	meanColumn
+	maxColumn // before percentiles come between
 )
 
 // Lengths of sparklines, in characters.
@@ -120,8 +123,8 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 		g := t.newGrid("tag", "")
 		for _, p := range pairs {
 			g.rows = append(g.rows,
-				slices.Concat([]cell{{text: p.name()}, {text: "before"}}, t.cells(p.Before, digits)),
-				slices.Concat([]cell{{}, {text: "after"}}, t.cells(p.After, digits)),
+				slices.Concat([]cell{{text: p.name()}, {text: "before"}}, t.sideCells(&p, p.Before, digits)),
+				slices.Concat([]cell{{}, {text: "after"}}, t.sideCells(&p, p.After, digits)),
 				slices.Concat([]cell{{}, {text: "change"}}, t.changes(p)))
 		}
 		if slices.ContainsFunc(all, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
@@ -154,7 +157,7 @@ func (t *Table) Changes(p Pair) (headings []string, rows [3][]string) {
 	for _, f := range t.figures() {
 		headings = append(headings, f.head)
 	}
-	for n, cells := range [][]cell{t.cells(p.Before, 4), t.cells(p.After, 4), t.changes(p)} {
+	for n, cells := range [][]cell{t.sideCells(&p, p.Before, 4), t.sideCells(&p, p.After, 4), t.changes(p)} {
 		for _, c := range cells {
 			rows[n] = append(rows[n], c.text)
 		}
@@ -182,6 +185,11 @@ func (t *Table) newGrid(labels ...string) *grid {
 	return g
 }
 
+// columns returns the percentiles that have a column beside the maximum.
+func (t *Table) columns() []float64 {
+	return slices.DeleteFunc(slices.Clone(t.Percentiles), func(p float64) bool { return p == 100 })
+}
+
 // leaveOutMore lets columns go where a row should fit: percentiles above 99.9, the highest first,
 // then those between the median and 99, then the rate. A narrow terminal has several blocks
 // instead.
@@ -190,8 +198,9 @@ func (t *Table) leaveOutMore(g *grid) {
 		return
 	}
 	for _, leave := range []func(p float64) bool{func(p float64) bool { return p > 99.9 && p < 100 }, func(p float64) bool { return p > 50 && p < 99 }} {
-		for n := len(t.Percentiles) - 1; n >= 0; n-- {
-			if leave(t.Percentiles[n]) {
+		percentiles := t.columns()
+		for n := len(percentiles) - 1; n >= 0; n-- {
+			if leave(percentiles[n]) {
 				g.optional = append(g.optional, g.labels+meanColumn+1+n)
 			}
 		}
@@ -200,10 +209,19 @@ func (t *Table) leaveOutMore(g *grid) {
 }
 
 // cells returns the figures of a summary, which may be nil.
-func (t *Table) cells(s *Summary, digits int) (all []cell) {
+func (t *Table) cells(s *Summary, digits int) []cell {
+	return t.cellsOf(s, digits, func(f *figure) float64 { return f.ifAny(s) })
+}
+
+// sideCells returns the figures of a side of a pair, which may be nil.
+func (t *Table) sideCells(p *Pair, s *Summary, digits int) []cell {
+	return t.cellsOf(s, digits, func(f *figure) float64 { return t.side(p, s, f) })
+}
+
+func (t *Table) cellsOf(s *Summary, digits int, of func(f *figure) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
-		v := f.ifAny(s)
+		v := of(&f)
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 		case f.text != nil:

@@ -25,18 +25,31 @@ type Comparison struct {
 	P float64
 	// Seconds is the length of the shorter one of two runs, 0 for several runs a side.
 	Seconds float64
+	// Before and After are the figures that Ratio compares. Those of several runs are geometric
+	// means.
+	Before, After float64
 
 	// deviation is the standard error of the logarithm of the ratio, and freedom its degrees of
 	// freedom.
 	deviation, freedom float64
 }
 
-var nothing = Comparison{none, none, none, none, 0, none, none}
+var nothing = Comparison{
+	Ratio:     none,
+	Low:       none,
+	High:      none,
+	P:         none,
+	Before:    none,
+	After:     none,
+	deviation: none,
+	freedom:   none,
+}
 
 // Compare compares one run with another, each cut into parts of equal time: see the package
 // comment. The interval knows only what varies within the runs. Ratios with zero have no interval.
 func Compare(before, after Estimate, level float64) Comparison {
 	c := nothing
+	c.Before, c.After = before.Value, after.Value
 	if ratio := after.Value / before.Value; before.Value > 0 && after.Value > 0 && !math.IsInf(ratio, 1) {
 		c.Ratio = ratio
 	}
@@ -156,10 +169,11 @@ type RunFigure struct{ Value, Slot float64 }
 // without that, runs that all have one slot are certain of a change to the next one.
 func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	c := nothing
-	a, va := logMean(before)
-	b, vb := logMean(after)
-	change := b - a
-	c.Ratio, c.deviation = math.Exp(change), math.Sqrt(va+vb)
+	a, va := geometricMean(before)
+	b, vb := geometricMean(after)
+	change := math.Log(b / a)
+	c.Before, c.After = a, b
+	c.Ratio, c.deviation = b/a, math.Sqrt(va+vb)
 	if c.deviation == 0 { // as of runs that are copies
 		c.Low = c.Ratio
 		c.High = c.Ratio
@@ -178,26 +192,29 @@ func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	return c
 }
 
-// logMean returns the mean of the logarithms of figures, and the variance of that mean. They are
+// geometricMean returns the geometric mean of figures, and the variance of its logarithm. They are
 // not numbers if there is nothing to compute them from, or if a figure is not above zero.
-func logMean(x []RunFigure) (mean, variance float64) {
+func geometricMean(x []RunFigure) (mean, variance float64) {
+	if len(x) == 0 {
+		return none, none
+	}
 	n := float64(len(x))
-	squares := 0.0
+	logs := make([]float64, len(x)) // of the ratios to the first one: the mean of copies is exact
+	sum := 0.0
 	slots := 0.0
-	for _, f := range x {
+	for i, f := range x {
 		if !(f.Value > 0) || math.IsInf(f.Value, 1) {
 			return none, none
 		}
-		mean += math.Log(f.Value) / n
+		logs[i] = math.Log(f.Value / x[0].Value)
+		sum += logs[i] / n
 		slots += f.Slot * f.Slot / 12 / n
 	}
-	for _, f := range x {
-		squares += (math.Log(f.Value) - mean) * (math.Log(f.Value) - mean)
+	squares := 0.0
+	for _, v := range logs {
+		squares += (v - sum) * (v - sum)
 	}
-	if len(x) == 0 {
-		mean = none
-	}
-	return mean, (squares/(n-1) + slots) / n
+	return x[0].Value * math.Exp(sum), (squares/(n-1) + slots) / n
 }
 
 // Least returns the change, as a ratio above 1, that such runs mostly find, where Holm corrects for

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // A Change is how far a figure may be from that of the baseline: so many percent, or so much. What
@@ -120,6 +123,82 @@ func (l *Limit) Printing(scale unit.Scale) *Limit {
 	}
 	printing.Change = &change
 	return &printing
+}
+
+// judgeChange checks a limit of a change. Of several runs it checks what was compared: the
+// geometric means of their figures.
+func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
+	l := v.Limit
+	base := Find(f.Baseline, s.Tag)
+	switch {
+	case base == nil:
+		v.Missing = "no intervals with this tag before"
+		return
+	case base.Counts().TotalCount() == 0:
+		v.Missing = "no values before"
+		return
+	}
+	v.Baseline = l.Of(base, f.Scale)
+	change := changeOf(f.Pairs, s.Tag)
+	var c confidence.Comparison
+	why := ""
+	if l.Name != output.Count { // which is no sample of anything
+		c, why = l.compare(change, f.Scale)
+	}
+	if why == "" && several(f.Pairs, s.Tag) {
+		v.Baseline, v.Value = c.Before, c.After
+	}
+	v.Bound = l.Bound(v.Baseline)
+	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+		v.Value, v.Missing = 0, "the period is zero"
+		return
+	}
+	v.decide(v.keeps(v.Value))
+	switch {
+	case why != "":
+		v.undecided(why)
+	case l.Name != output.Count:
+		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline
+		v.decideInterval(change.Needs(c, v.Bound/v.Baseline, l.AtLeast))
+	}
+}
+
+// changeOf returns how the figures of a tag changed, nil if that is not known.
+func changeOf(pairs []output.Pair, tag []byte) *output.Change {
+	if n, ok := slices.BinarySearchFunc(pairs, tag, func(p output.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }); ok {
+		return pairs[n].Change
+	}
+	return nil
+}
+
+// several reports whether several runs a side are compared.
+func several(pairs []output.Pair, tag []byte) bool {
+	change := changeOf(pairs, tag)
+	return change != nil && change.Before != nil
+}
+
+// compare returns how the figure of a limit changed, or why there is no interval.
+func (l *Limit) compare(change *output.Change, scale unit.Scale) (c confidence.Comparison, why string) {
+	why = "too short for an interval"
+	switch {
+	case change == nil:
+		return c, "there are no intervals"
+	case change.Before != nil:
+		c = change.Of(func(s *output.Summary) confidence.RunFigure {
+			return confidence.RunFigure{Value: l.Of(s, scale), Slot: output.RunFigureOf(s, l.Figure).Slot}
+		})
+		why = "the runs are too few, or a figure is zero"
+	case l.Name == output.Throughput:
+		c = change.Rate.Comparison
+	case l.Name == "":
+		c = change.Percentiles[l.Percentile].Comparison
+	default:
+		return c, "the " + l.name() + " of one run has no interval: give several runs a side"
+	}
+	if math.IsNaN(c.Low) || math.IsNaN(c.High) {
+		return c, why
+	}
+	return c, ""
 }
 
 // changed says by how much a figure changed, in the terms of its limit: +23%. It has more digits if

@@ -16,7 +16,6 @@ import (
 	"text/tabwriter"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -278,7 +277,6 @@ type Verdict struct {
 	Value, Bound, Baseline float64
 	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
-	needs     string  // how long runs must be to decide
 	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
 	// Note says why the limit is undecided, or why the statistic itself was checked although an
 	// interval was asked for.
@@ -373,17 +371,8 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	}
 	v.Value = l.Of(s, f.Scale)
 	if l.Change != nil {
-		base := Find(f.Baseline, s.Tag)
-		switch {
-		case base == nil:
-			v.Missing = "no intervals with this tag before"
-			return v
-		case base.Counts().TotalCount() == 0:
-			v.Missing = "no values before"
-			return v
-		}
-		v.Baseline = l.Of(base, f.Scale)
-		v.Bound = l.Bound(v.Baseline)
+		v.judgeChange(s, f)
+		return v
 	}
 	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 		v.Value, v.Missing = 0, "the period is zero"
@@ -392,6 +381,9 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	v.slack = math.Abs(v.Value - l.best(v.Value, s, f.Scale))
 	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
+	if several(f.Pairs, s.Tag) && v.Note == "" && l.Name != output.Count && l.Name != output.Over {
+		v.Note = "of all runs together"
+	}
 	return v
 }
 
@@ -421,11 +413,6 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	switch {
 	case l.Name == "count":
 		return // it is no sample of anything
-	case l.Change != nil:
-		v.believeChange(s, f)
-		if v.Note != "" {
-			v.undecided(v.Note)
-		}
 	case s.Confidence == nil:
 		return
 	case l.Name == "" || l.Name == "throughput":
@@ -443,9 +430,14 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	default:
 		v.Note = "the " + l.name() + " has no interval"
 	}
-	if v.Note != "" {
-		return
+	if v.Note == "" {
+		v.decideInterval("")
 	}
+}
+
+// decideInterval judges by the interval. Needs says how long runs must be to decide.
+func (v *Verdict) decideInterval(needs string) {
+	l := v.Limit
 	// The side of the interval that keeps the limit more easily, and the other one.
 	better, worse := v.Low, v.High
 	if l.AtLeast {
@@ -456,8 +448,8 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		v.undecided("the interval includes the bound")
 		if v.Worse {
 			v.Note = Unproven
-			if v.needs != "" {
-				v.Note += ". " + v.needs
+			if needs != "" {
+				v.Note += ". " + needs
 			}
 		}
 	}
@@ -473,41 +465,6 @@ func (v *Verdict) undecided(why string) {
 
 // Unproven says what a verdict means that is undecided, and whose statistic is beyond the bound.
 const Unproven = "looks worse, not proven"
-
-// believeChange sets the interval of a relative limit, or a note that says why there is none.
-func (v *Verdict) believeChange(s *output.Summary, f *Figures) {
-	l := v.Limit
-	var change *output.Change
-	if n, ok := slices.BinarySearchFunc(f.Pairs, s.Tag, func(p output.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }); ok {
-		change = f.Pairs[n].Change
-	}
-	var c confidence.Comparison
-	switch {
-	case change == nil:
-		v.Note = "there are no intervals"
-		return
-	case change.Before != nil:
-		c = change.Of(func(s *output.Summary) confidence.RunFigure {
-			return confidence.RunFigure{Value: l.Of(s, f.Scale), Slot: output.RunFigureOf(s, l.Figure).Slot}
-		})
-		v.Note = "the runs are too few, or a figure is zero"
-	case l.Name == "throughput":
-		c = change.Rate.Comparison
-		v.Note = "too short for an interval"
-	case l.Name == "":
-		c = change.Percentiles[l.Percentile].Comparison
-		v.Note = "too short for an interval"
-	default:
-		v.Note = "the " + l.name() + " of one run has no interval: give several runs a side"
-		return
-	}
-	if !math.IsNaN(c.Low) && !math.IsNaN(c.High) {
-		v.Low = c.Low * v.Baseline
-		v.High = c.High * v.Baseline
-		v.Note = ""
-		v.needs = change.Needs(c, v.Bound/v.Baseline, l.AtLeast)
-	}
-}
 
 // name returns the name of a statistic for people.
 func (l *Limit) name() string { return strings.Replace(l.Name, output.Over, "share", 1) }

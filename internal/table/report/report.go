@@ -122,10 +122,9 @@ func Scale(s unit.Scale, units *logs.Units) output.Scale {
 
 // Table returns a table, which always has the maximum. It fits a width, 0 for a file.
 func Table(s output.Scale, figures Figures, markdown bool, width int, colour bool) *output.Table {
-	percentiles := slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool { return p == 100 })
 	return &output.Table{
 		Scale:       s,
-		Percentiles: percentiles,
+		Percentiles: figures.Percentiles,
 		Shares:      figures.Shares,
 		Markdown:    markdown,
 		Width:       width,
