@@ -29,6 +29,9 @@ type firefox struct {
 
 func newFirefox(t *testing.T) *firefox {
 	t.Helper()
+	if os.Getenv("HDRKIT_FIREFOX") == "" {
+		t.Skip("set HDRKIT_FIREFOX=1 to run tests with Firefox")
+	}
 	clitest.RequireTools(t, "firefox-esr")
 	profile := t.TempDir()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // for a free port
