@@ -241,8 +241,13 @@ func Correct(pairs []Pair, percentiles []float64) {
 
 // Above returns how many values rank above a percentile.
 func Above(h *histogram.Histogram, percentile float64) int64 {
-	rank := math.Ceil(math.Nextafter(percentile, 0) * float64(h.TotalCount()) / 100)
-	return h.TotalCount() - int64(min(rank, float64(h.TotalCount())))
+	return AboveOf(h.TotalCount(), percentile)
+}
+
+// AboveOf returns how many of count values rank above a percentile.
+func AboveOf(count int64, percentile float64) int64 {
+	rank := math.Ceil(math.Nextafter(percentile, 0) * float64(count) / 100)
+	return count - int64(min(rank, float64(count)))
 }
 
 // IntervalText returns an interval, with its limits as text, or an empty text if it has none.

@@ -238,18 +238,15 @@ type summed struct {
 	Throughput            float64
 	Min, Mean, Max        float64
 	Percentiles           []struct {
-		Value float64
+		Percentile, Value float64
 	}
 }
 
-// sums returns what hdrsum says of the intervals that start in [from, to).
+// sums returns what hdrsum says of the intervals that start from a time to another one.
 func sums(t *testing.T, hdrsum string, from, to float64, log string) (all []summed) {
 	t.Helper()
-	// Starts are whole milliseconds. A view leaves out an interval that starts at its end.
-	bound := func(v, millis float64) string {
-		return strconv.FormatFloat((math.Ceil(max(v, 0)*1000)+millis)/1000, 'f', 3, 64)
-	}
-	args := []string{"-q", "-s", bound(from, 0), "-e", bound(to, -1), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log}
+	bound := func(v float64) string { return strconv.FormatFloat(max(v, 0), 'f', 3, 64) }
+	args := []string{"-q", "-s", bound(from), "-e", bound(to), "-st", "json", "-p", "50,90,99,99.9,99.99", "-if", log}
 	out, err := exec.Command(hdrsum, args...).Output()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 {
 		return nil // there are none

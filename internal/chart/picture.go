@@ -9,11 +9,13 @@ package chart
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
 )
 
 // A Picture is a chart and its looks.
@@ -150,6 +152,11 @@ func (s *Series) Max() float64 {
 	return max(highest, s.Curve.Max())
 }
 
+// WithValues returns the series whose curve has values.
+func WithValues(all []Series) []Series {
+	return slices.DeleteFunc(slices.Clone(all), func(s Series) bool { return s.Curve.Count == 0 })
+}
+
 // A Line is one measure of a series over time.
 type Line struct {
 	// Name is the name of the measure, such as "max" or "p99.9".
@@ -279,6 +286,15 @@ type Summary struct {
 	Percentiles []float64 `json:"percentiles"` // at Levels
 	// Limited are the values that the limits are for, in the order of the limits.
 	Limited []float64 `json:"limited,omitempty"`
+}
+
+// Knows reports whether a row has a value at a percentile, and others above it: otherwise it is the
+// maximum, which a few values reach. At 100 that is whether it has any.
+func (s *Summary) Knows(percentile float64) bool {
+	if percentile >= 100 {
+		return s.Count > 0
+	}
+	return output.AboveOf(s.Count, percentile) > 0
 }
 
 // Levels are the percentiles of the table.

@@ -16,7 +16,7 @@ import (
 func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Percentiles, p, whole, outer)
 	facet := p != whole
-	shown, _ := chart.Highest(p.Series, func(s *chart.Series) float64 { return s.Curve.Max() }, chart.MostTogether)
+	shown, _ := chart.Highest(chart.WithValues(p.Series), func(s *chart.Series) float64 { return s.Curve.Max() }, chart.MostTogether)
 	groups, _ := chart.GroupsOf(shown)
 	styles := chart.Styles(groups, nil)
 	on := whole.Series
@@ -74,8 +74,8 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			pn.drawCurve(c.styled(styles[i][0]), shown[i].Curve.Points(), !facet)
 		}
 		pn.drawSteps(steps)
-		top := slices.MaxFunc(shown, func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }).Curve
-		if !facet {
+		if !facet && len(shown) > 0 {
+			top := slices.MaxFunc(shown, func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }).Curve
 			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
 		}
 	}

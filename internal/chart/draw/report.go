@@ -111,6 +111,9 @@ func (pn *panel) drawLevels() {
 		at := pn.X(axis.Nines(level))
 		shown, _ := chart.Highest(pn.Summary, func(s *chart.Summary) float64 { return s.Max }, chart.MostTogether) // which have a curve
 		for _, s := range shown {
+			if !s.Knows(level) {
+				continue
+			}
 			v := s.Percentiles[n]
 			pn.dot(pn.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
 			if len(pn.Summary) == 1 {
@@ -218,24 +221,34 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		columns[0].texts = append(columns[0].texts, axis.Value("", float64(s.Count)))
 		columns[1].texts = append(columns[1].texts, axis.Value("", s.PerSecond))
 	}
-	value := func(heading string, of func(s *chart.Summary) float64) {
+	value := func(heading string, percentile float64, of func(s *chart.Summary) float64) {
 		col := column{heading: heading}
 		for i := range shown {
-			col.texts = append(col.texts, axis.Value(p.Unit, of(&shown[i])))
+			text := "-"
+			if shown[i].Knows(percentile) {
+				text = axis.Value(p.Unit, of(&shown[i]))
+			}
+			col.texts = append(col.texts, text)
 		}
 		columns = append(columns, col)
 	}
 	for n, level := range chart.Levels {
 		if level == 50 || level == 99 || level == 99.9 {
-			value(fmt.Sprint("p", level), func(s *chart.Summary) float64 { return s.Percentiles[n] })
+			value(fmt.Sprint("p", level), level, func(s *chart.Summary) float64 { return s.Percentiles[n] })
 		}
 	}
-	value("max", func(s *chart.Summary) float64 { return s.Max })
+	value("max", 100, func(s *chart.Summary) float64 { return s.Max })
 	for n, l := range p.Limits {
 		col := column{heading: l.Name() + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)}
 		for _, s := range shown {
 			fails := s.Limited[n] > l.Value
-			col.texts = append(col.texts, map[bool]string{false: "holds", true: "fails: " + axis.Value(p.Unit, s.Limited[n])}[fails])
+			text := "holds"
+			if fails {
+				text = "fails: " + axis.Value(p.Unit, s.Limited[n])
+			} else if s.Count == 0 {
+				text = "-"
+			}
+			col.texts = append(col.texts, text)
 			col.failing = append(col.failing, fails)
 		}
 		columns = append(columns, col)

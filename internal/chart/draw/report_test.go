@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdrkit/internal/chart"
@@ -22,17 +23,59 @@ func TestLevels(t *testing.T) {
 	for n := range 30 {
 		series.Label = fmt.Sprint("tag", n)
 		own.Series = append(own.Series, series)
-		own.Summary = append(own.Summary, chart.Summary{Label: series.Label, Max: curve.Max(), Percentiles: []float64{valueAt(&curve, 50), valueAt(&curve, 90), valueAt(&curve, 99), valueAt(&curve, 99.9), valueAt(&curve, 99.99)}})
+		row := chart.Summary{Label: series.Label, Count: 5000, Max: curve.Max()}
+		for _, level := range chart.Levels {
+			row.Percentiles = append(row.Percentiles, valueAt(&curve, level))
+		}
+		own.Summary = append(own.Summary, row)
 	}
 	var svg bytes.Buffer
 	if err := WriteSVG(&svg, &own); err != nil {
 		t.Fatal(err)
 	}
-	dots := regexp.MustCompile(`<path d="M[^"]*C[^"]*" style="fill:#222222`).FindAll(svg.Bytes(), -1)
+	dots := levelDots.FindAll(svg.Bytes(), -1)
 	if len(dots) != 3*chart.MostTogether {
 		t.Errorf("%d percentiles are marked", len(dots))
 	}
 }
+
+// TestUnknownFigures proves that a report has no figures of a tag without values, and no percentile
+// that no value lies above: neither in its table nor on a curve.
+func TestUnknownFigures(t *testing.T) {
+	t.Parallel()
+	p := pagetest.Collect(t, chart.Report, &chart.Collector{WindowBytes: 1 << 20}, 2, func(n int) (string, float64, float64, []int64) {
+		return []string{"few", "none"}[n], 0, 1, [][]int64{{5e6, 7e6, 9e6}, nil}[n]
+	})
+	p.Unit = "ns"
+	for n, values := range [][]int64{{5e6, 7e6, 9e6}, nil} {
+		h := pagetest.HistogramOf(t, 3, values)
+		s := &p.Series[n]
+		s.Curve = chart.CurveOf(h, 1)
+		p.Summary = append(p.Summary, chart.SummaryOf(s.Label, h, 1, 1, 1000, nil))
+	}
+	boxes := texts(t, p)
+	var figures []string
+	for _, heading := range []string{"p50", "p99", "p99.9", "max"} {
+		n := slices.IndexFunc(boxes, func(box textBox) bool { return box.text == heading })
+		figures = append(figures, boxes[n+1].text, boxes[n+2].text)
+	}
+	if want := []string{"7 ms", "-", "-", "-", "-", "-", "9.003 ms", "-"}; !slices.Equal(figures, want) {
+		t.Errorf("%q, want %q", figures, want)
+	}
+	if slices.ContainsFunc(boxes, func(box textBox) bool { return strings.HasPrefix(box.text, "none,") }) {
+		t.Error("a tag without values has a curve")
+	}
+	var svg bytes.Buffer
+	if err := WriteSVG(&svg, p); err != nil {
+		t.Fatal(err)
+	}
+	if dots := levelDots.FindAll(svg.Bytes(), -1); len(dots) != 1 {
+		t.Errorf("%d percentiles are marked, want the median", len(dots))
+	}
+}
+
+// levelDots are what marks the percentiles of a curve.
+var levelDots = regexp.MustCompile(`<path d="M[^"]*C[^"]*" style="fill:#222222`)
 
 // TestOneValue proves that a curve of one value is not one of "1 values".
 func TestOneValue(t *testing.T) {

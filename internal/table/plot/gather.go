@@ -552,6 +552,17 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 	} else if len(p.Series) <= chart.MostTogether {
 		p.Notes = append(p.Notes, g.changes()...)
 	}
+	if g.Type.Chart.Marks == chart.Curves && len(chart.WithValues(p.Series)) > 0 {
+		var empty []string
+		for _, s := range p.Series {
+			if s.Curve.Count == 0 {
+				empty = append(empty, chart.Named(s.Label))
+			}
+		}
+		if empty != nil {
+			p.Notes = append(p.Notes, "No values: "+strings.Join(empty, ", ")+".")
+		}
+	}
 	banded := slices.ContainsFunc(p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 })
 	if banded && g.sides.Runs {
 		p.Notes = append(p.Notes, fmt.Sprintf("The pale band reaches from the lowest to the highest run. It is paler where fewer than %d values lie above it.", chart.FewAbove))

@@ -282,11 +282,11 @@ function readCurve() {
 
 // describe says which span and which precision the page shows.
 function describe() {
-  const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(view.to, true);
+  const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(whole ? view.to : view.last, true);
   const start = !data.absolute && data.dated ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
   const recent = data.recent ? ', and of ' + relativeStep(data.recent.window) + ' from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + relativeStep(data.window) + recent + '.' : '';
-  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + ' (without the end).') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + ratedText() + (whole && !data.live ? '' : windows);
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + '.') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + ratedText() + (whole && !data.live ? '' : windows);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'

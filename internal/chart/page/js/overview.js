@@ -31,6 +31,7 @@ export function sparkline(points, from, to, scale) {
 
 // rangeOf returns a bar from the median to the maximum, with a gap at the 99th percentile.
 export function rangeOf(row, scale) {
+  if (!row.count) return '';
   const [from, mark, to] = [row.percentiles[0], row.percentiles[2], row.max].map(v => width * scale(v)), bar = (a, b) => b > a ? 'M' + a.toFixed(1) + ' 7H' + b.toFixed(1) + 'v6H' + a.toFixed(1) + 'z' : '';
   return bar(from, mark - 1) + bar(mark + 1, to) + 'M' + (mark - 1).toFixed(1) + ' 3h2v14h-2z';
 }

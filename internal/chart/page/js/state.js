@@ -49,13 +49,17 @@ export class View {
     return move !== 0 && this.show(this.from + move, this.to + move);
   }
 
-  // address returns the part of the page's address that leads to the view. That of the whole range is empty, unless always is set.
-  address(always) { return this.isWhole && !always ? '' : 't=' + this.from / 1000 + ',' + this.to / 1000; }
+  // last returns the last millisecond at which an interval of the view can start.
+  get last() { return this.to - 1; }
+
+  // address returns the part of the page's address that leads to the view: the intervals that hdrsum has with -s and -e of both
+  // numbers. That of the whole range is empty, unless always is set.
+  address(always) { return this.isWhole && !always ? '' : 't=' + this.from / 1000 + ',' + this.last / 1000; }
 
   // follow shows the view of a fragment.
   follow(fragment) {
     const found = /[#&]t=(-?[\d.]+),(-?[\d.]+)/.exec(fragment);
-    const next = found ? this.snap(Number(found[1]) * 1000, Number(found[2]) * 1000) : [this.whole.from, this.whole.to];
+    const next = found ? this.snap(Number(found[1]) * 1000, Number(found[2]) * 1000 + 1) : [this.whole.from, this.whole.to];
     if (next) [this.from, this.to] = next;
   }
 }

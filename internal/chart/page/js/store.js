@@ -200,7 +200,7 @@ export function sumOf(series, from, to) {
 }
 
 // rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from a percentile one bit lower.
-function rankOf(percentile, count) {
+export function rankOf(percentile, count) {
   const lower = new Float64Array([percentile]);
   new BigInt64Array(lower.buffer)[0]--;
   return Math.min(Math.max(Math.ceil(lower[0] * count / 100), 1), count);

@@ -1,5 +1,6 @@
 // The table of summaries, and its text as CSV.
 import { scaleFor, titled, significant, known } from './numbers.js';
+import { rankOf } from './store.js';
 
 export const levels = [50, 90, 99, 99.9, 99.99];
 
@@ -8,6 +9,10 @@ export function rowOf({ label, curve }, valueAt) {
   const max = curve.v.at(-1);
   return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
 }
+
+// ifAny gets a value of a row that has values, and percentileOf one that has values above it: the others have none, null.
+const ifAny = get => r => r.count ? get(r) : null;
+const percentileOf = (i, get) => r => r.count && rankOf(levels[i], r.count) < r.count ? get(r)[i] : null;
 
 // columnsOf returns the columns of a table of rows: a key, a title, whether changes are shown, and how to get a value and print
 // it. A narrow table has percentiles and verdicts before counts.
@@ -20,18 +25,19 @@ export function columnsOf(rows, unit, limits = [], narrow = false) {
     plain('intervals', r => r.intervals, whole),
     { key: 'count', name: 'values', changes: true, get: r => r.count, text: whole },
     { key: '/s', name: 'values/s', changes: true, get: r => r.perSecond, text: v => significant(v, 6) },
-    valued('min', r => r.min), valued('mean', r => r.mean),
+    valued('min', ifAny(r => r.min)), valued('mean', ifAny(r => r.mean)),
   ], figures = [
-    ...levels.map((l, i) => valued('p' + l, r => r.percentiles[i], r => (r.lows || r.percentiles)[i])), valued('max', r => r.max),
+    ...levels.map((l, i) => valued('p' + l, percentileOf(i, r => r.percentiles), percentileOf(i, r => r.lows || r.percentiles))), valued('max', ifAny(r => r.max)),
     ...limits.map((l, i) => plain(l.label, r => r.verdicts?.[i], v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v])),
   ];
   return narrow ? [tag, ...figures, ...counts] : [tag, ...counts, ...figures];
 }
 
-// textOf returns what a cell shows: nothing where there is no value.
+// textOf returns what a cell shows: "-" where there is no value, and nothing where the row cannot have one.
 export function textOf(column, row) {
   const v = column.get(row);
-  return v === null || v === undefined || Number.isNaN(v) || v === Infinity ? '' : column.text(v, row);
+  if (v === undefined) return '';
+  return v === null || Number.isNaN(v) || v === Infinity ? '-' : column.text(v, row);
 }
 
 // changeOf returns how a cell of a log differs from that of the log before: as hdrdiff prints it, or without an interval in a
@@ -39,6 +45,7 @@ export function textOf(column, row) {
 export function changeOf({ key, changes, get }, { before, changed, ...row }) {
   if (!before || !changes) return '';
   if (changed) return changed[key] ?? '';
+  if (get(row) === null || get(before) === null) return '';
   const percent = 100 * (get(row) / get(before) - 1);
   let decimals = 1; // more if a fall that leaves something would be one by 100%
   while (percent > -100 && decimals < 10 && (-percent).toFixed(decimals).startsWith('100')) decimals++;
@@ -57,7 +64,7 @@ export function csvOf(rows, unit) {
   const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';
   const named = name => titled(scaleFor(unit, 1), name);
   const head = ['tag', 'intervals', 'values', 'values/s', ...['min', 'mean', ...levels.map(l => 'p' + l), 'max'].map(named)];
-  const lines = rows.map(r => [quoted(r.label), r.intervals, r.count, r.perSecond, r.min, r.mean, ...r.percentiles, r.max]
+  const lines = rows.map(r => [quoted(r.label), r.intervals, r.count, r.perSecond, ...r.count ? [r.min, r.mean] : ['', ''], ...levels.map((_, i) => r.count ? r.percentiles[i] : ''), r.count ? r.max : '']
     .map(v => v === null || v === undefined || v === Infinity || Number.isNaN(v) ? '' : v).join(','));
   return [head.map(quoted).join(','), ...lines].join('\r\n') + '\r\n';
 }

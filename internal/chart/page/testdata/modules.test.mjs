@@ -93,13 +93,20 @@ test('merged lines', async () => {
 test('the view', () => {
   const view = new View({ from: 0, to: 100000 }, {});
   assert.ok(view.show(26000, 31000.4));
-  assert.equal(view.address(), 't=26,31');
+  assert.equal(view.address(), 't=26,30.999');
   assert.ok(view.pan(0.5) && view.pan(-10));
-  assert.equal(view.address(), 't=0,5');
+  assert.equal(view.address(), 't=0,4.999');
   assert.ok(view.back() && view.back() && view.back() && !view.back());
   assert.ok(view.isWhole);
   view.follow('#t=99,200');
-  assert.equal(view.address(), 't=99,100');
+  assert.equal(view.address(), 't=99,99.999');
+  // As -s and -e: an interval that starts at the second number belongs to the view.
+  view.follow('#t=20,49');
+  const starts = Array.from({ length: 100 }, (_, n) => ({ start: 1000 * n }));
+  assert.equal(store.startsIn(starts, view.from, view.to).length, 30);
+  const { from, to } = view;
+  view.follow('#' + view.address());
+  assert.deepEqual([view.from, view.to], [from, to]);
   view.follow('#rubbish');
   assert.ok(view.isWhole);
   const windows = new View({ from: 0, to: 100000 }, { window: 16000, windowAt: -3000, recent: { from: 80000, window: 1000 } });
@@ -109,6 +116,8 @@ test('the view', () => {
   assert.deepEqual([windows.from, windows.to], [13000, 86000]);
   windows.follow('#t=81.2,85.5');
   assert.deepEqual([windows.from, windows.to], [81000, 86000]);
+  windows.follow('#t=13,44.999');
+  assert.deepEqual([windows.from, windows.to], [13000, 45000]);
 });
 
 test('rates', async () => {
@@ -186,28 +195,39 @@ test('texts at marks do not overlap', () => {
 });
 
 test('the overview', () => {
-  const rows = [{ percentiles: [1, 2, 4, 8, 16], max: 16 }, { percentiles: [2, 3, 4, 5, 6], max: 64 }], scale = overview.scaleOf(rows);
+  const rows = [{ count: 9, percentiles: [1, 2, 4, 8, 16], max: 16 }, { count: 9, percentiles: [2, 3, 4, 5, 6], max: 64 }], scale = overview.scaleOf(rows);
   assert.equal(scale(64), 1);
   assert.ok(scale(1) < scale(4) && scale(4) < scale(16) && scale(0) === 0);
   const points = [{ start: 0, end: 1000, value: 64 }, { start: 3000, end: 3000, value: 1 }, { start: 9000, end: 10000, value: 16 }], columns = overview.sparkline(points, 0, 10000, scale).split('M').slice(1);
   assert.equal(columns.length, 4 + 1 + 4);
   assert.ok(columns[0].startsWith('0 18V0.0') && columns.at(-1).startsWith('78 18V'));
+  assert.equal(overview.rangeOf({ count: 0, percentiles: [0, 0, 0, 0, 0], max: 0 }, scale), '');
   assert.match(overview.rangeOf(rows[0], scale), /^M11\.4 7H33.*M.* 7H57.*h2v14h-2z$/);
 });
 
 test('the table', () => {
-  const rows = [{ label: '=1+1', intervals: 2, count: 3, perSecond: null, min: 1, mean: 2, percentiles: [1, 2, 3, 4, 5], max: 12345.678 },
-    { label: 'b', intervals: 9, count: 1, perSecond: 0.5, min: 1, mean: 2, percentiles: [1, 2, 3, 4, 5], max: 6 }];
+  const rows = [{ label: '=1+1', intervals: 2, count: 300000, perSecond: null, min: 1, mean: 2, percentiles: [1, 2, 3, 4, 5], max: 12345.678 },
+    { label: 'b', intervals: 9, count: 100000, perSecond: 0.5, min: 1, mean: 2, percentiles: [1, 2, 3, 4, 5], max: 6 }];
   const columns = table.columnsOf(rows, 'ms');
   assert.equal(columns.at(-1).name, 'max (s)');
   assert.equal(table.textOf(columns.at(-1), rows[0]), '12.346');
-  assert.equal(table.textOf(columns[3], rows[0]), '');
+  assert.equal(table.textOf(columns[3], rows[0]), '-');
   const after = { ...rows[1], before: rows[0] }, texts = row => columns.map(column => table.changeOf(column, row));
   assert.deepEqual(texts(rows[1]).join(''), '');
   assert.deepEqual(texts(after), ['', '', '-66.7%', '', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?-99.95%']);
   assert.deepEqual(texts({ ...after, changed: { '/s': '~+1% (-2..+3)', max: '?+4.0%' } }), ['', '', '', '~+1% (-2..+3)', '', '', '', '', '', '', '', '?+4.0%']);
   assert.deepEqual(table.sorted(rows, columns[1], true).map(r => r.label), ['b', '=1+1']);
-  assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,3,,1,2,1,2,3,4,5,12345.678\r\n/);
+  assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,300000,,1,2,1,2,3,4,5,12345.678\r\n/);
+});
+
+test('a row without values has none, and one of few has no high percentile', () => {
+  const none = { label: 'a', intervals: 2, count: 0, perSecond: 0, min: 0, mean: 0, percentiles: [0, 0, 0, 0, 0], max: 0 };
+  const few = { label: 'b', intervals: 2, count: 3, perSecond: 1, min: 5, mean: 7, percentiles: [7, 9, 9, 9, 9], max: 9 };
+  const curve = { label: 'c', count: 12, percentiles: [7, 8, 9, 9, 9], max: 9 }, texts = row => table.columnsOf([few], 'ms').map(column => table.textOf(column, row));
+  assert.deepEqual(texts(none), ['a', '2', '0', '0', '-', '-', '-', '-', '-', '-', '-', '-']);
+  assert.deepEqual(texts(few), ['b', '2', '3', '1', '5', '7', '7', '-', '-', '-', '-', '9']);
+  assert.deepEqual(texts(curve), ['c', '', '12', '', '', '', '7', '8', '-', '-', '-', '9']);
+  assert.match(table.csvOf([none], 'ms'), /\r\n"a",2,0,0,,,,,,,,\r\n$/);
 });
 
 test('a chart that is narrower than its labels is not less than nothing', () => {
