@@ -53,10 +53,10 @@ func (r *found) add() (err error) {
 	o, s := r.options, r.scan
 	o.logs = o.units.Watch(s)
 	o.watch = o.newWatch()
-	plans := o.watch.Plans()
-	s.ByTime = s.ByTime || plans != nil
+	flows := o.watch.Flows()
+	s.ByTime = s.ByTime || flows != nil
 	if o.Verbose {
-		plans = append(plans, &flow.Plan{Window: flow.Each, Emit: func(r *flow.Result) error {
+		flows = append(flows, &flow.Intervals{Emit: func(r *flow.Result) error {
 			o.sayInterval(r.Visit.Place, r.Tag, r.Visit.StartMillis(), r.Visit.EndMillis(), r.Stats.Count)
 			return nil
 		}})
@@ -68,7 +68,7 @@ func (r *found) add() (err error) {
 	if o.level > 0 {
 		wanted.Runs = &summary.Runs{Size: o.series.Window, Optional: !o.given.level}
 	}
-	r.Result, err = summary.Collect(s, wanted, plans...)
+	r.Result, err = summary.Collect(s, wanted, flows...)
 	if err == nil && wanted.Runs != nil {
 		err = r.Believe(wanted.Runs, o.believed, o.level, s.Workers)
 	}

@@ -36,9 +36,16 @@ func ByTag(report func(error), logs ...*hdrlog.Reader) ([]*TagSum, error) {
 					s = &TagSum{Tag: bytes.Clone(i.Tag)}
 				}
 				before := s.Size()
-				s.Among(taken)
+				if s.Intervals() < 2 && taken > manyBytes {
+					s.Compact()
+				}
 				if err = s.Add(i); err != nil {
-					err = &hdrlog.SyntaxError{File: log.Name(), Line: record.Line, Field: "payload", Err: err}
+					err = &hdrlog.SyntaxError{
+						File:  log.Name(),
+						Line:  record.Line,
+						Field: "payload",
+						Err:   err,
+					}
 					break
 				}
 				sums[string(key)] = s

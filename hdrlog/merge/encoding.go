@@ -110,7 +110,8 @@ func (s *Sum) unmarshal(data []byte) error {
 	}
 	fields := data[len(data)-r.Len():]
 	highest, payload, _ := bytes.Cut(fields, []byte{','})
-	switch err := errors.Join(err, err2, err3); {
+	err = errors.Join(err, err2, err3)
+	switch {
 	case err != nil:
 		return err
 	case intervals == 0 || intervals > 1<<62:

@@ -27,7 +27,9 @@ func (a *tally) include(b *tally) {
 	a.total, carry = bits.Add64(a.total, b.total, 0)
 	a.over += b.over + carry
 	if a.intervals == 0 {
-		a.start, a.end, a.double = b.start, b.end, b.double
+		a.start = b.start
+		a.end = b.end
+		a.double = b.double
 	}
 	a.start, a.end = min(a.start, b.start), max(a.end, b.end)
 	a.intervals += b.intervals
@@ -44,16 +46,18 @@ func TestNothingIsLost(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 11))
 		pick := func(from ...int64) int64 { return from[random.IntN(len(from))] }
 		// Most rounds have only values that add up.
-		kinds, huge, far := random.IntN(8) == 0, random.IntN(3) == 0, random.IntN(3) == 0
+		kinds := random.IntN(8) == 0
+		huge := random.IntN(3) == 0
+		far := random.IntN(3) == 0
 		doubles := random.IntN(2) == 0
-		spare := int(pick(0, 0, 1<<14, 1<<19))
+		small := random.IntN(2) == 0
 		sums := make([]*Sum, 1+random.IntN(4))
 		tallies := make([]tally, len(sums))
 		for n := range sums {
-			sums[n] = &Sum{spare: spare}
+			sums[n] = &Sum{small: small}
 		}
 		last := func(n int) string {
-			return fmt.Sprintf("seed %d, %d intervals, spare %d", seed, tallies[n].intervals, spare)
+			return fmt.Sprintf("seed %d, %d intervals, small: %v", seed, tallies[n].intervals, small)
 		}
 		for range 1 + random.IntN(40) {
 			n := random.IntN(len(sums))
@@ -61,7 +65,8 @@ func TestNothingIsLost(t *testing.T) {
 			default:
 				layout := histogram.Layout{Digits: random.IntN(4), Lowest: 1 << random.IntN(3)}
 				if doubles != (kinds && random.IntN(8) == 0) {
-					if layout.Ratio = 1.0 / 1024; far {
+					layout.Ratio = 1.0 / 1024
+					if far {
 						layout.Ratio = math.Ldexp(1, random.IntN(60)-30)
 					}
 				}
@@ -179,7 +184,7 @@ func TestMergeOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	huge.Record(1000, 1<<62)
-	var packed Sum
+	packed := Sum{small: true}
 	for range 2 {
 		if err := packed.AddHistogram(0, 1000, huge); err != nil {
 			t.Fatal(err)

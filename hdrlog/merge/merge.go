@@ -204,7 +204,8 @@ func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 			w := t.sorted()[0]
 			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
 				e := w.tags[key]
-				if delete(w.tags, key); len(w.tags) == 0 {
+				delete(w.tags, key)
+				if len(w.tags) == 0 {
 					t.remove(w)
 				}
 				if !yield(e) {
@@ -288,7 +289,9 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.Sum.Size()
-		m.Among(2 * ws.bytes)
+		if m.Intervals() < 2 && 2*ws.bytes > manyBytes { // what takes them needs room, too
+			m.Compact()
+		}
 		err = m.Merge(s)
 		ws.bytes += m.Sum.Size() - before
 	}
@@ -299,11 +302,14 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 		}
 		added = true
 		ws.bytes += m.Sum.Size()
-		if merge(m); err != nil {
+		merge(m)
+		if err != nil {
 			ws.release(m)
 			return nil
 		}
-		m.Window, m.Tag, m.LogStart = at, bytes.Clone(tag), logStart
+		m.Window = at
+		m.Tag = bytes.Clone(tag)
+		m.LogStart = logStart
 		return m
 	})
 	if !added {
@@ -336,7 +342,8 @@ func (ws *Windows) Before(time int64) iter.Seq[*Merged] {
 	return func(yield func(*Merged) bool) {
 		for m := range ws.table.Before(time) {
 			more := yield(m)
-			if ws.release(m); !more {
+			ws.release(m)
+			if !more {
 				return
 			}
 		}

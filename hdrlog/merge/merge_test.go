@@ -120,7 +120,7 @@ func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
 	default:
 		cut := 1 + random.IntN(len(all)-1)
 		a, b := tree(t, random, all[:cut]), tree(t, random, all[cut:])
-		s.spare = random.IntN(2) << 19
+		s.small = random.IntN(2) == 0
 		err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
 	}
 	if err != nil {
@@ -161,7 +161,9 @@ func TestCombiner(t *testing.T) {
 					t.Fatal(err)
 				}
 				if n == 0 {
-					want, start, end = own, i.StartMillis(), i.EndMillis()
+					want = own
+					start = i.StartMillis()
+					end = i.EndMillis()
 				} else if err := want.Add(own); err != nil {
 					t.Fatal(err)
 				}
@@ -459,7 +461,7 @@ func TestWindows(t *testing.T) {
 // TestManyFarApart: a sum that is a histogram from its first interval on is packed again if the
 // next one lies far away.
 func TestManyFarApart(t *testing.T) {
-	s := Sum{spare: 1 << 19}
+	s := Sum{counts: new(histogram.Histogram)}
 	for n, value := range []int64{10, 1 << 61} {
 		h, err := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
 		if err != nil {
@@ -495,7 +497,7 @@ func TestSpares(t *testing.T) {
 			if err := ws.Add(intervalOf("", 1e6, 1, []byte("x"))); err == nil {
 				t.Fatal("a payload of one byte was added")
 			}
-			ws.bytes += spareBytes / 4 // as if other windows took them
+			ws.bytes += manyBytes / 4 // as if other windows took them
 		}
 		dense := 0
 		for m := range ws.All() {
@@ -506,7 +508,8 @@ func TestSpares(t *testing.T) {
 		if dense != 2 {
 			t.Errorf("%d sums are histograms, want 2", dense)
 		}
-		if ws.bytes -= 3 * spareBytes / 4; ws.Bytes() != 0 {
+		ws.bytes -= 3 * manyBytes / 4
+		if ws.Bytes() != 0 {
 			t.Errorf("%d bytes are left", ws.Bytes())
 		}
 	}
@@ -626,7 +629,7 @@ func TestCorrected(t *testing.T) {
 	const expected = 70
 	for seed := range uint64(logtest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		sums := [2]Sum{{spare: int(seed%2) << 19}}
+		sums := [2]Sum{{small: seed%2 == 0}}
 		var want histogram.Histogram
 		for n := range 80 {
 			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
@@ -689,7 +692,7 @@ func TestEncodingErrors(t *testing.T) {
 
 // twice returns a sum of two intervals that has room for a histogram.
 func twice(t testing.TB) *Sum {
-	s := &Sum{spare: 1 << 19}
+	s := new(Sum)
 	i := intervalOf("", 1, 1, payloadOf(t, threeDigits, 1, 2000, 30_000))
 	if err := errors.Join(s.Add(i), s.Add(i)); err != nil {
 		t.Fatal(err)
@@ -846,7 +849,7 @@ func TestMinOfMixed(t *testing.T) {
 				values = nil
 			}
 			i := intervalOf("a", float64(n), 1, payloadOf(t, layout, values...))
-			s := &Sum{spare: r.IntN(2) << 24}
+			s := &Sum{small: r.IntN(2) == 0}
 			if err := s.Add(i); err != nil {
 				t.Fatal(err)
 			}
@@ -894,7 +897,7 @@ func TestMinOfMoving(t *testing.T) {
 		if n == 0 {
 			layout, value = histogram.Layout{Digits: 3, Lowest: 1000}, 42
 		}
-		s := &Sum{spare: 1 << 24}
+		s := new(Sum)
 		if err := errors.Join(s.Add(intervalOf("a", float64(n), 1, payloadOf(t, layout, value))), m.Add(int64(n)*1000, s)); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	if err := e.sum.Merge(s); err != nil {
 		return err
 	}
-	m.all.spare = denseTimes * (m.size + e.sum.Size()) // a histogram beside the packed counts
+	m.all.small = true
+	m.all.summed = max(m.all.summed, m.size+e.sum.Size()) // a histogram beside the packed counts
 	if !m.stale {
 		if err := m.all.Merge(s); err != nil {
 			return err

@@ -25,14 +25,15 @@ func (e *SumError) Unwrap() error { return e.Err }
 // A Sum is what intervals of one tag add up to. The zero value is empty and ready to use. A Sum
 // must not be copied after its first use, and it is not safe for concurrent use.
 //
-// A Sum keeps counts packed, as payloads that are not compressed, while that takes much less memory
-// than a histogram. So a sum whose few values lie far apart takes a hundred bytes, and not 49 MB.
+// A Sum of several intervals has a histogram, if that takes half a megabyte at most. Otherwise it
+// keeps counts packed, as payloads that are not compressed, while that takes much less memory. So a
+// sum whose few values lie far apart takes a hundred bytes, and not 49 MB. [Sum.Compact] is for
+// those who own many sums.
 type Sum struct {
 	// Start is when the interval that starts first starts, and End when the one that ends last
 	// ends, in milliseconds since the epoch. They may be changed, to move a sum in time.
 	Start, End int64
 
-	spare     int // how many bytes a histogram may take however little packed counts take
 	intervals int64
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that one may have
@@ -48,12 +49,15 @@ type Sum struct {
 	// summed bytes when they were added up last.
 	packed []byte
 	summed int
-	// dense says that counts holds the sum. Otherwise counts is memory for another use.
-	dense  bool
-	counts *histogram.Histogram
+	// dense says that counts holds the sum. Otherwise counts is memory for another use. Small says
+	// that a histogram must not take much more than packed counts.
+	dense, small bool
+	counts       *histogram.Histogram
 }
 
 const (
+	// A histogram may take so many bytes, however little packed counts take: one of three digits.
+	denseBytes = 1 << 19
 	// A histogram may take this many times the bytes of packed counts.
 	denseTimes = 4
 	// Packed counts are added up when they have this many bytes more than twice what they had then.
@@ -62,19 +66,8 @@ const (
 	mostKept = 8 << 20
 )
 
-// spareBytes is how many bytes sums may take before packed counts are kept packed.
-const spareBytes = 32 << 20
-
-// Among says how many bytes all sums take that s is one of. While they take little, s keeps a
-// histogram of three digits rather than packed counts: to add to a histogram is quicker, but takes
-// half a megabyte. A sum of which nothing is said keeps packed counts. For sums that do not stay,
-// twice their bytes leave room for what takes them.
-func (s *Sum) Among(bytes int) {
-	s.spare = 0
-	if bytes < spareBytes {
-		s.spare = 1 << 19
-	}
-}
+// manyBytes is how many bytes sums take together before new ones are compacted.
+const manyBytes = 32 << 20
 
 // codec has the decoder and the encoder of sums, and memory.
 type codec struct {
@@ -101,7 +94,7 @@ func (s *Sum) Reset() {
 	if s.dense && 8*s.slots() > mostKept {
 		s.counts = nil
 	}
-	*s = Sum{spare: s.spare, text: s.text[:0], packed: s.packed[:0], counts: s.counts}
+	*s = Sum{text: s.text[:0], packed: s.packed[:0], counts: s.counts}
 }
 
 // Size returns about how many bytes s takes.
@@ -138,7 +131,8 @@ func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	if err := s.AddCounts(i.StartMillis(), i.EndMillis(), p); err != nil || s.intervals > 1 {
 		return err
 	}
-	if s.text = append(hdrlog.AppendMax(s.text[:0], i), ','); p.Version() == 2 && p.Compressed() {
+	s.text = append(hdrlog.AppendMax(s.text[:0], i), ',')
+	if p.Version() == 2 && p.Compressed() {
 		s.text = append(s.text, i.Payload...)
 	}
 	return nil
@@ -170,7 +164,13 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 // is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
 // unchanged.
 func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
-	add := facts{start: start, end: end, intervals: 1, layout: h.Layout(), highest: h.Float(h.Max())}
+	add := facts{
+		start:     start,
+		end:       end,
+		intervals: 1,
+		layout:    h.Layout(),
+		highest:   h.Float(h.Max()),
+	}
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, h.AppendBinary) }
 	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
 }
@@ -192,14 +192,8 @@ func (s *Sum) add(more *facts, pack func([]byte) ([]byte, error), addTo func(*hi
 	if err := s.makeRoom(more); err != nil {
 		return err
 	}
-	if s.intervals == 0 && s.fits(slots(more.layout, more.highest), 0) {
-		if s.counts == nil {
-			s.counts = new(histogram.Histogram)
-		}
-		if err := s.counts.Reset(more.layout); err != nil {
-			return err
-		}
-		s.dense = true
+	if s.intervals > 0 || s.counts != nil { // a single interval takes no new histogram
+		s.unpack(more)
 	}
 	if s.dense {
 		if err := addTo(s.counts); err != nil {
@@ -233,7 +227,11 @@ func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte
 func (s *Sum) include(more *facts) {
 	end := max(more.start, more.end)
 	if s.intervals == 0 {
-		s.Start, s.End, s.layout, s.highest, s.mixed = more.start, end, more.layout, more.highest, more.mixed
+		s.Start = more.start
+		s.End = end
+		s.layout = more.layout
+		s.highest = more.highest
+		s.mixed = more.mixed
 	} else {
 		s.mixed = s.mixed || more.mixed || s.layout != more.layout
 		s.Start, s.End = min(s.Start, more.start), max(s.End, end)
@@ -290,7 +288,31 @@ func slots(l histogram.Layout, highest float64) int {
 
 // fits reports whether the sum may be a histogram of so many slots, beside packed counts of size
 // bytes: the one rule for that.
-func (s *Sum) fits(slots, size int) bool { return 8*slots <= denseTimes*size+s.spare }
+func (s *Sum) fits(slots, size int) bool {
+	return 8*slots <= denseTimes*size || !s.small && 8*slots <= denseBytes
+}
+
+// unpack makes packed counts a histogram, before more is added, if that may be. Those that do not
+// add up stay packed.
+func (s *Sum) unpack(more *facts) {
+	layout, highest := more.layout, more.highest
+	if s.intervals > 0 {
+		layout, highest = finest(s.layout, layout), max(s.highest, highest)
+	}
+	if s.dense || !s.fits(slots(layout, highest), s.summed) {
+		return
+	}
+	if s.counts == nil {
+		s.counts = new(histogram.Histogram)
+	}
+	c := codecs.Get().(*codec)
+	defer codecs.Put(c)
+	if s.counts.Reset(cmp.Or(s.layout, layout)) != nil || addPacked(c, s.packed, s.counts) != nil {
+		s.small = true
+		return
+	}
+	s.dense, s.packed = true, s.packed[:0]
+}
 
 // makeRoom packs the histogram of s if it may not take the slots that more needs.
 func (s *Sum) makeRoom(more *facts) error {
@@ -301,13 +323,20 @@ func (s *Sum) makeRoom(more *facts) error {
 	if needs <= s.slots() || s.fits(needs, s.summed) {
 		return nil
 	}
-	return s.Compact()
+	return s.compact()
 }
 
-// Compact makes s take little memory. Use it for a sum to which nothing is added for a while. The
-// error is a [SumError].
+// Compact makes s take little memory, until it is reset: to add more takes longer. An owner of many
+// sums calls it for new ones, of one interval at most, which is quick. So does who adds nothing for
+// a while. The error is a [SumError].
 func (s *Sum) Compact() error {
+	s.small = true
+	return s.compact()
+}
+
+func (s *Sum) compact() error {
 	if !s.dense && (s.intervals < 2 || s.one()) {
+		s.counts = nil
 		return nil
 	}
 	c := codecs.Get().(*codec)
@@ -319,7 +348,9 @@ func (s *Sum) Compact() error {
 	if err != nil {
 		return sumError(err, nil)
 	}
-	s.packed, s.dense, s.counts = bytes.Clone(s.packed), false, nil
+	s.packed = bytes.Clone(s.packed)
+	s.dense = false
+	s.counts = nil
 	return nil
 }
 
@@ -338,31 +369,19 @@ func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
 	return nil
 }
 
-// sumUp adds up the packed counts if there are many: to a histogram or, if that takes too much
-// memory, to packed counts again. If they do not add up, they stay as they are.
+// sumUp adds up the packed counts if there are many. If they do not add up, they stay as they are.
 func (s *Sum) sumUp() {
-	dense := s.fits(s.slots(), s.summed)
-	if s.intervals < 2 || !dense && len(s.packed) <= 2*s.summed+sumUpBytes {
+	if s.intervals < 2 || len(s.packed) <= 2*s.summed+sumUpBytes {
 		return
 	}
 	c := codecs.Get().(*codec)
 	defer s.putCodec(c)
 	err := s.sumInto(c, &c.scratch)
-	if err == nil && !dense {
+	if err == nil {
 		err = s.pack(c, &c.scratch)
-		dense = s.fits(s.slots(), s.summed)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		s.summed = len(s.packed)
-	case dense:
-		if s.counts == nil {
-			s.counts = new(histogram.Histogram)
-		}
-		*s.counts, c.scratch = c.scratch, *s.counts
-		if s.dense, s.packed = true, s.packed[:0]; cap(s.packed) > sumUpBytes {
-			s.packed = nil
-		}
 	}
 }
 

@@ -93,7 +93,7 @@ type Collector struct {
 	room   int      // bytes that they may take until they are merged
 
 	total gathered
-	all   *flow.Result // what all series have in the window that came last, if there are totals
+	all   *flow.Window // what all series have in the window that came last, if there are totals
 	count int64        // of its values
 	end   int64        // of it
 	apart bool         // series do not add up: all has no counts
@@ -141,7 +141,7 @@ type Interval struct {
 	seconds float64
 	ratio   float64      // what values are divided by
 	values  []float64    // by measure
-	of      *flow.Result // if it is a window of Aggregate
+	of      *flow.Window // if it is a window of Aggregate
 	rough   *merge.Sum   // the counts for windows
 	own     merge.Sum
 }
@@ -162,37 +162,47 @@ func (i *Interval) Values() []float64 { return i.values }
 // opens its window again, which gives that window another point.
 const windowRoom = 16 << 20
 
-// Plan returns what the collector needs of a scan. Emit takes the results, and may add them with
-// [Collector.Measure] and [Collector.Add].
-func (c *Collector) Plan(emit func(*flow.Result) error) *flow.Plan {
-	p := &flow.Plan{
-		Window:   flow.Each,
-		Relative: c.Relative,
-		Sources:  true,
-		Figures:  append(figuresOf(c.Measures), output.Figure{Name: output.Count}),
-		Emit:     emit,
+// Flow returns what the collector needs of a scan. Emit takes the results, with the window if they
+// are of windows, and may add them with [Collector.Measure] and [Collector.Add].
+func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(*flow.Window) error) flow.Flow {
+	figures, digits := append(figuresOf(c.Measures), output.Figure{Name: output.Count}), 0
+	if c.WindowBytes > 0 {
+		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
 	}
 	if c.Aggregate > 0 {
-		p.Window, p.Room = c.Aggregate, cmp.Or(c.limit, windowRoom)
+		return &flow.Windows{
+			Size:     c.Aggregate,
+			Room:     cmp.Or(c.limit, windowRoom),
+			Relative: c.Relative,
+			Sources:  true,
+			Figures:  figures,
+			Digits:   digits,
+			Emit:     func(w *flow.Window) error { return emit(&w.Result, w) },
+		}
 	}
-	if c.WindowBytes > 0 {
-		p.Digits, p.Figures = windowDigits, append(p.Figures, output.Figure{Name: output.Mean})
-		p.Wide = &c.wide
+	each := flow.Intervals{
+		Relative: c.Relative,
+		Figures:  figures,
+		Digits:   digits,
+		Emit:     func(r *flow.Result) error { return emit(r, nil) },
 	}
-	return p
+	if digits == 0 {
+		return &each
+	}
+	return &flow.Wide{Intervals: each, Size: &c.wide, Left: left}
 }
 
-// Measure takes what the collector needs from a result of its plan.
-func (c *Collector) Measure(r *flow.Result, into *Interval) {
+// Measure takes what the collector needs from a result of its flow.
+func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 	v := r.Visit
-	into.of = nil
+	into.of = of
 	into.stats = r.Stats
 	into.rough = &r.Coarse
 	into.seconds = v.Length
 	w := Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}
 	w.Begin, w.End = v.StartMillis(), v.EndMillis()
-	if c.Aggregate > 0 {
-		into.of, into.seconds = r, float64(r.Recorded())/1000
+	if of != nil {
+		into.seconds = float64(of.Rate.Millis) / 1000
 		w.Begin = r.Start
 		w.End = r.End
 		w.Intervals = r.Intervals()
@@ -290,7 +300,7 @@ func (g *gathered) addStep(n int, w *Window, v float64) {
 }
 
 // addTotal adds what a series has in a window to what all have in it.
-func (c *Collector) addTotal(g *gathered, r *flow.Result) error {
+func (c *Collector) addTotal(g *gathered, r *flow.Window) error {
 	if c.Totals == nil {
 		return nil
 	}
@@ -359,8 +369,8 @@ func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 	return c.grown(g.bytes - before)
 }
 
-// AddCounts adds what a plan left: counts of intervals that were added to a series before.
-func (c *Collector) AddCounts(label string, left *flow.Result) error {
+// AddCounts adds what a flow left: counts of intervals that were added to a series before.
+func (c *Collector) AddCounts(label string, left *flow.Window) error {
 	g := c.series[label]
 	n := len(g.windows) - 1
 	for WindowAt(g.windows[n].Start, c.width) != WindowAt(left.Window.Start, c.width) {

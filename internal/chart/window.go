@@ -140,7 +140,7 @@ func (g *gathered) keep(w *Window, counts *merge.Sum, width int64) error {
 	}
 	own := *w
 	own.counts = new(merge.Sum)
-	err := own.counts.Merge(counts)
+	err := cmp.Or(own.counts.Merge(counts), own.counts.Compact())
 	g.windows, g.bytes = append(g.windows, own), g.bytes+g.sizeOf(&own)
 	return err
 }
@@ -172,6 +172,7 @@ func Widened(all []Window, width, origin int64) (merged []Window, err error) {
 		if w.counts != nil {
 			if n > 1 {
 				w.counts = new(merge.Sum)
+				w.counts.Compact() // from few windows: a histogram does not pay
 				for _, other := range all[:n] {
 					err = cmp.Or(err, w.counts.Merge(other.counts))
 				}

@@ -68,7 +68,8 @@ func TestFewIntervals(t *testing.T) {
 	}
 	var want []string
 	for n, w := range writers {
-		if w.Flush(); n > 0 {
+		w.Flush()
+		if n > 0 {
 			want = append(want, doubledWindows(t, [][]byte{each[n-1].Bytes()}, 75, 1)...)
 		}
 	}
@@ -108,7 +109,7 @@ func doubledWindows(t *testing.T, logs [][]byte, most int64, workers int) (all [
 	for n, log := range logs {
 		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint(n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
 	}
-	plan := Plan{Most: most, Digits: 1, Account: s.Memory.Open("windows", "")}
+	plan := Doubling{Most: most, Digits: 1, Account: s.Memory.Open("windows", "")}
 	if err := cmp.Or(Run(s, &plan), plan.Err); err != nil {
 		t.Fatal(err)
 	}

@@ -34,12 +34,18 @@ func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 	length := int64(500 * (1 + r.IntN(4)))
 	at := r.Int64N(20_000)
 	for range 300 {
-		i := line{tag: []string{"", "a", "b"}[r.IntN(3)], start: at, end: at + length, broken: r.IntN(20) == 0}
+		i := line{
+			tag:    []string{"", "a", "b"}[r.IntN(3)],
+			start:  at,
+			end:    at + length,
+			broken: r.IntN(20) == 0,
+		}
 		for range r.IntN(6) {
 			i.values = append(i.values, 1+r.Int64N(1<<(1+r.IntN(30))))
 		}
 		all = append(all, i)
-		if at += length * int64(r.IntN(2)); r.IntN(40) == 0 {
+		at += length * int64(r.IntN(2))
+		if r.IntN(40) == 0 {
 			at += r.Int64N(60_000)
 		}
 	}
@@ -76,7 +82,7 @@ type dripping struct{ io.Reader }
 func (d *dripping) Read(p []byte) (int, error) { return d.Reader.Read(p[:min(len(p), 1500)]) }
 
 // outcome runs plans over logs and returns what they emit as text, by plan.
-func outcome(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, plans ...Plan) (all [][]string) {
+func outcome(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, flows ...Flow) (all [][]string) {
 	t.Helper()
 	s := &scan.Scan{Workers: workers, Memory: ledger.New(memory), Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
 	for n, log := range logs {
@@ -87,26 +93,41 @@ func outcome(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 			return io.NopCloser(bytes.NewReader(log)), nil
 		}})
 	}
-	all = make([][]string, len(plans))
-	var own []*Plan
-	for n := range plans {
-		p := plans[n]
-		p.Emit = func(r *Result) error {
+	all = make([][]string, len(flows))
+	var own []Flow
+	for n := range flows {
+		add := func(r *Total, window merge.Span, late bool, rate merge.Recorded, more string) error {
 			h, err := r.Histogram(new(histogram.Histogram))
 			if err != nil {
 				return err
 			}
-			text := fmt.Sprintf("%s %v %t %d-%d %d %v late %t lengths %d, rate %+v:", r.Row, r.Window, r.Row == nil, r.Start, r.End, r.Intervals(), slices.Collect(h.Recorded()), r.Late, r.Lengths, r.Rate)
-			if r.Late || p.Window == Each {
-				text += r.Visit.Place.String()
-			}
-			if p.Figures != nil {
-				text += fmt.Sprint(r.Stats)
-			}
-			all[n] = append(all[n], text)
+			text := fmt.Sprintf("%s %v %t %d-%d %d %v late %t lengths %d, rate %+v:", r.Row, window, r.Row == nil, r.Start, r.End, r.Intervals(), slices.Collect(h.Recorded()), late, r.Lengths, rate)
+			all[n] = append(all[n], text+more)
 			return nil
 		}
-		own = append(own, &p)
+		switch f := flows[n].(type) {
+		case *Rows:
+			own = append(own, &Rows{Apart: f.Apart, Emit: func(r *Row) error { return add(&r.Total, merge.Span{}, false, merge.Recorded{}, "") }})
+		case *Intervals:
+			p := *f
+			p.Emit = func(r *Result) error {
+				return add(&r.Total, merge.Span{}, false, merge.Recorded{}, r.Visit.Place.String()+fmt.Sprint(r.Stats))
+			}
+			own = append(own, &p)
+		case *Windows:
+			p := *f
+			p.Emit = func(w *Window) error {
+				more := ""
+				if w.Late {
+					more = w.Visit.Place.String()
+				}
+				if p.Figures != nil {
+					more += fmt.Sprint(w.Stats)
+				}
+				return add(&w.Total, w.Window, w.Late, w.Rate, more)
+			}
+			own = append(own, &p)
+		}
 	}
 	batches := 0
 	s.BatchDone = func() error { batches++; return nil }
@@ -132,10 +153,10 @@ func TestRun(t *testing.T) {
 			logs, lines = append(logs, text), append(lines, all)
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
-		plans := []Plan{{Window: size, Figures: output.RowFigures([]float64{50, 99})}, {}, {Window: 7000}, {Window: Each, Counts: true, Figures: output.RowFigures(nil)}, {Apart: true}, {Window: 5000, Room: 1 << 30}}
+		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Rows{Apart: true}, &Windows{Size: 5000, Room: 1 << 30}}
 		want := outcome(t, logs, 1, 1<<30, false, plans...)
 		for n, p := range plans { // each alone
-			if got := outcome(t, logs, 2, 1<<30, false, p)[0]; p.Window != Each && !reflect.DeepEqual(got, want[n]) {
+			if got := outcome(t, logs, 2, 1<<30, false, p)[0]; n != 3 && !reflect.DeepEqual(got, want[n]) {
 				t.Fatalf("seed %d, plan %d: alone:\n%s\nwant\n%s", seed, n, strings.Join(got, "\n"), strings.Join(want[n], "\n"))
 			}
 		}
@@ -200,8 +221,8 @@ func TestManyWorkers(t *testing.T) {
 	run := func(workers int, memory int64) error {
 		s := &scan.Scan{Workers: workers, Memory: ledger.New(memory), Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		s.Inputs = []scan.Input{{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil }}}
-		all := &Plan{Account: s.Memory.Open("tags", "choose some"), Emit: func(*Result) error { return nil }}
-		return Run(s, all, &Plan{Most: 1000, Digits: 1, Account: s.Memory.Open("windows", "choose some")})
+		all := &Rows{Account: s.Memory.Open("tags", "choose some"), Emit: func(*Row) error { return nil }}
+		return Run(s, all, &Doubling{Most: 1000, Digits: 1, Account: s.Memory.Open("windows", "choose some")})
 	}
 	for _, workers := range []int{2, 40} {
 		if err := run(workers, 40<<20); err != nil {

@@ -67,7 +67,10 @@ func (m *Maxima) put(at int64, highest float64) {
 // coarsen doubles the length of the spans.
 func (m *Maxima) coarsen() {
 	old := m.values
-	m.step, m.first, m.last, m.values = 2*m.step, m.first>>1, m.last>>1, make(map[int64]float64)
+	m.step = 2 * m.step
+	m.first = m.first >> 1
+	m.last = m.last >> 1
+	m.values = make(map[int64]float64)
 	for at, v := range old {
 		m.put(at>>1, v)
 	}
@@ -86,7 +89,12 @@ func (m *Maxima) merge(other *Maxima) {
 
 // Output returns the maxima for a table.
 func (m *Maxima) Output() output.Maxima {
-	o := output.Maxima{Start: m.first * m.step, Step: m.step, Length: m.lengths / max(m.intervals, 1), Peak: m.peak}
+	o := output.Maxima{
+		Start:  m.first * m.step,
+		Step:   m.step,
+		Length: m.lengths / max(m.intervals, 1),
+		Peak:   m.peak,
+	}
 	for at := m.first; m.values != nil && at <= m.last; at++ {
 		v, found := m.values[at]
 		if !found {

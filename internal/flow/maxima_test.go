@@ -91,10 +91,10 @@ func TestMaximaOfLogs(t *testing.T) {
 		intervals := make(map[string][][3]float64)
 		rows := make(map[string]output.Maxima)
 		s := &scan.Scan{Workers: 3, Inputs: []scan.Input{scan.File(path, 0)}, Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
-		err := Run(s, &Plan{Maxima: true, Emit: func(r *Result) error {
+		err := Run(s, &Rows{Maxima: true, Emit: func(r *Row) error {
 			rows[tags.Text(r.Row)] = r.Maxima.Output()
 			return nil
-		}}, &Plan{Window: Each, Emit: func(r *Result) error {
+		}}, &Intervals{Emit: func(r *Result) error {
 			if highest := r.Stats.Max.Float(); highest > 0 {
 				key := tags.Text(r.Tag)
 				intervals[key] = append(intervals[key], [3]float64{float64(r.Visit.StartMillis()), float64(r.Visit.EndMillis()), highest})
@@ -149,7 +149,12 @@ func TestSpike(t *testing.T) {
 		}
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 		h.Record(100, 1)
-		s := &output.Summary{Histogram: h, Start: start, End: start + int64(count)*length, Maxima: m.Output()}
+		s := &output.Summary{
+			Histogram: h,
+			Start:     start,
+			End:       start + int64(count)*length,
+			Maxima:    m.Output(),
+		}
 		var b strings.Builder
 		if err := (&output.Table{}).Write(&b, []*output.Summary{s}); err != nil {
 			t.Fatal(err)

@@ -28,7 +28,9 @@ func TestRanInAnyTag(t *testing.T) {
 		for range 1 + random.IntN(3) {
 			var b bytes.Buffer
 			w := hdrlog.NewWriter(&b)
-			begin, first, last := 1000+float64(random.IntN(40))/8, random.IntN(10), 20+random.IntN(10)
+			begin := 1000 + float64(random.IntN(40))/8
+			first := random.IntN(10)
+			last := 20 + random.IntN(10)
 			for second := range 30 {
 				for n, tag := range []string{"other", "own"} {
 					if n == 0 || second >= first && second <= last {
@@ -41,29 +43,46 @@ func TestRanInAnyTag(t *testing.T) {
 			w.Flush()
 			logs = append(logs, b.Bytes())
 		}
-		rates := func(plan Plan, filter *tags.Filter) (all []string) {
-			s := &scan.Scan{Workers: 2, Memory: ledger.New(1 << 30), Selection: scan.Selection{Tags: filter}, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+		rates := func(f Flow, filter *tags.Filter) (all []string) {
+			s := &scan.Scan{
+				Workers:   2,
+				Memory:    ledger.New(1 << 30),
+				Selection: scan.Selection{Tags: filter},
+				Report:    func(err *hdrlog.SyntaxError, _ bool) error { return err },
+			}
 			for n, log := range logs {
 				s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint(n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
 			}
-			plan.Account = s.Memory.Open("windows", "")
-			plan.Emit = func(r *Result) error {
-				if string(r.Row) == "own" {
-					all = append(all, fmt.Sprint(r.Window, r.Rate))
+			var doubled Doubling
+			account := s.Memory.Open("windows", "")
+			switch p := f.(type) {
+			case *Windows:
+				own := *p
+				own.Account = account
+				own.Emit = func(r *Window) error {
+					if string(r.Row) == "own" {
+						all = append(all, fmt.Sprint(r.Window, r.Rate))
+					}
+					return nil
 				}
-				return nil
+				f = &own
+			case *Doubling:
+				doubled = *p
+				doubled.Account = account
+				f = &doubled
 			}
-			if err := Run(s, &plan); err != nil {
+			if err := Run(s, f); err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range plan.Windows {
-				if rate := plan.Rates.Take(m.Tag, m.Window); string(m.Tag) == "own" {
+			for _, m := range doubled.Windows {
+				rate := doubled.Rates.Take(m.Tag, m.Window)
+				if string(m.Tag) == "own" {
 					all = append(all, fmt.Sprint(m.Window, rate))
 				}
 			}
 			return all
 		}
-		for name, plan := range map[string]Plan{"by time": {Window: size}, "room": {Window: size, Room: 1 << 30}, "relative": {Window: size, Room: 1 << 30, Relative: true}, "most": {Window: 1000, Most: 50, Digits: 2}} {
+		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Windows{Size: size, Room: 1 << 30}, "relative": &Windows{Size: size, Room: 1 << 30, Relative: true}, "most": &Doubling{Size: 1000, Most: 50, Digits: 2}} {
 			filter, err := tags.NewFilter([]string{"own"}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +111,7 @@ func TestRatesCharged(t *testing.T) {
 	memory := ledger.New(1 << 20)
 	s := &scan.Scan{Workers: 1, Memory: memory, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}}
-	plan := Plan{Window: 1000, Most: 1000, Digits: 1, Account: memory.Open("windows", "")}
+	plan := Doubling{Size: 1000, Most: 1000, Digits: 1, Account: memory.Open("windows", "")}
 	if err := Run(s, &plan); err != nil {
 		t.Fatal(err)
 	}

@@ -1,376 +1,260 @@
 package flow
 
 import (
-	"bytes"
-	"cmp"
-	"maps"
+	"errors"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 
-	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/scan"
-	"hdrkit/output"
 )
 
-// A run is a scan with what its plans have.
+// A Flow says which intervals are one result, and who takes the results: [Rows], [Intervals],
+// [Windows] or [Doubling].
+type Flow interface{ start(r *run) kind }
+
+// A kind is a flow in a run. One goroutine calls its methods, but for share.
+type kind interface {
+	share(w *worker) share
+	// take takes the next interval of the scan, and what a worker has made of it.
+	take(v scan.Visit, m *made) error
+	// close hands out what is complete at the end.
+	close() error
+}
+
+// A share is what one worker has of a kind.
+type share interface {
+	// begin begins a batch. What was made of the one before is handed over.
+	begin()
+	// want returns what is wanted of an interval, and the sum that gets it, or nil.
+	want(v scan.Visit, m *made) (scan.Want, *merge.Sum)
+	// took takes what was decoded. Failed is nil or a [merge.SumError].
+	took(v scan.Visit, t *scan.Taken, failed error, m *made) error
+}
+
+// A rated kind has rates, so it needs to know when inputs ran. Passed is the time that the input
+// has passed before.
+type rated interface {
+	ran(v scan.Visit, passed int64)
+}
+
+// A feeder is a kind whose windows add up to all of the time, so that rows need not get each
+// interval.
+type feeder interface {
+	kind
+	feed()
+}
+
+// made is what a share makes of an interval, for its kind.
+type made struct {
+	one    *Window       // the interval alone; its memory is used again
+	window *Window       // of its batch, if the interval is the first one there
+	left   *merge.Merged // a window that the worker has left
+	count  int64         // of values, if windows share them
+}
+
+// alone returns the result for the interval alone, with nothing added. The other fields are those
+// of the interval before: to set all of them costs 1% of rows over time.
+func (m *made) alone() *Window {
+	if m.one == nil {
+		m.one = &Window{alone: true}
+	}
+	one := m.one
+	if one.Sum.Intervals() > 0 {
+		one.Sum.Reset()
+	}
+	if one.Coarse.Intervals() > 0 {
+		one.Coarse.Reset()
+	}
+	one.Lengths = 0
+	one.Kinds = scan.Kinds{}
+	one.err = nil
+	one.highest = 0
+	one.handed = false
+	return one
+}
+
+// A run is a scan with its flows.
 type run struct {
 	scan     *scan.Scan
-	plans    []*state
+	kinds    []kind
+	rated    []rated
 	workers  []worker // the last one is the goroutine that takes results
 	rowBytes int
-	crowd    int           // how many times its own bytes a worker counts, since others have sums, too
-	passed   []int64       // by input, as in [scan.Scan.Late], by intervals of any tag
-	late     *scan.Decoder // of intervals that come after their windows
+	most     int     // bytes that a worker's sums take in a kind before new ones are compacted
+	passed   []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
 	last     scan.Visit
-	// feeder is the plan whose windows add up to all, -1 if there is none: the longest windows that
-	// have all digits.
-	feeder int
-	fed    bool // there is something to feed
-	// byWindow says that complete windows by time feed, since they have several intervals.
-	// Otherwise workers add each interval to all.
-	byWindow bool
-	begun    sync.Once
 }
 
-// A way is how results of a plan are complete: at once, at the end, by time, by memory, or at the
-// end in windows that become longer.
-type way int
-
-const (
-	each way = iota
-	all
-	timed
-	roomy
-	doubling
-)
-
-// A state is what a plan has: its open windows.
-type state struct {
-	*Plan
-	way    way
-	run    *run
-	size   atomic.Int64 // of windows, 0 if intervals are handed over by themselves
-	table  merge.Table[Result]
-	bytes  int
-	charge ledger.Charge
-	double double
-	rates  merge.Rates
-	ranks  []output.Figure // those at percentiles
-	counts histogram.Histogram
-	reuse  output.Stats
-
-	mu    sync.Mutex
-	known map[string]bool // rows of all workers, of which each is charged once
-}
-
-// apart reports whether intervals are handed over by themselves.
-func (p *state) apart() bool { return p.way == each || p.way == doubling && p.size.Load() == 0 }
-
-// windowOf returns the window of an interval.
-func (p *state) windowOf(v scan.Visit) merge.Span {
-	start, end := v.Span()
-	_, from := p.from(v)
-	return merge.WindowOf(start-from, end-from, p.size.Load())
-}
-
-// shares reports whether windows share the values of an interval.
-func (p *state) shares(v scan.Visit) bool {
-	size := p.size.Load()
-	if p.way == each || p.way == all || size == 0 {
-		return p.way == doubling
+// Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
+// it sets.
+func Run(s *scan.Scan, flows ...Flow) error {
+	r := &run{
+		scan:     s,
+		workers:  make([]worker, s.Workers+1),
+		rowBytes: rowBytes,
+		most:     s.Memory.AtMost(manyBytes, partOfMemory*s.Workers),
+		passed:   slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
 	}
-	start, end := v.Span()
-	_, from := p.from(v)
-	return merge.Crosses(start-from, end-from, size)
-}
-
-// rate adds an interval of a row to the rates of windows. Its input has passed a time before.
-func (p *state) rate(v scan.Visit, count, passed int64) {
-	start, end := v.Span()
-	_, from := p.from(v)
-	p.rates.Add(v.Row, v.Input, start-from, end-from, count, passed, p.size.Load())
-}
-
-// Run takes the intervals of a scan through plans. Windows need [scan.Scan.ByTime], which it sets.
-func Run(s *scan.Scan, plans ...*Plan) error {
-	r := &run{scan: s, workers: make([]worker, s.Workers+1), rowBytes: rowBytes, feeder: -1,
-		passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)), crowd: crowd(s)}
 	s.Ran = r.ran
 	defer func() { s.Ran = nil }()
-	var whole []*state
-	for _, p := range plans {
-		own := &state{Plan: p, run: r, known: make(map[string]bool)}
-		for _, f := range p.Figures {
-			if f.Name == "" {
-				own.ranks = append(own.ranks, f)
-			}
-		}
-		switch {
-		case p.Most > 0:
-			own.way, r.rowBytes = doubling, r.rowBytes+believedBytes
-		case p.Window == All:
-			own.way, r.fed = all, r.fed || !p.Apart
-			whole = append(whole, own)
+	var rows []kind
+	for _, f := range flows {
+		k := f.start(r)
+		if all, is := k.(*rowsKind); is {
+			rows = append(rows, all)
 			continue
-		case p.Window > 0:
-			own.way, s.ByTime = timed, true
-			own.size.Store(p.Window)
-			own.table = merge.NewTable[Result](p.Window)
-			if p.Room > 0 {
-				own.way = roomy
-			}
 		}
-		if own.way != each && (r.feeder < 0 || own.way != doubling && p.Window > r.plans[r.feeder].Window) {
-			r.feeder = len(r.plans)
+		if k, is := k.(rated); is {
+			r.rated = append(r.rated, k)
 		}
-		r.plans = append(r.plans, own)
+		r.kinds = append(r.kinds, k)
 	}
-	for n, p := range r.plans {
-		if p.Wide != nil && p.way == each {
-			if r.rowBytes += rowBytes; r.feeder < 0 {
-				r.feeder = n
-			}
-		}
+	if f := r.feeder(rows); f != nil {
+		f.feed()
 	}
-	r.plans = append(r.plans, whole...)
+	r.kinds = append(r.kinds, rows...) // last, to know what is fed
 	for n := range r.workers {
-		r.workers[n] = worker{run: r, plans: make([]share, len(r.plans))}
-		for p := range r.plans {
-			r.workers[n].plans[p].rows = make(map[string]*Result)
+		w := &r.workers[n]
+		w.run = r
+		for _, k := range r.kinds {
+			w.shares = append(w.shares, k.share(w))
 		}
 	}
 	decode := func(worker int, v scan.Visit, o *handed) error { return r.workers[worker].decode(v, o) }
 	if err := scan.Run(s, decode, r.take); err != nil {
 		return err
 	}
-	return r.close()
-}
-
-// begin decides by the first interval how windows by time feed. Results are the same either way.
-func (r *run) begin(v scan.Visit) {
-	if r.fed && r.feeder >= 0 {
-		p := r.plans[r.feeder]
-		start, end := v.Span()
-		r.byWindow = (p.way == timed || p.way == roomy) && p.Window*int64(len(r.scan.Inputs)) >= 2*(end-start)
+	for _, k := range r.kinds {
+		if err := k.close(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// ran notes that an input ran in an interval, whatever the tag of that is. A line that is far out
-// of order does not change when the input started: windows by time that are past are complete.
+// feeder returns the kind that feeds rows, if there is one: the longest windows by time, or others.
+func (r *run) feeder(rows []kind) (best feeder) {
+	if !slices.ContainsFunc(rows, func(k kind) bool { return !k.(*rowsKind).Apart }) {
+		return nil
+	}
+	longest := int64(-1)
+	for _, k := range r.kinds {
+		if f, is := k.(feeder); is {
+			size := int64(0)
+			if w, is := k.(*windowsKind); is {
+				size = w.Size
+			}
+			if size > longest {
+				best, longest = f, size
+			}
+		}
+	}
+	return best
+}
+
+// ran notes that an input ran in an interval, whatever the tag of that is.
 func (r *run) ran(v scan.Visit) {
-	for _, p := range r.plans {
-		if p.way == each || p.way == all {
-			continue
-		}
-		_, from := p.from(v)
-		start, end := v.Span()
-		if ran, known := p.rates.Input(v.Input); p.way == timed && known && start < r.passed[v.Input] {
-			start, end = max(start, ran.Start), max(end, ran.Start)
-		}
-		p.rates.Ran(v.Input, start-from, end-from)
+	for _, k := range r.rated {
+		k.ran(v, r.passed[v.Input])
 	}
 	start, end := v.Span()
 	r.passed[v.Input] = max(r.passed[v.Input], 2*start-end)
 }
 
-// take takes the next interval, or what its row has in its window in this batch.
-func (r *run) take(v scan.Visit, o *handed) (err error) {
+// take takes the next interval.
+func (r *run) take(v scan.Visit, o *handed) error {
 	r.last = v
-	for n, p := range r.plans {
-		partial := o.begun[n]
-		switch p.way {
-		case each:
-			own := o.alone[n]
-			own.Row, own.Tag, own.Input, own.Name, own.Visit = v.Row, v.Tag, v.Input, v.Name, v
-			if err = p.Emit(own); err == nil && partial != nil {
-				err = p.Left(partial)
-			}
-		case doubling:
-			if p.takeDouble(v, o.alone[n], o.left[n]); p.double.err == nil {
-				p.rate(v, o.count, math.MinInt64)
-			}
-		case roomy:
-			if p.rate(v, o.count, math.MinInt64); partial != nil {
-				err = p.merge(partial)
-			}
-			if err == nil && p.bytes > p.Room {
-				err = p.complete(p.table.Window((p.table.Len() - 1) / 2).End)
-			}
-		case timed:
-			err = r.takeTimed(p, v, partial, o.count)
-		}
-		if err != nil {
+	for n, k := range r.kinds {
+		if err := k.take(v, &o.made[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeTimed takes an interval of a plan whose windows are complete by time.
-func (r *run) takeTimed(p *state, v scan.Visit, partial *Result, count int64) error {
-	start, end := v.Span()
-	for next := p.table.Next(); next <= 2*start-end && r.scan.Passed(next); next = p.table.Next() {
-		if err := p.complete(next); err != nil {
-			return err
-		}
-	}
-	at := p.windowOf(v)
-	if !r.scan.Late(v.Input, at.End) {
-		p.rate(v, count, r.scan.Before())
-		return p.merge(partial)
-	}
-	// Its input has passed the window, whether others have or not. What the batch has of the window
-	// is late, too, so each interval of it is decoded by itself.
-	if partial != nil {
-		partial.release()
-	}
-	if r.late == nil {
-		r.late = scan.NewDecoder(r.scan.Expected, scan.NewPayloads(r.scan.Memory))
-	}
-	// Its input has gone on after the window, so it ran all through it. What others share of the
-	// window was handed out with that.
-	one := &Result{Row: v.Row, Tag: v.Tag, Input: v.Input, Name: v.Name, Window: at, Late: true, alone: true, Rate: merge.Recorded{Millis: at.End - at.Start}}
-	took, err := r.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
-	if err != nil {
-		return err
-	}
-	one.Kinds.Add(took.Double, v.Place)
-	return p.emit(one)
+// handed is what a worker makes of an interval, by kind.
+type handed struct{ made []made }
+
+// A worker has a share of each kind.
+type worker struct {
+	run    *run
+	shares []share
+	sums   []*merge.Sum
+	fed    bool // the interval is in a sum that rows get later
+	key    []byte
+	err    error
 }
 
-// merge adds what a batch has to a window.
-func (p *state) merge(partial *Result) (err error) {
-	if partial == nil {
-		return nil
+// decode decodes an interval into all sums that get it.
+func (w *worker) decode(v scan.Visit, o *handed) error {
+	if w.err != nil {
+		return scan.Fatal{Err: w.err}
 	}
-	before := 0
-	r := p.table.At(partial.Row, partial.Window.Start, partial.Window.Start, func(merge.Span) *Result { return nil })
-	switch {
-	case r != nil:
-		before = r.bytes()
-	case partial.alone:
-		r = results.Get().(*Result)
-		r.Input, r.Name, r.Window, r.First = partial.Input, partial.Name, partial.Window, partial.First
-	default:
-		r = partial
+	if o.made == nil {
+		o.made = make([]made, len(w.shares))
 	}
-	if before == 0 {
-		r.Row, r.Tag = bytes.Clone(partial.Row), bytes.Clone(partial.Tag)
-		p.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Span) *Result { return r })
-	}
-	if r != partial {
-		if partial.highest > r.highest {
-			r.Input, r.Name, r.Tag = partial.Input, partial.Name, bytes.Clone(partial.Tag)
-		}
-		if p.way == timed || before == 0 {
-			r.Among(2 * p.bytes)
-		}
-		err = r.Merge(partial)
-		partial.release()
-	}
-	p.bytes += r.bytes() - before
-	return cmp.Or(err, p.charge.Set(p.Account, 0, p.bytes))
-}
-
-// complete hands out the windows that end by a time.
-func (p *state) complete(time int64) error {
-	for r := range p.table.Before(time) {
-		p.bytes -= r.bytes()
-		if err := p.emit(r); err != nil {
-			return err
-		}
-		r.release()
-	}
-	return nil
-}
-
-// emit hands out a window.
-func (p *state) emit(r *Result) (err error) {
-	r.Counts, err = r.Histogram(&p.counts)
-	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
-		return err
-	}
-	if !r.Late {
-		r.Rate = p.rates.Take(r.Row, r.Window)
-	}
-	if run := p.run; run.byWindow && p == run.plans[run.feeder] {
-		own := &run.workers[len(run.workers)-1]
-		if own.feed(r); own.err != nil {
-			return own.err
+	if v.First {
+		for _, s := range w.shares {
+			s.begin()
 		}
 	}
-	if r.Visit = p.run.last; p.Figures != nil {
-		p.reuse = output.FiguresOf(r.Counts, p.Figures, p.reuse)
-		r.Stats = p.reuse
-	}
-	r.Stats.Moved = r.Rate.Moved
-	if p.Digits > 0 {
-		if err := r.Coarse.AddCoarse(r.Start, r.End, r.Counts, p.Digits); err != nil {
-			return err
+	var want scan.Want
+	w.sums, w.fed = w.sums[:0], false
+	for n, s := range w.shares {
+		more, sum := s.want(v, &o.made[n])
+		want.Max, want.Counts = want.Max || more.Max, want.Counts || more.Counts
+		if sum != nil {
+			w.sums = append(w.sums, sum)
 		}
 	}
-	return p.Emit(r)
-}
-
-// close hands out what is complete at the end.
-func (r *run) close() (err error) {
-	for n, p := range r.plans {
-		switch p.way {
-		case each:
-			for w := range r.workers {
-				for _, left := range r.workers[w].leaveAll(n).wides {
-					err = cmp.Or(err, p.Left(left))
-				}
-			}
-		case doubling:
-			p.closeDouble(n)
-		case timed, roomy:
-			err = p.complete(math.MaxInt64)
-		case all:
-			err = r.closeAll(n, p)
-		}
-		if err != nil {
+	took, failed := v.Take(want, w.sums...)
+	if failed != nil && !errors.As(failed, new(*merge.SumError)) {
+		return failed
+	}
+	for n, s := range w.shares {
+		if err := s.took(v, &took, failed, &o.made[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// closeAll adds up what the workers have of rows, and hands it out. A worker loses what it has, so
-// that no sum is in memory twice.
-func (r *run) closeAll(n int, p *state) error {
-	whole := r.workers[0].plans[n].rows
-	for w := range r.workers {
-		if err := r.workers[w].err; err != nil || w == 0 {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		own := r.workers[w].plans[n].rows
-		for key, more := range own {
-			if delete(own, key); whole[key] == nil {
-				whole[key] = more
-				continue
-			}
-			more.charge.Set(p.Account, 0, 0)
-			if err := whole[key].Add(more, p.Account); err != nil {
-				return err
-			}
-			more.release()
+// feed adds what a row has in a window to what it has in all.
+func (w *worker) feed(row []byte, sum *merge.Sum) {
+	for _, s := range w.shares {
+		if rows, is := s.(*rowsShare); is && !rows.kind.Apart {
+			rows.feed(row, sum)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(whole)) {
-		if len(whole[key].Spans) == 0 {
-			continue // no payload could be read
-		}
-		if err := p.Emit(whole[key]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
+
+// compactNew compacts a new sum if those of its kind take many bytes.
+func (r *run) compactNew(sum *merge.Sum, bytes int) {
+	if sum.Intervals() < 2 && bytes > r.most {
+		sum.Compact()
+	}
+}
+
+// from returns when an interval starts, in seconds, and what its times count from, in milliseconds
+// since the epoch.
+func from(v scan.Visit, relative bool) (first float64, from int64) {
+	if relative {
+		return v.Relative(), hdrlog.Millis(v.LogStart)
+	}
+	return v.Absolute(), 0
+}
+
+const (
+	// rowBytes is about what a row takes beside its counts: with its tag, and where the sum is
+	// printed.
+	rowBytes = 1 << 10
+	// believedBytes is about what intervals of confidence of a row take, and its comparison with
+	// others.
+	believedBytes = 4 << 10
+)
+
+// manyBytes is what the sums of a kind take before new ones are compacted. With many workers it is
+// less: all of them have a part of the memory.
+const manyBytes, partOfMemory = 32 << 20, 8

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
@@ -30,7 +31,7 @@ type Watch struct {
 	keep     bool // breaches
 	account  *ledger.Account
 	charge   ledger.Charge
-	plans    []*flow.Plan // of each size
+	flows    []flow.Flow // of each size
 	counts   histogram.Histogram
 	rows     map[rowOf]*history
 	breaches []output.Breach
@@ -53,7 +54,7 @@ const breachBytes = 160
 
 // NewWatch returns a watch of limits that takes intervals. Size is that of the windows of
 // limits that have none, in milliseconds; at 0 each interval is checked. If keep is set, it keeps
-// the breaches. A nil Watch, which is returned if there is nothing to watch, has no plans.
+// the breaches. A nil Watch, which is returned if there is nothing to watch, has no flows.
 // [Judge] gets the same limits.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
 	w := &Watch{limits: limits, keep: keep, rows: make(map[rowOf]*history)}
@@ -61,11 +62,11 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	for n := range limits {
 		if window := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[window] {
 			sizes[window] = true
-			plan := &flow.Plan{Window: window, Account: series.Account(memory), Emit: func(r *flow.Result) error { return w.take(window, size, r) }}
+			var f flow.Flow = &flow.Windows{Size: window, Account: series.Account(memory), Emit: func(r *flow.Window) error { return w.take(size, r) }}
 			if window == 0 {
-				plan.Window, plan.Counts = flow.Each, true
+				f = &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error { return w.takeInterval(size, r) }}
 			}
-			w.plans = append(w.plans, plan)
+			w.flows = append(w.flows, f)
 		}
 	}
 	if len(sizes) == 0 {
@@ -95,12 +96,12 @@ func (w *Watch) of(l *Limit, s *output.Summary) *history {
 	return w.rows[key]
 }
 
-// Plans take the intervals of a scan in the order of time.
-func (w *Watch) Plans() []*flow.Plan {
+// Flows take the intervals of a scan in the order of time.
+func (w *Watch) Flows() []flow.Flow {
 	if w == nil {
 		return nil
 	}
-	return w.plans
+	return w.flows
 }
 
 // Window checks what a row has in a complete window, which is as long as those of the limits.
@@ -110,8 +111,8 @@ func (w *Watch) Window(s *output.Summary, scale unit.Scale) {
 	}
 }
 
-// take checks a window or an interval of a row, for the limits whose windows have the size own.
-func (w *Watch) take(window, size int64, r *flow.Result) (err error) {
+// take checks a window of a row. Size is that of limits that have none.
+func (w *Watch) take(size int64, r *flow.Window) error {
 	if r.Late {
 		w.Late(r.Visit.Place, r.TooLate())
 		return nil
@@ -122,16 +123,26 @@ func (w *Watch) take(window, size int64, r *flow.Result) (err error) {
 		Histogram: r.Counts,
 		Start:     r.Window.Start,
 		End:       r.Window.End,
-		Period:    r.Recorded(),
+		Period:    r.Rate.Millis,
 		Moved:     r.Rate.Moved,
 	}
-	if window == 0 {
-		s.Start, s.End = r.Visit.StartMillis(), r.Visit.EndMillis()
-		if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
-			return err
-		}
+	return w.check(s.End-s.Start, size, s)
+}
+
+// takeInterval checks an interval of a row.
+func (w *Watch) takeInterval(size int64, r *flow.Result) (err error) {
+	v := r.Visit
+	s := &output.Summary{
+		Tag:     r.Row,
+		AllTags: w.AllTags,
+		Start:   v.StartMillis(),
+		End:     v.EndMillis(),
+		Period:  hdrlog.Millis(v.Length),
 	}
-	return w.check(window, size, s)
+	if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
+		return err
+	}
+	return w.check(0, size, s)
 }
 
 // check checks a row in a window or an interval.

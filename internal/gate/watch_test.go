@@ -77,7 +77,7 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 		}
 		run.Inputs = append(run.Inputs, scan.Input{Name: fmt.Sprint("node", node), Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }})
 	}
-	if err := flow.Run(run, w.Plans()...); err != nil {
+	if err := flow.Run(run, w.Flows()...); err != nil {
 		t.Fatal(err)
 	}
 	return limits, w
@@ -112,11 +112,13 @@ func TestBreaches(t *testing.T) {
 				if e.Slow[0] != e.Slow[1] { // it ends little by little, in several breaches
 					breaches, long := w.Breaches(), int64(0)
 					for _, b := range breaches {
-						if long += b.End - b.Start; b.Start < start || b.End > end || b.Limit != limits[0].Text || b.Tag != "insert-rt" {
+						long += b.End - b.Start
+						if b.Start < start || b.End > end || b.Limit != limits[0].Text || b.Tag != "insert-rt" {
 							t.Errorf("%+v", b)
 						}
 					}
-					if want += len(breaches); len(breaches) == 0 || breaches[0].Start != start || 10*long < 8*(end-start) {
+					want += len(breaches)
+					if len(breaches) == 0 || breaches[0].Start != start || 10*long < 8*(end-start) {
 						t.Errorf("%+v from %d to %d", breaches, start, end)
 					}
 					continue
@@ -126,7 +128,8 @@ func TestBreaches(t *testing.T) {
 					keys = append(keys, fmt.Sprint("over(90ms)<=2%", "read-rt", start, end))
 				}
 				for _, key := range keys {
-					if want++; !got[key] {
+					want++
+					if !got[key] {
 						t.Errorf("no %s", key)
 					}
 				}
@@ -204,7 +207,12 @@ func TestBreachesOutOfOrder(t *testing.T) {
 	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
 	w.Factor = func([]byte) (float64, error) { return 1, nil }
 	for _, start := range []int64{70, 60, 30, 20, 41} { // 10 long each
-		if err := w.check(0, 0, &output.Summary{Tag: nil, Start: start, End: start + 10, Histogram: summaryOf("", 5).Histogram}); err != nil {
+		if err := w.check(0, 0, &output.Summary{
+			Tag:       nil,
+			Start:     start,
+			End:       start + 10,
+			Histogram: summaryOf("", 5).Histogram,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,6 +27,8 @@ type counts struct {
 const (
 	// maxFew is how many values are added to a sum together.
 	maxFew = 512
+	// manyBytes is how many bytes sums take together before new ones are compacted.
+	manyBytes = 16 << 20
 	// maxTags is how many tags there can be.
 	maxTags = 100_000
 )
@@ -64,7 +66,9 @@ func (r *Recorder) count(row *Row) (ok bool, err error) {
 func (r *Recorder) grow(c *counts, value int64) error {
 	before := c.sum.Size() + 8*cap(c.few)
 	if len(c.few) >= maxFew {
-		c.sum.Among(2 * r.bytes)
+		if c.sum.Intervals() < 2 && r.bytes > manyBytes {
+			c.sum.Compact()
+		}
 		if err := c.sum.AddHistogram(c.Start, c.End, r.histogram(c.few)); err != nil {
 			return err
 		}

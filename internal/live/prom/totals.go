@@ -44,7 +44,9 @@ func newTotals(o Options) totals {
 func (ts *totals) of(tag []byte, ratio float64) *total {
 	key := tags.Text(tag)
 	if ts.tags[key] == nil {
-		ts.tags[key] = &total{tag: bytes.Clone(tag), ratio: cmp.Or(ratio, 1)}
+		t := &total{tag: bytes.Clone(tag), ratio: cmp.Or(ratio, 1)}
+		t.all.Compact() // tags may be many
+		ts.tags[key] = t
 	}
 	return ts.tags[key]
 }

@@ -65,6 +65,7 @@ func (g *Gate) Window(w *live.Window) error {
 	tag := g.tags[key]
 	if tag == nil {
 		tag = &gateTag{tag: bytes.Clone(w.Tag)}
+		tag.sum.Compact() // tags may be many
 		g.tags[key] = tag
 	}
 	if err := tag.sum.Merge(&w.Sum); err != nil {

@@ -329,7 +329,7 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
 	}
 	var i chart.Interval
-	p := g.collector.Plan(func(r *flow.Result) error {
+	p := g.collector.Flow(func(r *flow.Result, w *flow.Window) error {
 		*start = min(*start, r.Visit.LogStart)
 		if one.ByTime {
 			*start = min(*start, one.Start)
@@ -337,17 +337,16 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 		g.logStart = min(g.logStart, *start)
 		i.Factor = factors[r.Input]
 		if g.failed == nil {
-			g.collector.Measure(r, &i)
+			g.collector.Measure(r, w, &i)
 			g.failed = g.collector.Add(label, labelOf(label, r.Row), &i)
 		}
 		return checkTags(len(g.collector.Labels()))
-	})
-	p.Left = func(r *flow.Result) error {
+	}, func(w *flow.Window) error {
 		if g.failed == nil {
-			g.failed = g.collector.AddCounts(labelOf(label, r.Row), r)
+			g.failed = g.collector.AddCounts(labelOf(label, w.Row), w)
 		}
 		return nil
-	}
+	})
 	return summary.Collect(one, o, p)
 }
 

@@ -47,16 +47,16 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 		tags:    make(map[string]*tag),
 		account: Account(s.Memory),
 	}
-	plan := &flow.Plan{
-		Window:  o.Window,
-		Figures: output.RowFigures(o.Percentiles),
-		Account: m.account,
-		Emit:    m.row,
-	}
+	figures := output.RowFigures(o.Percentiles)
 	if o.Window == 0 {
-		plan.Window, plan.Counts = flow.Each, o.Moving > 0 || o.Shares != nil
+		return flow.Run(s, &flow.Intervals{Figures: figures, Counts: o.Moving > 0 || o.Shares != nil, Emit: m.interval})
 	}
-	return flow.Run(s, plan)
+	return flow.Run(s, &flow.Windows{
+		Size:    o.Window,
+		Figures: figures,
+		Account: m.account,
+		Emit:    m.window,
+	})
 }
 
 // Account returns the account of tags with windows.
@@ -101,8 +101,40 @@ func (m *maker) tag(name []byte) *tag {
 // tagBytes is about what a tag takes beside its windows.
 const tagBytes = 500
 
-// row makes a row of a result.
-func (m *maker) row(r *flow.Result) (err error) {
+// interval makes a row of an interval.
+func (m *maker) interval(r *flow.Result) (err error) {
+	v := r.Visit
+	m.out = output.Row{
+		Start:    v.StartMillis(),
+		End:      v.EndMillis(),
+		Relative: v.Absolute() - *m.start,
+		Length:   v.Length,
+		Covered:  v.Length,
+	}
+	if m.options.Shares != nil {
+		if m.out.Counts, err = r.Sum.Histogram(&m.shared); err != nil {
+			return err
+		}
+	}
+	return m.row(r, nil)
+}
+
+// window makes a row of a window.
+func (m *maker) window(w *flow.Window) error {
+	m.out = output.Row{Start: w.Window.Start, End: w.Window.End}
+	if !w.Late {
+		m.out.Relative = seconds(w.Window.Start) - *m.start
+		m.out.Length = seconds(m.options.Window)
+		m.out.Covered = seconds(w.Rate.Millis)
+	}
+	if m.options.Shares != nil {
+		m.out.Counts = w.Counts
+	}
+	return m.row(&w.Result, w.TooLate())
+}
+
+// row completes a row, and hands it out.
+func (m *maker) row(r *flow.Result, late error) (err error) {
 	t, o := m.tag(r.Row), m.options
 	if err := m.charge.Set(m.account, len(m.tags), m.moving+tagBytes*len(m.tags)); err != nil {
 		return err
@@ -113,50 +145,20 @@ func (m *maker) row(r *flow.Result) (err error) {
 			return fmt.Errorf("tag %s: %w", tags.Text(t.name), err)
 		}
 	}
-	switch {
-	case r.Late:
-		m.out = output.Row{Start: r.Window.Start, End: r.Window.End}
-	case o.Window > 0:
-		m.out = output.Row{
-			Start:    r.Window.Start,
-			End:      r.Window.End,
-			Relative: seconds(r.Window.Start) - *m.start,
-			Length:   seconds(o.Window),
-			Covered:  seconds(r.Recorded()),
-		}
-	default:
-		v := r.Visit
-		m.out = output.Row{
-			Start:    v.StartMillis(),
-			End:      v.EndMillis(),
-			Relative: v.Absolute() - *m.start,
-			Length:   v.Length,
-			Covered:  v.Length,
-		}
-	}
-	m.out.Stats = r.Stats
-	if o.Shares != nil {
-		m.out.Shares = o.Shares
-		m.out.Counts = r.Counts
-		if r.Counts == nil { // it is one interval
-			if m.out.Counts, err = r.Sum.Histogram(&m.shared); err != nil {
-				return err
-			}
-		}
-	}
-	if err := m.add(t, r); err != nil {
+	m.out.Stats, m.out.Shares = r.Stats, o.Shares
+	if err := m.add(t, r, late != nil); err != nil {
 		return fmt.Errorf("%s: tag %s: %w", r.Visit.Place, tags.Text(t.name), err)
 	}
-	return m.sink(&m.out, r.Visit.Place, r.TooLate())
+	return m.sink(&m.out, r.Visit.Place, late)
 }
 
 // add adds the totals and the moving window of its tag to m.out.
-func (m *maker) add(t *tag, r *flow.Result) (err error) {
+func (m *maker) add(t *tag, r *flow.Result, late bool) (err error) {
 	if err := t.total.Add(&m.out.Stats); err != nil {
 		return err
 	}
 	m.out.Tag, m.out.Total = t.name, t.total
-	if o := m.options; o.Moving > 0 && !r.Late {
+	if o := m.options; o.Moving > 0 && !late {
 		before := t.moving.Size()
 		if err := t.moving.Add(m.out.End, &r.Sum); err != nil {
 			return err

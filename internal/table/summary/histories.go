@@ -28,7 +28,7 @@ type Histories struct {
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
 
-	sums    map[string]*flow.Result // by history, or by tag behind the number of any input
+	sums    map[string]*flow.Row // by history, or by tag behind the number of any input
 	scan    *scan.Scan
 	decoder *scan.Decoder
 
@@ -249,6 +249,7 @@ func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 			p.counts = nil
 		}
 		if m == nil || at(m) != at(p) {
+			hs.putAway(m)
 			m = hs.addPiece(h, *p)
 			continue
 		}
@@ -266,10 +267,13 @@ func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 			hs.err = cmp.Or(hs.err, err)
 		}
 	}
-	for _, p := range h.pieces {
-		if p.counts != nil && p.sum != nil {
-			hs.err = cmp.Or(hs.err, p.sum.Compact())
-		}
+	hs.putAway(m)
+}
+
+// putAway makes a piece take little memory, to which nothing is added for a while.
+func (hs *Histories) putAway(p *piece) {
+	if p != nil && p.counts != nil && p.sum != nil {
+		hs.err = cmp.Or(hs.err, p.sum.Compact())
 	}
 }
 

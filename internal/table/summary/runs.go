@@ -41,12 +41,12 @@ type Runs struct {
 	Percentiles func(*output.Summary) []float64
 
 	most int64 // windows, mostWindows if it is 0
-	own  *flow.Plan
+	own  *flow.Doubling
 }
 
-// plan returns the plan of the windows.
-func (r *Runs) plan(memory *ledger.Ledger) *flow.Plan {
-	r.own = &flow.Plan{Window: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits}
+// flow returns the flow of the windows.
+func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
+	r.own = &flow.Doubling{Size: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits}
 	r.own.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 	return r.own
 }

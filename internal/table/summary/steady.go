@@ -26,7 +26,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		Memory:    s.Memory,
 	}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
-	plan := &flow.Plan{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory)}
+	plan := &flow.Doubling{Most: mostWarmup, Digits: windowDigits, Account: accountOf(s.Memory)}
 	if err := cmp.Or(flow.Run(&quiet, plan), plan.Err); err != nil {
 		return "", err
 	}

@@ -22,7 +22,7 @@ type Result struct {
 	// Lengths is the sum of the lengths of all intervals, in milliseconds.
 	Lengths int64
 
-	sums    []*flow.Result // what the summaries load, in their order
+	sums    []*flow.Row // what the summaries load, in their order
 	options Options
 	by      *tags.By
 }
@@ -38,32 +38,32 @@ type Options struct {
 }
 
 // Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
-// otherwise. More are other plans for the same intervals. A sum has the lowest lowest discernible
+// otherwise. More are other flows of the same intervals. A sum has the lowest lowest discernible
 // value and the most digits of its intervals. The result does not depend on the number of workers
 // or the order of the intervals.
-func Collect(s *scan.Scan, o Options, more ...*flow.Plan) (*Result, error) {
+func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	all := sums{
 		options: o,
 		by:      s.By,
 		account: accountOf(s.Memory),
-		rows:    make(map[string]*flow.Result),
+		rows:    make(map[string]*flow.Row),
 	}
-	rows := &flow.Plan{Maxima: o.Maxima, Account: all.account, Emit: func(r *flow.Result) error {
+	rows := &flow.Rows{Maxima: o.Maxima, Account: all.account, Emit: func(r *flow.Row) error {
 		all.rows[all.keyOf(r)] = r
 		return nil
 	}}
-	plans := append([]*flow.Plan{rows}, more...)
+	flows := append([]flow.Flow{rows}, more...)
 	if o.Histories != nil {
 		o.Histories.start(s)
 		rows.Apart = o.Histories.Sums
 		if o.Histories.Times {
-			plans = append(plans, &flow.Plan{Window: flow.Each, Emit: o.Histories.take})
+			flows = append(flows, &flow.Intervals{Emit: o.Histories.take})
 		}
 	}
 	if o.Runs != nil {
-		plans = append(plans, o.Runs.plan(s.Memory))
+		flows = append(flows, o.Runs.flow(s.Memory))
 	}
-	if err := flow.Run(s, plans...); err != nil {
+	if err := flow.Run(s, flows...); err != nil {
 		return nil, err
 	}
 	return all.result()
@@ -87,10 +87,10 @@ type sums struct {
 	options Options
 	by      *tags.By
 	account *ledger.Account
-	rows    map[string]*flow.Result
+	rows    map[string]*flow.Row
 }
 
-func (w *sums) keyOf(r *flow.Result) string {
+func (w *sums) keyOf(r *flow.Row) string {
 	if hs := w.options.Histories; hs != nil && hs.Sums {
 		return string(appendHistory(nil, r.Input, r.Tag))
 	}
@@ -98,8 +98,8 @@ func (w *sums) keyOf(r *flow.Result) string {
 }
 
 // inOrder returns the sums of rows, in order. It adds up histories.
-func (w *sums) inOrder() ([]*flow.Result, error) {
-	byRow := make(map[string]*flow.Result)
+func (w *sums) inOrder() ([]*flow.Row, error) {
+	byRow := make(map[string]*flow.Row)
 	added := make(map[string]bool) // a row of several histories has a sum of its own
 	for _, key := range slices.Sorted(maps.Keys(w.rows)) {
 		r := w.rows[key]
@@ -109,12 +109,11 @@ func (w *sums) inOrder() ([]*flow.Result, error) {
 			continue
 		}
 		if !added[row] {
-			whole := &flow.Result{
-				Row:   r.Row,
-				Input: byRow[row].Input,
-				Name:  byRow[row].Name,
-				Tag:   byRow[row].Tag,
-			}
+			whole := new(flow.Row)
+			whole.Row = r.Row
+			whole.Input = byRow[row].Input
+			whole.Name = byRow[row].Name
+			whole.Tag = byRow[row].Tag
 			if err := whole.Add(byRow[row], w.account); err != nil {
 				return nil, err
 			}
@@ -124,7 +123,7 @@ func (w *sums) inOrder() ([]*flow.Result, error) {
 			return nil, err
 		}
 	}
-	var all []*flow.Result
+	var all []*flow.Row
 	for _, row := range slices.Sorted(maps.Keys(byRow)) {
 		all = append(all, byRow[row])
 	}
@@ -138,7 +137,7 @@ func (w *sums) result() (*Result, error) {
 		return nil, err
 	}
 	if hs := w.options.Histories; hs != nil {
-		hs.sums = make(map[string]*flow.Result)
+		hs.sums = make(map[string]*flow.Row)
 		for _, r := range w.rows {
 			hs.sums[string(appendHistory(nil, r.Input, r.Tag))] = r
 		}
@@ -169,7 +168,7 @@ func (w *sums) result() (*Result, error) {
 
 // Combine returns what several results, each of other inputs, add up to. They stay as they are.
 func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
-	all := sums{account: accountOf(memory), rows: make(map[string]*flow.Result)}
+	all := sums{account: accountOf(memory), rows: make(map[string]*flow.Row)}
 	first := 0 // the number of the first input of a result among all
 	for run, r := range results {
 		all.options, all.by = r.options, r.by

@@ -68,7 +68,8 @@ func TestWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := describe(result); workers == 1 {
+		got := describe(result)
+		if workers == 1 {
 			want = got
 		} else if got != want {
 			t.Errorf("%d workers:\n%s\none:\n%s", workers, got, want)
@@ -383,7 +384,7 @@ func TestPeriod(t *testing.T) {
 	} {
 		r := Result{Lengths: 77}
 		for _, span := range test.spans {
-			r.sums = append(r.sums, &flow.Result{Spans: spans{span}})
+			r.sums = append(r.sums, &flow.Row{Spans: spans{span}})
 		}
 		if got := r.Period("covered"); got != test.covered {
 			t.Errorf("%s: covered %d, want %d", test.name, got, test.covered)
@@ -402,7 +403,7 @@ func TestObserve(t *testing.T) {
 	observe := func(workers int) (seen []string) {
 		s := newScan(t, workers, "../../../testdata/logs/node1.hdr", "../../../testdata/logs/mixed-precision.hdr")
 		s.By, _ = tags.ParseBy("all")
-		_, err := Collect(s, Options{}, &flow.Plan{Window: flow.Each, Counts: true, Emit: func(r *flow.Result) error {
+		_, err := Collect(s, Options{}, &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error {
 			h, err := r.Sum.Histogram(new(histogram.Histogram))
 			seen = append(seen, fmt.Sprint(r.Visit.Name, r.Visit.Line, string(r.Visit.Tag), h.TotalCount(), h.Layout()))
 			return err

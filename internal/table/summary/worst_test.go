@@ -230,7 +230,8 @@ func TestLevels(t *testing.T) {
 			input := n
 			switch {
 			case n == 6:
-				if highest *= 2.4; at >= 100 && at < 104 || at >= 400 && at < 412 {
+				highest *= 2.4
+				if at >= 100 && at < 104 || at >= 400 && at < 412 {
 					highest *= 20
 				}
 			case n == 3 && at >= 290 && at < 310:
@@ -268,7 +269,9 @@ func TestHighest(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for round := range 300 {
 		parts := &Histories{Times: true}
-		most, seconds, steep := 1+random.IntN(12), 60+random.Int64N(600), random.Float64()
+		most := 1 + random.IntN(12)
+		seconds := 60 + random.Int64N(600)
+		steep := random.Float64()
 		spikes := make(map[int64]float64) // in one log
 		for len(spikes) < random.IntN(15) {
 			spikes[10*random.Int64N(seconds/10)] = 1e5 * (1 + random.Float64())
@@ -339,8 +342,8 @@ func TestPartsMemory(t *testing.T) {
 	taken := func(limit int64, intervals int) *Histories {
 		parts := &Histories{Counts: true, Sums: true}
 		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log", Once: true}}})
-		all := new(flow.Result)
-		parts.sums = map[string]*flow.Result{string(appendHistory(nil, 0, nil)): all}
+		all := new(flow.Row)
+		parts.sums = map[string]*flow.Row{string(appendHistory(nil, 0, nil)): all}
 		random := rand.New(rand.NewPCG(5, 6))
 		for at := range int64(intervals) {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
@@ -386,7 +389,7 @@ func TestWho(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 60 {
-		parts := &Histories{sums: make(map[string]*flow.Result)}
+		parts := &Histories{sums: make(map[string]*flow.Row)}
 		raw := make(map[string][]int64)
 		var all []int64
 		layout := histogram.Layout{Digits: 3, Lowest: 1}
@@ -407,7 +410,7 @@ func TestWho(t *testing.T) {
 					own := []byte{byte('a' + tag)}
 					key := string(appendHistory(nil, input, own))
 					if parts.sums[key] == nil {
-						parts.sums[key] = &flow.Result{Name: fmt.Sprintf("node%d", input), Tag: own}
+						parts.sums[key] = &flow.Row{Total: flow.Total{Name: fmt.Sprintf("node%d", input), Tag: own}}
 					}
 					if err := parts.sums[key].Sum.AddHistogram(int64(i)*1000, int64(i+1)*1000, h); err != nil {
 						t.Fatal(err)

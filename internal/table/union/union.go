@@ -211,7 +211,6 @@ func (u *union) merge() error {
 		before := 0
 		if w.sum == nil {
 			w.sum = new(merge.Sum)
-			w.sum.Among(0)
 		} else {
 			before = w.sum.Size()
 		}
@@ -263,7 +262,6 @@ func newBatch() *batch {
 // work makes the lines of batches.
 func (u *union) work() {
 	var scratch merge.Sum
-	scratch.Among(0)
 	for b := range u.batches {
 		for n, w := range b.windows {
 			b.lines[n] = u.encode(w, &scratch, b.lines[n][:0])

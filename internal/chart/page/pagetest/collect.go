@@ -77,11 +77,10 @@ func Gather(c *chart.Collector, logs ...[]byte) error {
 		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
 	}
 	var interval chart.Interval
-	p := c.Plan(func(r *flow.Result) error {
-		c.Measure(r, &interval)
+	p := c.Flow(func(r *flow.Result, w *flow.Window) error {
+		c.Measure(r, w, &interval)
 		return c.Add("", labelOf(r.Row), &interval)
-	})
-	p.Left = func(r *flow.Result) error { return c.AddCounts(labelOf(r.Row), r) }
+	}, func(w *flow.Window) error { return c.AddCounts(labelOf(w.Row), w) })
 	return flow.Run(s, p)
 }
 
@@ -98,12 +97,18 @@ func labelOf(tag []byte) string {
 // seconds.
 func Measure(c *chart.Collector, start, length float64, h *histogram.Histogram, into *chart.Interval) {
 	i := &hdrlog.Interval{Start: start, Length: length}
-	plan := c.Plan(nil)
-	r := &flow.Result{First: start, Stats: output.FiguresOf(h, append(plan.Figures, output.Figure{Name: output.Mean}), output.Stats{}), Visit: scan.Visit{Interval: i}}
+	var figures []output.Figure
+	switch f := c.Flow(nil, nil).(type) {
+	case *flow.Intervals:
+		figures = f.Figures
+	case *flow.Wide:
+		figures = f.Figures
+	}
+	r := &flow.Result{First: start, Stats: output.FiguresOf(h, append(figures, output.Figure{Name: output.Mean}), output.Stats{}), Visit: scan.Visit{Interval: i}}
 	if err := r.Coarse.AddCoarse(i.StartMillis(), i.EndMillis(), h, 2); err != nil {
 		panic(err)
 	}
-	c.Measure(r, into)
+	c.Measure(r, nil, into)
 }
 
 // HistogramOf returns a histogram of values.

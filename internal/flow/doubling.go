@@ -1,0 +1,288 @@
+package flow
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+)
+
+// Doubling are windows of time that become twice as long if there are too many, or if memory is
+// short, and are as long as the longest interval at least.
+type Doubling struct {
+	// Size is the size of windows in milliseconds at first. 0 means that of the longest interval.
+	Size int64
+	// Most is the largest number of windows.
+	Most int64
+	// Digits are those of the counts.
+	Digits int
+	// Account is charged for windows.
+	Account *ledger.Account
+	// Windows are there at the end, in the order of time, then of rows, and Rates theirs. Err is
+	// why there are none: memory is too short for them.
+	Windows []*merge.Merged
+	Rates   *merge.Rates
+	Err     error
+}
+
+// A doublingKind has the windows. Until they have become twice as long once, each interval is
+// handed over by itself. From then on they only double, so it does not matter in which order
+// intervals are added, or whether those of a window were added up before.
+type doublingKind struct {
+	*Doubling
+	run         *run
+	size        atomic.Int64 // of windows, 0 if intervals are handed over by themselves
+	table       merge.Table[merge.Merged]
+	bytes       int
+	charge      ledger.Charge
+	rates       merge.Rates
+	first, last int64 // start and end of what was added
+	packed      int   // bytes of the windows after they were packed
+	across      int   // bytes of the intervals that rates have until windows only double
+	err         error
+	feeds       bool
+	shares      []*doublingShare
+}
+
+// A doublingShare hands over windows that it has left.
+type doublingShare struct {
+	*doublingKind
+	lasting
+	to   *Window
+	left []*merge.Merged // to be handed over
+}
+
+func (k *Doubling) start(r *run) kind {
+	r.rowBytes += believedBytes
+	return &doublingKind{Doubling: k, run: r}
+}
+
+func (k *doublingKind) feed() { k.feeds = true }
+
+func (k *doublingKind) share(w *worker) share {
+	s := &doublingShare{doublingKind: k, lasting: newLasting(w, k.feeds)}
+	s.lasting.left = s.handOver
+	k.shares = append(k.shares, s)
+	return s
+}
+
+func (k *doublingKind) ran(v scan.Visit, _ int64) {
+	start, end := v.Span()
+	k.rates.Ran(v.Input, start, end)
+}
+
+func (s *doublingShare) begin() {}
+
+func (s *doublingShare) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
+	m.left = nil
+	size := s.size.Load()
+	if size == 0 {
+		s.to = m.alone()
+		return scan.Want{Max: true, Counts: true}, nil
+	}
+	start, end := v.Span()
+	at := merge.WindowOf(start, end, size)
+	s.to = s.open(v, at)
+	return scan.Want{Max: merge.Crosses(start, end, size)}, &s.to.Sum
+}
+
+func (s *doublingShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+	s.to.add(v, t, failed)
+	m.count = t.Count
+	if s.to.alone {
+		start, end := v.Span()
+		return s.to.Coarse.AddCoarse(start, end, t.Counts, s.Digits)
+	}
+	s.hold(s.to)
+	if len(s.left) > 0 {
+		m.left, s.left = s.left[0], s.left[1:]
+	}
+	return nil
+}
+
+// handOver has what a row had in a window handed over.
+func (s *doublingShare) handOver(r *Window, h *histogram.Histogram) error {
+	m := &merge.Merged{Tag: r.Row}
+	s.left = append(s.left, m)
+	return m.AddCoarse(r.Start, r.End, h, s.Digits)
+}
+
+// acrossBytes is what [merge.Rates] take for an interval that windows may share, in a slice that
+// grows.
+const acrossBytes = 48
+
+// looseBytes is what windows may take beside twice what they took when they were packed.
+const looseBytes = 32 << 20
+
+// leastWindows is the number of windows below which they do not become longer for lack of memory.
+const leastWindows = 24
+
+func (k *doublingKind) take(v scan.Visit, m *made) error {
+	if k.err != nil {
+		return nil
+	}
+	start, end := v.Span()
+	length := lengthOf(end - start)
+	if k.table.Size() == 0 {
+		k.table = merge.NewTable[merge.Merged](max(k.Size, length, usualLength(k.run.scan.Inputs)))
+		k.first, k.last = start, end
+	}
+	k.first, k.last = min(k.first, start), max(k.last, end)
+	k.across += acrossBytes
+	if k.size.Load() > 0 {
+		k.across = 0
+	}
+	size := k.table.Size()
+	if length > size && k.size.Load() == 0 {
+		size = length
+	}
+	for length > size || (k.last-k.first)/size > k.Most {
+		size *= 2
+		k.size.Store(size)
+	}
+	if size > k.table.Size() || k.bytes > 2*k.packed+looseBytes {
+		k.pack(size)
+	}
+	if m.left != nil {
+		k.addCoarse(m.left)
+	}
+	if m.one != nil && m.one.Coarse.Intervals() > 0 && k.err == nil {
+		one := &merge.Merged{Tag: bytes.Clone(v.Row)}
+		k.err = one.Merge(&m.one.Coarse)
+		m.one.Coarse.Reset()
+		k.addCoarse(one)
+	}
+	if k.err == nil {
+		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.size.Load())
+	}
+	return nil
+}
+
+// lengthOf returns the length in milliseconds that an interval was to have: the nearest one that is
+// a digit and a half in tens, since timers are early and late. So the windows of several logs have
+// one length, whatever log comes first.
+func lengthOf(length int64) int64 {
+	best := int64(1)
+	for ten := int64(1); ten <= length; ten *= 10 {
+		for _, tens := range []int64{2, 3, 4, 5, 6, 8, 10, 12, 15} {
+			if at := tens * ten; abs(at-length) < abs(best-length) {
+				best = at
+			}
+		}
+	}
+	return best
+}
+
+// looked is how many of the first intervals of a log tell how long its intervals are.
+const looked = 32
+
+// usualLength returns the length of windows for the first intervals of inputs that can be read
+// twice. Windows that have become twice as long cannot become those of another length, so it must
+// not matter which of several inputs comes first. Errors come again when the inputs are read.
+func usualLength(inputs []scan.Input) (length int64) {
+	if len(inputs) == 1 {
+		return 0
+	}
+	for n := range inputs {
+		in := &inputs[n]
+		if in.Once {
+			continue
+		}
+		file, err := in.Open()
+		if err != nil {
+			continue
+		}
+		r := in.NewReader(file, 4<<10)
+		for seen := 0; seen < looked && r.Scan(); {
+			if record := r.Record(); record.Kind == hdrlog.IntervalRecord {
+				seen++
+				start, end := scan.Visit{Interval: &record.Interval}.Span()
+				length = max(length, lengthOf(end-start))
+			}
+		}
+		r.Close()
+		file.Close()
+	}
+	return length
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// addCoarse adds what a row has in a window, or in a part of it.
+func (k *doublingKind) addCoarse(m *merge.Merged) {
+	k.put(m)
+	for k.err == nil {
+		k.charge.Set(k.Account, 1, k.bytes+k.across)
+		crowded := k.Account.Crowded()
+		if crowded == nil {
+			return
+		}
+		k.size.Store(2 * k.table.Size())
+		k.pack(k.size.Load())
+		if (k.last-k.first)/k.table.Size() < leastWindows {
+			k.err = crowded
+		}
+	}
+	k.table = merge.NewTable[merge.Merged](k.table.Size())
+	k.bytes = 0
+	k.rates = merge.Rates{}
+	k.charge.Set(k.Account, 0, 0)
+}
+
+// put adds coarse counts to a window, or makes them one.
+func (k *doublingKind) put(m *merge.Merged) {
+	before := 0
+	window := k.table.At(m.Tag, m.Start, m.End, func(at merge.Span) *merge.Merged {
+		m.Window = at
+		m.Compact()
+		return m
+	})
+	if window != m {
+		before = window.Size()
+		k.err = cmp.Or(k.err, window.Merge(&m.Sum))
+	}
+	k.bytes += window.Size() - before
+}
+
+// pack makes windows of a size, which take little memory.
+func (k *doublingKind) pack(size int64) {
+	old := k.table
+	k.table, k.bytes = merge.NewTable[merge.Merged](size), 0
+	for m := range old.Before(math.MaxInt64) {
+		k.put(m)
+	}
+	k.bytes = 0
+	for m := range k.table.Open() {
+		k.err = cmp.Or(k.err, m.Compact())
+		k.bytes += m.Size()
+	}
+	k.packed = k.bytes
+	if k.size.Load() > 0 { // windows only double from now on
+		k.rates.Pack(size)
+		k.across = 0
+	}
+}
+
+// close has all windows.
+func (k *doublingKind) close() error {
+	for _, s := range k.shares {
+		s.leaveAll()
+		for _, m := range s.left {
+			if k.err == nil {
+				k.addCoarse(m)
+			}
+		}
+	}
+	k.Err = k.err
+	k.Rates = &k.rates
+	k.Windows = slices.Collect(k.table.Before(math.MaxInt64))
+	k.charge.Set(k.Account, 0, 0)
+	return nil
+}

@@ -1,0 +1,222 @@
+package flow
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"sync"
+
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+)
+
+// Rows are what all intervals of a row add up to. They come at the end, in their order.
+type Rows struct {
+	// Apart makes rows of each tag of each input.
+	Apart bool
+	// Maxima has the maxima over time.
+	Maxima bool
+	// Account is charged for rows.
+	Account *ledger.Account
+	// Emit takes a row for good.
+	Emit func(r *Row) error
+}
+
+// A Row is what all its intervals add up to.
+type Row struct {
+	Total
+	Spans  []Span
+	Maxima Maxima
+
+	charge  ledger.Charge
+	counted bool // among the rows that are charged: no other worker had it before
+}
+
+// A Span is when the intervals of a row in an input began and ended, in milliseconds since the
+// epoch.
+type Span struct {
+	Input      int
+	Start, End int64
+}
+
+// rows are used again: the sum of one may take half a megabyte.
+var rows = sync.Pool{New: func() any { return new(Row) }}
+
+// Release gives a row back that nobody needs any more.
+func (r *Row) Release() {
+	r.Sum.Reset()
+	*r = Row{Total: Total{Sum: r.Sum}}
+	rows.Put(r)
+}
+
+// Add merges other, which is of the same row, and charges an account of rows for r.
+func (r *Row) Add(other *Row, account *ledger.Account) error {
+	r.Maxima.merge(&other.Maxima)
+	for _, s := range other.Spans {
+		r.include(s)
+	}
+	if r.Intervals() < 2 {
+		r.Compact() // rows may be many by now
+	}
+	if err := r.merge(&other.Total); err != nil {
+		return err
+	}
+	return r.charge.Set(account, 1, rowBytes+r.Sum.Size())
+}
+
+// include takes in a span.
+func (r *Row) include(span Span) {
+	n := len(r.Spans) - 1 // nearly always of the same input
+	for n >= 0 && r.Spans[n].Input != span.Input {
+		n--
+	}
+	if n < 0 {
+		r.Spans = append(r.Spans, span)
+		return
+	}
+	s := &r.Spans[n]
+	s.Start, s.End = min(s.Start, span.Start), max(s.End, span.End)
+}
+
+// A rowsKind has the rows of all workers.
+type rowsKind struct {
+	*Rows
+	shares []*rowsShare
+
+	mu    sync.Mutex
+	known map[string]bool // each is charged once
+}
+
+// A rowsShare has the rows of a worker.
+type rowsShare struct {
+	kind   *rowsKind
+	worker *worker
+	rows   map[string]*Row
+	to     *Row // what gets the interval
+	bytes  int
+}
+
+func (k *Rows) start(*run) kind { return &rowsKind{Rows: k, known: make(map[string]bool)} }
+
+func (k *rowsKind) share(w *worker) share {
+	s := &rowsShare{kind: k, worker: w, rows: make(map[string]*Row)}
+	k.shares = append(k.shares, s)
+	return s
+}
+
+func (k *rowsKind) take(scan.Visit, *made) error { return nil }
+
+// first reports whether no worker had a row before.
+func (k *rowsKind) first(key []byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known[string(key)] {
+		return false
+	}
+	k.known[string(key)] = true
+	return true
+}
+
+// close adds up what the workers have. A worker loses what it has, so that no sum is in memory
+// twice.
+func (k *rowsKind) close() error {
+	all := k.shares[0].rows
+	for n, s := range k.shares {
+		if s.worker.err != nil {
+			return s.worker.err
+		}
+		if n == 0 {
+			continue
+		}
+		for key, more := range s.rows {
+			delete(s.rows, key)
+			if all[key] == nil {
+				all[key] = more
+				continue
+			}
+			more.charge.Set(k.Account, 0, 0)
+			if err := all[key].Add(more, k.Account); err != nil {
+				return err
+			}
+			more.Release()
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if len(all[key].Spans) == 0 {
+			continue // no payload could be read
+		}
+		if err := k.Emit(all[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *rowsShare) begin() {}
+
+func (s *rowsShare) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
+	w, apart := s.worker, s.kind.Apart
+	w.key = w.key[:0]
+	if apart {
+		w.key = merge.AppendKey(binary.BigEndian.AppendUint32(w.key, uint32(v.Input)), v.Tag)
+	} else {
+		w.key = merge.AppendKey(w.key, v.Row)
+	}
+	r := s.rows[string(w.key)]
+	if r == nil {
+		r = rows.Get().(*Row)
+		r.Row = bytes.Clone(v.Row)
+		r.Input = v.Input
+		r.Name = v.Name
+		r.Tag = bytes.Clone(v.Tag)
+		r.counted = s.kind.first(w.key)
+		s.rows[string(w.key)] = r
+	}
+	s.to = r
+	want := scan.Want{Max: s.kind.Maxima}
+	if w.fed && !apart {
+		return want, nil
+	}
+	w.run.compactNew(&r.Sum, s.bytes)
+	return want, &r.Sum
+}
+
+func (s *rowsShare) took(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
+	start, end := v.Span()
+	s.to.add(v, t, failed)
+	s.to.include(Span{v.Input, start, end})
+	if s.kind.Maxima && t.Max > 0 {
+		s.to.Maxima.Add(start, end, t.Max)
+	}
+	if err := s.charge(s.to); err != nil {
+		return scan.Fatal{Err: err}
+	}
+	return nil
+}
+
+// charge charges for a row to which something was added.
+func (s *rowsShare) charge(r *Row) error {
+	size := s.worker.run.rowBytes + r.Sum.Size()
+	s.bytes += size - r.charge.Bytes()
+	things := 0
+	if r.counted {
+		things = 1
+	}
+	return r.charge.Set(s.kind.Account, things, size)
+}
+
+// feed adds what a row has in a window.
+func (s *rowsShare) feed(name []byte, sum *merge.Sum) {
+	w := s.worker
+	w.key = merge.AppendKey(w.key[:0], name)
+	r := s.rows[string(w.key)]
+	if r == nil { // it is the goroutine's that takes results
+		r = &Row{Total: Total{Row: bytes.Clone(name)}}
+		s.rows[string(w.key)] = r
+	}
+	w.run.compactNew(&r.Sum, s.bytes)
+	w.err = cmp.Or(w.err, r.fail(r.Sum.Merge(sum)), s.charge(r))
+}

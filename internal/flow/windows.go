@@ -1,0 +1,314 @@
+package flow
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+)
+
+// Windows are windows of time. They come when they are complete, in the order of time, then of
+// rows: once all inputs have passed them, see [scan.Scan.Passed]. An interval that comes later is a
+// result by itself.
+type Windows struct {
+	// Size is that of windows in milliseconds.
+	Size int64
+	// Room, if it is above 0, keeps windows open however late an interval comes. They are complete
+	// at the end, but half of them earlier if they take more bytes than that. A window may then be
+	// opened again. Relative counts times from the start of each log.
+	Room     int
+	Relative bool
+	// Sources finds out which input has the highest value of a window.
+	Sources bool
+	// Figures are those of each window. Digits has at most so many digits of the counts, in Coarse.
+	Figures []output.Figure
+	Digits  int
+	// Account is charged for windows.
+	Account *ledger.Account
+	// Emit takes a window, which is valid until Emit returns, or until it is released if it is
+	// kept.
+	Emit func(w *Window) error
+}
+
+// leastAdded is how many intervals of a batch a window has where workers add them up. To add up the
+// counts of all slots costs more than to decode a few payloads once more. With an interval each
+// second, windows of 10 s are as fast both ways.
+const leastAdded = 10
+
+// windows are used again: the sum of one may take half a megabyte.
+var windows = sync.Pool{New: func() any { return new(Window) }}
+
+// release gives a window back.
+func (w *Window) release() {
+	if w.kept || w.alone {
+		return
+	}
+	w.Reset()
+	windows.Put(w)
+}
+
+// A windowsKind has the open windows.
+type windowsKind struct {
+	*Windows
+	run    *run
+	table  merge.Table[Window]
+	bytes  int
+	charge ledger.Charge
+	rates  merge.Rates
+	counts histogram.Histogram
+	reuse  output.Stats
+	late   *scan.Decoder // of intervals that come after their windows
+	feeder bool          // windows may feed rows: they do if they have several intervals
+	feeds  bool
+	begun  sync.Once
+}
+
+// A windowsShare has the windows of a worker in one batch.
+type windowsShare struct {
+	*windowsKind
+	worker *worker
+	rows   map[string]*Window
+	to     *Window // what gets the interval, nil if it is late
+	few    bool    // windows have few intervals of a batch, so these are handed over by themselves
+	count  int     // of intervals in the batch
+	passed int64   // by them
+}
+
+func (k *Windows) start(r *run) kind {
+	r.scan.ByTime = true
+	return &windowsKind{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
+}
+
+func (k *windowsKind) feed() { k.feeder = true }
+
+func (k *windowsKind) share(w *worker) share {
+	return &windowsShare{windowsKind: k, worker: w, rows: make(map[string]*Window)}
+}
+
+// begin begins a batch.
+func (s *windowsShare) begin() {
+	s.few = s.count < leastAdded*len(s.rows)
+	clear(s.rows)
+	s.passed, s.count = math.MinInt64, 0
+}
+
+func (s *windowsShare) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
+	start, end := v.Span()
+	if s.feeder {
+		s.begun.Do(func() { s.feeds = s.Size*int64(len(s.run.scan.Inputs)) >= 2*(end-start) })
+		s.worker.fed = s.feeds
+	}
+	s.count++
+	first, origin := from(v, s.Relative)
+	want.Max = s.Sources && len(s.run.scan.Inputs) > 1 || merge.Crosses(start-origin, end-origin, s.Size)
+	m.window = nil
+	at := merge.WindowOf(start-origin, end-origin, s.Size)
+	if s.to = s.window(at, v, m); s.to == nil {
+		return want, nil
+	}
+	s.to.First = min(s.to.First, first)
+	return want, &s.to.Sum
+}
+
+// window returns what a row has in a window in this batch, or what an interval has alone if windows
+// have few. It returns nil if the interval is late.
+func (s *windowsShare) window(at merge.Span, v scan.Visit, m *made) *Window {
+	if s.Room == 0 && at.End <= s.passed {
+		return nil
+	}
+	w := s.worker
+	w.key = merge.AppendKey(binary.BigEndian.AppendUint64(w.key[:0], uint64(at.Start)), v.Row)
+	r, known := s.rows[string(w.key)]
+	switch {
+	case s.few:
+		if !known {
+			s.rows[string(w.key)] = nil // to count windows
+		}
+		r = m.alone()
+	case known:
+		return r
+	default:
+		r = windows.Get().(*Window)
+		s.rows[string(w.key)] = r
+	}
+	r.Row = v.Row
+	r.Tag = v.Tag
+	r.Input = v.Input
+	r.Name = v.Name // views of the batch
+	r.Window, r.First = at, math.Inf(1)
+	return r
+}
+
+func (s *windowsShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+	start, end := v.Span()
+	m.count, s.passed = t.Count, max(s.passed, 2*start-end)
+	if s.to == nil {
+		return nil
+	}
+	s.to.add(v, t, failed)
+	s.to.highest = max(s.to.highest, t.Max)
+	if !s.to.handed {
+		s.to.handed, m.window = true, s.to
+	}
+	return nil
+}
+
+// ran takes in when an input ran. A line that is far out of order does not change when the input
+// started: windows by time that are past are complete.
+func (k *windowsKind) ran(v scan.Visit, passed int64) {
+	_, origin := from(v, k.Relative)
+	start, end := v.Span()
+	if ran, known := k.rates.Input(v.Input); k.Room == 0 && known && start < passed {
+		start, end = max(start, ran.Start), max(end, ran.Start)
+	}
+	k.rates.Ran(v.Input, start-origin, end-origin)
+}
+
+// rate adds an interval of a row to the rates of windows. Its input has passed a time before.
+func (k *windowsKind) rate(v scan.Visit, count, passed int64) {
+	start, end := v.Span()
+	_, origin := from(v, k.Relative)
+	k.rates.Add(v.Row, v.Input, start-origin, end-origin, count, passed, k.Size)
+}
+
+func (k *windowsKind) take(v scan.Visit, m *made) error {
+	if k.Room > 0 {
+		k.rate(v, m.count, math.MinInt64)
+		if err := k.merge(m.window); err != nil || k.bytes <= k.Room {
+			return err
+		}
+		return k.complete(k.table.Window((k.table.Len() - 1) / 2).End)
+	}
+	start, end := v.Span()
+	for next := k.table.Next(); next <= 2*start-end && k.run.scan.Passed(next); next = k.table.Next() {
+		if err := k.complete(next); err != nil {
+			return err
+		}
+	}
+	_, origin := from(v, k.Relative)
+	at := merge.WindowOf(start-origin, end-origin, k.Size)
+	if k.run.scan.Late(v.Input, at.End) {
+		return k.takeLate(v, at, m)
+	}
+	k.rate(v, m.count, k.run.scan.Before())
+	return k.merge(m.window)
+}
+
+// takeLate takes an interval whose input has passed its window, whether others have or not. What
+// the batch has of the window is late, too, so each interval of it is decoded by itself.
+func (k *windowsKind) takeLate(v scan.Visit, at merge.Span, m *made) error {
+	if m.window != nil {
+		m.window.release()
+	}
+	if k.late == nil {
+		k.late = scan.NewDecoder(k.run.scan.Expected, scan.NewPayloads(k.run.scan.Memory))
+	}
+	// Its input has gone on after the window, so it ran all through it. What others share of the
+	// window was handed out with that.
+	one := &Window{
+		Window: at,
+		Late:   true,
+		alone:  true,
+		Rate:   merge.Recorded{Millis: at.End - at.Start},
+	}
+	one.Row = v.Row
+	one.Tag = v.Tag
+	one.Input = v.Input
+	one.Name = v.Name
+	took, err := k.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
+	if err != nil {
+		return err
+	}
+	one.Kinds.Add(took.Double, v.Place)
+	return k.emit(one)
+}
+
+// merge adds what a batch has to a window.
+func (k *windowsKind) merge(part *Window) (err error) {
+	if part == nil {
+		return nil
+	}
+	before := 0
+	r := k.table.At(part.Row, part.Window.Start, part.Window.Start, func(merge.Span) *Window { return nil })
+	switch {
+	case r != nil:
+		before = r.Sum.Size()
+	case part.alone:
+		r = windows.Get().(*Window)
+		r.Input = part.Input
+		r.Name = part.Name
+		r.Window = part.Window
+		r.First = part.First
+	default:
+		r = part
+	}
+	if before == 0 && 2*k.bytes > manyBytes {
+		r.Compact() // what does not add up is found later
+	}
+	if before == 0 {
+		r.Row, r.Tag = bytes.Clone(part.Row), bytes.Clone(part.Tag)
+		k.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Span) *Window { return r })
+	}
+	if r != part {
+		if part.highest > r.highest {
+			r.Input = part.Input
+			r.Name = part.Name
+			r.Tag = bytes.Clone(part.Tag)
+		}
+		err = r.Merge(part)
+		part.release()
+	}
+	k.bytes += r.Sum.Size() - before
+	return cmp.Or(err, k.charge.Set(k.Account, 0, k.bytes))
+}
+
+// complete hands out the windows that end by a time.
+func (k *windowsKind) complete(time int64) error {
+	for r := range k.table.Before(time) {
+		k.bytes -= r.Sum.Size()
+		if err := k.emit(r); err != nil {
+			return err
+		}
+		r.release()
+	}
+	return nil
+}
+
+// emit hands out a window.
+func (k *windowsKind) emit(r *Window) (err error) {
+	r.Counts, err = r.Histogram(&k.counts)
+	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
+		return err
+	}
+	if !r.Late {
+		r.Rate = k.rates.Take(r.Row, r.Window)
+	}
+	if k.feeds {
+		last := &k.run.workers[len(k.run.workers)-1]
+		last.feed(r.Row, &r.Sum)
+		if last.err != nil {
+			return last.err
+		}
+	}
+	r.Visit = k.run.last
+	if k.Figures != nil {
+		k.reuse = output.FiguresOf(r.Counts, k.Figures, k.reuse)
+		r.Stats = k.reuse
+	}
+	r.Stats.Moved = r.Rate.Moved
+	if k.Digits > 0 {
+		if err := r.Coarse.AddCoarse(r.Start, r.End, r.Counts, k.Digits); err != nil {
+			return err
+		}
+	}
+	return k.Emit(r)
+}
+
+func (k *windowsKind) close() error { return k.complete(math.MaxInt64) }
