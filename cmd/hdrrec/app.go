@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -179,8 +180,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Group:   cli.GroupOutput,
 			Value:   cli.Length(&o.late, ""),
 			Given:   &o.lateGiven,
-			Default: "60s, or 5s in a pipe whose rows are new",
-			Usage:   "rows may be `TIME` later than others; then their interval is written, and rows after that are reported and left out",
+			Default: "60s, or 5s if rows are new",
+			Usage:   "rows of a pipe may come `TIME` later than others; then their interval is written, and rows after that are reported and left out",
 		},
 		{
 			Name:  "digits",
@@ -219,8 +220,10 @@ type command struct {
 	std *message.Streams
 	*options
 	diagnostics *logs.Diagnostics
-	recorder    measure.Recorder
+	recording   measure.Recording
+	recorder    *measure.Recorder
 	readers     []*measure.Reader
+	said        map[string]bool // inputs by name: as what they are read
 }
 
 // run records the rows.
@@ -238,36 +241,63 @@ func run(std *message.Streams, o *options) error {
 
 // record records files to their ends.
 func (r *command) record(w io.Writer, s *scan.Scan) error {
-	log := hdrlog.NewWriter(w)
-	r.recorder.Into(log, r.size, histogram.Layout{Digits: r.digits}, r.Ledger(), func(log *hdrlog.Writer) error {
-		return r.readers[0].Header(log, r.recorder.AtEnd(r.readers[0]))
-	})
-	for n := range s.Inputs {
-		file, err := s.Inputs[n].Open()
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in := s.Count(file)
-		var g *growing
-		if len(s.Inputs) == 1 && s.Inputs[n].Once {
-			g = &growing{command: r, Reader: in, w: w, log: log, late: r.late}
-			in = g
-			if !r.lateGiven {
-				g.late = soon
-			}
-			cli.OnInterrupt(live.Grace, func(bool) { g.interrupted() })
-		}
-		reader, err := r.open(in, s.Inputs[n].Name)
-		if err != nil {
-			return err
-		}
-		r.readers = append(r.readers, reader)
-		if g != nil {
-			g.reader = reader
+	var files []scan.Input
+	for _, input := range s.Inputs {
+		if !input.Once {
+			files = append(files, input)
 		}
 	}
-	if err := r.recorder.Run(slices.Clone(r.readers)); err != nil {
+	rest := &measure.Files{
+		Recording: r.recording,
+		Room:      measure.NewRoom(r.Ledger()),
+		Open:      func() ([]*measure.Reader, io.Closer, error) { return r.openAll(s, files) },
+	}
+	if len(files) < len(s.Inputs) {
+		return r.recordPipes(w, s, rest)
+	}
+	log, err := rest.Log()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if _, err := io.Copy(w, log); err != nil {
+		return err
+	}
+	r.recorder = log.Recorder
+	if !r.recorder.Some() {
+		return errNothing
+	}
+	return nil
+}
+
+// recordPipes records inputs some of which are pipes. The files among them are at rest.
+func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) error {
+	back, err := files.LookBack()
+	if err != nil {
+		return err
+	}
+	log := hdrlog.NewWriter(w)
+	r.recording.Late = max(r.recording.Late, back)
+	r.recorder = measure.NewRecorder(log, r.recording)
+	var g *growing
+	inputs := s.Inputs
+	if len(inputs) == 1 {
+		g = &growing{command: r, w: w, log: log, late: r.late}
+		if !r.lateGiven {
+			g.late = soon
+		}
+		inputs = []scan.Input{g.input(inputs[0])}
+		cli.OnInterrupt(live.Grace, func(bool) { g.interrupted() })
+	}
+	readers, closer, err := r.openAll(s, inputs)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	if g != nil {
+		g.reader = readers[0]
+	}
+	if err := r.recorder.Run(readers); err != nil {
 		return err
 	}
 	if !r.recorder.Some() {
@@ -278,13 +308,45 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 
 var errNothing = errors.New("nothing was recorded")
 
+// closers close several files.
+type closers []io.Closer
+
+func (all closers) Close() (err error) {
+	for _, c := range all {
+		err = cmp.Or(err, c.Close())
+	}
+	return err
+}
+
+// openAll opens inputs.
+func (r *command) openAll(s *scan.Scan, inputs []scan.Input) (readers []*measure.Reader, _ io.Closer, err error) {
+	var all closers
+	for n := range inputs {
+		file, err := inputs[n].Open()
+		if err != nil {
+			all.Close()
+			return nil, nil, err
+		}
+		all = append(all, file)
+		reader, err := r.open(s.Count(file), inputs[n].Name)
+		if err != nil {
+			all.Close()
+			return nil, nil, err
+		}
+		readers = append(readers, reader)
+	}
+	r.readers = readers
+	return readers, all, nil
+}
+
 // open opens a file.
 func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 	reader, err := measure.NewReader(file, name, r.format, r.rows)
 	var usage measure.OptionError
 	var unknown *measure.UnknownError
 	switch {
-	case err == nil && reader.Guessed() && !r.std.Quiet:
+	case err == nil && reader.Guessed() && !r.std.Quiet && !r.said[name]:
+		r.said[name] = true
 		r.diagnostics.Warnf("%s is read as %s; -time, -value and -tag name other columns", name, reader.Takes())
 	case errors.As(err, &usage):
 		return nil, message.Usagef("%w", err)
@@ -296,37 +358,33 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 
 // command returns the run that the options ask for.
 func (o *options) command(std *message.Streams) *command {
-	r := &command{std: std, options: o, diagnostics: logs.NewDiagnostics(std, o.Strict)}
+	r := &command{std: std, options: o, diagnostics: logs.NewDiagnostics(std, o.Strict), said: make(map[string]bool)}
+	r.recording = measure.UsualRecording()
 	if !o.lateGiven {
-		o.late = measure.DefaultLate
+		o.late = r.recording.Late
 	}
 	if o.columns != "" {
 		o.rows.Tags = strings.Split(o.columns, ",")
 	}
-	r.recorder.Failed = o.failed
-	r.recorder.AtEnd = (*measure.Reader).AtEnd
+	r.recording.Failed = o.failed
 	if o.at != "" {
-		r.recorder.AtEnd = func(*measure.Reader) bool { return o.at == "end" }
+		r.recording.AtEnd = func(*measure.Reader) bool { return o.at == "end" }
 	}
-	r.recorder.Late, r.recorder.Report = o.late, r.report
+	r.recording.Late = o.late
+	r.recording.Size = o.size
+	r.recording.Layout.Digits = o.digits
+	r.recording.Memory = o.Ledger()
+	r.recording.Report = r.report
 	return r
 }
 
 // report prints what is wrong with a row. Of late rows it prints the first one.
 func (r *command) report(row *hdrlog.SyntaxError) error {
-	if !errors.Is(row, measure.ErrLate) {
-		return r.diagnostics.Report(row, true)
+	if errors.Is(row, measure.ErrLate) {
+		return r.diagnostics.Late(row, "-late says how long to wait")
 	}
-	if r.recorder.Counts.Late == 1 {
-		r.diagnostics.Warnf("%v, written when a row %s later was read; -late says how long to wait", row, millis(r.late))
-	}
-	if r.Strict {
-		return message.Status(message.Skipped)
-	}
-	return nil
+	return r.diagnostics.Report(row, true)
 }
-
-func millis(ms int64) string { return fmt.Sprintf("%gs", float64(ms)/1000) }
 
 // end prints what became of the rows, and returns the error or the status of the command.
 func (r *command) end(err error) error {
@@ -346,7 +404,7 @@ func (r *command) end(err error) error {
 	switch {
 	case n.Dropped > 0:
 		warn("%d of %d requests failed and are left out", n.Dropped, requests)
-	case n.Failed > 0 && r.recorder.Failed == measure.KeepFailed:
+	case n.Failed > 0 && r.recording.Failed == measure.KeepFailed:
 		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that", n.Failed, requests)
 	}
 	if r.Verbose {
@@ -357,12 +415,7 @@ func (r *command) end(err error) error {
 		r.diagnostics.Close()
 		return r.nothing()
 	}
-	status := r.diagnostics.Close()
-	if n.Late > 0 {
-		warn("left out %d rows that came too late", n.Late)
-		status = message.Status(message.Skipped)
-	}
-	return status
+	return r.diagnostics.Close()
 }
 
 // nothing returns the error of an input that has nothing to record.

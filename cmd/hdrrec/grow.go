@@ -8,6 +8,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/measure"
+	"hdrkit/internal/scan"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // A growing input is a pipe. When reading waits for more, intervals that are over are written.
 type growing struct {
 	*command
-	io.Reader
+	pipe io.ReadCloser
 	w    io.Writer
 	log  *hdrlog.Writer
 	late int64 // milliseconds
@@ -34,12 +35,25 @@ type growing struct {
 	err     error           // of writing
 }
 
+// input returns the input that reads a pipe so.
+func (g *growing) input(pipe scan.Input) scan.Input {
+	open := pipe.Open
+	pipe.Open = func() (_ io.ReadCloser, err error) {
+		g.pipe, err = open()
+		return g, err
+	}
+	return pipe
+}
+
+// Close closes the pipe.
+func (g *growing) Close() error { return g.pipe.Close() }
+
 // Read reads the pipe.
 func (g *growing) Read(p []byte) (n int, err error) {
 	if err := g.wait(true); err != nil {
 		return 0, err
 	}
-	n, err = g.Reader.Read(p)
+	n, err = g.pipe.Read(p)
 	g.wait(false)
 	return n, err
 }

@@ -36,6 +36,7 @@ type Diagnostics struct {
 	silent  int // messages that were not printed
 	skipped int // malformed lines
 	left    int // intervals that were read but not shown
+	late    int // measurements that came too late
 	unread  int // logs that could not be read
 	filter  *tags.Filter
 	kinds   map[string]string // of inputs that are no logs
@@ -146,6 +147,19 @@ func (d *Diagnostics) Skip(text string) error {
 	return nil
 }
 
+// Late counts a measurement that came too late. It prints the first one, and what to do.
+func (d *Diagnostics) Late(err *hdrlog.SyntaxError, remedy string) error {
+	text := ""
+	if d.late == 0 {
+		text = fmt.Sprintf("%v; %s", err, remedy)
+	}
+	d.count(&d.late, 1, text)
+	if d.strict {
+		return message.Status(message.Skipped)
+	}
+	return nil
+}
+
 // SkipWindow counts a window of a tag whose intervals do not add up.
 func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
@@ -226,12 +240,18 @@ func (d *Diagnostics) Close() error {
 	for _, c := range []struct {
 		n            int
 		what, things string
-	}{{d.skipped, "skipped", "malformed line"}, {d.left, "left out", "interval"}, {d.unread, "could not read", "log"}} {
+		why          string
+	}{
+		{d.skipped, "skipped", "malformed line", ""},
+		{d.late, "left out", "row", " that came too late"},
+		{d.left, "left out", "interval", ""},
+		{d.unread, "could not read", "log", ""},
+	} {
 		if c.n > 0 {
-			d.std.Say("%s %s", c.what, message.Number(c.n, c.things))
+			d.std.Say("%s %s%s", c.what, message.Number(c.n, c.things), c.why)
 		}
 	}
-	if d.skipped+d.left+d.unread > 0 {
+	if d.skipped+d.late+d.left+d.unread > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil

@@ -2,9 +2,11 @@ package logs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
@@ -55,40 +57,87 @@ func KindOf(begin []byte) string {
 // lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
 // diagnostics know the inputs that are another kind of file: of these they print one message only.
 func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
+	room := measure.NewRoom(memory)
 	for n := range inputs {
-		open, name := inputs[n].Open, inputs[n].Name
-		reported := 0 // the last line with a message; a file may be opened again
-		inputs[n].Open = func() (io.ReadCloser, error) {
-			file, err := open()
-			if err != nil {
-				return nil, err
-			}
-			measured, rest, begin, why := measure.Look(file, name)
-			if measured == nil {
-				d.isKind(name, begin, why)
-				return readCloser{rest, file}, nil
-			}
-			if reported == 0 && !d.std.Quiet {
-				d.Warnf("%s is read as %s; hdrrec has options for other columns", name, measured.Takes())
-			}
-			report := func(err *hdrlog.SyntaxError) error {
-				if err.Line <= reported {
-					return nil
-				}
-				reported = err.Line
-				return d.Report(err, true)
-			}
-			first := reported == 0
-			reported = max(reported, 1)
-			return readCloser{measure.NewText(measured, memory, report, func(r *measure.Recorder) {
-				if first && r.WholeSeconds() {
-					d.Warnf("%s: %s", name, CoarseTimes)
-				}
-				if first && r.Counts.Failed > 0 {
-					d.Warnf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", name, r.Counts.Failed, r.Counts.Recorded)
-				}
-			}), file}, nil
+		m := &measurements{
+			Diagnostics: d,
+			name:        inputs[n].Name,
+			open:        inputs[n].Open,
+			once:        inputs[n].Once,
 		}
+		m.files.Room = room
+		m.files.Open = m.readers
+		m.files.Recording = measure.UsualRecording()
+		m.files.Memory = memory
+		m.files.Report = m.report
+		m.files.Ended = m.ended
+		inputs[n].Open = m.log
+	}
+}
+
+// measurements are an input that may have some.
+type measurements struct {
+	*Diagnostics
+	name   string
+	open   func() (io.ReadCloser, error)
+	once   bool
+	files  measure.Files
+	opened sync.Once
+}
+
+// log opens the log of the measurements, or the input as it is if it has none.
+func (m *measurements) log() (io.ReadCloser, error) {
+	file, err := m.open()
+	if err != nil {
+		return nil, err
+	}
+	measured, rest, begin, why := measure.Look(file, m.name)
+	if measured == nil {
+		m.isKind(m.name, begin, why)
+		return readCloser{rest, file}, nil
+	}
+	m.opened.Do(func() {
+		if !m.std.Quiet {
+			m.Warnf("%s is read as %s; hdrrec has options for other columns", m.name, measured.Takes())
+		}
+	})
+	if m.once {
+		text := measure.NewText(m.files.Recording, []*measure.Reader{measured})
+		text.Closer = file
+		return text, nil
+	}
+	file.Close()
+	return m.files.Log()
+}
+
+// readers opens the measurements again.
+func (m *measurements) readers() ([]*measure.Reader, io.Closer, error) {
+	file, err := m.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	measured, _, _, _ := measure.Look(file, m.name)
+	if measured == nil {
+		file.Close()
+		return nil, nil, fmt.Errorf("%s: the file has changed", m.name)
+	}
+	return []*measure.Reader{measured}, file, nil
+}
+
+func (m *measurements) report(err *hdrlog.SyntaxError) error {
+	if errors.Is(err, measure.ErrLate) {
+		return m.Late(err, "hdrrec -late says how long to wait in a pipe, and a file may have any order")
+	}
+	return m.Report(err, true)
+}
+
+// ended says what is to know of all rows.
+func (m *measurements) ended(r *measure.Recorder) {
+	if r.WholeSeconds() {
+		m.Warnf("%s: %s", m.name, CoarseTimes)
+	}
+	if r.Counts.Failed > 0 {
+		m.Warnf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", m.name, r.Counts.Failed, r.Counts.Recorded)
 	}
 }
 

@@ -6,9 +6,40 @@ import (
 	"fmt"
 	"math"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 )
+
+// windows are the intervals that a recorder has open, and the log of those that it has written.
+type windows struct {
+	out
+	layout histogram.Layout
+	open   merge.Table[counts]
+	tags   map[string]*series // by key
+	done   int64              // intervals that end at or before this are written
+	// reopened is set if a row came after its interval was written.
+	reopened bool
+	// first and last are the earliest and the latest time of a value. The times of values are
+	// multiples of resolution, all in milliseconds.
+	first, last, resolution int64
+	account                 *ledger.Account // of counts
+	charge                  ledger.Charge
+	bytes                   int // that tags and counts take
+	scratch                 histogram.Histogram
+	decoder                 histogram.Decoder
+	key                     []byte
+}
+
+// out is the log that is written.
+type out struct {
+	w          *hdrlog.Writer
+	named      *Reader // the comments name its format, and whether values are at their ends
+	namedAtEnd bool
+	begun      bool
+	base       int64 // milliseconds since the epoch
+}
 
 // A series is what is recorded with one tag.
 type series struct {
@@ -31,25 +62,46 @@ const (
 	manyBytes = 16 << 20
 	// maxTags is how many tags there can be.
 	maxTags = 100_000
+	// aSeries and aCount are about how many bytes a tag, and a tag in an interval, take without
+	// their text and values.
+	aSeries, aCount = 200, 300
 )
 
-// count counts a value in the interval that has a time. It reports whether that was possible:
-// otherwise the interval is closed.
-func (r *Recorder) count(row *Row) (ok bool, err error) {
+func (r *windows) init(w *hdrlog.Writer, o *Recording) {
+	r.w = w
+	r.layout = o.Layout
+	r.account = o.Memory.Open("tags, with their open intervals,", "record fewer with -tag of hdrrec, sort the rows by time")
+	r.open = merge.NewTable[counts](o.Size)
+	r.tags = make(map[string]*series)
+	r.done = never
+	r.first = math.MaxInt64
+	r.last = never
+	r.resolution = 1000
+}
+
+// drop forgets the open intervals, and gives back their memory.
+func (r *windows) drop() {
+	r.open = merge.NewTable[counts](r.open.Size())
+	clear(r.tags)
+	r.bytes = 0
+	r.charge.Set(r.account, 0, 0)
+}
+
+// endOf returns when the interval of a time ends.
+func (r *windows) endOf(at int64) int64 { return merge.WindowOf(at, at, r.open.Size()).End }
+
+// count counts a value in the interval of its time.
+func (r *windows) count(row *Row) (err error) {
 	at := row.Time / 1e6
-	s := r.series[string(row.Tag)]
-	if s == nil || row.Tag == nil {
-		if s, err = r.newSeries(row.Tag); err != nil {
-			return false, err
-		}
+	s, err := r.seriesOf(row.Tag)
+	if err != nil {
+		return err
 	}
 	c := s.last
 	if c == nil || at < c.Start || c.End <= at {
-		if merge.WindowOf(at, at, r.open.Size()).End <= r.done {
-			return false, nil
-		}
 		c = r.open.At(s.tag, at, at, func(w merge.Span) *counts {
-			r.bytes += 300 // or so, without values
+			r.bytes += aCount
+			r.reopened = r.reopened || w.End <= r.done
 			return &counts{Span: w, series: s}
 		})
 		s.last = c
@@ -57,13 +109,13 @@ func (r *Recorder) count(row *Row) (ok bool, err error) {
 	r.first, r.last = min(r.first, at), max(r.last, at)
 	if len(c.few) < cap(c.few) {
 		c.few = append(c.few, row.Value)
-		return true, nil
+		return nil
 	}
-	return true, r.grow(c, row.Value)
+	return r.grow(c, row.Value)
 }
 
 // grow adds a value for which there is no room.
-func (r *Recorder) grow(c *counts, value int64) error {
+func (r *windows) grow(c *counts, value int64) error {
 	before := c.sum.Size() + 8*cap(c.few)
 	if len(c.few) >= maxFew {
 		if c.sum.Intervals() < 2 && r.bytes > manyBytes {
@@ -80,7 +132,7 @@ func (r *Recorder) grow(c *counts, value int64) error {
 }
 
 // histogram returns a histogram of values. It is valid until the next call.
-func (r *Recorder) histogram(values []int64) *histogram.Histogram {
+func (r *windows) histogram(values []int64) *histogram.Histogram {
 	r.scratch.Reset(r.layout)
 	for _, value := range values {
 		r.scratch.Record(value, 1)
@@ -88,40 +140,37 @@ func (r *Recorder) histogram(values []int64) *histogram.Histogram {
 	return &r.scratch
 }
 
-// newSeries returns the series of a tag.
-func (r *Recorder) newSeries(tag []byte) (*series, error) {
-	key := "" // of untagged values
+// seriesOf returns the series of a tag, in the spelling of a file.
+func (r *windows) seriesOf(tag []byte) (*series, error) {
+	r.key = r.key[:0] // that of untagged values
 	if tag != nil {
-		r.key = AppendTag(append(r.key[:0], '='), tag)
-		key = string(r.key)
+		r.key = AppendTag(append(r.key, '='), tag)
 	}
-	s := r.tags[key]
-	if s == nil {
-		if len(r.tags) == maxTags {
-			return nil, fmt.Errorf("more than %d tags: choose other columns with -tag, or none with -tag ''", maxTags)
-		}
-		s = new(series)
-		if tag != nil {
-			s.tag = bytes.Clone(r.key[1:])
-		}
-		r.tags[key] = s
+	if s := r.tags[string(r.key)]; s != nil {
+		return s, nil
 	}
+	if len(r.tags) == maxTags {
+		return nil, fmt.Errorf("more than %d tags: choose other columns with -tag, or none with -tag ''", maxTags)
+	}
+	s := new(series)
 	if tag != nil {
-		r.series[string(tag)] = s
+		s.tag = bytes.Clone(r.key[1:])
 	}
-	return s, nil
+	r.tags[string(r.key)] = s
+	r.bytes += aSeries + 2*len(r.key)
+	return s, r.charge.Set(r.account, len(r.tags), r.bytes)
 }
 
 // write writes the intervals that end at or before end, in milliseconds since the epoch. Nothing
 // can be added to them any more. The first one begins at the time of the first value. If end is
 // math.MaxInt64, the last one ends with the last value. So the rate of values is right.
-func (r *Recorder) write(end int64) error {
+func (r *windows) write(end int64) error {
 	r.done = max(r.done, end)
 	for c := range r.open.Before(end) {
 		if c.series.last == c {
 			c.series.last = nil
 		}
-		r.bytes -= 300 + c.sum.Size() + 8*cap(c.few)
+		r.bytes -= aCount + c.sum.Size() + 8*cap(c.few)
 		h := r.histogram(c.few)
 		if c.sum.Intervals() > 0 {
 			err := c.sum.AddHistogram(c.Start, c.End, h)
@@ -148,7 +197,7 @@ func (r *Recorder) write(end int64) error {
 }
 
 // addPayload writes an interval that has a histogram already.
-func (r *Recorder) addPayload(row *Row) error {
+func (r *windows) addPayload(row *Row) error {
 	if err := r.decoder.Decode(&r.scratch, row.Payload); err != nil {
 		return err
 	}
@@ -159,20 +208,31 @@ func (r *Recorder) addPayload(row *Row) error {
 	return r.writeInterval(row.Tag, row.Time/1e6, (row.Time+row.Length)/1e6, &r.scratch)
 }
 
-func (r *Recorder) writeInterval(tag []byte, start, end int64, h *histogram.Histogram) error {
+func (r *windows) writeInterval(tag []byte, start, end int64, h *histogram.Histogram) error {
 	if !r.begun {
-		r.begun, r.base = true, start
-		seconds := float64(start) / 1000
-		if err := cmp.Or(r.w.Version(), r.header(r.w), r.w.BaseTime(seconds), r.w.StartTime(seconds), r.w.Legend()); err != nil {
+		r.begun = true
+		r.base = start
+		if err := r.head(float64(start) / 1000); err != nil {
 			return err
 		}
 	}
 	return r.w.Interval(tag, float64(start-r.base)/1000, float64(end-start)/1000, h)
 }
 
+// head writes the head of the log, which starts at a time in seconds since the epoch.
+func (o *out) head(seconds float64) error {
+	if err := o.w.Version(); err != nil {
+		return err
+	}
+	if err := o.named.header(o.w, o.namedAtEnd); err != nil {
+		return err
+	}
+	return cmp.Or(o.w.BaseTime(seconds), o.w.StartTime(seconds), o.w.Legend())
+}
+
 // WholeSeconds reports whether all times of values were whole seconds. Then the first value may
 // have come up to a second later than it says, and the last one a second before the log ends.
-func (r *Recorder) WholeSeconds() bool { return r.last != never && r.resolution == 1000 }
+func (r *windows) WholeSeconds() bool { return r.last != never && r.resolution == 1000 }
 
 // Some reports whether an interval was written.
-func (r *Recorder) Some() bool { return r.begun }
+func (r *windows) Some() bool { return r.begun }

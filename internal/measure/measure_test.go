@@ -70,11 +70,11 @@ func TestMalformed(t *testing.T) {
 		}},
 		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: unit.Second, TimeUnit: unit.Second}, 2, nil},
 		{"too late", "time,value\n1700000100,1\n1700000100,1\n1700000041,1\n1700000039,1\n", csvMillis, 3,
-			[]string{"file0:5: time: the row comes too late for its interval"}},
+			[]string{"file0:5: time: the row comes too late: it ended 1m1s before others"}},
 		{"one time in the future", "time,value\n1700000000,1\n1700000001,1\n1900000000,1\n1700000002,1\n1700000003,1\n", csvMillis, 5, nil},
 		{"the first time in the future", "time,value\n1900000000,1\n1700000001,1\n1700000002,1\n", csvMillis, 3, nil},
 		{"a pause of a day", "time,value\n1700000000,1\n1700086400,1\n1700086401,1\n1700000001,1\n", csvMillis, 3,
-			[]string{"file0:5: time: the row comes too late for its interval"}},
+			[]string{"file0:5: time: the row comes too late: it ended 24h0m0s before others"}},
 		{"success", "time,value,ok\n1700000000,1,true\n1700000000,1,KO\n1700000000,1,404\n1700000000,1,maybe\n1700000000,1,\n",
 			Options{Unit: unit.Second, Columns: Columns{OK: "ok"}}, 3, []string{
 				`file0:5: ok: neither success nor failure: "maybe"`, `file0:6: ok: neither success nor failure: ""`,
@@ -185,9 +185,10 @@ func TestHeader(t *testing.T) {
 	rec := recording{size: 1000, options: Options{Unit: unit.Millisecond}}
 	log := rec.record(t, []byte("time,value,tag\n1700000000.25,1,\n1700000000.5,1,a b\n1700000001.5,1,\"a,b\"\n"))
 	want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n" +
+		"#[Recorded by hdrrec from csv, values at their start]\n#UNITS:NANOSECONDS\n" +
 		"#[BaseTime: 1700000000.250 (seconds since epoch)]\n#[StartTime: 1700000000.250 (seconds since epoch), Tue Nov 14 22:13:20 UTC 2023]\n" +
 		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
-	if !strings.HasPrefix(log, want) || strings.Count(log, "#") != 4 {
+	if !strings.HasPrefix(log, want) || strings.Count(log, "#") != 6 {
 		t.Errorf("got\n%s\nwant\n%s", log, want)
 	}
 	rec.options.Tags = []string{"tag"}
@@ -818,11 +819,12 @@ func fuzz(f *testing.F, format string, o Options, files ...string) {
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		reported := int64(0)
-		rec := Recorder{
-			AtEnd: (*Reader).AtEnd, Late: 60_000,
-			Report: func(*hdrlog.SyntaxError) error { reported++; return nil },
+		o := UsualRecording()
+		o.Report = func(*hdrlog.SyntaxError) error {
+			reported++
+			return nil
 		}
-		rec.Into(w, 1000, layout3, nil, func(*hdrlog.Writer) error { return nil })
+		rec := NewRecorder(w, o)
 		if err := rec.Run([]*Reader{r}); err != nil {
 			t.Fatal(err)
 		}

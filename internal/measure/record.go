@@ -10,59 +10,70 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 )
 
-// A Recorder adds up the rows of files in intervals, and writes these as a log: the windows of
-// package merge. An interval stays open until none of its values can come any more. So the memory
-// depends on the number of open intervals and tags. Call [Recorder.Into] before others.
-type Recorder struct {
+// A Recording says how rows become a log.
+type Recording struct {
 	// AtEnd says that a value belongs to the interval of its end, not to that of its start.
 	AtEnd func(r *Reader) bool
 	// Failed says what becomes of failed requests.
 	Failed Failed
-	// Late is how much later than others a row may come, in milliseconds.
+	// Late is how much later than others a row may come, in milliseconds. A row that ends as much
+	// before others start is late.
 	Late int64
+	// Size is the length of intervals in milliseconds. Layout is that of histograms, and valid.
+	Size   int64
+	Layout histogram.Layout
+	// Memory is charged for the open intervals.
+	Memory *ledger.Ledger
 	// Report takes what is wrong with rows. If it returns an error, recording ends with that.
 	Report func(err *hdrlog.SyntaxError) error
-
-	Counts Counts
-
-	w       *hdrlog.Writer
-	layout  histogram.Layout
-	header  func(w *hdrlog.Writer) error // writes comments
-	readers []*Reader
-	base    int64 // milliseconds since the epoch
-	begun   bool
-	done    int64 // intervals that end at or before this are written
-	// first and last are the earliest and the latest time of a value. The times of values are
-	// multiples of resolution, all in milliseconds.
-	first, last, resolution int64
-	open                    merge.Table[counts]
-	series                  map[string]*series // by tag, as files spell it
-	tags                    map[string]*series
-	account                 *ledger.Account // of counts
-	charge                  ledger.Charge
-	bytes                   int // that counts take
-	scratch                 histogram.Histogram
-	decoder                 histogram.Decoder
-	tag, key                []byte
+	// Ended, if set, is called when all rows are recorded.
+	Ended func(r *Recorder)
 }
 
-// Into sets the log that is written: intervals of size milliseconds, with a layout that is valid.
-// Before the first one, header writes comments. What the open ones take is charged to memory.
-func (r *Recorder) Into(w *hdrlog.Writer, size int64, layout histogram.Layout, memory *ledger.Ledger, header func(w *hdrlog.Writer) error) {
-	r.account = memory.Open("tags, with their open intervals,", "choose fewer with -tag, or write intervals sooner with a smaller -late")
-	r.w = w
-	r.layout = layout
-	r.header = header
-	r.open = merge.NewTable[counts](size)
-	r.done = never
-	r.first = math.MaxInt64
-	r.last = never
-	r.resolution = 1000
-	r.series, r.tags = make(map[string]*series), make(map[string]*series)
+// UsualRecording returns what hdrrec does if no option says otherwise.
+func UsualRecording() Recording {
+	return Recording{
+		AtEnd:  (*Reader).AtEnd,
+		Late:   60_000,
+		Size:   1000,
+		Layout: histogram.Layout{Digits: 3},
+	}
+}
+
+// A Recorder adds up the rows of files in intervals, and writes these as a log: the windows of
+// package merge. An interval stays open until none of its values can come any more. So the memory
+// depends on the number of open intervals and tags.
+//
+// A row has the time of its start, but programs write it at its end: the interval of a slow request
+// may be written already. Then the row begins another interval of the same time, out of order.
+type Recorder struct {
+	Recording
+	Counts Counts
+
+	readers []*Reader
+	tag     []byte
+	windows
+	// lookBack is the least Late for which no row comes after its interval, in milliseconds.
+	lookBack int64
+	atRest   bool // no row is late, see [Files]
+	looks    bool // rows are only looked at
+}
+
+// NewRecorder returns a recorder that writes a log to w. Its first comments name the format of the
+// first reader.
+func NewRecorder(w *hdrlog.Writer, o Recording) *Recorder {
+	r := &Recorder{Recording: o}
+	r.windows.init(w, &o)
+	return r
+}
+
+// look stops the recording: from now on rows are only looked at, for lookBack and Counts.
+func (r *Recorder) look() {
+	r.looks = true
+	r.drop()
 }
 
 // Failed is what becomes of failed requests.
@@ -88,8 +99,8 @@ type Counts struct {
 // Errors of rows that are like others, but cannot be recorded.
 var (
 	errEarly = errors.New("what began or ended at this time is outside of the years 1970 to 2262")
-	// ErrLate: the interval of a row is written already.
-	ErrLate = errors.New("the row comes too late for its interval")
+	// ErrLate: a row ended long before those that came earlier.
+	ErrLate = errors.New("the row comes too late")
 )
 
 // never is the time before the first row.
@@ -115,8 +126,8 @@ func (s *Reader) see(at int64) {
 	}
 }
 
-// Run records all rows of files, those of several files in order of their times. If the rows of a
-// file are in no order, all are recorded before the first interval is written.
+// Run records all rows of files, those of several files in order of their times. If the format of a
+// file has no order, all rows are recorded before the first interval is written.
 func (r *Recorder) Run(readers []*Reader) error {
 	r.begin(readers)
 	for {
@@ -127,7 +138,11 @@ func (r *Recorder) Run(readers []*Reader) error {
 }
 
 func (r *Recorder) begin(readers []*Reader) {
-	r.readers = readers
+	r.readers = slices.Clone(readers)
+	if r.named == nil && len(readers) > 0 {
+		r.named = readers[0]
+		r.namedAtEnd = r.AtEnd(readers[0])
+	}
 	if slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
 		r.Late = math.MaxInt64 / 4
 	}
@@ -136,7 +151,13 @@ func (r *Recorder) begin(readers []*Reader) {
 // step records some rows. After the last ones it closes all intervals and returns false.
 func (r *Recorder) step() (more bool, err error) {
 	if len(r.readers) == 0 {
-		return false, r.write(math.MaxInt64)
+		if err := r.write(math.MaxInt64); err != nil {
+			return false, err
+		}
+		if r.Ended != nil {
+			r.Ended(r)
+		}
+		return false, nil
 	}
 	behind := func(a, b *Reader) int { return cmp.Compare(a.at, b.at) }
 	next := slices.MinFunc(r.readers, behind)
@@ -172,8 +193,7 @@ func (r *Recorder) ended(s *Reader) error {
 	err := s.Err()
 	switch {
 	case errors.Is(err, hdrlog.ErrCutShort):
-		r.Counts.Malformed++
-		return r.Report(s.malformed("line", err))
+		return r.malformed(s.malformed("line", err))
 	case err != nil:
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -198,25 +218,31 @@ func (r *Recorder) WriteOver(s *Reader, now int64) error {
 	if s.at == never {
 		return nil
 	}
-	return r.write(min(merge.WindowOf(s.at, s.at, r.open.Size()).End, now))
+	return r.write(min(r.endOf(s.at), now))
 }
 
 // add records the row that a file has advanced to.
 func (r *Recorder) add(s *Reader) error {
-	err, row := s.bad, &s.row
-	if err == nil && row.Payload != nil {
+	row := &s.row
+	if s.bad != nil {
+		return r.malformed(s.bad)
+	}
+	if row.Payload != nil {
 		r.Counts.Recorded++
+		if r.looks {
+			return nil
+		}
 		return r.addPayload(row)
 	}
-	if err == nil {
-		if row.Time%1e9 != 0 {
-			r.resolution = 1
-		}
-		err = s.malformed(s.setup.Time, r.shift(row, s))
+	if row.Time%1e9 != 0 {
+		r.resolution = 1
 	}
-	if err != nil {
-		r.Counts.Malformed++
-		return r.Report(err)
+	ended := row.Time
+	if !s.AtEnd() {
+		ended = min(math.MaxInt64-row.Time, row.Value) + row.Time
+	}
+	if err := r.shift(row, s); err != nil {
+		return r.malformed(s.malformed(s.setup.Time, err))
 	}
 	if row.Failed {
 		r.Counts.Failed++
@@ -231,19 +257,27 @@ func (r *Recorder) add(s *Reader) error {
 	}
 	at := row.Time / 1e6
 	s.see(at)
-	ok := at > s.at-r.Late || merge.WindowOf(at, at, r.open.Size()).End > s.at-r.Late
-	if ok {
-		var err error
-		if ok, err = r.count(row); err != nil {
-			return fmt.Errorf("%s:%d: %w", s.name, s.Line(), err)
-		}
-	}
-	if !ok {
+	missed := s.at - r.endOf(at) // negative if its interval has not ended
+	r.lookBack = max(r.lookBack, missed+1)
+	if !r.atRest && missed >= r.Late && ended/1e6 <= s.at-r.Late {
 		r.Counts.Late++
-		return r.Report(s.malformed(s.setup.Time, ErrLate))
+		behind := time.Duration(s.at-ended/1e6) * time.Millisecond
+		return r.Report(s.malformed(s.setup.Time, fmt.Errorf("%w: it ended %v before others", ErrLate, behind.Round(time.Second))))
 	}
 	r.Counts.Recorded++
+	if r.looks {
+		return nil
+	}
+	if err := r.count(row); err != nil {
+		return fmt.Errorf("%s:%d: %w", s.name, s.Line(), err)
+	}
 	return nil
+}
+
+// malformed reports a row that cannot be recorded.
+func (r *Recorder) malformed(err *hdrlog.SyntaxError) error {
+	r.Counts.Malformed++
+	return r.Report(err)
 }
 
 // shift moves the time of a row to that of its interval.

@@ -408,8 +408,6 @@ func intervals(t *testing.T, log string) map[string]*histogram.Histogram {
 	return all
 }
 
-var layout3 = histogram.Layout{Digits: 3}
-
 // A recording says how to record a text.
 type recording struct {
 	format     string
@@ -427,17 +425,18 @@ func (rec *recording) record(t testing.TB, texts ...[]byte) string {
 	t.Helper()
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
-	r := Recorder{
-		AtEnd: (*Reader).AtEnd, Late: rec.late, Failed: rec.failed,
-		Report: func(err *hdrlog.SyntaxError) error {
-			rec.messages = append(rec.messages, err.Error())
-			return nil
-		},
+	o := UsualRecording()
+	o.Late = rec.late
+	o.Size = rec.size
+	o.Failed = rec.failed
+	o.Report = func(err *hdrlog.SyntaxError) error {
+		rec.messages = append(rec.messages, err.Error())
+		return nil
 	}
 	if rec.atEnd != nil {
-		r.AtEnd = func(*Reader) bool { return *rec.atEnd }
+		o.AtEnd = func(*Reader) bool { return *rec.atEnd }
 	}
-	r.Into(w, rec.size, layout3, nil, func(*hdrlog.Writer) error { return nil })
+	r := NewRecorder(w, o)
 	var readers []*Reader
 	for n, text := range texts {
 		reader, err := NewReader(bytes.NewReader(text), fmt.Sprintf("file%d", n), rec.format, rec.options)

@@ -2,14 +2,11 @@ package measure
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 )
 
@@ -68,8 +65,8 @@ func (r *Reader) Takes() string {
 	return text
 }
 
-// Header writes the comments of a log of rows: what it is made of, and the unit of its values.
-func (r *Reader) Header(log *hdrlog.Writer, atEnd bool) error {
+// header writes the comments of a log of rows: what it is made of, and the unit of its values.
+func (r *Reader) header(log *hdrlog.Writer, atEnd bool) error {
 	at := "start"
 	if atEnd {
 		at = "end"
@@ -81,44 +78,38 @@ func (r *Reader) Header(log *hdrlog.Writer, atEnd bool) error {
 	return log.Comment(text)
 }
 
-// What hdrrec does if no option says otherwise.
-const (
-	DefaultSize   = 1000   // milliseconds of an interval
-	DefaultLate   = 60_000 // milliseconds
-	DefaultDigits = 3
-)
-
-// A Text is the log of a reader's rows. It is made while it is read, and is what hdrrec writes if
-// no option says otherwise.
+// A Text is the log of the rows of readers. It is made while it is read.
 type Text struct {
-	Recorder
+	*Recorder
+	// Closer closes what is read.
+	io.Closer
 	log  bytes.Buffer
 	more bool
-	done func(*Recorder) // called at the end
 }
 
-// NewText returns the log of a reader's rows. Report takes what is wrong with rows, and done what
-// became of all of them.
-func NewText(r *Reader, memory *ledger.Ledger, report func(*hdrlog.SyntaxError) error, done func(*Recorder)) *Text {
-	t := &Text{more: true, done: done}
-	header := func(w *hdrlog.Writer) error { return r.Header(w, r.AtEnd()) }
-	t.Recorder = Recorder{AtEnd: (*Reader).AtEnd, Late: DefaultLate, Report: report}
-	t.Into(hdrlog.NewWriter(&t.log), DefaultSize, histogram.Layout{Digits: DefaultDigits}, memory, header)
-	t.begin([]*Reader{r})
+// NewText returns the log of the rows of readers.
+func NewText(o Recording, readers []*Reader) *Text {
+	t := &Text{more: true}
+	t.Recorder = NewRecorder(hdrlog.NewWriter(&t.log), o)
+	t.begin(readers)
 	return t
 }
 
 // Read reads the text of the log.
 func (t *Text) Read(p []byte) (n int, err error) {
-	for t.more && t.log.Len() == 0 && err == nil {
-		t.more, err = t.step()
-		err = cmp.Or(err, t.w.Flush())
-		if !t.more && err == nil {
-			t.done(&t.Recorder)
+	for t.more && t.log.Len() == 0 {
+		if err := t.advance(); err != nil {
+			return 0, err
 		}
 	}
-	if err != nil {
-		return 0, err
-	}
 	return t.log.Read(p)
+}
+
+// advance records some rows.
+func (t *Text) advance() (err error) {
+	t.more, err = t.step()
+	if err == nil {
+		err = t.w.Flush()
+	}
+	return err
 }

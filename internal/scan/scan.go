@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"syscall"
 
@@ -58,12 +59,27 @@ func File(path string, size int64) Input {
 	return Input{Name: path, Size: size, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
 }
 
-// Stdin returns the input in r, which is standard input.
+// Stdin returns the input in r, which is standard input. If that is a file, as in hdrsum < run.hdr,
+// it can be read again.
 func Stdin(r io.Reader) Input {
 	input := Input{Name: "-", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
-	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil {
-			input.Info = info
+	f, ok := r.(*os.File)
+	if !ok {
+		return input
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return input
+	}
+	input.Info = info
+	if !info.Mode().IsRegular() {
+		return input
+	}
+	if begin, err := f.Seek(0, io.SeekCurrent); err == nil {
+		input.Once = false
+		input.Size = info.Size() - begin
+		input.Open = func() (io.ReadCloser, error) {
+			return io.NopCloser(io.NewSectionReader(f, begin, math.MaxInt64-begin)), nil
 		}
 	}
 	return input
