@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 )
 
 // elements reads those of an array in a JSON object as lines, each with the number of the line
-// in which the element ends, or a later one. It reads up to an error of the JSON, which is then a
-// malformed line.
+// in which the element ends, or a later one. It reads up to an error of the JSON.
 type elements struct {
 	decoder *json.Decoder
 	key     string // of the array, empty if the document is the array
@@ -25,6 +25,7 @@ type lineEnds struct {
 	most int64   // what may be read now
 	ends []int64 // offsets in the text that no element has passed
 	past int     // how many line ends were passed
+	err  error   // of reading
 }
 
 // maxElement is the longest element in bytes, and the longest value of another key.
@@ -37,6 +38,7 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 		return 0, errElement
 	}
 	n, err = l.Reader.Read(p)
+	l.err = err
 	for at, c := range p[:n] {
 		if c == '\n' {
 			l.ends = append(l.ends, l.read+int64(at))
@@ -69,18 +71,18 @@ func (l *elements) append(lines []byte) ([]byte, error) {
 	if err == io.EOF {
 		return lines, io.EOF
 	}
-	if err != nil {
-		element = []byte("{") // which is malformed
-	}
 	for before := l.lines.before(l.decoder.InputOffset()); l.line < before; l.line++ {
 		lines = append(lines, '\n')
+	}
+	if err != nil {
+		return lines, err
 	}
 	l.line++
 	compact := bytes.NewBuffer(lines)
 	if json.Compact(compact, element) != nil {
-		return append(append(lines, element...), '\n'), err
+		return append(append(lines, element...), '\n'), nil
 	}
-	return append(compact.Bytes(), '\n'), err
+	return append(compact.Bytes(), '\n'), nil
 }
 
 // next returns the next element, or [io.EOF] after the last one.
@@ -93,7 +95,7 @@ func (l *elements) next() (json.RawMessage, error) {
 	}
 	if !l.decoder.More() {
 		if _, err := l.decoder.Token(); err != nil {
-			return nil, io.ErrUnexpectedEOF
+			return nil, l.broken(err)
 		}
 		return nil, io.EOF
 	}
@@ -103,16 +105,23 @@ func (l *elements) next() (json.RawMessage, error) {
 // begin reads up to the beginning of the array.
 func (l *elements) begin() error {
 	if _, err := l.decoder.Token(); err != nil {
-		return io.ErrUnexpectedEOF
+		return l.broken(err)
+	}
+	if l.key == "" {
+		return nil
 	}
 	for l.decoder.More() {
 		key, err := l.decoder.Token()
 		if err != nil {
-			return io.ErrUnexpectedEOF
+			return l.broken(err)
 		}
 		if key == l.key {
-			if bracket, err := l.decoder.Token(); err != nil || bracket != json.Delim('[') {
-				return io.ErrUnexpectedEOF
+			bracket, err := l.decoder.Token()
+			if err == nil && bracket != json.Delim('[') {
+				err = fmt.Errorf("%s is no array", l.key)
+			}
+			if err != nil {
+				return l.broken(err)
 			}
 			return nil
 		}
@@ -126,8 +135,16 @@ func (l *elements) begin() error {
 // decode returns the next value.
 func (l *elements) decode() (value json.RawMessage, err error) {
 	l.lines.most = l.decoder.InputOffset() + maxElement
-	if l.decoder.Decode(&value) != nil {
-		return nil, io.ErrUnexpectedEOF
+	if err = l.decoder.Decode(&value); err != nil {
+		return nil, l.broken(err)
 	}
 	return value, nil
+}
+
+// broken returns the error of the JSON. One of reading stays as it is.
+func (l *elements) broken(err error) error {
+	if l.lines.err != nil && l.lines.err != io.EOF {
+		return l.lines.err
+	}
+	return broken(err)
 }

@@ -2,27 +2,6 @@ package measure
 
 import "hdrkit/internal/base/unit"
 
-// jtl is the CSV that JMeter writes (-l results.jtl), with a header and any delimiter:
-// https://jmeter.apache.org/usermanual/listeners.html#csvlogformat. The time is that of the start,
-// as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller has a row
-// beside those of its requests.
-var jtl = Format{
-	Name: "jtl",
-	columns: Columns{
-		Time:  "timeStamp",
-		Value: "elapsed",
-		OK:    "success",
-		Tags:  []string{"label"},
-		whole: "responseMessage",
-	},
-	unit:   unit.Millisecond,
-	begins: hasHeader("timeStamp", "elapsed"),
-	open:   openTable,
-}
-
-// transactions begins the response message of a transaction controller of JMeter.
-const transactions = "Number of samples in transaction : "
-
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
 // https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
 // https://grafana.com/docs/k6/latest/results-output/real-time/json/. A row is one value of one of

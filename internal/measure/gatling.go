@@ -215,16 +215,9 @@ func (r *simulationRecords) append(lines []byte) ([]byte, error) {
 		return append(line, '\n'), nil
 	case r.err == io.EOF, errors.Is(r.err, errRecord), errors.Is(r.err, errCached):
 		// Nothing shows where the next record begins.
-		return append(append(lines, "the rest of the file: "...), cutRecord(r.err)+"\n"...), io.ErrUnexpectedEOF
+		return lines, broken(r.err)
 	}
 	return lines, r.err
-}
-
-func cutRecord(err error) string {
-	if err == io.EOF {
-		return "the record is cut short"
-	}
-	return err.Error()
 }
 
 func (r *simulationRecords) run(line []byte) []byte {

@@ -360,27 +360,35 @@ func isPayload(line []byte) bool {
 func isBinary(text []byte) bool { return bytes.HasPrefix(text, []byte("\x1c\x84\x93\x14")) }
 
 // newBinary returns text as it is, and histograms in binary, one after another, as a line of base64
-// each. What follows the last one whole is a line that is no histogram.
+// each.
 func newBinary(text io.Reader, h *head) io.Reader {
 	if !isBinary(h.text) {
 		return text
 	}
 	return &linesOf{next: func(line []byte) ([]byte, error) {
 		begin := make([]byte, 8)
-		if n, err := io.ReadFull(text, begin); err != nil {
-			return binaryLine(line, begin[:n]), err
+		if _, err := io.ReadFull(text, begin); err == io.EOF {
+			return line, err
+		} else if err != nil {
+			return line, brokenIfCut(err)
 		}
-		body, err := io.ReadAll(io.LimitReader(text, int64(min(binary.BigEndian.Uint32(begin[4:]), maxElement))))
-		if err == nil && len(body) < int(binary.BigEndian.Uint32(begin[4:])) {
+		length := binary.BigEndian.Uint32(begin[4:])
+		body, err := io.ReadAll(io.LimitReader(text, int64(min(length, maxElement))))
+		if err == nil && uint32(len(body)) < length {
 			err = io.ErrUnexpectedEOF
 		}
-		return binaryLine(line, append(begin, body...)), err
+		if err != nil {
+			return line, brokenIfCut(err)
+		}
+		return append(stdbase64.StdEncoding.AppendEncode(line, append(begin, body...)), '\n'), nil
 	}}
 }
 
-func binaryLine(line, payload []byte) []byte {
-	if len(payload) == 0 {
-		return line
+// brokenIfCut returns the error of a text that must go on. Other errors of reading stay as they
+// are.
+func brokenIfCut(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return broken(err)
 	}
-	return append(stdbase64.StdEncoding.AppendEncode(line, payload), '\n')
+	return err
 }

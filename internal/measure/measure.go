@@ -81,6 +81,9 @@ type Columns struct {
 
 	metric string // has the name of the metric
 	whole  string // shows rows that contain others, see [transactions]
+	part   string // is not empty in rows that others contain
+	// label and thread show such rows by their order, see [parts].
+	label, thread string
 }
 
 // A Format is a kind of file.
@@ -192,7 +195,7 @@ type setup struct {
 
 // optional reports whether a file may lack the column of a place.
 func (s *setup) optional(place int) bool {
-	return place == okPlace && s.ownOK || place == wholePlace || place >= s.tagPlace() && s.ownTags
+	return place == okPlace && s.ownOK || wholePlace <= place && place < wherePlace || place >= s.tagPlace() && s.ownTags
 }
 
 // tagPlace is the place of the first tag.
@@ -207,7 +210,7 @@ type fields interface {
 }
 
 // Formats are all formats. The first one that detects a file reads it.
-var Formats = []Format{jtl, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench,
+var Formats = []Format{jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench,
 	caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
 
 // Names are the names of formats.
@@ -287,6 +290,7 @@ type Reader struct {
 	setup    setup
 	fields   fields
 	payloads payloads // instead of fields
+	parts    *parts   // hold rows back; nil if the format has no labels
 	places   [][]byte
 	clock    clock
 	scale    int // values times 10^scale are nanoseconds
@@ -296,9 +300,10 @@ type Reader struct {
 	// The last record: its first line, how many lines it has, whether its end is missing, and what
 	// is wrong with a field of it.
 	line, lines int
+	rowLine     int // the line of the row that Scan advanced to
 	unended     bool
-	ended       bool  // the payloads know that there is no other record
-	missed      error // of an option that matches nothing
+	ended       bool  // there is no other record
+	failure     error // that ended the file, or of an option that matches nothing
 	skip        bool  // it is no row
 	field       string
 	err         error
@@ -324,6 +329,9 @@ const (
 	okPlace
 	metricPlace
 	wholePlace
+	partPlace
+	labelPlace
+	threadPlace
 	wherePlace
 )
 
@@ -403,6 +411,9 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
 	}
 	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
+	if f.columns.label != "" {
+		r.parts = newParts()
+	}
 	r.clock = clock{unit: s.TimeUnit, zone: s.Zone}
 	r.scale = decimals(s.Unit)
 	return nil
@@ -441,7 +452,8 @@ func (s *setup) complete() error {
 
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
-	names := []string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, s.format.columns.whole}
+	c := &s.format.columns
+	names := []string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, c.whole, c.part, c.label, c.thread}
 	for _, condition := range s.Where {
 		names = append(names, condition.Column)
 	}
@@ -478,30 +490,68 @@ func (r *Reader) Scan() bool {
 	for {
 		if r.payloads != nil {
 			if f, ok := r.payloads.next(); ok {
-				r.row, r.bad = f.row, r.malformed("payload", f.err)
+				r.row = f.row
+				r.rowLine = r.line
+				r.bad = r.malformed("payload", f.err)
+				return true
+			}
+		}
+		if r.parts != nil {
+			if h := r.parts.next(); h != nil {
+				r.row, r.rowLine, r.bad = h.row, h.line, nil
 				return true
 			}
 		}
 		if !r.scanner.Scan() {
-			if r.payloads == nil || r.ended {
+			if r.ended {
 				return false
 			}
-			r.ended = true
-			r.missed = r.payloads.end()
+			if r.end() {
+				return true
+			}
 			continue
 		}
-		if !r.skip {
-			r.bad = r.malformed(r.field, r.err)
+		if r.skip {
+			continue
+		}
+		r.rowLine = r.line
+		r.bad = r.malformed(r.field, r.err)
+		if r.parts == nil || r.bad != nil || !r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace]) {
 			return true
 		}
 	}
+}
+
+// end takes the end of the file. It reports whether there is one more malformed row: the rest of a
+// file that is broken.
+func (r *Reader) end() (more bool) {
+	r.ended = true
+	if r.parts != nil {
+		r.parts.flush()
+	}
+	if r.payloads != nil {
+		r.failure = r.payloads.end()
+	}
+	if err := r.scanner.Err(); err != nil {
+		r.failure = err
+	}
+	var rest brokenError
+	if !errors.As(r.failure, &rest) {
+		return false
+	}
+	r.failure = nil
+	r.line += r.lines
+	r.lines = 0
+	r.rowLine = r.line
+	r.bad = r.malformed("line", rest.error)
+	return true
 }
 
 func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
 	if err == nil {
 		return nil
 	}
-	return &hdrlog.SyntaxError{File: r.name, Line: r.line, Field: field, Err: err}
+	return &hdrlog.SyntaxError{File: r.name, Line: r.rowLine, Field: field, Err: err}
 }
 
 // parse makes a row of a record, unless it is to be skipped. It returns what is wrong with a field.
@@ -565,6 +615,10 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		r.tag = appendTagPart(r.tag, r.row.Tag != nil, writers.Transaction)
 		r.row.Tag = r.tag
 	}
+	if len(places[partPlace]) > 0 {
+		r.tag = appendTagPart(r.tag, r.row.Tag != nil, writers.SubResult)
+		r.row.Tag = r.tag
+	}
 	if r.row.Tag != nil {
 		r.row.Tag = r.tag
 	}
@@ -572,7 +626,7 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 }
 
 // Line returns the number of the last line of the record that Scan advanced to.
-func (r *Reader) Line() int { return r.line }
+func (r *Reader) Line() int { return r.rowLine }
 
 // wants reports whether the rows of a metric are read. To match each takes an eighth of all time.
 func (r *Reader) wants(metric []byte) bool {
@@ -598,7 +652,7 @@ func (r *Reader) Unended() bool { return r.unended && r.payloads == nil }
 // Err returns the error that ended reading, nil at the end of the file. A compressed file that is
 // cut short is [hdrlog.ErrCutShort].
 func (r *Reader) Err() error {
-	return cmp.Or(r.scanner.Err(), r.missed)
+	return r.failure
 }
 
 // failed reports whether the field of OK says that something failed.

@@ -92,8 +92,8 @@ func TestMalformed(t *testing.T) {
 		{"ghz", ghzHead + "[{\n\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5,\n\"error\":\"\"},\n{},\n{\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5}]}", Options{}, 2,
 			[]string{"file0:5: .timestamp: field is missing"}},
 		{"ghz, cut short", ghzHead + "[{\"timestamp\":\"2026-11-24T13:14:29Z\",\"latency\":5},\n\n{\"times", Options{}, 1,
-			[]string{`file0:3: line: not a JSON value, or cut short: "{"`}},
-		{"ghz without requests", ghzHead + "null}", Options{}, 0, []string{`file0:2: line: not a JSON value, or cut short: "{"`}},
+			[]string{"file0:3: line: the file is cut short"}},
+		{"ghz without requests", ghzHead + "null}", Options{}, 0, []string{"file0:2: line: details is no array"}},
 		{"access log", `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" 0.005` + "\n" + `1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200` + "\n" +
 			`1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET / HTTP/1.1" 200 2 "-" "x" -` + "\n", Options{}, 1, []string{
 			`file0:2: line: the line does not fit the pattern: no " " after status`, `file0:3: request_time: not a number: "-"`,

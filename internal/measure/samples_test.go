@@ -4,6 +4,7 @@ import (
 	"bytes"
 	stdcsv "encoding/csv"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"math"
 	"math/big"
@@ -174,7 +175,54 @@ func readGatling(expression string) func(*testing.T, []byte) []measured {
 	}
 }
 
+// readSubResults is readJTL of the samples whose requests are called home and have sub-results.
+func readSubResults(t *testing.T, text []byte) (all []measured) {
+	all = readJTL(',', epochMillis)(t, text)
+	for n := range all {
+		if strings.HasPrefix(all[n].tag, "home-") {
+			all[n].tag += "/sub-result"
+		}
+	}
+	return all
+}
+
+// readJMeterXML reads elements of XML by the standard library.
+func readJMeterXML(t *testing.T, text []byte) (all []measured) {
+	type element struct {
+		Elapsed  int64     `xml:"t,attr"`
+		Start    int64     `xml:"ts,attr"`
+		Success  bool      `xml:"s,attr"`
+		Label    string    `xml:"lb,attr"`
+		Message  string    `xml:"rm,attr"`
+		Children []element `xml:"httpSample"`
+	}
+	var document struct {
+		Samples []element `xml:"sample"`
+	}
+	if err := xml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	var add func(e element, suffix string)
+	add = func(e element, suffix string) {
+		below := "/sub-result"
+		if strings.HasPrefix(e.Message, "Number of samples in transaction") {
+			suffix = "/transaction"
+			below = ""
+		}
+		all = append(all, measured{big.NewRat(e.Start, 1000), big.NewRat(e.Elapsed, 1000), e.Label + suffix, !e.Success})
+		for _, child := range e.Children {
+			add(child, below)
+		}
+	}
+	for _, sample := range document.Samples {
+		add(sample, "")
+	}
+	return all
+}
+
 var samples = []sample{
+	{"jmeter-subresults.jtl", "jtl", Options{}, readSubResults},
+	{"jmeter.xml", "jtl", Options{}, readJMeterXML},
 	{"jmeter.jtl", "jtl", Options{}, readJTL(',', epochMillis)},
 	{"jmeter-tab.jtl", "jtl", Options{}, readJTL('\t', epochMillis)},
 	{"jmeter-semicolon.jtl", "jtl", Options{}, readJTL(';', func(t *testing.T, text string) *big.Rat {

@@ -40,21 +40,38 @@ func HasControl(comment []byte) bool {
 // the transaction controllers of JMeter.
 const Transaction = "transaction"
 
+// SubResult is the last part of the tag of requests that are parts of others: the sub-results of
+// JMeter.
+const SubResult = "sub-result"
+
 // SameRequests says which tags, the first ones by their text, count the same requests, and how to
 // choose of them, for a shell. It returns nothing if there are no such tags.
 func SameRequests(tags []string) (same, choice string) {
-	ofTransaction := func(tag string) bool {
-		parts := strings.Split(tag, "/")
-		return slices.Contains(parts[max(0, len(parts)-2):], Transaction) // TAG/failed may follow
+	if tag := beside(tags, Transaction); tag != "" {
+		return tag + " and the requests in it", "with -excT, such as -excT '(.*/)?" + Transaction + "(/.*)?'"
 	}
-	if n := slices.IndexFunc(tags, ofTransaction); n >= 0 && slices.ContainsFunc(tags, func(tag string) bool { return !ofTransaction(tag) }) {
-		return tags[n] + " and the requests in it", "with -excT, such as -excT '(.*/)?" + Transaction + "(/.*)?'"
+	if tag := beside(tags, SubResult); tag != "" {
+		return tag + " and the request that contains it", "with -excT, such as -excT '(.*/)?" + SubResult + "(/.*)?'"
 	}
 	same, pattern := sameTimes(tags)
 	if same == "" {
 		return "", ""
 	}
 	return same + ", which count the same requests", "with -incT, such as -incT " + pattern
+}
+
+// beside returns the first tag with a last part that stands beside tags without it, nothing if
+// there is none. A part for failed requests may follow.
+func beside(tags []string, last string) string {
+	has := func(tag string) bool {
+		parts := strings.Split(tag, "/")
+		return slices.Contains(parts[max(0, len(parts)-2):], last)
+	}
+	n := slices.IndexFunc(tags, has)
+	if n < 0 || !slices.ContainsFunc(tags, func(tag string) bool { return !has(tag) }) {
+		return ""
+	}
+	return tags[n]
 }
 
 // sameTimes returns the first tags that are several times of the same requests, and a pattern that

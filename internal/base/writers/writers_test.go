@@ -25,6 +25,8 @@ func TestSameRequests(t *testing.T) {
 	for texts, want := range map[string]string{
 		"":                                       "",
 		"insert-rt":                              "",
+		"home-0/sub-result home-1/sub-result":    "",
+		"home home-0/sub-result/failed":          "home-0/sub-result/failed and the request that contains it: with -excT, such as -excT '(.*/)?sub-result(/.*)?'",
 		"insert-rt read-rt":                      "",
 		"insert-rt insert-st insert-wt":          "insert-rt and insert-st and insert-wt, which count the same requests: with -incT, such as -incT '.*-rt'",
 		"insert-rt insert-sp-rt insert-st":       "insert-rt and insert-st, which count the same requests: with -incT, such as -incT '.*-rt'",

@@ -1,0 +1,321 @@
+package measure
+
+import (
+	"bytes"
+	stdcsv "encoding/csv"
+	"encoding/xml"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/base/writers"
+)
+
+// jtl and jtlXML are what JMeter writes (-l results.jtl): CSV with a header and any delimiter, or XML.
+// https://jmeter.apache.org/usermanual/listeners.html#csvlogformat has both. The time is that of
+// the start, as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller
+// has a row beside those of its requests, and a request may have rows of its sub-results, such as
+// those of its redirects.
+var (
+	jtl = Format{
+		Name: "jtl",
+		columns: Columns{
+			Time:   "timeStamp",
+			Value:  "elapsed",
+			OK:     "success",
+			Tags:   []string{"label"},
+			whole:  "responseMessage",
+			label:  "label",
+			thread: "threadName",
+		},
+		unit:   unit.Millisecond,
+		begins: hasHeader("timeStamp", "elapsed"),
+		open:   openTable,
+	}
+	jtlXML = Format{
+		Name: "jtl",
+		columns: Columns{
+			Time:  "timeStamp",
+			Value: "elapsed",
+			OK:    "success",
+			Tags:  []string{"label"},
+			whole: "responseMessage",
+			part:  "subResult",
+		},
+		unit: unit.Millisecond,
+		begins: func(h *head) bool {
+			begin := []byte("<testResults")
+			return len(h.line) > 0 && h.line[0] == '<' &&
+				bytes.Contains(h.more(4<<10, func(text []byte) bool { return bytes.Contains(text, begin) }), begin)
+		},
+		source: newSampleReader,
+		open: func(s *setup, h *head) (fields, error) {
+			h.delimiter = ','
+			h.columns = sampleNames()
+			return newTable(s, h, h.columns, nil)
+		},
+	}
+)
+
+// transactions begins the response message of a transaction controller.
+const transactions = "Number of samples in transaction : "
+
+// sampleColumns are the columns of CSV that the attributes of a sample in XML are.
+var sampleColumns = []struct{ attribute, column string }{
+	{"ts", "timeStamp"}, {"t", "elapsed"}, {"lb", "label"}, {"rc", "responseCode"}, {"rm", "responseMessage"}, {"tn", "threadName"},
+	{"dt", "dataType"}, {"s", "success"}, {"by", "bytes"}, {"sby", "sentBytes"}, {"ng", "grpThreads"}, {"na", "allThreads"},
+	{"lt", "Latency"}, {"it", "IdleTime"}, {"ct", "Connect"}, {"hn", "Hostname"}, {"", "subResult"},
+}
+
+func sampleNames() (names []string) {
+	for _, c := range sampleColumns {
+		names = append(names, c.column)
+	}
+	return names
+}
+
+// sampleReader makes rows of a table of the samples in XML. A sample in another one is a sub-result of
+// it, unless the other one is a transaction.
+type sampleReader struct {
+	decoder *xml.Decoder
+	lines   lineEnds
+	line    int    // lines that were made so far
+	around  []bool // the samples that are open: whether each is a transaction
+	row     []string
+}
+
+func newSampleReader(text io.Reader, _ *head) io.Reader {
+	s := &sampleReader{lines: lineEnds{Reader: text, most: maxElement}}
+	s.decoder = xml.NewDecoder(&s.lines)
+	s.decoder.Strict = false // it refuses characters that servers send
+	s.decoder.CharsetReader = func(_ string, text io.Reader) (io.Reader, error) { return text, nil }
+	return &linesOf{next: s.append}
+}
+
+// isSample reports whether an element is a sample.
+func isSample(name string) bool { return name == "httpSample" || name == "sample" }
+
+// append appends the row of the next sample.
+func (s *sampleReader) append(lines []byte) ([]byte, error) {
+	for {
+		s.lines.most = s.decoder.InputOffset() + maxElement
+		token, err := s.decoder.RawToken()
+		if err != nil {
+			return s.upTo(lines), s.broken(err)
+		}
+		switch element := token.(type) {
+		case xml.StartElement:
+			if isSample(element.Name.Local) {
+				lines = s.upTo(lines)
+				s.line++
+				return s.sample(lines, element.Attr), nil
+			}
+		case xml.EndElement:
+			if isSample(element.Name.Local) && len(s.around) > 0 {
+				s.around = s.around[:len(s.around)-1]
+			}
+			if element.Name.Local == "testResults" {
+				return lines, io.EOF
+			}
+		}
+	}
+}
+
+// upTo appends empty lines up to the line that the decoder has reached.
+func (s *sampleReader) upTo(lines []byte) []byte {
+	for before := s.lines.before(s.decoder.InputOffset()); s.line < before; s.line++ {
+		lines = append(lines, '\n')
+	}
+	return lines
+}
+
+// broken returns the error of the XML. One of reading stays as it is.
+func (s *sampleReader) broken(err error) error {
+	var syntax *xml.SyntaxError
+	switch {
+	case s.lines.err != nil && s.lines.err != io.EOF:
+		return s.lines.err
+	case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "EOF"):
+		return broken(io.EOF)
+	case errors.As(err, &syntax):
+		return broken(errors.New("XML: " + syntax.Msg))
+	}
+	return broken(err)
+}
+
+// sample appends the row of a sample.
+func (s *sampleReader) sample(lines []byte, attributes []xml.Attr) []byte {
+	s.row = s.row[:0]
+	transaction := false
+	for _, c := range sampleColumns {
+		value := ""
+		for _, attribute := range attributes {
+			if attribute.Name.Local == c.attribute {
+				value = strings.NewReplacer("\n", " ", "\r", " ").Replace(attribute.Value)
+			}
+		}
+		s.row = append(s.row, value)
+		transaction = transaction || c.column == "responseMessage" && strings.HasPrefix(value, transactions)
+	}
+	if len(s.around) > 0 && !s.around[len(s.around)-1] {
+		s.row[len(s.row)-1] = "true"
+	}
+	s.around = append(s.around, transaction)
+	table := bytes.NewBuffer(lines)
+	w := stdcsv.NewWriter(table)
+	w.Write(s.row)
+	w.Flush()
+	return table.Bytes()
+}
+
+// Parts finds the rows of sub-results in a table, which JMeter writes before the row of their
+// request or behind it: their labels are that of the request, a hyphen and a number, they have the
+// same thread, and they are in its time.
+type parts struct {
+	requests map[string]bool // labels of requests that have sub-results
+	recent   [recent]brief   // the last rows that are no sub-results, of which noted is the number
+	noted    int
+	waiting  []*held // may be sub-results of what follows
+	ready    []*held
+}
+
+// brief is what is kept of a row. A map of the last row of each thread takes 15% of all time.
+type brief struct {
+	start, end    int64
+	label, thread []byte
+}
+
+// recent is how many rows may stand between a request and its sub-results.
+const recent = 64
+
+// held is a row with its line.
+type held struct {
+	row           Row
+	line          int
+	label, thread string
+}
+
+// maxHeld is how many rows may wait, and how many labels are kept.
+const maxHeld = 10_000
+
+func newParts() *parts {
+	return &parts{requests: make(map[string]bool)}
+}
+
+// request returns the label of the request of which a label may be a sub-result, nothing if that
+// cannot be.
+func request(label []byte) []byte {
+	n := bytes.LastIndexByte(label, '-')
+	if n <= 0 || !isDigits(label[n+1:]) {
+		return nil
+	}
+	return label[:n]
+}
+
+func (h *held) request() string { return string(request([]byte(h.label))) }
+
+// take takes a row. It reports whether the row is held: then next returns it.
+func (p *parts) take(row *Row, line int, label, thread []byte) bool {
+	if len(p.waiting) == 0 && request(label) == nil {
+		p.note(row, label, thread)
+		return false
+	}
+	h := &held{row: *row, line: line, label: string(label), thread: string(thread)}
+	h.row.Tag = bytes.Clone(row.Tag)
+	p.settle(h)
+	of := h.request()
+	if of != "" && !p.requests[of] && p.follows(h, of) {
+		p.know(of)
+	}
+	switch {
+	case of == "":
+		p.note(row, label, thread)
+	case p.requests[of]:
+		h.mark()
+	default:
+		p.waiting = append(p.waiting, h)
+		if len(p.waiting) > maxHeld {
+			p.flush()
+		}
+		return true
+	}
+	p.ready = append(p.ready, h)
+	return true
+}
+
+// note keeps a row that is no sub-result.
+func (p *parts) note(row *Row, label, thread []byte) {
+	b := &p.recent[p.noted%recent]
+	b.start = row.Time
+	b.end = row.Time + row.Value
+	b.label = append(b.label[:0], label...)
+	b.thread = append(b.thread[:0], thread...)
+	p.noted++
+}
+
+// follows reports whether the last row of the same thread is that of a request, and contains a row.
+func (p *parts) follows(h *held, label string) bool {
+	for n := p.noted - 1; n >= 0 && n >= p.noted-recent; n-- {
+		if b := &p.recent[n%recent]; string(b.thread) == h.thread {
+			return string(b.label) == label && h.isIn(b.start, b.end)
+		}
+	}
+	return false
+}
+
+// settle decides about rows of the same thread that wait.
+func (p *parts) settle(h *held) {
+	p.waiting = slices.DeleteFunc(p.waiting, func(w *held) bool {
+		of := w.request()
+		switch {
+		case w.thread != h.thread, h.request() == of, strings.HasPrefix(h.request(), of+"-"):
+			return false // another sub-result of the same request, or of a sub-result
+		case of == h.label && w.isIn(h.row.Time, h.row.Time+h.row.Value):
+			p.know(of)
+		}
+		if p.requests[of] {
+			w.mark()
+		}
+		p.ready = append(p.ready, w)
+		return true
+	})
+}
+
+func (p *parts) know(label string) {
+	if len(p.requests) < maxHeld {
+		p.requests[label] = true
+	}
+}
+
+// flush lets all rows go that wait.
+func (p *parts) flush() {
+	for _, w := range p.waiting {
+		if p.requests[w.request()] {
+			w.mark()
+		}
+	}
+	p.ready = append(p.ready, p.waiting...)
+	p.waiting = p.waiting[:0]
+}
+
+// isIn reports whether a row is in a time, but for a few milliseconds.
+func (h *held) isIn(start, end int64) bool {
+	const few = 5e6
+	return h.row.Time >= start-few && h.row.Time+h.row.Value <= end+few
+}
+
+func (h *held) mark() {
+	h.row.Tag = appendTagPart(h.row.Tag, h.row.Tag != nil, writers.SubResult)
+}
+
+// next returns the next row, nil if there is none.
+func (p *parts) next() *held {
+	if len(p.ready) == 0 {
+		return nil
+	}
+	h := p.ready[0]
+	p.ready = p.ready[1:]
+	return h
+}
