@@ -13,11 +13,11 @@ import (
 	"hdrkit/internal/base/writers"
 )
 
-// jtl and jtlXML are what JMeter writes (-l results.jtl): CSV with a header and any delimiter, or XML.
-// https://jmeter.apache.org/usermanual/listeners.html#csvlogformat has both. The time is that of
-// the start, as jmeter.properties sets it (sampleresult.timestamp.start). A transaction controller
-// has a row beside those of its requests, and a request may have rows of its sub-results, such as
-// those of its redirects.
+// jtl and jtlXML are what JMeter writes (-l results.jtl): CSV with a header and any delimiter, or
+// XML. https://jmeter.apache.org/usermanual/listeners.html#csvlogformat has both. The time is that
+// of the start, as jmeter.properties sets it (sampleresult.timestamp.start). A transaction
+// controller has a row beside those of its requests, and a request may have rows of its
+// sub-results, such as those of its redirects.
 var (
 	jtl = Format{
 		Name: "jtl",
@@ -76,8 +76,8 @@ func sampleNames() (names []string) {
 	return names
 }
 
-// sampleReader makes rows of a table of the samples in XML. A sample in another one is a sub-result of
-// it, unless the other one is a transaction.
+// sampleReader makes rows of a table of the samples in XML. A sample in another one is a sub-result
+// of it, unless the other one is a transaction.
 type sampleReader struct {
 	decoder *xml.Decoder
 	lines   lineEnds
