@@ -34,6 +34,7 @@ func (b *bench) growth() error {
 		"hdrsum -st table LOGS", "hdrsum -st table -in ns LOGS", // which looks for coordinated omission
 		"hdrsum -st json LOGS", "hdrdiff -sum in0.hdr LOGS", "hdrsum -worst 10 LOGS",
 		"hdrsum -sla p99<=1e15+in+99%+of+10s LOGS", // a + is a space
+		"hdrsum -by input -sla p99<=1e15+in+99%+of+10s LOGS",
 		"hdrsum -st timeline LOGS", "hdrsum -st timeline -agg 10s LOGS", "hdrunion -of OUT/union.hdr LOGS",
 		"hdrlive -q -memory 8GiB -agg 10s -st ndjson -sla p99<=1e15+in+99%+of+10s - < DIR/in0.hdr",
 		"hdrsplit -od OUT LOGS", "hdrplot -of OUT/page.html LOGS", "hdrrec -of OUT/rec.hdr TABLES",

@@ -22,6 +22,11 @@ type Rates struct {
 	every bool // Across has all intervals
 	key   []byte
 	spans []Span
+	// any is for how long any input ran in the window whose rows are taken: it is the same for all
+	// of them, unless the inputs have changed since.
+	any     int64
+	anyOf   Span
+	changed bool
 }
 
 // ratesKnown is what is known of inputs and rows, as JSON has it.
@@ -60,6 +65,7 @@ type rateRow struct {
 	// Across are the intervals that do not lie within a window.
 	Across []rateInterval
 	sorted bool
+	last   int // index of the input that was added last
 }
 
 // A rateInput is an input that has a row, from Start on.
@@ -106,24 +112,32 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 		known = new(rateRow)
 		r.known.Rows[string(r.key)] = known
 	}
-	n := len(known.Inputs) - 1
-	for n >= 0 && known.Inputs[n].Input != input {
-		n--
-	}
-	if n < 0 {
-		known.Inputs = append(known.Inputs, rateInput{input, start})
-	} else {
-		known.Inputs[n].Start = min(known.Inputs[n].Start, start)
-	}
+	known.ran(input, start)
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
 		known.Across, known.sorted = append(known.Across, rateInterval{Span{start, end}, count, from}), false
 	}
 }
 
+// ran takes in when an interval of an input starts. It is of the input that was added last, or of
+// the next one if inputs are merged by time: to walk all of them is quadratic.
+func (r *rateRow) ran(input int, start int64) {
+	for range r.Inputs {
+		r.last %= len(r.Inputs)
+		if i := &r.Inputs[r.last]; i.Input == input {
+			i.Start = min(i.Start, start)
+			return
+		}
+		r.last++
+	}
+	r.last = len(r.Inputs)
+	r.Inputs = append(r.Inputs, rateInput{input, start})
+}
+
 // Ran says that an input ran: it has an interval, of a row or of none. Windows that are complete
 // since an input has a later interval need that before they are taken.
 func (r *Rates) Ran(input int, start, end int64) {
+	r.changed = true
 	if r.known.Inputs == nil {
 		r.known.Inputs = make(map[int]*Span)
 	}
@@ -142,13 +156,21 @@ func (r *Rates) Input(input int) (ran Span, ok bool) {
 	return Span{}, false
 }
 
+// anyIn returns for how long any input ran in a window.
+func (r *Rates) anyIn(w Span) int64 {
+	if r.changed || r.anyOf != w {
+		r.spans = r.spans[:0]
+		for _, ran := range r.known.Inputs {
+			r.spans = append(r.spans, *ran)
+		}
+		r.any, r.anyOf, r.changed = within(r.spans, w), w, false
+	}
+	return r.any
+}
+
 // Take returns what a row has in a window. The windows of a row must be taken in the order of time.
 func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
-	r.spans = r.spans[:0]
-	for _, ran := range r.known.Inputs {
-		r.spans = append(r.spans, *ran)
-	}
-	recorded.Any = within(r.spans, w)
+	recorded.Any = r.anyIn(w)
 	r.key = AppendKey(r.key[:0], row)
 	known := r.known.Rows[string(r.key)]
 	if known == nil {
@@ -207,6 +229,7 @@ func (r *Rates) Period(row []byte) int64 {
 
 // Forget forgets the inputs that ended by a time. Later windows have nothing of them.
 func (r *Rates) Forget(time int64) {
+	r.changed = true
 	for input, ran := range r.known.Inputs {
 		if ran.End > time {
 			continue

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -86,6 +87,40 @@ func TestShares(t *testing.T) {
 	} {
 		if got := r.Take([]byte(test.row), Span{test.at, test.at + 10_000}); got != test.want {
 			t.Errorf("%s at %d: %+v, want %+v", test.row, test.at, got, test.want)
+		}
+	}
+}
+
+// TestRatesAgain: what Rates remember of a window for its rows is what those find that remember
+// nothing, whatever came between.
+func TestRatesAgain(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(logtest.Rounds(100)) {
+		random := rand.New(rand.NewPCG(seed, 8))
+		var r Rates
+		for step := range 60 {
+			start := random.Int64N(50)
+			row := []byte{byte('a' + random.IntN(3))}
+			switch random.IntN(6) {
+			case 0:
+				r.Ran(random.IntN(5), start, start+random.Int64N(20))
+			case 1:
+				r.Forget(start)
+			case 2, 3:
+				r.Add(row, random.IntN(5), start, start+random.Int64N(20), 7, math.MinInt64, 10)
+			}
+			text, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fresh Rates
+			if err := json.Unmarshal(text, &fresh); err != nil {
+				t.Fatal(err)
+			}
+			w := Span{10, 20 + 10*random.Int64N(2)}
+			if got, want := r.Take(row, w), fresh.Take(row, w); got != want {
+				t.Fatalf("seed %d, step %d: %+v, want %+v", seed, step, got, want)
+			}
 		}
 	}
 }

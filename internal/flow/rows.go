@@ -31,6 +31,7 @@ type Row struct {
 	Spans  []Span
 	Maxima Maxima
 
+	last    int // index of the span that was added to last
 	charge  ledger.Charge
 	counted bool // among the rows that are charged: no other worker had it before
 }
@@ -69,16 +70,17 @@ func (r *Row) Add(other *Row, account *ledger.Account) error {
 
 // include takes in a span.
 func (r *Row) include(span Span) {
-	n := len(r.Spans) - 1 // nearly always of the same input
-	for n >= 0 && r.Spans[n].Input != span.Input {
-		n--
+	for range r.Spans { // nearly always of the same input, or of the next one
+		r.last %= len(r.Spans)
+		if s := &r.Spans[r.last]; s.Input == span.Input {
+			s.Start = min(s.Start, span.Start)
+			s.End = max(s.End, span.End)
+			return
+		}
+		r.last++
 	}
-	if n < 0 {
-		r.Spans = append(r.Spans, span)
-		return
-	}
-	s := &r.Spans[n]
-	s.Start, s.End = min(s.Start, span.Start), max(s.End, span.End)
+	r.last = len(r.Spans)
+	r.Spans = append(r.Spans, span)
 }
 
 // A rowsKind has the rows of all workers.

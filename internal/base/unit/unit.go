@@ -95,10 +95,17 @@ type Finder struct {
 	// each time, and there may be many tags.
 	shown   map[*log]bool
 	several map[string]bool
-	clash   error // in one log
+	clash   error    // in one log
+	found   *outcome // of Find, nil if something has changed since
 	// mixed has the first two logs, by name, of each tag that has two whose program writes values
 	// in any unit, and does not say which.
 	mixed map[string][]*log
+}
+
+// An outcome is what Find returns: rows over time ask for each of them.
+type outcome struct {
+	Found
+	err error
 }
 
 // log is a log and its unit, which may be unknown.
@@ -128,6 +135,7 @@ func (f *Finder) log(name string) *log {
 		}
 		l = &log{name: name, index: len(f.logs)}
 		f.logs[name] = l
+		f.found = nil
 	}
 	return l
 }
@@ -135,6 +143,7 @@ func (f *Finder) log(name string) *log {
 // Comment takes a comment of a log, beginning with #. It returns the unit that the comment states,
 // unknown if it states none, and whether the log has intervals whose unit was unknown until now.
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
+	f.found = nil
 	u, ok := Parse(hdrlog.Unit(text))
 	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
 		l.unit = Unit{}
@@ -175,11 +184,13 @@ func (f *Finder) Uses(tag []byte, name string) {
 		if f.mixed == nil {
 			f.mixed = make(map[string][]*log)
 		}
+		f.found = nil
 		logs := append(f.mixed[key], l)
 		slices.SortFunc(logs, byName)
 		f.mixed[key] = logs[:min(len(logs), 2)]
 	}
 	if logs := f.tags[key]; !slices.ContainsFunc(logs, func(other *log) bool { return other.unit == l.unit }) {
+		f.found = nil
 		f.tags[key], f.shown[l] = append(logs, l), true
 		slices.SortFunc(f.tags[key], byIndex)
 		if len(logs) > 0 {
@@ -248,7 +259,19 @@ type Found struct {
 
 // Find returns what finders have found about the values that they know of, or about their logs if
 // they know of no values. If two logs have different units and the same tag, it returns an error.
-func Find(finders ...*Finder) (found Found, err error) {
+func Find(finders ...*Finder) (Found, error) {
+	if len(finders) != 1 {
+		return find(finders)
+	}
+	f := finders[0]
+	if f.found == nil {
+		found, err := find(finders)
+		f.found = &outcome{found, err}
+	}
+	return f.found.Found, f.found.err
+}
+
+func find(finders []*Finder) (found Found, err error) {
 	var all []*log
 	for _, f := range finders {
 		if len(f.tags) == 0 {

@@ -3,6 +3,8 @@ package unit
 import (
 	"bufio"
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -269,6 +271,32 @@ func TestScyllaBench(t *testing.T) {
 		f.Uses([]byte("raw"), "log")
 		if got := f.OfLog("log"); got != want {
 			t.Errorf("%s: the unit is %q, want %q", base, got, want)
+		}
+	}
+}
+
+// TestFindAgain: what a finder remembers is what one finds that remembers nothing.
+func TestFindAgain(t *testing.T) {
+	t.Parallel()
+	comments := []string{"#UNITS:NANOSECONDS", "#UNITS:MILLISECONDS", "#[Logging for: READ]", "#Logging op latencies for Cassandra Stress"}
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		var f Finder
+		for range 20 {
+			name := string(rune('a' + random.IntN(4)))
+			switch random.IntN(3) {
+			case 0:
+				f.Add(name)
+			case 1:
+				f.Comment(name, []byte(comments[random.IntN(len(comments))]))
+			default:
+				f.Uses([]byte{byte('x' + random.IntN(3))}, name)
+			}
+			got, err := Find(&f)
+			want, wantErr := find([]*Finder{&f})
+			if fmt.Sprint(got, err) != fmt.Sprint(want, wantErr) {
+				t.Fatalf("seed %d: %v, %v; want %v, %v", seed, got, err, want, wantErr)
+			}
 		}
 	}
 }
