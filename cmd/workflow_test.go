@@ -15,11 +15,11 @@ import (
 // workflow is what people do with logs of cassandra-stress, with a text that the output has.
 var workflow = []struct{ command, want string }{
 	{"hdrsplit -if fixed.hdr", "wrote .*-rt.fixed.hdr"},
-	{"hdrsum -if '.*-rt.hdr' -ovr 1000 -it", `matches no whole name, but the tag and the suffix of \d+ files?: \S+-rt\.fixed\.hdr(?s:.*)TotalCount=[1-9]`},
+	{"hdrsum -if '.*-rt.hdr' -ovr 1000 -it -st percentiles", `matches no whole name, but the tag and the suffix of \d+ files?: \S+-rt\.fixed\.hdr(?s:.*)TotalCount=[1-9]`},
 	{"hdrsum -if '*-rt.hdr' -it", "but the tag and the suffix of"},
 	{"hdrsum -if '.*-rt.hdr' -ovr 1000 -it -st hgrm", `#\[Max `},
 	{"hdrunion -if fixed.hdr -if machine2 -of union.hdr", ""},
-	{"hdrsum -if union.hdr -ovr 1000 -incT '.*-rt'", "rt.TotalCount=[1-9]"},
+	{"hdrsum -if union.hdr -ovr 1000 -incT '.*-rt' -st percentiles", "rt.TotalCount=[1-9]"},
 	{"grep Union union.hdr", "Union of 2 logs"},
 	{"hdrplot -if union.hdr -incT '.*-rt' -p max -unit ms -of max.png", "max.png"},
 }

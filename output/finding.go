@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A Finding is one thing that a run shows, in one sentence. Package internal/finding makes them.
@@ -15,6 +16,8 @@ type Finding struct {
 	// about several, or if there is only one.
 	Tag   string `json:"tag,omitempty"`
 	Input string `json:"input,omitempty"`
+	// Limit is the text of the limit that a verdict is about.
+	Limit string `json:"limit,omitempty"`
 	// Start and End are milliseconds since the epoch, nil if the finding is about the whole run.
 	Start *int64 `json:"startMs,omitempty"`
 	End   *int64 `json:"endMs,omitempty"`
@@ -57,3 +60,15 @@ func (w *Weight) UnmarshalText(text []byte) error {
 
 // Verdict reports whether the finding says what becomes of a limit.
 func (f *Finding) Verdict() bool { return f.Weight != Warns && f.Weight != Notes }
+
+// colours are those of the words that verdicts begin with.
+var colours = map[string]string{"FAILS": red, "NOT PROVEN": yellow, "HOLDS": green}
+
+// Verdict returns a sentence as a terminal shows it: the word of a verdict in its colour.
+func Verdict(sentence string, colour bool) string {
+	word, rest, found := strings.Cut(sentence, ":")
+	if code := colours[word]; found && colour && code != "" {
+		return coloured(word, code) + ":" + rest
+	}
+	return sentence
+}

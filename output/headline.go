@@ -112,7 +112,7 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	clock := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
 	switch {
 	case !Dated(start):
-		return shortDuration(at-start) + " after the start"
+		return Length(at-start) + " after the start"
 	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):
 		return clock(at).Format(time.DateTime) + " " + zone.String()
 	}

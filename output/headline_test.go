@@ -32,7 +32,7 @@ func TestHeadline(t *testing.T) {
 		{[]*Summary{many}, Scale{}, nil, "p99 is 2,000. Worst moment: 00:06:46 UTC, 123,500."},
 		{[]*Summary{many}, Scale{}, zone, "p99 is 2,000. Worst moment: 02:06:46 Europe/Berlin, 123,500."},
 		{[]*Summary{&later}, Scale{}, nil, "p99 is 2,000. Worst moment: 2016-07-18 00:06:46 UTC, 123,500."},
-		{[]*Summary{&undated}, Scale{}, nil, "p99 is 2,000. Worst moment: 5s after the start, 123,500."},
+		{[]*Summary{&undated}, Scale{}, nil, "p99 is 2,000. Worst moment: 5 s after the start, 123,500."},
 	} {
 		if got := HeadlineOf(test.summaries, test.scale, test.zone).String(); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)

@@ -102,6 +102,9 @@ func (s Scale) ratio() float64 { return cmp.Or(s.Ratio, 1) }
 // of returns a value in printed units.
 func (s Scale) of(v float64) float64 { return unit.Divide(v, s.ratio()) }
 
+// Of returns a value in printed units.
+func (s Scale) Of(v float64) float64 { return s.of(v) }
+
 // By returns the scale of values that are in another unit than those of the other tags, see
 // [Summary.Factor].
 func (s Scale) By(factor float64) Scale {

@@ -100,6 +100,9 @@ func Significant(v float64, digits int) string {
 	return text
 }
 
+// Whole returns a whole number with thousands separators.
+func Whole(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
+
 // Length returns a length of time in milliseconds as sentences have it: 350 ms, 30 s, 2m5s.
 func Length(ms int64) string {
 	text := shortDuration(ms)

@@ -40,9 +40,10 @@ type cell struct{ text, colour string }
 
 // Colours, for [coloured].
 const (
-	red   = "31"
-	green = "32"
-	dim   = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	dim    = "2"
 )
 
 // A grid is the cells of a table. The first columns are labels, which are aligned to the left and

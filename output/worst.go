@@ -175,29 +175,6 @@ func (l *listing) write(w io.Writer, width int) error {
 	return t.Flush()
 }
 
-// writeLevels writes a sentence for each log, which names the tag with the highest level.
-func writeLevels(w io.Writer, levels []Level, zone *time.Location) {
-	for n, l := range levels {
-		same := func(o Level) bool { return o.Input == l.Input && o.Throughout == l.Throughout }
-		if slices.ContainsFunc(levels[:n], same) {
-			continue
-		}
-		others, when := 0, "throughout"
-		for _, o := range levels[n+1:] {
-			if same(o) {
-				others++
-			}
-		}
-		if !l.Throughout {
-			when = fmt.Sprintf("from %s for %s", rfc3339(l.Start, zone), shortDuration(l.End-l.Start))
-		}
-		fmt.Fprintf(w, "%s: maxima %s times as high as typical %s (%s%s)\n", tags.Printable(l.Input), significant(float64(l.Times), 2), when, tags.Text(l.Tag), more(others, "tag"))
-	}
-	if len(levels) > 0 {
-		fmt.Fprintln(w)
-	}
-}
-
 // more says how many more there are, if any.
 func more(n int, what string) string {
 	switch n {
@@ -212,10 +189,8 @@ func more(n int, what string) string {
 // mostNarrow is the width of a terminal up to which there is no room for the peaks of moments.
 const mostNarrow = 80
 
-// WriteWorst writes a line for each moment, and a sentence for each level. Width is that of the
-// terminal, 0 for a file.
-func WriteWorst(w io.Writer, moments []Moment, levels []Level, scale Scale, zone *time.Location, width int) error {
-	writeLevels(w, levels, zone)
+// WriteWorst writes a line for each moment. Width is that of the terminal, 0 for a file.
+func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location, width int) error {
 	if len(moments) == 0 {
 		_, err := io.WriteString(w, "no interval has a value above 0\n")
 		return err

@@ -9,7 +9,6 @@ import (
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/plot"
 	"hdrkit/internal/table/summary"
 )
 
@@ -89,7 +88,7 @@ func run(std *message.Streams, o *options) error {
 		return logs.NothingLeft(s)
 	}
 	if o.Page && p.Title == "" {
-		p.Title = plot.BaseName(path) // a page needs one
+		p.Title = logs.BaseName(path) // a page needs one
 	}
 	err = logs.WriteFile(path, std.Out, s.Inputs, func(w io.Writer) error { return draw.Write(w, p, o.format) })
 	if err != nil {
@@ -112,7 +111,7 @@ func run(std *message.Streams, o *options) error {
 // pathFor returns the default path of the picture: the name of the input in the current folder,
 // with the extension of the format.
 func pathFor(input string, format draw.Format) string {
-	name := plot.BaseName(input)
+	name := logs.BaseName(input)
 	if input == "-" {
 		name = "hdrplot"
 	}

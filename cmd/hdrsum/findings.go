@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/cli"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
@@ -34,15 +35,12 @@ func (o *options) findingOptions() []cli.Option {
 	}
 }
 
-// finds reports whether there is something to find.
-func (o *options) finds() bool { return o.worst > 0 || o.who }
-
-// keptParts returns what keeps what is to be found, nil if nothing is.
-func (o *options) keptParts() *summary.Histories {
+// histories returns what keeps what is to be found, nil if nothing is.
+func (o *options) histories() *summary.Histories {
 	switch {
 	case o.worst > 0:
 		return &summary.Histories{Counts: true, Sums: o.who}
-	case o.seeksOmission():
+	case o.format.finds:
 		return &summary.Histories{Sums: o.who, Times: true, Most: mostTimes}
 	case o.who:
 		return &summary.Histories{Sums: true}
@@ -50,15 +48,30 @@ func (o *options) keptParts() *summary.Histories {
 	return nil
 }
 
+// mostTimes is the memory in bytes that the times of intervals may take if nobody asked for them:
+// enough for eight hours of six tags with an interval a second.
+const mostTimes = 20 << 20
+
 // find finds it, once the logs are read and the scale is known.
 func (r *found) find() (err error) {
 	by := r.scan.By
 	factor := gate.Factors(r.Summaries, by)
 	if r.worst > 0 {
-		if r.moments, r.levels, err = r.histories.Worst(r.worst, factor); err != nil {
+		if r.moments, r.levels, err = r.kept.Worst(r.worst, factor); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
+	r.findings = finding.Of(&finding.Run{
+		Summaries: r.Summaries,
+		By:        by,
+		Scale:     r.scale,
+		Zone:      r.Zone,
+		Verdicts:  r.verdicts,
+		Breaches:  r.watch.Breaches(),
+		Histories: r.times(),
+		Corrected: r.Expected > 0,
+		Failed:    r.diagnostics.Failed,
+	})
 	if !r.who {
 		return nil
 	}
@@ -67,7 +80,7 @@ func (r *found) find() (err error) {
 	if r.given.by && !by.All() { // one row has everything
 		ofTags, ofInputs = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
-	if r.shares, err = r.histories.Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
+	if r.shares, err = r.kept.Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
 		names[tags.Text(tag)] = true
 		switch {
 		case !ofInputs:
@@ -84,14 +97,27 @@ func (r *found) find() (err error) {
 	return nil
 }
 
-// writeFindings writes what was found, after something else if that is set.
-func (r *found) writeFindings(w io.Writer, after bool) error {
+// times returns the histories if they have the times of intervals.
+func (r *found) times() *summary.Histories {
+	if r.kept != nil && r.kept.Times {
+		return r.kept
+	}
+	return nil
+}
+
+// writeAsked writes what -worst and -who ask for, after something else if that is set.
+func (r *found) writeAsked(w io.Writer, after bool) error {
 	if r.worst > 0 {
 		if after {
 			fmt.Fprintln(w)
 		}
 		after = true
-		if err := output.WriteWorst(w, r.moments, r.levels, r.scale, r.Zone, r.width); err != nil {
+		for n := range r.findings {
+			if f := &r.findings[n]; f.Kind == finding.Level {
+				fmt.Fprintf(w, "%s\n\n", f.Sentence)
+			}
+		}
+		if err := output.WriteWorst(w, r.moments, r.scale, r.Zone, r.width); err != nil {
 			return err
 		}
 	}

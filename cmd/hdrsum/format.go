@@ -17,7 +17,8 @@ import (
 
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
-	&tableFormat, &markdownFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat, &breachesFormat,
+	&tableFormat, &markdownFormat, &findingsFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat,
+	&breachesFormat, &junitFormat,
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }
 
@@ -45,8 +46,9 @@ type format struct {
 	readable bool
 	// bare is set if the unit of values is not in the output. A message says it.
 	bare bool
-	// breaches is set if all prints when limits did not hold.
-	breaches bool
+	// finds is set if it prints what the run shows, and breaches if it prints when limits did not
+	// hold.
+	finds, breaches bool
 
 	// rows prints rows. It is nil for summaries.
 	rows func(w io.Writer, o *options) (output.RowWriter, error)
@@ -91,8 +93,8 @@ func (f *format) reads(option string) bool {
 }
 
 // alone are the options whose output needs no format, and the options that they use: -lt has
-// [listFormat], the others [verdictsFormat]. With -st table, markdown or json they follow the
-// summaries.
+// [listFormat], -sla [findingsFormat], the others [askedFormat]. With -st table, markdown or json
+// they follow the summaries.
 var alone = map[string][]string{
 	"lt":    nil,
 	"sla":   slices.Concat([]string{"ci", "agg"}, valueOptions, periodOptions),
@@ -113,7 +115,7 @@ func (o *options) chosen() *format {
 // Without -st, -agg asks for rows, unless something else needs its windows.
 func (o *options) asked() *format {
 	terminal := logs.ToStdout(o.of) && message.Terminal(o.std.Out)
-	finds := len(o.limits) > 0 || o.worst > 0 || o.who
+	lists := o.worst > 0 || o.who
 	named, _ := o.byEnding() // checkEnding has the error
 	switch {
 	case o.given.kind:
@@ -121,16 +123,16 @@ func (o *options) asked() *format {
 		return &listFormat
 	case named != nil:
 		return named
-	case o.given.windows && !o.given.level && !finds:
+	case o.given.windows && !o.given.level && !lists && len(o.limits) == 0:
 		if terminal {
 			return &rowsFormat
 		}
 		return &timelineFormat
-	case finds && terminal:
-		return &listFor
-	case finds:
-		return &verdictsFormat
-	case terminal:
+	case len(o.limits) > 0:
+		return &findingsFormat
+	case lists:
+		return &askedFormat
+	case logs.ToStdout(o.of):
 		return &tableFormat
 	}
 	return find(o.kind)

@@ -137,13 +137,14 @@ const binsExtension = ".csv"
 
 // jsonFormat has all that is known of a summary, also with -sla.
 var jsonFormat = format{
-	name:     "json",
-	what:     "one JSON document",
-	ending:   ".json",
-	uses:     slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
-	breaches: true,
+	name:   "json",
+	what:   "one JSON document",
+	ending: ".json",
+	uses:   slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
+	finds:  true,
 	all: func(w io.Writer, r *found) error {
 		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.figures, r.Zone, r.mode, r.diagnostics)
+		doc.Findings = r.findings
 		doc.Limits = gate.Documents(r.verdicts)
 		if r.watch != nil {
 			doc.Broken(r.watch.Breaches())

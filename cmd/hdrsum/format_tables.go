@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/gate"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/report"
 	"hdrkit/output"
@@ -14,7 +15,7 @@ import (
 
 var tableOptions = slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptions, periodOptions)
 
-// tableFormat is a table for people. On a terminal it begins with a sentence, which has a time.
+// tableFormat is a table for people, below what the run shows.
 var tableFormat = format{
 	name:     "table",
 	what:     "for people",
@@ -22,6 +23,7 @@ var tableFormat = format{
 	others:   "text txt",
 	uses:     slices.Concat([]string{"tz"}, tableOptions),
 	readable: true,
+	finds:    true,
 	check:    checkWindows,
 	all:      writeTable,
 }
@@ -35,19 +37,59 @@ var markdownFormat = format{
 	what:     "the table for pages",
 	ending:   ".md",
 	others:   "md",
-	uses:     tableOptions,
+	uses:     slices.Concat([]string{"tz"}, tableOptions),
 	readable: true,
+	finds:    true,
 	check:    checkWindows,
 	all:      writeTable,
 }
 
+// writeTable writes the sentences at the top, the table, and then what else somebody asked for. In
+// Markdown, all findings are at the top.
 func writeTable(w io.Writer, r *found) error {
-	return writeFigures(w, r, func(w io.Writer) error {
-		if line := output.HeadlineOf(r.shown, r.scale, r.Zone).String(); r.width > 0 && r.format.name != markdown && line != "" {
-			fmt.Fprintf(w, "%s\n\n", line)
+	t := r.table()
+	if t.Markdown {
+		for n, f := range r.findings {
+			text := t.Escape(f.Sentence)
+			if n == 0 {
+				text = "**" + text + "**\n"
+			} else {
+				text = "- " + text
+			}
+			fmt.Fprintln(w, text)
 		}
-		return r.table().Write(w, r.shown)
-	})
+		if len(r.findings) > 1 {
+			fmt.Fprintln(w)
+		}
+		if err := t.Write(w, r.shown); err != nil {
+			return err
+		}
+		if r.worst == 0 && !r.who {
+			return nil
+		}
+		fmt.Fprint(w, "\n```text\n") // otherwise lines become one paragraph
+		if err := r.writeAsked(w, false); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "```\n")
+		return err
+	}
+	for _, line := range finding.Top(r.findings) {
+		fmt.Fprintln(w, output.Verdict(line, t.Colour))
+	}
+	fmt.Fprintln(w)
+	if err := t.Write(w, r.shown); err != nil {
+		return err
+	}
+	if len(r.verdicts) > 1 { // the top has one
+		fmt.Fprintln(w)
+		for n := range r.findings {
+			if f := &r.findings[n]; f.Verdict() {
+				fmt.Fprintln(w, output.Verdict(f.Sentence, t.Colour))
+			}
+		}
+	}
+	return r.writeAsked(w, true)
 }
 
 // checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
@@ -57,24 +99,6 @@ func checkWindows(o *options) error {
 		return message.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
 	}
 	return nil
-}
-
-// writeFigures writes the verdicts and what was found, which somebody asked for, and then the
-// figures, unless figures is nil.
-func writeFigures(w io.Writer, r *found, figures func(w io.Writer) error) error {
-	var verdicts func(w io.Writer) error
-	if figures == nil || len(r.verdicts) > 0 || r.finds() {
-		verdicts = func(w io.Writer) error {
-			if err := gate.Write(w, r.verdicts, r.colour()); err != nil {
-				return err
-			}
-			return r.writeFindings(w, len(r.verdicts) > 0)
-		}
-	}
-	if figures == nil || verdicts == nil || r.format.name == markdown {
-		return report.Write(w, r.format.name == markdown, figures, verdicts)
-	}
-	return report.Write(w, false, verdicts, figures)
 }
 
 // colour reports whether the output takes colours.
@@ -92,31 +116,66 @@ func (r *found) table() *output.Table {
 	return report.Table(r.scale, figures, r.format.name == markdown, r.width, r.colour())
 }
 
-// verdictsFormat has what -sla, -worst and -who find, without a table.
-var verdictsFormat = format{
-	bare: true,
-	all:  func(w io.Writer, r *found) error { return writeFigures(w, r, nil) },
+// findingsFormat has what the run shows, a sentence in each line.
+var findingsFormat = format{
+	name:     "findings",
+	what:     "what the run shows",
+	uses:     slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
+	readable: true,
+	finds:    true,
+	all: func(w io.Writer, r *found) error {
+		for n := range r.findings {
+			f := &r.findings[n]
+			line := output.Verdict(f.Sentence, r.colour())
+			if f.Option != "" && !strings.Contains(f.Sentence, f.Option) {
+				line += "  " + f.Option
+			}
+			fmt.Fprintln(w, line)
+		}
+		return r.writeAsked(w, true)
+	},
 }
 
-// listFor is verdictsFormat on a terminal, for people.
-var listFor = format{readable: true, all: verdictsFormat.all}
+// askedFormat has what -worst and -who list, without a table.
+var askedFormat = format{
+	readable: true,
+	all: func(w io.Writer, r *found) error {
+		return r.writeAsked(w, false)
+	},
+}
+
+// junitFormat has the limits as test cases.
+var junitFormat = format{
+	name: "junit",
+	what: "limits as tests",
+
+	ending: ".xml",
+	uses:   slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
+	finds:  true,
+	check:  needsLimits,
+	all:    func(w io.Writer, r *found) error { return output.JUnit(w, "hdrsum", r.findings) },
+}
+
+// needsLimits refuses a format that is about limits if there are none.
+func needsLimits(o *options) error {
+	if len(o.limits) == 0 {
+		return message.Usagef("-st %s is about the limits of -sla, which are not given", o.format.name)
+	}
+	return nil
+}
 
 // breachesFormat lists the times at which limits did not hold.
 var breachesFormat = format{
-	name: "breaches", what: "when limits failed", uses: slices.Concat([]string{"agg", "tz"}, valueOptions), breaches: true,
-	check: func(o *options) error {
-		if len(o.limits) == 0 {
-			return message.Usagef("-st breaches is about the limits of -sla, which are not given")
-		}
-		return nil
-	},
+	name:     "breaches",
+	what:     "when limits failed",
+	uses:     slices.Concat([]string{"agg", "tz"}, valueOptions),
+	breaches: true,
+	check:    needsLimits,
 	all: func(w io.Writer, r *found) error {
 		breaches := r.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
 		// count.
-		other := slices.DeleteFunc(slices.Clone(r.verdicts), func(v gate.Verdict) bool {
-			return v.Result != gate.Fails || slices.ContainsFunc(breaches, func(b output.Breach) bool { return b.Limit == v.Limit.Text && b.Tag == v.Tag })
-		})
+		other := slices.DeleteFunc(slices.Clone(r.findings), func(f output.Finding) bool { return f.Weight != output.Fails || f.Start != nil })
 		if len(breaches) > 0 || len(other) == 0 {
 			if err := output.WriteBreaches(w, breaches, r.Zone); err != nil {
 				return err
@@ -125,9 +184,9 @@ var breachesFormat = format{
 		if len(breaches) > 0 && len(other) > 0 {
 			io.WriteString(w, "\n")
 		}
-		if err := gate.Write(w, other, false); err != nil {
-			return err
+		for _, f := range other {
+			fmt.Fprintln(w, f.Sentence)
 		}
-		return r.writeFindings(w, true)
+		return r.writeAsked(w, true)
 	},
 }

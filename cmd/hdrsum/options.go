@@ -64,6 +64,7 @@ type options struct {
 func (o *options) check() (err error) {
 	f := o.chosen()
 	o.format, o.diagnostics = f, logs.NewDiagnostics(o.std, o.Strict)
+	o.diagnostics.Keep = f.finds
 	if logs.ToStdout(o.of) {
 		o.width = logs.Width(o.std.Out)
 	}
@@ -161,7 +162,7 @@ func (o *options) setPrinted(s unit.Scale) {
 
 // newWatch returns what checks limits over time, nil if there are none.
 func (o *options) newWatch() *gate.Watch {
-	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches, o.Ledger())
+	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches || o.format.finds, o.Ledger())
 	if w != nil {
 		w.Scale = func() (unit.Scale, error) { return o.units.Scale(gate.HasUnit(o.limits)) }
 		w.Factor, w.AllTags = o.logs.Factor, o.scan.By.All()

@@ -60,7 +60,11 @@ func testSummaries(t *testing.T, table, logs, expected string, atLeast int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stdout, stderr, status := hdrsum(t, strings.Fields(args)...)
+			given := strings.Fields(args)
+			if !slices.Contains(given, "-st") { // the reference prints percentiles then, hdrsum a table
+				given = append(given, "-st", "percentiles")
+			}
+			stdout, stderr, status := hdrsum(t, given...)
 			// Without values the reference prints nothing, and succeeds.
 			if wantStatus := map[bool]int{true: message.Failed, false: message.OK}[len(want) == 0]; status != wantStatus {
 				t.Errorf("exit status %d, want %d: %s", status, wantStatus, stderr)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
@@ -19,11 +20,12 @@ import (
 type found struct {
 	*options
 	*summary.Result
-	histories *summary.Histories // nil if nothing is searched for
-	shown     []*output.Summary  // in their order
+	kept  *summary.Histories // nil if nothing is searched for
+	shown []*output.Summary  // in their order
 	// verdicts are about limits, moments and levels are what -worst finds, and shares are what -who
 	// finds.
 	verdicts []gate.Verdict
+	findings []output.Finding
 	moments  []output.Moment
 	levels   []output.Level
 	shares   *output.Shares
@@ -44,6 +46,9 @@ func runSummary(o *options) error {
 	if err := r.write(); err != nil {
 		return err
 	}
+	if o.format == &tableFormat && !o.given.kind && !message.Terminal(o.std.Out) {
+		o.std.Notef("-st %s has the lines of HdrLogProcessing", percentilesFormat.name)
+	}
 	return report.Status(o.std, r.verdicts, o.undecided, "Run again, and longer", o.diagnostics.Close())
 }
 
@@ -63,8 +68,8 @@ func (r *found) add() (err error) {
 	}
 	stop := logs.ShowProgress(s, o.std)
 	defer stop()
-	r.histories = o.keptParts()
-	wanted := summary.Options{Maxima: o.format.readable, Histories: r.histories} // maxima over time are for sparklines only
+	r.kept = o.histories()
+	wanted := summary.Options{Maxima: o.format.readable, Histories: r.kept} // maxima over time are for sparklines only
 	if o.level > 0 {
 		wanted.Runs = &summary.Runs{Size: o.series.Window, Optional: !o.given.level}
 	}
@@ -86,7 +91,6 @@ func (r *found) judge() error {
 	if err != nil {
 		return err
 	}
-	r.warnOmission(scale.In)
 	r.verdicts = gate.Judge(r.limits, gate.Figures{
 		Summaries: r.Summaries,
 		Scale:     scale,

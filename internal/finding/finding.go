@@ -9,18 +9,38 @@ import (
 	"time"
 
 	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/table/summary"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // A Run is what was added up of a run. What is not known is the zero value, and has no findings.
 type Run struct {
 	Summaries []*output.Summary
+	By        *tags.By // what makes a row of Summaries
 	Scale     output.Scale
 	Zone      *time.Location
 	// Verdicts are about limits, and Breaches the times at which they did not hold.
 	Verdicts []gate.Verdict
 	Breaches []output.Breach
+	// Histories have the times of all intervals.
+	Histories *summary.Histories
+	// Corrected says that the counts are corrected for coordinated omission already.
+	Corrected bool
+	// Failed are the requests that failed, by log.
+	Failed []logs.Failed
+
+	worstOf *worstOf // nil until somebody asks
 }
+
+// factor returns the factor of the row that a tag of an input belongs to.
+func (r *Run) factor(input string, tag []byte) float64 {
+	return gate.Factors(r.Summaries, r.By)(input, tag)
+}
+
+// Level is the kind of a time that is bad for so long that it is no moment.
+const Level = "level"
 
 // kinds are what can be found, in the order of importance of findings of equal weight. A new kind
 // is a line here and its function.
@@ -29,6 +49,14 @@ var kinds = []struct {
 	find func(r *Run) []output.Finding
 }{
 	{"limit", (*Run).limits},
+	{"few", (*Run).few},
+	{"failures", (*Run).failures},
+	{"omission", (*Run).omission},
+	{"figure", (*Run).figure},
+	{"worst", (*Run).worst},
+	{Level, (*Run).levels},
+	{"same", (*Run).same},
+	{"unit", (*Run).unit},
 }
 
 // Of returns what a run shows, the most important first: the verdict about the limit that is

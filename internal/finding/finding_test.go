@@ -51,10 +51,10 @@ func TestLimits(t *testing.T) {
 		limits string
 		want   []string
 	}{
-		{"p99<=1ms", []string{"FAILS: p99 of write is 1.98 ms, limit 1 ms.", "HOLDS: p99 of read is 0.9902 of 1 ms."}},
+		{"p99<=1ms", []string{"FAILS: p99 of write is 1.98 ms, limit 1 ms.", "HOLDS: p99 of read is 990.2 us of 1 ms."}},
 		{"p99<=10ms,throughput>=1500", []string{
 			"FAILS: throughput of read is 1,000/s, limit 1,500/s.", "HOLDS: throughput of write is 2,000/s, limit 1,500/s.",
-			"HOLDS: p99 of write is 1.98 of 10 ms.", "HOLDS: p99 of read is 0.9902 of 10 ms.",
+			"HOLDS: p99 of write is 1.98 of 10 ms.", "HOLDS: p99 of read is 990.2 us of 10 ms.",
 		}},
 		{"other:p99<=10ms", []string{"FAILS: p99 of other: no intervals with this tag."}},
 		{"over(1ms)<=10%", []string{"FAILS: over(1ms) of write is 50%, limit 10%.", "HOLDS: over(1ms) of read is 0 of 10%."}},
@@ -80,7 +80,7 @@ func TestBreaches(t *testing.T) {
 		t.Errorf("%s, want %s", all[0].Sentence, want)
 	}
 	text, err := json.Marshal(all[0])
-	want := `{"kind":"limit","weight":"fails","sentence":"` + all[0].Sentence + `","tag":"write","startMs":1793491200000,"endMs":1793491230000,` +
+	want := `{"kind":"limit","weight":"fails","sentence":"` + all[0].Sentence + `","tag":"write","limit":"p99\u003c=1ms","startMs":1793491200000,"endMs":1793491230000,` +
 		`"figures":{"limit":1,"value":1.980415},"unit":"ms","option":"-st breaches"}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)

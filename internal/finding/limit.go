@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
@@ -51,6 +52,7 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	f := output.Finding{
 		Weight: result.weight,
 		Tag:    v.Tag,
+		Limit:  v.Limit.Text,
 		Figures: map[string]output.Number{
 			"value": output.Number(v.Value),
 			"limit": output.Number(v.Bound),
@@ -73,11 +75,11 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast:
-		text = fmt.Sprintf("%s: %s is %s of %s", result.word, what, beside(v.Value, v.Bound), figure(v.Bound)+spaced(unitOf(v)))
+		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), spaced(unitOf(v))), interval(v), figure(v.Bound)+spaced(unitOf(v)))
 	default:
-		text = fmt.Sprintf("%s: %s is %s, limit %s", result.word, what, beside(v.Value, v.Bound)+spaced(unitOf(v)), figure(v.Bound)+spaced(unitOf(v)))
+		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v), figure(v.Bound)+spaced(unitOf(v)))
 	}
-	if v.Result == gate.Undecided && v.Note != "" {
+	if v.Note != "" {
 		text += "; " + v.Note
 	}
 	if when := r.breached(v, &f); when != "" && v.Result == gate.Fails {
@@ -86,14 +88,6 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	}
 	f.Sentence = text + "."
 	return f
-}
-
-// of returns " of TAG", or nothing if the run has only one row.
-func (r *Run) of(tag string) string {
-	if len(r.Summaries) == 1 && r.Summaries[0].Name() == tag {
-		return ""
-	}
-	return " of " + tag
 }
 
 // breached says how long and since when a limit did not hold, and gives the finding that time.
@@ -125,13 +119,28 @@ func (r *Run) breached(v *gate.Verdict, f *output.Finding) string {
 	return fmt.Sprintf("%s it for %s from %s", side, output.Length(total), r.clock(first.Start))
 }
 
-// clock returns a time as sentences have it.
-func (r *Run) clock(at int64) string {
-	start, end := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, s := range r.Summaries {
-		start, end = min(start, s.Start), max(end, s.End)
+// judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1
+// there.
+func judged(v *gate.Verdict) string {
+	in, ok := unit.Parse(v.Unit)
+	value, name := v.Value, v.Unit
+	for n := slices.Index(unit.Names, v.Unit) - 1; ok && n >= 0 && value > 0 && value < 1; n-- {
+		name = unit.Names[n]
+		smaller, _ := unit.Parse(name)
+		value = v.Value * in.Nanoseconds() / smaller.Nanoseconds()
 	}
-	return output.TimeIn(at, start, end, r.Zone)
+	if name != v.Unit {
+		return figure(value) + " " + name
+	}
+	return beside(v.Value, v.Bound) + spaced(unitOf(v))
+}
+
+// interval returns the interval of a figure, if it has one.
+func interval(v *gate.Verdict) string {
+	if math.IsNaN(v.Low) || math.IsNaN(v.High) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s..%s)", figure(v.Low), figure(v.High))
 }
 
 // change words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
@@ -156,34 +165,4 @@ func unitOf(v *gate.Verdict) string {
 		return "/s"
 	}
 	return v.Unit
-}
-
-// figure returns a number as sentences have it.
-func figure(v float64) string { return output.Significant(v, 4) }
-
-// beside returns a number with so many digits that it does not look like another one that it is
-// not.
-func beside(v, other float64) string {
-	for digits := 4; digits < 9; digits++ {
-		if text := output.Significant(v, digits); v == other || text != output.Significant(other, digits) {
-			return text
-		}
-	}
-	return output.Significant(v, 9)
-}
-
-// spaced returns a unit behind a space, if it needs one.
-func spaced(unit string) string {
-	if unit == "" || strings.HasPrefix(unit, "%") || strings.HasPrefix(unit, "/") {
-		return unit
-	}
-	return " " + unit
-}
-
-// counted returns a number of things.
-func counted(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return figure(float64(n)) + " " + thing
 }

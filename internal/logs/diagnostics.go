@@ -45,6 +45,16 @@ type Diagnostics struct {
 	faults  []repeated        // of more than mostAlike lines
 	by      *tags.By
 	byText  string // the option that by comes from
+	// Failed are the requests of measurements that failed, if Keep is set. Otherwise a message has
+	// them.
+	Keep   bool
+	Failed []Failed
+}
+
+// Failed is the number of requests of a log that failed, and of all that are recorded.
+type Failed struct {
+	Log            string
+	Count, Records int64
 }
 
 // A fault is what may be wrong with many lines of a file. The cause is without the text it quotes.
@@ -172,6 +182,17 @@ func (d *Diagnostics) LeaveOut(name string, line int, err error) {
 
 // LeftOut counts intervals that were read but not shown, and prints nothing now.
 func (d *Diagnostics) LeftOut(intervals int) { d.count(&d.left, intervals, "") }
+
+// fails takes the number of requests of measurements that failed.
+func (d *Diagnostics) fails(f Failed) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Keep {
+		d.Failed = append(d.Failed, f)
+		return
+	}
+	d.print(fmt.Sprintf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", f.Log, f.Count, f.Records))
+}
 
 // Unread prints why a log could not be read.
 func (d *Diagnostics) Unread(text string) { d.count(&d.unread, 1, text) }

@@ -137,7 +137,7 @@ func (m *measurements) ended(r *measure.Recorder) {
 		m.Warnf("%s: %s", m.name, CoarseTimes)
 	}
 	if r.Counts.Failed > 0 {
-		m.Warnf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", m.name, r.Counts.Failed, r.Counts.Recorded)
+		m.fails(Failed{m.name, int64(r.Counts.Failed), int64(r.Counts.Recorded)})
 	}
 }
 

@@ -106,7 +106,7 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 	if p == nil {
 		return logs.NothingLeft(s)
 	}
-	p.Title = plot.BaseName(inputs[0].Name)
+	p.Title = logs.BaseName(inputs[0].Name)
 	if len(inputs) > 1 {
 		p.Title = fmt.Sprintf("%d logs", len(inputs))
 	}

@@ -44,20 +44,28 @@ const Transaction = "transaction"
 // JMeter.
 const SubResult = "sub-result"
 
-// SameRequests says which tags, the first ones by their text, count the same requests, and how to
-// choose of them, for a shell. It returns nothing if there are no such tags.
-func SameRequests(tags []string) (same, choice string) {
-	if tag := beside(tags, Transaction); tag != "" {
-		return tag + " and the requests in it", "with -excT, such as -excT '(.*/)?" + Transaction + "(/.*)?'"
+// A Same is tags that count the same requests.
+type Same struct {
+	// Tags are several times of the same requests, or one tag and Other, which says what counts the
+	// same requests.
+	Tags  []string
+	Other string
+	// Option chooses of them, for a shell.
+	Option string
+}
+
+// SameAmong returns the first tags, by their text, that count the same requests, and false if there
+// are none.
+func SameAmong(tags []string) (Same, bool) {
+	for _, part := range []struct{ last, other string }{
+		{Transaction, "the requests in it"},
+		{SubResult, "the request that contains it"},
+	} {
+		if tag := beside(tags, part.last); tag != "" {
+			return Same{[]string{tag}, part.other, "-excT '(.*/)?" + part.last + "(/.*)?'"}, true
+		}
 	}
-	if tag := beside(tags, SubResult); tag != "" {
-		return tag + " and the request that contains it", "with -excT, such as -excT '(.*/)?" + SubResult + "(/.*)?'"
-	}
-	same, pattern := sameTimes(tags)
-	if same == "" {
-		return "", ""
-	}
-	return same + ", which count the same requests", "with -incT, such as -incT " + pattern
+	return sameTimes(tags)
 }
 
 // beside returns the first tag with a last part that stands beside tags without it, nothing if
@@ -74,9 +82,24 @@ func beside(tags []string, last string) string {
 	return tags[n]
 }
 
-// sameTimes returns the first tags that are several times of the same requests, and a pattern that
+// SameRequests says which tags, the first ones by their text, count the same requests, and how to
+// choose of them, for a shell. It returns nothing if there are no such tags.
+func SameRequests(tags []string) (same, choice string) {
+	found, ok := SameAmong(tags)
+	if !ok {
+		return "", ""
+	}
+	option, _, _ := strings.Cut(found.Option, " ")
+	choice = "with " + option + ", such as " + found.Option
+	if found.Other != "" {
+		return found.Tags[0] + " and " + found.Other, choice
+	}
+	return strings.Join(found.Tags, " and ") + ", which count the same requests", choice
+}
+
+// sameTimes returns the first tags that are several times of the same requests, with a pattern that
 // matches those of one time.
-func sameTimes(tags []string) (same, pattern string) {
+func sameTimes(tags []string) (Same, bool) {
 	kinds := make(map[string][]string) // by writer and what stands before the ending
 	endings := make(map[string]string) // of the first tag of a kind
 	for _, tag := range tags {
@@ -95,13 +118,14 @@ func sameTimes(tags []string) (same, pattern string) {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		if all := kinds[kind]; len(all) > 1 {
-			same = strings.Join(all, " and ")
-			if all[0] == endings[kind] {
-				return same, all[0]
-			}
-			return same, "'.*" + regexp.QuoteMeta(endings[kind]) + "'"
+		all := kinds[kind]
+		switch {
+		case len(all) == 1:
+		case all[0] == endings[kind]:
+			return Same{all, "", "-incT " + all[0]}, true
+		default:
+			return Same{all, "", "-incT '.*" + regexp.QuoteMeta(endings[kind]) + "'"}, true
 		}
 	}
-	return "", ""
+	return Same{}, false
 }

@@ -499,27 +499,13 @@ func labelOf(file string, row []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
-// labelsOf returns the names of runs in the picture: without folder and extension if they differ
-// then, and empty if there is only one.
+// labelsOf returns the names of runs in the picture, empty if there is only one.
 func labelsOf(inputs []scan.Input) map[string]string {
-	labels := make(map[string]string)
+	var names []string
 	for n := range inputs {
-		labels[inputs[n].RunName()] = ""
+		names = append(names, inputs[n].RunName())
 	}
-	if len(labels) == 1 {
-		return labels
-	}
-	for _, shorten := range []func(string) string{BaseName, filepath.Base, func(path string) string { return path }} {
-		seen := make(map[string]bool)
-		for name := range labels {
-			labels[name] = shorten(name)
-			seen[labels[name]] = true
-		}
-		if len(seen) == len(labels) {
-			break
-		}
-	}
-	return labels
+	return logs.Labels(names)
 }
 
 // picture returns the picture of what was read.

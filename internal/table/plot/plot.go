@@ -4,7 +4,6 @@ package plot
 
 import (
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/scan/rotate"
 	"hdrkit/internal/table/report"
 )
 
@@ -146,13 +144,4 @@ func (g *gathering) dress(p *chart.Picture) {
 	if g.Units.Unit != "" {
 		p.Unit = axis.Fixed(p.Unit)
 	}
-}
-
-// BaseName returns the name of an input without folder and extension.
-func BaseName(input string) string {
-	name, _ := rotate.Plain(filepath.Base(input))
-	if short := strings.TrimSuffix(name, filepath.Ext(name)); short != "" {
-		return short
-	}
-	return name
 }

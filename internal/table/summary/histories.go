@@ -322,6 +322,28 @@ func (hs *Histories) Shares(moments []output.Moment) []float64 {
 	return shares
 }
 
+// Inputs returns the names of the inputs that have histories, in their order.
+func (hs *Histories) Inputs() (names []string) {
+	for _, key := range slices.Sorted(maps.Keys(hs.all)) {
+		if name := hs.all[key].input; len(names) == 0 || names[len(names)-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Tags returns the tags that have histories.
+func (hs *Histories) Tags() (all [][]byte) {
+	seen := make(map[string]bool)
+	for key, h := range hs.all {
+		if tag := tagOf(key); !seen[tag] {
+			seen[tag] = true
+			all = append(all, h.tag)
+		}
+	}
+	return all
+}
+
 // inOrder returns all histories in the order of inputs, then of tags. Their pieces are in the order
 // of time afterwards.
 func (hs *Histories) inOrder() (all []*history, err error) {

@@ -1,0 +1,170 @@
+package finding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/writers"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// omission finds requests that were due while the recorder waited for an answer, and says what the
+// percentile is if they are counted.
+func (r *Run) omission() []output.Finding {
+	if r.Histories == nil || r.Corrected || r.Scale.Nanoseconds == 0 {
+		return nil
+	}
+	const millisecond = 1e6
+	found, err := r.Histories.Omission(func(input string, tag []byte) float64 {
+		return max(r.factor(input, tag), 0) * r.Scale.Nanoseconds / millisecond
+	})
+	if err != nil || found == nil {
+		return nil
+	}
+	row := gate.Find(r.Summaries, r.By.Row(found.Place.Name, found.Tag))
+	every := summary.Rounded(found.Expected)
+	var corrected histogram.Histogram
+	if row == nil || row.Counts().CorrectInto(&corrected, every/found.Unit) != nil {
+		return nil
+	}
+	f := output.Finding{
+		Weight:  output.Warns,
+		Tag:     r.tag(found.Tag),
+		Input:   r.input(found.Place.Name),
+		Start:   &found.Start,
+		Figures: map[string]output.Number{"expectedMs": output.Number(every), "longestMs": output.Number(found.Longest)},
+		Unit:    r.Scale.Unit,
+		Option:  "-co " + time.Duration(every*millisecond).Round(time.Microsecond).String(),
+	}
+	result := "it looks as if the recorder waited"
+	for _, p := range named {
+		if output.Above(&corrected, p) >= least {
+			v := r.printed(row, corrected.Float(corrected.ValueAtPercentile(p)))
+			name := output.Figure{Percentile: p}.String()
+			f.Figures[name] = output.Number(v)
+			result = fmt.Sprintf("%s is %s if those that were due are counted", name+r.of(row.Name()), r.quantity(v))
+			break
+		}
+	}
+	f.Sentence = fmt.Sprintf("Requests waited for an answer while nothing was recorded: %s (%s).", result, f.Option)
+	return []output.Finding{f}
+}
+
+// levels has what was bad for so long that it is no moment: the tag with the highest level of each
+// log.
+func (r *Run) levels() (all []output.Finding) {
+	_, levels := r.moments()
+	for n := range levels {
+		l := &levels[n]
+		same := func(o output.Level) bool { return o.Input == l.Input && o.Throughout == l.Throughout }
+		if slices.ContainsFunc(levels[:n], same) {
+			continue
+		}
+		f := output.Finding{
+			Weight:  output.Warns,
+			Tag:     r.tag(l.Tag),
+			Input:   r.input(l.Input),
+			Start:   &l.Start,
+			End:     &l.End,
+			Figures: map[string]output.Number{"times": l.Times},
+			Option:  "-worst 5",
+		}
+		when := "all the time"
+		if !l.Throughout {
+			when = fmt.Sprintf("for %s from %s", output.Length(l.End-l.Start), r.clock(l.Start))
+		}
+		f.Sentence = fmt.Sprintf("Maxima are %s times as high as typical %s%s.", times(float64(l.Times)), when, r.where(&f))
+		all = append(all, f)
+	}
+	return all
+}
+
+// failedTag is what the tag of failed requests ends in.
+const failedTag = "/failed"
+
+// manyFailed is the part of all requests from which on failures hurt.
+const manyFailed = 0.01
+
+// failures has the requests that failed, and whether they are counted with the others.
+func (r *Run) failures() []output.Finding {
+	var failed, requests int64
+	text := "%s of %s failed and are counted (%s)."
+	option := "hdrrec -errors drop"
+	for _, f := range r.Failed {
+		failed += f.Count
+		requests += f.Records
+	}
+	if r.Failed == nil {
+		text, option = "%s of %s failed and have tags of their own (%s).", "-incT '.*"+failedTag+"'"
+		for _, s := range r.Summaries {
+			count := s.Counts().TotalCount()
+			requests += count
+			if strings.HasSuffix(tags.Text(s.Tag), failedTag) {
+				failed += count
+			}
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	weight := output.Notes
+	if float64(failed) >= manyFailed*float64(requests) {
+		weight = output.Warns
+	}
+	return []output.Finding{{
+		Weight:   weight,
+		Figures:  map[string]output.Number{"failed": output.Number(failed), "requests": output.Number(requests)},
+		Option:   option,
+		Sentence: fmt.Sprintf(text, output.Whole(failed), output.Whole(requests)+" requests", option),
+	}}
+}
+
+// same has tags that count the same requests.
+func (r *Run) same() []output.Finding {
+	weight := output.Notes
+	var names []string
+	for _, s := range r.Summaries {
+		names = append(names, s.Name())
+	}
+	found, ok := writers.SameAmong(names)
+	for _, row := range r.By.Added() {
+		if added, is := writers.SameAmong(row); is {
+			found, ok, weight = added, true, output.Warns
+		}
+	}
+	if !ok {
+		return nil
+	}
+	f := output.Finding{Weight: weight, Option: found.Option}
+	more := ""
+	if weight == output.Warns {
+		more = ", and are added up"
+	}
+	choose := "choose one"
+	if found.Other != "" {
+		found.Tags, choose = append(found.Tags, found.Other), "leave it out"
+	}
+	f.Sentence = fmt.Sprintf("%s are the same requests%s: %s (%s).", listed(found.Tags), more, choose, f.Option)
+	return []output.Finding{f}
+}
+
+// unit says that the unit of values is unknown.
+func (r *Run) unit() []output.Finding {
+	f := output.Finding{Weight: output.Notes, Option: "-in ns"}
+	switch {
+	case r.Scale.Assumed:
+		f.Sentence = "No log states its unit: values are taken as ns (-in names another)."
+		f.Option = "-in"
+	case r.Scale.Unit == "" && r.Scale.Nanoseconds == 0:
+		f.Sentence = "The unit of values is unknown (-in ns)."
+	default:
+		return nil
+	}
+	return []output.Finding{f}
+}

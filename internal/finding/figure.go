@@ -1,0 +1,156 @@
+package finding
+
+import (
+	"fmt"
+	"slices"
+
+	"hdrkit/output"
+)
+
+// least is the number of values above a percentile from which on a sentence names it.
+const least = 10
+
+// named are the percentiles that a sentence may name: the first one with enough values.
+var named = []float64{99, 90, 50}
+
+// A value is that of a row at a percentile.
+type value struct {
+	row        *output.Summary
+	percentile float64
+	printed    float64
+}
+
+// name returns the name of the percentile.
+func (v *value) name() string { return output.Figure{Percentile: v.percentile}.String() }
+
+// values returns those of all rows at the first of the named percentiles that one has with enough
+// values above it, the highest first.
+func (r *Run) values() (all []value) {
+	for _, p := range named {
+		for _, s := range r.Summaries {
+			if h := s.Counts(); output.Above(h, p) >= least {
+				all = append(all, value{s, p, r.printed(s, h.Float(h.ValueAtPercentile(p)))})
+			}
+		}
+		if all != nil {
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b value) int { return descending(a.printed, b.printed) })
+	return all
+}
+
+// clearly is how many times as high as the next one a figure is that a sentence compares.
+const clearly = 1.5
+
+// figure has the highest percentile of all rows.
+func (r *Run) figure() []output.Finding {
+	all := r.values()
+	if len(all) == 0 || all[0].printed == 0 {
+		return nil
+	}
+	highest := &all[0]
+	f := output.Finding{
+		Weight:   output.Notes,
+		Figures:  map[string]output.Number{highest.name(): output.Number(highest.printed)},
+		Unit:     r.Scale.Unit,
+		Sentence: fmt.Sprintf("%s is %s.", highest.name(), r.quantity(highest.printed)),
+	}
+	if len(r.Summaries) > 1 {
+		f.Tag = highest.row.Name()
+		more := "the highest"
+		if len(all) > 1 && all[1].printed > 0 && highest.printed >= clearly*all[1].printed {
+			more = fmt.Sprintf("%s times the next highest", times(highest.printed/all[1].printed))
+			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
+		}
+		f.Sentence = fmt.Sprintf("%s of %s is %s, %s.", highest.name(), r.name(highest.row), r.quantity(highest.printed), more)
+	}
+	return []output.Finding{f}
+}
+
+// few says that there are too few values for percentiles, or that all are 0.
+func (r *Run) few() []output.Finding {
+	count, highest := int64(0), 0.0
+	for _, s := range r.Summaries {
+		if h := s.Counts(); h.TotalCount() > 0 {
+			count += h.TotalCount()
+			highest = max(highest, r.printed(s, h.MaxFloat()))
+		}
+	}
+	f := output.Finding{
+		Weight:  output.Warns,
+		Figures: map[string]output.Number{"count": output.Number(count), "max": output.Number(highest)},
+		Unit:    r.Scale.Unit,
+	}
+	switch {
+	case count == 0:
+		f.Figures = nil
+		f.Sentence = "No values."
+	case highest == 0:
+		f.Sentence = fmt.Sprintf("All %s are 0.", counted(count, "value"))
+	case len(r.values()) > 0:
+		return nil
+	case count == 1:
+		f.Sentence = fmt.Sprintf("1 value, %s, is too few for percentiles.", r.quantity(highest))
+	default:
+		f.Sentence = fmt.Sprintf("%s are too few for percentiles; the highest is %s.", counted(count, "value"), r.quantity(highest))
+	}
+	return []output.Finding{f}
+}
+
+// bad is how many times as high as typical a moment is that hurts.
+const bad = 4
+
+// worst has the moment with the highest value.
+func (r *Run) worst() []output.Finding {
+	moments, _ := r.moments()
+	if len(moments) == 0 || moments[0].Max == 0 {
+		return r.maximum()
+	}
+	m := &moments[0]
+	highest := output.Number(r.Scale.By(m.Factor).Of(float64(m.Max)))
+	f := output.Finding{
+		Weight:  output.Notes,
+		Tag:     r.tag(m.Tag),
+		Input:   r.input(m.Input),
+		Start:   &m.Start,
+		End:     &m.End,
+		Figures: map[string]output.Number{"max": highest, "times": m.Times},
+		Unit:    r.Scale.Unit,
+		Option:  "-worst 5",
+	}
+	if m.Times >= bad {
+		f.Weight = output.Warns
+	}
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), output.Length(m.End-m.Start), r.quantity(float64(highest)), r.where(&f))
+	return []output.Finding{f}
+}
+
+// maximum is the worst moment if the times of intervals are not known.
+func (r *Run) maximum() []output.Finding {
+	var top *output.Summary
+	highest := 0.0
+	for _, s := range r.Summaries {
+		if h := s.Counts(); h.TotalCount() > 0 && r.printed(s, h.MaxFloat()) > highest {
+			top, highest = s, r.printed(s, h.MaxFloat())
+		}
+	}
+	if top == nil {
+		return nil
+	}
+	f := output.Finding{
+		Weight:  output.Notes,
+		Figures: map[string]output.Number{"max": output.Number(highest)},
+		Unit:    r.Scale.Unit,
+	}
+	if len(r.Summaries) > 1 {
+		f.Tag = top.Name()
+	}
+	if len(top.Maxima.Values) == 0 {
+		f.Sentence = fmt.Sprintf("The maximum is %s%s.", r.quantity(highest), r.where(&f))
+		return []output.Finding{f}
+	}
+	f.Start = &top.Maxima.Peak
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s%s.", r.clock(*f.Start), r.quantity(highest), r.where(&f))
+	return []output.Finding{f}
+}

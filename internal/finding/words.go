@@ -1,0 +1,153 @@
+package finding
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"hdrkit/internal/logs"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// printed returns a value of a row in printed units.
+func (r *Run) printed(s *output.Summary, v float64) float64 { return r.Scale.By(s.Factor).Of(v) }
+
+// quantity returns a printed value with its unit.
+func (r *Run) quantity(v float64) string { return figure(v) + spaced(r.Scale.Unit) }
+
+// figure returns a number as sentences have it.
+func figure(v float64) string { return output.Significant(v, 4) }
+
+// times returns how many times as high something is.
+func times(v float64) string { return output.Significant(v, 2) }
+
+// beside returns a number with so many digits that it does not look like another one that it is
+// not.
+func beside(v, other float64) string {
+	for digits := 4; digits < 9; digits++ {
+		if text := output.Significant(v, digits); v == other || text != output.Significant(other, digits) {
+			return text
+		}
+	}
+	return output.Significant(v, 9)
+}
+
+// spaced returns a unit behind a space, if it needs one.
+func spaced(unit string) string {
+	if unit == "" || strings.HasPrefix(unit, "%") || strings.HasPrefix(unit, "/") {
+		return unit
+	}
+	return " " + unit
+}
+
+// counted returns a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return output.Whole(n) + " " + thing
+}
+
+// listed returns names as a sentence has them: a, b and c.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// descending orders numbers, the highest first.
+func descending(a, b float64) int { return cmp.Compare(b, a) }
+
+// name returns what a sentence calls a row.
+func (r *Run) name(s *output.Summary) string {
+	if s.Input == "" || !r.By.Inputs() {
+		return s.Name()
+	}
+	var names []string
+	for _, o := range r.Summaries {
+		names = append(names, o.Input)
+	}
+	return strings.Replace(s.Name(), tags.Text([]byte(s.Input)), cmp.Or(logs.Labels(names)[s.Input], s.Input), 1)
+}
+
+// of returns " of TAG", or nothing if the run has only one row.
+func (r *Run) of(tag string) string {
+	if len(r.Summaries) == 1 && r.Summaries[0].Name() == tag {
+		return ""
+	}
+	return " of " + tag
+}
+
+// span returns when the run starts and ends.
+func (r *Run) span() (start, end int64) {
+	start, end = math.MaxInt64, math.MinInt64
+	for _, s := range r.Summaries {
+		start, end = min(start, s.Start), max(end, s.End)
+	}
+	return start, end
+}
+
+// clock returns a time as sentences have it.
+func (r *Run) clock(at int64) string {
+	start, end := r.span()
+	return output.TimeIn(at, start, end, r.Zone)
+}
+
+// tag returns the text of a tag, and input the name of an input: nothing if there is only one.
+func (r *Run) tag(tag []byte) string {
+	if r.Histories != nil && len(r.Histories.Tags()) > 1 {
+		return tags.Text(tag)
+	}
+	return ""
+}
+
+func (r *Run) input(name string) string {
+	if r.Histories != nil && len(r.Histories.Inputs()) > 1 {
+		return name
+	}
+	return ""
+}
+
+// label returns what a sentence calls an input.
+func (r *Run) label(name string) string {
+	if name == "" {
+		return ""
+	}
+	return tags.Printable(logs.Labels(r.Histories.Inputs())[name])
+}
+
+// where returns the tag and the log of a finding behind a sentence, if it has some.
+func (r *Run) where(f *output.Finding) string {
+	var names []string
+	for _, name := range []string{f.Tag, r.label(f.Input)} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// moments returns the worst moments and levels of the run.
+func (r *Run) moments() ([]output.Moment, []output.Level) {
+	if r.Histories == nil {
+		return nil, nil
+	}
+	if r.worstOf == nil {
+		r.worstOf = new(worstOf)
+		// Without memory for the times of intervals, there is nothing to find in them.
+		r.worstOf.moments, r.worstOf.levels, _ = r.Histories.Worst(1, r.factor)
+	}
+	return r.worstOf.moments, r.worstOf.levels
+}
+
+// A worstOf is what [summary.Histories.Worst] finds.
+type worstOf struct {
+	moments []output.Moment
+	levels  []output.Level
+}
