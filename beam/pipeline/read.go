@@ -96,6 +96,8 @@ type facts struct {
 	Seen, Intervals int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
 	Base int64
+	// Ran is from the start of the first to the end of the last interval of any tag, chosen or not.
+	Ran merge.Span
 	// Spans are the start of the first and the end of the last interval, Firsts the first line, of
 	// each tag.
 	Spans  []span
@@ -336,7 +338,12 @@ func (l *logReader) next() (bool, error) {
 			l.problem(err.Line, err.Field, err.Err)
 		case hdrlog.IntervalRecord:
 			l.found.Seen++
-			if l.span.Contains(&r.Interval, 0) && l.filter.Keeps(r.Interval.Tag) {
+			if !l.span.Contains(&r.Interval, 0) {
+				continue
+			}
+			if !l.filter.Keeps(r.Interval.Tag) {
+				l.found.runs(&r.Interval)
+			} else {
 				l.current, l.line = &r.Interval, r.Line
 				l.current.Tag = hdrlog.StandardTag(l.current.Tag)
 				return true, nil
@@ -386,9 +393,21 @@ type finder struct {
 	firsts [2]map[string]bool
 	key    []byte
 	units  unit.Finder
+	began  bool // there is an interval of any tag
+}
+
+// runs notes an interval of any tag: the log ran then.
+func (f *finder) runs(i *hdrlog.Interval) {
+	ran := merge.Span{Start: i.StartMillis(), End: i.EndMillis()}
+	if f.began {
+		ran.Start = min(ran.Start, f.Ran.Start)
+		ran.End = max(ran.End, f.Ran.End)
+	}
+	f.Ran, f.began = ran, true
 }
 
 func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {
+	f.runs(i)
 	start, end := i.StartMillis(), i.EndMillis()
 	base := min(hdrlog.Millis(i.LogStart), start)
 	if f.Intervals == 0 || base < f.Base {

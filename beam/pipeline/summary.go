@@ -9,7 +9,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/flow"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -96,12 +95,13 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 		return err
 	}
 	var summaries []*output.Summary
-	var spans []flow.Span
+	var rates merge.Rates // which know when the logs of a tag ran
 	skipped := 0
 	for n, f := range h.Logs {
 		skipped += f.Skipped
 		for _, s := range f.Spans {
-			spans = append(spans, flow.Span{Input: n, Start: s.Start, End: s.End})
+			rates.Ran(n, f.Ran.Start, f.Ran.End)
+			rates.Add(s.Tag, n, s.Start, s.End, 0, 0, 1)
 		}
 	}
 	var loader summary.Loader
@@ -122,9 +122,8 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 		summaries = append(summaries, s)
 	}
 	slices.SortFunc(summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	period := summary.Covered(spans)
 	for _, s := range summaries {
-		s.Period = period
+		s.Period = rates.Period(s.Tag)
 	}
 	doc := output.NewDocument(summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil, nil)
 	doc.PeriodMode, doc.SkippedLines, doc.Inputs = "covered", skipped, h.Sources

@@ -102,7 +102,7 @@ func (o *options) define() []cli.Option {
 			Hidden: true,
 			Values: summary.Modes,
 			Value:  cli.Choice(&o.mode, "covered"),
-			Usage:  "how to find the period, a `MODE`: covered, the time that the inputs cover together; sum, one input after another; or intervals, the lengths of all intervals",
+			Usage:  "how to find the period, a `MODE`: covered, the time in which the inputs of a row ran; sum, one input after another; or intervals, the lengths of all intervals",
 		},
 		{
 			Name:    "its",

@@ -46,6 +46,8 @@ type format struct {
 	readable bool
 	// bare is set if the unit of values is not in the output. A message says it.
 	bare bool
+	// reference is set if the period of tags is that of HdrLogProcessing.
+	reference bool
 	// finds is set if it prints what the run shows, and breaches if it prints when limits did not
 	// hold.
 	finds, breaches bool

@@ -54,11 +54,12 @@ var listFormat = format{
 
 // percentilesFormat is that of HdrLogProcessing, one figure in a line.
 var percentilesFormat = format{
-	name:   "percentiles",
-	what:   "a figure a line",
-	others: "percentile quantiles",
-	bare:   true,
-	uses:   slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
+	name:      "percentiles",
+	what:      "a figure a line",
+	others:    "percentile quantiles",
+	bare:      true,
+	reference: true,
+	uses:      slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	each: func(w io.Writer, r *found, s *output.Summary) error {
 		return output.Percentiles(w, s, r.scale, r.figures.Percentiles, r.figures.Shares)
 	},

@@ -114,6 +114,9 @@ func (r *found) judge() error {
 // write writes the report in its format.
 func (r *found) write() error {
 	f, of := r.format, r.of
+	if f.reference {
+		r.SetReferencePeriods(r.mode)
+	}
 	if f.extension != "" && !logs.ToStdout(r.of) {
 		return r.writeApart(of)
 	}

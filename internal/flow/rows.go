@@ -23,6 +23,9 @@ type Rows struct {
 	Account *ledger.Account
 	// Emit takes a row for good.
 	Emit func(r *Row) error
+	// Ran is when each input ran, at the end: from the start of its first interval of any tag,
+	// chosen or not, to the end of its last one.
+	Ran map[int]merge.Span
 }
 
 // A Row is what all its intervals add up to.
@@ -101,7 +104,20 @@ type rowsShare struct {
 	bytes  int
 }
 
-func (k *Rows) start(*run) kind { return &rowsKind{Rows: k, known: make(map[string]bool)} }
+func (k *Rows) start(*run) kind {
+	k.Ran = make(map[int]merge.Span)
+	return &rowsKind{Rows: k, known: make(map[string]bool)}
+}
+
+// ran notes when an input ran.
+func (k *rowsKind) ran(v scan.Visit, _ int64) {
+	start, end := v.Span()
+	ran, known := k.Ran[v.Input]
+	if !known {
+		ran = merge.Span{Start: start, End: end}
+	}
+	k.Ran[v.Input] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
+}
 
 func (k *rowsKind) share(w *worker) share {
 	s := &rowsShare{kind: k, worker: w, rows: make(map[string]*Row)}

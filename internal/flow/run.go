@@ -33,7 +33,7 @@ type share interface {
 	took(v scan.Visit, t *scan.Taken, failed error, m *made) error
 }
 
-// A rated kind has rates, so it needs to know when inputs ran. Passed is the time that the input
+// A rated kind needs to know when inputs ran, for rates. Passed is the time that the input
 // has passed before.
 type rated interface {
 	ran(v scan.Visit, passed int64)
@@ -102,12 +102,12 @@ func Run(s *scan.Scan, flows ...Flow) error {
 	var rows []kind
 	for _, f := range flows {
 		k := f.start(r)
+		if k, is := k.(rated); is {
+			r.rated = append(r.rated, k)
+		}
 		if all, is := k.(*rowsKind); is {
 			rows = append(rows, all)
 			continue
-		}
-		if k, is := k.(rated); is {
-			r.rated = append(r.rated, k)
 		}
 		r.kinds = append(r.kinds, k)
 	}

@@ -12,30 +12,28 @@ import (
 // Modes are the ways to compute a period.
 var Modes = []string{"covered", "sum", "intervals"}
 
-// Period returns the period of all tags in milliseconds. An input ran for the longest span of any
-// tag in it, as in HdrLogProcessing. The period of several inputs is,
+// Period returns the period of all rows in milliseconds.
 //
-//   - covered: the time in which at least one input ran. Logs of machines that ran side by side do
-//     not count several times;
-//   - sum: the sum of all these spans, as in HdrLogProcessing;
+//   - covered: the time in which at least one input ran, from its first interval of any tag, chosen
+//     or not, to its last one. Logs of machines that ran side by side do not count several times;
+//   - sum: the sum of the longest spans of any tag in each input, as in HdrLogProcessing;
 //   - intervals: the sum of the lengths of all intervals.
 func (r *Result) Period(mode string) int64 {
-	if mode == "intervals" {
+	switch mode {
+	case "intervals":
 		return r.Lengths
-	}
-	if mode == "covered" {
-		return Covered(r.spans())
+	case "covered":
+		var covered int64
+		for _, span := range r.Ran() {
+			covered += span.End - span.Start
+		}
+		return covered
 	}
 	var period int64
 	for _, s := range longest(r.spans()) {
 		period += s.End - s.Start
 	}
 	return period
-}
-
-// Covered returns the period of rows with some spans in the mode covered, in milliseconds.
-func Covered(spans []flow.Span) int64 {
-	return merge.Covered(slices.Collect(maps.Values(longest(spans))))
 }
 
 // spans returns when the intervals of each row in each input began and ended.
@@ -46,14 +44,12 @@ func (r *Result) spans() (all []flow.Span) {
 	return all
 }
 
-// Ran returns when at least one input ran, from its first interval of any tag to the last one:
-// times that are apart from one another, in order.
+// Ran returns when at least one input that has a row ran, from its first interval of any tag to the
+// last one: times that are apart from one another, in order.
 func (r *Result) Ran() (all []merge.Span) {
-	var rates merge.Rates
 	inputs := make(map[int]merge.Span)
 	for _, s := range r.spans() {
-		rates.Ran(s.Input, s.Start, s.End)
-		inputs[s.Input], _ = rates.Input(s.Input)
+		inputs[s.Input] = r.ran[s.Input]
 	}
 	byStart := func(a, b merge.Span) int { return cmp.Compare(a.Start, b.Start) }
 	for _, w := range slices.SortedFunc(maps.Values(inputs), byStart) {
@@ -66,19 +62,37 @@ func (r *Result) Ran() (all []merge.Span) {
 	return all
 }
 
-// SetPeriods sets the period of all summaries. In the mode covered, rows that -by makes have the
-// period of their inputs. Rows of tags have that of all inputs, as in HdrLogProcessing.
+// SetPeriods sets the period of all summaries. In the mode covered, that of a row is the time in
+// which its inputs ran. This is the rule of rates over time, see [merge.Rates]. In the other modes
+// all rows have the same period.
 func (r *Result) SetPeriods(mode string) {
-	period, ran := r.Period(mode), longest(r.spans())
-	for n, s := range r.Summaries {
-		s.Period = period
-		if mode == "covered" && r.by != nil {
-			var ofRow []merge.Span
-			for _, span := range r.sums[n].Spans {
-				ofRow = append(ofRow, ran[span.Input])
-			}
-			s.Period = merge.Covered(ofRow)
+	if mode != "covered" {
+		period := r.Period(mode)
+		for _, s := range r.Summaries {
+			s.Period = period
 		}
+		return
+	}
+	var ran []merge.Span
+	for n, s := range r.Summaries {
+		ran = ran[:0]
+		for _, span := range r.sums[n].Spans {
+			ran = append(ran, r.ran[span.Input])
+		}
+		s.Period = merge.Covered(ran)
+	}
+}
+
+// SetReferencePeriods sets the period of tags in the mode covered to what HdrLogProcessing takes it
+// for: the same for all tags, and as if an input ran for the longest span of any tag in it. Nothing
+// but output that equals that of HdrLogProcessing should use it.
+func (r *Result) SetReferencePeriods(mode string) {
+	if mode != "covered" || r.by != nil {
+		return
+	}
+	period := merge.Covered(slices.Collect(maps.Values(longest(r.spans()))))
+	for _, s := range r.Summaries {
+		s.Period = period
 	}
 }
 

@@ -22,7 +22,8 @@ type Result struct {
 	// Lengths is the sum of the lengths of all intervals, in milliseconds.
 	Lengths int64
 
-	sums    []*flow.Row // what the summaries load, in their order
+	sums    []*flow.Row        // what the summaries load, in their order
+	ran     map[int]merge.Span // when each input ran, in any tag
 	options Options
 	by      *tags.By
 }
@@ -66,6 +67,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if err := flow.Run(s, flows...); err != nil {
 		return nil, err
 	}
+	all.ran = rows.Ran
 	return all.result()
 }
 
@@ -88,6 +90,7 @@ type sums struct {
 	by      *tags.By
 	account *ledger.Account
 	rows    map[string]*flow.Row
+	ran     map[int]merge.Span
 }
 
 func (w *sums) keyOf(r *flow.Row) string {
@@ -142,7 +145,7 @@ func (w *sums) result() (*Result, error) {
 			hs.sums[string(appendHistory(nil, r.Input, r.Tag))] = r
 		}
 	}
-	r := Result{options: w.options, by: w.by, sums: all}
+	r := Result{options: w.options, by: w.by, sums: all, ran: w.ran}
 	var l Loader
 	for _, s := range all {
 		if err := s.Err(); err != nil {
@@ -168,15 +171,22 @@ func (w *sums) result() (*Result, error) {
 
 // Combine returns what several results, each of other inputs, add up to. They stay as they are.
 func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
-	all := sums{account: accountOf(memory), rows: make(map[string]*flow.Row)}
+	all := sums{
+		account: accountOf(memory),
+		rows:    make(map[string]*flow.Row),
+		ran:     make(map[int]merge.Span),
+	}
 	first := 0 // the number of the first input of a result among all
 	for run, r := range results {
 		all.options, all.by = r.options, r.by
 		next := first
+		for input, span := range r.ran {
+			all.ran[first+input] = span
+			next = max(next, first+input+1)
+		}
 		for _, t := range r.sums {
 			for n := range t.Spans {
 				t.Spans[n].Input += first
-				next = max(next, t.Spans[n].Input+1)
 			}
 			all.rows[string(appendHistory(nil, run, t.Row))] = t
 		}

@@ -18,9 +18,11 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -68,8 +70,7 @@ func TestWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := describe(result)
-		if workers == 1 {
+		if got := describe(result); workers == 1 {
 			want = got
 		} else if got != want {
 			t.Errorf("%d workers:\n%s\none:\n%s", workers, got, want)
@@ -370,30 +371,46 @@ func TestPeriod(t *testing.T) {
 	type spans = []flow.Span // of tags
 	span := func(input int, start, end int64) flow.Span { return flow.Span{Input: input, Start: start, End: end} }
 	for _, test := range []struct {
-		name         string
-		spans        spans
-		covered, sum int64
+		name                    string
+		spans                   spans
+		covered, sum, reference int64
+		rows                    []int64
 	}{
-		{"one", spans{span(0, 5, 15)}, 10, 10},
-		{"the longest tag of an input", spans{span(0, 0, 10), span(0, 3, 15)}, 12, 12},
-		{"side by side", spans{span(0, 0, 10), span(1, 2, 12)}, 12, 20},
-		{"one within the other", spans{span(0, 0, 10), span(1, 2, 4)}, 10, 12},
-		{"touching", spans{span(0, 0, 10), span(1, 10, 20)}, 20, 20},
-		{"far apart, later first", spans{span(0, 100, 110), span(1, 0, 5)}, 15, 15},
-		{"as long, the earlier counts", spans{span(0, 5, 10), span(0, 0, 5), span(1, 0, 5)}, 5, 10},
+		{"one", spans{span(0, 5, 15)}, 10, 10, 10, []int64{10}},
+		{"tags of an input", spans{span(0, 0, 10), span(0, 3, 15)}, 15, 12, 12, []int64{15, 15}},
+		{"one tag after another", spans{span(0, 0, 100), span(0, 100, 160)}, 160, 100, 100, []int64{160, 160}},
+		{"side by side", spans{span(0, 0, 10), span(1, 2, 12)}, 12, 20, 12, []int64{10, 10}},
+		{"one within the other", spans{span(0, 0, 10), span(1, 2, 4)}, 10, 12, 10, []int64{10, 2}},
+		{"touching", spans{span(0, 0, 10), span(1, 10, 20)}, 20, 20, 20, []int64{10, 10}},
+		{"far apart, later first", spans{span(0, 100, 110), span(1, 0, 5)}, 15, 15, 15, []int64{10, 5}},
+		{"as long, the earlier counts", spans{span(0, 5, 10), span(0, 0, 5), span(1, 0, 5)}, 10, 10, 5, []int64{10, 10, 5}},
 	} {
-		r := Result{Lengths: 77}
+		r := Result{Lengths: 77, ran: make(map[int]merge.Span)}
 		for _, span := range test.spans {
 			r.sums = append(r.sums, &flow.Row{Spans: spans{span}})
+			r.Summaries = append(r.Summaries, new(output.Summary))
+			ran, known := r.ran[span.Input]
+			if !known {
+				ran = merge.Span{Start: span.Start, End: span.End}
+			}
+			r.ran[span.Input] = merge.Span{Start: min(ran.Start, span.Start), End: max(ran.End, span.End)}
 		}
-		if got := r.Period("covered"); got != test.covered {
-			t.Errorf("%s: covered %d, want %d", test.name, got, test.covered)
+		for mode, want := range map[string]int64{"covered": test.covered, "sum": test.sum, "intervals": 77} {
+			if got := r.Period(mode); got != want {
+				t.Errorf("%s: %s %d, want %d", test.name, mode, got, want)
+			}
 		}
-		if got := r.Period("sum"); got != test.sum {
-			t.Errorf("%s: sum %d, want %d", test.name, got, test.sum)
+		r.SetPeriods("covered")
+		for n, want := range test.rows {
+			if got := r.Summaries[n].Period; got != want {
+				t.Errorf("%s: row %d: %d, want %d", test.name, n, got, want)
+			}
 		}
-		if got := r.Period("intervals"); got != 77 {
-			t.Errorf("%s: intervals %d", test.name, got)
+		r.SetReferencePeriods("covered")
+		for n, s := range r.Summaries {
+			if s.Period != test.reference {
+				t.Errorf("%s: row %d: %d as in the reference, want %d", test.name, n, s.Period, test.reference)
+			}
 		}
 	}
 }
