@@ -22,7 +22,7 @@ func RowTable(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 			if r.Start%1000 != 0 || r.Length < 1 {
 				layout += ".000"
 			}
-			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", scale.about(), zone, len(layout), "start")
+			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", scale.About(), zone, len(layout), "start")
 			for n, c := range columns {
 				name := strings.Replace(strings.Replace(c.name, "per_second", "/s", 1), "percent_", "% ", 1)
 				widths = append(widths, max(len(name), 8))

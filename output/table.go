@@ -270,8 +270,8 @@ func (t *Table) changes(p Pair) (all []cell) {
 	return all
 }
 
-// about says in which unit printed values are, or how to find that out.
-func (s Scale) about() string {
+// About says in which unit printed values are, or how to find that out.
+func (s Scale) About() string {
 	switch {
 	case s.Assumed:
 		return "values in " + s.Unit + " (taken as ns: -in names another unit)"
@@ -314,11 +314,11 @@ func (t *Table) change(p Pair, f *figure) cell {
 func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, notes []string) error {
 	b := bufio.NewWriter(w)
 	if t.Markdown {
-		t.markdown(b, grid(4), append([]string{t.Scale.about()}, notes...))
+		t.markdown(b, grid(4), append([]string{t.Scale.About()}, notes...))
 		return b.Flush()
 	}
 	l := t.layOut(grid)
-	about := []string{t.Scale.about()}
+	about := []string{t.Scale.About()}
 	if slices.Contains(l.left, l.labels+periodColumn) {
 		about = append(about, "period "+period)
 	}

@@ -159,7 +159,7 @@ func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error
 		}
 		b.WriteString(escape(sentence) + "\n")
 	}
-	fmt.Fprintf(b, "\n%s\n\n", escape(t.Scale.about()))
+	fmt.Fprintf(b, "\n%s\n\n", escape(t.Scale.About()))
 	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
 	var tag []TrendFigure
 	for n, f := range trend.Figures {

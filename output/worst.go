@@ -195,7 +195,7 @@ func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location,
 		_, err := io.WriteString(w, "no interval has a value above 0\n")
 		return err
 	}
-	fmt.Fprintf(w, "worst moments, %s\n\n", scale.about())
+	fmt.Fprintf(w, "worst moments, %s\n\n", scale.About())
 	var l listing
 	add := func(more, start, length, highest, times, peak string, rest ...string) {
 		row := []string{start, length, highest, times}
@@ -221,7 +221,7 @@ func WriteWho(w io.Writer, s *Shares, scale Scale, width int) error {
 		return err
 	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
-		shortest(s.Percentile), significant(scale.of(s.Value), 4), thousands(fmt.Sprint(s.Count)), scale.about())
+		shortest(s.Percentile), significant(scale.of(s.Value), 4), thousands(fmt.Sprint(s.Count)), scale.About())
 	var l listing
 	row := func(share, without, tag, input string) {
 		columns := []string{share, without}

@@ -76,7 +76,7 @@ func TestBrowserLive(t *testing.T) {
 	b.screenshot(t, "hdrplot-live.png")
 
 	// A view that was looked at stays.
-	b.eval(t, "location.hash = 't=10,20'")
+	b.eval(t, "location.hash = 't=10,19.999'")
 	b.until(t, count+" === 10 * 150")
 	write(100, 110)
 	click("[data-span='0']")

@@ -215,3 +215,14 @@ func (p *Picture) Labelled() []Limit {
 	}
 	return limits
 }
+
+// LineLimits returns the labelled limits of a chart of lines: those whose figure a line shows. A
+// limit of the maximum holds for each line.
+func (p *Picture) LineLimits() []Limit {
+	return slices.DeleteFunc(p.Labelled(), func(l Limit) bool {
+		hasLine := func(s Series) bool {
+			return slices.ContainsFunc(s.Lines, func(line Line) bool { return line.Name == l.Name() })
+		}
+		return l.Percentile > 0 && len(p.Series) > 0 && !slices.ContainsFunc(p.Series, hasLine)
+	})
+}

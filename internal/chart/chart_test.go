@@ -421,3 +421,35 @@ func TestLimitOfLines(t *testing.T) {
 		}
 	}
 }
+
+// TestLineLimits proves that a limit is drawn where a line shows its figure, and that this line
+// stays where there is room for one.
+func TestLineLimits(t *testing.T) {
+	for _, test := range []struct {
+		limits []chart.Limit
+		lines  string // that are kept
+		drawn  int    // limits, of the lines that are kept
+	}{
+		{nil, "max", 0},
+		{[]chart.Limit{{Percentile: 99, Value: 10}}, "p99", 1},
+		{[]chart.Limit{{Percentile: 99, Value: 10}, {Value: 20}}, "p99,max", 2},
+		{[]chart.Limit{{Percentile: 99.9, Value: 10}}, "max", 0},
+		{[]chart.Limit{{Percentile: 50, Value: 1}, {Percentile: 99.9, Value: 10}}, "p50", 1},
+	} {
+		p := chart.New(chart.Timeline)
+		p.Limits = test.limits
+		for range 2 {
+			p.Series = append(p.Series, chart.Series{Lines: []chart.Line{{Name: "p50"}, {Name: "p99"}, {Name: "max"}}})
+		}
+		p.KeepLines(true)
+		for _, s := range p.Series {
+			_, lines := chart.GroupsOf([]chart.Series{s})
+			if got := strings.Join(lines, ","); got != test.lines {
+				t.Errorf("%v: the lines are %s, want %s", test.limits, got, test.lines)
+			}
+		}
+		if got := p.LineLimits(); len(got) != test.drawn {
+			t.Errorf("%v: %d limits are drawn, want %d", test.limits, len(got), test.drawn)
+		}
+	}
+}

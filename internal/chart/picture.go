@@ -246,10 +246,13 @@ type Limit struct {
 	Label      string  `json:"label"`
 }
 
+// maximum is the name of lines of maxima.
+const maximum = "max"
+
 // Name returns the name of the line for which the limit holds, such as p99.
 func (l *Limit) Name() string {
 	if l.Percentile == 0 {
-		return "max"
+		return maximum
 	}
 	return AtPercentile(l.Percentile).Name
 }

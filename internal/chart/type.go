@@ -208,14 +208,44 @@ func (p *Picture) Steep() bool {
 	return highest > times*middle
 }
 
-// KeepMaxima drops all lines but the last ones, the maxima, where they would be too many in one
-// chart: on a page those of several series, and in a picture those of many charts.
-func (p *Picture) KeepMaxima(paged bool) {
-	if len(p.Series) < 2 || !paged && len(p.FacetsOf()) <= MostTogether {
-		return
+// KeepLines drops lines where they would be too many in one chart: on a page those of several
+// series, and in a picture those of many charts. It keeps what limits are for, or the maxima.
+func (p *Picture) KeepLines(paged bool) {
+	if len(p.Series) > 1 && (paged || len(p.FacetsOf()) > MostTogether) {
+		p.KeepLimited(maximum)
 	}
+}
+
+// KeepLimited keeps the lines that limits are for, or those with the usual name if there are no
+// limits: several of each series would be too many. Of series without such a line it keeps the
+// last.
+func (p *Picture) KeepLimited(usual string) {
 	for i := range p.Series {
-		lines := p.Series[i].Lines
-		p.Series[i].Lines = lines[max(len(lines)-1, 0):]
+		s := &p.Series[i]
+		s.Lines = limited(s.Lines, func(line Line) string { return line.Name }, p.Limits, usual)
 	}
+}
+
+// LimitedMeasures returns the measures whose lines [Picture.KeepLines] keeps.
+func LimitedMeasures(all []Measure, limits []Limit) []Measure {
+	return limited(all, func(m Measure) string { return m.Name }, limits, maximum)
+}
+
+func limited[T any](all []T, name func(T) string, limits []Limit, usual string) (kept []T) {
+	names := []string{usual}
+	if len(limits) > 0 {
+		names = nil
+	}
+	for _, l := range limits {
+		names = append(names, l.Name())
+	}
+	for _, one := range all {
+		if slices.Contains(names, name(one)) {
+			kept = append(kept, one)
+		}
+	}
+	if kept == nil {
+		return all[max(len(all)-1, 0):]
+	}
+	return kept
 }

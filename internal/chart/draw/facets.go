@@ -121,7 +121,11 @@ func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Pictur
 		}
 		entries = c.entries(labels, chart.Styles(groups, names), names)
 	}
-	for _, l := range p.Labelled() {
+	limits := p.Labelled()
+	if what.Marks == chart.Lines {
+		limits = p.LineLimits()
+	}
+	for _, l := range limits {
 		if !what.Rate {
 			entries = append(entries, entry{label: l.Label, style: c.limitStyle()})
 		}

@@ -31,7 +31,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	if !p.Type.Chart.Rate {
-		pn.across = p.Labelled()
+		pn.across = p.LineLimits()
 	}
 	if !facet {
 		pn.headroom = noteSize + 10*pixel

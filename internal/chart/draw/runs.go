@@ -29,7 +29,7 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			}
 		}
 	}
-	pn.across, pn.headroom = p.Labelled(), noteSize+10*pixel
+	pn.across, pn.headroom = p.LineLimits(), noteSize+10*pixel
 	if len(p.Worst) > 0 {
 		pn.headroom = 2*numberRadius + 6*pixel
 	}

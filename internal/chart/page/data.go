@@ -130,6 +130,9 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 		c.Low = p.Low
 		c.High = p.High
 		c.Limits = p.Labelled()
+		if c.Marks == chart.Lines {
+			c.Limits = p.LineLimits()
+		}
 	}
 	return c
 }

@@ -27,7 +27,7 @@ type Live struct {
 	width, recent int64
 	index         map[string]int
 	layouts       []histogram.Layout // by series
-	lines         int                // of a series
+	lines         []int              // which measures have one
 	pending       Rows
 	to            int64
 	// stale is set if the page needs all data anew: there is a new series, or windows were merged.
@@ -64,9 +64,9 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 		addLayout(rows, n, layout, l.Collector.UnitOf(label, layout))
 	}
 	rows.Window(n, &w, w.AppendCounts(nil))
-	for measure, v := range i.Values()[len(i.Values())-l.lines:] {
-		if !math.IsNaN(v) {
-			rows.Point(n, measure, w.Start, w.Length(), v, gap)
+	for line, measure := range l.lines {
+		if v := i.Values()[measure]; !math.IsNaN(v) {
+			rows.Point(n, line, w.Start, w.Length(), v, gap)
 		}
 	}
 	l.layouts[n] = layout
@@ -105,7 +105,10 @@ func (l *Live) Data() (*Data, error) {
 	if recent > d.From && width > c.Step {
 		d.Recent = &Recent{From: recent, Window: c.Step}
 	}
-	l.lines = len(d.Measures)
+	l.lines = nil
+	for _, name := range d.Measures {
+		l.lines = append(l.lines, slices.IndexFunc(c.Measures, func(m chart.Measure) bool { return m.Name == name }))
+	}
 	l.index, l.layouts = map[string]int{}, make([]histogram.Layout, len(d.Series))
 	for n, s := range d.Series {
 		l.index[s.Label] = n

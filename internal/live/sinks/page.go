@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -41,7 +42,7 @@ type Page struct {
 	inputs    func() []live.Progress
 	page      page.Live
 	scaled    bool
-	look      chart.Picture // its limits and its unit
+	look      chart.Picture // its limits, its unit, and what is not known of that
 	interval  chart.Interval
 	series    []page.Series // as viewers have them
 	shown     []page.Input
@@ -94,11 +95,12 @@ func (p *Page) dress(d *chart.Picture) {
 	d.Width = mostPixels
 	d.Height = mostHigh
 	d.DPI = 96
-	d.KeepMaxima(true)
 	d.Title = p.title
 	d.Span = fmt.Sprintf("each %v s", float64(p.options.Size)/1000)
 	d.Unit = p.look.Unit
 	d.Limits = p.look.Limits
+	d.Notes = append(d.Notes, p.look.Notes...)
+	d.KeepLines(true)
 	d.Marks = append(d.Marks, p.marks()...)
 }
 
@@ -263,6 +265,10 @@ func (p *Page) setScale() error {
 		return err
 	}
 	p.scaled = true
+	if s.Name == "" || s.Notice != nil {
+		scale := output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: s.Notice != nil}
+		p.look.Notes = append(p.look.Notes, scale.About())
+	}
 	p.page.Collector.Ratio = s.Ratio
 	p.look.Unit = s.Name
 	if s.Chosen {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,9 @@ func TestPageTags(t *testing.T) {
 	}
 	if err := p.Flush(); err != nil {
 		t.Fatal(err)
+	}
+	if d, err := p.page.Data(); err != nil || !slices.Contains(d.Notes, "unit unknown: add -in ns") {
+		t.Errorf("%v, notes %q", err, d.Notes)
 	}
 }
 

@@ -527,6 +527,10 @@ func (g *gathering) picture(logs bool) (p *chart.Picture, err error) {
 		p.Series[n].Runs = g.averaged[p.Series[n].Group]
 	}
 	p.Summary = g.summaries
+	scale := output.Scale{Ratio: g.ratio, Unit: g.look.Unit, Assumed: g.units.Assumed()}
+	if logs && (g.Page || g.Type == chart.Report) && (scale.Unit == "" || scale.Assumed) {
+		p.Notes = append(p.Notes, scale.About())
+	}
 	if g.Type == chart.Load {
 		g.drawLoads(p)
 	}

@@ -47,23 +47,7 @@ func (g *gathering) drawLoads(p *chart.Picture) {
 	p.Series = slices.DeleteFunc(p.Series, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
 	p.OrderLoads()
 	if g.Percentiles == nil && len(p.Series) > 1 {
-		keepLimited(p)
-	}
-}
-
-// keepLimited keeps the lines that have limits, or p99 if there are none: three of each curve would
-// be too many.
-func keepLimited(p *chart.Picture) {
-	kept := []string{chart.AtPercentile(99).Name}
-	if len(p.Limits) > 0 {
-		kept = nil
-	}
-	for _, l := range p.Limits {
-		kept = append(kept, l.Name())
-	}
-	for n := range p.Series {
-		s := &p.Series[n]
-		s.Lines = slices.DeleteFunc(s.Lines, func(line chart.Line) bool { return !slices.Contains(kept, line.Name) })
+		p.KeepLimited(chart.AtPercentile(99).Name)
 	}
 }
 

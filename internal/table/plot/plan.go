@@ -78,7 +78,7 @@ func (g *gathering) prepare(s *scan.Scan, logs []scan.Input) error {
 	}
 	g.tags = found.tags
 	if several := found.tags > 1 && !g.by.AddsTags() || o.Compare && len(logs) > 1; several && g.plan.paged && o.Percentiles == nil {
-		k.Measures = k.Measures[len(k.Measures)-1:] // others would be dropped
+		k.Measures = chart.LimitedMeasures(k.Measures, g.look.Limits) // others would be dropped
 	}
 	window, wide := o.Aggregate, int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints)*1000)
 	if window == 0 && g.plan.merged {

@@ -67,24 +67,22 @@ type Mark struct {
 	Text string
 }
 
-// levels returns the percentiles of lines.
+// levels returns the percentiles of lines. Limits have lines of their own, unless somebody chose.
 func (o *Options) levels() []float64 {
-	switch {
-	case o.Percentiles != nil:
+	if o.Percentiles != nil {
 		return o.Percentiles
-	case o.Type.Chart.Marks == chart.Dots:
-		all := []float64{50, 99, 100}
-		for _, l := range o.Limits {
-			if l.Percentile > 0 && !slices.Contains(all, l.Percentile) {
-				all = append(all, l.Percentile)
-			}
-		}
-		slices.Sort(all)
-		return all
-	case o.Page:
-		return []float64{50, 99, 100} // of several series, the maxima alone
 	}
-	return []float64{99, 100}
+	all := []float64{99, 100}
+	if o.Page || o.Type.Chart.Marks == chart.Dots { // of several series, one alone
+		all = []float64{50, 99, 100}
+	}
+	for _, l := range o.Limits {
+		if l.Percentile > 0 && !slices.Contains(all, l.Percentile) {
+			all = append(all, l.Percentile)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // needsLogs returns an option that is given and changes nothing of a percentile distribution, empty
@@ -138,10 +136,25 @@ func (g *gathering) dress(p *chart.Picture) {
 		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.Text})
 	}
 	if g.Percentiles == nil && (g.Page || g.Type == chart.Timeline) {
-		p.KeepMaxima(g.Page)
+		p.KeepLines(g.Page)
 	}
+	g.nameUndrawn(p)
 	p.LogValues = p.LogValues || !g.Linear && p.Steep()
 	if g.Units.Unit != "" {
 		p.Unit = axis.Fixed(p.Unit)
+	}
+}
+
+// nameUndrawn says which limits a chart of lines does not draw, since none of its lines is for
+// them.
+func (g *gathering) nameUndrawn(p *chart.Picture) {
+	if g.Percentiles == nil || !g.Page && g.Type.Chart.Marks != chart.Lines && g.Type.Chart.Marks != chart.Dots {
+		return
+	}
+	drawn := p.LineLimits()
+	for _, l := range p.Limits {
+		if !slices.ContainsFunc(drawn, func(d chart.Limit) bool { return d.Percentile == l.Percentile }) {
+			g.std.Notef("no line shows %s, which -sla limits: -p %[1]s draws one", l.Name())
+		}
 	}
 }

@@ -33,7 +33,7 @@ func (g *gathering) trend(s *scan.Scan) (*chart.Picture, error) {
 		p.Series = addTrend(p.Series, t, &f, places)
 	}
 	if g.Percentiles == nil && len(p.Series) > 1 {
-		keepLimited(p)
+		p.KeepLimited(chart.AtPercentile(99).Name)
 	}
 	g.number(p, t, places, report.Scale(scale, g.units))
 	return p, nil

@@ -286,7 +286,7 @@ function coarser({ columns, rows, rate, lengths: all }) {
   return { rate: sums, lengths };
 }
 
-// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile. The maps of two logs that are compared have
+// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile and of those that have limits. The maps of two logs that are compared have
 // their difference below them: it depends on the view, so the page computes it as package picture does.
 export function drawHeat(chart, page) {
   const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.cells, range = new Range();
@@ -313,14 +313,15 @@ export function drawHeat(chart, page) {
     const least = Math.min(Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5), most); // one value in a cell
     page.scaled(least, most);
     const part = r => !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;
-    for (const heat of chart.heats) paintHeat(chart, theme, heat, heat.before ? (r, i) => changePart(data.change, r / heat.before[i]) : part);
+    const levels = [...new Set([50, 99, ...what.limits.map(l => l.percentile).filter(p => p > 0 && p < 100)])];
+    for (const heat of chart.heats) paintHeat(chart, theme, levels, heat, heat.before ? (r, i) => changePart(data.change, r / heat.before[i]) : part);
     if (!chart.places) for (const l of what.limits) drawLevel(chart, theme, l);
     drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to).map(m => ({ ...m, text: '' })));
   });
 }
 
 // paintHeat draws cells in the colours of their parts of a scale. Those beyond both ends, of ratios with 0, have stripes.
-function paintHeat(chart, theme, { plot, columns, rows, wide, high, rate, before }, part) {
+function paintHeat(chart, theme, levels, { plot, columns, rows, wide, high, rate, before }, part) {
   const { g } = chart, scale = before ? theme.change : theme.heat, tall = before ? changeCells * cell : 1;
   // An image with a dot for each cell, or a row of dots for each stripe, is drawn larger: that takes a tenth of the time of one
   // rectangle for each.
@@ -340,7 +341,7 @@ function paintHeat(chart, theme, { plot, columns, rows, wide, high, rate, before
   g.imageSmoothingEnabled = false;
   g.drawImage(image, plot.left, plot.top, columns * wide, rows * high);
   let taken = Infinity; // by a label
-  for (const level of before ? [] : [50, 99]) {
+  for (const level of before ? [] : levels) {
     let last = null, before = false;
     g.beginPath();
     for (let n = 0; n < columns; n++) {
