@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	_ "time/tzdata" // for machines without
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // for machines without
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"

@@ -14,7 +14,6 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
-	"hdrkit/internal/live"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
@@ -287,7 +286,7 @@ func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) e
 			g.late = soon
 		}
 		inputs = []scan.Input{g.input(inputs[0])}
-		cli.OnInterrupt(live.Grace, func(bool) { g.interrupted() })
+		cli.OnInterrupt(scan.Grace, func(bool) { g.interrupted() })
 	}
 	readers, closer, err := r.openAll(s, inputs)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/live"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
@@ -173,7 +172,7 @@ func (o *options) run() (err error) {
 	}
 	if slices.ContainsFunc(o.scan.Inputs, func(input scan.Input) bool { return input.Once }) {
 		// What writes to the pipe is interrupted too, and may have more to say.
-		cli.OnInterrupt(live.Grace, func(bool) {})
+		cli.OnInterrupt(scan.Grace, func(bool) {})
 	}
 	if o.format.rows != nil {
 		return runStream(o)

@@ -125,7 +125,7 @@ func TestInterruptPipe(t *testing.T) {
 	reader.Close()
 	writer.Write(all[0].All.Bytes())
 	p.Await("rows", func() bool { return strings.Contains(p.Stdout(), "insert-rt") })
-	more := clitest.Line(t, 5, 1000, 1, "insert-rt") // made now: hdrsum waits for [live.Grace] only
+	more := clitest.Line(t, 5, 1000, 1, "insert-rt") // made now: hdrsum waits for [scan.Grace] only
 	p.Signal(os.Interrupt)
 	writer.Write(more) // its writer has more to say
 	writer.Close()

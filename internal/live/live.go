@@ -20,9 +20,6 @@ import (
 	"hdrkit/tags"
 )
 
-// Grace is the time that pipes have to end after the follower was stopped.
-const Grace = 2 * time.Second
-
 // maxComment is the length of the longest comment that is read.
 const maxComment = 256
 
@@ -61,7 +58,7 @@ type Options struct {
 	// Hint returns what to add to the message about a log.
 	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
-	// [Grace].
+	// [scan.Grace].
 	Stop <-chan struct{}
 
 	now   func() time.Time // set by tests
@@ -187,7 +184,7 @@ func New(o Options, sink Sink) *Merger {
 		o.now = time.Now
 	}
 	if o.grace == 0 {
-		o.grace = Grace
+		o.grace = scan.Grace
 	}
 	if o.State == nil {
 		o.State = new(State)

@@ -62,24 +62,30 @@ type lane[R any] struct {
 type work[R any] = func(worker int, v Visit, result *R) error
 
 // Start reads lanes, each a list of inputs, at the same time, and has intervals decoded by work:
-// see [Run]. It returns a cursor for each lane. Call stop when done; it waits for the workers.
+// see [Run]. It returns a cursor for each lane. Call stop when done; it waits for the workers, and
+// for the lanes of files. A pipe may have nothing to read for any time, so nobody waits for it.
 func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
 	jobs, stopped := make(chan *batch[R]), make(chan struct{})
+	var running sync.WaitGroup
 	for _, inputs := range lanes {
 		l := &lane[R]{inputs: inputs, queue: make(chan *batch[R], depth), free: make(chan *batch[R], depth)}
 		for range depth {
 			l.free <- &batch[R]{ready: make(chan struct{}, 1)}
 		}
 		cursors = append(cursors, &Cursor[R]{scan: s, lane: l, stopped: stopped})
-		go l.read(s, size, jobs, stopped)
+		read := func() { l.read(s, size, jobs, stopped) }
+		if slices.ContainsFunc(inputs, func(input int) bool { return s.Inputs[input].Once }) {
+			go read()
+		} else {
+			running.Go(read)
+		}
 	}
-	var workers sync.WaitGroup
 	payloads := NewPayloads(s.Memory)
 	for n := range s.Workers {
-		workers.Go(func() {
+		running.Go(func() {
 			d := NewDecoder(s.Expected, payloads)
 			defer d.charge.Set(payloads.account, 0, 0)
 			for {
@@ -95,7 +101,7 @@ func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R],
 	}
 	return cursors, func() {
 		close(stopped)
-		workers.Wait()
+		running.Wait()
 	}
 }
 

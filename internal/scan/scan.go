@@ -17,6 +17,7 @@ import (
 	"math"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -24,6 +25,9 @@ import (
 	"hdrkit/internal/base/ledger"
 	"hdrkit/tags"
 )
+
+// Grace is the time that pipes have to end after an interrupt.
+const Grace = 2 * time.Second
 
 // An Input is a log to read.
 type Input struct {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -200,6 +201,51 @@ func TestPipeErrors(t *testing.T) {
 	s := &Scan{Inputs: inputs, Workers: 2}
 	if _, err := run(t, s); err == nil || err.Error() != "pipe1: it broke" {
 		t.Error(err)
+	}
+}
+
+// blocked is a log that nothing can be read of before it is released.
+type blocked struct {
+	released chan struct{}
+	closed   bool
+}
+
+func (b *blocked) Read([]byte) (int, error) {
+	<-b.released
+	return 0, io.EOF
+}
+
+func (b *blocked) Close() error {
+	b.closed = true
+	return nil
+}
+
+// TestStop: stop waits until no goroutine reads a file any more. It does not wait for a pipe.
+func TestStop(t *testing.T) {
+	for _, once := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			log := &blocked{released: make(chan struct{})}
+			s := &Scan{
+				Inputs:  []Input{{Name: "log", Once: once, Open: func() (io.ReadCloser, error) { return log, nil }}},
+				Workers: 1,
+			}
+			_, stop := Start(s, Lanes(1), func(int, Visit, *int) error { return nil })
+			synctest.Wait()
+			stopped := false
+			go func() {
+				stop()
+				stopped = true
+			}()
+			synctest.Wait()
+			if stopped != once {
+				t.Errorf("a pipe: %v; stop has returned: %v", once, stopped)
+			}
+			close(log.released)
+			synctest.Wait()
+			if !stopped || !log.closed {
+				t.Errorf("stopped: %v, closed: %v", stopped, log.closed)
+			}
+		})
 	}
 }
 

@@ -1,0 +1,3 @@
+package cli
+
+import _ "time/tzdata" // for machines without a database of zones: Windows, and the image

@@ -1,3 +1,0 @@
-package cli
-
-import _ "time/tzdata" // Windows has no database of zones
