@@ -209,6 +209,24 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 	return false, nil
 }
 
+// closes reports whether a line closes the quote that is open where it begins.
+func (t *table) closes(line []byte) bool {
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	for {
+		n := bytes.IndexByte(line, '"')
+		if n < 0 {
+			return false
+		}
+		line = line[n+1:]
+		if len(line) == 0 || line[0] == t.delimiter {
+			return true
+		}
+		if line[0] == '"' {
+			line = line[1:]
+		}
+	}
+}
+
 // field returns the first field of a line, without quotes, and the rest. More is set if fields
 // follow, and open if a quote is not closed. A quote that does not begin a field is a character.
 func (t *table) field(line []byte) (field, rest []byte, more, open bool) {

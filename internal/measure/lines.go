@@ -16,13 +16,14 @@ var (
 )
 
 const (
-	// maxRecord is the longest record in bytes, maxLines in lines. Each line of it is looked at
-	// again with each of the next ones.
+	// maxRecord is the longest record in bytes, maxLines in lines.
 	maxRecord = 1 << 20
 	maxLines  = 1000
-	// maxStrange is how many records with open quotes cost only their first line. More would make
-	// the time quadratic.
-	maxStrange = 1000
+	// A line may be looked at again, since the quote of an earlier one is open. That is for
+	// spareAgain bytes, and timesAgain for each byte of the file. Then an open quote costs its line
+	// at once: otherwise a file of quotes would take quadratic time.
+	spareAgain = 16 << 20
+	timesAgain = 4
 )
 
 // A beginning is a text that was read to see what it is. Read reads the text from its beginning.
@@ -87,21 +88,26 @@ func (r *Reader) split(text []byte, last bool) (size int, record []byte, _ error
 	} else {
 		r.take(text[:end])
 	}
-	for r.err == errOpenQuote && r.strange < maxStrange {
+	for r.err == errOpenQuote && r.again < spareAgain+timesAgain*r.size {
 		next := r.lineEnd(text, end, last)
 		if next == 0 {
 			r.openEnd, r.openLines = end, lines
 			return skipped, nil, nil
 		}
 		if next == end || next > r.most || lines == maxLines {
+			r.again += end - first
 			end, lines = first, 1
-			r.strange++
 			break
 		}
+		line := text[end:next]
 		end, lines = next, lines+1
-		r.take(text[:end])
+		if line[len(line)-1] != '\n' || r.closes(line) {
+			r.again += end
+			r.take(text[:end])
+		}
 	}
 	r.line, r.lines = r.line+r.lines, lines
+	r.size += end
 	return skipped + end, text[:end], nil
 }
 

@@ -311,7 +311,8 @@ type Reader struct {
 	// openEnd and openLines are what was parsed of a record that goes on after what was read.
 	// Parsing it from its beginning for each read would take long.
 	openEnd, openLines int
-	strange            int // records with open quotes so far
+	size, again        int                    // bytes so far, and those that were looked at again
+	closes             func(line []byte) bool // reports whether a line closes an open quote
 
 	row Row // that Scan advanced to
 	tag []byte
@@ -409,6 +410,9 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	}
 	if s.Unit == (unit.Unit{}) && s.End == "" {
 		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
+	}
+	if t, ok := r.fields.(*table); ok {
+		r.closes = t.closes
 	}
 	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
 	if f.columns.label != "" {

@@ -665,6 +665,31 @@ func TestOpenQuoteInPieces(t *testing.T) {
 	}
 }
 
+// TestManyQuotes has files of open quotes, and of quotes that close and open again. Each line is
+// parsed a few times, and looked at a bounded number of times: 93 kB took 5 s.
+func TestManyQuotes(t *testing.T) {
+	for _, line := range []string{"\"a\n", "1,\"\n", "\"\",\"\n", "x\",\"" + strings.Repeat("y", 100) + "\n", "\"\"\n"} {
+		const lines = 31_000
+		text := jtlHeader + strings.Repeat(line, lines)
+		r, err := NewReader(strings.NewReader(text), "f", "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := &counting{fields: r.fields}
+		r.fields = count
+		read := 0
+		for r.Scan() {
+			read += r.lines
+			if r.bad == nil {
+				t.Fatalf("%q is a row", line)
+			}
+		}
+		if read != lines || count.times > 4*lines || r.again > spareAgain+timesAgain*len(text)+maxRecord {
+			t.Errorf("%.9q: %d of %d lines, parsed %d times, %d bytes again", line, read, lines, count.times, r.again)
+		}
+	}
+}
+
 // TestReadError reports an error of reading. What comes before is recorded, but for half a line.
 func TestReadError(t *testing.T) {
 	failure := errors.New("the disk is gone")
