@@ -270,7 +270,8 @@ func (r *Reader) noteEnds() {
 // noteChange says once that a time comment changed a time after intervals were read.
 func (r *Reader) noteChange(what string, known bool, from, to float64) {
 	if r.intervals && known && from != to {
-		r.noteOnce(&r.dialect.saidChange, what, fmt.Errorf("%w from %s to %s; if this log was joined from several, give each as its own input",
+		r.noteOnce(&r.dialect.saidChange, what, fmt.Errorf("%w from %s to %s; if this log was "+
+			"joined from several, give each as its own input",
 			ErrTimesChange, Seconds(from), Seconds(to)))
 	}
 }

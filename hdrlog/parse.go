@@ -170,7 +170,8 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	var plain bool
 	if i.MaxHint, plain = parseDecimal(numbers[2]); !plain {
-		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) || bytes.ContainsAny(numbers[2], notDecimal) {
+		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) || bytes.ContainsAny(numbers[2],
+			notDecimal) {
 			return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
 		}
 	}

@@ -214,7 +214,8 @@ var (
 
 // ErrSecondRevoked ends a log whose intervals were returned with lengths or ends as second numbers
 // before others proved that to be wrong. Use [ReaderOptions.Second].
-var ErrSecondRevoked = errors.New("the intervals so far disprove that the second number is what it was read as, the length or the end")
+var ErrSecondRevoked = errors.New("the intervals so far disprove that the second number is what it " +
+	"was read as, the length or the end")
 
 // Errors for values that were not made by their function.
 var (

@@ -315,11 +315,13 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 			continue
 		}
 		if len(lines) == 0 && slices.ContainsFunc(summaries, (*Summary).believed) {
-			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from windows of %s", shortest(c.Level), shortDuration(c.Window)))
+			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from "+
+				"windows of %s", shortest(c.Level), shortDuration(c.Window)))
 		}
 		if shift := c.Shift; shift != nil && len(percentiles) > 0 {
 			value := func(v float64) string { return significant(t.Scale.By(s.Factor).of(v), 2) }
-			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after the start", s.Name(), shortest(shift.Percentile),
+			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after "+
+				"the start", s.Name(), shortest(shift.Percentile),
 				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), shortDuration(shift.Start-s.Start)))
 		}
 		var short []string
@@ -343,7 +345,8 @@ func fewer(notes []string) []string {
 	if len(notes) <= mostNotes {
 		return notes
 	}
-	return append(notes[:mostNotes-1:mostNotes-1], fmt.Sprintf("... and %d more notes like these", len(notes)-mostNotes+1))
+	return append(notes[:mostNotes-1:mostNotes-1], fmt.Sprintf("... and %d more notes "+
+		"like these", len(notes)-mostNotes+1))
 }
 
 // fewNames returns names between commas, and only the first of very many.
@@ -389,9 +392,11 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 			if len(least) > 0 {
 				proven = "only prove changes of: " + fewNames(least)
 			}
-			several = append(several, fmt.Sprintf("%s: these %d + %d runs can %s%s", p.name(), len(c.Before), len(c.After), proven, c.unproven(none, percentiles)))
+			several = append(several, fmt.Sprintf("%s: these %d + %d runs "+
+				"can %s%s", p.name(), len(c.Before), len(c.After), proven, c.unproven(none, percentiles)))
 		case c.Before != nil:
-			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, which is too few to compare", p.name(), len(c.Before), len(c.After)))
+			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, "+
+				"which is too few to compare", p.name(), len(c.Before), len(c.After)))
 		case len(short) == len(percentiles):
 			never = append(never, p.name())
 		default:
@@ -403,7 +408,8 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	}
 	several = fewer(several)
 	if one {
-		several = append(several, "one run against one says whether these runs differ, not whether the versions do: give several runs a side, as two folders")
+		several = append(several, "one run against one says whether these runs differ, not whether "+
+			"the versions do: give several runs a side, as two folders")
 	}
 	if len(several) > 0 {
 		lines = append(several, Legend(pairs))

@@ -55,7 +55,8 @@ func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
 	h, scale := s.Counts(), scale.By(s.Factor)
 	first := math.Floor(scale.below(h, h.Min()) / width)
 	if last := math.Floor(scale.below(h, h.Max()) / width); !(last-first < maxBins) { // also true if it is not a number
-		return fmt.Errorf("more than %d bins of %v: use wider bins (-obs of hdrsum), or values for the recorded ones only", maxBins, width)
+		return fmt.Errorf("more than %d bins of %v: use wider bins (-obs of hdrsum), or values for "+
+			"the recorded ones only", maxBins, width)
 	}
 	return writeBins(w, h, scale, func(n int) float64 { return (first + float64(n)) * width })
 }

@@ -60,7 +60,8 @@ func ParseFigure(text string) (f Figure, err error) {
 	}
 	f.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
 	if err != nil || !(f.Percentile >= 0 && f.Percentile <= 100) {
-		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s or over(VALUE)", text, strings.Join(names, ", "))
+		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s or over(VALUE)", text,
+			strings.Join(names, ", "))
 	}
 	return f, err
 }

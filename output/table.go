@@ -99,7 +99,8 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 		if !slices.ContainsFunc(summaries, func(s *Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)
 		}
-		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
+		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries,
+			func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			g.drawn = func(row, width int) string {
 				s := summaries[row]
 				return s.Maxima.sparkline(start, end, min(width, n), s.Maxima.highest())
@@ -145,7 +146,8 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 					}
 				}
 				highest /= cmp.Or(s.Factor, 1)
-				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)), highest)
+				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)),
+					highest)
 			}
 		}
 		return g

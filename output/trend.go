@@ -75,7 +75,8 @@ func (t *Trend) Changes() (all []TrendChange) {
 		all = append(all, t.Figures[n].Changes()...)
 	}
 	slices.SortStableFunc(all, func(a, b TrendChange) int {
-		return cmp.Or(cmp.Compare(b.After.From, a.After.From), cmp.Compare(math.Abs(math.Log(b.Ratio())), math.Abs(math.Log(a.Ratio()))))
+		return cmp.Or(cmp.Compare(b.After.From, a.After.From),
+			cmp.Compare(math.Abs(math.Log(b.Ratio())), math.Abs(math.Log(a.Ratio()))))
 	})
 	return all
 }

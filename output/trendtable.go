@@ -38,8 +38,10 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 		if c.Ratio() < 1 {
 			verb = "fell"
 		}
-		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, %d after.", t.name(c.Of), verb,
-			c.percent(), t.when(c.After.From, zone), significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
+		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, "+
+			"%d after.", t.name(c.Of), verb,
+			c.percent(), t.when(c.After.From, zone), significant(c.Before.Value,
+				3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
 	}
 	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	switch {
@@ -164,7 +166,8 @@ func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error
 	var tag []TrendFigure
 	for n, f := range trend.Figures {
 		tag = append(tag, f)
-		if n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag, f.Tag) && (trend.Figures[n+1].Tag == nil) == (f.Tag == nil) {
+		if n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag,
+			f.Tag) && (trend.Figures[n+1].Tag == nil) == (f.Tag == nil) {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s\n\n", escape(f.TagName()))

@@ -51,7 +51,8 @@ func ParseBy(text string) (*By, error) {
 		}
 		b.group.Longest()
 		if groups := b.group.NumSubexp(); groups != 1 {
-			return nil, fmt.Errorf("%q is neither tag, input, input,tag nor all, nor a regular expression with one group such as '.*-(rt|st)': it has %d; (?:a|b) is no group", text, groups)
+			return nil, fmt.Errorf("%q is neither tag, input, input,tag nor all, nor a regular "+
+				"expression with one group such as '.*-(rt|st)': it has %d; (?:a|b) is no group", text, groups)
 		}
 	}
 	return b, nil

@@ -84,7 +84,8 @@ func isSafe(text string) bool {
 			before = r
 			continue
 		}
-		if isUnsafe(r) || isHidden(before, r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+		if isUnsafe(r) || isHidden(before, r) || r == utf8.RuneError && !strings.HasPrefix(text[i:],
+			string(utf8.RuneError)) {
 			return false
 		}
 		before = r

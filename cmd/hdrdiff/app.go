@@ -56,7 +56,9 @@ func app() *cli.Command {
 	o.EachRun = true
 	o.Output = &o.of
 	o.Inputs.Runs = true
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms); without it, -trend has 50,99,max")
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures),
+		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
+			"over(20ms); without it, -trend has 50,99,max")
 	percentiles.Given = &o.percentilesGiven
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
@@ -81,7 +83,8 @@ func app() *cli.Command {
 			Value: cli.Bool(&o.trend),
 			Not:   "sum ci",
 			Why:   "a trend looks at each run by itself",
-			Usage: "print how figures change over many runs: the logs, or the folders with logs, in a folder, of a pattern, or of a list",
+			Usage: "print how figures change over many runs: the logs, or the folders with logs, in " +
+				"a folder, of a pattern, or of a list",
 		},
 		{
 			Name:   "order",
@@ -119,7 +122,8 @@ func app() *cli.Command {
 			Name:  "sla",
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.limits, gate.Parse),
-			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as p99<=+10%, throughput>=-10/s, or 'p99<=+10% or +2ms', and limits of NEW as in hdrsum; repeatable",
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as " +
+				"p99<=+10%, throughput>=-10/s, or 'p99<=+10% or +2ms', and limits of NEW as in hdrsum; repeatable",
 		},
 		{
 			Name:   "undecided",
@@ -127,7 +131,8 @@ func app() *cli.Command {
 			Needs:  "sla",
 			Values: []string{"worse", "pass", "fail"},
 			Value:  cli.Choice(&o.undecided, "worse"),
-			Usage:  "what an undecided limit does: fail with status 5 if its figure looks worse, but may be chance; pass; or always fail with status 5",
+			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, " +
+				"but may be chance; pass; or always fail with status 5",
 		},
 	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {
@@ -174,13 +179,15 @@ func (o *options) check() (err error) {
 		return err
 	}
 	if by.Inputs() {
-		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have", o.By)
+		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have",
+			o.By)
 	}
 	if o.kind == "csv" && !o.trend {
 		return message.Usagef("-st csv writes the figures of -trend: -st json has a comparison for programs")
 	}
 	if o.trend && o.figures.Shares != nil {
-		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v", o.figures.Shares[0])
+		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v",
+			o.figures.Shares[0])
 	}
 	for _, l := range o.limits {
 		if o.trend && (l.Change == nil || l.Name == output.Over) {

@@ -64,7 +64,8 @@ func run(std *message.Streams, o *options) (err error) {
 	if err := c.write(); err != nil {
 		return err
 	}
-	return report.Status(std, c.verdicts, o.undecided, "Run again: longer, or several times a side", c.diagnostics.Close())
+	return report.Status(std, c.verdicts, o.undecided, "Run again: longer, or several times a side",
+		c.diagnostics.Close())
 }
 
 // read adds up the logs of a side, together or each if each is a run, and finds intervals of
@@ -118,7 +119,8 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 func (c *comparison) judge() error {
 	c.old.SetPeriods("covered")
 	c.new.SetPeriods("covered")
-	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json", report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
+	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json",
+		report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
 	if err != nil {
 		return err
 	}
@@ -184,6 +186,7 @@ func (c *comparison) write() error {
 		if len(c.verdicts) > 0 {
 			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, table.Colour) }
 		}
-		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) }, verdicts)
+		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) },
+			verdicts)
 	})
 }

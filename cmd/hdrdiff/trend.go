@@ -67,7 +67,8 @@ func runTrend(std *message.Streams, o *options) error {
 		if len(verdicts) > 0 {
 			judged = func(w io.Writer) error { return gate.Write(w, verdicts, table.Colour) }
 		}
-		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteTrend(w, t, o.Zone) }, judged)
+		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteTrend(w, t, o.Zone) },
+			judged)
 	})
 	if err != nil {
 		return err

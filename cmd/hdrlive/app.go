@@ -109,13 +109,16 @@ func app() *cli.Command {
 			Name:  "serve",
 			Group: cli.GroupOutput,
 			Value: cli.Text(&o.port.Address, ""),
-			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus at /metrics, and /healthz and /readyz",
+			Usage: "show a page at `ADDRESS`, such as 127.0.0.1:8080, with metrics for Prometheus " +
+				"at /metrics, and /healthz and /readyz",
 		},
 		{
 			Name:  "push",
 			Group: cli.GroupOutput,
 			Value: cli.Each(&o.pushes, parsePush),
-			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write (/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are read from " + prom.Credentials + "; repeatable",
+			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write " +
+				"(/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are " +
+				"read from " + prom.Credentials + "; repeatable",
 		},
 		{
 			Name:  "state",
@@ -124,7 +127,8 @@ func app() *cli.Command {
 			Value: cli.Text(&o.state, ""),
 			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again",
 		},
-		cli.PercentilesOption(cli.Percentiles(&o.sinks.Percentiles, "50,90,99,99.9"), "show these `PERCENTILES` of each window, such as 50,99.9,max"),
+		cli.PercentilesOption(cli.Percentiles(&o.sinks.Percentiles, "50,90,99,99.9"),
+			"show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}, cli.UnitOptions(&o.units), []cli.Option{
 		{
 			Name:    "metric",
@@ -137,7 +141,8 @@ func app() *cli.Command {
 			Name:  "sla",
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.limits, gate.Parse),
-			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable",
+			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: " +
+				"p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable",
 		},
 		{
 			Name:  "abort",
@@ -151,7 +156,8 @@ func app() *cli.Command {
 			Group: cli.GroupLimits,
 			Needs: "abort",
 			Value: cli.Length(&o.stop.After, "1m"),
-			Usage: "wait `TIME` before a figure ends the run that may still become better, such as a percentile; max<=, min>= and count<= end it at once",
+			Usage: "wait `TIME` before a figure ends the run that may still become better, such as " +
+				"a percentile; max<=, min>= and count<= end it at once",
 		},
 		{
 			Name:    "idle",
@@ -269,7 +275,8 @@ func (r *command) findFrom() {
 	size := r.sinks.Size
 	r.start = (time.Now().UnixMilli() + size - 1) / size * size // no earlier run has a part of this window
 	if implied {
-		r.std.Notef("leaving out intervals that start before %s; -s start sends them too, and -state FILE continues after a restart", time.UnixMilli(r.start).Format(time.TimeOnly))
+		r.std.Notef("leaving out intervals that start before %s; -s start sends them too, and "+
+			"-state FILE continues after a restart", time.UnixMilli(r.start).Format(time.TimeOnly))
 	}
 }
 
@@ -377,7 +384,8 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 			return err
 		}
 		r.server.Status = r.metrics.Handler()
-		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics}, live.Output{Key: "page", Sink: r.page})
+		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics},
+			live.Output{Key: "page", Sink: r.page})
 	}
 	for _, u := range r.pushes {
 		key := "-push " + push.Key(u)

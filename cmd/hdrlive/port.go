@@ -40,7 +40,8 @@ func portOptions(o *port.Options) []cli.Option {
 			Group: cli.GroupLive,
 			Needs: "serve",
 			Value: cli.Bool(&o.Open),
-			Usage: "let everybody who reaches -serve read; without it, an address that is not of this machine alone needs -auth or -tls-cert",
+			Usage: "let everybody who reaches -serve read; without it, an address that is not of " +
+				"this machine alone needs -auth or -tls-cert",
 		},
 	}
 }
@@ -57,7 +58,9 @@ func listen(std *message.Streams, o port.Options) (*port.Port, error) {
 	p, err := port.Listen(o)
 	if errors.Is(err, port.ErrExposed) {
 		_, number, _ := net.SplitHostPort(address)
-		return nil, message.Usagef("-serve %s: everybody who reaches this machine could read the logs; -auth FILE asks for a password, -tls-cert and -tls-key encrypt, -open allows it, and -serve 127.0.0.1:%s is for this machine only",
+		return nil, message.Usagef("-serve %s: everybody who reaches this machine could read the "+
+			"logs; -auth FILE asks for a password, -tls-cert and -tls-key encrypt, -open allows it, "+
+			"and -serve 127.0.0.1:%s is for this machine only",
 			address, number)
 	}
 	switch {

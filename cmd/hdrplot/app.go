@@ -102,7 +102,8 @@ func run(std *message.Streams, o *options) error {
 		}
 		fmt.Fprintln(std.Out, message.Printable(path))
 		if o.of == "" && !o.given.kind && message.Terminal(std.Out) {
-			std.Notef("-type report answers more in one picture, and -of %s writes a page to look around in", pathFor(s.Inputs[0].Name, draw.HTML))
+			std.Notef("-type report answers more in one picture, and -of %s writes a page to look around in",
+				pathFor(s.Inputs[0].Name, draw.HTML))
 		}
 	}
 	return diagnostics.Close()

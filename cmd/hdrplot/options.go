@@ -82,9 +82,11 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Name:  "sla",
 			Group: cli.GroupLook,
 			Value: cli.Each(&o.Limits, plot.ParseLimits),
-			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade what is above it; repeatable",
+			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade " +
+				"what is above it; repeatable",
 		},
-		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the first input, with the extension of the format)"),
+		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the "+
+			"first input, with the extension of the format)"),
 		{
 			Name:   "format",
 			Group:  cli.GroupOutput,
@@ -154,14 +156,16 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Hidden: true,
 			Values: []string{"auto", "light", "dark"},
 			Value:  cli.Pick(&look.Theme, "auto", func(name string) string { return strings.TrimPrefix(name, "auto") }),
-			Usage:  "the `THEME`: light, dark or auto; auto is light for a picture, and the reader's preference for a page",
+			Usage: "the `THEME`: light, dark or auto; auto is light for a picture, and the " +
+				"reader's preference for a page",
 		},
 		{
 			Name:   "page-size",
 			Group:  cli.GroupRare,
 			Hidden: true,
 			Value:  cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)),
-			Usage:  "the size of a page in `MB`; a page keeps each interval if they fit, and merges them by time otherwise",
+			Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges " +
+				"them by time otherwise",
 		},
 	}, cli.Without(cli.RunOptions(std, &o.Run), "v"))
 }
@@ -232,8 +236,10 @@ func (o *options) check(std *message.Streams) (err error) {
 		return message.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
 	case low == 0 && o.given.low && (look.LogValues || o.Type.Chart.Log):
 		return message.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.Compare && !look.Absolute && slices.ContainsFunc(o.Marks, func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }):
-		return message.Usagef("-mark: logs that are laid over one another by -compare have no clock time; -time absolute, or a time since the start, has one")
+	case o.Compare && !look.Absolute && slices.ContainsFunc(o.Marks,
+		func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }):
+		return message.Usagef("-mark: logs that are laid over one another by -compare have no clock " +
+			"time; -time absolute, or a time since the start, has one")
 	}
 	return nil
 }
@@ -243,7 +249,8 @@ func (o *options) formatOf(std *message.Streams) (draw.Format, error) {
 	path := o.of
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if path == "-" && message.Terminal(std.Out) {
-		return "", message.Usagef("-of -: standard output is a terminal, which cannot show a picture; -of FILE writes a file")
+		return "", message.Usagef("-of -: standard output is a terminal, which cannot show a " +
+			"picture; -of FILE writes a file")
 	}
 	if o.named != "" {
 		if extension != o.named && slices.Contains(formats, extension) {
@@ -255,9 +262,11 @@ func (o *options) formatOf(std *message.Streams) (draw.Format, error) {
 	case path == "":
 		return draw.PNG, nil
 	case path == "-":
-		return "", message.Usagef("-of -: -format must name the format of standard output, one of %s", strings.Join(formats, ", "))
+		return "", message.Usagef("-of -: -format must name the format of standard output, one of %s",
+			strings.Join(formats, ", "))
 	case !slices.Contains(formats, extension):
-		return "", message.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path, strings.Join(formats, ", ."))
+		return "", message.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path,
+			strings.Join(formats, ", ."))
 	}
 	return draw.Format(extension), nil
 }
@@ -271,7 +280,8 @@ func parseMarks(texts []string, zone *time.Location) (marks []plot.Mark, err err
 		}
 		when, ok := scan.ParseTime(at, zone)
 		if !ok || when.Origin == scan.LogEnd {
-			return nil, message.Usagef("-mark %q: %q is no time: give seconds, a duration such as 1m30s, or a time such as 2016-07-18 00:07:00", text, at)
+			return nil, message.Usagef("-mark %q: %q is no time: give seconds, a duration such as "+
+				"1m30s, or a time such as 2016-07-18 00:07:00", text, at)
 		}
 		marks = append(marks, plot.Mark{When: when, Text: label})
 	}

@@ -101,7 +101,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Name:  "ok",
 			Group: groupRows,
 			Value: cli.Text(&r.Columns.OK, ""),
-			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a status of HTTP; with ! before it, the text of an error",
+			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a " +
+				"status of HTTP; with ! before it, the text of an error",
 		},
 		{
 			Name:  "tag",
@@ -166,7 +167,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Group:  groupRows,
 			Values: []string{"keep", "drop", "tag"},
 			Value:  cli.Pick(&o.failed, "keep", failedNamed),
-			Usage:  "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their own, TAG/" + measure.FailedTag + ")",
+			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their " +
+				"own, TAG/" + measure.FailedTag + ")",
 		},
 		{
 			Name:  "interval",
@@ -180,7 +182,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Value:   cli.Length(&o.late, ""),
 			Given:   &o.lateGiven,
 			Default: "60s, or 5s if rows are new",
-			Usage:   "rows of a pipe may come `TIME` later than others; then their interval is written, and rows after that are reported and left out",
+			Usage: "rows of a pipe may come `TIME` later than others; then their interval is " +
+				"written, and rows after that are reported and left out",
 		},
 		{
 			Name:  "digits",
@@ -393,7 +396,8 @@ func (r *command) end(err error) error {
 	n, warn := &r.recorder.Counts, r.diagnostics.Warnf
 	for _, reader := range r.readers {
 		if reader.Unended() {
-			warn("%s:%d: the last line has no end; if it was cut short, its last number is wrong", reader.Name(), reader.Line())
+			warn("%s:%d: the last line has no end; if it was cut short, its last number is wrong", reader.Name(),
+				reader.Line())
 		}
 	}
 	if r.recorder.WholeSeconds() {
@@ -404,10 +408,12 @@ func (r *command) end(err error) error {
 	case n.Dropped > 0:
 		warn("%d of %d requests failed and are left out", n.Dropped, requests)
 	case n.Failed > 0 && r.recording.Failed == measure.KeepFailed:
-		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that", n.Failed, requests)
+		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that",
+			n.Failed, requests)
 	}
 	if r.Verbose {
-		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of other metrics, %d too late, %d malformed",
+		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of other metrics, %d "+
+			"too late, %d malformed",
 			n.Recorded, n.Dropped, n.Other, n.Late, n.Malformed)
 	}
 	if err == errNothing {
@@ -422,9 +428,11 @@ func (r *command) nothing() error {
 	n := &r.recorder.Counts
 	switch {
 	case r.readers[0].Format() == "hist" && n.Malformed == 0:
-		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON object on each line", r.readers[0].Name())
+		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON "+
+			"object on each line", r.readers[0].Name())
 	case n.Other > 0 && n.Malformed == 0:
-		return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(r.readers[0].Metrics(), ", "))
+		return fmt.Errorf("no row has a metric that -metric chooses; there are %s",
+			strings.Join(r.readers[0].Metrics(), ", "))
 	case n.Malformed > 0:
 		return errors.New("none of the rows could be recorded")
 	case n.Dropped > 0:

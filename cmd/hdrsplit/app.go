@@ -64,7 +64,8 @@ func app() *cli.Command {
 			Name:  "verify",
 			Group: cli.GroupRun,
 			Value: cli.Bool(&o.verify),
-			Usage: "decode every payload, and skip those that are damaged; without it, only those that are cut short are skipped",
+			Usage: "decode every payload, and skip those that are damaged; without it, only those " +
+				"that are cut short are skipped",
 		},
 	}, cli.RunOptions(&c.Streams, &o.Run))
 	c.Action = func() error { return run(&c.Streams, o) }

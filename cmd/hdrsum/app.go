@@ -55,7 +55,8 @@ const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.h
 func (o *options) define() []cli.Option {
 	rows := cli.RowOptions(&o.Tags, "summarize")
 	rows[1].Given = &o.given.by
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures), "print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures),
+		"print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
 	percentiles.Given = &o.given.percentiles
 	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows, []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}), []cli.Option{
@@ -70,7 +71,8 @@ func (o *options) define() []cli.Option {
 			Usage:     "print this `TYPE`, see below",
 			Default:   "table; in a file percentiles; with -agg rows, otherwise timeline; with -sla findings",
 		},
-		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, .md, .txt, .csv, .ndjson, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),
+		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, "+
+			".md, .txt, .csv, .ndjson, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),
 		{
 			Name:    "lt",
 			Aliases: "list-tags",
@@ -86,7 +88,8 @@ func (o *options) define() []cli.Option {
 			Value:   cli.Parsed(&o.sort, "tag", parseSort),
 			Given:   &o.given.sort,
 			Default: "tag; p99 with -top",
-			Usage:   "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, max, p99.9 or over(20ms)",
+			Usage: "sort rows by a `FIGURE`, the highest first: tag, count, throughput, mean, " +
+				"max, p99.9 or over(20ms)",
 		},
 		{
 			Name:    "top",
@@ -101,7 +104,8 @@ func (o *options) define() []cli.Option {
 			Hidden: true,
 			Values: summary.Modes,
 			Value:  cli.Choice(&o.mode, "covered"),
-			Usage:  "how to find the period, a `MODE`: covered, the time in which the inputs of a row ran; sum, one input after another; or intervals, the lengths of all intervals",
+			Usage: "how to find the period, a `MODE`: covered, the time in which the inputs of a " +
+				"row ran; sum, one input after another; or intervals, the lengths of all intervals",
 		},
 		{
 			Name:    "its",
@@ -122,7 +126,8 @@ func (o *options) define() []cli.Option {
 			Group:   cli.GroupValues,
 			Value:   cli.Parsed(&o.level, "", report.ParseLevel),
 			Given:   &o.given.level,
-			Usage:   "print intervals of confidence, from windows of -agg: `PERCENT` of them, such as 95, have the true figure in them",
+			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such " +
+				"as 95, have the true figure in them",
 		},
 		cli.OmissionOption(&o.Expected),
 		cli.AggregateOption(&o.series.Window, cli.Option{Unless: "ci sla", Given: &o.given.windows}),
@@ -149,7 +154,9 @@ func (o *options) define() []cli.Option {
 			Name:  "sla",
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.limits, gate.Parse),
-			Usage: "check `LIMITS`, and exit with 4 if one does not hold: p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', 'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s'; repeatable",
+			Usage: "check `LIMITS`, and exit with 4 if one does not hold: " +
+				"p99.9<=20ms,insert-rt:max<=100,throughput>=1000, also 'insert-.*:max<=100', " +
+				"'over(20ms)<=0.1%', 'p99<=20ms in 99% of 10s'; repeatable",
 		},
 		{
 			Name:   "undecided",
@@ -183,6 +190,7 @@ func (o *options) run() (err error) {
 // sayInterval prints the line of an interval or a window, if -v is given.
 func (o *options) sayInterval(at scan.Place, tag []byte, start, end, count int64) {
 	if o.Verbose {
-		o.std.Verbosef("%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000, float64(end)/1000, count)
+		o.std.Verbosef("%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000,
+			float64(end)/1000, count)
 	}
 }

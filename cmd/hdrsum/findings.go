@@ -30,7 +30,8 @@ func (o *options) findingOptions() []cli.Option {
 			Value:   cli.Float(&o.percentile, "", cli.Percent),
 			Given:   &o.who,
 			Default: "none",
-			Usage:   "list what each tag of each log, or what -by says, has of the values above this `PERCENTILE` of all values, and the percentile without it",
+			Usage: "list what each tag of each log, or what -by says, has of the values above " +
+				"this `PERCENTILE` of all values, and the percentile without it",
 		},
 	}
 }

@@ -73,7 +73,8 @@ var influxFormat = format{
 		if now != last {
 			return nil
 		}
-		return errors.New("ends at the same time as the last interval of its tag, and would replace it; use -agg or hdrunion")
+		return errors.New("ends at the same time as the last interval of its tag, and would replace " +
+			"it; use -agg or hdrunion")
 	},
 }
 
@@ -82,7 +83,8 @@ var openMetricsFormat = format{
 	name: metric.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: metricOptions,
 	check: func(o *options) error {
 		if o.series.Moving > 0 && o.given.percentiles {
-			return message.Usagef("-p and -mwp do not go together: the percentile of the moving window replaces those of -p")
+			return message.Usagef("-p and -mwp do not go together: the percentile of the moving " +
+				"window replaces those of -p")
 		}
 		return checkMetric(o)
 	},
@@ -92,7 +94,8 @@ var openMetricsFormat = format{
 		if now > last {
 			return nil
 		}
-		return errors.New("does not end after the last interval of its tag; only the counters include it, a millisecond later; hdrunion puts logs in order")
+		return errors.New("does not end after the last interval of its tag; only the counters " +
+			"include it, a millisecond later; hdrunion puts logs in order")
 	},
 	totals: true,
 }
@@ -100,7 +103,8 @@ var openMetricsFormat = format{
 // checkMetric checks -metric, and -unit for metrics.
 func checkMetric(o *options) error {
 	if u := o.units.Options; o.format.name != metric.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != unit.Second.String() {
-		return message.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead", u.Unit, o.format.name)
+		return message.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead",
+			u.Unit, o.format.name)
 	}
 	if err := metric.Check(o.format.name, o.metric); err != nil {
 		return message.Usagef("-metric: %w", err)

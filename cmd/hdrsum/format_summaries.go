@@ -31,7 +31,8 @@ var hgrmFormat = format{
 			Group:   cli.GroupRare,
 			Hidden:  true,
 			Value:   cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
-			Usage:   fmt.Sprintf("print this number of `STEPS` in each half of the distance to 100%%, in hgrm, up to %d", maxTicks),
+			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to "+
+				"100%%, in hgrm, up to %d", maxTicks),
 		}
 	},
 	extension: ".hgrm",

@@ -175,7 +175,8 @@ var breachesFormat = format{
 		breaches := r.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
 		// count.
-		other := slices.DeleteFunc(slices.Clone(r.findings), func(f output.Finding) bool { return f.Weight != output.Fails || f.Start != nil })
+		other := slices.DeleteFunc(slices.Clone(r.findings),
+			func(f output.Finding) bool { return f.Weight != output.Fails || f.Start != nil })
 		if len(breaches) > 0 || len(other) == 0 {
 			if err := output.WriteBreaches(w, breaches, r.Zone); err != nil {
 				return err

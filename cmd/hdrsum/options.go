@@ -129,7 +129,8 @@ func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*outp
 				figures[s] = o.sort.Of(s, scale)
 			}
 		}
-		summaries = slices.SortedStableFunc(slices.Values(summaries), func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
+		summaries = slices.SortedStableFunc(slices.Values(summaries),
+			func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
 	}
 	if o.top > 0 {
 		summaries = summaries[:min(o.top, len(summaries))]
@@ -177,7 +178,8 @@ func (o *options) fitScale(summaries []*output.Summary) (unit.Scale, error) {
 	if o.sort != nil && o.sort.Name == output.Over {
 		limits = append(slices.Clone(limits), *o.sort)
 	}
-	scale, err := report.Fit(o.units, &o.figures, limits, o.format.readable, report.Side{Summaries: summaries, Logs: o.logs})
+	scale, err := report.Fit(o.units, &o.figures, limits, o.format.readable,
+		report.Side{Summaries: summaries, Logs: o.logs})
 	if err == nil {
 		o.setPrinted(scale)
 	}

@@ -57,7 +57,8 @@ func app() *cli.Command {
 			Name:  "grid",
 			Group: cli.GroupOutput,
 			Value: cli.Length(&o.union.Grid, ""),
-			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; windows start at multiples of it; 0 is no grid",
+			Usage: "join the intervals of each window of `TIME`, such as 10s, by their middles; " +
+				"windows start at multiples of it; 0 is no grid",
 		},
 		{
 			Name:    "tus",

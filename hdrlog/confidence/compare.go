@@ -59,7 +59,8 @@ func Compare(before, after Estimate, level float64) Comparison {
 	c.Seconds = min(before.run.length(), after.run.length())
 	independent := min(before.Independent, after.Independent)
 	k := int(min(max(independent/partWindows, leastParts), mostParts))
-	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || min(before.run.filledParts(k), after.run.filledParts(k)) < leastParts {
+	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || min(before.run.filledParts(k),
+		after.run.filledParts(k)) < leastParts {
 		return c
 	}
 	// test returns how likely chance is as an explanation, if the true ratio is a bound.

@@ -253,7 +253,8 @@ func (r *Run) look(slots []int) {
 	if first && r.total > 0 {
 		slots = append(slots, median)
 	}
-	slots = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(slots))), func(slot int) bool { return r.seen[slot] != nil })
+	slots = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(slots))),
+		func(slot int) bool { return r.seen[slot] != nil })
 	if len(slots) == 0 && !first {
 		return
 	}

@@ -55,7 +55,8 @@ func errSlots(theirs int, snapshot *hdrhistogram.Snapshot, ours int) error {
 func To(h *histogram.Histogram) (*hdrhistogram.Histogram, error) {
 	layout := h.Layout()
 	if layout.Ratio == 1 {
-		return nil, fmt.Errorf("%w: hdrhistogram-go takes a conversion ratio of 1 for a histogram of integers", histogram.ErrKind)
+		return nil, fmt.Errorf("%w: hdrhistogram-go takes a conversion ratio of 1 for a histogram of integers",
+			histogram.ErrKind)
 	}
 	slots := layout.SlotsFor(h.Max())
 	snapshot := &hdrhistogram.Snapshot{

@@ -144,7 +144,8 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 		return 0, 0, 0, fmt.Errorf("%w: the last count is cut short", ErrTruncated)
 	case v&1 != 0: // -(v>>1 + 1)
 		if v>>1 >= uint64(p.slots-index) {
-			return 0, 0, 0, fmt.Errorf("%w: a run of %d empty slots at slot %d of %d", ErrCorrupt, v>>1+1, index, p.slots)
+			return 0, 0, 0, fmt.Errorf("%w: a run of %d empty slots at slot %d of %d", ErrCorrupt, v>>1+1, index,
+				p.slots)
 		}
 		return 0, int(v>>1) + 1, size, nil
 	case index >= p.slots:

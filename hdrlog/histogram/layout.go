@@ -32,7 +32,8 @@ func (l Layout) Validate() error {
 	case l.Lowest < 0:
 		return fmt.Errorf("%w: lowest discernible value %d is negative", ErrLayout, l.Lowest)
 	case l.unitMagnitude()+l.halfMagnitude()+1 > 62:
-		return fmt.Errorf("%w: lowest discernible value %d leaves no room for %d significant digits", ErrLayout, l.Lowest, l.Digits)
+		return fmt.Errorf("%w: lowest discernible value %d leaves no room for %d significant digits", ErrLayout,
+			l.Lowest, l.Digits)
 	case l.Ratio < 0 || math.IsNaN(l.Ratio) || math.IsInf(l.Ratio, 0):
 		return fmt.Errorf("%w: conversion ratio %v", ErrLayout, l.Ratio)
 	}

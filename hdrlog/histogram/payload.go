@@ -280,7 +280,8 @@ func (p *Payload) parseHeader(raw []byte) error {
 		return fmt.Errorf("%w: %s", ErrHeader, strings.TrimPrefix(err.Error(), ErrLayout.Error()+": "))
 	}
 	if p.highest/2 < p.layout.Lowest {
-		return fmt.Errorf("%w: highest trackable value %d is below twice the lowest, %d", ErrHeader, p.highest, p.layout.Lowest)
+		return fmt.Errorf("%w: highest trackable value %d is below twice the lowest, %d", ErrHeader, p.highest,
+			p.layout.Lowest)
 	}
 	p.layout.Ratio = ratio
 	p.slots = p.layout.SlotsFor(p.highest)

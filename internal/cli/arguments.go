@@ -94,7 +94,8 @@ var typed = []struct{ names, option, hint string }{
 	{"units", "unit", "-unit chooses the unit to print"},
 	{"web port http listen address", "serve", "-serve 127.0.0.1:8080 shows a page"},
 	{"push remote-write", "", "hdrlive sends to receivers: hdrlive - -s start -push URL < run.hdr"},
-	{"follow f watch live serve listen state abort idle for grace schema auth tls-cert tls-key open web port http address", "", "hdrlive shows logs while they are written"},
+	{"follow f watch live serve listen state abort idle for grace schema auth tls-cert tls-key open " +
+		"web port http address", "", "hdrlive shows logs while they are written"},
 }
 
 // hintFor returns a hint for the name of an option that does not exist.

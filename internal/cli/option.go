@@ -115,7 +115,8 @@ func Choice(to *string, text string) Value {
 			if hint, ok := o.Elsewhere[value]; ok {
 				return message.Usagef("-%s %s: %s", o.Name, value, hint)
 			}
-			return message.Usagef("-%s %q is none of %s%s", o.Name, text, strings.Join(all, ", "), message.DidYouMean(value, all))
+			return message.Usagef("-%s %q is none of %s%s", o.Name, text, strings.Join(all, ", "),
+				message.DidYouMean(value, all))
 		}
 		*to = value
 		return nil

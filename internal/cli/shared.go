@@ -33,7 +33,8 @@ func InputOptions(in *logs.Inputs) []Option {
 			Aliases: "inputFile input-file",
 			Group:   GroupInput,
 			Value:   List(&in.Names),
-			Usage:   "read `LOG`, also as an argument: an existing file, or a regular expression that matches whole names in -ip; - is standard input; repeatable",
+			Usage: "read `LOG`, also as an argument: an existing file, or a regular expression " +
+				"that matches whole names in -ip; - is standard input; repeatable",
 		},
 		{
 			Name:    "ip",
@@ -78,7 +79,8 @@ func TaggedInputOption(in *logs.Inputs) Option {
 		Aliases: "taggedInputFile tagged-input-file",
 		Group:   GroupInput,
 		Value:   List(&in.Tagged),
-		Usage:   "read `TAG=LOG`: a log as for -if; its intervals get TAG, or TAG::OWN if they have the tag OWN; repeatable",
+		Usage: "read `TAG=LOG`: a log as for -if; its intervals get TAG, or TAG::OWN if they have " +
+			"the tag OWN; repeatable",
 	}
 }
 
@@ -97,7 +99,8 @@ func TagOptions(t *logs.Tags, in *logs.Inputs, verb string) []Option {
 			Group:    GroupChoice,
 			Value:    List(&t.Include),
 			Complete: in.TagPatterns,
-			Usage:    verb + " these `TAGS` only, a list of tags and regular expressions that match whole tags; default is the untagged intervals; repeatable",
+			Usage: verb + " these `TAGS` only, a list of tags and regular expressions that match " +
+				"whole tags; default is the untagged intervals; repeatable",
 		},
 		{
 			Name:     "excT",
@@ -134,7 +137,8 @@ func ByOption(t *logs.Tags) Option {
 		Name:  "by",
 		Group: GroupChoice,
 		Value: Text(&t.By, "tag"),
-		Usage: "make a row of each `PART`: tag, input, both (input,tag), all, or the group of a regular expression: '.*-(rt|st)' adds up insert-rt and read-rt to rt",
+		Usage: "make a row of each `PART`: tag, input, both (input,tag), all, or the group of a " +
+			"regular expression: '.*-(rt|st)' adds up insert-rt and read-rt to rt",
 	}
 }
 
@@ -145,7 +149,8 @@ func UntaggedOption(in *logs.Inputs) Option {
 		Group:  GroupRare,
 		Hidden: true,
 		Value:  Bool(&in.Untagged),
-		Usage:  "keep untagged intervals untagged, although the logs name different operations: logs of YCSB, parts of hdrsplit",
+		Usage: "keep untagged intervals untagged, although the logs name different operations: " +
+			"logs of YCSB, parts of hdrsplit",
 	}
 }
 
@@ -162,7 +167,9 @@ func TimeOptions(t *logs.Times, zone Option) []Option {
 			Aliases: "start from",
 			Group:   GroupChoice,
 			Value:   Text(&t.From, ""),
-			Usage:   "leave out intervals that start before `TIME`: from the start of the log (60, 90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends",
+			Usage: "leave out intervals that start before `TIME`: from the start of the log (60, " +
+				"90s, 1h5m), before its end (-30s), seconds since 1970, a time (2016-07-18 " +
+				"00:06:40, or 00:06:40 for the day of the log), or steady, where the warm-up ends",
 		},
 		{
 			Name:    "e",
@@ -177,7 +184,8 @@ func TimeOptions(t *logs.Times, zone Option) []Option {
 			Values:  []string{logs.EachLog, logs.AllLogs},
 			Value:   Choice(&t.Mode, ""),
 			Default: "each",
-			Usage:   "what -s and -e count from, a `MODE`: each, the start and the end of each log; or all, those of all logs together",
+			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; " +
+				"or all, those of all logs together",
 		},
 		zone,
 	}
@@ -190,7 +198,8 @@ func OmissionOption(expected *float64) Option {
 		Aliases: "correctLogWithKnownCoordinatedOmission coordinated-omission",
 		Group:   GroupValues,
 		Value:   Float(expected, "", Positive),
-		Usage:   "correct for coordinated omission: the recorder expected to record a value every `EXPECTED` units of the log",
+		Usage: "correct for coordinated omission: the recorder expected to record a value every " +
+			"`EXPECTED` units of the log",
 		Default: "no correction",
 	}
 }

@@ -13,7 +13,8 @@ import (
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs",
+		folder).CombinedOutput(); err != nil {
 		t.Skipf("skipped: no small file system can be mounted: %v: %s", err, out)
 	}
 	t.Cleanup(func() {

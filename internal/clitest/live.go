@@ -418,7 +418,8 @@ func Build(t testing.TB, name string) string {
 		}
 		path := filepath.Join(folder, name)
 		// Linking takes a third of the time without the facts for debuggers and of the commit.
-		if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", path, filepath.Join(Root(), "cmd", name)).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", path,
+			filepath.Join(Root(), "cmd", name)).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("go build: %w\n%s", err, out)
 		}
 		return path, nil

@@ -79,7 +79,8 @@ func (r *Run) levels() (all []output.Finding) {
 		if !l.Throughout {
 			when = fmt.Sprintf("for %s from %s", output.Length(l.End-l.Start), r.clock(l.Start))
 		}
-		f.Sentence = fmt.Sprintf("Maxima are %s times as high as typical %s%s.", times(float64(l.Times)), when, r.where(&f))
+		f.Sentence = fmt.Sprintf("Maxima are %s times as high as typical %s%s.", times(float64(l.Times)), when,
+			r.where(&f))
 		all = append(all, f)
 	}
 	return all

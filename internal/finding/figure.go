@@ -63,7 +63,8 @@ func (r *Run) figure() []output.Finding {
 			more = fmt.Sprintf("%s times the next highest", times(highest.printed/all[1].printed))
 			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
 		}
-		f.Sentence = fmt.Sprintf("%s of %s is %s, %s.", highest.name(), r.name(highest.row), r.quantity(highest.printed), more)
+		f.Sentence = fmt.Sprintf("%s of %s is %s, %s.", highest.name(), r.name(highest.row),
+			r.quantity(highest.printed), more)
 	}
 	return []output.Finding{f}
 }
@@ -93,7 +94,8 @@ func (r *Run) few() []output.Finding {
 	case count == 1:
 		f.Sentence = fmt.Sprintf("1 value, %s, is too few for percentiles.", r.quantity(highest))
 	default:
-		f.Sentence = fmt.Sprintf("%s are too few for percentiles; the highest is %s.", counted(count, "value"), r.quantity(highest))
+		f.Sentence = fmt.Sprintf("%s are too few for percentiles; the highest is %s.", counted(count, "value"),
+			r.quantity(highest))
 	}
 	return []output.Finding{f}
 }
@@ -122,7 +124,8 @@ func (r *Run) worst() []output.Finding {
 	if m.Times >= bad {
 		f.Weight = output.Warns
 	}
-	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), output.Length(m.End-m.Start), r.quantity(float64(highest)), r.where(&f))
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), output.Length(m.End-m.Start),
+		r.quantity(float64(highest)), r.where(&f))
 	return []output.Finding{f}
 }
 

@@ -75,9 +75,11 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast:
-		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), spaced(unitOf(v))), interval(v), figure(v.Bound)+spaced(unitOf(v)))
+		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), spaced(unitOf(v))),
+			interval(v), figure(v.Bound)+spaced(unitOf(v)))
 	default:
-		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v), figure(v.Bound)+spaced(unitOf(v)))
+		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
+			figure(v.Bound)+spaced(unitOf(v)))
 	}
 	if v.Note != "" {
 		text += "; " + v.Note
@@ -153,7 +155,8 @@ func change(v *gate.Verdict) string {
 	}
 	interval := ""
 	if low, high := sign*percent(v.Low), sign*percent(v.High); !math.IsNaN(low) && !math.IsNaN(high) {
-		interval = fmt.Sprintf(" (%s..%s)", output.Significant(min(low, high), 3), output.Significant(max(low, high), 3))
+		interval = fmt.Sprintf(" (%s..%s)", output.Significant(min(low, high), 3),
+			output.Significant(max(low, high), 3))
 	}
 	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", verb, output.Significant(math.Abs(moved), 3), interval,
 		figure(v.Baseline), beside(v.Value, v.Bound)+spaced(unitOf(v)), v.Allowed())

@@ -54,7 +54,8 @@ func (l *Limit) parseChange(value string) (text string, err error) {
 		}
 		to := &l.Change.By
 		var value float64
-		switch number, percent := strings.CutSuffix(part, "%"); {
+		number, percent := strings.CutSuffix(part, "%")
+		switch {
 		case !signs(part):
 			return "", fmt.Errorf("%q has no sign: +%[1]s is a change", part)
 		case percent:
@@ -89,11 +90,13 @@ func (l *Limit) misspelt(value string) error {
 	}
 	switch l.Name {
 	case output.Count, output.Over:
-		return fmt.Errorf("%q has a sign, so it is a change, and a change of %s is in percent: %s%%", value, l.Name, number)
+		return fmt.Errorf("%q has a sign, so it is a change, and a change of %s is in percent: %s%%", value, l.Name,
+			number)
 	case output.Throughput:
 		return fmt.Errorf("%q has a sign, so it is a change: write %s%% or %[2]s/s", value, number)
 	}
-	return fmt.Errorf("%q has a sign, so it is a change: write %s%%, or a unit (%s) such as %[2]sms", value, number, strings.Join(unit.Names, ", "))
+	return fmt.Errorf("%q has a sign, so it is a change: write %s%%, or a unit (%s) such as %[2]sms", value, number,
+		strings.Join(unit.Names, ", "))
 }
 
 // Bound returns what a figure must be at most, or at least, if that of the baseline is known, in

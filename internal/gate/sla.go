@@ -156,7 +156,8 @@ func (l *Limit) parseValue(value string) (err error) {
 	case !over && percent && !wrong:
 		return fmt.Errorf("%q is no change: -10%% allows a tenth less", value)
 	case !over && wrong:
-		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value, strings.Join(unit.Names, ", "))
+		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value,
+			strings.Join(unit.Names, ", "))
 	case l.Unitless() && l.Unit != (unit.Unit{}):
 		return fmt.Errorf("%s has no unit", l.Name)
 	}
@@ -493,8 +494,10 @@ func Factors(summaries []*output.Summary, by *tags.By) func(input string, tag []
 func Write(w io.Writer, verdicts []Verdict, colour bool) error {
 	var table bytes.Buffer
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	for _, v := range slices.SortedStableFunc(slices.Values(verdicts), func(a, b Verdict) int { return int(a.Result - b.Result) }) {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", [...]string{"FAIL", "undecided", "ok"}[v.Result], v.Tag, v.Limit.Text, v.detail())
+	for _, v := range slices.SortedStableFunc(slices.Values(verdicts),
+		func(a, b Verdict) int { return int(a.Result - b.Result) }) {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", [...]string{"FAIL", "undecided", "ok"}[v.Result], v.Tag, v.Limit.Text,
+			v.detail())
 	}
 	t.Flush() // cannot fail: a buffer takes everything
 	for line := range bytes.Lines(table.Bytes()) {
@@ -521,7 +524,8 @@ func (v *Verdict) detail() string {
 		if v.Limit.AtLeast {
 			most = "at least"
 		}
-		text = fmt.Sprintf("%s: %s to %s%s, %s %s", v.changed(), number(rounded(v.Baseline, 4)), number(rounded(v.Value, 4)), interval, most, v.Allowed())
+		text = fmt.Sprintf("%s: %s to %s%s, %s %s", v.changed(), number(rounded(v.Baseline, 4)),
+			number(rounded(v.Value, 4)), interval, most, v.Allowed())
 	}
 	if v.Windows == 1 {
 		text += " of 1 window"

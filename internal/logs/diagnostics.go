@@ -101,7 +101,8 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 		return message.Status(message.Skipped)
 	}
 	if d.skipped > mostMalformed {
-		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File, mostMalformed/1_000_000)
+		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File,
+			mostMalformed/1_000_000)
 	}
 	return nil
 }
@@ -191,7 +192,8 @@ func (d *Diagnostics) fails(f Failed) {
 		d.Failed = append(d.Failed, f)
 		return
 	}
-	d.print(fmt.Sprintf("%s: %d of %d requests failed and are counted with the others; hdrrec -errors drop or -errors tag changes that", f.Log, f.Count, f.Records))
+	d.print(fmt.Sprintf("%s: %d of %d requests failed and are counted with the others; hdrrec "+
+		"-errors drop or -errors tag changes that", f.Log, f.Count, f.Records))
 }
 
 // Unread prints why a log could not be read.

@@ -56,7 +56,8 @@ type Inputs struct {
 func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 	folder := cmp.Or(in.Folder, ".")
 	several := false
-	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder, "*?[") && (in.Waits || len(scan.Folders(folder)) > 0) {
+	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder,
+		"*?[") && (in.Waits || len(scan.Folders(folder)) > 0) {
 		several = true
 	} else if err != nil {
 		return nil, fmt.Errorf("-ip: %w", err)
@@ -103,7 +104,8 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 		if message.Terminal(std.In) {
 			hint := ""
 			if in.Waits {
-				hint = fmt.Sprintf(", such as %s run.hdr, or %[1]s 'node.*\\.hdr' for all that match, also later", std.Name)
+				hint = fmt.Sprintf(", such as %s run.hdr, or %[1]s 'node.*\\.hdr' for all that match, also later",
+					std.Name)
 			}
 			return nil, message.Usagef("no input: name logs with -if, or as arguments%s; - is standard input", hint)
 		}
@@ -226,7 +228,8 @@ func (s *Source) orGlob(notRegular error) error {
 		return err
 	}
 	if names = whole(glob.expression, names); len(names) > 0 && !slices.Equal(names, other) {
-		return message.Usagef("%s'%s' is %s in a shell, and %s as a regular expression: write '%s' for the first, '(%s)' for the second",
+		return message.Usagef("%s'%s' is %s in a shell, and %s as a regular expression: write '%s' "+
+			"for the first, '(%s)' for the second",
 			s.option, s.Text, message.List(names), message.List(other), folder+written, s.Text)
 	}
 	return nil
@@ -354,7 +357,8 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		if len(matched) == 0 {
 			return nil, fmt.Errorf("%s%s: no logs in this folder", s.option, s.Text)
 		}
-		std.Notef("%s has %s: %s%s", s.Text, message.Number(len(matched), "log"), message.List(matched), leftOut(all-len(matched)))
+		std.Notef("%s has %s: %s%s", s.Text, message.Number(len(matched), "log"), message.List(matched),
+			leftOut(all-len(matched)))
 	} else if len(matched) == 0 {
 		hint := suggest(s.Text, names, "name")
 		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && output != nil {
@@ -384,7 +388,8 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 	}
 	switch {
 	case byTag:
-		std.Notef("%s'%s' matches no whole name, but the tag and the suffix of %s: %s", s.option, s.Text, message.Number(len(matched), "file"), message.List(matched))
+		std.Notef("%s'%s' matches no whole name, but the tag and the suffix of %s: %s", s.option, s.Text,
+			message.Number(len(matched), "file"), message.List(matched))
 	case len(matched) > 1 && !s.whole:
 		std.Notef("%s'%s' matches %d files: %s", s.option, s.Text, len(matched), message.List(matched))
 	}
@@ -468,7 +473,8 @@ func suggest(pattern string, names []string, thing string) string {
 			continue
 		}
 		if matched := whole(expression, names); len(matched) > 0 {
-			return fmt.Sprintf("; '%s' matches %s, such as %s", candidate, message.Number(len(matched), thing), matched[0])
+			return fmt.Sprintf("; '%s' matches %s, such as %s", candidate, message.Number(len(matched), thing),
+				matched[0])
 		}
 	}
 	return message.DidYouMean(pattern, names)

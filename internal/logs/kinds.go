@@ -142,7 +142,8 @@ func (m *measurements) ended(r *measure.Recorder) {
 }
 
 // CoarseTimes is the notice of measurements whose times are whole seconds.
-const CoarseTimes = "all times are whole seconds, so the requests can have taken up to 2 s less than the log, at a higher rate"
+const CoarseTimes = "all times are whole seconds, so the requests can have taken up to 2 s less " +
+	"than the log, at a higher rate"
 
 // isKind lets the diagnostics know how an input begins that has no measurements, and why it has
 // none, if it could have.

@@ -188,7 +188,8 @@ func ByEnding(path string, endings map[string]string) (chosen string, err error)
 	chosen, known := endings[ending]
 	if !known {
 		all := strings.Join(slices.Sorted(maps.Keys(endings)), ", ")
-		err = message.Usagef("-of %s: no format ends in %s, but %s do; -st chooses a format for any name", path, ending, all)
+		err = message.Usagef("-of %s: no format ends in %s, but %s do; -st chooses a format for any name", path,
+			ending, all)
 	}
 	return chosen, err
 }

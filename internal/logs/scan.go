@@ -90,7 +90,8 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		return nil, err
 	}
 	if o.Apart != "" && diagnostics.by.Inputs() {
-		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.By, o.Apart, o.Apart)
+		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.By, o.Apart,
+			o.Apart)
 	}
 	diagnostics.byText = "-by " + o.By
 	if o.Together {

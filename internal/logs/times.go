@@ -40,7 +40,8 @@ func ParseZone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" {
-		return nil, message.Usagef("-tz %q is no zone of time: give a name such as Europe/Berlin, UTC or Local, or an offset such as +02:00", name)
+		return nil, message.Usagef("-tz %q is no zone of time: give a name such as Europe/Berlin, "+
+			"UTC or Local, or an offset such as +02:00", name)
 	}
 	return zone, nil
 }
@@ -88,7 +89,8 @@ func (t *Times) find(std *message.Streams, s *scan.Scan) error {
 	switch {
 	case t.Mode == "":
 	case !r.FromLog():
-		return message.Usagef("-times says what -s and -e count from, and neither counts from the start or the end of a log")
+		return message.Usagef("-times says what -s and -e count from, and neither counts from the " +
+			"start or the end of a log")
 	case t.Apart != "":
 		return message.Usagef("-times and -%s do not go together: -%s looks at each log by itself", t.Apart, t.Apart)
 	}
@@ -101,7 +103,8 @@ func (t *Times) find(std *message.Streams, s *scan.Scan) error {
 		return nil
 	}
 	if t.Mode == "" && t.Apart == "" && r.FromLog() && len(s.Inputs) > 1 {
-		std.Say("-s and -e leave out %s of each of %d logs; if they are parts of one log, -times all counts in all of them together", cut(r), len(s.Inputs))
+		std.Say("-s and -e leave out %s of each of %d logs; if they are parts of one log, -times "+
+			"all counts in all of them together", cut(r), len(s.Inputs))
 	}
 	return t.FindSteady(std, s)
 }

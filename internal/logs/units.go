@@ -156,7 +156,8 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 		u.Say("%v; they are converted to one unit", found.Differ)
 	}
 	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
-		u.Say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs", found.Unstated, found.Unit)
+		u.Say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs",
+			found.Unstated, found.Unit)
 	}
 	return s, nil
 }
@@ -176,7 +177,8 @@ func (u *Units) Doubt(highest float64) {
 	case highest > 3600e9:
 		hint = "if they are no times, leave the unit out"
 	}
-	u.Say("the highest value would be %v if values were in ns, as is assumed: %s", time.Duration(min(highest, math.MaxInt64/2)), hint)
+	u.Say("the highest value would be %v if values were in ns, as is assumed: %s",
+		time.Duration(min(highest, math.MaxInt64/2)), hint)
 }
 
 // Say prints a message once.

@@ -113,7 +113,10 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		}
 		parsed, ok := ParseTime(bound.text, zone)
 		if !ok {
-			return r, fmt.Errorf("-%s %q is no time: give seconds from the start of the log or a length of time (90s, 1h5m), the same with a minus for the end of the log, seconds since 1970, or a time (2016-07-18 00:06:40, or 00:06:40 for the day of the log)", bound.option, bound.text)
+			return r, fmt.Errorf("-%s %q is no time: give seconds from the start of the log or a "+
+				"length of time (90s, 1h5m), the same with a minus for the end of the log, seconds "+
+				"since 1970, or a time (2016-07-18 00:06:40, or 00:06:40 for the day of "+
+				"the log)", bound.option, bound.text)
 		}
 		*bound.set = &parsed
 	}

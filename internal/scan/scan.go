@@ -295,7 +295,8 @@ func (s *Scan) window(log io.Reader) (_ io.Reader, free func(), err error) {
 		return src, func() {}, nil // no zstd, or the reader says what is wrong
 	}
 	account, charge := s.Memory.Open("logs with zstd windows", "give fewer at a time"), new(ledger.Charge)
-	return src, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1, int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
+	return src, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1,
+		int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
 }
 
 // counter counts the bytes that are read.

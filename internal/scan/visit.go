@@ -94,7 +94,8 @@ func (s *Payloads) expand(text []byte, p *histogram.Payload) error {
 	}
 	total, counts := s.text.Add(int64(len(text))), s.counts.Add(int64(p.CountsSize()))
 	if counts > freeCounts && counts/mostCounts > total {
-		return Fatal{fmt.Errorf("histograms expand too much: %d MiB of counts in %d MiB of text", counts>>20, total>>20)}
+		return Fatal{fmt.Errorf("histograms expand too much: %d MiB of counts in %d "+
+			"MiB of text", counts>>20, total>>20)}
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func New(w io.Writer, scale output.Scale, measurement string) (output.RowWriter,
 	switch {
 	case strings.HasPrefix(measurement, "#"):
 		return nil, errors.New("InfluxDB ignores a line that begins with #: it is a comment")
-	case measurement == "" || !utf8.ValidString(measurement) || strings.ContainsFunc(measurement, control) || strings.HasSuffix(measurement, `\`):
+	case measurement == "" || !utf8.ValidString(measurement) || strings.ContainsFunc(measurement,
+		control) || strings.HasSuffix(measurement, `\`):
 		return nil, fmt.Errorf("invalid measurement %q", measurement)
 	}
 	begin := strings.NewReplacer(",", `\,`, " ", `\ `).Replace(measurement)
@@ -57,7 +58,8 @@ func New(w io.Writer, scale output.Scale, measurement string) (output.RowWriter,
 		}
 		const most = math.MaxInt64 / 1_000_000
 		if r.End > most || r.End < -most {
-			return fmt.Errorf("%w: InfluxDB has times from 1677 to 2262, and not %s", output.ErrPoint, time.UnixMilli(r.End).UTC().Format(time.RFC3339))
+			return fmt.Errorf("%w: InfluxDB has times from 1677 to 2262, and not %s", output.ErrPoint,
+				time.UnixMilli(r.End).UTC().Format(time.RFC3339))
 		}
 		line = strconv.AppendInt(append(line, ' '), r.End*1e6, 10)
 		_, err := w.Write(append(line, '\n'))

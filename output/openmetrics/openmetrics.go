@@ -67,7 +67,8 @@ func metricUnit(name string) string {
 // checkMetric returns nil if name can be the name of an OpenMetrics family.
 func checkMetric(name string) error {
 	if !regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`).MatchString(name) {
-		return fmt.Errorf("%q is not a name of a metric, which has letters, digits, _ and : and does not begin with a digit", name)
+		return fmt.Errorf("%q is not a name of a metric, which has letters, digits, _ and : and "+
+			"does not begin with a digit", name)
 	}
 	for _, suffix := range []string{"_total", "_created", "_count", "_sum", "_bucket", "_info", "_gcount", "_gsum"} {
 		if strings.HasSuffix(name, suffix) {
@@ -106,7 +107,8 @@ func (w *writer) Row(r *output.Row) error {
 	w.text = w.text[:0]
 	if !w.started {
 		w.quantiles = quantiles(r)
-		w.text = fmt.Appendf(w.text, "# HELP %s Values recorded in HdrHistogram intervals, by tag.\n# TYPE %s summary\n", w.metric, w.metric)
+		w.text = fmt.Appendf(w.text, "# HELP %s Values recorded in HdrHistogram intervals, by "+
+			"tag.\n# TYPE %s summary\n", w.metric, w.metric)
 		if unit := metricUnit(w.metric); unit != "" {
 			w.text = fmt.Appendf(w.text, "# UNIT %s %s\n", w.metric, unit)
 		}

@@ -11,7 +11,8 @@ import (
 func NewGuard(tb testing.TB, size int) func(data []byte) []byte {
 	page := syscall.Getpagesize()
 	size = (size + page - 1) / page * page
-	memory, err := syscall.Mmap(-1, 0, size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	memory, err := syscall.Mmap(-1, 0, size+page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err == nil {
 		err = syscall.Mprotect(memory[size:], syscall.PROT_NONE)
 	}

@@ -288,7 +288,8 @@ func find(finders []*Finder) (found Found, err error) {
 			if len(logs) < 2 {
 				continue
 			}
-			doubt := fmt.Errorf("%s and %s do not state their units, and the program that wrote them chooses it", logs[0].name, logs[1].name)
+			doubt := fmt.Errorf("%s and %s do not state their units, and the program that wrote them chooses it",
+				logs[0].name, logs[1].name)
 			if found.Doubt == nil || doubt.Error() < found.Doubt.Error() {
 				found.Doubt = doubt
 			}
@@ -345,7 +346,8 @@ func (o *Options) Validate() error {
 }
 
 // ErrAssumed is the notice that the unit of a log is unknown.
-var ErrAssumed = errors.New("the log does not state its unit, so its values are taken as nanoseconds: -in names another unit")
+var ErrAssumed = errors.New("the log does not state its unit, so its values are taken as " +
+	"nanoseconds: -in names another unit")
 
 // A Scale says how to print values.
 type Scale struct {

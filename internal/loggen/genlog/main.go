@@ -15,7 +15,8 @@ func main() {
 	flag.IntVar(&o.Rate, "rate", 10000, "operations a second")
 	flag.Uint64Var(&o.Seed, "seed", 1, "what makes one log different from another")
 	flag.Int64Var(&o.Start, "start", 1468800000137, "start in milliseconds since the epoch")
-	flag.IntVar(&o.Distinct, "distinct", 0, "how many seconds differ, 0 for all; the others repeat them, which is quicker")
+	flag.IntVar(&o.Distinct, "distinct", 0, "how many seconds differ, 0 for all; the others repeat "+
+		"them, which is quicker")
 	flag.Parse()
 	if err := loggen.Write(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "genlog:", err)

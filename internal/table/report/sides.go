@@ -30,7 +30,8 @@ func SplitSides(names []string, before int) (old, new []string, err error) {
 		before = 1
 	}
 	if before == 0 || before == len(names) {
-		return nil, nil, message.Usagef("give two arguments, before and after: a log each, or a folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(names))
+		return nil, nil, message.Usagef("give two arguments, before and after: a log each, or a "+
+			"folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(names))
 	}
 	return names[:before], names[before:], nil
 }
@@ -56,9 +57,11 @@ func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, 
 	switch {
 	case !s.Runs:
 	case before == 1 || after == 1:
-		return s, message.Usagef("%d before and %d after: give a log each, or several runs each, as two folders or two patterns; hdrdiff -sum adds up the logs of a side", before, after)
+		return s, message.Usagef("%d before and %d after: give a log each, or several runs each, as "+
+			"two folders or two patterns; hdrdiff -sum adds up the logs of a side", before, after)
 	case min(before, after) < leastRuns:
-		d.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on each side: this compares their sums as one run with one", before, after, leastRuns)
+		d.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on "+
+			"each side: this compares their sums as one run with one", before, after, leastRuns)
 		s.Runs = false
 	}
 	return s, nil
@@ -101,7 +104,8 @@ func (c *Comparison) Pairs(partly func(format string, args ...any)) (pairs []out
 		case c.RunsBefore != nil:
 			a, b := ofTag(c.RunsBefore, p.Tag), ofTag(c.RunsAfter, p.Tag)
 			if len(a) < len(c.RunsBefore) || len(b) < len(c.RunsAfter) {
-				partly("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(c.RunsBefore), len(b), len(c.RunsAfter))
+				partly("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a),
+					len(c.RunsBefore), len(b), len(c.RunsAfter))
 			}
 			p.Change = output.NewRunsChange(*p, a, b, c.Believed, c.Level)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:

@@ -196,7 +196,8 @@ func (p *Parts) claim(made *part) error {
 		key = strings.ToLower(key)
 	}
 	if other := p.byPlace[key]; other != nil {
-		return fmt.Errorf("tag %s of %s and tag %s of %s would both go to %s; split the two logs into different folders (-od)",
+		return fmt.Errorf("tag %s of %s and tag %s of %s would both go to %s; split the two logs "+
+			"into different folders (-od)",
 			tags.Text(other.tag), other.source.name, tags.Text(made.tag), made.source.name, made.path)
 	}
 	p.byPlace[key] = made

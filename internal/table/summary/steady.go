@@ -55,7 +55,8 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	warm, steady := confidence.SteadyFrom(all)
 	switch {
 	case !steady:
-		return "", fmt.Errorf("no part of the %d windows is steady: the level still changes in the second half", len(all))
+		return "", fmt.Errorf("no part of the %d windows is steady: the level still changes in the second half",
+			len(all))
 	case len(all) < confidence.MinSteady:
 		return fmt.Sprintf("%d windows are too few to find a warm-up, so nothing is left out", len(all)), nil
 	case warm == 0:
@@ -63,7 +64,8 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	}
 	begin := first.Start + int64(warm)*(first.End-first.Start)
 	s.Selection.Range.From = &scan.Bound{Seconds: float64(begin) / 1000, Origin: scan.Epoch}
-	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(begin-from, 0))/100)/10, warm, len(all)), nil
+	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(begin-from, 0))/100)/10,
+		warm, len(all)), nil
 }
 
 // mostWarmup is the largest number of windows to find a warm-up in, which may be short.

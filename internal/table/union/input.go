@@ -138,7 +138,8 @@ func (u *union) prepare() (lookAheads []int, err error) {
 		if n := len(unordered) - 1; n > 0 {
 			others = fmt.Sprintf(" and %d more", n)
 		}
-		u.options.Warn("%s%s: lines are far from in order of time, so all intervals are held in memory", unordered[0], others)
+		u.options.Warn("%s%s: lines are far from in order of time, so all intervals are held in memory", unordered[0],
+			others)
 	}
 	return lookAheads, nil
 }

@@ -89,7 +89,8 @@ func (u *union) findUnits() error {
 	}
 	u.unit = found.Unit
 	if found.Unstated != "" && u.options.Warn != nil {
-		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated, found.Unit)
+		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated,
+			found.Unit)
 	}
 	if found.Doubt != nil && u.options.Warn != nil {
 		u.options.Warn("%v: they add up as if it were one", found.Doubt)
@@ -367,5 +368,6 @@ func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int6
 		comments = append(comments, values.Comment())
 	}
 	seconds := float64(base) / 1000
-	return cmp.Or(w.Version(), w.Comment(strings.Join(comments, "\n")), w.BaseTime(seconds), w.StartTime(seconds), w.Legend())
+	return cmp.Or(w.Version(), w.Comment(strings.Join(comments, "\n")), w.BaseTime(seconds), w.StartTime(seconds),
+		w.Legend())
 }

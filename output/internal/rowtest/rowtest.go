@@ -66,7 +66,8 @@ func (n New) Check(t *testing.T, name string) {
 	whole := n.Format(t, output.Scale{Ratio: 10}, name, rows...)
 	for room := range whole {
 		w := fullWriter{room: room}
-		if err := n.Write(&w, output.Scale{Ratio: 10}, name, rows...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
+		if err := n.Write(&w, output.Scale{Ratio: 10}, name,
+			rows...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
 			t.Fatalf("room for %d of %d bytes: %v, %q", room, len(whole), err, w.written)
 		}
 	}
