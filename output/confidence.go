@@ -69,11 +69,23 @@ type Change struct {
 // A FigureChange is how a figure changed.
 type FigureChange struct {
 	confidence.Comparison
-	// Significant is set if the change is not chance, after Holm's correction over all changes.
+	// Significant is set if the change is proven, after Hochberg's correction over all changes.
 	Significant bool
 	// Least is the change, as a ratio above 1, that such runs mostly find.
 	Least float64
+
+	level    float64 // of the correction
+	together int     // changes that were looked at
 }
+
+// leastOf returns Least of so many times as many runs, or of runs so many times as long.
+func (c *FigureChange) leastOf(times float64) float64 {
+	return c.Comparison.Least(c.level, c.together, times)
+}
+
+// beyond reports whether no change is not in the interval: the change would be proven if it were
+// the only one.
+func (c *FigureChange) beyond() bool { return c.Low > 1 || c.High < 1 }
 
 // leastCompared is how long in seconds both of two runs are if a table says their change. Limits
 // are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
@@ -113,6 +125,9 @@ func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, l
 		s.Factor = pair.After.Factor
 	}
 	of := func(f Figure) *FigureChange {
+		if c.Few(f) {
+			return &FigureChange{Comparison: confidence.CompareRuns(nil, nil, level)}
+		}
 		return &FigureChange{Comparison: c.Of(func(s *Summary) confidence.RunFigure { return ownFigure(s, f) })}
 	}
 	for _, p := range percentiles {
@@ -120,6 +135,25 @@ func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, l
 	}
 	c.Mean, c.Rate = of(Figure{Name: Mean}), of(Figure{Name: Throughput})
 	return c
+}
+
+// Few reports whether a figure is a percentile that is decided by few values in one of several
+// runs. It takes part in nothing, unless it is the maximum or the minimum, which somebody asked
+// for.
+func (c *Change) Few(f Figure) bool {
+	if f.Name != "" || f.Percentile <= 0 || f.Percentile >= 100 {
+		return false
+	}
+	return above(slices.Concat(c.Before, c.After), f.Percentile) < few
+}
+
+// above returns the number of values that rank above a percentile in the run that has the fewest.
+func above(runs []*Summary, percentile float64) int64 {
+	least := int64(math.MaxInt64)
+	for _, s := range runs {
+		least = min(least, Above(s.Counts(), percentile))
+	}
+	return least
 }
 
 // ownFigure returns a figure of a run in the unit that its factor is for.
@@ -187,9 +221,9 @@ func (c *Change) Needs(of confidence.Comparison, bound float64, atLeast bool) st
 		return ""
 	}
 	if times <= 1 { // and a smaller one
-		ratio = bound * of.Least(c.level, 1)
+		ratio = bound * of.Least(c.level, 1, 1)
 		if atLeast {
-			ratio = bound / of.Least(c.level, 1)
+			ratio = bound / of.Least(c.level, 1, 1)
 		}
 	}
 	proof := fmt.Sprintf("prove %+.3g%%", 100*(ratio-1))
@@ -235,7 +269,9 @@ func Correct(pairs []Pair, percentiles []float64) {
 		}
 	}
 	for n, significant := range confidence.Significant(p, level) {
-		all[n].Significant, all[n].Least = significant, all[n].Comparison.Least(level, len(all))
+		all[n].Significant = significant
+		all[n].level, all[n].together = level, len(all)
+		all[n].Least = all[n].leastOf(1)
 	}
 }
 
@@ -263,15 +299,18 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
-// Text returns the change with its interval in percent, behind ~ if it is not significant. It
-// returns false if there is no interval.
+// Text returns the change with its interval in percent, behind ~ if it is within the noise, and
+// behind ! if it is beyond, but not proven. It returns false if there is no interval.
 func (c *FigureChange) Text() (string, bool) {
 	if !c.known() {
 		return "", false
 	}
-	chance, decimals := "~", 1
-	if c.Significant {
-		chance = ""
+	sign, decimals := "~", 1
+	switch {
+	case c.Significant:
+		sign = ""
+	case c.beyond():
+		sign = "!"
 	}
 	if c.High-c.Low >= 0.05 {
 		decimals = 0
@@ -291,7 +330,7 @@ func (c *FigureChange) Text() (string, bool) {
 	case c.Low == 0:
 		interval = "at most " + percent(c.High)
 	}
-	return fmt.Sprintf("%s%s%% (%s)", chance, percent(c.Ratio), interval), true
+	return fmt.Sprintf("%s%s%% (%s)", sign, percent(c.Ratio), interval), true
 }
 
 // believed reports whether a figure of the summary has an interval.
@@ -378,45 +417,49 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		var none []int // of the percentiles
 		for n, percentile := range percentiles {
 			name, change := percentileName(percentile), c.Percentiles[percentile]
-			if !change.known() {
+			switch {
+			case !change.known():
 				short = append(short, name)
-			} else if change.Least > 10 {
+			case change.Least > 10:
 				none = append(none, n)
-			} else if change.Least > 0 {
-				least = append(least, fmt.Sprintf("%s %.1f%%", name, 100*(change.Least-1)))
+			case change.Least > 0:
+				least = append(least, fmt.Sprintf("%s by %s", name, upTo(change.Least)))
 			}
 		}
+		before, after := len(c.Before), len(c.After)
 		switch {
-		case c.Before != nil && len(least)+len(none) > 0:
-			proven := "prove no change of a percentile"
-			if len(least) > 0 {
-				proven = "only prove changes of: " + fewNames(least)
-			}
-			several = append(several, fmt.Sprintf("%s: these %d + %d runs "+
-				"can %s%s", p.name(), len(c.Before), len(c.After), proven, c.unproven(none, percentiles)))
-		case c.Before != nil:
+		case c.Before != nil && min(before, after) < 2:
 			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, "+
-				"which is too few to compare", p.name(), len(c.Before), len(c.After)))
+				"which is too few to compare", p.name(), before, after))
+			continue
 		case len(short) == len(percentiles):
 			never = append(never, p.name())
-		default:
+			continue
+		case c.Before == nil:
 			one = true
-			if len(short) > 0 {
-				partly = append(partly, p.name()+": too short to compare "+fewNames(short))
+		default:
+			proven := "no change of a percentile"
+			if len(least) > 0 {
+				proven = "changes of " + fewNames(least)
 			}
+			several = append(several, fmt.Sprintf("%s: %d + %d runs like these prove %s%s",
+				p.name(), before, after, proven, c.unproven(none, percentiles)))
+		}
+		if len(short) > 0 {
+			partly = append(partly, p.name()+": too little data to compare "+fewNames(short))
 		}
 	}
-	several = fewer(several)
+	lines = fewer(several)
 	if one {
-		several = append(several, "one run against one says whether these runs differ, not whether "+
+		lines = append(lines, "one run against one says whether these runs differ, not whether "+
 			"the versions do: give several runs a side, as two folders")
 	}
-	if len(several) > 0 {
-		lines = append(several, Legend(pairs))
+	if len(lines) > 0 {
+		lines = append(lines, Legend(pairs))
 	}
 	lines = append(lines, fewer(partly)...)
 	if len(never) > 0 {
-		lines = append(lines, "too short to compare, so changes may be chance: "+fewNames(never))
+		lines = append(lines, "too little data to compare: "+fewNames(never))
 	}
 	return lines
 }
@@ -425,10 +468,10 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 func Legend(pairs []Pair) (text string) {
 	for _, p := range pairs {
 		if p.Change != nil {
-			text = fmt.Sprintf("(a..b) has the true change in %s%% of cases. ", shortest(p.Change.level))
+			text = fmt.Sprintf("(a..b): the true change in %s%% of cases. ", shortest(p.Change.level))
 		}
 	}
-	return text + "~ may be chance. ? may be, too: it cannot be checked"
+	return text + "!: beyond 0, not proven. ~: within the noise. ?: too little data to judge"
 }
 
 // unproven says why runs prove no change of some percentiles, whose indices are none: neighbours of

@@ -268,7 +268,7 @@ type DocumentFigureChange struct {
 	High  Number `json:"high"`
 	// P is 1 - level/100 for the level at which the interval would just touch 1.
 	P Number `json:"p"`
-	// Significant is set if the change is not chance, after Holm's correction over all changes.
+	// Significant is set if the change is proven, after Hochberg's correction over all changes.
 	Significant bool `json:"significant"`
 	// Least is the change, as a ratio above 1, that such runs mostly find.
 	Least Number `json:"least,omitempty"`

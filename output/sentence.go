@@ -3,64 +3,296 @@ package output
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
-// Sentence says which figure of pairs changed most for sure, the one whose interval is farthest
-// from no change, and how many did.
-func (t *Table) Sentence(pairs []Pair) string {
-	all := 0
-	changed := 0
-	most := 0.0
-	var first string
-	both := false
-	for _, p := range pairs {
-		both = both || p.Before != nil && p.After != nil
+// A tested figure is one of a pair that has an interval of its change.
+type tested struct {
+	pair   *Pair
+	figure figure
+	*FigureChange
+}
+
+// tested returns the figures of pairs that have an interval of their change, in the order in which
+// they lead a headline: p99, the median, other percentiles, the rate, and last what few values
+// decide. Of equal ones the surest comes first.
+func (t *Table) tested(pairs []Pair) (all []tested) {
+	for n := range pairs {
+		p := &pairs[n]
 		if p.Change == nil {
 			continue
 		}
 		for _, f := range t.figures() {
-			if f.change == nil {
-				continue
-			}
-			c := f.change(p.Change)
-			if !c.known() {
-				continue
-			}
-			all++
-			if !c.Significant {
-				continue
-			}
-			changed++
-			if sure := min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))); first == "" || sure > most {
-				most, first = sure, t.changed(p, &f, c)
+			if f.change != nil && f.change(p.Change).known() {
+				all = append(all, tested{p, f, f.change(p.Change)})
 			}
 		}
 	}
-	switch {
-	case !both:
-		return "No tag has values before and after."
-	case all == 0:
-		return "Nothing is proven: no figure has an interval, so all changes may be chance."
-	case changed == 0:
-		return fmt.Sprintf("None of %s changed by more than chance.", plural(all, "figure"))
-	}
-	return fmt.Sprintf("%s Of %s %d changed.", first, plural(all, "figure"), changed)
+	slices.SortStableFunc(all, func(a, b tested) int {
+		if byRank := a.rank() - b.rank(); byRank != 0 || a.sure() == b.sure() {
+			return byRank
+		}
+		if a.sure() > b.sure() {
+			return -1
+		}
+		return 1
+	})
+	return all
 }
 
-// changed says how a figure changed: p99 of insert-rt rose by 23% (18..28): 6.47 to 7.96 ms.
-func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
-	head, unit := f.head, spaced(t.Scale.Unit)
-	if f.head == "/s" {
-		head, unit = Throughput, "/s"
+// rank returns the place of a figure in a headline.
+func (c *tested) rank() int {
+	switch {
+	case c.figure.percentile == 99:
+		return 0
+	case c.figure.percentile == 50:
+		return 1
+	case c.figure.percentile >= 0 && c.figure.percentile <= 99.9:
+		return 2
+	case c.rate():
+		return 3
+	case c.figure.head == Mean:
+		return 4
 	}
-	if p.Tag != nil || p.After.AllTags {
-		head += " of " + p.name()
+	return 5
+}
+
+// sure returns how far the interval is from no change.
+func (c *tested) sure() float64 { return min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))) }
+
+// rate reports whether the figure is the throughput.
+func (c *tested) rate() bool { return c.figure.head == "/s" }
+
+// worse reports whether the change is one for the worse.
+func (c *tested) worse() bool { return (c.Ratio > 1) != c.rate() }
+
+// Headline says whether the sides of pairs differ: what is proven, or what looks so and what would
+// prove it, or within what they are the same.
+func (t *Table) Headline(pairs []Pair) Finding {
+	f := Finding{Kind: "change", Weight: Notes, Unit: t.Scale.Unit, Option: ""}
+	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.Before != nil && p.After != nil }) {
+		f.Sentence = "NOT COMPARED: no tag has values before and after."
+		return f
 	}
-	verb := "rose"
+	all := t.tested(pairs)
+	var worse, better, beyond []tested
+	for _, c := range all {
+		switch {
+		case c.Significant && c.worse():
+			worse = append(worse, c)
+		case c.Significant:
+			better = append(better, c)
+		case c.beyond():
+			beyond = append(beyond, c)
+		}
+	}
+	switch {
+	case len(worse) > 0:
+		f.Weight = Warns
+		f.Sentence = t.proven(worse, better, &f)
+	case len(better) > 0:
+		f.Sentence = t.proven(better, nil, &f)
+	case len(beyond) > 0:
+		f.Sentence = t.unproven(beyond, &f)
+	case len(all) == 0 || all[0].rank() > 2: // no percentile
+		f.Sentence = "NOT PROVEN: too little data to judge. " + enough(pairs)
+	default:
+		f.Sentence = t.same(all, &f) + t.untested(pairs)
+	}
+	return f
+}
+
+// enough says what a comparison takes.
+func enough(pairs []Pair) string {
+	for _, p := range pairs {
+		if p.Change != nil && p.Change.Before != nil {
+			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", few)
+		}
+	}
+	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, or three runs a side.", few)
+}
+
+// fill gives a finding the figures of a change.
+func (t *Table) fill(f *Finding, c *tested) {
+	f.Tag = c.pair.name()
+	f.Figures = map[string]Number{
+		"before": Number(t.side(c.pair, c.pair.Before, &c.figure)),
+		"after":  Number(t.side(c.pair, c.pair.After, &c.figure)),
+		"ratio":  Number(c.Ratio),
+		"low":    Number(c.Low),
+		"high":   Number(c.High),
+	}
+	if c.rate() {
+		f.Unit = "/s"
+	}
+}
+
+// proven says which figures changed: SLOWER: p99 of read by 11% (7..15): 17.1 to 19.0 ms; p50 by
+// 10%. Others changed the other way.
+func (t *Table) proven(changes, others []tested, f *Finding) string {
+	lead := changes[0]
+	t.fill(f, &lead)
+	name := lead.name(nil) + " "
+	if lead.rate() { // whose word names it
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")
+	}
+	text := fmt.Sprintf("%s: %sby %s: %s", lead.word(), name, lead.by(true), t.values(&lead))
+	if len(changes) > 1 {
+		text += "; " + changes[1].also(lead.pair)
+	}
+	if more := len(changes) - 2; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	if len(others) > 0 {
+		text += "; but " + strings.ToLower(others[0].word()) + ": " + others[0].name(nil) + " by " + others[0].by(false)
+	}
+	text += "."
+	if lead.Seconds > 0 {
+		text += " One run a side: three or more say whether it is the version."
+	}
+	return text
+}
+
+// unproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read looks
+// 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
+func (t *Table) unproven(changes []tested, f *Finding) string {
+	lead := changes[0]
+	t.fill(f, &lead)
+	side := "higher"
+	if lead.Ratio < 1 {
+		side = "lower"
+	}
+	percent, interval, _ := strings.Cut(lead.by(true), " ")
+	text := fmt.Sprintf("NOT PROVEN: %s looks %s %s %s", lead.name(nil), percent, side, interval)
+	if more := len(changes) - 1; more > 0 {
+		text += fmt.Sprintf(", and %s", plural(more, "more figure"))
+	}
+	return text + ". " + lead.next()
+}
+
+// mostNoise is the change, as a ratio above 1, from which on noise hides too much to call sides the
+// same.
+const mostNoise = 1.2
+
+// same says within what the sides are the same, and which change would have been seen: of p99 and
+// the median, or of the figure that leads if neither is there.
+func (t *Table) same(all []tested, f *Finding) string {
+	var within, seen, hidden []string
+	var noisiest *tested
+	for n := range all {
+		lead := &all[n]
+		if n > 0 && (lead.rank() > 1 || lead.rank() == all[n-1].rank()) {
+			continue
+		}
+		least := 1.0
+		widest := lead
+		for k := range all {
+			if c := &all[k]; c.figure.head == lead.figure.head {
+				least = max(least, c.Least)
+				if c.widest() > widest.widest() {
+					widest = c
+				}
+			}
+		}
+		text := upTo(widest.widest()) + " (" + lead.title() + ")"
+		if widest.widest() > mostNoise {
+			hidden = append(hidden, text)
+			if noisiest == nil {
+				noisiest = widest
+			}
+			continue
+		}
+		within = append(within, text)
+		seen = append(seen, upTo(least)+" ("+lead.title()+")")
+	}
+	if within == nil {
+		t.fill(f, noisiest)
+		return fmt.Sprintf("NOT PROVEN: no figure changed by more than its noise, which can hide a change of %s. %s", strings.Join(hidden, " and "), noisiest.next())
+	}
+	text := fmt.Sprintf("SAME within %s: no figure changed by more than its noise.", strings.Join(within, " and "))
+	if hidden != nil {
+		text = fmt.Sprintf("SAME within %s: no figure changed by more than its noise, which can hide a change of %s.", strings.Join(within, " and "), strings.Join(hidden, " and "))
+	}
+	return fmt.Sprintf("%s A change of %s would have been seen.", text, strings.Join(seen, " or "))
+}
+
+// untested names the percentiles of which a pair has too little data to judge.
+func (t *Table) untested(pairs []Pair) string {
+	var names []string
+	for _, percentile := range t.columns() {
+		if slices.ContainsFunc(pairs, func(p Pair) bool { return p.Change != nil && !p.Change.Percentiles[percentile].known() }) {
+			names = append(names, percentileName(percentile))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf(" Too little data to judge %s.", strings.Join(names, ", "))
+}
+
+// widest returns the largest change that the interval has, as a ratio above 1.
+func (c *tested) widest() float64 { return max(c.High, 1/c.Low) }
+
+// upTo spells a ratio above 1 as percent.
+func upTo(ratio float64) string {
+	if ratio > 10 {
+		return "any change"
+	}
+	digits := 0
+	if ratio < 1.05 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f%%", digits, math.Ceil(100*(ratio-1)*math.Pow10(digits))/math.Pow10(digits))
+}
+
+// title returns the name of the figure without a tag.
+func (c *tested) title() string {
+	if c.rate() {
+		return Throughput
+	}
+	return c.figure.head
+}
+
+// name returns the name of a figure with its tag, which untagged values have not, nor those of a
+// pair that was named before.
+func (c *tested) name(before *Pair) string {
+	if c.pair == before || c.pair.Tag == nil && !c.pair.After.AllTags {
+		return c.title()
+	}
+	return c.title() + " of " + c.pair.name()
+}
+
+// word returns the word for the change.
+func (c *tested) word() string {
+	switch {
+	case c.rate() && c.worse():
+		return "LESS THROUGHPUT"
+	case c.rate():
+		return "MORE THROUGHPUT"
+	case c.worse():
+		return "SLOWER"
+	}
+	return "FASTER"
+}
+
+// also says how a figure changed behind another one of a pair.
+func (c *tested) also(before *Pair) string {
+	if !c.rate() {
+		return c.name(before) + " by " + c.by(false)
+	}
+	side := "higher"
+	if c.Ratio < 1 {
+		side = "lower"
+	}
+	return c.name(before) + " " + c.by(false) + " " + side
+}
+
+// by returns the size of a change in percent, with its interval if that is wanted: 11% (7..15).
+func (c *tested) by(interval bool) string {
 	low := c.Low - 1
 	high := c.High - 1
 	if c.Ratio < 1 {
-		verb = "fell"
 		low = 1 - c.High
 		high = 1 - c.Low
 	}
@@ -70,12 +302,33 @@ func (t *Table) changed(p Pair, f *figure, c *FigureChange) string {
 	}
 	digits = max(decimalsOf(c.Ratio, digits), decimalsOf(c.Low, digits))
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
-	interval := percent(low) + ".." + percent(high)
-	if math.IsInf(c.High, 1) && c.Ratio >= 1 || c.Low == 0 && c.Ratio < 1 {
-		interval = "at least " + percent(low)
+	size := percent(math.Abs(c.Ratio-1)) + "%"
+	switch {
+	case !interval:
+		return size
+	case math.IsInf(c.High, 1) && c.Ratio >= 1 || c.Low == 0 && c.Ratio < 1:
+		return size + " (at least " + percent(low) + ")"
 	}
-	return fmt.Sprintf("%s %s by %s%% (%s): %s to %s%s.", head, verb, percent(math.Abs(c.Ratio-1)), interval,
-		significant(t.side(&p, p.Before, f), 3), significant(t.side(&p, p.After, f), 3), unit)
+	return size + " (" + percent(low) + ".." + percent(high) + ")"
+}
+
+// values returns the figure before and after: 17.1 to 19.0 ms.
+func (t *Table) values(c *tested) string {
+	unit := spaced(t.Scale.Unit)
+	if c.rate() {
+		unit = "/s"
+	}
+	return significant(t.side(c.pair, c.pair.Before, &c.figure), 3) + " to " + significant(t.side(c.pair, c.pair.After, &c.figure), 3) + unit
+}
+
+// next says which change such runs prove, and which one twice as many would prove, or runs four
+// times as long.
+func (c *tested) next() string {
+	if c.Seconds > 0 {
+		return fmt.Sprintf("Runs as long as these prove %s; four times as long they would prove %s.", upTo(c.Least), upTo(c.leastOf(4)))
+	}
+	before, after := len(c.pair.Change.Before), len(c.pair.Change.After)
+	return fmt.Sprintf("%d + %d runs like these prove %s; %d + %d would prove %s.", before, after, upTo(c.Least), 2*before, 2*after, upTo(c.leastOf(2)))
 }
 
 // plural returns a number of things.

@@ -33,6 +33,8 @@ type Table struct {
 	Colour bool
 	// Markdown writes a table of Markdown, without sparklines.
 	Markdown bool
+	// Tests prints p= and n= behind each change that has an interval.
+	Tests bool
 }
 
 // A cell is a text and its colour, an SGR code or empty.
@@ -213,15 +215,23 @@ func (t *Table) leaveOutMore(g *grid) {
 
 // cells returns the figures of a summary, which may be nil.
 func (t *Table) cells(s *Summary, digits int) []cell {
-	return t.cellsOf(s, digits, func(f *figure) float64 { return f.ifAny(s) })
+	return t.cellsOf(s, []*Summary{s}, digits, func(f *figure) float64 { return f.ifAny(s) })
 }
 
 // sideCells returns the figures of a side of a pair, which may be nil.
 func (t *Table) sideCells(p *Pair, s *Summary, digits int) []cell {
-	return t.cellsOf(s, digits, func(f *figure) float64 { return t.side(p, s, f) })
+	runs := []*Summary{s}
+	if c := p.Change; c != nil && c.Before != nil {
+		runs = c.Before
+		if s == p.After {
+			runs = c.After
+		}
+	}
+	return t.cellsOf(s, runs, digits, func(f *figure) float64 { return t.side(p, s, f) })
 }
 
-func (t *Table) cellsOf(s *Summary, digits int, of func(f *figure) float64) (all []cell) {
+// cellsOf returns figures of a summary that adds up runs.
+func (t *Table) cellsOf(s *Summary, runs []*Summary, digits int, of func(f *figure) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
 		v := of(&f)
@@ -232,7 +242,7 @@ func (t *Table) cellsOf(s *Summary, digits int, of func(f *figure) float64) (all
 		default:
 			c.text = significant(v, digits)
 		}
-		all = append(all, t.believe(c, s, &f, digits))
+		all = append(all, t.believe(c, s, runs, &f, digits))
 	}
 	return all
 }
@@ -240,8 +250,9 @@ func (t *Table) cellsOf(s *Summary, digits int, of func(f *figure) float64) (all
 // few is the number of values above a percentile below which it is marked.
 const few = 10
 
-// believe adds to the cell of a figure how far it can be believed.
-func (t *Table) believe(c cell, s *Summary, f *figure, digits int) cell {
+// believe adds to the cell of a figure how far it can be believed. Few values decide if they do so
+// in one of the runs.
+func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits int) cell {
 	if s == nil || s.Counts().TotalCount() == 0 {
 		return c
 	}
@@ -252,7 +263,7 @@ func (t *Table) believe(c cell, s *Summary, f *figure, digits int) cell {
 	if f.percentile < 0 || f.percentile >= 100 {
 		return c
 	}
-	above := Above(s.Counts(), f.percentile)
+	above := above(runs, f.percentile)
 	switch {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim
@@ -285,8 +296,8 @@ func (s Scale) About() string {
 	return "values divided by " + shortest(s.ratio()) + ": add -unit to name the result"
 }
 
-// change returns the change of a figure, behind ~ if it may be chance and ? if nobody knows. Only a
-// significant one has a colour.
+// change returns the change of a figure, behind ~ if it is within the noise, ! if it is beyond, but
+// not proven, and ? if there is too little data. Only a proven one has a colour.
 func (t *Table) change(p Pair, f *figure) cell {
 	plain := cell{text: change(f.ifAny(p.Before), f.ifAny(p.After))}
 	if p.Change == nil || f.any && f.change == nil { // the count and the period are no figures
@@ -300,6 +311,9 @@ func (t *Table) change(p Pair, f *figure) cell {
 	}
 	figure := f.change(p.Change)
 	text, ok := figure.Text()
+	if ok && t.Tests {
+		text += fmt.Sprintf(" p=%s n=%d+%d", significant(max(figure.P, 1e-6), 2), max(len(p.Change.Before), 1), max(len(p.Change.After), 1))
+	}
 	switch {
 	case !ok:
 		return plain
@@ -339,9 +353,33 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, n
 		if n == 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(note + "\n")
+		b.WriteString(t.Wrap(note) + "\n")
 	}
 	return b.Flush()
+}
+
+// Wrap returns a text for people with line breaks where a line is full.
+func (t *Table) Wrap(text string) string {
+	if t.Width == 0 {
+		return text
+	}
+	var b strings.Builder
+	column := 0
+	for n, word := range strings.Split(text, " ") {
+		width := textWidth(word)
+		switch {
+		case n == 0:
+		case column+1+width > t.Width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += width
+	}
+	return b.String()
 }
 
 // markdownEscaper makes Markdown print a text as it is: no part of it is a link, an image, a

@@ -44,6 +44,7 @@ type options struct {
 	percentilesGiven bool
 	level            float64 // of confidence, in percent
 	levelGiven       bool    // intervals are printed
+	tests            bool    // p= and n= are printed
 	limits           []gate.Limit
 	undecided        string // what an undecided limit does
 	kind, of         string
@@ -56,7 +57,7 @@ func app() *cli.Command {
 	o.EachRun = true
 	o.Output = &o.of
 	o.Inputs.Runs = true
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures),
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.ComparedFigures, report.ParseFigures),
 		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
 			"over(20ms); without it, -trend has 50,99,max")
 	percentiles.Given = &o.percentilesGiven
@@ -117,6 +118,14 @@ func app() *cli.Command {
 			Given:   &o.levelGiven,
 			Usage:   "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too",
 		},
+		{
+			Name:  "tests",
+			Group: cli.GroupValues,
+			Value: cli.Bool(&o.tests),
+			Not:   "trend",
+			Why:   "it is about a comparison",
+			Usage: "print p= and n= behind each change, as benchstat does",
+		},
 		cli.OmissionOption(&o.Expected),
 		{
 			Name:  "sla",
@@ -132,7 +141,7 @@ func app() *cli.Command {
 			Values: []string{"worse", "pass", "fail"},
 			Value:  cli.Choice(&o.undecided, "worse"),
 			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, " +
-				"but may be chance; pass; or always fail with status 5",
+				"but may be noise; pass; or always fail with status 5",
 		},
 	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {

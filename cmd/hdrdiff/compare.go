@@ -166,14 +166,16 @@ func (c *comparison) pair() {
 func (c *comparison) write() error {
 	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
 	table := report.Table(c.scale, c.figures, c.kind == "markdown", 0, false)
-	sentence := table.Sentence(c.pairs)
+	table.Tests = c.tests
+	headline := table.Headline(c.pairs)
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
 			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "json" {
 			doc := document(c.new)
-			doc.Sentence = sentence
+			doc.Sentence = headline.Sentence
+			doc.Findings = []output.Finding{headline}
 			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
 			doc.Limits = gate.Documents(c.verdicts)
 			return output.JSON(w, doc)
@@ -181,7 +183,7 @@ func (c *comparison) write() error {
 		if logs.ToStdout(c.of) {
 			table.Width, table.Colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
 		}
-		fmt.Fprintf(w, "%s\n\n", table.Escape(sentence))
+		fmt.Fprintf(w, "%s\n\n", table.Escape(table.Wrap(headline.Sentence)))
 		var verdicts func(io.Writer) error
 		if len(c.verdicts) > 0 {
 			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, table.Colour) }

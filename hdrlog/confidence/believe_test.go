@@ -444,7 +444,7 @@ func TestRuns(t *testing.T) {
 				if c.P < 0.05 {
 					equal++
 				}
-				if compare(side, c.Least(95, 1)).P < 0.05 {
+				if compare(side, c.Least(95, 1, 1)).P < 0.05 {
 					found++
 				}
 				need := max(side, int(math.Ceil(float64(side)*c.Times(ratio, bound, 95))))

@@ -1,7 +1,6 @@
 package confidence
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -218,13 +217,17 @@ func geometricMean(x []RunFigure) (mean, variance float64) {
 	return x[0].Value * math.Exp(sum), (squares/(n-1) + slots) / n
 }
 
-// Least returns the change, as a ratio above 1, that such runs mostly find, where Holm corrects for
-// so many comparisons. It is not a number if there is no interval.
-func (c Comparison) Least(level float64, comparisons int) float64 {
+// Least returns the change, as a ratio above 1, that such runs mostly find if it is the only one of
+// so many comparisons. Runs are so many times as many, or as long, as those that were compared. It
+// is not a number if there is no interval.
+func (c Comparison) Least(level float64, comparisons int, times float64) float64 {
 	if math.IsNaN(c.deviation) {
 		return none
 	}
-	return math.Exp(c.found(100-(100-level)/float64(comparisons)) * c.deviation)
+	if c.Seconds == 0 {
+		c.freedom = c.freedom*times + times - 1
+	}
+	return math.Exp(c.found(100-(100-level)/float64(comparisons)) * c.deviation / math.Sqrt(times))
 }
 
 // found returns how many standard errors a change is from a bound if it is found beyond it in four
@@ -246,23 +249,21 @@ func (c Comparison) Times(ratio, bound, level float64) float64 {
 }
 
 // Significant returns which of several comparisons are significant at a level of confidence, after
-// Holm's correction: if nothing changed anywhere, even one of them is significant with a
-// probability of at most 1 - level/100. Pass the P of all comparisons that are shown together. One
-// that is not a number does not count.
+// Hochberg's correction: if nothing changed anywhere, even one of them is significant with a
+// probability of at most 1 - level/100. That holds for comparisons that do not depend on each
+// other, and for figures of runs, which move together. Pass the P of all comparisons that are shown
+// together. One that is not a number does not count.
 func Significant(p []float64, level float64) []bool {
-	significant := make([]bool, len(p))
-	var order []int
-	for n := range p {
-		if !math.IsNaN(p[n]) {
-			order = append(order, n)
+	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(p)), math.IsNaN)
+	most := -1.0
+	for n, v := range sorted {
+		if v*float64(len(sorted)-n) <= 1-level/100 {
+			most = v
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
-	for n, at := range order {
-		if p[at]*float64(len(order)-n) > 1-level/100 {
-			break
-		}
-		significant[at] = true
+	significant := make([]bool, len(p))
+	for n, v := range p {
+		significant[n] = v <= most
 	}
 	return significant
 }

@@ -78,7 +78,7 @@ func (r *Run) Shift(percentile float64) (window int, ok bool) {
 		seen, counts := r.seen[at][span[0]:span[1]], r.counts[span[0]:span[1]]
 		share, part := ratioOf(seen, counts)
 		above[side] = 1 - share
-		if float64(len(part))/AutocorrelationTime(part) < MinIndependent {
+		if float64(len(part))/autocorrelationTime(part) < MinIndependent {
 			return 0, false
 		}
 	}

@@ -41,9 +41,9 @@ func longRunDeviation(residuals []float64) float64 {
 	return math.Hypot(math.Sqrt(2*squares/cosines), farthest)
 }
 
-// AutocorrelationTime returns the number of windows that tell as much as one independent window, at
+// autocorrelationTime returns the number of windows that tell as much as one independent window, at
 // least 1. It adds up the autocorrelations in pairs until a pair is not positive.
-func AutocorrelationTime(residuals []float64) float64 {
+func autocorrelationTime(residuals []float64) float64 {
 	covariance := func(lag int) (sum float64) {
 		for i := lag; i < len(residuals); i++ {
 			sum += residuals[i] * residuals[i-lag]

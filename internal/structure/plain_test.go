@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestStatementsApart finds statements that stand before a condition that does not use what they set, as in
-// "if a = b; c". Such a statement has a line of its own.
+// TestStatementsApart finds statements that stand before a condition that does not use what they
+// set, as in "if a = b; c". Such a statement has a line of its own.
 func TestStatementsApart(t *testing.T) {
 	for _, folder := range []string{"hdrlog", "tags", "output", "internal", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {

@@ -75,13 +75,13 @@ def welch(before, after):
     return {"before": before, "after": after, "ratio": math.exp(b.mean() - a.mean()), "low": math.exp(i.low), "high": math.exp(i.high), "p": float(test.pvalue)}
 
 
-def holm(p):
-    return {"p": p, "significant": [bool(x) for x in multipletests(p, alpha=0.05, method="holm")[0]]}
+def hochberg(p):
+    return {"p": p, "significant": [bool(x) for x in multipletests(p, alpha=0.05, method="simes-hochberg")[0]]}
 
 
 json.dump({
     "runs": [run(windows(1, 120, 0, 0.2)), run(windows(2, 200, 0.8, 0.1)), run(windows(3, 150, 0.3, 0.2, empty=4))],
     "welch": [welch([14.1, 13.2, 15.0], [16.0, 17.5, 16.1]), welch([100, 101, 99, 103, 100.5], [100.2, 99, 104, 101]), welch([5, 9, 7.5, 6.1, 8], [4, 4.1, 3.9])],
-    "holm": [holm([0.001, 0.02, 0.04, 0.6]), holm([0.04, 0.0125, 0.011, 0.026]), holm([0.06, 0.7]), holm([0.012, 0.013, 0.024, 0.05])],
+    "hochberg": [hochberg([0.001, 0.02, 0.04, 0.6]), hochberg([0.04, 0.0125, 0.011, 0.026]), hochberg([0.06, 0.7]), hochberg([0.012, 0.013, 0.024, 0.05]), hochberg([0.03, 0.049, 0.02]), hochberg([0.03, 0.051, 0.024])],
     "quantiles": [{"level": l, "freedom": f, "t": float(stats.t.ppf(0.5 + l / 200, f))} for l in (50, 90, 95, 99, 99.99) for f in (1.7, 4, 8, 30)],
 }, __import__("sys").stdout, separators=(",", ":"))

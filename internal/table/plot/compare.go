@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
@@ -106,12 +107,12 @@ func (g *gathering) comparePage(p *chart.Picture) {
 		}
 		p.Changed[g.series[n].Label] = texts
 	}
-	p.Notes = append(p.Notes, table.Sentence(pairs), output.Legend(pairs)+".")
+	p.Notes = append(p.Notes, table.Headline(pairs).Sentence, output.Legend(pairs)+".")
 }
 
 // pairs compares the series of both groups, and returns them with the table that prints them.
 func (g *gathering) pairs() ([]output.Pair, *output.Table) {
-	figures, err := report.ParseFigures(report.UsualFigures)
+	figures, err := report.ParseFigures(report.ComparedFigures)
 	if err != nil {
 		panic(err) // a test sees it
 	}
@@ -135,7 +136,13 @@ func (g *gathering) pairs() ([]output.Pair, *output.Table) {
 // compare gives a report the sentence and the figures that hdrdiff prints.
 func (g *gathering) compare(p *chart.Picture) {
 	pairs, table := g.pairs()
-	p.Title = cmp.Or(p.Title, table.Sentence(pairs))
+	if p.Title == "" {
+		first, next, some := strings.Cut(table.Headline(pairs).Sentence, ". ")
+		p.Title = strings.TrimSuffix(first, ".")
+		if some {
+			p.Notes = append(p.Notes, next)
+		}
+	}
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have figures.", len(pairs), mostCompared))
 		slices.SortStableFunc(pairs, func(a, b output.Pair) int { return cmp.Compare(highest(b), highest(a)) })

@@ -39,6 +39,9 @@ type Figures struct {
 // UsualFigures are those of summaries.
 const UsualFigures = "50,90,99,99.9,99.99,99.999"
 
+// ComparedFigures are those of comparisons: each figure more asks for more proof of all.
+const ComparedFigures = "50,90,99,99.9"
+
 // ParseFigures reads figures, such as 50,p99.9,max,over(20ms).
 func ParseFigures(list string) (f Figures, err error) {
 	for text := range strings.SplitSeq(list, ",") {

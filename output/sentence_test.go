@@ -1,0 +1,116 @@
+package output
+
+import (
+	"math"
+	"testing"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
+)
+
+// compared returns a pair of summaries of three runs a side, which vary by a percent. The figures
+// after are those before times a factor.
+func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) Pair {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Record(1000, 99_000)
+	h.Record(2000, 1000)
+	s := &Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
+	after := *s
+	c := &Change{
+		Percentiles: make(map[float64]*FigureChange),
+		Before:      []*Summary{s, s, s},
+		After:       []*Summary{&after, &after, &after},
+		level:       95,
+	}
+	change := func(value, factor float64) *FigureChange {
+		if factor == 0 {
+			factor = 1
+		}
+		var before, after []confidence.RunFigure
+		for _, by := range []float64{1 - spread, 1, 1 + spread} {
+			before = append(before, confidence.RunFigure{Value: value * by})
+			after = append(after, confidence.RunFigure{Value: value * by * factor})
+		}
+		return &FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
+	}
+	for _, p := range []float64{50, 90, 99} {
+		c.Percentiles[p] = change(1000+p, factors[p])
+	}
+	c.Percentiles[99.9] = &FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
+	c.Rate, c.Mean = change(100, factors[ofRate]), change(1000, factors[ofMean])
+	return Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
+}
+
+const ofRate, ofMean = -1, -2
+
+// TestCompared: what is proven leads, p99 before the median before others, worse before better;
+// then what looks so, with what would prove it; then within what sides are the same.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		factors map[float64]float64
+		spread  float64
+		want    string
+		weight  Weight
+	}{
+		{"p99 first", map[float64]float64{50: 1.4, 99: 1.3}, 0.01, "SLOWER: p99 of read by 30% (27..33): 1.10 to 1.43 us; p50 by 40%.", Warns},
+		{"the median before others", map[float64]float64{50: 1.2, 90: 1.5, ofMean: 1.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; p90 by 50%, and 1 more.", Warns},
+		{"worse before better", map[float64]float64{50: 1.2, 99: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; but faster: p99 of read by 50.0%.", Warns},
+		{"better", map[float64]float64{50: 0.5}, 0.01, "FASTER: p50 of read by 50.0% (48.9..51.1): 1.05 to 0.525 us.", Notes},
+		{"a rate", map[float64]float64{ofRate: 0.5}, 0.01, "LESS THROUGHPUT: read by 50.0% (48.9..51.1): 100 to 50.0/s.", Warns},
+		{"a rate behind", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; throughput 50.0% lower.", Warns},
+		{"not proven", map[float64]float64{50: 1.1}, 0.04, "NOT PROVEN: p50 of read looks 10% higher (0..20). 3 + 3 runs like these prove 20%; 6 + 6 would prove 11%.", Notes},
+		{"the same", nil, 0.01, "SAME within 2.3% (p99) and 2.3% (p50): no figure changed by more than its noise. A change of 4.7% (p99) or 4.7% (p50) would have been seen. Too little data to judge p99.9.", Notes},
+		{"noise", nil, 0.2, "NOT PROVEN: no figure changed by more than its noise, which can hide a change of 59% (p99) and 59% (p50). 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to judge p99.9.", Notes},
+	} {
+		pairs := []Pair{compared(t, "read", test.factors, test.spread)}
+		Correct(pairs, []float64{50, 90, 99, 99.9})
+		table := &Table{Scale: Scale{Ratio: 1000, Unit: "us"}, Percentiles: []float64{50, 90, 99, 99.9}}
+		f := table.Headline(pairs)
+		if f.Sentence != test.want || f.Weight != test.weight {
+			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
+		}
+	}
+}
+
+// TestSigns: a cell agrees with the headline.
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	pairs := []Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
+	Correct(pairs, []float64{50, 90, 99, 99.9})
+	table := &Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
+	_, rows := table.Changes(pairs[0])
+	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "?+0.0%", "?+0.0%"}
+	for n, text := range rows[2] {
+		if text != want[n] {
+			t.Errorf("cell %d: %q, want %q", n, text, want[n])
+		}
+	}
+}
+
+// TestFew: a percentile with fewer than ten values above it in one of the runs takes part in
+// nothing.
+func TestFew(t *testing.T) {
+	t.Parallel()
+	run := func(values int64) *Summary {
+		h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Record(100, values)
+		return &Summary{Histogram: h, Period: 1000}
+	}
+	before := []*Summary{run(2000), run(2000), run(2000)}
+	for values, few := range map[int64]bool{1000: false, 999: true} {
+		after := []*Summary{run(2000), run(values), run(2000)}
+		c := NewRunsChange(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
+			t.Errorf("%d values: %v, want %v", values, got, few)
+		}
+	}
+}
