@@ -1,7 +1,6 @@
 package chart_test
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -9,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page/pagetest"
 )
 
@@ -24,8 +23,8 @@ func TestEvenRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
-	var interval chart.Interval
+	c := &collect.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	var interval collect.Interval
 	pagetest.Measure(c, 0, 1, h, &interval)
 	if err := c.Add("", "", &interval); err != nil {
 		t.Fatal(err)
@@ -106,26 +105,6 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestCollectorKinds proves that a picture names the series whose histograms do not add up.
-func TestCollectorKinds(t *testing.T) {
-	t.Parallel()
-	double, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
-	for i, h := range []*histogram.Histogram{pagetest.HistogramOf(t, 3, []int64{1}), double} {
-		var interval chart.Interval
-		pagetest.Measure(c, float64(i), 1, h, &interval)
-		if err := c.Add("", "read", &interval); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.Picture(chart.New(chart.Heatmap), 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestCaption proves which parts a caption has.
 func TestCaption(t *testing.T) {
 	t.Parallel()
@@ -157,48 +136,6 @@ func TestShare(t *testing.T) {
 		if got := p.Moments()[0].Share; got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
 		}
-	}
-}
-
-// TestSpike proves that the highest value of a million intervals is in the picture, and a page,
-// though most are not.
-func TestSpike(t *testing.T) {
-	t.Parallel()
-	const intervals, at, spike = 1_000_000, 777_777, 987_654_321
-	c := pagetest.Timeline(100)
-	c.Ratio = 1
-	var quiet, loud chart.Interval
-	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{1000, 2000}), &quiet)
-	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{spike}), &loud)
-	for i := range intervals {
-		interval := quiet
-		if i == at {
-			interval = loud
-		}
-		interval.Set(int64(1000*i), int64(1000*i+1000), interval.Values()[0]+float64(i%7))
-		if err := c.Add("", "", &interval); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, err := c.Picture(chart.New(chart.Timeline), 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	thin := chart.Runs(p.Series[0].Lines[0].Points, intervals)
-	if len(thin) != 1 || len(thin[0]) > 4*1001 {
-		t.Fatalf("%d runs, %d points", len(thin), len(thin[0]))
-	}
-	highest, lowest := thin[0][0], thin[0][0]
-	for _, point := range thin[0] {
-		if point.Value > highest.Value {
-			highest = point
-		}
-		if point.Value < lowest.Value {
-			lowest = point
-		}
-	}
-	if highest.Start != 1000*at || highest.Value < spike || lowest.Value != quiet.Values()[0] {
-		t.Errorf("highest %+v, lowest %+v", highest, lowest)
 	}
 }
 

@@ -95,9 +95,9 @@ func (f *filler) add(s *Series) {
 		w := &s.Windows[i]
 		next := f.stretchOf(w)
 		next.perSecond /= float64(max(s.Runs, 1))
-		if next != at || w.counts.Layout() != layout {
+		if next != at || w.Counts.Layout() != layout {
 			f.spread(at, layout, counts, s.Unit)
-			at, layout = next, w.counts.Layout()
+			at, layout = next, w.Counts.Layout()
 		}
 		for index, n := range w.Histogram(&f.scratch).Slots() {
 			if index >= len(counts) {
@@ -201,6 +201,9 @@ func GridColumns(length, from, to, most float64) int {
 	}
 	return max(int(math.Round(columns)), 1)
 }
+
+// slotWidth is more than the width of a slot of windows' counts, as a part of its lowest value.
+const slotWidth = 0.01
 
 // Values calls a function with the highest value of each window that has values, and with its
 // lowest one and the lowest above 0 if they may be the lowest of all.

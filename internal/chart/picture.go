@@ -86,6 +86,9 @@ type Picture struct {
 	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
 	// own.
 	WindowMillis int64 `json:"-"`
+	// Widen merges windows that count from an origin into those of a width. A page that has no room
+	// for all of them asks for that.
+	Widen func(all []Window, width, origin int64) ([]Window, error) `json:"-"`
 	// Aggregate is the length of the windows whose intervals were merged before they were measured,
 	// or 0.
 	Aggregate int64 `json:"-"`

@@ -118,3 +118,18 @@ func Highest[T any](all []T, highest func(*T) float64, most int) (shown, rest []
 	slices.SortStableFunc(sorted, func(a, b T) int { return cmp.Compare(highest(&b), highest(&a)) })
 	return sorted[:most], sorted[most:]
 }
+
+// PageColumns is how many columns the lines of a page are thinned to: several times the width of a
+// screen, so that there is something to zoom into.
+const PageColumns = 4000
+
+// SplitAt splits points, which are in order of time, into those that start before a time, and the
+// others.
+func SplitAt(points []Point, start int64) (before, after []Point) {
+	n, _ := slices.BinarySearchFunc(points, float64(start), func(p Point, start float64) int { return cmp.Compare(p.Start, start) })
+	return points[:n], points[n:]
+}
+
+// Thinned thins the points of a line, which are in order of time, to four in each column of a width
+// in milliseconds.
+func Thinned(points []Point, width float64) []Point { return slices.Concat(Runs(points, width)...) }

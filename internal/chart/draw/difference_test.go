@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page/pagetest"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	const columns, rows, low, high = 12, 25, 1e3, 1e9
-	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	c := &collect.Collector{WindowBytes: 1 << 20, Ratio: 1}
 	random := rand.New(rand.NewSource(5))
 	counts := [2][columns * (rows + 1)]float64{}
 	for side, length := range []int{1, 2} { // a column has two seconds
@@ -31,7 +32,7 @@ func TestChanges(t *testing.T) {
 				values = append(values, int64(v))
 				counts[side][start/2*(rows+1)+row]++
 			}
-			var interval chart.Interval
+			var interval collect.Interval
 			pagetest.Measure(c, float64(start), float64(length), pagetest.HistogramOf(t, 3, values), &interval)
 			group := []string{"before", "after"}[side]
 			if err := c.Add(group, group+" read", &interval); err != nil {

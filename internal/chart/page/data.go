@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 )
 
 const (
-	// mostLines is the number of series that get a line of their own.
-	mostLines = 12
+	// MostLines is the number of series that get a line of their own.
+	MostLines = 12
 	// restColumns is how many columns the lines of other series are thinned to.
 	restColumns = 500
 	// pageSize is the limit of a page's data in bytes, if none is given.
@@ -34,7 +32,7 @@ func New(p *chart.Picture) (*Data, error) {
 		if last {
 			most = 0
 		}
-		d := dataOf(&own, width, columns, math.MaxInt64, most)
+		d := DataOf(&own, width, columns, math.MaxInt64, most)
 		size := d.Rows.Size()
 		if size <= limit || last {
 			return d, nil
@@ -44,7 +42,7 @@ func New(p *chart.Picture) (*Data, error) {
 			width, own.Series = chart.Wider(width), slices.Clone(own.Series)
 			for i := range own.Series {
 				s, err := &own.Series[i], error(nil)
-				if s.Windows, err = chart.Widened(s.Windows, width, p.Origin); err != nil {
+				if s.Windows, err = p.Widen(s.Windows, width, p.Origin); err != nil {
 					return nil, fmt.Errorf("%s: %w", chart.Named(s.Label), err)
 				}
 			}
@@ -59,10 +57,10 @@ func countWindows(all []chart.Series) (n int) {
 	return n
 }
 
-// dataOf returns the data of a page: with windows of a width, and lines thinned to columns up to
+// DataOf returns the data of a page: with windows of a width, and lines thinned to columns up to
 // where those that are recent begin. Rows that take more than most bytes have only a size, unless
 // most is 0.
-func dataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
+func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
 	own := *p
 	own.Unit = axis.Spelled(p.Unit)
 	own.Marks = some(p.Marks)
@@ -139,9 +137,9 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 
 // addSeries adds series with their lines and windows, or with their curves if they have no times.
 func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
-	shown, rest := chart.Highest(series, (*chart.Series).Max, mostLines)
+	shown, rest := chart.Highest(series, (*chart.Series).Max, MostLines)
 	if timed := out.To > out.From; len(rest) > 0 && timed {
-		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", len(series), mostLines))
+		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", len(series), MostLines))
 	} else if len(rest) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("The other %d are not drawn here.", len(rest)))
 		rest = nil
@@ -183,13 +181,9 @@ func addWindows(rows *Rows, index int, s *chart.Series) {
 	var counts []byte
 	for n, w := range s.Windows {
 		if n == 0 {
-			addLayout(rows, index, w.Layout(), s.Unit)
+			rows.LayoutOf(index, w.Counts.Layout(), s.Unit)
 		}
 		counts = w.AppendCounts(counts[:0])
 		rows.Window(index, &w, counts)
 	}
-}
-
-func addLayout(rows *Rows, index int, layout histogram.Layout, unit float64) {
-	rows.Layout(index, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, unit)
 }

@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/klauspost/compress/flate"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
 )
 
@@ -76,6 +78,11 @@ func (r *Rows) Layout(series, half, shift int, unit float64) {
 	r.begin(layoutRow, series)
 	r.uvarints(uint64(half), uint64(shift))
 	r.floats(unit)
+}
+
+// LayoutOf adds a row for a layout, in which a value of 1 is unit in the unit of the page.
+func (r *Rows) LayoutOf(series int, layout histogram.Layout, unit float64) {
+	r.Layout(series, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, unit)
 }
 
 // Window adds a row with counts.

@@ -10,6 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
@@ -40,10 +41,10 @@ type Page struct {
 	title     string
 	limits    []gate.Limit
 	inputs    func() []live.Progress
-	page      page.Live
+	page      collect.Live
 	scaled    bool
 	look      chart.Picture // its limits, its unit, and what is not known of that
-	interval  chart.Interval
+	interval  collect.Interval
 	series    []page.Series // as viewers have them
 	shown     []page.Input
 	before    map[string]live.Progress // how the inputs were, by name
@@ -72,7 +73,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 		tags:    map[string]bool{},
 	}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
-	p.page = page.Live{Type: chart.Timeline, Dress: p.dress, Collector: chart.Collector{
+	p.page = collect.Live{Type: chart.Timeline, Dress: p.dress, Collector: collect.Collector{
 		Measures:    chart.Timeline.Measures(levels),
 		Ratio:       1,
 		WindowBytes: 2 * pageBytes,

@@ -21,6 +21,7 @@ import (
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
@@ -183,7 +184,7 @@ type gathering struct {
 	headers *logs.Logs        // all of them
 	labels  map[string]string // of inputs, by name
 
-	collector chart.Collector
+	collector collect.Collector
 	failed    error                        // of the collector
 	series    []chart.Series               // with their curves, in the order of the inputs
 	believed  []*output.Summary            // of the first series, by index
@@ -267,9 +268,9 @@ func (g *gathering) readLog(s, one *scan.Scan, label string) (err error) {
 			return err
 		}
 	}
-	if errors.Is(g.failed, chart.ErrPoints) {
+	if errors.Is(g.failed, collect.ErrPoints) {
 		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: -agg with a longer time makes fewer",
-			axis.Length(g.Aggregate), chart.Counted(chart.MostPoints-1, "window"))
+			axis.Length(g.Aggregate), chart.Counted(collect.MostPoints-1, "window"))
 	}
 	if g.failed != nil {
 		return g.failed
@@ -328,7 +329,7 @@ func (g *gathering) collect(one *scan.Scan, o summary.Options, label string, sta
 	for n := range factors {
 		factors[n] = g.headers.LogFactor(one.Inputs[n].Name)
 	}
-	var i chart.Interval
+	var i collect.Interval
 	p := g.collector.Flow(func(r *flow.Result, w *flow.Window) error {
 		*start = min(*start, r.Visit.LogStart)
 		if one.ByTime {

@@ -14,6 +14,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -21,7 +22,7 @@ import (
 
 // Collect returns the picture of intervals made by step, which returns an interval's series and its
 // values.
-func Collect(t testing.TB, kind *chart.Type, c *chart.Collector, intervals int, step func(i int) (label string, start, length float64, values []int64)) *chart.Picture {
+func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int, step func(i int) (label string, start, length float64, values []int64)) *chart.Picture {
 	t.Helper()
 	if c.Ratio == 0 {
 		c.Ratio = 1
@@ -71,12 +72,12 @@ func tagOf(label string) []byte {
 }
 
 // Gather lets c gather logs, whose tags are labels. With little memory, batches are small.
-func Gather(c *chart.Collector, logs ...[]byte) error {
+func Gather(c *collect.Collector, logs ...[]byte) error {
 	s := &scan.Scan{Workers: 2, Memory: ledger.New(8 << 20), Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
 	for n, log := range logs {
 		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
 	}
-	var interval chart.Interval
+	var interval collect.Interval
 	p := c.Flow(func(r *flow.Result, w *flow.Window) error {
 		c.Measure(r, w, &interval)
 		return c.Add("", labelOf(r.Row), &interval)
@@ -95,7 +96,7 @@ func labelOf(tag []byte) string {
 
 // Measure takes from an interval what c needs, which has no windows. Start and length are in
 // seconds.
-func Measure(c *chart.Collector, start, length float64, h *histogram.Histogram, into *chart.Interval) {
+func Measure(c *collect.Collector, start, length float64, h *histogram.Histogram, into *collect.Interval) {
 	i := &hdrlog.Interval{Start: start, Length: length}
 	var figures []output.Figure
 	switch f := c.Flow(nil, nil).(type) {
@@ -127,8 +128,8 @@ func HistogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram 
 }
 
 // Timeline returns a collector of percentiles.
-func Timeline(percentiles ...float64) *chart.Collector {
-	c := &chart.Collector{}
+func Timeline(percentiles ...float64) *collect.Collector {
+	c := &collect.Collector{}
 	for _, p := range percentiles {
 		c.Measures = append(c.Measures, chart.AtPercentile(p))
 	}

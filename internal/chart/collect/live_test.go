@@ -1,4 +1,4 @@
-package page_test
+package collect_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
@@ -31,11 +32,11 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	const origin, limit = 1468800000000, 1 << 20
 	seconds := clitest.Rounds(100_000)
-	l := page.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: chart.Collector{
+	l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{
 		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, WindowBytes: limit, Step: 1000,
 	}}
 	h := pagetest.HistogramOf(t, 3, []int64{100, 2000, 30000})
-	var interval chart.Interval
+	var interval collect.Interval
 	var d *page.Data
 	var last *page.Rows
 	all, updates := 0, 0
@@ -134,10 +135,10 @@ func TestLiveUnits(t *testing.T) {
 	h := pagetest.HistogramOf(t, 3, []int64{100, 2000, 30000})
 	var want string
 	for _, unit := range []struct{ ratio, factor float64 }{{1e3, 0}, {1e3, 1}, {1e6, 1000}} {
-		l := page.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: chart.Collector{
+		l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{
 			Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: unit.ratio, WindowBytes: 1 << 20, Step: 1000,
 		}}
-		interval := chart.Interval{Factor: unit.factor}
+		interval := collect.Interval{Factor: unit.factor}
 		var got string
 		for s := range int64(3) {
 			var sum merge.Sum

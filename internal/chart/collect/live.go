@@ -1,4 +1,4 @@
-package page
+package collect
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page"
 )
 
 // Live gathers windows for a page that is shown while logs are written. Its memory has a bound,
@@ -13,7 +14,7 @@ import (
 type Live struct {
 	// Collector gathers. Its fields, Step among them, are set before the first window. Aggregate
 	// is 0.
-	Collector chart.Collector
+	Collector Collector
 	// Dress gives a picture its looks.
 	Dress func(p *chart.Picture)
 	// Type is the type of the chart over time.
@@ -28,7 +29,7 @@ type Live struct {
 	index         map[string]int
 	layouts       []histogram.Layout // by series
 	lines         []int              // which measures have one
-	pending       Rows
+	pending       page.Rows
 	to            int64
 	// stale is set if the page needs all data anew: there is a new series, or windows were merged.
 	stale bool
@@ -36,7 +37,7 @@ type Live struct {
 
 // Add adds an interval, measured with l.Collector, to the series with a label. LogStart, in
 // milliseconds since the epoch, is time 0 of the page if the interval is the first.
-func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
+func (l *Live) Add(label string, logStart int64, i *Interval) error {
 	if !l.started {
 		l.origin = logStart
 		l.started = true
@@ -58,10 +59,10 @@ func (l *Live) Add(label string, logStart int64, i *chart.Interval) error {
 	w.Begin = w.Begin - l.origin
 	w.End = w.End - l.origin
 	l.to = max(l.to, w.End)
-	layout := w.Layout()
+	layout := w.Counts.Layout()
 	rows := &l.pending
 	if layout != l.layouts[n] {
-		addLayout(rows, n, layout, l.Collector.UnitOf(label, layout))
+		rows.LayoutOf(n, layout, l.Collector.UnitOf(label, layout))
 	}
 	rows.Window(n, &w, w.AppendCounts(nil))
 	for line, measure := range l.lines {
@@ -84,7 +85,7 @@ func (l *Live) Forget(time int64) {
 func (l *Live) Stale() bool { return l.stale }
 
 // Data returns all data of the page.
-func (l *Live) Data() (*Data, error) {
+func (l *Live) Data() (*page.Data, error) {
 	c := &l.Collector
 	var sorted []chart.Series
 	for _, label := range slices.Sorted(slices.Values(c.Labels())) {
@@ -100,10 +101,10 @@ func (l *Live) Data() (*Data, error) {
 	if recent > math.MinInt64 {
 		recent -= l.origin
 	}
-	d := dataOf(p, width, chart.PageColumns, recent, 0)
-	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= mostLines
+	d := page.DataOf(p, width, chart.PageColumns, recent, 0)
+	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= page.MostLines
 	if recent > d.From && width > c.Step {
-		d.Recent = &Recent{From: recent, Window: c.Step}
+		d.Recent = &page.Recent{From: recent, Window: c.Step}
 	}
 	l.lines = nil
 	for _, name := range d.Measures {
@@ -117,16 +118,16 @@ func (l *Live) Data() (*Data, error) {
 	l.recent = before
 	l.stale = false
 	l.to = d.To
-	l.pending = Rows{}
+	l.pending = page.Rows{}
 	return d, nil
 }
 
 // Update returns what was added since Data or Update was called last. It is false if that is
 // nothing.
-func (l *Live) Update() (u *Update, some bool) {
+func (l *Live) Update() (u *page.Update, some bool) {
 	rows := l.pending
-	l.pending = Rows{}
-	return &Update{To: l.to, Rows: &rows, Marks: []chart.Mark{}, Inputs: []Input{}}, !rows.Empty()
+	l.pending = page.Rows{}
+	return &page.Update{To: l.to, Rows: &rows, Marks: []chart.Mark{}, Inputs: []page.Input{}}, !rows.Empty()
 }
 
 // Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first

@@ -1,4 +1,6 @@
-package chart
+// Package collect gathers intervals for pictures: the points of lines, and windows with counts,
+// whose memory has a bound. Times are milliseconds.
+package collect
 
 import (
 	"cmp"
@@ -13,55 +15,16 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/flow"
 	"hdrkit/output"
 )
 
-// A Measure is the value that a line shows of an interval.
-type Measure struct {
-	Name string
-	output.Figure
-}
-
-// AtPercentile measures the value at a percentile, 0 to 100; at 100 it is the maximum.
-func AtPercentile(percentile float64) Measure {
-	if percentile >= 100 {
-		return Measure{maximum, output.Figure{Name: output.Max}}
-	}
-	return Measure{percent(percentile), output.Figure{Percentile: percentile}}
-}
-
-// RateName is the name of lines of rates.
-const RateName = "values/s"
-
-// PerSecond measures the number of values per second.
-func PerSecond() Measure { return Measure{RateName, output.Figure{Name: output.Throughput}} }
-
-// of returns the value, not a number if there is none.
-func (m *Measure) of(s *output.Stats, seconds, ratio float64) float64 {
-	v := m.Figure.Of(s, seconds).Float()
-	switch {
-	case !m.Unitless():
-		return unit.Divide(v, ratio)
-	case seconds > 0:
-		return v
-	}
-	return math.NaN()
-}
-
-// figuresOf returns the figures that measures need.
-func figuresOf(measures []Measure) (all []output.Figure) {
-	for _, m := range measures {
-		all = append(all, m.Figure)
-	}
-	return all
-}
-
 // A Collector gathers intervals for a picture.
 type Collector struct {
 	// Measures are the lines of each series. A chart without lines has none.
-	Measures []Measure
+	Measures []chart.Measure
 	// Ratio is the number by which values are divided.
 	Ratio float64
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
@@ -69,7 +32,7 @@ type Collector struct {
 	Aggregate int64
 	// Totals are the lines of all series together, if there are any. Aggregate is set then. If the
 	// series do not add up, the last one alone is left, which is the rate.
-	Totals []Measure
+	Totals []chart.Measure
 	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
 	// may take. If they need more, neighbours in time are merged. 0 keeps none.
 	WindowBytes int
@@ -110,11 +73,11 @@ type gathered struct {
 	label    string
 	group    string
 	ratio    float64
-	measures []Measure
-	lines    [][]Point // by measure
-	most     int       // points of a line
-	windows  []Window  // if WindowBytes is set
-	bytes    int       // that the windows take
+	measures []chart.Measure
+	lines    [][]chart.Point // by measure
+	most     int             // points of a line
+	windows  []window        // if WindowBytes is set
+	bytes    int             // that the windows take
 	paged    bool
 }
 
@@ -122,10 +85,10 @@ type gathered struct {
 func (g *gathered) unit(layout histogram.Layout) float64 { return cmp.Or(layout.Ratio, 1) / g.ratio }
 
 // add adds a point to a line.
-func (g *gathered) add(n int, p Point) {
+func (g *gathered) add(n int, p chart.Point) {
 	line := append(g.lines[n], p)
 	if len(line) == g.most { // half as many are left
-		line = thinned(line, (line[len(line)-1].End-line[0].Start)*8/float64(g.most))
+		line = chart.Thinned(line, (line[len(line)-1].End-line[0].Start)*8/float64(g.most))
 	}
 	g.lines[n] = line
 }
@@ -136,7 +99,7 @@ type Interval struct {
 	// same for all intervals of a series.
 	Factor float64
 
-	window  Window // without counts
+	window  window // without counts
 	stats   output.Stats
 	seconds float64
 	ratio   float64      // what values are divided by
@@ -148,9 +111,9 @@ type Interval struct {
 
 // Window returns the interval as a window, whose counts are those of the interval until it is
 // measured again.
-func (i *Interval) Window() Window {
-	w := i.window
-	w.counts, w.Sum = i.rough, unit.Divide(w.Sum, i.ratio)
+func (i *Interval) Window() chart.Window {
+	w := i.window.Window
+	w.Counts, w.Sum = i.rough, unit.Divide(w.Sum, i.ratio)
 	return w
 }
 
@@ -165,7 +128,7 @@ const windowRoom = 16 << 20
 // Flow returns what the collector needs of a scan. Emit takes the results, with the window if they
 // are of windows, and may add them with [Collector.Measure] and [Collector.Add].
 func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(*flow.Window) error) flow.Flow {
-	figures, digits := append(figuresOf(c.Measures), output.Figure{Name: output.Count}), 0
+	figures, digits := append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Count}), 0
 	if c.WindowBytes > 0 {
 		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
 	}
@@ -199,7 +162,7 @@ func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 	into.stats = r.Stats
 	into.rough = &r.Coarse
 	into.seconds = v.Length
-	w := Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}
+	w := window{Window: chart.Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}}
 	w.Begin, w.End = v.StartMillis(), v.EndMillis()
 	if of != nil {
 		into.seconds = float64(of.Rate.Millis) / 1000
@@ -216,7 +179,7 @@ func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
 // times are those of the window: the intervals of several logs begin at different times.
 func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
-	into.stats, into.seconds = output.FiguresOf(h, append(figuresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded.Millis)/1000
+	into.stats, into.seconds = output.FiguresOf(h, append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded.Millis)/1000
 	into.stats.Moved = m.Recorded.Moved
 	into.rough = nil
 	if c.WindowBytes > 0 {
@@ -226,21 +189,21 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 		}
 		into.rough = &into.own
 	}
-	c.measure(Window{
+	c.measure(window{Window: chart.Window{
 		Start:     m.Window.Start,
 		Begin:     m.Window.Start,
 		End:       m.Window.End,
 		Intervals: m.Intervals(),
-	}, into)
+	}}, into)
 	return nil
 }
 
-func (c *Collector) measure(w Window, into *Interval) {
+func (c *Collector) measure(w window, into *Interval) {
 	into.ratio = c.ratio(into.Factor)
 	s := &into.stats
 	into.values = into.values[:0]
 	for n := range c.Measures {
-		into.values = append(into.values, c.Measures[n].of(s, into.seconds, into.ratio))
+		into.values = append(into.values, c.Measures[n].Of(s, into.seconds, into.ratio))
 	}
 	w.Count, w.Max = s.Count, unit.Divide(s.Max.Float(), into.ratio)
 	if s.Count > 0 {
@@ -259,11 +222,8 @@ func (c *Collector) ratio(factor float64) float64 { return c.Ratio / cmp.Or(fact
 // more than a hundredth of the value that it stands for.
 const windowDigits = 2
 
-// slotWidth is more than the width of a slot of windows' counts, as a part of its lowest value.
-const slotWidth = 0.01
-
-// Add adds an interval to the series with a label. Group is that of [Series]. The error is that of
-// [histogram.Histogram.Add].
+// Add adds an interval to the series with a label. Group is that of [chart.Series]. The error is
+// that of [histogram.Histogram.Add].
 func (c *Collector) Add(group, label string, i *Interval) error {
 	g := c.at(group, label)
 	g.ratio = c.ratio(i.Factor)
@@ -273,7 +233,7 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	w := i.window
 	for n, v := range i.values {
 		if i.of == nil {
-			g.add(n, Point{float64(w.Start), float64(w.Start + w.Length()), v})
+			g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.Start + w.Length()), Value: v})
 		} else {
 			g.addStep(n, &w, v)
 		}
@@ -290,13 +250,13 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 }
 
 // addStep adds the point of a window. Logs may begin at different times.
-func (g *gathered) addStep(n int, w *Window, v float64) {
+func (g *gathered) addStep(n int, w *window, v float64) {
 	if line := g.lines[n]; len(line) > 0 {
 		if last := &line[len(line)-1]; last.Start < float64(w.Start) {
 			last.End = min(last.End, float64(w.Start))
 		}
 	}
-	g.add(n, Point{float64(w.Start), float64(w.End), v})
+	g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.End), Value: v})
 }
 
 // addTotal adds what a series has in a window to what all have in it.
@@ -345,12 +305,12 @@ func (c *Collector) measureTotal() error {
 		if err != nil {
 			return err
 		}
-		s = output.FiguresOf(h, figuresOf(c.Totals), output.Stats{})
+		s = output.FiguresOf(h, chart.FiguresOf(c.Totals), output.Stats{})
 	}
 	s.Moved = c.all.Rate.Moved
-	w := Window{Start: hdrlog.Millis(c.all.First), End: c.end - c.from}
+	w := window{Window: chart.Window{Start: hdrlog.Millis(c.all.First), End: c.end - c.from}}
 	for n := range c.Totals {
-		c.total.addStep(n, &w, c.Totals[n].of(&s, float64(c.all.Rate.Any)/1000, c.total.ratio))
+		c.total.addStep(n, &w, c.Totals[n].Of(&s, float64(c.all.Rate.Any)/1000, c.total.ratio))
 	}
 	c.all.Release()
 	c.all = nil
@@ -358,7 +318,7 @@ func (c *Collector) measureTotal() error {
 }
 
 // addWindow adds a window, whose counts are apart, to a series.
-func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
+func (c *Collector) addWindow(g *gathered, w *window, counts *merge.Sum) error {
 	if c.WindowBytes == 0 {
 		return nil
 	}
@@ -373,7 +333,7 @@ func (c *Collector) addWindow(g *gathered, w *Window, counts *merge.Sum) error {
 func (c *Collector) AddCounts(label string, left *flow.Window) error {
 	g := c.series[label]
 	n := len(g.windows) - 1
-	for WindowAt(g.windows[n].Start, c.width) != WindowAt(left.Window.Start, c.width) {
+	for chart.WindowAt(g.windows[n].Start, c.width) != chart.WindowAt(left.Window.Start, c.width) {
 		n--
 	}
 	w := &g.windows[n]
@@ -397,13 +357,13 @@ func (c *Collector) grown(bytes int) error {
 func (c *Collector) Forget(time int64) (some bool) {
 	for label, g := range c.series {
 		n := len(g.windows)
-		g.windows = slices.DeleteFunc(g.windows, func(w Window) bool { return w.End <= time })
+		g.windows = slices.DeleteFunc(g.windows, func(w window) bool { return w.End <= time })
 		if len(g.windows) == n {
 			continue
 		}
 		some = true
 		for i, line := range g.lines {
-			g.lines[i] = slices.DeleteFunc(line, func(p Point) bool { return p.End <= float64(time) })
+			g.lines[i] = slices.DeleteFunc(line, func(p chart.Point) bool { return p.End <= float64(time) })
 		}
 		c.bytes, g.bytes = c.bytes-g.bytes, 0
 		for i := range g.windows {
@@ -437,7 +397,7 @@ func (c *Collector) at(group, label string) *gathered {
 			c.series = map[string]*gathered{}
 			c.total = gathered{
 				measures: c.Totals,
-				lines:    make([][]Point, len(c.Totals)),
+				lines:    make([][]chart.Point, len(c.Totals)),
 				most:     cmp.Or(c.most, MostPoints),
 			}
 			c.width = max(c.Step, 1)
@@ -451,7 +411,7 @@ func (c *Collector) at(group, label string) *gathered {
 			label:    label,
 			group:    group,
 			measures: c.Measures,
-			lines:    make([][]Point, len(c.Measures)),
+			lines:    make([][]chart.Point, len(c.Measures)),
 			most:     cmp.Or(c.most, MostPoints),
 			paged:    c.Paged,
 		}
@@ -475,7 +435,7 @@ func (c *Collector) bound() error {
 	limit := c.WindowBytes
 	if c.Step > 0 { // make room for a while, so that this is seldom
 		limit = limit / 4 * 3
-		c.recent = WindowAt(c.newest(limit/3)+c.Step-1, c.Step)
+		c.recent = chart.WindowAt(c.newest(limit/3)+c.Step-1, c.Step)
 		c.thin()
 		if err := c.widen(); err != nil {
 			return err
@@ -485,7 +445,7 @@ func (c *Collector) bound() error {
 		if c.width >= 1<<40 { // there is nothing left to merge
 			return c.tooWide(limit)
 		}
-		c.width = Wider(c.width)
+		c.width = chart.Wider(c.width)
 		if err := c.widen(); err != nil {
 			return err
 		}
@@ -524,7 +484,7 @@ func (c *Collector) widen() error {
 	c.bytes = 0
 	for _, g := range c.series {
 		if err := g.widen(c.width, c.recent); err != nil {
-			return fmt.Errorf("%s: %w", Named(g.label), err)
+			return fmt.Errorf("%s: %w", chart.Named(g.label), err)
 		}
 		c.bytes += g.bytes
 	}
@@ -554,23 +514,12 @@ func (c *Collector) newest(bytes int) int64 {
 func (c *Collector) thin() {
 	for _, g := range c.series {
 		for n, line := range g.lines {
-			old, recent := SplitAt(line, c.recent)
+			old, recent := chart.SplitAt(line, c.recent)
 			if len(old) > 0 {
-				g.lines[n] = append(thinned(old, (old[len(old)-1].End-old[0].Start)/PageColumns), recent...)
+				g.lines[n] = append(chart.Thinned(old, (old[len(old)-1].End-old[0].Start)/chart.PageColumns), recent...)
 			}
 		}
 	}
-}
-
-// PageColumns is how many columns the lines of a page are thinned to: several times the width of a
-// screen, so that there is something to zoom into.
-const PageColumns = 4000
-
-// SplitAt splits points, which are in order of time, into those that start before a time, and the
-// others.
-func SplitAt(points []Point, start int64) (before, after []Point) {
-	n, _ := slices.BinarySearchFunc(points, float64(start), func(p Point, start float64) int { return cmp.Compare(p.Start, start) })
-	return points[:n], points[n:]
 }
 
 // MostPoints is the number of points at which a line is thinned: several times what a page shows.
@@ -580,14 +529,10 @@ const MostPoints = 256 << 10
 // ErrPoints is the error for too many points of lines that must not be thinned.
 var ErrPoints = errors.New("too many windows")
 
-// thinned thins the points of a line, which are in order of time, to four in each column of a width
-// in milliseconds.
-func thinned(points []Point, width float64) []Point { return slices.Concat(Runs(points, width)...) }
-
 // Picture returns what was gathered as a picture with some looks, whose time 0 is origin, in
 // milliseconds since the epoch. Series are those that are known already, to which it adds lines and
 // windows. The others follow in the order of their first intervals.
-func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Picture, error) {
+func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Series) (*chart.Picture, error) {
 	if err := c.measureTotal(); err != nil {
 		return nil, err
 	}
@@ -608,7 +553,7 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 	}
 	for _, label := range c.order {
 		if !named[label] {
-			p.Series = append(p.Series, Series{Label: label})
+			p.Series = append(p.Series, chart.Series{Label: label})
 		}
 	}
 	for i := range p.Series {
@@ -620,34 +565,27 @@ func (c *Collector) Picture(looks *Picture, origin int64, known []Series) (*Pict
 		s.Group, s.Lines = g.group, g.linesFrom(origin)
 		if c.WindowBytes > 0 {
 			all := slices.Clone(g.windows)
-			for n := range all {
-				all[n].Sum, all[n].rest = unit.Divide(all[n].Sum+all[n].rest, g.ratio), 0
-			}
 			layout, err := refine(all)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", Named(s.Label), err)
+				return nil, fmt.Errorf("%s: %w", chart.Named(s.Label), err)
 			}
-			for i := range all {
-				all[i].Start -= origin
-				all[i].Begin -= origin
-				all[i].End -= origin
-			}
-			s.Windows, s.Unit = all, g.unit(layout)
+			s.Windows, s.Unit = finished(all, origin, g.ratio), g.unit(layout)
 		}
 	}
+	p.Widen = Widened
 	p.Span = c.span(append(p.Series, p.Total))
 	return p, nil
 }
 
 // span returns the time that a point of a line stands for, if the lines are those of all.
-func (c *Collector) span(all []Series) string {
+func (c *Collector) span(all []chart.Series) string {
 	size := c.Aggregate
 	if size == 0 {
 		return "each interval"
 	}
 	for _, s := range all {
 		for _, line := range s.Lines {
-			if slices.ContainsFunc(line.Points, func(p Point) bool { return p.End-p.Start > 1.5*float64(size) }) {
+			if slices.ContainsFunc(line.Points, func(p chart.Point) bool { return p.End-p.Start > 1.5*float64(size) }) {
 				return axis.Length(size) + " windows, or of an interval that is longer"
 			}
 		}
@@ -656,15 +594,15 @@ func (c *Collector) span(all []Series) string {
 }
 
 // linesFrom returns the lines, whose times count from origin.
-func (g *gathered) linesFrom(origin int64) (lines []Line) {
+func (g *gathered) linesFrom(origin int64) (lines []chart.Line) {
 	for n, m := range g.measures {
 		points := slices.Clone(g.lines[n])
 		for i := range points {
 			points[i].Start -= float64(origin)
 			points[i].End -= float64(origin)
 		}
-		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.Middle(), b.Middle()) })
-		lines = append(lines, Line{Name: m.Name, Points: points})
+		slices.SortStableFunc(points, func(a, b chart.Point) int { return cmp.Compare(a.Middle(), b.Middle()) })
+		lines = append(lines, chart.Line{Name: m.Name, Points: points})
 	}
 	return lines
 }

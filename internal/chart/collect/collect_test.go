@@ -1,4 +1,4 @@
-package chart_test
+package collect_test
 
 import (
 	"bytes"
@@ -11,11 +11,13 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
 )
@@ -52,7 +54,7 @@ func TestAggregate(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	const n = 400
-	collected := func(c *chart.Collector, limit, disorder int, random *rand.Rand) []chart.Series {
+	collected := func(c *collect.Collector, limit, disorder int, random *rand.Rand) []chart.Series {
 		c.Measures, c.Ratio = []chart.Measure{chart.AtPercentile(90), chart.PerSecond()}, 1
 		c.SetRoom(limit)
 		var log bytes.Buffer
@@ -74,7 +76,7 @@ func TestSteps(t *testing.T) {
 	}
 	for seed := range int64(clitest.Rounds(5)) {
 		random := rand.New(rand.NewSource(seed))
-		var all [3]chart.Collector
+		var all [3]collect.Collector
 		for n := range all {
 			all[n].Aggregate = 10_000
 		}
@@ -102,7 +104,7 @@ func TestStepsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(20)) {
 		random := rand.New(rand.NewSource(seed))
-		c := chart.Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1}
+		c := collect.Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1}
 		c.SetRoom(1 << random.Intn(24))
 		c.Totals = []chart.Measure{chart.AtPercentile(100)}
 		var want, highest float64
@@ -155,7 +157,7 @@ func TestStepsLoseNothing(t *testing.T) {
 // together.
 func TestRates(t *testing.T) {
 	t.Parallel()
-	c := &chart.Collector{Measures: []chart.Measure{chart.PerSecond()}, Ratio: 1, Aggregate: 2000}
+	c := &collect.Collector{Measures: []chart.Measure{chart.PerSecond()}, Ratio: 1, Aggregate: 2000}
 	var logs [3]bytes.Buffer
 	for n := range logs {
 		w := hdrlog.NewWriter(&logs[n])
@@ -185,9 +187,9 @@ func TestBoundedWindows(t *testing.T) {
 	t.Parallel()
 	const n, limit = 500, 20000
 	pictured := func(order []int) *chart.Picture {
-		c := &chart.Collector{WindowBytes: limit, Ratio: 1}
+		c := &collect.Collector{WindowBytes: limit, Ratio: 1}
 		for _, i := range order {
-			var interval chart.Interval
+			var interval collect.Interval
 			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 30, 1e6)), &interval)
 			if err := c.Add("", []string{"a", "b"}[i%2], &interval); err != nil {
 				t.Fatal(err)
@@ -199,8 +201,9 @@ func TestBoundedWindows(t *testing.T) {
 		}
 		bytes := 0
 		for _, series := range p.Series {
-			for _, w := range series.Windows {
-				bytes += w.Size()
+			sizes, _ := collect.Sizes(series.Windows)
+			for _, size := range sizes {
+				bytes += size
 			}
 		}
 		if bytes > limit || bytes != c.Bytes() {
@@ -237,7 +240,7 @@ func TestWideWindows(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(10)) {
 		random := rand.New(rand.NewSource(seed))
-		c := &chart.Collector{WindowBytes: 20 << 10, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}
+		c := &collect.Collector{WindowBytes: 20 << 10, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		type interval struct {
@@ -310,7 +313,7 @@ func TestExactSums(t *testing.T) {
 		}
 		sum, _ := new(big.Float).SetInt(want).Float64()
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		if got := chart.ExactSum(all, random.Intn(len(all))); got != sum {
+		if got := collect.ExactSum(all, random.Intn(len(all))); got != sum {
 			t.Fatalf("%v instead of %v", got, sum)
 		}
 	}
@@ -325,9 +328,9 @@ func TestPagedWindows(t *testing.T) {
 		paged      bool
 		merged     bool
 	}{{1, 60, false, false}, {1, 60, true, true}, {60, 1, true, true}} {
-		c := &chart.Collector{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}
+		c := &collect.Collector{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}
 		for i := range test.tags * test.each {
-			var interval chart.Interval
+			var interval collect.Interval
 			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 500, 1e6)), &interval)
 			if err := c.Add("", fmt.Sprint(i%test.tags), &interval); err != nil {
 				t.Fatal(err)
@@ -339,50 +342,14 @@ func TestPagedWindows(t *testing.T) {
 		}
 		bytes := 0
 		for _, s := range p.Series {
-			for _, w := range s.Windows {
-				bytes += w.CountsSize()
+			_, counts := collect.Sizes(s.Windows)
+			for _, size := range counts {
+				bytes += size
 			}
 		}
 		if merged := p.WindowMillis > 1; merged != test.merged || test.tags == 1 && bytes > c.WindowBytes/3 == test.paged {
 			t.Errorf("%+v: %d bytes of counts, windows of %d ms", test, bytes, p.WindowMillis)
 		}
-	}
-}
-
-// TestGrid proves that a heat map shows every value, where it was.
-func TestGrid(t *testing.T) {
-	t.Parallel()
-	c := &chart.Collector{WindowBytes: 1 << 20, Ratio: 1}
-	p := pagetest.Collect(t, chart.Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
-		return "", float64(i), 1, append(pagetest.Latencies(int64(i), 50, 1e5), 0)
-	})
-	g := &chart.Grid{To: 100_000, Low: 100, High: 1e8, Columns: 50, Rows: 120}
-	g.Fill(p.Series)
-	sum := 0.0
-	for column := range g.Columns {
-		cells := g.Rate[column*(g.Rows+1) : (column+1)*(g.Rows+1)]
-		if math.Abs(cells[0]-1) > 1e-9 {
-			t.Errorf("column %d: %v zeros a second", column, cells[0])
-		}
-		for _, rate := range cells {
-			sum += rate * 100 / float64(g.Columns)
-		}
-	}
-	if math.Abs(sum-5100) > 1e-6 {
-		t.Errorf("%v values, want 5100", sum)
-	}
-	for n := range p.Series {
-		p.Series[n].Runs = 4
-	}
-	mean := *g
-	mean.Fill(p.Series)
-	for n, rate := range mean.Rate {
-		if math.Abs(4*rate-g.Rate[n]) > 1e-9 {
-			t.Fatalf("cell %d: the mean of four runs is %v, and all have %v", n, rate, g.Rate[n])
-		}
-	}
-	if row := g.Row(1e5); math.Abs(row-60) > 1e-9 {
-		t.Errorf("1e5 is in row %v", row)
 	}
 }
 
@@ -393,7 +360,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*chart.Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
+	for _, c := range []*collect.Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		w.Interval(nil, 0, 1, pagetest.HistogramOf(t, 3, []int64{1}))
@@ -409,7 +376,7 @@ func TestErrors(t *testing.T) {
 // TestLongIntervals proves that an interval is as wide as it is long, although windows are shorter.
 func TestLongIntervals(t *testing.T) {
 	t.Parallel()
-	p := pagetest.Collect(t, chart.Timeline, &chart.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Timeline, &collect.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
 		return "", float64(10 * i), 10, []int64{1000}
 	})
 	for i, point := range p.Series[0].Lines[0].Points {
@@ -423,20 +390,20 @@ func TestLongIntervals(t *testing.T) {
 // together.
 func TestPaired(t *testing.T) {
 	t.Parallel()
-	add := func(c *chart.Collector) (err error) {
+	add := func(c *collect.Collector) (err error) {
 		c.SetMost(100)
 		for n := 0; n < 300 && err == nil; n++ {
-			var i chart.Interval
+			var i collect.Interval
 			i.Set(int64(1000*n), int64(1000*n+1000), float64(n))
 			err = c.Add("", "", &i)
 		}
 		return err
 	}
-	if err := add(&chart.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}}); err != nil {
+	if err := add(&collect.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}}); err != nil {
 		t.Error(err)
 	}
-	if err := add(&chart.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Paired: true}); err != chart.ErrPoints {
-		t.Errorf("%v, want %v", err, chart.ErrPoints)
+	if err := add(&collect.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Paired: true}); err != collect.ErrPoints {
+		t.Errorf("%v, want %v", err, collect.ErrPoints)
 	}
 }
 
@@ -467,11 +434,11 @@ func TestAggregateApart(t *testing.T) {
 // TestTotalRate: tags of integers and of doubles do not add up, but have a rate together.
 func TestTotalRate(t *testing.T) {
 	t.Parallel()
-	log, err := os.ReadFile("../../testdata/logs/double.hdr")
+	log, err := os.ReadFile("../../../testdata/logs/double.hdr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := chart.Collector{Aggregate: 1000, Ratio: 1, Totals: chart.TotalMeasures(nil)}
+	c := collect.Collector{Aggregate: 1000, Ratio: 1, Totals: chart.TotalMeasures(nil)}
 	if err := pagetest.Gather(&c, log); err != nil {
 		t.Fatal(err)
 	}
@@ -497,7 +464,7 @@ func TestTotalRate(t *testing.T) {
 func TestCellsOfRuns(t *testing.T) {
 	t.Parallel()
 	const night = 86_400_000
-	var c chart.Collector
+	var c collect.Collector
 	c.WindowBytes, c.Ratio = 1<<20, 1
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
@@ -527,5 +494,67 @@ func TestCellsOfRuns(t *testing.T) {
 				t.Errorf("%d columns: %v/s in column %d, want 50/s", columns, rate, column)
 			}
 		}
+	}
+}
+
+// TestCollectorKinds proves that a picture names the series whose histograms do not add up.
+func TestCollectorKinds(t *testing.T) {
+	t.Parallel()
+	double, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 0.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &collect.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	for i, h := range []*histogram.Histogram{pagetest.HistogramOf(t, 3, []int64{1}), double} {
+		var interval collect.Interval
+		pagetest.Measure(c, float64(i), 1, h, &interval)
+		if err := c.Add("", "read", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Picture(chart.New(chart.Heatmap), 0, nil); !errors.Is(err, histogram.ErrKind) || !strings.HasPrefix(err.Error(), "read: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestSpike proves that the highest value of a million intervals is in the picture, and a page,
+// though most are not.
+func TestSpike(t *testing.T) {
+	t.Parallel()
+	const intervals, at, spike = 1_000_000, 777_777, 987_654_321
+	c := pagetest.Timeline(100)
+	c.Ratio = 1
+	var quiet, loud collect.Interval
+	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{1000, 2000}), &quiet)
+	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{spike}), &loud)
+	for i := range intervals {
+		interval := quiet
+		if i == at {
+			interval = loud
+		}
+		interval.Set(int64(1000*i), int64(1000*i+1000), interval.Values()[0]+float64(i%7))
+		if err := c.Add("", "", &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Picture(chart.New(chart.Timeline), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thin := chart.Runs(p.Series[0].Lines[0].Points, intervals)
+	if len(thin) != 1 || len(thin[0]) > 4*1001 {
+		t.Fatalf("%d runs, %d points", len(thin), len(thin[0]))
+	}
+	highest, lowest := thin[0][0], thin[0][0]
+	for _, point := range thin[0] {
+		if point.Value > highest.Value {
+			highest = point
+		}
+		if point.Value < lowest.Value {
+			lowest = point
+		}
+	}
+	if highest.Start != 1000*at || highest.Value < spike || lowest.Value != quiet.Values()[0] {
+		t.Errorf("highest %+v, lowest %+v", highest, lowest)
 	}
 }

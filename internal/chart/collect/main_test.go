@@ -1,0 +1,9 @@
+package collect
+
+import (
+	"testing"
+
+	"hdrkit/internal/clitest"
+)
+
+func TestMain(m *testing.M) { clitest.SeldomCollect(m) }

@@ -1,0 +1,199 @@
+package collect
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
+	"hdrkit/output"
+)
+
+// A window is a window of a picture in the making, whose Sum is in the unit of the log.
+type window struct {
+	chart.Window
+	counts *merge.Sum
+	// rest is what rounding took of Sum: both together are exact, whatever the order of what was
+	// added.
+	rest float64
+}
+
+// include adds other to w, all but the counts.
+func (w *window) include(other *window) error {
+	if w.Count > math.MaxInt64-other.Count {
+		return histogram.ErrOverflow
+	}
+	w.Start = min(w.Start, other.Start)
+	w.Begin = min(w.Begin, other.Begin)
+	w.End = max(w.End, other.End)
+	if other.Max > w.Max {
+		w.Max, w.Source = other.Max, other.Source
+	}
+	w.add(other.Sum, other.rest)
+	switch {
+	case w.Count == 0:
+		w.Min = other.Min
+	case other.Count > 0:
+		w.Min = math.Min(w.Min, other.Min)
+	}
+	w.Intervals, w.Count = w.Intervals+other.Intervals, w.Count+other.Count
+	return nil
+}
+
+// add adds to the sum. What a + b loses is itself a number (Knuth).
+func (w *window) add(b, rest float64) {
+	a := w.Sum
+	w.Sum = a + b
+	part := w.Sum - a
+	w.rest += rest + (a - (w.Sum - part)) + (b - part)
+}
+
+// know takes in what is known of counts that were added: their minimum and their sum, which is a
+// multiple of the unit of their layout.
+func (w *window) know(s *output.Stats, layout histogram.Layout, ratio float64) {
+	if s.Count > 0 {
+		w.Min = min(w.Min, unit.Divide(s.Min.Float(), ratio))
+	}
+	one := cmp.Or(layout.Ratio, 1)
+	w.add(math.Round(s.Mean*float64(s.Count)/one)*one, 0)
+}
+
+// windowBytes is about what a window takes beside its counts.
+const windowBytes = 150
+
+func (w *window) size() int { return windowBytes + w.counts.Size() }
+
+// pagedTimes is how many times the counts of windows count that are for a page. Deflated and in
+// base64 they take more than a half of their size there, all else of a window a sixth. So once they
+// take a third of six times a page, it would merge their windows anyway.
+const pagedTimes = 3
+
+// sizeOf returns what a window counts for in [Collector.WindowBytes].
+func (g *gathered) sizeOf(w *window) int {
+	if !g.paged {
+		return w.size()
+	}
+	return w.size() + (pagedTimes-1)*(w.counts.Size()-new(merge.Sum).Size())
+}
+
+// keep adds w, whose counts are apart, to the windows of a series: to the last one, if that is of
+// the same window of a width that is not 0.
+func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
+	if n := len(g.windows) - 1; width > 0 && n >= 0 {
+		last := &g.windows[n]
+		before := g.sizeOf(last)
+		if chart.WindowAt(last.Start, width) == chart.WindowAt(w.Start, width) {
+			err := cmp.Or(last.counts.Merge(counts), last.include(w))
+			g.bytes += g.sizeOf(last) - before
+			return err
+		}
+	}
+	own := *w
+	own.counts = new(merge.Sum)
+	err := cmp.Or(own.counts.Merge(counts), own.counts.Compact())
+	g.windows, g.bytes = append(g.windows, own), g.bytes+g.sizeOf(&own)
+	return err
+}
+
+// widen merges the windows of a series: those that start before a time into those of a width, and
+// later ones that start at the same time. They are in order of time afterwards.
+func (g *gathered) widen(width, before int64) error {
+	slices.SortStableFunc(g.windows, func(a, b window) int { return cmp.Compare(a.Start, b.Start) })
+	n, _ := slices.BinarySearchFunc(g.windows, before, func(w window, before int64) int { return cmp.Compare(w.Start, before) })
+	old, err := widened(g.windows[:n], width, 0)
+	recent, err2 := widened(g.windows[n:], 1, 0)
+	g.windows, g.bytes = append(old, recent...), 0
+	for i := range g.windows {
+		g.bytes += g.sizeOf(&g.windows[i])
+	}
+	return cmp.Or(err, err2)
+}
+
+// widened merges windows, which are in order of time and count from origin, into those of a width.
+// They stay as they are.
+func widened(all []window, width, origin int64) (merged []window, err error) {
+	at := func(w *window) int64 { return chart.WindowAt(w.Start+origin, width) }
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && at(&all[n]) == at(&all[0]) {
+			n++
+		}
+		w := all[0]
+		if w.counts != nil {
+			if n > 1 {
+				w.counts = new(merge.Sum)
+				w.counts.Compact() // from few windows: a histogram does not pay
+				for _, other := range all[:n] {
+					err = cmp.Or(err, w.counts.Merge(other.counts))
+				}
+			}
+			err = cmp.Or(err, w.counts.Compact())
+		}
+		for _, other := range all[1:n] {
+			err = cmp.Or(err, w.include(&other))
+		}
+		if err != nil {
+			return nil, err
+		}
+		merged, all = append(merged, w), all[n:]
+	}
+	return merged, nil
+}
+
+// Widened merges windows of a picture as widened does. It is the [chart.Picture.Widen] of pictures.
+func Widened(all []chart.Window, width, origin int64) ([]chart.Window, error) {
+	made := make([]window, 0, len(all))
+	for _, w := range all {
+		counts, _ := w.Counts.(*merge.Sum)
+		made = append(made, window{Window: w, counts: counts})
+	}
+	made, err := widened(made, width, origin)
+	return finished(made, 0, 1), err
+}
+
+// finished returns windows of a picture, whose times count from origin, with sums divided by ratio.
+func finished(all []window, origin int64, ratio float64) (done []chart.Window) {
+	for n := range all {
+		w := all[n].Window
+		w.Start -= origin
+		w.Begin -= origin
+		w.End -= origin
+		w.Sum = unit.Divide(w.Sum+all[n].rest, ratio)
+		w.Counts = all[n].counts
+		done = append(done, w)
+	}
+	return done
+}
+
+// refine brings all windows to the finest of their layouts, which it returns.
+func refine(all []window) (histogram.Layout, error) {
+	finest, err := histogram.New(all[0].counts.Layout())
+	if err != nil {
+		return histogram.Layout{}, err
+	}
+	for _, w := range all {
+		if err := finest.Refine(w.counts.Layout()); err != nil {
+			return finest.Layout(), err
+		}
+	}
+	for i := range all {
+		if all[i].counts.Layout() == finest.Layout() {
+			continue
+		}
+		sum := new(merge.Sum)
+		h, err := all[i].counts.Histogram(new(histogram.Histogram))
+		if err != nil {
+			return finest.Layout(), err
+		}
+		h = h.Clone()
+		if err := errors.Join(h.Refine(finest.Layout()), sum.AddHistogram(0, 0, h)); err != nil {
+			return finest.Layout(), err
+		}
+		all[i].counts = sum
+	}
+	return finest.Layout(), nil
+}
