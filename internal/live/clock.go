@@ -43,7 +43,12 @@ const mostFuture = 3600
 // When no input holds back anything, all windows are complete that end before the caller's time. No
 // window is complete that ends later than [Early] after that time.
 //
-// An interval whose window is already complete is late, and must not be merged.
+// An interval is late, and must not be merged, if its window was handed out, or one that ends
+// later.
+//
+// A clock goes on where an earlier run was: windows that end at or before closed are complete as
+// soon as the inputs have shown again what they had shown, and have no further intervals. An input
+// that shows them again holds back every window that it has not passed by its slack.
 //
 // The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
 type clock struct {
@@ -52,6 +57,8 @@ type clock struct {
 	inputs  []*pace
 	first   int   // of inputs that was not passed over by the last search for one that others wait for
 	done    int64 // windows that end at or before this are complete
+	handed  int64 // the end of the last window that was handed out
+	closed  int64 // windows that end at or before this were handed out in an earlier run
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
 	passes []pass
@@ -81,6 +88,8 @@ type pace struct {
 	behind   bool          // its last interval came too late to wait for the next one
 	ahead    bool          // its last interval is too far ahead
 	ended    bool
+	again    bool  // it shows again what it had shown in an earlier run
+	slack    int64 // no interval of a window came when it had passed one that ends so much later
 }
 
 // never is the position before the first interval.
@@ -89,7 +98,13 @@ const never = math.MinInt64
 // newClock returns a clock with windows of size milliseconds. If idle is 0, the idle time of an
 // input is [DefaultIdle], or the length of its longest interval if that is longer.
 func newClock(size int64, idle time.Duration) *clock {
-	return &clock{windows: merge.NewWindows(size), idle: idle, done: never}
+	return &clock{
+		windows: merge.NewWindows(size),
+		idle:    idle,
+		done:    never,
+		handed:  never,
+		closed:  never,
+	}
 }
 
 // Join adds an input, which has data to read. Unread, which may be nil, is asked before an input
@@ -109,9 +124,15 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	at := merge.WindowOf(start, end, l.windows.Size())
 	in.shown, in.silent = now, false
 	before := in.ahead
-	if in.ahead = in.Ahead(now, middle); in.ahead {
-		in.position, in.far = middle, at.Start
-		return at.End <= l.done
+	late = at.End <= max(l.handed, l.closed)
+	in.ahead = in.Ahead(now, middle)
+	if in.ahead {
+		in.position = middle
+		in.far = at.Start
+		return late
+	}
+	if !late && in.passed != never && in.passed >= at.End {
+		in.slack = max(in.slack, in.passed-at.End+l.windows.Size())
 	}
 	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
 	in.position = max(in.position, middle)
@@ -121,7 +142,7 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	in.passed = max(in.passed, at.Start)
 	in.behind = in.position < l.done && time.Duration(min(l.done-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
 	l.pass(in.passed, now)
-	return at.End <= l.done
+	return late
 }
 
 // Ahead reports whether a middle of an interval, in milliseconds since the epoch, is so far in the
@@ -179,7 +200,7 @@ func (l *clock) Next() *pace {
 	if next == nil {
 		return nil
 	}
-	if l.ending || l.before(next.position) <= mostAhead {
+	if l.ending || l.again() || l.before(next.position) <= mostAhead {
 		return next
 	}
 	for _, in := range l.inputs {
@@ -216,14 +237,29 @@ func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 		n, _ := slices.BinarySearchFunc(l.passes, end+1, func(p pass, end int64) int { return cmp.Compare(p.end, end) })
 		l.passes = slices.Delete(l.passes, 0, n)
 	}
-	return l.windows.Before(l.done)
+	return l.handOut(l.done)
 }
+
+// handOut hands out the windows that end at or before a time.
+func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
+	return func(yield func(*merge.Merged) bool) {
+		for merged := range l.windows.Before(time) {
+			l.handed = max(l.handed, merged.Window.End)
+			if !yield(merged) {
+				return
+			}
+		}
+	}
+}
+
+// again reports whether an input shows again what it had shown.
+func (l *clock) again() bool { return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again }) }
 
 // All closes all windows whose time has come: the inputs have ended, or nobody waits for them any
 // more.
 func (l *clock) All(now time.Time) iter.Seq[*merge.Merged] {
 	l.done = l.soon(now)
-	return l.windows.Before(l.done)
+	return l.handOut(l.done)
 }
 
 // soon returns the time up to which windows may be complete.
@@ -231,6 +267,19 @@ func (l *clock) soon(now time.Time) int64 { return now.Add(Early).UnixMilli() }
 
 // complete returns the end of the last window that is complete.
 func (l *clock) complete(now time.Time) int64 {
+	least := l.closed // nothing but what was shown before belongs to these windows
+	if l.done < l.closed {
+		for _, in := range l.inputs {
+			if in.again {
+				least = min(least, in.releases(now))
+			}
+		}
+	}
+	return max(least, l.passed(now))
+}
+
+// passed returns the end of the last window that all inputs have passed, or do not hold back.
+func (l *clock) passed(now time.Time) int64 {
 	end, released := int64(never), int64(math.MaxInt64)
 	if len(l.passes) > 0 {
 		end = l.passes[len(l.passes)-1].end
@@ -256,6 +305,12 @@ func (l *clock) before(time int64) int {
 // releases returns the end of the last window that the input does not hold back.
 func (in *pace) releases(now time.Time) int64 {
 	passed := in.passed
+	if in.again {
+		if passed == never {
+			return never
+		}
+		return passed - in.slack
+	}
 	if !in.atEnd {
 		if in.ahead && in.clock.crowded() {
 			return math.MaxInt64

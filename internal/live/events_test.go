@@ -174,7 +174,7 @@ func (w *world) covered(p *part) int {
 	}
 	for _, m := range s.Logs {
 		// A new file may have the inode of a deleted one.
-		if m.Inode == p.inode && int(m.Size) <= len(content) && strings.HasPrefix(string(content), string(m.Head)) {
+		if m.Inode == p.inode && int(m.Size) <= len(content) && m.Head.Begins(content) {
 			return m.Line
 		}
 	}
@@ -486,7 +486,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 7",
+		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 8",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {
@@ -515,7 +515,7 @@ func TestDue(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
-	const begin = `{"Version":7,"Command":"hdrlive","Size":1000,`
+	const begin = `{"Version":8,"Command":"hdrlive","Size":1000,`
 	for text, want := range map[string]string{
 		begin + `"From":9223372036854775,"Done":0}`:                                     "it begins at 294247-01-10T04:00:54Z",
 		begin + `"From":0,"Done":9223372036854775}`:                                     "its last window ends at 294247-01-10T04:00:54Z",

@@ -63,7 +63,7 @@ type savedWindow struct {
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 7
+	stateVersion = 8
 	stateCommand = "hdrlive"
 )
 

@@ -66,7 +66,7 @@ func (c *content) counts() bool {
 	c.of.in.mu.Lock()
 	defer c.of.in.mu.Unlock()
 	m := c.of.mark()
-	return m != nil && !m.Rest && m.Size >= c.size
+	return m != nil && !m.Rest && m.Again.From == 0 && m.Size >= c.size
 }
 
 // unchanged reports whether a file is the same as before.
@@ -113,7 +113,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	var before *content
 	for _, c := range f.contents.of(info) {
 		switch {
-		case c.Copy && c.is(info) && (c.info != nil || c.Size == info.Size() && len(c.Head) > 0 && bytes.HasPrefix(raw, c.Head)):
+		case c.Copy && c.is(info) && (c.info != nil || c.Size == info.Size() && c.Head.Size > 0 && c.Head.Begins(raw)):
 			c.Path = path
 			if c.info == nil || !c.unread && unchanged(c.info, info) || time.Since(c.checked) < checkShare*c.took {
 				if c.info == nil {
@@ -122,7 +122,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 				return true, c.unread || !unchanged(c.info, info), nil // its inode may be used again
 			}
 			before = c
-		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && bytes.HasPrefix(raw, c.Head):
+		case !c.Copy && !c.Ended && c.is(info) && c.Size <= info.Size() && c.Head.Begins(raw):
 			if c.finished(info) {
 				c.info = info
 			}
@@ -133,12 +133,12 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	if c == nil {
 		c = &content{Mark: Mark{Copy: true}}
 	}
-	if before == nil || info.Size() < c.Size || !alike(raw, c.Head) { // another file may have its inode
+	if before == nil || info.Size() < c.Size || !c.Head.Begins(raw) { // another file may have its inode
 		c.copying = copying{since: time.Now(), looks: f.looks}
 	}
 	c.Path = path
 	c.ID = identity(info)
-	c.Head = raw
+	c.Head = headOf(raw)
 	c.Size = info.Size()
 	c.info = info
 	c.checked = time.Now()
@@ -196,6 +196,8 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 // again.
 type original struct {
 	Mark
+	head    []byte   // how it begins, nil if only the mark knows
+	content *content // nil if an input reads it
 	log     *Log     // nil if it comes from an earlier run
 	file    *os.File // nil if it is not open
 	reading bool     // the rest of the file is read, too
@@ -208,6 +210,9 @@ func (f *Follower) originals(path string) (all []original) {
 	add := func(o original) {
 		if l := o.log; l != nil {
 			o.Mark = l.known()
+			if !l.behind() {
+				o.head = l.head
+			}
 			o.Line, o.Header = l.whole(), l.header
 			if compressed(l.head) {
 				o.Line = l.line // lines of bytes that are compressed are no lines
@@ -221,14 +226,14 @@ func (f *Follower) originals(path string) (all []original) {
 		switch {
 		case c.log != nil:
 			c.log.in.mu.Lock()
-			o := original{log: c.log}
+			o := original{log: c.log, content: c}
 			if c.open {
 				o.file = c.log.file
 			}
 			add(o)
 			c.log.in.mu.Unlock()
 		default:
-			add(original{Mark: c.Mark, waits: c.waits && c.info == nil})
+			add(original{Mark: c.Mark, content: c, waits: c.waits && c.info == nil})
 		}
 	}
 	for in := range from(path, f.stems) {
@@ -255,11 +260,11 @@ const (
 // compare compares a file that begins with raw with an original. Size is that of its
 // text.
 func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
-	head := o.Head
-	if len(head) == 0 && o.file != nil {
-		head = beginning(o.file, headSize)
+	if o.Head.Size == 0 && o.file != nil {
+		o.head = beginning(o.file, headSize)
+		o.Head = headOf(o.head)
 	}
-	if len(head) == 0 && !o.reading {
+	if o.Head.Size == 0 && !o.reading {
 		return different, 0
 	}
 	if o.reading && (o.Size == 0 || !o.intact()) {
@@ -270,13 +275,13 @@ func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 	}
 	reader := func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
 	text := reader()
-	if !alike(raw, head) {
+	if !o.alike(raw) {
 		if len(raw) < 4 {
 			return unsure, 0 // a few bytes do not show whether they are compressed
 		}
 		beginning := make([]byte, headSize)
 		n, _ := io.ReadFull(hdrlog.NewTextReader(reader()), beginning)
-		if !alike(beginning[:n], head) {
+		if !o.alike(beginning[:n]) {
 			return different, 0
 		}
 		text = hdrlog.NewTextReader(reader())
@@ -293,8 +298,12 @@ func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 		}
 		return longer, size
 	case size <= o.Size && exact:
-		if o.log == nil && o.Rest {
-			return longer, size
+		switch {
+		case o.log != nil || !o.Rest && o.Again.From == 0:
+		case o.waits:
+			return unsure, size
+		default:
+			return longer, size // some of its lines are needed
 		}
 		return same, size
 	case o.file == nil || !o.intact():
@@ -310,10 +319,39 @@ func compressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
-// alike reports whether one text begins with the other.
-func alike(a, b []byte) bool {
-	n := min(len(a), len(b))
-	return bytes.Equal(a[:n], b[:n])
+// alike reports whether a text may be that of the original, or the other way round.
+func (o *original) alike(text []byte) bool {
+	if o.head == nil && o.Head.Size > 0 {
+		return o.Head.may(text)
+	}
+	n := min(len(text), len(o.head))
+	return bytes.Equal(text[:n], o.head[:n])
+}
+
+// goOn returns the mark of a file that begins with the text of the original, which leaves to it
+// what a later run needs. The follower's mu is locked.
+func (o *original) goOn(path string, file *os.File, info fs.FileInfo) *Mark {
+	m := &Mark{
+		Path:   path,
+		ID:     identity(info),
+		Head:   headOf(beginning(file, headSize)),
+		Line:   o.Line,
+		Header: o.Header,
+	}
+	if l := o.log; l != nil {
+		l.in.mu.Lock()
+		defer l.in.mu.Unlock()
+		l.heir = true
+		if l.behind() && l.resumed.Again.From > 0 { // it did not come to all lines that are read again
+			m.Again = l.resumed.Again
+			m.Again.From = max(m.Again.From, l.read()+1)
+		}
+		return m
+	}
+	m.Again = o.content.Again
+	o.content.Again = Again{}
+	o.content.lost = ""
+	return m
 }
 
 // step is that of the follower.
@@ -327,7 +365,7 @@ func (o *original) step() {
 func (o *original) intact() bool {
 	o.step()
 	info, err := o.file.Stat()
-	return err == nil && info.Size() >= o.Size && bytes.Equal(beginning(o.file, len(o.Head)), o.Head)
+	return err == nil && info.Size() >= o.Size && o.Head.Begins(beginning(o.file, o.Head.Size))
 }
 
 var errDiffers = errors.New("the text is another one")

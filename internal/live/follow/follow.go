@@ -30,6 +30,9 @@ var ErrStopped = errors.New("reading was stopped")
 // long. When the file comes back, it is a new input.
 var ErrGone = errors.New("the file is gone")
 
+// NoPosition says why what is no file cannot be read with [Options.Continues].
+const NoPosition = "is no file, so no position in it can be kept; it is not read"
+
 // Defaults of [Options].
 const (
 	DefaultPoll   = 75 * time.Millisecond
@@ -81,7 +84,8 @@ type Follower struct {
 	patterns []pattern
 	contents contents
 	phase    phase
-	looks    int // for files that match patterns
+	pipes    map[string]bool // paths of pipes that match, and are not read
+	looks    int             // for files that match patterns
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -122,6 +126,7 @@ func New(o Options) *Follower {
 		options: o,
 		done:    make(chan struct{}),
 		names:   make(map[string]bool),
+		pipes:   make(map[string]bool),
 		stems:   make(map[string][]*Input),
 	}
 	for _, m := range o.Marks {
@@ -210,6 +215,7 @@ func (f *Follower) enter(p phase) {
 	f.lock()
 	defer f.mu.Unlock()
 	f.phase = max(f.phase, p)
+	f.sayLost(true)
 	for _, in := range f.inputs {
 		in.enter(f.phase)
 	}
@@ -349,6 +355,13 @@ func (f *Follower) match() {
 			if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
 				continue
 			}
+			if f.options.Continues && !info.Mode().IsRegular() {
+				if !f.pipes[path] {
+					f.pipes[path] = true
+					all.Add(path, NoPosition)
+				}
+				continue
+			}
 			named.add(info)
 			if !f.known(info) && !looked && f.found != nil {
 				f.look(f.inputs) // the file may have just replaced another one
@@ -372,6 +385,7 @@ func (f *Follower) match() {
 	}
 	f.showCopies()
 	f.looks++
+	f.sayLost(false)
 	if f.found != nil { // else further patterns may match what was read
 		f.forget(named)
 	}

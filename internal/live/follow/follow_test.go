@@ -245,7 +245,7 @@ func TestCopies(t *testing.T) {
 func readLog(path, all string) *content {
 	var hashes text
 	hashes.Write([]byte(all))
-	return &content{Mark: Mark{Path: path, Head: []byte(all[:headSize]), Size: int64(len(all)), Points: hashes.all(), Line: strings.Count(all, "\n"), Ended: true}}
+	return &content{Mark: Mark{Path: path, Head: headOf([]byte(all[:headSize])), Size: int64(len(all)), Points: hashes.all(), Line: strings.Count(all, "\n"), Ended: true}}
 }
 
 // TestCopyGrows: a file that begins as a log is a copy while all of its text was read. What follows
@@ -259,7 +259,7 @@ func TestCopyGrows(t *testing.T) {
 		line      int // from which it is read
 	}{
 		{all[:400*2], true, true, 0}, {all[:len(all)-18], true, false, 0}, {all, true, false, 0}, {all + "more\n", false, false, 50},
-		{all[:len(all)-18] + "another line\n", true, true, 0}, {all[:len(all)-18] + "another line that is long\n", false, false, 0}, {all[:500] + "others", false, false, 0},
+		{all[:len(all)-18] + "another line\n", true, true, 0}, {all[:len(all)-18] + "another line that is long\n", false, false, 0}, {all[:500] + "others", true, true, 0}, {all[:50] + "others" + all[50:90], false, false, 0},
 		{all[:580] + "others", true, true, 0}, {strings.Repeat(all[:500]+"others\n", 2), false, false, 0},
 	} {
 		f := New(Options{})
@@ -412,7 +412,7 @@ func TestMarks(t *testing.T) {
 		must(t, err)
 		id := identity(info)
 		id.Inode += inode
-		return Mark{Path: path, ID: id, Head: []byte(head), Size: int64(len(head)), Line: 1}
+		return Mark{Path: path, ID: id, Head: headOf([]byte(head)), Size: int64(len(head)), Line: 1}
 	}
 	other := file(t, filepath.Join(dir, "b"), "another beginning\n")
 	marks := []Mark{mark(path, 0, "one\n"), mark(other, 0, "one\n"), mark(path, 1<<40, "x"), mark(path, 1<<41, "x"), mark(path, 1<<42, "x")}
@@ -468,7 +468,7 @@ func TestMarkMoves(t *testing.T) {
 			}
 		}})
 		f.contents = contents{}
-		f.contents.add(&content{Mark: Mark{Path: path, ID: id, Head: []byte("one\n"), Size: 4, Line: 1}, waits: true})
+		f.contents.add(&content{Mark: Mark{Path: path, ID: id, Head: headOf([]byte("one\n")), Size: 4, Line: 1}, waits: true})
 		in := f.AddFile(path)
 		in.renamed()
 		for _, g := range in.files {
@@ -635,7 +635,7 @@ func TestMatching(t *testing.T) {
 		r.awaitLines(name, "--", name)
 		// No mark of the removed file has the inode.
 		for _, m := range r.Marks() {
-			if m.ID == identity(info) && m.ID != (ID{}) && string(m.Head) != name+"\n" {
+			if m.ID == identity(info) && m.ID != (ID{}) && m.Head != headOf([]byte(name+"\n")) {
 				t.Errorf("the mark of %s is %+v", name, m)
 			}
 		}
@@ -938,4 +938,46 @@ func TestSummary(t *testing.T) {
 	if want := []string{"node0, node1, node2 is gone (and 22 more logs)", "node0 is empty"}; !slices.Equal(said, want) {
 		t.Errorf("%q, not %q", said, want)
 	}
+}
+
+// TestLink: a symbolic link leads to another file while no command runs. The rest of the file
+// before is in another folder, and has another name.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: files have no identity")
+	}
+	dir, target := t.TempDir(), t.TempDir()
+	link, first := filepath.Join(dir, "a"), file(t, filepath.Join(target, "one.hdr"), "one\n")
+	must(t, os.Symlink(first, link))
+	r := read(t, func(f *Follower) { f.AddFile(link) })
+	r.awaitLines("a", "--", "one")
+	r.Stop()
+	marks := r.Marks()
+	if len(marks) != 1 || marks[0].Target == "" {
+		t.Fatalf("%+v", marks)
+	}
+	extend(t, first, "two\n")
+	must(t, os.Rename(first, filepath.Join(target, "one.hdr.1")))
+	must(t, os.Remove(link))
+	must(t, os.Symlink(file(t, filepath.Join(target, "other.hdr"), "three\n"), link))
+	r = read(t, func(f *Follower) {
+		for _, m := range marks {
+			f.contents.add(&content{Mark: m, waits: true})
+		}
+		f.AddFile(link)
+	})
+	r.awaitLines("a", "--", "one", "two", "--", "three")
+}
+
+// TestNoFile: a name that stands for no file any more is named, also if a pattern found it.
+func TestNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := file(t, filepath.Join(dir, "a"), "one\n")
+	r := read(t, func(f *Follower) { f.AddMatching(dir, func(string) bool { return true }, nil) })
+	r.awaitLines("a", "--", "one")
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o777))
+	r.awaitNotice("a is a pipe, a folder or a device, and no file any more; trying again")
 }

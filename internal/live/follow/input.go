@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,8 +48,10 @@ type Log struct {
 	stream  io.Reader // of an input that is read once, else nil
 	file    *os.File
 	info    fs.FileInfo
-	resumed *Mark // how far it was read in an earlier run, nil if it was not
-	before  *Log  // what the file had before it was truncated, nil if it was not
+	target  string // what the name led to, if it was a symbolic link
+	resumed *Mark  // how far it was read in an earlier run, nil if it was not
+	before  *Log   // what the file had before it was truncated, nil if it was not
+	origin  *Log   // whose text it begins with, if it was read as another file before
 	err     error
 
 	// The input's mu guards these.
@@ -62,6 +66,9 @@ type Log struct {
 	line   int
 	header []byte
 	done   bool
+	// again is what [Log.ReadAgain] received. Heir says that a copy of the file goes on.
+	again atomic.Pointer[Again]
+	heir  bool
 	// lookedAgain is set at the second look after the file was replaced. What the writer wrote
 	// before it replaced the file is there then.
 	lookedAgain bool
@@ -118,6 +125,9 @@ func (in *Input) collect(files fileSet) {
 	}
 }
 
+// errNoFile is the error for a name that stood for a file.
+var errNoFile = errors.New("is a pipe, a folder or a device, and no file any more")
+
 // look compares the file of that name with the one that is read. It adds what is new about the
 // input that a person should know, if anything is. The caller holds the follower's mu.
 func (in *Input) look(news *Summary) {
@@ -127,7 +137,7 @@ func (in *Input) look(news *Summary) {
 	in.follower.step()
 	info, err := os.Stat(in.path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fs.ErrNotExist
+		err = errNoFile
 	}
 	in.mu.Lock()
 	ended := in.ended
@@ -223,20 +233,12 @@ func (in *Input) open() (moved bool, err error) {
 			moved, maybe, rest = f.copied(in.path, file, info)
 		}
 		if !moved {
-			var mark *Mark
 			if rest == nil {
-				mark = f.resume(file, in.path, info)
+				in.add(file, info, f.resume(file, in.path, info), nil)
 			} else {
 				f.options.Notice(in.path, "begins with all that was read of "+rest.Path+"; reading what follows")
-				mark = &Mark{
-					Path:   in.path,
-					ID:     identity(info),
-					Head:   beginning(file, headSize),
-					Line:   rest.Line,
-					Header: rest.Header,
-				}
+				in.add(file, info, rest.goOn(in.path, file, info), rest.log)
 			}
-			in.add(file, info, mark)
 			return false, nil
 		}
 		if !maybe {
@@ -247,14 +249,28 @@ func (in *Input) open() (moved bool, err error) {
 	return moved, err
 }
 
-// add appends a file to those that are read.
-func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark) {
+// add appends a file to those that are read. Origin is the log whose text it begins with, nil if
+// there is none.
+func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark, origin *Log) {
+	l := &Log{
+		in:      in,
+		file:    file,
+		info:    info,
+		resumed: mark,
+		origin:  origin,
+	}
+	if mark != nil {
+		l.again.Store(&mark.Again)
+	}
+	if link, err := os.Lstat(in.path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		l.target, _ = filepath.EvalSymlinks(in.path)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.newest = info
 	in.passed = nil
 	in.left = false
-	in.files = append(in.files, &Log{in: in, file: file, info: info, resumed: mark})
+	in.files = append(in.files, l)
 	if in.follower.files != nil {
 		in.follower.files.add(info)
 	}
@@ -414,9 +430,9 @@ func (l *Log) rewritten() bool {
 		return true
 	}
 	l.in.follower.step()
-	now := make([]byte, len(before.Head))
+	now := make([]byte, before.Head.Size)
 	n, err := l.file.ReadAt(now, 0)
-	return (err == nil || err == io.EOF) && !bytes.Equal(now[:n], before.Head)
+	return (err == nil || err == io.EOF) && !before.Head.Begins(now[:n])
 }
 
 // wait waits until something may have changed.

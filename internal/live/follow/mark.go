@@ -1,12 +1,14 @@
 package follow
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"hdrkit/internal/scan"
@@ -16,23 +18,81 @@ import (
 // its device, its inode and how it began.
 type Mark struct {
 	Path string
+	// Target is the file that Path led to, if Path was a symbolic link.
+	Target string `json:",omitempty"`
 	ID
-	Head []byte
+	Head Head
 	Size int64 // of what was read
 	// Points are hashes of what was read, the last one of all of it. They recognize copies.
 	Points Points
 	// Line is the last line that counts. Header has the comments that hold for the lines after it,
 	// also if they come from the file before. Both are the reader's.
 	Line   int
-	Header []byte
+	Header []byte `json:",omitempty"`
+	// Again is the reader's, too.
+	Again Again `json:",omitzero"`
 	// Done says that the file was read to its end, and that another one has its name.
-	Done bool
+	Done bool `json:",omitempty"`
 	// Over says that it was read to its end, and was deleted or not written for long.
-	Over bool
+	Over bool `json:",omitempty"`
 	// Copy says that the file is a copy of another one. Ended says that it was read to its end and
 	// is maybe gone, but that copies of it may appear. Cut says that it was truncated. Rest says
 	// that lines were read that do not count.
-	Copy, Ended, Cut, Rest bool
+	Copy  bool `json:",omitempty"`
+	Ended bool `json:",omitempty"`
+	Cut   bool `json:",omitempty"`
+	Rest  bool `json:",omitempty"`
+}
+
+// Again says which of the lines that count a later run reads again, since not all outputs have what
+// they belong to.
+type Again struct {
+	// From is the first of these lines, 0 if there is none.
+	From int `json:",omitempty"`
+	// Late are the lines from then on that came too late for what they belong to: the first and the
+	// last one of each part.
+	Late []int `json:",omitempty"`
+	// Slack is by how much lines were behind those before them, as the reader counts it.
+	Slack int64 `json:",omitempty"`
+}
+
+// join returns what to read again of a text, of which one log had the first lines.
+func (a Again) join(next Again) Again {
+	if a.From == 0 {
+		return next
+	}
+	return Again{a.From, slices.Concat(a.Late, next.Late), max(a.Slack, next.Slack)}
+}
+
+// A Head says how a file begins: the number of bytes, and hashes of the first byte, the first two,
+// four, eight and so on, and of all, of two bytes each but the last one. They are hexadecimal.
+type Head struct {
+	Size int
+	Sums string
+}
+
+func headOf(text []byte) Head {
+	sum := fnv.New64a()
+	var sums []byte
+	for n := range text {
+		sum.Write(text[n : n+1])
+		if (n+1)&n == 0 {
+			sums = fmt.Appendf(sums, "%04x", sum.Sum64()&0xffff)
+		}
+	}
+	return Head{len(text), string(fmt.Appendf(sums, "%016x", sum.Sum64()))}
+}
+
+// Begins reports whether a text begins so.
+func (h Head) Begins(text []byte) bool { return len(text) >= h.Size && headOf(text[:h.Size]) == h }
+
+// may reports whether a text may begin so, as far as it is there.
+func (h Head) may(text []byte) bool {
+	if len(text) >= h.Size {
+		return h.Begins(text)
+	}
+	sums := headOf(text).Sums
+	return strings.HasPrefix(h.Sums, sums[:len(sums)-16])
 }
 
 // An ID tells a file from all others of this machine.
@@ -59,6 +119,9 @@ type content struct {
 	open bool
 	info fs.FileInfo // nil if it comes from an earlier run
 	gone int         // how many looks in a row found no name, maybe since it just got another one
+	// lost is why lines are missing, if no copy has them, and since the look when that was found.
+	lost  string
+	found int
 
 	copying // of a copy
 }
@@ -132,7 +195,7 @@ func (c *content) is(info fs.FileInfo) bool {
 // finished reports whether a file still has what an earlier run read to its end, before another
 // file got its name. An input that reads it again would only seem to fall behind.
 func (c *content) finished(info fs.FileInfo) bool {
-	return c.waits && c.Done && !c.Rest && c.Size == info.Size()
+	return c.waits && c.Done && !c.Rest && c.Again.From == 0 && c.Size == info.Size()
 }
 
 // release closes the file of a content.
@@ -205,8 +268,12 @@ func (l *Log) mark() *Mark {
 	case l.line > 0:
 	case l.before != nil:
 		return l.before.mark()
-	default:
+	case l.resumed == nil || l.origin == nil:
 		return l.resumed
+	default:
+		m := *l.resumed
+		m.Again = l.needed()
+		return &m
 	}
 	m := l.known()
 	m.ID = identity(l.info)
@@ -214,6 +281,8 @@ func (l *Log) mark() *Mark {
 	m.Header = l.header
 	m.Done = l.done
 	m.Rest = l.line < l.whole()
+	m.Target = l.target
+	m.Again = l.needed()
 	if in := l.in; len(in.files) > 0 && in.files[0] == l && l.line == l.lines {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!in.gone.IsZero() || time.Since(info.ModTime()) >= in.follower.options.Gone)
@@ -223,7 +292,7 @@ func (l *Log) mark() *Mark {
 
 // known returns how the log begins and how much of it was read, maybe in an earlier run.
 func (l *Log) known() Mark {
-	if l.again() {
+	if l.behind() {
 		return Mark{
 			Path:   l.in.path,
 			Head:   l.resumed.Head,
@@ -231,21 +300,43 @@ func (l *Log) known() Mark {
 			Points: l.resumed.Points,
 		}
 	}
-	return Mark{Path: l.in.path, Head: l.head, Size: l.size, Points: l.text.all()}
+	return Mark{Path: l.in.path, Head: headOf(l.head), Size: l.size, Points: l.text.all()}
 }
 
-// again reports whether the log is still read up to where an earlier run has read it.
-func (l *Log) again() bool {
+// ReadAgain sets what a later run must read again of the log.
+func (l *Log) ReadAgain(a Again) { l.again.Store(&a) }
+
+// needed returns what a later run must read again of the file. A log that goes on in a copy of its
+// file leaves that to the copy.
+func (l *Log) needed() (a Again) {
+	if l.heir {
+		return a
+	}
+	for _, log := range []*Log{l.origin, l} {
+		if log != nil && log.again.Load() != nil {
+			a = a.join(*log.again.Load())
+		}
+	}
+	return a
+}
+
+// behind reports whether the log is still read up to where an earlier run has read it.
+func (l *Log) behind() bool {
 	m := l.resumed
 	return m != nil && !m.Cut && l.size < m.Size
 }
 
 // whole returns the number of lines that were read to their end.
 func (l *Log) whole() int {
-	switch {
-	case l.again():
+	if l.behind() {
 		return l.resumed.Line
-	case l.ends || l.lines == 0:
+	}
+	return l.read()
+}
+
+// read returns the number of lines that this run has read to their end.
+func (l *Log) read() int {
+	if l.ends || l.lines == 0 {
 		return l.lines
 	}
 	return l.lines - 1
@@ -259,7 +350,7 @@ func (l *Log) Resumed() *Mark { return l.resumed }
 // at the mark, or one that rotation made.
 func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *Mark) {
 	for _, c := range f.contents.of(info) {
-		if c.waits && c.is(info) && c.Size <= info.Size() && bytes.Equal(beginning(file, len(c.Head)), c.Head) {
+		if c.waits && c.is(info) && c.Size <= info.Size() && c.Head.Begins(beginning(file, c.Head.Size)) {
 			f.contents.remove(c)
 			return &c.Mark
 		}
@@ -272,18 +363,43 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *M
 		m.Line, m.Cut = 0, true
 		switch {
 		case path == m.Path:
-			if !m.Done && !m.Over {
-				f.options.Notice(path, "was truncated since the state was written; lines that were not read before are missing")
-			}
+			f.lose(c, "was truncated since the state was written")
 			c.waits = false
 			c.Cut = true
 			c.Ended = true
+			m.Again = Again{}
 			return &m
 		case derived(path, m.Path): // truncated and then renamed; missing says so
+			m.Again = Again{}
 			mark = &m
 		}
 	}
 	return mark
+}
+
+// copyLooks is the number of looks for files in which a copy is found that has what a file lacks.
+const copyLooks = 3
+
+// lose notes that the file of a content is lost. A copy may have the lines that are needed:
+// rotation may just make it.
+func (f *Follower) lose(c *content, why string) {
+	if (c.Done || c.Over) && c.Again.From == 0 {
+		return
+	}
+	c.lost = why + "; lines that were not read before are missing"
+	c.found = f.looks
+}
+
+// sayLost says which lines are missing. The last time is that when no copy can come any more.
+func (f *Follower) sayLost(last bool) {
+	var all Summary
+	for _, c := range f.contents.all {
+		if c.lost != "" && (last || len(f.patterns) == 0 || f.looks >= c.found+copyLooks) {
+			all.Add(c.Path, c.lost)
+			c.lost = ""
+		}
+	}
+	all.Say(f.options.Notice)
 }
 
 // renamed opens the files of a folder that had the name of the input at their mark, but have it no
@@ -293,9 +409,13 @@ func (in *Input) renamed() {
 	f.step()
 	now, _ := os.Stat(in.path)
 	search := make(map[ID]bool)
+	folders := []string{filepath.Dir(in.path)}
 	for _, c := range f.contents.stems[stem(in.path)] {
-		if c.waits && c.Path == in.path && !c.Done {
+		if c.waits && c.Path == in.path && (!c.Done || c.Again.From > 0) {
 			search[c.ID] = true
+			if folder := filepath.Dir(c.Target); c.Target != "" && !slices.Contains(folders, folder) {
+				folders = append(folders, folder)
+			}
 		}
 	}
 	if now != nil {
@@ -303,16 +423,19 @@ func (in *Input) renamed() {
 	}
 	moved := true
 	for tries := 0; moved && len(search) > 0 && tries < 10; tries++ {
-		moved = in.find(search)
+		moved = false
+		for _, folder := range folders {
+			moved = in.find(folder, search) || moved
+		}
 	}
 }
 
-// find opens the files of the folder that are searched for. It reports whether some were renamed
+// find opens the files of a folder that are searched for. It reports whether some were renamed
 // while it looked.
-func (in *Input) find(search map[ID]bool) (moved bool) {
+func (in *Input) find(folder string, search map[ID]bool) (moved bool) {
 	f := in.follower
 	f.step()
-	entries, _ := os.ReadDir(filepath.Dir(in.path))
+	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
 		f.step()
 		info, err := entry.Info()
@@ -323,7 +446,7 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 		if !search[identity(info)] {
 			continue
 		}
-		file, err := f.open(filepath.Join(filepath.Dir(in.path), entry.Name()))
+		file, err := f.open(filepath.Join(folder, entry.Name()))
 		if err != nil {
 			moved = moved || errors.Is(err, fs.ErrNotExist)
 			continue
@@ -335,7 +458,7 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 		}
 		delete(search, identity(info))
 		if mark := f.resume(file, "", info); mark != nil {
-			in.add(file, info, mark)
+			in.add(file, info, mark, nil)
 		} else {
 			f.close(file)
 		}
@@ -343,9 +466,8 @@ func (in *Input) find(search map[ID]bool) (moved bool) {
 	return moved
 }
 
-// missing reports the files of an earlier run that are gone, maybe with lines that were not read.
+// missing finds the files of an earlier run that are gone, maybe with lines that were not read.
 func (f *Follower) missing() {
-	var all Summary
 	for _, c := range f.contents.all {
 		if !c.waits || c.info != nil {
 			continue
@@ -355,11 +477,9 @@ func (f *Follower) missing() {
 			continue // it waits to be opened
 		}
 		c.waits, c.Ended = false, true
-		if !c.Done && !c.Over {
-			all.Add(c.Path, "is gone since the state was written; lines that were not read before are missing")
-		}
+		f.lose(c, "is gone since the state was written")
 	}
-	all.Say(f.options.Notice)
+	f.sayLost(false)
 }
 
 // content returns the mark of a log that was read to its end, nil if none of its lines were taken.
@@ -376,17 +496,50 @@ func (l *Log) content() *Mark {
 	return &m
 }
 
+// ended reports whether nothing of a content is read any more, now or by a later run.
+func (c *content) ended() bool {
+	if c.Copy || c.open || c.waits {
+		return false
+	}
+	if c.log == nil {
+		return c.Again.From == 0
+	}
+	c.log.in.mu.Lock()
+	defer c.log.in.mu.Unlock()
+	return c.log.needed().From == 0
+}
+
+// mostSaved is the number of logs that ended, beside those that must be read again, of which a
+// later run recognizes copies.
+const mostSaved = 1000
+
 // Marks returns what a later run must know: the marks of files that wait, are read, or match a
 // pattern and must not be read again.
-func (f *Follower) Marks() (marks []Mark) {
+func (f *Follower) Marks() []Mark {
 	f.lock()
 	defer f.mu.Unlock()
+	return f.marks()
+}
+
+func (f *Follower) marks() (marks []Mark) {
 	var logs []*Log
+	old := -mostSaved
 	for _, c := range f.contents.all {
+		if c.ended() {
+			old++
+		}
+	}
+	for _, c := range f.contents.all {
+		if c.ended() {
+			old--
+			if old >= 0 {
+				continue
+			}
+		}
 		switch {
 		case c.open:
 			logs = append(logs, c.log)
-		case c.Copy && c.counts() || !c.Copy && c.log == nil:
+		case c.Copy && c.counts() || !c.Copy && c.log == nil && (c.waits || c.Ended):
 			marks = append(marks, c.Mark)
 		case !c.Copy:
 			if m := c.log.content(); m != nil {
