@@ -578,7 +578,7 @@ func TestFile(t *testing.T) {
 		r.awaitLines("a", "--", "one")
 		must(t, os.Remove(path))
 		must(t, os.Rename(folder, path))
-		r.awaitNotice("a is gone; waiting for it to come back")
+		r.awaitNotice("a is a pipe, a folder or a device, and no file any more; trying again")
 		must(t, os.Remove(path))
 		file(t, path, "two\n")
 		r.awaitLines("a", "--", "one", "--", "two")
