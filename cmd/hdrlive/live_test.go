@@ -155,7 +155,7 @@ func TestPush(t *testing.T) {
 	clitest.WriteSeconds(all, 5, 10)
 	p.Await("more rows", func() bool { return strings.Count(r.Text(), "\n") == 2*9 })
 	p.Await("its own metrics", func() bool {
-		return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "\nhdrkit_push_sent_rows_total{receiver=\"influx "+r.URL+"/write?db=load\"} 18\n")
+		return strings.Contains(clitest.Fetch("http://"+at+"/metrics"), "\nhdrkit_push_sent_rows_total{receiver=\"influx "+r.URL+"/write?db=x&precision=ms\"} 18\n")
 	})
 	p.Await("ready", func() bool { return clitest.Fetch("http://"+at+"/readyz") == "ready\n" })
 	p.Interrupt(os.Interrupt, 0)

@@ -253,7 +253,9 @@ func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
 }
 
 // again reports whether an input shows again what it had shown.
-func (l *clock) again() bool { return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again }) }
+func (l *clock) again() bool {
+	return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again })
+}
 
 // All closes all windows whose time has come: the inputs have ended, or nobody waits for them any
 // more.
