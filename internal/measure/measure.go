@@ -314,6 +314,9 @@ type Reader struct {
 	size, again        int                    // bytes so far, and those that were looked at again
 	closes             func(line []byte) bool // reports whether a line closes an open quote
 
+	right, wrong int                 // rows so far
+	first        *hdrlog.SyntaxError // that is wrong
+
 	row Row // that Scan advanced to
 	tag []byte
 	bad *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
@@ -503,7 +506,7 @@ func (r *Reader) Scan() bool {
 		if r.parts != nil {
 			if h := r.parts.next(); h != nil {
 				r.row, r.rowLine, r.bad = h.row, h.line, nil
-				return true
+				return r.counted()
 			}
 		}
 		if !r.scanner.Scan() {
@@ -511,7 +514,7 @@ func (r *Reader) Scan() bool {
 				return false
 			}
 			if r.end() {
-				return true
+				return r.counted()
 			}
 			continue
 		}
@@ -521,9 +524,34 @@ func (r *Reader) Scan() bool {
 		r.rowLine = r.line
 		r.bad = r.malformed(r.field, r.err)
 		if r.parts == nil || r.bad != nil || !r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace]) {
-			return true
+			return r.counted()
 		}
 	}
+}
+
+// counted counts a row that Scan advances to, for [Reader.judge].
+func (r *Reader) counted() bool {
+	switch {
+	case r.bad == nil:
+		r.right++
+	case errors.Is(r.bad, errCut): // whose rest nobody knows
+	default:
+		r.wrong++
+		r.first = cmp.Or(r.first, r.bad)
+	}
+	return true
+}
+
+// ErrMostly says that most rows of a file are malformed: figures of the others say little.
+var ErrMostly = errors.New("rows can be read, so none is taken")
+
+// judge returns an error if less than half of the rows are right. It is called at the end of the
+// file. Text with histograms has other lines, too.
+func (r *Reader) judge() error {
+	if r.payloads != nil || r.right >= r.wrong {
+		return nil
+	}
+	return fmt.Errorf("%d of %d %w; line %d: %s: %w", r.right, r.right+r.wrong, ErrMostly, r.first.Line, r.first.Field, r.first.Err)
 }
 
 // end takes the end of the file. It reports whether there is one more malformed row: the rest of a

@@ -193,12 +193,28 @@ func (r *Recorder) ended(s *Reader) error {
 	err := s.Err()
 	switch {
 	case errors.Is(err, hdrlog.ErrCutShort):
-		return r.malformed(s.malformed("line", err))
-	case err != nil:
-		return fmt.Errorf("%s: %w", s.name, err)
+		s.rowLine = s.line
+		if err := r.malformed(s.malformed("line", err)); err != nil {
+			return err
+		}
+		err = s.judge()
+	case err == nil:
+		err = s.judge()
+	}
+	if err != nil {
+		return &fileError{s.name, err}
 	}
 	return nil
 }
+
+// A fileError is what ended the reading of a file.
+type fileError struct {
+	name string
+	err  error
+}
+
+func (e *fileError) Error() string { return e.name + ": " + e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
 
 // Since reports whether the newest row is not older than a time.
 func (s *Reader) Since(then time.Time) bool { return s.at >= then.UnixMilli() }

@@ -99,6 +99,9 @@ func NewText(o Recording, readers []*Reader) *Text {
 func (t *Text) Read(p []byte) (n int, err error) {
 	for t.more && t.log.Len() == 0 {
 		if err := t.advance(); err != nil {
+			if file, ok := err.(*fileError); ok {
+				err = file.err // who reads the log knows its name
+			}
 			return 0, err
 		}
 	}
