@@ -83,13 +83,26 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Name:  "time",
 			Group: groupRows,
 			Value: cli.Text(&r.Columns.Time, ""),
-			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time",
+			Given: &r.NoTime,
+			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time; '' for no time",
 		},
 		{
 			Name:  "value",
 			Group: groupRows,
 			Value: cli.Text(&r.Columns.Value, ""),
 			Usage: "the `COLUMN` of the value",
+		},
+		{
+			Name:  "count",
+			Group: groupRows,
+			Value: cli.Text(&r.Columns.Count, ""),
+			Usage: "the `COLUMN` that says how often the value came; such a file needs no time",
+		},
+		{
+			Name:  "where",
+			Group: groupRows,
+			Value: cli.Each(&r.Where, parseConditions),
+			Usage: "read the rows whose column has a value: `COLUMN=VALUE`, COLUMN~REGEXP, or != and !~ for the others; may be repeated",
 		},
 		{
 			Name:  "end",
@@ -205,6 +218,11 @@ func (o *options) define(std *message.Streams) []cli.Option {
 
 func failedNamed(name string) measure.Failed {
 	return map[string]measure.Failed{"drop": measure.DropFailed, "tag": measure.TagFailed}[name]
+}
+
+func parseConditions(text string) ([]measure.Condition, error) {
+	condition, err := measure.ParseCondition(text)
+	return []measure.Condition{condition}, err
 }
 
 func parseDelimiter(text string) (byte, error) {
@@ -403,6 +421,14 @@ func (r *command) end(err error) error {
 	if r.recorder.WholeSeconds() {
 		warn("%s", logs.CoarseTimes)
 	}
+	if r.recorder.Timeless() {
+		warn("%s", logs.NoTimes)
+	}
+	for _, reader := range r.readers {
+		if loss := reader.Loss(); loss != "" {
+			warn("%s: %s", reader.Name(), loss)
+		}
+	}
 	requests := n.Recorded + n.Dropped
 	switch {
 	case n.Dropped > 0:
@@ -412,7 +438,7 @@ func (r *command) end(err error) error {
 			n.Failed, requests)
 	}
 	if r.Verbose {
-		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of other metrics, %d "+
+		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of no interest, %d "+
 			"too late, %d malformed",
 			n.Recorded, n.Dropped, n.Other, n.Late, n.Malformed)
 	}
@@ -431,8 +457,7 @@ func (r *command) nothing() error {
 		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON "+
 			"object on each line", r.readers[0].Name())
 	case n.Other > 0 && n.Malformed == 0:
-		return fmt.Errorf("no row has a metric that -metric chooses; there are %s",
-			strings.Join(r.readers[0].Metrics(), ", "))
+		return r.readers[0].None()
 	case n.Malformed > 0:
 		return errors.New("none of the rows could be recorded")
 	case n.Dropped > 0:

@@ -136,6 +136,9 @@ func (m *measurements) ended(r *measure.Recorder) {
 	if r.WholeSeconds() {
 		m.Warnf("%s: %s", m.name, CoarseTimes)
 	}
+	if r.Timeless() {
+		m.Warnf("%s: %s", m.name, NoTimes)
+	}
 	if r.Counts.Failed > 0 {
 		m.fails(Failed{m.name, int64(r.Counts.Failed), int64(r.Counts.Recorded)})
 	}
@@ -144,6 +147,9 @@ func (m *measurements) ended(r *measure.Recorder) {
 // CoarseTimes is the notice of measurements whose times are whole seconds.
 const CoarseTimes = "all times are whole seconds, so the requests can have taken up to 2 s less " +
 	"than the log, at a higher rate"
+
+// NoTimes is the notice of measurements without times.
+const NoTimes = "no value has a time, so there is no rate"
 
 // isKind lets the diagnostics know how an input begins that has no measurements, and why it has
 // none, if it could have.

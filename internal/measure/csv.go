@@ -19,16 +19,21 @@ var csv = Format{
 	begins: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
 	open: func(s *setup, h *head) (fields, error) {
 		if isRow(h.columns) {
-			if s.Time == "" || s.valueColumn() == "" {
+			if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
 				return nil, usagef("the first line is no header: add -time NUMBER and -value NUMBER; the first row is %s", numbered(h.columns))
 			}
 			return newTable(s, h, nil, nil)
 		}
-		s.Time = cmp.Or(s.Time, likely(h.columns, timeNames))
+		if !s.NoTime {
+			s.Time = cmp.Or(s.Time, likely(h.columns, timeNames))
+		}
 		if s.End == "" {
 			s.Value = cmp.Or(s.Value, likely(h.columns, valueNames))
 		}
-		if s.Time == "" || s.valueColumn() == "" {
+		if len(h.columns) == 2 && s.Value == "" && s.Count != "" {
+			s.Value = otherOf(h.columns, s.Count)
+		}
+		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
 			return nil, usagef("no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are %s", list(h.columns))
 		}
 		t, err := newTable(s, h, h.columns, h.line)
@@ -39,21 +44,36 @@ var csv = Format{
 	},
 }
 
-// Names of columns that have the time or the value if no option names one, in small letters.
-var (
-	timeNames  = []string{"timestamp", "time", "ts", "date", "datetime", "@timestamp", "epoch", "start", "start_time", "starttime", "unix_time"}
-	valueNames = []string{"latency", "elapsed", "duration", "response_time", "responsetime", "request_time", "rt", "value", "latency_ns", "latency_us",
-		"latency_ms", "latency_s", "duration_ns", "duration_us", "duration_ms", "duration_s", "elapsed_ns", "elapsed_us", "elapsed_ms", "elapsed_s"}
-)
-
-// likely returns the first of some names that the columns have, nothing if they have none.
-func likely(columns, names []string) string {
-	for _, name := range names {
-		if n := slices.IndexFunc(columns, func(column string) bool { return strings.EqualFold(column, name) }); n >= 0 {
-			return columns[n]
+// values are values alone, one a line: numbers or durations, with a header or without.
+var values = Format{
+	Name: "values",
+	begins: func(h *head) bool {
+		_, isDuration := duration(h.line)
+		return h.delimiter == 0 && bytes.IndexByte(h.line, 0) < 0 && (isDuration || isRow(h.columns) || likely(h.columns, valueNames) != "")
+	},
+	open: func(s *setup, h *head) (fields, error) {
+		if s.Time != "" || s.End != "" || s.Count != "" {
+			return nil, usagef("each line has one value, and -time, -end and -count name other columns")
 		}
+		name := likely(h.columns, valueNames)
+		s.Value = cmp.Or(s.Value, name, "1")
+		if name == "" {
+			return newTable(s, h, nil, nil)
+		}
+		s.Unit = cmp.Or(s.Unit, unitIn(h.columns[0]))
+		return newTable(s, h, h.columns, h.line)
+	},
+}
+
+// noTime reports whether rows may have no time: those of counts, and if an option says so.
+func (s *setup) noTime() bool { return s.NoTime || s.Count != "" }
+
+// otherOf returns the column of two that has not a name or number.
+func otherOf(columns []string, name string) string {
+	if name == columns[1] || name == "2" {
+		return columns[0]
 	}
-	return ""
+	return columns[1]
 }
 
 // numbered returns the fields of a row with their numbers: 1 "1700000000", 2 "0,5".
@@ -71,18 +91,6 @@ func list(names []string) string {
 		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
-}
-
-// unitIn returns the unit that the name of a column ends in: latency_ms, "latency (ms)". It is
-// unknown if there is none.
-func unitIn(name string) unit.Unit {
-	name = strings.TrimRight(strings.ToLower(name), ")] ")
-	n := strings.LastIndexAny(name, "_ ([.-")
-	u, _ := unit.Parse(name[n+1:])
-	if n < 0 {
-		return unit.Unit{}
-	}
-	return u
 }
 
 // isRow reports whether a line is a row and not a header: one of its fields is a number.

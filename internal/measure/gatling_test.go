@@ -22,7 +22,7 @@ func TestGatlingVersions(t *testing.T) {
 	} {
 		for _, text := range []string{text, strings.ReplaceAll(text, "\t \n", "\n")} {
 			got := rows(t, strings.NewReader(text), Options{})
-			if !strings.HasPrefix(got, "{Time:1718035200000000000 Value:20000000 Tag:[79 75] Failed:false") || strings.Count(got, "\n") != 1 {
+			if !strings.HasPrefix(got, "{Time:1718035200000000000 Value:20000000 Count:1 Tag:[79 75] Failed:false") || strings.Count(got, "\n") != 1 {
 				t.Errorf("%q: %s", text, got)
 			}
 		}

@@ -15,10 +15,12 @@ import (
 // windows are the intervals that a recorder has open, and the log of those that it has written.
 type windows struct {
 	out
-	layout histogram.Layout
-	open   merge.Table[counts]
-	tags   map[string]*series // by key
-	done   int64              // intervals that end at or before this are written
+	layout   histogram.Layout
+	open     merge.Table[counts]
+	tags     map[string]*series // by key
+	done     int64              // intervals that end at or before this are written
+	timeless bool               // no row has a time: intervals have no length
+	timed    bool               // a histogram has one
 	// reopened is set if a row came after its interval was written.
 	reopened bool
 	// first and last are the earliest and the latest time of a value. The times of values are
@@ -107,6 +109,9 @@ func (r *windows) count(row *Row) (err error) {
 		s.last = c
 	}
 	r.first, r.last = min(r.first, at), max(r.last, at)
+	if row.Count != 1 {
+		return r.addMany(c, row)
+	}
 	if len(c.few) < cap(c.few) {
 		c.few = append(c.few, row.Value)
 		return nil
@@ -128,6 +133,20 @@ func (r *windows) grow(c *counts, value int64) error {
 	}
 	c.few = append(c.few, value)
 	r.bytes += c.sum.Size() + 8*cap(c.few) - before
+	return r.charge.Set(r.account, len(r.tags), r.bytes)
+}
+
+// addMany adds a value that came several times.
+func (r *windows) addMany(c *counts, row *Row) error {
+	before := c.sum.Size()
+	r.scratch.Reset(r.layout)
+	if err := r.scratch.Record(row.Value, row.Count); err != nil {
+		return err
+	}
+	if err := c.sum.AddHistogram(c.Start, c.End, &r.scratch); err != nil {
+		return err
+	}
+	r.bytes += c.sum.Size() - before
 	return r.charge.Set(r.account, len(r.tags), r.bytes)
 }
 
@@ -189,6 +208,10 @@ func (r *windows) write(end int64) error {
 		if end == math.MaxInt64 && r.last < c.End {
 			c.End = max(r.last+r.resolution, min(c.End, start+2)) // readers truncate: 1 ms may become 0
 		}
+		if r.timeless {
+			start = 0
+			c.End = 0
+		}
 		if err := r.writeInterval(c.series.tag, start, c.End, h); err != nil {
 			return err
 		}
@@ -201,6 +224,7 @@ func (r *windows) addPayload(row *Row) error {
 	if err := r.decoder.Decode(&r.scratch, row.Payload); err != nil {
 		return err
 	}
+	r.timed = r.timed || row.Time != 0 || row.Length != 0
 	if row.Tag != nil {
 		r.key = AppendTag(r.key[:0], row.Tag)
 		row.Tag = r.key
@@ -232,7 +256,12 @@ func (o *out) head(seconds float64) error {
 
 // WholeSeconds reports whether all times of values were whole seconds. Then the first value may
 // have come up to a second later than it says, and the last one a second before the log ends.
-func (r *windows) WholeSeconds() bool { return r.last != never && r.resolution == 1000 }
+func (r *windows) WholeSeconds() bool {
+	return r.last != never && r.resolution == 1000 && !r.timeless
+}
+
+// Timeless reports whether no row has a time, and no histogram.
+func (r *windows) Timeless() bool { return r.timeless || r.begun && !r.timed && r.last == never }
 
 // Some reports whether an interval was written.
 func (r *windows) Some() bool { return r.begun }

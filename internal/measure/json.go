@@ -14,22 +14,48 @@ var ndjson = Format{
 	Name:   "ndjson",
 	begins: (*head).isObject,
 	open: func(s *setup, h *head) (fields, error) {
-		keys := keysOf(h.line)
+		keys := keysOf(s.firstRow(h))
 		if s.valueColumn() == "" && h.alone() {
 			return nil, usagef("one JSON object is a measurement only if -value .KEY names its value; its keys are %s", list(keys))
 		}
-		if key := likely(keys, timeNames); key != "" {
+		if key := likely(keys, timeNames); key != "" && !s.NoTime {
 			s.Time = cmp.Or(s.Time, "."+key)
 		}
 		if key := likely(keys, valueNames); key != "" && s.End == "" {
 			s.Value = cmp.Or(s.Value, "."+key)
 		}
-		if s.Time == "" || s.valueColumn() == "" {
+		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
 			return nil, usagef("no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
 		}
 		s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
 		return openObjects(s, h)
 	},
+}
+
+// firstRow returns the first line that -where chooses, the first line of all if there is none at
+// the beginning of the file.
+func (s *setup) firstRow(h *head) []byte {
+	if len(s.Where) == 0 {
+		return h.line
+	}
+	o := newObjects(s)
+	places := make([][]byte, s.tagPlace()+len(s.Tags))
+	find := func(text []byte) []byte {
+		for line := range bytes.Lines(text) {
+			if o.fill(line, places) != nil {
+				continue
+			}
+			if wanted, _, err := s.wants(places); wanted && err == nil {
+				return line
+			}
+		}
+		return nil
+	}
+	text := h.more(maxRecord, func(text []byte) bool { return find(text) != nil })
+	if line := find(text); line != nil {
+		return line
+	}
+	return h.line
 }
 
 // isValue reports whether a line is a whole value of JSON.
@@ -65,7 +91,9 @@ type objects struct {
 
 // openObjects opens lines of JSON objects. A column whose name does not begin with a dot is a key
 // at any depth.
-func openObjects(s *setup, _ *head) (fields, error) {
+func openObjects(s *setup, _ *head) (fields, error) { return newObjects(s), nil }
+
+func newObjects(s *setup) *objects {
 	o := &objects{
 		setup:  s,
 		walker: walker{separator: '.'},
@@ -79,7 +107,7 @@ func openObjects(s *setup, _ *head) (fields, error) {
 		}
 		o.add(name, place)
 	}
-	return o, nil
+	return o
 }
 
 func (o *objects) add(path string, place int) {

@@ -36,6 +36,8 @@ type Row struct {
 	Time int64
 	// Value is what was measured.
 	Value int64
+	// Count is how often it came.
+	Count int64
 	// Tag is the tag, in the spelling of the file: [AppendTag] makes one that a log can hold. It is
 	// nil if there is none.
 	Tag []byte
@@ -51,8 +53,8 @@ type Row struct {
 type Options struct {
 	// Columns are the names of columns.
 	Columns
-	// NoTags is set if Tags is meant to be empty.
-	NoTags bool
+	// NoTags is set if Tags is meant to be empty, and NoTime if Time is.
+	NoTags, NoTime bool
 	// Unit is the unit of values, TimeUnit that of times that are numbers.
 	Unit, TimeUnit unit.Unit
 	// Zone is the zone of times without one.
@@ -73,6 +75,8 @@ type Columns struct {
 	Time, Value string
 	// End has the time of the end. The value is then the end less the time, and Value is empty.
 	End string
+	// Count has how often the value came. A file with counts needs no time.
+	Count string
 	// OK has whether what was measured succeeded. After a leading exclamation mark, the column has
 	// the text of an error, which is empty if there is none.
 	OK string
@@ -133,6 +137,9 @@ func expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
+// beginsJSON matches a line that begins an object or an array.
+var beginsJSON = expression(`^(\{|\[\s*([-{\["\]\d]|true|false|null|$))`)
+
 // A head is the beginning of a file.
 type head struct {
 	*beginning
@@ -152,7 +159,7 @@ func newHead(b *beginning, delimiter byte) *head {
 }
 
 // isJSON reports whether the file is JSON, and isObject whether its first line is a JSON object.
-func (h *head) isJSON() bool   { return len(h.line) > 0 && (h.line[0] == '{' || h.line[0] == '[') }
+func (h *head) isJSON() bool   { return beginsJSON().Match(h.line) }
 func (h *head) isObject() bool { return h.isJSON() && h.line[0] == '{' && isValue(h.line) }
 
 // alone reports whether nothing follows the first line. It waits for what follows.
@@ -190,12 +197,14 @@ type setup struct {
 	// ownOK and ownTags are set if the columns of OK and Tags are those of the format. A file may
 	// lack them.
 	ownOK, ownTags bool
-	metrics        *regexp.Regexp
+	// timeless is set if rows have no time: then all are one interval.
+	timeless bool
+	metrics  *regexp.Regexp
 }
 
 // optional reports whether a file may lack the column of a place.
 func (s *setup) optional(place int) bool {
-	return place == okPlace && s.ownOK || wholePlace <= place && place < wherePlace || place >= s.tagPlace() && s.ownTags
+	return place == okPlace && s.ownOK || wholePlace <= place && place < countPlace || place >= s.tagPlace() && s.ownTags
 }
 
 // tagPlace is the place of the first tag.
@@ -211,7 +220,7 @@ type fields interface {
 
 // Formats are all formats. The first one that detects a file reads it.
 var Formats = []Format{jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench,
-	caddy, envoy, haproxy, accessLog, hist, ndjson, csv}
+	caddy, envoy, haproxy, accessLog, hist, ndjson, csv, values}
 
 // Names are the names of formats.
 func Names() []string {
@@ -290,6 +299,7 @@ type Reader struct {
 	setup    setup
 	fields   fields
 	payloads payloads // instead of fields
+	buckets  *buckets // nil if rows have no counts
 	parts    *parts   // hold rows back; nil if the format has no labels
 	places   [][]byte
 	clock    clock
@@ -336,6 +346,7 @@ const (
 	partPlace
 	labelPlace
 	threadPlace
+	countPlace
 	wherePlace
 )
 
@@ -411,25 +422,33 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	if r.fields, err = f.open(s, h); err != nil {
 		return err
 	}
-	if s.Unit == (unit.Unit{}) && s.End == "" {
-		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
+	s.timeless = s.Time == ""
+	if s.Count != "" {
+		r.buckets = &buckets{cumulative: s.Value == edge, last: make(map[string]Row)}
 	}
 	if t, ok := r.fields.(*table); ok {
 		r.closes = t.closes
 	}
 	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
+	if s.Unit == (unit.Unit{}) && s.End == "" && !r.hasUnits(h) {
+		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
+	}
 	if f.columns.label != "" {
 		r.parts = newParts()
 	}
-	r.clock = clock{unit: s.TimeUnit, zone: s.Zone}
-	r.scale = decimals(s.Unit)
+	r.clock = clock{unit: s.TimeUnit, named: unitIn(s.Time), zone: s.Zone}
+	if s.Unit != (unit.Unit{}) {
+		r.scale = decimals(s.Unit)
+	}
 	return nil
 }
 
 // complete sets what the options leave to the format.
 func (s *setup) complete() error {
 	f := s.format
-	s.Time = cmp.Or(s.Time, f.columns.Time)
+	if !s.NoTime {
+		s.Time = cmp.Or(s.Time, f.columns.Time)
+	}
 	if s.Value == "" && s.End == "" {
 		s.Value, s.End = f.columns.Value, f.columns.End
 	}
@@ -460,7 +479,7 @@ func (s *setup) complete() error {
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
 	c := &s.format.columns
-	names := []string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, c.whole, c.part, c.label, c.thread}
+	names := []string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, c.whole, c.part, c.label, c.thread, s.Count}
 	for _, condition := range s.Where {
 		names = append(names, condition.Column)
 	}
@@ -608,17 +627,26 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 		r.other++
 		return true, "", nil
 	}
-	if places[timePlace] == nil {
+	if places[timePlace] == nil && !s.timeless {
 		return false, s.Time, hdrlog.ErrMissing
 	}
 	if places[valuePlace] == nil {
 		return false, s.valueColumn(), hdrlog.ErrMissing
 	}
-	if r.row.Time, err = r.clock.parse(places[timePlace]); err != nil {
-		return false, s.Time, err
+	r.row.Time = 0
+	if !s.timeless {
+		if r.row.Time, err = r.clock.parse(places[timePlace]); err != nil {
+			return false, s.Time, err
+		}
+	}
+	r.row.Count = 1
+	if s.Count != "" {
+		if err := r.count(places[countPlace]); err != nil {
+			return false, s.Count, err
+		}
 	}
 	if s.End == "" {
-		r.row.Value, err = decimal(places[valuePlace], r.scale)
+		r.row.Value, err = r.parseValue(places[valuePlace])
 	} else if r.row.Value, err = r.clock.parse(places[valuePlace]); err == nil {
 		if r.row.Value -= r.row.Time; r.row.Value < 0 {
 			err = errors.New("the end is before the start")
@@ -654,7 +682,21 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 	if r.row.Tag != nil {
 		r.row.Tag = r.tag
 	}
+	if r.buckets != nil {
+		if err := r.buckets.take(&r.row); err != nil {
+			return false, s.Count, err
+		}
+	}
 	return false, "", nil
+}
+
+// count reads how often the value of the row came.
+func (r *Reader) count(text []byte) (err error) {
+	if text == nil {
+		return hdrlog.ErrMissing
+	}
+	r.row.Count, err = decimal(text, 0)
+	return err
 }
 
 // Line returns the number of the last line of the record that Scan advanced to.
@@ -672,9 +714,15 @@ func (r *Reader) wants(metric []byte) bool {
 	return wanted
 }
 
-// Metrics returns the names of the first metrics, mostMetrics at most.
-func (r *Reader) Metrics() []string { return slices.Sorted(maps.Keys(r.metrics)) }
+// None returns the error of a file of which no row is read: the options choose others.
+func (r *Reader) None() error {
+	if len(r.metrics) == 0 {
+		return errors.New("no row is one that -where chooses")
+	}
+	return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(slices.Sorted(maps.Keys(r.metrics)), ", "))
+}
 
+// mostMetrics is how many names of metrics are kept.
 const mostMetrics = 50
 
 // Unended reports whether the last line has no end, so that its last number may have been cut

@@ -111,6 +111,112 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// TestDurations reads values with their units.
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]int64{
+		"1.5ms": 1_500_000, "350µs": 350_000, "350μs": 350_000, "1m2.5s": 62_500_000_000, "PT0.35S": 350_000_000, "PT1H2M3S": 3_723_000_000_000, "2 min": 120_000_000_000,
+		"0.1ns": 0, "1h": 3_600_000_000_000, "12 ms": 12_000_000, "3 seconds": 3_000_000_000, "1 hour 2 minutes": 3_720_000_000_000, "5us": 5000, "7msec": 7_000_000,
+		"9223372036.854775807s": math.MaxInt64, "": -1, "5": -1, "ms": -1, "-5ms": -1, "1.2.3ms": -1, "1,5ms": -1, "5ms,": -1, "5 x": -1, "9223372037s": -1, "300y": -1,
+		"2562048h": -1, "1e3ms": -1, "P1D": -1, "PT": -1,
+	} {
+		got, ok := duration([]byte(text))
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %d %v, want %d", text, got, ok, want)
+		}
+	}
+	rec := recording{size: 1000}
+	rec.record(t, []byte("time,latency\n1700000000,1.5ms\n1700000000,7\n1700000000,x\n1700000000,2s\n1700000000,3s\n"))
+	want := []string{`file0:3: latency: a number without a unit; -in says which one all have: "7"`, `file0:4: latency: not a number: "x"`}
+	if rec.counts.Recorded != 3 || !slices.Equal(rec.messages, want) {
+		t.Errorf("%+v %q", rec.counts, rec.messages)
+	}
+	rec = recording{size: 1000}
+	rec.record(t, []byte("time,latency_us\n1700000000,1.5ms\n1700000000,7\n"))
+	if rec.counts.Recorded != 2 {
+		t.Errorf("%+v %q", rec.counts, rec.messages)
+	}
+}
+
+// TestNames finds the columns of the time and the value, and their units.
+func TestNames(t *testing.T) {
+	for header, want := range map[string]string{
+		"timestamp_us,latencyMicros":               "timestamp_us is the time of the start, latencyMicros the value in us",
+		"id,startTime,responseTimeMs":              "startTime is the time of the start, responseTimeMs the value in ms",
+		"ts,Latency (microseconds)":                "ts is the time of the start, Latency (microseconds) the value in us",
+		"@timestamp,took_msec":                     "@timestamp is the time of the start, took_msec the value in ms",
+		"Start Time,Elapsed Time [sec]":            "Start Time is the time of the start, Elapsed Time [sec] the value in s",
+		"unix-time;time-taken.ns":                  "unix-time is the time of the start, time-taken.ns the value in ns",
+		"DateTime,REQUEST_TIME_S,requestTimeLimit": "DateTime is the time of the start, REQUEST_TIME_S the value in s",
+	} {
+		r, err := NewReader(strings.NewReader(header+"\n"), "f", "", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", header, err)
+			continue
+		}
+		if got := r.Takes(); got != "csv: "+want {
+			t.Errorf("%s: %s, want %s", header, got, want)
+		}
+	}
+	// A number with few digits has the unit that the name says.
+	rec := recording{size: 1000}
+	if log := rec.record(t, []byte("start_ms,latency_ms\n5,1\n1500,1\n")); rec.counts.Recorded != 2 || !strings.Contains(log, "\n0.000,0.995,") {
+		t.Errorf("%+v %q\n%s", rec.counts, rec.messages, log)
+	}
+}
+
+// TestValues reads values without times: one interval of no length.
+func TestValues(t *testing.T) {
+	ten := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
+	for _, test := range []struct {
+		text    string
+		options Options
+		want    string
+		count   int64
+	}{
+		{ten, Options{Unit: unit.Microsecond}, "values: 1 is the value in us, without a time", 10},
+		{"latency_us\n" + ten, Options{}, "values: latency_us is the value in us, without a time", 10},
+		{"1us\n10us\n", Options{}, "values: 1 is the value with its unit, without a time", 2},
+		{"1us\n\n10us\nx\n", Options{}, "values: 1 is the value with its unit, without a time", 2},
+		{"time,latency_us\nx,1\ny,10\n", Options{NoTime: true}, "csv: latency_us is the value in us, without a time", 2},
+		{`{"latency_us":1}` + "\n" + `{"latency_us":10}` + "\n", Options{NoTime: true}, "ndjson: .latency_us is the value in us, without a time", 2},
+		{"ms,n\n0.001,4\n0.01,2\n0.02,0\n", Options{Columns: Columns{Count: "n"}, Unit: unit.Millisecond}, "csv: ms is the value in ms, without a time, which came n times", 6},
+		{"le,count\n0.000001,4\n0.00001,9\n+Inf,9\n", Options{Columns: Columns{Count: "count"}, Unit: unit.Second}, "csv: le is the value in s, without a time, which came count times", 9},
+	} {
+		rec := recording{size: 1000, options: test.options}
+		log := rec.record(t, []byte(test.text))
+		r, err := NewReader(strings.NewReader(test.text), "f", "", test.options)
+		if err != nil || r.Takes() != test.want {
+			t.Errorf("%q: %s, want %s; %v", test.text, r.Takes(), test.want, err)
+		}
+		h := intervals(t, log)[" 0"]
+		if h == nil || h.TotalCount() != test.count || h.ValueAtPercentile(100)/1000 != 10 || h.Min()/1000 > 1 || !strings.Contains(log, "\n0.000,0.000,0.010,") {
+			t.Errorf("%q: %v\n%s", test.text, h, log)
+		}
+	}
+}
+
+// TestCounts has tables of counts that are partly bad.
+func TestCounts(t *testing.T) {
+	rec := recording{size: 1000, options: Options{Columns: Columns{Count: "n", Tags: []string{"op"}}}}
+	rec.record(t, []byte("op,le,n\na,1s,5\nb,1s,1\na,2s,4\na,3s,7\na,+Inf,9\nb,+Inf,1\na,4s,x\na,4s,\na,4s,-1\nb,2s,1\nb,3s,1\nb,4s,1\n"))
+	want := []string{
+		"file0:4: n: fewer values than up to the edge before: 4", "file0:6: n: 2 values are above the highest edge, and nobody knows what they are",
+		`file0:8: n: not a number: "x"`, `file0:9: n: not a number: ""`, `file0:10: n: the number is negative: "-1"`,
+	}
+	if !slices.Equal(rec.messages, want) || rec.counts.Recorded != 7 {
+		t.Errorf("%d rows, %q, want %q", rec.counts.Recorded, rec.messages, want)
+	}
+	r, err := NewReader(strings.NewReader("ms,n\n1,5\n2,6\n2.5,7\n"), "f", "", Options{Columns: Columns{Count: "n"}, Unit: unit.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r.Scan() {
+	}
+	if got, want := r.Loss(), "all values of a bucket are taken as its value; the widest is from 1ms to 2ms, so a percentile there may be 100% too high"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestMostlyMalformed has tables of which less than half of the rows is read. That is an error of
 // the file, and not a row less.
 func TestMostlyMalformed(t *testing.T) {
@@ -144,7 +250,7 @@ func TestRefused(t *testing.T) {
 		options      Options
 		want         string
 	}{
-		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, haproxy, accesslog, hist, ndjson, csv`},
+		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of jtl, k6, vegeta, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, haproxy, accesslog, hist, ndjson, csv, values`},
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},

@@ -112,6 +112,7 @@ func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber
 // A clock reads times.
 type clock struct {
 	unit  unit.Unit // of numbers, if that is known
+	named unit.Unit // that the name of the column has, for numbers with few digits
 	found unit.Unit // of numbers so far
 	scale int       // numbers times 10^scale are nanoseconds
 	zone  *time.Location
@@ -127,6 +128,10 @@ func (c *clock) parse(text []byte) (int64, error) {
 		return c.date(text)
 	}
 	u := cmp.Or(c.unit, guess(text))
+	if u == (unit.Unit{}) && c.found == u {
+		c.unit = c.named
+		u = c.named
+	}
 	switch {
 	case u == unit.Unit{}:
 		if _, err := decimal(text, 0); err != nil {

@@ -92,7 +92,7 @@ const FailedTag = "failed"
 type Counts struct {
 	Recorded, Malformed int64
 	Failed, Dropped     int64 // of those that failed, Dropped are not recorded
-	Other               int64 // are of other metrics
+	Other               int64 // are of other metrics, or not those of -where
 	Late                int64
 }
 
@@ -143,6 +143,7 @@ func (r *Recorder) begin(readers []*Reader) {
 		r.named = readers[0]
 		r.namedAtEnd = r.AtEnd(readers[0])
 	}
+	r.timeless = len(readers) > 0 && !slices.ContainsFunc(readers, func(s *Reader) bool { return !s.setup.timeless })
 	if slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
 		r.Late = math.MaxInt64 / 4
 	}
@@ -281,7 +282,7 @@ func (r *Recorder) add(s *Reader) error {
 		return r.Report(s.malformed(s.setup.Time, fmt.Errorf("%w: it ended %v before others", ErrLate, behind.Round(time.Second))))
 	}
 	r.Counts.Recorded++
-	if r.looks {
+	if r.looks || row.Count == 0 {
 		return nil
 	}
 	if err := r.count(row); err != nil {
@@ -299,7 +300,7 @@ func (r *Recorder) malformed(err *hdrlog.SyntaxError) error {
 // shift moves the time of a row to that of its interval.
 func (r *Recorder) shift(row *Row, s *Reader) error {
 	switch {
-	case r.AtEnd(s) == s.AtEnd():
+	case r.AtEnd(s) == s.AtEnd(), s.setup.timeless:
 	case s.AtEnd():
 		row.Time -= row.Value
 	default:

@@ -55,7 +55,17 @@ func (r *Reader) Takes() string {
 	if s.end {
 		at = "end"
 	}
-	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value in %s", r.format.Name, s.Time, at, s.Value, s.Unit)
+	in := " in " + s.Unit.String()
+	if s.Unit == (unit.Unit{}) {
+		in = " with its unit"
+	}
+	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, s.Time, at, s.Value, in)
+	if s.timeless {
+		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, s.Value, in)
+	}
+	if s.Count != "" {
+		text += ", which came " + s.Count + " times"
+	}
 	if s.End != "" {
 		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, s.Time, s.End)
 	}

@@ -50,6 +50,7 @@ func without(column, e string) Condition {
 
 // holds reports whether a value is one of those to read.
 func (c *Condition) holds(value []byte) bool {
+	value = trim(value)
 	if c.Match != nil {
 		return c.Match().Match(value) != c.Not
 	}

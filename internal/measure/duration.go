@@ -1,0 +1,94 @@
+package measure
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"hdrkit/internal/base/unit"
+)
+
+// errNoUnit is the error of a number without a unit in a column of durations.
+var errNoUnit = errors.New("a number without a unit; -in says which one all have")
+
+// A length is a unit of time: so many times 10^scale nanoseconds.
+type length struct {
+	name  string
+	times int64
+	scale int
+}
+
+// lengths are units of time as durations have them, from the longest name.
+var lengths = []length{
+	{"milliseconds", 1, 6}, {"microseconds", 1, 3}, {"nanoseconds", 1, 0}, {"seconds", 1, 9}, {"minutes", 60, 9}, {"hours", 3600, 9}, {"millis", 1, 6}, {"micros", 1, 3},
+	{"second", 1, 9}, {"minute", 60, 9}, {"nanos", 1, 0}, {"hour", 3600, 9}, {"msec", 1, 6}, {"usec", 1, 3}, {"nsec", 1, 0}, {"mins", 60, 9}, {"secs", 1, 9}, {"min", 60, 9},
+	{"sec", 1, 9}, {"µs", 1, 3}, {"μs", 1, 3}, {"ms", 1, 6}, {"us", 1, 3}, {"ns", 1, 0}, {"h", 3600, 9}, {"m", 60, 9}, {"s", 1, 9},
+}
+
+// duration returns the nanoseconds of a text with units: 1.5ms, 350µs, 1m2.5s, 2 min, PT0.35S. It
+// returns false if the text is none.
+func duration(text []byte) (nanoseconds int64, ok bool) {
+	text = bytes.ToLower(bytes.TrimSpace(text))
+	if rest, iso := bytes.CutPrefix(text, []byte("pt")); iso {
+		text = rest
+	}
+	for len(text) > 0 {
+		end := 0
+		for end < len(text) && (isDigit(text[end]) || text[end] == '.') {
+			end++
+		}
+		number := text[:end]
+		text = bytes.TrimLeft(text[end:], " ")
+		n := slices.IndexFunc(lengths, func(l length) bool { return bytes.HasPrefix(text, []byte(l.name)) })
+		if n < 0 {
+			return 0, false
+		}
+		text = bytes.TrimLeft(text[len(lengths[n].name):], " ")
+		part, err := decimal(number, lengths[n].scale)
+		if err != nil || part > (math.MaxInt64-nanoseconds)/lengths[n].times {
+			return 0, false
+		}
+		part *= lengths[n].times
+		nanoseconds += part
+		ok = true
+	}
+	return nanoseconds, ok
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// parseValue returns the nanoseconds of a value: a number of the unit, or a text with units.
+func (r *Reader) parseValue(text []byte) (int64, error) {
+	if r.buckets != nil && string(text) == "+Inf" {
+		return unbounded, nil
+	}
+	value, err := decimal(text, r.scale)
+	if err == nil && r.setup.Unit != (unit.Unit{}) {
+		return value, nil
+	}
+	if nanoseconds, ok := duration(text); ok {
+		return nanoseconds, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
+}
+
+// hasUnits reports whether the first value of a file is a duration, so that it needs no unit of its
+// column. It waits for the first row.
+func (r *Reader) hasUnits(h *head) bool {
+	const rows = 2 // behind the first line, which may be a header
+	text := h.more(maxRecord, func(text []byte) bool { return bytes.Count(text, []byte("\n")) > rows })
+	for line := range bytes.Lines(text) {
+		clear(r.places)
+		skip, err := r.fields.find(bytes.TrimRight(line, "\r\n"), r.places)
+		if value := r.places[valuePlace]; !skip && err == nil && len(value) > 0 {
+			_, ok := duration(value)
+			return ok
+		}
+	}
+	return false
+}
