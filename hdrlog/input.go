@@ -121,17 +121,24 @@ type members struct {
 }
 
 func (m *members) Read(p []byte) (int, error) {
-	if m.ended {
-		if err := m.Reset(m.src); err != nil {
-			return 0, err
+	for {
+		if m.ended {
+			if err := m.Reset(m.src); err != nil {
+				return 0, err
+			}
 		}
+		m.Multistream(false)
+		n, err := m.Reader.Read(p)
+		m.ended = err == io.EOF
+		if m.ended {
+			err = nil
+		}
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
+		// The member is empty, or was read to its end before. A reader gives up after a hundred
+		// reads of nothing.
 	}
-	m.Multistream(false)
-	n, err := m.Reader.Read(p)
-	if m.ended = err == io.EOF; m.ended {
-		err = nil
-	}
-	return n, err
 }
 
 // A stream of a few bytes can stand for terabytes. Where the same small interval repeats, zstd

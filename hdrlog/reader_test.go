@@ -415,6 +415,7 @@ func encodings(t testing.TB, text []byte) map[string][]byte {
 	encoded["gzip"] = zipped(text)
 	encoded["gzip of two members"] = zipped(text[:half], text[half:])
 	encoded["gzip with an empty member"] = zipped(nil, text, nil)
+	encoded["gzip after many empty members"] = zipped(append(make([][]byte, 200), text)...)
 	encoded["gzip of utf-16"] = zipped(encoded["utf-16le with mark"])
 	encoded["zstd"] = encoder.EncodeAll(text, nil)
 	encoded["zstd of two frames"] = encoder.EncodeAll(text[half:], encoder.EncodeAll(text[:half], nil))

@@ -39,8 +39,9 @@ type Diagnostics struct {
 	late    int // measurements that came too late
 	unread  int // logs that could not be read
 	filter  *tags.Filter
-	kinds   map[string]string // of inputs that are no logs
-	named   map[string]bool   // of these, those that a message has named
+	inputs  int               // that were looked at
+	noLogs  map[string]string // by the name of an input that is no log, the message that says so
+	said    map[string]bool   // of these, those whose message was printed
 	alike   map[fault]int     // lines with a fault
 	faults  []repeated        // of more than mostAlike lines
 	by      *tags.By
@@ -72,8 +73,8 @@ func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 	return &Diagnostics{
 		std:    std,
 		strict: strict,
-		kinds:  make(map[string]string),
-		named:  make(map[string]bool),
+		noLogs: make(map[string]string),
+		said:   make(map[string]bool),
 		alike:  make(map[fault]int),
 	}
 }
@@ -82,15 +83,15 @@ func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if malformed {
+	noLog := d.noLogs[err.File]
+	if malformed && noLog == "" {
 		d.skipped++
 	}
-	kind := d.kinds[err.File]
 	switch {
-	case kind != "" && d.named[err.File]:
-	case kind != "":
-		d.print(err.File + " is no log, but " + kind)
-		d.named[err.File] = true
+	case noLog != "" && d.said[err.File]:
+	case noLog != "":
+		d.print(noLog)
+		d.said[err.File] = true
 	case !d.follows && d.repeats(err):
 	case d.printed == maxDiagnostics: // a text that nobody sees takes time
 		d.silent++
@@ -105,6 +106,13 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 			mostMalformed/1_000_000)
 	}
 	return nil
+}
+
+// onlyOthers reports whether messages have said of all inputs that they are no logs.
+func (d *Diagnostics) onlyOthers() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.inputs > 0 && len(d.said) == d.inputs
 }
 
 // repeats reports whether enough lines with the same fault have a message, and counts the line.
@@ -274,7 +282,7 @@ func (d *Diagnostics) Close() error {
 			d.std.Say("%s %s%s", c.what, message.Number(c.n, c.things), c.why)
 		}
 	}
-	if d.skipped+d.late+d.left+d.unread > 0 {
+	if d.skipped+d.late+d.left+d.unread+len(d.said) > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil

@@ -37,6 +37,9 @@ func KindOf(begin []byte) string {
 			return ""
 		}
 	}
+	if kind := measure.SummaryOf(begin); kind != "" {
+		return kind
+	}
 	if bytes.Contains(begin, []byte("TotalCount 1/(1-Percentile)")) {
 		return "a percentile distribution; hdrplot -type percentiles draws it"
 	}
@@ -57,6 +60,7 @@ func KindOf(begin []byte) string {
 // lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
 // diagnostics know the inputs that are another kind of file: of these they print one message only.
 func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
+	d.inputs += len(inputs)
 	room := measure.NewRoom(memory)
 	for n := range inputs {
 		m := &measurements{
@@ -155,12 +159,20 @@ const NoTimes = "no value has a time, so there is no rate"
 // none, if it could have.
 func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	kind := KindOf(begin)
-	if why != nil && (kind == "" || kind == "a JSON document") {
+	options := why != nil && why != measure.ErrNoInterval
+	if options && (kind == "" || kind == "a JSON document") {
 		kind = fmt.Sprintf("a table or JSON, of which hdrrec makes a log with options: %v", why)
+	}
+	text := ""
+	switch {
+	case kind != "":
+		text = name + " is no log, but " + kind
+	case why != nil:
+		text = fmt.Sprintf("%s is no log: %v", name, why)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.kinds[name] = kind
+	d.noLogs[name] = text
 }
 
 // A readCloser is a file that is read by way of something else.

@@ -25,6 +25,13 @@ func TestKindOf(t *testing.T) {
 		{"JSON", "{\n", "a JSON document"},
 		{"xz", "\xfd7zXZ\x00", "compressed by xz; give it to xzcat first"},
 		{"zeros", "ab\x00c", "binary data"},
+		{"hey", "\nSummary:\n  Total:\t0.0361 secs\n  Slowest:\t0.0113 secs\n", "a summary of hey; hey -o csv records its requests"},
+		{"oha", "Summary:\n  Success rate:\t100.00%\n  Total:\t2.1 sec\n", "a summary of oha; oha --output-format csv records its requests"},
+		{"ghz", "\nSummary:\n  Count:\t200\n  Total:\t181.57 ms\n", "a summary of ghz; ghz -O json records its requests"},
+		{"ghz with a name", "\nSummary:\n  Name:\t\ta b\n  Count:\t200\n", "a summary of ghz; ghz -O json records its requests"},
+		{"wrk", "Running 30s test @ http://127.0.0.1:8080/\n  2 threads and 10 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n", "a summary of wrk, which records no requests; wrk2 --latency prints a distribution that hdrplot draws"},
+		{"pgbench, aggregated", "1345828501 5601 1542744 483552416 61 2573\n1345828503 7884 1979812 565806736 60 1479\n", "aggregates of pgbench; pgbench -l without --aggregate-interval records its transactions"},
+		{"pgbench", "pgbench (15.14)\nstarting vacuum...end.\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\nlatency average = 11.0 ms\n", "a summary of pgbench; pgbench -l records its transactions"},
 		{"text", "histogram\n", ""},
 		{"nothing", "", ""},
 	} {
@@ -55,7 +62,7 @@ func TestNoLog(t *testing.T) {
 	if err := d.Close(); err != message.Status(message.Skipped) {
 		t.Error(err)
 	}
-	if want := "test: picture is no log, but " + picture + "\ntest: log:2: start: bad\ntest: skipped 3 malformed lines\n"; out.String() != want {
+	if want := "test: picture is no log, but " + picture + "\ntest: log:2: start: bad\ntest: skipped 1 malformed line\n"; out.String() != want {
 		t.Errorf("printed\n%swant\n%s", out.String(), want)
 	}
 }

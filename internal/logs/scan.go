@@ -104,6 +104,7 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		By:        diagnostics.by,
 		Workers:   cmp.Or(o.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
+		Others:    diagnostics.onlyOthers,
 		Expected:  o.Expected,
 	}
 	diagnostics.lookAt(inputs, s.Memory)
@@ -136,8 +137,22 @@ func (o *Options) selection() (scan.Selection, error) {
 	return scan.Selection{Tags: filter, Range: span}, err
 }
 
+// A toldError is an error that messages have told already. It ends a command without one.
+type toldError struct{ error }
+
+// Unwrap returns the status.
+func (toldError) Unwrap() error { return message.Status(message.Failed) }
+
 // NothingLeft returns the error of a scan that found no interval to use.
 func NothingLeft(s *scan.Scan) error {
+	err := nothingLeft(s)
+	if s.Others != nil && s.Others() {
+		return toldError{err}
+	}
+	return err
+}
+
+func nothingLeft(s *scan.Scan) error {
 	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen)
 	switch {
 	case s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":

@@ -243,6 +243,9 @@ type UnknownError struct {
 // name.
 func choose(name string, h *head) (*Format, error) {
 	var named []*Format
+	if name == "" && SummaryOf(h.text) != "" {
+		return nil, &UnknownError{nil, errors.New("this is a summary, without measurements")}
+	}
 	if name == "" && IsLog(h.text) {
 		return nil, errors.New("this is a HdrHistogram log already; hdrsum, hdrplot, hdrunion and hdrsplit read it")
 	}

@@ -12,7 +12,7 @@ import (
 
 // Look finds out whether a file has measurements in a format that needs no options. Then it returns
 // a reader of them. Otherwise it returns the file from its beginning, how its text begins, and an
-// error if options of hdrrec could mend that.
+// error if options of hdrrec could mend that. The error is [ErrNoInterval] if nothing could.
 //
 // A log is never taken for a table: a table needs a header with usual names, or is of a format that
 // no log looks like. JSON needs a histogram in its first megabyte.
@@ -34,11 +34,21 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 			return reader, nil, b.text, nil
 		}
 	}
-	if begin := b.more(512, nil); IsLog(begin) || bytes.Contains(begin, []byte("HIST")) {
+	encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HIST")) }
+	if begin := b.more(512, nil); !IsLog(begin) {
+		b.more(maxRecord, encoded)
+	}
+	switch {
+	case IsLog(b.text) || encoded(b.text):
 		err = nil
+	case err == nil && b.err == io.EOF && len(bytes.TrimSpace(b.text)) > 0:
+		err = ErrNoInterval
 	}
 	return nil, rest, b.text, err
 }
+
+// ErrNoInterval is the error of a text that is no log.
+var ErrNoInterval = errors.New("it has no interval")
 
 // Guessed reports whether the options do not name the columns of the time and of the value.
 func (r *Reader) Guessed() bool {

@@ -130,6 +130,8 @@ type Scan struct {
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
 	// By says what makes a row. Nil makes one of each tag.
 	By *tags.By
+	// Others, if set, reports whether messages have said of all inputs that they are no logs.
+	Others func() bool
 	// Comment, if set, takes comments, without StartTime, in the order of the logs.
 	Comment func(input int, text []byte) error
 	// Kept, if set, takes the input and the row of each interval of the selection, after the

@@ -1,0 +1,54 @@
+package measure
+
+import "regexp"
+
+// summaries are what tools print instead of measurements or histograms, and what makes them record
+// these.
+var summaries = []struct {
+	begin func() *regexp.Regexp
+	kind  string
+}{
+	{
+		expression(`^\s*Summary:\s+Total:\s+[\d.]+ secs`),
+		"a summary of hey; hey -o csv records its requests",
+	},
+	{
+		expression(`^\s*Summary:\s+Success rate:`),
+		"a summary of oha; oha --output-format csv records its requests",
+	},
+	{
+		expression(`^\s*Summary:\s+(Name:.*\s+)?Count:\s+\d`),
+		"a summary of ghz; ghz -O json records its requests",
+	},
+	{
+		expression(`(?s)^\s*Running .* test @ .*Thread Stats `),
+		"a summary of wrk, which records no requests; wrk2 --latency prints a distribution that hdrplot draws",
+	},
+	{
+		expression(`^(\d{10} \d+ \d+ \d+ \d+ \d+( \d+)*\r?\n)+`),
+		"aggregates of pgbench; pgbench -l without --aggregate-interval records its transactions",
+	},
+	{
+		expression(`(?s)^(pgbench \(.*)?\s*transaction type: .*latency average = `),
+		"a summary of pgbench; pgbench -l records its transactions",
+	},
+	{
+		expression(`(?m)^#Tag,Interval_Start,Interval_Length,count,`),
+		"a table of NoSQLBench; nb --log-histograms records histograms",
+	},
+	{
+		expression(`^#\[(Interval percentile log|Overall percentile distribution) between `),
+		"a table of HistogramLogProcessor; give the log that it was made of",
+	},
+}
+
+// SummaryOf says what summary a file is that begins so, and which option of its tool records
+// measurements. It returns nothing for another file.
+func SummaryOf(begin []byte) string {
+	for _, s := range summaries {
+		if s.begin().Match(begin) {
+			return s.kind
+		}
+	}
+	return ""
+}
