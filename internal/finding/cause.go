@@ -63,7 +63,8 @@ func (r *Run) levels() (all []output.Finding) {
 	for n := range levels {
 		l := &levels[n]
 		same := func(o output.Level) bool { return o.Input == l.Input && o.Throughout == l.Throughout }
-		if slices.ContainsFunc(levels[:n], same) {
+		slow := func(f output.Finding) bool { return f.Input == l.Input }
+		if slices.ContainsFunc(levels[:n], same) || slices.ContainsFunc(r.outlier(), slow) {
 			continue
 		}
 		f := output.Finding{

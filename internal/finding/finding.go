@@ -51,7 +51,10 @@ var kinds = []struct {
 	{"limit", (*Run).limits},
 	{"few", (*Run).few},
 	{"failures", (*Run).failures},
+	{"gap", (*Run).gaps},
 	{"omission", (*Run).omission},
+	{"outlier", (*Run).outlier},
+	{"rhythm", (*Run).rhythm},
 	{"figure", (*Run).figure},
 	{"worst", (*Run).worst},
 	{Level, (*Run).levels},
@@ -80,17 +83,19 @@ func Of(r *Run) []output.Finding {
 // mostLines is the number of sentences at the top of a report.
 const mostLines = 2
 
-// Top returns the sentences at the top of a report. The last one names the option to type next.
+// Top returns the sentences at the top of a report. The last one names the option to type next, if
+// none of them does.
 func Top(all []output.Finding) []string {
 	var lines []string
 	next := ""
+	named := false
 	for n := range all[:min(mostLines, len(all))] {
-		lines = append(lines, all[n].Sentence)
-		if all[n].Option != "" && !strings.Contains(strings.Join(lines, " "), all[n].Option) {
-			next = all[n].Option
-		}
+		f := &all[n]
+		lines = append(lines, f.Sentence)
+		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
+		next = cmp.Or(next, f.Option)
 	}
-	if next != "" {
+	if next != "" && !named {
 		lines[len(lines)-1] += " Next: " + next
 	}
 	return lines

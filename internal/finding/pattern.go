@@ -1,0 +1,122 @@
+package finding
+
+import (
+	"fmt"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// gaps has the times without values.
+func (r *Run) gaps() (all []output.Finding) {
+	if r.Histories == nil {
+		return nil
+	}
+	inputs, ofRun := r.Histories.Inputs(), r.Histories.Tags()
+	for _, g := range r.Histories.Gaps() {
+		f := output.Finding{
+			Weight:  output.Warns,
+			Start:   &g.Start,
+			End:     &g.End,
+			Figures: map[string]output.Number{"lengthMs": output.Number(g.End - g.Start)},
+			Option:  "-worst 5",
+		}
+		if len(g.Tags) < len(ofRun) {
+			f.Tag = tags.Text(g.Tags[0])
+		}
+		text := fmt.Sprintf("No values for %s from %s", output.Length(g.End-g.Start), r.clock(g.Start))
+		if f.Tag != "" {
+			text += fmt.Sprintf(" (%s%s)", f.Tag, more(len(g.Tags)-1, "tag"))
+		}
+		switch {
+		case len(inputs) == 1:
+		case len(g.Inputs) == len(inputs):
+			text += fmt.Sprintf(", in all %d logs", len(inputs))
+		case len(g.Inputs) == 1:
+			f.Input = g.Inputs[0]
+			text += ", in " + r.label(f.Input)
+		default:
+			text += fmt.Sprintf(", in %d of %d logs", len(g.Inputs), len(inputs))
+		}
+		f.Sentence = text + "."
+		all = append(all, f)
+	}
+	return all
+}
+
+// more says how many more there are.
+func more(n int, thing string) string {
+	if n == 0 {
+		return ""
+	}
+	return " and " + counted(int64(n), "other "+thing)
+}
+
+// rhythm has spikes that come at even times.
+func (r *Run) rhythm() []output.Finding {
+	if r.Histories == nil {
+		return nil
+	}
+	found := r.Histories.Rhythm()
+	if found == nil {
+		return nil
+	}
+	first := int64(found.First)
+	f := output.Finding{
+		Weight: output.Warns,
+		Start:  &first,
+		End:    &found.Last,
+		Figures: map[string]output.Number{
+			"periodMs": output.Number(found.Period),
+			"found":    output.Number(found.Found),
+			"expected": output.Number(found.Expected),
+		},
+		Option: "hdrplot -fold auto",
+	}
+	if all := len(r.Histories.Tags()) * len(r.Histories.Inputs()); 2*(found.Others+1) <= all {
+		f.Tag, f.Input = r.tag(found.Tag), r.input(found.Input)
+	}
+	f.Sentence = fmt.Sprintf("Spikes every %s (%d of %d expected)%s.", output.Length(int64(found.Period)), found.Found, found.Expected, r.where(&f))
+	return []output.Finding{f}
+}
+
+// mostOfTheTime is the part of the time from which on something is so all the time.
+const mostOfTheTime = 0.8
+
+// outlier has a log that is slower than the others.
+func (r *Run) outlier() (all []output.Finding) {
+	if r.Histories == nil || !r.Histories.Sums || len(r.Histories.Inputs()) < confidence.LeastLogs {
+		return nil
+	}
+	values := r.values()
+	if len(values) == 0 {
+		return nil
+	}
+	outliers, err := r.Histories.Outliers(values[0].percentile)
+	if err != nil {
+		return nil
+	}
+	for n := range outliers {
+		o := &outliers[n]
+		f := output.Finding{
+			Weight:  output.Warns,
+			Input:   o.Input,
+			Start:   &o.Start,
+			End:     &o.End,
+			Figures: map[string]output.Number{"times": output.Number(o.Times), "share": output.Number(o.Share)},
+			Option:  "-by input",
+		}
+		of := ""
+		if f.Tag = r.tag(o.Tag); f.Tag != "" {
+			of = " of " + f.Tag
+		}
+		when := "all the time"
+		if o.Share < mostOfTheTime {
+			when = fmt.Sprintf("for %.0f%% of the time", 100*o.Share)
+		}
+		f.Sentence = fmt.Sprintf("%s has %s times the %s%s of the other %d, %s.", r.label(o.Input), times(o.Times), output.Figure{Percentile: o.Percentile}, of, o.Others, when)
+		all = append(all, f)
+	}
+	return all
+}

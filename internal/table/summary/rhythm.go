@@ -1,0 +1,146 @@
+package summary
+
+import (
+	"math"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/output"
+)
+
+// A Rhythm is spikes of a tag of a log that come at even times.
+type Rhythm struct {
+	// Rhythm has times in milliseconds, and First since the epoch.
+	confidence.Rhythm
+	Tag   []byte
+	Input string
+	// Others is the number of other tags and logs with the same rhythm.
+	Others int
+	// Last is the time of the last beat, in milliseconds since the epoch.
+	Last int64
+}
+
+// samePeriod is how far two periods may be apart that are the same, as a part.
+const samePeriod = 0.05
+
+// Rhythm returns the rhythm with the most beats, nil if there is none. It finds nothing if the log
+// is so long that windows took the place of intervals.
+func (hs *Histories) Rhythm() (best *Rhythm) {
+	parts, err := hs.inOrder()
+	if err != nil || hs.coarse > 0 {
+		return nil
+	}
+	var all []*Rhythm
+	for _, h := range parts {
+		times, length := h.spikes()
+		if found, ok := confidence.FindRhythm(times, length, len(parts)); ok {
+			last := int64(found.First + float64(found.Expected-1)*found.Period)
+			all = append(all, &Rhythm{Rhythm: found, Tag: h.tag, Input: h.input, Last: last})
+		}
+	}
+	for _, r := range all {
+		if best == nil || r.Found > best.Found {
+			best = r
+		}
+	}
+	for _, r := range all {
+		if r != best && math.Abs(r.Period/best.Period-1) <= samePeriod {
+			best.Others++
+		}
+	}
+	return best
+}
+
+// spikes returns the times at which maxima are far above what is usual, and the usual length of an
+// interval. Intervals that follow each other are one spike, at its highest.
+func (h *history) spikes() (times []float64, length float64) {
+	limit := lowOf(h.pieces).limit()
+	var peak *piece
+	last := int64(math.MinInt64)
+	for _, p := range h.pieces {
+		length += float64(p.End-p.Start) / float64(len(h.pieces))
+		if !(p.highest > limit) || limit == 0 {
+			continue
+		}
+		if peak != nil && p.Start <= last {
+			if p.highest > peak.highest {
+				peak = p
+				times[len(times)-1] = float64(p.Start)
+			}
+		} else {
+			peak = p
+			times = append(times, float64(p.Start))
+		}
+		last = p.End + (p.End-p.Start)/2
+	}
+	return times, length
+}
+
+// An Outlier is a log whose values of a tag are higher than those of the others.
+type Outlier struct {
+	confidence.Unlike
+	Input  string
+	Tag    []byte
+	Others int // logs
+	// Percentile is that of the figures that are compared.
+	Percentile float64
+	Start, End int64 // of the logs, in milliseconds since the epoch
+}
+
+// outlierParts is the number of parts of the time that are compared.
+const outlierParts = 20
+
+// Outliers returns the outlier of each tag that has one. Sums are needed.
+func (hs *Histories) Outliers(percentile float64) (all []Outlier, err error) {
+	parts, err := hs.inOrder()
+	if err != nil {
+		return nil, err
+	}
+	byTag := make(map[string][]*history)
+	var order []string
+	for _, h := range parts {
+		tag := tagOf(h.key)
+		if byTag[tag] == nil {
+			order = append(order, tag)
+		}
+		byTag[tag] = append(byTag[tag], h)
+	}
+	for _, tag := range order {
+		logs := byTag[tag]
+		var figures []float64
+		var levels [][]float64
+		var scratch histogram.Histogram
+		for _, h := range logs {
+			figure := math.NaN()
+			if sum := hs.sums[h.key]; sum != nil {
+				counts, err := sum.Histogram(&scratch)
+				if err != nil {
+					return nil, err
+				}
+				if output.Above(counts, percentile) > 0 {
+					figure = counts.Float(counts.ValueAtPercentile(percentile))
+				}
+			}
+			figures = append(figures, figure)
+			var times, highest []float64
+			for _, p := range h.pieces {
+				times = append(times, float64(p.Start-hs.first))
+				highest = append(highest, p.highest)
+			}
+			levels = append(levels, confidence.Parts(times, highest, float64(hs.last-hs.first), outlierParts))
+		}
+		if unlike, ok := confidence.Outlier(figures, levels); ok {
+			h := logs[unlike.Log]
+			all = append(all, Outlier{
+				Unlike:     unlike,
+				Input:      h.input,
+				Tag:        h.tag,
+				Others:     len(logs) - 1,
+				Percentile: percentile,
+				Start:      h.pieces[0].Start,
+				End:        h.pieces[len(h.pieces)-1].End,
+			})
+		}
+	}
+	return all, nil
+}
