@@ -9,8 +9,8 @@ import (
 type Rhythm struct {
 	// Period is the time from one beat to the next, and First the time of the first beat.
 	Period, First float64
-	// Found is the number of beats that have an event, and Expected that of all beats from the first
-	// event to the last one.
+	// Found is the number of beats that have an event, and Expected that of all beats from the
+	// first event to the last one.
 	Found, Expected int
 }
 
@@ -23,8 +23,8 @@ const (
 	mostOthers = 1.2
 	// leastPeriod is the least length of a period, in intervals.
 	leastPeriod = 5
-	// rhythmLimit bounds the probability with which events of a Poisson process seem to have a rhythm.
-	// In fact at most 0.3% do (TestRhythm).
+	// rhythmLimit bounds the probability with which events of a Poisson process seem to have a
+	// rhythm. In fact at most 0.3% do (TestRhythm).
 	rhythmLimit = 0.01
 	// overtone is by how much a shorter period must be more regular.
 	overtone = 1.03

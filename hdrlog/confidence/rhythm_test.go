@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// scattered returns the times of a Poisson process, in whole intervals of 1, without neighbours: two
-// events that follow each other are one.
+// scattered returns the times of a Poisson process, in whole intervals of 1, without neighbours:
+// two events that follow each other are one.
 func scattered(random *rand.Rand, events int, span float64) (times []float64) {
 	var all []float64
 	for range events {
