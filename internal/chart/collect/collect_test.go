@@ -104,7 +104,7 @@ func TestStepsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(20)) {
 		random := rand.New(rand.NewSource(seed))
-		c := collect.Collector{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1}
+		c := collect.Collector{Options: collect.Options{Aggregate: 1000 * (1 + random.Int63n(20)), WindowBytes: 1 << (18 + random.Intn(6)), Ratio: 1}}
 		c.SetRoom(1 << random.Intn(24))
 		c.Totals = []chart.Measure{chart.AtPercentile(100)}
 		var want, highest float64
@@ -157,7 +157,7 @@ func TestStepsLoseNothing(t *testing.T) {
 // together.
 func TestRates(t *testing.T) {
 	t.Parallel()
-	c := &collect.Collector{Measures: []chart.Measure{chart.PerSecond()}, Ratio: 1, Aggregate: 2000}
+	c := &collect.Collector{Options: collect.Options{Measures: []chart.Measure{chart.PerSecond()}, Ratio: 1, Aggregate: 2000}}
 	var logs [3]bytes.Buffer
 	for n := range logs {
 		w := hdrlog.NewWriter(&logs[n])
@@ -187,7 +187,7 @@ func TestBoundedWindows(t *testing.T) {
 	t.Parallel()
 	const n, limit = 500, 20000
 	pictured := func(order []int) *chart.Picture {
-		c := &collect.Collector{WindowBytes: limit, Ratio: 1}
+		c := &collect.Collector{Options: collect.Options{WindowBytes: limit, Ratio: 1}}
 		for _, i := range order {
 			var interval collect.Interval
 			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 30, 1e6)), &interval)
@@ -240,7 +240,7 @@ func TestWideWindows(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(10)) {
 		random := rand.New(rand.NewSource(seed))
-		c := &collect.Collector{WindowBytes: 20 << 10, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}
+		c := &collect.Collector{Options: collect.Options{WindowBytes: 20 << 10, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}}
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		type interval struct {
@@ -328,7 +328,7 @@ func TestPagedWindows(t *testing.T) {
 		paged      bool
 		merged     bool
 	}{{1, 60, false, false}, {1, 60, true, true}, {60, 1, true, true}} {
-		c := &collect.Collector{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}
+		c := &collect.Collector{Options: collect.Options{WindowBytes: 60 << 10, Ratio: 1, Paged: test.paged}}
 		for i := range test.tags * test.each {
 			var interval collect.Interval
 			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 500, 1e6)), &interval)
@@ -360,7 +360,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*collect.Collector{{Aggregate: 10_000, Ratio: 1}, {WindowBytes: 1 << 20, Ratio: 1}} {
+	for _, c := range []*collect.Collector{{Options: collect.Options{Aggregate: 10_000, Ratio: 1}}, {Options: collect.Options{WindowBytes: 1 << 20, Ratio: 1}}} {
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		w.Interval(nil, 0, 1, pagetest.HistogramOf(t, 3, []int64{1}))
@@ -376,7 +376,7 @@ func TestErrors(t *testing.T) {
 // TestLongIntervals proves that an interval is as wide as it is long, although windows are shorter.
 func TestLongIntervals(t *testing.T) {
 	t.Parallel()
-	p := pagetest.Collect(t, chart.Timeline, &collect.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Aggregate: 1000}, 5, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Timeline, &collect.Collector{Options: collect.Options{Measures: []chart.Measure{chart.AtPercentile(100)}, Aggregate: 1000}}, 5, func(i int) (string, float64, float64, []int64) {
 		return "", float64(10 * i), 10, []int64{1000}
 	})
 	for i, point := range p.Series[0].Lines[0].Points {
@@ -399,10 +399,10 @@ func TestPaired(t *testing.T) {
 		}
 		return err
 	}
-	if err := add(&collect.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}}); err != nil {
+	if err := add(&collect.Collector{Options: collect.Options{Measures: []chart.Measure{chart.AtPercentile(100)}}}); err != nil {
 		t.Error(err)
 	}
-	if err := add(&collect.Collector{Measures: []chart.Measure{chart.AtPercentile(100)}, Paired: true}); err != collect.ErrPoints {
+	if err := add(&collect.Collector{Options: collect.Options{Measures: []chart.Measure{chart.AtPercentile(100)}, Paired: true}}); err != collect.ErrPoints {
 		t.Errorf("%v, want %v", err, collect.ErrPoints)
 	}
 }
@@ -438,7 +438,7 @@ func TestTotalRate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := collect.Collector{Aggregate: 1000, Ratio: 1, Totals: chart.TotalMeasures(nil)}
+	c := collect.Collector{Options: collect.Options{Aggregate: 1000, Ratio: 1, Totals: chart.TotalMeasures(nil)}}
 	if err := pagetest.Gather(&c, log); err != nil {
 		t.Fatal(err)
 	}
@@ -504,7 +504,7 @@ func TestCollectorKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &collect.Collector{WindowBytes: 1 << 20, Ratio: 1}
+	c := &collect.Collector{Options: collect.Options{WindowBytes: 1 << 20, Ratio: 1}}
 	for i, h := range []*histogram.Histogram{pagetest.HistogramOf(t, 3, []int64{1}), double} {
 		var interval collect.Interval
 		pagetest.Measure(c, float64(i), 1, h, &interval)

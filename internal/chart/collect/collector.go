@@ -21,8 +21,8 @@ import (
 	"hdrkit/output"
 )
 
-// A Collector gathers intervals for a picture.
-type Collector struct {
+// Options say what a collector gathers.
+type Options struct {
 	// Measures are the lines of each series. A chart without lines has none.
 	Measures []chart.Measure
 	// Ratio is the number by which values are divided.
@@ -47,6 +47,11 @@ type Collector struct {
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
 	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
 	Step int64
+}
+
+// A Collector gathers intervals for a picture.
+type Collector struct {
+	Options
 
 	series map[string]*gathered
 	order  []string // the labels of series as they came
@@ -54,17 +59,21 @@ type Collector struct {
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
 	room   int      // bytes that they may take until they are merged
+	total  total
+	limit  int          // windowRoom, unless a test changes it
+	most   int          // MostPoints, unless a test changes it
+	wide   atomic.Int64 // width, once windows have so many intervals that workers add them up
+}
 
-	total gathered
+// total is what a collector has of all series together.
+type total struct {
+	gathered
 	all   *flow.Window // what all series have in the window that came last, if there are totals
 	count int64        // of its values
 	end   int64        // of it
+	from  int64        // what its times count from
 	apart bool         // series do not add up: all has no counts
-	from  int64        // what times count from
-	limit int          // windowRoom, unless a test changes it
-	most  int          // MostPoints, unless a test changes it
 
-	wide    atomic.Int64 // c.width, once windows have so many intervals that workers add them up
 	scratch histogram.Histogram
 }
 
@@ -239,7 +248,11 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		}
 	}
 	if i.of != nil {
-		if err := c.addTotal(g, i.of); err != nil {
+		from := int64(0)
+		if c.Relative {
+			from = hdrlog.Millis(i.of.Visit.LogStart)
+		}
+		if err := c.total.add(g, i.of, from); err != nil {
 			return err
 		}
 		if size := c.Aggregate; i.of.Lengths <= i.of.Intervals()*(size+size/8) { // timers are late
@@ -259,61 +272,59 @@ func (g *gathered) addStep(n int, w *window, v float64) {
 	g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.End), Value: v})
 }
 
-// addTotal adds what a series has in a window to what all have in it.
-func (c *Collector) addTotal(g *gathered, r *flow.Window) error {
-	if c.Totals == nil {
+// add adds what a series has in a window to what all have in it. From is what times count from.
+func (t *total) add(g *gathered, w *flow.Window, from int64) error {
+	if t.measures == nil {
 		return nil
 	}
-	if c.all == nil || c.all.Window != r.Window {
-		if err := c.measureTotal(); err != nil {
+	if t.all == nil || t.all.Window != w.Window {
+		if err := t.measure(); err != nil {
 			return err
 		}
-		c.all = r
-		c.count = r.Stats.Count
-		c.end = r.End
-		c.apart = c.apart || c.total.ratio != 0 && c.total.ratio != g.ratio
-		if c.Relative {
-			c.from = hdrlog.Millis(r.Visit.LogStart)
-		}
-		c.total.ratio = g.ratio
-		r.Keep()
+		t.all = w
+		t.count = w.Stats.Count
+		t.end = w.End
+		t.from = from
+		t.apart = t.apart || t.ratio != 0 && t.ratio != g.ratio
+		t.ratio = g.ratio
+		w.Keep()
 		return nil
 	}
-	err := c.all.Merge(r)
-	c.count, c.end = c.count+r.Stats.Count, max(c.end, r.End)
-	c.apart = c.apart || c.total.ratio != g.ratio || errors.Is(c.all.Err(), histogram.ErrKind)
-	if c.apart {
+	err := t.all.Merge(w)
+	t.count += w.Stats.Count
+	t.end = max(t.end, w.End)
+	t.apart = t.apart || t.ratio != g.ratio || errors.Is(t.all.Err(), histogram.ErrKind)
+	if t.apart {
 		return err
 	}
-	return cmp.Or(err, c.all.Err())
+	return cmp.Or(err, t.all.Err())
 }
 
-// measureTotal measures what all series have in a window, if that is anything.
-func (c *Collector) measureTotal() error {
-	if c.Totals == nil || c.all == nil {
+// measure measures what all series have in a window, if that is anything. If they do not add up,
+// that is the last measure alone, the rate.
+func (t *total) measure() error {
+	if t.all == nil {
 		return nil
 	}
-	n := len(c.Totals) - 1
-	if c.apart {
-		c.Totals = c.Totals[n:]
-		c.total.measures = c.total.measures[n:]
-		c.total.lines = c.total.lines[n:]
-	}
-	s := output.Stats{Count: c.count}
-	if !c.apart {
-		h, err := c.all.Histogram(&c.scratch)
+	s := output.Stats{Count: t.count}
+	if t.apart {
+		n := len(t.measures) - 1
+		t.measures = t.measures[n:]
+		t.lines = t.lines[n:]
+	} else {
+		h, err := t.all.Histogram(&t.scratch)
 		if err != nil {
 			return err
 		}
-		s = output.FiguresOf(h, chart.FiguresOf(c.Totals), output.Stats{})
+		s = output.FiguresOf(h, chart.FiguresOf(t.measures), output.Stats{})
 	}
-	s.Moved = c.all.Rate.Moved
-	w := window{Window: chart.Window{Start: hdrlog.Millis(c.all.First), End: c.end - c.from}}
-	for n := range c.Totals {
-		c.total.addStep(n, &w, c.Totals[n].Of(&s, float64(c.all.Rate.Any)/1000, c.total.ratio))
+	s.Moved = t.all.Rate.Moved
+	w := window{Window: chart.Window{Start: hdrlog.Millis(t.all.First), End: t.end - t.from}}
+	for n := range t.measures {
+		t.addStep(n, &w, t.measures[n].Of(&s, float64(t.all.Rate.Any)/1000, t.ratio))
 	}
-	c.all.Release()
-	c.all = nil
+	t.all.Release()
+	t.all = nil
 	return nil
 }
 
@@ -395,7 +406,7 @@ func (c *Collector) at(group, label string) *gathered {
 	if g == nil {
 		if c.series == nil {
 			c.series = map[string]*gathered{}
-			c.total = gathered{
+			c.total.gathered = gathered{
 				measures: c.Totals,
 				lines:    make([][]chart.Point, len(c.Totals)),
 				most:     cmp.Or(c.most, MostPoints),
@@ -533,7 +544,7 @@ var ErrPoints = errors.New("too many windows")
 // milliseconds since the epoch. Series are those that are known already, to which it adds lines and
 // windows. The others follow in the order of their first intervals.
 func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Series) (*chart.Picture, error) {
-	if err := c.measureTotal(); err != nil {
+	if err := c.total.measure(); err != nil {
 		return nil, err
 	}
 	if c.WindowBytes > 0 {

@@ -32,9 +32,9 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	const origin, limit = 1468800000000, 1 << 20
 	seconds := clitest.Rounds(100_000)
-	l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{
+	l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{Options: collect.Options{
 		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, WindowBytes: limit, Step: 1000,
-	}}
+	}}}
 	h := pagetest.HistogramOf(t, 3, []int64{100, 2000, 30000})
 	var interval collect.Interval
 	var d *page.Data
@@ -135,9 +135,9 @@ func TestLiveUnits(t *testing.T) {
 	h := pagetest.HistogramOf(t, 3, []int64{100, 2000, 30000})
 	var want string
 	for _, unit := range []struct{ ratio, factor float64 }{{1e3, 0}, {1e3, 1}, {1e6, 1000}} {
-		l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{
+		l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{Options: collect.Options{
 			Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: unit.ratio, WindowBytes: 1 << 20, Step: 1000,
-		}}
+		}}}
 		interval := collect.Interval{Factor: unit.factor}
 		var got string
 		for s := range int64(3) {

@@ -13,14 +13,14 @@ import (
 func BenchmarkWindows(b *testing.B) {
 	const n = 12000
 	tags := []string{"a", "b", "c", "d", "e", "f"}
-	gather := &collect.Collector{WindowBytes: 1, Ratio: 1}
+	gather := &collect.Collector{Options: collect.Options{WindowBytes: 1, Ratio: 1}}
 	intervals := make([]collect.Interval, n)
 	for i := range intervals {
 		h := pagetest.HistogramOf(b, 3, pagetest.Latencies(int64(i%60), 1500, 1e6))
 		pagetest.Measure(gather, float64(i/len(tags)), 1, h, &intervals[i])
 	}
 	for b.Loop() {
-		c := &collect.Collector{WindowBytes: 4 << 20, Ratio: 1}
+		c := &collect.Collector{Options: collect.Options{WindowBytes: 4 << 20, Ratio: 1}}
 		for i := range intervals {
 			if err := c.Add("", tags[i%len(tags)], &intervals[i]); err != nil {
 				b.Fatal(err)

@@ -73,12 +73,14 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 		tags:    map[string]bool{},
 	}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
-	p.page = collect.Live{Type: chart.Timeline, Dress: p.dress, Collector: collect.Collector{
+	p.page.Type = chart.Timeline
+	p.page.Dress = p.dress
+	p.page.Collector.Options = collect.Options{
 		Measures:    chart.Timeline.Measures(levels),
 		Ratio:       1,
 		WindowBytes: 2 * pageBytes,
 		Step:        o.Size,
-	}}
+	}
 	empty := chart.New(chart.Timeline)
 	p.dress(empty)
 	d, err := page.New(empty)
