@@ -24,44 +24,46 @@ const mostCompared = 4
 func (o *Options) compareReport() bool { return o.Compare && o.Type == chart.Report && !o.Page }
 
 // readSides reads the logs of both sides, whose series are a group each.
-func (g *gathering) readSides(s *scan.Scan) error {
-	sides := []*scan.Scan{g.sides.Before, g.sides.After}
+func (r *reading) readSides(s *scan.Scan) error {
+	sides := []*scan.Scan{r.sides.Before, r.sides.After}
 	labels := []string{"before", "after"}
-	if one, other := g.labelOf(sides[0]), g.labelOf(sides[1]); len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1 && one != other {
+	if one, other := r.labelOf(sides[0]), r.labelOf(sides[1]); len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1 && one != other {
 		labels = []string{one, other}
 	}
-	g.averaged = make(map[string]int)
 	for n, side := range sides {
-		own := *side
-		g.averaged[labels[n]] = len(own.Runs())
-		if err := g.readLog(s, &own, labels[n]); err != nil {
+		one := *side
+		first, runs := len(r.rows), len(one.Runs())
+		if err := r.readLog(s, &one, labels[n]); err != nil {
 			return err
+		}
+		for i := range r.rows[first:] {
+			r.rows[first+i].Runs = runs
 		}
 	}
 	return nil
 }
 
 // readRuns reads the runs of a side, and returns what they add up to.
-func (g *gathering) readRuns(side *scan.Scan, label string, start *float64) (*summary.Result, error) {
+func (r *reading) readRuns(side *scan.Scan, label string, start *float64) (*summary.Result, error) {
 	for _, run := range side.Runs() {
-		result, err := g.collect(run, g.collecting(), label, start)
+		result, err := r.collect(run, r.collecting(), label, start)
 		if err != nil {
 			return nil, err
 		}
 		side.Seen += run.Seen
 		result.SetPeriods("covered")
-		g.runs[label] = append(g.runs[label], result)
+		r.runs[label] = append(r.runs[label], result)
 	}
-	return summary.Combine(g.runs[label], side.Memory)
+	return summary.Combine(r.runs[label], side.Memory)
 }
 
 // bandOf returns the lowest and the highest value of the runs of a group at the points of their
 // sum's curve, up to the last one that each run knows.
-func (g *gathering) bandOf(group string, sum *output.Summary, ratio float64) (band []chart.Bound) {
+func (r *reading) bandOf(group string, sum *output.Summary, ratio float64) (band []chart.Bound) {
 	points := drawnPercentiles(sum)
 	end := math.Inf(1)
 	var runs [][]float64
-	for _, run := range g.runs[group] {
+	for _, run := range r.runs[group] {
 		s := gate.Find(run.Summaries, sum.Tag)
 		if s == nil || s.Counts().TotalCount() == 0 {
 			continue
@@ -91,12 +93,18 @@ func (g *gathering) bandOf(group string, sum *output.Summary, ratio float64) (ba
 	return band
 }
 
+// logRows returns the rows of logs: distributions are not compared.
+func (d *dressing) logRows() []row {
+	return slices.DeleteFunc(slices.Clone(d.rows), func(r row) bool { return r.sum == nil })
+}
+
 // comparePage gives a page of two logs the sentence and the changes that hdrdiff prints.
-func (g *gathering) comparePage(p *chart.Picture) {
-	pairs, table := g.pairs()
+func (d *dressing) comparePage() {
+	p := d.p
+	pairs, table := d.pairs()
 	p.Changed = make(map[string]map[string]string)
-	for n, s := range g.believed {
-		i := slices.IndexFunc(pairs, func(pair output.Pair) bool { return pair.After == s && pair.Before != nil })
+	for _, row := range d.logRows() {
+		i := slices.IndexFunc(pairs, func(pair output.Pair) bool { return pair.After == row.sum && pair.Before != nil })
 		if i < 0 {
 			continue
 		}
@@ -105,37 +113,39 @@ func (g *gathering) comparePage(p *chart.Picture) {
 		for k, heading := range headings {
 			texts[heading] = rows[2][k]
 		}
-		p.Changed[g.series[n].Label] = texts
+		p.Changed[row.Label] = texts
 	}
 	p.Notes = append(p.Notes, table.Headline(pairs).Sentence, output.Legend(pairs)+".")
 }
 
 // pairs compares the series of both groups, and returns them with the table that prints them.
-func (g *gathering) pairs() ([]output.Pair, *output.Table) {
+func (d *dressing) pairs() ([]output.Pair, *output.Table) {
 	figures, err := report.ParseFigures(report.ComparedFigures)
 	if err != nil {
 		panic(err) // a test sees it
 	}
 	c := report.Comparison{Believed: figures.Percentiles, Printed: figures.Percentiles, Level: confidenceLevel}
-	before := g.series[0].Group
-	for n, s := range g.believed {
-		if group := g.series[n].Group; group == before {
-			c.Before = append(c.Before, s)
+	before := d.rows[0].Group
+	for _, row := range d.logRows() {
+		if row.Group == before {
+			c.Before = append(c.Before, row.sum)
 		} else {
-			c.After, c.RunsAfter = append(c.After, s), g.runs[group]
+			c.After = append(c.After, row.sum)
+			c.RunsAfter = d.runs[row.Group]
 		}
 	}
-	c.RunsBefore = g.runs[before]
-	pairs := c.Pairs(g.std.Say)
-	for _, s := range g.believed {
-		s.Confidence = nil // only the changes have intervals
+	c.RunsBefore = d.runs[before]
+	pairs := c.Pairs(d.std.Say)
+	for _, row := range d.logRows() {
+		row.sum.Confidence = nil // only the changes have intervals
 	}
-	return pairs, report.Table(output.Scale{Ratio: g.ratio, Unit: g.look.Unit}, figures, false, 0, false)
+	return pairs, report.Table(output.Scale{Ratio: d.ratio, Unit: d.p.Unit}, figures, false, 0, false)
 }
 
 // compare gives a report the sentence and the figures that hdrdiff prints.
-func (g *gathering) compare(p *chart.Picture) {
-	pairs, table := g.pairs()
+func (d *dressing) compare() {
+	p := d.p
+	pairs, table := d.pairs()
 	if p.Title == "" {
 		first, next, some := strings.Cut(table.Headline(pairs).Sentence, ". ")
 		p.Title = strings.TrimSuffix(first, ".")
@@ -152,8 +162,8 @@ func (g *gathering) compare(p *chart.Picture) {
 		headings, rows := table.Changes(pair)
 		if p.Changes == nil {
 			in := ""
-			if g.look.Unit != "" {
-				in = "in " + g.look.Unit
+			if d.p.Unit != "" {
+				in = "in " + d.p.Unit
 			}
 			p.Changes = [][]string{{in}, {""}}
 			for _, heading := range headings {

@@ -37,16 +37,17 @@ func (o *Options) checkRuns(inputs int, by *tags.By) error {
 }
 
 // drawLoads gives a picture of load the series of what has been read.
-func (g *gathering) drawLoads(p *chart.Picture) {
+func (d *dressing) drawLoads() {
+	p := d.p
 	switch {
-	case g.Aggregate > 0:
+	case d.Aggregate > 0:
 		p.Series = loadOfWindows(p.Series)
 	default:
-		p.Series = g.loadOfRows()
+		p.Series = d.loadOfRows()
 	}
 	p.Series = slices.DeleteFunc(p.Series, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
 	p.OrderLoads()
-	if g.Percentiles == nil && len(p.Series) > 1 {
+	if d.Percentiles == nil && len(p.Series) > 1 {
 		p.KeepLimited(chart.AtPercentile(99).Name)
 	}
 }
@@ -79,40 +80,40 @@ type runLoad struct {
 	values      []float64 // at the levels of lines
 }
 
-// loadOf returns the load of a sum, whose series is own. A run of one row has its name.
-func (g *gathering) loadOf(sum *output.Summary, own *chart.Series) runLoad {
-	r := runLoad{
-		label: own.Tag(),
-		name:  own.Group,
+// loadOf returns the load of a sum, whose series is series. A run of one row has its name.
+func (r *reading) loadOf(sum *output.Summary, series *chart.Series) runLoad {
+	load := runLoad{
+		label: series.Tag(),
+		name:  series.Group,
 		start: sum.Start,
-		count: own.Curve.Count,
+		count: series.Curve.Count,
 		rate:  sum.Throughput(),
 	}
 	switch {
-	case g.eachRun(g.by) && g.by.AddsTags():
-		r.label = ""
-	case g.by.AddsTags():
-		r.label, r.name = "", own.Label
+	case r.eachRun(r.by) && r.by.AddsTags():
+		load.label = ""
+	case r.by.AddsTags():
+		load.label, load.name = "", series.Label
 	}
-	for _, p := range output.RanksOf(sum.Counts(), g.levels(), output.Stats{}).Percentiles {
-		r.values = append(r.values, unit.Divide(p.Value.Float(), g.ratio/sum.Factor))
+	for _, p := range output.RanksOf(sum.Counts(), r.levels(), output.Stats{}).Percentiles {
+		load.values = append(load.values, unit.Divide(p.Value.Float(), r.ratio/sum.Factor))
 	}
-	return r
+	return load
 }
 
 // loadOfRows makes points of the loads of runs.
-func (g *gathering) loadOfRows() (all []chart.Series) {
-	if slices.ContainsFunc(g.loads, func(r runLoad) bool { return !output.Dated(r.start) }) {
-		g.std.Say("%s", trend.Undated)
+func (d *dressing) loadOfRows() (all []chart.Series) {
+	if slices.ContainsFunc(d.loads, func(r runLoad) bool { return !output.Dated(r.start) }) {
+		d.std.Say("%s", trend.Undated)
 	} else {
-		slices.SortStableFunc(g.loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
+		slices.SortStableFunc(d.loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
 	}
 	curves := make(map[string]int)
-	for _, r := range g.loads {
+	for _, r := range d.loads {
 		n, known := curves[r.label]
 		if !known {
 			n, curves[r.label] = len(all), len(all)
-			all = append(all, chart.Series{Label: r.label, Lines: make([]chart.Line, len(g.levels()))})
+			all = append(all, chart.Series{Label: r.label, Lines: make([]chart.Line, len(d.levels()))})
 		}
 		all[n].Curve.Count += r.count
 		if r.count == 0 || math.IsInf(r.rate, 0) || math.IsNaN(r.rate) {
@@ -121,7 +122,7 @@ func (g *gathering) loadOfRows() (all []chart.Series) {
 		all[n].Names = append(all[n].Names, r.name)
 		for l, v := range r.values {
 			line := &all[n].Lines[l]
-			line.Name = chart.AtPercentile(g.levels()[l]).Name
+			line.Name = chart.AtPercentile(d.levels()[l]).Name
 			line.Points = append(line.Points, chart.Point{Start: r.rate, End: r.rate, Value: v})
 		}
 	}

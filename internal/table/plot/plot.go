@@ -3,14 +3,12 @@
 package plot
 
 import (
-	"math"
 	"slices"
 	"strings"
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -121,40 +119,4 @@ func ParseLimits(text string) (limits []gate.Limit, err error) {
 		limits = append(limits, l)
 	}
 	return limits, nil
-}
-
-// dress adds to a picture what depends on its data.
-func (g *gathering) dress(p *chart.Picture) {
-	for _, m := range g.marks {
-		at := m.When.Seconds * 1000
-		switch m.When.Origin {
-		case scan.Epoch:
-			at -= float64(p.Origin)
-		case scan.Midnight:
-			at = m.When.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
-		}
-		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.Text})
-	}
-	if g.Percentiles == nil && (g.Page || g.Type == chart.Timeline) {
-		p.KeepLines(g.Page)
-	}
-	g.nameUndrawn(p)
-	p.LogValues = p.LogValues || !g.Linear && p.Steep()
-	if g.Units.Unit != "" {
-		p.Unit = axis.Fixed(p.Unit)
-	}
-}
-
-// nameUndrawn says which limits a chart of lines does not draw, since none of its lines is for
-// them.
-func (g *gathering) nameUndrawn(p *chart.Picture) {
-	if g.Percentiles == nil || !g.Page && g.Type.Chart.Marks != chart.Lines && g.Type.Chart.Marks != chart.Dots {
-		return
-	}
-	drawn := p.LineLimits()
-	for _, l := range p.Limits {
-		if !slices.ContainsFunc(drawn, func(d chart.Limit) bool { return d.Percentile == l.Percentile }) {
-			g.std.Notef("no line shows %s, which -sla limits: -p %[1]s draws one", l.Name())
-		}
-	}
 }

@@ -14,28 +14,28 @@ import (
 
 // trend returns the picture of how figures change over the runs of a scan: a line for each
 // percentile, with its levels, and a number at each change that has a sentence.
-func (g *gathering) trend(s *scan.Scan) (*chart.Picture, error) {
+func (d *decision) trend(s *scan.Scan) (*chart.Picture, error) {
 	var figures []output.Figure
-	for _, level := range g.levels() {
+	for _, level := range d.levels() {
 		figures = append(figures, chart.AtPercentile(level).Figure)
 	}
-	t, scale, err := trend.Collect(g.std, s, g.units, trend.Options{Options: &g.Options.Options, Figures: figures, Readable: true})
+	t, scale, err := trend.Collect(d.std, s, d.units, trend.Options{Options: &d.Options.Options, Figures: figures, Readable: true})
 	if err != nil {
 		return nil, err
 	}
-	g.look.Unit = scale.Name
-	if err := g.addLimits(scale); err != nil {
+	d.look.Unit = scale.Name
+	if err := d.addLimits(scale); err != nil {
 		return nil, err
 	}
-	p := &g.look
+	p := &d.look
 	places := placesOf(t, p)
 	for _, f := range t.Figures {
 		p.Series = addTrend(p.Series, t, &f, places)
 	}
-	if g.Percentiles == nil && len(p.Series) > 1 {
+	if d.Percentiles == nil && len(p.Series) > 1 {
 		p.KeepLimited(chart.AtPercentile(99).Name)
 	}
-	g.number(p, t, places, report.Scale(scale, g.units))
+	d.number(p, t, places, report.Scale(scale, d.units))
 	return p, nil
 }
 
@@ -90,7 +90,7 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 }
 
 // number numbers the changes of drawn lines, and adds their sentences.
-func (g *gathering) number(p *chart.Picture, t *output.Trend, places []float64, scale output.Scale) {
+func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, scale output.Scale) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {
@@ -98,7 +98,7 @@ func (g *gathering) number(p *chart.Picture, t *output.Trend, places []float64, 
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	sentences := drawn.Sentences(scale, g.Zone)
+	sentences := drawn.Sentences(scale, d.Zone)
 	changes := drawn.Changes()
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")

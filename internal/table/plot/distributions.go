@@ -1,0 +1,89 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/scan"
+	"hdrkit/output/hgrm"
+)
+
+// A distribution is one of an input.
+type distribution struct {
+	hgrm.Distribution
+	input string
+}
+
+// unit returns the unit of the values, unknown if neither the file nor -in names it.
+func (d *distribution) unit(options *unit.Options) unit.Unit {
+	own, ok := unit.Parse(d.Unit)
+	if !ok || options.In != (unit.Unit{}) {
+		return options.In
+	}
+	return own
+}
+
+// readDistributions reads the percentile distributions of files. It draws each as a line.
+func (r *reading) readDistributions(inputs []scan.Input) error {
+	var all []distribution
+	for _, input := range inputs {
+		file, err := input.Open()
+		if err != nil {
+			return err
+		}
+		some, err := hgrm.Read(file, input.Name)
+		if err = cmp.Or(err, file.Close()); err != nil {
+			return err
+		}
+		for _, d := range some {
+			all = append(all, distribution{d, input.Name})
+		}
+	}
+	if r.unit == "" && r.Units.Ratio == 0 && len(r.rows)+len(r.loads) == 0 {
+		for n := range all {
+			r.unit = cmp.Or(r.unit, all[n].unit(&r.Units).String())
+		}
+	}
+	for n := range all {
+		r.addDistribution(&all[n])
+	}
+	return nil
+}
+
+// addDistribution adds a distribution, in the unit of the picture. Its values are printed values
+// already: -ovr divides them, and those of an unknown unit stay as they are, which is said.
+func (r *reading) addDistribution(d *distribution) {
+	ratio := cmp.Or(r.Units.Ratio, 1)
+	if to, ok := unit.Parse(r.unit); ok && r.Units.Ratio == 0 {
+		if own := d.unit(&r.Units); own != (unit.Unit{}) {
+			ratio = own.Per(to)
+		} else {
+			r.assume(d.input, to)
+		}
+	}
+	curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
+	for _, row := range d.Rows {
+		curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
+	}
+	r.rows = append(r.rows, row{Series: chart.Series{
+		Label: strings.TrimSpace(r.labels[d.input] + " " + d.Name),
+		Group: r.labels[d.input],
+		Curve: curve,
+	}})
+}
+
+// assume says once for an input that its values are taken to be in a unit, which nothing states.
+func (r *reading) assume(input string, in unit.Unit) {
+	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", message.Printable(filepath.Base(input)), in)
+	if slices.Contains(r.notes, note+".") {
+		return
+	}
+	r.notes = append(r.notes, note+".")
+	r.std.Say("%s; -in names another unit", note)
+}
