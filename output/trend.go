@@ -43,6 +43,9 @@ type TrendFigure struct {
 type TrendLevel struct {
 	From, To, Runs int
 	Value          float64
+	// Earliest and Latest are the range of the run at which the level really begins, with a
+	// probability of 90%.
+	Earliest, Latest int
 }
 
 // A TrendChange is where a level changes: at the first run of After.
@@ -69,16 +72,34 @@ func (f *TrendFigure) Changes() (all []TrendChange) {
 // TagName returns the text for the tag of the figure.
 func (f *TrendFigure) TagName() string { return tagName(f.Tag, f.AllTags) }
 
-// Changes returns all changes, the newest first, and of those at one run the largest first.
+// Changes returns all changes: those of p99, the median and the rate first, then those of other
+// percentiles, and last those of what one value decides. Of these the one that is largest against
+// its noise comes first.
 func (t *Trend) Changes() (all []TrendChange) {
 	for n := range t.Figures {
 		all = append(all, t.Figures[n].Changes()...)
 	}
 	slices.SortStableFunc(all, func(a, b TrendChange) int {
-		return cmp.Or(cmp.Compare(b.After.From, a.After.From),
-			cmp.Compare(math.Abs(math.Log(b.Ratio())), math.Abs(math.Log(a.Ratio()))))
+		return cmp.Or(cmp.Compare(a.Of.rank(), b.Of.rank()), cmp.Compare(b.noises(), a.noises()))
 	})
 	return all
+}
+
+// rank returns the place of changes of the figure among those of others.
+func (f *Figure) rank() int {
+	switch {
+	case f.Name == Throughput || f.Name == "" && (f.Percentile == 50 || f.Percentile == 99):
+		return 0
+	case f.Name == "" && f.Percentile > 0 && f.Percentile < 100:
+		return 1
+	}
+	return 2
+}
+
+// noises returns how many times as large as its noise the change is.
+func (c TrendChange) noises() float64 {
+	deviation := c.Of.Deviation * math.Sqrt(1/float64(c.Before.Runs)+1/float64(c.After.Runs))
+	return math.Abs(math.Log(c.Ratio())) / max(deviation, 1e-12)
 }
 
 // Dated reports whether the run has a date: its logs say when it began. Otherwise times count from

@@ -21,39 +21,106 @@ const MostSentences = 5
 // is: the variance between neighbours has a large step in it.
 const FewestRuns = 6
 
-// Sentences say what has changed, the newest change first.
+// Sentences are those of [Trend.Findings].
 func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
-	changes, changed := t.Changes(), 0
+	for _, f := range t.Findings(s, zone) {
+		all = append(all, f.Sentence)
+	}
+	return all
+}
+
+// Findings say what has changed, in the order of [Trend.Changes], and last how many figures did. A
+// figure that one value decides does not lead: what the others did stands before it.
+func (t *Trend) Findings(s Scale, zone *time.Location) (all []Finding) {
+	note := func(format string, args ...any) {
+		all = append(all, Finding{Kind: "trend", Weight: Notes, Sentence: fmt.Sprintf(format, args...)})
+	}
+	changes := t.Changes()
+	if names := t.steady(); len(changes) > 0 && changes[0].Of.rank() == 2 && names != nil {
+		note("No level of %s changed.", strings.Join(names, ", "))
+	}
+	for n, c := range changes {
+		if n == MostSentences {
+			note("%d more changes have no sentence.", len(changes)-n)
+			break
+		}
+		all = append(all, t.change(c, s, zone))
+	}
+	changed := 0
 	for n := range t.Figures {
 		if len(t.Figures[n].Levels) > 1 {
 			changed++
 		}
 	}
-	for n, c := range changes {
-		if n == MostSentences {
-			all = append(all, fmt.Sprintf("%d more changes have no sentence.", len(changes)-n))
-			break
-		}
-		verb := "rose"
-		if c.Ratio() < 1 {
-			verb = "fell"
-		}
-		all = append(all, fmt.Sprintf("%s %s by %s%% from %s on: %s to %s, %d runs before, "+
-			"%d after.", t.name(c.Of), verb,
-			c.percent(), t.when(c.After.From, zone), significant(c.Before.Value,
-				3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs))
-	}
-	figures := fmt.Sprintf("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	switch {
+	case len(t.Runs) == 1:
+		note("One run is too few to find a change, which takes %d.", FewestRuns)
 	case len(t.Runs) < FewestRuns:
-		figures = fmt.Sprintf("%d runs are too few to find a change, which takes %d.", len(t.Runs), FewestRuns)
-		if len(t.Runs) == 1 {
-			figures = fmt.Sprintf("One run is too few to find a change, which takes %d.", FewestRuns)
-		}
+		note("%d runs are too few to find a change, which takes %d.", len(t.Runs), FewestRuns)
 	case changed == 0:
-		figures = fmt.Sprintf("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
+		note("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
+	default:
+		note("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
 	}
-	return append(all, figures)
+	return all
+}
+
+// steady returns the names of the figures that lead, if none of them changed.
+func (t *Trend) steady() (names []string) {
+	for n := range t.Figures {
+		f := &t.Figures[n]
+		if f.rank() < 2 && !slices.Contains(names, f.String()) {
+			names = append(names, f.String())
+		}
+	}
+	return names
+}
+
+// change says how a level changed, and at which runs.
+func (t *Trend) change(c TrendChange, s Scale, zone *time.Location) Finding {
+	verb := "rose"
+	if c.Ratio() < 1 {
+		verb = "fell"
+	}
+	f := Finding{
+		Kind:   "trend",
+		Weight: Notes,
+		Tag:    c.Of.TagName(),
+		Figures: map[string]Number{
+			"before": Number(c.Before.Value),
+			"after":  Number(c.After.Value),
+			"ratio":  Number(c.Ratio()),
+		},
+		Unit: s.Unit,
+	}
+	if c.Worse() {
+		f.Weight = Warns
+	}
+	if c.Of.Unitless() {
+		f.Unit = "/s"
+	}
+	if r := t.Runs[c.After.From]; r.Dated() {
+		f.Start = &r.Start
+	}
+	when := "from " + t.When(c.After.From, zone) + " on"
+	if c.After.Earliest < c.After.Latest {
+		when = "between " + t.dates(c.After, " and ", zone)
+	}
+	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s, %d runs before, %d after.", t.name(c.Of), verb, c.percent(), when,
+		significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs)
+	return f
+}
+
+// dates names the run at which a level begins, or the range of runs in which it does.
+func (t *Trend) dates(l TrendLevel, between string, zone *time.Location) string {
+	if l.Earliest == l.Latest {
+		return t.When(l.From, zone)
+	}
+	first, last := t.When(l.Earliest, zone), t.When(l.Latest, zone)
+	if t.Runs[l.Earliest].Dated() && t.Runs[l.Latest].Dated() && first[:5] == last[:5] { // the year
+		last = last[5:]
+	}
+	return first + between + last
 }
 
 // percent returns by how many percent the level changed, without sign.
@@ -81,8 +148,8 @@ func (f *TrendFigure) text(s Scale, v float64) string {
 	return significant(v, 3) + spaced(s.Unit)
 }
 
-// when names a run, with its date if it has one.
-func (t *Trend) when(run int, zone *time.Location) string {
+// When names a run, with its date if it has one.
+func (t *Trend) When(run int, zone *time.Location) string {
 	name := t.Short(run)
 	if date := t.date(run, zone); date != "-" {
 		return date + " (" + name + ")"
@@ -200,7 +267,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
-			row[4], row[5].text = last.cell(), trend.when(last.After.From, zone)
+			row[4], row[5].text = last.cell(), trend.dates(last.After, " to ", zone)
 		}
 		if t.Markdown {
 			row = append(row, cell{text: f.sparkline(mostSparkline)})
@@ -314,6 +381,7 @@ type TrendDocument struct {
 	Unit         *string           `json:"unit"`
 	SkippedLines int               `json:"skippedLines"`
 	Sentence     string            `json:"sentence"`
+	Findings     []Finding         `json:"findings"`
 	Runs         []DocumentRun     `json:"runs"`
 	Figures      []DocumentFigure  `json:"figures"`
 	Changes      []DocumentStep    `json:"changes"`
@@ -357,11 +425,19 @@ type DocumentStep struct {
 	Ratio      float64 `json:"ratio"`
 	RunsBefore int     `json:"runsBefore"`
 	RunsAfter  int     `json:"runsAfter"`
+	// Earliest and Latest are the range of the first run of the level, with a probability of 90%.
+	Earliest string `json:"earliest"`
+	Latest   string `json:"latest"`
 }
 
 // NewTrendDocument returns a document of a trend, with times in a zone; nil is UTC.
 func NewTrendDocument(t *Trend, s Scale, zone *time.Location) *TrendDocument {
-	d := &TrendDocument{UnitRatio: s.ratio(), Sentence: strings.Join(t.Sentences(s, zone), " "), Changes: []DocumentStep{}}
+	d := &TrendDocument{
+		UnitRatio: s.ratio(),
+		Sentence:  strings.Join(t.Sentences(s, zone), " "),
+		Findings:  t.Findings(s, zone),
+		Changes:   []DocumentStep{},
+	}
 	if s.Unit != "" {
 		d.Unit = &s.Unit
 	}
@@ -389,7 +465,18 @@ func NewTrendDocument(t *Trend, s Scale, zone *time.Location) *TrendDocument {
 		d.Figures = append(d.Figures, figure)
 	}
 	for _, c := range t.Changes() {
-		d.Changes = append(d.Changes, DocumentStep{c.Of.Tag, c.Of.String(), t.Runs[c.After.From].Name, c.Before.Value, c.After.Value, c.Ratio(), c.Before.Runs, c.After.Runs})
+		d.Changes = append(d.Changes, DocumentStep{
+			Tag:        c.Of.Tag,
+			Figure:     c.Of.String(),
+			Run:        t.Runs[c.After.From].Name,
+			Before:     c.Before.Value,
+			After:      c.After.Value,
+			Ratio:      c.Ratio(),
+			RunsBefore: c.Before.Runs,
+			RunsAfter:  c.After.Runs,
+			Earliest:   t.Runs[c.After.Earliest].Name,
+			Latest:     t.Runs[c.After.Latest].Name,
+		})
 	}
 	return d
 }

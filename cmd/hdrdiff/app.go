@@ -39,6 +39,7 @@ type options struct {
 	sum              bool // a side is one run
 	trend            bool // of many runs, which are new
 	order            string
+	accept           string // a run, empty for the first
 	unit             unit.Options
 	figures          report.Figures
 	percentilesGiven bool
@@ -94,6 +95,13 @@ func app() *cli.Command {
 			Values: []string{"time", "given"},
 			Needs:  "trend",
 			Usage:  "the `ORDER` of runs: time, that of their starts; or given, that of the arguments",
+		},
+		{
+			Name:  "accept",
+			Group: cli.GroupLimits,
+			Needs: "trend",
+			Value: cli.Text(&o.accept, ""),
+			Usage: "accept what changed before `RUN`: with it begins the history that limits of -sla look at",
 		},
 	}, cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"), []cli.Option{
 		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}), []cli.Option{

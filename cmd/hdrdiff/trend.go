@@ -47,7 +47,16 @@ func runTrend(std *message.Streams, o *options) error {
 		return err
 	}
 	stop()
-	verdicts := trend.Judge(t, o.limits, scale)
+	judging := trend.Limits{
+		Limits: o.limits,
+		Scale:  scale,
+		When:   func(run int) string { return t.When(run, o.Zone) },
+		Name:   t.Short,
+	}
+	if judging.Accepted, err = o.accepted(t); err != nil {
+		return err
+	}
+	verdicts := trend.Judge(t, judging)
 	t.Figures = slices.DeleteFunc(t.Figures, func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) })
 	err = logs.WriteFile(o.of, std.Out, s.Inputs, func(w io.Writer) error {
 		printing := report.Scale(scale, units)
@@ -74,6 +83,19 @@ func runTrend(std *message.Streams, o *options) error {
 		return err
 	}
 	return report.Status(std, verdicts, o.undecided, "Run again", diagnostics.Close())
+}
+
+// accepted returns the number of the run of -accept.
+func (o *options) accepted(t *output.Trend) (int, error) {
+	if o.accept == "" {
+		return 0, nil
+	}
+	for n, run := range t.Runs {
+		if run.Name == o.accept || t.Short(n) == o.accept {
+			return n, nil
+		}
+	}
+	return 0, message.Usagef("-accept %s: no run has this name, as %s has", o.accept, t.Short(len(t.Runs)-1))
 }
 
 // shown returns those of -p, always with the maximum and the rate.

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"hdrkit/internal/chart"
@@ -100,13 +101,15 @@ func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, s
 	}
 	sentences := drawn.Sentences(scale, d.Zone)
 	changes := drawn.Changes()
+	changes = changes[:min(len(changes), output.MostSentences)]
+	first := slices.IndexFunc(drawn.Findings(scale, g.Zone), func(f output.Finding) bool { return f.Figures != nil })
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add
 			sentences = sentences[1:]
 		}
 	}
-	for n, c := range changes[:min(len(changes), output.MostSentences)] {
+	for n, c := range changes {
 		at := int64(math.Round(places[c.After.From]))
 		p.Worst = append(p.Worst, chart.Moment{
 			Start: at,
@@ -115,7 +118,7 @@ func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, s
 			Value: c.Of.Points[c.After.From].Value,
 			Label: labelOf("", c.Of.Tag),
 		})
-		sentences[n] = fmt.Sprintf("%d  %s", n+1, sentences[n])
+		sentences[first+n] = fmt.Sprintf("%d  %s", n+1, sentences[first+n])
 	}
 	p.Notes = append(p.Notes, sentences...)
 }

@@ -14,23 +14,44 @@ import (
 // Needed is the number of runs before the newest that a limit needs.
 const Needed = 5
 
-// chance is how often a limit takes a run for worse that is not.
-const chance = 0.05
+// How small the probability of noise must be for a run to look worse, and for a limit to fail. Of
+// thirty equal nights, a limit of +5% or +10% fails in one or more in 0 to 5% of series, and of
+// +0%, which has no room for a level that is none, in 6 to 10% (TestNights).
+const (
+	looks  = 0.05
+	proven = 0.015
+)
 
-// Judge checks limits of changes on the newest run, whose values are in a scale. The runs since the
-// last change before the two newest runs are what these are compared with.
+// Options of limits.
+type Limits struct {
+	Limits []gate.Limit
+	// Scale is that of the values.
+	Scale unit.Scale
+	// Accepted is the number of the run at which the history of limits begins: what changed before
+	// is accepted.
+	Accepted int
+	// When names a run in the text of a verdict, with its date, and Name without.
+	When, Name func(run int) string
+}
+
+// Judge checks limits of changes on the level of today and on the newest run.
 //
-// A run is worse if its figure is beyond the limit, and the difference from the level of those runs
-// is more than chance: a one-sided t test with the deviation from run to run. A limit fails if the
-// two newest runs are worse. It is undecided if only the newest is, or if runs are too few.
-func Judge(t *output.Trend, limits []gate.Limit, scale unit.Scale) (verdicts []gate.Verdict) {
-	for n := range limits {
-		l := limits[n].Printing(scale)
+// The level of today is that of the runs since the last change. A limit fails as long as that level
+// is beyond it, seen from the best level of [Needed] runs or more before, and the difference is
+// more than noise: a one-sided t test with the deviation from run to run. So a change stays one
+// until it is accepted.
+//
+// The newest run is compared with the level of the runs before the two newest ones in the same way.
+// A limit fails if the two newest runs are worse. It is undecided if only the newest is, or if runs
+// are too few.
+func Judge(t *output.Trend, o Limits) (verdicts []gate.Verdict) {
+	for n := range o.Limits {
+		l := o.Limits[n].Printing(o.Scale)
 		judged := false
 		for i := range t.Figures {
 			f := &t.Figures[i]
 			if f.Figure == l.Figure && l.For(&output.Summary{Tag: f.Tag, AllTags: f.AllTags}) && (l.Tag != nil || recent(f.Points)) {
-				verdicts, judged = append(verdicts, judge(f, l, scale.Name)), true
+				verdicts, judged = append(verdicts, o.judge(f, l)), true
 			}
 		}
 		if !judged && l.Tag != nil {
@@ -38,6 +59,59 @@ func Judge(t *output.Trend, limits []gate.Limit, scale unit.Scale) (verdicts []g
 		}
 	}
 	return verdicts
+}
+
+// judge checks a limit: the level of today if it is worse, otherwise the newest run.
+func (o *Limits) judge(f *output.TrendFigure, l *gate.Limit) gate.Verdict {
+	points := f.Points[min(o.Accepted, len(f.Points)-1):]
+	v := newest(f, l, points)
+	if !l.Unitless() {
+		v.Unit = o.Scale.Name
+	}
+	if v.Missing == "" || v.Result == gate.Undecided {
+		o.today(&v, points)
+	}
+	return v
+}
+
+// today judges the level of today, whose verdict takes the place of another one unless that is
+// worse.
+func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
+	l := v.Limit
+	levels, deviation := Find(points)
+	best := -1
+	for n, level := range levels[:max(len(levels)-1, 0)] {
+		if level.Runs >= Needed && (best < 0 || l.AtLeast == (level.Value > levels[best].Value)) {
+			best = n
+		}
+	}
+	if best < 0 {
+		return
+	}
+	last, base := levels[len(levels)-1], levels[best]
+	bound := l.Bound(base.Value)
+	if l.AtLeast && last.Value >= bound || !l.AtLeast && last.Value <= bound {
+		return
+	}
+	between := newLevel(levels, deviation)
+	beyond := math.Abs(math.Log(last.Value / bound))
+	sure := between.tail(beyond, 1/float64(last.Runs)+1/float64(base.Runs)) <= proven
+	if v.Result == gate.Fails && !sure {
+		return
+	}
+	v.Value, v.Baseline, v.Bound = last.Value, base.Value, bound
+	v.Missing = ""
+	v.Worse = !sure
+	side := "above"
+	if l.AtLeast {
+		side = "below"
+	}
+	v.Note = fmt.Sprintf("%s its level until %s. To accept it: -accept %s", side, o.When(o.Accepted+base.To-1), o.Name(o.Accepted+last.From))
+	v.Result = gate.Fails
+	if !sure {
+		v.Result = gate.Undecided
+		v.Note = gate.Unproven + "; " + v.Note
+	}
 }
 
 // recent reports whether the newest run or one of the few before has a value. A tag that ended long
@@ -48,7 +122,8 @@ func recent(points []confidence.RunFigure) bool {
 
 func some(p confidence.RunFigure) bool { return p.Value > 0 }
 
-func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
+// newest judges the newest run.
+func newest(f *output.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
 	v := gate.Verdict{
 		Limit:  l,
 		Tag:    f.TagName(),
@@ -56,24 +131,21 @@ func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
 		Low:    math.NaN(),
 		High:   math.NaN(),
 	}
-	if !l.Unitless() {
-		v.Unit = unit
-	}
-	newest := len(f.Points) - 1
-	v.Value = f.Points[newest].Value
-	if !some(f.Points[newest]) {
+	newest := len(points) - 1
+	v.Value = points[newest].Value
+	if !some(points[newest]) {
 		v.Value = 0
 		v.Missing = "the newest run has no values of it"
 		v.Result = gate.Fails
 		return v
 	}
 	second := newest - 1 // the run before with a value
-	for second >= 0 && !some(f.Points[second]) {
+	for second >= 0 && !some(points[second]) {
 		second--
 	}
-	base := newLevel(f.Points[:max(second, 0)])
+	base := newLevel(Find(points[:max(second, 0)]))
 	if base.runs < Needed { // the second newest is one of those before
-		base, second = newLevel(f.Points[:newest]), -1
+		base, second = newLevel(Find(points[:newest])), -1
 	}
 	v.Baseline, v.Bound = base.value, l.Bound(base.value)
 	ratio := v.Bound / v.Baseline
@@ -81,25 +153,25 @@ func judge(f *output.TrendFigure, l *gate.Limit, unit string) gate.Verdict {
 		return l.AtLeast && p.Value < v.Bound || !l.AtLeast && p.Value > v.Bound
 	}
 	if base.runs < Needed {
-		v.Worse = base.runs > 0 && beyond(f.Points[newest])
+		v.Worse = base.runs > 0 && beyond(points[newest])
 		v.Missing = fmt.Sprintf("%d runs before the newest have it, and a limit needs %d", base.runs, Needed)
 		return v
 	}
-	// worse reports whether a run is beyond the limit by more than chance: by more than what the
+	// worse reports whether a run is beyond the limit by more than noise: by more than what the
 	// level may be, or the bound if that is stricter.
-	worse := func(p confidence.RunFigure) bool {
+	worse := func(p confidence.RunFigure, noise float64) bool {
 		d := math.Log(p.Value/base.value) - min(math.Log(ratio), 0)
 		if l.AtLeast {
 			d = max(math.Log(ratio), 0) - math.Log(p.Value/base.value)
 		}
-		return beyond(p) && base.tail(d-p.Slot) <= chance
+		return beyond(p) && base.tail(d-p.Slot, 1+1/float64(base.at)) <= noise
 	}
 	switch {
-	case !beyond(f.Points[newest]):
+	case !beyond(points[newest]):
 		v.Result = gate.Holds
-	case !worse(f.Points[newest]):
-		v.Result, v.Note = gate.Holds, fmt.Sprintf("no more than chance, since runs vary by %.2g%%", 100*base.deviation)
-	case second >= 0 && worse(f.Points[second]):
+	case !worse(points[newest], looks):
+		v.Result, v.Note = gate.Holds, fmt.Sprintf("no more than noise, since runs vary by %.2g%%", 100*base.deviation)
+	case second >= 0 && worse(points[newest], proven) && worse(points[second], proven):
 		v.Result, v.Note = gate.Fails, "the run before, too"
 	default:
 		v.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
@@ -116,8 +188,7 @@ type level struct {
 	runs               int // of all levels
 }
 
-func newLevel(points []confidence.RunFigure) (newest level) {
-	levels, deviation := Find(points)
+func newLevel(levels []output.TrendLevel, deviation float64) (newest level) {
 	if len(levels) == 0 {
 		return newest
 	}
@@ -134,13 +205,14 @@ func newLevel(points []confidence.RunFigure) (newest level) {
 	return newest
 }
 
-// tail returns how often a run of the level is by d or more above it, on a logarithmic scale.
-func (l *level) tail(d float64) float64 {
-	deviation := l.deviation * math.Sqrt(1+1/float64(l.at))
+// tail returns how often a difference of means is d or more by noise, on a logarithmic scale. Its
+// variance is so many times that of a run.
+func (l *level) tail(d, times float64) float64 {
+	deviation := l.deviation * math.Sqrt(times)
 	switch {
 	case d <= 0:
 		return 1
-	case deviation == 0: // any difference is more than chance
+	case deviation == 0: // any difference is more than noise
 		return 0
 	}
 	return confidence.Tail(d/deviation, l.freedom) / 2 // Tail counts both sides

@@ -76,15 +76,26 @@ func Find(points []confidence.RunFigure) (levels []output.TrendLevel, deviation 
 		starts = more
 	}
 	starts = append(starts, len(s.logs))
+	squared := newFit(s.logs)
 	for k, from := range starts[:len(starts)-1] {
 		to := starts[k+1]
+		earliest, latest := from, from
+		if k > 0 {
+			earliest, latest = squared.where(starts[k-1], from, to, deviation)
+		}
 		above := 0.0 // the first run, so that the level of equal runs is exactly theirs
 		for _, v := range s.logs[from:to] {
 			above += (v - s.logs[from]) / float64(to-from)
 		}
-		level := output.TrendLevel{To: len(points), Runs: to - from, Value: points[s.runs[from]].Value * math.Exp(above)}
+		level := output.TrendLevel{
+			To:    len(points),
+			Runs:  to - from,
+			Value: points[s.runs[from]].Value * math.Exp(above),
+		}
 		if from > 0 {
 			level.From = s.runs[from]
+			level.Earliest = s.runs[earliest]
+			level.Latest = s.runs[latest]
 		}
 		if to < len(s.runs) {
 			level.To = s.runs[to]
@@ -94,20 +105,75 @@ func Find(points []confidence.RunFigure) (levels []output.TrendLevel, deviation 
 	return levels, deviation
 }
 
+// sure is how often the range of runs has the one at which a level really changed. TestWhere says
+// how often it does.
+const sure = 0.9
+
+// where returns the range of the first run of a level. It is at, between the start of the level
+// before and the end of the level itself. The probability of a run is that of its squared errors,
+// if deviations are normal.
+func (f *fit) where(from, at, to int, deviation float64) (earliest, latest int) {
+	if deviation == 0 {
+		return at, at
+	}
+	weights := make([]float64, to)
+	sum := 0.0
+	found := f.errors(from, at) + f.errors(at, to)
+	for k := from + 1; k < to; k++ {
+		more := f.errors(from, k) + f.errors(k, to) - found
+		weights[k] = math.Exp(-more / (2 * deviation * deviation))
+		sum += weights[k]
+	}
+	earliest, latest = at, at
+	for inside := weights[at]; inside < sure*sum; {
+		before, after := -1.0, -1.0
+		if earliest > from+1 {
+			before = weights[earliest-1]
+		}
+		if latest < to-1 {
+			after = weights[latest+1]
+		}
+		if before < 0 && after < 0 {
+			break
+		}
+		if before >= after {
+			earliest--
+			inside += before
+		} else {
+			latest++
+			inside += after
+		}
+	}
+	return earliest, latest
+}
+
+// A fit knows the squared errors of any stretch of values around its mean.
+type fit struct{ sums, squares []float64 }
+
+func newFit(values []float64) (f fit) {
+	n := len(values)
+	f.sums = make([]float64, n+1)
+	f.squares = make([]float64, n+1)
+	middle := mean(values) // squares of small numbers keep their digits
+	for k, v := range values {
+		v -= middle
+		f.sums[k+1] = f.sums[k] + v
+		f.squares[k+1] = f.squares[k] + v*v
+	}
+	return f
+}
+
+// errors returns the squared errors of the values from one to before another.
+func (f *fit) errors(from, to int) float64 {
+	d := f.sums[to] - f.sums[from]
+	return max(0, f.squares[to]-f.squares[from]-d*d/float64(to-from))
+}
+
 // pelt returns where the segments start whose squared errors, with cost for each segment, have the
 // smallest sum. The first starts at 0.
 func pelt(values []float64, cost float64) []int {
 	n := len(values)
-	sums, squares := make([]float64, n+1), make([]float64, n+1)
-	middle := mean(values) // squares of small numbers keep their digits
-	for k, v := range values {
-		v -= middle
-		sums[k+1], squares[k+1] = sums[k]+v, squares[k]+v*v
-	}
-	errorOf := func(from, to int) float64 {
-		d := sums[to] - sums[from]
-		return max(0, squares[to]-squares[from]-d*d/float64(to-from))
-	}
+	squared := newFit(values)
 	best, last := make([]float64, n+1), make([]int, n+1)
 	best[0] = -cost
 	candidates := []int{0}
@@ -117,7 +183,7 @@ func pelt(values []float64, cost float64) []int {
 			if to-from < least && n >= least {
 				continue
 			}
-			if c := best[from] + errorOf(from, to) + cost; c < best[to] {
+			if c := best[from] + squared.errors(from, to) + cost; c < best[to] {
 				best[to], last[to] = c, from
 			}
 		}
@@ -125,7 +191,7 @@ func pelt(values []float64, cost float64) []int {
 		// stays for the next runs, where a segment cannot start at to yet.
 		kept := candidates[:0]
 		for _, from := range candidates {
-			if to-from < 2*least || best[from]+errorOf(from, to-least) <= best[to-least] {
+			if to-from < 2*least || best[from]+squared.errors(from, to-least) <= best[to-least] {
 				kept = append(kept, from)
 			}
 		}
