@@ -145,7 +145,7 @@ func (m *members) Read(p []byte) (int, error) {
 // makes a log 90 times as small. So a stream whose text is longer than freeText must not be more
 // than mostTimes as long as its bytes.
 const (
-	freeText  = 1 << 30
+	freeText  = 64 << 20
 	mostTimes = 100
 )
 

@@ -2,7 +2,12 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,6 +55,51 @@ func TestExpand(t *testing.T) {
 		if (err != nil) != test.ends {
 			t.Errorf("%s: %v", test.name, err)
 		}
+	}
+}
+
+// TestExpandZeros proves that an hour of payloads of version 1 that are mostly zeros is read, and
+// that many times as much ends a scan.
+func TestExpandZeros(t *testing.T) {
+	t.Parallel()
+	layout := histogram.Layout{Digits: 3, Lowest: 1}
+	const highest = 3_600_000_000_000 // an hour in nanoseconds
+	slots := layout.SlotsFor(highest)
+	raw := binary.BigEndian.AppendUint32(nil, 0x1c849301|0x80) // version 1, counts of 8 bytes
+	raw = binary.BigEndian.AppendUint32(raw, uint32(8*slots))
+	raw = binary.BigEndian.AppendUint32(raw, 0)
+	raw = binary.BigEndian.AppendUint32(raw, uint32(layout.Digits))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(layout.Lowest))
+	raw = binary.BigEndian.AppendUint64(raw, highest)
+	raw = binary.BigEndian.AppendUint64(raw, math.Float64bits(1))
+	raw = append(raw, make([]byte, 8*slots)...)
+	raw[len(raw)-1] = 1
+	var deflated bytes.Buffer
+	w := zlib.NewWriter(&deflated)
+	w.Write(raw)
+	w.Close()
+	packed := binary.BigEndian.AppendUint32(nil, 0x1c849302|0x80)
+	packed = binary.BigEndian.AppendUint32(packed, uint32(deflated.Len()))
+	packed = append(packed, deflated.Bytes()...)
+	text := []byte(base64.StdEncoding.EncodeToString(packed))
+	p, err := new(histogram.Decoder).Open(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.CountsSize() < 200*len(text) {
+		t.Fatalf("%d bytes of counts in %d bytes", p.CountsSize(), len(text))
+	}
+	shared := NewPayloads(nil)
+	for n := range 3600 {
+		if err := shared.expand(text, p); err != nil {
+			t.Fatalf("payload %d: %v", n, err)
+		}
+	}
+	for range 3600 {
+		err = cmp.Or(err, shared.expand(text, p))
+	}
+	if !errors.As(err, new(Fatal)) {
+		t.Errorf("two hours: %v", err)
 	}
 }
 

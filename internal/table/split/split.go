@@ -69,6 +69,7 @@ type Parts struct {
 type source struct {
 	name     string
 	comments [][]byte         // its comments so far
+	stated   bool             // one of them states a unit
 	size     int              // of the comments, in bytes
 	full     bool             // there are more comments, which are left out
 	parts    map[string]*part // by [merge.AppendKey]
@@ -109,8 +110,9 @@ func (p *Parts) Comment(input int, text []byte) error {
 		return nil // each part has its own
 	}
 	s := p.sources[input]
-	if len(s.parts) == 0 {
-		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return hdrlog.RevokesUnit(text, append([]byte("#"), before...)) })
+	if len(s.parts) == 0 && s.stated && hdrlog.IsBaseTime(text) {
+		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return hdrlog.RevokesUnit(text, before) })
+		s.stated = false
 	}
 	switch {
 	case hdrlog.IsBaseTime(text):
@@ -120,7 +122,8 @@ func (p *Parts) Comment(input int, text []byte) error {
 		p.options.Warn("%s: comments after the first %d kB are left out", s.name, mostComments>>10)
 	default:
 		s.size += len(text)
-		s.comments = append(s.comments, bytes.Clone(text[1:]))
+		s.comments = append(s.comments, bytes.Clone(text))
+		s.stated = s.stated || hdrlog.Unit(text) != ""
 	}
 	return nil
 }
@@ -229,7 +232,7 @@ func fileName(input string) string {
 // writeComments writes the comments of the source that the part lacks.
 func (p *Parts) writeComments(part *part) error {
 	for _, text := range part.source.comments[part.comments:] {
-		if err := p.writer.Comment(string(text)); err != nil {
+		if err := p.writer.Comment(string(text[1:])); err != nil {
 			return err
 		}
 	}
