@@ -82,7 +82,11 @@ func (r *Reader) parseValue(text []byte) (int64, error) {
 func (r *Reader) hasUnits(h *head) bool {
 	const rows = 2 // behind the first line, which may be a header
 	text := h.more(maxRecord, func(text []byte) bool { return bytes.Count(text, []byte("\n")) > rows })
-	for line := range bytes.Lines(text) {
+	lines := bytes.Lines(text)
+	if r.format.Name == jsonArray.Name {
+		lines = func(yield func([]byte) bool) { yield(firstElement(h)) }
+	}
+	for line := range lines {
 		clear(r.places)
 		skip, err := r.fields.find(bytes.TrimRight(line, "\r\n"), r.places)
 		if value := r.places[valuePlace]; !skip && err == nil && len(value) > 0 {

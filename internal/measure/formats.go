@@ -47,8 +47,10 @@ var (
 		Name:    "vegeta",
 		columns: Columns{Time: "timestamp", Value: "latency", OK: "code", Tags: []string{"code"}},
 		unit:    unit.Nanosecond,
-		begins:  func(h *head) bool { return len(h.columns) == 12 && guess([]byte(h.columns[0])) == unit.Nanosecond },
-		open:    tableOf("timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack", "seq", "method", "url", "headers"),
+		begins:  isVegeta,
+		open: func(s *setup, h *head) (fields, error) {
+			return newTable(s, h, vegetaColumns[:len(h.columns)], nil)
+		},
 	}
 	vegetaJSON = Format{
 		Name:    "vegeta",
@@ -58,6 +60,18 @@ var (
 		open:    openObjects,
 	}
 )
+
+// vegetaColumns are the columns of the newest version. Version 6 has the first six of them, and
+// each later one some more.
+var vegetaColumns = []string{"timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack", "seq", "method", "url", "headers"}
+
+func isVegeta(h *head) bool {
+	if len(h.columns) < 6 || len(h.columns) > len(vegetaColumns) || h.delimiter != ',' {
+		return false
+	}
+	code, latency := []byte(h.columns[1]), []byte(h.columns[2])
+	return guess([]byte(h.columns[0])) == unit.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
+}
 
 // hey is what hey -o csv writes: https://github.com/rakyll/hey. The time is that of the start,
 // since the start of the run, which the file does not have. Rows are in the order of their ends.
@@ -114,6 +128,31 @@ var (
 		open:    patternOf(`$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`),
 	}
 )
+
+// tsung is tsung.dump, which Tsung writes with dumptraffic="protocol":
+// http://tsung.erlang-projects.org/user_manual/conf-file.html. The time is that of the end. Several
+// machines write the rows, in no order.
+var tsung = Format{
+	Name:      "tsung",
+	columns:   Columns{Time: "#date", Value: "duration", OK: "HTTP status"},
+	unit:      unit.Millisecond,
+	end:       true,
+	unordered: true,
+	begins:    hasHeader("#date", "pid", "id", "HTTP status", "duration"),
+	open:      openTable,
+}
+
+// goYCSB is what go-ycsb writes with measurementtype=csv, one operation after another:
+// https://github.com/pingcap/go-ycsb/blob/master/pkg/measurement/csv.go.
+var goYCSB = Format{
+	Name:      "go-ycsb",
+	columns:   Columns{Time: "timestamp_us", Value: "latency_us", Tags: []string{"operation"}},
+	unit:      unit.Microsecond,
+	timeUnit:  unit.Microsecond,
+	unordered: true,
+	begins:    hasHeader("operation", "timestamp_us", "latency_us"),
+	open:      openTable,
+}
 
 // ghzPaths are in the report of ghz, before the requests.
 var ghzPaths = []string{".endReason", ".options.", ".fastest"}

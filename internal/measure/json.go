@@ -9,27 +9,61 @@ import (
 	"strconv"
 )
 
-// ndjson is lines of JSON objects. Columns are paths: .duration, .request.path or .times.0.
-var ndjson = Format{
-	Name:   "ndjson",
-	begins: (*head).isObject,
-	open: func(s *setup, h *head) (fields, error) {
-		keys := keysOf(s.firstRow(h))
-		if s.valueColumn() == "" && h.alone() {
-			return nil, usagef("one JSON object is a measurement only if -value .KEY names its value; its keys are %s", list(keys))
+// ndjson is lines of JSON objects, and jsonArray one document that is an array of them. Columns are
+// paths: .duration, .request.path or .times.0.
+var (
+	ndjson = Format{
+		Name:   "ndjson",
+		begins: (*head).isObject,
+		open: func(s *setup, h *head) (fields, error) {
+			row := s.firstRow(h)
+			if s.valueColumn() == "" && h.alone() {
+				return nil, usagef("one JSON object is a measurement only if -value .KEY names its value; its keys are %s", list(keysOf(row)))
+			}
+			return openRows(s, row)
+		},
+	}
+	jsonArray = Format{
+		Name: "json",
+		begins: func(h *head) bool {
+			return h.isJSON() && !h.isObject() && !bytes.Contains(h.text, []byte("HISTF")) && firstElement(h) != nil
+		},
+		source: elementsOf(""),
+		open:   func(s *setup, h *head) (fields, error) { return openRows(s, firstElement(h)) },
+	}
+)
+
+// openRows opens rows like one of them.
+func openRows(s *setup, row []byte) (fields, error) {
+	keys := keysOf(row)
+	if key := likely(keys, timeNames); key != "" && !s.NoTime {
+		s.Time = cmp.Or(s.Time, "."+key)
+	}
+	if key := likely(keys, valueNames); key != "" && s.End == "" {
+		s.Value = cmp.Or(s.Value, "."+key)
+	}
+	if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
+		return nil, usagef("no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
+	}
+	s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
+	return newObjects(s), nil
+}
+
+// firstElement returns the first object of an array, nil if the file does not begin with one.
+func firstElement(h *head) []byte {
+	find := func(text []byte) (element []byte) {
+		inside, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte("["))
+		inside = bytes.TrimSpace(inside)
+		if !ok || !bytes.HasPrefix(inside, []byte("{")) {
+			return nil
 		}
-		if key := likely(keys, timeNames); key != "" && !s.NoTime {
-			s.Time = cmp.Or(s.Time, "."+key)
+		var object json.RawMessage
+		if json.NewDecoder(bytes.NewReader(inside)).Decode(&object) != nil {
+			return nil
 		}
-		if key := likely(keys, valueNames); key != "" && s.End == "" {
-			s.Value = cmp.Or(s.Value, "."+key)
-		}
-		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
-			return nil, usagef("no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
-		}
-		s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
-		return openObjects(s, h)
-	},
+		return object
+	}
+	return find(h.more(64<<10, func(text []byte) bool { return find(text) != nil }))
 }
 
 // firstRow returns the first line that -where chooses, the first line of all if there is none at

@@ -1,11 +1,12 @@
 // Package measure reads single measurements: the requests that load generators and servers log, or
 // tables of times and values. [Recorder] adds them up to an interval log.
 //
-// [Formats] are what a [Reader] reads. A format is an entry of that table (formats.go). It says
-// which columns have the time and the value, in which unit, and whether the time is the start or
-// the end of what was measured. Three kinds of text serve all formats: a table (csv.go), lines of
-// JSON (json.go), or elements of one document (elements.go), and a pattern (accesslog.go). Encoded
-// histograms in any text are a kind of their own (hist.go).
+// [Formats] are what a [Reader] reads. A format is an entry of that table. It says which columns
+// have the time and the value, in which unit, whether the time is the start or the end of what was
+// measured, and how a file begins. Three kinds of text serve most formats: a table (csv.go), JSON
+// (json.go) and a pattern (accesslog.go). A format whose records are no lines has a source that
+// makes lines of them ([linesOf]): elements of a JSON array, samples of XML, binary records.
+// Encoded histograms are a kind of their own ([payloads]).
 //
 // Times are nanoseconds since the epoch. Values are nanoseconds.
 package measure
@@ -219,8 +220,8 @@ type fields interface {
 }
 
 // Formats are all formats. The first one that detects a file reads it.
-var Formats = []Format{jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, oha, fortio, ghz, h2load, fio, pgbench,
-	caddy, envoy, haproxy, accessLog, hist, ndjson, csv, values}
+var Formats = []Format{jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach, oha, fortio, ghz, h2load, fio, pgbench,
+	caddy, envoy, haproxy, accessLog, w3c, jsonArray, hist, ndjson, csv, values}
 
 // Names are the names of formats.
 func Names() []string {

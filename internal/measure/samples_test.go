@@ -176,6 +176,26 @@ func readGatling(expression string) func(*testing.T, []byte) []measured {
 	}
 }
 
+// readW3C reads a log of the extended format whose time-taken is seconds times scale.
+func readW3C(scale int64) func(*testing.T, []byte) []measured {
+	return func(t *testing.T, text []byte) (all []measured) {
+		var names []string
+		for line := range strings.Lines(string(text)) {
+			if header, ok := strings.CutPrefix(line, "#Fields: "); ok {
+				names = strings.Fields(header)
+			}
+			if line[0] == '#' {
+				continue
+			}
+			fields := strings.Fields(line)
+			of := func(name string) string { return fields[slices.Index(names, name)] }
+			at := seconds(t, time.DateTime, of("date")+" "+of("time"))
+			all = append(all, measured{at, rat(t, of("time-taken"), scale), "", of("sc-status") >= "400" || of("sc-status") == "000"})
+		}
+		return all
+	}
+}
+
 // readSubResults is readJTL of the samples whose requests are called home and have sub-results.
 func readSubResults(t *testing.T, text []byte) (all []measured) {
 	all = readJTL(',', epochMillis)(t, text)
@@ -238,6 +258,21 @@ var samples = []sample{
 	{"k6.json", "k6", Options{}, readK6JSON},
 	{"vegeta.csv", "vegeta", Options{}, readVegetaCSV},
 	{"vegeta.json", "vegeta", Options{}, readVegetaJSON},
+	{"vegeta-8.csv", "vegeta", Options{}, readVegetaCSV},
+	{"iis.log", "w3c", Options{}, readW3C(1e3)},
+	{"cloudfront.log", "w3c", Options{}, readW3C(1)},
+	{"tsung.dump", "tsung", Options{}, func(t *testing.T, text []byte) (all []measured) {
+		for _, r := range records(t, text, ';')[1:] {
+			all = append(all, measured{rat(t, r[0], 1), rat(t, r[8], 1e3), "", r[6] >= "400"})
+		}
+		return all
+	}},
+	{"go-ycsb.csv", "go-ycsb", Options{}, func(t *testing.T, text []byte) (all []measured) {
+		for _, r := range records(t, text, ',')[1:] {
+			all = append(all, measured{rat(t, r[1], 1e6), rat(t, r[2], 1e6), r[0], false})
+		}
+		return all
+	}},
 	{"hey.csv", "hey", Options{}, func(t *testing.T, text []byte) (all []measured) {
 		for _, r := range records(t, text, ',')[1:] {
 			all = append(all, measured{rat(t, r[7], 1), rat(t, r[0], 1), "", r[6] >= "400"})
@@ -393,7 +428,8 @@ func TestPercentiles(t *testing.T) {
 				}
 				rec := recording{options: s.options, size: 500, late: 1e6, atEnd: &atEnd}
 				log := rec.record(t, text)
-				native := strings.HasPrefix(s.file, "k6") || strings.HasPrefix(s.file, "nginx.log") || s.file == "nginx-msec.log" || s.file == "caddy.log" || s.file == "pgbench.log" || s.file == "fio.log"
+				native := strings.HasPrefix(s.file, "k6") || strings.HasPrefix(s.file, "nginx.log") || s.file == "nginx-msec.log" || s.file == "caddy.log" || s.file == "pgbench.log" || s.file == "fio.log" ||
+					s.format == "w3c" || s.format == "tsung"
 				if s.file == "fio.log" && !atEnd {
 					t.Skip("the first ones begin before the run")
 				}

@@ -59,7 +59,10 @@ func (r *Reader) Guessed() bool {
 // Takes says what the columns are taken for, for people.
 func (r *Reader) Takes() string {
 	if r.payloads != nil {
-		return "histograms in base64"
+		if r.format.Name == hist.Name {
+			return "histograms in base64"
+		}
+		return r.format.Name + ": histograms"
 	}
 	s, at := &r.setup, "start"
 	if s.end {
