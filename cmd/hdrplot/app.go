@@ -36,7 +36,6 @@ func commandLine() (*options, *cli.Command) {
 	o := new(options)
 	o.Steady = summary.SkipWarmup
 	o.Output = &o.of
-	o.Look.Span = "each interval"
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrplot"},
 		Usage:       "draw HdrHistogram logs",

@@ -217,7 +217,6 @@ func (o *options) check(std *message.Streams) (err error) {
 	if o.Type == chart.Report && o.Page { // a page has all of it
 		o.Type = chart.Timeline
 	}
-	look.Type = o.Type
 	if difference := o.Compare && o.Type == chart.Heatmap && !o.Page; difference && look.Facets {
 		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
 	} else if (difference || o.Type == chart.Report) && !o.given.height {
@@ -227,7 +226,7 @@ func (o *options) check(std *message.Streams) (err error) {
 		}
 	}
 	look.PageSize = int(o.megabytes * 1e6)
-	if err := draw.Check(look); err != nil {
+	if err := draw.Check(o.Type, look); err != nil {
 		return message.Usagef("-width, -height and -dpi: %w", err)
 	}
 	low, high := look.Low, look.High

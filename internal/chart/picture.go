@@ -20,7 +20,41 @@ import (
 
 // A Picture is a chart and its looks.
 type Picture struct {
-	Type  *Type  `json:"-"`
+	Type *Type `json:"-"`
+	Looks
+	// Origin is time 0, in milliseconds since the epoch.
+	Origin int64 `json:"origin"`
+
+	// Series are the tags or inputs.
+	Series []Series `json:"-"`
+	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
+	Total Series `json:"-"`
+	// Limits are service levels. Times in which a line is above its limit are shaded.
+	Limits []Limit `json:"-"`
+	// Worst are the worst moments, the worst first.
+	Worst []Moment `json:"worst"`
+	// Marks are texts at times.
+	Marks []Mark `json:"marks"`
+	// Ran are the times in which logs of a group ran, in milliseconds from the origin, apart from
+	// one another and in order. Rates count that time. A group that is not there ran all the time.
+	Ran map[string][][2]int64 `json:"ran,omitempty"`
+	// Summary is the table of the whole range.
+	Summary []Summary `json:"summary"`
+	// Notes are further lines below the chart.
+	Notes []string `json:"notes"`
+	Inputs
+	Precision
+
+	// Changes are the figures of two logs that a report compares: columns, whose first text is the
+	// heading.
+	Changes [][]string `json:"-"`
+	// Changed are the changes of the series of the second one of two logs on a page, by label and
+	// by the headings of hdrdiff, for the whole time.
+	Changed map[string]map[string]string `json:"changed,omitempty"`
+}
+
+// Looks are what somebody chose of a picture, or what it chooses by its data.
+type Looks struct {
 	Title string `json:"title"`
 	// Theme is light or dark. A picture without one is light, and a page without one follows the
 	// reader's preference.
@@ -35,54 +69,37 @@ type Picture struct {
 	Unit string `json:"unit"`
 	// LogValues makes the axis of values logarithmic. That of a heat map always is.
 	LogValues bool `json:"log"`
+	// Low and High are the ends of the axis of values, if they are above 0.
+	Low  float64 `json:"-"`
+	High float64 `json:"-"`
 	// Absolute labels the time axis with clock times instead of the time since Origin.
 	Absolute bool `json:"absolute"`
 	// Zone is the zone of clock times; nil is UTC.
 	Zone *time.Location `json:"-"`
-	// Origin is time 0, in milliseconds since the epoch.
-	Origin int64 `json:"origin"`
-
-	// Series are the tags or inputs.
-	Series []Series `json:"-"`
-	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
-	Total Series `json:"-"`
-	// Limits are service levels. Times in which a line is above its limit are shaded.
-	Limits []Limit `json:"-"`
-	// Worst are the worst moments, the worst first.
-	Worst []Moment `json:"worst"`
-	// Marks are texts at times.
-	Marks []Mark `json:"marks"`
-	// Low and High are the ends of the axis of values, if they are above 0.
-	Low  float64 `json:"-"`
-	High float64 `json:"-"`
 	// Facets draws a small chart for each tag, with the same axes.
 	Facets bool `json:"facets,omitempty"`
-	// Span is the time that a point of a line stands for, such as "each interval".
-	Span string `json:"-"`
+	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
+	PageSize int `json:"-"`
+}
+
+// Inputs are what a picture shows, as the line below it says.
+type Inputs struct {
 	// Sources are the names of the logs. Spans are when they begin and end, in milliseconds since
 	// the epoch: of each log by itself if they are compared, and of all together otherwise. Added
-	// are the tags that a heat map adds up. A picture says them below the chart.
+	// are the tags that a heat map adds up.
 	Sources []string   `json:"-"`
 	Spans   [][2]int64 `json:"-"`
 	Added   []string   `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
-	// Ran are the times in which logs of a group ran, in milliseconds from the origin, apart from
-	// one another and in order. Rates count that time. A group that is not there ran all the time.
-	Ran map[string][][2]int64 `json:"ran,omitempty"`
 	// Logs are what the sources of windows are called, if there are several that add up.
 	Logs []string `json:"sources,omitempty"`
-	// Notes are further lines below the chart.
-	Notes []string `json:"notes"`
+	// Span is the time that a point of a line stands for, such as "each interval".
+	Span string `json:"-"`
+}
 
-	// Changes are the figures of two logs that a report compares: columns, whose first text is the
-	// heading.
-	Changes [][]string `json:"-"`
-	// Changed are the changes of the series of the second one of two logs on a page, by label and
-	// by the headings of hdrdiff, for the whole time.
-	Changed map[string]map[string]string `json:"changed,omitempty"`
-	// Summary is the table of the whole range.
-	Summary []Summary `json:"summary"`
+// Precision says how much of the logs a picture has.
+type Precision struct {
 	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
 	// own.
 	WindowMillis int64 `json:"-"`
@@ -94,13 +111,15 @@ type Picture struct {
 	Aggregate int64 `json:"-"`
 	// Digits is the precision of the windows' counts, in significant decimal digits.
 	Digits int `json:"digits"`
-	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
-	PageSize int `json:"-"`
 }
 
 // New returns a picture of the default size and theme.
 func New(t *Type) *Picture {
-	return &Picture{Type: t, Span: "each interval", Width: 1200, Height: 600, DPI: 96}
+	return &Picture{
+		Type:   t,
+		Looks:  Looks{Width: 1200, Height: 600, DPI: 96},
+		Inputs: Inputs{Span: "each interval"},
+	}
 }
 
 // Location returns the zone of clock times.

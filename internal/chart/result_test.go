@@ -6,7 +6,7 @@ import (
 
 // TestResult names long labels by what tells them apart.
 func TestResult(t *testing.T) {
-	p := &Picture{Unit: "ms"}
+	p := &Picture{Looks: Looks{Unit: "ms"}}
 	for i, name := range []string{"Authorize", "GetStatus"} {
 		p.Summary = append(p.Summary, Summary{Label: "com.example.platform.checkout.payments.v2.PaymentService/" + name, Percentiles: make([]float64, len(Levels)), Max: float64(i + 1)})
 	}

@@ -88,7 +88,6 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 	if o.Type, err = typeOf(inputs); err != nil {
 		return err
 	}
-	o.Look.Type = o.Type
 	if !o.Compare && o.Type == chart.Timeline {
 		o.Sums = a.addTable
 	}
@@ -126,7 +125,7 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		Page:    true,
 		Compare: r.Compare,
 		Units:   unit.Options{Unit: r.Unit},
-		Look:    *chart.New(chart.Timeline),
+		Look:    chart.New(chart.Timeline).Looks,
 	}
 	o.Look.Zone, o.Look.PageSize = time.UTC, pageSize
 	o.Given = inputs

@@ -73,7 +73,7 @@ func TestZeroPicture(t *testing.T) {
 		}
 		for _, kind := range chart.Types {
 			for _, facets := range []bool{false, true} {
-				if err := Write(io.Discard, &chart.Picture{Type: kind, Width: 800, Height: 600, DPI: 96, Facets: facets}, format); err != nil {
+				if err := Write(io.Discard, &chart.Picture{Type: kind, Looks: chart.Looks{Width: 800, Height: 600, DPI: 96, Facets: facets}}, format); err != nil {
 					t.Errorf("%s, %s: %v", format, kind.Name, err)
 				}
 			}

@@ -158,7 +158,8 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	add("report", report, func(p *chart.Picture) {
 		p.Height, p.Sources, p.Limits = 900, []string{"steady.hdr"}, []chart.Limit{{Percentile: 99, Value: 15e6}}
 	})
-	loads := &chart.Picture{Type: chart.Load, Width: 1200, Height: 600, DPI: 96, Sources: []string{"run1.hdr to run6.hdr"}}
+	loads := chart.New(chart.Load)
+	loads.Sources = []string{"run1.hdr to run6.hdr"}
 	for n, tag := range []string{"read", "write"} {
 		s := chart.Series{Label: tag}
 		for l, name := range []string{"p50", "p99"} {
@@ -244,7 +245,7 @@ func TestTextInside(t *testing.T) {
 		} else if name == "difference" {
 			small.Width, small.Height = 600, 450
 		}
-		if err := Check(&small); err != nil {
+		if err := Check(small.Type, &small.Looks); err != nil {
 			t.Fatal(err)
 		}
 		testTextInside(t, name+", small", &small)
@@ -391,8 +392,8 @@ func TestSize(t *testing.T) {
 	if err != nil || img.Width != 2003 || img.Height != 833 { // 801 and 333 times 2.5
 		t.Errorf("%d by %d, %v", img.Width, img.Height, err)
 	}
-	for _, bad := range []chart.Picture{{Width: 10, Height: 600, DPI: 96}, {Width: 1e6, Height: 1e6, DPI: 96}, {Width: math.NaN(), Height: 600, DPI: 96}, {Width: 1200, Height: 600, DPI: 0}} {
-		if Check(&bad) == nil {
+	for _, bad := range []chart.Looks{{Width: 10, Height: 600, DPI: 96}, {Width: 1e6, Height: 1e6, DPI: 96}, {Width: math.NaN(), Height: 600, DPI: 96}, {Width: 1200, Height: 600, DPI: 0}} {
+		if Check(chart.Timeline, &bad) == nil {
 			t.Errorf("%v by %v at %v is let through", bad.Width, bad.Height, bad.DPI)
 		}
 	}

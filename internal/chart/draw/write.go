@@ -31,7 +31,7 @@ const (
 
 // Write writes a picture in a format. If the picture cannot be drawn, the error says what it lacks.
 func Write(w io.Writer, p *chart.Picture, format Format) error {
-	if err := Check(p); err != nil {
+	if err := Check(p.Type, &p.Looks); err != nil {
 		return err
 	}
 	switch format {
@@ -108,21 +108,23 @@ func (c *svgCanvas) setWidths(svg []byte) []byte {
 	return out.Bytes()
 }
 
-// Check returns an error if a picture cannot be drawn: if it has no type, or a size that is too
-// small or too large.
-func Check(p *chart.Picture) error {
-	if p.Type == nil {
+// Check returns an error if a picture of a type cannot be drawn: if that is nil, or if its size is
+// too small or too large.
+func Check(kind *chart.Type, p *chart.Looks) error {
+	if kind == nil {
 		return errors.New("the picture has no type")
 	}
 	if !(p.Width >= 400 && p.Height >= 300) || p.DPI < 10 {
-		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least", p.Width, p.Height, p.DPI)
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too small: 400 by 300 at 10 is the least",
+			p.Width, p.Height, p.DPI)
 	}
-	if p.Type == chart.Report && (p.Width < 700 || p.Height < 600) {
+	if kind == chart.Report && (p.Width < 700 || p.Height < 600) {
 		return fmt.Errorf("a report of %g by %g pixels is too small: 700 by 600 is the least", p.Width, p.Height)
 	}
 	// 200 million pixels take 800 MB.
 	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {
-		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large: %.0f million dots, where 200 are the most", p.Width, p.Height, p.DPI, dots/1e6)
+		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large: %.0f million dots, where 200 are the most",
+			p.Width, p.Height, p.DPI, dots/1e6)
 	}
 	return nil
 }

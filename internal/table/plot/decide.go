@@ -45,10 +45,11 @@ func (o *Options) newDecision(std *message.Streams, s *scan.Scan) (*decision, er
 		Options: o,
 		std:     std,
 		by:      s.By,
-		look:    o.Look,
 		apart:   o.Compare || o.eachRun(s.By),
 		labels:  labelsOf(s.Inputs),
 	}
+	d.look = *chart.New(o.Type)
+	d.look.Looks = o.Look
 	var err error
 	d.units, err = logs.NewUnits(std, o.Units)
 	return d, err

@@ -30,7 +30,7 @@ type Options struct {
 	Linear         bool // an axis of values that is never logarithmic by itself
 	Limits         []gate.Limit
 	Marks          []Mark
-	Look           chart.Picture // the size, the title, the axes and the theme
+	Look           chart.Looks // the size, the title, the axes and the theme
 	// Sums, if set, takes what logs that add up come to. The maxima over time are kept then.
 	Sums func(units *logs.Units, side report.Side) error
 

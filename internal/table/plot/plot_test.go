@@ -21,7 +21,7 @@ func TestTrendLevels(t *testing.T) {
 		want int // levels
 	}{{[]string{"node1.hdr", "node2.hdr", "node3.hdr"}, 0}, {[]string{"digits3.hdr", "node1.hdr", "node2.hdr", "node3.hdr", "straddle-a.hdr", "straddle-b.hdr"}, 1}} {
 		std := &message.Streams{Err: io.Discard}
-		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Look: chart.Picture{Type: chart.Trend, Zone: time.UTC}}
+		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Look: chart.Looks{Zone: time.UTC}}
 		o.Include = []string{"insert-rt"}
 		for _, log := range test.logs {
 			o.Names = append(o.Names, "../../../testdata/logs/"+log)
@@ -48,7 +48,7 @@ func TestTrendLevels(t *testing.T) {
 // TestGather makes a picture without a command line.
 func TestGather(t *testing.T) {
 	std := &message.Streams{Err: io.Discard}
-	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Look: chart.Picture{Type: chart.Timeline, Zone: time.UTC}}
+	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Look: chart.Looks{Zone: time.UTC}}
 	o.Names, o.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
 	s, err := o.Scan(std, logs.NewDiagnostics(std, false))
 	if err != nil {
