@@ -47,6 +47,7 @@ type Reader struct {
 	whole    int    // how many bytes of rest are whole lines
 	skipping bool   // the rest of the line is skipped, since it is too long
 	ended    bool
+	unended  bool // the line that is parsed has no newline
 	err      error
 	cut      error // why the compressed file ended too early, until a record reports it
 
@@ -337,10 +338,12 @@ func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 	for from < to && r.err == nil && (len(b.Records) < maxRecords || r.dialect.doubt.held) {
 		line := b.text[from:to]
-		if newline := bytes.IndexByte(line, '\n'); newline >= 0 {
+		newline := bytes.IndexByte(line, '\n')
+		if newline >= 0 {
 			line = line[:newline]
 			from++
 		}
+		r.unended = newline < 0
 		from += len(line)
 		r.line++
 		if len(line) > r.maxLine {
@@ -360,7 +363,7 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 func (r *Reader) parseLine(b *Batch, line []byte) {
 	line, glued := cutLegend(line)
 	index := len(b.Records)
-	b.Records = append(b.Records, Record{Line: r.line, Text: line})
+	b.Records = append(b.Records, Record{Line: r.line, Text: line, unended: r.unended})
 	rec := &b.Records[index]
 	if field, err := r.parse(rec, line); err != nil {
 		b.Records = b.Records[:index]
@@ -408,6 +411,9 @@ func (r *Reader) tooLong(b *Batch) {
 }
 
 func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {
+	if line != nil && (r.unended) {
+		err = fmt.Errorf("%w: %w", ErrCutOff, err)
+	}
 	b.Records = append(b.Records, Record{
 		Kind: Malformed,
 		Line: r.line,

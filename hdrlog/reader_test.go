@@ -203,7 +203,7 @@ func TestRecords(t *testing.T) {
 			`10 malformed log:10: start: not a number: "x"`,
 			`11 malformed log:11: start: not a number: "x"`,
 			`12 malformed log:12: start: not a number: "x1"`,
-			`13 malformed log:13: length: not a number: "1e999"`,
+			`13 malformed log:13: length: the line is cut off: not a number: "1e999"`,
 		}},
 		{"neither start nor base", "5,1,0,H\n3,1,0,H\n", []string{
 			"1 interval start=5 length=1 max=0 log=5 base=0 payload=H",

@@ -55,6 +55,15 @@ type Record struct {
 	Seconds float64
 	// Err is a [*SyntaxError] if Kind is Malformed or Notice, and otherwise nil.
 	Err error
+
+	unended bool // the line has no newline
+}
+
+// CutOff reports whether the line may be cut off, as a crash leaves it: the log ends in it, or
+// another line begins in it.
+func (r *Record) CutOff() bool {
+	_, behind, found := bytes.Cut(r.Text, []byte("HIST"))
+	return r.unended || found && (bytes.Contains(behind, []byte("#[")) || bytes.Contains(behind, []byte("HIST")))
 }
 
 // Clone returns a copy of the record that stays valid.
@@ -175,6 +184,9 @@ var (
 	ErrTime = errors.New("time is more than 35,000 years from the epoch")
 	// ErrLineTooLong: the line is longer than the reader's limit.
 	ErrLineTooLong = errors.New("line is too long")
+	// ErrCutOff: the line is malformed and may be cut off, see [Record.CutOff]. The error wraps the
+	// cause too.
+	ErrCutOff = errors.New("the line is cut off")
 	// ErrExtra: text follows the payload. It may be another line that lost its beginning.
 	ErrExtra = errors.New("text follows the interval")
 	// ErrCutShort: a compressed file ends in the middle.

@@ -3,6 +3,7 @@ package measure
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"hdrkit/hdrlog"
@@ -139,5 +140,8 @@ func (r *Reader) take(text []byte) {
 	default:
 		r.unended = !ended
 		r.skip, r.field, r.err = r.parse(bytes.TrimSuffix(record, []byte("\r")))
+		if r.unended && r.err != nil && r.err != errOpenQuote {
+			r.err = fmt.Errorf("%w: %w", hdrlog.ErrCutOff, r.err)
+		}
 	}
 }

@@ -729,9 +729,9 @@ func (r *Reader) None() error {
 // mostMetrics is how many names of metrics are kept.
 const mostMetrics = 50
 
-// Unended reports whether the last line has no end, so that its last number may have been cut
-// short.
-func (r *Reader) Unended() bool { return r.unended && r.payloads == nil }
+// Unended reports whether the last line is a row without an end, so that its last number may have
+// been cut short.
+func (r *Reader) Unended() bool { return r.unended && r.err == nil && r.payloads == nil }
 
 // Err returns the error that ended reading, nil at the end of the file. A compressed file that is
 // cut short is [hdrlog.ErrCutShort].

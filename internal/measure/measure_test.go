@@ -103,6 +103,12 @@ func TestMalformed(t *testing.T) {
 			for _, text := range []string{test.text, strings.TrimSuffix(test.text, "\n")} {
 				rec := recording{options: test.options, size: 1000, late: 60_000}
 				rec.record(t, []byte(text))
+				for n, message := range rec.messages {
+					rec.messages[n] = uncut(message)
+					if cut := message != rec.messages[n]; cut && (n < len(rec.messages)-1 || strings.HasSuffix(text, "\n")) {
+						t.Errorf("the line has an end: %s", message)
+					}
+				}
 				if rec.counts.Recorded != test.recorded || !slices.Equal(rec.messages, test.messages) {
 					t.Errorf("%d rows, want %d\n%s\nwant\n%s", rec.counts.Recorded, test.recorded, strings.Join(rec.messages, "\n"), strings.Join(test.messages, "\n"))
 				}
@@ -239,6 +245,34 @@ func TestMostlyMalformed(t *testing.T) {
 	rec.record(t, []byte("a\nb\nHISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA\nc\n"))
 	if rec.mostly != nil || rec.counts.Recorded != 1 {
 		t.Errorf("%v %v", rec.mostly, rec.messages)
+	}
+}
+
+// uncut returns a message without that a line has no end.
+func uncut(message string) string {
+	return strings.Replace(message, hdrlog.ErrCutOff.Error()+": ", "", 1)
+}
+
+// TestCutOff: a bad line without an end is called cut off. A good one may be, too.
+func TestCutOff(t *testing.T) {
+	for text, want := range map[string]string{
+		"1700000000000,5,a,true\n17000000": "f:3: line: the line is cut off: the number of columns differs from that of the first line: 1, not 4",
+		"1700000000000,5,a,tr":             `f:2: success: the line is cut off: neither success nor failure: "tr"`,
+		"1700000000000,5,a,true":           "",
+	} {
+		r, err := NewReader(strings.NewReader(jtlHeader+text), "f", "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for r.Scan() {
+			if r.bad != nil {
+				got = r.bad.Error()
+			}
+		}
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") || r.Unended() != (want == "") {
+			t.Errorf("%q: %s, want %s; unended: %v", text, got, want, r.Unended())
+		}
 	}
 }
 

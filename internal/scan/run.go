@@ -281,7 +281,7 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 		return false, nil
 	}
 	if o.err != nil {
-		return false, c.fail(r.Line, o.err)
+		return false, c.fail(r, o.err)
 	}
 	v := Visit{Interval: &r.Interval, Place: b.place(s, n), Row: o.row}
 	if o.ran && s.Ran != nil {
@@ -297,18 +297,22 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	return true, nil
 }
 
-// fail reports an error of decoding the interval of a line, or returns it if it ends the scan.
-func (c *Cursor[R]) fail(line int, err error) error {
+// fail reports an error of decoding the interval of a record, or returns it if it ends the scan.
+func (c *Cursor[R]) fail(r *hdrlog.Record, err error) error {
 	name := c.scan.Inputs[c.batch.input].Name
 	var fatal Fatal
 	if errors.As(err, &fatal) {
-		return fmt.Errorf("%s:%d: %w", name, line, fatal.Err)
+		return fmt.Errorf("%s:%d: %w", name, r.Line, fatal.Err)
 	}
 	syntax, ok := err.(*hdrlog.SyntaxError)
 	if !ok {
 		syntax = &hdrlog.SyntaxError{Field: "payload", Err: err}
 	}
-	syntax.File, syntax.Line = name, line
+	if r.CutOff() {
+		syntax.Err = fmt.Errorf("%w: %w", hdrlog.ErrCutOff, syntax.Err)
+	}
+	syntax.File = name
+	syntax.Line = r.Line
 	return c.scan.Report(syntax, true)
 }
 
