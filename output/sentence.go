@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -83,7 +84,7 @@ func (t *Table) Headline(pairs []Pair) Finding {
 			worse = append(worse, c)
 		case c.Significant:
 			better = append(better, c)
-		case c.beyond():
+		case c.beyond() && c.rank() <= 3: // not the mean, nor what few values decide
 			beyond = append(beyond, c)
 		}
 	}
@@ -168,53 +169,54 @@ func (t *Table) unproven(changes []tested, f *Finding) string {
 	if more := len(changes) - 1; more > 0 {
 		text += fmt.Sprintf(", and %s", plural(more, "more figure"))
 	}
-	return text + ". " + lead.next()
+	if lead.Seconds > 0 {
+		return fmt.Sprintf("%s. Runs as long as these prove %s. %s", text, lead.proves(1), lead.next())
+	}
+	return fmt.Sprintf("%s. %d + %d runs like these prove %s; %s", text, len(lead.pair.Change.Before), len(lead.pair.Change.After), lead.proves(1), lead.next())
 }
 
 // mostNoise is the change, as a ratio above 1, from which on noise hides too much to call sides the
 // same.
 const mostNoise = 1.2
 
-// same says within what the sides are the same, and which change would have been seen: of p99 and
-// the median, or of the figure that leads if neither is there.
+// same says within what the median and p99 are the same, or the figure that leads if neither is
+// there: within the widest interval of all rows. If that is too wide, it says what would tell.
 func (t *Table) same(all []tested, f *Finding) string {
-	var within, seen, hidden []string
-	var noisiest *tested
+	var within, hidden []string
+	least := 1.0
 	for n := range all {
-		lead := &all[n]
-		if n > 0 && (lead.rank() > 1 || lead.rank() == all[n-1].rank()) {
+		if n > 0 && (all[n].rank() > 1 || all[n].rank() == all[n-1].rank()) {
 			continue
 		}
-		least := 1.0
-		widest := lead
-		for k := range all {
-			if c := &all[k]; c.figure.head == lead.figure.head {
-				least = max(least, c.Least)
-				if c.widest() > widest.widest() {
-					widest = c
-				}
+		widest := all[n]
+		for _, c := range all {
+			if c.figure.head == widest.figure.head && c.widest() > widest.widest() {
+				widest = c
 			}
 		}
-		text := upTo(widest.widest()) + " (" + lead.title() + ")"
+		text := upTo(widest.widest()) + " (" + widest.title() + ")"
 		if widest.widest() > mostNoise {
-			hidden = append(hidden, text)
-			if noisiest == nil {
-				noisiest = widest
-			}
+			hidden = append(hidden, widest.title())
 			continue
 		}
 		within = append(within, text)
-		seen = append(seen, upTo(least)+" ("+lead.title()+")")
+		least = max(least, widest.Least)
 	}
 	if within == nil {
-		t.fill(f, noisiest)
-		return fmt.Sprintf("NOT PROVEN: no figure changed by more than its noise, which can hide a change of %s. %s", strings.Join(hidden, " and "), noisiest.next())
+		noisiest := all[0]
+		for _, c := range all {
+			if c.figure.head == noisiest.figure.head && c.Least > noisiest.Least {
+				noisiest = c
+			}
+		}
+		t.fill(f, &noisiest)
+		return fmt.Sprintf("NOT PROVEN: the noise hides changes of %s. %s", noisiest.below(), noisiest.next())
 	}
-	text := fmt.Sprintf("SAME within %s: no figure changed by more than its noise.", strings.Join(within, " and "))
+	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
-		text = fmt.Sprintf("SAME within %s: no figure changed by more than its noise, which can hide a change of %s.", strings.Join(within, " and "), strings.Join(hidden, " and "))
+		text += ", but " + strings.Join(hidden, " and ") + " is too noisy to tell"
 	}
-	return fmt.Sprintf("%s A change of %s would have been seen.", text, strings.Join(seen, " or "))
+	return fmt.Sprintf("%s. A change of %s would have been seen.", text, upTo(least))
 }
 
 // untested names the percentiles of which a pair has too little data to judge.
@@ -228,22 +230,20 @@ func (t *Table) untested(pairs []Pair) string {
 	if names == nil {
 		return ""
 	}
-	return fmt.Sprintf(" Too little data to judge %s.", strings.Join(names, ", "))
+	return fmt.Sprintf(" Too little data for %s.", strings.Join(names, ", "))
 }
 
 // widest returns the largest change that the interval has, as a ratio above 1.
 func (c *tested) widest() float64 { return max(c.High, 1/c.Low) }
 
-// upTo spells a ratio above 1 as percent.
+// upTo spells a ratio above 1 as percent, rounded up.
 func upTo(ratio float64) string {
-	if ratio > 10 {
-		return "any change"
-	}
 	digits := 0
 	if ratio < 1.05 {
 		digits = 1
 	}
-	return fmt.Sprintf("%.*f%%", digits, math.Ceil(100*(ratio-1)*math.Pow10(digits))/math.Pow10(digits))
+	scale := math.Pow10(digits)
+	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
 
 // title returns the name of the figure without a tag.
@@ -321,14 +321,29 @@ func (t *Table) values(c *tested) string {
 	return significant(t.side(c.pair, c.pair.Before, &c.figure), 3) + " to " + significant(t.side(c.pair, c.pair.After, &c.figure), 3) + unit
 }
 
-// next says which change such runs prove, and which one twice as many would prove, or runs four
-// times as long.
+// proves returns which change is proven by runs so many times as many, or as long: none that is so
+// large that nobody needs a test.
+func (c *tested) proves(times float64) string {
+	if least := c.leastOf(times); least < 11 {
+		return upTo(least)
+	}
+	return "no change"
+}
+
+// below says which changes of the figure are hidden.
+func (c *tested) below() string {
+	if c.Least < 11 {
+		return c.name(nil) + " below " + upTo(c.Least)
+	}
+	return c.name(nil)
+}
+
+// next says which change twice as many runs would prove, or runs four times as long.
 func (c *tested) next() string {
 	if c.Seconds > 0 {
-		return fmt.Sprintf("Runs as long as these prove %s; four times as long they would prove %s.", upTo(c.Least), upTo(c.leastOf(4)))
+		return fmt.Sprintf("Runs four times as long would prove %s.", c.proves(4))
 	}
-	before, after := len(c.pair.Change.Before), len(c.pair.Change.After)
-	return fmt.Sprintf("%d + %d runs like these prove %s; %d + %d would prove %s.", before, after, upTo(c.Least), 2*before, 2*after, upTo(c.leastOf(2)))
+	return fmt.Sprintf("%d + %d runs would prove %s.", 2*len(c.pair.Change.Before), 2*len(c.pair.Change.After), c.proves(2))
 }
 
 // plural returns a number of things.

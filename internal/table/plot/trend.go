@@ -102,7 +102,7 @@ func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, s
 	sentences := drawn.Sentences(scale, d.Zone)
 	changes := drawn.Changes()
 	changes = changes[:min(len(changes), output.MostSentences)]
-	first := slices.IndexFunc(drawn.Findings(scale, g.Zone), func(f output.Finding) bool { return f.Figures != nil })
+	first := slices.IndexFunc(drawn.Findings(scale, d.Zone), func(f output.Finding) bool { return f.Figures != nil })
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add

@@ -62,8 +62,8 @@ func gateNights(t *testing.T, limit string, ratio, sd float64, series, after int
 	return nights, any
 }
 
-// TestNights checks limits each night: in the ten nights after a rise, which they do not forget, and
-// in thirty equal nights.
+// TestNights checks limits each night: in the ten nights after a rise, which they do not forget,
+// and in thirty equal nights.
 func TestNights(t *testing.T) {
 	series, table := seriesOf(t, "| limit | deviation | a night: fail | look worse | in thirty: fail |\n| --- | --: | --: | --: | --: |")
 	percent := func(n int) float64 { return 100 * float64(n) / float64(series) }
