@@ -26,6 +26,7 @@ const examples = `examples:
    hdrrec access.log -tag method,status -of nginx.hdr     # nginx or Apache
    hdrrec table.csv -time 1 -value 2 -tag 3 -in ms -of table.hdr
    hdrrec requests.ndjson -value .request_time -in s -of requests.hdr
+   hdrrec -guess table.csv                 # the command line, for a script
    hdrrec memtier.json | hdrsum -unit ms   # histograms in base64
    tail -F results.csv | hdrrec - | hdrlive -      # while it is written
 
@@ -46,6 +47,7 @@ type options struct {
 	failed     measure.Failed
 	size, late int64 // milliseconds
 	lateGiven  bool
+	guess      bool
 	digits     int
 }
 
@@ -153,6 +155,12 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Default: "that of the format",
 		},
 		{
+			Name:  "guess",
+			Group: groupRows,
+			Value: cli.Bool(&o.guess),
+			Usage: "print the whole command line for each file, with all columns and units, and record nothing",
+		},
+		{
 			Name:    "time-in",
 			Group:   groupRows,
 			Values:  unit.Names,
@@ -254,6 +262,9 @@ func run(std *message.Streams, o *options) error {
 		return err
 	}
 	s := &scan.Scan{Inputs: inputs}
+	if o.guess {
+		return r.guess(std.Out, s)
+	}
 	stop := logs.ShowProgress(s, std)
 	defer stop()
 	return r.end(logs.WriteLog(o.of, std.Out, inputs, o.Strict, func(w io.Writer) error { return r.record(w, s) }))

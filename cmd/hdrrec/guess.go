@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"hdrkit/internal/measure"
+	"hdrkit/internal/scan"
+	"hdrkit/tags"
+)
+
+// guess prints the command line that reads each input as hdrrec takes it now.
+func (r *command) guess(w io.Writer, s *scan.Scan) error {
+	for n := range s.Inputs {
+		readers, closer, err := r.openAll(s, s.Inputs[n:n+1])
+		if err != nil {
+			return err
+		}
+		closer.Close()
+		if _, err := fmt.Fprintln(w, r.commandLine(s.Inputs[n].Name, readers[0])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commandLine returns the command line of a file, for a shell.
+func (r *command) commandLine(name string, reader *measure.Reader) string {
+	line := "hdrrec"
+	arguments := reader.Arguments()
+	if r.at != "" {
+		arguments = append(arguments, "-at", r.at)
+	}
+	for _, argument := range append(arguments, name) {
+		line += " " + quoted(argument)
+	}
+	return line
+}
+
+// quoted returns an argument for a shell.
+func quoted(argument string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-./,:+@%=", c)
+	}
+	if argument != "" && strings.IndexFunc(argument, func(c rune) bool { return !plain(c) }) < 0 {
+		return argument
+	}
+	return "'" + strings.ReplaceAll(tags.Printable(argument), "'", `'\''`) + "'"
+}

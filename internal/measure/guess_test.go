@@ -1,0 +1,60 @@
+package measure
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/base/unit"
+)
+
+// TestArguments reads each sample by the options that its first lines have shown: the rows are the
+// same.
+func TestArguments(t *testing.T) {
+	for _, s := range samples {
+		text, err := os.ReadFile(filepath.Join(folder(), s.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewReader(bytes.NewReader(text), s.file, "", s.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arguments := r.Arguments()
+		of := func(option string) string {
+			if n := slices.Index(arguments, "-"+option); n >= 0 {
+				return arguments[n+1]
+			}
+			return ""
+		}
+		in, _ := unit.Parse(of("in"))
+		timeIn, _ := unit.Parse(of("time-in"))
+		o := Options{
+			Columns:  Columns{Time: of("time"), Value: of("value"), End: of("end"), OK: of("ok")},
+			NoTags:   true,
+			Unit:     in,
+			TimeUnit: timeIn,
+			Pattern:  of("pattern"),
+		}
+		if of("tag") != "" {
+			o.Tags = strings.Split(of("tag"), ",")
+		}
+		again, err := NewReader(bytes.NewReader(text), s.file, of("format"), o)
+		if err != nil {
+			t.Errorf("%s: %v of %q", s.file, err, arguments)
+			continue
+		}
+		for n := 0; r.Scan() && again.Scan(); n++ {
+			if r.row.Time != again.row.Time || r.row.Value != again.row.Value || string(r.row.Tag) != string(again.row.Tag) || r.row.Failed != again.row.Failed || again.bad != nil {
+				t.Errorf("%s, row %d: %+v, want %+v; %v", s.file, n, again.row, r.row, again.bad)
+				break
+			}
+		}
+		if r.Scan() || again.Scan() || again.AtEnd() != r.AtEnd() {
+			t.Errorf("%s: another number of rows, or another end", s.file)
+		}
+	}
+}
