@@ -75,10 +75,10 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 		r.base, r.hasBase = rec.Seconds, true
 	} else if isMark(line) {
 		r.dialect.written = true
-	} else if r.unit == "" {
-		if r.unit = Unit(line); r.unit != "" {
-			r.unitBy = bytes.Clone(line)
-		}
+	} else if unit, program := UnitBy(line); unit != "" && (r.unit == "" || r.unitImplied && program == "") {
+		r.unit = unit
+		r.unitImplied = program != ""
+		r.unitBy = bytes.Clone(line)
 	}
 	return "", nil
 }

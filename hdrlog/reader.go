@@ -55,6 +55,7 @@ type Reader struct {
 	hasStart, hasBase bool
 	unit              string // see Unit
 	unitBy            []byte // the comment that states it
+	unitImplied       bool   // it does not: it is of a program that writes values in this unit
 	intervals         bool   // an interval was read
 	before            *times // of the log that this one continues
 	dialect           dialect

@@ -284,7 +284,7 @@ func TestLogs(t *testing.T) {
 // the picture says how long they are.
 func TestWindows(t *testing.T) {
 	log := hour(t, 30)
-	args := []string{"-incT", "insert-rt", "-format", "svg", "-of", "-", "-if", log}
+	args := []string{"-q", "-incT", "insert-rt", "-format", "svg", "-of", "-", "-if", log}
 	got := hdrplot(t, "", args...)
 	if want := hdrplot(t, "", append(args, "-agg", "10")...); got != want || !strings.Contains(got, ">p99 and maximum of 10 s windows (") {
 		t.Error("not the picture of 10 s windows")

@@ -9,6 +9,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -33,6 +34,7 @@ exit status: 0, or 1 if nothing could be split, 2 for a wrong command line,
 // options are what the command line asks for.
 type options struct {
 	logs.Options
+	units  unit.Options
 	folder string
 	verify bool
 }
@@ -67,6 +69,7 @@ func app() *cli.Command {
 			Usage: "decode every payload, and skip those that are damaged; without it, only those " +
 				"that are cut short are skipped",
 		},
+		cli.InOption(&o.units),
 	}, cli.RunOptions(&c.Streams, &o.Run))
 	c.Action = func() error { return run(&c.Streams, o) }
 	return c
@@ -77,6 +80,9 @@ func run(std *message.Streams, o *options) (failure error) {
 	diagnostics := logs.NewDiagnostics(std, o.Strict)
 	s, err := o.Scan(std, diagnostics)
 	if err != nil {
+		return err
+	}
+	if err := logs.CheckNames(&o.units, s.Inputs); err != nil {
 		return err
 	}
 	if info, err := os.Stat(o.folder); err == nil && !info.IsDir() {
@@ -92,7 +98,10 @@ func run(std *message.Streams, o *options) (failure error) {
 		}()
 	}
 	parts := split.New(s.Inputs, split.Options{
-		Folder: o.folder, FoldCase: tempfile.FoldsCase(o.folder), Warn: diagnostics.Warnf,
+		Folder:   o.folder,
+		FoldCase: tempfile.FoldsCase(o.folder),
+		Given:    o.units.Given,
+		Warn:     diagnostics.Warnf,
 	})
 	defer parts.Close()
 	s.Comment = parts.Comment

@@ -156,7 +156,7 @@ func (o *options) readable(typical float64) error {
 // output does not.
 func (o *options) setPrinted(s unit.Scale) {
 	o.scale = report.Scale(s, o.units)
-	if asked := o.units.Options; o.format.bare && s.Name != "" && asked == (unit.Options{}) && !o.std.Quiet {
+	if o.format.bare && s.Name != "" && o.units.Options.Empty() && !o.std.Quiet {
 		o.units.Say("values are in %s; -unit converts them", s.Name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -29,6 +30,7 @@ exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line,
 type options struct {
 	logs.Options
 	union union.Options
+	units unit.Options
 	of    string
 }
 
@@ -52,7 +54,7 @@ func app() *cli.Command {
 			Value:   cli.Bool(&o.union.Relative),
 			Usage:   "let all logs start at the same time, 0",
 		},
-		cli.OmissionOption(&o.Expected),
+		cli.OmissionOption(&o.Expected), cli.InOption(&o.units),
 		{
 			Name:  "grid",
 			Group: cli.GroupOutput,
@@ -91,6 +93,10 @@ func run(std *message.Streams, o *options) error {
 	if err != nil {
 		return err
 	}
+	if err := logs.CheckNames(&o.units, s.Inputs); err != nil {
+		return err
+	}
+	o.union.Given = o.units.Given
 	stop := logs.ShowProgress(s, std)
 	err = logs.WriteLog(o.of, std.Out, s.Inputs, o.Strict, func(w io.Writer) error { return join(w, s, o.union) })
 	stop()

@@ -218,11 +218,30 @@ func UnitOptions(u *unit.Options) []Option {
 			Name:    "in",
 			Group:   GroupValues,
 			Values:  unit.Names,
-			Value:   Unit(&u.In),
-			Usage:   "the `UNIT` of values in the logs: ns, us, ms or s",
+			Value:   In(u),
+			Usage:   inUsage,
 			Default: "the unit that the log states or its writer uses",
 		},
 	}
+}
+
+const inUsage = "the `UNIT` of values in the logs: ns, us, ms or s; run.hdr=us is that of one log; repeatable"
+
+// InOption is -in for commands that print no values.
+func InOption(u *unit.Options) Option {
+	option := UnitOptions(u)[1]
+	option.Usage = inUsage + ". The result states it"
+	return option
+}
+
+// In is the unit of the logs, or of some.
+func In(u *unit.Options) Value {
+	return Value{isList: true, take: func(o *Option, text string) error {
+		if text == "" {
+			return nil
+		}
+		return o.named(u.ParseIn(text))
+	}}
 }
 
 // Unit is a unit of time. The empty text is none.

@@ -2,8 +2,11 @@ package logs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -20,9 +23,10 @@ type Units struct {
 	// Headed is set if the output says itself which unit is assumed.
 	Headed  bool
 	std     *message.Streams
-	finders []*unit.Finder // of all [Logs]
-	in      unit.Unit      // what values that were printed were taken to be in
-	assumed bool           // that nothing states it
+	finders []*unit.Finder  // of all [Logs]
+	named   map[string]bool // whether a scan has a log with a name that -in gives, if there is a scan
+	in      unit.Unit       // what values that were printed were taken to be in
+	assumed bool            // that nothing states it
 	said    map[string]bool
 }
 
@@ -47,6 +51,7 @@ const tagBytes = 120
 // Logs returns logs, none so far.
 func (u *Units) Logs(memory *ledger.Ledger) *Logs {
 	l := &Logs{Units: u, account: memory.Open("tags with their units", "choose some with -incT")}
+	l.finder.Given = u.Options.Given
 	u.finders = append(u.finders, &l.finder)
 	return l
 }
@@ -54,9 +59,30 @@ func (u *Units) Logs(memory *ledger.Ledger) *Logs {
 // Watch returns the logs of a scan, and has their comments and tags read for their units.
 func (u *Units) Watch(s *scan.Scan) *Logs {
 	l := u.Logs(s.Memory)
+	if u.named == nil {
+		u.named = make(map[string]bool)
+	}
+	for _, of := range u.Options.Of {
+		gives := func(input scan.Input) bool { return of.Gives(input.Name) }
+		u.named[of.Name] = u.named[of.Name] || slices.ContainsFunc(s.Inputs, gives)
+	}
 	s.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
 	s.Kept = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
 	return l
+}
+
+// CheckNames returns an error if -in names a log that is none of the inputs.
+func CheckNames(o *unit.Options, inputs []scan.Input) error {
+	for _, of := range o.Of {
+		if !slices.ContainsFunc(inputs, func(input scan.Input) bool { return of.Gives(input.Name) }) {
+			return noLog(of)
+		}
+	}
+	return nil
+}
+
+func noLog(of unit.Of) error {
+	return message.Usagef("-in %s=%s: no log has this name", of.Name, of.Unit)
 }
 
 // Kept says that a log has an interval in a row. If memory is short for one tag more, whoever is
@@ -74,22 +100,31 @@ func (l *Logs) Kept(log string, row []byte) {
 func (l *Logs) Comment(log string, text []byte) error {
 	u := l.Units
 	found, late := l.finder.Comment(log, text)
-	if u.Options.In != (unit.Unit{}) || found == (unit.Unit{}) || !u.assumed && !late || u.in == (unit.Unit{}) || found == u.in {
+	if found == (unit.Unit{}) || !u.assumed && !late || u.in == (unit.Unit{}) || found == u.in {
 		return nil
 	}
-	return unclear(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in))
+	return gives(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in), log, found.String())
 }
 
-// unclear names the option that settles what unit values have.
-func unclear(err error) error { return fmt.Errorf("%w: -in says which is right for all", err) }
+// gives adds to an error which option gives a log its unit.
+func gives(err error, log, in string) error {
+	return fmt.Errorf("%w: -in %s=%s gives it", err, filepath.Base(log), in)
+}
 
-// Unit returns the unit that -in says, or that all logs have which state one. An error says that
-// they have several.
-func (l *Logs) Unit() (unit.Unit, error) {
-	if l.Options.In != (unit.Unit{}) {
-		return l.Options.In, nil
+// unclear adds to an error of units that differ which option settles it, unless all logs state
+// their units.
+func unclear(err error) error {
+	var clash *unit.ClashError
+	if !errors.As(err, &clash) || clash.Log == "" {
+		return err
 	}
-	u, err := l.finder.Unit()
+	return fmt.Errorf("%w: -in %s=UNIT gives another one", err, filepath.Base(clash.Log))
+}
+
+// Unit returns the unit that a log can state which has the values of all logs, see
+// [unit.Finder.Common]. An error says that they have several.
+func (l *Logs) Unit() (unit.Unit, error) {
+	u, err := l.finder.Common()
 	if err != nil {
 		err = unclear(err)
 	}
@@ -122,21 +157,28 @@ func (l *Logs) Header(log string, begin []byte) {
 // nanoseconds. Messages say once what is assumed and converted. Logs of different units that have
 // the same tag do not add up, which is an error.
 func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
-	var found unit.Found
-	if u.Options.In == (unit.Unit{}) {
-		var err error
-		if found, err = unit.Find(u.finders...); err != nil {
-			return unit.Scale{}, unclear(err)
+	for _, of := range u.Options.Of {
+		if named, scanned := u.named[of.Name]; scanned && !named {
+			return unit.Scale{}, noLog(of)
 		}
+	}
+	found, err := unit.Find(u.finders...)
+	if err != nil {
+		return unit.Scale{}, unclear(err)
 	}
 	if u.in != (unit.Unit{}) {
 		found.Unit = u.in // all is printed in one unit
 	}
 	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
-		return unit.Scale{}, unclear(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ))
+		return unit.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ), found.Unstated, "UNIT")
 	}
 	if found.Doubt != nil {
-		u.Say("%v: they add up as if it were one; -in names it", found.Doubt)
+		u.Say("%v: they add up as if it were one; -in NAME=UNIT gives that of a log", found.Doubt)
+	}
+	if u.Options.Ratio == 0 {
+		for _, reason := range found.Reasons {
+			u.note(reason)
+		}
 	}
 	s := u.Options.Scale(found.Unit)
 	if mustKnow && s.In == (unit.Unit{}) {
@@ -156,8 +198,8 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 		u.Say("%v; they are converted to one unit", found.Differ)
 	}
 	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
-		u.Say("%s does not state its unit, so its values are taken as %s: -in names another unit for all logs",
-			found.Unstated, found.Unit)
+		u.Say("%s does not state its unit, so its values are taken as %s: -in %s=UNIT names another",
+			found.Unstated, found.Unit, filepath.Base(found.Unstated))
 	}
 	return s, nil
 }
@@ -166,19 +208,32 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 // nanoseconds.
 func (u *Units) Assumed() bool { return u.assumed }
 
-// Doubt says so if values cannot be in the unit that is assumed: the highest one would be below a
-// microsecond, or above an hour. It says nothing of a unit that is known, or if there are no
-// values.
+// Doubt says so if values can hardly be in the unit that is assumed, or that -in gives: the highest
+// one would be below a microsecond if the unit is assumed, or above an hour. It says nothing of a
+// unit that logs state, or if there are no values.
 func (u *Units) Doubt(highest float64) {
-	hint := "-in us, -in ms or -in s says what they are"
-	switch {
-	case !u.assumed || !(highest > 0) || highest >= 1e3 && highest <= 3600e9:
+	given := u.Options.In != (unit.Unit{}) && u.in == u.Options.In
+	if !u.assumed && !given || !(highest > 0) {
 		return
-	case highest > 3600e9:
-		hint = "if they are no times, leave the unit out"
 	}
-	u.Say("the highest value would be %v if values were in ns, as is assumed: %s",
-		time.Duration(min(highest, math.MaxInt64/2)), hint)
+	nanoseconds := highest * u.in.Nanoseconds()
+	text := time.Duration(min(nanoseconds, math.MaxInt64/2)).String()
+	switch {
+	case nanoseconds > 3600e9 && given:
+		u.Say("the highest value is %s if values are in %s, as -in says", text, u.in)
+	case nanoseconds > 3600e9:
+		u.Say("the highest value would be %s if values were in ns, as is assumed: if they are no times, leave the unit out", text)
+	case nanoseconds < 1e3 && u.assumed:
+		u.Say("the highest value would be %s if values were in ns, as is assumed: -in us, -in ms or -in s says what they are", text)
+	}
+}
+
+// note prints a note once, unless nobody wants notes.
+func (u *Units) note(text string) {
+	if !u.said[text] {
+		u.said[text] = true
+		u.std.Notef("%s", text)
+	}
 }
 
 // Say prints a message once.
@@ -192,9 +247,6 @@ func (u *Units) Say(format string, args ...any) {
 // Factor returns what one unit of a row's values is in the unit that [Units.Scale] takes them to be
 // in. An error says that the values of the row do not add up.
 func (l *Logs) Factor(row []byte) (float64, error) {
-	if l.Options.In != (unit.Unit{}) {
-		return 1, nil
-	}
 	in, err := l.finder.Of(row)
 	if err != nil {
 		return 0, unclear(err)
@@ -211,7 +263,7 @@ func (l *Logs) Factor(row []byte) (float64, error) {
 func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
 
 func (u *Units) factor(in unit.Unit) float64 {
-	if u.Options.In != (unit.Unit{}) || u.Options.Ratio != 0 || in == (unit.Unit{}) || u.in == (unit.Unit{}) {
+	if u.Options.Ratio != 0 || in == (unit.Unit{}) || u.in == (unit.Unit{}) {
 		return 1
 	}
 	return u.in.Per(in)

@@ -149,7 +149,7 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	}
 	var err error
 	if r.In != "" {
-		if o.Units.In, err = unit.ParseOption(r.In); err != nil {
+		if err = o.Units.ParseIn(r.In); err != nil {
 			return nil, fmt.Errorf("-in: %w", err)
 		}
 	}

@@ -1,9 +1,10 @@
 // Package unit finds out the unit of the values of logs, and what to divide them by to print them
 // in another unit.
 //
-// A log does not state its unit in a standard way. It is known from the option -in, from a comment
-// such as #UNITS:NANOSECONDS, or from a comment that names a writer whose unit is known. The field
-// MAX of intervals says nothing: writers divide it by numbers of their own.
+// A log does not state its unit in a standard way. It is given by the option -in, stated by a
+// comment such as #UNITS:NANOSECONDS, or implied by a comment that names a program whose unit is
+// known, in this order. The field MAX of intervals says nothing: writers divide it by numbers of
+// their own.
 package unit
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,6 +91,9 @@ func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
 // A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
 // Its logs are added up, tag by tag. The zero value is ready.
 type Finder struct {
+	// Given, if it is set, returns the unit that the user gives a log.
+	Given func(name string) (Unit, bool)
+
 	logs map[string]*log
 	tags map[string][]*log // the first log of each unit, by keyOf
 	// shown has the logs in tags, and several the tags that have more than one: rows over time ask
@@ -114,8 +119,12 @@ type log struct {
 	unit  Unit
 	index int    // in the order in which logs became known
 	used  bool   // has intervals
-	by    []byte // the comment that states the unit
+	given bool   // the user gives the unit
 	any   bool   // the program that wrote it writes values in several units
+	by    []byte // the comment that states or implies the unit, also if another is given
+	// said is the unit of that comment, and program whose comment it is if it implies the unit.
+	said    Unit
+	program string
 }
 
 // keyOf returns a key of a tag, which may be nil.
@@ -134,35 +143,80 @@ func (f *Finder) log(name string) *log {
 			f.shown, f.several = make(map[*log]bool), make(map[string]bool)
 		}
 		l = &log{name: name, index: len(f.logs)}
+		if f.Given != nil {
+			if given, ok := f.Given(name); ok {
+				l.unit, l.given = given, true
+			}
+		}
 		f.logs[name] = l
 		f.found = nil
 	}
 	return l
 }
 
-// Comment takes a comment of a log, beginning with #. It returns the unit that the comment states,
-// unknown if it states none, and whether the log has intervals whose unit was unknown until now.
+// Comment takes a comment of a log, beginning with #. It returns the unit that the log has from now
+// on, unknown if the comment changes nothing, and whether intervals of the log had another one or
+// an unknown one.
 func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
-	f.found = nil
-	u, ok := Parse(hdrlog.Unit(text))
 	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
-		l.unit = Unit{}
-		l.by = nil
-		l.any = true
+		f.found = nil
+		l.says(Unit{}, "", nil)
+		l.any = !l.given
 	}
+	unitName, program := hdrlog.UnitBy(text)
+	u, ok := Parse(unitName)
 	if !ok {
-		return u, false
+		return Unit{}, false
 	}
 	l := f.log(name)
+	f.found = nil
+	stated := l.said != Unit{} && l.program == ""
 	switch {
-	case l.unit == Unit{}:
-		l.unit = u
-		l.by = bytes.Clone(text)
-		late = l.used
-	case l.unit != u && f.clash == nil:
-		f.clash = fmt.Errorf("%s states that its values are in %s, and in %s", name, l.unit, u)
+	case l.said != Unit{} && stated == (program == ""): // both state it, or both imply it
+		if l.said != u && !l.given && f.clash == nil {
+			f.clash = &ClashError{
+				Log:  name,
+				text: fmt.Sprintf("%s states that its values are in %s, and in %s", name, l.said, u),
+			}
+		}
+		return Unit{}, false
+	case stated:
+		return Unit{}, false
 	}
-	return u, late
+	before := l.unit
+	l.says(u, program, bytes.Clone(text))
+	if l.given {
+		return Unit{}, false
+	}
+	return u, l.used && before != u
+}
+
+// A ClashError says that values do not add up, since their units differ.
+type ClashError struct {
+	// Log is the log whose unit is the least sure one. It is empty if all logs state theirs.
+	Log  string
+	text string
+}
+
+func (e *ClashError) Error() string { return e.text }
+
+// says notes the unit that a comment states or, if a program is named, implies.
+func (l *log) says(u Unit, program string, comment []byte) {
+	l.said = u
+	l.program = program
+	l.by = comment
+	if !l.given {
+		l.unit = u
+	}
+}
+
+// reason says what shows that a log has the unit of its comment.
+func (l *log) reason() string {
+	text := strings.Trim(strings.TrimSpace(string(l.by)), "#[]")
+	if l.program == "" {
+		return fmt.Sprintf("`%s`, as it states", text)
+	}
+	return fmt.Sprintf("`%s`, as %s writes", text, l.program)
 }
 
 // Add adds a log, which may have no comments. Errors name logs in the order in which they were
@@ -172,6 +226,19 @@ func (f *Finder) Add(name string) { f.log(name) }
 // OfLog returns the unit of a log, unknown if it does not state one.
 func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
 
+// Common returns the unit that a log can state which has the values of all logs: that of all which
+// have intervals. It is unknown if one of them does not state its unit, and no program implies it.
+// The error says that two have different ones.
+func (f *Finder) Common() (Unit, error) {
+	u, err := f.Unit()
+	for _, l := range f.logs {
+		if l.used && l.unit == (Unit{}) {
+			u = Unit{}
+		}
+	}
+	return u, err
+}
+
 // Tags returns the number of tags that logs have so far.
 func (f *Finder) Tags() int { return len(f.tags) }
 
@@ -180,7 +247,7 @@ func (f *Finder) Tags() int { return len(f.tags) }
 func (f *Finder) Uses(tag []byte, name string) {
 	l, key := f.log(name), keyOf(tag)
 	l.used = true
-	if l.any && !slices.Contains(f.mixed[key], l) {
+	if l.any && l.unit == (Unit{}) && !slices.Contains(f.mixed[key], l) {
 		if f.mixed == nil {
 			f.mixed = make(map[string][]*log)
 		}
@@ -233,7 +300,15 @@ func smallest(logs []*log) (u Unit, err error) {
 			first, u = l, l.unit
 		}
 		if l.unit != first.unit && err == nil {
-			err = fmt.Errorf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit)
+			clash := &ClashError{
+				text: fmt.Sprintf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit),
+			}
+			for _, one := range []*log{l, first} {
+				if one.program != "" && !one.given {
+					clash.Log = one.name
+				}
+			}
+			err = clash
 		}
 		if l.unit.nanoseconds < u.nanoseconds {
 			u = l.unit
@@ -255,6 +330,9 @@ type Found struct {
 	Unstated string
 	// Doubt is nil, or says that values add up whose units may differ.
 	Doubt error
+	// Reasons say why logs have a unit that they do not state, and which units that logs state or
+	// imply are not theirs, since the user gives others.
+	Reasons []string
 }
 
 // Find returns what finders have found about the values that they know of, or about their logs if
@@ -296,13 +374,47 @@ func find(finders []*Finder) (found Found, err error) {
 		}
 	}
 	slices.SortFunc(all, byName)
+	found.Reasons = reasons(finders)
 	if found.Unit, found.Differ = smallest(all); err != nil || found.Unit == (Unit{}) {
-		return Found{Doubt: found.Doubt}, err
+		return Found{Doubt: found.Doubt, Reasons: found.Reasons}, err
 	}
 	if n := slices.IndexFunc(all, func(l *log) bool { return l.unit == Unit{} }); n >= 0 {
 		found.Unstated = all[n].name
 	}
 	return found, nil
+}
+
+// reasons says why logs have their units, unless they state them: a line for all logs of a program
+// and a unit.
+func reasons(finders []*Finder) (all []string) {
+	type same struct {
+		program    string
+		unit, said Unit
+	}
+	logs := make(map[same][]*log)
+	for _, f := range finders {
+		for _, l := range f.logs {
+			overridden := l.given && l.said != (Unit{}) && l.said != l.unit
+			if overridden || !l.given && l.program != "" {
+				of := same{l.program, l.unit, l.said}
+				logs[of] = append(logs[of], l)
+			}
+		}
+	}
+	for of, logs := range logs {
+		first := slices.MinFunc(logs, byName)
+		name := first.name
+		if len(logs) > 1 {
+			name += fmt.Sprintf(" and %d more", len(logs)-1)
+		}
+		not := ""
+		if of.unit != of.said {
+			not = fmt.Sprintf(", as -in says, not as %s", of.said)
+		}
+		all = append(all, fmt.Sprintf("%s taken as %s%s: %s", name, of.unit, not, first.reason()))
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Divide returns a value divided by a unit ratio. A ratio such as 1e-9, which no float64 holds, is
@@ -327,13 +439,58 @@ func Times(ratio float64) float64 {
 
 // Options are the options that say how to print values.
 type Options struct {
-	// In is the unit of the log, unknown if the option is not given.
+	// In is the unit of the logs, unknown if the option is not given. Of are those of some.
 	In Unit
+	Of []Of
 	// Unit is the name of the unit to print.
 	Unit string
 	// Ratio is what to divide values by, 0 if the option is not given.
 	Ratio float64
 }
+
+// Empty reports whether no option is given.
+func (o *Options) Empty() bool {
+	return o.In == (Unit{}) && len(o.Of) == 0 && o.Unit == "" && o.Ratio == 0
+}
+
+// Of is the unit that the user gives the logs with a name.
+type Of struct {
+	Name string
+	Unit Unit
+}
+
+// ParseIn reads a value of -in: a unit, or NAME=UNIT.
+func (o *Options) ParseIn(text string) error {
+	at := strings.LastIndexByte(text, '=')
+	u, err := ParseOption(text[at+1:])
+	switch {
+	case err != nil:
+		return err
+	case at < 0 && o.In != (Unit{}) && o.In != u:
+		return fmt.Errorf("%s and %s: all logs have one unit; NAME=UNIT gives that of one log", o.In, u)
+	case at < 0:
+		o.In = u
+	case at == 0:
+		return fmt.Errorf("%q names no log", text)
+	default:
+		o.Of = append(o.Of, Of{text[:at], u})
+	}
+	return nil
+}
+
+// Given returns the unit that the user gives a log, by its name or by that of all.
+func (o *Options) Given(log string) (Unit, bool) {
+	for _, of := range o.Of {
+		if of.Gives(log) {
+			return of.Unit, true
+		}
+	}
+	return o.In, o.In != Unit{}
+}
+
+// Gives reports whether it is the unit of a log: the name is that of the log, or the last part of
+// its path.
+func (of Of) Gives(log string) bool { return log == of.Name || filepath.Base(log) == of.Name }
 
 // Validate returns an error if the options do not go together.
 func (o *Options) Validate() error {
@@ -366,7 +523,7 @@ type Scale struct {
 // Scale returns how to print the values of a log whose unit is found, or unknown.
 func (o *Options) Scale(found Unit) Scale {
 	in := found
-	if o.In != (Unit{}) {
+	if o.In != (Unit{}) && (len(o.Of) == 0 || found == Unit{}) {
 		in = o.In
 	}
 	to, isTime := Parse(o.Unit)

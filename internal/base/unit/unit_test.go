@@ -135,7 +135,7 @@ func TestTags(t *testing.T) {
 	// Finders do not add up with each other.
 	other.Comment("z.hdr", []byte("#UNITS:ms"))
 	other.Uses([]byte("a"), "z.hdr")
-	if found, err := Find(&other); found != (Found{Unit: Millisecond}) || err != nil {
+	if found, err := Find(&other); found.Unit != Millisecond || found.Differ != nil || found.Unstated != "" || found.Doubt != nil || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := Find(&f, &other); err != nil {

@@ -15,6 +15,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/tempfile"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
@@ -39,6 +40,8 @@ type Options struct {
 	// names.
 	Folder   string
 	FoldCase bool
+	// Given, if set, returns the unit that the user gives a log.
+	Given func(log string) (unit.Unit, bool)
 	// Warn prints a message.
 	Warn func(format string, args ...any)
 }
@@ -72,6 +75,7 @@ type source struct {
 	stated   bool             // one of them states a unit
 	size     int              // of the comments, in bytes
 	full     bool             // there are more comments, which are left out
+	given    bool             // the user gives the unit, which the first comment states
 	parts    map[string]*part // by [merge.AppendKey]
 }
 
@@ -98,7 +102,14 @@ func New(inputs []scan.Input, options Options) *Parts {
 	p.open = func(part *part) (io.WriteCloser, error) { return part.open() }
 	p.writer = hdrlog.NewWriter(p)
 	for _, input := range inputs {
-		p.sources = append(p.sources, &source{name: input.Name, parts: make(map[string]*part)})
+		s := &source{name: input.Name, parts: make(map[string]*part)}
+		if options.Given != nil {
+			var given unit.Unit
+			if given, s.given = options.Given(input.Name); s.given {
+				s.comments = append(s.comments, []byte(given.Comment()))
+			}
+		}
+		p.sources = append(p.sources, s)
 	}
 	return p
 }
@@ -114,7 +125,9 @@ func (p *Parts) Comment(input int, text []byte) error {
 		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return hdrlog.RevokesUnit(text, before) })
 		s.stated = false
 	}
+	stated, program := hdrlog.UnitBy(text)
 	switch {
+	case s.given && stated != "" && program == "":
 	case hdrlog.IsBaseTime(text):
 	case s.full:
 	case s.size+len(text) > mostComments:

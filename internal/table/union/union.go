@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,8 @@ type Options struct {
 	// Grid is the size of the windows in milliseconds: see package merge. If it is 0, intervals are
 	// joined by the rules of HdrLogProcessing, in windows of at least Target milliseconds.
 	Grid, Target int64
+	// Given, if set, returns the unit that the user gives a log.
+	Given func(log string) (unit.Unit, bool)
 	// Warn, if set, takes warnings.
 	Warn func(format string, args ...any)
 	// Observe, if set, is called for each interval, in order of time, with the times of the window
@@ -88,11 +91,20 @@ func (u *union) findUnits() error {
 		return fmt.Errorf("%w: a log has one unit; hdrsum and hdrplot read logs of several units", err)
 	}
 	u.unit = found.Unit
-	if found.Unstated != "" && u.options.Warn != nil {
-		u.options.Warn("%s does not state its unit; the result states that all values are in %s", found.Unstated,
-			found.Unit)
+	if found.Unstated != "" {
+		u.unit = unit.Unit{} // which would be an assumption
 	}
-	if found.Doubt != nil && u.options.Warn != nil {
+	if u.options.Warn == nil {
+		return nil
+	}
+	for _, reason := range found.Reasons {
+		u.options.Warn("%s", reason)
+	}
+	if found.Unstated != "" {
+		u.options.Warn("%s does not state its unit as others do, so the result states none: -in %s=%s would",
+			found.Unstated, filepath.Base(found.Unstated), found.Unit)
+	}
+	if found.Doubt != nil {
 		u.options.Warn("%v: they add up as if it were one", found.Doubt)
 	}
 	return nil
@@ -121,6 +133,7 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 }
 
 func (u *union) run() error {
+	u.units.Given = u.options.Given
 	for _, input := range u.scan.Inputs {
 		u.units.Add(input.Name)
 	}
