@@ -216,7 +216,7 @@ func TestCorrectExtremes(t *testing.T) {
 	}
 	fine, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
 	// A step for each missing value would take years.
-	for value := int64(100_000_000_000_000); value < 110_000_000_000_000; value += 1_000_000_000 {
+	for value := int64(100_000_000_000_000); value < 110_000_000_000_000; value += 1_000_000_000_000 {
 		fine.Record(value, 1)
 	}
 	var want int64
@@ -224,7 +224,7 @@ func TestCorrectExtremes(t *testing.T) {
 		want += bucket.Count * (bucket.High / 3) // including the value itself
 	}
 	if err := fine.CorrectInto(&got, 3); err != nil || got.TotalCount() != want {
-		t.Errorf("ten thousand values, every 3: %d, %v; want %d", got.TotalCount(), err, want)
+		t.Errorf("ten values, every 3: %d, %v; want %d", got.TotalCount(), err, want)
 	}
 }
 
