@@ -19,8 +19,6 @@ type dialect struct {
 	second   SecondNumber
 	sure     bool // second was not found out, but set or stated
 	evidence evidence
-	doubt    doubt
-	against  counter // of intervals after the decision
 	// applied is the index of the first record of the batch that applySecond has not seen, and
 	// waiting that of the first one that waits for a decision or comes after it.
 	applied, waiting int
@@ -189,60 +187,33 @@ func (r *Reader) applySecond(b *Batch) {
 	d.applied = len(b.Records)
 }
 
-// doubt is how many intervals wait for one that proves what the second number is.
-type doubt struct {
-	held  bool
-	lines int // how many lines wait, and their bytes
-	bytes int
-}
-
-const (
-	// These limit the lines that wait. Each takes memory, and may have come from a slow pipe.
-	maxDoubtLines = 1000
-	maxDoubtBytes = 1 << 20
-)
-
-// exceeds reports whether too much waits once another line does.
-func (d *doubt) exceeds(line int) bool {
-	d.lines++
-	d.bytes += line
-	return d.lines > maxDoubtLines || d.bytes > maxDoubtBytes
-}
-
 // weighSecond weighs what the interval at index proves about the second number of the log. If it
 // proves nothing and the reading matters, the interval waits.
 func (r *Reader) weighSecond(b *Batch, index int) {
-	i := &b.Records[index].Interval
 	d := &r.dialect
-	now := span{i.Start, i.Length}
 	if d.second != SecondUnknown {
-		if d.against.contradicts(d.second, now) {
-			r.fail(fmt.Errorf("line %d: %w", r.line, ErrSecondRevoked))
-		}
 		return
 	}
-	if !d.doubt.held {
+	i := &b.Records[index].Interval
+	if !d.evidence.held {
 		d.waiting = index
 	}
-	if proved := d.evidence.add(i.Tag, now, r.line); proved != SecondUnknown {
-		r.decideSecond(proved)
-		return
-	}
-	switch {
-	case d.evidence.full():
+	now := span{i.Start, i.Length}
+	switch proved := d.evidence.add(i.Tag, now, r.line); {
+	case proved == SecondEnd:
+		r.decideSecond(SecondEnd)
+	case proved == SecondLength || d.evidence.full():
 		r.guessSecond()
-	case d.doubt.held || now.start == 0:
-	default:
-		d.doubt = doubt{held: true}
+	case now.start != 0:
+		d.evidence.held = true
 	}
 }
 
-// guessSecond decides about a log that proved nothing.
+// guessSecond decides about a log that did not prove ends.
 func (r *Reader) guessSecond() {
-	d := &r.dialect
-	e := &d.evidence
-	guess := e.guess()
-	if guess == SecondLength && e.doubtLine > 0 {
+	e := &r.dialect.evidence
+	guess, doubt := e.guess()
+	if guess == SecondLength && doubt && e.doubtLine > 0 {
 		r.note(e.doubtLine, "length", fmt.Errorf("%w: %s s, not %s s", ErrSecondDoubt,
 			Seconds(e.doubt.second), Seconds(math.Round(e.doubt.duration()*1e6)/1e6)))
 	}
@@ -257,7 +228,6 @@ func (r *Reader) decideSecond(second SecondNumber) {
 	}
 	d.second = second
 	d.evidence = evidence{}
-	d.doubt = doubt{}
 }
 
 // noteEnds says once that the second number is read as the end.

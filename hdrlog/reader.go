@@ -221,7 +221,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	parsed, whole := 0, r.whole
 	for {
 		parsed = r.parseLines(b, parsed, whole)
-		if parsed < whole || r.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.doubt.held {
+		if parsed < whole || r.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.evidence.held {
 			break
 		}
 		if len(b.Records) == 0 {
@@ -248,7 +248,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 
 // endRecords appends the records that the end of the log brings.
 func (r *Reader) endRecords(b *Batch) {
-	if r.dialect.second == SecondUnknown && r.dialect.evidence.lines > 0 {
+	if r.dialect.second == SecondUnknown && r.dialect.evidence.bytes > 0 {
 		r.guessSecond()
 		r.flushNotes(b)
 	}
@@ -337,7 +337,7 @@ func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 // parseLines appends the records of the lines in b.text[from:to] to b, until the batch is full. It
 // returns the end of the last line that it parsed.
 func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
-	for from < to && r.err == nil && (len(b.Records) < maxRecords || r.dialect.doubt.held) {
+	for from < to && r.err == nil && (len(b.Records) < maxRecords || r.dialect.evidence.held) {
 		line := b.text[from:to]
 		newline := bytes.IndexByte(line, '\n')
 		if newline >= 0 {
@@ -352,9 +352,12 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 		} else if trimmed := bytes.TrimRight(line, "\r \t"); len(trimmed) > 0 {
 			r.parseLine(b, trimmed)
 		}
-		if d := &r.dialect.doubt; d.held && d.exceeds(len(line)) {
-			r.guessSecond()
-			r.flushNotes(b)
+		if e := &r.dialect.evidence; e.held {
+			e.bytes += len(line) + heldBytes // that may be a comment
+			if e.full() {
+				r.guessSecond()
+				r.flushNotes(b)
+			}
 		}
 	}
 	return from
@@ -379,7 +382,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 		}
 	case Comment:
 		if r.second == SecondUnknown && (isMark(line) || bytes.HasPrefix(line, []byte(union))) {
-			if r.dialect.evidence.lines > 0 {
+			if r.dialect.evidence.bytes > 0 {
 				r.guessSecond()
 			}
 			r.applySecond(b)

@@ -643,7 +643,7 @@ func TestWaitingLinesMemory(t *testing.T) {
 				if size := b.Size() + records; size > 14<<20 {
 					t.Fatalf("a batch of %d MB: %d of text, %d records", size>>20, b.Size(), len(b.Records))
 				}
-				if tags := r.dialect.evidence.size; tags > 2<<20 {
+				if tags := r.dialect.evidence.bytes; tags > 2*mostHeldBytes {
 					t.Fatalf("%d bytes of tags", tags)
 				}
 			}

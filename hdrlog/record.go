@@ -224,11 +224,6 @@ var (
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
 
-// ErrSecondRevoked ends a log whose intervals were returned with lengths or ends as second numbers
-// before others proved that to be wrong. Use [ReaderOptions.Second].
-var ErrSecondRevoked = errors.New("the intervals so far disprove that the second number is what it " +
-	"was read as, the length or the end")
-
 // Errors for values that were not made by their function.
 var (
 	errNoInput  = errors.New("hdrlog: the reader has no input; use NewReader or Open")

@@ -47,23 +47,19 @@ func (s span) matters() bool {
 // decide it: early versions of jHiccup and the C library write lengths under "EndTimestamp".
 //
 // If the numbers are ends, none is below its start. If they are lengths, every log soon has one
-// below its start, since starts grow and lengths do not. One such interval decides, unless others
-// speak for ends.
+// below its start, since starts grow and lengths do not. One such interval decides.
 //
 // That a log has ends takes more, since lengths that grow look like ends for a while, and so do the
 // first intervals of a union of several logs. The intervals of a tag, in order of their starts,
-// prove ends if
-//
-//   - as ends, none begins inside another one, as in every log of ends, with gaps or without, and
-//   - as lengths, several begin inside the one before, see [evidence.proves] for how many.
-//
-// A log of lengths does neither but by chance: an interval that starts in the first one of another
-// log is inside as an end, too.
+// prove ends if as ends none begins inside another one, and if as lengths provingSteps of them do.
+// One is enough that begins where another one ends, if as lengths all last 100 times as long. Until
+// then the intervals wait. If there are many, or at the end of the log, a guess decides.
 type evidence struct {
-	tags  map[string]*spans // untagged ones are under ""
-	lines int
-	size  int // of the tags, in bytes
-	below int // intervals whose second number is below their start
+	tags map[string][]span // in order of their starts, untagged ones under ""
+	// held says that intervals wait, which take about so many bytes.
+	held  bool
+	bytes int
+	below bool // the second number of an interval is below its start
 	// doubt is the first interval for which the two readings differ, and doubtLine its line.
 	doubt     span
 	doubtLine int
@@ -72,137 +68,112 @@ type evidence struct {
 	days bool
 }
 
-// spans are the intervals of a tag in order of their starts.
-type spans struct {
-	all []span
-	// steps is the number of intervals that begin inside an earlier one only if the second numbers
-	// are lengths, and exact that of those that begin where the one before ends. Inside is the
-	// number of intervals that begin inside an earlier one in both readings.
-	steps, exact, inside int
-	length               float64 // the smallest as lengths
-	shortest, longest    float64 // as ends
-}
+const (
+	// provingSteps is how many intervals of a tag prove ends. With fewer, unions of logs of lengths
+	// do (TestUnionsAreNotEnds).
+	provingSteps = 3
+	// mostHeld is how many intervals of a tag wait, and mostHeldBytes what all may take.
+	mostHeld, mostHeldBytes = 64, 1 << 20
+	// heldBytes is what an interval takes beside its line.
+	heldBytes = 1 << 10
+)
 
-// full reports whether the log has so many lines or tags that the evidence would take too much
-// memory.
-func (e *evidence) full() bool { return e.lines > maxDoubtLines || e.size > maxDoubtBytes }
-
-// add returns what the log proves with the next interval.
+// add takes in the next interval. It returns what the log proves.
 func (e *evidence) add(tag []byte, now span, line int) SecondNumber {
 	if e.tags == nil {
-		e.tags, e.days = make(map[string]*spans), true
+		e.tags, e.days = make(map[string][]span), true
 	}
-	of := e.tags[string(tag)]
-	if of == nil {
-		of = new(spans)
-		e.tags[string(tag)] = of
-		e.size += len(tag)
-	}
-	e.lines++
+	e.bytes += len(tag) + heldBytes
 	e.days = e.days && now.second > day && now.duration() <= day
 	if e.doubtLine == 0 && now.matters() {
 		e.doubt, e.doubtLine = now, line
 	}
 	if now.duration() < -distinct {
-		e.below++
-		for _, s := range e.tags {
-			if s.steps-s.inside >= e.below {
-				return SecondUnknown
-			}
-		}
+		e.below = true
 		return SecondLength
 	}
-	at, _ := slices.BinarySearchFunc(of.all, now, func(a, b span) int {
+	all := e.tags[string(tag)]
+	at, _ := slices.BinarySearchFunc(all, now, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.second, b.second))
 	})
-	of.all = slices.Insert(of.all, at, now)
-	of.weigh()
-	if e.proves(of) {
+	all = slices.Insert(all, at, now)
+	e.tags[string(tag)] = all
+	if len(all) > mostHeld {
+		e.bytes += mostHeldBytes
+	}
+	if weigh(all).proves() {
 		return SecondEnd
 	}
 	return SecondUnknown
 }
 
-// weigh sets the numbers of the spans.
-func (s *spans) weigh() {
-	all := s.all
-	*s = spans{
-		all:      all,
-		length:   all[0].second,
-		shortest: all[0].duration(),
-		longest:  all[0].duration(),
+// full reports whether the intervals take too much memory, or too many wait.
+func (e *evidence) full() bool { return e.bytes > mostHeldBytes }
+
+// weight is what the intervals of a tag say.
+type weight struct {
+	// steps is the number of intervals that begin inside an earlier one only if the second numbers
+	// are lengths, and exact that of those that begin where the one before ends.
+	steps, exact int
+	inside       bool    // an interval begins inside an earlier one in both readings
+	length       float64 // the smallest as lengths
+	shortest     float64 // the smallest as ends
+	longest      float64 // the largest as ends
+}
+
+// proves reports whether the intervals prove ends.
+func (w weight) proves() bool {
+	if w.inside {
+		return false
 	}
-	end, reach := all[0].second, all[0].start+all[0].second // the latest of both readings
+	return w.steps >= provingSteps || w.exact > 0 && w.length > 100*w.longest
+}
+
+// weigh weighs intervals in order of their starts.
+func weigh(all []span) (w weight) {
+	first := all[0]
+	end, reach := first.second, first.start+first.second // the latest of both readings
+	w.length = first.second
+	w.shortest = first.duration()
+	w.longest = first.duration()
 	for n, now := range all[1:] {
 		last := all[n]
 		switch {
 		case now.start < end-rounding:
-			s.inside++
+			w.inside = true
 		case now.start < reach-distinct && now.duration() > distinct && last.duration() > distinct:
-			s.steps++
+			w.steps++
 			if now.start <= last.second+rounding {
-				s.exact++
+				w.exact++
 			}
 		}
 		end, reach = max(end, now.second), max(reach, now.start+now.second)
-		s.length = min(s.length, now.second)
-		s.shortest, s.longest = min(s.shortest, now.duration()), max(s.longest, now.duration())
+		w.length = min(w.length, now.second)
+		w.shortest = min(w.shortest, now.duration())
+		w.longest = max(w.longest, now.duration())
 	}
+	return w
 }
 
-// proves reports whether the intervals of a tag prove ends.
-func (e *evidence) proves(s *spans) bool {
-	need := 1 + 4*(s.inside+e.below) // a few may come from a clock that was set back
-	last := s.all[len(s.all)-1]
-	return s.exact >= need && s.length > 100*s.longest ||
-		s.exact >= 3*need ||
-		s.steps >= 4*need && last.start > 2*s.length ||
-		s.steps >= 8*need
+// guess returns how to read a log that proved nothing, and whether it may be the other way.
+func (e *evidence) guess() (second SecondNumber, doubt bool) {
+	switch {
+	case e.below:
+		return SecondLength, e.suggestsEnds()
+	case e.bytes > 0 && e.days, e.suggestsEnds():
+		return SecondEnd, true
+	}
+	return SecondLength, true
 }
 
-// guess returns how to read a log that proved nothing.
-func (e *evidence) guess() SecondNumber {
-	if e.lines > 0 && e.days {
-		return SecondEnd
-	}
-	guess := SecondLength
-	for _, s := range e.tags {
-		if s.inside > 0 || e.below > 0 {
-			return SecondLength
-		}
-		if s.exact > 1 || s.exact > 0 && s.longest < 2*s.shortest {
-			guess = SecondEnd
-		}
-	}
-	return guess
-}
-
-// A counter counts the intervals in a row that contradict what was decided about the log.
-type counter struct {
-	last  span
-	count int
-}
-
-// contradicts reports whether so many intervals contradict what was decided that it is wrong.
-// Intervals of one start, as of several tags, count once.
-func (c *counter) contradicts(decided SecondNumber, now span) bool {
-	if now.start == c.last.start {
-		return false
-	}
-	last := c.last
-	c.last = now
-	if decided == SecondEnd {
-		if now.duration() >= -distinct {
-			c.count = 0
+// suggestsEnds reports whether intervals are adjacent as ends, and none begins inside another one.
+func (e *evidence) suggestsEnds() (suggests bool) {
+	for _, all := range e.tags {
+		w := weigh(all)
+		if w.inside {
 			return false
 		}
-		c.count++
-		return c.count == 3
+		suggests = suggests || w.exact > 1 || w.exact > 0 && w.longest < 2*w.shortest
 	}
-	if min(now.duration(), last.duration(), now.start, last.start) > distinct && math.Abs(now.start-last.second) <= rounding {
-		c.count++
-	} else {
-		c.count = 0
-	}
-	return c.count == 8
+	return suggests
 }

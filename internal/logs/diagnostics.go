@@ -141,8 +141,6 @@ func Hint(err error) string {
 		return "; if it is the length, use -second length"
 	case errors.Is(err, hdrlog.ErrSecondDoubt):
 		return "; if it is the end, use -second end"
-	case errors.Is(err, hdrlog.ErrSecondRevoked):
-		return "; use -second length or -second end"
 	}
 	return ""
 }
