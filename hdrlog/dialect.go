@@ -199,7 +199,8 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 		d.waiting = index
 	}
 	now := span{i.Start, i.Length}
-	switch proved := d.evidence.add(i.Tag, now, r.line); {
+	proved := d.evidence.add(i.Tag, now, r.line)
+	switch {
 	case proved == SecondEnd:
 		r.decideSecond(SecondEnd)
 	case proved == SecondLength || d.evidence.full():
