@@ -204,45 +204,27 @@ func (c *Change) outlier(percentile float64) (name string) {
 	return tags.Printable(name)
 }
 
-// Needs says how long runs like these must be, or how many runs a side must have, to prove a change
-// clearly beyond a bound, which is a ratio. It does not look at the change that was seen: that is
-// too uncertain. It returns an empty text if there is no interval.
-func (c *Change) Needs(of confidence.Comparison, bound float64, atLeast bool) string {
-	ratio := 1.5
-	for !atLeast && ratio < 1.25*bound && ratio < 1e6 {
-		ratio = 2*ratio - 1
-	}
-	if atLeast {
-		for ratio = 0.5; ratio > bound/1.25 && ratio > 1e-6; ratio /= 2 {
-		}
-	}
-	times := of.Times(ratio, bound, c.level)
-	if bound <= 0 || !(times >= 0) || math.IsInf(times, 1) {
-		return ""
-	}
-	if times <= 1 { // and a smaller one
-		ratio = bound * of.Least(c.level, 1, 1)
+// Next says which change beyond a bound, which is a ratio, such runs prove, and which one twice as
+// many would prove, or runs four times as long. It does not look at the change that was seen: that
+// is too uncertain.
+func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
+	return c.next(func(times float64) string {
+		ratio := bound * of.Least(c.level, 1, times)
 		if atLeast {
-			ratio = bound / of.Least(c.level, 1, 1)
+			ratio = bound / of.Least(c.level, 1, times)
 		}
+		return fmt.Sprintf("%+.3g%%", 100*(ratio-1))
+	})
+}
+
+// next spells what runs prove, and more or longer ones would.
+func (c *Change) next(proves func(times float64) string) string {
+	if c.Before == nil {
+		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
 	}
-	proof := fmt.Sprintf("prove %+.3g%%", 100*(ratio-1))
-	if c.Before != nil {
-		least := max(len(c.Before), len(c.After))
-		if times > 1 {
-			return fmt.Sprintf("Runs like these must be %.0f a side to %s", math.Ceil(times*float64(least)), proof)
-		}
-		return "So many runs like these can " + proof
-	}
-	if times <= 1 {
-		return "Runs as long as these can " + proof
-	}
-	length, unit := times*of.Seconds/60, "min"
-	if length >= 95 {
-		length, unit = length/60, "h"
-	}
-	digit, _ := strconv.ParseFloat(strconv.FormatFloat(length, 'g', 1, 64), 64)
-	return fmt.Sprintf("Runs like these need about %.0f %s to %s", max(digit, 1), unit, proof)
+	before, after := len(c.Before), len(c.After)
+	return fmt.Sprintf("%d + %d runs like these prove %s; %d + %d would prove %s",
+		before, after, proves(1), 2*before, 2*after, proves(2))
 }
 
 // Correct finds out which changes are significant if those of all pairs are looked at together.
@@ -474,23 +456,18 @@ func Legend(pairs []Pair) (text string) {
 	return text + "!: beyond 0, not proven. ~: within the noise. ?: too little data to judge"
 }
 
-// unproven says why runs prove no change of some percentiles, whose indices are none: neighbours of
-// the same outlier together.
-func (c *Change) unproven(none []int, percentiles []float64) (text string) {
-	for len(none) > 0 {
-		var names []string
-		outlier := c.outlier(percentiles[none[0]])
-		for len(none) > 0 && c.outlier(percentiles[none[0]]) == outlier {
-			names, none = append(names, percentileName(percentiles[none[0]])), none[1:]
-		}
-		which, why := strings.Join(names, ", "), "the runs differ too much"
-		if n := len(percentiles) - len(names); n >= 0 && len(names) > 1 && slices.IsSorted(percentiles) && names[0] == percentileName(percentiles[n]) {
-			which = names[0] + " and above"
-		}
-		if outlier != "" {
-			why = outlier + " differs from the others"
-		}
-		text += ". " + which + ": none, since " + why
+// unproven says why runs prove no change of some percentiles, whose indices are none.
+func (c *Change) unproven(none []int, percentiles []float64) string {
+	if none == nil {
+		return ""
 	}
-	return text
+	var names []string
+	for _, n := range none {
+		names = append(names, percentileName(percentiles[n]))
+	}
+	why := "the runs differ too much"
+	if outlier := c.outlier(percentiles[none[0]]); outlier != "" {
+		why = outlier + " differs from the others"
+	}
+	return ". None of " + strings.Join(names, ", ") + ", since " + why
 }

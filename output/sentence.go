@@ -169,10 +169,7 @@ func (t *Table) unproven(changes []tested, f *Finding) string {
 	if more := len(changes) - 1; more > 0 {
 		text += fmt.Sprintf(", and %s", plural(more, "more figure"))
 	}
-	if lead.Seconds > 0 {
-		return fmt.Sprintf("%s. Runs as long as these prove %s. %s", text, lead.proves(1), lead.next())
-	}
-	return fmt.Sprintf("%s. %d + %d runs like these prove %s; %s", text, len(lead.pair.Change.Before), len(lead.pair.Change.After), lead.proves(1), lead.next())
+	return text + ". " + lead.next()
 }
 
 // mostNoise is the change, as a ratio above 1, from which on noise hides too much to call sides the
@@ -210,7 +207,7 @@ func (t *Table) same(all []tested, f *Finding) string {
 			}
 		}
 		t.fill(f, &noisiest)
-		return fmt.Sprintf("NOT PROVEN: the noise hides changes of %s. %s", noisiest.below(), noisiest.next())
+		return fmt.Sprintf("NOT PROVEN: the noise hides changes of %s. %s", noisiest.name(nil), noisiest.next())
 	}
 	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
@@ -330,21 +327,8 @@ func (c *tested) proves(times float64) string {
 	return "no change"
 }
 
-// below says which changes of the figure are hidden.
-func (c *tested) below() string {
-	if c.Least < 11 {
-		return c.name(nil) + " below " + upTo(c.Least)
-	}
-	return c.name(nil)
-}
-
-// next says which change twice as many runs would prove, or runs four times as long.
-func (c *tested) next() string {
-	if c.Seconds > 0 {
-		return fmt.Sprintf("Runs four times as long would prove %s.", c.proves(4))
-	}
-	return fmt.Sprintf("%d + %d runs would prove %s.", 2*len(c.pair.Change.Before), 2*len(c.pair.Change.After), c.proves(2))
-}
+// next says which change such runs prove, and more or longer ones would.
+func (c *tested) next() string { return c.pair.Change.next(c.proves) + "." }
 
 // plural returns a number of things.
 func plural(n int, thing string) string {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -365,102 +364,43 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestTimes asks pairs of equal runs how long runs must be to prove +50% beyond a limit of +10%,
-// makes pairs of that length that changed so, and counts those that decide. It rounds the length as
-// messages do. With -runs, it prints the table of bench/confidence.md.
-func TestTimes(t *testing.T) {
-	const ratio, bound, longest = 1.5, 1.1, 3 * 3600
-	runs, some := logtest.Rounds(20), regexp.MustCompile("^calm$")
-	if *manyRuns > 0 {
-		runs, some = *manyRuns, regexp.MustCompile(*someModels)
-		fmt.Println("| model | named | long enough | over 3 h | none | decide |\n| --- |" + strings.Repeat(" --: |", 5))
-	}
-	for _, m := range pairModels {
-		if !some.MatchString(m.name) {
-			continue
-		}
-		var named []float64
-		enough, over, unknown, asked, decided := 0, 0, 0, 0, 0
-		for n := range runs {
-			r := rand.New(rand.NewPCG(*seed, uint64(n)))
-			m.seconds = 120
-			times := Compare(m.record(r, nil).Percentile(99, 95), m.record(r, nil).Percentile(99, 95), 95).Times(ratio, bound, 95)
-			seconds := 120.0
-			switch {
-			case math.IsNaN(times):
-				unknown++
-				continue
-			case times <= 1:
-				enough++
-			default:
-				minutes, _ := strconv.ParseFloat(strconv.FormatFloat(times*seconds/60, 'g', 1, 64), 64)
-				seconds = 60 * max(minutes, 1)
-			}
-			if named = append(named, seconds/60); seconds > longest {
-				over++
-				continue
-			}
-			m.seconds = int(seconds)
-			asked++
-			if Compare(m.record(r, nil).Percentile(99, 95), m.record(r, nil).Percentile(99, 95).Times(ratio), 95).Low > bound {
-				decided++
-			}
-		}
-		slices.Sort(named)
-		if *manyRuns > 0 {
-			fmt.Printf("| %s | %.0f min | %s | %s | %s | %s |\n", m.name, named[len(named)/2], share(enough, runs), share(over, runs), share(unknown, runs), share(decided, asked))
-		}
-		if m.name == "calm" && decided < asked {
-			t.Errorf("calm: %d of %d runs of the length that is named decide", decided, asked)
-		}
-	}
-}
-
-// TestRuns compares several runs a side whose figures vary by a deviation: how many equal ones
-// differ, how many find the change that such runs are said to find, and how many of as many runs as
-// are said to prove +50% beyond a limit of +10% do.
+// TestRuns compares several runs a side whose figures vary by 10%: how many equal ones
+// differ, and how many find the change that such runs, or twice as many, are said to find.
 func TestRuns(t *testing.T) {
-	const ratio, bound, most = 1.5, 1.1, 1000
+	const deviation = 0.1
 	runs := logtest.Rounds(2000)
 	if *manyRuns > 0 {
 		runs = *manyRuns
-		fmt.Println("| runs a side | deviation | equal | least | named | decide |\n| --: |" + strings.Repeat(" --: |", 5))
+		fmt.Println("| runs a side | equal | least | of twice as many |\n| --: |" + strings.Repeat(" --: |", 3))
 	}
 	for _, side := range []int{3, 5} {
-		for _, deviation := range []float64{0.05, 0.1, 0.2, 0.3} {
-			equal, found, decided, asked := 0, 0, 0, 0
-			var named []int
-			for n := range runs {
-				r := rand.New(rand.NewPCG(*seed+uint64(side), uint64(n)))
-				compare := func(side int, factor float64) Comparison {
-					var figures [2][]RunFigure
-					for range side {
-						figures[0] = append(figures[0], RunFigure{Value: math.Exp(deviation * r.NormFloat64())})
-						figures[1] = append(figures[1], RunFigure{Value: factor * math.Exp(deviation*r.NormFloat64())})
-					}
-					return CompareRuns(figures[0], figures[1], 95)
+		equal, found, twice := 0, 0, 0
+		for n := range runs {
+			r := rand.New(rand.NewPCG(*seed+uint64(side), uint64(n)))
+			compare := func(side int, factor float64) Comparison {
+				var figures [2][]RunFigure
+				for range side {
+					figures[0] = append(figures[0], RunFigure{Value: math.Exp(deviation * r.NormFloat64())})
+					figures[1] = append(figures[1], RunFigure{Value: factor * math.Exp(deviation*r.NormFloat64())})
 				}
-				c := compare(side, 1)
-				if c.P < 0.05 {
-					equal++
-				}
-				if compare(side, c.Least(95, 1, 1)).P < 0.05 {
-					found++
-				}
-				need := max(side, int(math.Ceil(float64(side)*c.Times(ratio, bound, 95))))
-				if named = append(named, need); need <= most {
-					if asked++; compare(need, ratio).Low > bound {
-						decided++
-					}
-				}
+				return CompareRuns(figures[0], figures[1], 95)
 			}
-			slices.Sort(named)
-			if *manyRuns > 0 {
-				fmt.Printf("| %d | %.0f | %s | %s | %d | %s |\n", side, 100*deviation, share(equal, runs), share(found, runs), named[len(named)/2], share(decided, asked))
+			c := compare(side, 1)
+			if c.P < 0.05 {
+				equal++
 			}
-			if equal > runs*7/100 || found < runs*58/100 || found > runs*4/5 || decided < asked*3/4 {
-				t.Errorf("%d runs a side, %v: of %d, %d equal ones differ, %d find the least change, %d of %d decide", side, deviation, runs, equal, found, decided, asked)
+			if compare(side, c.Least(95, 1, 1)).P < 0.05 {
+				found++
 			}
+			if compare(2*side, c.Least(95, 1, 2)).P < 0.05 {
+				twice++
+			}
+		}
+		if *manyRuns > 0 {
+			fmt.Printf("| %d | %s | %s | %s |\n", side, share(equal, runs), share(found, runs), share(twice, runs))
+		}
+		if equal > runs*7/100 || found < runs*58/100 || found > runs*4/5 || twice < runs*58/100 || twice > runs*4/5 {
+			t.Errorf("%d runs a side: of %d, %d equal ones differ, %d find the least change, and %d that of twice as many", side, runs, equal, found, twice)
 		}
 	}
 }

@@ -218,34 +218,19 @@ func geometricMean(x []RunFigure) (mean, variance float64) {
 }
 
 // Least returns the change, as a ratio above 1, that such runs mostly find if it is the only one of
-// so many comparisons. Runs are so many times as many, or as long, as those that were compared. It
-// is not a number if there is no interval.
+// so many comparisons: in four of five cases, if the standard error were no estimate. 66% of 3 + 3
+// and 73% of 5 + 5 runs find it (TestRuns). Runs are so many times as many, or as long, as those
+// that were compared. It is not a number if there is no interval.
 func (c Comparison) Least(level float64, comparisons int, times float64) float64 {
 	if math.IsNaN(c.deviation) {
 		return none
 	}
+	freedom := c.freedom
 	if c.Seconds == 0 {
-		c.freedom = c.freedom*times + times - 1
+		freedom = freedom*times + times - 1
 	}
-	return math.Exp(c.found(100-(100-level)/float64(comparisons)) * c.deviation / math.Sqrt(times))
-}
-
-// found returns how many standard errors a change is from a bound if it is found beyond it in four
-// of five cases. The standard error is an estimate, so 66% of 3 + 3 and 73% of 5 + 5 runs find it
-// (TestRuns). bench/confidence.md has the table for single runs (TestTimes).
-func (c Comparison) found(level float64) float64 {
-	return quantile(level, c.freedom) + quantile(60, c.freedom)
-}
-
-// Times returns how many times as long two runs must be, or how many times as many runs a side
-// takes, to mostly find that a ratio is beyond a bound. It is not a number if there
-// is no interval.
-func (c Comparison) Times(ratio, bound, level float64) float64 {
-	if math.IsNaN(c.deviation) {
-		return none
-	}
-	errors := math.Log(ratio/bound) / c.deviation
-	return c.found(level) * c.found(level) / (errors * errors)
+	errors := quantile(100-(100-level)/float64(comparisons), freedom) + quantile(60, freedom)
+	return math.Exp(errors * c.deviation / math.Sqrt(times))
 }
 
 // Significant returns which of several comparisons are significant at a level of confidence, after

@@ -162,7 +162,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 		v.undecided(why)
 	case l.Name != output.Count:
 		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline
-		v.decideInterval(change.Needs(c, v.Bound/v.Baseline, l.AtLeast))
+		v.decideInterval(change.Next(c, v.Bound/v.Baseline, l.AtLeast))
 	}
 }
 

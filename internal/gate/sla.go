@@ -436,8 +436,8 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	}
 }
 
-// decideInterval judges by the interval. Needs says how long runs must be to decide.
-func (v *Verdict) decideInterval(needs string) {
+// decideInterval judges by the interval. Next says what such runs prove.
+func (v *Verdict) decideInterval(next string) {
 	l := v.Limit
 	// The side of the interval that keeps the limit more easily, and the other one.
 	better, worse := v.Low, v.High
@@ -449,8 +449,8 @@ func (v *Verdict) decideInterval(needs string) {
 		v.undecided("the interval includes the bound")
 		if v.Worse {
 			v.Note = Unproven
-			if needs != "" {
-				v.Note += ". " + needs
+			if next != "" {
+				v.Note += ". " + next
 			}
 		}
 	}
