@@ -71,6 +71,7 @@ func (r *found) find() (err error) {
 		Verdicts:  r.verdicts,
 		Breaches:  r.watch.Breaches(),
 		Histories: r.times(),
+		Course:    r.course,
 		Corrected: r.Expected > 0,
 		Failed:    r.diagnostics.Failed,
 	})

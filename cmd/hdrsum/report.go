@@ -20,8 +20,9 @@ import (
 type found struct {
 	*options
 	*summary.Result
-	kept  *summary.Histories // nil if nothing is searched for
-	shown []*output.Summary  // in their order
+	course *summary.Course    // nil if no format asks for findings
+	kept   *summary.Histories // nil if nothing is searched for
+	shown  []*output.Summary  // in their order
 	// verdicts are about limits, moments and levels are what -worst finds, and shares are what -who
 	// finds.
 	verdicts []gate.Verdict
@@ -70,6 +71,10 @@ func (r *found) add() (err error) {
 	defer stop()
 	r.kept = o.histories()
 	wanted := summary.Options{Maxima: o.format.readable, Histories: r.kept} // maxima over time are for sparklines only
+	if o.format.finds {
+		r.course = new(summary.Course)
+		wanted.Course = r.course
+	}
 	if o.level > 0 {
 		wanted.Runs = &summary.Runs{Size: o.series.Window, Optional: !o.given.level}
 	}

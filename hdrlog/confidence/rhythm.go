@@ -26,6 +26,8 @@ const (
 	// rhythmLimit bounds the probability with which events of a Poisson process seem to have a
 	// rhythm. In fact at most 0.3% do (TestRhythm).
 	rhythmLimit = 0.01
+	// mostBeats is the part of the events that the beats of a longer period must have.
+	mostBeats = 0.85
 	// overtone is by how much a shorter period must be more regular.
 	overtone = 1.03
 	// beatPart is the part of a period by which an event may be off its beat.
@@ -78,11 +80,25 @@ func FindRhythm(times []float64, length float64, tries int) (r Rhythm, ok bool) 
 	if chance := math.Exp(-best) * max(3*periods, 1) * float64(tries); chance > rhythmLimit {
 		return Rhythm{}, false
 	}
+	found := r.count(times)
 	if !even {
-		return follow(times, r.Period)
+		found = follow(times, r.Period)
 	}
-	r.count(times)
-	return r, r.regular()
+	// Half of a period has the beats of the whole one, and some events by chance.
+	whole := r.times(2).count(times)
+	if next := follow(times, 2*r.Period); next.Found > whole.Found {
+		whole = next
+	}
+	if whole.regular() && float64(whole.Found) >= mostBeats*float64(found.Found) {
+		found = whole
+	}
+	return found, found.regular()
+}
+
+// times returns a rhythm whose period is so many times as long.
+func (r Rhythm) times(n float64) Rhythm {
+	r.Period *= n
+	return r
 }
 
 // regular reports whether enough beats have an event.
@@ -90,23 +106,39 @@ func (r *Rhythm) regular() bool {
 	return r.Found >= leastBeats && float64(r.Found) >= (1-mostMissing)*float64(r.Expected)
 }
 
-// count counts the beats of a clock that have an event.
-func (r *Rhythm) count(times []float64) {
-	seen := make(map[int]bool)
-	last := 0
-	for _, t := range times {
-		beat := int(math.Round((t - r.First) / r.Period))
-		if math.Abs(t-r.First-float64(beat)*r.Period) <= beatPart*r.Period {
-			seen[beat] = true
-			last = max(last, beat)
+// count counts the beats of a clock that have an event, and sets the clock by them.
+func (r Rhythm) count(times []float64) Rhythm {
+	for range 2 {
+		seen := make(map[int]float64) // times by beat
+		for _, t := range times {
+			beat := int(math.Round((t - r.First) / r.Period))
+			if math.Abs(t-r.First-float64(beat)*r.Period) <= beatPart*r.Period {
+				seen[beat] = t
+			}
+		}
+		r.Found = len(seen)
+		r.Expected = 0
+		var x, y, xx, xy float64
+		for beat, t := range seen {
+			r.Expected = max(r.Expected, beat+1)
+			b := float64(beat)
+			x += b
+			y += t - times[0]
+			xx += b * b
+			xy += b * (t - times[0])
+		}
+		n := float64(len(seen))
+		if spread := n*xx - x*x; spread > 0 {
+			r.Period = (n*xy - x*y) / spread
+			r.First = times[0] + (y-r.Period*x)/n
 		}
 	}
-	r.Found, r.Expected = len(seen), last+1
+	return r
 }
 
 // follow counts the beats of a period that have an event. A beat follows the event before, so that
 // a period may drift.
-func follow(times []float64, period float64) (r Rhythm, ok bool) {
+func follow(times []float64, period float64) (r Rhythm) {
 	var gaps []float64 // of neighbours that are one period apart
 	for i := 1; i < len(times); i++ {
 		if d := times[i] - times[i-1]; math.Abs(d-period) <= beatPart*period {
@@ -134,5 +166,5 @@ func follow(times []float64, period float64) (r Rhythm, ok bool) {
 		r.Expected += int(turns)
 		last = t
 	}
-	return r, r.regular()
+	return r
 }

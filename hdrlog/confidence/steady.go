@@ -14,6 +14,8 @@ const (
 	// looked at. A warm-up that begins 50% higher and ends after a minute is found in 51% of runs
 	// of AR(1) 0.5, and 1.3% of such steady runs seem unsteady.
 	warmupLimit = 100
+	// leastRate is the least rate, as a part of the mean, that has a logarithm.
+	leastRate = 0.01
 	// leastStep is the least change of the median, as a part of the level. Where load generators
 	// keep their rate exactly, a change of nothing is significant.
 	leastStep = 0.05
@@ -25,8 +27,9 @@ type Load struct{ Count, Sum, Seconds float64 }
 
 // SteadyFrom returns the number of windows at the begin of a run that belong to its warm-up: up to
 // where the level of the mean (as a logarithm) or of the rate changes for the last time, by the
-// statistic of [Run.Shift]. It returns false if that is in the second half, so that no part is
-// steady. With fewer than [MinSteady] windows, it finds no warm-up.
+// statistic of [Run.Shift], or where a warm-up that fades is over. It returns false if that is in
+// the second half, or a fading one takes most of the run, so that no part is steady. With fewer
+// than [MinSteady] windows, it finds no warm-up.
 func SteadyFrom(windows []Load) (int, bool) {
 	var means, rates []float64
 	last := math.NaN()
@@ -49,26 +52,32 @@ func SteadyFrom(windows []Load) (int, bool) {
 	for i := range rates {
 		rates[i] /= mean
 	}
-	a, b := lastChange(means), lastChange(rates)
-	return max(a, b), 2*max(a, b) <= len(windows)
+	step := max(change(means), change(rates))
+	for i := range rates {
+		rates[i] = math.Log(max(rates[i], leastRate))
+	}
+	fade := max(decayEnd(means), decayEnd(rates))
+	if 2*step > len(windows) {
+		return step, false
+	}
+	most := int(mostDecay * float64(len(windows)))
+	return max(step, min(fade, most)), fade <= len(windows)
 }
 
-// lastChange returns the index from which on the level of numbers does not change any more. A
-// warm-up is short: it stands out most among the first numbers, so these are looked at alone, too.
-func lastChange(x []float64) (at int) {
-	for size := 2 * MinSteady; len(x)-at >= MinSteady; size *= 2 {
-		size = min(size, len(x)-at)
-		part := slices.Clone(x[at : at+size])
-		mean := total(part) / float64(size)
-		for i := range part {
-			part[i] -= mean
-		}
-		change, ok := levelChange(part, leastWarmup, warmupLimit)
-		if ok && math.Abs(median(part[:change])-median(part[change:])) >= leastStep {
-			at, size = at+change, MinSteady
-		} else if size == len(x)-at {
-			break
-		}
+// change returns the index from which on the level of numbers is another one for good, 0 if it is
+// the same all the time.
+func change(x []float64) int {
+	if len(x) < MinSteady {
+		return 0
+	}
+	mean := total(x) / float64(len(x))
+	residuals := slices.Clone(x)
+	for i := range residuals {
+		residuals[i] -= mean
+	}
+	at, ok := levelChange(residuals, leastWarmup, warmupLimit)
+	if !ok || math.Abs(median(slices.Clone(x[:at]))-median(slices.Clone(x[at:]))) < leastStep {
+		return 0
 	}
 	return at
 }

@@ -26,6 +26,8 @@ type Run struct {
 	Breaches []output.Breach
 	// Histories have the times of all intervals.
 	Histories *summary.Histories
+	// Course has the levels of rows over time.
+	Course *summary.Course
 	// Corrected says that the counts are corrected for coordinated omission already.
 	Corrected bool
 	// Failed are the requests that failed, by log.
@@ -36,7 +38,10 @@ type Run struct {
 
 // factor returns the factor of the row that a tag of an input belongs to.
 func (r *Run) factor(input string, tag []byte) float64 {
-	return gate.Factors(r.Summaries, r.By)(input, tag)
+	if s := gate.Find(r.Summaries, r.By.Row(input, tag)); s != nil {
+		return cmp.Or(s.Factor, 1)
+	}
+	return 0
 }
 
 // Level is the kind of a time that is bad for so long that it is no moment.
@@ -55,6 +60,8 @@ var kinds = []struct {
 	{"omission", (*Run).omission},
 	{"outlier", (*Run).outlier},
 	{"rhythm", (*Run).rhythm},
+	{"warmup", (*Run).warmup},
+	{"shift", (*Run).shift},
 	{"figure", (*Run).figure},
 	{"worst", (*Run).worst},
 	{Level, (*Run).levels},

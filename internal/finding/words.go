@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -71,6 +72,14 @@ func (r *Run) name(s *output.Summary) string {
 		names = append(names, o.Input)
 	}
 	return strings.Replace(s.Name(), tags.Text([]byte(s.Input)), cmp.Or(logs.Labels(names)[s.Input], s.Input), 1)
+}
+
+// nameOf returns what a sentence calls the row with a tag.
+func (r *Run) nameOf(tag []byte) string {
+	if s := gate.Find(r.Summaries, tag); s != nil {
+		return r.name(s)
+	}
+	return tags.Text(tag)
 }
 
 // of returns " of TAG", or nothing if the run has only one row.

@@ -33,6 +33,17 @@ func (l *Ledger) Empty() *Ledger {
 	return New(l.limit)
 }
 
+// Part returns another ledger with a part of the limit, for what a command can do without. That
+// part is charged at once.
+func (l *Ledger) Part(part int) *Ledger {
+	if l == nil {
+		return nil
+	}
+	size := l.limit / int64(part)
+	l.held.Add(size)
+	return New(size)
+}
+
 // AtMost returns size in bytes, or the limit divided by part if that is less.
 func (l *Ledger) AtMost(size, part int) int {
 	if l == nil {

@@ -36,6 +36,8 @@ type Options struct {
 	// each input.
 	Runs      *Runs
 	Histories *Histories
+	// Course, if set, keeps the counts of each row over time, to find where levels change.
+	Course *Course
 }
 
 // Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
@@ -60,6 +62,9 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 		if o.Histories.Times {
 			flows = append(flows, &flow.Intervals{Emit: o.Histories.take})
 		}
+	}
+	if o.Course != nil && s.Memory.AtMost(leastCourse, coursePart) == leastCourse {
+		flows = append(flows, o.Course.flow(s.Memory.Part(coursePart)))
 	}
 	if o.Runs != nil {
 		flows = append(flows, o.Runs.flow(s.Memory))

@@ -1,0 +1,67 @@
+package finding
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/loggen"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+)
+
+// sentences returns the findings of a scenario.
+func sentences(t *testing.T, name string) (all []string) {
+	t.Helper()
+	scenario := loggen.ScenarioNamed(name)
+	var inputs []scan.Input
+	for node := range scenario.Nodes {
+		var log bytes.Buffer
+		if err := scenario.Write(&log, node); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, scan.Input{
+			Name: "node" + string(rune('1'+node)) + ".hdr",
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil },
+		})
+	}
+	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	r := &Run{
+		Histories: &summary.Histories{Times: true},
+		Course:    new(summary.Course),
+		Scale:     output.Scale{Ratio: 1e6, Unit: "ms", Nanoseconds: 1},
+	}
+	result, err := summary.Collect(s, summary.Options{Histories: r.Histories, Course: r.Course})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Summaries = result.Summaries
+	for _, f := range Of(r) {
+		all = append(all, f.Kind+": "+f.Sentence)
+	}
+	return all
+}
+
+// TestKinds: each scenario has its finding, and a steady run has none that warns.
+func TestKinds(t *testing.T) {
+	for name, want := range map[string]string{
+		"spike":     "worst: Worst moment: 00:05:00 UTC, 1 s up to 400",
+		"slow node": "level: Maxima are 3",
+		"shift":     "shift: p99 of ",
+		"warm-up":   "warmup: Steady from 00:0",
+		"pauses":    "rhythm: Spikes every 60",
+		"steady":    "figure: p99 of ",
+	} {
+		all := sentences(t, name)
+		if !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("%s: %q", name, all)
+		}
+		if !strings.HasPrefix(all[0], want) {
+			t.Errorf("%s begins with %s", name, all[0])
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package finding
+
+import (
+	"fmt"
+	"math"
+
+	"hdrkit/internal/gate"
+	"hdrkit/internal/table/summary"
+	"hdrkit/output"
+)
+
+// noticed is how many times as high or low a level is from which on a change hurts.
+const noticed = 1.5
+
+// warmup has the end of a warm-up.
+func (r *Run) warmup() []output.Finding {
+	values := r.values()
+	if r.Course == nil || len(values) == 0 {
+		return nil
+	}
+	end, ok := r.Course.Warmup(values[0].percentile)
+	if !ok {
+		return nil
+	}
+	ratio := end.Before / end.Later
+	high := "as high"
+	if ratio < 1 {
+		ratio, high = 1/ratio, "as low"
+	}
+	if ratio < noticed {
+		return nil
+	}
+	start, _ := r.span()
+	f := output.Finding{
+		Weight:  output.Warns,
+		Start:   &start,
+		End:     &end.At,
+		Figures: map[string]output.Number{"times": output.Number(ratio)},
+		Option:  "-s steady",
+	}
+	f.Sentence = fmt.Sprintf("Steady from %s on (-s steady); before, %s%s was %s times %s.",
+		r.clock(end.At), output.Figure{Percentile: end.Percentile}, r.of(r.nameOf(end.Tag)), times(ratio), high)
+	return []output.Finding{f}
+}
+
+// shift has the row whose level changes most for good, or all the time.
+func (r *Run) shift() []output.Finding {
+	values := r.values()
+	if r.Course == nil || len(values) == 0 {
+		return nil
+	}
+	changes := r.Course.Shifts(values[0].percentile, r.Summaries)
+	if len(changes) == 0 || len(r.warmup()) > 0 {
+		return nil
+	}
+	c := &changes[0]
+	s := gate.Find(r.Summaries, c.Tag)
+	ratio := c.Later / c.Before
+	if s == nil || math.IsNaN(ratio) || max(ratio, 1/ratio) < leastShift {
+		return nil
+	}
+	verb := "rose"
+	if ratio < 1 {
+		verb = "fell"
+	}
+	when := "at " + r.clock(c.At)
+	if c.Gradual {
+		when = "in the course of the run"
+	}
+	f := output.Finding{
+		Weight: output.Notes,
+		Start:  &c.At,
+		Figures: map[string]output.Number{
+			"before": output.Number(r.printed(s, c.Before)),
+			"after":  output.Number(r.printed(s, c.Later)),
+		},
+		Unit:   r.Scale.Unit,
+		Option: "-agg 1m",
+	}
+	if max(ratio, 1/ratio) >= noticed {
+		f.Weight = output.Warns
+	}
+	if len(r.Summaries) > 1 {
+		f.Tag = s.Name()
+	}
+	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s.", output.Figure{Percentile: c.Percentile}, r.of(s.Name()), verb, when,
+		figure(summary.Rounded(float64(f.Figures["before"]))), r.quantity(summary.Rounded(float64(f.Figures["after"]))))
+	return []output.Finding{f}
+}
+
+// leastShift is how many times as high or low a level is that is worth a sentence.
+const leastShift = 1.2
