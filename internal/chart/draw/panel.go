@@ -23,6 +23,12 @@ type panel struct {
 	x, y           ruler
 	scale          axis.Scale // of values, on a linear axis
 
+	surroundings
+	content
+}
+
+// surroundings are what stands around the frame of a panel.
+type surroundings struct {
 	// title and aside stand above the frame.
 	title, aside string
 	// inner says that another panel below has the labels of the horizontal axis, and untitled that
@@ -35,11 +41,14 @@ type panel struct {
 	headroom vg.Length
 	// What is kept free around the frame.
 	left, right, top, bottom vg.Length
+}
 
+// content is what stands between the axes of a panel.
+type content struct {
 	values   func(add func(v float64)) // calls add with all values
 	recorded bool                      // there are some
 	prepare  func()                    // computes what paint draws, once the frame is known
-	paint    func()                    // draws what is between the axes; neither is called without values
+	paint    func()                    // draws; neither is called without values
 }
 
 // newPanel returns a chart of a type for p, on axes for all of whole.

@@ -72,18 +72,19 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 		lines = p.Type
 	}
 	out := &Data{
-		Picture:  &own,
+		Picture: &own,
+		Caption: p.Caption(),
+		Result:  p.Result(),
+		Charts: Charts{
+			Lines:  described(p, lines),
+			Cells:  described(p, chart.Heatmap),
+			Rates:  described(p, chart.Throughput),
+			Curves: described(p, chart.Percentiles),
+			Heat:   true,
+			Themes: chart.Themes,
+		},
 		Dated:    p.Dated(),
-		Caption:  p.Caption(),
-		Result:   p.Result(),
-		Heat:     true,
-		Lines:    described(p, lines),
-		Cells:    described(p, chart.Heatmap),
-		Rates:    described(p, chart.Throughput),
-		Curves:   described(p, chart.Percentiles),
-		Zone:     p.Location().String(),
-		Offsets:  [][2]int64{},
-		Themes:   chart.Themes,
+		Times:    Times{Zone: p.Location().String(), Offsets: [][2]int64{}},
 		Measures: []string{},
 		Series:   []Series{},
 		Rows:     &Rows{most: most},
@@ -139,7 +140,8 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 	shown, rest := chart.Highest(series, (*chart.Series).Max, MostLines)
 	if timed := out.To > out.From; len(rest) > 0 && timed {
-		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; the grey band is from the lowest to the highest of the rest.", len(series), MostLines))
+		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; "+
+			"the grey band is from the lowest to the highest of the rest.", len(series), MostLines))
 	} else if len(rest) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("The other %d are not drawn here.", len(rest)))
 		rest = nil

@@ -26,31 +26,13 @@ type Data struct {
 	Caption string `json:"caption"`
 	// Result says in one line what the logs show, as a report does.
 	Result string `json:"result,omitempty"`
-	// Lines, Cells, Rates and Curves describe the charts. Heat has the cells shown at first.
-	Lines  chart.Chart `json:"lines"`
-	Rates  chart.Chart `json:"rates"`
-	Cells  chart.Chart `json:"cells"`
-	Curves chart.Chart `json:"curves"`
-	Heat   bool        `json:"heat"`
+	Charts
 	// Live is set if the page gets further data: each Data event replaces all, each rows event is
 	// an [Update].
 	Live bool `json:"live,omitempty"`
-	// Zone is the zone of clock times. Each of Offsets holds a time in seconds since the epoch, and
-	// how many seconds the zone is ahead of UTC from then on.
-	Zone    string     `json:"zone"`
-	Offsets [][2]int64 `json:"offsets"`
 	// Dated says that Origin is a time of the calendar.
 	Dated bool `json:"dated"`
-	// The whole range is from From to To.
-	From   int64                   `json:"from"`
-	To     int64                   `json:"to"`
-	Themes map[string]*chart.Theme `json:"themes"`
-	// If several intervals were merged into a row, Window is the length of such a window. A window
-	// begins at WindowAt and at every multiple of Window from there; views begin and end there too.
-	Window   int64 `json:"window"`
-	WindowAt int64 `json:"windowAt"`
-	// Recent is set if the windows are shorter from some time on.
-	Recent   *Recent  `json:"recent,omitempty"`
+	Times
 	Measures []string `json:"measures"`
 	Series   []Series `json:"series"`
 	// Compared are the groups of two logs, before and after. A heat map shows their difference.
@@ -60,6 +42,32 @@ type Data struct {
 	// Inputs is that of Update.
 	Inputs []Input `json:"inputs,omitempty"`
 	Rows   *Rows   `json:"rows"`
+}
+
+// Charts describe the charts of a page. Heat has the cells shown at first.
+type Charts struct {
+	Lines  chart.Chart             `json:"lines"`
+	Rates  chart.Chart             `json:"rates"`
+	Cells  chart.Chart             `json:"cells"`
+	Curves chart.Chart             `json:"curves"`
+	Heat   bool                    `json:"heat"`
+	Themes map[string]*chart.Theme `json:"themes"`
+}
+
+// Times say which time a page shows. The whole range is from From to To.
+type Times struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+	// Zone is the zone of clock times. Each of Offsets holds a time in seconds since the epoch, and
+	// how many seconds the zone is ahead of UTC from then on.
+	Zone    string     `json:"zone"`
+	Offsets [][2]int64 `json:"offsets"`
+	// If several intervals were merged into a row, Window is the length of such a window. A window
+	// begins at WindowAt and at every multiple of Window from there; views begin and end there too.
+	Window   int64 `json:"window"`
+	WindowAt int64 `json:"windowAt"`
+	// Recent is set if the windows are shorter from some time on.
+	Recent *Recent `json:"recent,omitempty"`
 }
 
 // A Recent says which windows are shorter: those from a time on.
