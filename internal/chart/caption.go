@@ -208,7 +208,7 @@ func (p *Picture) Labelled() []Limit {
 	for i := range limits {
 		l := &limits[i]
 		name := l.Name()
-		if l.Percentile == 0 && p.Type == Timeline && len(p.Series) > 0 && !slices.ContainsFunc(p.Series[0].Lines, func(line Line) bool { return line.Name == name }) {
+		if l.Percentile == 0 && p.Type == Timeline && len(p.Series) > 0 && !p.Series[0].hasLine(name) {
 			name = lineNames(p.Series[0].Lines) // which are shaded above the limit
 		}
 		l.Label = "SLA: " + name + " ≤ " + axis.Handy(unit, l.Value)
@@ -220,9 +220,7 @@ func (p *Picture) Labelled() []Limit {
 // limit of the maximum holds for each line.
 func (p *Picture) LineLimits() []Limit {
 	return slices.DeleteFunc(p.Labelled(), func(l Limit) bool {
-		hasLine := func(s Series) bool {
-			return slices.ContainsFunc(s.Lines, func(line Line) bool { return line.Name == l.Name() })
-		}
+		hasLine := func(s Series) bool { return s.hasLine(l.Name()) }
 		return l.Percentile > 0 && len(p.Series) > 0 && !slices.ContainsFunc(p.Series, hasLine)
 	})
 }

@@ -67,14 +67,17 @@ func (p *Picture) Max() (highest float64) {
 
 // Has reports whether a series has a label.
 func (p *Picture) Has(label string) bool {
-	return slices.ContainsFunc(p.Series, func(own Series) bool { return own.Label == label })
+	return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == label })
 }
 
 // HasLine reports whether a series with a label has a line with a name.
 func (p *Picture) HasLine(label, name string) bool {
-	return slices.ContainsFunc(p.Series, func(own Series) bool {
-		return own.Label == label && slices.ContainsFunc(own.Lines, func(line Line) bool { return line.Name == name })
-	})
+	return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == label && s.hasLine(name) })
+}
+
+// hasLine reports whether a series has a line with a name.
+func (s *Series) hasLine(name string) bool {
+	return slices.ContainsFunc(s.Lines, func(line Line) bool { return line.Name == name })
 }
 
 // GroupsOf returns the group of each series, and the names of the lines that each has.

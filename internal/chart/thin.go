@@ -126,7 +126,8 @@ const PageColumns = 4000
 // SplitAt splits points, which are in order of time, into those that start before a time, and the
 // others.
 func SplitAt(points []Point, start int64) (before, after []Point) {
-	n, _ := slices.BinarySearchFunc(points, float64(start), func(p Point, start float64) int { return cmp.Compare(p.Start, start) })
+	byStart := func(p Point, start float64) int { return cmp.Compare(p.Start, start) }
+	n, _ := slices.BinarySearchFunc(points, float64(start), byStart)
 	return points[:n], points[n:]
 }
 

@@ -188,7 +188,9 @@ func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
 // times are those of the window: the intervals of several logs begin at different times.
 func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
-	into.stats, into.seconds = output.FiguresOf(h, append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Mean}), into.stats), float64(m.Recorded.Millis)/1000
+	figures := append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Mean})
+	into.stats = output.FiguresOf(h, figures, into.stats)
+	into.seconds = float64(m.Recorded.Millis) / 1000
 	into.stats.Moved = m.Recorded.Moved
 	into.rough = nil
 	if c.WindowBytes > 0 {

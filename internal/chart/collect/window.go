@@ -103,7 +103,8 @@ func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
 // later ones that start at the same time. They are in order of time afterwards.
 func (g *gathered) widen(width, before int64) error {
 	slices.SortStableFunc(g.windows, func(a, b window) int { return cmp.Compare(a.Start, b.Start) })
-	n, _ := slices.BinarySearchFunc(g.windows, before, func(w window, before int64) int { return cmp.Compare(w.Start, before) })
+	byStart := func(w window, before int64) int { return cmp.Compare(w.Start, before) }
+	n, _ := slices.BinarySearchFunc(g.windows, before, byStart)
 	old, err := widened(g.windows[:n], width, 0)
 	recent, err2 := widened(g.windows[n:], 1, 0)
 	g.windows, g.bytes = append(old, recent...), 0

@@ -16,7 +16,8 @@ import (
 func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Percentiles, p, whole, outer)
 	facet := p != whole
-	shown, _ := chart.Highest(chart.WithValues(p.Series), func(s *chart.Series) float64 { return s.Curve.Max() }, chart.MostTogether)
+	highest := func(s *chart.Series) float64 { return s.Curve.Max() }
+	shown, _ := chart.Highest(chart.WithValues(p.Series), highest, chart.MostTogether)
 	groups, _ := chart.GroupsOf(shown)
 	styles := chart.Styles(groups, nil)
 	on := whole.Series
@@ -29,17 +30,7 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	}
 	pn.values = func(add func(float64)) {
 		for _, s := range on {
-			for _, step := range s.Curve.Steps {
-				if step.Percentile >= chart.LeastShown {
-					add(step.Value)
-				}
-			}
-			for _, b := range s.Curve.Band {
-				if b.Percentile >= chart.LeastShown {
-					add(b.Low)
-					add(b.High)
-				}
-			}
+			addCurve(&s.Curve, add)
 		}
 	}
 	var steps []chart.Limit
@@ -75,11 +66,27 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 		pn.drawSteps(steps)
 		if !facet && len(shown) > 0 {
-			top := slices.MaxFunc(shown, func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }).Curve
+			byMax := func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }
+			top := slices.MaxFunc(shown, byMax).Curve
 			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
 		}
 	}
 	return pn
+}
+
+// addCurve calls add with the values of a curve and its band that the axis has room for.
+func addCurve(curve *chart.Curve, add func(float64)) {
+	for _, step := range curve.Steps {
+		if step.Percentile >= chart.LeastShown {
+			add(step.Value)
+		}
+	}
+	for _, b := range curve.Band {
+		if b.Percentile >= chart.LeastShown {
+			add(b.Low)
+			add(b.High)
+		}
+	}
 }
 
 // drawExcess shades what lies between a curve and the step of its percentile below.
@@ -95,7 +102,8 @@ func (pn *panel) drawExcess(series []chart.Series, steps []chart.Limit) {
 				}
 			}
 			if n := len(area); n > 0 {
-				pn.FillPolygon(pn.breach(), append(area, vg.Point{X: max(area[n-1].X, area[0].X+pixel), Y: limit}, vg.Point{X: area[0].X, Y: limit}))
+				right := vg.Point{X: max(area[n-1].X, area[0].X+pixel), Y: limit}
+				pn.FillPolygon(pn.breach(), append(area, right, vg.Point{X: area[0].X, Y: limit}))
 			}
 			from = to
 		}
@@ -137,7 +145,8 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	end := path[len(path)-1]
 	pn.dot(st.colour, 3*pixel, end)
 	if labelled {
-		pn.stroke(style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
+		dotted := style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}
+		pn.stroke(dotted, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
 	}
 }
 

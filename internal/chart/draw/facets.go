@@ -65,7 +65,10 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	var colours heatScale
 	for i, part := range parts {
 		at := vg.Point{X: whole.Min.X + width*vg.Length(i%columns), Y: whole.Max.Y - height*vg.Length(i/columns)}
-		outer := vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - height + 4*pixel}, Max: vg.Point{X: at.X + width - 8*pixel, Y: at.Y}}
+		outer := vg.Rectangle{
+			Min: vg.Point{X: at.X, Y: at.Y - height + 4*pixel},
+			Max: vg.Point{X: at.X + width - 8*pixel, Y: at.Y},
+		}
 		var pn *panel
 		switch what.Marks {
 		case chart.Lines:

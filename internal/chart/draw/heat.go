@@ -53,7 +53,11 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		for _, line := range lines {
 			for _, point := range slices.Backward(line.Points) {
 				if !math.IsNaN(point.Value) {
-					pn.endings = append(pn.endings, ending{value: point.Value, label: line.Name, style: c.lineOverHeat(line.Name, names)})
+					pn.endings = append(pn.endings, ending{
+						value: point.Value,
+						label: line.Name,
+						style: c.lineOverHeat(line.Name, names),
+					})
 					break
 				}
 			}
@@ -243,7 +247,10 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 	height = max(min(height*0.8, height-titles), 0)
 	bottom := frame.Min.Y
 	for i := range steps {
-		r := vg.Rectangle{Min: vg.Point{X: x, Y: bottom + height*vg.Length(i)/steps}, Max: vg.Point{X: x + 16*pixel, Y: bottom + height*vg.Length(i+1)/steps}}
+		r := vg.Rectangle{
+			Min: vg.Point{X: x, Y: bottom + height*vg.Length(i)/steps},
+			Max: vg.Point{X: x + 16*pixel, Y: bottom + height*vg.Length(i+1)/steps},
+		}
 		if i < steps-1 {
 			r.Max.Y += 0.5 * pixel // no seams
 		}
@@ -315,7 +322,8 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 		y := frame.Min.Y + tickSize*lineSpace*(vg.Length(i)+0.5)
 		for n := vg.Length(-2); n < 2; n++ {
 			low := y + n*stripe*pixel
-			c.plate(vg.Rectangle{Min: vg.Point{X: bar, Y: low}, Max: vg.Point{X: bar + 16*pixel, Y: low + pixel}}, chart.At(c.Change, float64(i)))
+			line := vg.Rectangle{Min: vg.Point{X: bar, Y: low}, Max: vg.Point{X: bar + 16*pixel, Y: low + pixel}}
+			c.plate(line, chart.At(c.Change, float64(i)))
 		}
 		c.put(font, bar+24*pixel, y, only)
 	}

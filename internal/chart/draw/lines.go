@@ -21,15 +21,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	facet := p != whole
 	groups, names := chart.GroupsOf(p.Series)
 	styles := chart.Styles(groups, names)
-	pn.values = func(add func(float64)) {
-		for _, series := range whole.Series {
-			for _, line := range series.Lines {
-				for _, point := range line.Points {
-					add(point.Value)
-				}
-			}
-		}
-	}
+	pn.values = func(add func(float64)) { addLines(whole.Series, add) }
 	if !p.Type.Chart.Rate {
 		pn.across = p.LineLimits()
 	}
@@ -44,26 +36,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		if pn.what.Breaches {
 			pn.drawBreaches(p.Series)
 		}
-		width := (pn.x.high - pn.x.low) / float64(max(c.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
-		order := make([]int, len(p.Series)) // the highest first, so that it hides no other
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Series[b].Max(), p.Series[a].Max()) })
-		for _, areas := range []bool{true, false} { // lines are in front of areas
-			for _, i := range order {
-				for n, line := range p.Series[i].Lines {
-					if st := c.styled(styles[i][n]); st.area == areas {
-						pn.drawLine(st, chart.Runs(line.Points, width))
-					}
-				}
-			}
-		}
-		var all []chart.Line
-		for _, series := range p.Series {
-			all = append(all, series.Lines...)
-		}
-		pn.drawCut(all)
+		pn.drawLines(styles)
 		marked := len(pn.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
 		if marked {
 			pn.drawNumbers(p.Has)
@@ -75,10 +48,50 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
+// addLines calls add with the values of all lines.
+func addLines(series []chart.Series, add func(float64)) {
+	for _, s := range series {
+		for _, line := range s.Lines {
+			for _, point := range line.Points {
+				add(point.Value)
+			}
+		}
+	}
+}
+
+// drawLines draws the lines of all series, in front of their areas. The highest series comes first,
+// so that it hides no other.
+func (pn *panel) drawLines(styles [][]chart.Style) {
+	width := (pn.x.high - pn.x.low) / float64(max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
+	order := make([]int, len(pn.Series))
+	for i := range order {
+		order[i] = i
+	}
+	byMax := func(a, b int) int { return cmp.Compare(pn.Series[b].Max(), pn.Series[a].Max()) }
+	slices.SortStableFunc(order, byMax)
+	for _, areas := range []bool{true, false} {
+		for _, i := range order {
+			for n, line := range pn.Series[i].Lines {
+				if st := pn.styled(styles[i][n]); st.area == areas {
+					pn.drawLine(st, chart.Runs(line.Points, width))
+				}
+			}
+		}
+	}
+	var all []chart.Line
+	for _, series := range pn.Series {
+		all = append(all, series.Lines...)
+	}
+	pn.drawCut(all)
+}
+
 // lineEndings returns the labels for the right ends of the lines, if they are few. Lines that end
 // together and coincide have one label.
 func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (endings []ending) {
-	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MostTogether || len(series) == 1 && len(series[0].Lines) == 1 && series[0].Label == "" {
+	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MostTogether {
+		return nil
+	}
+	if len(series) == 1 && len(series[0].Lines) == 1 && series[0].Label == "" {
 		return nil
 	}
 	for i, s := range series {
@@ -129,7 +142,8 @@ func (c *pen) linesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 // entries returns an entry for each label of series, and one for each measure if there are several.
 func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (entries []entry) {
 	for i, label := range labels {
-		entries = append(entries, entry{label: label, style: c.styled(styles[i][0]), plain: len(labels) == 1 && len(names) > 1})
+		plain := len(labels) == 1 && len(names) > 1
+		entries = append(entries, entry{label: label, style: c.styled(styles[i][0]), plain: plain})
 	}
 	for n, name := range names {
 		if len(names) == 1 {

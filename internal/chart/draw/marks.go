@@ -117,7 +117,11 @@ func (pn *panel) drawBreaches(series []chart.Series) {
 	f := pn.frame
 	for _, span := range chart.Breaches(series, pn.Limits) {
 		from, to := pn.X(span.Start), max(pn.X(span.End), pn.X(span.Start)+pixel)
-		pn.plate(vg.Rectangle{Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y}, Max: vg.Point{X: min(to, f.Max.X), Y: f.Max.Y}}, pale(pn.Limit, 0.14))
+		time := vg.Rectangle{
+			Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y},
+			Max: vg.Point{X: min(to, f.Max.X), Y: f.Max.Y},
+		}
+		pn.plate(time, pale(pn.Limit, 0.14))
 	}
 }
 

@@ -331,7 +331,8 @@ func (pn *panel) drawAxes() {
 		title.Rotation = math.Pi / 2
 		title.XAlign = text.XCenter
 		title.YAlign = text.YTop
-		pn.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, pn.outer.Max.Y-pn.outer.Min.Y-pn.bottom/2))
+		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.bottom/2
+		pn.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, height))
 		title.Rotation = 0
 	}
 	if pn.inner {
@@ -443,7 +444,12 @@ func (pn *panel) drawEndings() {
 	}
 	for i, e := range pn.endings {
 		x, from := f.Max.X, pn.inside(e.value)
-		pn.stroke(e.style, 1.3*pixel, vg.Point{X: x, Y: from}, vg.Point{X: x + 6*pixel, Y: from}, vg.Point{X: x + leader - 8*pixel, Y: places[i]}, vg.Point{X: x + leader - 2*pixel, Y: places[i]})
+		pn.stroke(e.style, 1.3*pixel,
+			vg.Point{X: x, Y: from},
+			vg.Point{X: x + 6*pixel, Y: from},
+			vg.Point{X: x + leader - 8*pixel, Y: places[i]},
+			vg.Point{X: x + leader - 2*pixel, Y: places[i]},
+		)
 		pn.put(font, x+leader+2*pixel, places[i], e.label)
 	}
 }

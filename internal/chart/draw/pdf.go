@@ -153,5 +153,6 @@ func (c *pdfCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
 	name, options := fmt.Sprint(bounds.Dx()), fpdf.ImageOptions{ImageType: "png"}
 	c.doc.RegisterImageOptionsReader(name, options, &file)
 	size := rect.Size()
-	c.doc.ImageOptions(name, rect.Min.X.Points(), (c.height - rect.Max.Y).Points(), size.X.Points(), size.Y.Points(), false, options, 0, "")
+	x, y := rect.Min.X.Points(), (c.height - rect.Max.Y).Points()
+	c.doc.ImageOptions(name, x, y, size.X.Points(), size.Y.Points(), false, options, 0, "")
 }

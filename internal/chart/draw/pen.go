@@ -150,7 +150,8 @@ func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
 // sample draws how a line looks, from x on at the height y.
 func (c *pen) sample(st style, x, y vg.Length) {
 	if st.area {
-		c.plate(vg.Rectangle{Min: vg.Point{X: x, Y: y - 5*pixel}, Max: vg.Point{X: x + swatch, Y: y + 4*pixel}}, pale(st.colour, areaShare))
+		area := vg.Rectangle{Min: vg.Point{X: x, Y: y - 5*pixel}, Max: vg.Point{X: x + swatch, Y: y + 4*pixel}}
+		c.plate(area, pale(st.colour, areaShare))
 		y += 4 * pixel
 	}
 	c.stroke(st, 2*pixel, vg.Point{X: x, Y: y}, vg.Point{X: x + swatch, Y: y})

@@ -71,7 +71,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 			parts = parts[:min(tags, chart.MostTogether)]
 		}
 		if tags > chart.MostTogether {
-			notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.", tags, chart.MostTogether))
+			notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.",
+				tags, chart.MostTogether))
 		}
 	}
 	if len(notes) > mostNotes {

@@ -22,7 +22,8 @@ import (
 // WritePNG writes a picture as PNG.
 func WritePNG(w io.Writer, p *chart.Picture) error {
 	width, height := size(p)
-	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), vgimg.UseBackgroundColor(p.Colours().Background))}
+	background := vgimg.UseBackgroundColor(p.Colours().Background)
+	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), background)}
 	paint(p, draw.New(canvas), spelledOut, false)
 	// At the best speed, files are a tenth larger and take half the time.
 	var file bytes.Buffer

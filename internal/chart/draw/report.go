@@ -82,7 +82,8 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 		columns = append(columns, column{heading: texts[0], texts: texts[1:], left: n < 2})
 	}
 	if len(columns) > 0 {
-		columns = c.fitting(columns, noteSize, area.Size().X, area.Size().X, "min", "period", "p99.999", "p90", "count", "p99.99")
+		least := []string{"min", "period", "p99.999", "p90", "count", "p99.99"}
+		columns = c.fitting(columns, noteSize, area.Size().X, area.Size().X, least...)
 		area.Max.Y -= c.table(area, noteSize, columns) + apart
 	}
 	bottom := area
@@ -109,7 +110,8 @@ func (pn *panel) drawLevels() {
 			continue
 		}
 		at := pn.X(axis.Nines(level))
-		shown, _ := chart.Highest(pn.Summary, func(s *chart.Summary) float64 { return s.Max }, chart.MostTogether) // which have a curve
+		highest := func(s *chart.Summary) float64 { return s.Max }
+		shown, _ := chart.Highest(pn.Summary, highest, chart.MostTogether) // which have a curve
 		for _, s := range shown {
 			if !s.Knows(level) {
 				continue
@@ -272,7 +274,15 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	font := c.font(labelSize)
 	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
-	columns := []column{{}, {heading: "at"}, {heading: "peak at"}, {heading: "for"}, {heading: "peak"}, {heading: "values"}, {heading: "of", left: true}}
+	columns := []column{
+		{},
+		{heading: "at"},
+		{heading: "peak at"},
+		{heading: "for"},
+		{heading: "peak"},
+		{heading: "values"},
+		{heading: "of", left: true},
+	}
 	for _, m := range all {
 		for i, str := range []string{fmt.Sprint(m.Number), m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
 			columns[i].texts = append(columns[i].texts, str)

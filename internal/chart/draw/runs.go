@@ -72,7 +72,8 @@ func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 func (pn *panel) drawDots(st style, line chart.Line) {
 	const joined, beside, many = 0.6, 0.25, 0.5 // opacities
 	const usual, least = 3.5 * pixel, 1.5 * pixel
-	colour, width, dots := pale(st.colour, joined), 1.6*pixel, pale(st.colour, 1)
+	colour, dots := pale(st.colour, joined), pale(st.colour, 1)
+	width := 1.6 * pixel
 	radius := max(min(0.4*(pn.frame.Max.X-pn.frame.Min.X)/vg.Length(max(len(line.Points), 1)), usual), least)
 	if line.Levels != nil {
 		colour, width = pale(st.colour, beside), pixel
@@ -93,7 +94,8 @@ func (pn *panel) drawDots(st style, line chart.Line) {
 	}
 	var steps []vg.Point
 	for _, l := range line.Levels {
-		steps = append(steps, vg.Point{X: pn.X(l.Start), Y: pn.inside(l.Value)}, vg.Point{X: pn.X(l.End), Y: pn.inside(l.Value)})
+		height := pn.inside(l.Value)
+		steps = append(steps, vg.Point{X: pn.X(l.Start), Y: height}, vg.Point{X: pn.X(l.End), Y: height})
 	}
 	pn.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
 }
@@ -110,15 +112,18 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 		half := font.Width(name) / 2
 		at := vg.Point{X: pn.X(s.Lines[0].Points[i].Start), Y: pn.inside(highest) + 6*pixel}
 		at.X = min(max(at.X, pn.frame.Min.X+half), pn.frame.Max.X-half)
-		own := vg.Rectangle{Min: vg.Point{X: at.X - half - 2*pixel, Y: at.Y}, Max: vg.Point{X: at.X + half + 2*pixel, Y: at.Y + noteSize}}
+		box := vg.Rectangle{
+			Min: vg.Point{X: at.X - half - 2*pixel, Y: at.Y},
+			Max: vg.Point{X: at.X + half + 2*pixel, Y: at.Y + noteSize},
+		}
 		overlaps := func(r vg.Rectangle) bool {
-			return own.Min.X < r.Max.X && r.Min.X < own.Max.X && own.Min.Y < r.Max.Y && r.Min.Y < own.Max.Y
+			return box.Min.X < r.Max.X && r.Min.X < box.Max.X && box.Min.Y < r.Max.Y && r.Min.Y < box.Max.Y
 		}
 		if name == "" || slices.ContainsFunc(taken, overlaps) {
 			continue
 		}
 		pn.put(font, at.X, at.Y, name)
-		taken = append(taken, own)
+		taken = append(taken, box)
 	}
 	return taken
 }

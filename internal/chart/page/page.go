@@ -175,7 +175,13 @@ func Write(w io.Writer, d *Data) error {
 // write fills the page in. Data writes its data.
 func write(w io.Writer, title, policy, style, viewer, script string, data func() error) error {
 	before, after, _ := strings.Cut(file("page.html"), "{{data}}")
-	fill := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", policy, "{{style}}", style, "{{viewer}}", viewer, "{{script}}", script)
+	fill := strings.NewReplacer(
+		"{{title}}", html.EscapeString(title),
+		"{{policy}}", policy,
+		"{{style}}", style,
+		"{{viewer}}", viewer,
+		"{{script}}", script,
+	)
 	_, err := fill.WriteString(w, before)
 	if err == nil {
 		err = data()
@@ -197,7 +203,8 @@ func style() string  { return "\n" + file("page.css") }
 // Policy returns the Content-Security-Policy of a page: it may run its own script, and a live page
 // may connect to where it came from.
 func Policy(live bool) string {
-	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src " + hashOf(style()) + "; script-src " + hashOf(script())
+	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; " +
+		"style-src " + hashOf(style()) + "; script-src " + hashOf(script())
 	if live {
 		policy += "; connect-src 'self'"
 	}

@@ -89,7 +89,8 @@ func (r *Rows) LayoutOf(series int, layout histogram.Layout, unit float64) {
 func (r *Rows) Window(series int, w *chart.Window, counts []byte) {
 	r.begin(windowRow, series)
 	r.time(w.Start)
-	r.uvarints(uint64(max(w.Start-w.Begin, 0)), uint64(max(w.Length(), 0)), uint64(w.Intervals), uint64(w.Count), uint64(w.Source))
+	r.uvarints(uint64(max(w.Start-w.Begin, 0)), uint64(max(w.Length(), 0)))
+	r.uvarints(uint64(w.Intervals), uint64(w.Count), uint64(w.Source))
 	r.floats(w.Min, w.Max, w.Sum)
 	r.uvarints(uint64(len(counts)))
 	r.bytes = append(r.bytes, counts...)

@@ -36,11 +36,14 @@ func (v *Viewer) Write(w io.Writer) error {
 	text := func(text string) string { return strings.ReplaceAll(text, "</script", `<\/script`) }
 	script := "\n" + joined(shownLater) + plain(viewerFile("viewer.js"))
 	style := style() + viewerFile("viewer.css")
-	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'; img-src data:; worker-src blob:; style-src " + hashOf(style) +
+	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'; " +
+		"img-src data:; worker-src blob:; style-src " + hashOf(style) +
 		"; script-src 'wasm-unsafe-eval' " + hashOf(script)
-	blocks := block("licences", "text/plain", text("\n"+v.Licences)) + block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("worker.js")))) +
+	blocks := block("licences", "text/plain", text("\n"+v.Licences)) +
+		block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("worker.js")))) +
 		block("wasm", "text/plain", base64.StdEncoding.EncodeToString(v.Code))
-	return write(w, "hdrkit", policy, style, strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version)), script, func() error {
+	viewer := strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version))
+	return write(w, "hdrkit", policy, style, viewer, script, func() error {
 		_, err := io.WriteString(w, blocks)
 		return err
 	})

@@ -27,7 +27,8 @@ func (o *Options) compareReport() bool { return o.Compare && o.Type == chart.Rep
 func (r *reading) readSides(s *scan.Scan) error {
 	sides := []*scan.Scan{r.sides.Before, r.sides.After}
 	labels := []string{"before", "after"}
-	if one, other := r.labelOf(sides[0]), r.labelOf(sides[1]); len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1 && one != other {
+	single := len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1
+	if one, other := r.labelOf(sides[0]), r.labelOf(sides[1]); single && one != other {
 		labels = []string{one, other}
 	}
 	for n, side := range sides {
@@ -154,7 +155,8 @@ func (d *dressing) compare() {
 		}
 	}
 	if len(pairs) > mostCompared {
-		p.Notes = append(p.Notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have figures.", len(pairs), mostCompared))
+		p.Notes = append(p.Notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have figures.",
+			len(pairs), mostCompared))
 		slices.SortStableFunc(pairs, func(a, b output.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}

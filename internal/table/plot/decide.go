@@ -58,7 +58,8 @@ func (o *Options) newDecision(std *message.Streams, s *scan.Scan) (*decision, er
 // decide looks at the inputs of a scan, and separates logs and percentile distributions.
 func (d *decision) decide(s *scan.Scan) (some, distributions []scan.Input, err error) {
 	if d.Compare && d.Type == chart.Heatmap && !d.Page && len(s.Inputs) != 2 {
-		return nil, nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; -by input draws a map for each, and -type report takes several runs a side", len(s.Inputs))
+		return nil, nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+
+			"-by input draws a map for each, and -type report takes several runs a side", len(s.Inputs))
 	}
 	d.headers = d.units.Logs(s.Memory)
 	some, distributions, err = sortInputs(s.Inputs, d.headers)
@@ -66,7 +67,8 @@ func (d *decision) decide(s *scan.Scan) (some, distributions []scan.Input, err e
 		return nil, nil, err
 	}
 	if len(distributions) > 0 && d.Type.Chart.Marks != chart.Curves {
-		return nil, nil, message.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", distributions[0].Name)
+		return nil, nil, message.Usagef("%s is a percentile distribution, which knows of no time: "+
+			"-type percentiles draws it", distributions[0].Name)
 	}
 	if len(distributions) > 0 {
 		if option := d.needsLogs(len(some) > 0); option != "" {
@@ -205,7 +207,8 @@ func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 		return err
 	}
 	d.tags = found.tags
-	if several := found.tags > 1 && !d.by.AddsTags() || o.Compare && len(logs) > 1; several && d.plan.paged && o.Percentiles == nil {
+	several := found.tags > 1 && !d.by.AddsTags() || o.Compare && len(logs) > 1
+	if several && d.plan.paged && o.Percentiles == nil {
 		k.Measures = chart.LimitedMeasures(k.Measures, d.look.Limits) // others would be dropped
 	}
 	window, wide := o.Aggregate, int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints)*1000)

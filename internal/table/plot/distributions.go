@@ -80,7 +80,8 @@ func (r *reading) addDistribution(d *distribution) {
 
 // assume says once for an input that its values are taken to be in a unit, which nothing states.
 func (r *reading) assume(input string, in unit.Unit) {
-	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", message.Printable(filepath.Base(input)), in)
+	name := message.Printable(filepath.Base(input))
+	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", name, in)
 	if slices.Contains(r.notes, note+".") {
 		return
 	}

@@ -205,7 +205,8 @@ func (d *dressing) nameBands() {
 		return
 	}
 	paler := fmt.Sprintf("It is paler where fewer than %d values lie above it", chart.FewAbove)
-	note := fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. %s, and ends where too few are left.", confidenceLevel, paler)
+	note := fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. "+
+		"%s, and ends where too few are left.", confidenceLevel, paler)
 	if d.sides.Runs {
 		note = "The pale band reaches from the lowest to the highest run. " + paler + "."
 	}
@@ -222,7 +223,8 @@ func (d *dressing) changes() (notes []string) {
 	var pairs []output.Pair
 	for n, after := range d.rows {
 		for _, before := range d.rows[:n] {
-			if before.Group != d.rows[0].Group || before.Group == after.Group || before.Tag() != after.Tag() || !before.believed() || !after.believed() {
+			same := before.Group == d.rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
+			if !same || !before.believed() || !after.believed() {
 				continue
 			}
 			pair := output.Pair{Before: before.sum, After: after.sum, Change: output.NewChange(before.sum, after.sum)}

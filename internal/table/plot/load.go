@@ -31,7 +31,8 @@ func (o *Options) checkRuns(inputs int, by *tags.By) error {
 	case o.Type == chart.Trend:
 		return nil
 	case inputs == 1 && o.eachRun(by):
-		return message.Usagef("-type load draws a point for each run, and there is one input: give several, or -agg 10s for windows of one whose rate was raised")
+		return message.Usagef("-type load draws a point for each run, and there is one input: " +
+			"give several, or -agg 10s for windows of one whose rate was raised")
 	}
 	return nil
 }
@@ -64,7 +65,8 @@ func loadOfWindows(series []chart.Series) []chart.Series {
 			for i := range points {
 				points[i].Start, points[i].End = rates[i].Value, rates[i].Value
 			}
-			s.Lines[l].Points = slices.DeleteFunc(points, func(p chart.Point) bool { return math.IsNaN(p.Value) || !(p.Start > 0) })
+			empty := func(p chart.Point) bool { return math.IsNaN(p.Value) || !(p.Start > 0) }
+			s.Lines[l].Points = slices.DeleteFunc(points, empty)
 		}
 		s.Names = make([]string, len(s.Lines[0].Points))
 	}

@@ -89,7 +89,13 @@ func (o *Options) needsLogs(logs bool) string {
 	for _, given := range []struct {
 		option string
 		is     bool
-	}{{"co", o.Expected > 0}, {"s", !logs && o.From != ""}, {"e", !logs && o.To != ""}, {"incT", !logs && o.Include != nil}, {"excT", !logs && o.Exclude != nil}} {
+	}{
+		{"co", o.Expected > 0},
+		{"s", !logs && o.From != ""},
+		{"e", !logs && o.To != ""},
+		{"incT", !logs && o.Include != nil},
+		{"excT", !logs && o.Exclude != nil},
+	} {
 		if given.is {
 			return given.option
 		}
@@ -114,7 +120,8 @@ func ParseLimits(text string) (limits []gate.Limit, err error) {
 		}
 		l := parsed[0]
 		if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
-			return nil, message.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms", text)
+			return nil, message.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, "+
+				"such as 20 or 99<=5ms", text)
 		}
 		limits = append(limits, l)
 	}

@@ -161,10 +161,10 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 }
 
 // addUp adds up logs, or the runs of a side each by itself. Start is when the first log starts.
-func (r *reading) addUp(one *scan.Scan, o summary.Options, label string) (result *summary.Result, start float64, err error) {
-	start = math.Inf(1)
+func (r *reading) addUp(one *scan.Scan, o summary.Options, label string) (*summary.Result, float64, error) {
+	start := math.Inf(1)
 	if r.sides.Runs {
-		result, err = r.readRuns(one, label, &start)
+		result, err := r.readRuns(one, label, &start)
 		return result, start, err
 	}
 	if r.EachRun {
@@ -172,14 +172,15 @@ func (r *reading) addUp(one *scan.Scan, o summary.Options, label string) (result
 			return nil, start, err
 		}
 	}
-	result, err = r.collect(one, o, label, &start)
+	result, err := r.collect(one, o, label, &start)
 	return result, start, err
 }
 
 // collectorError returns the error of the collector, which the reading did not end for.
 func (r *reading) collectorError() error {
 	if errors.Is(r.failed, collect.ErrPoints) {
-		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: -agg with a longer time makes fewer",
+		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: "+
+			"-agg with a longer time makes fewer",
 			axis.Length(r.Aggregate), chart.Counted(collect.MostPoints-1, "window"))
 	}
 	return r.failed
@@ -359,8 +360,12 @@ const mostShifts = 4
 // markShift marks where the level of a percentile of a series shifts for good.
 func (r *reading) markShift(label string, shift *output.Shift, ratio float64) {
 	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(v/ratio), 'f', -1, 64) }
-	text := fmt.Sprintf("%s p%v %s -> %s %s", label, shift.Percentile, value(shift.Before), value(shift.After), r.look.Unit)
-	r.shifts = append(r.shifts, Mark{scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch}, strings.TrimSpace(text)})
+	text := fmt.Sprintf("%s p%v %s -> %s %s",
+		label, shift.Percentile, value(shift.Before), value(shift.After), r.look.Unit)
+	r.shifts = append(r.shifts, Mark{
+		When: scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch},
+		Text: strings.TrimSpace(text),
+	})
 }
 
 // confidenceLevel is the confidence of bands in percent.

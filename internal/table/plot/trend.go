@@ -20,7 +20,8 @@ func (d *decision) trend(s *scan.Scan) (*chart.Picture, error) {
 	for _, level := range d.levels() {
 		figures = append(figures, chart.AtPercentile(level).Figure)
 	}
-	t, scale, err := trend.Collect(d.std, s, d.units, trend.Options{Options: &d.Options.Options, Figures: figures, Readable: true})
+	o := trend.Options{Options: &d.Options.Options, Figures: figures, Readable: true}
+	t, scale, err := trend.Collect(d.std, s, d.units, o)
 	if err != nil {
 		return nil, err
 	}

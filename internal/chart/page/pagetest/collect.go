@@ -20,9 +20,11 @@ import (
 	"hdrkit/output"
 )
 
-// Collect returns the picture of intervals made by step, which returns an interval's series and its
-// values.
-func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int, step func(i int) (label string, start, length float64, values []int64)) *chart.Picture {
+// A Step makes an interval: its series, its time in seconds, and its values.
+type Step func(i int) (label string, start, length float64, values []int64)
+
+// Collect returns the picture of intervals made by step.
+func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int, step Step) *chart.Picture {
 	t.Helper()
 	if c.Ratio == 0 {
 		c.Ratio = 1
@@ -73,9 +75,14 @@ func tagOf(label string) []byte {
 
 // Gather lets c gather logs, whose tags are labels. With little memory, batches are small.
 func Gather(c *collect.Collector, logs ...[]byte) error {
-	s := &scan.Scan{Workers: 2, Memory: ledger.New(8 << 20), Report: func(err *hdrlog.SyntaxError, malformed bool) error { return nil }}
+	s := &scan.Scan{
+		Workers: 2,
+		Memory:  ledger.New(8 << 20),
+		Report:  func(err *hdrlog.SyntaxError, malformed bool) error { return nil },
+	}
 	for n, log := range logs {
-		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
+		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }
+		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: open})
 	}
 	var interval collect.Interval
 	p := c.Flow(func(r *flow.Result, w *flow.Window) error {
@@ -105,7 +112,12 @@ func Measure(c *collect.Collector, start, length float64, h *histogram.Histogram
 	case *flow.Wide:
 		figures = f.Figures
 	}
-	r := &flow.Result{First: start, Stats: output.FiguresOf(h, append(figures, output.Figure{Name: output.Mean}), output.Stats{}), Visit: scan.Visit{Interval: i}}
+	figures = append(figures, output.Figure{Name: output.Mean})
+	r := &flow.Result{
+		First: start,
+		Stats: output.FiguresOf(h, figures, output.Stats{}),
+		Visit: scan.Visit{Interval: i},
+	}
 	if err := r.Coarse.AddCoarse(i.StartMillis(), i.EndMillis(), h, 2); err != nil {
 		panic(err)
 	}
