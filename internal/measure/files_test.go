@@ -92,7 +92,11 @@ func TestFilesInAnyOrder(t *testing.T) {
 	orders = append(orders, strings.Join(late, ""))
 	want := ""
 	for n, text := range orders {
-		for _, room := range []*Room{NewRoom(nil), {left: 10_000}, nil} {
+		rooms := []*Room{NewRoom(nil), {left: 10_000}, nil}
+		if n > 1 {
+			rooms = rooms[:1] // the others differ no more
+		}
+		for _, room := range rooms {
 			opened := 0
 			f := filesOf(&opened, text)
 			f.Room = room
@@ -192,17 +196,17 @@ func TestSlowInPipe(t *testing.T) {
 func TestFilesInMemory(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(jtlHeader)
-	for n := range 60_000 {
+	for n := range 20_000 {
 		fmt.Fprintf(&text, "%d,%d,%d,true\n", 1_700_000_000_000+n/2%1000*1000, n%1000, n%31)
 	}
 	opened := 0
 	f := filesOf(&opened, text.String())
-	f.Memory = ledger.New(4 << 20)
+	f.Memory = ledger.New(1 << 20)
 	log, err := f.Log()
 	if err == nil {
 		_, err = io.ReadAll(log)
 	}
-	if err == nil || !strings.Contains(err.Error(), "sort the rows by time, or raise -memory, which is 4 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "sort the rows by time, or raise -memory, which is 1 MiB") {
 		t.Error(err)
 	}
 }
