@@ -69,11 +69,11 @@ func loadOrder(points []Point) (order []int) {
 	return append(order, back...)
 }
 
-func arranged[T any](all []T, order []int) (own []T) {
+func arranged[T any](all []T, order []int) (ordered []T) {
 	for _, i := range order {
-		own = append(own, all[i])
+		ordered = append(ordered, all[i])
 	}
-	return own
+	return ordered
 }
 
 // rises reports whether rates rise up to the highest one, which is not the first.

@@ -150,12 +150,12 @@ func Styles(groups, lines []string) (all [][]Style) {
 	}
 	grouped := len(first) > 1 && len(first) < len(groups)
 	for i, group := range groups {
-		own := make([]Style, max(len(lines), 1))
+		styles := make([]Style, max(len(lines), 1))
 		colour, dash := i, i+3*(i/colours)
 		if grouped {
 			colour, dash = first[group], members[group]
 		}
-		for n := range own {
+		for n := range styles {
 			style := Style{Colour: colour % colours, Dashes: dashes[dash%len(dashes)]}
 			if len(lines) > 1 {
 				look := LookOf(lines[n], lines)
@@ -169,10 +169,10 @@ func Styles(groups, lines []string) (all [][]Style) {
 					style.Dashes = dashes[(dash*len(lines)+n)%len(dashes)]
 				}
 			}
-			own[n] = style
+			styles[n] = style
 		}
 		members[group]++
-		all = append(all, own)
+		all = append(all, styles)
 	}
 	return all
 }

@@ -115,7 +115,7 @@ type Interval struct {
 	values  []float64    // by measure
 	of      *flow.Window // if it is a window of Aggregate
 	rough   *merge.Sum   // the counts for windows
-	own     merge.Sum
+	coarse  merge.Sum    // the counts of a window of merged intervals
 }
 
 // Window returns the interval as a window, whose counts are those of the interval until it is
@@ -194,11 +194,11 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 	into.stats.Moved = m.Recorded.Moved
 	into.rough = nil
 	if c.WindowBytes > 0 {
-		into.own.Reset()
-		if err := into.own.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
+		into.coarse.Reset()
+		if err := into.coarse.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
 			return err
 		}
-		into.rough = &into.own
+		into.rough = &into.coarse
 	}
 	c.measure(window{Window: chart.Window{
 		Start:     m.Window.Start,
@@ -554,8 +554,8 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 			return nil, err
 		}
 	}
-	own := *looks
-	p := &own
+	picture := *looks
+	p := &picture
 	p.Origin, p.Digits = origin, windowDigits
 	p.Total.Lines = c.total.linesFrom(origin)
 	p.Aggregate, p.WindowMillis = c.Aggregate, c.width

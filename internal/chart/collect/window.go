@@ -92,10 +92,10 @@ func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
 			return err
 		}
 	}
-	own := *w
-	own.counts = new(merge.Sum)
-	err := cmp.Or(own.counts.Merge(counts), own.counts.Compact())
-	g.windows, g.bytes = append(g.windows, own), g.bytes+g.sizeOf(&own)
+	kept := *w
+	kept.counts = new(merge.Sum)
+	err := cmp.Or(kept.counts.Merge(counts), kept.counts.Compact())
+	g.windows, g.bytes = append(g.windows, kept), g.bytes+g.sizeOf(&kept)
 	return err
 }
 

@@ -78,9 +78,9 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 		case chart.Curves:
 			pn = c.curvesPanel(part.Picture, p, outer)
 		default:
-			own := *part.Picture
-			own.Total = chart.Series{}
-			pn = c.heatPanel(&own, p, nil, outer, &colours)
+			heat := *part.Picture
+			heat.Total = chart.Series{}
+			pn = c.heatPanel(&heat, p, nil, outer, &colours)
 		}
 		pn.untitled = true
 		panels = append(panels, pn)

@@ -288,8 +288,8 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 		return side + ": " + s.Group
 	}
 	for i, title := range []string{titled("before", &before[0]), titled("after", &after[0]), "after / before"} {
-		own := *p
-		own.Series, own.Total = [][]chart.Series{before, after, after}[i], chart.Series{}
+		part := *p
+		part.Series, part.Total = [][]chart.Series{before, after, after}[i], chart.Series{}
 		outer := area
 		outer.Max.X -= barWidth
 		outer.Max.Y -= area.Size().Y * vg.Length(i) / 3
@@ -300,7 +300,7 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 		} else {
 			outer.Min.Y += apart
 		}
-		pn := c.heatPanel(&own, p, from, outer, &colours)
+		pn := c.heatPanel(&part, p, from, outer, &colours)
 		pn.title = chart.Cut(title, within(c.font(labelSize), outer.Size().X))
 		pn.inner = i < 2
 		pn.endings = nil

@@ -46,10 +46,10 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 
 	outer.Max.Y = outer.Min.Y - 4*pixel
 	outer.Min.Y = area.Min.Y
-	own := *p
-	own.Marks = nil // which the panel above has
+	unmarked := *p
+	unmarked.Marks = nil // which the panel above has
 	var colours heatScale
-	heat := c.heatPanel(&own, &own, nil, outer, &colours)
+	heat := c.heatPanel(&unmarked, &unmarked, nil, outer, &colours)
 	drawBreached := heat.paint
 	heat.paint = func() {
 		drawBreached()
@@ -193,11 +193,11 @@ func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height
 		c.put(head, at, y, chart.Cut(col.heading, fits))
 		for n, str := range cells {
 			y -= size * lineSpace
-			own := font
+			cell := font
 			if col.failing != nil && col.failing[n] {
-				own.Color = c.Limit
+				cell.Color = c.Limit
 			}
-			c.put(own, at, y, str)
+			c.put(cell, at, y, str)
 		}
 		rows = max(rows, len(cells))
 		font.XAlign, head.XAlign = text.XLeft, text.XLeft

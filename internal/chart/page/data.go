@@ -23,7 +23,7 @@ const (
 // windows until they do.
 func New(p *chart.Picture) (*Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
-	own := *p
+	fitted := *p
 	width := max(p.WindowMillis, 1)
 	columns := chart.PageColumns
 	from, to, _ := p.TimeRange()
@@ -32,22 +32,35 @@ func New(p *chart.Picture) (*Data, error) {
 		if last {
 			most = 0
 		}
-		d := DataOf(&own, width, columns, math.MaxInt64, most)
+		d := DataOf(&fitted, width, columns, math.MaxInt64, most)
 		size := d.Rows.Size()
 		if size <= limit || last {
 			return d, nil
 		}
 		columns = max(columns/2, 50)
-		for before := countWindows(own.Series); countWindows(own.Series)*size > before*limit && float64(width) <= to-from; {
-			width, own.Series = chart.Wider(width), slices.Clone(own.Series)
-			for i := range own.Series {
-				s, err := &own.Series[i], error(nil)
-				if s.Windows, err = p.Widen(s.Windows, width, p.Origin); err != nil {
-					return nil, fmt.Errorf("%s: %w", chart.Named(s.Label), err)
-				}
+		before := countWindows(fitted.Series)
+		for countWindows(fitted.Series)*size > before*limit && float64(width) <= to-from {
+			width = chart.Wider(width)
+			series, err := widened(&fitted, width)
+			if err != nil {
+				return nil, err
 			}
+			fitted.Series = series
 		}
 	}
+}
+
+// widened returns the series of a picture with windows of a width.
+func widened(p *chart.Picture, width int64) ([]chart.Series, error) {
+	all := slices.Clone(p.Series)
+	for i := range all {
+		windows, err := p.Widen(all[i].Windows, width, p.Origin)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", chart.Named(all[i].Label), err)
+		}
+		all[i].Windows = windows
+	}
+	return all, nil
 }
 
 func countWindows(all []chart.Series) (n int) {
@@ -61,18 +74,18 @@ func countWindows(all []chart.Series) (n int) {
 // where those that are recent begin. Rows that take more than most bytes have only a size, unless
 // most is 0.
 func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
-	own := *p
-	own.Unit = axis.Spelled(p.Unit)
-	own.Marks = some(p.Marks)
-	own.Worst = some(p.Worst)
-	own.Summary = some(p.Summary)
-	own.Notes = some(p.Notes)
+	picture := *p
+	picture.Unit = axis.Spelled(p.Unit)
+	picture.Marks = some(p.Marks)
+	picture.Worst = some(p.Worst)
+	picture.Summary = some(p.Summary)
+	picture.Notes = some(p.Notes)
 	lines := chart.Timeline
 	if p.Type.Chart.Marks == chart.Lines {
 		lines = p.Type
 	}
 	out := &Data{
-		Picture: &own,
+		Picture: &picture,
 		Caption: p.Caption(),
 		Result:  p.Result(),
 		Charts: Charts{
@@ -151,30 +164,37 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 	out.Measures = append(out.Measures, lines...)
 	styles := chart.Styles(groups, lines)
 	for i, series := range all {
-		own := Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
+		one := Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
 		width := float64(out.To-out.From) / float64(columns)
-		if own.Rest {
+		if one.Rest {
 			width = float64(out.To-out.From) / float64(min(columns, restColumns))
 		}
 		for n, line := range series.Lines {
-			own.Colours, own.Dashes = append(own.Colours, styles[i][n].Colour), append(own.Dashes, styles[i][n].Dashes)
+			one.Colours = append(one.Colours, styles[i][n].Colour)
+			one.Dashes = append(one.Dashes, styles[i][n].Dashes)
 			old, late := chart.SplitAt(line.Points, recent)
-			end := math.Inf(-1)
-			for _, run := range append(chart.Runs(old, width), chart.Runs(late, 1)...) {
-				for j, point := range run {
-					out.Rows.Point(i, n, int64(point.Start), int64(point.End-point.Start), point.Value, j == 0 && point.Start > end)
-					end = math.Max(end, point.End)
-				}
-			}
+			addRuns(out.Rows, i, n, append(chart.Runs(old, width), chart.Runs(late, 1)...))
 		}
 		if len(series.Lines) == 0 {
 			st := styles[i][0]
-			own.Colours = []int{st.Colour}
-			own.Dashes = [][]float64{st.Dashes}
-			own.Curve = &series.Curve
+			one.Colours = []int{st.Colour}
+			one.Dashes = [][]float64{st.Dashes}
+			one.Curve = &series.Curve
 		}
-		out.Series = append(out.Series, own)
+		out.Series = append(out.Series, one)
 		addWindows(out.Rows, i, &series)
+	}
+}
+
+// addRuns adds the points of a line of the series at index.
+func addRuns(rows *Rows, index, measure int, runs [][]chart.Point) {
+	end := math.Inf(-1)
+	for _, run := range runs {
+		for j, point := range run {
+			gap := j == 0 && point.Start > end
+			rows.Point(index, measure, int64(point.Start), int64(point.End-point.Start), point.Value, gap)
+			end = math.Max(end, point.End)
+		}
 	}
 }
 

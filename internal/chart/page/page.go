@@ -153,9 +153,9 @@ func plain(module string) string {
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
 	const rows = `"rows":"`
-	own := *d
-	own.Rows = &Rows{out: new(deflated)} // there is no copy of the rows in memory
-	data, err := json.Marshal(&own)      // which escapes < and >, so that no text ends the script
+	rest := *d
+	rest.Rows = &Rows{out: new(deflated)} // there is no copy of the rows in memory
+	data, err := json.Marshal(&rest)      // which escapes < and >, so that no text ends the script
 	if err != nil {
 		return err
 	}
