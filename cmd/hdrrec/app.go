@@ -26,7 +26,7 @@ const examples = `examples:
    hdrrec access.log -tag method,status -of nginx.hdr     # nginx or Apache
    hdrrec table.csv -time 1 -value 2 -tag 3 -in ms -of table.hdr
    hdrrec requests.ndjson -value .request_time -in s -of requests.hdr
-   hdrrec -guess table.csv                 # the command line, for a script
+   hdrrec -guess results.jtl               # the command line, for a script
    hdrrec memtier.json | hdrsum -unit ms   # histograms in base64
    tail -F results.csv | hdrrec - | hdrlive -      # while it is written
 
