@@ -54,6 +54,7 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
+	o.UnitOf = o.unit.Given
 	o.Steady = summary.SkipWarmup
 	o.EachRun = true
 	o.Output = &o.of

@@ -34,6 +34,7 @@ func app() *cli.Command {
 // commandLine returns a command and the options that it fills.
 func commandLine() (*options, *cli.Command) {
 	o := new(options)
+	o.UnitOf = o.Units.Given
 	o.Steady = summary.SkipWarmup
 	o.Output = &o.of
 	c := &cli.Command{

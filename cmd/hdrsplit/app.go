@@ -41,6 +41,7 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
+	o.UnitOf = o.units.Given
 	o.Untagged = true // parts are the intervals of a log as they are
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrsplit"},

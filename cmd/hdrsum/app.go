@@ -33,6 +33,7 @@ line, 3 if malformed lines were skipped or intervals came too late for a row,
 
 func app() *cli.Command {
 	o := new(options)
+	o.UnitOf = o.unit.Given
 	o.Steady, o.Output = summary.SkipWarmup, &o.of
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrsum"},

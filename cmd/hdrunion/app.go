@@ -36,6 +36,7 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
+	o.UnitOf = o.units.Given
 	o.Output = &o.of
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrunion"},

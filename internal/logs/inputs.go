@@ -13,6 +13,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
@@ -243,7 +244,7 @@ func isLog(path string) bool {
 		return true
 	}
 	defer file.Close()
-	measured, _, begin, _ := measure.Look(file, path)
+	measured, _, begin, _ := measure.Look(file, path, unit.Unit{})
 	return measured != nil || measure.IsLog(begin)
 }
 

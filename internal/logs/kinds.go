@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 )
@@ -59,7 +60,7 @@ func KindOf(begin []byte) string {
 
 // lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
 // diagnostics know the inputs that are another kind of file: of these they print one message only.
-func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
+func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (unit.Unit, bool)) {
 	d.inputs += len(inputs)
 	room := measure.NewRoom(memory)
 	for n := range inputs {
@@ -68,6 +69,9 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger) {
 			name:        inputs[n].Name,
 			open:        inputs[n].Open,
 			once:        inputs[n].Once,
+		}
+		if given != nil {
+			m.in, _ = given(m.name)
 		}
 		m.files.Room = room
 		m.files.Open = m.readers
@@ -85,6 +89,7 @@ type measurements struct {
 	name   string
 	open   func() (io.ReadCloser, error)
 	once   bool
+	in     unit.Unit // that the user gives, unknown if there is none
 	files  measure.Files
 	opened sync.Once
 }
@@ -95,7 +100,7 @@ func (m *measurements) log() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	measured, rest, begin, why := measure.Look(file, m.name)
+	measured, rest, begin, why := measure.Look(file, m.name, m.in)
 	if measured == nil {
 		m.isKind(m.name, begin, why)
 		return readCloser{rest, file}, nil
@@ -120,7 +125,7 @@ func (m *measurements) readers() ([]*measure.Reader, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	measured, _, _, _ := measure.Look(file, m.name)
+	measured, _, _, _ := measure.Look(file, m.name, m.in)
 	if measured == nil {
 		file.Close()
 		return nil, nil, fmt.Errorf("%s: the file has changed", m.name)

@@ -17,6 +17,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -28,6 +29,9 @@ type Options struct {
 	Tags
 	Times
 	Run
+	// UnitOf, if it is set, returns the unit that the user gives the values of a log. Rows of
+	// measurements are read in it.
+	UnitOf func(log string) (unit.Unit, bool)
 	// Expected is between two values of a recorder that did not wait, in units of the log, 0 for no
 	// correction.
 	Expected float64
@@ -107,7 +111,7 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Others:    diagnostics.onlyOthers,
 		Expected:  o.Expected,
 	}
-	diagnostics.lookAt(inputs, s.Memory)
+	diagnostics.lookAt(inputs, s.Memory, o.UnitOf)
 	return s, o.Times.find(std, s)
 }
 
@@ -124,7 +128,7 @@ func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.
 		return nil, err
 	}
 	other.Seen = 0
-	diagnostics.lookAt(other.Inputs, other.Memory)
+	diagnostics.lookAt(other.Inputs, other.Memory, o.UnitOf)
 	return &other, o.Times.find(std, &other)
 }
 

@@ -300,6 +300,7 @@ type Reader struct {
 	most     int // bytes of a record
 	format   *Format
 	given    Options
+	told     unit.Unit // of values, see [Look]
 	setup    setup
 	fields   fields
 	payloads payloads // instead of fields

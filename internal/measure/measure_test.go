@@ -480,7 +480,7 @@ func TestLogs(t *testing.T) {
 // looksLikeLog checks that Look takes a text for a log and changes nothing.
 func looksLikeLog(t *testing.T, name string, text []byte) {
 	t.Helper()
-	measured, rest, _, _ := Look(bytes.NewReader(text), name)
+	measured, rest, _, _ := Look(bytes.NewReader(text), name, unit.Unit{})
 	if measured != nil {
 		t.Fatalf("%s is read as %s: %.200q", name, measured.Takes(), text)
 	}
@@ -497,7 +497,7 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text))} {
-			measured, _, _, why := Look(file, s.file)
+			measured, _, _, why := Look(file, s.file, unit.Unit{})
 			if needs := s.options.Pattern != "" || s.options.Unit != (unit.Unit{}); needs != (measured == nil) || !needs && why != nil {
 				t.Errorf("%s: %v", s.file, why)
 			} else if !needs && measured.Format() != s.format {

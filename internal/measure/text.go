@@ -14,9 +14,11 @@ import (
 // a reader of them. Otherwise it returns the file from its beginning, how its text begins, and an
 // error if options of hdrrec could mend that. The error is [ErrNoInterval] if nothing could.
 //
+// If the user gives the unit of values, rows are read in it.
+//
 // A log is never taken for a table: a table needs a header with usual names, or is of a format that
 // no log looks like. JSON needs a histogram in its first megabyte.
-func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []byte, err error) {
+func Look(file io.Reader, name string, in unit.Unit) (reader *Reader, rest io.Reader, begin []byte, err error) {
 	var text bytes.Buffer // what was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)
@@ -30,7 +32,8 @@ func Look(file io.Reader, name string) (reader *Reader, rest io.Reader, begin []
 	}
 	if unknown == nil {
 		reader = newReader(hdrlog.NewTextReader(rest), name)
-		if err = reader.open(f, h, Options{}); err == nil {
+		reader.told = in
+		if err = reader.open(f, h, Options{Unit: in}); err == nil {
 			return reader, nil, b.text, nil
 		}
 	}
@@ -95,6 +98,9 @@ func (r *Reader) header(log *hdrlog.Writer, atEnd bool) error {
 		at = "end"
 	}
 	text := fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", r.Format(), at)
+	if r.told != (unit.Unit{}) {
+		text += "\n" + unit.RowsComment(r.told)
+	}
 	if u := r.Unit(); u != (unit.Unit{}) {
 		text += "\n" + u.Comment()
 	}

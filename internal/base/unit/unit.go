@@ -163,6 +163,12 @@ func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
 		l.says(Unit{}, "", nil)
 		l.any = !l.given
 	}
+	if bytes.HasPrefix(text, []byte("#"+rowsComment)) {
+		l := f.log(name)
+		l.given = false
+		l.unit = Unit{}
+		return Unit{}, false
+	}
 	unitName, program := hdrlog.UnitBy(text)
 	u, ok := Parse(unitName)
 	if !ok {
@@ -190,6 +196,13 @@ func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
 	}
 	return u, l.used && before != u
 }
+
+// rowsComment begins the comment of a log of rows whose unit the user gives.
+const rowsComment = "[Rows with values in "
+
+// RowsComment returns the comment of a log that was made of rows in a unit which the user gives.
+// The log states another one: that of its own values.
+func RowsComment(u Unit) string { return rowsComment + u.name + "]" }
 
 // A ClashError says that values do not add up, since their units differ.
 type ClashError struct {
@@ -522,10 +535,7 @@ type Scale struct {
 
 // Scale returns how to print the values of a log whose unit is found, or unknown.
 func (o *Options) Scale(found Unit) Scale {
-	in := found
-	if o.In != (Unit{}) && (len(o.Of) == 0 || found == Unit{}) {
-		in = o.In
-	}
+	in := cmp.Or(found, o.In)
 	to, isTime := Parse(o.Unit)
 	switch {
 	case o.Ratio != 0:

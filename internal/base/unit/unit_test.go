@@ -195,7 +195,8 @@ func TestScale(t *testing.T) {
 		{"known", Options{}, Microsecond, 1, "us", 1e3, false},
 		{"converted", Options{Unit: "ms"}, Microsecond, 1e3, "ms", 1e3, false},
 		{"to a smaller unit", Options{Unit: "ns"}, Microsecond, 1e-3, "ns", 1e3, false},
-		{"-in wins", Options{Unit: "ms", In: Nanosecond}, Microsecond, 1e6, "ms", 1, false},
+		{"-in, which is found of all logs but those of rows", Options{Unit: "ms", In: Nanosecond}, Microsecond, 1e3, "ms", 1e3, false},
+		{"-in, and no log", Options{Unit: "ms", In: Microsecond}, Unit{}, 1e3, "ms", 1e3, false},
 		{"assumed", Options{Unit: "us"}, Unit{}, 1e3, "us", 1, true},
 		{"-ovr is raw", Options{Unit: "ms", Ratio: 5}, Microsecond, 5, "ms", 1e3, false},
 		{"-ovr and -unit say what the log has", Options{Unit: "ms", Ratio: 1e6}, Unit{}, 1e6, "ms", 1, false},
@@ -298,5 +299,17 @@ func TestFindAgain(t *testing.T) {
 				t.Fatalf("seed %d: %v, %v; want %v, %v", seed, got, err, want, wantErr)
 			}
 		}
+	}
+}
+
+// TestRowsComment: the unit that the user gives rows is not that of the log which was made of them.
+func TestRowsComment(t *testing.T) {
+	o := Options{In: Millisecond}
+	f := Finder{Given: o.Given}
+	f.Comment("rows", []byte("#"+RowsComment(Millisecond)))
+	f.Comment("rows", []byte("#UNITS:NANOSECONDS"))
+	f.Comment("log", []byte("#UNITS:NANOSECONDS"))
+	if f.OfLog("rows") != Nanosecond || f.OfLog("log") != Millisecond {
+		t.Errorf("%v %v", f.OfLog("rows"), f.OfLog("log"))
 	}
 }
