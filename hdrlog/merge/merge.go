@@ -37,6 +37,20 @@
 // Integer and double histograms do not add up. Neither do double histograms whose values lie too
 // far apart for one sum, nor counts that exceed an int64. Each is a [SumError].
 //
+// # Windows that widen
+//
+// The commands keep several kinds of windows that become longer when there are too many or when
+// memory is short: those of confidence, of maxima, of pictures and of histories. For all of them:
+//
+//   - Each size is a multiple of the one before, so that windows nest: the one of an interval lies
+//     in its next one.
+//   - The middle, or the start, of what was added up lies in the window, so that it is found again.
+//   - What a window has is a sum or a maximum: neither the order nor the grouping of additions
+//     changes it.
+//
+// So the windows of a size have what they would have if they had been of that size from the first
+// interval on, in any order and with any number of workers. One test checks that for all of them.
+//
 // # The parts
 //
 // [ByTag] adds up whole logs:

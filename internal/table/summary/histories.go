@@ -204,7 +204,10 @@ func (h *history) keepFew(p *piece) (freed int) {
 // long, nothing is kept, and the error is crowded.
 func (hs *Histories) coarsen(crowded error) {
 	most := hs.bytes / 2
-	for hs.coarse = max(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
+	for hs.coarse = cmp.Or(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
+		if hs.coarse < hs.length {
+			continue // a multiple of the size before is longer
+		}
 		hs.pack()
 		if hs.bytes <= most {
 			return
