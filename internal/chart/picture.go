@@ -297,6 +297,9 @@ type Moment struct {
 	// Label is that of the series that was bad, and Name what the list calls it.
 	Label string `json:"label"`
 	Name  string `json:"name"`
+	// Line is the name of a line of the series, for runs. Elsewhere is set if another chart has it.
+	Line      string `json:"-"`
+	Elsewhere bool   `json:"-"`
 }
 
 // A Summary is a row of the table of series.

@@ -75,7 +75,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 			return max(p.X-at.X, at.X-p.X) >= least || max(p.Y-at.Y, at.Y-p.Y) >= least
 		}
 		for i, p := range places {
-			if has(pn.Worst[i].Label) && !apart(p, numberRadius+2*pixel) {
+			if has(pn.Worst[i].Label) && !pn.Worst[i].Elsewhere && !apart(p, numberRadius+2*pixel) {
 				return false
 			}
 		}
@@ -88,7 +88,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 	}
 	for i, m := range pn.Worst {
 		place := places[i]
-		if !has(m.Label) || !pn.has(place.X) {
+		if !has(m.Label) || m.Elsewhere || !pn.has(place.X) {
 			continue
 		}
 		x := min(max(place.X, f.Min.X+numberRadius), f.Max.X-numberRadius)

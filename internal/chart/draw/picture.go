@@ -93,6 +93,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.report(p, area)
 	case len(parts) > 0:
 		c.facets(p, area, parts)
+	case len(p.FiguresOf()) > 0:
+		c.runsOf(p.FiguresOf(), area)
 	case p.Type.Chart.Marks == chart.Dots:
 		drawPanels(c.runsPanel(p, p, c.runsLegend(p, area)))
 	case p.Type.Chart.Marks == chart.Curves:

@@ -51,6 +51,30 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
+// runsOf draws a chart of runs for each figure, one above the other. The lowest has the labels of
+// the horizontal axis.
+func (c *pen) runsOf(parts []chart.Facet, area vg.Rectangle) {
+	const labels = tickSize*lineSpace + labelSize*lineSpace + 8*pixel // of the horizontal axis
+	height := (area.Size().Y - labels) / vg.Length(len(parts))
+	var panels []*panel
+	for n, part := range parts {
+		last := n == len(parts)-1
+		outer := area
+		outer.Max.Y -= height * vg.Length(n)
+		if !last {
+			outer.Min.Y = outer.Max.Y - height
+		}
+		pn := c.runsPanel(part.Picture, part.Picture, outer)
+		pn.title = part.Tag
+		pn.inner = !last
+		if n > 0 {
+			pn.Picture.Marks = nil
+		}
+		panels = append(panels, pn)
+	}
+	drawPanels(panels...)
+}
+
 // runsLegend draws the legend of a chart of runs, and returns the area that is left.
 func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	groups, names := chart.GroupsOf(p.Series)

@@ -118,6 +118,7 @@ func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, s
 			Peak:  at,
 			Value: c.Of.Points[c.After.From].Value,
 			Label: labelOf("", c.Of.Tag),
+			Line:  c.Of.String(),
 		})
 		sentences[first+n] = fmt.Sprintf("%d  %s", n+1, sentences[first+n])
 	}
