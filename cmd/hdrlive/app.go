@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -219,7 +218,7 @@ func run(std *message.Streams, o *options) error {
 		defer r.port.Close()
 	}
 	if o.state != "" {
-		if r.state, err = live.OpenState(o.state, o.sinks.Size, &r.start, sinks.Check); err != nil {
+		if r.state, err = live.OpenState(o.state, o.sinks.Size, &r.start); err != nil {
 			return err
 		}
 	}
@@ -351,58 +350,44 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 // open opens the outputs, each where its last run ended.
 func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 	o := &r.sinks
-	saved, err := r.state.Outputs()
-	if err != nil {
-		return err
-	}
 	has := func(key string) bool {
 		return slices.ContainsFunc(r.outputs, func(out live.Output) bool { return out.Key == key })
 	}
 	if file != nil {
-		key := "-of " + r.of
-		for other := range saved { // another spelling of the same path
-			if path, ok := strings.CutPrefix(other, "-of "); ok && saved[key] == nil && file.Is(path) {
-				key = other
-			}
+		at := r.state.File()
+		if at != nil && !file.Is(at.Path) {
+			o.Messages.Notice("-of " + at.Path + " is no output any more; the state forgets it")
+			at = nil
 		}
-		log, err := sinks.NewLog(o, file, saved[key])
+		log, err := sinks.NewFileLog(o, file, at)
 		if err != nil {
 			return err
 		}
-		r.outputs = append(r.outputs, live.Output{Key: key, Sink: log})
+		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.of, Sink: log})
 	}
 	if r.port != nil {
 		most := time.Minute
 		if r.abort {
 			most = endTime
 		}
-		if r.metrics, err = sinks.NewMetrics(o, r.state.Kept(), saved["metrics"], most); err != nil {
-			return err
-		}
+		r.metrics = sinks.NewMetrics(o, most)
+		var err error
 		title := strings.Join(r.Names, " ")
 		if r.page, err = sinks.NewPage(o, &r.server, cmp.Or(title, "hdrlive"), r.limits); err != nil {
 			return err
 		}
 		r.server.Status = r.metrics.Handler()
-		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics},
-			live.Output{Key: "page", Sink: r.page})
+		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics, Held: true, Past: true},
+			live.Output{Key: "page", Sink: r.page, Past: true})
 	}
 	for _, u := range r.pushes {
 		key := "-push " + push.Key(u)
 		if has(key) {
 			return message.Usagef("%s is given twice", key)
 		}
-		p, err := sinks.NewPush(o, u, r.state.Kept(), saved[key])
-		if err != nil {
-			return err
-		}
+		p := sinks.NewPush(o, u, r.state.Kept())
 		r.senders = append(r.senders, p.Sender())
-		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p})
-	}
-	for _, key := range slices.Sorted(maps.Keys(saved)) {
-		if !has(key) {
-			o.Messages.Notice(fmt.Sprintf("%s is no output any more; the state forgets it", key))
-		}
+		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p, Held: true})
 	}
 	return r.openStdout(stdout)
 }
@@ -411,9 +396,15 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 func (r *command) openStdout(stdout *logs.Lines) error {
 	o := &r.sinks
 	others := len(r.outputs) > 0
-	add := func(s live.Sink) {
+	add := func(s live.Sink, past bool) {
 		// A reader that goes away, as head does, ends the command if it was the only one.
-		r.outputs = append(r.outputs, live.Output{Key: "stdout", Sink: s, Drop: func(err error) bool { return others && errors.Is(err, syscall.EPIPE) }})
+		r.outputs = append(r.outputs, live.Output{
+			Key:   "stdout",
+			Sink:  s,
+			Drop:  func(err error) bool { return others && errors.Is(err, syscall.EPIPE) },
+			Past:  past,
+			Whole: !past,
+		})
 	}
 	r.table = message.Terminal(r.std.Out) && r.format == ""
 	if r.table || len(r.limits) > 0 {
@@ -426,7 +417,7 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 	}
 	switch {
 	case r.format != "":
-		add(sinks.NewRows(o, r.format, stdout))
+		add(sinks.NewRows(o, r.format, stdout), false)
 	case r.table:
 		out := r.std.Out
 		screen := &sinks.Terminal{
@@ -438,17 +429,13 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 		if message.Terminal(r.std.Err) {
 			r.std.Err = screen.Messages(r.std.Err)
 		}
-		add(sinks.NewTable(r.gate, screen))
+		add(sinks.NewTable(r.gate, screen), true)
 		return nil
 	case !others:
-		log, err := sinks.NewLog(o, stdout, nil)
-		if err != nil {
-			return err
-		}
-		add(log)
+		add(sinks.NewLog(o, stdout), false)
 	}
 	if r.gate != nil { // last: the others have the window that ends the run
-		r.outputs = append(r.outputs, live.Output{Key: "gate", Sink: r.gate})
+		r.outputs = append(r.outputs, live.Output{Key: "gate", Sink: r.gate, Past: true})
 	}
 	return nil
 }

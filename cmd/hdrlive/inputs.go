@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/follow"
@@ -46,9 +47,6 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	}
 	d.Follow(o.Tags)
 	merger := live.New(o, &live.Fan{Outputs: r.outputs})
-	if err := merger.Load(); err != nil {
-		return false, err
-	}
 	options := follow.Options{Marks: o.State.Marks(), Continues: o.State.Kept(), Notice: merger.Notice}
 	if info, err := os.Stat(r.of); err == nil { // what the command writes it does not read
 		options.Except = info
@@ -60,6 +58,9 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	follower := follow.New(options)
 	defer follower.Abort()
 	if err := r.follow(follower, names, d); err != nil {
+		return false, err
+	}
+	if err := merger.Load(follower); err != nil {
 		return false, err
 	}
 	if r.length > 0 {
@@ -126,6 +127,11 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 		name := func(in *follow.Input) {
 			if in != nil {
 				in.Tag = s.Tag
+			}
+		}
+		if info, err := os.Stat(s.Path); s.Stdin || err == nil && s.Path != "" && !info.Mode().IsRegular() {
+			if r.state.Kept() {
+				return message.Usagef("-state: %s %s", cmp.Or(s.Path, "standard input"), follow.NoPosition)
 			}
 		}
 		if s.Stdin {

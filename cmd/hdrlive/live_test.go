@@ -421,7 +421,7 @@ func TestAway(t *testing.T) {
 	p := clitest.Start(t, nil, "env", slices.Concat([]string{first, "hdrlive"}, args)...)
 	p.Await("nine windows in the log", func() bool { return written() == 2*9 })
 	p.Interrupt(os.Interrupt, 0)
-	if !strings.Contains(p.Stderr(), "rows wait in the state for the next start") {
+	if !strings.Contains(p.Stderr(), "rows wait for the next start") {
 		t.Error(p.Stderr())
 	}
 	p = clitest.Start(t, nil, "env", slices.Concat([]string{second, "hdrlive"}, args)...)

@@ -155,7 +155,7 @@ func TestStateOutputs(t *testing.T) {
 			case "influx":
 				args = append(args, "-push", r.URL+"/write?precision=ms")
 			case "serve":
-				args = append(args, "-metric", "rt", "-serve", "127.0.0.1:0")
+				args = append(args, "-metric", "rt", "-serve", "127.0.0.1:0", "-of", filepath.Join(folder, "all.hdr"))
 			}
 			counter := regexp.MustCompile(`rt_count{tag="insert-rt"} (\d+)`)
 			scraped := int64(0)

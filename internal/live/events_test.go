@@ -3,9 +3,12 @@
 package live
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -13,13 +16,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live/follow"
 )
@@ -30,12 +36,14 @@ import (
 // which logs it has.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(clitest.Rounds(30)) {
+	for seed := range uint64(clitest.Rounds(100)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := &world{t: t, random: rand.New(rand.NewPCG(seed, 4)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}
+			w := newWorld(t, seed, 4)
 			for n := range w.logs {
 				w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: []int64{1, 10, 100}[n], missing: map[int]bool{}}
+				w.logs[n].length = 1 + 4*w.random.IntN(2)
+				w.logs[n].slow = 8 * w.random.IntN(2)
 				w.logs[n].create()
 			}
 			for range 120 {
@@ -53,11 +61,34 @@ type world struct {
 	dir, state string
 	logs       [3]*eventLog
 	second     int
+	quick      bool     // windows wait for nobody
 	done       []string // the events
 	run        *run     // nil while no command runs
 	follower   *follow.Follower
-	rows       [][2]int64 // the output: seconds and values
+	out        string // the merged log
 	messages   []string
+	targets    []*target
+	dead, away atomic.Bool // the command has crashed, and receivers are away
+
+	mu       sync.Mutex
+	arrivals *rand.Rand
+}
+
+func newWorld(t *testing.T, seed, stream uint64) *world {
+	own := t.TempDir()
+	w := &world{
+		t:        t,
+		random:   rand.New(rand.NewPCG(seed, stream)),
+		arrivals: rand.New(rand.NewPCG(seed, stream+100)),
+		dir:      t.TempDir(),
+		state:    filepath.Join(own, "state"),
+		out:      filepath.Join(own, "merged.hdr"),
+		second:   30,
+	}
+	for _, totals := range []bool{false, true} {
+		w.targets = append(w.targets, &target{w: w, totals: totals, points: map[string]string{}})
+	}
+	return w
 }
 
 // An eventLog is a log and its writer.
@@ -69,6 +100,9 @@ type eventLog struct {
 	half   string // the rest of a line that is half written
 	parts  []*part
 	newest int // the last second written
+	used   map[int]bool
+	length int // of intervals
+	slow   int // by how much the clock is behind
 	// missing is which seconds an event may have lost.
 	missing map[int]bool
 }
@@ -80,37 +114,167 @@ type part struct {
 	seconds []int // of its lines, 0 for a comment
 }
 
-// A keeper is the sink: a file that is cut back to what the state covers.
+// A keeper is the merged log, a file that is cut back to what the state covers.
 type keeper struct {
 	*run
-	w *world
+	w      *world
+	file   *os.File
+	log    *hdrlog.Writer
+	fields []byte
 }
 
-func (k keeper) Window(w *Window) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// keeper opens the merged log.
+func (w *world) keeper(r *run, at *FilePosition) *keeper {
+	if at == nil {
+		at = new(FilePosition)
+	}
+	file, err := os.OpenFile(w.out, os.O_CREATE|os.O_RDWR, 0o666)
+	if err == nil {
+		err = cmp.Or(file.Truncate(at.Size), second(file.Seek(at.Size, io.SeekStart)))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	k := &keeper{
+		run:  r,
+		w:    w,
+		file: file,
+		log:  hdrlog.NewWriter(file),
+	}
+	if at.Size == 0 {
+		err = k.log.BaseTime(0)
+	} else {
+		to := hdrlog.NewWriter(io.Discard)
+		err = to.BaseTime(0)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return k
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// errDead is the error of what a crash has ended.
+var errDead = errors.New("crashed")
+
+func (k *keeper) Window(w *Window) (err error) {
+	if k.w.dead.Load() {
+		return nil
+	}
+	if k.fields, err = w.AppendFields(k.fields[:0], 0); err != nil {
+		return err
+	}
+	return k.log.Fields(w.Tag, k.fields)
+}
+
+func (k *keeper) Flush() error { return k.log.Flush() }
+
+func (k *keeper) Position() (FilePosition, error) {
+	if k.w.dead.Load() {
+		return FilePosition{}, errDead
+	}
+	err := k.log.Flush()
+	size, seek := k.file.Seek(0, io.SeekEnd)
+	return FilePosition{Path: k.w.out, Size: size}, cmp.Or(err, seek)
+}
+
+func (k *keeper) End() error { return cmp.Or(k.log.Flush(), k.file.Close()) }
+
+// A target is a receiver. What it has got once must not change.
+type target struct {
+	w      *world
+	totals bool
+	points map[string]string // of all runs
+	own    *targetRun
+}
+
+// A targetRun is what a run has of a target.
+type targetRun struct {
+	*target
+	has, again int64
+	sums       map[string]int64
+	waiting    []waitingRow
+	done       int64
+}
+
+type waitingRow struct {
+	end        int64
+	key, value string
+}
+
+func (r *targetRun) Resume(has, again int64) { r.has, r.again, r.done = has, again, has }
+func (r *targetRun) Totals() bool            { return r.totals }
+
+func (r *targetRun) Window(w *Window) error {
+	if r.w.dead.Load() {
+		return nil
+	}
 	h, err := w.Counts()
 	if err != nil {
 		return err
 	}
-	k.w.rows = append(k.w.rows, [2]int64{w.Merged.Window.Start/1000 - clitest.LiveStart, h.TotalCount()})
+	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Tag)
+	value := fmt.Sprint(h.TotalCount(), h.Max())
+	if r.totals {
+		r.sums[string(w.Tag)] += h.TotalCount()
+		value = fmt.Sprint(r.sums[string(w.Tag)])
+	}
+	if !w.Late && w.Merged.Window.End > r.has {
+		r.waiting = append(r.waiting, waitingRow{w.Merged.Window.End, key, value})
+	}
+	if !w.Late {
+		r.done = max(r.done, w.Merged.Window.End)
+	}
 	return nil
 }
 
-func (k keeper) Save() (any, func() error, error) {
-	return len(k.w.rows), nil, nil
+// Flush lets some rows arrive.
+func (r *targetRun) Flush() error {
+	if r.w.dead.Load() || r.w.away.Load() {
+		return nil
+	}
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	n := r.w.arrivals.IntN(len(r.waiting) + 1)
+	for _, row := range r.waiting[:n] {
+		if before, ok := r.points[row.key]; ok && before != row.value {
+			r.w.t.Errorf("%t: %s changes from %s to %s", r.totals, row.key, before, row.value)
+		}
+		r.points[row.key] = row.value
+	}
+	r.waiting = r.waiting[n:]
+	return nil
 }
 
-// options returns those of a run with the state, and cuts the rows back.
+func (r *targetRun) Has() int64 {
+	if len(r.waiting) == 0 {
+		return r.done
+	}
+	return r.waiting[0].end - 1000
+}
+
+func (r *targetRun) End() error {
+	for len(r.waiting) > 0 && !r.w.dead.Load() && !r.w.away.Load() {
+		r.Flush()
+	}
+	return nil
+}
+
+// options returns those of a run with the state.
 func (w *world) options(r *run, size int64) (Options, error) {
-	s, err := OpenState(w.state, size, new(int64), nil)
+	s, err := OpenState(w.state, size, new(int64))
 	if err != nil {
 		return Options{}, err
 	}
 	s.most = time.Millisecond
-	n, _ := strconv.Atoi(string(s.last.Outputs))
-	w.rows = w.rows[:n]
-	return Options{Size: size, State: s, Stop: r.stop, Messages: r}, nil
+	return Options{
+		Size:     size,
+		State:    s,
+		Stop:     r.stop,
+		Messages: r,
+		Second:   hdrlog.SecondLength,
+	}, nil
 }
 
 // start starts the command.
@@ -118,7 +282,7 @@ func (w *world) start() {
 	r := &run{t: w.t, stop: make(chan struct{}), ended: make(chan error, 1)}
 	w.run = r
 	idle := time.Hour
-	if w.random.IntN(2) == 0 {
+	if w.quick || w.random.IntN(2) == 0 {
 		idle = time.Millisecond
 	}
 	o, err := w.options(r, 1000)
@@ -126,45 +290,50 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	o.Idle = idle
-	r.Merger = merger(o, keeper{r, w})
-	if err := r.Load(); err != nil {
-		w.t.Fatal(err)
+	r.Merger = merger(o, nil)
+	r.Merger.fan.Outputs = []Output{{Key: "-of", Sink: w.keeper(r, o.State.File())}}
+	for n, target := range w.targets {
+		target.own = &targetRun{target: target, has: never, again: never, done: never, sums: map[string]int64{}}
+		r.Merger.fan.Outputs = append(r.Merger.fan.Outputs, Output{Key: fmt.Sprint("-push ", n), Sink: target.own, Held: true})
 	}
+	w.dead.Store(false)
 	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Continues: true, Marks: o.State.Marks(), Notice: r.Merger.Notice})
 	// The rotated files of the first log match, too.
 	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
 	w.follower.AddFile(w.logs[1].path)
 	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node2.hdr$`).MatchString, nil)
+	if err := r.Load(w.follower); err != nil {
+		w.t.Fatal(err)
+	}
 	go func() { r.ended <- r.Run(w.follower) }()
 }
 
-// stop stops the command. After a crash, the state is that of before.
+// stop stops the command. After a crash, nothing that it does counts.
 func (w *world) stop(crash bool) {
-	text, before := os.ReadFile(w.state)
+	w.dead.Store(crash)
 	if crash {
 		w.follower.Abort()
 	}
 	close(w.run.stop)
-	w.run.end(nil)
-	w.follower.Close()
+	var want error
 	if crash {
-		if before != nil {
-			os.Remove(w.state)
-		} else if err := os.WriteFile(w.state, text, 0o666); err != nil {
-			w.t.Fatal(err)
-		}
+		want = errDead
 	}
+	w.run.end(want)
+	w.follower.Close()
 	w.messages = append(w.messages, w.run.messages...)
 	w.run = nil
 }
 
-// covered returns how many lines of a file the state covers, -1 if it does not know the file.
-func (w *world) covered(p *part) int {
+// covered returns how many lines of a file the state covers, -1 if it does not know the file, and
+// how many of them no later run needs again.
+func (w *world) covered(p *part) (lines, safe int) {
 	var s saved
 	text, err := os.ReadFile(w.state)
 	if err != nil {
-		return -1
+		return -1, -1
 	}
+	text, _, _ = bytes.Cut(text, []byte{'\n'})
 	if err := json.Unmarshal(text, &s); err != nil {
 		w.t.Fatal(err)
 	}
@@ -175,22 +344,31 @@ func (w *world) covered(p *part) int {
 	for _, m := range s.Logs {
 		// A new file may have the inode of a deleted one.
 		if m.Inode == p.inode && int(m.Size) <= len(content) && m.Head.Begins(content) {
-			return m.Line
+			if m.Again.From > 0 {
+				return m.Line, m.Again.From - 1
+			}
+			return m.Line, m.Line
 		}
 	}
-	return -1
+	return -1, -1
+}
+
+// lines returns the first result of covered.
+func (w *world) lines(p *part) int {
+	lines, _ := w.covered(p)
+	return lines
 }
 
 // await waits until the state covers so many lines of a file.
 func (w *world) await(p *part, lines int) {
 	w.t.Helper()
-	for end := time.Now().Add(clitest.Patience); w.covered(p) < lines; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(clitest.Patience); w.lines(p) < lines; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			w.run.mu.Lock()
 			defer w.run.mu.Unlock()
 			content, _ := os.ReadFile(p.path)
 			state, _ := os.ReadFile(w.state)
-			w.t.Fatalf("%s, %d: no state covers %d lines, but %d\n%s\n%s\n%s\n%s", p.path, p.inode, lines, w.covered(p), strings.Join(w.done, "\n"), strings.Join(append(w.messages, w.run.messages...), "\n"), content, state)
+			w.t.Fatalf("%s, %d: no state covers %d lines, but %d\n%s\n%s\n%s\n%s", p.path, p.inode, lines, w.lines(p), strings.Join(w.done, "\n"), strings.Join(append(w.messages, w.run.messages...), "\n"), content, state)
 		}
 	}
 }
@@ -211,6 +389,9 @@ func (w *world) event() {
 			did("start")
 			w.start()
 		}
+	case 7:
+		w.away.Store(!w.away.Load())
+		did("receivers are away: %t", w.away.Load())
 	case 2:
 		if w.run != nil {
 			did("stop")
@@ -250,10 +431,21 @@ func (l *eventLog) line(half bool) {
 	if l.w.second <= l.newest {
 		l.w.second++
 	}
-	l.newest = l.w.second
-	p.seconds = append(p.seconds, l.w.second)
-	text := string(clitest.Line(l.w.t, l.w.second, 1000, l.values, "all"))
+	second := l.w.second - l.slow
+	if back := second - 1 - l.w.random.IntN(3); l.w.random.IntN(5) == 0 && !l.used[back] {
+		second = back // out of order
+	}
+	for l.used[second] {
+		second++
+	}
+	l.used[second] = true
+	l.newest = max(l.newest, second+l.slow)
+	l.w.second = max(l.w.second, l.newest)
+	p.seconds = append(p.seconds, second)
+	start := second - l.length/2
+	text := string(clitest.Line(l.w.t, start, 1000, l.values, "all"))
 	text = text[strings.Index(text, "Tag="):]
+	text = strings.Replace(text, fmt.Sprintf("%d.000,1.000,", start), fmt.Sprintf("%d.000,%d.000,", start, l.length), 1)
 	if half {
 		cut := l.w.random.IntN(len(text))
 		text, l.half = text[:cut], text[cut:]
@@ -280,6 +472,10 @@ func (l *eventLog) create() {
 	var err error
 	if l.file != nil {
 		l.file.Close()
+	}
+	if l.used == nil {
+		l.used = make(map[int]bool)
+		l.length = max(l.length, 1)
 	}
 	if l.file, err = os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
 		l.w.t.Fatal(err)
@@ -317,19 +513,28 @@ func (l *eventLog) seen(matched bool) bool {
 			l.whole()
 		}
 		l.w.await(p, known)
+		clitest.Await(l.w.t, "all that an earlier run has read", nil, func() bool {
+			for _, in := range l.w.run.Progress() {
+				if in.Name == l.path && in.Lines >= int64(l.w.lines(p)) {
+					return true
+				}
+			}
+			return false
+		})
 		if l.w.random.IntN(2) == 0 {
 			l.whole()
 			l.w.await(p, len(p.seconds))
 		}
 		return true
 	}
-	return matched || l.w.covered(p) >= known
+	return matched || l.w.lines(p) >= known
 }
 
 // endanger says that what the state does not cover of the file may get lost.
 func (l *eventLog) endanger() {
 	p := l.last()
-	for _, second := range p.seconds[l.w.covered(p):] {
+	_, safe := l.w.covered(p)
+	for _, second := range p.seconds[max(safe, 0):] {
 		l.missing[second] = true
 	}
 }
@@ -379,19 +584,9 @@ func (w *world) end() {
 			w.await(p, 0)
 		}
 	}
-	r := w.run
+	w.away.Store(false)
 	w.stop(false)
-	counts := make(map[int]int64)
-	for _, row := range w.rows {
-		counts[int(row[0])] += row[1]
-	}
-	for m := range r.clock.windows.All() { // they are in the state
-		h, err := m.Histogram(new(histogram.Histogram))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		counts[int(m.Window.Start/1000-clitest.LiveStart)] += int64(h.TotalCount())
-	}
+	counts := w.check()
 	for _, l := range w.logs {
 		named := slices.ContainsFunc(w.messages, func(text string) bool {
 			return (strings.Contains(text, l.path) || strings.Contains(text, "more logs")) && (strings.Contains(text, "truncated") || strings.Contains(text, "is gone since") || strings.Contains(text, "not read"))
@@ -414,15 +609,64 @@ func (w *world) end() {
 		}
 	}
 	if w.t.Failed() {
-		w.t.Logf("%s\n%s\n%v", strings.Join(w.done, "\n"), strings.Join(w.messages, "\n"), w.rows)
+		w.t.Logf("%s\n%s\n%v", strings.Join(w.done, "\n"), strings.Join(w.messages, "\n"), counts)
 	}
+}
+
+// check compares what the receivers have with the merged log, as far as the state covers it, and
+// returns how many values each second of the log has.
+func (w *world) check() map[int]int64 {
+	s, err := OpenState(w.state, 1000, new(int64))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer s.release()
+	text, err := os.ReadFile(w.out)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	counts, want := make(map[int]int64), []map[string]string{{}, {}}
+	sums := make(map[string]int64)
+	end := int64(never)
+	var d histogram.Decoder
+	add := func(text []byte, count func(tag []byte, second int, h *histogram.Histogram)) {
+		r := hdrlog.NewReader(bytes.NewReader(text), w.out)
+		for r.Scan() {
+			i := &r.Record().Interval
+			if r.Record().Kind != hdrlog.IntervalRecord {
+				continue
+			}
+			var h histogram.Histogram
+			if err := d.AddTo(&h, i.Payload); err != nil {
+				w.t.Fatal(err)
+			}
+			count(i.Tag, int(merge.WindowOf(i.StartMillis(), i.EndMillis(), 1000).Start/1000-clitest.LiveStart), &h)
+		}
+	}
+	add(text, func(_ []byte, second int, h *histogram.Histogram) { counts[second] += h.TotalCount() })
+	add(text[:s.File().Size], func(tag []byte, second int, h *histogram.Histogram) {
+		sums[string(tag)] += h.TotalCount()
+		key := fmt.Sprintf("%d %s", second+1, tag)
+		if int64(second) >= end {
+			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max())
+			want[1][key] = fmt.Sprint(sums[string(tag)])
+		}
+		end = max(end, int64(second)+1)
+	})
+	for n, target := range w.targets {
+		if !maps.Equal(target.points, want[n]) {
+			w.t.Errorf("totals %t: a receiver has %v, want %v", target.totals, target.points, want[n])
+		}
+	}
+	return counts
 }
 
 // TestOver: a log that was read to its end and then deleted is not reported after a restart. One
 // that was deleted while no command ran is.
 func TestOver(t *testing.T) {
 	t.Parallel()
-	w := &world{t: t, random: rand.New(rand.NewPCG(1, 5)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}
+	w := newWorld(t, 1, 5)
+	w.quick = true
 	for n := range w.logs {
 		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: 1, missing: map[int]bool{}}
 		w.logs[n].create()
@@ -437,7 +681,9 @@ func TestOver(t *testing.T) {
 	clitest.Await(t, "a state that says that the log is over", nil, func() bool {
 		kept.line(false)
 		text, err := os.ReadFile(w.state)
-		return err == nil && strings.Contains(string(text), `"Over":true`)
+		var s saved
+		text, _, _ = bytes.Cut(text, []byte{'\n'})
+		return err == nil && json.Unmarshal(text, &s) == nil && slices.ContainsFunc(s.Logs, func(m follow.Mark) bool { return m.Over && m.Again.From == 0 })
 	})
 	w.stop(true)
 	os.Remove(gone.path)
@@ -453,7 +699,7 @@ func TestOver(t *testing.T) {
 // TestUsed: two commands cannot use one state at once, and no command that of another one.
 func TestUsed(t *testing.T) {
 	t.Parallel()
-	w := &world{t: t, random: rand.New(rand.NewPCG(1, 6)), dir: t.TempDir(), state: filepath.Join(t.TempDir(), "state"), second: 10}
+	w := newWorld(t, 1, 6)
 	for n := range w.logs {
 		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: 1}
 		w.logs[n].create()
@@ -463,7 +709,7 @@ func TestUsed(t *testing.T) {
 	for range 3 {
 		l.line(false) // another state
 		w.await(l.last(), len(l.last().seconds))
-		if _, err := OpenState(w.state, 1000, new(int64), nil); !errors.Is(err, errUsed) {
+		if _, err := OpenState(w.state, 1000, new(int64)); !errors.Is(err, errUsed) {
 			t.Errorf("the second command: %v", err)
 		}
 	}
@@ -474,7 +720,7 @@ func TestUsed(t *testing.T) {
 	}
 	refused := func(size int64, want string) {
 		t.Helper()
-		if _, err := OpenState(w.state, size, new(int64), nil); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
+		if _, err := OpenState(w.state, size, new(int64)); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}
@@ -486,7 +732,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":9,"Command":"hdrlive"}`:  "it has version 9, not 8",
+		`{"Version":7,"Command":"hdrlive"}`:  "it is a state of another version of hdrlive (7, not 9)",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {
@@ -515,28 +761,36 @@ func TestDue(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
-	const begin = `{"Version":8,"Command":"hdrlive","Size":1000,`
-	for text, want := range map[string]string{
-		begin + `"From":9223372036854775,"Done":0}`:                                     "it begins at 294247-01-10T04:00:54Z",
-		begin + `"From":0,"Done":9223372036854775}`:                                     "its last window ends at 294247-01-10T04:00:54Z",
-		begin + `"From":0,"Done":0,"Windows":[{"Tag":"cnQ=","Sum":"AwA="}]}`:            "a window has no intervals",
-		begin + `"From":0,"Done":0,"Outputs":{"-of x":{"Base":1}}}`:                     "-of x: no",
-		begin + `"From":0,"Done":0,"Logs":[{"Path":"a.hdr","Size":-1,"Line":0}]}`:       "a.hdr has -1 bytes and 0 lines",
-		begin + `"From":0,"Done":0,"Logs":[{"Path":"a.hdr","Points":"AQ==","Line":0}]}`: "",
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+	line, err := json.Marshal(saved{Version: stateVersion, Command: stateCommand, Size: 1000, Logs: []follow.Mark{{Path: "a.hdr", Line: 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line))
+	for bit := range 8 * (len(state) - 1) {
+		damaged := bytes.Clone(state)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, damaged, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenState(path, 1000, new(int64), func(string, []byte) error { return errors.New("no") })
-		if want = "it is damaged: " + want; err == nil || !strings.Contains(err.Error(), want) && want != "it is damaged: " || !strings.HasPrefix(err.Error(), path) {
-			t.Errorf("%s: %v, not %s", text, err, want)
+		if _, err := OpenState(path, 1000, new(int64)); err == nil || !strings.HasPrefix(err.Error(), path+": it ") {
+			t.Errorf("bit %d: %v", bit, err)
 		}
 	}
-	if _, err := OpenState("/dev/zero", 1000, new(int64), nil); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	later, err := json.Marshal(saved{Version: stateVersion, Command: stateCommand, Size: 1000, Done: 9223372036854775})
+	if err == nil {
+		err = os.WriteFile(path, fmt.Appendf(nil, "%s\n%s\n", later, hashOf(later)), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenState(path, 1000, new(int64)); err == nil || !strings.Contains(err.Error(), "it ends at 294247-01-10T04:00:54Z: is the clock of this machine right?") {
+		t.Errorf("a state of the future: %v", err)
+	}
+	if _, err := OpenState("/dev/zero", 1000, new(int64)); err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a device: %v", err)
 	}
-	s, err := OpenState(path+"2", 1000, new(int64), nil)
-	if err == nil {
+	s, err := OpenState(path+"2", 1000, new(int64))
+	if err == nil { // a new one
 		defer s.release()
 		err = s.write([]byte("{}"))
 	}
@@ -545,26 +799,5 @@ func TestDamaged(t *testing.T) {
 	}
 	if info, err := os.Stat(path + "2"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
-	}
-}
-
-// TestDueSize: a state that takes long, or is large, is written less often.
-func TestDueSize(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		took time.Duration
-		size int
-		want time.Duration
-	}{
-		{time.Millisecond, 1000, 250 * time.Millisecond},
-		{100 * time.Millisecond, 1000, 2 * time.Second},
-		{time.Millisecond, 5 << 20, 5 * time.Second},
-		{time.Millisecond, 100 << 20, 15 * time.Second},
-		{time.Minute, 1000, 15 * time.Second},
-	} {
-		s := State{path: "state", changed: true, most: saveMost, at: time.Now(), took: test.took, size: test.size}
-		if wait, ok := s.due(); !ok || wait > test.want || wait < test.want-200*time.Millisecond {
-			t.Errorf("after %v and %d bytes: %v, want %v", test.took, test.size, wait, test.want)
-		}
 	}
 }

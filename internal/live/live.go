@@ -1,9 +1,41 @@
 // Package live merges logs while they are written. It connects the parts: a goroutine for each
 // input follows, reads and decodes it ([follow], [hdrlog]), and one goroutine decides which windows
-// are complete ([clock]) and hands them to a [Sink].
+// are complete ([clock]) and hands them to the outputs of a [Fan].
+//
+// # How a position moves
+//
+// A [State] has no values. It says how far logs and outputs are at one moment:
+//
+//   - Done: windows that end at or before it were handed out, so later intervals of them are late.
+//   - For each log ([follow.Mark]): who it is, the last line that was taken, and the first line to
+//     read again ([follow.Again]).
+//   - For each [Receiver]: the end of the last window that needs no sending any more.
+//   - For the merged log of -of ([FilePosition]): its size, and a hash of its tail.
+//
+// Done moves when a window is handed out. A receiver's position moves when rows have arrived, were
+// refused, or were dropped. A log's position moves behind them: a batch of lines is needed as long
+// as one of its intervals has a share of a window that ends after the least of Done and the
+// positions of receivers. A [position] keeps the batches of a log, and which of their intervals
+// were late.
+//
+// A start cuts the merged log to its size and reads the logs again. An interval between the two
+// positions of a log is what it was: one of an open window, one of a window that some receiver
+// lacks, or one that came late and is left out. So a window that is handed out again is the same
+// one. The clock waits until each log has shown again what it had shown, as its slack says. Each
+// output leaves out the windows that it has.
+//
+// Totals come out of the merged log, whose lines stand in the order in which they were handed out:
+// metrics, page, table and limits begin with it, and a receiver that gets totals gets its rows from
+// there. So does any receiver whose logs are gone.
+//
+// What must never be taken back, such as a row that is sent or a counter that is scraped, is held
+// until a state covers it. A clean stop is a crash that was announced: it reads what is there and
+// writes a state. After that it writes the open windows to the merged log, from where the next
+// start cuts them off.
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,8 +84,7 @@ type Options struct {
 	Memory *ledger.Ledger
 	// Second says what the second number of an interval is, if that is known.
 	Second hdrlog.SecondNumber
-	// State keeps how far the merging is, for the next run: it goes on as if there had been one
-	// run. Nil and the zero value keep nothing.
+	// State keeps how far the merging is, for the next run. Nil and the zero value keep nothing.
 	State *State
 	// Hint returns what to add to the message about a log.
 	Hint func(error) string
@@ -101,7 +132,7 @@ type Progress struct {
 // A Merger merges the logs of a follower.
 type Merger struct {
 	options  Options
-	sink     Sink
+	fan      *Fan
 	follower *follow.Follower
 	clock    *clock
 	decoders sync.Pool
@@ -118,6 +149,11 @@ type Merger struct {
 	inputs []*input
 	rates  merge.Rates
 	joined int // number of inputs so far
+
+	// From is the end of the last window that no output needs again out of the logs. The merged
+	// log of a file has all windows that end after since.
+	from, since int64
+	left        []*position // of logs whose inputs are gone
 
 	mu       sync.Mutex
 	events   []func()      // what has happened to inputs
@@ -136,6 +172,9 @@ type input struct {
 	now    Progress
 	tag    func(tag []byte) []byte
 
+	positions []*position // of the logs, in order, if there is a state
+	shares    int64       // when the last window ends that an interval of this batch has a share of
+
 	queue   *batch // nil if nothing waits to be taken
 	waiting bool
 	over    bool  // there is no batch after the queued one
@@ -151,10 +190,11 @@ type input struct {
 
 // A batch is lines of an input: what to do with each that means something.
 type batch struct {
-	steps  []func(at time.Time) error
-	log    *follow.Log
-	line   int // the last one
-	header []byte
+	steps       []func(at time.Time) error
+	log         *follow.Log
+	first, line int // the first and the last line
+	header      []byte
+	again       bool // an earlier run has read lines behind it
 }
 
 // A far interval is one too far ahead, see [pace.Ahead].
@@ -179,7 +219,7 @@ type interval struct {
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
 // New returns a merger. Give the options of the follower its Notice method.
-func New(o Options, sink Sink) *Merger {
+func New(o Options, fan *Fan) *Merger {
 	if o.now == nil {
 		o.now = time.Now
 	}
@@ -191,7 +231,8 @@ func New(o Options, sink Sink) *Merger {
 	}
 	m := &Merger{
 		options: o,
-		sink:    sink,
+		fan:     fan,
+		from:    never,
 		clock:   newClock(max(o.Size, 1), o.Idle),
 		kinds:   make(map[string]kind),
 		wake:    make(chan struct{}, 1),
@@ -231,8 +272,8 @@ func (m *Merger) post(event func()) {
 	}
 }
 
-// Run merges until all inputs have ended, Options.Stop is closed, or the sink returns an error. It
-// ends the sink in any case.
+// Run merges until all inputs have ended, Options.Stop is closed, or an output returns an error. It
+// ends the outputs in any case.
 func (m *Merger) Run(f *follow.Follower) error {
 	m.follower = f
 	defer m.options.State.release()
@@ -242,31 +283,40 @@ func (m *Merger) Run(f *follow.Follower) error {
 	more := f.Start(func(source *follow.Input) { m.post(func() { m.join(source) }) }, func(at time.Time) {
 		m.post(func() { m.looked = m.options.now().Add(-time.Since(at)) })
 	})
-	stopped, err := m.loop(more)
-	if err == nil && !(stopped && m.options.State.Kept()) { // else a state has the open windows
-		err = m.all()
-	}
+	err := m.loop(more)
 	if err == nil {
 		m.sayUnread()
-		err = m.flush()
-	}
-	if err == nil && m.options.State.Kept() { // sinks may wait at their end for who gets what is saved
-		err = m.save()
-	}
-	ended := m.sink.End()
-	if err == nil {
-		err = ended
 	}
 	if err == nil && m.options.State.Kept() {
-		err = m.save()
+		err = m.stop()
+	} else if err == nil {
+		err = m.all(m.fan.window)
+	}
+	if err == nil {
+		err = m.flush()
+	}
+	held := m.fan.end(true)
+	return cmp.Or(err, held, m.fan.end(false))
+}
+
+// stop writes the last states. A later run goes on there as if there had been one run. The windows
+// that are open are for the outputs that may have parts of windows: the file of the merged log is
+// cut back to what the state has.
+func (m *Merger) stop() error {
+	err := m.save()
+	if err == nil {
+		err = cmp.Or(m.fan.end(true), m.save())
+	}
+	if err == nil {
+		err = m.all(m.fan.part)
 	}
 	return err
 }
 
 // all hands on all windows. Those of the future stay open.
-func (m *Merger) all() error {
+func (m *Merger) all(to func(w *Window) error) error {
 	for merged := range m.clock.All(m.options.now()) {
-		if err := m.hand(merged, false); err != nil {
+		if err := m.handTo(to, merged, false); err != nil {
 			return err
 		}
 	}
@@ -297,20 +347,24 @@ func (m *Merger) join(source *follow.Input) {
 	in.number = m.joined
 	in.now.Name = source.Name()
 	in.taken <- struct{}{}
+	in.pace.again, in.pace.slack = source.Again()
 	m.inputs = append(m.inputs, in)
 	source.OnWait(func(waiting bool) {
 		m.post(func() {
 			in.waiting = waiting
 			in.pace.atEnd = waiting && in.queue == nil
+			if in.pace.atEnd && source.AtEnd() {
+				in.pace.again = false
+			}
 		})
 	})
 	go m.read(in)
 }
 
-// loop handles events until there can be no more. More says that further inputs may join. It
-// reports whether it was stopped.
-func (m *Merger) loop(more bool) (stopped bool, err error) {
+// loop handles events until there can be no more. More says that further inputs may join.
+func (m *Merger) loop(more bool) error {
 	stop := m.options.Stop
+	stopped := false
 	var abort <-chan time.Time
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -323,15 +377,15 @@ func (m *Merger) loop(more bool) (stopped bool, err error) {
 			event()
 		}
 		if err := m.consume(); err != nil {
-			return stopped, err
+			return err
 		}
 		if due, ok := m.options.State.due(); ok && due <= 0 {
 			if err := m.save(); err != nil {
-				return stopped, err
+				return err
 			}
 		}
 		if (!more || stopped) && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.now.Ended }) {
-			return stopped, nil
+			return nil
 		}
 		wait := flushTime
 		if due, ok := m.options.State.due(); ok {
@@ -349,7 +403,7 @@ func (m *Merger) loop(more bool) (stopped bool, err error) {
 			m.leaveCrowded()
 			m.clock.ending = true // windows of the future do not hold back the ends of files
 			if err := m.abortPipes(); err != nil {
-				return stopped, err
+				return err
 			}
 		}
 	}
@@ -440,12 +494,17 @@ func (m *Merger) flush() error {
 	m.mu.Lock()
 	m.progress = all
 	m.mu.Unlock()
-	return m.sink.Flush()
+	return m.fan.flush()
 }
 
-// hand gives a window to the sink.
-func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
-	m.received, m.options.State.changed = true, true
+// hand gives a window to the outputs.
+func (m *Merger) hand(merged *merge.Merged, late bool) error {
+	return m.handTo(m.fan.window, merged, late)
+}
+
+func (m *Merger) handTo(to func(w *Window) error, merged *merge.Merged, late bool) (err error) {
+	m.received = true
+	m.options.State.changed = true
 	merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start})
 	if !late {
 		merged.Recorded = m.rates.Take(merged.Tag, merged.Window)
@@ -454,7 +513,7 @@ func (m *Merger) hand(merged *merge.Merged, late bool) (err error) {
 	if w.Factor, err = m.options.Units.Factor(merged.Tag); err != nil {
 		return err
 	}
-	if err = m.sink.Window(&w); errors.As(err, new(*merge.SumError)) {
+	if err = to(&w); errors.As(err, new(*merge.SumError)) {
 		return m.options.Messages.SkipWindow(merged.Tag, err)
 	}
 	return err
@@ -493,6 +552,11 @@ func (m *Merger) take(in *input) error {
 	in.queue = nil
 	b.log.Took(b.line, b.header)
 	m.options.State.changed = true
+	kept := m.options.State.Kept()
+	if n := len(in.positions); kept && (n == 0 || in.positions[n-1].log != b.log) {
+		in.positions = append(in.positions, positionOf(b.log))
+	}
+	in.shares = never
 	now := m.options.now()
 	for _, step := range b.steps {
 		if err := step(now); err != nil {
@@ -502,6 +566,10 @@ func (m *Merger) take(in *input) error {
 	if err := m.charge.Set(m.account, m.clock.windows.Len(), m.clock.windows.Bytes()); err != nil {
 		return err
 	}
+	if kept {
+		in.position().took(b.first, b.line, in.shares, in.pace.slack)
+	}
+	in.pace.again = in.pace.again && b.again
 	in.taken <- struct{}{}
 	in.pace.atEnd = in.waiting
 	if in.over {
@@ -516,6 +584,7 @@ func (m *Merger) end(in *input) {
 	gone := errors.Is(in.err, follow.ErrGone)
 	in.now.Ended = true
 	if gone {
+		m.left = append(m.left, in.positions...)
 		m.inputs = slices.DeleteFunc(m.inputs, func(other *input) bool { return other == in })
 	}
 	if in.err != nil && !gone {
@@ -526,10 +595,7 @@ func (m *Merger) end(in *input) {
 // add adds an interval to its window.
 func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if i.sum != nil {
-		defer func() {
-			i.sum.Reset()
-			sums.Put(i.sum)
-		}()
+		defer i.release()
 	}
 	m.seen++
 	if middle := i.start + (i.end-i.start)/2; in.far.line == 0 && !in.told && in.pace.Ahead(now, middle) {
@@ -553,15 +619,14 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
 	}
 	if late {
+		if p := in.position(); p != nil {
+			p.late(i.line)
+		}
 		in.now.Late++
 		if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line), in.now.Late, "late intervals"); text != "" {
 			m.options.Messages.Notice(text)
 		}
-		merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
-		if err := merged.Sum.Merge(i.sum); err != nil {
-			return err
-		}
-		return m.hand(&merged, true)
+		return m.late(i)
 	}
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
 		return m.skip(in, &hdrlog.SyntaxError{
@@ -572,7 +637,73 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		}, now)
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
+	m.share(in, i)
 	return nil
+}
+
+// share notes that a later run needs an interval until all outputs have the windows that it has a
+// share of.
+func (m *Merger) share(in *input, i *interval) {
+	in.shares = max(in.shares, merge.WindowOf(i.start, i.end, m.options.Size).End, i.end)
+	if p := in.position(); p != nil {
+		p.seen = i.line
+	}
+}
+
+// position returns that of the log that is read, nil without a state.
+func (in *input) position() *position {
+	if len(in.positions) == 0 {
+		return nil
+	}
+	return in.positions[len(in.positions)-1]
+}
+
+// again adds an interval that an earlier run has read. Windows that all outputs have got do not get
+// it, and neither does a window for which it came too late.
+func (m *Merger) again(in *input, i *interval, now time.Time) error {
+	in.show(i, now)
+	switch {
+	case !i.wanted:
+		if i.start >= m.options.From {
+			m.rates.Ran(in.number, i.start, i.end)
+		}
+		return nil
+	case i.sum == nil: // only its time counts
+		m.options.Units.Kept(in.now.Name, i.row)
+		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+		return nil
+	}
+	defer i.release()
+	m.options.Units.Kept(in.now.Name, i.row)
+	if i.err != nil || m.admit(in, i) != nil {
+		return nil // the earlier run has said so
+	}
+	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
+	m.share(in, i)
+	switch end := merge.WindowOf(i.start, i.end, m.options.Size).End; {
+	case end <= m.from:
+		return nil
+	case end > m.clock.handed:
+		return m.clock.windows.Merge(i.row, i.logStart, i.sum)
+	case end > m.clock.closed: // its file was found too late
+		return m.late(i)
+	}
+	return nil
+}
+
+// late hands on an interval that came after its window.
+func (m *Merger) late(i *interval) error {
+	merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
+	if err := merged.Sum.Merge(i.sum); err != nil {
+		return err
+	}
+	return m.hand(&merged, true)
+}
+
+// release gives back the memory of an interval.
+func (i *interval) release() {
+	i.sum.Reset()
+	sums.Put(i.sum)
 }
 
 // ran notes that an input ran in an interval that nobody wants.

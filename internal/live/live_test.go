@@ -53,8 +53,6 @@ func (r *run) Window(w *Window) error {
 	return r.fail
 }
 
-func (r *run) Save() (any, func() error, error) { return nil, nil, nil }
-
 func (r *run) End() error { return nil }
 
 func (r *run) SkipWindow(tag []byte, why error) error { return r.Skip(why.Error()) }
@@ -93,7 +91,7 @@ func merger(o Options, sink Sink) *Merger {
 		o.Tag = func(*follow.Input) func([]byte) []byte { return func(own []byte) []byte { return own } }
 	}
 	o.Hint = func(error) string { return "" }
-	return New(o, sink)
+	return New(o, &Fan{Outputs: []Output{{Key: "test", Sink: sink}}})
 }
 
 // noUnits take all values as they are.
@@ -569,47 +567,6 @@ func TestStopped(t *testing.T) {
 	f.AddReader("-", reader)
 	if err := r.Run(f); err != nil || len(r.windows) != seconds || len(r.messages) > 0 {
 		t.Errorf("%d windows of %d, %v, %q", len(r.windows), seconds, err, r.messages)
-	}
-}
-
-// A saver keeps the order of saves and ends.
-type saver struct {
-	*run
-	calls []string
-}
-
-func (s *saver) Save() (any, func() error, error) {
-	s.calls = append(s.calls, "save")
-	return nil, nil, nil
-}
-
-func (s *saver) End() error {
-	s.calls = append(s.calls, "end")
-	return nil
-}
-
-// TestSavedBeforeEnd: what waits at its end for somebody to come has all that is saved.
-func TestSavedBeforeEnd(t *testing.T) {
-	t.Parallel()
-	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
-	a.Second(0, 1000, 1)
-	from := int64(0)
-	state, err := OpenState(filepath.Join(t.TempDir(), "state"), 1000, &from, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := make(chan struct{})
-	close(stop)
-	s := &saver{run: &run{t: t}}
-	m := merger(Options{Size: 1000, Stop: stop, Messages: s, State: state, grace: 1}, s)
-	f := follow.New(follow.Options{})
-	defer f.Close()
-	f.AddFile(a.Path)
-	if err := m.Run(f); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(s.calls, " "); !strings.HasSuffix(got, "save end save") {
-		t.Error(got)
 	}
 }
 

@@ -27,23 +27,25 @@ func (m *Merger) read(in *input) {
 			m.ended(in, err)
 			return
 		}
-		taken := 0
-		if mark := log.Resumed(); mark != nil {
-			taken = mark.Line
-			if before == nil {
-				before, h.kept = resume(in.source.Name(), mark), mark.Header
-			}
+		mark := log.Resumed()
+		if mark == nil {
+			mark = new(follow.Mark)
+		} else if before == nil {
+			before, h.kept = resume(in.source.Name(), mark), mark.Header
 		}
 		r := hdrlog.ReaderOptions{Second: m.options.Second, BatchSize: 16 << 10, Before: before}.NewReader(log, in.source.Name())
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
 			b := &batch{
-				steps:  m.steps(in, &lines, taken, &h),
+				steps:  m.steps(in, &lines, mark, &h),
 				log:    log,
+				first:  lines.Records[0].Line,
 				line:   lines.Records[len(lines.Records)-1].Line,
 				header: h.kept,
 			}
+			again, _ := in.source.Again()
+			b.again = b.line < mark.Line || again
 			select {
 			case <-in.taken:
 				in.coming.Store(true)
@@ -72,9 +74,9 @@ func (m *Merger) ended(in *input, err error) {
 	})
 }
 
-// steps decodes a batch. Nothing in the result is a view of it. Lines up to one were taken in an
-// earlier run.
-func (m *Merger) steps(in *input, b *hdrlog.Batch, taken int, h *heading) []func(time.Time) error {
+// steps decodes a batch. Nothing in the result is a view of it. Lines up to the mark were taken in
+// an earlier run.
+func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading) []func(time.Time) error {
 	steps := make([]func(time.Time) error, 0, len(b.Records)+1)
 	lines := int64(0)
 	for n := range b.Records {
@@ -85,19 +87,18 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, taken int, h *heading) []func
 		}
 		err, line := r.Err, r.Line
 		switch {
-		case r.Kind == hdrlog.IntervalRecord && line <= taken:
-			i := m.wants(in, &r.Interval) // it only shows how far the log is
+		case r.Kind == hdrlog.IntervalRecord && line <= mark.Line:
+			i, err := m.needs(in, r, mark)
 			steps = append(steps, func(now time.Time) error {
-				in.show(i, now)
-				if i.wanted {
-					m.options.Units.Kept(in.now.Name, i.row)
+				if err != nil {
+					return err
 				}
-				return nil
+				return m.again(in, i, now)
 			})
 		case (r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime) && len(r.Text) <= maxComment:
 			text := bytes.Clone(r.Text)
 			steps = append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
-		case line <= taken:
+		case line <= mark.Line:
 		case r.Kind == hdrlog.IntervalRecord:
 			i, err := m.interval(in, r)
 			steps = append(steps, func(now time.Time) error {
@@ -129,6 +130,18 @@ func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
 	i.wanted = kept && i.start >= m.options.From
 	return i
+}
+
+// needs returns an interval that an earlier run has taken, decoded if an output needs it again.
+func (m *Merger) needs(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
+	i := m.wants(in, &r.Interval)
+	i.line = r.Line
+	from := mark.Again.From
+	end := max(merge.WindowOf(i.start, i.end, m.options.Size).End, i.end)
+	if !i.wanted || from == 0 || r.Line < from || end <= m.from || isLate(&mark.Again, r.Line) {
+		return i, nil
+	}
+	return m.interval(in, r)
 }
 
 // interval decodes an interval. The error ends the merging.

@@ -1,8 +1,10 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"slices"
 	"sync"
 
 	"hdrkit/hdrlog/histogram"
@@ -17,12 +19,37 @@ type Sink interface {
 	Window(w *Window) error
 	// Flush is called when there is nothing more to receive at present, and several times a second.
 	Flush() error
-	// Save returns what a later run needs to go on after all that the sink has received, which is
-	// kept as JSON, or nil. Saved, if it is not nil, is called when that is on the disk. Save is
-	// called before End, too, and can be called once after it.
-	Save() (state any, saved func() error, err error)
 	// End is called after the last window.
 	End() error
+}
+
+// A Receiver is a sink that others are behind of, who may be away for long.
+type Receiver interface {
+	Sink
+	// Resume says, before all windows, where the sink goes on: windows that end at or before has
+	// need no sending, and those up to again may have been sent.
+	Resume(has, again int64)
+	// Has returns the end of the last window that needs no sending any more.
+	Has() int64
+	// Totals reports whether the sink sends totals since the start.
+	Totals() bool
+}
+
+// A File is the sink that writes the merged log to a file, which has the windows of earlier runs.
+type File interface {
+	Sink
+	// Position puts what was received on the disk.
+	Position() (FilePosition, error)
+}
+
+// A FilePosition says how much of a file counts.
+type FilePosition struct {
+	Path string
+	Size int64
+	Base int64  // of times, in milliseconds since the epoch
+	Tail string // a hash of its last bytes
+	// Since is the end of the last window that the file lacks since it was another output's.
+	Since int64
 }
 
 // A Window is what the intervals of a tag in a window add up to.
@@ -51,6 +78,22 @@ func (w *Window) Counts() (*histogram.Histogram, error) {
 	return h, err
 }
 
+// clone returns a window that stays valid.
+func (w *Window) clone() (*Window, error) {
+	c := &Window{
+		Late:    w.Late,
+		Factor:  w.Factor,
+		Scratch: w.Scratch,
+		Merged: &merge.Merged{
+			Window:   w.Window,
+			Tag:      bytes.Clone(w.Tag),
+			LogStart: w.LogStart,
+			Recorded: w.Recorded,
+		},
+	}
+	return c, c.Sum.Merge(&w.Sum)
+}
+
 // Units find out what unit values have.
 type Units interface {
 	// Comment receives a comment of a log, before the intervals that follow it, and Kept the row of
@@ -70,10 +113,26 @@ type Output struct {
 	// Drop, if set, reports whether an error of the sink means that nobody wants its output any
 	// more. The others go on.
 	Drop func(err error) bool
+	// Held says that it gets what a state has: it must never have to take anything back. Such a
+	// sink gets no part of a window.
+	Held bool
+	// Whole says that it gets no part of a window although it is not held.
+	Whole bool
+	// Past says that it gets first what the merged log has from earlier runs.
+	Past bool
+
+	done int64 // windows that end at or before this were for an earlier run
 }
 
-// A Fan is a sink that passes everything on to all outputs.
-type Fan struct{ Outputs []Output }
+// A Fan passes everything on to all outputs.
+type Fan struct {
+	Outputs []Output
+
+	resumed bool      // done of outputs is set
+	keeps   bool      // there is a state
+	ended   bool      // the held outputs have ended
+	waiting []*Window // for held outputs
+}
 
 // each calls all outputs, and returns their first error. An error of a sum
 // does not hide that an output has failed.
@@ -87,7 +146,7 @@ func (f *Fan) each(call func(o *Output) error) (err error) {
 		case errors.As(one, new(*merge.SumError)):
 			impossible = one
 		case o.Drop != nil && o.Drop(one):
-			f.Outputs = append(f.Outputs[:n:n], f.Outputs[n+1:]...)
+			f.Outputs = slices.Delete(f.Outputs, n, n+1)
 			n--
 		default:
 			err = cmp.Or(err, one)
@@ -96,47 +155,111 @@ func (f *Fan) each(call func(o *Output) error) (err error) {
 	return cmp.Or(err, impossible)
 }
 
-// Window passes a window on.
-func (f *Fan) Window(w *Window) error {
-	return f.each(func(o *Output) error { return o.Sink.Window(w) })
+// window passes a window on. Held outputs get it later.
+func (f *Fan) window(w *Window) error {
+	held := false
+	err := f.each(func(o *Output) error {
+		if f.keeps && o.Held {
+			held = true
+			return nil
+		}
+		return f.pass(o, w)
+	})
+	if !held {
+		return err
+	}
+	c, impossible := w.clone()
+	f.waiting = append(f.waiting, c)
+	return cmp.Or(err, impossible)
 }
 
-// Flush flushes all outputs.
-func (f *Fan) Flush() error { return f.each(func(o *Output) error { return o.Sink.Flush() }) }
+// pass gives a window to an output, unless an earlier run did.
+func (f *Fan) pass(o *Output, w *Window) error {
+	if f.resumed && !w.Late && w.Window.End <= o.done {
+		return nil
+	}
+	return o.Sink.Window(w)
+}
 
-// End ends all outputs at the same time, since some wait for receivers.
-func (f *Fan) End() error {
+// saved gives the held outputs what a state has now.
+func (f *Fan) saved() error {
+	waiting := f.waiting
+	f.waiting = nil
+	var impossible error
+	for _, w := range waiting {
+		err := f.each(func(o *Output) error {
+			if !o.Held {
+				return nil
+			}
+			return f.pass(o, w)
+		})
+		if errors.As(err, new(*merge.SumError)) {
+			impossible = err
+		} else if err != nil {
+			return err
+		}
+	}
+	return cmp.Or(f.each(func(o *Output) error {
+		if !o.Held {
+			return nil
+		}
+		return o.Sink.Flush()
+	}), impossible)
+}
+
+// past gives a window of an earlier run to the outputs that want it.
+func (f *Fan) past(w *Window) error {
+	return f.each(func(o *Output) error {
+		if !o.Past {
+			return nil
+		}
+		return o.Sink.Window(w)
+	})
+}
+
+// flushPast flushes the outputs that got windows of earlier runs.
+func (f *Fan) flushPast() error {
+	return f.each(func(o *Output) error {
+		if _, ok := o.Sink.(Receiver); !ok || !o.Past {
+			return nil
+		}
+		return o.Sink.Flush()
+	})
+}
+
+// part gives a part of a window, at the end of a run that has a state, to the outputs that want it.
+func (f *Fan) part(w *Window) error {
+	return f.each(func(o *Output) error {
+		if o.Held || o.Whole {
+			return nil
+		}
+		return f.pass(o, w)
+	})
+}
+
+// flush flushes the outputs.
+func (f *Fan) flush() error { return f.each(func(o *Output) error { return o.Sink.Flush() }) }
+
+// end ends the outputs at the same time, since some wait for receivers: those that are held, or the
+// others.
+func (f *Fan) end(held bool) error {
 	var all sync.WaitGroup
-	ends := make([]error, len(f.Outputs))
-	for n := range f.Outputs {
-		all.Go(func() { ends[n] = f.Outputs[n].Sink.End() })
+	ends := make(map[Sink]error, len(f.Outputs))
+	var mu sync.Mutex
+	if held && f.ended {
+		return nil
+	}
+	f.ended = true
+	for _, o := range f.Outputs {
+		if o.Held == held {
+			all.Go(func() {
+				err := o.Sink.End()
+				mu.Lock()
+				defer mu.Unlock()
+				ends[o.Sink] = err
+			})
+		}
 	}
 	all.Wait()
-	return f.each(func(*Output) error {
-		err := ends[0]
-		ends = ends[1:]
-		return err
-	})
-}
-
-// Save returns what [State.Outputs] reads.
-func (f *Fan) Save() (state any, saved func() error, err error) {
-	states := make(map[string]any, len(f.Outputs))
-	var after []func() error
-	err = f.each(func(o *Output) error {
-		state, saved, err := o.Sink.Save()
-		if state != nil {
-			states[o.Key] = state
-		}
-		if saved != nil {
-			after = append(after, saved)
-		}
-		return err
-	})
-	return states, func() (err error) {
-		for _, saved := range after {
-			err = cmp.Or(err, saved())
-		}
-		return err
-	}, err
+	return f.each(func(o *Output) error { return ends[o.Sink] })
 }

@@ -2,28 +2,28 @@ package live
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
-	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/live/follow"
 )
 
-// The time between two states. One that takes long or is large, such as that of many open windows,
-// is written less often: states take one of saveShare parts of the time, and saveRate bytes a
-// second. But after a crash hdrlive reads again what came after the last state, and rotation
-// deletes files. So none waits for more than saveMost.
+// The time between two states. One that takes long is written less often: states take one of
+// saveShare parts of the time. But scrapes show what a state has, and after a crash hdrlive reads
+// again what came after the last one. So none waits for more than saveMost.
 const (
 	saveTime  = 250 * time.Millisecond
 	saveShare = 20
-	saveRate  = 1 << 20
-	saveMost  = 15 * time.Second
+	saveMost  = time.Second
 )
 
 // A State is a file that has how far a merging is, and its outputs. The zero value keeps nothing.
@@ -34,36 +34,27 @@ type State struct {
 
 	most    time.Duration // between two states
 	took    time.Duration // what the last one took
-	size    int           // of it
 	at      time.Time     // of the last state
 	changed bool          // something was received since
+	failed  error         // why the last one could not be written
 }
 
-// A saved state is what the file has, as JSON.
+// A saved state is what the file has: a line of JSON, and a line with its hash.
 type saved struct {
-	Version int
-	Command string
-	Size    int64 // of the windows
-	From    int64 // see [Options]
-	Done    int64 // windows that end at or before this were handed on
-	Windows []savedWindow
-	Rates   merge.Rates
-	Joined  int // number of inputs so far
-	Kinds   map[string]kind
-	Logs    []follow.Mark
-	Outputs json.RawMessage // what the sink saved
-}
-
-// A savedWindow is an open window.
-type savedWindow struct {
-	Tag      []byte
-	LogStart float64
-	Sum      []byte // see [merge.Sum.AppendBinary]
+	Version   int
+	Command   string
+	Size      int64 // of the windows
+	From      int64 // see [Options]
+	Done      int64 // windows that end at or before this were handed out
+	Again     int64 // the marks of logs say where to read again for windows that end later
+	File      *FilePosition
+	Receivers map[string]int64 // see [Receiver.Has]
+	Logs      []follow.Mark
 }
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 8
+	stateVersion = 9
 	stateCommand = "hdrlive"
 )
 
@@ -71,23 +62,16 @@ const (
 var errUsed = errors.New("another command that runs uses it; give each command a state of its own")
 
 // mostState is the number of bytes that a state may have.
-const mostState = 2 << 30
+const mostState = 256 << 20
 
 // mostAway is how far a time of a state may lie in the future. The clock of this machine may have
 // been set back.
 const mostAway = 24 * time.Hour
 
-// OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet,
-// and checks it as a whole. From is that of [Options]: that of the file replaces it. Check, if it
-// is set, checks what outputs saved, by their keys.
-func OpenState(path string, size int64, from *int64, check func(key string, state []byte) error) (*State, error) {
-	s := &State{path: path, most: saveMost, last: saved{
-		Version: stateVersion,
-		Command: stateCommand,
-		Size:    size,
-		From:    *from,
-		Done:    never,
-	}}
+// OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet.
+// From is that of [Options]: that of the file replaces it.
+func OpenState(path string, size int64, from *int64) (*State, error) {
+	s := &State{path: path, most: saveMost, last: saved{Size: size, From: *from, Done: never, Again: never}}
 	err := s.hold()
 	if errors.Is(err, fs.ErrNotExist) {
 		s.changed = true // also a crash before the first window leaves a state
@@ -97,12 +81,7 @@ func OpenState(path string, size int64, from *int64, check func(key string, stat
 		return nil, err
 	}
 	tempfile.RemoveOld(path)
-	if err = s.read(size); err == nil {
-		if err = s.check(check); err != nil {
-			err = fmt.Errorf("it is damaged: %w", err)
-		}
-	}
-	if err != nil {
+	if err = s.read(size); err != nil {
 		s.release()
 		return nil, fmt.Errorf("%s: %w; remove it to begin anew, or name another file", path, err)
 	}
@@ -115,87 +94,46 @@ func (s *State) read(size int64) error {
 	if err != nil {
 		return err
 	}
-	s.last = saved{}
-	if err := json.Unmarshal(text, &s.last); err != nil {
+	line, hash, _ := bytes.Cut(text, []byte{'\n'})
+	l := &s.last
+	*l = saved{}
+	if err := json.Unmarshal(line, l); err != nil && !bytes.HasPrefix(line, []byte(`{"Version":`)) {
 		return fmt.Errorf("it is no state of hdrlive: %w", err)
 	}
-	l := &s.last
+	far := time.Now().Add(mostAway + time.Duration(size)*time.Millisecond).UnixMilli()
 	switch {
-	case l.Command != stateCommand:
+	case l.Command != stateCommand && l.Command != "":
 		return fmt.Errorf("it is no state of hdrlive, but of %q", l.Command)
-	case l.Version != stateVersion:
-		return fmt.Errorf("it has version %d, not %d", l.Version, stateVersion)
+	case l.Version != stateVersion && l.Version != 0:
+		return fmt.Errorf("it is a state of another version of hdrlive (%d, not %d)", l.Version, stateVersion)
+	case !bytes.Equal(bytes.TrimSpace(hash), hashOf(line)):
+		return errors.New("it is damaged: its hash is another one")
 	case l.Size != size:
 		return fmt.Errorf("its windows are %v long, not %v", time.Duration(l.Size)*time.Millisecond, time.Duration(size)*time.Millisecond)
+	case max(l.From, l.Done) > far:
+		return fmt.Errorf("it ends at %s: is the clock of this machine right?", time.UnixMilli(max(l.From, l.Done)).UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// check checks what a state has.
-func (s *State) check(output func(key string, state []byte) error) error {
-	l := &s.last
-	far := time.Now().Add(mostAway + time.Duration(l.Size)*time.Millisecond).UnixMilli()
-	if l.From < 0 || l.From > far {
-		return fmt.Errorf("it begins at %s", time.UnixMilli(l.From).UTC().Format(time.RFC3339))
-	}
-	if l.Done > far {
-		return fmt.Errorf("its last window ends at %s", time.UnixMilli(l.Done).UTC().Format(time.RFC3339))
-	}
-	for _, m := range l.Logs {
-		if m.Size < 0 || m.Line < 0 {
-			return fmt.Errorf("%s has %d bytes and %d lines", m.Path, m.Size, m.Line)
-		}
-	}
-	if err := s.restore(merge.NewWindows(l.Size)); err != nil {
-		return err
-	}
-	if output == nil {
-		return nil
-	}
-	all, err := s.Outputs()
-	for key, own := range all {
-		if err = output(key, own); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	return err
-}
-
-// restore adds the open windows to others.
-func (s *State) restore(to *merge.Windows) error {
-	for _, w := range s.last.Windows {
-		var sum merge.Sum
-		if err := sum.UnmarshalBinary(w.Sum); err != nil {
-			return err
-		}
-		if sum.Intervals() == 0 { // no program writes one
-			return errors.New("a window has no intervals")
-		}
-		if err := to.Merge(w.Tag, w.LogStart, &sum); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Outputs returns what the outputs of a [Fan] saved, by their keys.
-func (s *State) Outputs() (all map[string]json.RawMessage, err error) {
-	if s.last.Outputs != nil {
-		err = json.Unmarshal(s.last.Outputs, &all)
-	}
-	return all, err
+// hashOf returns the hash of a text, in hexadecimal.
+func hashOf(text []byte) []byte {
+	sum := sha256.Sum256(text)
+	return hex.AppendEncode(nil, sum[:])
 }
 
 // Marks returns the marks for [follow.Options].
 func (s *State) Marks() []follow.Mark { return s.last.Logs }
+
+// File returns how much counts of the merged log of the last run, nil if it wrote none.
+func (s *State) File() *FilePosition { return s.last.File }
 
 // Kept reports whether there is a file.
 func (s *State) Kept() bool { return s.path != "" }
 
 // due returns the time until a state is due, and whether one is needed.
 func (s *State) due() (wait time.Duration, ok bool) {
-	rate := time.Duration(s.size) * time.Second / saveRate
-	return min(max(saveTime, saveShare*s.took, rate), s.most) - time.Since(s.at), s.Kept() && s.changed
+	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.Kept() && s.changed
 }
 
 // hold locks the file, if there is one.
@@ -241,7 +179,7 @@ func (s *State) write(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err = file.Chmod(0o600); err == nil { // rows that wait, and names of logs, are for nobody else
+	if err = file.Chmod(0o600); err == nil { // names of logs are for nobody else
 		_, err = file.Write(data)
 	}
 	if err == nil {
@@ -259,101 +197,98 @@ func (s *State) write(data []byte) error {
 	return nil
 }
 
-// Load takes up the state. Call it before Run, with the options of the follower that has its marks.
-func (m *Merger) Load() error {
+// Load takes up the state. Call it when the follower has all inputs, before Run.
+func (m *Merger) Load(f *follow.Follower) error {
 	s := &m.options.State.last
-	if err := m.options.State.restore(m.clock.windows); err != nil {
-		return fmt.Errorf("%s is damaged: %w", m.options.State.path, err)
-	}
+	m.fan.keeps = m.options.State.Kept()
+	m.clock.closed = s.Done
+	m.since = s.Done
+	m.from = s.Done
 	m.clock.done = s.Done
-	m.rates = s.Rates
-	m.joined = s.Joined
-	for key, k := range s.Kinds {
-		m.keep(key, k)
+	m.clock.handed = s.Done
+	if !m.fan.keeps {
+		return nil
 	}
-	return nil
+	m.fan.resumed = true
+	past := false
+	if s.File != nil {
+		m.since = s.File.Since
+		past = s.File.Size <= mostPast && slices.ContainsFunc(m.fan.Outputs, func(o Output) bool {
+			_, ok := o.Sink.(File)
+			return ok
+		})
+	}
+	lost := f.Lost()
+	for n := range m.fan.Outputs {
+		o := &m.fan.Outputs[n]
+		o.done = s.Done
+		o.Past = o.Past && past
+		r, ok := o.Sink.(Receiver)
+		if !ok {
+			continue
+		}
+		has, known := s.Receivers[o.Key]
+		if !known {
+			has = s.Done
+		}
+		r.Resume(has, s.Done)
+		o.Past = past && m.since <= has && (r.Totals() || lost || has < s.Again)
+		if !o.Past {
+			o.done = has
+			m.from = min(m.from, has)
+		}
+	}
+	for key := range s.Receivers {
+		if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Key == key }) {
+			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
+		}
+	}
+	m.clock.done = m.from
+	m.clock.handed = m.from
+	if !past {
+		return nil
+	}
+	return m.readPast(s.File)
 }
 
 // save writes a state.
 func (m *Merger) save() error {
 	begin := time.Now()
-	outputs, after, err := m.sink.Save()
-	if err != nil {
-		return err
-	}
-	s := saved{
-		Version: stateVersion,
-		Command: stateCommand,
-		Size:    m.options.Size,
-		From:    m.options.From,
-		Done:    m.clock.done,
-		Kinds:   m.kinds,
-		Rates:   m.rates,
-		Joined:  m.joined,
-		Logs:    m.follower.Marks(),
-	}
-	if s.Outputs, err = json.Marshal(outputs); err != nil {
-		return err
-	}
-	for w := range m.clock.windows.Open() {
-		sum, err := w.AppendBinary(nil)
-		if err != nil {
-			return err
-		}
-		s.Windows = append(s.Windows, savedWindow{w.Tag, w.LogStart, sum})
-	}
-	data, err := json.Marshal(&s)
-	if err == nil {
-		err = m.options.State.write(data)
-	}
-	if err == nil && after != nil {
-		err = after()
-	}
 	state := m.options.State
-	state.changed = false
+	s := saved{
+		Version:   stateVersion,
+		Command:   stateCommand,
+		Size:      m.options.Size,
+		From:      m.options.From,
+		Done:      max(m.clock.handed, m.clock.closed),
+		Again:     m.from,
+		Receivers: make(map[string]int64),
+	}
+	least := s.Done
+	err := m.fan.each(func(o *Output) (err error) {
+		switch sink := o.Sink.(type) {
+		case Receiver:
+			has := min(sink.Has(), s.Done)
+			s.Receivers[o.Key] = has
+			least = min(least, has)
+		case File:
+			var p FilePosition
+			p, err = sink.Position()
+			p.Since = m.since
+			s.File = &p
+		}
+		return err
+	})
+	if err == nil {
+		m.settle(least)
+		s.Logs = m.follower.Marks()
+		var line []byte
+		if line, err = json.Marshal(&s); err == nil {
+			err = state.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
+		}
+	}
 	state.at = time.Now()
 	state.took = time.Since(begin)
-	state.size = len(data)
-	return err
-}
-
-// mostHeader is the number of bytes of comments that a state keeps of a log.
-const mostHeader = 8 << 10
-
-// A heading is the comments that hold for the next log of an input, if it has no times of its own.
-type heading struct {
-	kept, own []byte
-	begun     bool // the log has an interval
-	timed     bool // own has a time
-}
-
-func (h *heading) begin() {
-	h.own = nil
-	h.begun = false
-	h.timed = false
-}
-
-func (h *heading) see(r *hdrlog.Record) {
-	switch {
-	case h.begun:
-	case r.Kind == hdrlog.IntervalRecord:
-		h.begun = true
-		if h.timed {
-			h.kept = h.own
-		}
-	case r.Kind != hdrlog.Malformed && r.Kind != hdrlog.Notice && len(h.own)+len(r.Text) < mostHeader:
-		h.own = append(append(h.own, r.Text...), '\n')
-		h.timed = h.timed || r.Kind == hdrlog.StartTime || r.Kind == hdrlog.BaseTime
-	}
-}
-
-// resume returns a reader of the comments of a mark, nil if it has none.
-func resume(name string, mark *follow.Mark) *hdrlog.Reader {
-	if len(mark.Header) == 0 {
-		return nil
-	}
-	r := hdrlog.NewReader(bytes.NewReader(mark.Header), name)
-	for r.Scan() {
-	}
-	return r
+	state.changed = err != nil
+	return cmp.Or(err, m.fan.saved())
 }

@@ -213,7 +213,11 @@ func (f *Follower) originals(path string) (all []original) {
 			if !l.behind() {
 				o.head = l.head
 			}
-			o.Line, o.Header = l.whole(), l.header
+			o.Line = l.whole()
+			o.Header = l.header
+			if l.header == nil && l.resumed != nil { // none of its lines counts yet
+				o.Header = l.resumed.Header
+			}
 			if compressed(l.head) {
 				o.Line = l.line // lines of bytes that are compressed are no lines
 			}

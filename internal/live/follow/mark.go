@@ -225,7 +225,7 @@ func (f *Follower) forget(named fileSet) {
 		case !c.waits && !c.open && !c.Copy:
 			more--
 			return more >= 0
-		case slices.ContainsFunc(named[c.file()], c.is):
+		case slices.ContainsFunc(named[c.file()], c.is), c.open && c.log.isNeeded():
 			c.gone = 0
 			return false
 		}
@@ -306,6 +306,13 @@ func (l *Log) known() Mark {
 // ReadAgain sets what a later run must read again of the log.
 func (l *Log) ReadAgain(a Again) { l.again.Store(&a) }
 
+// isNeeded reports whether a later run reads lines of the file again.
+func (l *Log) isNeeded() bool {
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	return l.needed().From > 0
+}
+
 // needed returns what a later run must read again of the file. A log that goes on in a copy of its
 // file leaves that to the copy.
 func (l *Log) needed() (a Again) {
@@ -384,6 +391,9 @@ const copyLooks = 3
 // rotation may just make it.
 func (f *Follower) lose(c *content, why string) {
 	if (c.Done || c.Over) && c.Again.From == 0 {
+		return
+	}
+	if c.lost != "" {
 		return
 	}
 	c.lost = why + "; lines that were not read before are missing"
@@ -469,6 +479,9 @@ func (in *Input) find(folder string, search map[ID]bool) (moved bool) {
 // missing finds the files of an earlier run that are gone, maybe with lines that were not read.
 func (f *Follower) missing() {
 	for _, c := range f.contents.all {
+		if c.Ended && c.log == nil && c.Again.From > 0 {
+			f.lose(c, "is gone since the state was written")
+		}
 		if !c.waits || c.info != nil {
 			continue
 		}
@@ -504,14 +517,37 @@ func (c *content) ended() bool {
 	if c.log == nil {
 		return c.Again.From == 0
 	}
-	c.log.in.mu.Lock()
-	defer c.log.in.mu.Unlock()
-	return c.log.needed().From == 0
+	return !c.log.isNeeded()
 }
 
 // mostSaved is the number of logs that ended, beside those that must be read again, of which a
 // later run recognizes copies.
 const mostSaved = 1000
+
+// Lost reports whether lines that are read again are in no file that was found so far.
+func (f *Follower) Lost() bool {
+	f.lock()
+	defer f.mu.Unlock()
+	f.missing()
+	return slices.ContainsFunc(f.contents.all, func(c *content) bool {
+		return c.log == nil && !c.waits && !c.Copy && c.Again.From > 0
+	})
+}
+
+// Again reports whether files of the input were read in an earlier run, beyond what was read of
+// them in this one. Slack is the largest of their marks.
+func (in *Input) Again() (again bool, slack int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for n, l := range in.files {
+		if l.resumed == nil || l.resumed.Line == 0 {
+			continue
+		}
+		again = again || n > 0 || l.line == 0 || l.behind()
+		slack = max(slack, l.resumed.Again.Slack)
+	}
+	return again, slack
+}
 
 // Marks returns what a later run must know: the marks of files that wait, are read, or match a
 // pattern and must not be read again.

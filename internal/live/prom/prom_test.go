@@ -2,7 +2,6 @@ package prom
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -429,46 +428,6 @@ func TestRatios(t *testing.T) {
 				t.Errorf("%s: %v", family.GetName(), m)
 			}
 		}
-	}
-}
-
-// TestSave: a receiver that gets rows of two runs, with the totals between them, gets those of one.
-func TestSave(t *testing.T) {
-	t.Parallel()
-	var one, two bytes.Buffer
-	o := Options{Metric: "rt", Scale: output.Scale{Ratio: 1000}}
-	whole, first := NewRemote(&one, o), NewRemote(&two, o)
-	rows := func(r *Remote, from, to int64) {
-		for n := from; n < to; n++ {
-			for _, tag := range [][]byte{nil, {}, []byte("x")} {
-				if err := r.Row(&output.Row{Tag: tag, End: n * 1000, Counts: clitest.Values(t, 1000*(n+1), 10)}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	rows(whole, 0, 6)
-	rows(first, 0, 3)
-	totals, err := first.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(totals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	totals = nil
-	if err := json.Unmarshal(text, &totals); err != nil {
-		t.Fatal(err)
-	}
-	o.Scale.Ratio = 1 // not known yet
-	second := NewRemote(&two, o)
-	if err := second.Load(totals); err != nil {
-		t.Fatal(err)
-	}
-	rows(second, 3, 6)
-	if !bytes.Equal(one.Bytes(), two.Bytes()) {
-		t.Error("the rows of the second run differ")
 	}
 }
 

@@ -341,17 +341,3 @@ func (fs *families) add(name, help string, kind dto.MetricType, m *dto.Metric) {
 func pair(name, value string) []*dto.LabelPair {
 	return []*dto.LabelPair{{Name: &name, Value: &value}}
 }
-
-// Save returns the totals.
-func (c *Collector) Save() ([]Total, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.totals.Save()
-}
-
-// Load adds totals of an earlier run.
-func (c *Collector) Load(all []Total) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.totals.Load(all)
-}

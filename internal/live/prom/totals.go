@@ -3,7 +3,6 @@ package prom
 import (
 	"bytes"
 	"cmp"
-	"slices"
 
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/proto"
@@ -81,41 +80,4 @@ func (ts *totals) counts(t *total) *histogram.Histogram {
 		return new(histogram.Histogram)
 	}
 	return h
-}
-
-// A Total is what a state file keeps of a tag.
-type Total struct {
-	Tag           []byte // nil without a tag, also in JSON
-	All           []byte // see [merge.Sum.AppendBinary]
-	Values, Ratio float64
-}
-
-// Save returns the totals, in order of tags.
-func (ts *totals) Save() ([]Total, error) {
-	all := make([]Total, 0, len(ts.tags))
-	for _, t := range ts.tags {
-		sum, err := t.all.AppendBinary(nil)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Total{t.tag, sum, t.sum, t.ratio})
-	}
-	slices.SortFunc(all, func(a, b Total) int { return cmp.Compare(string(a.Tag), string(b.Tag)) })
-	return all, nil
-}
-
-// Load adds totals of an earlier run. A tag may have several.
-func (ts *totals) Load(all []Total) error {
-	for _, saved := range all {
-		var sum merge.Sum
-		if err := sum.UnmarshalBinary(saved.All); err != nil {
-			return err
-		}
-		t := ts.of(saved.Tag, saved.Ratio)
-		t.sum += saved.Values
-		if err := cmp.Or(t.all.Merge(&sum), ts.charge(t)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

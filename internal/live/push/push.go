@@ -208,7 +208,12 @@ func New(o Options) *Pusher {
 
 // Write adds one row, encoded. Without [Options.Most] it waits while the batch before is on its way
 // and the next one is full. Its error is the one of a pusher that was given up.
-func (p *Pusher) Write(row []byte) (int, error) {
+func (p *Pusher) Write(row []byte) (int, error) { return p.add(row, false) }
+
+// Again adds a row that an earlier run may have sent, before all others.
+func (p *Pusher) Again(row []byte) (int, error) { return p.add(row, true) }
+
+func (p *Pusher) add(row []byte, again bool) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.options.Most == 0 && p.full() && p.context.Err() == nil {
@@ -219,6 +224,9 @@ func (p *Pusher) Write(row []byte) (int, error) {
 	}
 	p.queue = append(p.queue, bytes.Clone(row))
 	p.bytes += len(row)
+	if again {
+		p.again = len(p.queue)
+	}
 	for p.options.Most > 0 && p.bytes > p.options.Most {
 		if p.dropped++; p.dropped == 1 {
 			p.options.Notice(fmt.Sprintf("more than %d MiB of rows wait for the receiver; the oldest are dropped", p.options.Most>>20))
@@ -240,27 +248,6 @@ func (p *Pusher) Flush() error {
 	defer p.mu.Unlock()
 	p.ripe = len(p.queue) > 0
 	p.changed.Broadcast()
-	return nil
-}
-
-// Pending returns the rows that the receiver has not taken yet, also after Close.
-func (p *Pusher) Pending() [][]byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Concat(p.sending, p.queue)
-}
-
-// Restore adds rows that were pending in an earlier run, before all others. The receiver may have
-// them.
-func (p *Pusher) Restore(rows [][]byte) error {
-	for _, row := range rows {
-		if _, err := p.Write(row); err != nil {
-			return err
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.again = len(p.queue)
 	return nil
 }
 

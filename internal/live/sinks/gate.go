@@ -22,14 +22,13 @@ var ErrExceeded = errors.New("a limit does not hold")
 
 // A Gate has all that was recorded so far, by tag, and checks limits: at the end, or all the time.
 type Gate struct {
-	stateless // limits are those of one run
-	options   *Options
-	limits    []gate.Limit
-	watch     *gate.Watch
-	stop      *gate.Stop // nil if no limit ends the run
-	account   *ledger.Account
-	tags      map[string]*gateTag
-	changed   bool // since the last Flush
+	options *Options
+	limits  []gate.Limit
+	watch   *gate.Watch
+	stop    *gate.Stop // nil if no limit ends the run
+	account *ledger.Account
+	tags    map[string]*gateTag
+	changed bool // since the last Flush
 	// Ran says when the inputs of rows ran: it is for [live.Options].
 	Ran merge.Rates
 }

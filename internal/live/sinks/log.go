@@ -3,7 +3,8 @@ package sinks
 import (
 	"bufio"
 	"cmp"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -19,44 +20,54 @@ import (
 type Log struct {
 	options *Options
 	w       buffered
-	file    *File // what is written to, if it is one
 	log     *hdrlog.Writer
 	begun   bool
 	base    int64 // milliseconds since the epoch
 	fields  []byte
 }
 
-// A logState is what a state has of a log.
-type logState struct{ Size, Base int64 }
-
-// checkLog returns an error if a log did not save that.
-func checkLog(state []byte) error {
-	var s struct{ Size, Base *int64 }
-	err := decode(state, &s)
-	if err == nil && state != nil && (s.Size == nil || s.Base == nil || *s.Size < 0) {
-		err = errors.New("it does not say how much of the file counts")
-	}
-	return err
+// NewLog returns a log that is written to w.
+func NewLog(o *Options, w buffered) *Log {
+	return &Log{options: o, w: w, log: hdrlog.NewWriter(w)}
 }
 
-// NewLog returns a log that is written to w. A [File] goes on where the log was that saved state.
-func NewLog(o *Options, w buffered, state []byte) (*Log, error) {
-	l := &Log{options: o, w: w}
-	l.file, _ = w.(*File)
-	var s logState
-	err := cmp.Or(checkLog(state), decode(state, &s))
-	if err == nil && l.file != nil {
-		err = l.file.cutBack(s.Size, state != nil)
-		l.begun, l.base = s.Size > 0, s.Base
+// A FileLog is a log that is written to a file, and goes on where an earlier run was.
+type FileLog struct {
+	*Log
+	file *File
+}
+
+// NewFileLog returns a log that is written to a file, of which an earlier run has written what at
+// says, nil if there is none.
+func NewFileLog(o *Options, file *File, at *live.FilePosition) (*FileLog, error) {
+	l := &Log{options: o, w: file}
+	err := file.cutBack(at)
+	if at != nil {
+		l.begun = at.Size > 0
+		l.base = at.Base
 	}
-	to := struct{ io.Writer }{w}
+	to := struct{ io.Writer }{file}
 	l.log = hdrlog.NewWriter(&to)
 	if l.begun { // the file has a header, which the writer must know of
 		to.Writer = io.Discard
 		err = cmp.Or(err, union.WriteHeader(l.log, nil, unit.Unit{}, l.base), l.log.Flush())
-		to.Writer = w
+		to.Writer = file
 	}
-	return l, err
+	return &FileLog{l, file}, err
+}
+
+// Position puts the log on the disk.
+func (l *FileLog) Position() (live.FilePosition, error) {
+	if err := l.Flush(); err != nil {
+		return live.FilePosition{}, err
+	}
+	tail, err := l.file.sync()
+	return live.FilePosition{
+		Path: l.file.path,
+		Size: l.file.size,
+		Base: l.base,
+		Tail: tail,
+	}, err
 }
 
 // buffered writers have what is written when they are flushed.
@@ -95,23 +106,12 @@ func (l *Log) Flush() error {
 	return cmp.Or(err, l.w.Flush())
 }
 
-// Save puts the log on the disk.
-func (l *Log) Save() (state any, saved func() error, err error) {
-	if l.file == nil {
-		return nil, nil, nil
-	}
-	if err := l.Flush(); err != nil {
-		return nil, nil, err
-	}
-	size, err := l.file.sync()
-	return logState{size, l.base}, nil, err
-}
-
 // End does nothing more.
 func (l *Log) End() error { return l.Flush() }
 
 // A File grows while a command runs, and in later runs: a state says how much of it counts.
 type File struct {
+	path string
 	file *os.File
 	w    *bufio.Writer
 	size int64
@@ -131,7 +131,12 @@ func OpenFile(path string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
-	return &File{file: file, w: bufio.NewWriter(file), size: info.Size()}, nil
+	return &File{
+		path: path,
+		file: file,
+		w:    bufio.NewWriter(file),
+		size: info.Size(),
+	}, nil
 }
 
 // Is reports whether a path leads to the file.
@@ -141,13 +146,31 @@ func (f *File) Is(path string) bool {
 	return err == nil && also == nil && os.SameFile(written, other)
 }
 
-// cutBack drops what comes after a size. There is a state if the file was written before.
-func (f *File) cutBack(size int64, state bool) error {
-	switch {
-	case !state && f.size > 0:
-		return fmt.Errorf("%s is not empty, and no state says how much of it counts: remove it, or choose another file", f.file.Name())
-	case size > f.size:
-		return fmt.Errorf("%s has %d bytes, but its state covers %d: it is another file, or parts are lost", f.file.Name(), f.size, size)
+// tailSize is the number of bytes by which the end of what counts is recognized.
+const tailSize = 4096
+
+// tail returns a hash of the last bytes before a size.
+func (f *File) tail(size int64) (string, error) {
+	last := make([]byte, min(size, tailSize))
+	_, err := f.file.ReadAt(last, size-int64(len(last)))
+	sum := sha256.Sum256(last)
+	return hex.EncodeToString(sum[:8]), err
+}
+
+// cutBack drops what an earlier run has not saved.
+func (f *File) cutBack(at *live.FilePosition) error {
+	if at == nil {
+		at = new(live.FilePosition)
+		if f.size > 0 {
+			return fmt.Errorf("%s is not empty, and no state says how much of it counts: remove it, or choose another file", f.path)
+		}
+	}
+	size := at.Size
+	if size > f.size {
+		return fmt.Errorf("%s has %d bytes, but its state covers %d: it is another file, or parts are lost", f.path, f.size, size)
+	}
+	if tail, err := f.tail(size); size > 0 && (err != nil || tail != at.Tail) {
+		return fmt.Errorf("%s does not end, after %d bytes, as its state says: it is another file, or was changed", f.path, size)
 	}
 	if err := f.file.Truncate(size); err != nil {
 		return err
@@ -166,9 +189,12 @@ func (f *File) Write(text []byte) (int, error) {
 // Flush hands on what was written.
 func (f *File) Flush() error { return f.w.Flush() }
 
-// sync puts what was written on the disk, and returns the size of the file.
-func (f *File) sync() (int64, error) {
-	return f.size, errors.Join(f.w.Flush(), f.file.Sync())
+// sync puts what was written on the disk, and returns a hash of its tail.
+func (f *File) sync() (tail string, err error) {
+	if err = cmp.Or(f.w.Flush(), f.file.Sync()); err == nil && f.size > 0 {
+		tail, err = f.tail(f.size)
+	}
+	return tail, err
 }
 
 // Close flushes and closes the file.

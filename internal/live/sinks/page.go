@@ -35,24 +35,23 @@ const (
 
 // A Page is the page that goes on while logs are written.
 type Page struct {
-	stateless // viewers keep what they have
-	options   *Options
-	server    *serve.Server
-	title     string
-	limits    []gate.Limit
-	inputs    func() []live.Progress
-	page      collect.Live
-	scaled    bool
-	look      chart.Picture // its limits, its unit, and what is not known of that
-	interval  collect.Interval
-	series    []page.Series // as viewers have them
-	shown     []page.Input
-	before    map[string]live.Progress // how the inputs were, by name
-	from      int64                    // what ends before it is not shown
-	left      int64                    // when the first of those started that followed the clock and are gone
-	falls     []fall
-	tags      map[string]bool
-	full      bool // there are more than mostTags
+	options  *Options
+	server   *serve.Server
+	title    string
+	limits   []gate.Limit
+	inputs   func() []live.Progress
+	page     collect.Live
+	scaled   bool
+	look     chart.Picture // its limits, its unit, and what is not known of that
+	interval collect.Interval
+	series   []page.Series // as viewers have them
+	shown    []page.Input
+	before   map[string]live.Progress // how the inputs were, by name
+	from     int64                    // what ends before it is not shown
+	left     int64                    // when the first of those started that followed the clock and are gone
+	falls    []fall
+	tags     map[string]bool
+	full     bool // there are more than mostTags
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.

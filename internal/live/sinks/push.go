@@ -1,17 +1,14 @@
 package sinks
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
-	"io"
+	"math"
 	"net/url"
 	"time"
 
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
-	"hdrkit/internal/metric"
 	"hdrkit/output"
 )
 
@@ -23,35 +20,26 @@ type Push struct {
 	*Rows
 	pusher *push.Pusher
 	name   string
-	keeps  bool // a state keeps what the receiver has not taken
-	state  pushState
-	remote *prom.Remote // nil for other receivers, and before the first row
-	held   held
+	keeps  bool  // a later run makes again what the receiver has not taken
+	sent   int64 // see Has
+	again  int64 // windows that end by then may have been sent by an earlier run
+	window int64 // the end of the last window
+	rows   int64 // all that were written
+	ends   []rowEnd
 }
 
-// Held are rows that wait until a state has them. What comes late makes a total depend on when it
-// was read: a later run would send other values for the same times.
-type held [][]byte
+// A rowEnd says how many rows there are up to the end of a window.
+type rowEnd struct{ rows, end int64 }
 
-func (h *held) Write(row []byte) (int, error) {
-	*h = append(*h, bytes.Clone(row))
-	return len(row), nil
-}
-
-// A pushState is what a state has of a push.
-type pushState struct {
-	End     int64 // of the last point
-	Totals  []prom.Total
-	Waiting [][]byte // rows
-}
-
-// NewPush returns a push to an address, which goes on where the one was that saved state. Keeps
-// says that there is a state.
-func NewPush(o *Options, u *url.URL, keeps bool, state []byte) (*Push, error) {
+// NewPush returns a push to an address. Keeps says that there is a state.
+func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 	format := prom.ReceiverOf(u)
-	p := &Push{name: prom.ReceiverName(u), keeps: keeps}
-	if err := decode(state, &p.state); err != nil {
-		return nil, err
+	p := &Push{
+		name:   prom.ReceiverName(u),
+		keeps:  keeps,
+		sent:   math.MinInt64,
+		again:  math.MinInt64,
+		window: math.MinInt64,
 	}
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
 		Patient: true, Most: mostWaiting, Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
@@ -61,51 +49,60 @@ func NewPush(o *Options, u *url.URL, keeps bool, state []byte) (*Push, error) {
 		if err != nil {
 			return nil, err
 		}
-		var w io.Writer = p.pusher
-		if keeps && format == metric.OpenMetrics {
-			w = &p.held
-		}
-		rows, err := metrics.Rows(format, w, true)
-		if p.remote, _ = rows.(*prom.Remote); p.remote == nil {
-			return rows, err
-		}
-		for _, t := range p.state.Totals {
-			p.isLate(p.tag(t.Tag)) // its last point may lack some
-		}
-		return rows, p.remote.Load(p.state.Totals)
+		return metrics.Rows(format, p, true)
 	})
-	p.Rows.end = p.state.End
-	return p, p.pusher.Restore(p.state.Waiting)
+	return p
 }
 
 // Sender returns how the push does.
 func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State: p.pusher.State} }
 
-// send sends held rows.
-func (p *Push) send() error {
-	defer p.pusher.Flush()
-	rows := p.held
-	p.held = nil
-	for _, row := range rows {
-		if _, err := p.pusher.Write(row); err != nil {
-			return err
-		}
-	}
-	return nil
+// Resume goes on where an earlier run was.
+func (p *Push) Resume(has, again int64) {
+	p.has = has
+	p.sent = has
+	p.window = has
+	p.again = again
 }
 
-// Save returns the totals, and the rows that the receiver has not taken.
-func (p *Push) Save() (state any, saved func() error, err error) {
-	s := pushState{End: p.Rows.end, Totals: p.state.Totals, Waiting: append(p.pusher.Pending(), p.held...)}
-	if p.remote != nil {
-		s.Totals, err = p.remote.Save()
+// Totals reports whether rows have totals since the start.
+func (p *Push) Totals() bool { return p.Rows.totals }
+
+// Window sends a row.
+func (p *Push) Window(w *live.Window) error {
+	if end := w.Window.End; !w.Late && end > p.window {
+		p.ends = append(p.ends, rowEnd{p.rows, p.window})
+		p.window = end
 	}
-	return s, p.send, err
+	return p.Rows.Window(w)
+}
+
+// Write sends an encoded row.
+func (p *Push) Write(row []byte) (int, error) {
+	p.rows++
+	if p.window <= p.again {
+		return p.pusher.Again(row)
+	}
+	return p.pusher.Write(row)
+}
+
+// Has returns the end of the last window of which no row waits.
+func (p *Push) Has() int64 {
+	gone := p.rows - p.pusher.State().Waiting
+	if gone == p.rows {
+		p.sent = p.window
+		p.ends = nil
+	}
+	for len(p.ends) > 0 && p.ends[0].rows <= gone {
+		p.sent = max(p.sent, p.ends[0].end)
+		p.ends = p.ends[1:]
+	}
+	return p.sent
 }
 
 // End sends the last rows. The receiver has some time for that.
 func (p *Push) End() error {
-	err := cmp.Or(p.Rows.End(), p.send())
+	err := p.Rows.End()
 	timer := time.AfterFunc(p.options.EndTime, p.pusher.GiveUp)
 	defer timer.Stop()
 	result := p.pusher.Close()
@@ -113,11 +110,11 @@ func (p *Push) End() error {
 	switch {
 	case err != nil || result.Waiting == 0:
 	case p.keeps:
-		p.options.Messages.Notice(fmt.Sprintf("%s: %d rows wait in the state for the next start", p.name, result.Waiting))
+		p.options.Messages.Notice(fmt.Sprintf("%s: %d rows wait for the next start", p.name, result.Waiting))
 	default:
 		err = fmt.Errorf("%s did not take the last rows: %d are lost", p.name, result.Waiting)
 	}
 	return err
 }
 
-var _ live.Sink = (*Push)(nil)
+var _ live.Receiver = (*Push)(nil)

@@ -3,6 +3,7 @@ package sinks
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -21,8 +22,7 @@ var Formats = []string{"ndjson", "timeline", metric.Influx, metric.OpenMetrics, 
 // Rows writes a row for each tag and window. In formats with totals since the start, a late
 // interval counts in a point between this window and the next. In others it has no place.
 type Rows struct {
-	stateless // what was written to a pipe cannot be taken back
-	options   *Options
+	options *Options
 	// make makes the writer when the first row comes: the unit is known then.
 	make   func() (output.RowWriter, error)
 	flush  func() error
@@ -30,6 +30,7 @@ type Rows struct {
 	out    output.RowWriter // nil before the first row
 	first  float64          // when the first log starts, in seconds since the epoch
 	end    int64            // of the last point
+	has    int64            // windows that end by then only count in totals
 	tags   map[string]*rowTag
 	late   []*rowTag // those whose totals have more than their last points
 	row    output.Row
@@ -66,6 +67,7 @@ func newRows(o *Options, format string, flush func() error, make_ func() (output
 		make:    make_,
 		flush:   flush,
 		totals:  format == metric.OpenMetrics,
+		has:     math.MinInt64,
 		tags:    make(map[string]*rowTag),
 	}
 }
@@ -125,7 +127,11 @@ func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	if err := t.total.Add(&r.row.Stats); err != nil {
 		return &merge.SumError{Err: err}
 	}
-	r.row.Total, t.late = t.total, false
+	r.row.Total = t.total
+	t.late = false
+	if r.row.End <= r.has {
+		return r.count(t, h)
+	}
 	err := r.out.Row(&r.row)
 	if errors.Is(err, output.ErrPoint) {
 		r.options.Messages.LeftOut(1)
@@ -153,6 +159,11 @@ func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
 	if err := t.total.Add(&stats); err != nil {
 		return &merge.SumError{Err: err}
 	}
+	return r.count(t, h)
+}
+
+// count adds counts to a total, which the next row of the tag shows.
+func (r *Rows) count(t *rowTag, h *histogram.Histogram) error {
 	if remote, ok := r.out.(*prom.Remote); ok {
 		return remote.Late(t.tag, t.factor, h)
 	}

@@ -3,9 +3,6 @@
 package sinks
 
 import (
-	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 
 	"hdrkit/internal/base/ledger"
@@ -64,45 +61,4 @@ func (o *Options) metrics(format string) (prom.Options, error) {
 		Service:     "hdrlive",
 		Memory:      o.Memory,
 	}.In(format, s)
-}
-
-// Stateless sinks keep nothing for a later run.
-type stateless struct{}
-
-func (stateless) Save() (state any, saved func() error, err error) { return nil, nil, nil }
-
-// decode reads what a sink saved, if it did.
-func decode(state []byte, into any) error {
-	if state == nil {
-		return nil
-	}
-	return json.Unmarshal(state, into)
-}
-
-// Check returns an error if an output did not save that. Keys are those of [live.Output].
-func Check(key string, state []byte) error {
-	var totals []prom.Total
-	switch {
-	case strings.HasPrefix(key, "-of "):
-		return checkLog(state)
-	case key == "metrics":
-		var s metricState
-		if err := decode(state, &s); err != nil {
-			return err
-		}
-		if s.Totals == nil {
-			return errors.New("it has no totals")
-		}
-		totals = s.Totals
-	case strings.HasPrefix(key, "-push "):
-		var s pushState
-		if err := decode(state, &s); err != nil {
-			return err
-		}
-		if string(state) == "null" {
-			return errors.New("it does not say what was pushed")
-		}
-		totals = s.Totals
-	}
-	return prom.NewCollector(prom.Options{}).Load(totals)
 }

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"bytes"
+	"slices"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/live/follow"
+)
+
+// mostSpans is the number of spans that a position has. More become coarser: a later run reads more
+// lines again, and leaves out more of them.
+const mostSpans = 256
+
+// mostLate is the number of parts of late lines that a position has.
+const mostLate = 64
+
+// A position is what a later run must read again of a log.
+type position struct {
+	log   *follow.Log
+	again follow.Again
+	most  int // the line up to which an earlier run has read
+	line  int // the last one taken
+	seen  int // the line of the last interval
+	spans []span
+}
+
+// A span is lines of a log that follow one another: the first one, and when the last window ends
+// that one of their intervals has a share of.
+type span struct {
+	first int
+	end   int64
+}
+
+// positionOf returns the position of a log that is read.
+func positionOf(log *follow.Log) *position {
+	p := &position{log: log}
+	if mark := log.Resumed(); mark != nil {
+		p.again = mark.Again
+		p.most = mark.Line
+	}
+	return p
+}
+
+// took notes that lines were taken, whose windows end by a time.
+func (p *position) took(first, last int, end int64, slack int64) {
+	p.line = last
+	p.again.Slack = max(p.again.Slack, slack)
+	if end == never {
+		return
+	}
+	p.spans = append(p.spans, span{first, end})
+	if len(p.spans) <= mostSpans {
+		return
+	}
+	half := p.spans[:0]
+	for pair := range slices.Chunk(p.spans, 2) {
+		half = append(half, span{pair[0].first, max(pair[0].end, pair[len(pair)-1].end)})
+	}
+	p.spans = half
+}
+
+// late notes that the interval of a line came too late.
+func (p *position) late(line int) {
+	n := len(p.again.Late)
+	if n > 0 && p.again.Late[n-1] == p.seen { // no interval that was in time came between them
+		p.again.Late[n-1] = line
+	} else {
+		p.again.Late = append(p.again.Late, line, line)
+	}
+	if len(p.again.Late) > 2*mostLate {
+		p.again.Late = slices.Delete(p.again.Late, 1, 3)
+	}
+	p.seen = line
+}
+
+// isLate reports whether the interval of a line came too late in an earlier run.
+func isLate(a *follow.Again, line int) bool {
+	for n := 0; n+1 < len(a.Late); n += 2 {
+		if line >= a.Late[n] && line <= a.Late[n+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// settle leaves out what belongs to windows that end at or before a time, and tells the log. It
+// reports whether nothing is left.
+func (p *position) settle(done int64) bool {
+	if p.line < p.most {
+		return false // the mark of the earlier run holds
+	}
+	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done })
+	if n < 0 {
+		n = len(p.spans)
+	}
+	p.spans = slices.Delete(p.spans, 0, n)
+	p.again.From = 0
+	if len(p.spans) == 0 {
+		p.again.Late = nil
+	} else {
+		p.again.From = p.spans[0].first
+		for len(p.again.Late) > 0 && p.again.Late[1] < p.again.From {
+			p.again.Late = p.again.Late[2:]
+		}
+	}
+	a := p.again
+	a.Late = slices.Clone(a.Late)
+	p.log.ReadAgain(a)
+	return len(p.spans) == 0
+}
+
+// settle tells all logs what a later run must read again, if all outputs have the windows that end
+// at or before a time.
+func (m *Merger) settle(done int64) {
+	for _, in := range m.inputs {
+		last := len(in.positions) - 1
+		for n, p := range in.positions {
+			if p.settle(done) && n < last {
+				in.positions[n] = nil
+			}
+		}
+		in.positions = slices.DeleteFunc(in.positions, func(p *position) bool { return p == nil })
+	}
+	m.left = slices.DeleteFunc(m.left, func(p *position) bool { return p.settle(done) })
+}
+
+// mostHeader is the number of bytes of comments that a state keeps of a log.
+const mostHeader = 8 << 10
+
+// resume returns a reader of the comments of a mark, nil if it has none.
+func resume(name string, mark *follow.Mark) *hdrlog.Reader {
+	if len(mark.Header) == 0 {
+		return nil
+	}
+	r := hdrlog.NewReader(bytes.NewReader(mark.Header), name)
+	for r.Scan() {
+	}
+	return r
+}
+
+// A heading is the comments that hold for the next log of an input, if it has no times of its own.
+type heading struct {
+	kept, own []byte
+	begun     bool // the log has an interval
+	timed     bool // own has a time
+}
+
+func (h *heading) begin() {
+	h.own = nil
+	h.begun = false
+	h.timed = false
+}
+
+func (h *heading) see(r *hdrlog.Record) {
+	switch {
+	case h.begun:
+	case r.Kind == hdrlog.IntervalRecord:
+		h.begun = true
+		if h.timed {
+			h.kept = h.own
+		}
+	case r.Kind != hdrlog.Malformed && r.Kind != hdrlog.Notice && len(h.own)+len(r.Text) < mostHeader:
+		h.own = append(append(h.own, r.Text...), '\n')
+		h.timed = h.timed || r.Kind == hdrlog.StartTime || r.Kind == hdrlog.BaseTime
+	}
+}
