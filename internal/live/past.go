@@ -9,11 +9,12 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// mostPast is the size of the largest merged log that is read at the start. That takes some seconds.
+// mostPast is the size of the largest merged log that is read at the start. That takes some
+// seconds.
 const mostPast = 1 << 30
 
-// readPast passes on what the merged log has from earlier runs, in the order in which it was written.
-// A line is late if a window that ends later stands before it.
+// readPast passes on what the merged log has from earlier runs, in the order in which it was
+// written. A line is late if a window that ends later stands before it.
 func (m *Merger) readPast(p *FilePosition) error {
 	file, err := os.Open(p.Path)
 	if err != nil {
