@@ -680,7 +680,8 @@ func (m *Merger) again(in *input, i *interval, now time.Time) error {
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
 	m.share(in, i)
-	switch end := merge.WindowOf(i.start, i.end, m.options.Size).End; {
+	end := merge.WindowOf(i.start, i.end, m.options.Size).End
+	switch {
 	case end <= m.from:
 		return nil
 	case end > m.clock.handed:
