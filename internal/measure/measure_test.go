@@ -218,7 +218,7 @@ func TestCounts(t *testing.T) {
 	}
 	for r.Scan() {
 	}
-	if got, want := r.Loss(), "all values of a bucket are taken as its value; the widest is from 1ms to 2ms, so a percentile there may be 100% too high"; got != want {
+	if got, want := r.Loss(), "all values of a bucket are taken as its value; the widest is from 1ms to 2ms, so a percentile there may be 100% off"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
