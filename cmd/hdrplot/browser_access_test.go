@@ -292,7 +292,7 @@ func TestBrowserSpeed(t *testing.T) {
 	log := hour(t, 600)
 	for _, chosen := range paged {
 		kind := chosen.Name
-		b.open(t, "-type", kind, "-if", log)
+		b.open(t, "-q", "-type", kind, "-if", log)
 		opened := b.eval(t, "document.documentElement.dataset.ready")
 		moved := b.eval(t, `(() => {
 			const canvas = document.getElementById('time-over'), box = canvas.getBoundingClientRect(), steps = 200;

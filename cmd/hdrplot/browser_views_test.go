@@ -123,7 +123,7 @@ func TestBrowserViews(t *testing.T) {
 		"heat map":      {[]string{"-type", "heatmap", "-tz", "Europe/Berlin", "-time", "absolute"}, 1.0 / 127},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := b.open(t, append(c.args, "-if", log)...)
+			p := b.open(t, append(c.args, "-q", "-if", log)...)
 			if (p.Window > 0) != (name == "small") {
 				t.Fatalf("windows of %d ms", p.Window)
 			}

@@ -39,6 +39,26 @@ func TestUnitsLater(t *testing.T) {
 	}
 }
 
+// TestReasonOnce proves that a log that is read for two purposes is one log in a message.
+func TestReasonOnce(t *testing.T) {
+	var stderr bytes.Buffer
+	u, err := NewUnits(&message.Streams{Name: "test", Err: &stderr}, unit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := u.Logs(nil).Comment("a.hdr", []byte("#[Logging for: READ]")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Scale(false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := stderr.String(), "test: a.hdr taken as us: `Logging for: READ`, as YCSB writes\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestDoubt proves that any value of a unit that is stated is believed, and that one of a unit that
 // is assumed is doubted if it is no time in nanoseconds.
 func TestDoubt(t *testing.T) {

@@ -415,7 +415,9 @@ func reasons(finders []*Finder) (all []string) {
 		}
 	}
 	for of, logs := range logs {
-		first := slices.MinFunc(logs, byName)
+		slices.SortFunc(logs, byName)
+		logs = slices.CompactFunc(logs, func(a, b *log) bool { return a.name == b.name }) // of several finders
+		first := logs[0]
 		name := first.name
 		if len(logs) > 1 {
 			name += fmt.Sprintf(" and %d more", len(logs)-1)
