@@ -82,7 +82,7 @@ func (c *comparison) read(s *side, names []string) (err error) {
 			if err != nil {
 				return err
 			}
-			s.scan.Seen += run.Seen
+			s.scan.Saw(run)
 			result.SetPeriods("covered")
 			for _, sum := range result.Summaries {
 				sum.Input = run.Inputs[0].RunName()

@@ -70,7 +70,7 @@ func (o *options) define() []cli.Option {
 			Given:     &o.given.kind,
 			Elsewhere: map[string]string{"otlp": pushes, "opentelemetry": pushes, "otel": pushes},
 			Usage:     "print this `TYPE`, see below",
-			Default:   "table; in a file percentiles; with -agg rows, otherwise timeline; with -sla findings",
+			Default:   "table; in a file percentiles; with -agg rows, elsewhere csv; with -sla findings",
 		},
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, "+
 			".md, .txt, .csv, .ndjson, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),

@@ -129,7 +129,7 @@ func (o *options) asked() *format {
 		if terminal {
 			return &rowsFormat
 		}
-		return &timelineFormat
+		return &csvRows
 	case len(o.limits) > 0:
 		return &findingsFormat
 	case lists:

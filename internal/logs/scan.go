@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
@@ -168,9 +169,17 @@ func nothingLeft(s *scan.Scan) error {
 	case s.Selection.Range.All():
 		return fmt.Errorf("%s has a tag that -incT and -excT choose; hdrsum -lt lists their tags", all)
 	case s.Selection.Tags.All():
-		return fmt.Errorf("%s starts in the range of -s and -e", all)
+		return fmt.Errorf("%s starts in the range of -s and -e: %s", all, ranFor(s))
 	}
-	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e", all)
+	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e: %s", all, ranFor(s))
+}
+
+// ranFor says when the intervals of a scan are.
+func ranFor(s *scan.Scan) string {
+	const layout = "2006-01-02T15:04:05.999Z07:00"
+	at := func(millis int64) string { return time.UnixMilli(millis).UTC().Format(layout) }
+	length := time.Duration(s.Latest-s.Earliest) * time.Millisecond
+	return fmt.Sprintf("they are from %s to %s (%v)", at(s.Earliest), at(s.Latest), length)
 }
 
 // most is how much text of logs [Options.TagPatterns] reads in all, in bytes: somebody waits.

@@ -272,6 +272,9 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 		return false, s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
 	case hdrlog.IntervalRecord:
 		s.Seen++
+		if !s.Selection.Range.All() {
+			s.saw(&r.Interval)
+		}
 	case hdrlog.Comment, hdrlog.BaseTime:
 		if s.Comment != nil {
 			return false, s.Comment(b.input, r.Text)
@@ -295,6 +298,29 @@ func (c *Cursor[R]) take(n int) (bool, error) {
 	}
 	c.Visit, c.Result = v, &o.result
 	return true, nil
+}
+
+// saw notes when an interval is, for ranges.
+func (s *Scan) saw(i *hdrlog.Interval) {
+	start, end := i.StartMillis(), EndMillis(i)
+	if s.Seen == 1 {
+		s.Earliest, s.Latest = start, end
+	}
+	s.Earliest = min(s.Earliest, start)
+	s.Latest = max(s.Latest, end)
+}
+
+// Saw adds the intervals that another scan has seen.
+func (s *Scan) Saw(other *Scan) {
+	if other.Seen == 0 {
+		return
+	}
+	if s.Seen == 0 {
+		s.Earliest, s.Latest = other.Earliest, other.Latest
+	}
+	s.Seen += other.Seen
+	s.Earliest = min(s.Earliest, other.Earliest)
+	s.Latest = max(s.Latest, other.Latest)
 }
 
 // fail reports an error of decoding the interval of a record, or returns it if it ends the scan.

@@ -151,8 +151,10 @@ type Scan struct {
 	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
 	BatchDone func() error
 
-	// Seen counts the intervals read so far, whether the selection has them or not.
-	Seen int64
+	// Seen counts the intervals read so far, whether the selection has them or not. If the selection
+	// has a range, they are from Earliest to Latest, in milliseconds since the epoch.
+	Seen             int64
+	Earliest, Latest int64
 	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
 	// hands over the first interval, if ByTime is set.
 	Start float64

@@ -51,7 +51,7 @@ func (r *reading) readRuns(side *scan.Scan, label string, start *float64) (*summ
 		if err != nil {
 			return nil, err
 		}
-		side.Seen += run.Seen
+		side.Saw(run)
 		result.SetPeriods("covered")
 		r.runs[label] = append(r.runs[label], result)
 	}

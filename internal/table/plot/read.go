@@ -118,7 +118,7 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 	added := r.units.Watch(one)
 	collecting := r.collecting()
 	result, start, err := r.addUp(one, collecting, label)
-	s.Seen += one.Seen
+	s.Saw(one)
 	if err != nil {
 		return err
 	}

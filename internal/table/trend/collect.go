@@ -69,7 +69,7 @@ func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (
 		if err := c.read(own, n, len(runs)); err != nil {
 			return nil, unit.Scale{}, err
 		}
-		s.Seen += own.Seen
+		s.Saw(own)
 	}
 	if len(c.rows) == 0 {
 		return nil, unit.Scale{}, logs.NothingLeft(s)
