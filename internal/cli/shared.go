@@ -192,14 +192,20 @@ func TimeOptions(t *logs.Times, zone Option) []Option {
 }
 
 // OmissionOption is the option that corrects for coordinated omission.
-func OmissionOption(expected *float64) Option {
+func OmissionOption(o *logs.Omission, units *unit.Options) Option {
 	return Option{
 		Name:    "co",
 		Aliases: "correctLogWithKnownCoordinatedOmission coordinated-omission",
 		Group:   GroupValues,
-		Value:   Float(expected, "", Positive),
+		Value: Value{take: func(option *Option, text string) (err error) {
+			if text != "" {
+				*o, err = logs.ParseOmission(text)
+				o.Units = units
+			}
+			return option.named(err)
+		}},
 		Usage: "correct for coordinated omission: the recorder expected to record a value every " +
-			"`EXPECTED` units of the log",
+			"`TIME`, such as 10ms; a number without a unit is in units of the log",
 		Default: "no correction",
 	}
 }

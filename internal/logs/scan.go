@@ -33,9 +33,7 @@ type Options struct {
 	// UnitOf, if it is set, returns the unit that the user gives the values of a log. Rows of
 	// measurements are read in it.
 	UnitOf func(log string) (unit.Unit, bool)
-	// Expected is between two values of a recorder that did not wait, in units of the log, 0 for no
-	// correction.
-	Expected float64
+	Omission
 }
 
 // Tags say which tags to use, and what makes a row of them.
@@ -110,9 +108,11 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Workers:   cmp.Or(o.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
 		Others:    diagnostics.onlyOthers,
-		Expected:  o.Expected,
 	}
 	diagnostics.lookAt(inputs, s.Memory, o.UnitOf)
+	if err := o.Omission.set(s); err != nil {
+		return nil, err
+	}
 	return s, o.Times.find(std, s)
 }
 
@@ -130,6 +130,9 @@ func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.
 	}
 	other.Seen = 0
 	diagnostics.lookAt(other.Inputs, other.Memory, o.UnitOf)
+	if err := o.Omission.set(&other); err != nil {
+		return nil, err
+	}
 	return &other, o.Times.find(std, &other)
 }
 

@@ -138,14 +138,16 @@ func (u *Units) Readable(s unit.Scale, typical float64) unit.Scale {
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
 // be compressed.
-func (l *Logs) Header(log string, begin []byte) {
-	l.finder.Add(log)
+func (l *Logs) Header(log string, begin []byte) { header(&l.finder, log, begin) }
+
+func header(f *unit.Finder, log string, begin []byte) {
+	f.Add(log)
 	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
 	defer reader.Close()
 	for reader.Scan() {
 		switch record := reader.Record(); record.Kind {
 		case hdrlog.Comment, hdrlog.BaseTime:
-			l.finder.Comment(log, record.Text)
+			f.Comment(log, record.Text)
 		case hdrlog.IntervalRecord:
 			return
 		}

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/heap"
+	"hdrkit/internal/base/message"
 )
 
 const (
@@ -39,6 +41,7 @@ type batch[R any] struct {
 	input    int
 	ready    chan struct{}
 	outcomes []outcome[R] // by record
+	values   corrections
 }
 
 // outcome is what came of a record.
@@ -172,6 +175,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	if missing := len(b.Records) - len(b.outcomes); missing > 0 {
 		b.outcomes = append(b.outcomes, make([]outcome[R], missing)...)
 	}
+	d.values = corrections{}
 	fatal, first := false, true
 	for n := range b.Records {
 		r, o := &b.Records[n], &b.outcomes[n]
@@ -190,6 +194,7 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 			fatal = o.err != nil && errors.As(o.err, new(Fatal))
 		}
 	}
+	b.values = d.values
 }
 
 // place returns where a record stands.
@@ -208,6 +213,7 @@ type Cursor[R any] struct {
 	lane    *lane[R]
 	batch   *batch[R]
 	next    int // the index in batch of the record to look at next
+	values  corrections
 	stopped <-chan struct{}
 }
 
@@ -219,7 +225,17 @@ func (c *Cursor[R]) Next() (bool, error) {
 			return wanted, err
 		}
 	}
-	return false, c.lane.err
+	return false, cmp.Or(c.lane.err, c.scan.checkCorrection(c.values))
+}
+
+// checkCorrection returns an error if the expected interval looks to be in another unit than the
+// values.
+func (s *Scan) checkCorrection(values corrections) error {
+	if s.Expected == 0 || s.Meant || values.after/mostCorrected <= values.before {
+		return nil
+	}
+	return message.Usagef("-co %v is in units of the log, and makes %d values of %d: give its unit, as in -co 10ms",
+		s.Expected, values.after, values.before)
 }
 
 // fetch waits for the next batch if there is none. It returns false at the end of the lane, and if
@@ -255,6 +271,8 @@ func (c *Cursor[R]) step() (bool, error) {
 			return wanted, err
 		}
 	}
+	c.values.before += c.batch.values.before
+	c.values.after += c.batch.values.after
 	c.lane.free <- c.batch
 	c.batch = nil
 	if c.scan.BatchDone != nil {
@@ -381,7 +399,7 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 		mu.Lock()
 		defer mu.Unlock()
 		if !more && failed == nil { // the lane is at its end
-			failed = c.lane.err
+			failed = cmp.Or(c.lane.err, c.scan.checkCorrection(c.values))
 		}
 		for c.batch != nil && failed == nil {
 			wanted, err := c.step()

@@ -145,6 +145,10 @@ type Scan struct {
 	// Expected is the interval at which values were to be recorded, in the units of the log. Visits
 	// correct what they decode for coordinated omission. At 0 they correct nothing.
 	Expected float64
+	// Meant says that the user gave the unit of Expected. Otherwise a scan ends with an error if the
+	// correction makes more than mostCorrected times as many values: a number in another unit than
+	// that of the log does.
+	Meant bool
 	// Memory, if set, limits what the work may keep.
 	Memory *ledger.Ledger
 	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed

@@ -49,7 +49,15 @@ type Decoder struct {
 	shared   *Payloads
 	charge   ledger.Charge
 	inflated int // the most bytes of a payload so far
+	// values are the numbers of values before and after the correction so far.
+	values corrections
 }
+
+// corrections are numbers of values.
+type corrections struct{ before, after int64 }
+
+// mostCorrected is how many values a correction may make of one.
+const mostCorrected = 100
 
 // NewDecoder returns a decoder. See [Scan.Expected] for expected.
 func NewDecoder(expected float64, shared *Payloads) *Decoder {
@@ -211,6 +219,8 @@ func (d *Decoder) decode(p *histogram.Payload) (*histogram.Histogram, error) {
 	case err != nil:
 		return nil, fmt.Errorf("corrected for coordinated omission: %w", err)
 	}
+	d.values.before += d.recorded.TotalCount()
+	d.values.after += d.corrected.TotalCount()
 	return &d.corrected, nil
 }
 

@@ -229,6 +229,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		Selection: s.Selection,
 		Workers:   s.Workers,
 		Expected:  s.Expected,
+		Meant:     s.Meant,
 		Memory:    s.Memory,
 	}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }

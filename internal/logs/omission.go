@@ -1,0 +1,99 @@
+package logs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"time"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/scan"
+)
+
+// Omission says how to correct for coordinated omission.
+type Omission struct {
+	// Expected is between two values of a recorder that did not wait, 0 for no correction. It is in
+	// a unit or, if that is unknown, in units of the log.
+	Expected float64
+	Unit     unit.Unit
+	// Units are the options that say what units logs have.
+	Units *unit.Options
+}
+
+// ParseOmission reads what is expected: a number, or a length of time such as 10ms or 1m30s.
+func ParseOmission(text string) (Omission, error) {
+	value, in, err := unit.ParseValue(text)
+	if length, isLength := time.ParseDuration(text); err != nil && isLength == nil {
+		value, in, err = float64(length), unit.Nanosecond, nil
+	}
+	if err == nil && (!(value > 0) || math.IsInf(value, 1)) {
+		err = message.Usagef("-co %v: give a number above 0", value)
+	}
+	return Omission{Expected: value, Unit: in}, err
+}
+
+func (o *Omission) String() string { return fmt.Sprintf("-co %v%s", o.Expected, o.Unit) }
+
+// headerSize is how much text of a log is read to find its unit.
+const headerSize = 64 << 10
+
+// set lets a scan correct its intervals.
+func (o *Omission) set(s *scan.Scan) error {
+	s.Expected = o.Expected
+	s.Meant = o.Unit != unit.Unit{}
+	if o.Expected == 0 || !s.Meant {
+		return nil
+	}
+	var all unit.Finder
+	if o.Units != nil {
+		all.Given = o.Units.Given
+	}
+	for n := range s.Inputs {
+		if err := readHeader(&all, &s.Inputs[n]); err != nil {
+			return err
+		}
+	}
+	var first unit.Unit
+	for n := range s.Inputs {
+		name := s.Inputs[n].Name
+		in := all.OfLog(name)
+		switch {
+		case in == unit.Unit{}:
+			return message.Usagef("%s: %s does not state its unit: -in %s=UNIT gives it", o, name, filepath.Base(name))
+		case n == 0:
+			first = in
+		case in != first:
+			return message.Usagef("%s: the values of %s are in %s, those of %s in %s: correct them one at a time", o,
+				s.Inputs[0].Name, first, name, in)
+		}
+	}
+	if len(s.Inputs) > 0 {
+		s.Expected = o.Expected * first.Per(o.Unit)
+	}
+	return nil
+}
+
+// readHeader reads the comments at the beginning of an input for its unit. The input can be read
+// from its beginning afterwards.
+func readHeader(f *unit.Finder, input *scan.Input) error {
+	file, err := input.Open()
+	if err != nil {
+		return err
+	}
+	begin := bufio.NewReaderSize(file, headerSize)
+	text, _ := begin.Peek(headerSize) // an error comes again when it is read
+	header(f, input.Name, text)
+	if !input.Once {
+		return file.Close()
+	}
+	input.Open = func() (io.ReadCloser, error) {
+		return struct {
+			io.Reader
+			io.Closer
+		}{begin, file}, nil
+	}
+	return nil
+}
