@@ -145,9 +145,9 @@ type Scan struct {
 	// Expected is the interval at which values were to be recorded, in the units of the log. Visits
 	// correct what they decode for coordinated omission. At 0 they correct nothing.
 	Expected float64
-	// Meant says that the user gave the unit of Expected. Otherwise a scan ends with an error if the
-	// correction makes more than mostCorrected times as many values: a number in another unit than
-	// that of the log does.
+	// Meant says that the user gave the unit of Expected. Otherwise a scan ends with an error if
+	// the correction makes more than mostCorrected times as many values: a number in another unit
+	// than that of the log does.
 	Meant bool
 	// Memory, if set, limits what the work may keep.
 	Memory *ledger.Ledger
@@ -155,8 +155,8 @@ type Scan struct {
 	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
 	BatchDone func() error
 
-	// Seen counts the intervals read so far, whether the selection has them or not. If the selection
-	// has a range, they are from Earliest to Latest, in milliseconds since the epoch.
+	// Seen counts the intervals read so far, whether the selection has them or not. If the
+	// selection has a range, they are from Earliest to Latest, in milliseconds since the epoch.
 	Seen             int64
 	Earliest, Latest int64
 	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
