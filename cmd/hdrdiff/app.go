@@ -135,7 +135,7 @@ func app() *cli.Command {
 			Why:   "it is about a comparison",
 			Usage: "print p= and n= behind each change, as benchstat does",
 		},
-		cli.OmissionOption(&o.Omission, &o.unit),
+		cli.OmissionOption(&o.Omission),
 		{
 			Name:  "sla",
 			Group: cli.GroupLimits,

@@ -36,7 +36,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage: "draw each input by itself; otherwise several are added up, tag by tag",
 		},
 	}, cli.TimeOptions(&o.Times, cli.Option{}), cli.UnitOptions(&o.Units), []cli.Option{
-		cli.OmissionOption(&o.Omission, &o.Units),
+		cli.OmissionOption(&o.Omission),
 		{
 			Name:  "type",
 			Group: cli.GroupOutput,

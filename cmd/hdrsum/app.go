@@ -130,7 +130,7 @@ func (o *options) define() []cli.Option {
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such " +
 				"as 95, have the true figure in them",
 		},
-		cli.OmissionOption(&o.Omission, &o.unit),
+		cli.OmissionOption(&o.Omission),
 		cli.AggregateOption(&o.series.Window, cli.Option{Unless: "ci sla", Given: &o.given.windows}),
 		{
 			Name:    "mwp",

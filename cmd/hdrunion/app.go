@@ -55,7 +55,7 @@ func app() *cli.Command {
 			Value:   cli.Bool(&o.union.Relative),
 			Usage:   "let all logs start at the same time, 0",
 		},
-		cli.OmissionOption(&o.Omission, &o.units), cli.InOption(&o.units),
+		cli.OmissionOption(&o.Omission), cli.InOption(&o.units),
 		{
 			Name:  "grid",
 			Group: cli.GroupOutput,

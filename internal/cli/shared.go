@@ -192,7 +192,7 @@ func TimeOptions(t *logs.Times, zone Option) []Option {
 }
 
 // OmissionOption is the option that corrects for coordinated omission.
-func OmissionOption(o *logs.Omission, units *unit.Options) Option {
+func OmissionOption(o *logs.Omission) Option {
 	return Option{
 		Name:    "co",
 		Aliases: "correctLogWithKnownCoordinatedOmission coordinated-omission",
@@ -200,7 +200,6 @@ func OmissionOption(o *logs.Omission, units *unit.Options) Option {
 		Value: Value{take: func(option *Option, text string) (err error) {
 			if text != "" {
 				*o, err = logs.ParseOmission(text)
-				o.Units = units
 			}
 			return option.named(err)
 		}},

@@ -19,8 +19,6 @@ type Omission struct {
 	// a unit or, if that is unknown, in units of the log.
 	Expected float64
 	Unit     unit.Unit
-	// Units are the options that say what units logs have.
-	Units *unit.Options
 }
 
 // ParseOmission reads what is expected: a number, or a length of time such as 10ms or 1m30s.
@@ -40,17 +38,14 @@ func (o *Omission) String() string { return fmt.Sprintf("-co %v%s", o.Expected, 
 // headerSize is how much text of a log is read to find its unit.
 const headerSize = 64 << 10
 
-// set lets a scan correct its intervals.
-func (o *Omission) set(s *scan.Scan) error {
+// set lets a scan correct its intervals. UnitOf is that of [Options].
+func (o *Omission) set(s *scan.Scan, unitOf func(log string) (unit.Unit, bool)) error {
 	s.Expected = o.Expected
 	s.Meant = o.Unit != unit.Unit{}
 	if o.Expected == 0 || !s.Meant {
 		return nil
 	}
-	var all unit.Finder
-	if o.Units != nil {
-		all.Given = o.Units.Given
-	}
+	all := unit.Finder{Given: unitOf}
 	for n := range s.Inputs {
 		if err := readHeader(&all, &s.Inputs[n]); err != nil {
 			return err

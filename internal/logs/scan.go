@@ -110,7 +110,7 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Others:    diagnostics.onlyOthers,
 	}
 	diagnostics.lookAt(inputs, s.Memory, o.UnitOf)
-	if err := o.Omission.set(s); err != nil {
+	if err := o.Omission.set(s, o.UnitOf); err != nil {
 		return nil, err
 	}
 	return s, o.Times.find(std, s)
@@ -130,7 +130,7 @@ func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.
 	}
 	other.Seen = 0
 	diagnostics.lookAt(other.Inputs, other.Memory, o.UnitOf)
-	if err := o.Omission.set(&other); err != nil {
+	if err := o.Omission.set(&other, o.UnitOf); err != nil {
 		return nil, err
 	}
 	return &other, o.Times.find(std, &other)
