@@ -22,11 +22,11 @@ type distribution struct {
 
 // unit returns the unit of the values, unknown if neither the file nor -in names it.
 func (d *distribution) unit(options *unit.Options) unit.Unit {
-	own, ok := unit.Parse(d.Unit)
-	if !ok || options.In != (unit.Unit{}) {
-		return options.In
+	if given, ok := options.Given(d.input); ok {
+		return given
 	}
-	return own
+	stated, _ := unit.Parse(d.Unit)
+	return stated
 }
 
 // readDistributions reads the percentile distributions of files. It draws each as a line.
@@ -86,5 +86,5 @@ func (r *reading) assume(input string, in unit.Unit) {
 		return
 	}
 	r.notes = append(r.notes, note+".")
-	r.std.Say("%s; -in names another unit", note)
+	r.std.Say("%s; -in %s=UNIT names another", note, name)
 }
