@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,9 +67,43 @@ var colours = map[string]string{"FAILS": red, "NOT PROVEN": yellow, "HOLDS": gre
 
 // Verdict returns a sentence as a terminal shows it: the word of a verdict in its colour.
 func Verdict(sentence string, colour bool) string {
-	word, rest, found := strings.Cut(sentence, ":")
-	if code := colours[word]; found && colour && code != "" {
-		return coloured(word, code) + ":" + rest
+	word, rest := Judged(sentence)
+	if word == "" || !colour {
+		return sentence
 	}
-	return sentence
+	return coloured(word, colours[word]) + ":" + rest
+}
+
+// Top returns the sentences at the top of a report: the verdict if there are limits, and then what
+// hurts most, or the two that do. The last one names the option to type next, if none of them does.
+func Top(all []Finding) (lines []string) {
+	next := ""
+	named := false
+	judged := len(all) > 0 && all[0].Verdict()
+	for n := range all {
+		f := &all[n]
+		if n > 0 && judged && f.Verdict() {
+			continue
+		}
+		lines = append(lines, f.Sentence)
+		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
+		next = cmp.Or(next, f.Option)
+		if len(lines) == 2 {
+			break
+		}
+	}
+	if next != "" && !named {
+		lines[len(lines)-1] += " Next: " + next
+	}
+	return lines
+}
+
+// Judged divides a sentence into the word of a verdict and the rest. The word is empty if it is no
+// verdict.
+func Judged(sentence string) (word, rest string) {
+	word, rest, found := strings.Cut(sentence, ":")
+	if !found || colours[word] == "" {
+		return "", sentence
+	}
+	return word, rest
 }

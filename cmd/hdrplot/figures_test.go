@@ -20,10 +20,10 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/logs"
+	"hdrkit/output"
 )
 
 // pictureOf returns the picture that a command line draws.
@@ -225,8 +225,8 @@ func TestFigures(t *testing.T) {
 				}
 			}
 		}
-		if want := " " + axis.Value(p.Unit, highest); !strings.Contains(p.Result(), want) {
-			t.Errorf("%s: result %q, want the maximum%s", log, p.Result(), want)
+		if want := " up to " + output.Significant(highest, 4); !slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return strings.Contains(f.Sentence, want) }) {
+			t.Errorf("%s: %+v, want the maximum%s", log, p.Findings, want)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
@@ -43,7 +42,7 @@ func (o *options) histories() *summary.Histories {
 	case o.worst > 0:
 		return &summary.Histories{Counts: true, Sums: o.who}
 	case o.format.finds:
-		return &summary.Histories{Sums: o.who || len(o.scan.Inputs) >= confidence.LeastLogs, Times: true, Most: mostTimes}
+		return &summary.Histories{Sums: o.who || len(o.scan.Inputs) >= finding.LeastLogs, Times: true, Most: mostTimes}
 	case o.who:
 		return &summary.Histories{Sums: true}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/finding"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/report"
 	"hdrkit/output"
@@ -74,7 +73,7 @@ func writeTable(w io.Writer, r *found) error {
 		_, err := io.WriteString(w, "```\n")
 		return err
 	}
-	for _, line := range finding.Top(r.findings) {
+	for _, line := range output.Top(r.findings) {
 		fmt.Fprintln(w, output.Verdict(line, t.Colour))
 	}
 	fmt.Fprintln(w)

@@ -31,6 +31,9 @@ type Picture struct {
 	Total Series `json:"-"`
 	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit `json:"-"`
+	// Findings are what the logs show, the most important first. Their times are milliseconds since
+	// the epoch.
+	Findings []output.Finding `json:"findings"`
 	// Worst are the worst moments, the worst first.
 	Worst []Moment `json:"worst"`
 	// Marks are texts at times.

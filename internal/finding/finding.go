@@ -4,8 +4,8 @@ package finding
 
 import (
 	"cmp"
+	"hdrkit/hdrlog/confidence"
 	"slices"
-	"strings"
 	"time"
 
 	"hdrkit/internal/gate"
@@ -43,6 +43,10 @@ func (r *Run) factor(input string, tag []byte) float64 {
 	}
 	return 0
 }
+
+// LeastLogs is the least number of logs whose figures are compared, for which
+// [summary.Histories] need sums.
+const LeastLogs = confidence.LeastLogs
 
 // Level is the kind of a time that is bad for so long that it is no moment.
 const Level = "level"
@@ -85,25 +89,4 @@ func Of(r *Run) []output.Finding {
 		all = slices.Insert(slices.Delete(all, n, n+1), 0, verdict)
 	}
 	return all
-}
-
-// mostLines is the number of sentences at the top of a report.
-const mostLines = 2
-
-// Top returns the sentences at the top of a report. The last one names the option to type next, if
-// none of them does.
-func Top(all []output.Finding) []string {
-	var lines []string
-	next := ""
-	named := false
-	for n := range all[:min(mostLines, len(all))] {
-		f := &all[n]
-		lines = append(lines, f.Sentence)
-		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
-		next = cmp.Or(next, f.Option)
-	}
-	if next != "" && !named {
-		lines[len(lines)-1] += " Next: " + next
-	}
-	return lines
 }

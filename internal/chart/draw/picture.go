@@ -4,14 +4,44 @@ package draw
 
 import (
 	"fmt"
+	"image/color"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"hdrkit/internal/chart"
+	"hdrkit/output"
 )
+
+// title puts a title. The word of a verdict is a chip in its colour.
+func (c *pen) title(font text.Style, x, y vg.Length, title string) {
+	word, rest := output.Judged(title)
+	if word == "" {
+		c.put(font, x, y, title)
+		return
+	}
+	const pad = 6 * pixel
+	width := font.Width(word) + 2*pad
+	c.plate(vg.Rectangle{Min: vg.Point{X: x, Y: y - pad}, Max: vg.Point{X: x + width, Y: y + titleSize}}, c.verdict(word))
+	chip := font
+	chip.Color = c.Background
+	c.put(chip, x+pad, y, word)
+	c.put(font, x+width+pad, y, strings.TrimPrefix(rest, " "))
+}
+
+// verdict returns the colour of the word of a verdict.
+func (c *pen) verdict(word string) color.Color {
+	switch word {
+	case "FAILS":
+		return c.Limit
+	case "HOLDS":
+		return c.Lines[2]
+	}
+	return c.Faint
+}
 
 // paint draws a picture on a canvas, whose texts go through a handler. Background is whether the
 // canvas has none yet.
@@ -32,11 +62,21 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		font := c.font(titleSize)
 		area.Max.Y -= titleSize
 		short := chart.Cut(title, within(font, area.Size().X))
-		c.put(font, area.Min.X, area.Max.Y, short)
+		c.title(font, area.Min.X, area.Max.Y, short)
 		if short != title {
-			notes = slices.Insert(notes, 0, title) // in small letters
+			notes = append(notes, title) // in small letters
 		}
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
+	}
+	if p.Type == chart.Report && len(results) > 0 { // what hurts most
+		font := c.font(labelSize)
+		short := chart.Cut(results[0], within(font, area.Size().X))
+		area.Max.Y -= labelSize
+		c.put(font, area.Min.X, area.Max.Y, short)
+		area.Max.Y -= labelSize * (lineSpace - 1) * 1.6
+		if short == results[0] {
+			notes = notes[1:]
+		}
 	}
 	parts := p.FacetsOf()
 	room := area.Size()

@@ -8,6 +8,7 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
 )
 
 const (
@@ -78,6 +79,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	picture.Unit = axis.Spelled(p.Unit)
 	picture.Marks = some(p.Marks)
 	picture.Worst = some(p.Worst)
+	picture.Findings = some(p.Findings)
 	picture.Summary = some(p.Summary)
 	picture.Notes = some(p.Notes)
 	lines := chart.Timeline
@@ -87,7 +89,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	out := &Data{
 		Picture: &picture,
 		Caption: p.Caption(),
-		Result:  p.Result(),
+		Top:     output.Top(p.Findings),
 		Charts: Charts{
 			Lines:  described(p, lines),
 			Cells:  described(p, chart.Heatmap),

@@ -24,8 +24,8 @@ type Data struct {
 	*chart.Picture
 	// Caption says what the page shows: of which logs, of what time, and how many values.
 	Caption string `json:"caption"`
-	// Result says in one line what the logs show, as a report does.
-	Result string `json:"result,omitempty"`
+	// Top are the most important of the findings, as a report has them.
+	Top []string `json:"top"`
 	Charts
 	// Live is set if the page gets further data: each Data event replaces all, each rows event is
 	// an [Update].

@@ -62,6 +62,7 @@ func (r *reading) dress(s *scan.Scan, some []scan.Input) (*chart.Picture, error)
 			d.p.Logs = append(d.p.Logs, d.labels[log.Name])
 		}
 	}
+	d.p.Findings = d.findings
 	d.nameSources(s)
 	if err := d.nameAdded(); err != nil {
 		return nil, err

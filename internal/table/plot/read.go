@@ -44,6 +44,7 @@ type reading struct {
 	shifts    []Mark                // where levels change
 	unit      string                // of values
 	notes     []string              // what was assumed of distributions
+	findings  []output.Finding
 }
 
 // A row is a series of a picture with its curve. Sum has its values, nil for a distribution.
@@ -117,7 +118,8 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 	}
 	added := r.units.Watch(one)
 	collecting := r.collecting()
-	result, start, err := r.addUp(one, collecting, label)
+	search, flows := r.search(one, added, &collecting)
+	result, start, err := r.addUp(one, collecting, label, flows)
 	s.Saw(one)
 	if err != nil {
 		return err
@@ -151,7 +153,12 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 			return err
 		}
 	}
-	if collecting.Histories == nil {
+	if search != nil {
+		if err := r.find(search, result, collecting.Histories); err != nil {
+			return err
+		}
+	}
+	if collecting.Histories == nil || !r.plan.worst {
 		return nil
 	}
 	if !r.lines.Relative {
@@ -161,7 +168,7 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 }
 
 // addUp adds up logs, or the runs of a side each by itself. Start is when the first log starts.
-func (r *reading) addUp(one *scan.Scan, o summary.Options, label string) (*summary.Result, float64, error) {
+func (r *reading) addUp(one *scan.Scan, o summary.Options, label string, flows []flow.Flow) (*summary.Result, float64, error) {
 	start := math.Inf(1)
 	if r.sides.Runs {
 		result, err := r.readRuns(one, label, &start)
@@ -172,7 +179,7 @@ func (r *reading) addUp(one *scan.Scan, o summary.Options, label string) (*summa
 			return nil, start, err
 		}
 	}
-	result, err := r.collect(one, o, label, &start)
+	result, err := r.collect(one, o, label, &start, flows...)
 	return result, start, err
 }
 
@@ -219,9 +226,9 @@ func (r *reading) addRows(result *summary.Result, added *logs.Logs, label string
 }
 
 // collect adds up logs, and feeds the collector. It lowers start to when the first log starts.
-func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start *float64) (*summary.Result, error) {
+func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start *float64, flows ...flow.Flow) (*summary.Result, error) {
 	if !r.plan.overTime {
-		return summary.Collect(one, o)
+		return summary.Collect(one, o, flows...)
 	}
 	factors := make([]float64, len(one.Inputs))
 	for n := range factors {
@@ -246,7 +253,7 @@ func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start
 		}
 		return nil
 	})
-	return summary.Collect(one, o, p)
+	return summary.Collect(one, o, append(flows, p)...)
 }
 
 // addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.

@@ -34,7 +34,9 @@ async function load(next) {
   }
   choose();
   element('time-section').hidden = !hasTime;
-  element('result').textContent = next.result || '';
+  element('result').replaceChildren(...next.top.map(text => make('div', { textContent: text })));
+  element('findings').replaceChildren(...next.findings.map(finding => make('li', {}, linked(finding))));
+  element('found').hidden = next.findings.length <= next.top.length;
   element('caption').textContent = next.caption;
   for (const id of ['in', 'heat', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
   element('facets').hidden = !hasTime || store.length < 2;
@@ -42,6 +44,21 @@ async function load(next) {
   element('csv').hidden = !store.length;
   element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
 }
+
+// linked returns a finding, as a link to its time and its tag if it has some.
+function linked(finding) {
+  const whole = view.whole, at = time => Math.min(Math.max(time - data.origin, whole.from), whole.to);
+  const parts = [];
+  if (finding.startMs !== undefined) {
+    const from = at(finding.startMs), to = at(finding.endMs ?? finding.startMs), around = Math.max(to - from, (whole.to - whole.from) / 50);
+    parts.push('t=' + at(finding.startMs - around) / 1000 + ',' + at((finding.endMs ?? finding.startMs) + around) / 1000);
+  }
+  const others = store.filter(s => s.label !== finding.tag);
+  if (finding.tag && others.length < store.length && others.length <= mostHidden) for (const s of others) if (!s.rest) parts.push('hide=' + encodeURIComponent(s.label));
+  const text = finding.sentence + (finding.option && !finding.sentence.includes(finding.option) ? ' ' + finding.option : '');
+  return parts.length && hasTime ? make('a', { href: '#' + parts.join('&'), textContent: text }) : make('span', { textContent: text });
+}
+const mostHidden = 40; // series that a link names
 
 // The page's address holds what the reader chose: the view, and what differs from what the page shows at first. Choose takes
 // all but the view from there, and remember puts it there.

@@ -1,0 +1,77 @@
+package plot
+
+import (
+	"cmp"
+	"slices"
+
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/finding"
+	"hdrkit/internal/flow"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/report"
+	"hdrkit/internal/table/summary"
+)
+
+// finds reports whether the picture says what a run shows: a report or a page of logs that add up.
+func (d *decision) finds() bool {
+	return (d.Type == chart.Report || d.Page) && !d.apart && !d.Compare
+}
+
+// A search finds what the logs of a picture show.
+type search struct {
+	watch *gate.Watch
+	run   finding.Run
+}
+
+// search returns the search of logs, which adds to what is collected of them, and its flows. Nil is
+// none.
+func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
+	if !r.finds() {
+		return nil, nil
+	}
+	s := &search{watch: gate.NewWatch(r.Limits, 0, true, one.Memory)}
+	if s.watch != nil {
+		s.watch.Scale = func() (unit.Scale, error) { return r.units.Scale(gate.HasUnit(r.Limits)) }
+		s.watch.Factor, s.watch.AllTags = added.Factor, r.by.All()
+		s.watch.Late = func(scan.Place, error) {}
+		one.ByTime = true
+	}
+	s.run.Course = new(summary.Course)
+	o.Course = s.run.Course
+	if o.Histories == nil {
+		o.Histories = &summary.Histories{Times: true}
+	}
+	o.Histories.Sums = o.Histories.Sums || len(one.Inputs) >= finding.LeastLogs
+	return s, s.watch.Flows()
+}
+
+// find finds what logs show that were added up.
+func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) error {
+	scale, err := r.units.Scale(gate.HasUnit(r.Limits))
+	if err != nil {
+		return err
+	}
+	var medians []float64
+	for _, sum := range result.Summaries {
+		if h := sum.Counts(); h.TotalCount() > 0 {
+			medians = append(medians, h.Float(h.ValueAtPercentile(50))*cmp.Or(sum.Factor, 1))
+		}
+	}
+	if len(medians) > 0 && !gate.Bare(r.Limits) {
+		slices.Sort(medians)
+		scale = r.units.Readable(scale, medians[len(medians)/2])
+	}
+	run := &s.run
+	run.Summaries, run.By = result.Summaries, r.by
+	run.Scale = report.Scale(scale, r.units)
+	run.Zone = r.Zone
+	run.Histories = histories
+	run.Corrected = r.Expected > 0
+	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: result.Summaries, Scale: scale, Watch: s.watch})
+	run.Breaches = s.watch.Breaches()
+	r.findings = finding.Of(run)
+	return nil
+}
