@@ -16,8 +16,8 @@ import (
 	"hdrkit/output"
 )
 
-// title puts a title. The word of a verdict is a chip in its colour.
-func (c *pen) title(font text.Style, x, y vg.Length, title string) {
+// headline puts a title. The word of a verdict is a chip in its colour.
+func (c *pen) headline(font text.Style, x, y vg.Length, title string) {
 	word, rest := output.Judged(title)
 	if word == "" {
 		c.put(font, x, y, title)
@@ -62,7 +62,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		font := c.font(titleSize)
 		area.Max.Y -= titleSize
 		short := chart.Cut(title, within(font, area.Size().X))
-		c.title(font, area.Min.X, area.Max.Y, short)
+		c.headline(font, area.Min.X, area.Max.Y, short)
 		if short != title {
 			notes = append(notes, title) // in small letters
 		}
