@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -223,7 +224,7 @@ func run(std *message.Streams, o *options) error {
 		}
 	}
 	if o.of != "" {
-		file, err := sinks.OpenFile(o.of)
+		file, err := sinks.OpenFile(&o.sinks, o.of)
 		if err != nil {
 			return err
 		}
@@ -302,10 +303,12 @@ func (r *command) checkRest() error {
 
 // merge merges the logs.
 func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
-	if err := r.open(logs.NewLines(r.std.Out, true), file); err != nil {
+	out := r.newStdout()
+	if err := r.open(out, file); err != nil {
 		return err
 	}
 	some, err := r.mergeLogs(d)
+	err = cmp.Or(err, out.disk.End())
 	exceeded := errors.Is(err, sinks.ErrExceeded)
 	if err != nil && !exceeded {
 		return err
@@ -340,7 +343,7 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 	if r.port == nil {
 		return func() {}
 	}
-	r.metrics.Watch(m.Progress, r.senders...)
+	r.metrics.Watch(m.Progress, m.Full, r.senders...)
 	r.page.Watch(m.Progress)
 	stop = r.server.Start(r.port.Start)
 	fmt.Fprintln(r.std.Err, r.port.URL())
@@ -348,7 +351,7 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 }
 
 // open opens the outputs, each where its last run ended.
-func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
+func (r *command) open(stdout *stdout, file *sinks.File) error {
 	o := &r.sinks
 	has := func(key string) bool {
 		return slices.ContainsFunc(r.outputs, func(out live.Output) bool { return out.Key == key })
@@ -363,7 +366,7 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 		if err != nil {
 			return err
 		}
-		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.of, Sink: log})
+		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.of, Sink: log, Full: file.Full})
 	}
 	if r.port != nil {
 		most := time.Minute
@@ -392,8 +395,29 @@ func (r *command) open(stdout *logs.Lines, file *sinks.File) error {
 	return r.openStdout(stdout)
 }
 
+// stdout is standard output, which may go to a file whose disk is full.
+type stdout struct {
+	*logs.Lines
+	disk *sinks.Disk
+}
+
+// Flush writes what is complete, and what waits for room.
+func (s *stdout) Flush() error { return cmp.Or(s.Lines.Flush(), s.disk.Flush()) }
+
+func (r *command) newStdout() *stdout {
+	s := &stdout{disk: sinks.NewDisk(&r.sinks, "standard output", r.std.Out)}
+	to := r.std.Out
+	if f, ok := to.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			to = s.disk
+		}
+	}
+	s.Lines = logs.NewLines(to, true)
+	return s
+}
+
 // openStdout opens what goes to standard output, and the gate.
-func (r *command) openStdout(stdout *logs.Lines) error {
+func (r *command) openStdout(stdout *stdout) error {
 	o := &r.sinks
 	others := len(r.outputs) > 0
 	add := func(s live.Sink, past bool) {
@@ -404,6 +428,7 @@ func (r *command) openStdout(stdout *logs.Lines) error {
 			Drop:  func(err error) bool { return others && errors.Is(err, syscall.EPIPE) },
 			Past:  past,
 			Whole: !past,
+			Full:  stdout.disk.Full,
 		})
 	}
 	r.table = message.Terminal(r.std.Out) && r.format == ""

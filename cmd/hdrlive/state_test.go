@@ -86,19 +86,23 @@ func TestState(t *testing.T) {
 }
 
 // TestStateFullDisk lets the disk of the log and of the state get full: before the first line, and
-// later. Started again with room, the command goes on: the log has one header, and all windows.
+// later. Other outputs go on, and once there is room the log has one header and all windows. At the
+// end, a full disk is status 1.
 func TestStateFullDisk(t *testing.T) {
 	t.Parallel()
 	folder, dir := clitest.SmallDisk(t), t.TempDir()
 	out, full := filepath.Join(folder, "all.hdr"), filepath.Join(folder, "full")
-	args := []string{"-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(folder, "state")}
+	r := clitest.Receive(t, func(int) int { return 204 })
+	args := []string{"-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(folder, "state"),
+		"-serve", "127.0.0.1:0", "-push", r.URL + "/write"}
 	w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), 0, "rt")
 	second := 0
 	written := func() int {
 		text, _ := os.ReadFile(out)
 		return strings.Count(string(text), "Tag=rt")
 	}
-	for _, free := range []int64{0, 4096, 0} {
+	fill := func(free int64) {
+		t.Helper()
 		if err := os.WriteFile(full, make([]byte, 1<<20), 0o666); err == nil {
 			t.Fatal("the disk has room for 1 MB")
 		}
@@ -109,23 +113,28 @@ func TestStateFullDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, free := range []int64{0, 4096, 0} {
+		fill(free)
 		p := clitest.Start(t, nil, "hdrlive", args...)
-		clitest.Await(t, "a full disk", p.Stderr, func() bool {
-			// There is room for many lines once the disk is no longer full, but not for any number.
+		at := p.Serves()
+		p.Await("a full disk", func() bool {
 			if second < written()+100 {
 				w.Second(second, 1000, 1)
 				second++
 			}
-			return p.Ended()
+			return strings.Contains(p.Stderr(), "the disk is full") && strings.HasPrefix(clitest.Fetch("http://"+at+"/readyz"), "the disk of -")
 		})
-		if p.Ends(1); !strings.Contains(p.Stderr(), "no space left on device") {
-			t.Error(p.Stderr())
-		}
+		w.Second(second, 1000, 1)
+		second++
+		p.Await("all windows at the receiver", func() bool {
+			return strings.Contains(r.Text(), fmt.Sprintf(" %d000000000\n", clitest.LiveStart+second))
+		})
 		if err := os.Remove(full); err != nil {
 			t.Fatal(err)
 		}
-		p = clitest.Start(t, nil, "hdrlive", args...)
 		p.Await("all windows", func() bool { return written() == second })
+		p.Await("ready", func() bool { return clitest.Fetch("http://"+at+"/readyz") == "ready\n" })
 		p.Interrupt(os.Interrupt, 0)
 	}
 	text, err := os.ReadFile(out)
@@ -135,6 +144,14 @@ func TestStateFullDisk(t *testing.T) {
 	if got, want := absolute(t, "-grid", "1", out), absolute(t, "-grid", "1", "-q", w.Path); got != want {
 		t.Errorf("the file has\n%s\nnot\n%s", got, want)
 	}
+	fill(0)
+	p := clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("a full disk", func() bool {
+		w.Second(second, 1000, 1)
+		second++
+		return strings.Contains(p.Stderr(), "the disk is full")
+	})
+	p.Interrupt(os.Interrupt, 1)
 }
 
 // TestStateOutputs kills the command again and again while logs are written, and checks that each

@@ -158,6 +158,7 @@ type Merger struct {
 	mu       sync.Mutex
 	events   []func()      // what has happened to inputs
 	progress []Progress    // of inputs, as of the last flush
+	full     []string      // the outputs whose disks are full, as of the last flush
 	wake     chan struct{} // there are events
 	done     chan struct{} // the merger has ended
 }
@@ -261,6 +262,14 @@ func (m *Merger) Progress() []Progress {
 	return m.progress
 }
 
+// Full returns the keys of the outputs whose disks are full. The caller must not change them. It is
+// safe for concurrent use.
+func (m *Merger) Full() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.full
+}
+
 // post has the merger's goroutine do something.
 func (m *Merger) post(event func()) {
 	m.mu.Lock()
@@ -303,14 +312,14 @@ func (m *Merger) Run(f *follow.Follower) error {
 // that are open are for the outputs that may have parts of windows: the file of the merged log is
 // cut back to what the state has.
 func (m *Merger) stop() error {
-	err := m.save()
-	if err == nil {
-		err = cmp.Or(m.fan.end(true), m.save())
+	if err := m.trySave(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = m.all(m.fan.part)
+	err := cmp.Or(m.fan.end(true), m.save()) // what receivers have taken
+	if err != nil && !m.options.State.full {
+		return err
 	}
-	return err
+	return cmp.Or(m.all(m.fan.part), err)
 }
 
 // all hands on all windows. Those of the future stay open.
@@ -380,7 +389,7 @@ func (m *Merger) loop(more bool) error {
 			return err
 		}
 		if due, ok := m.options.State.due(); ok && due <= 0 {
-			if err := m.save(); err != nil {
+			if err := m.trySave(); err != nil {
 				return err
 			}
 		}
@@ -491,8 +500,13 @@ func (m *Merger) flush() error {
 		}
 		all = append(all, p)
 	}
+	full := m.fan.full()
+	if m.options.State.full {
+		full = append(full, "-state "+m.options.State.path)
+	}
 	m.mu.Lock()
 	m.progress = all
+	m.full = full
 	m.mu.Unlock()
 	return m.fan.flush()
 }

@@ -113,6 +113,8 @@ type Output struct {
 	// Drop, if set, reports whether an error of the sink means that nobody wants its output any
 	// more. The others go on.
 	Drop func(err error) bool
+	// Full, if set, reports whether the output waits for room on a disk.
+	Full func() bool
 	// Held says that it gets what a state has: it must never have to take anything back. Such a
 	// sink gets no part of a window.
 	Held bool
@@ -235,6 +237,16 @@ func (f *Fan) part(w *Window) error {
 		}
 		return f.pass(o, w)
 	})
+}
+
+// full returns the keys of the outputs whose disks are full.
+func (f *Fan) full() (keys []string) {
+	for _, o := range f.Outputs {
+		if o.Full != nil && o.Full() {
+			keys = append(keys, o.Key)
+		}
+	}
+	return keys
 }
 
 // flush flushes the outputs.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"hdrkit/internal/base/tempfile"
@@ -36,7 +37,7 @@ type State struct {
 	took    time.Duration // what the last one took
 	at      time.Time     // of the last state
 	changed bool          // something was received since
-	failed  error         // why the last one could not be written
+	full    bool          // the disk had no room for the last one
 }
 
 // A saved state is what the file has: a line of JSON, and a line with its hash.
@@ -290,5 +291,27 @@ func (m *Merger) save() error {
 	state.at = time.Now()
 	state.took = time.Since(begin)
 	state.changed = err != nil
+	state.full = IsFull(err)
+	return err
+}
+
+// IsFull reports whether an error says that a disk is full, or a quota reached.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// trySave writes a state, and gives held outputs what it has. If a disk is full, they get that all
+// the same, and the next try comes soon.
+func (m *Merger) trySave() error {
+	before := m.options.State.full
+	err := m.save()
+	if full := m.options.State.full; full {
+		if !before {
+			m.options.Messages.Notice(fmt.Sprintf("no state can be written: %v; trying again", err))
+		}
+		err = nil
+	} else if before {
+		m.options.Messages.Notice("states are written again")
+	}
 	return cmp.Or(err, m.fan.saved())
 }

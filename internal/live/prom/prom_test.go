@@ -132,7 +132,7 @@ func collector(t *testing.T) *Collector {
 	c := NewCollector(Options{Metric: "latency_seconds", Scale: output.Scale{Ratio: 1000}, Percentiles: []float64{50, 99.9}})
 	c.Watch(func() []live.Progress {
 		return []live.Progress{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
-	}, Sender{"influx a:8086", func() push.State {
+	}, func() []string { return []string{"-of all.hdr"} }, Sender{"influx a:8086", func() push.State {
 		return push.State{Sent: 5, Refused: 4, Dropped: 2, Waiting: 3, LastSuccess: time.UnixMilli(1500), Away: true}
 	}})
 	layout := histogram.Layout{Digits: 3}
@@ -223,6 +223,7 @@ func TestScrapeText(t *testing.T) {
 		`hdrkit_skipped_lines_total{input="a.hdr"} 2`,
 		`hdrkit_late_intervals_total{input="a.hdr"} 1`,
 		`hdrkit_input_unread{input="a.hdr"} 0`,
+		`hdrkit_disk_full{output="-of all.hdr"} 1`,
 		`hdrkit_push_sent_rows_total{receiver="influx a:8086"} 5`,
 		`hdrkit_push_refused_rows_total{receiver="influx a:8086"} 4`,
 		`hdrkit_push_dropped_rows_total{receiver="influx a:8086"} 2`,
@@ -304,30 +305,32 @@ func TestHealth(t *testing.T) {
 		path   string
 		code   int
 		text   string
+		full   func() []string
 	}{
-		{some, nil, "/", 404, ""},
-		{some, nil, "/metrics", 200, "hdrkit_lines_total"},
-		{nil, nil, "/metrics", 200, ""},
-		{nil, nil, "/healthz", 200, "healthy"},
-		{nil, nil, "/-/healthy", 200, "healthy"},
-		{nil, nil, "/readyz", 503, "there is no log yet"},
-		{some, nil, "/readyz", 200, "ready"},
-		{func() []live.Progress { return []live.Progress{{Name: "a.hdr", Unread: "permission denied"}} }, nil, "/readyz", 503, "a.hdr is not read: permission denied"},
-		{func() []live.Progress { return []live.Progress{{Name: "a.hdr", Unread: "permission denied"}} }, nil, "/metrics", 200, `hdrkit_input_unread{input="a.hdr"} 1`},
-		{func() []live.Progress { return []live.Progress{{Name: "a.hdr.1", Copy: true}} }, nil, "/metrics", 200, `hdrkit_input_copy{input="a.hdr.1"} 1`},
+		{some, nil, "/", 404, "", nil},
+		{some, nil, "/metrics", 200, "hdrkit_lines_total", nil},
+		{nil, nil, "/metrics", 200, "", nil},
+		{nil, nil, "/healthz", 200, "healthy", nil},
+		{nil, nil, "/-/healthy", 200, "healthy", nil},
+		{nil, nil, "/readyz", 503, "there is no log yet", nil},
+		{some, nil, "/readyz", 200, "ready", nil},
+		{func() []live.Progress { return []live.Progress{{Name: "a.hdr", Unread: "permission denied"}} }, nil, "/readyz", 503, "a.hdr is not read: permission denied", nil},
+		{func() []live.Progress { return []live.Progress{{Name: "a.hdr", Unread: "permission denied"}} }, nil, "/metrics", 200, `hdrkit_input_unread{input="a.hdr"} 1`, nil},
+		{func() []live.Progress { return []live.Progress{{Name: "a.hdr.1", Copy: true}} }, nil, "/metrics", 200, `hdrkit_input_copy{input="a.hdr.1"} 1`, nil},
 		{func() []live.Progress {
 			return []live.Progress{{Name: "a.hdr.1", Copy: true, Unread: "may be a part of a copy of a.hdr"}}
-		}, nil, "/metrics", 200, `hdrkit_input_unread{input="a.hdr.1"} 1`},
+		}, nil, "/metrics", 200, `hdrkit_input_unread{input="a.hdr.1"} 1`, nil},
 		{func() []live.Progress {
 			return []live.Progress{{Name: "a.hdr.1", Copy: true, Unread: "may be a part of a copy of a.hdr"}}
-		}, nil, "/readyz", 503, "a.hdr.1 is not read: may be a part of a copy of a.hdr"},
-		{some, func() push.State { return push.State{} }, "/readyz", 200, "ready"},
-		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver a does not take rows"},
-		{some, func() push.State { return push.State{Away: true} }, "/healthz", 200, "healthy"},
+		}, nil, "/readyz", 503, "a.hdr.1 is not read: may be a part of a copy of a.hdr", nil},
+		{some, func() push.State { return push.State{} }, "/readyz", 200, "ready", nil},
+		{some, func() push.State { return push.State{Away: true} }, "/readyz", 503, "the receiver a does not take rows", nil},
+		{some, func() push.State { return push.State{Away: true} }, "/healthz", 200, "healthy", nil},
+		{some, nil, "/readyz", 503, "the disk of -of all.hdr is full", func() []string { return []string{"-of all.hdr"} }},
 	} {
 		c := NewCollector(Options{})
-		if c.Watch(test.states); test.sender != nil {
-			c.Watch(test.states, Sender{"a", test.sender})
+		if c.Watch(test.states, test.full); test.sender != nil {
+			c.Watch(test.states, test.full, Sender{"a", test.sender})
 		}
 		w := httptest.NewRecorder()
 		c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, test.path, nil))
@@ -483,7 +486,7 @@ func TestNewer(t *testing.T) {
 func TestLastScrape(t *testing.T) {
 	t.Parallel()
 	c := NewCollector(Options{Metric: "rt"})
-	c.Watch(func() []live.Progress { return nil })
+	c.Watch(func() []live.Progress { return nil }, nil)
 	scrape := func() {
 		c.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	}

@@ -29,6 +29,7 @@ type Collector struct {
 
 	mu      sync.Mutex
 	inputs  func() []live.Progress // nil before the logs are followed
+	full    func() []string        // the outputs whose disks are full, nil before
 	senders []Sender
 	totals  totals
 	window  int64              // the end of the last complete window
@@ -55,11 +56,25 @@ func NewCollector(o Options) *Collector {
 	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
 }
 
-// Watch lets the collector ask how far the inputs are, and how the senders do.
-func (c *Collector) Watch(inputs func() []live.Progress, senders ...Sender) {
+// Watch lets the collector ask how far the inputs are, which outputs have no room, and how the
+// senders do.
+func (c *Collector) Watch(inputs func() []live.Progress, full func() []string, senders ...Sender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inputs, c.senders = inputs, senders
+	c.inputs = inputs
+	c.full = full
+	c.senders = senders
+}
+
+// noRoom returns the outputs whose disks are full.
+func (c *Collector) noRoom() []string {
+	c.mu.Lock()
+	ask := c.full
+	c.mu.Unlock()
+	if ask == nil {
+		return nil
+	}
+	return ask()
 }
 
 // SetMetric sets the name of the histogram and how to print its values, which their unit decides.
@@ -120,6 +135,9 @@ func (c *Collector) unready() string {
 		if in.Unread != "" {
 			return tags.Text([]byte(in.Name)) + " is not read: " + tags.Text([]byte(in.Unread))
 		}
+	}
+	for _, output := range c.noRoom() {
+		return "the disk of " + output + " is full"
 	}
 	for _, s := range senders {
 		if s.State().Away {
@@ -304,6 +322,9 @@ func (c *Collector) own() (all families) {
 	c.mu.Unlock()
 	if window != 0 {
 		all.gauge("hdrkit_window_age_seconds", "Time since the end of the last complete window.", age(window), nil)
+	}
+	for _, output := range c.noRoom() {
+		all.gauge("hdrkit_disk_full", "1 for an output whose disk is full: what it does not take waits in memory.", 1, pair("output", output))
 	}
 	for _, sender := range senders {
 		s, receiver := sender.State(), pair("receiver", sender.Address)

@@ -20,7 +20,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"hdrkit/internal/base/ledger"
 )
 
 // Limits of a batch: it is sent when it has as many rows or bytes, or when the pusher is flushed.
@@ -57,13 +60,42 @@ type Options struct {
 	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
 	// may lose a token, or its database, for some time.
 	Patient bool
-	// Most is the number of bytes of rows that may wait for the receiver: beyond it the oldest are
-	// dropped. 0 makes [Pusher.Write] wait instead.
-	Most int
+	// Room, if set, is for the rows that wait for the receiver: if there is none, the oldest are
+	// dropped. Otherwise [Pusher.Write] waits.
+	Room *Room
 	// Notice, if set, receives what a person should know. It is called from another goroutine.
 	Notice func(text string)
 
 	pause time.Duration // set by tests
+}
+
+const (
+	// rowBytes is about what a row takes beside its text.
+	rowBytes = 48
+	// leastShare is the part of the room that each receiver has, however much the others take.
+	leastShare = 16
+)
+
+// A Room is for the rows that wait for several receivers. It is safe for concurrent use.
+type Room struct {
+	most    int
+	used    atomic.Int64
+	account *ledger.Account
+}
+
+// NewRoom returns room for so many bytes, which an account is charged for as they are used.
+func NewRoom(bytes int, account *ledger.Account) *Room {
+	return &Room{most: bytes, account: account}
+}
+
+// take takes room for rows, or gives it back if bytes are negative. It reports whether there is too
+// little.
+func (r *Room) take(rows, bytes int) (full bool) {
+	if r == nil {
+		return false
+	}
+	bytes += rows * rowBytes
+	return r.account.Add(rows, bytes) != nil || r.used.Add(int64(bytes)) > int64(r.most)
 }
 
 // OTLP begins the scheme of the address of a receiver of OpenTelemetry, as in otlp+http.
@@ -206,7 +238,7 @@ func New(o Options) *Pusher {
 	return p
 }
 
-// Write adds one row, encoded. Without [Options.Most] it waits while the batch before is on its way
+// Write adds one row, encoded. Without [Options.Room] it waits while the batch before is on its way
 // and the next one is full. Its error is the one of a pusher that was given up.
 func (p *Pusher) Write(row []byte) (int, error) { return p.add(row, false) }
 
@@ -216,7 +248,7 @@ func (p *Pusher) Again(row []byte) (int, error) { return p.add(row, true) }
 func (p *Pusher) add(row []byte, again bool) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.options.Most == 0 && p.full() && p.context.Err() == nil {
+	for p.options.Room == nil && p.full() && p.context.Err() == nil {
 		p.changed.Wait()
 	}
 	if p.context.Err() != nil {
@@ -227,10 +259,11 @@ func (p *Pusher) add(row []byte, again bool) (int, error) {
 	if again {
 		p.again = len(p.queue)
 	}
-	for p.options.Most > 0 && p.bytes > p.options.Most {
+	for full := p.options.Room.take(1, len(row)); full && p.bytes+len(p.queue)*rowBytes > p.options.Room.most/leastShare; {
 		if p.dropped++; p.dropped == 1 {
-			p.options.Notice(fmt.Sprintf("more than %d MiB of rows wait for the receiver; the oldest are dropped", p.options.Most>>20))
+			p.options.Notice(fmt.Sprintf("%s wait for the receiver, and there is no room for more; the oldest are dropped", count(int64(len(p.queue)), "row")))
 		}
+		full = p.options.Room.take(-1, -len(p.queue[0]))
 		p.state.Dropped++
 		p.bytes -= len(p.queue[0])
 		p.queue = p.queue[1:]
@@ -307,6 +340,7 @@ func (p *Pusher) run() {
 		refused, why := p.deliver(p.sending, 1+rows/mostParts, again)
 		p.sayRefused(refused, why)
 		p.mu.Lock()
+		p.options.Room.take(-rows, -size)
 		if p.context.Err() == nil {
 			p.state.Refused += int64(refused)
 			p.state.Sent += int64(rows - refused)

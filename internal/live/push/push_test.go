@@ -575,7 +575,7 @@ func TestMost(t *testing.T) {
 	u, _ := url.Parse(away.URL)
 	var mu sync.Mutex
 	var notices []string
-	o := Options{URL: u, Patient: true, Most: 1000, pause: time.Millisecond, Notice: func(text string) {
+	o := Options{URL: u, Patient: true, Room: NewRoom(20_000, nil), pause: time.Millisecond, Notice: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		notices = append(notices, text)

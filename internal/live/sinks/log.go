@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
@@ -55,6 +56,9 @@ func NewFileLog(o *Options, file *File, at *live.FilePosition) (*FileLog, error)
 	}
 	return &FileLog{l, file}, err
 }
+
+// End writes the rest.
+func (l *FileLog) End() error { return cmp.Or(l.Flush(), l.file.disk.End()) }
 
 // Position puts the log on the disk.
 func (l *FileLog) Position() (live.FilePosition, error) {
@@ -113,12 +117,13 @@ func (l *Log) End() error { return l.Flush() }
 type File struct {
 	path string
 	file *os.File
+	disk *Disk
 	w    *bufio.Writer
 	size int64
 }
 
 // OpenFile opens a file.
-func OpenFile(path string) (*File, error) {
+func OpenFile(o *Options, path string) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -131,10 +136,12 @@ func OpenFile(path string) (*File, error) {
 		file.Close()
 		return nil, err
 	}
+	disk := NewDisk(o, path, file)
 	return &File{
 		path: path,
 		file: file,
-		w:    bufio.NewWriter(file),
+		disk: disk,
+		w:    bufio.NewWriter(disk),
 		size: info.Size(),
 	}, nil
 }
@@ -187,18 +194,21 @@ func (f *File) Write(text []byte) (int, error) {
 }
 
 // Flush hands on what was written.
-func (f *File) Flush() error { return f.w.Flush() }
+func (f *File) Flush() error { return cmp.Or(f.w.Flush(), f.disk.Flush()) }
 
 // sync puts what was written on the disk, and returns a hash of its tail.
 func (f *File) sync() (tail string, err error) {
-	if err = cmp.Or(f.w.Flush(), f.file.Sync()); err == nil && f.size > 0 {
+	if f.disk.Full() {
+		return "", fmt.Errorf("%s: %w", f.path, syscall.ENOSPC)
+	}
+	if err = f.file.Sync(); err == nil && f.size > 0 {
 		tail, err = f.tail(f.size)
 	}
 	return tail, err
 }
 
-// Close flushes and closes the file.
-func (f *File) Close() error {
-	err := f.w.Flush()
-	return cmp.Or(err, f.file.Close())
-}
+// Full reports whether the disk is full.
+func (f *File) Full() bool { return f.disk.Full() }
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }

@@ -12,9 +12,6 @@ import (
 	"hdrkit/output"
 )
 
-// mostWaiting is the number of bytes of rows that wait for a receiver that is away.
-const mostWaiting = 64 << 20
-
 // A Push sends the rows of windows to a receiver.
 type Push struct {
 	*Rows
@@ -42,7 +39,7 @@ func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 		window: math.MinInt64,
 	}
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
-		Patient: true, Most: mostWaiting, Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
+		Patient: true, Room: o.room(), Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
 	})
 	p.Rows = newRows(o, format, p.pusher.Flush, func() (output.RowWriter, error) {
 		metrics, err := o.metrics(format)

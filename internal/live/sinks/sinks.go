@@ -9,6 +9,7 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
+	"hdrkit/internal/live/push"
 	"hdrkit/tags"
 )
 
@@ -28,6 +29,24 @@ type Options struct {
 	// EndTime is the time that receivers have at the end, and ScrapeTime what a scrape has at
 	// least.
 	EndTime, ScrapeTime time.Duration
+
+	waiting *push.Room // for rows of all receivers
+}
+
+// mostWaiting is the number of bytes of rows that wait for receivers, and waitingPart the part of
+// the memory that they may take.
+const (
+	mostWaiting = 1 << 30
+	waitingPart = 4
+)
+
+// room returns the room for the rows that wait for receivers.
+func (o *Options) room() *push.Room {
+	if o.waiting == nil {
+		account := o.Memory.Open("rows that wait for receivers", "look why these do not take them")
+		o.waiting = push.NewRoom(o.Memory.AtMost(mostWaiting, waitingPart), account)
+	}
+	return o.waiting
 }
 
 // Units know how to print values.
