@@ -111,7 +111,8 @@ func enough(pairs []Pair) string {
 			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", few)
 		}
 	}
-	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, or three runs a side.", few)
+	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, "+
+		"or three runs a side.", few)
 }
 
 // fill gives a finding the figures of a change.
@@ -146,7 +147,8 @@ func (t *Table) proven(changes, others []tested, f *Finding) string {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	if len(others) > 0 {
-		text += "; but " + strings.ToLower(others[0].word()) + ": " + others[0].name(nil) + " by " + others[0].by(false)
+		other := others[0]
+		text += "; but " + strings.ToLower(other.word()) + ": " + other.name(nil) + " by " + other.by(false)
 	}
 	text += "."
 	if lead.Seconds > 0 {
@@ -207,7 +209,9 @@ func (t *Table) same(all []tested, f *Finding) string {
 			}
 		}
 		t.fill(f, &noisiest)
-		return fmt.Sprintf("NOT PROVEN: the noise hides changes of %s. %s", noisiest.name(nil), noisiest.next())
+		change, _ := noisiest.Text()
+		change = strings.TrimLeft(change, "!~")
+		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", noisiest.name(nil), change, noisiest.next())
 	}
 	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
@@ -220,7 +224,8 @@ func (t *Table) same(all []tested, f *Finding) string {
 func (t *Table) untested(pairs []Pair) string {
 	var names []string
 	for _, percentile := range t.columns() {
-		if slices.ContainsFunc(pairs, func(p Pair) bool { return p.Change != nil && !p.Change.Percentiles[percentile].known() }) {
+		short := func(p Pair) bool { return p.Change != nil && !p.Change.Percentiles[percentile].known() }
+		if slices.ContainsFunc(pairs, short) {
 			names = append(names, percentileName(percentile))
 		}
 	}
@@ -315,7 +320,8 @@ func (t *Table) values(c *tested) string {
 	if c.rate() {
 		unit = "/s"
 	}
-	return significant(t.side(c.pair, c.pair.Before, &c.figure), 3) + " to " + significant(t.side(c.pair, c.pair.After, &c.figure), 3) + unit
+	text := func(s *Summary) string { return significant(t.side(c.pair, s, &c.figure), 3) }
+	return text(c.pair.Before) + " to " + text(c.pair.After) + unit
 }
 
 // proves returns which change is proven by runs so many times as many, or as long: none that is so

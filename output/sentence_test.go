@@ -66,7 +66,7 @@ func TestCompared(t *testing.T) {
 		{"a rate behind", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; throughput 50.0% lower.", Warns},
 		{"not proven", map[float64]float64{50: 1.1}, 0.04, "NOT PROVEN: p50 of read looks 10% higher (0..20). 3 + 3 runs like these prove 20%; 6 + 6 would prove 11%.", Notes},
 		{"the same", nil, 0.01, "SAME within 2.3% (p99) and 2.3% (p50). A change of 4.7% would have been seen. Too little data for p99.9.", Notes},
-		{"noise", nil, 0.2, "NOT PROVEN: the noise hides changes of p99 of read. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data for p99.9.", Notes},
+		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data for p99.9.", Notes},
 	} {
 		pairs := []Pair{compared(t, "read", test.factors, test.spread)}
 		Correct(pairs, []float64{50, 90, 99, 99.9})

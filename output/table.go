@@ -312,7 +312,8 @@ func (t *Table) change(p Pair, f *figure) cell {
 	figure := f.change(p.Change)
 	text, ok := figure.Text()
 	if ok && t.Tests {
-		text += fmt.Sprintf(" p=%s n=%d+%d", significant(max(figure.P, 1e-6), 2), max(len(p.Change.Before), 1), max(len(p.Change.After), 1))
+		before, after := max(len(p.Change.Before), 1), max(len(p.Change.After), 1)
+		text += fmt.Sprintf(" p=%s n=%d+%d", significant(max(figure.P, 1e-6), 2), before, after)
 	}
 	switch {
 	case !ok:

@@ -34,20 +34,30 @@ looks worse, but is not proven: run again (-undecided pass, and it is 0)`
 
 // options are what the command line asks for.
 type options struct {
-	logs.Options     // of both sides, but their names
-	old, new         []string
-	sum              bool // a side is one run
-	trend            bool // of many runs, which are new
-	order            string
-	accept           string // a run, empty for the first
-	unit             unit.Options
+	logs.Options // of both sides, but their names
+	trendOptions
+	printOptions
+	old, new   []string
+	sum        bool // a side is one run
+	unit       unit.Options
+	level      float64 // of confidence, in percent
+	levelGiven bool    // intervals are printed
+	limits     []gate.Limit
+	undecided  string // what an undecided limit does
+}
+
+// trendOptions are those of many runs, which are new.
+type trendOptions struct {
+	trend  bool
+	order  string
+	accept string // a run, empty for the first
+}
+
+// printOptions say what is printed.
+type printOptions struct {
 	figures          report.Figures
 	percentilesGiven bool
-	level            float64 // of confidence, in percent
-	levelGiven       bool    // intervals are printed
-	tests            bool    // p= and n= are printed
-	limits           []gate.Limit
-	undecided        string // what an undecided limit does
+	tests            bool // p= and n= are printed
 	kind, of         string
 	kindGiven        bool
 }
@@ -59,10 +69,6 @@ func app() *cli.Command {
 	o.EachRun = true
 	o.Output = &o.of
 	o.Inputs.Runs = true
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.ComparedFigures, report.ParseFigures),
-		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
-			"over(20ms); without it, -trend has 50,99,max")
-	percentiles.Given = &o.percentilesGiven
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
 		Usage:       "compare HdrHistogram logs before and after a change",
@@ -73,7 +79,27 @@ func app() *cli.Command {
 		Separates:   true,
 		Outputs:     func() []string { kind, _ := o.chosen(); return []string{"st " + kind} },
 	}
-	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), []cli.Option{
+	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), o.sideOptions(),
+		cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"),
+		[]cli.Option{cli.UntaggedOption(&o.Inputs)},
+		cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}),
+		o.outputOptions(), cli.UnitOptions(&o.unit), o.valueOptions(), o.limitOptions(),
+		cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
+	c.Action = func() error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		if o.trend {
+			return runTrend(&c.Streams, o)
+		}
+		return run(&c.Streams, o)
+	}
+	return c
+}
+
+// sideOptions say what a side is, and what a trend is.
+func (o *options) sideOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:  "sum",
 			Group: cli.GroupInput,
@@ -104,20 +130,38 @@ func app() *cli.Command {
 			Value: cli.Text(&o.accept, ""),
 			Usage: "accept what changed before `RUN`: with it begins the history that limits of -sla look at",
 		},
-	}, cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"), []cli.Option{
-		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}), []cli.Option{
+	}
+}
+
+// outputOptions say how and where the result is written.
+func (o *options) outputOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:    "st",
 			Aliases: "summaryType summary-type",
 			Group:   cli.GroupOutput,
 			Value:   cli.Choice(&o.kind, "table"),
 			Given:   &o.kindGiven,
-			Types:   []cli.Type{{Name: "table", What: "for people", Others: "text txt"}, {Name: "markdown", What: "the table for pages", Others: "md"}, {Name: "json", What: "one JSON document"}, {Name: "csv", What: "figures of -trend"}},
-			Usage:   "print this `TYPE`, see below",
+			Types: []cli.Type{
+				{Name: "table", What: "for people", Others: "text txt"},
+				{Name: "markdown", What: "the table for pages", Others: "md"},
+				{Name: "json", What: "one JSON document"},
+				{Name: "csv", What: "figures of -trend"},
+			},
+			Usage: "print this `TYPE`, see below",
 		},
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv"),
 		cli.RatioOption(&o.unit),
-	}, cli.UnitOptions(&o.unit), []cli.Option{
+	}
+}
+
+// valueOptions say which figures are compared, and how.
+func (o *options) valueOptions() []cli.Option {
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.ComparedFigures, report.ParseFigures),
+		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
+			"over(20ms); without it, -trend has 50,99,max")
+	percentiles.Given = &o.percentilesGiven
+	return []cli.Option{
 		percentiles,
 		{
 			Name:    "ci",
@@ -136,6 +180,12 @@ func app() *cli.Command {
 			Usage: "print p= and n= behind each change, as benchstat does",
 		},
 		cli.OmissionOption(&o.Omission),
+	}
+}
+
+// limitOptions say what must hold.
+func (o *options) limitOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:  "sla",
 			Group: cli.GroupLimits,
@@ -152,17 +202,7 @@ func app() *cli.Command {
 			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, " +
 				"but may be noise; pass; or always fail with status 5",
 		},
-	}, cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
-	c.Action = func() error {
-		if err := o.check(); err != nil {
-			return err
-		}
-		if o.trend {
-			return runTrend(&c.Streams, o)
-		}
-		return run(&c.Streams, o)
 	}
-	return c
 }
 
 // sides takes the arguments: two, or those before -- and those after it.
@@ -192,6 +232,11 @@ func (o *options) check() (err error) {
 	if o.kind, err = o.chosen(); err != nil {
 		return err
 	}
+	for _, l := range o.limits {
+		if err := o.checkLimit(&l); err != nil {
+			return err
+		}
+	}
 	by, err := o.Rows()
 	if err != nil {
 		return err
@@ -207,13 +252,16 @@ func (o *options) check() (err error) {
 		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v",
 			o.figures.Shares[0])
 	}
-	for _, l := range o.limits {
-		if o.trend && (l.Change == nil || l.Name == output.Over) {
-			return message.Usagef("-sla: -trend takes changes, such as p99<=+10%%, and hdrsum checks %q", l.Text)
-		}
-		if l.Window > 0 {
-			return message.Usagef("-sla: %q is about windows of one run: hdrsum checks it", l.Text)
-		}
+	return nil
+}
+
+// checkLimit refuses a limit that another command checks.
+func (o *options) checkLimit(l *gate.Limit) error {
+	if o.trend && (l.Change == nil || l.Name == output.Over) {
+		return message.Usagef("-sla: -trend takes changes, such as p99<=+10%%, and hdrsum checks %q", l.Text)
+	}
+	if l.Window > 0 {
+		return message.Usagef("-sla: %q is about windows of one run: hdrsum checks it", l.Text)
 	}
 	return nil
 }

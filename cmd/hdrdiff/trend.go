@@ -57,32 +57,45 @@ func runTrend(std *message.Streams, o *options) error {
 		return err
 	}
 	verdicts := trend.Judge(t, judging)
-	t.Figures = slices.DeleteFunc(t.Figures, func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) })
-	err = logs.WriteFile(o.of, std.Out, s.Inputs, func(w io.Writer) error {
-		printing := report.Scale(scale, units)
-		switch o.kind {
-		case "csv":
-			return output.TrendCSV(w, t, printing, o.Zone)
-		case "json":
-			doc := output.NewTrendDocument(t, printing, o.Zone)
-			doc.SkippedLines, doc.Limits = diagnostics.Skipped(), gate.Documents(verdicts)
-			return output.JSON(w, doc)
-		}
-		table := output.Table{Scale: printing, Markdown: o.kind == "markdown"}
-		if logs.ToStdout(o.of) {
-			table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
-		}
-		var judged func(io.Writer) error
-		if len(verdicts) > 0 {
-			judged = func(w io.Writer) error { return gate.Write(w, verdicts, table.Colour) }
-		}
-		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteTrend(w, t, o.Zone) },
-			judged)
-	})
+	hidden := func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
+	t.Figures = slices.DeleteFunc(t.Figures, hidden)
+	written := &writtenTrend{options: o, Trend: t, verdicts: verdicts, scale: report.Scale(scale, units)}
+	write := func(w io.Writer) error { return written.write(w, std, diagnostics) }
+	err = logs.WriteFile(o.of, std.Out, s.Inputs, write)
 	if err != nil {
 		return err
 	}
 	return report.Status(std, verdicts, o.undecided, "Run again", diagnostics.Close())
+}
+
+// A writtenTrend is a trend with the verdicts about it.
+type writtenTrend struct {
+	*options
+	*output.Trend
+	verdicts []gate.Verdict
+	scale    output.Scale
+}
+
+// write writes the trend as the options say.
+func (t *writtenTrend) write(w io.Writer, std *message.Streams, d *logs.Diagnostics) error {
+	switch t.kind {
+	case "csv":
+		return output.TrendCSV(w, t.Trend, t.scale, t.Zone)
+	case "json":
+		doc := output.NewTrendDocument(t.Trend, t.scale, t.Zone)
+		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(t.verdicts)
+		return output.JSON(w, doc)
+	}
+	table := output.Table{Scale: t.scale, Markdown: t.kind == "markdown"}
+	if logs.ToStdout(t.of) {
+		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
+	}
+	var judged func(io.Writer) error
+	if len(t.verdicts) > 0 {
+		judged = func(w io.Writer) error { return gate.Write(w, t.verdicts, table.Colour) }
+	}
+	figures := func(w io.Writer) error { return table.WriteTrend(w, t.Trend, t.Zone) }
+	return report.Write(w, table.Markdown, figures, judged)
 }
 
 // accepted returns the number of the run of -accept.

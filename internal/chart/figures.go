@@ -25,7 +25,8 @@ func (p *Picture) FiguresOf() (parts []Facet) {
 			one := s
 			one.Lines = []Line{line}
 			part.Series = []Series{one}
-			part.Limits = slices.DeleteFunc(slices.Clone(p.Limits), func(l Limit) bool { return l.Name() != line.Name })
+			other := func(l Limit) bool { return l.Name() != line.Name }
+			part.Limits = slices.DeleteFunc(slices.Clone(p.Limits), other)
 			part.Low, part.High = line.span()
 			part.LogValues = false
 			part.Worst = slices.Clone(p.Worst)

@@ -168,7 +168,8 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 
 // changeOf returns how the figures of a tag changed, nil if that is not known.
 func changeOf(pairs []output.Pair, tag []byte) *output.Change {
-	if n, ok := slices.BinarySearchFunc(pairs, tag, func(p output.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }); ok {
+	byTag := func(p output.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }
+	if n, ok := slices.BinarySearchFunc(pairs, tag, byTag); ok {
 		return pairs[n].Change
 	}
 	return nil

@@ -50,7 +50,8 @@ func Judge(t *output.Trend, o Limits) (verdicts []gate.Verdict) {
 		judged := false
 		for i := range t.Figures {
 			f := &t.Figures[i]
-			if f.Figure == l.Figure && l.For(&output.Summary{Tag: f.Tag, AllTags: f.AllTags}) && (l.Tag != nil || recent(f.Points)) {
+			tag := &output.Summary{Tag: f.Tag, AllTags: f.AllTags}
+			if f.Figure == l.Figure && l.For(tag) && (l.Tag != nil || recent(f.Points)) {
 				verdicts, judged = append(verdicts, o.judge(f, l)), true
 			}
 		}
@@ -94,8 +95,7 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 		return
 	}
 	between := newLevel(levels, deviation)
-	beyond := math.Abs(math.Log(last.Value / bound))
-	sure := between.tail(beyond, 1/float64(last.Runs)+1/float64(base.Runs)) <= proven
+	sure := between.tail(math.Abs(math.Log(last.Value/bound)), 1/float64(last.Runs)+1/float64(base.Runs)) <= proven
 	if v.Result == gate.Fails && !sure {
 		return
 	}
@@ -106,7 +106,8 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	if l.AtLeast {
 		side = "below"
 	}
-	v.Note = fmt.Sprintf("%s its level until %s. To accept it: -accept %s", side, o.When(o.Accepted+base.To-1), o.Name(o.Accepted+last.From))
+	v.Note = fmt.Sprintf("%s its level until %s. To accept it: -accept %s",
+		side, o.When(o.Accepted+base.To-1), o.Name(o.Accepted+last.From))
 	v.Result = gate.Fails
 	if !sure {
 		v.Result = gate.Undecided
@@ -131,52 +132,62 @@ func newest(f *output.TrendFigure, l *gate.Limit, points []confidence.RunFigure)
 		Low:    math.NaN(),
 		High:   math.NaN(),
 	}
-	newest := len(points) - 1
-	v.Value = points[newest].Value
-	if !some(points[newest]) {
-		v.Value = 0
+	newest := points[len(points)-1]
+	if !some(newest) {
 		v.Missing = "the newest run has no values of it"
 		v.Result = gate.Fails
 		return v
 	}
-	second := newest - 1 // the run before with a value
-	for second >= 0 && !some(points[second]) {
-		second--
-	}
-	base := newLevel(Find(points[:max(second, 0)]))
-	if base.runs < Needed { // the second newest is one of those before
-		base, second = newLevel(Find(points[:newest])), -1
-	}
+	base, second := before(points)
+	v.Value = newest.Value
 	v.Baseline, v.Bound = base.value, l.Bound(base.value)
-	ratio := v.Bound / v.Baseline
-	beyond := func(p confidence.RunFigure) bool {
-		return l.AtLeast && p.Value < v.Bound || !l.AtLeast && p.Value > v.Bound
-	}
 	if base.runs < Needed {
-		v.Worse = base.runs > 0 && beyond(points[newest])
+		v.Worse = base.runs > 0 && beyond(&v, newest)
 		v.Missing = fmt.Sprintf("%d runs before the newest have it, and a limit needs %d", base.runs, Needed)
 		return v
 	}
-	// worse reports whether a run is beyond the limit by more than noise: by more than what the
-	// level may be, or the bound if that is stricter.
-	worse := func(p confidence.RunFigure, noise float64) bool {
-		d := math.Log(p.Value/base.value) - min(math.Log(ratio), 0)
-		if l.AtLeast {
-			d = max(math.Log(ratio), 0) - math.Log(p.Value/base.value)
-		}
-		return beyond(p) && base.tail(d-p.Slot, 1+1/float64(base.at)) <= noise
-	}
 	switch {
-	case !beyond(points[newest]):
+	case !beyond(&v, newest):
 		v.Result = gate.Holds
-	case !worse(points[newest], looks):
-		v.Result, v.Note = gate.Holds, fmt.Sprintf("no more than noise, since runs vary by %.2g%%", 100*base.deviation)
-	case second >= 0 && worse(points[newest], proven) && worse(points[second], proven):
+	case !worse(&v, base, newest, looks):
+		v.Result = gate.Holds
+		v.Note = fmt.Sprintf("no more than noise, since runs vary by %.2g%%", 100*base.deviation)
+	case some(second) && worse(&v, base, newest, proven) && worse(&v, base, second, proven):
 		v.Result, v.Note = gate.Fails, "the run before, too"
 	default:
 		v.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
 	}
 	return v
+}
+
+// before returns the level before the two newest runs that have a value, and the second newest of
+// them. If too few are before that, it is one of them, and has no value here.
+func before(points []confidence.RunFigure) (base level, second confidence.RunFigure) {
+	newest := len(points) - 1
+	at := newest - 1
+	for at >= 0 && !some(points[at]) {
+		at--
+	}
+	if base = newLevel(Find(points[:max(at, 0)])); base.runs < Needed {
+		return newLevel(Find(points[:newest])), second
+	}
+	return base, points[at]
+}
+
+// beyond reports whether a run is beyond the bound of a verdict.
+func beyond(v *gate.Verdict, p confidence.RunFigure) bool {
+	return v.Limit.AtLeast && p.Value < v.Bound || !v.Limit.AtLeast && p.Value > v.Bound
+}
+
+// worse reports whether a run is beyond the bound by more than noise: beyond what the level may be,
+// or the bound if that is stricter.
+func worse(v *gate.Verdict, base level, p confidence.RunFigure, noise float64) bool {
+	allowed := math.Log(v.Bound / v.Baseline)
+	d := math.Log(p.Value/base.value) - min(allowed, 0)
+	if v.Limit.AtLeast {
+		d = max(allowed, 0) - math.Log(p.Value/base.value)
+	}
+	return beyond(v, p) && base.tail(d-p.Slot, 1+1/float64(base.at)) <= noise
 }
 
 // A level is what the newest runs are compared with: the level since the last change, and how runs
