@@ -207,25 +207,27 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestReadmeTable compares the table in the README with the output of the command above it.
+// TestReadmeTable compares the tables in the README with the output of the commands above them.
 func TestReadmeTable(t *testing.T) {
 	build(t)
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)\n    (go run ./cmd/hdrsum [^\n]*)\n\n```text\n(.*?)```").FindSubmatch(readme)
-	if found == nil {
-		t.Fatal("the README has no table")
+	tables := regexp.MustCompile("(?s)\n    (go run ./cmd/hdr[^\n]*)\n\n```text\n(.*?)```").FindAllSubmatch(readme, -1)
+	if len(tables) < 2 {
+		t.Fatalf("the README has %d tables", len(tables))
 	}
-	shell := exec.Command("sh", "-c", string(found[1])+" -st table")
-	shell.Dir = clitest.Root()
-	out, err := shell.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(out) != string(found[2]) {
-		t.Errorf("%s prints\n%s\nand the README shows\n%s", found[1], out, found[2])
+	for _, found := range tables {
+		shell := exec.Command("sh", "-c", string(found[1]))
+		shell.Dir = clitest.Root()
+		out, err := shell.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(out) != string(found[2]) {
+			t.Errorf("%s prints\n%s\nand the README shows\n%s", found[1], out, found[2])
+		}
 	}
 }
 
