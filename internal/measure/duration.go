@@ -60,12 +60,12 @@ func duration(text []byte) (nanoseconds int64, ok bool) {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // parseValue returns the nanoseconds of a value: a number of the unit, or a text with units.
-func (r *Reader) parseValue(text []byte) (int64, error) {
-	if r.buckets != nil && string(text) == "+Inf" {
+func (p *rowParser) parseValue(text []byte) (int64, error) {
+	if p.buckets != nil && string(text) == "+Inf" {
 		return unbounded, nil
 	}
-	value, err := decimal(text, r.scale)
-	if err == nil && r.setup.Unit != (unit.Unit{}) {
+	value, err := decimal(text, p.scale)
+	if err == nil && p.setup.Unit != (unit.Unit{}) {
 		return value, nil
 	}
 	if nanoseconds, ok := duration(text); ok {

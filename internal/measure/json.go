@@ -119,9 +119,14 @@ type objects struct {
 	walker  walker
 	places  map[string][]int // by path
 	longest int              // path in places
-	// bare are names without a dot, by their place. The first row that is read shows their paths.
+	// bare are names without a dot, by their place, whose paths no row has shown. Rows are how many
+	// were searched for them.
 	bare map[int]string
+	rows int
 }
+
+// mostRows is how many rows are searched for a key at any depth: some have no such key.
+const mostRows = 10_000
 
 // openObjects opens lines of JSON objects. A column whose name does not begin with a dot is a key
 // at any depth.
@@ -170,6 +175,7 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 func (o *objects) deepen(record []byte, places [][]byte) (more bool) {
 	for place, name := range o.bare {
 		if places[place] != nil {
+			delete(o.bare, place)
 			continue
 		}
 		found := ""
@@ -181,10 +187,13 @@ func (o *objects) deepen(record []byte, places [][]byte) (more bool) {
 		})
 		if found != "" {
 			o.add(found, place)
+			delete(o.bare, place)
 			more = true
 		}
 	}
-	o.bare = nil
+	if o.rows++; o.rows == mostRows {
+		o.bare = nil
+	}
 	return more
 }
 

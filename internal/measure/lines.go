@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -66,82 +67,104 @@ func (b *beginning) Read(p []byte) (n int, err error) {
 	return b.src.Read(p)
 }
 
+// A splitter splits a text into records, and parses each.
+type splitter struct {
+	scanner *bufio.Scanner
+	parse   func(record []byte) (skip bool, field string, err error)
+	most    int                    // bytes of a record
+	closes  func(line []byte) bool // reports whether a line closes an open quote
+
+	// The last record: its first line, how many lines it has, whether its end is missing, and what
+	// is wrong with a field of it.
+	line, lines int
+	unended     bool
+	skip        bool // it is no row
+	field       string
+	err         error
+
+	long bool // the rest of the line of the last record is too long
+	// openEnd and openLines are what was parsed of a record that goes on after what was read.
+	// Parsing it from its beginning for each read would take long.
+	openEnd, openLines int
+	size, again        int // bytes so far, and those that were looked at again
+}
+
 // split is the [bufio.SplitFunc] of records. A record is a line, or several if a quote is open at
 // the end of the first one. If no later line closes the quote, the record is the first line.
-func (r *Reader) split(text []byte, last bool) (size int, record []byte, _ error) {
+func (s *splitter) split(text []byte, last bool) (size int, record []byte, _ error) {
 	skipped := 0
-	if r.long {
+	if s.long {
 		if skipped = bytes.IndexByte(text, '\n') + 1; skipped == 0 {
 			return len(text), nil, nil
 		}
 		text = text[skipped:]
 	}
-	first := r.lineEnd(text, 0, last)
+	first := s.lineEnd(text, 0, last)
 	end, lines := first, 1
-	r.long = end > r.most && text[end-1] != '\n'
+	s.long = end > s.most && text[end-1] != '\n'
 	if end == 0 {
 		return skipped, nil, nil
 	}
-	if r.openLines > 0 {
-		end = r.openEnd
-		lines = r.openLines
-		r.openLines = 0
+	if s.openLines > 0 {
+		end = s.openEnd
+		lines = s.openLines
+		s.openLines = 0
 	} else {
-		r.take(text[:end])
+		s.take(text[:end])
 	}
-	for r.err == errOpenQuote && r.again < spareAgain+timesAgain*r.size {
-		next := r.lineEnd(text, end, last)
+	for s.err == errOpenQuote && s.again < spareAgain+timesAgain*s.size {
+		next := s.lineEnd(text, end, last)
 		if next == 0 {
-			r.openEnd, r.openLines = end, lines
+			s.openEnd, s.openLines = end, lines
 			return skipped, nil, nil
 		}
-		if next == end || next > r.most || lines == maxLines {
-			r.again += end - first
+		if next == end || next > s.most || lines == maxLines {
+			s.again += end - first
 			end, lines = first, 1
 			break
 		}
 		line := text[end:next]
 		end, lines = next, lines+1
-		if line[len(line)-1] != '\n' || r.closes(line) {
-			r.again += end
-			r.take(text[:end])
+		if line[len(line)-1] != '\n' || s.closes(line) {
+			s.again += end
+			s.take(text[:end])
 		}
 	}
-	r.line, r.lines = r.line+r.lines, lines
-	r.size += end
+	s.line, s.lines = s.line+s.lines, lines
+	s.size += end
 	return skipped + end, text[:end], nil
 }
 
 // lineEnd returns the end of the line that begins at from. It returns 0 if the line may go on after
 // the text.
-func (r *Reader) lineEnd(text []byte, from int, last bool) int {
+func (s *splitter) lineEnd(text []byte, from int, last bool) int {
 	if n := bytes.IndexByte(text[from:], '\n'); n >= 0 {
 		return from + n + 1
 	}
-	if last || len(text) > r.most {
+	if last || len(text) > s.most {
 		return len(text)
 	}
 	return 0
 }
 
 // take parses a record.
-func (r *Reader) take(text []byte) {
+func (s *splitter) take(text []byte) {
 	record, ended := bytes.CutSuffix(text, []byte("\n"))
-	r.unended = false
+	s.unended = false
 	switch {
-	case len(text) > r.most:
-		r.skip = false
-		r.field = "line"
-		r.err = hdrlog.ErrLineTooLong
-	case !ended && r.scanner.Err() != nil:
-		r.skip = false
-		r.field = "line"
-		r.err = errCut
+	case len(text) > s.most:
+		s.skip = false
+		s.field = "line"
+		s.err = hdrlog.ErrLineTooLong
+	case !ended && s.scanner.Err() != nil:
+		s.skip = false
+		s.field = "line"
+		s.err = errCut
 	default:
-		r.unended = !ended
-		r.skip, r.field, r.err = r.parse(bytes.TrimSuffix(record, []byte("\r")))
-		if r.unended && r.err != nil && r.err != errOpenQuote {
-			r.err = fmt.Errorf("%w: %w", hdrlog.ErrCutOff, r.err)
+		s.unended = !ended
+		s.skip, s.field, s.err = s.parse(bytes.TrimSuffix(record, []byte("\r")))
+		if s.unended && s.err != nil && s.err != errOpenQuote {
+			s.err = fmt.Errorf("%w: %w", hdrlog.ErrCutOff, s.err)
 		}
 	}
 }

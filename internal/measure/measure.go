@@ -294,51 +294,46 @@ func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(fo
 
 // A Reader reads the rows of a file. It is not safe for concurrent use.
 type Reader struct {
-	name     string
-	text     io.Reader
-	scanner  *bufio.Scanner
-	most     int // bytes of a record
-	format   *Format
-	given    Options
-	told     unit.Unit // of values, see [Look]
-	setup    setup
-	fields   fields
-	payloads payloads // instead of fields
-	buckets  *buckets // nil if rows have no counts
-	parts    *parts   // hold rows back; nil if the format has no labels
-	places   [][]byte
-	clock    clock
-	scale    int // values times 10^scale are nanoseconds
-	other    int64
-	metrics  map[string]bool // by name, whether their rows are read
+	name   string
+	text   io.Reader
+	format *Format
+	given  Options
+	told   unit.Unit // of values, see [Look]
+	splitter
+	rowParser
+	parts *parts // hold rows back; nil if the format has no labels
+	tally
 
-	// The last record: its first line, how many lines it has, whether its end is missing, and what
-	// is wrong with a field of it.
-	line, lines int
-	rowLine     int // the line of the row that Scan advanced to
-	unended     bool
-	ended       bool  // there is no other record
-	failure     error // that ended the file, or of an option that matches nothing
-	skip        bool  // it is no row
-	field       string
-	err         error
-	long        bool // the rest of its line is too long
-	// openEnd and openLines are what was parsed of a record that goes on after what was read.
-	// Parsing it from its beginning for each read would take long.
-	openEnd, openLines int
-	size, again        int                    // bytes so far, and those that were looked at again
-	closes             func(line []byte) bool // reports whether a line closes an open quote
-
-	right, wrong int                 // rows so far
-	first        *hdrlog.SyntaxError // that is wrong
-
-	row Row // that Scan advanced to
-	tag []byte
-	bad *hdrlog.SyntaxError // what is wrong with it, nil if nothing is
+	// Of the row that Scan advanced to, the line, and what is wrong with it, nil if nothing is.
+	rowLine int
+	bad     *hdrlog.SyntaxError
+	ended   bool  // there is no other one
+	failure error // that ended the file, or of an option that matches nothing
 
 	// at is the latest time so far, in milliseconds since the epoch. ahead is a time much later
 	// than that, of one row only.
 	at, ahead int64
+}
+
+// A rowParser makes rows of records.
+type rowParser struct {
+	setup    setup
+	fields   fields
+	payloads payloads // instead of fields
+	buckets  *buckets // nil if rows have no counts
+	places   [][]byte
+	clock    clock
+	scale    int             // values times 10^scale are nanoseconds
+	metrics  map[string]bool // by name, whether their rows are read
+	other    int64           // rows that are not
+	row      Row
+	tag      []byte
+}
+
+// A tally is how many rows of a file are right, and how many malformed.
+type tally struct {
+	right, wrong int
+	first        *hdrlog.SyntaxError // that is wrong
 }
 
 // Places of the fields of a row. Those of conditions and of tags follow.
@@ -383,15 +378,15 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 }
 
 func newReader(text io.Reader, name string) *Reader {
-	return &Reader{
-		name:    name,
-		text:    text,
-		scanner: bufio.NewScanner(text),
-		lines:   1,
-		metrics: make(map[string]bool),
-		at:      never,
-		ahead:   never,
+	r := &Reader{
+		name:  name,
+		text:  text,
+		at:    never,
+		ahead: never,
 	}
+	r.splitter = splitter{scanner: bufio.NewScanner(text), lines: 1, parse: r.rowParser.parse}
+	r.metrics = make(map[string]bool)
+	return r
 }
 
 // open prepares to read a format.
@@ -428,6 +423,9 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return err
 	}
 	s.timeless = s.Time == ""
+	if s.timeless && s.End != "" {
+		return usagef("-end makes a value of two times, and -time has the first one")
+	}
 	if s.Count != "" {
 		r.buckets = &buckets{cumulative: s.Value == edge, last: make(map[string]Row)}
 	}
@@ -530,7 +528,7 @@ func (r *Reader) Scan() bool {
 		if r.parts != nil {
 			if h := r.parts.next(); h != nil {
 				r.row, r.rowLine, r.bad = h.row, h.line, nil
-				return r.counted()
+				return r.tally.take(r.bad)
 			}
 		}
 		if !r.scanner.Scan() {
@@ -538,7 +536,7 @@ func (r *Reader) Scan() bool {
 				return false
 			}
 			if r.end() {
-				return r.counted()
+				return r.tally.take(r.bad)
 			}
 			continue
 		}
@@ -548,20 +546,20 @@ func (r *Reader) Scan() bool {
 		r.rowLine = r.line
 		r.bad = r.malformed(r.field, r.err)
 		if r.parts == nil || r.bad != nil || !r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace]) {
-			return r.counted()
+			return r.tally.take(r.bad)
 		}
 	}
 }
 
-// counted counts a row that Scan advances to, for [Reader.judge].
-func (r *Reader) counted() bool {
+// take counts a row, and what is wrong with it. It returns true.
+func (t *tally) take(bad *hdrlog.SyntaxError) bool {
 	switch {
-	case r.bad == nil:
-		r.right++
-	case errors.Is(r.bad, errCut): // whose rest nobody knows
+	case bad == nil:
+		t.right++
+	case errors.Is(bad, errCut): // whose rest nobody knows
 	default:
-		r.wrong++
-		r.first = cmp.Or(r.first, r.bad)
+		t.wrong++
+		t.first = cmp.Or(t.first, bad)
 	}
 	return true
 }
@@ -611,13 +609,13 @@ func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
 }
 
 // parse makes a row of a record, unless it is to be skipped. It returns what is wrong with a field.
-func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
-	if r.payloads != nil {
-		r.payloads.line(record)
+func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
+	if p.payloads != nil {
+		p.payloads.line(record)
 		return true, "", nil
 	}
-	places, s := r.places, &r.setup
-	if skip, err := r.fields.find(record, places); skip || err != nil {
+	places, s := p.places, &p.setup
+	if skip, err := p.fields.find(record, places); skip || err != nil {
 		return skip, "line", err
 	}
 	wanted, field, err := s.wants(places)
@@ -625,82 +623,104 @@ func (r *Reader) parse(record []byte) (skip bool, field string, err error) {
 	case err != nil:
 		return false, field, err
 	case !wanted:
-		r.other++
+		p.other++
 		return true, "", nil
 	}
-	if s.metric != "" && !r.wants(places[metricPlace]) {
-		r.other++
+	if s.metric != "" && !p.wants(places[metricPlace]) {
+		p.other++
 		return true, "", nil
 	}
-	if places[timePlace] == nil && !s.timeless {
-		return false, s.Time, hdrlog.ErrMissing
+	if field, err = p.measure(places); err != nil {
+		return false, field, err
 	}
-	if places[valuePlace] == nil {
-		return false, s.valueColumn(), hdrlog.ErrMissing
-	}
-	r.row.Time = 0
-	if !s.timeless {
-		if r.row.Time, err = r.clock.parse(places[timePlace]); err != nil {
-			return false, s.Time, err
-		}
-	}
-	r.row.Count = 1
-	if s.Count != "" {
-		if err := r.count(places[countPlace]); err != nil {
-			return false, s.Count, err
-		}
-	}
-	if s.End == "" {
-		r.row.Value, err = r.parseValue(places[valuePlace])
-	} else if r.row.Value, err = r.clock.parse(places[valuePlace]); err == nil {
-		if r.row.Value -= r.row.Time; r.row.Value < 0 {
-			err = errors.New("the end is before the start")
-		}
-	}
-	if err != nil {
-		return false, s.valueColumn(), err
-	}
-	r.row.Failed = false
-	if s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
-		if r.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
-			return false, s.OK, err
-		}
-	}
-	r.tag, r.row.Tag = r.tag[:0], nil
-	for n, part := range places[s.tagPlace():] {
-		if n > 0 {
-			r.tag = append(r.tag, '/')
-		}
-		r.tag = append(r.tag, part...)
-		if len(part) > 0 {
-			r.row.Tag = r.tag // which may still move
-		}
-	}
-	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, transactions) {
-		r.tag = appendTagPart(r.tag, r.row.Tag != nil, writers.Transaction)
-		r.row.Tag = r.tag
-	}
-	if len(places[partPlace]) > 0 {
-		r.tag = appendTagPart(r.tag, r.row.Tag != nil, writers.SubResult)
-		r.row.Tag = r.tag
-	}
-	if r.row.Tag != nil {
-		r.row.Tag = r.tag
-	}
-	if r.buckets != nil {
-		if err := r.buckets.take(&r.row); err != nil {
+	p.name(places)
+	if p.buckets != nil {
+		if err := p.buckets.take(&p.row); err != nil {
 			return false, s.Count, err
 		}
 	}
 	return false, "", nil
 }
 
+// measure sets the time, the value, its count and the success of the row.
+func (p *rowParser) measure(places [][]byte) (field string, err error) {
+	s := &p.setup
+	if places[timePlace] == nil && !s.timeless {
+		return s.Time, hdrlog.ErrMissing
+	}
+	if places[valuePlace] == nil {
+		return s.valueColumn(), hdrlog.ErrMissing
+	}
+	p.row.Time = 0
+	if !s.timeless {
+		if p.row.Time, err = p.clock.parse(places[timePlace]); err != nil {
+			return s.Time, err
+		}
+	}
+	p.row.Count = 1
+	if s.Count != "" {
+		if err := p.count(places[countPlace]); err != nil {
+			return s.Count, err
+		}
+	}
+	if p.row.Value, err = p.value(places[valuePlace]); err != nil {
+		return s.valueColumn(), err
+	}
+	p.row.Failed = false
+	if s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
+		if p.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
+			return s.OK, err
+		}
+	}
+	return "", nil
+}
+
+// value returns the value of the row, of which the time is known.
+func (p *rowParser) value(text []byte) (int64, error) {
+	if p.setup.End == "" {
+		return p.parseValue(text)
+	}
+	end, err := p.clock.parse(text)
+	if err == nil && end < p.row.Time {
+		err = errors.New("the end is before the start")
+	}
+	return end - p.row.Time, err
+}
+
+// name sets the tag of the row.
+func (p *rowParser) name(places [][]byte) {
+	p.tag = p.tag[:0]
+	some := false
+	for n, part := range places[p.setup.tagPlace():] {
+		if n > 0 {
+			p.tag = append(p.tag, '/')
+		}
+		p.tag = append(p.tag, part...)
+		some = some || len(part) > 0
+	}
+	if !some {
+		p.tag = p.tag[:0]
+	}
+	if whole := places[wholePlace]; len(whole) > 0 && beginsWith(whole, transactions) {
+		p.tag = appendTagPart(p.tag, some, writers.Transaction)
+		some = true
+	}
+	if len(places[partPlace]) > 0 {
+		p.tag = appendTagPart(p.tag, some, writers.SubResult)
+		some = true
+	}
+	p.row.Tag = nil
+	if some {
+		p.row.Tag = p.tag
+	}
+}
+
 // count reads how often the value of the row came.
-func (r *Reader) count(text []byte) (err error) {
+func (p *rowParser) count(text []byte) (err error) {
 	if text == nil {
 		return hdrlog.ErrMissing
 	}
-	r.row.Count, err = decimal(text, 0)
+	p.row.Count, err = decimal(text, 0)
 	return err
 }
 
@@ -708,12 +728,12 @@ func (r *Reader) count(text []byte) (err error) {
 func (r *Reader) Line() int { return r.rowLine }
 
 // wants reports whether the rows of a metric are read. To match each takes an eighth of all time.
-func (r *Reader) wants(metric []byte) bool {
-	wanted, known := r.metrics[string(metric)]
+func (p *rowParser) wants(metric []byte) bool {
+	wanted, known := p.metrics[string(metric)]
 	if !known {
-		wanted = r.setup.metrics.Match(metric)
-		if len(r.metrics) < mostMetrics {
-			r.metrics[string(metric)] = wanted
+		wanted = p.setup.metrics.Match(metric)
+		if len(p.metrics) < mostMetrics {
+			p.metrics[string(metric)] = wanted
 		}
 	}
 	return wanted

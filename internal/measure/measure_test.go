@@ -610,6 +610,41 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestDeepKeys finds keys of JSON at any depth by their names, although the first rows lack them.
+func TestDeepKeys(t *testing.T) {
+	tags := func(file string) string {
+		text, err := os.ReadFile(filepath.Join(folder(), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := recording{options: Options{Columns: Columns{Tags: []string{"method", "status"}}}, size: 3600_000}
+		var all []string
+		for key, h := range intervals(t, rec.record(t, text)) {
+			tag, _, _ := strings.Cut(key, " ")
+			all = append(all, fmt.Sprint(tag, " ", h.TotalCount()))
+		}
+		slices.Sort(all)
+		return strings.Join(all, ", ")
+	}
+	if got, want := tags("k6.json"), tags("k6.csv"); got != want || !strings.Contains(got, "GET/200 ") {
+		t.Errorf("%s, want %s", got, want)
+	}
+	r, err := NewReader(strings.NewReader(`{"time":1700000000,"latency_ms":1,"a":{"b":1}}
+{"time":1700000000,"latency_ms":1,"a":{"op":"x"}}
+{"time":1700000000,"latency_ms":1,"a":{"op":"y"},"op":"z"}
+`), "f", "", Options{Columns: Columns{Tags: []string{"op"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r.Scan() {
+		got = append(got, string(r.row.Tag))
+	}
+	if fmt.Sprint(got) != "[ x z]" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestMemtier compares the histograms with the figures beside them.
 func TestMemtier(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(folder(), "memtier.json"))
