@@ -68,18 +68,8 @@ func (p *Payload) ended(next int, total int64) {
 // run by at most 64. So while 8*64 slots are left, no index is out of range.
 //
 // It looks at four words together: each byte is at most 63, so four of them can be added up in a
-// byte. This takes two thirds of the time of one word after the other (BenchmarkCheck). With
-// checkBlocks it takes 0.6 of that.
+// byte. This takes two thirds of the time of one word after the other (BenchmarkCheck).
 func checkEights(encoded []byte, index, slots int) (done, next int, total int64) {
-	// Few blocks at a time: what they passed is lost if there are not enough slots.
-	if n := min(len(encoded)/32, 64); useVectors && n > 0 && binary.LittleEndian.Uint64(encoded)&goesOn == 0 {
-		blocks, ran, all := checkBlocks(&encoded[0], n)
-		if next := index + 32*blocks + int(ran); next <= slots {
-			done = 32 * blocks
-			index = next
-			total = int64(all - ran)
-		}
-	}
 	for done+4*8 <= len(encoded) && index+4*8*64 <= slots {
 		four := (*[4 * 8]byte)(encoded[done:])
 		w0, w1 := binary.LittleEndian.Uint64(four[:]), binary.LittleEndian.Uint64(four[8:])

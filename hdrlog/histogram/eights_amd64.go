@@ -20,13 +20,6 @@ func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots i
 //go:noescape
 func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64)
 
-// checkBlocks passes over blocks of 32 encoded numbers of one byte each, up to a block in which one
-// goes on. It returns how many blocks it passed, the sum of their runs, one less each, and the sum
-// of all numbers. Encoded has blocks*32 bytes.
-//
-//go:noescape
-func checkBlocks(encoded *byte, blocks int) (done int, ran, all uint64)
-
 // addPages adds pages of 64 counts to as many slots.
 //
 //go:noescape

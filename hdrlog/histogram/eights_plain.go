@@ -12,10 +12,6 @@ func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64) {
 	panic("no such instructions")
 }
 
-func checkBlocks(encoded *byte, blocks int) (done int, ran, all uint64) {
-	panic("no such instructions")
-}
-
 func addPages(slots, counts *int64, pages int) { panic("no such instructions") }
 
 func sumPages(slots, counts *int64, pages int) { panic("no such instructions") }
