@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
@@ -78,6 +79,16 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
 		},
 		cli.AggregateOption(&o.Aggregate, cli.Option{Only: append([]string{"type load"}, overTime...), Given: &o.AggregateGiven, Default: "as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"}),
+		{
+			Name:    "fold",
+			Group:   cli.GroupLook,
+			Value:   cli.Parsed(&o.Fold, "", parseFold),
+			Only:    []string{"type heatmap"},
+			Not:     "compare agg",
+			Why:     "-fold lays periods over one another",
+			Default: "none",
+			Usage:   "draw a heat map of the time in a period: a `TIME` such as 37s, or auto, the period of spikes that come at even times",
+		},
 		{
 			Name:  "sla",
 			Group: cli.GroupLook,
@@ -285,4 +296,16 @@ func parseMarks(texts []string, zone *time.Location) (marks []plot.Mark, err err
 		marks = append(marks, plot.Mark{When: when, Text: label})
 	}
 	return marks, nil
+}
+
+// parseFold reads -fold.
+func parseFold(text string) (int64, error) {
+	if text == "auto" {
+		return plot.FoldFound, nil
+	}
+	seconds, ok := scan.ParseSeconds(text)
+	if !ok || !(seconds >= 0.001 && seconds <= 1e9) {
+		return 0, message.Usagef("-fold %q is no length of time such as 37s, nor auto", text)
+	}
+	return hdrlog.Millis(seconds), nil
 }

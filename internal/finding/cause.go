@@ -42,6 +42,9 @@ func (r *Run) omission() []output.Finding {
 		Unit:    r.Scale.Unit,
 		Option:  "-co " + time.Duration(every*millisecond).Round(time.Microsecond).String(),
 	}
+	if r.Scale.Assumed { // -co needs to know the unit
+		f.Option = "-in ns " + f.Option
+	}
 	result := "it looks as if the recorder waited"
 	for _, p := range named {
 		if output.Above(&corrected, p) >= least {

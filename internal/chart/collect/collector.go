@@ -44,6 +44,9 @@ type Options struct {
 	Paired bool
 	// Relative lays logs over one another: times count from the start of each log.
 	Relative bool
+	// Fold is a period in milliseconds: an interval stands at its time modulo that, from FoldAt on,
+	// if it is above 0. Aggregate is 0 then.
+	Fold, FoldAt int64
 	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
 	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
 	Step int64
@@ -158,7 +161,7 @@ func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(
 		Digits:   digits,
 		Emit:     func(r *flow.Result) error { return emit(r, nil) },
 	}
-	if digits == 0 {
+	if digits == 0 || c.Fold > 0 { // whose counts stand at other times
 		return &each
 	}
 	return &flow.Wide{Intervals: each, Size: &c.wide, Left: left}
@@ -182,7 +185,21 @@ func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 	if c.Relative {
 		w.Begin, w.End = w.Begin-hdrlog.Millis(v.LogStart), w.End-hdrlog.Millis(v.LogStart)
 	}
+	c.fold(&w)
 	c.measure(w, into)
+}
+
+// fold moves a window to its time in a period.
+func (c *Collector) fold(w *window) {
+	if c.Fold <= 0 {
+		return
+	}
+	length := w.End - w.Begin
+	at := (w.Begin - c.FoldAt) % c.Fold
+	if at < 0 {
+		at += c.Fold
+	}
+	w.Start, w.Begin, w.End = at, at, min(at+length, c.Fold)
 }
 
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its

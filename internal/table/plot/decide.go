@@ -37,6 +37,7 @@ type decision struct {
 	plan    plan
 	lines   collect.Options // what the logs are gathered to, over time
 	tags    int             // the most of a log, 0 if that is unknown
+	periods int             // that a picture lays over one another
 }
 
 // newDecision returns what is known before any input is opened.
@@ -170,10 +171,10 @@ func (d *decision) planOf(logs int) plan {
 	marks := o.Type.Chart.Marks
 	p := plan{paged: o.Page}
 	p.overTime = marks != chart.Curves && marks != chart.Dots || p.paged || o.Type == chart.Load && o.Aggregate > 0
-	p.total = marks == chart.Cells && !p.paged && !o.Compare
-	p.merged = logs > 1 && !o.Compare && !d.by.Inputs() || d.by.AddsTags() || p.total
-	p.thinned = !o.AggregateGiven && !p.paged && marks != chart.Curves && marks != chart.Dots
-	p.worst = o.Type.Worst && !o.compareReport() && (marks == chart.Cells || // numbers stand above maxima
+	p.total = marks == chart.Cells && !p.paged && !o.Compare && o.Fold == 0
+	p.merged = o.Fold == 0 && logs > 1 && !o.Compare && !d.by.Inputs() || o.Fold == 0 && d.by.AddsTags() || p.total
+	p.thinned = o.Fold == 0 && !o.AggregateGiven && !p.paged && marks != chart.Curves && marks != chart.Dots
+	p.worst = o.Fold == 0 && o.Type.Worst && !o.compareReport() && (marks == chart.Cells || // numbers stand above maxima
 		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
 	p.shifts = o.Type == chart.Timeline && !o.Compare
 	p.changes = p.paged && o.Compare && logs == 2
@@ -197,6 +198,9 @@ func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 	}
 	if !d.plan.overTime {
 		return nil
+	}
+	if o.Fold != 0 {
+		return d.fold(s, logs)
 	}
 	most := firstIntervals
 	if d.plan.merged || d.plan.thinned {

@@ -154,7 +154,7 @@ func (d *dressing) fill(logs bool) (err error) {
 	}
 	if logs && d.plan.overTime {
 		origin := int64(0)
-		if !d.lines.Relative {
+		if !d.lines.Relative && d.lines.Fold == 0 {
 			origin = hdrlog.Millis(d.logStart)
 		}
 		if d.p, err = d.collector.Picture(&look, origin, series); err != nil {
@@ -164,6 +164,9 @@ func (d *dressing) fill(logs bool) (err error) {
 		d.p.Series = series
 	}
 	p := d.p
+	for n := range p.Series {
+		p.Series[n].Runs = max(p.Series[n].Runs, d.periods)
+	}
 	p.Summary = d.summaries
 	scale := output.Scale{Ratio: d.ratio, Unit: p.Unit, Assumed: d.units.Assumed()}
 	if logs && (d.Page || d.Type == chart.Report) && (scale.Unit == "" || scale.Assumed) {

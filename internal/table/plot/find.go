@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
+	"hdrkit/output"
 )
 
 // finds reports whether the picture says what a run shows: a report or a page of logs that add up.
@@ -55,7 +56,11 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 		return err
 	}
 	var medians []float64
+	var summaries []*output.Summary // without intervals, which nobody asked for
 	for _, sum := range result.Summaries {
+		plain := *sum
+		plain.Confidence = nil
+		summaries = append(summaries, &plain)
 		if h := sum.Counts(); h.TotalCount() > 0 {
 			medians = append(medians, h.Float(h.ValueAtPercentile(50))*cmp.Or(sum.Factor, 1))
 		}
@@ -65,12 +70,12 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 		scale = r.units.Readable(scale, medians[len(medians)/2])
 	}
 	run := &s.run
-	run.Summaries, run.By = result.Summaries, r.by
+	run.Summaries, run.By = summaries, r.by
 	run.Scale = report.Scale(scale, r.units)
 	run.Zone = r.Zone
 	run.Histories = histories
 	run.Corrected = r.Expected > 0
-	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: result.Summaries, Scale: scale, Watch: s.watch})
+	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: summaries, Scale: scale, Watch: s.watch})
 	run.Breaches = s.watch.Breaches()
 	r.findings = finding.Of(run)
 	return nil

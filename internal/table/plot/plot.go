@@ -25,6 +25,9 @@ type Options struct {
 	// Aggregate is the length of windows in milliseconds. If nobody gave it, long logs get windows.
 	Aggregate      int64
 	AggregateGiven bool
+	// Fold is a period in milliseconds of which a heat map shows the times, FoldFound the period
+	// that is found, and 0 none.
+	Fold           int64
 	Compare        bool // each log by itself, and not what several add up to
 	Separator      int  // how many names are before --
 	Linear         bool // an axis of values that is never logarithmic by itself

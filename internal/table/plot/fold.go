@@ -1,0 +1,48 @@
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/table/summary"
+)
+
+// FoldFound is the period of the spikes that are found, in [Options.Fold].
+const FoldFound int64 = -1
+
+// fold finds the period of a picture that shows times in it, and when the first one begins: at the
+// first beat, if the period is found, and otherwise with the logs.
+func (d *decision) fold(s *scan.Scan, logs []scan.Input) error {
+	one := *s
+	one.Inputs, one.Progress = logs, nil
+	for n := range logs {
+		if logs[n].Once {
+			return message.Usagef("-fold reads logs twice, and %s can be read only once", logs[n].Name)
+		}
+	}
+	histories := &summary.Histories{Times: true}
+	result, err := summary.Collect(&one, summary.Options{Histories: histories})
+	if err != nil {
+		return err
+	}
+	start, end := int64(math.MaxInt64), int64(0)
+	for _, sum := range result.Summaries {
+		start, end = min(start, sum.Start), max(end, sum.End)
+	}
+	d.lines.Fold, d.lines.FoldAt = d.Fold, start
+	if d.Fold == FoldFound {
+		rhythm := histories.Rhythm()
+		if rhythm == nil {
+			return errors.New("-fold auto: no spikes come at even times; -fold TIME folds by any")
+		}
+		d.lines.Fold = int64(math.Round(rhythm.Period))
+		d.lines.FoldAt = int64(rhythm.First) - d.lines.Fold/4 // so that a beat is not at the edge
+	}
+	d.periods = max(int((end-start)/max(d.lines.Fold, 1)), 1)
+	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d.", axis.Length(d.lines.Fold), d.periods))
+	return nil
+}

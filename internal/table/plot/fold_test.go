@@ -1,0 +1,55 @@
+package plot_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/loggen"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/table/plot"
+)
+
+// TestFold folds a log of pauses that come each minute: all of them stand at one time.
+func TestFold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pauses.hdr")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := loggen.ScenarioNamed("pauses").Write(file, 0); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	for _, period := range []int64{plot.FoldFound, 60_000} {
+		std := &message.Streams{Err: io.Discard}
+		o := plot.Options{Type: chart.Heatmap, Fold: period, Look: chart.Looks{Zone: time.UTC}}
+		o.Names = []string{path}
+		s, err := o.Scan(std, logs.NewDiagnostics(std, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := o.Gather(std, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := int64(1<<62), int64(0)
+		for _, series := range p.Series {
+			for _, w := range series.Windows {
+				if w.Begin < 0 || w.End > 61_000 {
+					t.Fatalf("a window from %d to %d", w.Begin, w.End)
+				}
+				if w.Max > 100e6 {
+					first, last = min(first, w.Begin), max(last, w.End)
+				}
+			}
+		}
+		if last-first > 6000 || last == 0 {
+			t.Errorf("pauses from %d to %d", first, last)
+		}
+	}
+}
