@@ -27,13 +27,13 @@ type Options struct {
 	AggregateGiven bool
 	// Fold is a period in milliseconds of which a heat map shows the times, FoldFound the period
 	// that is found, and 0 none.
-	Fold           int64
-	Compare        bool // each log by itself, and not what several add up to
-	Separator      int  // how many names are before --
-	Linear         bool // an axis of values that is never logarithmic by itself
-	Limits         []gate.Limit
-	Marks          []Mark
-	Look           chart.Looks // the size, the title, the axes and the theme
+	Fold      int64
+	Compare   bool // each log by itself, and not what several add up to
+	Separator int  // how many names are before --
+	Linear    bool // an axis of values that is never logarithmic by itself
+	Limits    []gate.Limit
+	Marks     []Mark
+	Look      chart.Looks // the size, the title, the axes and the theme
 	// Sums, if set, takes what logs that add up come to. The maxima over time are kept then.
 	Sums func(units *logs.Units, side report.Side) error
 
