@@ -43,10 +43,10 @@ func TestWideTags(t *testing.T) {
 		{"plain", 40, 1, small, nil, ""},
 		{"moving", 30, 2, small, []string{"-st", "timeline", "-mwp", "99"}, ""},
 		{"largeMoving", 15, 2, large, []string{"-st", "timeline", "-mwp", "99"}, ""},
-		{"corrected", 30, 1, small, []string{"-co", "1000"}, ""},
+		{"corrected", 30, 1, small, []string{"-in", "ns", "-co", "1us"}, ""},
 		{"far", 250 * scale, 2, far, nil, ""},
 		{"farMoving", 40 * scale, 2, far, []string{"-st", "timeline", "-mwp", "99"}, ""},
-		{"farCorrected", 100, 1, far, []string{"-co", "1000"}, "tags take "},
+		{"farCorrected", 100, 1, far, []string{"-in", "ns", "-co", "1us"}, "tags take "},
 		{"sparse", 40, 2, sparse, []string{"-st", "json"}, ""},
 		{"full", 20, 2, full, nil, " take "}, // tags or, in CI, decoders
 	} {

@@ -53,6 +53,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
 )
 
 // A Command is what its options fill, and what it does then.
@@ -176,7 +177,7 @@ func Run(c *Command, args []string) int {
 		return int(status)
 	case errors.Is(err, syscall.EPIPE):
 		return message.Unread // the reader has gone, and wants no message
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, new(scan.OptionError)):
 		c.Say("%v", err)
 		c.Say("see %s -h for the options", c.Name)
 		return message.Usage

@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/heap"
-	"hdrkit/internal/base/message"
 )
 
 const (
@@ -234,9 +233,12 @@ func (s *Scan) checkCorrection(values corrections) error {
 	if s.Expected == 0 || s.Meant || values.after/mostCorrected <= values.before {
 		return nil
 	}
-	return message.Usagef("-co %v is in units of the log, and makes %d values of %d: give its unit, as in -co 10ms",
-		s.Expected, values.after, values.before)
+	return OptionError{fmt.Errorf("-co %v is in units of the log, and makes %d values of %d: give its unit, as in -co 10ms",
+		s.Expected, values.after, values.before)}
 }
+
+// An OptionError is a mistake in the command line that only the logs show.
+type OptionError struct{ error }
 
 // fetch waits for the next batch if there is none. It returns false at the end of the lane, and if
 // the scan stops.
