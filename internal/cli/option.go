@@ -27,6 +27,9 @@ type Option struct {
 	Hidden  bool
 	// Given is set if the option is on the command line.
 	Given *bool
+	// Doubt, if it is set, returns a message about a text that is right but hardly meant so, or
+	// nothing.
+	Doubt func(text string) string
 
 	// Values are those that completion offers, Types values that help lists, and Complete returns
 	// what completion offers of a list, by the options before.

@@ -7,6 +7,18 @@ import (
 	"hdrkit/internal/base/message"
 )
 
+// doubt says what is hardly meant so.
+func (c *Command) doubt(o *Option) {
+	if o.Doubt == nil {
+		return
+	}
+	for _, text := range o.texts {
+		if doubt := o.Doubt(text); doubt != "" {
+			c.Say("-%s: %s", o.Name, doubt)
+		}
+	}
+}
+
 // fill gives all options their values, and refuses values that an option does not take, options
 // without what they need, with what they do not go with, and those that the output does not use: no
 // option is ignored silently.
@@ -15,6 +27,7 @@ func (c *Command) fill() error {
 		if err := c.Options[n].parse(); err != nil {
 			return err
 		}
+		c.doubt(&c.Options[n])
 	}
 	given := func(name string) bool {
 		o := optionNamed(c.Options, name)

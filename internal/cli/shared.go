@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
@@ -277,7 +280,27 @@ func RatioOption(u *unit.Options) Option {
 
 // PercentilesOption is the option that chooses percentiles.
 func PercentilesOption(value Value, usage string) Option {
-	return Option{Name: "p", Aliases: "percentiles", Group: GroupValues, Value: value, Usage: usage}
+	return Option{
+		Name:    "p",
+		Aliases: "percentiles",
+		Group:   GroupValues,
+		Value:   value,
+		Usage:   usage,
+		Doubt:   doubtPercentiles,
+	}
+}
+
+// doubtPercentiles doubts percentiles between 0 and 1, which look like parts of 1.
+func doubtPercentiles(text string) string {
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "p")
+		p, err := strconv.ParseFloat(name, 64)
+		if err == nil && p > 0 && p < 1 {
+			meant := strconv.FormatFloat(math.Round(p*1e12)/1e10, 'f', -1, 64)
+			return fmt.Sprintf("%s is below 1: did you mean %s?", name, meant)
+		}
+	}
+	return ""
 }
 
 // AggregateOption is the option that merges intervals by time, with a rule.
