@@ -159,6 +159,9 @@ func second[T any](_ T, err error) error { return err }
 var errDead = errors.New("crashed")
 
 func (k *keeper) Window(w *Window) (err error) {
+	if _, err := w.Counts(); err != nil { // as the page and the table do
+		return err
+	}
 	if k.w.dead.Load() {
 		return nil
 	}

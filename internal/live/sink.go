@@ -78,12 +78,13 @@ func (w *Window) Counts() (*histogram.Histogram, error) {
 	return h, err
 }
 
-// clone returns a window that stays valid.
-func (w *Window) clone() (*Window, error) {
+// clone returns a window that stays valid. Counts needs memory of its own: that of w may be that of
+// its sum.
+func (w *Window) clone(scratch *histogram.Histogram) (*Window, error) {
 	c := &Window{
 		Late:    w.Late,
 		Factor:  w.Factor,
-		Scratch: w.Scratch,
+		Scratch: scratch,
 		Merged: &merge.Merged{
 			Window:   w.Window,
 			Tag:      bytes.Clone(w.Tag),
@@ -134,6 +135,7 @@ type Fan struct {
 	keeps   bool      // there is a state
 	ended   bool      // the held outputs have ended
 	waiting []*Window // for held outputs
+	scratch histogram.Histogram
 }
 
 // each calls all outputs, and returns their first error. An error of a sum
@@ -170,7 +172,7 @@ func (f *Fan) window(w *Window) error {
 	if !held {
 		return err
 	}
-	c, impossible := w.clone()
+	c, impossible := w.clone(&f.scratch)
 	f.waiting = append(f.waiting, c)
 	return cmp.Or(err, impossible)
 }
