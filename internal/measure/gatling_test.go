@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -163,6 +165,45 @@ func TestGatlingRecords(t *testing.T) {
 		damaged[n] ^= 0x81
 		if n > 8 {
 			read(damaged)
+		}
+	}
+}
+
+// TestGatlingReport reads the log of a simulation with Gatling 3.13.5, and compares it with the
+// figures of the report that Gatling made of it, which are whole milliseconds.
+func TestGatlingReport(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(folder(), "gatling-binary.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(bytes.NewReader(text), "f", "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make(map[string][]int64) // milliseconds
+	for r.Scan() {
+		if r.bad != nil {
+			t.Fatal(r.bad)
+		}
+		status := "OK"
+		if r.row.Failed {
+			status = "KO"
+		}
+		values[status] = append(values[status], r.row.Value/1e6)
+		if name := string(r.row.Tag); (name == "Startseite ä") != (status == "OK") || status == "KO" && name != "страница" {
+			t.Errorf("%s %s", name, status)
+		}
+	}
+	for status, want := range map[string]string{"OK": "100 0 1181 76", "KO": "100 1 1155 37"} {
+		all := values[status]
+		slices.Sort(all)
+		sum := int64(0)
+		for _, value := range all {
+			sum += value
+		}
+		mean := math.Round(float64(sum) / float64(len(all)))
+		if got := fmt.Sprint(len(all), all[0], all[len(all)-1], mean); got != want {
+			t.Errorf("%s: %s, want %s", status, got, want)
 		}
 	}
 }

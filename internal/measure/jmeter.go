@@ -1,10 +1,10 @@
 package measure
 
 import (
+	"bufio"
 	"bytes"
 	stdcsv "encoding/csv"
-	"encoding/xml"
-	"errors"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -77,20 +77,19 @@ func sampleNames() (names []string) {
 }
 
 // sampleReader makes rows of a table of the samples in XML. A sample in another one is a sub-result
-// of it, unless the other one is a transaction.
+// of it, unless the other one is a transaction. It reads tags and no more: what servers sent, which
+// stands between them, is often no XML (&#x0; of binary data), where encoding/xml gives up.
 type sampleReader struct {
-	decoder *xml.Decoder
-	lines   lineEnds
-	line    int    // lines that were made so far
-	around  []bool // the samples that are open: whether each is a transaction
-	row     []string
+	text   *bufio.Reader
+	tag    []byte // without its brackets
+	line   int    // line ends that were read
+	made   int    // lines that were made
+	around []bool // the samples that are open: whether each is a transaction
+	row    []string
 }
 
 func newSampleReader(text io.Reader, _ *head) io.Reader {
-	s := &sampleReader{lines: lineEnds{Reader: text, most: maxElement}}
-	s.decoder = xml.NewDecoder(&s.lines)
-	s.decoder.Strict = false // it refuses characters that servers send
-	s.decoder.CharsetReader = func(_ string, text io.Reader) (io.Reader, error) { return text, nil }
+	s := &sampleReader{text: bufio.NewReader(text)}
 	return &linesOf{next: s.append}
 }
 
@@ -100,69 +99,126 @@ func isSample(name string) bool { return name == "httpSample" || name == "sample
 // append appends the row of the next sample.
 func (s *sampleReader) append(lines []byte) ([]byte, error) {
 	for {
-		s.lines.most = s.decoder.InputOffset() + maxElement
-		token, err := s.decoder.RawToken()
-		if err != nil {
-			return s.upTo(lines), s.broken(err)
+		err := s.nextTag()
+		if err == io.EOF || err == errElement {
+			return s.upTo(lines), broken(err)
 		}
-		switch element := token.(type) {
-		case xml.StartElement:
-			if isSample(element.Name.Local) {
-				lines = s.upTo(lines)
-				s.line++
-				return s.sample(lines, element.Attr), nil
-			}
-		case xml.EndElement:
-			if isSample(element.Name.Local) && len(s.around) > 0 {
-				s.around = s.around[:len(s.around)-1]
-			}
-			if element.Name.Local == "testResults" {
-				return lines, io.EOF
-			}
+		if err != nil {
+			return lines, err
+		}
+		name, attributes, _ := strings.Cut(string(s.tag), " ")
+		switch {
+		case name == "/testResults":
+			return lines, io.EOF
+		case isSample(name):
+			lines = s.upTo(lines)
+			s.made++
+			return s.sample(lines, attributes), nil
+		case name != "" && name[0] == '/' && isSample(name[1:]) && len(s.around) > 0:
+			s.around = s.around[:len(s.around)-1]
 		}
 	}
 }
 
-// upTo appends empty lines up to the line that the decoder has reached.
+// upTo appends empty lines up to the one that was read last.
 func (s *sampleReader) upTo(lines []byte) []byte {
-	for before := s.lines.before(s.decoder.InputOffset()); s.line < before; s.line++ {
+	for ; s.made < s.line; s.made++ {
 		lines = append(lines, '\n')
 	}
 	return lines
 }
 
-// broken returns the error of the XML. One of reading stays as it is.
-func (s *sampleReader) broken(err error) error {
-	var syntax *xml.SyntaxError
-	switch {
-	case s.lines.err != nil && s.lines.err != io.EOF:
-		return s.lines.err
-	case errors.As(err, &syntax) && strings.Contains(syntax.Msg, "EOF"):
-		return broken(io.EOF)
-	case errors.As(err, &syntax):
-		return broken(errors.New("XML: " + syntax.Msg))
+// tagBegins are the characters that begin a tag, in small letters.
+const tagBegins = "abcdefghijklmnopqrstuvwxyz!/?"
+
+// nextTag reads up to the end of the next tag. White space in it becomes spaces.
+func (s *sampleReader) nextTag() error {
+	if err := s.skip("<"); err != nil {
+		return err
 	}
-	return broken(err)
+	s.tag = s.tag[:0]
+	quote := byte(0)
+	for {
+		c, err := s.text.ReadByte()
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(s.tag) == 0 && bytes.IndexByte([]byte(tagBegins), c|0x20) < 0:
+			return s.text.UnreadByte() // no tag
+		case c == '\n':
+			s.line++
+			c = ' '
+		case c == '\r', c == '\t':
+			c = ' '
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && c == '>':
+			return nil
+		case quote == 0 && (c == '"' || c == '\'') && s.tag[0] != '!':
+			quote = c
+		}
+		if s.tag = append(s.tag, c); len(s.tag) > maxElement {
+			return errElement
+		}
+		switch string(s.tag) {
+		case "!--":
+			return s.skip("-->")
+		case "![CDATA[":
+			return s.skip("]]>")
+		}
+	}
 }
 
-// sample appends the row of a sample.
-func (s *sampleReader) sample(lines []byte, attributes []xml.Attr) []byte {
-	s.row = s.row[:0]
-	transaction := false
-	for _, c := range sampleColumns {
-		value := ""
-		for _, attribute := range attributes {
-			if attribute.Name.Local == c.attribute {
-				value = strings.NewReplacer("\n", " ", "\r", " ").Replace(attribute.Value)
-			}
+// skip reads up to the end of a text.
+func (s *sampleReader) skip(end string) error {
+	last := end[len(end)-1]
+	var before []byte
+	for {
+		part, err := s.text.ReadSlice(last)
+		s.line += bytes.Count(part, []byte("\n"))
+		before = append(before, part[max(0, len(part)-len(end)):]...)
+		switch {
+		case err == nil && bytes.HasSuffix(before, []byte(end)):
+			return nil
+		case err != nil && err != bufio.ErrBufferFull:
+			return err
 		}
-		s.row = append(s.row, value)
-		transaction = transaction || c.column == "responseMessage" && strings.HasPrefix(value, transactions)
+		before = append(before[:0], before[max(0, len(before)-len(end)):]...)
 	}
-	if len(s.around) > 0 && !s.around[len(s.around)-1] {
+}
+
+// noLineEnds makes spaces of line ends.
+var noLineEnds = strings.NewReplacer("\n", " ", "\r", " ")
+
+// sample appends the row of a sample. One whose attributes are malformed is a row of its text.
+func (s *sampleReader) sample(lines []byte, text string) []byte {
+	text, alone := strings.CutSuffix(text, "/")
+	inside := len(s.around) > 0 && !s.around[len(s.around)-1]
+	if !alone {
+		s.around = append(s.around, false)
+	}
+	values := make(map[string]string)
+	for rest := strings.TrimSpace(text); rest != ""; {
+		name, value, ok := strings.Cut(rest, "=")
+		value = strings.TrimSpace(value)
+		if !ok || value == "" || value[0] != '"' && value[0] != '\'' {
+			return append(append(append(lines, '<'), s.tag...), ">\n"...)
+		}
+		value, rest, _ = strings.Cut(value[1:], value[:1])
+		values[strings.TrimSpace(name)] = html.UnescapeString(value)
+		rest = strings.TrimSpace(rest)
+	}
+	s.row = s.row[:0]
+	for _, c := range sampleColumns {
+		s.row = append(s.row, noLineEnds.Replace(values[c.attribute]))
+	}
+	if inside {
 		s.row[len(s.row)-1] = "true"
 	}
-	s.around = append(s.around, transaction)
+	if !alone {
+		s.around[len(s.around)-1] = strings.HasPrefix(values["rm"], transactions)
+	}
 	table := bytes.NewBuffer(lines)
 	w := stdcsv.NewWriter(table)
 	w.Write(s.row)

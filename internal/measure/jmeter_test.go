@@ -51,12 +51,15 @@ func TestBadXML(t *testing.T) {
 	for text, want := range map[string]string{
 		begin + "</testResults>\n": "",
 		begin + sample:             "a 5; f:4: line: the file is cut short",
-		begin + sample + "<httpSample t=\"5\" ts=\"17180":                                                                        "a 5; f:4: line: the file is cut short",
-		begin + sample + "<httpSample t=5,0 ts=\"1718035200000\" s=\"true\" lb=\"a\">\n</httpSample></testResults>":              `a 5; f:4: line: XML: expected attribute name in element`,
-		begin + "<sample t=\"5,5\" ts=\"1718035200000\" lb=\"a\"></sample>\n" + sample + "</testResults>":                        `f:3: elapsed: not a number: "5,5"; a 5`,
-		begin + "<sample ts=\"1718035200000\" lb=\"a\"/>\n" + sample + "</testResults>":                                          `f:3: elapsed: not a number: ""; a 5`,
-		begin + "<sample t=\"5\" ts=\"1718035200000\" s=\"perhaps\" lb=\"a\"/></testResults>":                                    `f:3: success: neither success nor failure: "perhaps"`,
-		begin + "<sample t=\"5\" ts=\"1718035200000\" lb=\"&quot;a,&#10;b&nbsp;&quot;\"/></testResults>":                         `"a, b&nbsp;" 5`,
+		begin + sample + "<httpSample t=\"5\" ts=\"17180":                                                           "a 5; f:4: line: the file is cut short",
+		begin + sample + "<httpSample t=5,0 ts=\"1718035200000\" s=\"true\" lb=\"a\">\n</httpSample></testResults>": `a 5; f:4: line: the number of columns differs from that of the first line: 2, not 17: "<httpSample t=5,0 ts=\"1718035200000\" s=\"true\" lb=\"a\">"`,
+		begin + "<sample t=\"5,5\" ts=\"1718035200000\" lb=\"a\"></sample>\n" + sample + "</testResults>":           `f:3: elapsed: not a number: "5,5"; a 5`,
+		begin + "<sample ts=\"1718035200000\" lb=\"a\"/>\n" + sample + "</testResults>":                             `f:3: elapsed: not a number: ""; a 5`,
+		begin + "<sample t=\"5\" ts=\"1718035200000\" s=\"perhaps\" lb=\"a\"/></testResults>":                       `f:3: success: neither success nor failure: "perhaps"`,
+		begin + "<sample t=\"5\" ts=\"1718035200000\" lb=\"&quot;a,&#10;b&nbsp;&quot;\"/></testResults>":            "\"a, b\u00a0\" 5",
+		begin + "<!-- <sample/> \" --><sample t=\"5\" ts=\"1718035200000\" lb=\"a\"><responseData>&#x0; &nope; ]]> \"</responseData>\n<![CDATA[ <sample> ]]]>\n</sample>" +
+			sample + "</testResults>": "a 5; a 5",
+		begin + "<\"" + sample + "</testResults>":                                                                                "a 5",
 		begin + sample + "<sample lb=\"" + strings.Repeat("a", 40<<20):                                                           "a 5; f:4: line: a value is too long",
 		begin + "<sample t=\"5\" ts=\"1718035200000\" lb=\"" + strings.Repeat("a", 2<<20) + "\"/>\n" + sample + "</testResults>": "f:3: line: line is too long; a 5",
 	} {
