@@ -84,6 +84,17 @@ const (
 	shortSparklineHead = "max/time"
 )
 
+// highestOf returns the highest maximum of summaries, in the unit of their factors. All sparklines
+// of a table have it as their full height.
+func highestOf(summaries []*Summary) (highest float64) {
+	for _, s := range summaries {
+		if v := s.Maxima.highest() * cmp.Or(s.Factor, 1); v > highest { // not if it is no number
+			highest = v
+		}
+	}
+	return highest
+}
+
 // longTable is the number of rows from which the header comes again at the end.
 const longTable = 30
 
@@ -105,7 +116,7 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 			func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			g.drawn = func(row, width int) string {
 				s := summaries[row]
-				return s.Maxima.sparkline(start, end, min(width, n), s.Maxima.highest())
+				return s.Maxima.sparkline(start, end, min(width, n), highestOf(summaries)/cmp.Or(s.Factor, 1))
 			}
 		}
 		return g
@@ -138,15 +149,13 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 				if s == nil {
 					return ""
 				}
-				highest := 0.0
-				for _, s := range []*Summary{p.Before, p.After} {
-					if s == nil {
-						continue
-					}
-					if v := s.Maxima.highest() * cmp.Or(s.Factor, 1); v > highest { // not if it is no number
-						highest = v
+				var both []*Summary
+				for _, side := range []*Summary{p.Before, p.After} {
+					if side != nil {
+						both = append(both, side)
 					}
 				}
+				highest := highestOf(both)
 				highest /= cmp.Or(s.Factor, 1)
 				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)),
 					highest)

@@ -265,7 +265,7 @@ func TestAbort(t *testing.T) {
 			if got := strings.Count(r.Text(), "\n"); got < test.rows {
 				t.Errorf("%d rows", got)
 			}
-			if text := p.Stderr(); !strings.Contains(text, "FAIL  "+test.tag) || !strings.Contains(text, " limits do not hold") {
+			if text := p.Stderr(); !strings.Contains(text, "FAILS: ") || !strings.Contains(text, " limits do not hold") {
 				t.Error(text)
 			}
 		})
@@ -297,7 +297,7 @@ func TestPeriod(t *testing.T) {
 		}
 	}
 	_, stderr, status := hdrlive(t, "-ip", dir, "-if", `run\d\.hdr`, "-for", "1s", "-st", "ndjson", "-sla", "throughput>=100,throughput<=100")
-	if status != 0 || strings.Count(stderr, "ok ") != 2 {
+	if status != 0 || strings.Count(stderr, "HOLDS: ") != 2 {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/output"
@@ -119,6 +121,9 @@ func (t *Table) End() error {
 	return t.draw(false)
 }
 
+// worstPercentile is the figure that rows are in the order of.
+const worstPercentile = 99
+
 // draw draws the table, which goes on or is the last.
 func (t *Table) draw(goesOn bool) error {
 	t.drawn, t.stale = time.Now(), false
@@ -134,14 +139,34 @@ func (t *Table) draw(goesOn bool) error {
 		Width:       t.terminal.Width(),
 		Colour:      t.terminal.Colour,
 	}
-	if err := table.Write(&text, all); err != nil {
+	// The worst tags first: there may be more of them than lines.
+	worst := func(s *output.Summary) float64 {
+		if h := s.Counts(); h.TotalCount() > 0 {
+			return h.Float(h.ValueAtPercentile(worstPercentile)) * cmp.Or(s.Factor, 1)
+		}
+		return 0
+	}
+	figures := make(map[*output.Summary]float64)
+	for _, s := range all {
+		figures[s] = worst(s)
+	}
+	order := slices.SortedStableFunc(slices.Values(all), func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
+	if err := table.Write(&text, order); err != nil {
 		return err
 	}
 	if len(verdicts) > 0 {
 		below.WriteByte('\n')
 	}
-	if err := gate.Write(&below, verdicts, t.terminal.Colour); err != nil {
-		return err
-	}
+	WriteVerdicts(&below, all, verdicts, scale, t.terminal.Colour)
 	return t.terminal.draw(text.String(), below.String(), goesOn)
+}
+
+// WriteVerdicts writes the sentences about limits, those that fail first.
+func WriteVerdicts(w io.Writer, all []*output.Summary, verdicts []gate.Verdict, scale unit.Scale, colour bool) {
+	run := finding.Run{Summaries: all, Scale: output.Scale{Ratio: scale.Ratio, Unit: scale.Name}, Verdicts: verdicts}
+	for _, f := range finding.Of(&run) {
+		if f.Verdict() {
+			fmt.Fprintln(w, output.Verdict(f.Sentence, colour))
+		}
+	}
 }
