@@ -115,8 +115,21 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 	return result, err
 }
 
+// saySame says which log is on both sides.
+func (c *comparison) saySame() {
+	for _, before := range c.old.scan.Inputs {
+		for _, after := range c.new.scan.Inputs {
+			if before.Name == after.Name && !before.Once {
+				c.std.Say("%s is on both sides: it is compared with itself", before.Name)
+				return
+			}
+		}
+	}
+}
+
 // judge finds out how to print values, compares the sides and checks the limits.
 func (c *comparison) judge() error {
+	c.saySame()
 	c.old.SetPeriods("covered")
 	c.new.SetPeriods("covered")
 	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json",
