@@ -161,7 +161,7 @@ func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(
 		Digits:   digits,
 		Emit:     func(r *flow.Result) error { return emit(r, nil) },
 	}
-	if digits == 0 || c.Fold > 0 { // whose counts stand at other times
+	if !c.Paged || c.Fold > 0 { // a heat map takes as long without, and folded counts stand at other times
 		return &each
 	}
 	return &flow.Wide{Intervals: each, Size: &c.wide, Left: left}
