@@ -163,7 +163,9 @@ func (r *Rates) anyIn(w Span) int64 {
 		for _, ran := range r.known.Inputs {
 			r.spans = append(r.spans, *ran)
 		}
-		r.any, r.anyOf, r.changed = within(r.spans, w), w, false
+		r.any = within(r.spans, w)
+		r.anyOf = w
+		r.changed = false
 	}
 	return r.any
 }

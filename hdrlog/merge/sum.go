@@ -270,7 +270,11 @@ func (s *Sum) double() bool { return s.layout.Ratio != 0 }
 
 // finest returns the layout of the sum of two histograms.
 func finest(a, b histogram.Layout) histogram.Layout {
-	return histogram.Layout{Digits: max(a.Digits, b.Digits), Lowest: min(a.Lowest, b.Lowest), Ratio: min(a.Ratio, b.Ratio)}
+	return histogram.Layout{
+		Digits: max(a.Digits, b.Digits),
+		Lowest: min(a.Lowest, b.Lowest),
+		Ratio:  min(a.Ratio, b.Ratio),
+	}
 }
 
 // unit returns what a count at 1 stands for.

@@ -37,9 +37,10 @@ type Windows struct {
 	Emit func(w *Window) error
 }
 
-// leastAdded is how many intervals of a batch a window has where workers add them up. To add up the
-// counts of all slots costs more than to decode a few payloads once more. With an interval each
-// second, windows of 10 s are as fast both ways.
+// leastAdded is how many intervals of a batch a window has where workers add them up. If windows
+// have fewer, each interval is handed over by itself: a sum for each window of a batch takes two to
+// three times the memory, and up to 1.15 times the CPU time. With an interval each second, windows
+// of 10 s are as fast both ways.
 const leastAdded = 10
 
 // windows are used again: the sum of one may take half a megabyte.
