@@ -147,10 +147,11 @@ func (o *options) outputOptions() []cli.Option {
 				{Name: "markdown", What: "the table for pages", Others: "md"},
 				{Name: "json", What: "one JSON document"},
 				{Name: "csv", What: "figures of -trend"},
+				{Name: "junit", What: "limits as tests"},
 			},
 			Usage: "print this `TYPE`, see below",
 		},
-		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv"),
+		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv, .xml"),
 		cli.RatioOption(&o.unit),
 	}
 }
@@ -223,7 +224,7 @@ func (o *options) chosen() (string, error) {
 	if o.kindGiven {
 		return o.kind, nil
 	}
-	kind, err := logs.ByEnding(o.of, map[string]string{".txt": "table", ".md": "markdown", ".json": "json", ".csv": "csv"})
+	kind, err := logs.ByEnding(o.of, map[string]string{".txt": "table", ".md": "markdown", ".json": "json", ".csv": "csv", ".xml": "junit"})
 	return cmp.Or(kind, o.kind), err
 }
 
@@ -244,6 +245,9 @@ func (o *options) check() (err error) {
 	if by.Inputs() {
 		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have",
 			o.By)
+	}
+	if o.kind == "junit" && len(o.limits) == 0 {
+		return message.Usagef("-st junit is about the limits of -sla, which are not given")
 	}
 	if o.kind == "csv" && !o.trend {
 		return message.Usagef("-st csv writes the figures of -trend: -st json has a comparison for programs")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -47,7 +48,7 @@ func run(std *message.Streams, o *options) (err error) {
 	if c.units, err = logs.NewUnits(std, o.unit); err != nil {
 		return err
 	}
-	c.units.Headed = o.kind != "json"
+	c.units.Headed = o.kind != "json" && o.kind != "junit"
 	if c.sides, err = report.FindSides(std, c.diagnostics, &o.Options, o.old, o.new, o.sum); err != nil {
 		return err
 	}
@@ -184,6 +185,10 @@ func (c *comparison) write() error {
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
 			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
+		}
+		if c.kind == "junit" {
+			run := &finding.Run{Summaries: c.new.Summaries, Scale: c.scale, Zone: c.Zone, Verdicts: c.verdicts}
+			return output.JUnit(w, "hdrdiff", finding.Limits(run))
 		}
 		if c.kind == "json" {
 			doc := document(c.new)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/report"
@@ -81,6 +82,9 @@ func (t *writtenTrend) write(w io.Writer, std *message.Streams, d *logs.Diagnost
 	switch t.kind {
 	case "csv":
 		return output.TrendCSV(w, t.Trend, t.scale, t.Zone)
+	case "junit":
+		run := &finding.Run{Scale: t.scale, Zone: t.Zone, Verdicts: t.verdicts}
+		return output.JUnit(w, "hdrdiff", finding.Limits(run))
 	case "json":
 		doc := output.NewTrendDocument(t.Trend, t.scale, t.Zone)
 		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(t.verdicts)

@@ -73,6 +73,15 @@ var kinds = []struct {
 	{"unit", (*Run).unit},
 }
 
+// Limits returns the verdicts alone, as [Of] words them.
+func Limits(r *Run) []output.Finding {
+	all := r.limits()
+	for n := range all {
+		all[n].Kind = kinds[0].name
+	}
+	return all
+}
+
 // Of returns what a run shows, the most important first: the verdict about the limit that is
 // farthest from holding, and then by weight.
 func Of(r *Run) []output.Finding {

@@ -1,6 +1,10 @@
 package gate
 
 import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"hdrkit/internal/base/unit"
@@ -96,4 +100,62 @@ func TestStopWindows(t *testing.T) {
 			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
 		}
 	}
+}
+
+var manyRuns = flag.Int("runs", 0, "runs of each row of TestStops, for the table of bench/confidence.md")
+
+// TestStops counts runs of ten minutes that -abort ends although all of their values keep a limit
+// of p99 that is 5, 20 or 50% above the truth. The median of a second is an AR(1) process.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	runs := 60
+	if *manyRuns > 0 {
+		runs = *manyRuns
+		fmt.Println("| model | limit 5% above | 20% | 50% |\n| --- | --: | --: | --: |")
+	}
+	for _, m := range []struct{ correlation, deviation float64 }{{0, 0.2}, {0.5, 0.2}, {0.9, 0.3}, {0.98, 0.3}} {
+		row := fmt.Sprintf("| AR(1) %v, deviation %v |", m.correlation, m.deviation)
+		for _, margin := range []float64{1.05, 1.2, 1.5} {
+			good, ended := 0, 0
+			for n := range runs {
+				if end, keeps := stopAt(m.correlation, m.deviation, margin, uint64(n)); keeps {
+					good++
+					if end < 600 {
+						ended++
+					}
+				}
+			}
+			row += fmt.Sprintf(" %.0f |", 100*float64(ended)/float64(good))
+			if m.correlation <= 0.5 && margin > 1.05 && ended > runs/20 {
+				t.Errorf("%s limit %v: %d of %d good runs end", row, margin, ended, good)
+			}
+		}
+		if *manyRuns > 0 {
+			fmt.Println(row)
+		}
+	}
+}
+
+// stopAt returns the second at which a run of 600 ends whose limit is above the true p99 by a
+// factor, and whether all of its values keep the limit.
+func stopAt(correlation, deviation, margin float64, seed uint64) (end int, keeps bool) {
+	const inside, rate = 0.5, 200 // the deviation of the logarithms of the values of a second
+	p99 := -deviation*deviation + 2.3263478740408408*math.Hypot(deviation, inside)
+	r := rand.New(rand.NewPCG(seed, 1))
+	level := deviation * r.NormFloat64()
+	values, above := 0, 0
+	end = 600
+	for second := range 600 {
+		for range int(rate * math.Exp(-level)) {
+			values++
+			if level+inside*r.NormFloat64() > p99+math.Log(margin) {
+				above++
+			}
+		}
+		if end == 600 && second >= 59 && values >= 10_000 && above*100 > values {
+			end = second + 1
+		}
+		level = correlation*level + math.Sqrt(1-correlation*correlation)*deviation*r.NormFloat64()
+	}
+	return end, above*100 <= values
 }
