@@ -86,7 +86,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Group: groupRows,
 			Value: cli.Text(&r.Columns.Time, ""),
 			Given: &r.NoTime,
-			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as .request.time; '' for no time",
+			Usage: "the `COLUMN` of the time: a name, or a number from 1; in JSON a path, such as " +
+				".request.time; '' for no time",
 		},
 		{
 			Name:  "value",
@@ -104,7 +105,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Name:  "where",
 			Group: groupRows,
 			Value: cli.Each(&r.Where, parseConditions),
-			Usage: "read the rows whose column has a value: `COLUMN=VALUE`, COLUMN~REGEXP, or != and !~ for the others; may be repeated",
+			Usage: "read the rows whose column has a value: `COLUMN=VALUE`, COLUMN~REGEXP, or != " +
+				"and !~ for the others; may be repeated",
 		},
 		{
 			Name:  "end",

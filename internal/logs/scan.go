@@ -174,7 +174,8 @@ func nothingLeft(s *scan.Scan) error {
 	case s.Selection.Tags.All():
 		return fmt.Errorf("%s starts in the range of -s and -e: %s", all, ranFor(s))
 	}
-	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e: %s", all, ranFor(s))
+	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e: %s", all,
+		ranFor(s))
 }
 
 // ranFor says when the intervals of a scan are.

@@ -172,7 +172,8 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 		found.Unit = u.in // all is printed in one unit
 	}
 	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
-		return unit.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ), found.Unstated, "UNIT")
+		return unit.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ),
+			found.Unstated, "UNIT")
 	}
 	if found.Doubt != nil {
 		u.Say("%v: they add up as if it were one; -in NAME=UNIT gives that of a log", found.Doubt)
@@ -224,9 +225,11 @@ func (u *Units) Doubt(highest float64) {
 	case nanoseconds > 3600e9 && given:
 		u.Say("the highest value is %s if values are in %s, as -in says", text, u.in)
 	case nanoseconds > 3600e9:
-		u.Say("the highest value would be %s if values were in ns, as is assumed: if they are no times, leave the unit out", text)
+		u.Say("the highest value would be %s if values were in ns, as is assumed: if they are no "+
+			"times, leave the unit out", text)
 	case nanoseconds < 1e3 && u.assumed:
-		u.Say("the highest value would be %s if values were in ns, as is assumed: -in us, -in ms or -in s says what they are", text)
+		u.Say("the highest value would be %s if values were in ns, as is assumed: -in us, -in ms or "+
+			"-in s says what they are", text)
 	}
 }
 

@@ -32,7 +32,8 @@ const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status
 func openAccessLog(s *setup, h *head) (fields, error) {
 	if s.Pattern == "" {
 		if !timed().Match(h.line) {
-			return nil, usagef("-pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, " +
+			return nil, usagef("-pattern says what the fields of an access log are: the log_format " +
+				"of nginx or the LogFormat of Apache, " +
 				"with the time of a request, such as $request_time or %%D")
 		}
 		s.Pattern = nginxTimed

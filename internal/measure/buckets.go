@@ -72,6 +72,7 @@ func (r *Reader) Loss() string {
 	case b.unsorted || b.high == 0:
 		return "all values of a bucket are taken as its value"
 	}
-	return fmt.Sprintf("all values of a bucket are taken as its value; the widest is from %v to %v, so a percentile there may be %.0f%% off",
+	return fmt.Sprintf("all values of a bucket are taken as its value; the widest is from %v to %v, "+
+		"so a percentile there may be %.0f%% off",
 		time.Duration(b.low), time.Duration(b.high), 100*(float64(b.high)/float64(b.low)-1))
 }

@@ -20,7 +20,8 @@ var csv = Format{
 	open: func(s *setup, h *head) (fields, error) {
 		if isRow(h.columns) {
 			if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
-				return nil, usagef("the first line is no header: add -time NUMBER and -value NUMBER; the first row is %s", numbered(h.columns))
+				return nil, usagef("the first line is no header: add -time NUMBER and -value "+
+					"NUMBER; the first row is %s", numbered(h.columns))
 			}
 			return newTable(s, h, nil, nil)
 		}
@@ -34,7 +35,8 @@ var csv = Format{
 			s.Value = otherOf(h.columns, s.Count)
 		}
 		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
-			return nil, usagef("no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are %s", list(h.columns))
+			return nil, usagef("no usual names of a time and a value: add -time COLUMN and -value "+
+				"COLUMN; the columns are %s", list(h.columns))
 		}
 		t, err := newTable(s, h, h.columns, h.line)
 		if err == nil && s.Unit == (unit.Unit{}) {
@@ -49,7 +51,10 @@ var values = Format{
 	Name: "values",
 	begins: func(h *head) bool {
 		_, isDuration := duration(h.line)
-		return h.delimiter == 0 && bytes.IndexByte(h.line, 0) < 0 && (isDuration || isRow(h.columns) || likely(h.columns, valueNames) != "")
+		if h.delimiter != 0 || bytes.IndexByte(h.line, 0) >= 0 {
+			return false
+		}
+		return isDuration || isRow(h.columns) || likely(h.columns, valueNames) != ""
 	},
 	open: func(s *setup, h *head) (fields, error) {
 		if s.Time != "" || s.End != "" || s.Count != "" {
@@ -163,7 +168,8 @@ func newTable(s *setup, h *head, names []string, header []byte) (*table, error) 
 		case column < 0 && s.optional(place):
 			continue
 		case column < 0 && names == nil:
-			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; there is no column %s", t.columns, name)
+			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; "+
+				"there is no column %s", t.columns, name)
 		case column < 0:
 			return nil, usagef("there is no column %s; the columns are %s", name, list(names))
 		}

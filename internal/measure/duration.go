@@ -22,9 +22,13 @@ type length struct {
 
 // lengths are units of time as durations have them, from the longest name.
 var lengths = []length{
-	{"milliseconds", 1, 6}, {"microseconds", 1, 3}, {"nanoseconds", 1, 0}, {"seconds", 1, 9}, {"minutes", 60, 9}, {"hours", 3600, 9}, {"millis", 1, 6}, {"micros", 1, 3},
-	{"second", 1, 9}, {"minute", 60, 9}, {"nanos", 1, 0}, {"hour", 3600, 9}, {"msec", 1, 6}, {"usec", 1, 3}, {"nsec", 1, 0}, {"mins", 60, 9}, {"secs", 1, 9}, {"min", 60, 9},
-	{"sec", 1, 9}, {"µs", 1, 3}, {"μs", 1, 3}, {"ms", 1, 6}, {"us", 1, 3}, {"ns", 1, 0}, {"h", 3600, 9}, {"m", 60, 9}, {"s", 1, 9},
+	{"milliseconds", 1, 6}, {"microseconds", 1, 3}, {"nanoseconds", 1, 0}, {"seconds", 1, 9},
+	{"minutes", 60, 9}, {"hours", 3600, 9}, {"millis", 1, 6}, {"micros", 1, 3},
+	{"second", 1, 9}, {"minute", 60, 9}, {"nanos", 1, 0}, {"hour", 3600, 9},
+	{"msec", 1, 6}, {"usec", 1, 3}, {"nsec", 1, 0}, {"mins", 60, 9},
+	{"secs", 1, 9}, {"min", 60, 9}, {"sec", 1, 9}, {"µs", 1, 3},
+	{"μs", 1, 3}, {"ms", 1, 6}, {"us", 1, 3}, {"ns", 1, 0},
+	{"h", 3600, 9}, {"m", 60, 9}, {"s", 1, 9},
 }
 
 // duration returns the nanoseconds of a text with units: 1.5ms, 350µs, 1m2.5s, 2 min, PT0.35S. It

@@ -63,7 +63,10 @@ var (
 
 // vegetaColumns are the columns of the newest version. Version 6 has the first six of them, and
 // each later one some more.
-var vegetaColumns = []string{"timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack", "seq", "method", "url", "headers"}
+var vegetaColumns = []string{
+	"timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack",
+	"seq", "method", "url", "headers",
+}
 
 func isVegeta(h *head) bool {
 	if len(h.columns) < 6 || len(h.columns) > len(vegetaColumns) || h.delimiter != ',' {

@@ -22,7 +22,8 @@ var gatling = Format{
 	Name:    "gatling",
 	columns: Columns{Time: "start", End: "end", OK: "status", Tags: []string{"name"}},
 	begins: func(h *head) bool {
-		return isRun(bytes.Split(h.line, []byte("\t"))) || bytes.HasPrefix(h.line, []byte("ASSERTION\t")) || isRecords(h.text)
+		fields := bytes.Split(h.line, []byte("\t"))
+		return isRun(fields) || string(fields[0]) == "ASSERTION" || isRecords(h.text)
 	},
 	source: func(text io.Reader, h *head) io.Reader {
 		if !isRecords(h.text) {
@@ -144,7 +145,8 @@ func isDigits(text []byte) bool {
 // isRecords reports whether a simulation.log is binary: it begins with the kind of the record RUN
 // and a version.
 func isRecords(text []byte) bool {
-	return len(text) > 7 && bytes.HasPrefix(text, []byte{runRecord, 0, 0, 0}) && text[4] < 32 && text[5] == '3' && text[6] == '.'
+	return len(text) > 7 && bytes.HasPrefix(text, []byte{runRecord, 0, 0, 0}) &&
+		text[4] < 32 && text[5] == '3' && text[6] == '.'
 }
 
 // Kinds of records.

@@ -72,7 +72,8 @@ const (
 func (r *windows) init(w *hdrlog.Writer, o *Recording) {
 	r.w = w
 	r.layout = o.Layout
-	r.account = o.Memory.Open("tags, with their open intervals,", "record fewer with -tag of hdrrec, sort the rows by time")
+	r.account = o.Memory.Open("tags, with their open intervals,",
+		"record fewer with -tag of hdrrec, sort the rows by time")
 	r.open = merge.NewTable[counts](o.Size)
 	r.tags = make(map[string]*series)
 	r.done = never

@@ -64,9 +64,11 @@ const transactions = "Number of samples in transaction : "
 
 // sampleColumns are the columns of CSV that the attributes of a sample in XML are.
 var sampleColumns = []struct{ attribute, column string }{
-	{"ts", "timeStamp"}, {"t", "elapsed"}, {"lb", "label"}, {"rc", "responseCode"}, {"rm", "responseMessage"}, {"tn", "threadName"},
-	{"dt", "dataType"}, {"s", "success"}, {"by", "bytes"}, {"sby", "sentBytes"}, {"ng", "grpThreads"}, {"na", "allThreads"},
-	{"lt", "Latency"}, {"it", "IdleTime"}, {"ct", "Connect"}, {"hn", "Hostname"}, {"", "subResult"},
+	{"ts", "timeStamp"}, {"t", "elapsed"}, {"lb", "label"}, {"rc", "responseCode"},
+	{"rm", "responseMessage"}, {"tn", "threadName"}, {"dt", "dataType"}, {"s", "success"},
+	{"by", "bytes"}, {"sby", "sentBytes"}, {"ng", "grpThreads"}, {"na", "allThreads"},
+	{"lt", "Latency"}, {"it", "IdleTime"}, {"ct", "Connect"}, {"hn", "Hostname"},
+	{"", "subResult"},
 }
 
 func sampleNames() (names []string) {

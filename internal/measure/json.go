@@ -18,7 +18,8 @@ var (
 		open: func(s *setup, h *head) (fields, error) {
 			row := s.firstRow(h)
 			if s.valueColumn() == "" && h.alone() {
-				return nil, usagef("one JSON object is a measurement only if -value .KEY names its value; its keys are %s", list(keysOf(row)))
+				return nil, usagef("one JSON object is a measurement only if -value .KEY names its "+
+					"value; its keys are %s", list(keysOf(row)))
 			}
 			return openRows(s, row)
 		},
@@ -43,7 +44,8 @@ func openRows(s *setup, row []byte) (fields, error) {
 		s.Value = cmp.Or(s.Value, "."+key)
 	}
 	if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
-		return nil, usagef("no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
+		return nil, usagef("no list of measurements: its first line has no usual names of a time "+
+			"and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
 	}
 	s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
 	return newObjects(s), nil

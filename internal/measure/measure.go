@@ -220,8 +220,11 @@ type fields interface {
 }
 
 // Formats are all formats. The first one that detects a file reads it.
-var Formats = []Format{jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach, oha, fortio, ghz, h2load, fio, pgbench,
-	caddy, envoy, haproxy, accessLog, w3c, jsonArray, hist, ndjson, csv, values}
+var Formats = []Format{
+	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
+	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, haproxy, accessLog, w3c,
+	jsonArray, hist, ndjson, csv, values,
+}
 
 // Names are the names of formats.
 func Names() []string {
@@ -262,7 +265,8 @@ func choose(name string, h *head) (*Format, error) {
 	}
 	switch {
 	case name == "":
-		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; -format names one of %s", quote(h.line), strings.Join(Names(), ", "))}
+		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; "+
+			"-format names one of %s", quote(h.line), strings.Join(Names(), ", "))}
 	case len(named) == 1: // it need not look so
 		return named[0], nil
 	}
@@ -482,7 +486,10 @@ func (s *setup) complete() error {
 // names returns the columns to find, in the order of places. Some may be empty.
 func (s *setup) names() []string {
 	c := &s.format.columns
-	names := []string{s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric, c.whole, c.part, c.label, c.thread, s.Count}
+	names := []string{
+		s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric,
+		c.whole, c.part, c.label, c.thread, s.Count,
+	}
 	for _, condition := range s.Where {
 		names = append(names, condition.Column)
 	}
@@ -545,7 +552,11 @@ func (r *Reader) Scan() bool {
 		}
 		r.rowLine = r.line
 		r.bad = r.malformed(r.field, r.err)
-		if r.parts == nil || r.bad != nil || !r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace]) {
+		held := false
+		if r.parts != nil && r.bad == nil {
+			held = r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace])
+		}
+		if !held {
 			return r.tally.take(r.bad)
 		}
 	}
@@ -573,7 +584,8 @@ func (r *Reader) judge() error {
 	if r.payloads != nil || r.right >= r.wrong {
 		return nil
 	}
-	return fmt.Errorf("%d of %d %w; line %d: %s: %w", r.right, r.right+r.wrong, ErrMostly, r.first.Line, r.first.Field, r.first.Err)
+	return fmt.Errorf("%d of %d %w; line %d: %s: %w", r.right, r.right+r.wrong, ErrMostly, r.first.Line, r.first.Field,
+		r.first.Err)
 }
 
 // end takes the end of the file. It reports whether there is one more malformed row: the rest of a
@@ -744,7 +756,8 @@ func (r *Reader) None() error {
 	if len(r.metrics) == 0 {
 		return errors.New("no row is one that -where chooses")
 	}
-	return fmt.Errorf("no row has a metric that -metric chooses; there are %s", strings.Join(slices.Sorted(maps.Keys(r.metrics)), ", "))
+	return fmt.Errorf("no row has a metric that -metric chooses; there are %s",
+		strings.Join(slices.Sorted(maps.Keys(r.metrics)), ", "))
 }
 
 // mostMetrics is how many names of metrics are kept.

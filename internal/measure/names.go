@@ -11,9 +11,15 @@ import (
 // Names of columns that have the time or the value if no option names one: in small letters, and
 // without what separates words. A unit may follow: responseTimeMs, "Latency (microseconds)".
 var (
-	timeNames = []string{"timestamp", "time", "ts", "date", "datetime", "epoch", "start", "starttime", "unixtime", "starttimestamp", "startedat", "createdat"}
+	timeNames = []string{
+		"timestamp", "time", "ts", "date", "datetime", "epoch", "start", "starttime",
+		"unixtime", "starttimestamp", "startedat", "createdat",
+	}
 
-	valueNames = []string{"latency", "elapsed", "duration", "responsetime", "requesttime", "rt", "value", "elapsedtime", "timetaken", "took", edge}
+	valueNames = []string{
+		"latency", "elapsed", "duration", "responsetime", "requesttime", "rt", "value",
+		"elapsedtime", "timetaken", "took", edge,
+	}
 )
 
 // unitWords are words of a name that are units, beside the names that package unit knows.

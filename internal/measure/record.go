@@ -279,7 +279,8 @@ func (r *Recorder) add(s *Reader) error {
 	if !r.atRest && missed >= r.Late && ended/1e6 <= s.at-r.Late {
 		r.Counts.Late++
 		behind := time.Duration(s.at-ended/1e6) * time.Millisecond
-		return r.Report(s.malformed(s.setup.Time, fmt.Errorf("%w: it ended %v before others", ErrLate, behind.Round(time.Second))))
+		return r.Report(s.malformed(s.setup.Time, fmt.Errorf("%w: it ended %v "+
+			"before others", ErrLate, behind.Round(time.Second))))
 	}
 	r.Counts.Recorded++
 	if r.looks || row.Count == 0 {

@@ -20,7 +20,10 @@ var w3c = Format{
 	columns: Columns{Time: "time", Value: "time-taken", OK: "sc-status"},
 	end:     true,
 	begins: func(h *head) bool {
-		return len(h.line) > 0 && h.line[0] == '#' && bytes.Contains(append([]byte("\n"), h.text...), []byte("\n"+fieldsLine))
+		if len(h.line) == 0 || h.line[0] != '#' {
+			return false
+		}
+		return bytes.HasPrefix(h.line, []byte(fieldsLine)) || bytes.Contains(h.text, []byte("\n"+fieldsLine))
 	},
 	open: openW3C,
 }
