@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -181,7 +182,8 @@ const mostNoise = 1.2
 // same says within what the median and p99 are the same, or the figure that leads if neither is
 // there: within the widest interval of all rows. If that is too wide, it says what would tell.
 func (t *Table) same(all []tested, f *Finding) string {
-	var within, hidden []string
+	var within []string
+	var hidden []tested
 	least := 1.0
 	for n := range all {
 		if n > 0 && (all[n].rank() > 1 || all[n].rank() == all[n-1].rank()) {
@@ -193,29 +195,23 @@ func (t *Table) same(all []tested, f *Finding) string {
 				widest = c
 			}
 		}
-		text := upTo(widest.widest()) + " (" + widest.title() + ")"
 		if widest.widest() > mostNoise {
-			hidden = append(hidden, widest.title())
+			hidden = append(hidden, widest)
 			continue
 		}
-		within = append(within, text)
+		within = append(within, upTo(widest.widest())+" ("+widest.title()+")")
 		least = max(least, widest.Least)
 	}
 	if within == nil {
-		noisiest := all[0]
-		for _, c := range all {
-			if c.figure.head == noisiest.figure.head && c.Least > noisiest.Least {
-				noisiest = c
-			}
-		}
-		t.fill(f, &noisiest)
-		change, _ := noisiest.Text()
+		calmest := slices.MinFunc(hidden, func(a, b tested) int { return cmp.Compare(a.Least, b.Least) })
+		t.fill(f, &calmest)
+		change, _ := calmest.Text()
 		change = strings.TrimLeft(change, "!~")
-		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", noisiest.name(nil), change, noisiest.next())
+		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", calmest.name(nil), change, calmest.next())
 	}
 	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
-		text += ", but " + strings.Join(hidden, " and ") + " is too noisy to tell"
+		text += ", but " + hidden[0].title() + " is too noisy to tell"
 	}
 	return fmt.Sprintf("%s. A change of %s would have been seen.", text, upTo(least))
 }

@@ -2,6 +2,7 @@ package output
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
@@ -75,6 +76,18 @@ func TestCompared(t *testing.T) {
 		if f.Sentence != test.want || f.Weight != test.weight {
 			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
 		}
+	}
+}
+
+// TestCalmest: of figures within the noise, the one leads of which the runs prove most.
+func TestCalmest(t *testing.T) {
+	t.Parallel()
+	pairs := []Pair{compared(t, "read", nil, 0.2)}
+	pairs[0].Change.Percentiles[99] = compared(t, "read", nil, 0.4).Change.Percentiles[99]
+	Correct(pairs, []float64{50, 99})
+	table := &Table{Percentiles: []float64{50, 99}}
+	if got, want := table.Headline(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
