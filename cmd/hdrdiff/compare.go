@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"hdrkit/internal/base/message"
@@ -118,14 +119,29 @@ func (c *comparison) readRun(s *scan.Scan) (*summary.Result, error) {
 
 // saySame says which log is on both sides.
 func (c *comparison) saySame() {
-	for _, before := range c.old.scan.Inputs {
-		for _, after := range c.new.scan.Inputs {
-			if before.Name == after.Name && !before.Once {
-				c.std.Say("%s is on both sides: it is compared with itself", before.Name)
-				return
-			}
+	names := make(map[string]bool)
+	for _, after := range c.new.scan.Inputs {
+		names[after.Name] = true
+	}
+	old := c.old.scan.Inputs
+	single := len(old) == 1 && len(names) == 1
+	for _, before := range old {
+		same := names[before.Name] || single && sameFile(before.Name, c.new.scan.Inputs[0].Name)
+		if same && !before.Once {
+			c.std.Say("%s is on both sides: it is compared with itself", before.Name)
+			return
 		}
 	}
+}
+
+// sameFile reports whether two names are of one file.
+func sameFile(a, b string) bool {
+	before, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	after, err := os.Stat(b)
+	return err == nil && os.SameFile(before, after)
 }
 
 // judge finds out how to print values, compares the sides and checks the limits.

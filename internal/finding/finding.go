@@ -69,6 +69,7 @@ var kinds = []struct {
 	{"figure", (*Run).figure},
 	{"worst", (*Run).worst},
 	{Level, (*Run).levels},
+	{"clock", (*Run).apart},
 	{"same", (*Run).same},
 	{"unit", (*Run).unit},
 }

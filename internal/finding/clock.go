@@ -1,0 +1,33 @@
+package finding
+
+import (
+	"fmt"
+
+	"hdrkit/output"
+)
+
+// apart has logs that do not overlap at all: the clock of one may be off.
+func (r *Run) apart() []output.Finding {
+	if r.Histories == nil {
+		return nil
+	}
+	names, spans := r.Histories.Apart()
+	if names == nil {
+		return nil
+	}
+	last := len(spans) - 1
+	between := spans[1].Start - spans[0].End
+	logs := "The " + counted(int64(len(names)), "log")
+	if last == 1 {
+		logs = r.label(names[0]) + " and " + r.label(names[1])
+	}
+	f := output.Finding{
+		Weight:  output.Notes,
+		Start:   &spans[0].Start,
+		End:     &spans[last].End,
+		Figures: map[string]output.Number{"betweenMs": output.Number(between)},
+	}
+	f.Sentence = fmt.Sprintf("%s do not overlap: %s lies between the first two. If they ran together, a clock is off.",
+		logs, output.Length(between))
+	return []output.Finding{f}
+}

@@ -1,0 +1,53 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+
+	"hdrkit/hdrlog/merge"
+)
+
+// apartIntervals is how many intervals the time between logs has to be longer than: the parts of a
+// rotated log follow each other.
+const apartIntervals = 10
+
+// Apart returns when inputs ran, in the order of their starts, if no two of them overlap and much
+// time lies between them. Otherwise it returns nil.
+func (hs *Histories) Apart() (names []string, spans []merge.Span) {
+	parts, err := hs.inOrder()
+	if err != nil {
+		return nil, nil
+	}
+	type run struct {
+		name string
+		merge.Span
+	}
+	var runs []run
+	for _, h := range parts {
+		if len(h.pieces) == 0 {
+			continue
+		}
+		one := run{h.input, merge.Span{Start: h.pieces[0].Start, End: h.pieces[0].End}}
+		for _, p := range h.pieces {
+			one.End = max(one.End, p.End)
+		}
+		if last := len(runs) - 1; last >= 0 && runs[last].name == one.name {
+			runs[last].Start = min(runs[last].Start, one.Start)
+			runs[last].End = max(runs[last].End, one.End)
+			continue
+		}
+		runs = append(runs, one)
+	}
+	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.Start, b.Start) })
+	for n, r := range runs {
+		if n > 0 && r.Start-runs[n-1].End <= apartIntervals*hs.length {
+			return nil, nil
+		}
+		names = append(names, r.name)
+		spans = append(spans, r.Span)
+	}
+	if len(names) < 2 {
+		return nil, nil
+	}
+	return names, spans
+}
