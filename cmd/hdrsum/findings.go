@@ -62,18 +62,9 @@ func (r *found) find() (err error) {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
-	r.findings = finding.Of(&finding.Run{
-		Summaries: r.Summaries,
-		By:        by,
-		Scale:     r.scale,
-		Zone:      r.Zone,
-		Verdicts:  r.verdicts,
-		Breaches:  r.watch.Breaches(),
-		Histories: r.times(),
-		Course:    r.course,
-		Corrected: r.Expected > 0,
-		Failed:    r.diagnostics.Failed,
-	})
+	if f := r.format; f.finds || f.breaches || r.worst > 0 {
+		r.findings = r.findingsOf()
+	}
 	if !r.who {
 		return nil
 	}
@@ -97,6 +88,22 @@ func (r *found) find() (err error) {
 	r.shares.Tags, r.shares.Inputs = ofTags, ofInputs
 	r.diagnostics.AddsUp("-who", slices.Sorted(maps.Keys(names)))
 	return nil
+}
+
+// findingsOf returns what the run shows.
+func (r *found) findingsOf() []output.Finding {
+	return finding.Of(&finding.Run{
+		Summaries: r.Summaries,
+		By:        r.scan.By,
+		Scale:     r.scale,
+		Zone:      r.Zone,
+		Verdicts:  r.verdicts,
+		Breaches:  r.watch.Breaches(),
+		Histories: r.times(),
+		Course:    r.course,
+		Corrected: r.Expected > 0,
+		Failed:    r.diagnostics.Failed,
+	})
 }
 
 // times returns the histories if they have the times of intervals.

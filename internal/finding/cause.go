@@ -107,11 +107,10 @@ func (r *Run) failures() []output.Finding {
 	}
 	if r.Failed == nil {
 		text, option = "%s of %s failed and have tags of their own (%s).", "-incT '.*"+failedTag+"'"
+		requests = r.figures().count
 		for _, s := range r.Summaries {
-			count := s.Counts().TotalCount()
-			requests += count
 			if strings.HasSuffix(tags.Text(s.Tag), failedTag) {
-				failed += count
+				failed += s.Counts().TotalCount()
 			}
 		}
 	}

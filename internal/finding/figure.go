@@ -25,18 +25,45 @@ func (v *value) name() string { return output.Figure{Percentile: v.percentile}.S
 
 // values returns those of all rows at the first of the named percentiles that one has with enough
 // values above it, the highest first.
-func (r *Run) values() (all []value) {
-	for _, p := range named {
-		for _, s := range r.Summaries {
-			if h := s.Counts(); output.Above(h, p) >= least {
-				all = append(all, value{s, p, r.printed(s, h.Float(h.ValueAtPercentile(p)))})
-			}
-		}
-		if all != nil {
-			break
-		}
+func (r *Run) values() []value { return r.figures().values }
+
+// figures are what sentences need of all rows. Many of them ask, and the counts of a row are
+// decoded each time, so they look at a row once.
+type figures struct {
+	count   int64   // of values
+	highest float64 // printed
+	top     *output.Summary
+	values  []value
+}
+
+// figures returns those of the run.
+func (r *Run) figures() *figures {
+	if r.figuresOf != nil {
+		return r.figuresOf
 	}
-	slices.SortStableFunc(all, func(a, b value) int { return descending(a.printed, b.printed) })
+	all := new(figures)
+	r.figuresOf = all
+	first := len(named) // of the percentiles that a row has
+	for _, s := range r.Summaries {
+		h := s.Counts()
+		if h.TotalCount() == 0 {
+			continue
+		}
+		all.count += h.TotalCount()
+		if v := r.printed(s, h.MaxFloat()); v > all.highest {
+			all.top, all.highest = s, v
+		}
+		n := slices.IndexFunc(named, func(p float64) bool { return output.Above(h, p) >= least })
+		if n < 0 || n > first {
+			continue
+		}
+		if n < first {
+			first, all.values = n, nil
+		}
+		p := named[n]
+		all.values = append(all.values, value{s, p, r.printed(s, h.Float(h.ValueAtPercentile(p)))})
+	}
+	slices.SortStableFunc(all.values, func(a, b value) int { return descending(a.printed, b.printed) })
 	return all
 }
 
@@ -71,13 +98,7 @@ func (r *Run) figure() []output.Finding {
 
 // few says that there are too few values for percentiles, or that all are 0.
 func (r *Run) few() []output.Finding {
-	count, highest := int64(0), 0.0
-	for _, s := range r.Summaries {
-		if h := s.Counts(); h.TotalCount() > 0 {
-			count += h.TotalCount()
-			highest = max(highest, r.printed(s, h.MaxFloat()))
-		}
-	}
+	count, highest := r.figures().count, r.figures().highest
 	f := output.Finding{
 		Weight:  output.Warns,
 		Figures: map[string]output.Number{"count": output.Number(count), "max": output.Number(highest)},
@@ -131,13 +152,7 @@ func (r *Run) worst() []output.Finding {
 
 // maximum is the worst moment if the times of intervals are not known.
 func (r *Run) maximum() []output.Finding {
-	var top *output.Summary
-	highest := 0.0
-	for _, s := range r.Summaries {
-		if h := s.Counts(); h.TotalCount() > 0 && r.printed(s, h.MaxFloat()) > highest {
-			top, highest = s, r.printed(s, h.MaxFloat())
-		}
-	}
+	top, highest := r.figures().top, r.figures().highest
 	if top == nil {
 		return nil
 	}

@@ -33,7 +33,10 @@ type Run struct {
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
 
-	worstOf *worstOf // nil until somebody asks
+	// These are nil until somebody asks.
+	worstOf   *worstOf
+	spanOf    *spanOf
+	figuresOf *figures
 }
 
 // factor returns the factor of the row that a tag of an input belongs to.

@@ -90,3 +90,53 @@ func TestBreaches(t *testing.T) {
 		t.Errorf("%+v, %v", back, err)
 	}
 }
+
+// TestRowsOnce: however many limits fail, and whatever else is found, the counts of each row are
+// decoded once. An hour of a hundred thousand tags is a file of 15 MB.
+func TestRowsOnce(t *testing.T) {
+	r := runOf(t, "p99<=1ms,p50<=1ms,max<=1ms")
+	loads := 0
+	for _, s := range r.Summaries {
+		counts := s.Histogram
+		s.Histogram = nil
+		s.Load = func() *histogram.Histogram {
+			loads++
+			return counts
+		}
+	}
+	for n := range r.Verdicts {
+		v := &r.Verdicts[n]
+		s := gate.Find(r.Summaries, []byte(v.Tag))
+		r.Breaches = append(r.Breaches, output.Breach{Limit: v.Limit.Text, Tag: v.Tag, Start: s.Start, End: s.End})
+	}
+	if all := Of(r); len(all) < len(r.Verdicts) {
+		t.Fatalf("%d findings of %d verdicts", len(all), len(r.Verdicts))
+	}
+	if loads != len(r.Summaries) {
+		t.Errorf("the counts of %d rows are decoded %d times", len(r.Summaries), loads)
+	}
+}
+
+// TestOutages: breaches are added up once for all verdicts, by limit and tag, and the span of a run
+// is found once.
+func TestOutages(t *testing.T) {
+	broken := outagesOf([]output.Breach{
+		{Limit: "p99<=1ms", Tag: "read", Start: 1000, End: 2000},
+		{Limit: "p99<=1ms", Tag: "write", Start: 2000, End: 3000},
+		{Limit: "p99<=1ms", Tag: "read", Start: 5000, End: 7000},
+		{Limit: "p50<=1ms", Tag: "read", Start: 6000, End: 9000},
+	})
+	if len(broken) != 3 {
+		t.Errorf("%d outages", len(broken))
+	}
+	o := broken[limitOf{"p99<=1ms", "read"}]
+	if o == nil || o.times != 2 || o.total != 3000 || o.first.Start != 1000 || o.last.End != 7000 {
+		t.Errorf("outage %+v", o)
+	}
+	r := runOf(t, "p99<=1ms")
+	start, end := r.span()
+	r.Summaries = nil // nobody looks at them again
+	if s, e := r.span(); s != start || e != end {
+		t.Errorf("span from %d to %d, then from %d to %d", start, end, s, e)
+	}
+}

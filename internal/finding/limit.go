@@ -18,8 +18,9 @@ func (r *Run) limits() (all []output.Finding) {
 	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
 		return cmp.Or(cmp.Compare(a.Result, b.Result), cmp.Compare(used(&b), used(&a)))
 	})
+	broken := outagesOf(r.Breaches)
 	for n := range verdicts {
-		all = append(all, r.limit(&verdicts[n]))
+		all = append(all, r.limit(&verdicts[n], broken))
 	}
 	return all
 }
@@ -46,8 +47,8 @@ var results = map[gate.Result]struct {
 	gate.Holds:     {"HOLDS", output.Holds},
 }
 
-// limit words a verdict.
-func (r *Run) limit(v *gate.Verdict) output.Finding {
+// limit words a verdict. Broken has the times of all limits.
+func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding {
 	result := results[v.Result]
 	f := output.Finding{
 		Weight: result.weight,
@@ -84,7 +85,7 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	if v.Note != "" {
 		text += "; " + v.Note
 	}
-	if when := r.breached(v, &f); when != "" && v.Result == gate.Fails {
+	if when := r.breached(v, &f, broken[limitOf{v.Limit.Text, v.Tag}]); when != "" && v.Result == gate.Fails {
 		text += "; " + when
 		f.Option = "-st breaches"
 	}
@@ -92,33 +93,51 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	return f
 }
 
-// breached says how long and since when a limit did not hold, and gives the finding that time.
-func (r *Run) breached(v *gate.Verdict, f *output.Finding) string {
-	var total, times int64
-	var first, last output.Breach
-	for _, b := range r.Breaches {
-		if b.Limit != v.Limit.Text || b.Tag != v.Tag {
-			continue
+// A limitOf is the text of a limit, and the tag of a row.
+type limitOf struct{ limit, tag string }
+
+// An outage is the times at which a limit did not hold, added up.
+type outage struct {
+	first, last output.Breach
+	times       int64
+	total       int64 // milliseconds
+}
+
+// outagesOf adds up breaches, which are in the order of time. One pass serves all verdicts: there
+// may be a hundred thousand of both.
+func outagesOf(breaches []output.Breach) map[limitOf]*outage {
+	broken := make(map[limitOf]*outage)
+	for n := range breaches {
+		b := &breaches[n]
+		key := limitOf{b.Limit, b.Tag}
+		o := broken[key]
+		if o == nil {
+			o = &outage{first: *b}
+			broken[key] = o
 		}
-		if times == 0 {
-			first = b
-		}
-		last = b
-		times++
-		total += b.End - b.Start
+		o.last = *b
+		o.times++
+		o.total += b.End - b.Start
 	}
-	if times == 0 {
+	return broken
+}
+
+// breached says how long and since when a limit did not hold, and gives the finding that time. It
+// is empty without an outage.
+func (r *Run) breached(v *gate.Verdict, f *output.Finding, o *outage) string {
+	if o == nil {
 		return ""
 	}
-	f.Start, f.End = &first.Start, &last.End
+	f.Start, f.End = &o.first.Start, &o.last.End
 	side := "above"
 	if v.Limit.AtLeast {
 		side = "below"
 	}
-	if times > 1 {
-		return fmt.Sprintf("%s it %d times, for %s, from %s", side, times, output.Length(total), r.clock(first.Start))
+	if o.times > 1 {
+		return fmt.Sprintf("%s it %d times, for %s, from %s", side, o.times, output.Length(o.total),
+			r.clock(o.first.Start))
 	}
-	return fmt.Sprintf("%s it for %s from %s", side, output.Length(total), r.clock(first.Start))
+	return fmt.Sprintf("%s it for %s from %s", side, output.Length(o.total), r.clock(o.first.Start))
 }
 
 // judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1

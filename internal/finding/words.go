@@ -90,13 +90,20 @@ func (r *Run) of(tag string) string {
 	return " of " + tag
 }
 
-// span returns when the run starts and ends.
+// A spanOf is when a run starts and ends.
+type spanOf struct{ start, end int64 }
+
+// span returns when the run starts and ends. It looks at the rows once: each sentence with a time
+// asks, and there may be one for each row.
 func (r *Run) span() (start, end int64) {
-	start, end = math.MaxInt64, math.MinInt64
-	for _, s := range r.Summaries {
-		start, end = min(start, s.Start), max(end, s.End)
+	if r.spanOf == nil {
+		r.spanOf = &spanOf{math.MaxInt64, math.MinInt64}
+		for _, s := range r.Summaries {
+			r.spanOf.start = min(r.spanOf.start, s.Start)
+			r.spanOf.end = max(r.spanOf.end, s.End)
+		}
 	}
-	return start, end
+	return r.spanOf.start, r.spanOf.end
 }
 
 // clock returns a time as sentences have it.
