@@ -196,11 +196,11 @@ func readW3C(scale int64) func(*testing.T, []byte) []measured {
 	}
 }
 
-// readSubResults is readJTL of the samples whose requests are called home and have sub-results.
+// readSubResults is readJTL of the samples whose requests home and direct have sub-results.
 func readSubResults(t *testing.T, text []byte) (all []measured) {
 	all = readJTL(',', epochMillis)(t, text)
 	for n := range all {
-		if strings.HasPrefix(all[n].tag, "home-") {
+		if strings.HasPrefix(all[n].tag, "home-") || strings.HasPrefix(all[n].tag, "direct-") {
 			all[n].tag += "/sub-result"
 		}
 	}
@@ -210,21 +210,25 @@ func readSubResults(t *testing.T, text []byte) (all []measured) {
 // readJMeterXML reads elements of XML by the standard library.
 func readJMeterXML(t *testing.T, text []byte) (all []measured) {
 	type element struct {
-		Elapsed  int64     `xml:"t,attr"`
-		Start    int64     `xml:"ts,attr"`
-		Success  bool      `xml:"s,attr"`
-		Label    string    `xml:"lb,attr"`
-		Message  string    `xml:"rm,attr"`
-		Children []element `xml:"httpSample"`
+		Elapsed  int64  `xml:"t,attr"`
+		Start    int64  `xml:"ts,attr"`
+		Success  bool   `xml:"s,attr"`
+		Label    string `xml:"lb,attr"`
+		Message  string `xml:"rm,attr"`
+		XMLName  xml.Name
+		Children []element `xml:",any"`
 	}
 	var document struct {
-		Samples []element `xml:"sample"`
+		Samples []element `xml:",any"`
 	}
 	if err := xml.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
 	var add func(e element, suffix string)
 	add = func(e element, suffix string) {
+		if e.XMLName.Local == "java.net.URL" {
+			return
+		}
 		below := "/sub-result"
 		if strings.HasPrefix(e.Message, "Number of samples in transaction") {
 			suffix = "/transaction"
@@ -243,6 +247,7 @@ func readJMeterXML(t *testing.T, text []byte) (all []measured) {
 
 var samples = []sample{
 	{"jmeter-subresults.jtl", "jtl", Options{}, readSubResults},
+	{"jmeter-redirects.jtl", "jtl", Options{}, readSubResults},
 	{"jmeter.xml", "jtl", Options{}, readJMeterXML},
 	{"jmeter.jtl", "jtl", Options{}, readJTL(',', epochMillis)},
 	{"jmeter-tab.jtl", "jtl", Options{}, readJTL('\t', epochMillis)},
