@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -33,8 +34,8 @@ const (
 	day          = 24 * 3600
 )
 
-// A soak follows logs that come, go and rotate, and kills the commands and their receiver again and
-// again.
+// A soak follows logs that come, go and rotate, and kills or stops the commands, and kills their
+// receiver, again and again.
 type soak struct {
 	*bench
 	logs, whole, own string // folders: what is followed, a copy of all that was written, and what commands write
@@ -176,6 +177,18 @@ func (c *command) kill() {
 	}
 }
 
+// stop ends the command as a restart of its unit does.
+func (c *command) stop() {
+	if c.running == nil {
+		return
+	}
+	c.running.Process.Signal(syscall.SIGTERM)
+	if err := c.running.Wait(); err != nil && c.running.ProcessState.ExitCode() != 3 {
+		fmt.Printf("%s: a clean stop: %v\n", c.name, err)
+	}
+	c.running = nil
+}
+
 var counter = regexp.MustCompile(`(?m)^rt_count\{tag="(.*)"\} (\S+)$`)
 
 // scrape reads the counters, as Prometheus does. They must not fall.
@@ -205,6 +218,8 @@ func (s *soak) write(seconds int) error {
 	for n := range rotatingLogs {
 		l := &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("node%d.hdr", n)), skew: 0.04 * float64(n)}
 		switch {
+		case n == 0:
+			l.skew = -4 // its clock is behind, and the others wait for it
 		case n == rotatingLogs-1:
 			l.skew = day // its windows wait until their time comes
 		case n == rotatingLogs-2 && s.behind:
@@ -223,7 +238,11 @@ func (s *soak) write(seconds int) error {
 			err = errors.Join(err, c.start(), c.sample(time.Since(begin)))
 			if (second+5*n)%killAfter == killAfter-1 {
 				time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
-				c.kill()
+				if rand.IntN(2) == 0 {
+					c.stop()
+				} else {
+					c.kill()
+				}
 				if info, err := os.Stat(filepath.Join(s.own, "state")); err == nil {
 					c.oldest = max(c.oldest, time.Since(info.ModTime()))
 				}
@@ -233,7 +252,10 @@ func (s *soak) write(seconds int) error {
 			return err
 		}
 	}
-	fmt.Printf("%d seconds, %d files of logs, %d kills of each of %d commands\n", seconds, s.copies, seconds/killAfter, len(s.commands))
+	fmt.Printf("%d seconds, %d files of logs, %d kills and stops of each of %d commands\n", seconds, s.copies, seconds/killAfter, len(s.commands))
+	if info, err := os.Stat(filepath.Join(s.own, "state")); err == nil {
+		fmt.Printf("the state has %d bytes\n", info.Size())
+	}
 	for _, c := range s.commands {
 		fmt.Printf("%s: the oldest state at a kill was %v old\n", c.name, c.oldest.Round(time.Millisecond))
 		if err := c.start(); err != nil {

@@ -356,15 +356,13 @@ func (m *Merger) join(source *follow.Input) {
 	in.number = m.joined
 	in.now.Name = source.Name()
 	in.taken <- struct{}{}
-	in.pace.again, in.pace.slack = source.Again()
+	in.pace.again, in.pace.slack = source.Again(0)
 	m.inputs = append(m.inputs, in)
 	source.OnWait(func(waiting bool) {
 		m.post(func() {
 			in.waiting = waiting
 			in.pace.atEnd = waiting && in.queue == nil
-			if in.pace.atEnd && source.AtEnd() {
-				in.pace.again = false
-			}
+			in.endAgain()
 		})
 	})
 	go m.read(in)
@@ -586,10 +584,18 @@ func (m *Merger) take(in *input) error {
 	in.pace.again = in.pace.again && b.again
 	in.taken <- struct{}{}
 	in.pace.atEnd = in.waiting
+	in.endAgain()
 	if in.over {
 		m.end(in)
 	}
 	return nil
+}
+
+// endAgain notes that the input has shown again all that is there, if that is so.
+func (in *input) endAgain() {
+	if in.pace.again && in.pace.atEnd {
+		in.pace.again, _ = in.source.Again(1)
+	}
 }
 
 // end ends an input whose batches were all taken.

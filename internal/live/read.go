@@ -44,7 +44,7 @@ func (m *Merger) read(in *input) {
 				line:   lines.Records[len(lines.Records)-1].Line,
 				header: h.kept,
 			}
-			again, _ := in.source.Again()
+			again, _ := in.source.Again(1)
 			b.again = b.line < mark.Line || again
 			select {
 			case <-in.taken:

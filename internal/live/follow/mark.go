@@ -534,17 +534,16 @@ func (f *Follower) Lost() bool {
 	})
 }
 
-// Again reports whether files of the input were read in an earlier run, beyond what was read of
-// them in this one. Slack is the largest of their marks.
-func (in *Input) Again() (again bool, slack int64) {
+// Again reports whether files of the input, from the one of that number on, were read in an
+// earlier run. The first one is read now. Slack is the largest of their marks.
+func (in *Input) Again(from int) (again bool, slack int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for n, l := range in.files {
-		if l.resumed == nil || l.resumed.Line == 0 {
-			continue
+		if n >= from && l.resumed != nil && l.resumed.Line > 0 {
+			again = true
+			slack = max(slack, l.resumed.Again.Slack)
 		}
-		again = again || n > 0 || l.line == 0 || l.behind()
-		slack = max(slack, l.resumed.Again.Slack)
 	}
 	return again, slack
 }
