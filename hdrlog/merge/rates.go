@@ -2,7 +2,6 @@ package merge
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"math/bits"
 	"slices"
@@ -16,7 +15,7 @@ import (
 //     a row in a window are those that have an interval of it that starts before the window ends.
 //
 // Shares are added up in fixed point, so the order of additions makes no difference. The zero value
-// is ready to use. As JSON, Rates go on in another program.
+// is ready to use.
 type Rates struct {
 	known ratesKnown
 	every bool // Across has all intervals
@@ -29,19 +28,10 @@ type Rates struct {
 	changed bool
 }
 
-// ratesKnown is what is known of inputs and rows, as JSON has it.
+// ratesKnown is what is known of inputs and rows.
 type ratesKnown struct {
 	Inputs map[int]*Span       // when each ran
 	Rows   map[string]*rateRow // by [AppendKey]
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (r Rates) MarshalJSON() ([]byte, error) { return json.Marshal(r.known) }
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (r *Rates) UnmarshalJSON(text []byte) error {
-	*r = Rates{}
-	return json.Unmarshal(text, &r.known)
 }
 
 // Values returns the number of values recorded in a window that has count values.

@@ -246,7 +246,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 	}
 	m.clock.done = m.from
 	m.clock.handed = m.from
-	if !past {
+	if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Past }) {
 		return nil
 	}
 	return m.readPast(s.File)

@@ -205,8 +205,14 @@ func (r *rotated) save() {
 	r.follower.lock()
 	defer r.follower.mu.Unlock()
 	r.saved = maps.Clone(r.took)
+	open := make(map[*Log]bool)
 	for _, l := range r.logs {
-		l.save(r.random.IntN(4), r.saved)
+		lines := r.random.IntN(4)
+		if open[l.log.origin] { // all that follows in the copy is read again
+			lines = len(l.lines)
+		}
+		l.save(lines, r.saved)
+		open[l.log] = lines > 0
 	}
 	r.marks = r.follower.marks()
 }
@@ -219,7 +225,8 @@ func (r *rotated) settle() {
 		last[l.in] = l
 	}
 	r.logs = slices.DeleteFunc(r.logs, func(l *openLog) bool {
-		old := last[l.in] != l || strings.HasPrefix(l.in.path, r.path+".")
+		now, err := os.Stat(l.in.path)
+		old := last[l.in] != l || strings.HasPrefix(l.in.path, r.path+".") || err != nil || !os.SameFile(now, l.log.info)
 		if old {
 			l.log.ReadAgain(Again{})
 		}

@@ -16,7 +16,7 @@ type point struct {
 	sum  uint64
 }
 
-// Points are hashes of a text, in order of their lengths: at a line's end after each power of two,
+// Points are hashes of a text, in order of their lengths: at a line's end after each power of four,
 // at the ends of the last lines, and at its end. A copy that rotation makes ends at one of the last
 // lines, or is not complete yet.
 type Points []point
@@ -62,7 +62,7 @@ type text struct {
 	hash  hash.Hash
 	size  int64
 	power int64   // the next point is at the first line's end from here on
-	marks []point // at powers of two
+	marks []point // at powers of four
 	lines []point // at the ends of the last lines
 }
 
@@ -99,7 +99,7 @@ func (t *text) Write(data []byte) (int, error) {
 		if t.size >= t.power {
 			t.marks = append(t.marks, p)
 			for t.power <= t.size {
-				t.power *= 2
+				t.power *= 4
 			}
 		}
 		if last <= 0 {
