@@ -62,8 +62,33 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
+// hiddenTypes are the types of hdrsum -st that the help does not list.
+var hiddenTypes = []string{"timeline", "bins2", "values"}
+
+// TestTypes checks that -h lists at most 14 types of -st, and that the others work.
+func TestTypes(t *testing.T) {
+	build(t)
+	_, list, _ := strings.Cut(printed(t, "hdrsum", "-h"), "\nTypes of -st:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	listed := 0
+	for line := range strings.Lines(list) {
+		listed += (len(strings.TrimSpace(line)) + 37) / 38 // two on a line
+	}
+	if listed < 10 || listed > 14 {
+		t.Errorf("%d types, want at most 14:\n%s", listed, list)
+	}
+	for _, name := range hiddenTypes {
+		if strings.Contains(list, name+" ") {
+			t.Errorf("the help lists %s", name)
+		}
+		if printed(t, "hdrsum", "../testdata/logs/node1.hdr", "-st", name) == "" {
+			t.Errorf("-st %s prints nothing", name)
+		}
+	}
+}
+
 // mostOptions is the number of options that --help of a command may have.
-const mostOptions = 36
+const mostOptions = 34
 
 // TestOptions counts the options that --help lists. The documents list those that it does not.
 func TestOptions(t *testing.T) {
@@ -78,7 +103,12 @@ func TestOptions(t *testing.T) {
 	}
 	for _, test := range []struct{ command, hidden string }{
 		{"hdrsum", "ovr mwp mwpl tph obs period its ifp second untagged"},
-		{"hdrplot", "ovr ifp second untagged dpi ymin theme page-size"},
+		{"hdrdiff", ""},
+		{"hdrlive", ""},
+		{"hdrrec", ""},
+		{"hdrsplit", ""},
+		{"hdrunion", ""},
+		{"hdrplot", "ovr ifp second untagged dpi linear ymin ymax format theme page-size"},
 	} {
 		help := printed(t, test.command, "--help")
 		if n := strings.Count(help, "\n  -"); n > mostOptions {

@@ -41,9 +41,9 @@ const examples = `examples:
 It waits for logs that are not there yet, and ends with Ctrl-C, SIGTERM, SIGHUP
 or -for.
 
-exit status: 0, 129 after SIGHUP, or 1 if an output failed, 2 for a wrong command line, 3 if
-malformed lines were skipped, intervals had no place or logs were not read, 4
-if a limit of -sla does not hold`
+exit status: 0, 129 after SIGHUP, or 1 if an output failed, 2 for a wrong
+command line, 3 if malformed lines were skipped, intervals had no place or logs
+were not read, 4 if a limit of -sla does not hold`
 
 // options are what the command line asks for.
 type options struct {

@@ -26,6 +26,7 @@ var formats = []*format{
 type format struct {
 	name, what string // no name if an option of its own asks for it
 	others     string // other names that people type
+	hidden     bool   // not listed: another format or HdrLogProcessing's documents lead to it
 	ending     string // of -of, which chooses the format without -st
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
@@ -74,7 +75,7 @@ var (
 // formatTypes returns the types of -st, for help.
 func formatTypes() (all []cli.Type) {
 	for _, f := range formats {
-		all = append(all, cli.Type{Name: f.name, What: f.what, Others: f.others})
+		all = append(all, cli.Type{Name: f.name, What: f.what, Others: f.others, Hidden: f.hidden})
 	}
 	return all
 }

@@ -28,6 +28,7 @@ var timelineFormat = format{
 	name:   "timeline",
 	what:   "CSV over time",
 	others: "series",
+	hidden: true,
 	bare:   true,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {

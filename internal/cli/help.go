@@ -94,7 +94,8 @@ func (c *Command) typeList() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nTypes of -%s:", c.Options[at].Name)
-	for pair := range slices.Chunk(c.Options[at].Types, 2) {
+	listed := slices.DeleteFunc(slices.Clone(c.Options[at].Types), func(t Type) bool { return t.Hidden })
+	for pair := range slices.Chunk(listed, 2) {
 		line := "\n  "
 		for _, t := range pair {
 			line += fmt.Sprintf("%-38s", fmt.Sprintf("%-13s%s", t.Name, t.What))

@@ -53,7 +53,10 @@ type Option struct {
 
 // A Type is a value of an option with a description of about three words. Other names of it,
 // between spaces, are those that people type.
-type Type struct{ Name, What, Others string }
+type Type struct {
+	Name, What, Others string
+	Hidden             bool // neither help nor completion lists it
+}
 
 // A Value says where the text of an option goes. Functions such as [Text] make one of a pointer.
 type Value struct {
@@ -114,7 +117,9 @@ func Choice(to *string, text string) Value {
 				value = t.Name
 			}
 		}
-		if all := o.values(); !slices.Contains(all, value) {
+		all := o.values()
+		hidden := slices.ContainsFunc(o.Types, func(t Type) bool { return t.Hidden && t.Name == value })
+		if !hidden && !slices.Contains(all, value) {
 			if hint, ok := o.Elsewhere[value]; ok {
 				return message.Usagef("-%s %s: %s", o.Name, value, hint)
 			}
@@ -221,7 +226,9 @@ func (o *Option) names() []string { return append([]string{o.Name}, strings.Fiel
 func (o *Option) values() []string {
 	all := slices.Clone(o.Values)
 	for _, t := range o.Types {
-		all = append(all, t.Name)
+		if !t.Hidden {
+			all = append(all, t.Name)
+		}
 	}
 	return all
 }
