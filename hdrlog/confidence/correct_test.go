@@ -117,7 +117,7 @@ func sidesOf(r *rand.Rand, side, figures int, dependence, factor float64) (p []f
 // TestHochbergOfRuns does the same with one run against one of the models: the percentiles that
 // hdrdiff compares, and the rate, of two tags.
 func TestHochbergOfRuns(t *testing.T) {
-	runs, lengths := 20, []int{120}
+	runs, lengths := 6, []int{120}
 	if *manyRuns > 0 {
 		runs, lengths = *manyRuns, []int{120, 600}
 		fmt.Println("| model | seconds | equal | +10% | +20% |\n| --- |" + strings.Repeat(" --: |", 4))

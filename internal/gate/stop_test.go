@@ -108,7 +108,7 @@ var manyRuns = flag.Int("runs", 0, "runs of each row of TestStops, for the table
 // of p99 that is 5, 20 or 50% above the truth. The median of a second is an AR(1) process.
 func TestStops(t *testing.T) {
 	t.Parallel()
-	runs := 60
+	runs := 15
 	if *manyRuns > 0 {
 		runs = *manyRuns
 		fmt.Println("| model | limit 5% above | 20% | 50% |\n| --- | --: | --: | --: |")
