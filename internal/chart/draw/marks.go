@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
 )
 
 // markRows returns how many rows of texts stand above the frame.
@@ -176,4 +177,57 @@ func (pn *panel) labelHighest(x, value float64, label string) {
 	font := pn.font(noteSize)
 	width := font.Width(label)
 	pn.put(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
+}
+
+// drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
+func (pn *panel) drawFindings(findings []output.Finding) {
+	at := func(ms int64) vg.Length { return pn.X(float64(ms - pn.Origin)) }
+	for n := range findings {
+		f := &findings[n]
+		if f.Start == nil || f.End == nil {
+			continue
+		}
+		switch f.Kind {
+		case "gap":
+			pn.hatch(at(*f.Start), at(*f.End))
+		case "rhythm":
+			pn.beats(float64(*f.Start), float64(*f.End), float64(f.Figures["periodMs"]))
+		}
+	}
+}
+
+// hatch draws lines across the frame from left to right.
+func (pn *panel) hatch(left, right vg.Length) {
+	const apart = 8 * pixel
+	f := pn.frame
+	left, right = max(left, f.Min.X), min(right, f.Max.X)
+	height := f.Max.Y - f.Min.Y
+	for x := left - height; x < right; x += apart {
+		from, to := vg.Point{X: x, Y: f.Min.Y}, vg.Point{X: x + height, Y: f.Max.Y}
+		if from.X < left {
+			from = vg.Point{X: left, Y: f.Min.Y + left - x}
+		}
+		if to.X > right {
+			to = vg.Point{X: right, Y: f.Min.Y + right - x}
+		}
+		if from.X < to.X {
+			pn.stroke(style{colour: pn.Faint}, pixel/2, from, to)
+		}
+	}
+}
+
+// beats draws a triangle on the axis of time for each beat of a period in milliseconds, if they do
+// not touch.
+func (pn *panel) beats(first, last, period float64) {
+	const size = 3 * pixel
+	if !(period > 0) || pn.X(period)-pn.X(0) < 3*size {
+		return
+	}
+	y := pn.frame.Min.Y
+	for at := first; at <= last+period/2; at += period {
+		x := pn.X(at - float64(pn.Origin))
+		if pn.has(x) {
+			pn.FillPolygon(pn.Text, []vg.Point{{X: x - size, Y: y}, {X: x + size, Y: y}, {X: x, Y: y + 2*size}})
+		}
+	}
 }

@@ -54,6 +54,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	heat.paint = func() {
 		drawBreached()
 		heat.drawBreaches([]chart.Series{p.Total})
+		heat.drawFindings(p.Findings)
 	}
 	drawPanels(thin, heat)
 	c.heatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
