@@ -173,7 +173,7 @@ func TestFigures(t *testing.T) {
 		logs = append(logs, filepath.Join("../../testdata/logs", name+".hdr"))
 	}
 	for _, log := range logs {
-		p := pictureOf(t, "-q", "-type", "report", "-ovr", "1", log)
+		p := pictureOf(t, "-q", "-type", "report", "-ovr", "1", "-incT", ".*,default", log)
 		window := strings.TrimSuffix(p.Span, " windows")
 		if !strings.Contains(p.Caption()+" · ", " · p50, p99 and maximum of "+p.Span+" · ") || p.Span == window {
 			t.Errorf("%s: caption %q", log, p.Caption())

@@ -131,6 +131,13 @@ func (r *Run) failures() []output.Finding {
 
 // same has tags that count the same requests.
 func (r *Run) same() []output.Finding {
+	if r.Same != nil {
+		return []output.Finding{{
+			Weight:   output.Notes,
+			Option:   "-incT",
+			Sentence: fmt.Sprintf("%s are the same requests: only %s is shown (-incT chooses).", listed(r.Same), r.Same[0]),
+		}}
+	}
 	weight := output.Notes
 	var names []string
 	for _, s := range r.Summaries {

@@ -30,6 +30,9 @@ type Run struct {
 	Course *summary.Course
 	// Corrected says that the counts are corrected for coordinated omission already.
 	Corrected bool
+	// Same are tags that count the same requests, of which only the first one is shown, since nobody
+	// chose.
+	Same []string
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
 
@@ -54,6 +57,9 @@ const LeastLogs = confidence.LeastLogs
 // Level is the kind of a time that is bad for so long that it is no moment.
 const Level = "level"
 
+// Same is the kind of tags that count the same requests.
+const Same = "same"
+
 // kinds are what can be found, in the order of importance of findings of equal weight. A new kind
 // is a line here and its function.
 var kinds = []struct {
@@ -73,7 +79,7 @@ var kinds = []struct {
 	{"worst", (*Run).worst},
 	{Level, (*Run).levels},
 	{"clock", (*Run).apart},
-	{"same", (*Run).same},
+	{Same, (*Run).same},
 	{"unit", (*Run).unit},
 }
 

@@ -37,6 +37,8 @@ type decision struct {
 	plan    plan
 	lines   collect.Options // what the logs are gathered to, over time
 	tags    int             // the most of a log, 0 if that is unknown
+	chosen  *tags.Filter    // without tags that count the same requests as others, nil for all
+	same    []string        // the first of those, and the tag that is kept
 	periods int             // that a picture lays over one another
 }
 
@@ -211,6 +213,9 @@ func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 		return err
 	}
 	d.tags = found.tags
+	if err := d.chooseTimes(s, found.names); err != nil {
+		return err
+	}
 	several := found.tags > 1 && !d.by.AddsTags() || o.Compare && len(logs) > 1
 	if several && d.plan.paged && o.Percentiles == nil {
 		k.Measures = chart.LimitedMeasures(k.Measures, d.look.Limits) // others would be dropped
@@ -253,8 +258,9 @@ const mostPoints = 500
 type survey struct {
 	length   int64 // of the first interval, rounded, since timers are late
 	from, to int64
-	points   int // the most intervals of a tag and a log
-	tags     int // the most of a log
+	points   int             // the most intervals of a tag and a log
+	tags     int             // the most of a log
+	names    map[string]bool // of tags, as texts
 }
 
 // firstIntervals is a number of intervals that have most tags of a log.
@@ -263,7 +269,7 @@ const firstIntervals = 1000
 // survey looks at the first intervals of each log that the scan selects, without their payloads.
 // Pipes can be read only once, so it does not know them.
 func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found survey, err error) {
-	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64}
+	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64, names: make(map[string]bool)}
 	one := *s
 	one.Inputs, one.Progress = logs, nil
 	first := true
@@ -295,6 +301,7 @@ func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found surv
 			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
 				break // which the reading refuses
 			}
+			found.names[tags.Text(rec.Interval.Tag)] = true
 			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))
 		}
 		err = errors.Join(log.Err(), log.Close())

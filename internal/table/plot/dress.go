@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
@@ -63,6 +64,13 @@ func (r *reading) dress(s *scan.Scan, some []scan.Input) (*chart.Picture, error)
 		}
 	}
 	d.p.Findings = d.findings
+	if d.same != nil {
+		for _, f := range d.findings {
+			if f.Kind == finding.Same {
+				d.p.Notes = append(d.p.Notes, f.Sentence)
+			}
+		}
+	}
 	d.nameSources(s)
 	if err := d.nameAdded(); err != nil {
 		return nil, err

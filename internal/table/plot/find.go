@@ -73,6 +73,7 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Summaries, run.By = summaries, r.by
 	run.Scale = report.Scale(scale, r.units)
 	run.Zone = r.Zone
+	run.Same = r.same
 	run.Histories = histories
 	run.Corrected = r.Expected > 0
 	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: summaries, Scale: scale, Watch: s.watch})

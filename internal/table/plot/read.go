@@ -80,6 +80,9 @@ func (r *reading) readLogs(s *scan.Scan, logs []scan.Input) error {
 	}
 	one := *s
 	one.Inputs = logs
+	if r.chosen != nil {
+		one.Selection.Tags = r.chosen
+	}
 	parts := []*scan.Scan{&one}
 	switch {
 	case len(logs) == 0:
