@@ -30,8 +30,8 @@ type Run struct {
 	Course *summary.Course
 	// Corrected says that the counts are corrected for coordinated omission already.
 	Corrected bool
-	// Same are tags that count the same requests, of which only the first one is shown, since nobody
-	// chose.
+	// Same are tags that count the same requests, of which only the first one is shown, since
+	// nobody chose.
 	Same []string
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
