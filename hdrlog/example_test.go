@@ -219,7 +219,7 @@ func ExampleSyntaxError() {
 func ExampleStartRecording() {
 	file := new(bytes.Buffer) // or a file
 	recording, err := hdrlog.StartRecording(file, hdrlog.RecordingOptions{
-		Period: time.Second, Layout: histogram.Layout{Digits: 3}, Unit: "ns",
+		Period: time.Second, Layout: histogram.Layout{Digits: 3}, Unit: hdrlog.Nanosecond,
 	})
 	if err != nil {
 		log.Fatal(err)

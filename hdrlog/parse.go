@@ -69,13 +69,13 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 		}
 		rec.Kind = BaseTime
 		if RevokesUnit(line, r.unitBy) {
-			r.unit, r.unitBy = "", nil
+			r.unit, r.unitBy = 0, nil
 		}
 		r.noteChange("BaseTime", r.hasBase, r.base, rec.Seconds)
 		r.base, r.hasBase = rec.Seconds, true
 	} else if isMark(line) {
 		r.dialect.written = true
-	} else if unit, program := UnitBy(line); unit != "" && (r.unit == "" || r.unitImplied && program == "") {
+	} else if unit, program := UnitBy(line); unit != 0 && (r.unit == 0 || r.unitImplied && program == "") {
 		r.unit = unit
 		r.unitImplied = program != ""
 		r.unitBy = bytes.Clone(line)

@@ -46,7 +46,7 @@ func cutPrefix(line []byte) []byte {
 		if bytes.IndexByte([]byte(" \t|\"]:"), line[from-2]) < 0 {
 			continue
 		}
-		if bytes.HasPrefix(comment, []byte("#[")) || Unit(comment) != "" {
+		if bytes.HasPrefix(comment, []byte("#[")) || UnitOf(comment) != 0 {
 			return comment
 		}
 	}

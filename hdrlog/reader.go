@@ -53,7 +53,7 @@ type Reader struct {
 
 	start, base       float64 // seconds since the epoch
 	hasStart, hasBase bool
-	unit              string // see Unit
+	unit              Unit   // see Unit
 	unitBy            []byte // the comment that states it
 	unitImplied       bool   // it does not: it is of a program that writes values in this unit
 	intervals         bool   // an interval was read
@@ -139,9 +139,9 @@ func (r *Reader) follow(before *Reader) {
 // Name returns the name by which errors call the log.
 func (r *Reader) Name() string { return r.name }
 
-// Unit returns the unit of the values, ns, us, ms or s, if one of the comments that were read
-// states it, and otherwise an empty string. See the function [Unit].
-func (r *Reader) Unit() string { return r.unit }
+// Unit returns the unit of the values if one of the comments that were read states it, see
+// [UnitOf].
+func (r *Reader) Unit() Unit { return r.unit }
 
 // Scan advances to the next record, which Record then returns. It returns false at the end of the
 // log, and if reading fails. [Reader.Err] returns the error.

@@ -37,9 +37,8 @@ type RecordingOptions struct {
 	Period time.Duration
 	// Layout is that of the histograms.
 	Layout histogram.Layout
-	// Unit is the unit of the values, see [ParseUnit]. The log states it in a comment. It may be
-	// empty.
-	Unit string
+	// Unit is the unit of the values. The log states it in a comment, unless it is unknown.
+	Unit Unit
 	// Each, if set, is called with each interval that was written: its tag, which may be empty,
 	// its start and end, and its histogram, which is valid until Each returns. Each must not call
 	// methods of the recording.
@@ -60,8 +59,8 @@ func StartRecording(w io.Writer, o RecordingOptions) (*Recording, error) {
 var (
 	// ErrPeriod: a recording cannot write such short intervals.
 	ErrPeriod = errors.New("the period is shorter than a millisecond")
-	// ErrUnit: no unit of time has this name.
-	ErrUnit = errors.New("unknown unit of time")
+	// ErrUnit: a comment cannot state this unit.
+	ErrUnit = errors.New("a unit of time without a name")
 )
 
 // startRecording writes an interval at each tick.
@@ -69,8 +68,8 @@ func startRecording(w io.Writer, o RecordingOptions, ticks <-chan time.Time, now
 	if err := o.Layout.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Unit != "" && ParseUnit(o.Unit) == "" {
-		return nil, fmt.Errorf("%w: %q", ErrUnit, o.Unit)
+	if o.Unit != 0 && o.Unit.Comment() == "" {
+		return nil, fmt.Errorf("%w: %v ns", ErrUnit, float64(o.Unit))
 	}
 	r := &Recording{
 		options:   o,
@@ -84,8 +83,8 @@ func startRecording(w io.Writer, o RecordingOptions, ticks <-chan time.Time, now
 	r.close = sync.OnceFunc(func() { close(r.stop) })
 	start := float64(r.begin.UnixMilli()) / 1000
 	r.writer.Version()
-	if o.Unit != "" {
-		r.writer.Comment(UnitComment(o.Unit))
+	if o.Unit != 0 {
+		r.writer.Comment(o.Unit.Comment())
 	}
 	r.writer.BaseTime(start)
 	r.writer.StartTime(start)

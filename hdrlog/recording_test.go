@@ -71,7 +71,7 @@ func TestRecording(t *testing.T) {
 	var log bytes.Buffer
 	var each []string
 	r, err := startRecording(&log, RecordingOptions{
-		Layout: histogram.Layout{Digits: 3}, Unit: "us",
+		Layout: histogram.Layout{Digits: 3}, Unit: Microsecond,
 		Each: func(tag string, start, end time.Time, h *histogram.Histogram) {
 			each = append(each, fmt.Sprintf("%s %.3f %.3f %d", tag,
 				start.Sub(time.UnixMilli(1468800000137)).Seconds(), end.Sub(start).Seconds(), h.TotalCount()))
@@ -117,7 +117,7 @@ func TestRecording(t *testing.T) {
 	reader := NewReader(bytes.NewReader(log.Bytes()), "log")
 	for range reader.All() {
 	}
-	if reader.Unit() != "us" {
+	if reader.Unit() != Microsecond {
 		t.Errorf("the unit is %q", reader.Unit())
 	}
 	size := log.Len()
@@ -211,7 +211,7 @@ func TestRecordingErrors(t *testing.T) {
 	}{
 		{"period", RecordingOptions{Period: time.Microsecond, Layout: layout}, 1000, ErrPeriod},
 		{"layout", RecordingOptions{Period: time.Second, Layout: histogram.Layout{Digits: 6}}, 1000, histogram.ErrLayout},
-		{"unit", RecordingOptions{Period: time.Second, Layout: layout, Unit: "parsecs"}, 1000, ErrUnit},
+		{"unit", RecordingOptions{Period: time.Second, Layout: layout, Unit: 60e9}, 1000, ErrUnit},
 		{"header", RecordingOptions{Period: time.Second, Layout: layout}, 10, errFull},
 	} {
 		t.Run(test.name, func(t *testing.T) {

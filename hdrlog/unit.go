@@ -6,9 +6,50 @@ import (
 	"strings"
 )
 
-// units are the units of time: the name, and the word by which a comment states it.
-var units = [...]struct{ name, word string }{
-	{"ns", "NANOSECONDS"}, {"us", "MICROSECONDS"}, {"ms", "MILLISECONDS"}, {"s", "SECONDS"},
+// A Unit is a unit of time in nanoseconds. The zero value is an unknown unit.
+type Unit float64
+
+// Units of time.
+const (
+	Nanosecond  Unit = 1
+	Microsecond Unit = 1e3
+	Millisecond Unit = 1e6
+	Second      Unit = 1e9
+)
+
+// units are the units of time with their names, and the words by which comments state them.
+var units = [...]struct {
+	unit       Unit
+	name, word string
+}{
+	{Nanosecond, "ns", "NANOSECONDS"},
+	{Microsecond, "us", "MICROSECONDS"},
+	{Millisecond, "ms", "MILLISECONDS"},
+	{Second, "s", "SECONDS"},
+}
+
+// String returns the name of the unit: ns, us, ms or s. It is empty if the unit is another one.
+func (u Unit) String() string {
+	for n := range units {
+		if units[n].unit == u {
+			return units[n].name
+		}
+	}
+	return ""
+}
+
+// Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
+func (u Unit) Per(v Unit) float64 { return float64(v) / float64(u) }
+
+// Comment returns the comment that states the unit, as nosqlbench writes it, without #. It is empty
+// if the unit has no name.
+func (u Unit) Comment() string {
+	for n := range units {
+		if units[n].unit == u {
+			return unitsComment + units[n].word
+		}
+	}
+	return ""
 }
 
 // unitsComment begins the comment that states the unit of a log. Nosqlbench writes it so.
@@ -17,15 +58,17 @@ const unitsComment = "UNITS:"
 // A writer is a program whose logs have values of a known unit. They are known from a comment, and
 // from what follows in it if that is set.
 type writer struct {
-	comment, unit, name string
-	follows             func(rest string) bool
+	comment string
+	unit    Unit
+	name    string
+	follows func(rest string) bool
 }
 
 // Scylla-bench writes the comment of cassandra-stress whatever its unit: see [RevokesUnit].
 var writers = [...]writer{
-	{stressComment, "ns", "cassandra-stress", nil},
-	{"[Logged with jHiccup ", "ns", "jHiccup", nil},
-	{"[Logging for: ", "us", "YCSB", isYCSB},
+	{stressComment, Nanosecond, "cassandra-stress", nil},
+	{"[Logged with jHiccup ", Nanosecond, "jHiccup", nil},
+	{"[Logging for: ", Microsecond, "YCSB", isYCSB},
 }
 
 // ycsb are the operations of YCSB. Other programs write "Logging for:" too, with any unit.
@@ -60,21 +103,22 @@ func RevokesUnit(comment, before []byte) bool {
 	return bytes.HasPrefix(comment, []byte("#[Basetime:")) && bytes.HasPrefix(before, []byte("#"+stressComment))
 }
 
-// Unit returns the unit of the values of a log that has a comment: ns, us, ms or s. It is empty if
-// the comment does not say. The field MAX of intervals says nothing about it: writers divide it by
-// numbers of their own.
-func Unit(comment []byte) string {
+// UnitOf returns the unit of the values of a log that has a comment. It is unknown if the comment
+// does not say. The field MAX of intervals says nothing about it: writers divide it by numbers of
+// their own.
+func UnitOf(comment []byte) Unit {
 	unit, _ := UnitBy(comment)
 	return unit
 }
 
-// UnitBy is [Unit] with the name of the program that writes values in this unit, if the comment
+// UnitBy is [UnitOf] with the name of the program that writes values in this unit, if the comment
 // does not state the unit but is of that program. A log that states its unit has that one, whatever
 // its program usually writes.
-func UnitBy(comment []byte) (unit, program string) {
+func UnitBy(comment []byte) (unit Unit, program string) {
 	text := string(bytes.TrimSpace(bytes.TrimPrefix(comment, []byte("#"))))
 	if len(text) > len(unitsComment) && strings.EqualFold(text[:len(unitsComment)], unitsComment) {
-		return ParseUnit(strings.TrimSpace(text[len(unitsComment):])), ""
+		unit, _ = ParseUnit(strings.TrimSpace(text[len(unitsComment):]))
+		return unit, ""
 	}
 	for _, w := range writers {
 		rest, ok := strings.CutPrefix(text, w.comment)
@@ -82,30 +126,19 @@ func UnitBy(comment []byte) (unit, program string) {
 			return w.unit, w.name
 		}
 	}
-	return "", ""
+	return 0, ""
 }
 
-// ParseUnit returns the unit with a name, such as us or microseconds: ns, us, ms or s. It is empty
-// if there is none.
-func ParseUnit(name string) string {
-	switch name {
-	case "µs", "μs":
-		return "us"
+// ParseUnit returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It
+// returns false if there is none.
+func ParseUnit(name string) (Unit, bool) {
+	if name == "µs" || name == "μs" {
+		return Microsecond, true
 	}
 	for _, u := range units {
 		if strings.EqualFold(name, u.name) || strings.EqualFold(name, u.word) || strings.EqualFold(name+"s", u.word) {
-			return u.name
+			return u.unit, true
 		}
 	}
-	return ""
-}
-
-// UnitComment returns the comment that states a unit that [ParseUnit] knows, without #.
-func UnitComment(unit string) string {
-	for _, u := range units {
-		if u.name == ParseUnit(unit) {
-			return unitsComment + u.word
-		}
-	}
-	return ""
+	return 0, false
 }

@@ -6,45 +6,45 @@ import (
 )
 
 func TestUnit(t *testing.T) {
-	for comment, want := range map[string]string{
-		"#[Logged with jHiccup 2.0.10]":                     "ns",
-		"#Logging op latencies for Cassandra Stress":        "ns",
-		"#[Logging for: READ]":                              "us",
-		"#[Logging for: Intended-READ-MODIFY-WRITE]":        "us",
-		"#[Logging for: Intended-TX-SCAN-FAILED]":           "us",
-		"#[Logging for: BATCH]":                             "us",
-		"#[Logging for: read]":                              "",
-		"#[Logging for: checkout]":                          "",
-		"#[Logging for: READ-FAILED-FAILED]":                "",
-		"#[Logging for: READ":                               "",
-		"#[Histogram log format version 1.3]":               "",
-		"#a comment about [Logging for: READ], not of YCSB": "",
-		"#":                     "",
-		"#UNITS:NANOSECONDS":    "ns",
-		"# units: millisecond ": "ms",
-		"#UNITS:s":              "s",
-		"#UNITS:µs":             "us",
-		"#UNITS:":               "",
-		"#UNITS:parsecs":        "",
+	for comment, want := range map[string]Unit{
+		"#[Logged with jHiccup 2.0.10]":                     Nanosecond,
+		"#Logging op latencies for Cassandra Stress":        Nanosecond,
+		"#[Logging for: READ]":                              Microsecond,
+		"#[Logging for: Intended-READ-MODIFY-WRITE]":        Microsecond,
+		"#[Logging for: Intended-TX-SCAN-FAILED]":           Microsecond,
+		"#[Logging for: BATCH]":                             Microsecond,
+		"#[Logging for: read]":                              0,
+		"#[Logging for: checkout]":                          0,
+		"#[Logging for: READ-FAILED-FAILED]":                0,
+		"#[Logging for: READ":                               0,
+		"#[Histogram log format version 1.3]":               0,
+		"#a comment about [Logging for: READ], not of YCSB": 0,
+		"#":                     0,
+		"#UNITS:NANOSECONDS":    Nanosecond,
+		"# units: millisecond ": Millisecond,
+		"#UNITS:s":              Second,
+		"#UNITS:µs":             Microsecond,
+		"#UNITS:":               0,
+		"#UNITS:parsecs":        0,
 	} {
-		if got := Unit([]byte(comment)); got != want {
-			t.Errorf("%s: %q, want %q", comment, got, want)
+		if got := UnitOf([]byte(comment)); got != want {
+			t.Errorf("%s: %v, want %v", comment, got, want)
 		}
 	}
 	const stress = "#Logging op latencies for Cassandra Stress\n"
-	for log, want := range map[string]string{
-		"#[Logging for: READ]\n#UNITS:NANOSECONDS\n#more\n":     "ns",
-		"#UNITS:NANOSECONDS\n#[Logging for: READ]\n":            "ns",
-		"#UNITS:NANOSECONDS\n#UNITS:MICROSECONDS\n":             "ns",
-		stress + "#[BaseTime: 1.000 (seconds since epoch)]\n":   "ns",
-		stress + "#[Basetime: 1.000 (seconds since epoch)]\n":   "", // of scylla-bench
-		"#UNITS:us\n#[Basetime: 1.000 (seconds since epoch)]\n": "us",
+	for log, want := range map[string]Unit{
+		"#[Logging for: READ]\n#UNITS:NANOSECONDS\n#more\n":     Nanosecond,
+		"#UNITS:NANOSECONDS\n#[Logging for: READ]\n":            Nanosecond,
+		"#UNITS:NANOSECONDS\n#UNITS:MICROSECONDS\n":             Nanosecond,
+		stress + "#[BaseTime: 1.000 (seconds since epoch)]\n":   Nanosecond,
+		stress + "#[Basetime: 1.000 (seconds since epoch)]\n":   0, // of scylla-bench
+		"#UNITS:us\n#[Basetime: 1.000 (seconds since epoch)]\n": Microsecond,
 	} {
 		r := NewReader(strings.NewReader(log), "log")
 		for range r.All() {
 		}
 		if r.Unit() != want {
-			t.Errorf("the unit of %q is %q, want %q", log, r.Unit(), want)
+			t.Errorf("the unit of %q is %v, want %v", log, r.Unit(), want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
 				v = c.After
 			}
 			if f.head != "/s" {
-				v = t.Scale.of(v)
+				v = s.Scale.Times(1).Of(v)
 			}
 			return v
 		}
@@ -62,7 +62,7 @@ func (t *Table) figures() []figure {
 	value := func(f Figure) func(s *Summary) float64 {
 		return func(s *Summary) float64 {
 			stats := FiguresOf(s.Counts(), []Figure{f}, Stats{})
-			return t.Scale.By(s.Factor).of(f.Of(&stats, 0).float)
+			return s.Scale.Of(f.Of(&stats, 0).float)
 		}
 	}
 	count := func(s *Summary) string { return thousands(strconv.FormatInt(s.Counts().TotalCount(), 10)) }
@@ -103,14 +103,14 @@ func (t *Table) figures() []figure {
 			percentile: p,
 			of:         value(Figure{Percentile: p}),
 			interval: func(s *Summary) (low, high float64) {
-				scale, e := t.Scale.By(s.Factor), s.Confidence.Percentiles[p]
-				return scale.of(e.Low), scale.of(e.High)
+				e := s.Confidence.Percentiles[p]
+				return s.Scale.Of(e.Low), s.Scale.Of(e.High)
 			},
 			change: func(c *Change) *FigureChange { return c.Percentiles[p] },
 		})
 	}
 	for _, f := range t.Shares {
-		share := func(s *Summary) float64 { return f.share(s.Counts(), t.Scale, s.Factor).float }
+		share := func(s *Summary) float64 { return f.share(s.Counts(), s.Scale).float }
 		all = slices.Insert(all, len(all)-1, figure{
 			head:       f.String(),
 			percentile: -1,

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -102,7 +101,7 @@ func NewChange(before, after *Summary) *Change {
 	a, b := before.Confidence, after.Confidence
 	c := &Change{Percentiles: make(map[float64]*FigureChange), level: a.Level}
 	for p, e := range a.Percentiles {
-		e, after := e.Times(cmp.Or(before.Factor, 1)), b.Percentiles[p].Times(cmp.Or(after.Factor, 1))
+		e, after := e.Times(before.Scale.Factor()), b.Percentiles[p].Times(after.Scale.Factor())
 		c.Percentiles[p] = &FigureChange{Comparison: confidence.Compare(e, after, a.Level)}
 	}
 	c.Rate = &FigureChange{Comparison: confidence.Compare(a.Rate, b.Rate, a.Level)}
@@ -119,16 +118,16 @@ func NewRunsChange(pair Pair, before, after []*Summary, percentiles []float64, l
 		level:       level,
 	}
 	for _, s := range before {
-		s.Factor = pair.Before.Factor
+		s.Scale = pair.Before.Scale
 	}
 	for _, s := range after {
-		s.Factor = pair.After.Factor
+		s.Scale = pair.After.Scale
 	}
 	of := func(f Figure) *FigureChange {
 		if c.Few(f) {
 			return &FigureChange{Comparison: confidence.CompareRuns(nil, nil, level)}
 		}
-		return &FigureChange{Comparison: c.Of(func(s *Summary) confidence.RunFigure { return ownFigure(s, f) })}
+		return &FigureChange{Comparison: c.Of(func(s *Summary) confidence.RunFigure { return commonFigure(s, f) })}
 	}
 	for _, p := range percentiles {
 		c.Percentiles[p] = of(Figure{Percentile: p})
@@ -156,13 +155,13 @@ func above(runs []*Summary, percentile float64) int64 {
 	return least
 }
 
-// ownFigure returns a figure of a run in the unit that its factor is for.
-func ownFigure(s *Summary, f Figure) confidence.RunFigure {
-	own := RunFigureOf(s, f)
+// commonFigure returns a figure of a run in the unit that is common to all rows.
+func commonFigure(s *Summary, f Figure) confidence.RunFigure {
+	figure := RunFigureOf(s, f)
 	if !f.Unitless() {
-		own.Value *= cmp.Or(s.Factor, 1)
+		figure.Value *= s.Scale.Factor()
 	}
-	return own
+	return figure
 }
 
 // Of compares a figure of several runs.
@@ -184,7 +183,7 @@ func (c *Change) outlier(percentile float64) (name string) {
 	for _, runs := range [][]*Summary{c.Before, c.After} {
 		var values []float64
 		for _, s := range runs {
-			values = append(values, math.Log(ownFigure(s, Figure{Percentile: percentile}).Value))
+			values = append(values, math.Log(commonFigure(s, Figure{Percentile: percentile}).Value))
 		}
 		sorted := slices.Sorted(slices.Values(values))
 		median := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
@@ -340,7 +339,7 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 				"windows of %s", shortest(c.Level), shortDuration(c.Window)))
 		}
 		if shift := c.Shift; shift != nil && len(percentiles) > 0 {
-			value := func(v float64) string { return significant(t.Scale.By(s.Factor).of(v), 2) }
+			value := func(v float64) string { return significant(s.Scale.Of(v), 2) }
 			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after "+
 				"the start", s.Name(), shortest(shift.Percentile),
 				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), shortDuration(shift.Start-s.Start)))

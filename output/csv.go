@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -19,8 +20,8 @@ const maxBins = 1_000_000
 // CSVR writes each recorded value with its count, byte for byte as HdrLogProcessing does. Values
 // are truncated to whole printed units, and one line counts all values that become equal. Values of
 // double histograms are not truncated.
-func CSVR(w io.Writer, s *Summary, scale Scale) error {
-	h, scale := s.Counts(), scale.By(s.Factor)
+func CSVR(w io.Writer, s *Summary) error {
+	h := s.Counts()
 	label := func(v float64) string { return strconv.FormatInt(whole(v), 10) }
 	if h.Double() {
 		label = shortest
@@ -35,7 +36,7 @@ func CSVR(w io.Writer, s *Summary, scale Scale) error {
 		}
 	}
 	for bucket := range h.Recorded() {
-		if next := label(scale.value(h, bucket.High)); next != current {
+		if next := label(s.Scale.Of(h.Float(bucket.High))); next != current {
 			flush()
 			current, count = next, 0
 		}
@@ -48,22 +49,22 @@ func CSVR(w io.Writer, s *Summary, scale Scale) error {
 // CSV writes the counts of bins of equal width, in printed units. The first bin has the lowest
 // value and the last bin the highest one. A bin includes its start and excludes the start of the
 // next bin, so the counts add up to the total count.
-func CSV(w io.Writer, s *Summary, scale Scale, width float64) error {
+func CSV(w io.Writer, s *Summary, width float64) error {
 	if err := checkBins(width); err != nil {
 		return err
 	}
-	h, scale := s.Counts(), scale.By(s.Factor)
-	first := math.Floor(scale.below(h, h.Min()) / width)
-	if last := math.Floor(scale.below(h, h.Max()) / width); !(last-first < maxBins) { // also true if it is not a number
+	h := s.Counts()
+	first := math.Floor(below(s.Scale, h, h.Min()) / width)
+	if last := math.Floor(below(s.Scale, h, h.Max()) / width); !(last-first < maxBins) { // also true if it is not a number
 		return fmt.Errorf("more than %d bins of %v: use wider bins (-obs of hdrsum), or values for "+
 			"the recorded ones only", maxBins, width)
 	}
-	return writeBins(w, h, scale, func(n int) float64 { return (first + float64(n)) * width })
+	return writeBins(w, h, s.Scale, func(n int) float64 { return (first + float64(n)) * width })
 }
 
 // CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given
 // width, in printed units. Each other bin is as wide as all bins before it together.
-func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
+func CSVE(w io.Writer, s *Summary, width float64) error {
 	if err := checkBins(width); err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func CSVE(w io.Writer, s *Summary, scale Scale, width float64) error {
 		}
 		return math.Ldexp(width, n-1)
 	}
-	return writeBins(w, s.Counts(), scale.By(s.Factor), start)
+	return writeBins(w, s.Counts(), s.Scale, start)
 }
 
 func checkBins(width float64) error {
@@ -85,7 +86,7 @@ func checkBins(width float64) error {
 
 // writeBins writes the counts of bins that begin at start(0), start(1) and so on, up to the bin of
 // the highest value. As in all formats, a slot stands for its highest value.
-func writeBins(w io.Writer, h *histogram.Histogram, scale Scale, start func(n int) float64) error {
+func writeBins(w io.Writer, h *histogram.Histogram, scale hdrlog.Scale, start func(n int) float64) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(csvHeader)
 	var bin int
@@ -95,7 +96,7 @@ func writeBins(w io.Writer, h *histogram.Histogram, scale Scale, start func(n in
 		bin, count = bin+1, 0
 	}
 	for bucket := range h.Recorded() {
-		for value := scale.below(h, bucket.High); value >= start(bin+1) && !math.IsInf(start(bin+1), 1); {
+		for value := below(scale, h, bucket.High); value >= start(bin+1) && !math.IsInf(start(bin+1), 1); {
 			flush()
 		}
 		count += bucket.Count
@@ -108,10 +109,10 @@ func writeBins(w io.Writer, h *histogram.Histogram, scale Scale, start func(n in
 
 // below returns a value of h in printed units, rounded down if a float64 cannot hold it: 2^63-1 is
 // not in the bin that begins at 2^63.
-func (s Scale) below(h *histogram.Histogram, v int64) float64 {
+func below(s hdrlog.Scale, h *histogram.Histogram, v int64) float64 {
 	f := h.Float(v)
 	if !h.Double() && (f >= 1<<63 || int64(f) > v) {
 		f = math.Nextafter(f, 0)
 	}
-	return s.of(f)
+	return s.Of(f)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -24,11 +25,11 @@ func TestBinsAddUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		scale, width := Scale{Ratio: []float64{1, 3, 1000, 0.3}[random.IntN(4)]}, []float64{8, 7, 100, 2.5}[random.IntN(4)]
+		scale, width := hdrlog.Scale{Ratio: []float64{1, 3, 1000, 0.3}[random.IntN(4)]}, []float64{8, 7, 100, 2.5}[random.IntN(4)]
 		for name, format := range map[string]func(*bytes.Buffer) error{
-			"csv":  func(b *bytes.Buffer) error { return CSV(b, &Summary{Histogram: h}, scale, width) },
-			"csve": func(b *bytes.Buffer) error { return CSVE(b, &Summary{Histogram: h}, scale, width) },
-			"csvr": func(b *bytes.Buffer) error { return CSVR(b, &Summary{Histogram: h}, scale) },
+			"csv":  func(b *bytes.Buffer) error { return CSV(b, &Summary{Histogram: h, Scale: scale}, width) },
+			"csve": func(b *bytes.Buffer) error { return CSVE(b, &Summary{Histogram: h, Scale: scale}, width) },
+			"csvr": func(b *bytes.Buffer) error { return CSVR(b, &Summary{Histogram: h, Scale: scale}) },
 		} {
 			var b bytes.Buffer
 			if err := format(&b); err != nil {
@@ -42,7 +43,7 @@ func TestBinsAddUp(t *testing.T) {
 }
 
 // binsAddUp counts each recorded value in its bin and compares.
-func binsAddUp(text string, h *histogram.Histogram, scale Scale, bins bool) error {
+func binsAddUp(text string, h *histogram.Histogram, scale hdrlog.Scale, bins bool) error {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func TestHGRMEnds(t *testing.T) {
 	h.Record(1, math.MaxInt64-1000)
 	h.Record(1000, 1)
 	var b bytes.Buffer
-	if err := HGRM(&b, &Summary{Histogram: h}, Scale{}, 5); err != nil {
+	if err := HGRM(&b, &Summary{Histogram: h}, 5); err != nil {
 		t.Fatal(err)
 	}
 	if want := "    1000.000 1.000000000000 9223372036854774808\n"; !strings.Contains(b.String(), want) {
@@ -108,7 +109,7 @@ func TestHGRMDivides(t *testing.T) {
 	h.Record(0, 10_000_000-4_852_375)
 	h.Record(1, 4_852_375)
 	var b bytes.Buffer
-	if err := HGRM(&b, &Summary{Histogram: h}, Scale{Ratio: 0.001}, 1); err != nil {
+	if err := HGRM(&b, &Summary{Histogram: h, Scale: hdrlog.Scale{Ratio: 0.001}}, 1); err != nil {
 		t.Fatal(err)
 	}
 	if want := "#[Mean    =      485.237,"; !strings.Contains(b.String(), want) {
@@ -133,7 +134,7 @@ func TestHGRMBuckets(t *testing.T) {
 		}
 		h.Record(0, 5)
 		var b bytes.Buffer
-		if err := HGRM(&b, &Summary{Histogram: h}, Scale{}, 5); err != nil {
+		if err := HGRM(&b, &Summary{Histogram: h}, 5); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), want) {

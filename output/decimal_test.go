@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdrkit/hdrlog"
 )
 
 // TestFixed compares with String.format of Java 17 for random numbers. Each line has the bits of a
@@ -70,12 +72,12 @@ func TestScaleText(t *testing.T) {
 	for _, ratio := range []float64{10, 1e3, 1e6, 1e9, 1e15, 1e18, 60e9, 3, 1.5, 0.3, 0.001} {
 		for _, n := range values {
 			v := Value{float: float64(n), integer: n, whole: true}
-			quotient := Scale{Ratio: ratio}.of(v.float)
+			quotient := hdrlog.Scale{Ratio: ratio}.Of(v.float)
 			if quotient >= 1<<53 { // these have all digits
 				continue
 			}
 			want := strconv.FormatFloat(quotient, 'f', -1, 64)
-			if got := (Scale{Ratio: ratio}).text(v); got != want {
+			if got := v.text(hdrlog.Scale{Ratio: ratio}); got != want {
 				t.Fatalf("%d/%v is %s, want %s", n, ratio, got, want)
 			}
 		}

@@ -48,7 +48,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	sum.Period = sum.End - sum.Start
-	table := output.Table{Scale: output.Scale{Ratio: 1e6, Unit: "ms"}, Percentiles: []float64{50, 99}}
+	sum.Scale = hdrlog.Scale{Ratio: 1e6, Unit: "ms"}
+	table := output.Table{Percentiles: []float64{50, 99}}
 	if err := table.Write(os.Stdout, []*output.Summary{sum}); err != nil {
 		log.Fatal(err)
 	}
@@ -61,8 +62,8 @@ func Example() {
 
 func ExamplePercentiles() {
 	s := &output.Summary{Tag: []byte("insert-rt"), Histogram: latencies(), Intervals: 1, Period: 2000}
-	milliseconds := output.Scale{Ratio: 1e6}
-	if err := output.Percentiles(os.Stdout, s, milliseconds, []float64{50, 99}, nil); err != nil {
+	s.Scale = hdrlog.Scale{Ratio: 1e6, Unit: "ms"}
+	if err := output.Percentiles(os.Stdout, s, []float64{50, 99}, nil); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -80,10 +81,11 @@ func ExamplePercentiles() {
 func ExampleTimeline() {
 	row := &output.Row{
 		Tag: []byte("insert-rt"), Start: 1468800401000, End: 1468800403000,
+		Scale:    hdrlog.Scale{Ratio: 1e6, Unit: "ms"},
 		Relative: 1, Length: 2, Covered: 2, // seconds
 		Stats: output.StatsOf(latencies(), []float64{50}, output.Stats{}),
 	}
-	timeline := output.Timeline(os.Stdout, output.Scale{Ratio: 1e6}, nil)
+	timeline := output.Timeline(os.Stdout, nil)
 	if err := timeline.Row(row); err != nil {
 		log.Fatal(err)
 	}

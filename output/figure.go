@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/unit"
 )
@@ -93,9 +94,9 @@ func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
 	return 100 * float64(h.TotalCount()-CountTo(h, above, ratio, true)) / float64(h.TotalCount())
 }
 
-// share returns [Over] of h, whose values have a scale and a factor, see [Summary].
-func (f Figure) share(h *histogram.Histogram, s Scale, factor float64) Value {
-	return FloatValue(ShareOver(h, f.Above, s.per(f.Unit, factor)))
+// share returns [Over] of h, whose values have a scale.
+func (f Figure) share(h *histogram.Histogram, s hdrlog.Scale) Value {
+	return FloatValue(ShareOver(h, f.Above, per(s, f.Unit)))
 }
 
 // CountTo returns the number of values up to the slot that a value lies in, with that slot or

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -43,7 +44,7 @@ func TestShareOver(t *testing.T) {
 		}
 		// Values are in microseconds, of which one unit is factor, and print in units of 10.
 		factor := []float64{0, 1, 1000}[random.IntN(3)]
-		scale := Scale{Ratio: 10, Nanoseconds: 1000}
+		scale := hdrlog.Scale{Ratio: 10, In: hdrlog.Microsecond}
 		above := map[string]float64{"": f.Above * 10, "us": f.Above, "ms": f.Above * 1000}[f.Unit] / max(factor, 1)
 		want, layout := 0.0, h.Layout()
 		for _, v := range values {
@@ -52,7 +53,7 @@ func TestShareOver(t *testing.T) {
 			}
 		}
 		want *= 100 / float64(len(values))
-		if got := f.share(h, scale, factor).float; math.Abs(got-want) > 1e-9 {
+		if got := f.share(h, scale.Times(factor)).float; math.Abs(got-want) > 1e-9 {
 			t.Fatalf("%v of %v with a factor of %v: %v%%, want %v%%", f, values, factor, got, want)
 		}
 	}

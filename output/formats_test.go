@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -21,55 +22,67 @@ func someSummary(tag []byte) *Summary {
 	return &Summary{Tag: tag, Histogram: h, Intervals: 2, Start: 1468800401076, End: 1468800411074, Period: 9998}
 }
 
+// scaled gives a summary a scale.
+func scaled(s *Summary, scale hdrlog.Scale) *Summary {
+	s.Scale = scale
+	return s
+}
+
+// scaledRow gives a row a scale.
+func scaledRow(r *Row, scale hdrlog.Scale) *Row {
+	r.Scale = scale
+	return r
+}
+
 // summaryFormats are the formats of one or more summaries, by name.
-var summaryFormats = map[string]func(w io.Writer, s *Summary, scale Scale) error{
-	"percentiles": func(w io.Writer, s *Summary, scale Scale) error {
-		return Percentiles(w, s, scale, []float64{50, 99}, nil)
+var summaryFormats = map[string]func(w io.Writer, s *Summary) error{
+	"percentiles": func(w io.Writer, s *Summary) error {
+		return Percentiles(w, s, []float64{50, 99}, nil)
 	},
-	"hgrm": func(w io.Writer, s *Summary, scale Scale) error { return HGRM(w, s, scale, 2) },
-	"csv":  func(w io.Writer, s *Summary, scale Scale) error { return CSV(w, s, scale, 10000) },
-	"csve": func(w io.Writer, s *Summary, scale Scale) error { return CSVE(w, s, scale, 100) },
+	"hgrm": func(w io.Writer, s *Summary) error { return HGRM(w, s, 2) },
+	"csv":  func(w io.Writer, s *Summary) error { return CSV(w, s, 10000) },
+	"csve": func(w io.Writer, s *Summary) error { return CSVE(w, s, 100) },
 	"csvr": CSVR,
-	"table as csv": func(w io.Writer, s *Summary, scale Scale) error {
-		return SummaryCSV(w, s, scale, []float64{50, 99}, nil, true)
+	"table as csv": func(w io.Writer, s *Summary) error {
+		return SummaryCSV(w, s, []float64{50, 99}, nil, true)
 	},
-	"json": func(w io.Writer, s *Summary, scale Scale) error {
-		return JSON(w, NewDocument([]*Summary{s}, scale, []float64{50}, nil, nil))
+	"json": func(w io.Writer, s *Summary) error {
+		return JSON(w, NewDocument([]*Summary{s}, []float64{50}, nil, nil))
 	},
-	"table": func(w io.Writer, s *Summary, scale Scale) error {
-		return (&Table{Scale: scale, Percentiles: []float64{50}}).Write(w, []*Summary{s})
+	"table": func(w io.Writer, s *Summary) error {
+		return (&Table{Percentiles: []float64{50}}).Write(w, []*Summary{s})
 	},
-	"table of changes": func(w io.Writer, s *Summary, scale Scale) error {
-		return (&Table{Scale: scale, Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{Tag: s.Tag, Before: s, After: s}})
+	"table of changes": func(w io.Writer, s *Summary) error {
+		return (&Table{Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{Tag: s.Tag, Before: s, After: s}})
 	},
 }
 
 // rowFormats are the formats of rows, by name.
-var rowFormats = map[string]func(w io.Writer, scale Scale) RowWriter{
-	"timeline":    func(w io.Writer, s Scale) RowWriter { return Timeline(w, s, nil) },
-	"timeline in": func(w io.Writer, s Scale) RowWriter { return TimelineIn(w, s, nil) },
-	"ndjson":      func(w io.Writer, s Scale) RowWriter { return NDJSON(w, s, nil) },
+var rowFormats = map[string]func(w io.Writer) RowWriter{
+	"timeline":    func(w io.Writer) RowWriter { return Timeline(w, nil) },
+	"timeline in": func(w io.Writer) RowWriter { return TimelineIn(w, nil) },
+	"ndjson":      func(w io.Writer) RowWriter { return NDJSON(w, nil) },
 }
 
 // allFormats are all formats, each with an output of several rows or of one summary.
 func allFormats() map[string]func(w io.Writer) error {
 	all := make(map[string]func(w io.Writer) error)
 	for name, format := range summaryFormats {
-		all[name] = func(w io.Writer) error { return format(w, someSummary([]byte("a")), Scale{Ratio: 10}) }
+		all[name] = func(w io.Writer) error { return format(w, scaled(someSummary([]byte("a")), hdrlog.Scale{Ratio: 10})) }
 	}
 	for name, format := range rowFormats {
 		all[name] = func(w io.Writer) error {
-			rows := format(w, Scale{Ratio: 10})
+			rows := format(w)
 			for _, tag := range [][]byte{nil, []byte("a"), []byte("b")} {
-				if err := rows.Row(someRow(tag, 50)); err != nil {
+				if err := rows.Row(scaledRow(someRow(tag, 50), hdrlog.Scale{Ratio: 10})); err != nil {
 					return err
 				}
 			}
 			return rows.Close()
 		}
 		all[name+" with moving windows"] = func(w io.Writer) error {
-			rows := format(w, Scale{Ratio: 10})
-			if err := rows.Row(movingRow()); err != nil {
+			rows := format(w)
+			if err := rows.Row(scaledRow(movingRow(), hdrlog.Scale{Ratio: 10})); err != nil {
 				return err
 			}
 			return rows.Close()
@@ -91,7 +104,7 @@ func TestMoving(t *testing.T) {
 		"timeline": "start,relative_start,length,tag,count,per_second,min,mean,max,window_p99,window_max,window_count\n1970-01-01T00:00:00.000Z,0.000,1.000,,0,0,,,,100,12351.9,4\n",
 		"ndjson":   `"count":0,"per_second":0,"min":null,"mean":null,"max":null,"window_p99":100,"window_max":12351.9,"window_count":4}`,
 	} {
-		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w, Scale{Ratio: 10}) }, movingRow())
+		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w) }, scaledRow(movingRow(), hdrlog.Scale{Ratio: 10}))
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: no %s in %s", name, want, text)
 		}
@@ -145,19 +158,19 @@ func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	for name, format := range summaryFormats {
 		var b bytes.Buffer
-		if err := format(&b, &Summary{}, Scale{}); err != nil {
+		if err := format(&b, &Summary{}); err != nil {
 			t.Errorf("%s of an empty summary: %v", name, err)
 		}
 		b.Reset()
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 		h.Record(5, 1)
-		if err := format(&b, &Summary{Histogram: h, Period: 1}, Scale{}); err != nil || strings.Contains(b.String(), "Inf") {
+		if err := format(&b, &Summary{Histogram: h, Period: 1}); err != nil || strings.Contains(b.String(), "Inf") {
 			t.Errorf("%s with a zero scale: %v, %s", name, err, &b)
 		}
 	}
 	for name, format := range rowFormats {
 		var b bytes.Buffer
-		if err := format(&b, Scale{}).Row(&Row{}); err != nil || strings.Contains(b.String(), "Inf") {
+		if err := format(&b).Row(&Row{}); err != nil || strings.Contains(b.String(), "Inf") {
 			t.Errorf("%s of an empty row: %v, %s", name, err, &b)
 		}
 	}
@@ -170,10 +183,10 @@ func TestArguments(t *testing.T) {
 		got  error
 		want string
 	}{
-		"ticks":          {HGRM(io.Discard, s, Scale{}, 0), "0 ticks: a percentile distribution needs at least 1"},
-		"csv zero":       {CSV(io.Discard, s, Scale{}, 0), "bins of 0: the width must be a positive number"},
-		"csve not a num": {CSVE(io.Discard, s, Scale{}, math.NaN()), "bins of NaN: the width must be a positive number"},
-		"too many bins":  {CSV(io.Discard, s, Scale{}, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or values for the recorded ones only"},
+		"ticks":          {HGRM(io.Discard, s, 0), "0 ticks: a percentile distribution needs at least 1"},
+		"csv zero":       {CSV(io.Discard, s, 0), "bins of 0: the width must be a positive number"},
+		"csve not a num": {CSVE(io.Discard, s, math.NaN()), "bins of NaN: the width must be a positive number"},
+		"too many bins":  {CSV(io.Discard, s, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or values for the recorded ones only"},
 	} {
 		if test.got == nil || test.got.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, test.got, test.want)
@@ -190,7 +203,7 @@ func TestExactIntegers(t *testing.T) {
 	s := &Summary{Histogram: h, Period: 1000}
 	const high = "9223372036854775807"
 	var b bytes.Buffer
-	doc := NewDocument([]*Summary{s}, Scale{}, []float64{100}, nil, nil)
+	doc := NewDocument([]*Summary{s}, []float64{100}, nil, nil)
 	if err := JSON(&b, doc); err != nil {
 		t.Fatal(err)
 	}
@@ -209,14 +222,14 @@ func TestExactIntegers(t *testing.T) {
 
 	row := &Row{Stats: StatsOf(h, []float64{100}, Stats{})}
 	for _, name := range []string{"ndjson", "timeline"} {
-		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w, Scale{}) }, row)
+		text := format(t, func(w *bytes.Buffer) RowWriter { return rowFormats[name](w) }, row)
 		if strings.Count(text, high) != 2 {
 			t.Errorf("%s: %s does not have %s twice", name, text, high)
 		}
 	}
 
 	b.Reset()
-	if err := CSVE(&b, s, Scale{}, 1); err != nil {
+	if err := CSVE(&b, s, 1); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
@@ -229,7 +242,7 @@ func TestExactIntegers(t *testing.T) {
 		}
 	}
 
-	if got := (Scale{Ratio: 1000}).text(ValueOf(h, 9007199254740993000)); got != "9007199254740993" {
+	if got := ValueOf(h, 9007199254740993000).text(hdrlog.Scale{Ratio: 1000}); got != "9007199254740993" {
 		t.Errorf("2^53+1 thousands: %s", got)
 	}
 	if got := shortest(math.MaxInt64 - 1023); got != "9223372036854774784" {
@@ -241,16 +254,15 @@ func TestExactIntegers(t *testing.T) {
 // it prints them without a factor.
 func TestFactor(t *testing.T) {
 	t.Parallel()
-	in, of := Scale{Ratio: 1e6, Unit: "ms"}, Scale{Ratio: 1e3, Unit: "ms"}
+	in, of := hdrlog.Scale{Ratio: 1e6, Unit: "ms"}, hdrlog.Scale{Ratio: 1e3, Unit: "ms"}
 	for name, format := range summaryFormats {
 		var got, want bytes.Buffer
 		s := someSummary([]byte("a"))
 		s.Maxima = Maxima{Start: s.Start, Step: 5000, Values: []float64{1000, 123456}}
-		if err := format(&want, s, of); err != nil {
+		if err := format(&want, scaled(s, of)); err != nil {
 			t.Fatal(err)
 		}
-		s.Factor = 1000
-		if err := format(&got, s, in); err != nil {
+		if err := format(&got, scaled(s, in.Times(1000))); err != nil {
 			t.Fatal(err)
 		}
 		text := got.String()
@@ -264,11 +276,10 @@ func TestFactor(t *testing.T) {
 	for name, format := range rowFormats {
 		for _, row := range []*Row{someRow([]byte("a"), 50), movingRow()} {
 			var got, want bytes.Buffer
-			if err := format(&want, of).Row(row); err != nil {
+			if err := format(&want).Row(scaledRow(row, of)); err != nil {
 				t.Fatal(err)
 			}
-			row.Factor = 1000
-			if err := format(&got, in).Row(row); err != nil {
+			if err := format(&got).Row(scaledRow(row, in.Times(1000))); err != nil {
 				t.Fatal(err)
 			}
 			if got.String() != want.String() {
@@ -278,7 +289,7 @@ func TestFactor(t *testing.T) {
 	}
 	// The sparklines of a pair have one scale, although the units differ.
 	before, after := someSummary(nil), someSummary(nil)
-	after.Factor = 1000
+	after.Scale = hdrlog.Scale{}.Times(1000)
 	before.Maxima = Maxima{Start: before.Start, Step: 10_000, Values: []float64{50_000}}
 	after.Maxima = Maxima{Start: before.Start, Step: 10_000, Values: []float64{100}}
 	var table bytes.Buffer

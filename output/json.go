@@ -311,10 +311,11 @@ type DocumentPercentile struct {
 
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
-func NewDocument(summaries []*Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) *Document {
-	doc := &Document{UnitRatio: scale.ratio(), Inputs: []string{}, Summaries: []DocumentSummary{}}
+func NewDocument(summaries []*Summary, percentiles []float64, shares []Figure, zone *time.Location) *Document {
+	scale := CommonScale(summaries)
+	doc := &Document{UnitRatio: scale.Divisor(), Inputs: []string{}, Summaries: []DocumentSummary{}}
 	for _, s := range summaries {
-		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale, percentiles, shares, zone))
+		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale.Divisor(), percentiles, shares, zone))
 	}
 	for _, s := range summaries {
 		doc.PeriodMs = max(doc.PeriodMs, s.Period)
@@ -381,11 +382,11 @@ func JSON(w io.Writer, doc any) error {
 	return err
 }
 
-func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares []Figure, zone *time.Location) DocumentSummary {
-	h, full := s.Counts(), scale
-	ratio := 0.0
-	if own := scale.By(s.Factor); own != scale {
-		scale, ratio = own, own.Ratio
+func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares []Figure, zone *time.Location) DocumentSummary {
+	h := s.Counts()
+	ratio := s.Scale.Divisor()
+	if ratio == usual {
+		ratio = 0 // it is that of the document
 	}
 	d := DocumentSummary{
 		UnitRatio:         ratio,
@@ -406,7 +407,7 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares [
 		if h.TotalCount() == 0 || math.IsNaN(v.float) || math.IsInf(v.float, 0) {
 			return ""
 		}
-		return Printed(scale.text(v))
+		return Printed(v.text(s.Scale))
 	}
 	stats := StatsOf(h, percentiles, Stats{})
 	d.Min = value(stats.Min)
@@ -418,8 +419,8 @@ func newDocumentSummary(s *Summary, scale Scale, percentiles []float64, shares [
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	for _, f := range shares {
-		share := f.share(h, full, s.Factor).float
-		d.Shares = append(d.Shares, DocumentShare{f.Above, cmp.Or(f.Unit, scale.Unit), Number(share)})
+		share := f.share(h, s.Scale).float
+		d.Shares = append(d.Shares, DocumentShare{f.Above, cmp.Or(f.Unit, s.Scale.Unit), Number(share)})
 	}
 	if c := s.Confidence; c != nil {
 		interval := func(e confidence.Estimate, low, high float64, text func(Value) Printed) *DocumentInterval {

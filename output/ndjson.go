@@ -12,9 +12,9 @@ import (
 // NDJSON returns a writer of JSON objects, one in each line, with times in a zone; nil is UTC.
 // Their members are the columns of [Timeline], and the start and end in milliseconds since the
 // epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is none.
-func NDJSON(w io.Writer, scale Scale, zone *time.Location) RowWriter {
+func NDJSON(w io.Writer, zone *time.Location) RowWriter {
 	var line []byte
-	return &rowFormat{scale: scale, write: func(r *Row, columns []column, _ bool) error {
+	return &rowFormat{write: func(r *Row, columns []column, _ bool) error {
 		tag := []byte("null")
 		if r.Tag != nil {
 			var err error

@@ -3,8 +3,8 @@
 // OpenMetrics.
 //
 // The package does not read logs. A caller passes a [Summary] for each tag, or a [Row] for each
-// point of a time series. Values are in the unit of the log. A [Scale] converts them when they are
-// printed.
+// point of a time series. Values are in the unit of the log. A [hdrlog.Scale] converts them when
+// they are printed.
 //
 // [ReadDocument] reads the JSON of hdrsum and hdrdiff: a [Document].
 //
@@ -13,15 +13,14 @@
 package output
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
@@ -49,13 +48,21 @@ type Summary struct {
 	Moved float64
 	// AllTags is set if the summary is the sum of all tags.
 	AllTags bool
-	// Factor is what one unit of the values is in the unit that the [Scale] takes them to be in:
-	// 1000 for microseconds beside nanoseconds. 0 stands for 1.
-	Factor float64
+	// Scale says how the values are printed. Summaries may be in different units.
+	Scale hdrlog.Scale
 	// Maxima are the maximum over time, if the caller wants sparklines in a [Table].
 	Maxima Maxima
 	// Confidence says how far the figures can be believed. It is nil if nobody asked.
 	Confidence *Confidence
+}
+
+// CommonScale returns the scale of summaries that are printed together, in the unit of the
+// smallest.
+func CommonScale(summaries []*Summary) hdrlog.Scale {
+	if len(summaries) == 0 {
+		return hdrlog.Scale{}
+	}
+	return summaries[0].Scale.Times(1)
 }
 
 // Counts returns the histogram, which must not be changed. It is valid until Counts of another
@@ -85,67 +92,11 @@ func (s *Summary) Throughput() float64 {
 	return (float64(s.Counts().TotalCount()) + s.Moved) * 1000 / float64(s.Period)
 }
 
-// A Scale says how values are printed. The zero value prints them in the unit of the log.
-type Scale struct {
-	// Ratio is the unit ratio, the positive number that values are divided by. Zero means 1.
-	Ratio float64
-	// Unit names the unit of printed values. It is empty if the unit is unknown.
-	Unit string
-	// Nanoseconds are those of the unit of the log, 0 if that is unknown.
-	Nanoseconds float64
-	// Assumed is set if the unit of the log is unknown, and taken to be nanoseconds.
-	Assumed bool
-}
-
-func (s Scale) ratio() float64 { return cmp.Or(s.Ratio, 1) }
-
-// of returns a value in printed units.
-func (s Scale) of(v float64) float64 { return unit.Divide(v, s.ratio()) }
-
-// Of returns a value in printed units.
-func (s Scale) Of(v float64) float64 { return s.of(v) }
-
-// By returns the scale of values that are in another unit than those of the other tags, see
-// [Summary.Factor].
-func (s Scale) By(factor float64) Scale {
-	if factor != 0 && factor != 1 {
-		s.Ratio = s.ratio() / factor
-	}
-	return s
-}
-
-// per returns what to divide values by, whose factor is that of [Summary], to have them in a unit
-// of time, or in printed units if it has no name.
-func (s Scale) per(name string, factor float64) float64 {
-	if u, ok := unit.Parse(name); ok {
-		s.Ratio = u.Nanoseconds() / s.Nanoseconds
-	}
-	return s.ratio() / cmp.Or(factor, 1)
-}
-
-// value returns a value of h in printed units.
-func (s Scale) value(h *histogram.Histogram, v int64) float64 { return s.of(h.Float(v)) }
-
-// text returns a value in printed units: a whole number exactly, any other number with the fewest
-// digits that identify it.
-func (s Scale) text(v Value) string { return string(s.append(nil, v)) }
-
-// append appends text.
-func (s Scale) append(to []byte, v Value) []byte {
-	ratio := s.ratio()
-	if v.whole {
-		if times := unit.Times(ratio); times > 1 && times < 1<<31 && v.integer < 1<<31 {
-			return strconv.AppendInt(to, v.integer*int64(times), 10)
-		}
-		if ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) {
-			if by := int64(ratio); v.integer%by == 0 {
-				return strconv.AppendInt(to, v.integer/by, 10)
-			} else if v.integer >= 0 && v.integer < 1e15 && isPowerOfTen(by) {
-				return appendDecimal(to, v.integer, by)
-			}
-		}
-	}
-	return appendShortest(to, s.of(v.float))
+// per returns what to divide values of a scale by, to have them in a unit of time, or in printed
+// units if it has no name.
+func per(s hdrlog.Scale, name string) float64 {
+	u, _ := hdrlog.ParseUnit(name)
+	return s.Per(u)
 }
 
 // A Value is a value of a histogram in the unit of the log. It is exact: a float64 alone cannot
@@ -164,6 +115,28 @@ func ValueOf(h *histogram.Histogram, v int64) Value {
 // Float returns the value as a float64.
 func (v Value) Float() float64 { return v.float }
 
+// text returns the value in printed units: a whole number exactly, any other number with the fewest
+// digits that identify it.
+func (v Value) text(s hdrlog.Scale) string { return string(v.append(nil, s)) }
+
+// append appends text.
+func (v Value) append(to []byte, s hdrlog.Scale) []byte {
+	ratio := s.Divisor()
+	if v.whole {
+		if whole := s.Whole(); whole > 1 && whole < 1<<31 && v.integer < 1<<31 {
+			return strconv.AppendInt(to, v.integer*int64(whole), 10)
+		}
+		if ratio >= 1 && ratio < 1<<53 && ratio == math.Trunc(ratio) {
+			if by := int64(ratio); v.integer%by == 0 {
+				return strconv.AppendInt(to, v.integer/by, 10)
+			} else if v.integer >= 0 && v.integer < 1e15 && isPowerOfTen(by) {
+				return appendDecimal(to, v.integer, by)
+			}
+		}
+	}
+	return appendShortest(to, s.Of(v.float))
+}
+
 // none stands where there is no value.
 var none = Value{float: math.NaN()}
 
@@ -172,16 +145,15 @@ var none = Value{float: math.NaN()}
 // numbers, byte for byte as there. At other ratios they have as many decimals as in [HGRM]:
 // HdrLogProcessing truncates everything below one unit to 0. Values of double histograms have all
 // their decimals.
-func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64, shares []Figure) error {
-	h, raw := s.Counts(), scale.ratio() == 1 && (s.Factor == 0 || s.Factor >= 1)
-	full := scale
-	scale = scale.By(s.Factor)
+func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure) error {
+	h := s.Counts()
+	raw := s.Scale.Raw()
 	prefix := ""
 	if s.Tag != nil {
 		prefix = tags.Text(s.Tag) + "."
 	}
 	value := func(v int64) string {
-		scaled := scale.value(h, v)
+		scaled := s.Scale.Of(h.Float(v))
 		switch {
 		case h.Double():
 			return shortest(scaled)
@@ -193,11 +165,11 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64, sh
 	moment := func(v float64) string {
 		switch {
 		case h.Double():
-			return shortest(scale.of(v))
+			return shortest(s.Scale.Of(v))
 		case raw:
-			return fixed(scale.of(v), 2)
+			return fixed(s.Scale.Of(v), 2)
 		}
-		return fixed(scale.of(v), max(2, h.Layout().Digits))
+		return fixed(s.Scale.Of(v), max(2, h.Layout().Digits))
 	}
 	var b strings.Builder
 	line := func(name, value string) { fmt.Fprintf(&b, "%s%s=%s\n", prefix, name, value) }
@@ -212,7 +184,7 @@ func Percentiles(w io.Writer, s *Summary, scale Scale, percentiles []float64, sh
 	}
 	line("Max", value(h.Max()))
 	for _, f := range shares {
-		line("O"+f.String()[1:]+"(%)", shortest(f.share(h, full, s.Factor).float))
+		line("O"+f.String()[1:]+"(%)", shortest(f.share(h, s.Scale).float))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -230,14 +202,15 @@ func percentileLabel(p float64) string {
 // HGRM writes a percentile distribution, byte for byte as the reference's
 // outputPercentileDistribution does. Each half of the remaining distance to 100% has that many
 // ticks, at least 1.
-func HGRM(w io.Writer, s *Summary, scale Scale, ticks int) error {
-	h, scale := s.Counts(), scale.By(s.Factor)
+func HGRM(w io.Writer, s *Summary, ticks int) error {
+	h := s.Counts()
 	if ticks < 1 {
 		return fmt.Errorf("%d ticks: a percentile distribution needs at least 1", ticks)
 	}
 	digits := h.Layout().Digits
+	ratio := s.Scale.Divisor()
 	// The reference divides, also where the product would be exact.
-	value := func(v float64) string { return fmt.Sprintf("%12s", fixed(v/scale.ratio(), digits)) }
+	value := func(v float64) string { return fmt.Sprintf("%12s", fixed(v/ratio, digits)) }
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -15,8 +16,8 @@ type Row struct {
 	Tag []byte
 	// Start and End are in milliseconds since the epoch.
 	Start, End int64
-	// Factor is that of [Summary].
-	Factor float64
+	// Scale says how the values are printed, all rows of a series in the same unit.
+	Scale hdrlog.Scale
 	// Relative is the time from the first start of all logs to the start of the row, Length the
 	// length of the row, and Covered the time for which its intervals were recorded, in seconds.
 	Relative, Length, Covered float64
@@ -69,7 +70,6 @@ type RowWriter interface {
 
 // A rowFormat is a [RowWriter] of a format that needs no end.
 type rowFormat struct {
-	scale   Scale
 	columns []column
 	// write writes a row. The first one comes with the heading, if there is one.
 	write func(r *Row, columns []column, first bool) error
@@ -78,7 +78,7 @@ type rowFormat struct {
 func (f *rowFormat) Row(r *Row) error {
 	first := f.columns == nil
 	if first {
-		f.columns = columns(r, f.scale)
+		f.columns = columns(r)
 	}
 	return f.write(r, f.columns, first)
 }
@@ -100,14 +100,14 @@ type Field struct {
 
 // Points returns a writer of rows for a format that takes figures as numbers. The fields are valid
 // until write returns.
-func Points(scale Scale, write func(r *Row, fields []Field) error) RowWriter {
+func Points(write func(r *Row, fields []Field) error) RowWriter {
 	var fields []Field
-	return &rowFormat{scale: scale, write: func(r *Row, columns []column, _ bool) error {
+	return &rowFormat{write: func(r *Row, columns []column, _ bool) error {
 		fields = fields[:0]
 		for n := range columns {
 			c := &columns[n]
 			v := c.value(r)
-			fields = append(fields, Field{c.name, c.counts(r), v.integer, c.scaleOf(r).of(v.float)})
+			fields = append(fields, Field{c.name, c.counts(r), v.integer, c.scaleOf(r).Of(v.float)})
 		}
 		return write(r, fields)
 	}}
@@ -117,15 +117,15 @@ func Points(scale Scale, write func(r *Row, fields []Field) error) RowWriter {
 type column struct {
 	name  string
 	value func(r *Row) Value // none if there is no value
-	scale *Scale             // nil if the figure has no unit
+	unit  *string            // of printed values, nil if the figure has none
 }
 
 // scaleOf returns the scale of the figure in a row.
-func (c *column) scaleOf(r *Row) Scale {
-	if c.scale == nil {
-		return Scale{}
+func (c *column) scaleOf(r *Row) hdrlog.Scale {
+	if c.unit == nil {
+		return hdrlog.Scale{}
 	}
-	return c.scale.By(r.Factor)
+	return r.Scale
 }
 
 // append appends the figure, or missing if there is none.
@@ -134,23 +134,24 @@ func (c *column) append(to []byte, r *Row, missing string) []byte {
 	if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
 		return append(to, missing...)
 	}
-	return c.scaleOf(r).append(to, v)
+	return v.append(to, c.scaleOf(r))
 }
 
 // head returns the name of the column, with the unit of its values if units is set and it is known.
 func (c *column) head(units bool) string {
-	if units && c.scale != nil && c.scale.Unit != "" {
-		return c.name + "_" + c.scale.Unit
+	if units && c.unit != nil && *c.unit != "" {
+		return c.name + "_" + *c.unit
 	}
 	return c.name
 }
 
 // columns returns the columns of a series that begins with a row.
-func columns(first *Row, scale Scale) (all []column) {
+func columns(first *Row) (all []column) {
+	printed := first.Scale.Unit
 	add := func(name string, f Figure, of func(r *Row) *Stats) {
-		c := column{name, func(r *Row) Value { return f.Of(of(r), r.Covered) }, &scale}
+		c := column{name, func(r *Row) Value { return f.Of(of(r), r.Covered) }, &printed}
 		if f.Unitless() {
-			c.scale = nil
+			c.unit = nil
 		}
 		all = append(all, c)
 	}
@@ -158,7 +159,7 @@ func columns(first *Row, scale Scale) (all []column) {
 		add(strings.Replace(f.String(), Throughput, "per_second", 1), f, func(r *Row) *Stats { return &r.Stats })
 	}
 	for _, f := range first.Shares {
-		all = append(all, column{"percent_" + f.String(), func(r *Row) Value { return f.share(r.Counts, scale, r.Factor) }, nil})
+		all = append(all, column{"percent_" + f.String(), func(r *Row) Value { return f.share(r.Counts, r.Scale) }, nil})
 	}
 	if first.Moving != nil {
 		for _, f := range append(first.Moving.figures(), Figure{Name: Count}) {
@@ -188,7 +189,7 @@ func ifAny(count int64, v Value) Value {
 }
 
 // counts reports whether the figure is a number of values.
-func (c *column) counts(r *Row) bool { return c.scale == nil && c.value(r).whole }
+func (c *column) counts(r *Row) bool { return c.unit == nil && c.value(r).whole }
 
 // countOf returns a number of values.
 func countOf(n int64) Value { return Value{float: float64(n), integer: n, whole: true} }

@@ -61,13 +61,13 @@ func FuzzTags(f *testing.F) {
 		}
 		row := someRow(tag, 50)
 
-		records, err := csv.NewReader(strings.NewReader(format(t, func(w *bytes.Buffer) RowWriter { return Timeline(w, Scale{}, nil) }, row))).ReadAll()
+		records, err := csv.NewReader(strings.NewReader(format(t, func(w *bytes.Buffer) RowWriter { return Timeline(w, nil) }, row))).ReadAll()
 		if err != nil || len(records) != 2 || strings.TrimPrefix(records[1][3], "'") != tags.Text(tag) || strings.ContainsRune("=+-@", rune(records[1][3][0])) {
 			t.Errorf("timeline: %q, %v", records, err)
 		}
 
 		var member struct{ Tag string }
-		line := format(t, func(w *bytes.Buffer) RowWriter { return NDJSON(w, Scale{}, nil) }, row)
+		line := format(t, func(w *bytes.Buffer) RowWriter { return NDJSON(w, nil) }, row)
 		if err := json.Unmarshal([]byte(line), &member); err != nil || member.Tag != tags.Text(tag) || strings.Count(line, "\n") != 1 {
 			t.Errorf("ndjson: %q, %v", line, err)
 		}

@@ -11,18 +11,18 @@ import (
 
 // RowTable returns a writer of a table with a line for each row, which a terminal shows as it is
 // written. The tag comes last, since it may be long. Nil is UTC.
-func RowTable(w io.Writer, scale Scale, zone *time.Location) RowWriter {
+func RowTable(w io.Writer, zone *time.Location) RowWriter {
 	if zone == nil {
 		zone = time.UTC
 	}
 	layout, widths := time.DateTime, []int(nil)
-	return &rowFormat{scale: scale, write: func(r *Row, columns []column, first bool) error {
+	return &rowFormat{write: func(r *Row, columns []column, first bool) error {
 		var b strings.Builder
 		if first {
 			if r.Start%1000 != 0 || r.Length < 1 {
 				layout += ".000"
 			}
-			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", scale.About(), zone, len(layout), "start")
+			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", r.Scale.About(), zone, len(layout), "start")
 			for n, c := range columns {
 				name := strings.Replace(strings.Replace(c.name, "per_second", "/s", 1), "percent_", "% ", 1)
 				widths = append(widths, max(len(name), 8))
@@ -39,7 +39,7 @@ func RowTable(w io.Writer, scale Scale, zone *time.Location) RowWriter {
 			if c.counts(r) {
 				text = thousands(text)
 			} else if text != "-" {
-				text = significant(c.scaleOf(r).of(c.value(r).float), 4)
+				text = significant(c.scaleOf(r).Of(c.value(r).float), 4)
 			}
 			fmt.Fprintf(&b, "  %*s", widths[n], text)
 		}

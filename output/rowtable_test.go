@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -20,11 +21,11 @@ func TestRowTable(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	w := RowTable(&b, Scale{Ratio: 1e3, Unit: "us"}, time.FixedZone("UTC+2", 7200))
+	w := RowTable(&b, time.FixedZone("UTC+2", 7200))
 	full := Row{Tag: []byte("read"), Start: 1468800000000, Length: 10, Covered: 10, Stats: StatsOf(h, []float64{50, 99.9}, Stats{})}
 	short := Row{Start: 1468800010000, Length: 10, Covered: 10, Stats: StatsOf(new(histogram.Histogram), []float64{50, 99.9}, Stats{})}
 	for _, r := range []*Row{&full, &short} {
-		if err := w.Row(r); err != nil {
+		if err := w.Row(scaledRow(r, hdrlog.Scale{Ratio: 1e3, Unit: "us"})); err != nil {
 			t.Fatal(err)
 		}
 	}

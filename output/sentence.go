@@ -69,10 +69,18 @@ func (c *tested) rate() bool { return c.figure.head == "/s" }
 // worse reports whether the change is one for the worse.
 func (c *tested) worse() bool { return (c.Ratio > 1) != c.rate() }
 
+// unitOf returns the unit of printed values.
+func unitOf(pairs []Pair) string {
+	for _, p := range pairs {
+		return cmp.Or(p.After, p.Before).Scale.Unit
+	}
+	return ""
+}
+
 // Headline says whether the sides of pairs differ: what is proven, or what looks so and what would
 // prove it, or within what they are the same.
 func (t *Table) Headline(pairs []Pair) Finding {
-	f := Finding{Kind: "change", Weight: Notes, Unit: t.Scale.Unit, Option: ""}
+	f := Finding{Kind: "change", Weight: Notes, Unit: unitOf(pairs)}
 	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.Before != nil && p.After != nil }) {
 		f.Sentence = "NOT COMPARED: no tag has values before and after."
 		return f
@@ -312,7 +320,7 @@ func (c *tested) by(interval bool) string {
 
 // values returns the figure before and after: 17.1 to 19.0 ms.
 func (t *Table) values(c *tested) string {
-	unit := spaced(t.Scale.Unit)
+	unit := spaced(c.pair.After.Scale.Unit)
 	if c.rate() {
 		unit = "/s"
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 )
@@ -70,8 +71,10 @@ func TestCompared(t *testing.T) {
 		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data for p99.9.", Notes},
 	} {
 		pairs := []Pair{compared(t, "read", test.factors, test.spread)}
+		scaled(pairs[0].Before, hdrlog.Scale{Ratio: 1000, Unit: "us"})
+		scaled(pairs[0].After, hdrlog.Scale{Ratio: 1000, Unit: "us"})
 		Correct(pairs, []float64{50, 90, 99, 99.9})
-		table := &Table{Scale: Scale{Ratio: 1000, Unit: "us"}, Percentiles: []float64{50, 90, 99, 99.9}}
+		table := &Table{Percentiles: []float64{50, 90, 99, 99.9}}
 		f := table.Headline(pairs)
 		if f.Sentence != test.want || f.Weight != test.weight {
 			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)

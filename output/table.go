@@ -2,7 +2,6 @@ package output
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -20,7 +19,6 @@ import (
 // blocks below each other. Each row ends with a sparkline of the maximum over time, if summaries
 // have [Maxima].
 type Table struct {
-	Scale Scale
 	// Percentiles are those of columns. Of 100, the maximum, which always has a column, it says
 	// that its changes are looked at, too.
 	Percentiles []float64
@@ -88,7 +86,7 @@ const (
 // of a table have it as their full height.
 func highestOf(summaries []*Summary) (highest float64) {
 	for _, s := range summaries {
-		if v := s.Maxima.highest() * cmp.Or(s.Factor, 1); v > highest { // not if it is no number
+		if v := s.Maxima.highest() * s.Scale.Factor(); v > highest { // not if it is no number
 			highest = v
 		}
 	}
@@ -116,11 +114,11 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 			func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			g.drawn = func(row, width int) string {
 				s := summaries[row]
-				return s.Maxima.sparkline(start, end, min(width, n), highestOf(summaries)/cmp.Or(s.Factor, 1))
+				return s.Maxima.sparkline(start, end, min(width, n), highestOf(summaries)/s.Scale.Factor())
 			}
 		}
 		return g
-	}, periods(summaries), t.notes(summaries, t.Percentiles))
+	}, summaries, t.notes(summaries, t.Percentiles))
 }
 
 // WriteChanges writes a table with three rows for each pair: before, after, and the change in
@@ -156,13 +154,13 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 					}
 				}
 				highest := highestOf(both)
-				highest /= cmp.Or(s.Factor, 1)
+				highest /= s.Scale.Factor()
 				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)),
 					highest)
 			}
 		}
 		return g
-	}, periods(all), append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
+	}, all, append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
 }
 
 // Changes returns the headings of the columns of WriteChanges, and three rows for a pair: before,
@@ -292,19 +290,6 @@ func (t *Table) changes(p Pair) (all []cell) {
 	return all
 }
 
-// About says in which unit printed values are, or how to find that out.
-func (s Scale) About() string {
-	switch {
-	case s.Assumed:
-		return "values in " + s.Unit + " (taken as ns: -in names another unit)"
-	case s.Unit != "":
-		return "values in " + s.Unit
-	case s.ratio() == 1:
-		return "unit unknown: add -in ns"
-	}
-	return "values divided by " + shortest(s.ratio()) + ": add -unit to name the result"
-}
-
 // change returns the change of a figure, behind ~ if it is within the noise, ! if it is beyond, but
 // not proven, and ? if there is too little data. Only a proven one has a colour.
 func (t *Table) change(p Pair, f *figure) cell {
@@ -337,16 +322,17 @@ func (t *Table) change(p Pair, f *figure) cell {
 
 // write lays out the table and prints it, and notes below it. The grid is made with a number of
 // significant digits.
-func (t *Table) write(w io.Writer, grid func(digits int) *grid, period string, notes []string) error {
+func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*Summary, notes []string) error {
 	b := bufio.NewWriter(w)
+	scale := CommonScale(summaries)
 	if t.Markdown {
-		t.markdown(b, grid(4), append([]string{t.Scale.About()}, notes...))
+		t.markdown(b, grid(4), append([]string{scale.About()}, notes...))
 		return b.Flush()
 	}
 	l := t.layOut(grid)
-	about := []string{t.Scale.About()}
+	about := []string{scale.About()}
 	if slices.Contains(l.left, l.labels+periodColumn) {
-		about = append(about, "period "+period)
+		about = append(about, "period "+periods(summaries))
 	}
 	fmt.Fprintf(b, "%s\n\n", strings.Join(about, ", "))
 	l.write(b, t.Colour)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 )
 
@@ -22,6 +23,7 @@ func tableSummary(tag string, n int, factor float64) *Summary {
 	random := rand.New(rand.NewPCG(uint64(len(tag)), 7))
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	s := &Summary{Tag: []byte(tag), Histogram: h, Intervals: 60, Start: 1468800400000, End: 1468800520000, Period: 120000}
+	s.Scale = hdrlog.Scale{Ratio: 1e6, Unit: "ms"}
 	s.Maxima = Maxima{Start: s.Start, Step: 2000}
 	for range 60 {
 		highest := 0.0
@@ -76,7 +78,7 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{0, 40, 80, 100, 120, 200} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			table := Table{Scale: Scale{Ratio: 1e6, Unit: "ms"}, Percentiles: defaultPercentiles, Width: width}
+			table := Table{Percentiles: defaultPercentiles, Width: width}
 			var b bytes.Buffer
 			if err := table.Write(&b, tableSummaries()); err != nil {
 				t.Fatal(err)
@@ -101,7 +103,7 @@ func TestTableChanges(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{40, 80, 120} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			table := Table{Scale: Scale{Ratio: 1e6, Unit: "ms"}, Percentiles: []float64{50, 99}, Width: width, Colour: true}
+			table := Table{Percentiles: []float64{50, 99}, Width: width, Colour: true}
 			pairs := []Pair{
 				{Tag: []byte("insert-rt"), Before: tableSummary("insert-rt", 60000, 1), After: tableSummary("insert-rt", 54000, 1.3)},
 				{Tag: []byte("old"), Before: tableSummary("old", 600, 1)},
@@ -131,10 +133,10 @@ func TestLongTable(t *testing.T) {
 		case 2:
 			tag = fmt.Sprintf("操作%d", n)
 		}
-		all = append(all, tableSummary(tag, 60, 1))
+		all = append(all, scaled(tableSummary(tag, 60, 1), hdrlog.Scale{Ratio: 1000, Unit: "ms"}))
 	}
 	for _, width := range []int{40, 80, 120, 200} {
-		table := Table{Scale: Scale{Ratio: 1000, Unit: "ms"}, Percentiles: []float64{50, 99}, Width: width}
+		table := Table{Percentiles: []float64{50, 99}, Width: width}
 		var b bytes.Buffer
 		if err := table.Write(&b, all); err != nil {
 			t.Fatal(err)

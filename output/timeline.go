@@ -18,18 +18,18 @@ import (
 // A cell is empty if there is no such figure, and for the tag of untagged intervals. The tag is
 // [tags.Text]. An apostrophe comes before a tag that a spreadsheet would evaluate as a formula, and
 // before a tag that begins with an apostrophe.
-func Timeline(w io.Writer, scale Scale, zone *time.Location) RowWriter {
-	return timeline(w, scale, zone, false)
+func Timeline(w io.Writer, zone *time.Location) RowWriter {
+	return timeline(w, zone, false)
 }
 
 // TimelineIn is [Timeline] whose heads name the unit of values, if it is known: p99_ms.
-func TimelineIn(w io.Writer, scale Scale, zone *time.Location) RowWriter {
-	return timeline(w, scale, zone, true)
+func TimelineIn(w io.Writer, zone *time.Location) RowWriter {
+	return timeline(w, zone, true)
 }
 
-func timeline(w io.Writer, scale Scale, zone *time.Location, units bool) RowWriter {
+func timeline(w io.Writer, zone *time.Location, units bool) RowWriter {
 	var line []byte
-	return &rowFormat{scale: scale, write: func(r *Row, columns []column, first bool) error {
+	return &rowFormat{write: func(r *Row, columns []column, first bool) error {
 		line = line[:0]
 		if first {
 			line = appendNames(append(line, "start,relative_start,length,tag"...), columns, units)
@@ -45,19 +45,19 @@ func timeline(w io.Writer, scale Scale, zone *time.Location, units bool) RowWrit
 
 // SummaryCSV writes a summary as a line of CSV, after a header if it is the first one. The columns
 // are those of [TimelineIn] without times, and the period in seconds.
-func SummaryCSV(w io.Writer, s *Summary, scale Scale, percentiles []float64, shares []Figure, first bool) error {
+func SummaryCSV(w io.Writer, s *Summary, percentiles []float64, shares []Figure, first bool) error {
 	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 }) // max is there
 	period := float64(s.Period) / 1000
 	r := &Row{
 		Tag:     s.Tag,
-		Factor:  s.Factor,
+		Scale:   s.Scale,
 		Covered: period,
 		Stats:   StatsOf(s.Counts(), percentiles, Stats{}),
 		Counts:  s.Counts(),
 		Shares:  shares,
 	}
 	r.Moved = s.Moved
-	columns := columns(r, scale)
+	columns := columns(r)
 	var line []byte
 	if first {
 		line = appendNames(append(line, "tag,period"...), columns, true)

@@ -5,12 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 )
 
 // A Trend is figures of runs in their order, with the runs at which their levels change.
 type Trend struct {
+	Scale   hdrlog.Scale // of the values, which are in printed units
 	Runs    []TrendRun
 	Figures []TrendFigure // by tag, in the order of tags
 }

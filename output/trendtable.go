@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 )
 
@@ -22,8 +23,8 @@ const MostSentences = 5
 const FewestRuns = 6
 
 // Sentences are those of [Trend.Findings].
-func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
-	for _, f := range t.Findings(s, zone) {
+func (t *Trend) Sentences(zone *time.Location) (all []string) {
+	for _, f := range t.Findings(zone) {
 		all = append(all, f.Sentence)
 	}
 	return all
@@ -31,7 +32,7 @@ func (t *Trend) Sentences(s Scale, zone *time.Location) (all []string) {
 
 // Findings say what has changed, in the order of [Trend.Changes], and last how many figures did. A
 // figure that one value decides does not lead: what the others did stands before it.
-func (t *Trend) Findings(s Scale, zone *time.Location) (all []Finding) {
+func (t *Trend) Findings(zone *time.Location) (all []Finding) {
 	note := func(format string, args ...any) {
 		all = append(all, Finding{Kind: "trend", Weight: Notes, Sentence: fmt.Sprintf(format, args...)})
 	}
@@ -44,7 +45,7 @@ func (t *Trend) Findings(s Scale, zone *time.Location) (all []Finding) {
 			note("%d more changes have no sentence.", len(changes)-n)
 			break
 		}
-		all = append(all, t.change(c, s, zone))
+		all = append(all, t.change(c, zone))
 	}
 	changed := 0
 	for n := range t.Figures {
@@ -77,7 +78,7 @@ func (t *Trend) steady() (names []string) {
 }
 
 // change says how a level changed, and at which runs.
-func (t *Trend) change(c TrendChange, s Scale, zone *time.Location) Finding {
+func (t *Trend) change(c TrendChange, zone *time.Location) Finding {
 	verb := "rose"
 	if c.Ratio() < 1 {
 		verb = "fell"
@@ -91,7 +92,7 @@ func (t *Trend) change(c TrendChange, s Scale, zone *time.Location) Finding {
 			"after":  Number(c.After.Value),
 			"ratio":  Number(c.Ratio()),
 		},
-		Unit: s.Unit,
+		Unit: t.Scale.Unit,
 	}
 	if c.Worse() {
 		f.Weight = Warns
@@ -107,7 +108,7 @@ func (t *Trend) change(c TrendChange, s Scale, zone *time.Location) Finding {
 		when = "between " + t.dates(c.After, " and ", zone)
 	}
 	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s, %d runs before, %d after.", t.name(c.Of), verb, c.percent(), when,
-		significant(c.Before.Value, 3), c.Of.text(s, c.After.Value), c.Before.Runs, c.After.Runs)
+		significant(c.Before.Value, 3), c.Of.text(t.Scale, c.After.Value), c.Before.Runs, c.After.Runs)
 	return f
 }
 
@@ -141,7 +142,7 @@ func (t *Trend) name(f *TrendFigure) string {
 }
 
 // text returns a value of the figure with its unit.
-func (f *TrendFigure) text(s Scale, v float64) string {
+func (f *TrendFigure) text(s hdrlog.Scale, v float64) string {
 	if f.Name == Throughput {
 		return significant(v, 3) + "/s"
 	}
@@ -222,13 +223,13 @@ func (f *TrendFigure) sparkline(width int) string {
 func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	escape := t.Escape
-	for n, sentence := range trend.Sentences(t.Scale, zone) {
+	for n, sentence := range trend.Sentences(zone) {
 		if n > 0 && t.Markdown {
 			b.WriteByte('\n')
 		}
 		b.WriteString(escape(sentence) + "\n")
 	}
-	fmt.Fprintf(b, "\n%s\n\n", escape(t.Scale.About()))
+	fmt.Fprintf(b, "\n%s\n\n", escape(trend.Scale.About()))
 	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
 	var tag []TrendFigure
 	for n, f := range trend.Figures {
@@ -333,7 +334,7 @@ func (c TrendChange) cell() cell {
 
 // TrendCSV writes a line for each figure of each run, with its level, and the change where that
 // changes.
-func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
+func TrendCSV(w io.Writer, t *Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("start,run,tag,figure,unit,value,level,change\n")
 	var line []byte
@@ -344,7 +345,7 @@ func TrendCSV(w io.Writer, t *Trend, s Scale, zone *time.Location) error {
 		}
 		for k := range t.Figures {
 			f := &t.Figures[k]
-			unit := s.Unit
+			unit := t.Scale.Unit
 			value := ""
 			level := ""
 			change := ""
@@ -431,15 +432,15 @@ type DocumentStep struct {
 }
 
 // NewTrendDocument returns a document of a trend, with times in a zone; nil is UTC.
-func NewTrendDocument(t *Trend, s Scale, zone *time.Location) *TrendDocument {
+func NewTrendDocument(t *Trend, zone *time.Location) *TrendDocument {
 	d := &TrendDocument{
-		UnitRatio: s.ratio(),
-		Sentence:  strings.Join(t.Sentences(s, zone), " "),
-		Findings:  t.Findings(s, zone),
+		UnitRatio: t.Scale.Divisor(),
+		Sentence:  strings.Join(t.Sentences(zone), " "),
+		Findings:  t.Findings(zone),
 		Changes:   []DocumentStep{},
 	}
-	if s.Unit != "" {
-		d.Unit = &s.Unit
+	if t.Scale.Unit != "" {
+		d.Unit = &t.Scale.Unit
 	}
 	for _, r := range t.Runs {
 		run := DocumentRun{Name: r.Name, Inputs: r.Inputs}

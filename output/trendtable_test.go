@@ -4,20 +4,22 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 )
 
 // TestTrendCSV: no cell is a formula of a spreadsheet, whatever tags and logs are called.
 func TestTrendCSV(t *testing.T) {
 	trend := &Trend{
-		Runs: []TrendRun{{Name: "=HYPERLINK(1).hdr"}},
+		Scale: hdrlog.Scale{Unit: "ms"},
+		Runs:  []TrendRun{{Name: "=HYPERLINK(1).hdr"}},
 		Figures: []TrendFigure{
 			{Tag: []byte("+1+1"), Figure: Figure{Name: Max}, Points: []confidence.RunFigure{{Value: 2}}, Levels: []TrendLevel{{To: 1, Runs: 1, Value: 2}}},
 			{Tag: []byte("read"), Figure: Figure{Name: Throughput}, Points: []confidence.RunFigure{{Value: 3}}},
 		},
 	}
 	var text strings.Builder
-	if err := TrendCSV(&text, trend, Scale{Unit: "ms"}, nil); err != nil {
+	if err := TrendCSV(&text, trend, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := "start,run,tag,figure,unit,value,level,change\n" +

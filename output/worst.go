@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/tags"
 )
 
@@ -23,9 +24,9 @@ type Moment struct {
 	// Tag of the log Input was the worst then.
 	Tag   Tag    `json:"tag"`
 	Input string `json:"input"`
-	// Max is the maximum in the unit of the log. Factor is that of [Summary].
-	Max    Number  `json:"max"`
-	Factor float64 `json:"-"`
+	// Max is the maximum in the unit of the log, and Scale says how to print it.
+	Max   Number       `json:"max"`
+	Scale hdrlog.Scale `json:"-"`
 	// Times is the maximum divided by the typical one of the tag in its log.
 	Times Number `json:"times"`
 	// Count is the number of values above the 99.9th percentile of the tag in all logs.
@@ -66,8 +67,10 @@ type Share struct {
 type Shares struct {
 	Percentile float64
 	// Value is the percentile in the unit of the logs, and Count the number of values above it.
-	Value, Factor float64
-	Count         int64
+	Value float64
+	Count int64
+	// Scale says how values are printed.
+	Scale hdrlog.Scale
 	// Tags and Inputs say whether each share has a tag, and a log.
 	Tags, Inputs bool
 	Of           []Share
@@ -109,20 +112,20 @@ func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
 }
 
 // Worst adds moments and levels to the document.
-func (d *Document) Worst(moments []Moment, levels []Level, scale Scale) {
+func (d *Document) Worst(moments []Moment, levels []Level) {
 	all := []Moment{}
 	for _, m := range moments {
-		m.Max = Number(scale.By(m.Factor).of(float64(m.Max)))
+		m.Max = Number(m.Scale.Of(float64(m.Max)))
 		all = append(all, m)
 	}
 	d.Moments, d.Levels = &all, levels
 }
 
 // Who adds shares to the document.
-func (d *Document) Who(s *Shares, scale Scale) {
+func (d *Document) Who(s *Shares) {
 	all := []Share{}
 	for _, part := range s.Of {
-		part.Without = Number(scale.By(s.Factor).of(float64(part.Without)))
+		part.Without = Number(s.Scale.Of(float64(part.Without)))
 		all = append(all, part)
 	}
 	d.Shares = &all
@@ -190,12 +193,12 @@ func more(n int, what string) string {
 const mostNarrow = 80
 
 // WriteWorst writes a line for each moment. Width is that of the terminal, 0 for a file.
-func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location, width int) error {
+func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) error {
 	if len(moments) == 0 {
 		_, err := io.WriteString(w, "no interval has a value above 0\n")
 		return err
 	}
-	fmt.Fprintf(w, "worst moments, %s\n\n", scale.About())
+	fmt.Fprintf(w, "worst moments, %s\n\n", moments[0].Scale.About())
 	var l listing
 	add := func(more, start, length, highest, times, peak string, rest ...string) {
 		row := []string{start, length, highest, times}
@@ -206,7 +209,7 @@ func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location,
 	}
 	add("", "start", "length", "max", "times", "peak", ">p99.9", "tag", "input")
 	for _, m := range moments {
-		add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(scale.By(m.Factor).of(float64(m.Max)), 4),
+		add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(m.Scale.Of(float64(m.Max)), 4),
 			significant(float64(m.Times), 2)+"x", "+"+shortDuration(m.Peak-m.Start), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag)+more(m.OtherTags, "tag"), tags.Printable(m.Input))
 	}
 	return l.write(w, width)
@@ -214,14 +217,13 @@ func WriteWorst(w io.Writer, moments []Moment, scale Scale, zone *time.Location,
 
 // WriteWho writes a line for each share, but not for those that have nothing. Width is that of
 // [WriteWorst].
-func WriteWho(w io.Writer, s *Shares, scale Scale, width int) error {
-	scale = scale.By(s.Factor)
+func WriteWho(w io.Writer, s *Shares, width int) error {
 	if s.Count == 0 {
 		_, err := fmt.Fprintf(w, "no values are above p%s of all\n", shortest(s.Percentile))
 		return err
 	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
-		shortest(s.Percentile), significant(scale.of(s.Value), 4), thousands(fmt.Sprint(s.Count)), scale.About())
+		shortest(s.Percentile), significant(s.Scale.Of(s.Value), 4), thousands(fmt.Sprint(s.Count)), s.Scale.About())
 	var l listing
 	row := func(share, without, tag, input string) {
 		columns := []string{share, without}
@@ -242,7 +244,7 @@ func WriteWho(w io.Writer, s *Shares, scale Scale, width int) error {
 		}
 		without := "-"
 		if value := float64(part.Without); !math.IsNaN(value) {
-			without = significant(scale.of(value), 4)
+			without = significant(s.Scale.Of(value), 4)
 		}
 		row(fmt.Sprintf("%.1f%%", 100*part.Share), without, tags.Text(part.Tag), tags.Printable(part.Input))
 	}

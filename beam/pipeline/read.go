@@ -353,7 +353,7 @@ func (l *logReader) next() (bool, error) {
 	if err := l.reader.Err(); err != nil {
 		return false, err
 	}
-	if found, err := l.found.units.Unit(); err == nil && found != (unit.Unit{}) {
+	if found, err := l.found.units.Unit(); err == nil && found != 0 {
 		l.found.Unit = found.Comment()
 	}
 	return false, nil

@@ -124,8 +124,9 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	slices.SortFunc(summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	for _, s := range summaries {
 		s.Period = rates.Period(s.Tag)
+		s.Scale.Unit = h.unit().String()
 	}
-	doc := output.NewDocument(summaries, output.Scale{Unit: h.unit().String()}, Percentiles, nil, nil)
+	doc := output.NewDocument(summaries, Percentiles, nil, nil)
 	doc.PeriodMode, doc.SkippedLines, doc.Inputs = "covered", skipped, h.Sources
 	file, err := create(ctx, fn.Name)
 	if err != nil {

@@ -45,7 +45,7 @@ type header struct {
 }
 
 // unit returns the unit of all logs. It is unknown if they state none, or different ones.
-func (h *header) unit() unit.Unit {
+func (h *header) unit() hdrlog.Unit {
 	var found unit.Finder
 	found.Comment("", []byte("#"+h.Unit))
 	u, _ := found.Unit()
@@ -121,7 +121,7 @@ func (headerFn) ProcessElement(ctx context.Context, _ []byte, documents func(*[]
 	switch {
 	case err != nil:
 		h.Error = err.Error() + ", and they have the same tag"
-	case found.Differ == nil && found.Unstated == "" && found.Unit != unit.Unit{}:
+	case found.Differ == nil && found.Unstated == "" && found.Unit != 0:
 		h.Unit = found.Unit.Comment()
 	}
 	data, err := json.Marshal(h)

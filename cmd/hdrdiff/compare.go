@@ -26,7 +26,6 @@ type comparison struct {
 	old, new    *side
 	pairs       []output.Pair
 	verdicts    []gate.Verdict
-	scale       output.Scale
 }
 
 // A side is what the logs before or after add up to.
@@ -149,12 +148,12 @@ func (c *comparison) judge() error {
 	c.saySame()
 	c.old.SetPeriods("covered")
 	c.new.SetPeriods("covered")
-	scale, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json",
-		report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}, report.Side{Summaries: c.new.Summaries, Logs: c.new.logs})
+	before := report.Side{Summaries: c.old.Summaries, Logs: c.old.logs}
+	after := report.Side{Summaries: c.new.Summaries, Logs: c.new.logs}
+	_, err := report.Fit(c.units, &c.figures, c.limits, c.kind != "json", before, after)
 	if err != nil {
 		return err
 	}
-	c.scale = report.Scale(scale, c.units)
 	c.pair()
 	hide := func() {
 		for _, s := range slices.Concat(c.old.Summaries, c.new.Summaries) {
@@ -169,7 +168,6 @@ func (c *comparison) judge() error {
 		Summaries: c.new.Summaries,
 		Baseline:  c.old.Summaries,
 		Pairs:     c.pairs,
-		Scale:     scale,
 		Strict:    strict,
 	})
 	if !c.levelGiven {
@@ -195,15 +193,15 @@ func (c *comparison) pair() {
 // write writes the report.
 func (c *comparison) write() error {
 	inputs := slices.Concat(c.new.scan.Inputs, c.old.scan.Inputs)
-	table := report.Table(c.scale, c.figures, c.kind == "markdown", 0, false)
+	table := report.Table(c.figures, c.kind == "markdown", 0, false)
 	table.Tests = c.tests
 	headline := table.Headline(c.pairs)
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
-			return report.Document(s.Summaries, s.scan.Inputs, c.scale, c.figures, c.Zone, "covered", c.diagnostics)
+			return report.Document(s.Summaries, s.scan.Inputs, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "junit" {
-			run := &finding.Run{Summaries: c.new.Summaries, Scale: c.scale, Zone: c.Zone, Verdicts: c.verdicts}
+			run := &finding.Run{Summaries: c.new.Summaries, Scale: output.CommonScale(c.new.Summaries), Zone: c.Zone, Verdicts: c.verdicts}
 			return output.JUnit(w, "hdrdiff", finding.Limits(run))
 		}
 		if c.kind == "json" {

@@ -37,7 +37,7 @@ func runTrend(std *message.Streams, o *options) error {
 			figures = append(figures, l.Figure)
 		}
 	}
-	t, scale, err := trend.Collect(std, s, units, trend.Options{
+	t, err := trend.Collect(std, s, units, trend.Options{
 		Options:  &o.Options,
 		Figures:  figures,
 		Given:    o.order == "given",
@@ -50,7 +50,6 @@ func runTrend(std *message.Streams, o *options) error {
 	stop()
 	judging := trend.Limits{
 		Limits: o.limits,
-		Scale:  scale,
 		When:   func(run int) string { return t.When(run, o.Zone) },
 		Name:   t.Short,
 	}
@@ -60,7 +59,7 @@ func runTrend(std *message.Streams, o *options) error {
 	verdicts := trend.Judge(t, judging)
 	hidden := func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
 	t.Figures = slices.DeleteFunc(t.Figures, hidden)
-	written := &writtenTrend{options: o, Trend: t, verdicts: verdicts, scale: report.Scale(scale, units)}
+	written := &writtenTrend{options: o, Trend: t, verdicts: verdicts}
 	write := func(w io.Writer) error { return written.write(w, std, diagnostics) }
 	err = logs.WriteFile(o.of, std.Out, s.Inputs, write)
 	if err != nil {
@@ -74,23 +73,22 @@ type writtenTrend struct {
 	*options
 	*output.Trend
 	verdicts []gate.Verdict
-	scale    output.Scale
 }
 
 // write writes the trend as the options say.
 func (t *writtenTrend) write(w io.Writer, std *message.Streams, d *logs.Diagnostics) error {
 	switch t.kind {
 	case "csv":
-		return output.TrendCSV(w, t.Trend, t.scale, t.Zone)
+		return output.TrendCSV(w, t.Trend, t.Zone)
 	case "junit":
-		run := &finding.Run{Scale: t.scale, Zone: t.Zone, Verdicts: t.verdicts}
+		run := &finding.Run{Scale: t.Scale, Zone: t.Zone, Verdicts: t.verdicts}
 		return output.JUnit(w, "hdrdiff", finding.Limits(run))
 	case "json":
-		doc := output.NewTrendDocument(t.Trend, t.scale, t.Zone)
+		doc := output.NewTrendDocument(t.Trend, t.Zone)
 		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(t.verdicts)
 		return output.JSON(w, doc)
 	}
-	table := output.Table{Scale: t.scale, Markdown: t.kind == "markdown"}
+	table := output.Table{Markdown: t.kind == "markdown"}
 	if logs.ToStdout(t.of) {
 		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
 	}

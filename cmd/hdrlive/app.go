@@ -314,12 +314,12 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 		return err
 	}
 	if some && len(r.limits) > 0 {
-		summaries, verdicts, scale, err := r.gate.Judge(false)
+		summaries, verdicts, err := r.gate.Judge(false)
 		if err != nil {
 			return err
 		}
 		if !r.table {
-			sinks.WriteVerdicts(r.std.Err, summaries, verdicts, scale, logs.Colour(r.std.Err))
+			sinks.WriteVerdicts(r.std.Err, summaries, verdicts, logs.Colour(r.std.Err))
 		}
 		if failed, _, _ := gate.Count(verdicts); failed > 0 {
 			d.Warnf("%d of %d limits do not hold", failed, len(verdicts))

@@ -56,9 +56,9 @@ const mostTimes = 20 << 20
 // find finds it, once the logs are read and the scale is known.
 func (r *found) find() (err error) {
 	by := r.scan.By
-	factor := gate.Factors(r.Summaries, by)
+	scale := gate.Scales(r.Summaries, by)
 	if r.worst > 0 {
-		if r.moments, r.levels, err = r.kept.Worst(r.worst, factor); err != nil {
+		if r.moments, r.levels, err = r.kept.Worst(r.worst, scale); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
@@ -73,7 +73,7 @@ func (r *found) find() (err error) {
 	if r.given.by && !by.All() { // one row has everything
 		ofTags, ofInputs = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
-	if r.shares, err = r.kept.Who(r.percentile, factor, func(input string, tag []byte) (string, []byte) {
+	if r.shares, err = r.kept.Who(r.percentile, scale, func(input string, tag []byte) (string, []byte) {
 		names[tags.Text(tag)] = true
 		switch {
 		case !ofInputs:
@@ -126,7 +126,7 @@ func (r *found) writeAsked(w io.Writer, after bool) error {
 				fmt.Fprintf(w, "%s\n\n", f.Sentence)
 			}
 		}
-		if err := output.WriteWorst(w, r.moments, r.scale, r.Zone, r.width); err != nil {
+		if err := output.WriteWorst(w, r.moments, r.Zone, r.width); err != nil {
 			return err
 		}
 	}
@@ -136,5 +136,5 @@ func (r *found) writeAsked(w io.Writer, after bool) error {
 	if after {
 		fmt.Fprintln(w)
 	}
-	return output.WriteWho(w, r.shares, r.scale, r.width)
+	return output.WriteWho(w, r.shares, r.width)
 }

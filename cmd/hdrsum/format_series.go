@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/metric"
 	"hdrkit/output"
@@ -19,7 +19,7 @@ var rowsFormat = format{
 	readable: true,
 	uses:     slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.RowTable(w, o.scale, o.Zone), nil
+		return output.RowTable(w, o.Zone), nil
 	},
 }
 
@@ -32,7 +32,7 @@ var timelineFormat = format{
 	bare:   true,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.Timeline(w, o.scale, o.Zone), nil
+		return output.Timeline(w, o.Zone), nil
 	},
 }
 
@@ -40,7 +40,7 @@ var timelineFormat = format{
 var csvRows = format{
 	name: timelineFormat.name, uses: timelineFormat.uses,
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.TimelineIn(w, o.scale, o.Zone), nil
+		return output.TimelineIn(w, o.Zone), nil
 	},
 }
 
@@ -52,7 +52,7 @@ var ndjsonFormat = format{
 	others: "jsonl",
 	bare:   true,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows:   func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.scale, o.Zone), nil },
+	rows:   func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.Zone), nil },
 }
 
 // influxFormat is the line protocol of InfluxDB.
@@ -103,7 +103,7 @@ var openMetricsFormat = format{
 
 // checkMetric checks -metric, and -unit for metrics.
 func checkMetric(o *options) error {
-	if u := o.units.Options; o.format.name != metric.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != unit.Second.String() {
+	if u := o.units.Options; o.format.name != metric.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != hdrlog.Second.String() {
 		return message.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead",
 			u.Unit, o.format.name)
 	}
@@ -120,12 +120,13 @@ func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
 		return nil, err
 	}
 	if o.units.Options.Ratio != 0 {
-		scale.In = unit.Unit{}
+		scale.In = 0
 	}
-	name, printed, err := metric.In(o.format.name, o.metric, scale)
+	name, scale, err := metric.In(o.format.name, o.metric, scale)
+	o.scale = scale
 	var rows output.RowWriter
 	if err == nil {
-		rows, err = metric.Rows(o.format.name, w, printed, name)
+		rows, err = metric.Rows(o.format.name, w, name)
 	}
 	if err != nil {
 		return nil, message.Usagef("%w", err)

@@ -37,7 +37,7 @@ var hgrmFormat = format{
 	},
 	extension: ".hgrm",
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.HGRM(w, s, r.scale, r.ticks)
+		return output.HGRM(w, s, r.ticks)
 	},
 }
 
@@ -62,7 +62,7 @@ var percentilesFormat = format{
 	reference: true,
 	uses:      slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.Percentiles(w, s, r.scale, r.figures.Percentiles, r.figures.Shares)
+		return output.Percentiles(w, s, r.figures.Percentiles, r.figures.Shares)
 	},
 }
 
@@ -83,7 +83,7 @@ var csvFormat = format{
 		return nil
 	},
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.SummaryCSV(w, s, r.scale, r.figures.Percentiles, r.figures.Shares, s == r.shown[0])
+		return output.SummaryCSV(w, s, r.figures.Percentiles, r.figures.Shares, s == r.shown[0])
 	},
 }
 
@@ -106,7 +106,7 @@ var binsFormat = format{
 	},
 	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.CSV(w, s, r.scale, r.bucket)
+		return output.CSV(w, s, r.bucket)
 	},
 }
 
@@ -120,7 +120,7 @@ var doublingFormat = format{
 	uses:      slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.CSVE(w, s, r.scale, r.bucket)
+		return output.CSVE(w, s, r.bucket)
 	},
 }
 
@@ -133,7 +133,7 @@ var valuesFormat = format{
 	bare:      true,
 	uses:      valueOptions,
 	extension: binsExtension,
-	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s, r.scale) },
+	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s) },
 }
 
 // binsExtension is that of the files of bins and values, one for each tag.
@@ -147,17 +147,17 @@ var jsonFormat = format{
 	uses:   slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	finds:  true,
 	all: func(w io.Writer, r *found) error {
-		doc := report.Document(r.shown, r.scan.Inputs, r.scale, r.figures, r.Zone, r.mode, r.diagnostics)
+		doc := report.Document(r.shown, r.scan.Inputs, r.figures, r.Zone, r.mode, r.diagnostics)
 		doc.Findings = r.findings
 		doc.Limits = gate.Documents(r.verdicts)
 		if r.watch != nil {
 			doc.Broken(r.watch.Breaches())
 		}
 		if r.worst > 0 {
-			doc.Worst(r.moments, r.levels, r.scale)
+			doc.Worst(r.moments, r.levels)
 		}
 		if r.who {
-			doc.Who(r.shares, r.scale)
+			doc.Who(r.shares)
 		}
 		return output.JSON(w, doc)
 	},

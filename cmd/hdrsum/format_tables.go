@@ -112,7 +112,7 @@ func (r *found) table() *output.Table {
 			return !slices.ContainsFunc(r.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
 		})
 	}
-	return report.Table(r.scale, figures, r.format.name == markdown, r.width, r.colour())
+	return report.Table(figures, r.format.name == markdown, r.width, r.colour())
 }
 
 // findingsFormat has what the run shows, a sentence in each line.

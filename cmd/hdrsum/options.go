@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
@@ -36,7 +37,7 @@ type options struct {
 	mode        string // of the period
 	units       *logs.Units
 	logs        *logs.Logs   // of the logs that are shown
-	scale       output.Scale // known when the logs have been read, see setScale
+	scale       hdrlog.Scale // known when the logs have been read, see setScale
 	series      series.Options
 	// figures are for all formats that print values at percentiles.
 	figures report.Figures
@@ -120,13 +121,13 @@ func parseSort(text string) (*gate.Limit, error) {
 }
 
 // arrange returns the summaries to show, in their order: the highest figure first.
-func (o *options) arrange(summaries []*output.Summary, scale unit.Scale) []*output.Summary {
+func (o *options) arrange(summaries []*output.Summary) []*output.Summary {
 	if o.sort != nil {
 		figures := make(map[*output.Summary]float64)
 		for _, s := range summaries {
 			figures[s] = math.Inf(-1)
 			if s.Counts().TotalCount() > 0 {
-				figures[s] = o.sort.Of(s, scale)
+				figures[s] = o.sort.Of(s)
 			}
 		}
 		summaries = slices.SortedStableFunc(slices.Values(summaries),
@@ -148,16 +149,16 @@ func (o *options) setScale() error {
 // readable lets rows have the unit that suits a typical value.
 func (o *options) readable(typical float64) error {
 	s, err := o.units.Scale(true)
-	o.setPrinted(s.Readable(&o.units.Options, typical))
+	o.setPrinted(o.units.Readable(s, typical))
 	return err
 }
 
 // setPrinted sets how to print values. A message says their unit if the log states it and the
 // output does not.
-func (o *options) setPrinted(s unit.Scale) {
-	o.scale = report.Scale(s, o.units)
-	if o.format.bare && s.Name != "" && o.units.Options.Empty() && !o.std.Quiet {
-		o.units.Say("values are in %s; -unit converts them", s.Name)
+func (o *options) setPrinted(s hdrlog.Scale) {
+	o.scale = s
+	if o.format.bare && s.Unit != "" && o.units.Options.Empty() && !o.std.Quiet {
+		o.units.Say("values are in %s; -unit converts them", s.Unit)
 	}
 }
 
@@ -165,15 +166,15 @@ func (o *options) setPrinted(s unit.Scale) {
 func (o *options) newWatch() *gate.Watch {
 	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches || o.format.finds, o.Ledger())
 	if w != nil {
-		w.Scale = func() (unit.Scale, error) { return o.units.Scale(gate.HasUnit(o.limits)) }
-		w.Factor, w.AllTags = o.logs.Factor, o.scan.By.All()
+		w.Scale = func(row []byte) (hdrlog.Scale, error) { return o.logs.RowScale(row, gate.HasUnit(o.limits)) }
+		w.AllTags = o.scan.By.All()
 		w.Late = func(at scan.Place, why error) { o.diagnostics.LeaveOut(at.Name, at.Line, why) }
 	}
 	return w
 }
 
 // fitScale finds out how to print summaries and to compare them with limits.
-func (o *options) fitScale(summaries []*output.Summary) (unit.Scale, error) {
+func (o *options) fitScale(summaries []*output.Summary) error {
 	limits := o.limits
 	if o.sort != nil && o.sort.Name == output.Over {
 		limits = append(slices.Clone(limits), *o.sort)
@@ -183,5 +184,5 @@ func (o *options) fitScale(summaries []*output.Summary) (unit.Scale, error) {
 	if err == nil {
 		o.setPrinted(scale)
 	}
-	return scale, err
+	return err
 }

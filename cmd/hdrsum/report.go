@@ -92,13 +92,12 @@ func (r *found) add() (err error) {
 // judge finds out how to print values, checks the limits and finds what else is asked.
 func (r *found) judge() error {
 	r.SetPeriods(r.mode)
-	scale, err := r.fitScale(r.Summaries)
+	err := r.fitScale(r.Summaries)
 	if err != nil {
 		return err
 	}
 	r.verdicts = gate.Judge(r.limits, gate.Figures{
 		Summaries: r.Summaries,
-		Scale:     scale,
 		Watch:     r.watch,
 		Strict:    r.undecided == "fail",
 	})
@@ -110,7 +109,7 @@ func (r *found) judge() error {
 	if err := r.find(); err != nil {
 		return err
 	}
-	if r.shown = r.arrange(r.Summaries, scale); len(r.shown) < len(r.Summaries) {
+	if r.shown = r.arrange(r.Summaries); len(r.shown) < len(r.Summaries) {
 		r.diagnostics.Warnf("-top shows %d of %d rows", len(r.shown), len(r.Summaries))
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"io"
 
@@ -107,25 +106,34 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 }
 
 // write writes a row, and makes the writer if it is the first one.
-func (s *rowSink) write(r *output.Row) (err error) {
+func (s *rowSink) write(r *output.Row) error {
 	if s.out == nil {
-		if err := s.setScale(); err != nil {
-			return err
-		}
-		if s.format.readable && r.Count > 0 {
-			if err := s.readable(r.Mean * cmp.Or(r.Factor, 1)); err != nil {
-				return err
-			}
-		}
-		if s.out, err = s.format.rows(s.w, s.options); err != nil {
+		if err := s.begin(r); err != nil {
 			return err
 		}
 	}
-	if r.Factor, err = s.logs.Factor(r.Tag); err != nil {
+	factor, err := s.logs.Factor(r.Tag)
+	if err != nil {
 		return err
 	}
-	s.highest = max(s.highest, r.Max.Float()*cmp.Or(r.Factor, 1))
+	r.Scale = s.scale.Times(factor)
+	s.highest = max(s.highest, r.Max.Float()*factor)
 	return s.out.Row(r)
+}
+
+// begin finds out how to print values and makes the writer, for the first row.
+func (s *rowSink) begin(r *output.Row) error {
+	err := s.setScale()
+	if err == nil && s.format.readable && r.Count > 0 {
+		factor := 1.0
+		if factor, err = s.logs.Factor(r.Tag); err == nil {
+			err = s.readable(r.Mean * factor)
+		}
+	}
+	if err == nil {
+		s.out, err = s.format.rows(s.w, s.options)
+	}
+	return err
 }
 
 // errNoRows keeps a file from being written.

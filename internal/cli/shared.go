@@ -253,7 +253,7 @@ func In(u *unit.Options) Value {
 }
 
 // Unit is a unit of time. The empty text is none.
-func Unit(to *unit.Unit) Value {
+func Unit(to *hdrlog.Unit) Value {
 	return Value{take: func(o *Option, text string) (err error) {
 		if text == "" {
 			return nil

@@ -17,12 +17,13 @@ import (
 // omission finds requests that were due while the recorder waited for an answer, and says what the
 // percentile is if they are counted.
 func (r *Run) omission() []output.Finding {
-	if r.Histories == nil || r.Corrected || r.Scale.Nanoseconds == 0 {
+	if r.Histories == nil || r.Corrected || r.Scale.In == 0 {
 		return nil
 	}
 	const millisecond = 1e6
 	found, err := r.Histories.Omission(func(input string, tag []byte) float64 {
-		return max(r.factor(input, tag), 0) * r.Scale.Nanoseconds / millisecond
+		of := r.scale(input, tag)
+		return of.Factor() * float64(of.In) / millisecond
 	})
 	if err != nil || found == nil {
 		return nil
@@ -172,7 +173,7 @@ func (r *Run) unit() []output.Finding {
 	case r.Scale.Assumed:
 		f.Sentence = "No log states its unit: values are taken as ns (-in names another)."
 		f.Option = "-in"
-	case r.Scale.Unit == "" && r.Scale.Nanoseconds == 0:
+	case r.Scale.Unit == "" && r.Scale.In == 0:
 		f.Sentence = "The unit of values is unknown (-in ns)."
 	default:
 		return nil

@@ -131,7 +131,7 @@ func (r *Run) worst() []output.Finding {
 		return r.maximum()
 	}
 	m := &moments[0]
-	highest := output.Number(r.Scale.By(m.Factor).Of(float64(m.Max)))
+	highest := output.Number(m.Scale.Of(float64(m.Max)))
 	f := output.Finding{
 		Weight:  output.Notes,
 		Tag:     r.tag(m.Tag),

@@ -4,6 +4,7 @@ package finding
 
 import (
 	"cmp"
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"slices"
 	"time"
@@ -19,7 +20,7 @@ import (
 type Run struct {
 	Summaries []*output.Summary
 	By        *tags.By // what makes a row of Summaries
-	Scale     output.Scale
+	Scale     hdrlog.Scale
 	Zone      *time.Location
 	// Verdicts are about limits, and Breaches the times at which they did not hold.
 	Verdicts []gate.Verdict
@@ -42,12 +43,9 @@ type Run struct {
 	figuresOf *figures
 }
 
-// factor returns the factor of the row that a tag of an input belongs to.
-func (r *Run) factor(input string, tag []byte) float64 {
-	if s := gate.Find(r.Summaries, r.By.Row(input, tag)); s != nil {
-		return cmp.Or(s.Factor, 1)
-	}
-	return 0
+// scale returns the scale of the row that a tag of an input belongs to.
+func (r *Run) scale(input string, tag []byte) hdrlog.Scale {
+	return gate.Scales(r.Summaries, r.By)(input, tag)
 }
 
 // LeastLogs is the least number of logs whose figures are compared, for which

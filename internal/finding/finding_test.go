@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
@@ -36,11 +36,12 @@ func runOf(t *testing.T, limits string) *Run {
 	}
 	r := &Run{
 		Summaries: []*output.Summary{summaryOf(t, "read", 1000), summaryOf(t, "write", 2000)},
-		Scale:     output.Scale{Ratio: 1e6, Unit: "ms", Nanoseconds: 1},
+		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
 	}
-	nanoseconds, _ := unit.Parse("ns")
-	scale := unit.Scale{Ratio: 1e6, Name: "ms", In: nanoseconds}
-	r.Verdicts = gate.Judge(parsed, gate.Figures{Summaries: r.Summaries, Scale: scale})
+	for _, s := range r.Summaries {
+		s.Scale = r.Scale
+	}
+	r.Verdicts = gate.Judge(parsed, gate.Figures{Summaries: r.Summaries})
 	return r
 }
 

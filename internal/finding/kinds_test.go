@@ -11,7 +11,6 @@ import (
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/summary"
-	"hdrkit/output"
 )
 
 // sentences returns the findings of a scenario.
@@ -33,13 +32,16 @@ func sentences(t *testing.T, name string) (all []string) {
 	r := &Run{
 		Histories: &summary.Histories{Times: true},
 		Course:    new(summary.Course),
-		Scale:     output.Scale{Ratio: 1e6, Unit: "ms", Nanoseconds: 1},
+		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
 	}
 	result, err := summary.Collect(s, summary.Options{Histories: r.Histories, Course: r.Course})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Summaries = result.Summaries
+	for _, s := range r.Summaries {
+		s.Scale = r.Scale
+	}
 	for _, f := range Of(r) {
 		all = append(all, f.Kind+": "+f.Sentence)
 	}

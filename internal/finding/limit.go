@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
@@ -143,12 +144,12 @@ func (r *Run) breached(v *gate.Verdict, f *output.Finding, o *outage) string {
 // judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1
 // there.
 func judged(v *gate.Verdict) string {
-	in, ok := unit.Parse(v.Unit)
+	in, ok := hdrlog.ParseUnit(v.Unit)
 	value, name := v.Value, v.Unit
 	for n := slices.Index(unit.Names, v.Unit) - 1; ok && n >= 0 && value > 0 && value < 1; n-- {
 		name = unit.Names[n]
-		smaller, _ := unit.Parse(name)
-		value = v.Value * in.Nanoseconds() / smaller.Nanoseconds()
+		smaller, _ := hdrlog.ParseUnit(name)
+		value = v.Value * smaller.Per(in)
 	}
 	if name != v.Unit {
 		return figure(value) + " " + name

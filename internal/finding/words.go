@@ -12,7 +12,7 @@ import (
 )
 
 // printed returns a value of a row in printed units.
-func (r *Run) printed(s *output.Summary, v float64) float64 { return r.Scale.By(s.Factor).Of(v) }
+func (r *Run) printed(s *output.Summary, v float64) float64 { return s.Scale.Of(v) }
 
 // quantity returns a printed value with its unit.
 func (r *Run) quantity(v float64) string { return figure(v) + spaced(r.Scale.Unit) }
@@ -157,7 +157,7 @@ func (r *Run) moments() ([]output.Moment, []output.Level) {
 	if r.worstOf == nil {
 		r.worstOf = new(worstOf)
 		// Without memory for the times of intervals, there is nothing to find in them.
-		r.worstOf.moments, r.worstOf.levels, _ = r.Histories.Worst(1, r.factor)
+		r.worstOf.moments, r.worstOf.levels, _ = r.Histories.Worst(1, r.scale)
 	}
 	return r.worstOf.moments, r.worstOf.levels
 }

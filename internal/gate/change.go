@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/unit"
 	"hdrkit/output"
@@ -67,7 +68,7 @@ func (l *Limit) parseChange(value string) (text string, err error) {
 			return "", l.misspelt(part)
 		default:
 			value, l.Unit, err = unit.ParseValue(part)
-			if l.Unit == (unit.Unit{}) {
+			if l.Unit == 0 {
 				return "", l.misspelt(part)
 			}
 		}
@@ -117,12 +118,12 @@ func (l *Limit) Bound(baseline float64) float64 {
 }
 
 // Printing returns the limit of a change with its amount in printed units.
-func (l *Limit) Printing(scale unit.Scale) *Limit {
+func (l *Limit) Printing(scale hdrlog.Scale) *Limit {
 	printing := *l
 	change := *l.Change
-	if l.Unit != (unit.Unit{}) && l.Name != output.Over {
+	if l.Unit != 0 && l.Name != output.Over {
 		change.By *= scale.In.Per(l.Unit) / scale.Ratio
-		printing.Unit, _ = unit.Parse(scale.Name)
+		printing.Unit, _ = hdrlog.ParseUnit(scale.Unit)
 	}
 	printing.Change = &change
 	return &printing
@@ -141,12 +142,12 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 		v.Missing = "no values before"
 		return
 	}
-	v.Baseline = l.Of(base, f.Scale)
+	v.Baseline = l.Of(base)
 	change := changeOf(f.Pairs, s.Tag)
 	var c confidence.Comparison
 	why := ""
 	if l.Name != output.Count { // which is no sample of anything
-		c, why = l.compare(change, f.Scale)
+		c, why = l.compare(change)
 	}
 	if why == "" && several(f.Pairs, s.Tag) {
 		v.Baseline, v.Value = c.Before, c.After
@@ -182,14 +183,14 @@ func several(pairs []output.Pair, tag []byte) bool {
 }
 
 // compare returns how the figure of a limit changed, or why there is no interval.
-func (l *Limit) compare(change *output.Change, scale unit.Scale) (c confidence.Comparison, why string) {
+func (l *Limit) compare(change *output.Change) (c confidence.Comparison, why string) {
 	why = "too short for an interval"
 	switch {
 	case change == nil:
 		return c, "there are no intervals"
 	case change.Before != nil:
 		c = change.Of(func(s *output.Summary) confidence.RunFigure {
-			return confidence.RunFigure{Value: l.Of(s, scale), Slot: output.RunFigureOf(s, l.Figure).Slot}
+			return confidence.RunFigure{Value: l.Of(s), Slot: output.RunFigureOf(s, l.Figure).Slot}
 		})
 		why = "the runs are too few, or a figure is zero"
 	case l.Name == output.Throughput:

@@ -4,7 +4,6 @@ package gate
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,7 @@ type Limit struct {
 	// Value is in Unit, or in printed units if that is unknown, or a share in percent for
 	// [output.Over], whose unit Unit is.
 	Value float64
-	Unit  unit.Unit
+	Unit  hdrlog.Unit
 	// Change takes the place of Value, nil if the limit is no change.
 	Change *Change
 	// Window is the length in milliseconds of the windows of which at least Share percent must keep
@@ -119,7 +118,7 @@ func (l *Limit) parseFigure(statistic string) (err error) {
 	if l.Figure, err = output.ParseFigure(statistic); err != nil {
 		return err
 	}
-	l.Unit, _ = unit.Parse(l.Figure.Unit)
+	l.Unit, _ = hdrlog.ParseUnit(l.Figure.Unit)
 	return nil
 }
 
@@ -158,7 +157,7 @@ func (l *Limit) parseValue(value string) (err error) {
 	case !over && wrong:
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value,
 			strings.Join(unit.Names, ", "))
-	case l.Unitless() && l.Unit != (unit.Unit{}):
+	case l.Unitless() && l.Unit != 0:
 		return fmt.Errorf("%s has no unit", l.Name)
 	}
 	return nil
@@ -166,13 +165,13 @@ func (l *Limit) parseValue(value string) (err error) {
 
 // HasUnit reports whether a limit has a unit. Then the unit of the logs must be known.
 func HasUnit(limits []Limit) bool {
-	return slices.ContainsFunc(limits, func(l Limit) bool { return l.Unit != unit.Unit{} })
+	return slices.ContainsFunc(limits, func(l Limit) bool { return l.Unit != 0 })
 }
 
 // Bare reports whether a limit is in printed units.
 func Bare(limits []Limit) bool {
 	return slices.ContainsFunc(limits, func(l Limit) bool {
-		return l.Unit == unit.Unit{} && (l.Change == nil || l.Name == output.Over) && !l.Unitless()
+		return l.Unit == 0 && (l.Change == nil || l.Name == output.Over) && !l.Unitless()
 	})
 }
 
@@ -183,42 +182,36 @@ func (l *Limit) Drawn() bool {
 }
 
 // Printed returns the limit in printed units.
-func (l *Limit) Printed(scale unit.Scale) float64 {
-	if l.Unit == (unit.Unit{}) {
+func (l *Limit) Printed(scale hdrlog.Scale) float64 {
+	if l.Unit == 0 {
 		return l.Value
 	}
 	return l.Value * (scale.In.Per(l.Unit) / scale.Ratio)
 }
 
 // ratio returns what to divide values of a summary by, to have them in the limit's unit.
-func (l *Limit) ratio(s *output.Summary, scale unit.Scale) float64 {
-	ratio := scale.Ratio
-	if l.Unit != (unit.Unit{}) {
-		ratio = scale.In.Per(l.Unit)
-	}
-	return ratio / cmp.Or(s.Factor, 1)
-}
+func (l *Limit) ratio(s *output.Summary) float64 { return s.Scale.Per(l.Unit) }
 
 // Over returns the number of values above one that is in the limit's unit. Values of the slot that
 // it lies in are not above.
-func (l *Limit) Over(above float64, s *output.Summary, scale unit.Scale) int64 {
-	return s.Counts().TotalCount() - output.CountTo(s.Counts(), above, l.ratio(s, scale), true)
+func (l *Limit) Over(above float64, s *output.Summary) int64 {
+	return s.Counts().TotalCount() - output.CountTo(s.Counts(), above, l.ratio(s), true)
 }
 
 // under returns the number of values below that of the limit. Values of its slot are not below.
-func (l *Limit) under(s *output.Summary, scale unit.Scale) int64 {
-	return output.CountTo(s.Counts(), l.Value, l.ratio(s, scale), false)
+func (l *Limit) under(s *output.Summary) int64 {
+	return output.CountTo(s.Counts(), l.Value, l.ratio(s), false)
 }
 
 // best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
 // the slot does not say which of them was recorded. A change compares slots.
-func (l *Limit) best(value float64, s *output.Summary, scale unit.Scale) float64 {
+func (l *Limit) best(value float64, s *output.Summary) float64 {
 	if l.Change != nil || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
 		return value
 	}
 	h := s.Counts()
 	layout := s.Counts().Layout()
-	ratio := l.ratio(s, scale)
+	ratio := l.ratio(s)
 	slot := layout.IndexOf(h.Max())
 	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
 		slot = layout.IndexOf(int64(math.Round(raw)))
@@ -230,12 +223,12 @@ func (l *Limit) best(value float64, s *output.Summary, scale unit.Scale) float64
 }
 
 // Of returns the limit's statistic of a summary, in the limit's unit.
-func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
+func (l *Limit) Of(s *output.Summary) float64 {
 	switch l.Name {
 	case output.Max: // no value is higher, also in histograms of doubles
-		return unit.Divide(s.Counts().MaxFloat(), l.ratio(s, scale))
+		return unit.Divide(s.Counts().MaxFloat(), l.ratio(s))
 	case output.Over:
-		return output.ShareOver(s.Counts(), l.Above, l.ratio(s, scale))
+		return output.ShareOver(s.Counts(), l.Above, l.ratio(s))
 	}
 	stats := output.FiguresOf(s.Counts(), []output.Figure{l.Figure}, output.Stats{})
 	stats.Moved = s.Moved
@@ -243,7 +236,7 @@ func (l *Limit) Of(s *output.Summary, scale unit.Scale) float64 {
 	if l.Unitless() {
 		return v
 	}
-	return unit.Divide(v, l.ratio(s, scale))
+	return unit.Divide(v, l.ratio(s))
 }
 
 // A Result is what becomes of a limit, the worst first.
@@ -293,8 +286,6 @@ type Figures struct {
 	// say what is chance.
 	Summaries, Baseline []*output.Summary
 	Pairs               []output.Pair
-	// Scale says how values are printed.
-	Scale unit.Scale
 	// Watch has the windows of limits of windows.
 	Watch *Watch
 	// Strict makes absolute limits undecided, too, if a run is too short for an interval.
@@ -354,7 +345,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		High:  math.NaN(),
 	}
 	if v.Unit == "" && !l.Unitless() {
-		v.Unit = f.Scale.Name
+		v.Unit = s.Scale.Unit
 	}
 	if l.Window > 0 {
 		v.Bound, v.Missing = l.Share, "no values"
@@ -370,7 +361,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.Missing = "no values"
 		return v
 	}
-	v.Value = l.Of(s, f.Scale)
+	v.Value = l.Of(s)
 	if l.Change != nil {
 		v.judgeChange(s, f)
 		return v
@@ -379,7 +370,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.Value, v.Missing = 0, "the period is zero"
 		return v
 	}
-	v.slack = math.Abs(v.Value - l.best(v.Value, s, f.Scale))
+	v.slack = math.Abs(v.Value - l.best(v.Value, s))
 	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
 	if several(f.Pairs, s.Tag) && v.Note == "" && l.Name != output.Count && l.Name != output.Over {
@@ -478,14 +469,13 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
-// Factors returns what finds the factor of the summary that a tag of an input belongs to, 0 if
-// there is none.
-func Factors(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) float64 {
-	return func(input string, tag []byte) float64 {
+// Scales returns what finds the scale of the summary that a tag of an input belongs to.
+func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) hdrlog.Scale {
+	return func(input string, tag []byte) hdrlog.Scale {
 		if s := Find(summaries, by.Row(input, tag)); s != nil {
-			return s.Factor
+			return s.Scale
 		}
-		return 0
+		return hdrlog.Scale{}
 	}
 }
 

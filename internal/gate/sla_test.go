@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 	"hdrkit/output"
 )
 
@@ -79,7 +80,7 @@ func TestParse(t *testing.T) {
 			if l.Change != nil {
 				value = fmt.Sprintf("%v%% %v", l.Change.Percent, l.Change.By)
 			}
-			if l.Unit != (unit.Unit{}) {
+			if l.Unit != 0 {
 				value += " " + l.Unit.String()
 			}
 			if l.Name == "over" {
@@ -131,7 +132,9 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	after := []*output.Summary{summaryOf("", 1, 2, 3), summaryOf("a", 100, 100, 200), summaryOf("empty")}
 	before := []*output.Summary{summaryOf("", 1, 2, 2), summaryOf("a"), summaryOf("gone", 5)}
-	scale := unit.Scale{Ratio: 10, In: unit.Microsecond}
+	for _, s := range slices.Concat(after, before) {
+		s.Scale = hdrlog.Scale{Ratio: 10, In: hdrlog.Microsecond}
+	}
 	for _, test := range []struct{ limits, want string }{
 		{"default:max<=0.3", "default ok 0.3"},
 		{"default:max<=0.29", "default FAIL 0.3"},
@@ -166,7 +169,7 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdicts := Judge(limits, Figures{Summaries: after, Baseline: before, Scale: scale})
+		verdicts := Judge(limits, Figures{Summaries: after, Baseline: before})
 		var all []string
 		failed := 0
 		for _, v := range verdicts {
@@ -192,7 +195,7 @@ func TestJudge(t *testing.T) {
 	zero := summaryOf("", 5)
 	zero.Period = 0
 	limits, _ := Parse("throughput>=1")
-	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}, Scale: scale})[0]; v.Result != Fails || v.Missing != "the period is zero" {
+	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}})[0]; v.Result != Fails || v.Missing != "the period is zero" {
 		t.Errorf("no period: %+v", v)
 	}
 }
@@ -211,10 +214,10 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scale := unit.Scale{In: unit.Nanosecond, Ratio: 1}
+		s.Scale = hdrlog.Scale{In: hdrlog.Nanosecond, Ratio: 1}
 		w := NewLive(limits)
-		w.Window(s, scale)
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: scale, Watch: w})[0]; (v.Result == Holds) != holds {
+		w.Window(s)
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w})[0]; (v.Result == Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -235,7 +238,7 @@ func TestDouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}, Scale: unit.Scale{Ratio: 1}})[0]; (v.Result == Holds) != holds {
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}})[0]; (v.Result == Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -261,7 +264,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := []*output.Summary{summaryOf("a", 100)}
-	verdicts := Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Microsecond}})
+	a[0].Scale = hdrlog.Scale{Ratio: 1, In: hdrlog.Microsecond}
+	verdicts := Judge(limits, Figures{Summaries: a, Baseline: a})
 	const want = "FAIL       a  50<=1us   100us\n" +
 		"undecided  a  max<=+5%  +0%: 100 to 100, at most +5%: there are no intervals\n" +
 		"ok         a  50<=0.1s  0.0001s\n"
@@ -335,7 +339,7 @@ func TestInterval(t *testing.T) {
 		}
 		s := summaryOf("", 10, 10)
 		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
-		v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Strict: strict})[0]
+		v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Strict: strict})[0]
 		got := v.Result.String()
 		if v.Note != "" {
 			got += ", " + v.Note
@@ -361,7 +365,8 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := []*output.Summary{summaryOf("a", 10)}
-		got, err := json.Marshal(Judge(limits, Figures{Summaries: a, Baseline: a, Scale: unit.Scale{Ratio: 1, In: unit.Millisecond}})[0].document())
+		a[0].Scale = hdrlog.Scale{Ratio: 1, In: hdrlog.Millisecond}
+		got, err := json.Marshal(Judge(limits, Figures{Summaries: a, Baseline: a})[0].document())
 		if text := strings.ReplaceAll(string(got), `\u003c`, "<"); text != want || err != nil {
 			t.Errorf("%v\n%s, want\n%s", err, text, want)
 		}
@@ -392,7 +397,7 @@ func TestRelative(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := Figures{Summaries: test.after[:1], Baseline: same[:1], Pairs: change(same, test.after), Scale: unit.Scale{Ratio: 1}}
+		f := Figures{Summaries: test.after[:1], Baseline: same[:1], Pairs: change(same, test.after)}
 		if v := Judge(limits, f)[0]; v.Result != test.want {
 			t.Errorf("%s is %s, want %s: %+v", test.limit, v.Result, test.want, v)
 		}
@@ -403,13 +408,14 @@ func TestRelative(t *testing.T) {
 // the unit of the log is no integer in floating point.
 func TestExactBound(t *testing.T) {
 	t.Parallel()
-	s, scale := summaryOf("", 1009, 1009, 1010, 1008), unit.Scale{Ratio: 1000, In: unit.Microsecond}
+	s := summaryOf("", 1009, 1009, 1010, 1008)
+	s.Scale = hdrlog.Scale{Ratio: 1000, In: hdrlog.Microsecond}
 	for limit, want := range map[string]float64{"over(1.009)<=0%": 25, "over(1.009ms)<=0%": 25, "over(1.0095)<=0%": 25, "over(1.01)<=0%": 0, "over(1.0081)<=0%": 75, "over(0)<=0%": 100, "over(9e30)<=0%": 0} {
 		limits, err := Parse(limit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: scale})[0]; v.Value != want {
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}})[0]; v.Value != want {
 			t.Errorf("%s: %v, want %v", limit, v.Value, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"hdrkit/internal/base/unit"
 	"hdrkit/output"
 )
 
@@ -56,7 +55,7 @@ func TestStop(t *testing.T) {
 		if err := s.Histogram.Record(5, int64(test.values)); err != nil {
 			t.Fatal(err)
 		}
-		f := Figures{Summaries: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}}
+		f := Figures{Summaries: []*output.Summary{s}}
 		if got := (Stop{After: 60_000}).Ends(Judge(limits, f), f.Summaries); got != test.want {
 			t.Errorf("%s of %d values in %d s: %v, want %v", test.limit, test.values, test.seconds, got, test.want)
 		}
@@ -92,10 +91,10 @@ func TestStopWindows(t *testing.T) {
 			if n < test.bad {
 				value = 50
 			}
-			w.Window(summaryOf("", value), unit.Scale{Ratio: 1})
+			w.Window(summaryOf("", value))
 		}
 		all := []*output.Summary{summaryOf("", 5)}
-		verdicts := Judge(limits, Figures{Summaries: all, Scale: unit.Scale{Ratio: 1}, Watch: w})
+		verdicts := Judge(limits, Figures{Summaries: all, Watch: w})
 		if got := (Stop{Planned: int64(test.planned)}).Ends(verdicts, all); got != test.want {
 			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
 		}

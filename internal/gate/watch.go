@@ -8,7 +8,6 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/table/series"
@@ -18,10 +17,8 @@ import (
 // A Watch checks limits over time: in windows, or in intervals if there are none. It gives limits
 // of windows their verdicts, and finds the times at which limits did not hold.
 type Watch struct {
-	// Scale returns how values are printed, and Factor what one unit of a row's values is in the
-	// unit that Scale takes them to be in. They are called when there are values.
-	Scale  func() (unit.Scale, error)
-	Factor func(row []byte) (float64, error)
+	// Scale returns how the values of a row are printed. It is called when there are values.
+	Scale func(row []byte) (hdrlog.Scale, error)
 	// AllTags is set if the only row is the sum of all tags.
 	AllTags bool
 	// Late takes intervals that came after their windows.
@@ -105,9 +102,9 @@ func (w *Watch) Flows() []flow.Flow {
 }
 
 // Window checks what a row has in a complete window, which is as long as those of the limits.
-func (w *Watch) Window(s *output.Summary, scale unit.Scale) {
+func (w *Watch) Window(s *output.Summary) {
 	for n := range w.limits {
-		w.keeps(&w.limits[n], s, scale)
+		w.keeps(&w.limits[n], s)
 	}
 }
 
@@ -147,11 +144,8 @@ func (w *Watch) takeInterval(size int64, r *flow.Result) (err error) {
 
 // check checks a row in a window or an interval.
 func (w *Watch) check(window, size int64, s *output.Summary) error {
-	scale, err := w.Scale()
-	if err != nil {
-		return err
-	}
-	if s.Factor, err = w.Factor(s.Tag); err != nil {
+	var err error
+	if s.Scale, err = w.Scale(s.Tag); err != nil {
 		return err
 	}
 	for n := range w.limits {
@@ -159,8 +153,8 @@ func (w *Watch) check(window, size int64, s *output.Summary) error {
 		if !w.watches(l) || cmp.Or(l.Window, size) != window {
 			continue
 		}
-		if value, keeps := w.keeps(l, s, scale); w.keep && !keeps {
-			if err := w.breach(l, s, value, scale); err != nil {
+		if value, keeps := w.keeps(l, s); w.keep && !keeps {
+			if err := w.breach(l, s, value); err != nil {
 				return err
 			}
 		}
@@ -175,16 +169,16 @@ func (l *Limit) applies(s *output.Summary) bool {
 
 // keeps counts a window or an interval of a row. It returns the statistic and whether it keeps the
 // limit, or whether there is none.
-func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value float64, keeps bool) {
+func (w *Watch) keeps(l *Limit, s *output.Summary) (value float64, keeps bool) {
 	if !l.applies(s) {
 		return 0, true
 	}
-	if value = l.Of(s, scale); math.IsNaN(value) || math.IsInf(value, 0) {
+	if value = l.Of(s); math.IsNaN(value) || math.IsInf(value, 0) {
 		return 0, true
 	}
 	h := w.of(l, s)
 	h.all++
-	best := l.best(value, s, scale)
+	best := l.best(value, s)
 	if keeps = l.AtLeast && best >= l.Value || !l.AtLeast && best <= l.Value; keeps {
 		h.kept++
 	}
@@ -192,7 +186,7 @@ func (w *Watch) keeps(l *Limit, s *output.Summary, scale unit.Scale) (value floa
 }
 
 // breach adds a row that does not keep a limit to the breach before, unless that ended earlier.
-func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Scale) error {
+func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 	b := output.Breach{
 		Limit: l.Text,
 		Tag:   s.Name(),
@@ -203,14 +197,14 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64, scale unit.Sc
 	}
 	switch {
 	case l.Name == output.Over:
-		b.Unit, b.Count = "%", l.Over(l.Above, s, scale)
+		b.Unit, b.Count = "%", l.Over(l.Above, s)
 	case !l.Unitless() && l.AtLeast:
-		b.Count = l.under(s, scale)
+		b.Count = l.under(s)
 	case !l.Unitless():
-		b.Count = l.Over(l.Value, s, scale)
+		b.Count = l.Over(l.Value, s)
 	}
 	if b.Unit == "" && !l.Unitless() {
-		b.Unit = scale.Name
+		b.Unit = s.Scale.Unit
 	}
 	h := w.of(l, s)
 	if h.breach > 0 {

@@ -32,27 +32,27 @@ func TestOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		factor := []float64{0, 1, 1000}[random.IntN(3)]
-		scale := unit.Scale{Ratio: []float64{1, 1000}[random.IntN(2)], In: unit.Microsecond}
+		scale := hdrlog.Scale{Ratio: []float64{1, 1000}[random.IntN(2)], In: hdrlog.Microsecond}
 		l := &Limit{}
 		if random.IntN(2) == 0 {
-			l.Unit = unit.Millisecond
+			l.Unit = hdrlog.Millisecond
 		}
-		s := &output.Summary{Histogram: h, Factor: factor}
+		s := &output.Summary{Histogram: h, Scale: scale.Times(factor)}
 		for range 1 + random.IntN(100) {
 			h.Record(int64(math.Exp(random.Float64()*20)), 1)
 		}
 		above := math.Exp(random.Float64()*25 - 5)
 		if random.IntN(2) == 0 { // exactly what is printed
 			l.Percentile = 100 * random.Float64()
-			above = l.Of(s, scale)
+			above = l.Of(s)
 		}
 		want := int64(0)
 		for b := range h.Recorded() {
-			if unit.Divide(h.Float(h.Layout().LowestAt(h.Layout().IndexOf(b.High))), l.ratio(s, scale)) > above {
+			if unit.Divide(h.Float(h.Layout().LowestAt(h.Layout().IndexOf(b.High))), l.ratio(s)) > above {
 				want += b.Count
 			}
 		}
-		if got := l.Over(above, s, scale); got != want {
+		if got := l.Over(above, s); got != want {
 			t.Fatalf("%d values above %v, want %d: %+v, %+v", got, above, want, l, layout)
 		}
 	}
@@ -66,8 +66,7 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 		t.Fatal(err)
 	}
 	w := NewWatch(limits, size, true, nil)
-	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1, In: unit.Nanosecond}, nil }
-	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1, In: hdrlog.Nanosecond}, nil }
 	w.Late = func(at scan.Place, why error) { t.Error(at, why) }
 	run := &scan.Scan{Workers: 2, ByTime: true, Report: func(err *hdrlog.SyntaxError, malformed bool) error { return err }}
 	for node := range s.Nodes {
@@ -148,7 +147,7 @@ func TestWindows(t *testing.T) {
 	limits, w := watch(t, s, "insert-rt:p99<=6ms in 99% of 10s,insert-rt:p99<=6ms in 80% of 10s,insert-rt:max<=100ms in 50% of 1m,read-rt:count>=3000 in 100% of 10s", 0)
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1, 1)
-	verdicts := Judge(limits, Figures{Summaries: []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, Scale: unit.Scale{Ratio: 1, In: unit.Nanosecond}, Watch: w})
+	verdicts := Judge(limits, Figures{Summaries: []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, Watch: w})
 	want := "[{83.33 99 60 false} {83.33 80 60 true} {0 50 10 false} {100 100 60 true}]"
 	type line struct {
 		value, bound float64
@@ -181,14 +180,13 @@ func TestAllTags(t *testing.T) {
 	}
 	w := NewWatch(limits, 1000, true, nil)
 	w.AllTags = true
-	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
-	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1}, nil }
 	s := summaryOf("", 5)
 	s.Tag, s.AllTags = nil, true
 	if err := w.check(1000, 1000, &output.Summary{AllTags: true, Histogram: s.Histogram}); err != nil {
 		t.Fatal(err)
 	}
-	if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Scale: unit.Scale{Ratio: 1}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
+	if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
 		t.Errorf("%+v", v[0])
 	}
 	if b := w.Breaches(); len(b) != 2 || b[0].Tag != "all tags" || b[1].Tag != "all tags" {
@@ -204,8 +202,7 @@ func TestBreachesOutOfOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := NewWatch(limits, 0, true, nil)
-	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
-	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1}, nil }
 	for _, start := range []int64{70, 60, 30, 20, 41} { // 10 long each
 		if err := w.check(0, 0, &output.Summary{
 			Tag:       nil,
@@ -233,8 +230,7 @@ func TestBreachesAtLeast(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := NewWatch(limits, 0, true, nil)
-	w.Scale = func() (unit.Scale, error) { return unit.Scale{Ratio: 1}, nil }
-	w.Factor = func([]byte) (float64, error) { return 1, nil }
+	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1}, nil }
 	if err := w.check(0, 0, &output.Summary{End: 10, Histogram: summaryOf("", 3, 4, 5, 5, 6).Histogram}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
@@ -244,7 +243,7 @@ func isLog(path string) bool {
 		return true
 	}
 	defer file.Close()
-	measured, _, begin, _ := measure.Look(file, path, unit.Unit{})
+	measured, _, begin, _ := measure.Look(file, path, 0)
 	return measured != nil || measure.IsLog(begin)
 }
 

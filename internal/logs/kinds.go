@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 )
@@ -60,7 +59,7 @@ func KindOf(begin []byte) string {
 
 // lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
 // diagnostics know the inputs that are another kind of file: of these they print one message only.
-func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (unit.Unit, bool)) {
+func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (hdrlog.Unit, bool)) {
 	d.inputs += len(inputs)
 	room := measure.NewRoom(memory)
 	for n := range inputs {
@@ -89,7 +88,7 @@ type measurements struct {
 	name   string
 	open   func() (io.ReadCloser, error)
 	once   bool
-	in     unit.Unit // that the user gives, unknown if there is none
+	in     hdrlog.Unit // that the user gives, unknown if there is none
 	files  measure.Files
 	opened sync.Once
 }

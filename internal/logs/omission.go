@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
@@ -18,14 +19,14 @@ type Omission struct {
 	// Expected is between two values of a recorder that did not wait, 0 for no correction. It is in
 	// a unit or, if that is unknown, in units of the log.
 	Expected float64
-	Unit     unit.Unit
+	Unit     hdrlog.Unit
 }
 
 // ParseOmission reads what is expected: a number, or a length of time such as 10ms or 1m30s.
 func ParseOmission(text string) (Omission, error) {
 	value, in, err := unit.ParseValue(text)
 	if length, isLength := time.ParseDuration(text); err != nil && isLength == nil {
-		value, in, err = float64(length), unit.Nanosecond, nil
+		value, in, err = float64(length), hdrlog.Nanosecond, nil
 	}
 	if err == nil && (!(value > 0) || math.IsInf(value, 1)) {
 		err = message.Usagef("-co %v: give a number above 0", value)
@@ -39,9 +40,9 @@ func (o *Omission) String() string { return fmt.Sprintf("-co %v%s", o.Expected, 
 const headerSize = 64 << 10
 
 // set lets a scan correct its intervals. UnitOf is that of [Options].
-func (o *Omission) set(s *scan.Scan, unitOf func(log string) (unit.Unit, bool)) error {
+func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)) error {
 	s.Expected = o.Expected
-	s.Meant = o.Unit != unit.Unit{}
+	s.Meant = o.Unit != 0
 	if o.Expected == 0 || !s.Meant {
 		return nil
 	}
@@ -51,12 +52,12 @@ func (o *Omission) set(s *scan.Scan, unitOf func(log string) (unit.Unit, bool)) 
 			return err
 		}
 	}
-	var first unit.Unit
+	var first hdrlog.Unit
 	for n := range s.Inputs {
 		name := s.Inputs[n].Name
 		in := all.OfLog(name)
 		switch {
-		case in == unit.Unit{}:
+		case in == 0:
 			return message.Usagef("%s: %s does not state its unit: -in %s=UNIT gives it", o, name, filepath.Base(name))
 		case n == 0:
 			first = in

@@ -18,7 +18,6 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -32,7 +31,7 @@ type Options struct {
 	Run
 	// UnitOf, if it is set, returns the unit that the user gives the values of a log. Rows of
 	// measurements are read in it.
-	UnitOf func(log string) (unit.Unit, bool)
+	UnitOf func(log string) (hdrlog.Unit, bool)
 	Omission
 }
 

@@ -25,7 +25,7 @@ type Units struct {
 	std     *message.Streams
 	finders []*unit.Finder  // of all [Logs]
 	named   map[string]bool // whether a scan has a log with a name that -in gives, if there is a scan
-	in      unit.Unit       // what values that were printed were taken to be in
+	in      hdrlog.Unit     // what values that were printed were taken to be in
 	assumed bool            // that nothing states it
 	said    map[string]bool
 }
@@ -100,7 +100,7 @@ func (l *Logs) Kept(log string, row []byte) {
 func (l *Logs) Comment(log string, text []byte) error {
 	u := l.Units
 	found, late := l.finder.Comment(log, text)
-	if found == (unit.Unit{}) || !u.assumed && !late || u.in == (unit.Unit{}) || found == u.in {
+	if found == 0 || !u.assumed && !late || u.in == 0 || found == u.in {
 		return nil
 	}
 	return gives(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in), log, found.String())
@@ -123,7 +123,7 @@ func unclear(err error) error {
 
 // Unit returns the unit that a log can state which has the values of all logs, see
 // [unit.Finder.Common]. An error says that they have several.
-func (l *Logs) Unit() (unit.Unit, error) {
+func (l *Logs) Unit() (hdrlog.Unit, error) {
 	u, err := l.finder.Common()
 	if err != nil {
 		err = unclear(err)
@@ -132,8 +132,8 @@ func (l *Logs) Unit() (unit.Unit, error) {
 }
 
 // Readable returns the scale for people of values such as a typical one.
-func (u *Units) Readable(s unit.Scale, typical float64) unit.Scale {
-	return s.Readable(&u.Options, typical)
+func (u *Units) Readable(s hdrlog.Scale, typical float64) hdrlog.Scale {
+	return u.Options.Readable(s, typical)
 }
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
@@ -158,21 +158,21 @@ func header(f *unit.Finder, log string, begin []byte) {
 // factor 1, see [Logs.Factor]. If the unit must be known and is not, it is assumed to be
 // nanoseconds. Messages say once what is assumed and converted. Logs of different units that have
 // the same tag do not add up, which is an error.
-func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
+func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	for _, of := range u.Options.Of {
 		if named, scanned := u.named[of.Name]; scanned && !named {
-			return unit.Scale{}, noLog(of)
+			return hdrlog.Scale{}, noLog(of)
 		}
 	}
 	found, err := unit.Find(u.finders...)
 	if err != nil {
-		return unit.Scale{}, unclear(err)
+		return hdrlog.Scale{}, unclear(err)
 	}
-	if u.in != (unit.Unit{}) {
+	if u.in != 0 {
 		found.Unit = u.in // all is printed in one unit
 	}
 	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
-		return unit.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ),
+		return hdrlog.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ),
 			found.Unstated, "UNIT")
 	}
 	if found.Doubt != nil {
@@ -184,15 +184,15 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 		}
 	}
 	s := u.Options.Scale(found.Unit)
-	if mustKnow && s.In == (unit.Unit{}) {
-		s.In, s.Notice = unit.Nanosecond, unit.ErrAssumed
+	if mustKnow && s.In == 0 {
+		s.In, s.Assumed = hdrlog.Nanosecond, true
 	}
 	u.in = s.In
 	switch {
-	case s.Notice != nil:
+	case s.Assumed:
 		u.assumed = true
 		if !u.Headed {
-			u.Say("%v", s.Notice)
+			u.Say(unit.Assumption)
 		}
 	case u.Options.Ratio != 0 && found.Differ != nil:
 		u.Say("%v; -ovr divides all of them alike, and -unit converts them", found.Differ)
@@ -204,6 +204,7 @@ func (u *Units) Scale(mustKnow bool) (unit.Scale, error) {
 		u.Say("%s does not state its unit, so its values are taken as %s: -in %s=UNIT names another",
 			found.Unstated, found.Unit, filepath.Base(found.Unstated))
 	}
+	s.Assumed = u.assumed
 	return s, nil
 }
 
@@ -215,11 +216,11 @@ func (u *Units) Assumed() bool { return u.assumed }
 // one would be below a microsecond if the unit is assumed, or above an hour. It says nothing of a
 // unit that logs state, or if there are no values.
 func (u *Units) Doubt(highest float64) {
-	given := u.Options.In != (unit.Unit{}) && u.in == u.Options.In
+	given := u.Options.In != 0 && u.in == u.Options.In
 	if !u.assumed && !given || !(highest > 0) {
 		return
 	}
-	nanoseconds := highest * u.in.Nanoseconds()
+	nanoseconds := highest * float64(u.in)
 	text := time.Duration(min(nanoseconds, math.MaxInt64/2)).String()
 	switch {
 	case nanoseconds > 3600e9 && given:
@@ -256,7 +257,7 @@ func (l *Logs) Factor(row []byte) (float64, error) {
 	if err != nil {
 		return 0, unclear(err)
 	}
-	if in != (unit.Unit{}) && l.in == (unit.Unit{}) {
+	if in != 0 && l.in == 0 {
 		if _, err := l.Scale(false); err != nil {
 			return 0, err
 		}
@@ -264,11 +265,21 @@ func (l *Logs) Factor(row []byte) (float64, error) {
 	return l.factor(in), nil
 }
 
+// RowScale is [Units.Scale] of the values of a row.
+func (l *Logs) RowScale(row []byte, mustKnow bool) (hdrlog.Scale, error) {
+	scale, err := l.Scale(mustKnow)
+	if err != nil {
+		return scale, err
+	}
+	factor, err := l.Factor(row)
+	return scale.Times(factor), err
+}
+
 // LogFactor is Factor for the values of a log.
 func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
 
-func (u *Units) factor(in unit.Unit) float64 {
-	if u.Options.Ratio != 0 || in == (unit.Unit{}) || u.in == (unit.Unit{}) {
+func (u *Units) factor(in hdrlog.Unit) float64 {
+	if u.Options.Ratio != 0 || in == 0 || u.in == 0 {
 		return 1
 	}
 	return u.in.Per(in)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
@@ -30,7 +31,7 @@ func TestUnitsLater(t *testing.T) {
 		}
 		logs.Kept(log.tag+".hdr", []byte(log.tag))
 		scale, err := u.Scale(false)
-		if err != nil || scale.Ratio != 1 || scale.Name != "us" {
+		if err != nil || scale.Ratio != 1 || scale.Unit != "us" {
 			t.Errorf("%s: %+v, %v", log.tag, scale, err)
 		}
 		if factor, err := logs.Factor([]byte(log.tag)); factor != log.factor || err != nil {
@@ -62,7 +63,7 @@ func TestReasonOnce(t *testing.T) {
 // TestDoubt proves that any value of a unit that is stated is believed, and that one of a unit that
 // is assumed is doubted if it is no time in nanoseconds.
 func TestDoubt(t *testing.T) {
-	said := func(comment string, highest float64, in unit.Unit) string {
+	said := func(comment string, highest float64, in hdrlog.Unit) string {
 		var stderr bytes.Buffer
 		u, err := NewUnits(&message.Streams{Name: "test", Err: &stderr}, unit.Options{In: in})
 		if err != nil {
@@ -82,15 +83,15 @@ func TestDoubt(t *testing.T) {
 	for exponent := -3; exponent < 70; exponent++ {
 		highest := math.Ldexp(1, exponent)
 		for _, name := range unit.Names {
-			in, _ := unit.Parse(name)
-			if text := said("#UNITS:"+name, highest, unit.Unit{}); text != "" {
+			in, _ := hdrlog.ParseUnit(name)
+			if text := said("#UNITS:"+name, highest, 0); text != "" {
 				t.Errorf("%v %s: %s", highest, name, text)
 			}
-			if text := said("#", highest, in); (text != "") != (highest*in.Nanoseconds() > 3600e9) {
+			if text := said("#", highest, in); (text != "") != (highest*float64(in) > 3600e9) {
 				t.Errorf("%v, taken as %s: %q", highest, name, text)
 			}
 		}
-		if text := said("#", highest, unit.Unit{}); (text != "") != (highest < 1e3 || highest > 3600e9) {
+		if text := said("#", highest, 0); (text != "") != (highest < 1e3 || highest > 3600e9) {
 			t.Errorf("%v: %q", highest, text)
 		}
 	}
@@ -105,7 +106,7 @@ func TestDoubt(t *testing.T) {
 		if want != "" {
 			want = fmt.Sprintf("test: %s\n", want)
 		}
-		if text := said("#", highest, unit.Unit{}); text != want {
+		if text := said("#", highest, 0); text != want {
 			t.Errorf("%v: %q, want %q", highest, text, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 )
 
 // accessLog is a log of nginx or Apache whose lines have the time that a request took. The pattern
@@ -57,7 +57,7 @@ func openAccessLog(s *setup, h *head) (fields, error) {
 		return nil, usagef("-pattern has no time that a request took, such as $request_time or %%D")
 	}
 	s.end = s.Time[0] != '%' || strings.HasPrefix(s.Time, "%{end:")
-	if s.Unit == (unit.Unit{}) {
+	if s.Unit == 0 {
 		s.Unit = variableUnit(s.Value)
 	}
 	return p, p.bindAll(s)
@@ -80,16 +80,16 @@ func isTime(name string) bool {
 }
 
 // variableUnit returns the unit of a variable that is a length of time.
-func variableUnit(name string) unit.Unit {
+func variableUnit(name string) hdrlog.Unit {
 	switch {
 	case name == "%D", name == "%{us}T":
-		return unit.Microsecond
+		return hdrlog.Microsecond
 	case name == "%{ms}T":
-		return unit.Millisecond
+		return hdrlog.Millisecond
 	case name == "%T", name == "%{s}T", strings.HasSuffix(strings.TrimPrefix(name, "$"), "_time"):
-		return unit.Second
+		return hdrlog.Second
 	}
-	return unit.Unit{}
+	return 0
 }
 
 // A pattern finds the variables of a line.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 )
 
 // TestBadRows has a bad row between good ones in files of each format: a row that is cut short, one
@@ -32,7 +32,7 @@ func TestBadRows(t *testing.T) {
 		{"fortio", "", `{"timestamp":1718035200000000000,"latency":VALUE,"thread":1,"iter":1,"ok":true}` + "\n", Options{}, "0.55", ".latency"},
 		{"cockroach", "", `{"Name":"a","Hist":{"LowestTrackableValue":100000,"SignificantFigures":1,"Counts":[0,2]},"Elapsed":VALUE,"Now":"2024-05-01T10:00:01Z"}` + "\n", Options{}, "1000000000", "payload"},
 		{"values", "latency_ms\n", "VALUE\n", Options{}, "5.5", "latency_ms"},
-		{"csv", "ms;n\n", "VALUE;4\n", Options{Unit: unit.Millisecond, Columns: Columns{Count: "n"}}, "5.5", "ms"},
+		{"csv", "ms;n\n", "VALUE;4\n", Options{Unit: hdrlog.Millisecond, Columns: Columns{Count: "n"}}, "5.5", "ms"},
 		{"csv", "time,latency\n", "1718035200,VALUE\n", Options{}, "5.5ms", "latency"},
 	} {
 		good := strings.ReplaceAll(f.row, "VALUE", f.value)

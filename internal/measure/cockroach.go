@@ -8,7 +8,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 )
 
 // cockroach is what the workload of CockroachDB writes with --histograms: a line of JSON for each
@@ -45,7 +44,7 @@ type slot struct {
 	count int64
 }
 
-func (s *snapshots) unit() unit.Unit { return unit.Nanosecond }
+func (s *snapshots) unit() hdrlog.Unit { return hdrlog.Nanosecond }
 
 func (s *snapshots) end() error { return nil }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"hdrkit/internal/base/unit"
 )
 
 // csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
@@ -39,7 +37,7 @@ var csv = Format{
 				"COLUMN; the columns are %s", list(h.columns))
 		}
 		t, err := newTable(s, h, h.columns, h.line)
-		if err == nil && s.Unit == (unit.Unit{}) {
+		if err == nil && s.Unit == 0 {
 			s.Unit = unitIn(h.columns[t.column(s.valueColumn())])
 		}
 		return t, err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"hdrkit/internal/base/unit"
 )
 
 // errNoUnit is the error of a number without a unit in a column of durations.
@@ -69,7 +67,7 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 		return unbounded, nil
 	}
 	value, err := decimal(text, p.scale)
-	if err == nil && p.setup.Unit != (unit.Unit{}) {
+	if err == nil && p.setup.Unit != 0 {
 		return value, nil
 	}
 	if nanoseconds, ok := duration(text); ok {

@@ -1,6 +1,6 @@
 package measure
 
-import "hdrkit/internal/base/unit"
+import "hdrkit/hdrlog"
 
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
 // https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
@@ -16,7 +16,7 @@ var (
 			Tags:   []string{"name"},
 			metric: "metric_name",
 		},
-		unit:   unit.Millisecond,
+		unit:   hdrlog.Millisecond,
 		end:    true,
 		metric: "http_req_duration",
 		begins: hasHeader("metric_name", "timestamp", "metric_value"),
@@ -31,7 +31,7 @@ var (
 			Tags:   []string{".data.tags.name"},
 			metric: ".metric",
 		},
-		unit:   unit.Millisecond,
+		unit:   hdrlog.Millisecond,
 		end:    true,
 		metric: "http_req_duration",
 		begins: hasPaths(".metric", ".data."),
@@ -46,7 +46,7 @@ var (
 	vegetaCSV = Format{
 		Name:    "vegeta",
 		columns: Columns{Time: "timestamp", Value: "latency", OK: "code", Tags: []string{"code"}},
-		unit:    unit.Nanosecond,
+		unit:    hdrlog.Nanosecond,
 		begins:  isVegeta,
 		open: func(s *setup, h *head) (fields, error) {
 			return newTable(s, h, vegetaColumns[:len(h.columns)], nil)
@@ -55,7 +55,7 @@ var (
 	vegetaJSON = Format{
 		Name:    "vegeta",
 		columns: vegetaCSV.columns,
-		unit:    unit.Nanosecond,
+		unit:    hdrlog.Nanosecond,
 		begins:  hasPaths(".timestamp", ".latency", ".code", ".seq"),
 		open:    openObjects,
 	}
@@ -73,7 +73,7 @@ func isVegeta(h *head) bool {
 		return false
 	}
 	code, latency := []byte(h.columns[1]), []byte(h.columns[2])
-	return guess([]byte(h.columns[0])) == unit.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
+	return guess([]byte(h.columns[0])) == hdrlog.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
 }
 
 // hey is what hey -o csv writes: https://github.com/rakyll/hey. The time is that of the start,
@@ -81,8 +81,8 @@ func isVegeta(h *head) bool {
 var hey = Format{
 	Name:      "hey",
 	columns:   Columns{Time: "offset", Value: "response-time", OK: "status-code"},
-	unit:      unit.Second,
-	timeUnit:  unit.Second,
+	unit:      hdrlog.Second,
+	timeUnit:  hdrlog.Second,
 	unordered: true,
 	begins:    hasHeader("response-time", "status-code", "offset"),
 	open:      openTable,
@@ -93,7 +93,7 @@ var hey = Format{
 var ab = Format{
 	Name:      "ab",
 	columns:   Columns{Time: "seconds", Value: "ttime"},
-	unit:      unit.Millisecond,
+	unit:      hdrlog.Millisecond,
 	unordered: true,
 	begins:    hasHeader("starttime", "seconds", "ctime", "dtime", "ttime", "wait"),
 	open:      openTable,
@@ -106,7 +106,7 @@ var (
 	caddy = Format{
 		Name:    "caddy",
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
-		unit:    unit.Second,
+		unit:    hdrlog.Second,
 		end:     true,
 		begins:  hasPaths(".ts", ".logger=http.log.access", ".duration"),
 		open:    openObjects,
@@ -117,7 +117,7 @@ var (
 	envoy = Format{
 		Name:    "envoy",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
-		unit:    unit.Millisecond,
+		unit:    hdrlog.Millisecond,
 		begins:  matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
 		open:    patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
@@ -126,7 +126,7 @@ var (
 	haproxy = Format{
 		Name:    "haproxy",
 		columns: Columns{Time: "accept", Value: "total", OK: "status"},
-		unit:    unit.Millisecond,
+		unit:    hdrlog.Millisecond,
 		begins:  matches(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
 		open:    patternOf(`$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`),
 	}
@@ -138,7 +138,7 @@ var (
 var tsung = Format{
 	Name:      "tsung",
 	columns:   Columns{Time: "#date", Value: "duration", OK: "HTTP status"},
-	unit:      unit.Millisecond,
+	unit:      hdrlog.Millisecond,
 	end:       true,
 	unordered: true,
 	begins:    hasHeader("#date", "pid", "id", "HTTP status", "duration"),
@@ -150,8 +150,8 @@ var tsung = Format{
 var goYCSB = Format{
 	Name:      "go-ycsb",
 	columns:   Columns{Time: "timestamp_us", Value: "latency_us", Tags: []string{"operation"}},
-	unit:      unit.Microsecond,
-	timeUnit:  unit.Microsecond,
+	unit:      hdrlog.Microsecond,
+	timeUnit:  hdrlog.Microsecond,
 	unordered: true,
 	begins:    hasHeader("operation", "timestamp_us", "latency_us"),
 	open:      openTable,
@@ -167,8 +167,8 @@ var (
 	fio = Format{
 		Name:     "fio",
 		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"operation"}},
-		unit:     unit.Nanosecond,
-		timeUnit: unit.Millisecond,
+		unit:     hdrlog.Nanosecond,
+		timeUnit: hdrlog.Millisecond,
 		end:      true,
 		begins:   matches(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
 		open:     patternOf("$time, $latency, $direction, $size, $rest"),
@@ -178,7 +178,7 @@ var (
 	pgbench = Format{
 		Name:    "pgbench",
 		columns: Columns{Time: "end", Value: "latency"},
-		unit:    unit.Microsecond,
+		unit:    hdrlog.Microsecond,
 		end:     true,
 		where:   []Condition{without("latency", `[a-z]+`)},
 		begins:  matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
@@ -189,7 +189,7 @@ var (
 	h2load = Format{
 		Name:    "h2load",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
-		unit:    unit.Microsecond,
+		unit:    hdrlog.Microsecond,
 		begins:  matches(`^\d{16}\t(-1|\d{3})\t\d+$`),
 		open:    tableOf("start", "status", "duration"),
 	}
@@ -198,8 +198,8 @@ var (
 	oha = Format{
 		Name:      "oha",
 		columns:   Columns{Time: "request-start", Value: "request-duration", OK: "status"},
-		unit:      unit.Second,
-		timeUnit:  unit.Second,
+		unit:      hdrlog.Second,
+		timeUnit:  hdrlog.Second,
 		unordered: true,
 		begins:    hasHeader("request-start", "Response-delay", "request-duration"),
 		open:      openTable,
@@ -209,7 +209,7 @@ var (
 	fortio = Format{
 		Name:    "fortio",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: ".ok"},
-		unit:    unit.Second,
+		unit:    hdrlog.Second,
 		begins:  hasPaths(".latency", ".timestamp", ".thread", ".iter", ".ok"),
 		open:    openObjects,
 	}
@@ -218,7 +218,7 @@ var (
 	ghz = Format{
 		Name:    "ghz",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: "!.error"},
-		unit:    unit.Nanosecond,
+		unit:    hdrlog.Nanosecond,
 		begins: func(h *head) bool {
 			if h.isJSON() && !h.isObject() {
 				return textHas(h.more(16<<10, nil), ghzPaths)

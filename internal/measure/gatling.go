@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 )
 
 // gatling is simulation.log of Gatling. Up to version 3.12.0 it is text, whose line RUN shows the
@@ -40,9 +40,9 @@ var gatling = Format{
 func isRun(line [][]byte) bool {
 	switch {
 	case len(line) >= 5 && string(line[0]) == "RUN":
-		return slices.ContainsFunc(line[3:], func(field []byte) bool { return guess(field) == unit.Millisecond })
+		return slices.ContainsFunc(line[3:], func(field []byte) bool { return guess(field) == hdrlog.Millisecond })
 	case len(line) >= 5 && string(line[2]) == "RUN":
-		return guess(line[3]) == unit.Millisecond
+		return guess(line[3]) == hdrlog.Millisecond
 	}
 	return false
 }

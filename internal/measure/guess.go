@@ -3,8 +3,6 @@ package measure
 import (
 	"slices"
 	"strings"
-
-	"hdrkit/internal/base/unit"
 )
 
 // Arguments returns the options of hdrrec that read the file as the reader does, whatever it begins
@@ -39,7 +37,7 @@ func (r *Reader) Arguments() []string {
 	}
 	add("value", s.Value)
 	add("end", s.End)
-	if s.Unit != (unit.Unit{}) && s.End == "" {
+	if s.Unit != 0 && s.End == "" {
 		add("in", s.Unit.String())
 	}
 	add("count", s.Count)

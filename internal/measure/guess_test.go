@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 )
 
 // TestArguments reads each sample by the options that its first lines have shown: the rows are the
@@ -30,8 +30,8 @@ func TestArguments(t *testing.T) {
 			}
 			return ""
 		}
-		in, _ := unit.Parse(of("in"))
-		timeIn, _ := unit.Parse(of("time-in"))
+		in, _ := hdrlog.ParseUnit(of("in"))
+		timeIn, _ := hdrlog.ParseUnit(of("time-in"))
 		o := Options{
 			Columns:  Columns{Time: of("time"), Value: of("value"), End: of("end"), OK: of("ok")},
 			NoTags:   true,

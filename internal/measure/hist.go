@@ -11,7 +11,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 )
 
 // hist is any text with histograms in base64, such as the reports of memtier_benchmark and latte,
@@ -34,7 +33,7 @@ type payloads interface {
 	// next returns the next histogram of the lines so far.
 	next() (found, bool)
 	// unit returns the unit of the values, unknown if nothing states it.
-	unit() unit.Unit
+	unit() hdrlog.Unit
 	// end says that there is no other line. It returns what option matches nothing in the text.
 	end() error
 }
@@ -51,7 +50,7 @@ type found struct {
 
 // histograms find histograms in base64.
 type histograms struct {
-	in     unit.Unit
+	in     hdrlog.Unit
 	time   string // the path of the start, which -time names
 	timed  bool   // it was found
 	clock  clock
@@ -84,7 +83,7 @@ func newHistograms(s *setup) payloads {
 	return h
 }
 
-func (h *histograms) unit() unit.Unit { return h.in }
+func (h *histograms) unit() hdrlog.Unit { return h.in }
 
 func (h *histograms) end() error {
 	h.release("")
@@ -181,13 +180,13 @@ func (h *histograms) moment(object []byte, key string, value []byte) bool {
 	switch key {
 	case "Start time":
 		at, err := decimal(value, 6)
-		if err != nil || guess(value) != unit.Millisecond {
+		if err != nil || guess(value) != hdrlog.Millisecond {
 			return false
 		}
 		h.span("").start = at
 		h.span("").end = at
-		if h.in == (unit.Unit{}) {
-			h.in = unit.Microsecond
+		if h.in == 0 {
+			h.in = hdrlog.Microsecond
 		}
 	case "Finish time":
 		whole := h.span("")
@@ -339,7 +338,7 @@ func (r *Row) timed(groups [][]byte, since int64) (err error) {
 	if r.Time, err = decimal(groups[2], 9); err != nil {
 		return err
 	}
-	if guess(groups[2]) == (unit.Unit{}) {
+	if guess(groups[2]) == 0 {
 		r.Time += since
 	}
 	r.Length, err = decimal(groups[3], 9)

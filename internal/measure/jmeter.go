@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/writers"
 )
 
@@ -30,7 +30,7 @@ var (
 			label:  "label",
 			thread: "threadName",
 		},
-		unit:   unit.Millisecond,
+		unit:   hdrlog.Millisecond,
 		begins: hasHeader("timeStamp", "elapsed"),
 		open:   openTable,
 	}
@@ -44,7 +44,7 @@ var (
 			whole: "responseMessage",
 			part:  "subResult",
 		},
-		unit: unit.Millisecond,
+		unit: hdrlog.Millisecond,
 		begins: func(h *head) bool {
 			begin := []byte("<testResults")
 			return len(h.line) > 0 && h.line[0] == '<' &&

@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
 )
 
@@ -57,7 +56,7 @@ type Options struct {
 	// NoTags is set if Tags is meant to be empty, and NoTime if Time is.
 	NoTags, NoTime bool
 	// Unit is the unit of values, TimeUnit that of times that are numbers.
-	Unit, TimeUnit unit.Unit
+	Unit, TimeUnit hdrlog.Unit
 	// Zone is the zone of times without one.
 	Zone *time.Location
 	// Delimiter separates the columns of a table.
@@ -96,11 +95,11 @@ type Format struct {
 	Name string
 
 	columns   Columns
-	unit      unit.Unit // of values
-	timeUnit  unit.Unit // of times that are numbers, if their digits do not show it
-	end       bool      // times are those of the end
-	unordered bool      // rows are not in the order of time
-	metric    string    // to read by default
+	unit      hdrlog.Unit // of values
+	timeUnit  hdrlog.Unit // of times that are numbers, if their digits do not show it
+	end       bool        // times are those of the end
+	unordered bool        // rows are not in the order of time
+	metric    string      // to read by default
 	where     []Condition
 
 	// begins reports whether a file of the format can begin so.
@@ -302,7 +301,7 @@ type Reader struct {
 	text   io.Reader
 	format *Format
 	given  Options
-	told   unit.Unit // of values, see [Look]
+	told   hdrlog.Unit // of values, see [Look]
 	splitter
 	rowParser
 	parts *parts // hold rows back; nil if the format has no labels
@@ -437,14 +436,14 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		r.closes = t.closes
 	}
 	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
-	if s.Unit == (unit.Unit{}) && s.End == "" && !r.hasUnits(h) {
+	if s.Unit == 0 && s.End == "" && !r.hasUnits(h) {
 		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
 	}
 	if f.columns.label != "" {
 		r.parts = newParts()
 	}
 	r.clock = clock{unit: s.TimeUnit, named: unitIn(s.Time), zone: s.Zone}
-	if s.Unit != (unit.Unit{}) {
+	if s.Unit != 0 {
 		r.scale = decimals(s.Unit)
 	}
 	return nil
@@ -514,11 +513,11 @@ func (r *Reader) Format() string {
 func (r *Reader) AtEnd() bool { return r.setup.end }
 
 // Unit returns the unit of the values of payloads, unknown if nothing states it.
-func (r *Reader) Unit() unit.Unit {
+func (r *Reader) Unit() hdrlog.Unit {
 	if r.payloads != nil {
 		return r.payloads.unit()
 	}
-	return unit.Nanosecond
+	return hdrlog.Nanosecond
 }
 
 // Scan advances to the next row. It returns false at the end, and if reading fails.

@@ -23,7 +23,6 @@ import (
 	"testing/iotest"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
 )
 
@@ -33,7 +32,7 @@ const ghzHead = `{"endReason":"timeout","options":{"call":"x"},"fastest":1,` + "
 
 // TestMalformed has input that is partly bad. Each row is in the log or reported.
 func TestMalformed(t *testing.T) {
-	csvMillis := Options{Unit: unit.Millisecond}
+	csvMillis := Options{Unit: hdrlog.Millisecond}
 	for _, test := range []struct {
 		name, text string
 		options    Options
@@ -68,7 +67,7 @@ func TestMalformed(t *testing.T) {
 			`file0:5: time: the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns: "1e3"`,
 			`file0:6: time: the time has another unit than those before; -time-in names one unit for all: "1.79349e12"`,
 		}},
-		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: unit.Second, TimeUnit: unit.Second}, 2, nil},
+		{"times of a unit", "time,value\n0.5,1\n12,1\n", Options{Unit: hdrlog.Second, TimeUnit: hdrlog.Second}, 2, nil},
 		{"too late", "time,value\n1700000100,1\n1700000100,1\n1700000041,1\n1700000039,1\n", csvMillis, 3,
 			[]string{"file0:5: time: the row comes too late: it ended 1m1s before others"}},
 		{"one time in the future", "time,value\n1700000000,1\n1700000001,1\n1900000000,1\n1700000002,1\n1700000003,1\n", csvMillis, 5, nil},
@@ -76,7 +75,7 @@ func TestMalformed(t *testing.T) {
 		{"a pause of a day", "time,value\n1700000000,1\n1700086400,1\n1700086401,1\n1700000001,1\n", csvMillis, 3,
 			[]string{"file0:5: time: the row comes too late: it ended 24h0m0s before others"}},
 		{"success", "time,value,ok\n1700000000,1,true\n1700000000,1,KO\n1700000000,1,404\n1700000000,1,maybe\n1700000000,1,\n",
-			Options{Unit: unit.Second, Columns: Columns{OK: "ok"}}, 3, []string{
+			Options{Unit: hdrlog.Second, Columns: Columns{OK: "ok"}}, 3, []string{
 				`file0:5: ok: neither success nor failure: "maybe"`, `file0:6: ok: neither success nor failure: ""`,
 			}},
 		{"lines of JSON", "{\"time\":1700000000,\"value\":1}\n{\"time\":1700000000,\"value\":1\n\n{\"time\":1700000000}\n{\"time\":1700000000,\"value\":null}\n" +
@@ -179,14 +178,14 @@ func TestValues(t *testing.T) {
 		want    string
 		count   int64
 	}{
-		{ten, Options{Unit: unit.Microsecond}, "values: 1 is the value in us, without a time", 10},
+		{ten, Options{Unit: hdrlog.Microsecond}, "values: 1 is the value in us, without a time", 10},
 		{"latency_us\n" + ten, Options{}, "values: latency_us is the value in us, without a time", 10},
 		{"1us\n10us\n", Options{}, "values: 1 is the value with its unit, without a time", 2},
 		{"1us\n\n10us\nx\n", Options{}, "values: 1 is the value with its unit, without a time", 2},
 		{"time,latency_us\nx,1\ny,10\n", Options{NoTime: true}, "csv: latency_us is the value in us, without a time", 2},
 		{`{"latency_us":1}` + "\n" + `{"latency_us":10}` + "\n", Options{NoTime: true}, "ndjson: .latency_us is the value in us, without a time", 2},
-		{"ms,n\n0.001,4\n0.01,2\n0.02,0\n", Options{Columns: Columns{Count: "n"}, Unit: unit.Millisecond}, "csv: ms is the value in ms, without a time, which came n times", 6},
-		{"le,count\n0.000001,4\n0.00001,9\n+Inf,9\n", Options{Columns: Columns{Count: "count"}, Unit: unit.Second}, "csv: le is the value in s, without a time, which came count times", 9},
+		{"ms,n\n0.001,4\n0.01,2\n0.02,0\n", Options{Columns: Columns{Count: "n"}, Unit: hdrlog.Millisecond}, "csv: ms is the value in ms, without a time, which came n times", 6},
+		{"le,count\n0.000001,4\n0.00001,9\n+Inf,9\n", Options{Columns: Columns{Count: "count"}, Unit: hdrlog.Second}, "csv: le is the value in s, without a time, which came count times", 9},
 	} {
 		rec := recording{size: 1000, options: test.options}
 		log := rec.record(t, []byte(test.text))
@@ -212,7 +211,7 @@ func TestCounts(t *testing.T) {
 	if !slices.Equal(rec.messages, want) || rec.counts.Recorded != 7 {
 		t.Errorf("%d rows, %q, want %q", rec.counts.Recorded, rec.messages, want)
 	}
-	r, err := NewReader(strings.NewReader("ms,n\n1,5\n2,6\n2.5,7\n"), "f", "", Options{Columns: Columns{Count: "n"}, Unit: unit.Millisecond})
+	r, err := NewReader(strings.NewReader("ms,n\n1,5\n2,6\n2.5,7\n"), "f", "", Options{Columns: Columns{Count: "n"}, Unit: hdrlog.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +287,7 @@ func TestRefused(t *testing.T) {
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},
-		{"1700000000,\"a b\",1\n", "", Options{Unit: unit.Millisecond}, `f: the first line is no header: add -time NUMBER and -value NUMBER; the first row is 1 "1700000000", 2 "a b", 3 "1"`},
+		{"1700000000,\"a b\",1\n", "", Options{Unit: hdrlog.Millisecond}, `f: the first line is no header: add -time NUMBER and -value NUMBER; the first row is 1 "1700000000", 2 "a b", 3 "1"`},
 		{"1700000000,1\n", "", Options{Columns: Columns{Time: "1", Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
 		{"time,latency\n", "", Options{Metric: "x"}, "f: -metric is for files with a column of metrics, and this is csv"},
 		{"time,latency\n", "csv", Options{Pattern: "x"}, "f: -pattern is for access logs, and this is csv"},
@@ -298,10 +297,10 @@ func TestRefused(t *testing.T) {
 		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t"},
 		{"x\n", "", Options{Pattern: "%t"}, "f: -pattern has no time that a request took, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "%t %D", Columns: Columns{Tags: []string{"$"}}}, "f: -pattern has no $"},
-		{`{"start":"2026-11-24T12:45:09.622Z","duration":10.08,"errors":0}`, "", Options{Unit: unit.Second},
+		{`{"start":"2026-11-24T12:45:09.622Z","duration":10.08,"errors":0}`, "", Options{Unit: hdrlog.Second},
 			"f: one JSON object is a measurement only if -value .KEY names its value; its keys are start, duration, errors"},
 		{"{\"a\":1}\n{}\n", "", Options{}, "f: no list of measurements: its first line has no usual names of a time and a value, and -time .KEY and -value .KEY do not name them; its keys are a"},
-		{"Timestamp,User Count,Type,Name\n1700000000,8,,Aggregated\n", "", Options{Unit: unit.Millisecond},
+		{"Timestamp,User Count,Type,Name\n1700000000,8,,Aggregated\n", "", Options{Unit: hdrlog.Millisecond},
 			"f: no usual names of a time and a value: add -time COLUMN and -value COLUMN; the columns are Timestamp, User Count, Type, Name"},
 		{"time,end\n", "", Options{Columns: Columns{Value: "time", End: "end"}}, "f: -value has the value, and -end makes it of two times: give one of them"},
 		{"#[Histogram log format version 1.3]\n", "", Options{}, "f: this is a HdrHistogram log already; hdrsum, hdrplot, hdrunion and hdrsplit read it"},
@@ -329,7 +328,7 @@ func TestOrder(t *testing.T) {
 			want[row/500]++
 		}
 	}
-	rec := recording{options: Options{Unit: unit.Millisecond}, size: 500, late: 5_000}
+	rec := recording{options: Options{Unit: hdrlog.Millisecond}, size: 500, late: 5_000}
 	first := rec.record(t, texts[0].Bytes(), texts[1].Bytes(), texts[2].Bytes())
 	if rec.counts.Recorded != 9000 || len(rec.messages) > 0 {
 		t.Errorf("%+v %v", rec.counts, rec.messages)
@@ -347,7 +346,7 @@ func TestOrder(t *testing.T) {
 
 // TestHeader checks the whole head of a log, and that rows with and without tags go apart.
 func TestHeader(t *testing.T) {
-	rec := recording{size: 1000, options: Options{Unit: unit.Millisecond}}
+	rec := recording{size: 1000, options: Options{Unit: hdrlog.Millisecond}}
 	log := rec.record(t, []byte("time,value,tag\n1700000000.25,1,\n1700000000.5,1,a b\n1700000001.5,1,\"a,b\"\n"))
 	want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n" +
 		"#[Recorded by hdrrec from csv, values at their start]\n#UNITS:NANOSECONDS\n" +
@@ -462,7 +461,7 @@ func TestLogs(t *testing.T) {
 				}
 				looksLikeLog(t, path, bad)
 			}
-			_, err = NewReader(bytes.NewReader(text), path, "", Options{Unit: unit.Second})
+			_, err = NewReader(bytes.NewReader(text), path, "", Options{Unit: hdrlog.Second})
 			if err == nil || !strings.Contains(err.Error(), "a HdrHistogram log already") {
 				t.Errorf("%s: %v", path, err)
 			}
@@ -480,7 +479,7 @@ func TestLogs(t *testing.T) {
 // looksLikeLog checks that Look takes a text for a log and changes nothing.
 func looksLikeLog(t *testing.T, name string, text []byte) {
 	t.Helper()
-	measured, rest, _, _ := Look(bytes.NewReader(text), name, unit.Unit{})
+	measured, rest, _, _ := Look(bytes.NewReader(text), name, 0)
 	if measured != nil {
 		t.Fatalf("%s is read as %s: %.200q", name, measured.Takes(), text)
 	}
@@ -497,8 +496,8 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text))} {
-			measured, _, _, why := Look(file, s.file, unit.Unit{})
-			if needs := s.options.Pattern != "" || s.options.Unit != (unit.Unit{}); needs != (measured == nil) || !needs && why != nil {
+			measured, _, _, why := Look(file, s.file, 0)
+			if needs := s.options.Pattern != "" || s.options.Unit != 0; needs != (measured == nil) || !needs && why != nil {
 				t.Errorf("%s: %v", s.file, why)
 			} else if !needs && measured.Format() != s.format {
 				t.Errorf("%s is read as %s", s.file, measured.Takes())
@@ -792,16 +791,16 @@ func TestPieces(t *testing.T) {
 		}
 	}
 	quotes := "time,value\n1700000000,\"1\n\n\"\n1700000000,\"1\n1700000000,2\n\"\"\n1700000000,\"3"
-	if whole, pieces := rows(t, strings.NewReader(quotes), Options{Unit: unit.Second}), rows(t, iotest.OneByteReader(strings.NewReader(quotes)), Options{Unit: unit.Second}); whole != pieces {
+	if whole, pieces := rows(t, strings.NewReader(quotes), Options{Unit: hdrlog.Second}), rows(t, iotest.OneByteReader(strings.NewReader(quotes)), Options{Unit: hdrlog.Second}); whole != pieces {
 		t.Errorf("lines in quotes differ in pieces:\n%s\nwhole:\n%s", pieces, whole)
 	}
 	long := "time,value\n1700000000,1\n1700000000," + strings.Repeat("1", 3<<20) + "\n1700000000,1\n"
-	rec := recording{options: Options{Unit: unit.Second}, size: 1000}
+	rec := recording{options: Options{Unit: hdrlog.Second}, size: 1000}
 	rec.record(t, []byte(long))
 	if rec.counts.Recorded != 2 || fmt.Sprint(rec.messages) != "[file0:3: line: line is too long]" {
 		t.Errorf("%+v %v", rec.counts, rec.messages)
 	}
-	r, err := NewReader(strings.NewReader(long[:2<<20]), "f", "", Options{Unit: unit.Second})
+	r, err := NewReader(strings.NewReader(long[:2<<20]), "f", "", Options{Unit: hdrlog.Second})
 	for err == nil && r.Scan() {
 	}
 	if err != nil || r.Unended() {
@@ -893,7 +892,7 @@ func TestManyQuotes(t *testing.T) {
 // TestReadError reports an error of reading. What comes before is recorded, but for half a line.
 func TestReadError(t *testing.T) {
 	failure := errors.New("the disk is gone")
-	r, err := NewReader(io.MultiReader(strings.NewReader("time,value\n1700000000,1\n1700000000,12"), iotest.ErrReader(failure)), "f", "", Options{Unit: unit.Second})
+	r, err := NewReader(io.MultiReader(strings.NewReader("time,value\n1700000000,1\n1700000000,12"), iotest.ErrReader(failure)), "f", "", Options{Unit: hdrlog.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -957,7 +956,7 @@ func FuzzTable(f *testing.F) {
 		w := stdcsv.NewWriter(&text)
 		w.Comma = rune(delimiter)
 		w.WriteAll([][]string{{"time", "a", "b", "value", "c"}, row, row})
-		r, err := NewReader(&text, "f", "csv", Options{Unit: unit.Second, Delimiter: delimiter, Columns: Columns{Tags: []string{"a", "b", "c"}}})
+		r, err := NewReader(&text, "f", "csv", Options{Unit: hdrlog.Second, Delimiter: delimiter, Columns: Columns{Tags: []string{"a", "b", "c"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -1079,10 +1078,10 @@ func FuzzJTL(f *testing.F)    { fuzz(f, "jtl", Options{}, "jmeter.jtl", "jmeter-
 func FuzzK6(f *testing.F)     { fuzz(f, "k6", Options{}, "k6.csv", "k6.json") }
 func FuzzVegeta(f *testing.F) { fuzz(f, "vegeta", Options{}, "vegeta.csv", "vegeta.json") }
 func FuzzCSV(f *testing.F) {
-	fuzz(f, "csv", Options{Unit: unit.Millisecond, Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
+	fuzz(f, "csv", Options{Unit: hdrlog.Millisecond, Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}}}, "jmeter-bare.jtl", "jmeter.jtl")
 }
 func FuzzNDJSON(f *testing.F) {
-	fuzz(f, "ndjson", Options{Unit: unit.Second, Columns: Columns{Value: "request_time"}}, "nginx.ndjson")
+	fuzz(f, "ndjson", Options{Unit: hdrlog.Second, Columns: Columns{Value: "request_time"}}, "nginx.ndjson")
 }
 func FuzzAccessLog(f *testing.F) { fuzz(f, "accesslog", Options{}, "nginx.log", "apache.log") }
 func FuzzGatling(f *testing.F)   { fuzz(f, "gatling", Options{}, "gatling.log") }
@@ -1110,7 +1109,7 @@ func FuzzPattern(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, line string) {
-		r, err := NewReader(strings.NewReader(line+"\n"), "f", "accesslog", Options{Pattern: text, Unit: unit.Second})
+		r, err := NewReader(strings.NewReader(line+"\n"), "f", "accesslog", Options{Pattern: text, Unit: hdrlog.Second})
 		if err == nil {
 			for r.Scan() {
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 )
 
 // Names of columns that have the time or the value if no option names one: in small letters, and
@@ -23,16 +23,16 @@ var (
 )
 
 // unitWords are words of a name that are units, beside the names that package unit knows.
-var unitWords = map[string]unit.Unit{
-	"nanos":  unit.Nanosecond,
-	"nsec":   unit.Nanosecond,
-	"micros": unit.Microsecond,
-	"usec":   unit.Microsecond,
-	"millis": unit.Millisecond,
-	"msec":   unit.Millisecond,
-	"msecs":  unit.Millisecond,
-	"sec":    unit.Second,
-	"secs":   unit.Second,
+var unitWords = map[string]hdrlog.Unit{
+	"nanos":  hdrlog.Nanosecond,
+	"nsec":   hdrlog.Nanosecond,
+	"micros": hdrlog.Microsecond,
+	"usec":   hdrlog.Microsecond,
+	"millis": hdrlog.Millisecond,
+	"msec":   hdrlog.Millisecond,
+	"msecs":  hdrlog.Millisecond,
+	"sec":    hdrlog.Second,
+	"secs":   hdrlog.Second,
 }
 
 // words splits the name of a column: at what is no letter and no digit, and before a capital letter
@@ -61,12 +61,12 @@ func words(name string) (all []string) {
 
 // named returns the name of a column without its unit, as it stands in [timeNames] and
 // [valueNames], and the unit.
-func named(column string) (name string, u unit.Unit) {
+func named(column string) (name string, u hdrlog.Unit) {
 	all := words(column)
 	if last := len(all) - 1; last > 0 {
 		var ok bool
 		if u, ok = unitWords[all[last]]; !ok {
-			u, ok = unit.Parse(all[last])
+			u, ok = hdrlog.ParseUnit(all[last])
 		}
 		if ok {
 			all = all[:last]
@@ -91,7 +91,7 @@ func likely(columns, names []string) string {
 
 // unitIn returns the unit that the name of a column ends in: latency_ms, latencyMicros, "latency
 // (ms)". It is unknown if there is none.
-func unitIn(column string) unit.Unit {
+func unitIn(column string) hdrlog.Unit {
 	_, u := named(column)
 	return u
 }

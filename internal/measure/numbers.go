@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/unit"
 )
 
 var (
@@ -33,7 +32,7 @@ var powers = func() (all [20]uint64) {
 }()
 
 // decimals returns the power of ten that makes nanoseconds of a unit.
-func decimals(u unit.Unit) int { return int(math.Round(math.Log10(unit.Nanosecond.Per(u)))) }
+func decimals(u hdrlog.Unit) int { return int(math.Round(math.Log10(hdrlog.Nanosecond.Per(u)))) }
 
 // decimal returns the number in text times 10^scale. It is exact, but for decimals below 1, which
 // round to the nearest number, and digits after the nineteenth. An exponent of more than 16 bits is
@@ -111,10 +110,10 @@ func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber
 
 // A clock reads times.
 type clock struct {
-	unit  unit.Unit // of numbers, if that is known
-	named unit.Unit // that the name of the column has, for numbers with few digits
-	found unit.Unit // of numbers so far
-	scale int       // numbers times 10^scale are nanoseconds
+	unit  hdrlog.Unit // of numbers, if that is known
+	named hdrlog.Unit // that the name of the column has, for numbers with few digits
+	found hdrlog.Unit // of numbers so far
+	scale int         // numbers times 10^scale are nanoseconds
 	zone  *time.Location
 	// The last time that was no number: its layout, its text, and the time.
 	layout, last string
@@ -128,17 +127,17 @@ func (c *clock) parse(text []byte) (int64, error) {
 		return c.date(text)
 	}
 	u := cmp.Or(c.unit, guess(text))
-	if u == (unit.Unit{}) && c.found == u {
+	if u == 0 && c.found == u {
 		c.unit = c.named
 		u = c.named
 	}
 	switch {
-	case u == unit.Unit{}:
+	case u == 0:
 		if _, err := decimal(text, 0); err != nil {
 			return 0, err
 		}
 		return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
-	case c.found == unit.Unit{}:
+	case c.found == 0:
 		c.found, c.scale = u, decimals(u)
 	case u != c.found:
 		return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
@@ -147,7 +146,7 @@ func (c *clock) parse(text []byte) (int64, error) {
 }
 
 // guess returns the unit in which a number is a time between the years 1973 and 5138.
-func guess(text []byte) unit.Unit {
+func guess(text []byte) hdrlog.Unit {
 	digits := 0
 	for digits < len(text) && text[digits]-'0' <= 9 {
 		digits++
@@ -159,15 +158,15 @@ func guess(text []byte) unit.Unit {
 	}
 	switch {
 	case digits < 9:
-		return unit.Unit{}
+		return 0
 	case digits < 12:
-		return unit.Second
+		return hdrlog.Second
 	case digits < 15:
-		return unit.Millisecond
+		return hdrlog.Millisecond
 	case digits < 18:
-		return unit.Microsecond
+		return hdrlog.Microsecond
 	}
-	return unit.Nanosecond
+	return hdrlog.Nanosecond
 }
 
 // layouts are the layouts of times. All take decimals after the second.

@@ -20,7 +20,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
 )
 
@@ -255,7 +254,7 @@ var samples = []sample{
 		return seconds(t, "2006/01/02 15:04:05.000", text)
 	})},
 	{"jmeter-transaction.jtl", "jtl", Options{}, readJTL(',', epochMillis)},
-	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}, OK: "8"}, Unit: unit.Millisecond}, func(t *testing.T, text []byte) []measured {
+	{"jmeter-bare.jtl", "csv", Options{Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}, OK: "8"}, Unit: hdrlog.Millisecond}, func(t *testing.T, text []byte) []measured {
 		return readJTL(',', epochMillis)(t, append([]byte("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n"), text...))
 	}},
 	{"k6.csv", "k6", Options{}, readK6CSV(func(t *testing.T, text string) *big.Rat { return rat(t, text, 1) })},
@@ -375,7 +374,7 @@ var samples = []sample{
 		readLines(`\[(.*?)\] "(\S*).*?" (\d+) \d+ ".*" (\S+)$`, "02/Jan/2006:15:04:05 -0700", 1)},
 	{"nginx-msec.log", "accesslog", Options{Columns: Columns{Tags: []string{"$request_method", "status"}},
 		Pattern: "$msec $request_method $status $request_time $upstream_response_time $uri"}, readLines(`^(\S+) (\S+) (\S+) (\S+)`, "", 1)},
-	{"nginx.ndjson", "ndjson", Options{Columns: Columns{Value: "request_time", Tags: []string{"method", ".status"}, OK: "status"}, Unit: unit.Second},
+	{"nginx.ndjson", "ndjson", Options{Columns: Columns{Value: "request_time", Tags: []string{"method", ".status"}, OK: "status"}, Unit: hdrlog.Second},
 		readLines(`"time":"(.*?)".*"method":"(.*?)".*"status":(\d+).*"request_time":([0-9.]+)`, time.RFC3339, 1)},
 	{"apache.log", "accesslog", Options{Columns: Columns{Tags: []string{"method", "%>s"}},
 		Pattern: `%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D`}, readLines(`\[(.*?)\] "(\S*).*?" (\d+) \d+ ".*" (\S+)$`, "02/Jan/2006:15:04:05 -0700", 1e6)},

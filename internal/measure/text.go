@@ -18,7 +18,7 @@ import (
 //
 // A log is never taken for a table: a table needs a header with usual names, or is of a format that
 // no log looks like. JSON needs a histogram in its first megabyte.
-func Look(file io.Reader, name string, in unit.Unit) (reader *Reader, rest io.Reader, begin []byte, err error) {
+func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.Reader, begin []byte, err error) {
 	var text bytes.Buffer // what was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)
@@ -72,7 +72,7 @@ func (r *Reader) Takes() string {
 		at = "end"
 	}
 	in := " in " + s.Unit.String()
-	if s.Unit == (unit.Unit{}) {
+	if s.Unit == 0 {
 		in = " with its unit"
 	}
 	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, s.Time, at, s.Value, in)
@@ -98,10 +98,10 @@ func (r *Reader) header(log *hdrlog.Writer, atEnd bool) error {
 		at = "end"
 	}
 	text := fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", r.Format(), at)
-	if r.told != (unit.Unit{}) {
+	if r.told != 0 {
 		text += "\n" + unit.RowsComment(r.told)
 	}
-	if u := r.Unit(); u != (unit.Unit{}) {
+	if u := r.Unit(); u != 0 {
 		text += "\n" + u.Comment()
 	}
 	return log.Comment(text)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 )
 
 // w3c is a log of the extended format (https://www.w3.org/TR/WD-logfile), whose line #Fields: names
@@ -57,22 +57,22 @@ func openW3C(s *setup, h *head) (fields, error) {
 			return nil, usagef("there is no column %s; the columns are %s", name, list(x.table.names))
 		}
 	}
-	if s.Unit == (unit.Unit{}) && s.Value == "time-taken" {
+	if s.Unit == 0 && s.Value == "time-taken" {
 		s.Unit = x.takenIn(row)
 	}
 	return x, nil
 }
 
 // takenIn returns the unit of time-taken: the decimals of a row show seconds.
-func (x *extended) takenIn(row []byte) unit.Unit {
+func (x *extended) takenIn(row []byte) hdrlog.Unit {
 	if slices.ContainsFunc(x.table.names, func(name string) bool { return strings.HasPrefix(name, "x-edge-") }) {
-		return unit.Second
+		return hdrlog.Second
 	}
 	places := make([][]byte, x.setup.tagPlace()+len(x.setup.Tags))
 	if _, err := x.find(row, places); err == nil && bytes.IndexByte(places[valuePlace], '.') >= 0 {
-		return unit.Second
+		return hdrlog.Second
 	}
-	return unit.Millisecond
+	return hdrlog.Millisecond
 }
 
 // directive takes a line that begins with #.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"regexp"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 	"hdrkit/output"
 	"hdrkit/output/influx"
 	"hdrkit/output/openmetrics"
@@ -30,14 +30,14 @@ const otherTime = `[_.](milli|micro|nano)seconds$`
 // In returns the name of a metric in a format, and how to print its values. If their unit is known,
 // metrics are in seconds, as monitoring systems want, and their usual name says so. Other formats
 // print values as s says.
-func In(format, name string, s unit.Scale) (string, output.Scale, error) {
-	if (format != OpenMetrics && format != OpenTelemetry) || s.In == (unit.Unit{}) {
-		return cmp.Or(name, "latency"), output.Scale{Ratio: s.Ratio, Unit: s.Name}, nil
+func In(format, name string, s hdrlog.Scale) (string, hdrlog.Scale, error) {
+	if (format != OpenMetrics && format != OpenTelemetry) || s.In == 0 {
+		return cmp.Or(name, "latency"), s, nil
 	}
 	if other, _ := regexp.MatchString(otherTime, name); other {
-		return "", output.Scale{}, fmt.Errorf("-metric %s: values of metrics are in seconds", name)
+		return "", hdrlog.Scale{}, fmt.Errorf("-metric %s: values of metrics are in seconds", name)
 	}
-	return cmp.Or(name, "latency_seconds"), output.Scale{Ratio: s.In.Per(unit.Second), Unit: unit.Second.String()}, nil
+	return cmp.Or(name, "latency_seconds"), hdrlog.Scale{Ratio: s.In.Per(hdrlog.Second), Unit: hdrlog.Second.String(), In: s.In}, nil
 }
 
 // Check returns an error if a name, which may be empty, is none of a metric in a format.
@@ -47,15 +47,15 @@ func Check(format, name string) (err error) {
 	case format == OpenTelemetry && (len(name) > 255 || !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.\-/]*$`).MatchString(name)):
 		err = fmt.Errorf("%q is not a name of a metric: a letter, and up to 254 letters, digits and _.-/", name)
 	case format == Influx || format == OpenMetrics:
-		_, err = Rows(format, io.Discard, output.Scale{}, name)
+		_, err = Rows(format, io.Discard, name)
 	}
 	return err
 }
 
 // Rows returns a writer of rows as text, in the format of InfluxDB or in OpenMetrics.
-func Rows(format string, w io.Writer, s output.Scale, name string) (output.RowWriter, error) {
+func Rows(format string, w io.Writer, name string) (output.RowWriter, error) {
 	if format == Influx {
-		return influx.New(w, s, name)
+		return influx.New(w, name)
 	}
-	return openmetrics.New(w, s, name)
+	return openmetrics.New(w, name)
 }

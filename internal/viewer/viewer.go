@@ -197,7 +197,7 @@ func (a *Answer) addTable(units *logs.Units, side report.Side) error {
 	if err != nil {
 		return err
 	}
-	scale, err := report.Fit(units, &figures, nil, true, side)
+	_, err = report.Fit(units, &figures, nil, true, side)
 	if err != nil || len(side.Summaries) == 0 {
 		return err
 	}
@@ -208,7 +208,7 @@ func (a *Answer) addTable(units *logs.Units, side report.Side) error {
 		shown = append(shown, &own)
 	}
 	var text strings.Builder
-	err = report.Table(report.Scale(scale, units), figures, false, 0, false).Write(&text, shown)
+	err = report.Table(figures, false, 0, false).Write(&text, shown)
 	a.Table = text.String()
 	return err
 }

@@ -23,7 +23,7 @@ import (
 //
 // A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes
 // %5C, because it would escape the character after it.
-func New(w io.Writer, scale output.Scale, measurement string) (output.RowWriter, error) {
+func New(w io.Writer, measurement string) (output.RowWriter, error) {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
 	case strings.HasPrefix(measurement, "#"):
@@ -35,7 +35,7 @@ func New(w io.Writer, scale output.Scale, measurement string) (output.RowWriter,
 	begin := strings.NewReplacer(",", `\,`, " ", `\ `).Replace(measurement)
 	escape := strings.NewReplacer(",", `\,`, " ", `\ `, "=", `\=`)
 	var line []byte
-	return output.Points(scale, func(r *output.Row, fields []output.Field) error {
+	return output.Points(func(r *output.Row, fields []output.Field) error {
 		line = append(line[:0], begin...)
 		if r.Tag != nil {
 			text := tags.Text(r.Tag)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/output"
 	"hdrkit/output/internal/rowtest"
 	"hdrkit/tags"
@@ -81,14 +82,14 @@ func FuzzTags(f *testing.F) {
 		if bytes.ContainsAny(tag, ", \r\n") || strings.Contains(measurement, `\`) {
 			return // no log has such a tag
 		}
-		w, err := New(io.Discard, output.Scale{}, measurement)
+		w, err := New(io.Discard, measurement)
 		if err != nil {
 			return
 		}
 		if err := w.Row(rowtest.Row(tag, 50)); errors.Is(err, output.ErrPoint) && tags.Text(tag) == "" {
 			return
 		}
-		p := read(t, rowtest.New(New).Format(t, output.Scale{}, measurement, rowtest.Row(tag, 50)))
+		p := read(t, rowtest.New(New).Format(t, hdrlog.Scale{}, measurement, rowtest.Row(tag, 50)))
 		want := tags.Text(tag)
 		if short, ok := strings.CutSuffix(want, `\`); ok {
 			want = short + "%5C"
@@ -105,15 +106,15 @@ func FuzzTags(f *testing.F) {
 func TestPoints(t *testing.T) {
 	want := "latency length=9.998,count=4i,per_second=0.40008001600320064,min=100,mean=3162.2,p50=100,max=12351.9 1468800411074000000\n" +
 		"latency,tag=a length=9.998,count=4i,per_second=0.40008001600320064,min=100,mean=3162.2,p50=100,max=12351.9 1468800411074000000\n"
-	if got := rowtest.New(New).Format(t, output.Scale{Ratio: 10}, "latency", rowtest.Row(nil, 50), rowtest.Row([]byte("a"), 50)); got != want {
+	if got := rowtest.New(New).Format(t, hdrlog.Scale{Ratio: 10}, "latency", rowtest.Row(nil, 50), rowtest.Row([]byte("a"), 50)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	want = "latency length=1,count=0i,per_second=0,window_p99=100,window_max=12351.9,window_count=4i 0\n"
-	if got := rowtest.New(New).Format(t, output.Scale{Ratio: 10}, "latency", rowtest.Moving()); got != want {
+	if got := rowtest.New(New).Format(t, hdrlog.Scale{Ratio: 10}, "latency", rowtest.Moving()); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	// A row without a length has no rate.
-	if got := rowtest.New(New).Format(t, output.Scale{}, "latency", &output.Row{}); got != "latency length=0,count=0i 0\n" {
+	if got := rowtest.New(New).Format(t, hdrlog.Scale{}, "latency", &output.Row{}); got != "latency length=0,count=0i 0\n" {
 		t.Error(got)
 	}
 }
@@ -123,12 +124,12 @@ func TestRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"#x": "InfluxDB ignores a line that begins with #: it is a comment", "": `invalid measurement ""`, "a\n": `invalid measurement "a\n"`, `a\`: `invalid measurement "a\\"`, "\xff": `invalid measurement "\xff"`,
 	} {
-		if _, err := New(io.Discard, output.Scale{}, name); err == nil || err.Error() != want {
+		if _, err := New(io.Discard, name); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, end := range []int64{1 << 60, -1 << 60} {
-		if err := rowtest.New(New).Write(io.Discard, output.Scale{}, "latency", &output.Row{End: end}); !errors.Is(err, output.ErrPoint) {
+		if err := rowtest.New(New).Write(io.Discard, hdrlog.Scale{}, "latency", &output.Row{End: end}); !errors.Is(err, output.ErrPoint) {
 			t.Error(err)
 		}
 	}

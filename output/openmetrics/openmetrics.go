@@ -20,7 +20,6 @@ import (
 // A writer writes rows.
 type writer struct {
 	w         io.Writer
-	scale     output.Scale
 	metric    string
 	quantiles []quantile
 	text      []byte
@@ -46,11 +45,11 @@ type quantile struct {
 // cannot provide that.
 //
 // [OpenMetrics]: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
-func New(w io.Writer, scale output.Scale, metric string) (output.RowWriter, error) {
+func New(w io.Writer, metric string) (output.RowWriter, error) {
 	if err := checkMetric(metric); err != nil {
 		return nil, err
 	}
-	return &writer{w: w, scale: scale, metric: metric}, nil
+	return &writer{w: w, metric: metric}, nil
 }
 
 // units are the units that a metric's name may end in.
@@ -118,7 +117,7 @@ func (w *writer) Row(r *output.Row) error {
 	if r.Tag != nil {
 		label = `tag="` + escape.Replace(tags.Text(r.Tag)) + `"`
 	}
-	ratio := cmp.Or(w.scale.By(r.Factor).Ratio, 1)
+	ratio := r.Scale.Divisor()
 	for _, q := range w.quantiles {
 		if r.TotalsOnly {
 			break

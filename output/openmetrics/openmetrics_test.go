@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"hdrkit/hdrlog"
 	"hdrkit/output"
 	"hdrkit/output/internal/rowtest"
 	"hdrkit/tags"
@@ -32,7 +33,7 @@ func FuzzTags(f *testing.F) {
 		row, label := rowtest.Row(tag, 50), tags.Text(tag)
 		// The reader of the older format reads this one without its times.
 		var plain strings.Builder
-		text := rowtest.New(New).Format(t, output.Scale{}, "latency", row)
+		text := rowtest.New(New).Format(t, hdrlog.Scale{}, "latency", row)
 		for line := range strings.Lines(text) {
 			if line[0] != '#' {
 				line = line[:strings.LastIndexByte(line, ' ')] + "\n"
@@ -90,7 +91,7 @@ func TestEncoder(t *testing.T) {
 		if _, err := expfmt.MetricFamilyToOpenMetrics(&want, family); err != nil {
 			t.Fatal(err)
 		}
-		if got := rowtest.New(New).Format(t, output.Scale{}, name, row); got != want.String()+"# EOF\n" {
+		if got := rowtest.New(New).Format(t, hdrlog.Scale{}, name, row); got != want.String()+"# EOF\n" {
 			t.Fatalf("%s\nwant\n%s", got, want.String())
 		}
 	}
@@ -98,7 +99,7 @@ func TestEncoder(t *testing.T) {
 
 // TestMoving: the quantiles are those of the moving window, if there is one.
 func TestMoving(t *testing.T) {
-	if text, want := rowtest.New(New).Format(t, output.Scale{Ratio: 10}, "latency", rowtest.Moving()), "latency{quantile=\"0.99\"} 100.0 0.0\nlatency{quantile=\"1.0\"} 12351.9 0.0\n"; !strings.Contains(text, want) {
+	if text, want := rowtest.New(New).Format(t, hdrlog.Scale{Ratio: 10}, "latency", rowtest.Moving()), "latency{quantile=\"0.99\"} 100.0 0.0\nlatency{quantile=\"1.0\"} 12351.9 0.0\n"; !strings.Contains(text, want) {
 		t.Errorf("no %s in %s", want, text)
 	}
 }
@@ -106,7 +107,7 @@ func TestMoving(t *testing.T) {
 // TestMetadata checks that the metadata comes once, at the beginning, and that the text
 // ends with # EOF.
 func TestMetadata(t *testing.T) {
-	seconds := output.Scale{Ratio: 1e9}
+	seconds := hdrlog.Scale{Ratio: 1e9}
 	text := rowtest.New(New).Format(t, seconds, "rt_seconds", rowtest.Row(nil, 99.9), rowtest.Row([]byte("a"), 99.9))
 	if !strings.HasPrefix(text, "# HELP rt_seconds ") || strings.Count(text, "# ") != 4 || !strings.HasSuffix(text, "\n# EOF\n") {
 		t.Error(text)
@@ -124,7 +125,7 @@ func TestCheckMetric(t *testing.T) {
 		"a-b":                     `"a-b" is not a name of a metric, which has letters, digits, _ and : and does not begin with a digit`,
 		"a_total":                 `"a_total" ends in _total, which OpenMetrics adds itself`,
 	} {
-		if _, err := New(io.Discard, output.Scale{}, name); (err == nil) != (want == "") || err != nil && err.Error() != want {
+		if _, err := New(io.Discard, name); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}

@@ -10,7 +10,6 @@ package unit
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -22,49 +21,15 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// A Unit is a unit of time. The zero value is an unknown unit.
-type Unit struct {
-	name        string
-	nanoseconds float64
-}
-
-// Units of time.
-var (
-	Nanosecond  = Unit{"ns", 1}
-	Microsecond = Unit{"us", 1e3}
-	Millisecond = Unit{"ms", 1e6}
-	Second      = Unit{"s", 1e9}
-)
-
-var all = []Unit{Nanosecond, Microsecond, Millisecond, Second}
+// all are the units of time, the smallest first.
+var all = []hdrlog.Unit{hdrlog.Nanosecond, hdrlog.Microsecond, hdrlog.Millisecond, hdrlog.Second}
 
 // Names are the names of units for options.
 var Names = []string{"ns", "us", "ms", "s"}
 
-// String returns the name of the unit, empty if it is unknown.
-func (u Unit) String() string { return u.name }
-
-// Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
-func (u Unit) Per(v Unit) float64 { return v.nanoseconds / u.nanoseconds }
-
-// Nanoseconds returns the nanoseconds of the unit, 0 if it is unknown.
-func (u Unit) Nanoseconds() float64 { return u.nanoseconds }
-
-// Parse returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It returns
-// false if there is none.
-func Parse(name string) (Unit, bool) {
-	name = hdrlog.ParseUnit(name)
-	for _, u := range all {
-		if u.name == name {
-			return u, true
-		}
-	}
-	return Unit{}, false
-}
-
 // ParseOption returns the unit that the value of an option names.
-func ParseOption(name string) (Unit, error) {
-	u, ok := Parse(name)
+func ParseOption(name string) (hdrlog.Unit, error) {
+	u, ok := hdrlog.ParseUnit(name)
 	if !ok {
 		return u, fmt.Errorf("%q is not a unit of time, which is one of %s", name, strings.Join(Names, ", "))
 	}
@@ -72,10 +37,10 @@ func ParseOption(name string) (Unit, error) {
 }
 
 // ParseValue reads a number that may have a unit, such as 20 or 20ms.
-func ParseValue(text string) (value float64, in Unit, err error) {
+func ParseValue(text string) (value float64, in hdrlog.Unit, err error) {
 	end := strings.LastIndexAny(text, "0123456789.") + 1
 	number := text
-	if u, ok := Parse(strings.TrimSpace(text[end:])); ok {
+	if u, ok := hdrlog.ParseUnit(strings.TrimSpace(text[end:])); ok {
 		in, number = u, text[:end]
 	}
 	value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -85,14 +50,11 @@ func ParseValue(text string) (value float64, in Unit, err error) {
 	return value, in, err
 }
 
-// Comment returns a comment that states the unit, as nosqlbench writes it.
-func (u Unit) Comment() string { return hdrlog.UnitComment(u.name) }
-
 // A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
 // Its logs are added up, tag by tag. The zero value is ready.
 type Finder struct {
 	// Given, if it is set, returns the unit that the user gives a log.
-	Given func(name string) (Unit, bool)
+	Given func(name string) (hdrlog.Unit, bool)
 
 	logs map[string]*log
 	tags map[string][]*log // the first log of each unit, by keyOf
@@ -116,14 +78,14 @@ type outcome struct {
 // log is a log and its unit, which may be unknown.
 type log struct {
 	name  string
-	unit  Unit
+	unit  hdrlog.Unit
 	index int    // in the order in which logs became known
 	used  bool   // has intervals
 	given bool   // the user gives the unit
 	any   bool   // the program that wrote it writes values in several units
 	by    []byte // the comment that states or implies the unit, also if another is given
 	// said is the unit of that comment, and program whose comment it is if it implies the unit.
-	said    Unit
+	said    hdrlog.Unit
 	program string
 }
 
@@ -157,42 +119,41 @@ func (f *Finder) log(name string) *log {
 // Comment takes a comment of a log, beginning with #. It returns the unit that the log has from now
 // on, unknown if the comment changes nothing, and whether intervals of the log had another one or
 // an unknown one.
-func (f *Finder) Comment(name string, text []byte) (u Unit, late bool) {
+func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
 	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
 		f.found = nil
-		l.says(Unit{}, "", nil)
+		l.says(0, "", nil)
 		l.any = !l.given
 	}
 	if bytes.HasPrefix(text, []byte("#"+rowsComment)) {
 		l := f.log(name)
 		l.given = false
-		l.unit = Unit{}
-		return Unit{}, false
+		l.unit = 0
+		return 0, false
 	}
-	unitName, program := hdrlog.UnitBy(text)
-	u, ok := Parse(unitName)
-	if !ok {
-		return Unit{}, false
+	u, program := hdrlog.UnitBy(text)
+	if u == 0 {
+		return 0, false
 	}
 	l := f.log(name)
 	f.found = nil
-	stated := l.said != Unit{} && l.program == ""
+	stated := l.said != 0 && l.program == ""
 	switch {
-	case l.said != Unit{} && stated == (program == ""): // both state it, or both imply it
+	case l.said != 0 && stated == (program == ""): // both state it, or both imply it
 		if l.said != u && !l.given && f.clash == nil {
 			f.clash = &ClashError{
 				Log:  name,
 				text: fmt.Sprintf("%s states that its values are in %s, and in %s", name, l.said, u),
 			}
 		}
-		return Unit{}, false
+		return 0, false
 	case stated:
-		return Unit{}, false
+		return 0, false
 	}
 	before := l.unit
 	l.says(u, program, bytes.Clone(text))
 	if l.given {
-		return Unit{}, false
+		return 0, false
 	}
 	return u, l.used && before != u
 }
@@ -202,7 +163,7 @@ const rowsComment = "[Rows with values in "
 
 // RowsComment returns the comment of a log that was made of rows in a unit which the user gives.
 // The log states another one: that of its own values.
-func RowsComment(u Unit) string { return rowsComment + u.name + "]" }
+func RowsComment(u hdrlog.Unit) string { return rowsComment + u.String() + "]" }
 
 // A ClashError says that values do not add up, since their units differ.
 type ClashError struct {
@@ -214,7 +175,7 @@ type ClashError struct {
 func (e *ClashError) Error() string { return e.text }
 
 // says notes the unit that a comment states or, if a program is named, implies.
-func (l *log) says(u Unit, program string, comment []byte) {
+func (l *log) says(u hdrlog.Unit, program string, comment []byte) {
 	l.said = u
 	l.program = program
 	l.by = comment
@@ -237,16 +198,16 @@ func (l *log) reason() string {
 func (f *Finder) Add(name string) { f.log(name) }
 
 // OfLog returns the unit of a log, unknown if it does not state one.
-func (f *Finder) OfLog(name string) Unit { return f.log(name).unit }
+func (f *Finder) OfLog(name string) hdrlog.Unit { return f.log(name).unit }
 
 // Common returns the unit that a log can state which has the values of all logs: that of all which
 // have intervals. It is unknown if one of them does not state its unit, and no program implies it.
 // The error says that two have different ones.
-func (f *Finder) Common() (Unit, error) {
+func (f *Finder) Common() (hdrlog.Unit, error) {
 	u, err := f.Unit()
 	for _, l := range f.logs {
-		if l.used && l.unit == (Unit{}) {
-			u = Unit{}
+		if l.used && l.unit == 0 {
+			u = 0
 		}
 	}
 	return u, err
@@ -260,7 +221,7 @@ func (f *Finder) Tags() int { return len(f.tags) }
 func (f *Finder) Uses(tag []byte, name string) {
 	l, key := f.log(name), keyOf(tag)
 	l.used = true
-	if l.any && l.unit == (Unit{}) && !slices.Contains(f.mixed[key], l) {
+	if l.any && l.unit == 0 && !slices.Contains(f.mixed[key], l) {
 		if f.mixed == nil {
 			f.mixed = make(map[string][]*log)
 		}
@@ -281,11 +242,11 @@ func (f *Finder) Uses(tag []byte, name string) {
 
 // Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
 // does. If they state different units, their values do not add up, and Of returns an error.
-func (f *Finder) Of(tag []byte) (Unit, error) { return f.agree(f.tags[keyOf(tag)]) }
+func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) { return f.agree(f.tags[keyOf(tag)]) }
 
 // Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
 // state different units, Unit returns an error.
-func (f *Finder) Unit() (Unit, error) {
+func (f *Finder) Unit() (hdrlog.Unit, error) {
 	return f.agree(slices.SortedFunc(maps.Values(f.logs), byIndex))
 }
 
@@ -294,19 +255,19 @@ func byIndex(a, b *log) int { return cmp.Compare(a.index, b.index) }
 func byName(a, b *log) int { return cmp.Compare(a.name, b.name) }
 
 // agree returns the unit that logs state, unknown if none does, and an error if they do not agree.
-func (f *Finder) agree(logs []*log) (Unit, error) {
+func (f *Finder) agree(logs []*log) (hdrlog.Unit, error) {
 	u, err := smallest(logs)
 	if err = cmp.Or(f.clash, err); err != nil {
-		u = Unit{}
+		u = 0
 	}
 	return u, err
 }
 
 // smallest returns the smallest unit of logs, and an error if they have several.
-func smallest(logs []*log) (u Unit, err error) {
+func smallest(logs []*log) (u hdrlog.Unit, err error) {
 	var first *log
 	for _, l := range logs {
-		if l.unit == (Unit{}) {
+		if l.unit == 0 {
 			continue
 		}
 		if first == nil {
@@ -323,7 +284,7 @@ func smallest(logs []*log) (u Unit, err error) {
 			}
 			err = clash
 		}
-		if l.unit.nanoseconds < u.nanoseconds {
+		if float64(l.unit) < float64(u) {
 			u = l.unit
 		}
 	}
@@ -335,7 +296,7 @@ func smallest(logs []*log) (u Unit, err error) {
 type Found struct {
 	// Unit is the smallest unit of the values, unknown if no log states one. Values in other units
 	// are whole numbers of it.
-	Unit Unit
+	Unit hdrlog.Unit
 	// Differ is nil, or says that some values are in another unit.
 	Differ error
 	// Unstated is a log that does not state its unit, while another one does. It is empty if there
@@ -388,10 +349,10 @@ func find(finders []*Finder) (found Found, err error) {
 	}
 	slices.SortFunc(all, byName)
 	found.Reasons = reasons(finders)
-	if found.Unit, found.Differ = smallest(all); err != nil || found.Unit == (Unit{}) {
+	if found.Unit, found.Differ = smallest(all); err != nil || found.Unit == 0 {
 		return Found{Doubt: found.Doubt, Reasons: found.Reasons}, err
 	}
-	if n := slices.IndexFunc(all, func(l *log) bool { return l.unit == Unit{} }); n >= 0 {
+	if n := slices.IndexFunc(all, func(l *log) bool { return l.unit == 0 }); n >= 0 {
 		found.Unstated = all[n].name
 	}
 	return found, nil
@@ -402,12 +363,12 @@ func find(finders []*Finder) (found Found, err error) {
 func reasons(finders []*Finder) (all []string) {
 	type same struct {
 		program    string
-		unit, said Unit
+		unit, said hdrlog.Unit
 	}
 	logs := make(map[same][]*log)
 	for _, f := range finders {
 		for _, l := range f.logs {
-			overridden := l.given && l.said != (Unit{}) && l.said != l.unit
+			overridden := l.given && l.said != 0 && l.said != l.unit
 			if overridden || !l.given && l.program != "" {
 				of := same{l.program, l.unit, l.said}
 				logs[of] = append(logs[of], l)
@@ -432,30 +393,10 @@ func reasons(finders []*Finder) (all []string) {
 	return all
 }
 
-// Divide returns a value divided by a unit ratio. A ratio such as 1e-9, which no float64 holds, is
-// a multiplication by a whole number: 1 s is 1,000,000,000 ns, not 999,999,999.9999999.
-func Divide(v, ratio float64) float64 {
-	if times := Times(ratio); times > 1 {
-		return v * times
-	}
-	return v / ratio
-}
-
-// Times returns the whole number that 1/ratio is, 0 if it is none or 1.
-func Times(ratio float64) float64 {
-	if !(ratio < 1) {
-		return 0
-	}
-	if times := math.Round(1 / ratio); 1/times == ratio {
-		return times
-	}
-	return 0
-}
-
 // Options are the options that say how to print values.
 type Options struct {
 	// In is the unit of the logs, unknown if the option is not given. Of are those of some.
-	In Unit
+	In hdrlog.Unit
 	Of []Of
 	// Unit is the name of the unit to print.
 	Unit string
@@ -465,13 +406,13 @@ type Options struct {
 
 // Empty reports whether no option is given.
 func (o *Options) Empty() bool {
-	return o.In == (Unit{}) && len(o.Of) == 0 && o.Unit == "" && o.Ratio == 0
+	return o.In == 0 && len(o.Of) == 0 && o.Unit == "" && o.Ratio == 0
 }
 
 // Of is the unit that the user gives the logs with a name.
 type Of struct {
 	Name string
-	Unit Unit
+	Unit hdrlog.Unit
 }
 
 // ParseIn reads a value of -in: a unit, or NAME=UNIT.
@@ -481,7 +422,7 @@ func (o *Options) ParseIn(text string) error {
 	switch {
 	case err != nil:
 		return err
-	case at < 0 && o.In != (Unit{}) && o.In != u:
+	case at < 0 && o.In != 0 && o.In != u:
 		return fmt.Errorf("%s and %s: all logs have one unit; NAME=UNIT gives that of one log", o.In, u)
 	case at < 0:
 		o.In = u
@@ -494,13 +435,13 @@ func (o *Options) ParseIn(text string) error {
 }
 
 // Given returns the unit that the user gives a log, by its name or by that of all.
-func (o *Options) Given(log string) (Unit, bool) {
+func (o *Options) Given(log string) (hdrlog.Unit, bool) {
 	for _, of := range o.Of {
 		if of.Gives(log) {
 			return of.Unit, true
 		}
 	}
-	return o.In, o.In != Unit{}
+	return o.In, o.In != 0
 }
 
 // Gives reports whether it is the unit of a log: the name is that of the log, or the last part of
@@ -515,61 +456,4 @@ func (o *Options) Validate() error {
 		}
 	}
 	return nil
-}
-
-// ErrAssumed is the notice that the unit of a log is unknown.
-var ErrAssumed = errors.New("the log does not state its unit, so its values are taken as " +
-	"nanoseconds: -in names another unit")
-
-// A Scale says how to print values.
-type Scale struct {
-	// Ratio is what to divide values by.
-	Ratio float64
-	// Name is the unit of the results, empty if it is unknown.
-	Name string
-	// Chosen says that -unit names the unit of the results.
-	Chosen bool
-	// In is the unit of the log. It is unknown if nothing states it.
-	In Unit
-	// Notice is nil or ErrAssumed.
-	Notice error
-}
-
-// Scale returns how to print the values of a log whose unit is found, or unknown.
-func (o *Options) Scale(found Unit) Scale {
-	in := cmp.Or(found, o.In)
-	to, isTime := Parse(o.Unit)
-	switch {
-	case o.Ratio != 0:
-		if isTime && in == (Unit{}) {
-			in = Unit{"", to.nanoseconds / o.Ratio}
-		}
-		return Scale{Ratio: o.Ratio, Name: o.Unit, Chosen: o.Unit != "", In: in}
-	case o.Unit == "":
-		return Scale{Ratio: 1, Name: in.name, In: in}
-	case in == (Unit{}):
-		return Scale{
-			Ratio:  Nanosecond.Per(to),
-			Name:   to.name,
-			Chosen: true,
-			In:     Nanosecond,
-			Notice: ErrAssumed,
-		}
-	}
-	return Scale{Ratio: in.Per(to), Name: to.name, Chosen: true, In: in}
-}
-
-// Readable returns the scale for people. If the unit of the log is known and the user asks for no
-// other, that is the largest unit in which typical, a value of the log, is at least 0.05.
-func (s Scale) Readable(o *Options, typical float64) Scale {
-	if s.In == (Unit{}) || o.Unit != "" || o.Ratio != 0 {
-		return s
-	}
-	best := Nanosecond
-	for _, u := range all {
-		if typical >= s.In.Per(u)/20 {
-			best = u
-		}
-	}
-	return Scale{Ratio: s.In.Per(best), Name: best.name, In: s.In}
 }

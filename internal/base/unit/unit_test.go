@@ -18,14 +18,14 @@ import (
 // TestDialects finds the unit of logs as their writers begin them.
 func TestDialects(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]Unit{
-		"cassandra-stress.hdr": Nanosecond,
-		"scylla-bench.hdr":     {},
-		"jhiccup.hlog":         Nanosecond,
-		"jhiccup-v0.hlog":      Nanosecond,
-		"ycsb-read.hdr":        Microsecond,
-		"nosqlbench.hdr":       Nanosecond,
-		"go-1.4.0.hlog":        {},
+	for name, want := range map[string]hdrlog.Unit{
+		"cassandra-stress.hdr": hdrlog.Nanosecond,
+		"scylla-bench.hdr":     0,
+		"jhiccup.hlog":         hdrlog.Nanosecond,
+		"jhiccup-v0.hlog":      hdrlog.Nanosecond,
+		"ycsb-read.hdr":        hdrlog.Microsecond,
+		"nosqlbench.hdr":       hdrlog.Nanosecond,
+		"go-1.4.0.hlog":        0,
 	} {
 		text, err := os.ReadFile(filepath.Join(clitest.Root(), "testdata", "dialects", name))
 		if err != nil {
@@ -47,18 +47,18 @@ func TestDialects(t *testing.T) {
 
 func TestComment(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]Unit{
-		"#UNITS:MILLISECONDS":   Millisecond,
-		"#Units: microseconds":  Microsecond,
-		"# units: s ":           Second,
-		"#UNITS:furlongs":       {},
-		"#UNITS":                {},
-		"#[Logging for: READ]":  Microsecond,
-		"#the unit is ns":       {},
-		"#[MaxValueDivisor: 1]": {},
+	for text, want := range map[string]hdrlog.Unit{
+		"#UNITS:MILLISECONDS":   hdrlog.Millisecond,
+		"#Units: microseconds":  hdrlog.Microsecond,
+		"# units: s ":           hdrlog.Second,
+		"#UNITS:furlongs":       0,
+		"#UNITS":                0,
+		"#[Logging for: READ]":  hdrlog.Microsecond,
+		"#the unit is ns":       0,
+		"#[MaxValueDivisor: 1]": 0,
 	} {
-		if got, ok := Parse(hdrlog.Unit([]byte(text))); got != want || ok != (want != Unit{}) {
-			t.Errorf("%s: %q, %v, want %q", text, got, ok, want)
+		if got := hdrlog.UnitOf([]byte(text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestComment(t *testing.T) {
 func TestCommentOf(t *testing.T) {
 	t.Parallel()
 	for _, u := range all {
-		if got, ok := Parse(hdrlog.Unit([]byte("#" + u.Comment()))); got != u || !ok {
+		if got := hdrlog.UnitOf([]byte("#" + u.Comment())); got != u {
 			t.Errorf("%s: %s states %q", u, u.Comment(), got)
 		}
 	}
@@ -78,13 +78,13 @@ func TestFinder(t *testing.T) {
 	ns, us := []byte("#UNITS:NANOSECONDS"), []byte("#[Logging for: READ]")
 	var f Finder
 	f.Comment("a.hdr", []byte("#a comment"))
-	if got, err := f.Unit(); got != (Unit{}) || err != nil {
+	if got, err := f.Unit(); got != 0 || err != nil {
 		t.Errorf("nothing states the unit: %q, %v", got, err)
 	}
 	f.Comment("a.hdr", ns)
 	f.Comment("a.hdr", ns)
 	f.Comment("b.hdr", ns)
-	if got, err := f.Unit(); got != Nanosecond || err != nil {
+	if got, err := f.Unit(); got != hdrlog.Nanosecond || err != nil {
 		t.Errorf("both logs state their unit: %q, %v", got, err)
 	}
 	f.Comment("c.hdr", us)
@@ -105,13 +105,13 @@ func TestTags(t *testing.T) {
 			f.Uses([]byte(tag), string(log)+".hdr")
 		}
 	}
-	for tag, want := range map[string]Unit{"a": Nanosecond, "b": Microsecond, "both": Nanosecond, "none": {}, "other": {}} {
+	for tag, want := range map[string]hdrlog.Unit{"a": hdrlog.Nanosecond, "b": hdrlog.Microsecond, "both": hdrlog.Nanosecond, "none": 0, "other": 0} {
 		if got, err := f.Of([]byte(tag)); got != want || err != nil {
 			t.Errorf("%s: %q, %v", tag, got, err)
 		}
 	}
 	const differ = "the values of a.hdr are in ns, those of b.hdr in us"
-	if found, err := Find(&f, &other); found.Unit != Nanosecond || found.Unstated != "c.hdr" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
+	if found, err := Find(&f, &other); found.Unit != hdrlog.Nanosecond || found.Unstated != "c.hdr" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	// Logs of a program that writes several units may not add up.
@@ -129,13 +129,13 @@ func TestTags(t *testing.T) {
 		bench.Uses(tag, name)
 	}
 	const doubt = "b.hdr and c.hdr do not state their units, and the program that wrote them chooses it"
-	if found, err := Find(&bench); err != nil || found.Doubt == nil || found.Doubt.Error() != doubt || found.Unit != Nanosecond {
+	if found, err := Find(&bench); err != nil || found.Doubt == nil || found.Doubt.Error() != doubt || found.Unit != hdrlog.Nanosecond {
 		t.Errorf("%+v, %v", found, err)
 	}
 	// Finders do not add up with each other.
 	other.Comment("z.hdr", []byte("#UNITS:ms"))
 	other.Uses([]byte("a"), "z.hdr")
-	if found, err := Find(&other); found.Unit != Millisecond || found.Differ != nil || found.Unstated != "" || found.Doubt != nil || err != nil {
+	if found, err := Find(&other); found.Unit != hdrlog.Millisecond || found.Differ != nil || found.Unstated != "" || found.Doubt != nil || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := Find(&f, &other); err != nil {
@@ -162,9 +162,9 @@ func TestDivide(t *testing.T) {
 	for _, from := range all {
 		for _, to := range all {
 			for _, v := range []float64{0, 1, 3, 7, 999, 1234567} {
-				want := v * (from.nanoseconds / to.nanoseconds)
-				if to.nanoseconds > from.nanoseconds {
-					want = v / (to.nanoseconds / from.nanoseconds)
+				want := v * (float64(from) / float64(to))
+				if float64(to) > float64(from) {
+					want = v / (float64(to) / float64(from))
 				}
 				if got := Divide(v, from.Per(to)); got != want {
 					t.Errorf("%v %s are %v %s, want %v", v, from, got, to, want)
@@ -185,27 +185,27 @@ func TestScale(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		o     Options
-		found Unit
+		found hdrlog.Unit
 		ratio float64
 		unit  string
 		in    float64 // nanoseconds; 0 if unknown
 		told  bool
 	}{
-		{"raw", Options{}, Unit{}, 1, "", 0, false},
-		{"known", Options{}, Microsecond, 1, "us", 1e3, false},
-		{"converted", Options{Unit: "ms"}, Microsecond, 1e3, "ms", 1e3, false},
-		{"to a smaller unit", Options{Unit: "ns"}, Microsecond, 1e-3, "ns", 1e3, false},
-		{"-in, which is found of all logs but those of rows", Options{Unit: "ms", In: Nanosecond}, Microsecond, 1e3, "ms", 1e3, false},
-		{"-in, and no log", Options{Unit: "ms", In: Microsecond}, Unit{}, 1e3, "ms", 1e3, false},
-		{"assumed", Options{Unit: "us"}, Unit{}, 1e3, "us", 1, true},
-		{"-ovr is raw", Options{Unit: "ms", Ratio: 5}, Microsecond, 5, "ms", 1e3, false},
-		{"-ovr and -unit say what the log has", Options{Unit: "ms", Ratio: 1e6}, Unit{}, 1e6, "ms", 1, false},
-		{"any name", Options{Unit: "MB", Ratio: 1 << 20}, Unit{}, 1 << 20, "MB", 0, false},
-		{"-ovr alone", Options{Ratio: 10}, Nanosecond, 10, "", 1, false},
+		{"raw", Options{}, 0, 1, "", 0, false},
+		{"known", Options{}, hdrlog.Microsecond, 1, "us", 1e3, false},
+		{"converted", Options{Unit: "ms"}, hdrlog.Microsecond, 1e3, "ms", 1e3, false},
+		{"to a smaller unit", Options{Unit: "ns"}, hdrlog.Microsecond, 1e-3, "ns", 1e3, false},
+		{"-in, which is found of all logs but those of rows", Options{Unit: "ms", In: hdrlog.Nanosecond}, hdrlog.Microsecond, 1e3, "ms", 1e3, false},
+		{"-in, and no log", Options{Unit: "ms", In: hdrlog.Microsecond}, 0, 1e3, "ms", 1e3, false},
+		{"assumed", Options{Unit: "us"}, 0, 1e3, "us", 1, true},
+		{"-ovr is raw", Options{Unit: "ms", Ratio: 5}, hdrlog.Microsecond, 5, "ms", 1e3, false},
+		{"-ovr and -unit say what the log has", Options{Unit: "ms", Ratio: 1e6}, 0, 1e6, "ms", 1, false},
+		{"any name", Options{Unit: "MB", Ratio: 1 << 20}, 0, 1 << 20, "MB", 0, false},
+		{"-ovr alone", Options{Ratio: 10}, hdrlog.Nanosecond, 10, "", 1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := test.o.Scale(test.found)
-			if s.Ratio != test.ratio || s.Name != test.unit || s.In.nanoseconds != test.in || (s.Notice != nil) != test.told {
+			if s.Ratio != test.ratio || s.Unit != test.unit || float64(s.In) != test.in || s.Assumed != test.told {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -221,26 +221,26 @@ func TestReadable(t *testing.T) {
 	t.Parallel()
 	o := &Options{}
 	for _, test := range []struct {
-		in      Unit
+		in      hdrlog.Unit
 		typical float64
 		ratio   float64
 		unit    string
 	}{
-		{Nanosecond, 1.2e6, 1e6, "ms"},
-		{Nanosecond, 80e3, 1e6, "ms"},
-		{Nanosecond, 20e3, 1e3, "us"},
-		{Nanosecond, 0, 1, "ns"},
-		{Microsecond, 5e6, 1e6, "s"},
-		{Microsecond, 0.5, 1, "us"},
-		{Unit{}, 5e6, 1, ""},
+		{hdrlog.Nanosecond, 1.2e6, 1e6, "ms"},
+		{hdrlog.Nanosecond, 80e3, 1e6, "ms"},
+		{hdrlog.Nanosecond, 20e3, 1e3, "us"},
+		{hdrlog.Nanosecond, 0, 1, "ns"},
+		{hdrlog.Microsecond, 5e6, 1e6, "s"},
+		{hdrlog.Microsecond, 0.5, 1, "us"},
+		{0, 5e6, 1, ""},
 	} {
-		s := o.Scale(test.in).Readable(o, test.typical)
-		if s.Ratio != test.ratio || s.Name != test.unit {
+		s := o.Readable(o.Scale(test.in), test.typical)
+		if s.Ratio != test.ratio || s.Unit != test.unit {
 			t.Errorf("%v %s: %+v", test.typical, test.in, s)
 		}
 	}
 	asked := &Options{Unit: "s"}
-	if s := asked.Scale(Nanosecond).Readable(asked, 5); s.Name != "s" {
+	if s := asked.Readable(asked.Scale(hdrlog.Nanosecond), 5); s.Unit != "s" {
 		t.Errorf("-unit s: %+v", s)
 	}
 }
@@ -253,7 +253,7 @@ func TestManyTags(t *testing.T) {
 		for n := range tags {
 			f.Uses(strconv.AppendInt(nil, int64(n), 10), "log")
 		}
-		if found, err := Find(&f); err != nil || found.Unit != Microsecond {
+		if found, err := Find(&f); err != nil || found.Unit != hdrlog.Microsecond {
 			t.Errorf("%+v, %v", found, err)
 		}
 		return testing.AllocsPerRun(10, func() { Find(&f) })
@@ -265,7 +265,7 @@ func TestManyTags(t *testing.T) {
 
 // TestScyllaBench has the comments of scylla-bench, whose unit is unknown, and of cassandra-stress.
 func TestScyllaBench(t *testing.T) {
-	for base, want := range map[string]Unit{"#[Basetime: 1795524495 (seconds since epoch)]": {}, "#[BaseTime: 1795523537.000 (seconds since epoch)]": Nanosecond} {
+	for base, want := range map[string]hdrlog.Unit{"#[Basetime: 1795524495 (seconds since epoch)]": 0, "#[BaseTime: 1795523537.000 (seconds since epoch)]": hdrlog.Nanosecond} {
 		var f Finder
 		f.Comment("log", []byte("#Logging op latencies for Cassandra Stress"))
 		f.Comment("log", []byte(base))
@@ -304,12 +304,12 @@ func TestFindAgain(t *testing.T) {
 
 // TestRowsComment: the unit that the user gives rows is not that of the log which was made of them.
 func TestRowsComment(t *testing.T) {
-	o := Options{In: Millisecond}
+	o := Options{In: hdrlog.Millisecond}
 	f := Finder{Given: o.Given}
-	f.Comment("rows", []byte("#"+RowsComment(Millisecond)))
+	f.Comment("rows", []byte("#"+RowsComment(hdrlog.Millisecond)))
 	f.Comment("rows", []byte("#UNITS:NANOSECONDS"))
 	f.Comment("log", []byte("#UNITS:NANOSECONDS"))
-	if f.OfLog("rows") != Nanosecond || f.OfLog("log") != Millisecond {
+	if f.OfLog("rows") != hdrlog.Nanosecond || f.OfLog("log") != hdrlog.Millisecond {
 		t.Errorf("%v %v", f.OfLog("rows"), f.OfLog("log"))
 	}
 }

@@ -2,7 +2,6 @@ package prom
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -132,7 +131,7 @@ func (o *OTLP) Close() error { return nil }
 // Row writes the counts of a row.
 func (o *OTLP) Row(row *output.Row) error {
 	tag := row.Tag
-	point := point(row.Counts, cmp.Or(o.options.Scale.By(row.Factor).Ratio, 1), MaxScale)
+	point := point(row.Counts, row.Scale.Divisor(), MaxScale)
 	point.StartTimeUnixNano, point.TimeUnixNano = uint64(row.Start)*1e6, uint64(row.End)*1e6
 	if tag != nil {
 		point.Attributes = []*common.KeyValue{attribute("tag", tags.Text(tag))}

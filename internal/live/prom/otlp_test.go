@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
 )
@@ -136,7 +137,7 @@ func TestOTLPRows(t *testing.T) {
 	}
 	for json, read := range read {
 		var rows bytes.Buffer
-		w, err := NewOTLP(&rows, Options{Metric: "latency", Scale: output.Scale{Unit: "ms"}}, environment, json)
+		w, err := NewOTLP(&rows, Options{Metric: "latency", Scale: hdrlog.Scale{Unit: "ms"}}, environment, json)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"regexp"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/live/push"
 	"hdrkit/internal/metric"
 	"hdrkit/output"
@@ -26,7 +26,7 @@ type Options struct {
 	// Metric is the name of the histogram. The gauges of the last window begin with it.
 	Metric string
 	// Scale is how to print values.
-	Scale output.Scale
+	Scale hdrlog.Scale
 	// Percentiles are those of the last window that are shown.
 	Percentiles []float64
 	// Service is the name of the service that OpenTelemetry gets, if the environment has none.
@@ -36,7 +36,7 @@ type Options struct {
 }
 
 // In returns the options for a format, see [metric.In].
-func (o Options) In(format string, s unit.Scale) (_ Options, err error) {
+func (o Options) In(format string, s hdrlog.Scale) (_ Options, err error) {
 	o.Metric, o.Scale, err = metric.In(format, o.Metric, s)
 	return o, err
 }
@@ -49,7 +49,7 @@ func (o Options) Rows(format string, w io.Writer, receiver bool) (output.RowWrit
 	case format == metric.OpenMetrics && receiver:
 		return NewRemote(w, o), nil
 	}
-	return metric.Rows(format, w, o.Scale, o.Metric)
+	return metric.Rows(format, w, o.Metric)
 }
 
 // Credentials is the environment variable with the Authorization field of pushes. A command line

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
@@ -129,7 +130,7 @@ func TestBucketsHold(t *testing.T) {
 // collector returns one of two tags.
 func collector(t *testing.T) *Collector {
 	t.Helper()
-	c := NewCollector(Options{Metric: "latency_seconds", Scale: output.Scale{Ratio: 1000}, Percentiles: []float64{50, 99.9}})
+	c := NewCollector(Options{Metric: "latency_seconds", Scale: hdrlog.Scale{Ratio: 1000}, Percentiles: []float64{50, 99.9}})
 	c.Watch(func() []live.Progress {
 		return []live.Progress{{Name: "a.hdr", Lines: 7, Skipped: 2, Late: 1, End: 5000}, {Name: "b.hdr", Ended: true}}
 	}, func() []string { return []string{"-of all.hdr"} }, Sender{"influx a:8086", func() push.State {
@@ -370,7 +371,7 @@ func fields(t *testing.T, m []byte) map[protowire.Number][]any {
 // TestRemote decodes what is written by the numbers of prometheus/prompb.
 func TestRemote(t *testing.T) {
 	var body bytes.Buffer
-	r := NewRemote(&body, Options{Metric: "latency", Scale: output.Scale{Ratio: 2}, Percentiles: []float64{50}})
+	r := NewRemote(&body, Options{Metric: "latency", Scale: hdrlog.Scale{Ratio: 2}, Percentiles: []float64{50}})
 	layout := histogram.Layout{Digits: 3}
 	if err := r.Row(&output.Row{Tag: []byte("rt"), End: 1000, Counts: counted(t, layout, 2, 8, 0)}); err != nil {
 		t.Fatal(err)

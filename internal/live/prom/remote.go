@@ -73,7 +73,7 @@ func (r *Remote) Row(row *output.Row) error {
 	tag := row.Tag
 	end := row.End
 	h := row.Counts
-	t, err := r.add(tag, row.Factor, h)
+	t, err := r.add(tag, row.Scale.Factor(), h)
 	if err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(tag), err)
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"google.golang.org/protobuf/proto"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/push"
-	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -78,7 +78,7 @@ func (c *Collector) noRoom() []string {
 }
 
 // SetMetric sets the name of the histogram and how to print its values, which their unit decides.
-func (c *Collector) SetMetric(name string, scale output.Scale) {
+func (c *Collector) SetMetric(name string, scale hdrlog.Scale) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.totals.options.Metric, c.totals.options.Scale = name, scale

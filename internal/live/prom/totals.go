@@ -51,9 +51,9 @@ func (ts *totals) of(tag []byte, ratio float64) *total {
 }
 
 // add adds the counts of h to the total of a tag, which it returns. The factor is that of
-// [output.Row].
+// [hdrlog.Scale.Times].
 func (ts *totals) add(tag []byte, factor float64, h *histogram.Histogram) (*total, error) {
-	t := ts.of(tag, ts.options.Scale.By(factor).Ratio)
+	t := ts.of(tag, ts.options.Scale.Times(factor).Divisor())
 	if h.TotalCount() > 0 {
 		if err := t.all.AddHistogram(0, 0, h); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
@@ -81,8 +80,8 @@ func (g *Gate) Window(w *live.Window) error {
 			Histogram: h,
 			Period:    w.Recorded.Millis,
 			Moved:     w.Recorded.Moved,
-			Factor:    w.Factor,
-		}, scale)
+			Scale:     scale.Times(w.Factor),
+		})
 	}
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
@@ -92,9 +91,10 @@ func (g *Gate) Window(w *live.Window) error {
 
 // Judge returns the summaries of all rows, in the unit that suits them if fit says so, and whether
 // the limits hold.
-func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, scale unit.Scale, err error) {
-	if scale, err = g.options.Units.Scale(gate.HasUnit(g.limits)); err != nil {
-		return nil, nil, scale, err
+func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
+	scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
+	if err != nil {
+		return nil, nil, err
 	}
 	var loader summary.Loader
 	var medians []float64
@@ -102,16 +102,18 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		tag := g.tags[key]
 		s, err := loader.Summary(tag.tag, &tag.sum)
 		if err != nil {
-			return nil, nil, scale, err
+			return nil, nil, err
 		}
 		s.Period = g.Ran.Period(tag.tag)
 		s.Maxima = tag.maxima.Output()
 		s.AllTags = g.options.By.All()
-		if s.Factor, err = g.options.Units.Factor(tag.tag); err != nil {
-			return nil, nil, scale, err
+		factor, err := g.options.Units.Factor(tag.tag)
+		if err != nil {
+			return nil, nil, err
 		}
+		s.Scale = scale.Times(factor)
 		if h := s.Counts(); h.TotalCount() > 0 {
-			medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
+			medians = append(medians, h.Float(h.ValueAtPercentile(50))*factor)
 		}
 		all = append(all, s)
 	}
@@ -120,7 +122,10 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 	if fit && len(medians) > 0 && !gate.Bare(g.limits) {
 		scale = g.options.Units.Readable(scale, medians[len(medians)/2])
 	}
-	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Scale: scale, Watch: g.watch}), scale, nil
+	for _, s := range all {
+		s.Scale = scale.Times(s.Scale.Factor())
+	}
+	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Watch: g.watch}), nil
 }
 
 // Flush ends the run if a limit fails that says so.
@@ -129,7 +134,7 @@ func (g *Gate) Flush() error {
 		return nil
 	}
 	g.changed = false
-	all, verdicts, _, err := g.Judge(false)
+	all, verdicts, err := g.Judge(false)
 	if err == nil && g.stop.Ends(verdicts, all) {
 		err = ErrExceeded
 	}

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/live"
 	"hdrkit/internal/table/union"
 )
@@ -51,7 +50,7 @@ func NewFileLog(o *Options, file *File, at *live.FilePosition) (*FileLog, error)
 	l.log = hdrlog.NewWriter(&to)
 	if l.begun { // the file has a header, which the writer must know of
 		to.Writer = io.Discard
-		err = cmp.Or(err, union.WriteHeader(l.log, nil, unit.Unit{}, l.base), l.log.Flush())
+		err = cmp.Or(err, union.WriteHeader(l.log, nil, 0, l.base), l.log.Flush())
 		to.Writer = file
 	}
 	return &FileLog{l, file}, err

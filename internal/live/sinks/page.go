@@ -15,7 +15,6 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
-	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -267,14 +266,13 @@ func (p *Page) setScale() error {
 		return err
 	}
 	p.scaled = true
-	if s.Name == "" || s.Notice != nil {
-		scale := output.Scale{Ratio: s.Ratio, Unit: s.Name, Assumed: s.Notice != nil}
-		p.look.Notes = append(p.look.Notes, scale.About())
+	if s.Unit == "" || s.Assumed {
+		p.look.Notes = append(p.look.Notes, s.About())
 	}
 	p.page.Collector.Ratio = s.Ratio
-	p.look.Unit = s.Name
+	p.look.Unit = s.Unit
 	if s.Chosen {
-		p.look.Unit = axis.Fixed(s.Name)
+		p.look.Unit = axis.Fixed(s.Unit)
 	}
 	for _, l := range p.limits {
 		if l.Drawn() {

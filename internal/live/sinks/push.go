@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
@@ -41,12 +42,12 @@ func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
 		Patient: true, Room: o.room(), Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
 	})
-	p.Rows = newRows(o, format, p.pusher.Flush, func() (output.RowWriter, error) {
+	p.Rows = newRows(o, format, p.pusher.Flush, func() (rows output.RowWriter, scale hdrlog.Scale, err error) {
 		metrics, err := o.metrics(format)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			rows, err = metrics.Rows(format, p, true)
 		}
-		return metrics.Rows(format, p, true)
+		return rows, metrics.Scale, err
 	})
 	return p
 }

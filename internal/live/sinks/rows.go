@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/live"
@@ -24,13 +25,14 @@ var Formats = []string{"ndjson", "timeline", metric.Influx, metric.OpenMetrics, 
 type Rows struct {
 	options *Options
 	// make makes the writer when the first row comes: the unit is known then.
-	make   func() (output.RowWriter, error)
+	make   func() (output.RowWriter, hdrlog.Scale, error)
 	flush  func() error
 	totals bool
 	out    output.RowWriter // nil before the first row
-	first  float64          // when the first log starts, in seconds since the epoch
-	end    int64            // of the last point
-	has    int64            // windows that end by then only count in totals
+	scale  hdrlog.Scale
+	first  float64 // when the first log starts, in seconds since the epoch
+	end    int64   // of the last point
+	has    int64   // windows that end by then only count in totals
 	tags   map[string]*rowTag
 	late   []*rowTag // those whose totals have more than their last points
 	row    output.Row
@@ -47,21 +49,22 @@ type rowTag struct {
 
 // NewRows returns rows that are written to w.
 func NewRows(o *Options, format string, w buffered) *Rows {
-	return newRows(o, format, w.Flush, func() (output.RowWriter, error) {
+	return newRows(o, format, w.Flush, func() (rows output.RowWriter, scale hdrlog.Scale, err error) {
 		metrics, err := o.metrics(format)
 		switch {
 		case err != nil:
-			return nil, err
 		case format == "timeline":
-			return output.Timeline(w, metrics.Scale, time.UTC), nil
+			rows = output.Timeline(w, time.UTC)
 		case format == "ndjson":
-			return output.NDJSON(w, metrics.Scale, time.UTC), nil
+			rows = output.NDJSON(w, time.UTC)
+		default:
+			rows, err = metrics.Rows(format, w, false)
 		}
-		return metrics.Rows(format, w, false)
+		return rows, metrics.Scale, err
 	})
 }
 
-func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, error)) *Rows {
+func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, hdrlog.Scale, error)) *Rows {
 	return &Rows{
 		options: o,
 		make:    make_,
@@ -79,7 +82,7 @@ func (r *Rows) Window(w *live.Window) error {
 		return err
 	}
 	if r.out == nil {
-		if r.out, err = r.make(); err != nil {
+		if r.out, r.scale, err = r.make(); err != nil {
 			return err
 		}
 		r.first = w.LogStart
@@ -120,7 +123,7 @@ func (r *Rows) tag(tag []byte) *rowTag {
 // write writes r.row, whose counts are h.
 func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	r.row.Tag = t.tag
-	r.row.Factor = t.factor
+	r.row.Scale = r.scale.Times(t.factor)
 	r.row.Counts = h
 	r.row.Stats = output.StatsOf(h, r.options.Percentiles, r.row.Stats)
 	r.row.Stats.Moved, r.moved = r.moved, 0

@@ -5,8 +5,8 @@ package sinks
 import (
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
@@ -53,12 +53,12 @@ func (o *Options) room() *push.Room {
 type Units interface {
 	live.Units
 	// Scale returns how to print values, by what is known so far.
-	Scale(mustKnow bool) (unit.Scale, error)
+	Scale(mustKnow bool) (hdrlog.Scale, error)
 	// Readable returns the scale for people of values such as a typical one.
-	Readable(s unit.Scale, typical float64) unit.Scale
+	Readable(s hdrlog.Scale, typical float64) hdrlog.Scale
 	// Unit returns the unit that all logs have which state one. An error says that they have
 	// several.
-	Unit() (unit.Unit, error)
+	Unit() (hdrlog.Unit, error)
 }
 
 // Messages receive what a person should know.

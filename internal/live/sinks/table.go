@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
@@ -127,14 +126,13 @@ const worstPercentile = 99
 // draw draws the table, which goes on or is the last.
 func (t *Table) draw(goesOn bool) error {
 	t.drawn, t.stale = time.Now(), false
-	all, verdicts, scale, err := t.Judge(true)
+	all, verdicts, err := t.Judge(true)
 	if err != nil {
 		return err
 	}
 	var text, below strings.Builder
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
 	table := output.Table{
-		Scale:       output.Scale{Ratio: scale.Ratio, Unit: scale.Name},
 		Percentiles: percentiles,
 		Width:       t.terminal.Width(),
 		Colour:      t.terminal.Colour,
@@ -142,7 +140,7 @@ func (t *Table) draw(goesOn bool) error {
 	// The worst tags first: there may be more of them than lines.
 	worst := func(s *output.Summary) float64 {
 		if h := s.Counts(); h.TotalCount() > 0 {
-			return h.Float(h.ValueAtPercentile(worstPercentile)) * cmp.Or(s.Factor, 1)
+			return h.Float(h.ValueAtPercentile(worstPercentile)) * s.Scale.Factor()
 		}
 		return 0
 	}
@@ -157,13 +155,13 @@ func (t *Table) draw(goesOn bool) error {
 	if len(verdicts) > 0 {
 		below.WriteByte('\n')
 	}
-	WriteVerdicts(&below, all, verdicts, scale, t.terminal.Colour)
+	WriteVerdicts(&below, all, verdicts, t.terminal.Colour)
 	return t.terminal.draw(text.String(), below.String(), goesOn)
 }
 
 // WriteVerdicts writes the sentences about limits, those that fail first.
-func WriteVerdicts(w io.Writer, all []*output.Summary, verdicts []gate.Verdict, scale unit.Scale, colour bool) {
-	run := finding.Run{Summaries: all, Scale: output.Scale{Ratio: scale.Ratio, Unit: scale.Name}, Verdicts: verdicts}
+func WriteVerdicts(w io.Writer, all []*output.Summary, verdicts []gate.Verdict, colour bool) {
+	run := finding.Run{Summaries: all, Scale: output.CommonScale(all), Verdicts: verdicts}
 	for _, f := range finding.Of(&run) {
 		if f.Verdict() {
 			fmt.Fprintln(w, output.Verdict(f.Sentence, colour))

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
@@ -60,7 +59,7 @@ func (r *reading) readRuns(side *scan.Scan, label string, start *float64) (*summ
 
 // bandOf returns the lowest and the highest value of the runs of a group at the points of their
 // sum's curve, up to the last one that each run knows.
-func (r *reading) bandOf(group string, sum *output.Summary, ratio float64) (band []chart.Bound) {
+func (r *reading) bandOf(group string, sum *output.Summary) (band []chart.Bound) {
 	points := drawnPercentiles(sum)
 	end := math.Inf(1)
 	var runs [][]float64
@@ -72,7 +71,7 @@ func (r *reading) bandOf(group string, sum *output.Summary, ratio float64) (band
 		end = min(end, axis.Nines(100*(1-1/float64(s.Counts().TotalCount()))))
 		var values []float64
 		for _, p := range output.RanksOf(s.Counts(), points, output.Stats{}).Percentiles {
-			values = append(values, unit.Divide(p.Value.Float(), ratio))
+			values = append(values, sum.Scale.Of(p.Value.Float()))
 		}
 		runs = append(runs, values)
 	}
@@ -140,7 +139,9 @@ func (d *dressing) pairs() ([]output.Pair, *output.Table) {
 	for _, row := range d.logRows() {
 		row.sum.Confidence = nil // only the changes have intervals
 	}
-	return pairs, report.Table(output.Scale{Ratio: d.ratio, Unit: d.p.Unit}, figures, false, 0, false)
+	scale := d.scale
+	scale.Unit = d.p.Unit
+	return pairs, report.Table(figures, false, 0, false)
 }
 
 // compare gives a report the sentence and the figures that hdrdiff prints.
@@ -187,7 +188,7 @@ func (d *dressing) compare() {
 func highest(p output.Pair) (v float64) {
 	for _, s := range []*output.Summary{p.Before, p.After} {
 		if s != nil {
-			v = max(v, s.Counts().MaxFloat()*cmp.Or(s.Factor, 1))
+			v = max(v, s.Counts().MaxFloat()*s.Scale.Factor())
 		}
 	}
 	return v

@@ -10,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
@@ -33,7 +32,7 @@ type decision struct {
 	by      *tags.By          // what makes a line
 	apart   bool              // each log is by itself
 	look    chart.Picture     // with the unit and the limits
-	ratio   float64           // of logs
+	scale   hdrlog.Scale      // of logs
 	plan    plan
 	lines   collect.Options // what the logs are gathered to, over time
 	tags    int             // the most of a log, 0 if that is unknown
@@ -90,23 +89,23 @@ func (d *decision) setScale(logs bool) (err error) {
 	printed := d.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
 	if printed.Unit != "" {
-		printed.In = unit.Unit{}
+		printed.In = 0
 	}
-	scale := printed.Scale(unit.Unit{})
-	scale.Name = cmp.Or(printed.Unit, printed.In.String())
+	scale := printed.Scale(0)
+	scale.Unit = cmp.Or(printed.Unit, printed.In.String())
 	if logs {
 		if scale, err = d.units.Scale(gate.HasUnit(d.Limits)); err != nil {
 			return err
 		}
 	}
-	d.ratio, d.look.Unit = scale.Ratio, scale.Name
+	d.scale, d.look.Unit = scale, scale.Unit
 	return d.addLimits(scale)
 }
 
 // addLimits adds the limits, in printed units.
-func (d *decision) addLimits(scale unit.Scale) error {
+func (d *decision) addLimits(scale hdrlog.Scale) error {
 	for _, l := range d.Limits {
-		if l.Unit != (unit.Unit{}) && scale.In == (unit.Unit{}) {
+		if l.Unit != 0 && scale.In == 0 {
 			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
 		}
 		d.look.Limits = append(d.look.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
@@ -188,7 +187,7 @@ func (d *decision) planOf(logs int) plan {
 func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := d.Options, &d.lines
 	d.plan = d.planOf(len(logs))
-	k.Ratio = d.ratio
+	k.Ratio = d.scale.Divisor()
 	k.Relative = o.Compare && !d.look.Absolute
 	k.Measures = o.measures()
 	k.Paired = o.Type == chart.Load

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
@@ -21,11 +22,11 @@ type distribution struct {
 }
 
 // unit returns the unit of the values, unknown if neither the file nor -in names it.
-func (d *distribution) unit(options *unit.Options) unit.Unit {
+func (d *distribution) unit(options *unit.Options) hdrlog.Unit {
 	if given, ok := options.Given(d.input); ok {
 		return given
 	}
-	stated, _ := unit.Parse(d.Unit)
+	stated, _ := hdrlog.ParseUnit(d.Unit)
 	return stated
 }
 
@@ -60,8 +61,8 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 // already: -ovr divides them, and those of an unknown unit stay as they are, which is said.
 func (r *reading) addDistribution(d *distribution) {
 	ratio := cmp.Or(r.Units.Ratio, 1)
-	if to, ok := unit.Parse(r.unit); ok && r.Units.Ratio == 0 {
-		if own := d.unit(&r.Units); own != (unit.Unit{}) {
+	if to, ok := hdrlog.ParseUnit(r.unit); ok && r.Units.Ratio == 0 {
+		if own := d.unit(&r.Units); own != 0 {
 			ratio = own.Per(to)
 		} else {
 			r.assume(d.input, to)
@@ -79,7 +80,7 @@ func (r *reading) addDistribution(d *distribution) {
 }
 
 // assume says once for an input that its values are taken to be in a unit, which nothing states.
-func (r *reading) assume(input string, in unit.Unit) {
+func (r *reading) assume(input string, in hdrlog.Unit) {
 	name := message.Printable(filepath.Base(input))
 	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", name, in)
 	if slices.Contains(r.notes, note+".") {

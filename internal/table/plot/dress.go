@@ -176,7 +176,8 @@ func (d *dressing) fill(logs bool) (err error) {
 		p.Series[n].Runs = max(p.Series[n].Runs, d.periods)
 	}
 	p.Summary = d.summaries
-	scale := output.Scale{Ratio: d.ratio, Unit: p.Unit, Assumed: d.units.Assumed()}
+	scale := d.scale
+	scale.Unit = p.Unit
 	if logs && (d.Page || d.Type == chart.Report) && (scale.Unit == "" || scale.Assumed) {
 		p.Notes = append(p.Notes, scale.About())
 	}

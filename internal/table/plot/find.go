@@ -1,17 +1,15 @@
 package plot
 
 import (
-	"cmp"
 	"slices"
 
-	"hdrkit/internal/base/unit"
+	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 )
@@ -35,8 +33,8 @@ func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (
 	}
 	s := &search{watch: gate.NewWatch(r.Limits, 0, true, one.Memory)}
 	if s.watch != nil {
-		s.watch.Scale = func() (unit.Scale, error) { return r.units.Scale(gate.HasUnit(r.Limits)) }
-		s.watch.Factor, s.watch.AllTags = added.Factor, r.by.All()
+		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return added.RowScale(row, gate.HasUnit(r.Limits)) }
+		s.watch.AllTags = r.by.All()
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true
 	}
@@ -62,21 +60,24 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 		plain.Confidence = nil
 		summaries = append(summaries, &plain)
 		if h := sum.Counts(); h.TotalCount() > 0 {
-			medians = append(medians, h.Float(h.ValueAtPercentile(50))*cmp.Or(sum.Factor, 1))
+			medians = append(medians, h.Float(h.ValueAtPercentile(50))*sum.Scale.Factor())
 		}
 	}
 	if len(medians) > 0 && !gate.Bare(r.Limits) {
 		slices.Sort(medians)
 		scale = r.units.Readable(scale, medians[len(medians)/2])
 	}
+	for _, s := range summaries {
+		s.Scale = scale.Times(s.Scale.Factor())
+	}
 	run := &s.run
 	run.Summaries, run.By = summaries, r.by
-	run.Scale = report.Scale(scale, r.units)
+	run.Scale = scale
 	run.Zone = r.Zone
 	run.Same = r.same
 	run.Histories = histories
 	run.Corrected = r.Expected > 0
-	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: summaries, Scale: scale, Watch: s.watch})
+	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: summaries, Watch: s.watch})
 	run.Breaches = s.watch.Breaches()
 	r.findings = finding.Of(run)
 	return nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/table/trend"
 	"hdrkit/output"
@@ -98,7 +97,7 @@ func (r *reading) loadOf(sum *output.Summary, series *chart.Series) runLoad {
 		load.label, load.name = "", series.Label
 	}
 	for _, p := range output.RanksOf(sum.Counts(), r.levels(), output.Stats{}).Percentiles {
-		load.values = append(load.values, unit.Divide(p.Value.Float(), r.ratio/sum.Factor))
+		load.values = append(load.values, sum.Scale.Of(p.Value.Float()))
 	}
 	return load
 }

@@ -13,7 +13,6 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/ledger"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
@@ -214,15 +213,17 @@ func (r *reading) addTimes(result *summary.Result, label string) {
 }
 
 // addRows adds the rows of logs that add up.
-func (r *reading) addRows(result *summary.Result, added *logs.Logs, label string) (err error) {
+func (r *reading) addRows(result *summary.Result, added *logs.Logs, label string) error {
 	result.SetPeriods("covered")
 	for _, sum := range result.Summaries {
-		if sum.Factor, err = added.Factor(sum.Tag); err != nil {
+		factor, err := added.Factor(sum.Tag)
+		if err != nil {
 			return err
 		}
+		sum.Scale = r.scale.Times(factor)
 		r.addSum(sum, label, sum.Period, len(result.Summaries) <= mostShifts)
 		if r.sides.Runs && len(result.Summaries) <= mostBands {
-			r.rows[len(r.rows)-1].Curve.Band = r.bandOf(label, sum, r.ratio/sum.Factor)
+			r.rows[len(r.rows)-1].Curve.Band = r.bandOf(label, sum)
 		}
 	}
 	return nil
@@ -261,26 +262,26 @@ func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start
 
 // addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.
 func (r *reading) addSum(sum *output.Summary, group string, period int64, shifts bool) {
-	label, ratio := labelOf(group, sum.Tag), r.ratio/sum.Factor
+	label := labelOf(group, sum.Tag)
 	if shifts && r.plan.shifts && sum.Confidence != nil && sum.Confidence.Shift != nil {
-		r.markShift(label, sum.Confidence.Shift, ratio)
+		r.markShift(label, sum)
 	}
 	curve := chart.Curve{Count: sum.Counts().TotalCount()}
 	if r.Type.Chart.Marks == chart.Curves || r.Type == chart.Report {
-		curve = chart.CurveOf(sum.Counts(), ratio)
+		curve = chart.CurveOf(sum.Counts(), sum.Scale.Divisor())
 	}
 	if r.plan.bands && sum.Confidence != nil {
-		curve.Band = believedBand(&curve, sum, ratio)
+		curve.Band = believedBand(&curve, sum)
 		keepFigures(sum.Confidence)
 	}
-	r.highest = max(r.highest, sum.Counts().MaxFloat()*sum.Factor)
+	r.highest = max(r.highest, sum.Counts().MaxFloat()*sum.Scale.Factor())
 	series := chart.Series{Label: label, Group: group, Curve: curve}
 	if r.Type == chart.Load && r.Aggregate == 0 { // no counts are kept: there may be many runs
 		r.loads = append(r.loads, r.loadOf(sum, &series))
 	} else {
 		r.rows = append(r.rows, row{series, sum})
 	}
-	r.summaries = append(r.summaries, chart.SummaryOf(label, sum.Counts(), ratio, sum.Intervals, period, r.look.Limits))
+	r.summaries = append(r.summaries, chart.SummaryOf(label, sum.Counts(), sum.Scale.Divisor(), sum.Intervals, period, r.look.Limits))
 }
 
 // drawnPercentiles returns the percentiles of the points of a curve, but for the maximum.
@@ -295,7 +296,8 @@ func drawnPercentiles(sum *output.Summary) (all []float64) {
 
 // believedBand returns the intervals of confidence of the points of a curve, up to the first one
 // behind the median that has none.
-func believedBand(curve *chart.Curve, sum *output.Summary, ratio float64) (band []chart.Bound) {
+func believedBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) {
+	ratio := sum.Scale.Divisor()
 	for _, step := range curve.Steps {
 		e, ok := sum.Confidence.Percentiles[step.Percentile]
 		known := ok && !math.IsNaN(e.Low) && !math.IsNaN(e.High)
@@ -340,7 +342,7 @@ func mostWorst(page bool) int {
 // findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
 // it says so.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
-	moments, _, err := parts.Worst(mostWorst(r.Page), gate.Factors(summaries, r.by))
+	moments, _, err := parts.Worst(mostWorst(r.Page), gate.Scales(summaries, r.by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		r.std.Notef("marks no worst moments: %v", err)
 		return nil
@@ -354,7 +356,7 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 			Start: m.Start - start,
 			End:   m.End - start,
 			Peak:  m.Peak - start,
-			Value: unit.Divide(float64(m.Max), r.ratio/m.Factor),
+			Value: m.Scale.Of(float64(m.Max)),
 			Share: shares[n],
 			Label: labelOf(label, r.by.Row(m.Input, m.Tag)),
 			Name:  labelOf(r.labels[m.Input], m.Tag),
@@ -368,8 +370,9 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 const mostShifts = 4
 
 // markShift marks where the level of a percentile of a series shifts for good.
-func (r *reading) markShift(label string, shift *output.Shift, ratio float64) {
-	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(v/ratio), 'f', -1, 64) }
+func (r *reading) markShift(label string, sum *output.Summary) {
+	shift := sum.Confidence.Shift
+	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(sum.Scale.Of(v)), 'f', -1, 64) }
 	text := fmt.Sprintf("%s p%v %s -> %s %s",
 		label, shift.Percentile, value(shift.Before), value(shift.After), r.look.Unit)
 	r.shifts = append(r.shifts, Mark{

@@ -8,7 +8,6 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/trend"
 	"hdrkit/output"
 )
@@ -21,12 +20,12 @@ func (d *decision) trend(s *scan.Scan) (*chart.Picture, error) {
 		figures = append(figures, chart.AtPercentile(level).Figure)
 	}
 	o := trend.Options{Options: &d.Options.Options, Figures: figures, Readable: true}
-	t, scale, err := trend.Collect(d.std, s, d.units, o)
+	t, err := trend.Collect(d.std, s, d.units, o)
 	if err != nil {
 		return nil, err
 	}
-	d.look.Unit = scale.Name
-	if err := d.addLimits(scale); err != nil {
+	d.look.Unit = t.Scale.Unit
+	if err := d.addLimits(t.Scale); err != nil {
 		return nil, err
 	}
 	p := &d.look
@@ -37,7 +36,7 @@ func (d *decision) trend(s *scan.Scan) (*chart.Picture, error) {
 	if d.Percentiles == nil && len(p.Series) > 1 {
 		p.KeepLimited(chart.AtPercentile(99).Name)
 	}
-	d.number(p, t, places, report.Scale(scale, d.units))
+	d.number(p, t, places)
 	return p, nil
 }
 
@@ -92,7 +91,7 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 }
 
 // number numbers the changes of drawn lines, and adds their sentences.
-func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, scale output.Scale) {
+func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {
@@ -100,10 +99,10 @@ func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64, s
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	sentences := drawn.Sentences(scale, d.Zone)
+	sentences := drawn.Sentences(d.Zone)
 	changes := drawn.Changes()
 	changes = changes[:min(len(changes), output.MostSentences)]
-	first := slices.IndexFunc(drawn.Findings(scale, d.Zone), func(f output.Finding) bool { return f.Figures != nil })
+	first := slices.IndexFunc(drawn.Findings(d.Zone), func(f output.Finding) bool { return f.Figures != nil })
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -85,23 +85,26 @@ type Side struct {
 }
 
 // Fit finds out how to print summaries and to compare them with limits, and gives them their
-// factors. A readable report chooses its unit by the values, unless a limit is in printed units:
+// scales. A readable report chooses its unit by the values, unless a limit is in printed units:
 // what such a limit means must not depend on the values.
-func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool, sides ...Side) (unit.Scale, error) {
+func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool, sides ...Side) (hdrlog.Scale, error) {
 	scale, err := units.Scale(gate.HasUnit(limits) || figures.HaveUnit())
 	if err != nil {
 		return scale, err
 	}
 	var medians []float64
 	highest := 0.0
+	factors := make(map[*output.Summary]float64)
 	for _, side := range sides {
 		for _, s := range side.Summaries {
-			if s.Factor, err = side.Logs.Factor(s.Tag); err != nil {
+			factor, err := side.Logs.Factor(s.Tag)
+			if err != nil {
 				return scale, err
 			}
+			factors[s] = factor
 			if h := s.Counts(); h.TotalCount() > 0 {
-				medians = append(medians, h.Float(h.ValueAtPercentile(50))*s.Factor)
-				highest = max(highest, h.MaxFloat()*s.Factor)
+				medians = append(medians, h.Float(h.ValueAtPercentile(50))*factor)
+				highest = max(highest, h.MaxFloat()*factor)
 			}
 		}
 	}
@@ -109,24 +112,16 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 		slices.Sort(medians)
 		scale = units.Readable(scale, medians[len(medians)/2])
 	}
+	for s, factor := range factors {
+		s.Scale = scale.Times(factor)
+	}
 	units.Doubt(highest)
 	return scale, nil
 }
 
-// Scale returns how output prints values.
-func Scale(s unit.Scale, units *logs.Units) output.Scale {
-	return output.Scale{
-		Ratio:       s.Ratio,
-		Unit:        s.Name,
-		Nanoseconds: s.In.Nanoseconds(),
-		Assumed:     units.Assumed(),
-	}
-}
-
 // Table returns a table, which always has the maximum. It fits a width, 0 for a file.
-func Table(s output.Scale, figures Figures, markdown bool, width int, colour bool) *output.Table {
+func Table(figures Figures, markdown bool, width int, colour bool) *output.Table {
 	return &output.Table{
-		Scale:       s,
 		Percentiles: figures.Percentiles,
 		Shares:      figures.Shares,
 		Markdown:    markdown,
@@ -136,8 +131,8 @@ func Table(s output.Scale, figures Figures, markdown bool, width int, colour boo
 }
 
 // Document returns summaries of inputs for JSON.
-func Document(summaries []*output.Summary, inputs []scan.Input, s output.Scale, figures Figures, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
-	doc := output.NewDocument(summaries, s, figures.Percentiles, figures.Shares, zone)
+func Document(summaries []*output.Summary, inputs []scan.Input, figures Figures, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
+	doc := output.NewDocument(summaries, figures.Percentiles, figures.Shares, zone)
 	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
 	for _, input := range inputs {
 		doc.Inputs = append(doc.Inputs, input.Name)

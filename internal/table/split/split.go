@@ -15,7 +15,6 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/tempfile"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/scan/rotate"
@@ -41,7 +40,7 @@ type Options struct {
 	Folder   string
 	FoldCase bool
 	// Given, if set, returns the unit that the user gives a log.
-	Given func(log string) (unit.Unit, bool)
+	Given func(log string) (hdrlog.Unit, bool)
 	// Warn prints a message.
 	Warn func(format string, args ...any)
 }
@@ -104,7 +103,7 @@ func New(inputs []scan.Input, options Options) *Parts {
 	for _, input := range inputs {
 		s := &source{name: input.Name, parts: make(map[string]*part)}
 		if options.Given != nil {
-			var given unit.Unit
+			var given hdrlog.Unit
 			if given, s.given = options.Given(input.Name); s.given {
 				s.comments = append(s.comments, []byte(given.Comment()))
 			}
@@ -127,7 +126,7 @@ func (p *Parts) Comment(input int, text []byte) error {
 	}
 	stated, program := hdrlog.UnitBy(text)
 	switch {
-	case s.given && stated != "" && program == "":
+	case s.given && stated != 0 && program == "":
 	case hdrlog.IsBaseTime(text):
 	case s.full:
 	case s.size+len(text) > mostComments:
@@ -136,7 +135,7 @@ func (p *Parts) Comment(input int, text []byte) error {
 	default:
 		s.size += len(text)
 		s.comments = append(s.comments, bytes.Clone(text))
-		s.stated = s.stated || hdrlog.Unit(text) != ""
+		s.stated = s.stated || hdrlog.UnitOf(text) != 0
 	}
 	return nil
 }

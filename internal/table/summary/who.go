@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -18,20 +19,20 @@ import (
 var ErrUnits = errors.New("the tags have different units, whose values do not add up: choose some with -incT")
 
 // Who returns what each tag of each input has of the values above a percentile of all values. It is
-// exact: a value is above if its slot is. Factor is that of [Histories.Worst]. Shares for which by
+// exact: a value is above if its slot is. Scale is that of [Histories.Worst]. Shares for which by
 // returns the same are one; nil leaves all as they are.
-func (hs *Histories) Who(percentile float64, factor func(input string, tag []byte) float64, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
+func (hs *Histories) Who(percentile float64, scale func(input string, tag []byte) hdrlog.Scale, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
 	keys := slices.Sorted(maps.Keys(hs.sums))
 	var shares []output.Share
 	members := make(map[string][]string) // keys of histories, by the names of a share
 	var all histogram.Histogram
 	who := &output.Shares{Percentile: percentile}
-	for _, key := range keys {
+	for n, key := range keys {
 		input, tag := hs.sums[key].Name, hs.sums[key].Tag
-		if times := factor(input, tag); who.Factor != 0 && times != who.Factor {
+		before := who.Scale
+		who.Scale = scale(input, tag)
+		if n > 0 && who.Scale.Factor() != before.Factor() {
 			return nil, ErrUnits
-		} else {
-			who.Factor = times
 		}
 		if err := hs.addTo(&all, key); err != nil {
 			return nil, err

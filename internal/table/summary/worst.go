@@ -45,8 +45,8 @@ const (
 )
 
 // Worst returns the highest separate moments, the highest first, and what was bad for so long that
-// it is a level. The first moment has the maximum of all. Factor is what a value of 1 of a tag of
-// an input is in the unit that tags are compared in.
+// it is a level. The first moment has the maximum of all. Scale returns how the values of a tag of
+// an input are printed.
 //
 // A moment is the highest interval that is in none yet, with its neighbours for as long as they are
 // above the geometric middle of its maximum and the typical one. A gap of one interval does not
@@ -55,7 +55,7 @@ const (
 // twice as high as typical for more than a fifth of its log is a level, and what is typical of it
 // counts for the moments in it. Logs that were bad during mostly the same time are one moment, that
 // of the log with the highest maximum.
-func (hs *Histories) Worst(most int, factor func(input string, tag []byte) float64) ([]output.Moment, []output.Level, error) {
+func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, []output.Level, error) {
 	parts, err := hs.inOrder()
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func (hs *Histories) Worst(most int, factor func(input string, tag []byte) float
 		}
 		all = append(all, logs...)
 	}
-	found := hs.highest(all, most, factor)
+	found := hs.highest(all, most, scale)
 	if hs.Counts {
 		err = hs.count(found)
 	}
@@ -94,7 +94,7 @@ func (hs *Histories) Worst(most int, factor func(input string, tag []byte) float
 
 // highest returns the highest moments of logs. It asks each log for as many, and for more if what a
 // log has left can be higher than the last one: moments at the same time are only one.
-func (hs *Histories) highest(logs []*log, most int, factor func(input string, tag []byte) float64) []moment {
+func (hs *Histories) highest(logs []*log, most int, scale func(input string, tag []byte) hdrlog.Scale) []moment {
 	for each := most; ; each *= 2 {
 		var found []moment
 		left := 0.0 // nothing that a log has left is higher
@@ -106,7 +106,7 @@ func (hs *Histories) highest(logs []*log, most int, factor func(input string, ta
 				m.Tag = m.peak.history.tag
 				m.Peak = m.peak.peak
 				m.Max = output.Number(m.peak.highest)
-				m.Factor = factor(m.Input, m.Tag)
+				m.Scale = scale(m.Input, m.Tag)
 			}
 			if more {
 				left = max(left, moments[len(moments)-1].printed())
@@ -124,7 +124,7 @@ func (hs *Histories) highest(logs []*log, most int, factor func(input string, ta
 }
 
 // printed returns the maximum in the unit that tags are compared in.
-func (m *moment) printed() float64 { return float64(m.Max) * m.Factor }
+func (m *moment) printed() float64 { return float64(m.Max) * m.Scale.Factor() }
 
 // logs returns the logs of a tag. An input goes on with the log that ended last before it begins.
 // It may begin an interval earlier.

@@ -51,7 +51,7 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Histories, *Result
 // TestWorst finds what happens in each scenario.
 func TestWorst(t *testing.T) {
 	t.Parallel()
-	one := func(string, []byte) float64 { return 1 }
+	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	for n := range loggen.Scenarios {
 		s := &loggen.Scenarios[n]
 		t.Run(s.Name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestWorst(t *testing.T) {
 // payloads are all kept.
 func TestWorstAgain(t *testing.T) {
 	t.Parallel()
-	one := func(string, []byte) float64 { return 1 }
+	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	s := loggen.ScenarioNamed("spike")
 	var inputs []scan.Input
 	for node := range s.Nodes {
@@ -172,7 +172,7 @@ func (p *Histories) add(input int, name string, tag []byte, start, end int64, hi
 func TestPartsMost(t *testing.T) {
 	t.Parallel()
 	const seconds, bad = 100_000, 30_000
-	one := func(string, []byte) float64 { return 1 }
+	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	const limit = 1 << 20
 	parts := &Histories{Times: true}
 	parts.account = ledger.New(2*limit).Open("times", "choose")
@@ -221,7 +221,7 @@ func TestPartsMost(t *testing.T) {
 // sentence says how slow it is. A spike that goes on when its log is rotated is one moment.
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	one := func(string, []byte) float64 { return 1 }
+	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	random := rand.New(rand.NewPCG(9, 9))
 	parts := &Histories{Times: true}
 	for n := range 10 {
@@ -287,7 +287,7 @@ func TestHighest(t *testing.T) {
 				parts.add(input, fmt.Sprint("m", input), []byte{byte('a' + random.IntN(2))}, 1000*at, 1000*at+1000, value)
 			}
 		}
-		moments, _, err := parts.Worst(most, func(string, []byte) float64 { return 1 })
+		moments, _, err := parts.Worst(most, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestTwoSpikes(t *testing.T) {
 		}
 		parts.add(0, "log", nil, 1000*at, 1000*at+1000, value)
 	}
-	moments, _, err := parts.Worst(2, func(string, []byte) float64 { return 1 })
+	moments, _, err := parts.Worst(2, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
 	if err != nil || len(moments) != 2 || moments[0].Start != 60_000 || moments[0].End != 64_000 || moments[0].Max != 117 || moments[1].Start != 217_000 || moments[1].End != 224_000 {
 		t.Errorf("%+v, %v", moments, err)
 	}
@@ -338,7 +338,7 @@ func TestPartsMemory(t *testing.T) {
 		t.Skip("one goroutine; the race detector, which runs with -short, makes it slow")
 	}
 	const length, bad = 4000, 3000
-	one := func(string, []byte) float64 { return 1 }
+	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	taken := func(limit int64, intervals int) *Histories {
 		parts := &Histories{Counts: true, Sums: true}
 		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log", Once: true}}})
@@ -432,7 +432,7 @@ func TestWho(t *testing.T) {
 			func(input string, _ []byte) (string, []byte) { return input, []byte{} },
 			func(_ string, tag []byte) (string, []byte) { return "", tag },
 		}[n/5%3]
-		who, err := parts.Who(p, func(string, []byte) float64 { return 1 }, by)
+		who, err := parts.Who(p, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -491,7 +491,7 @@ func TestWhoScenarios(t *testing.T) {
 			}
 			s := loggen.ScenarioNamed(test.scenario)
 			parts, _, _ := partsOf(t, s, 2)
-			who, err := parts.Who(test.percentile, func(string, []byte) float64 { return 1 }, nil)
+			who, err := parts.Who(test.percentile, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

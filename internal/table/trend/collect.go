@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
@@ -59,26 +60,27 @@ type row struct {
 }
 
 // Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
-// keeps nothing else of a run, so memory does not grow with the length of runs. Values are in the
-// scale that it returns.
-func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*output.Trend, unit.Scale, error) {
+// keeps nothing else of a run, so memory does not grow with the length of runs.
+func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*output.Trend, error) {
 	c := &collection{Options: o, std: std, units: units, rows: make(map[string]*row)}
 	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
 	runs := s.Runs()
 	for n, own := range runs {
 		if err := c.read(own, n, len(runs)); err != nil {
-			return nil, unit.Scale{}, err
+			return nil, err
 		}
 		s.Saw(own)
 	}
 	if len(c.rows) == 0 {
-		return nil, unit.Scale{}, logs.NothingLeft(s)
+		return nil, logs.NothingLeft(s)
 	}
 	scale, err := c.scale()
 	if err != nil {
-		return nil, scale, err
+		return nil, err
 	}
-	return c.trend(), scale, nil
+	t := c.trend()
+	t.Scale = scale
+	return t, nil
 }
 
 // read takes the figures of a run, which is one of all.
@@ -151,7 +153,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 }
 
 // scale finds out how to print values, and converts them to that.
-func (c *collection) scale() (unit.Scale, error) {
+func (c *collection) scale() (hdrlog.Scale, error) {
 	scale, err := c.units.Scale(c.Unit)
 	if err != nil {
 		return scale, err

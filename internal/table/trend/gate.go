@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
@@ -25,8 +24,6 @@ const (
 // Options of limits.
 type Limits struct {
 	Limits []gate.Limit
-	// Scale is that of the values.
-	Scale unit.Scale
 	// Accepted is the number of the run at which the history of limits begins: what changed before
 	// is accepted.
 	Accepted int
@@ -46,13 +43,14 @@ type Limits struct {
 // are too few.
 func Judge(t *output.Trend, o Limits) (verdicts []gate.Verdict) {
 	for n := range o.Limits {
-		l := o.Limits[n].Printing(o.Scale)
+		l := o.Limits[n].Printing(t.Scale)
 		judged := false
 		for i := range t.Figures {
 			f := &t.Figures[i]
 			tag := &output.Summary{Tag: f.Tag, AllTags: f.AllTags}
 			if f.Figure == l.Figure && l.For(tag) && (l.Tag != nil || recent(f.Points)) {
-				verdicts, judged = append(verdicts, o.judge(f, l)), true
+				verdicts = append(verdicts, o.judge(f, l, t.Scale.Unit))
+				judged = true
 			}
 		}
 		if !judged && l.Tag != nil {
@@ -62,12 +60,13 @@ func Judge(t *output.Trend, o Limits) (verdicts []gate.Verdict) {
 	return verdicts
 }
 
-// judge checks a limit: the level of today if it is worse, otherwise the newest run.
-func (o *Limits) judge(f *output.TrendFigure, l *gate.Limit) gate.Verdict {
+// judge checks a limit of a figure whose values are in a unit: the level of today if it is worse,
+// otherwise the newest run.
+func (o *Limits) judge(f *output.TrendFigure, l *gate.Limit, in string) gate.Verdict {
 	points := f.Points[min(o.Accepted, len(f.Points)-1):]
 	v := newest(f, l, points)
 	if !l.Unitless() {
-		v.Unit = o.Scale.Name
+		v.Unit = in
 	}
 	if v.Missing == "" || v.Result == gate.Undecided {
 		o.today(&v, points)

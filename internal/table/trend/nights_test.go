@@ -47,7 +47,7 @@ func gateNights(t *testing.T, limit string, ratio, sd float64, series, after int
 		for k := range after {
 			points = append(points, confidence.RunFigure{Value: ratio * 6.2 * math.Exp(sd*r.NormFloat64())})
 			f := output.TrendFigure{Figure: limits[0].Figure, Points: points}
-			switch Judge(&output.Trend{Figures: []output.TrendFigure{f}}, limitsOf(limits))[0].Result {
+			switch Judge(&output.Trend{Scale: inMilliseconds, Figures: []output.TrendFigure{f}}, limitsOf(limits))[0].Result {
 			case gate.Fails:
 				nights[k].failed++
 				failed = true

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
 )
@@ -110,9 +110,12 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
+// inMilliseconds is the scale of the figures of tests.
+var inMilliseconds = hdrlog.Scale{Ratio: 1, Unit: "ms", In: hdrlog.Millisecond}
+
 // limitsOf returns limits of runs whose names are their numbers.
 func limitsOf(limits []gate.Limit) Limits {
-	return Limits{Limits: limits, Scale: unit.Scale{Ratio: 1, Name: "ms", In: unit.Millisecond}, When: strconv.Itoa, Name: strconv.Itoa}
+	return Limits{Limits: limits, When: strconv.Itoa, Name: strconv.Itoa}
 }
 
 // TestVerdicts has series without chance.
@@ -151,7 +154,7 @@ func TestVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := Judge(&output.Trend{Figures: []output.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
+		v := Judge(&output.Trend{Scale: inMilliseconds, Figures: []output.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
 		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
 			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
 		}
@@ -162,7 +165,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	old := points(4, 4, nan, nan, nan, nan, nan, nan, nan)
 	f := []output.TrendFigure{{Figure: limits[1].Figure, Points: old}}
-	if v := Judge(&output.Trend{Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
+	if v := Judge(&output.Trend{Scale: inMilliseconds, Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
 		t.Errorf("a tag that ended long ago, and one that never was: %+v", v)
 	}
 }

@@ -36,7 +36,7 @@ type Options struct {
 	// joined by the rules of HdrLogProcessing, in windows of at least Target milliseconds.
 	Grid, Target int64
 	// Given, if set, returns the unit that the user gives a log.
-	Given func(log string) (unit.Unit, bool)
+	Given func(log string) (hdrlog.Unit, bool)
 	// Warn, if set, takes warnings.
 	Warn func(format string, args ...any)
 	// Observe, if set, is called for each interval, in order of time, with the times of the window
@@ -53,7 +53,7 @@ type union struct {
 	mu        sync.Mutex       // of base, units and scratch
 	base      int64            // the earliest start of an input, in milliseconds since the epoch
 	units     unit.Finder      // knows the unit of the inputs once all have been looked through
-	unit      unit.Unit        // of the result, unknown if no log states one
+	unit      hdrlog.Unit      // of the result, unknown if no log states one
 	scratch   []*tempfile.File // that pipes need
 
 	plan    plan
@@ -92,7 +92,7 @@ func (u *union) findUnits() error {
 	}
 	u.unit = found.Unit
 	if found.Unstated != "" {
-		u.unit = unit.Unit{} // which would be an assumption
+		u.unit = 0 // which would be an assumption
 	}
 	if u.options.Warn == nil {
 		return nil
@@ -365,7 +365,7 @@ func (u *union) writeHeader() error {
 
 // WriteHeader writes what opens a union: its sources, none if more may come, the unit of its values
 // if that is known, and its base time in milliseconds since the epoch. It sorts the sources.
-func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int64) error {
+func WriteHeader(w *hdrlog.Writer, sources []string, values hdrlog.Unit, base int64) error {
 	comments := []string{fmt.Sprintf("[Union of %d logs]", len(sources))}
 	switch len(sources) {
 	case 0:
@@ -377,7 +377,7 @@ func WriteHeader(w *hdrlog.Writer, sources []string, values unit.Unit, base int6
 	for _, source := range sources {
 		comments = append(comments, "[Source: "+tags.Printable(source)+"]")
 	}
-	if values != (unit.Unit{}) {
+	if values != 0 {
 		comments = append(comments, values.Comment())
 	}
 	seconds := float64(base) / 1000

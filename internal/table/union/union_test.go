@@ -15,7 +15,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/dump"
 	"hdrkit/internal/scan"
@@ -509,7 +508,7 @@ func TestHeader(t *testing.T) {
 		{[]scan.Input{log("b", us, "A"), log("given", ns, "A")}, us, "given taken as us, as -in says, not as ns: `UNITS:NANOSECONDS`, as it states"},
 	} {
 		warning := ""
-		given := func(name string) (unit.Unit, bool) { return unit.Microsecond, name == "given" }
+		given := func(name string) (hdrlog.Unit, bool) { return hdrlog.Microsecond, name == "given" }
 		warn := func(format string, args ...any) { warning += fmt.Sprintf(format, args...) }
 		got, _, _ := strings.Cut(write(t, newScan(test.inputs...), union.Options{Given: given, Warn: warn}), "\"")
 		sources := "#[Source: a]\n#[Source: b]\n"

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
 )
 
 // New makes a writer of rows.
-type New func(w io.Writer, scale output.Scale, name string) (output.RowWriter, error)
+type New func(w io.Writer, name string) (output.RowWriter, error)
 
 // Row returns a row of a tag, with four values.
 func Row(tag []byte, percentiles ...float64) *output.Row {
@@ -38,9 +39,10 @@ func Moving() *output.Row {
 }
 
 // Write writes rows.
-func (n New) Write(to io.Writer, scale output.Scale, name string, rows ...*output.Row) error {
-	w, err := n(to, scale, name)
+func (n New) Write(to io.Writer, scale hdrlog.Scale, name string, rows ...*output.Row) error {
+	w, err := n(to, name)
 	for at := 0; at < len(rows) && err == nil; at++ {
+		rows[at].Scale = scale
 		err = w.Row(rows[at])
 	}
 	if err != nil {
@@ -50,7 +52,7 @@ func (n New) Write(to io.Writer, scale output.Scale, name string, rows ...*outpu
 }
 
 // Format returns rows as text.
-func (n New) Format(t testing.TB, scale output.Scale, name string, rows ...*output.Row) string {
+func (n New) Format(t testing.TB, scale hdrlog.Scale, name string, rows ...*output.Row) string {
 	t.Helper()
 	var text strings.Builder
 	if err := n.Write(&text, scale, name, rows...); err != nil {
@@ -63,18 +65,17 @@ func (n New) Format(t testing.TB, scale output.Scale, name string, rows ...*outp
 // microseconds with a factor of 1000 are the same as without a factor.
 func (n New) Check(t *testing.T, name string) {
 	rows := []*output.Row{Row(nil, 50), Row([]byte("a"), 50)}
-	whole := n.Format(t, output.Scale{Ratio: 10}, name, rows...)
+	whole := n.Format(t, hdrlog.Scale{Ratio: 10}, name, rows...)
 	for room := range whole {
 		w := fullWriter{room: room}
-		if err := n.Write(&w, output.Scale{Ratio: 10}, name,
+		if err := n.Write(&w, hdrlog.Scale{Ratio: 10}, name,
 			rows...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
 			t.Fatalf("room for %d of %d bytes: %v, %q", room, len(whole), err, w.written)
 		}
 	}
 	for _, row := range []*output.Row{Row([]byte("a"), 50), Moving()} {
-		want := n.Format(t, output.Scale{Ratio: 1e3}, name, row)
-		row.Factor = 1000
-		if got := n.Format(t, output.Scale{Ratio: 1e6}, name, row); got != want {
+		want := n.Format(t, hdrlog.Scale{Ratio: 1e3}, name, row)
+		if got := n.Format(t, hdrlog.Scale{Ratio: 1e6}.Times(1000), name, row); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
