@@ -3,6 +3,7 @@ package draw
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/text"
@@ -245,7 +246,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		col := column{heading: l.Name() + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)}
 		for _, s := range shown {
 			fails := s.Limited[n] > l.Value
-			text := "holds"
+			text := fmt.Sprintf("%s, %.0f%% spare", axis.Value(p.Unit, s.Limited[n]), math.Floor(100*(1-s.Limited[n]/l.Value)))
 			if fails {
 				text = "fails: " + axis.Value(p.Unit, s.Limited[n])
 			} else if s.Count == 0 {
