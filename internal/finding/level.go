@@ -56,7 +56,11 @@ func (r *Run) shift() []output.Finding {
 	c := &changes[0]
 	s := gate.Find(r.Summaries, c.Tag)
 	ratio := c.Later / c.Before
-	if s == nil || math.IsNaN(ratio) || max(ratio, 1/ratio) < leastShift {
+	least := leastShift
+	if len(r.Summaries) > fewRows { // of many rows, some shift by chance
+		least = noticed
+	}
+	if s == nil || math.IsNaN(ratio) || max(ratio, 1/ratio) < least {
 		return nil
 	}
 	verb := "rose"
@@ -90,3 +94,6 @@ func (r *Run) shift() []output.Finding {
 
 // leastShift is how many times as high or low a level is that is worth a sentence.
 const leastShift = 1.2
+
+// fewRows is the number of rows up to which a small shift is worth a sentence.
+const fewRows = 4
