@@ -58,6 +58,9 @@ const maxComment = 256
 // flushTime is the time between two flushes of the sink when it receives nothing.
 const flushTime = 250 * time.Millisecond
 
+// mostHeld is the number of bytes of windows that wait for a state at which one is written at once.
+const mostHeld = 4 << 20
+
 // quietly is the time between two messages of one kind about one input.
 const quietly = time.Minute
 
@@ -386,7 +389,7 @@ func (m *Merger) loop(more bool) error {
 		if err := m.consume(); err != nil {
 			return err
 		}
-		if due, ok := m.options.State.due(); ok && due <= 0 {
+		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.bytes > mostHeld) {
 			if err := m.trySave(); err != nil {
 				return err
 			}

@@ -135,6 +135,7 @@ type Fan struct {
 	keeps   bool      // there is a state
 	ended   bool      // the held outputs have ended
 	waiting []*Window // for held outputs
+	bytes   int       // of waiting, about
 	scratch histogram.Histogram
 }
 
@@ -174,6 +175,7 @@ func (f *Fan) window(w *Window) error {
 	}
 	c, impossible := w.clone(&f.scratch)
 	f.waiting = append(f.waiting, c)
+	f.bytes += c.Size()
 	return cmp.Or(err, impossible)
 }
 
@@ -189,6 +191,7 @@ func (f *Fan) pass(o *Output, w *Window) error {
 func (f *Fan) saved() error {
 	waiting := f.waiting
 	f.waiting = nil
+	f.bytes = 0
 	var impossible error
 	for _, w := range waiting {
 		err := f.each(func(o *Output) error {

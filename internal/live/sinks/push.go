@@ -98,9 +98,14 @@ func (p *Push) Has() int64 {
 	return p.sent
 }
 
-// End sends the last rows. The receiver has some time for that.
+// End sends the last rows. The receiver has some time for that. If there is a state, a later run
+// shows totals of what came late: more may come before the next window.
 func (p *Push) End() error {
-	err := p.Rows.End()
+	end := p.Rows.End
+	if p.keeps {
+		end = p.Rows.Flush
+	}
+	err := end()
 	timer := time.AfterFunc(p.options.EndTime, p.pusher.GiveUp)
 	defer timer.Stop()
 	result := p.pusher.Close()

@@ -141,6 +141,7 @@ func TestLateAgain(t *testing.T) {
 			t.Errorf("the receiver has what is before %d", p.Has())
 		}
 		window(p, int64(5+n), false)
+		window(p, 0, true) // the next run shows it after its next window
 		check(p.End())
 	}
 	r.mu.Lock()
