@@ -21,6 +21,8 @@ import (
 // find where a run becomes steady, and where its level changes. The zero value is ready.
 type Course struct {
 	own *flow.Doubling
+	// windows are those of own, in the order of time, then of rows.
+	windows []*merge.Merged
 	// loads are those of each window, of all rows. The windows begin at start, have a size, and
 	// first is the start of the first interval.
 	loads              []confidence.Load
@@ -43,6 +45,15 @@ func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	return c.own
 }
 
+// follow takes the windows of runs, which are as good.
+func (c *Course) follow(r *Runs) bool {
+	if r == nil || r.Size != 0 || r.most != 0 {
+		return false
+	}
+	c.own = r.own
+	return true
+}
+
 // load adds up the rows of each window.
 func (c *Course) load() error {
 	if c.loads != nil {
@@ -50,7 +61,7 @@ func (c *Course) load() error {
 	}
 	c.first = math.MaxInt64
 	var scratch histogram.Histogram
-	for n, m := range c.own.Windows {
+	for n, m := range c.windows {
 		c.first = min(c.first, m.Start)
 		if n == 0 {
 			c.start = m.Window.Start
@@ -63,7 +74,11 @@ func (c *Course) load() error {
 		if err != nil {
 			return err
 		}
-		rate, l := c.own.Rates.Take(m.Tag, m.Window), &c.loads[len(c.loads)-1]
+		rate := m.Recorded
+		if rate == (merge.Recorded{}) { // nobody has taken it
+			rate = c.own.Rates.Take(m.Tag, m.Window)
+		}
+		l := &c.loads[len(c.loads)-1]
 		count := rate.Values(float64(h.TotalCount()))
 		l.Count = l.Count + count
 		l.Sum = l.Sum + h.Mean()*count
@@ -116,7 +131,7 @@ const mostShifted = 1 << 16
 // Shifts returns where the levels of a percentile of rows change for good, the largest change
 // first.
 func (c *Course) Shifts(percentile float64, summaries []*output.Summary) (all []Change) {
-	if c.own == nil || c.own.Err != nil || len(c.own.Windows) > mostShifted || c.load() != nil {
+	if c.own == nil || c.own.Err != nil || len(c.windows) > mostShifted || c.load() != nil {
 		return nil
 	}
 	for _, windows := range c.rows() {
@@ -186,7 +201,7 @@ func (c *Course) trend(windows []*merge.Merged, percentile float64) (first, last
 // rows returns the windows of each row, in the order of time.
 func (c *Course) rows() (all [][]*merge.Merged) {
 	byRow := make(map[string]int)
-	for _, m := range c.own.Windows {
+	for _, m := range c.windows {
 		key := string(merge.AppendKey(nil, m.Tag))
 		n, known := byRow[key]
 		if !known {
@@ -239,6 +254,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	if err := cmp.Or(flow.Run(&quiet, windows), windows.Err); err != nil {
 		return "", err
 	}
+	c.windows = windows.Windows
 	if err := c.load(); err != nil {
 		return "", err
 	}

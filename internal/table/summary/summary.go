@@ -63,14 +63,17 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 			flows = append(flows, &flow.Intervals{Emit: o.Histories.take})
 		}
 	}
-	if o.Course != nil && s.Memory.AtMost(leastCourse, coursePart) == leastCourse {
-		flows = append(flows, o.Course.flow(s.Memory.Part(coursePart)))
-	}
 	if o.Runs != nil {
 		flows = append(flows, o.Runs.flow(s.Memory))
 	}
+	if o.Course != nil && !o.Course.follow(o.Runs) && s.Memory.AtMost(leastCourse, coursePart) == leastCourse {
+		flows = append(flows, o.Course.flow(s.Memory.Part(coursePart)))
+	}
 	if err := flow.Run(s, flows...); err != nil {
 		return nil, err
+	}
+	if o.Course != nil && o.Course.own != nil {
+		o.Course.windows = o.Course.own.Windows
 	}
 	all.ran = rows.Ran
 	return all.result()
