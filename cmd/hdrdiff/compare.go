@@ -84,6 +84,9 @@ func (c *comparison) read(s *side, names []string) (err error) {
 				return err
 			}
 			s.scan.Saw(run)
+			if err := result.Compact(run.Memory); err != nil { // there may be thousands
+				return err
+			}
 			result.SetPeriods("covered")
 			for _, sum := range result.Summaries {
 				sum.Input = run.Inputs[0].RunName()

@@ -71,6 +71,15 @@ func (r *Row) Add(other *Row, account *ledger.Account) error {
 	return r.charge.Set(account, 1, rowBytes+r.Sum.Size())
 }
 
+// Pack makes a row to which nothing more is added take little memory, and charges an account for
+// that.
+func (r *Row) Pack(account *ledger.Account) error {
+	if err := r.Compact(); err != nil {
+		return err
+	}
+	return r.charge.Set(account, 1, rowBytes+r.Sum.Size())
+}
+
 // include takes in a span.
 func (r *Row) include(span Span) {
 	for range r.Spans { // nearly always of the same input, or of the next one

@@ -51,6 +51,9 @@ func (r *reading) readRuns(side *scan.Scan, label string, start *float64) (*summ
 			return nil, err
 		}
 		side.Saw(run)
+		if err := result.Compact(run.Memory); err != nil { // there may be thousands
+			return nil, err
+		}
 		result.SetPeriods("covered")
 		r.runs[label] = append(r.runs[label], result)
 	}

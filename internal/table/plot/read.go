@@ -150,6 +150,11 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 	if err := r.addRows(result, added, label); err != nil {
 		return err
 	}
+	if len(one.Inputs) < len(s.Inputs) { // the others are still to be read
+		if err := result.Compact(one.Memory); err != nil {
+			return err
+		}
+	}
 	if r.Sums != nil {
 		if err := r.Sums(r.units, report.Side{Summaries: result.Summaries, Logs: added}); err != nil {
 			return err
