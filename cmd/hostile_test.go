@@ -83,7 +83,7 @@ func payloadOf(t *testing.T, values ...int64) []byte {
 		t.Fatal(err)
 	}
 	for _, v := range values {
-		if err := h.Record(v, 1); err != nil {
+		if err := h.Record(v); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ func mutated(t *testing.T, random *rand.Rand) []byte {
 			t.Fatal(err)
 		}
 		for range random.IntN(30) {
-			h.Record(1000+random.Int64N(1<<random.IntN(20)), 1+random.Int64N(3))
+			h.RecordN(1000+random.Int64N(1<<random.IntN(20)), 1+random.Int64N(3))
 		}
 		encoder := new(histogram.Encoder)
 		text, err := encoder.AppendBase64(nil, h)

@@ -34,7 +34,7 @@ func (m model) write(t *testing.T, path string, day int) {
 	t.Helper()
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	for n := range int64(100) {
-		err = cmp.Or(err, h.Record((n+1)*m.level, m.rate/100))
+		err = cmp.Or(err, h.RecordN((n+1)*m.level, m.rate/100))
 	}
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)

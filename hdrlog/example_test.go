@@ -81,7 +81,7 @@ func ExampleWriter() {
 		log.Fatal(err)
 	}
 	for _, nanoseconds := range []int64{1_200_000, 1_300_000, 25_000_000} {
-		if err := h.Record(nanoseconds, 1); err != nil {
+		if err := h.Record(nanoseconds); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -146,7 +146,7 @@ func ExampleWriter_measurements() {
 			write()
 			second = of
 		}
-		if err := h.Record(m.latency.Nanoseconds(), 1); err != nil {
+		if err := h.Record(m.latency.Nanoseconds()); err != nil {
 			log.Fatal(err)
 		}
 	}

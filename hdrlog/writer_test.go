@@ -28,7 +28,7 @@ func newHistogram(t testing.TB, layout histogram.Layout, values ...int64) *histo
 		t.Fatal(err)
 	}
 	for _, value := range values {
-		if err := h.Record(value, 1); err != nil {
+		if err := h.Record(value); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,7 +16,7 @@ func TestLowRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(7, values)
+		h.RecordN(7, values)
 		return &Summary{Histogram: h, Period: 1_500_000}
 	}
 	pairs := []Pair{{Before: summary(10), After: summary(3)}, {Before: summary(2_000_000), After: summary(1_000_000)}}

@@ -74,8 +74,8 @@ func TestUnproven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(low, 90)
-		h.Record(high, 10)
+		h.RecordN(low, 90)
+		h.RecordN(high, 10)
 		return &Summary{Input: name, Histogram: h}
 	}
 	before := []*Summary{run("b1", 100, 500), run("b2", 102, 490), run("b3", 104, 510)}

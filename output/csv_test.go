@@ -21,7 +21,7 @@ func TestBinsAddUp(t *testing.T) {
 	for range 200 {
 		h, _ := histogram.New(histogram.Layout{Digits: 1 + random.IntN(4), Lowest: 1})
 		for range random.IntN(300) {
-			if err := h.Record(random.Int64N(1<<(1+random.IntN(12))), 1+random.Int64N(5)); err != nil {
+			if err := h.RecordN(random.Int64N(1<<(1+random.IntN(12))), 1+random.Int64N(5)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,8 +92,8 @@ func binsAddUp(text string, h *histogram.Histogram, scale hdrlog.Scale, bins boo
 // float64 can hold.
 func TestHGRMEnds(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1, math.MaxInt64-1000)
-	h.Record(1000, 1)
+	h.RecordN(1, math.MaxInt64-1000)
+	h.Record(1000)
 	var b bytes.Buffer
 	if err := HGRM(&b, &Summary{Histogram: h}, 5); err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func TestHGRMEnds(t *testing.T) {
 // TestHGRMDivides has a mean whose quotient and product round to different last digits.
 func TestHGRMDivides(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(0, 10_000_000-4_852_375)
-	h.Record(1, 4_852_375)
+	h.RecordN(0, 10_000_000-4_852_375)
+	h.RecordN(1, 4_852_375)
 	var b bytes.Buffer
 	if err := HGRM(&b, &Summary{Histogram: h, Scale: hdrlog.Scale{Ratio: 0.001}}, 1); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestHGRMBuckets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(0, 5)
+		h.RecordN(0, 5)
 		var b bytes.Buffer
 		if err := HGRM(&b, &Summary{Histogram: h}, 5); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ func latencies() *histogram.Histogram {
 		log.Fatal(err)
 	}
 	for _, v := range []int64{1_200_000, 1_500_000, 20_000_000} {
-		if err := h.Record(v, 1); err != nil {
+		if err := h.Record(v); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -34,7 +34,7 @@ func TestShareOver(t *testing.T) {
 		var values []int64
 		for range 1 + random.IntN(100) {
 			values = append(values, random.Int64N(1<<random.IntN(30)+1))
-			if err := h.Record(values[len(values)-1], 1); err != nil {
+			if err := h.Record(values[len(values)-1]); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -17,8 +17,8 @@ import (
 // someSummary returns a summary of four values.
 func someSummary(tag []byte) *Summary {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1000, 3)
-	h.Record(123456, 1)
+	h.RecordN(1000, 3)
+	h.Record(123456)
 	return &Summary{Tag: tag, Histogram: h, Intervals: 2, Start: 1468800401076, End: 1468800411074, Period: 9998}
 }
 
@@ -163,7 +163,7 @@ func TestZeroValues(t *testing.T) {
 		}
 		b.Reset()
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-		h.Record(5, 1)
+		h.Record(5)
 		if err := format(&b, &Summary{Histogram: h, Period: 1}); err != nil || strings.Contains(b.String(), "Inf") {
 			t.Errorf("%s with a zero scale: %v, %s", name, err, &b)
 		}
@@ -198,8 +198,8 @@ func TestArguments(t *testing.T) {
 func TestExactIntegers(t *testing.T) {
 	t.Parallel()
 	h, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
-	h.Record(1<<53+1<<40, 1)
-	h.Record(math.MaxInt64, 1)
+	h.Record(1<<53 + 1<<40)
+	h.Record(math.MaxInt64)
 	s := &Summary{Histogram: h, Period: 1000}
 	const high = "9223372036854775807"
 	var b bytes.Buffer

@@ -16,8 +16,8 @@ import (
 // someRow returns a row of a tag.
 func someRow(tag []byte, percentiles ...float64) *Row {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1000, 3)
-	h.Record(123456, 1)
+	h.RecordN(1000, 3)
+	h.Record(123456)
 	r := &Row{Tag: tag, Start: 1468800401076, End: 1468800411074, Relative: 0.002, Length: 9.998, Covered: 9.998, Stats: StatsOf(h, percentiles, Stats{})}
 	r.Total.Add(&r.Stats)
 	return r
@@ -76,7 +76,7 @@ func FuzzTags(f *testing.F) {
 
 func TestTotal(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(10, math.MaxInt64/2)
+	h.RecordN(10, math.MaxInt64/2)
 	s := StatsOf(h, nil, Stats{})
 	var total Total
 	for range 2 {

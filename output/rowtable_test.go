@@ -16,7 +16,7 @@ func TestRowTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for v := range int64(2000) {
-		if err := h.Record(v*1000, 1); err != nil {
+		if err := h.Record(v * 1000); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,8 +18,8 @@ func compared(t *testing.T, tag string, factors map[float64]float64, spread floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Record(1000, 99_000)
-	h.Record(2000, 1000)
+	h.RecordN(1000, 99_000)
+	h.RecordN(2000, 1000)
 	s := &Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
 	after := *s
 	c := &Change{
@@ -118,7 +118,7 @@ func TestFew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(100, values)
+		h.RecordN(100, values)
 		return &Summary{Histogram: h, Period: 1000}
 	}
 	before := []*Summary{run(2000), run(2000), run(2000)}

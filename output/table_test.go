@@ -29,7 +29,7 @@ func tableSummary(tag string, n int, factor float64) *Summary {
 		highest := 0.0
 		for range n / 60 {
 			v := int64(factor * 1e6 * math.Exp(random.NormFloat64()))
-			h.Record(v, 1)
+			h.Record(v)
 			highest = max(highest, float64(v))
 		}
 		s.Maxima.Values = append(s.Maxima.Values, highest)
@@ -198,7 +198,7 @@ func TestRowsOf80(t *testing.T) {
 			t.Fatal(err)
 		}
 		for v := range int64(1000) {
-			h.Record(v*v*int64(n+1)/7, int64(n*n+1))
+			h.RecordN(v*v*int64(n+1)/7, int64(n*n+1))
 		}
 		all = append(all, &Summary{Tag: fmt.Appendf(nil, "a.tag.with.a.long.name.%d.that.ends", n), Histogram: h, End: 1000, Period: 1000})
 	}

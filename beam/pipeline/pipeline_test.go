@@ -169,7 +169,7 @@ func TestAssociativeOfSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, value := range []int64{n, 40 * n} {
-			if err := h.Record(value, 1+n%4); err != nil {
+			if err := h.RecordN(value, 1+n%4); err != nil {
 				t.Fatal(err)
 			}
 		}

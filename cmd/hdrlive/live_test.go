@@ -279,7 +279,7 @@ func TestPeriod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Record(1000, 100); err != nil {
+	if err := h.RecordN(1000, 100); err != nil {
 		t.Fatal(err)
 	}
 	for n, start := range []float64{1e9, 1e9 + 60} {

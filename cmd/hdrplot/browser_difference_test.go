@@ -38,7 +38,7 @@ func TestBrowserDifference(t *testing.T) {
 				h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1000})
 				for ms, both := range known {
 					count := []int64{both[second/half].before, both[second/half].after}[n]
-					err = errors.Join(err, h.Record(ms*1e6, count))
+					err = errors.Join(err, h.RecordN(ms*1e6, count))
 				}
 				err = errors.Join(err, broken, w.Interval(fmt.Appendf(nil, "tag%d", second%2), float64(second), 1, h))
 			}

@@ -56,10 +56,10 @@ func day(t *testing.T) string {
 				t.Fatal(err)
 			}
 			for range 10 {
-				h.Record(int64(1e6*random.ExpFloat64()), 1)
+				h.Record(int64(1e6 * random.ExpFloat64()))
 			}
 			if random.IntN(500) == 0 {
-				h.Record(int64(1e8*(1+random.Float64())), 1)
+				h.Record(int64(1e8 * (1 + random.Float64())))
 			}
 			if err := w.log.Interval(fmt.Appendf(nil, "tag%02d", tag), 60*float64(minute), 60, h); err != nil {
 				t.Fatal(err)
@@ -299,7 +299,7 @@ func TestBrowserHugeCounts(t *testing.T) {
 	path := writeLog(t, "huge.hdr", func(w *hdrlog.Writer) (err error) {
 		for second, count := range []int64{1 << 62, 3} {
 			h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-			err = errors.Join(err, broken, h.Record(100, count), h.Record(5000, count/2), w.Interval(nil, float64(second), 1, h))
+			err = errors.Join(err, broken, h.RecordN(100, count), h.RecordN(5000, count/2), w.Interval(nil, float64(second), 1, h))
 		}
 		return err
 	})

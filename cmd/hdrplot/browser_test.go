@@ -327,7 +327,7 @@ func TestBrowserHeatmap(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, value := range []int64{1000, 30000, 1000000} {
-		if err := h.Record(value, perSecond); err != nil {
+		if err := h.RecordN(value, perSecond); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -73,7 +73,7 @@ func TestCompareRuns(t *testing.T) {
 		args = append(args, writeLog(t, fmt.Sprintf("run%d.hdr", n), func(w *hdrlog.Writer) error {
 			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 			for v := range int64(100) {
-				err = errors.Join(err, h.Record((v+1)*scale, 1))
+				err = errors.Join(err, h.Record((v+1)*scale))
 			}
 			return errors.Join(err, w.Interval(nil, 1468800000+1000*float64(n), 1, h))
 		}))
@@ -111,7 +111,7 @@ func TestBands(t *testing.T) {
 				if random.IntN(10) == 0 {
 					middle = 2e7
 				}
-				err = errors.Join(err, h.Record(int64(middle*math.Exp(0.3*random.NormFloat64())), 1))
+				err = errors.Join(err, h.Record(int64(middle*math.Exp(0.3*random.NormFloat64()))))
 			}
 			err = errors.Join(err, broken, w.Interval(nil, 1468800000+float64(second), 1, h))
 		}
@@ -149,7 +149,7 @@ func randomLog(t *testing.T, random *rand.Rand) string {
 				h, broken := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 				for range random.IntN(200) {
 					v := []int64{random.Int64N(4), 1000, random.Int64N(1000), int64(1e5 * math.Exp(2*random.NormFloat64()))}[kind]
-					err = errors.Join(err, h.Record(v, 1))
+					err = errors.Join(err, h.Record(v))
 				}
 				err = errors.Join(err, broken, w.Interval([]byte(fmt.Sprint("tag", tag)), 1468800000+float64(second), 1, h))
 			}

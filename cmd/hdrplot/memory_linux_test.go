@@ -21,7 +21,7 @@ func TestFarTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, value := range []int64{1, 1 << 61} {
-		if err := h.Record(value, 1); err != nil {
+		if err := h.Record(value); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -172,7 +172,7 @@ func (w *writer) second(second int, value int64) {
 		w.t.Fatal(err)
 	}
 	for i := range int64(50) {
-		h.Record(value+i*value/50, 1)
+		h.Record(value + i*value/50)
 	}
 	if err := w.log.Interval([]byte("read"), float64(second), 1, h); err != nil {
 		w.t.Fatal(err)

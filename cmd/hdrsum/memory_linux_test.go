@@ -29,10 +29,10 @@ func TestWideTags(t *testing.T) {
 		}
 	}
 	for slot := 0; slot < 5*width; slot += 97 {
-		sparse.Record(sparse.Layout().LowestAt(slot), 1)
+		sparse.Record(sparse.Layout().LowestAt(slot))
 	}
-	far.Record(1, 1)
-	far.Record(1<<61, 1)
+	far.Record(1)
+	far.Record(1 << 61)
 	for _, test := range []struct {
 		name            string
 		tags, intervals int

@@ -30,9 +30,9 @@ func TestOmissionNotice(t *testing.T) {
 		}
 		switch {
 		case second == 55:
-			h.Record(5_000_000_000, 1)
+			h.Record(5_000_000_000)
 		case second < 50 || second > 55:
-			h.Record(1_000_000, 100)
+			h.RecordN(1_000_000, 100)
 		}
 		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err != nil {

@@ -161,7 +161,7 @@ func (m *model) record(r *rand.Rand, factor func(window int) float64) *Run {
 		w := make(rawWindow, len(values))
 		for n, v := range values {
 			w[n] = int64(v * times)
-			sum.Record(w[n], 1)
+			sum.Record(w[n])
 		}
 		windows = append(windows, w)
 	}

@@ -66,7 +66,7 @@ func coarseRun(t *testing.T, values [][]int64, digits int) *Run {
 	for _, w := range values {
 		h, _ := histogram.New(layout)
 		for _, v := range w {
-			if err := h.Record(v, 1); err != nil {
+			if err := h.Record(v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -384,7 +384,7 @@ func TestCount(t *testing.T) {
 		for range r.IntN(300) {
 			v := r.Int64N(1 << (1 + r.IntN(40)))
 			values = append(values, v)
-			if err := h.Record(v, 1); err != nil {
+			if err := h.Record(v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -416,7 +416,7 @@ func TestHugeCounts(t *testing.T) {
 	for i := range 120 {
 		h, _ := histogram.New(layout)
 		for v := range int64(20) {
-			if err := h.Record(100+v, 1<<51+int64(i)<<40); err != nil {
+			if err := h.RecordN(100+v, 1<<51+int64(i)<<40); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -26,7 +26,7 @@ func Example() {
 			level := factor * (1 + 0.1*random.ExpFloat64())
 			for range 100 {
 				microseconds := 1000 * level * math.Exp(0.4*random.NormFloat64())
-				if err := second.Record(int64(microseconds), 1); err != nil {
+				if err := second.Record(int64(microseconds)); err != nil {
 					log.Fatal(err)
 				}
 			}

@@ -33,7 +33,7 @@ func From(from *hdrhistogram.Histogram) (*histogram.Histogram, error) {
 		if n == 0 {
 			continue
 		}
-		if err := h.Record(layout.LowestAt(i), n); err != nil {
+		if err := h.RecordN(layout.LowestAt(i), n); err != nil {
 			return nil, err
 		}
 	}

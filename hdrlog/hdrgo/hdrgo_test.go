@@ -28,7 +28,7 @@ func newHistogram(t testing.TB, layout histogram.Layout) *histogram.Histogram {
 
 func record(t testing.TB, h *histogram.Histogram, value, n int64) {
 	t.Helper()
-	if err := h.Record(value, n); err != nil {
+	if err := h.RecordN(value, n); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func BenchmarkRecord(b *testing.B) {
 			h := latencies(b, digits)
 			value := int64(1)
 			for b.Loop() {
-				if err := h.Record(value, 1); err != nil {
+				if err := h.Record(value); err != nil {
 					b.Fatal(err)
 				}
 				value = (value*5 + 1) & 0xffffff

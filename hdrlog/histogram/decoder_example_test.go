@@ -16,7 +16,7 @@ func ExampleDecoder() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if err := h.Record(1000*(n+1), 10); err != nil {
+		if err := h.RecordN(1000*(n+1), 10); err != nil {
 			log.Fatal(err)
 		}
 		text, err := encoder.AppendBase64(nil, h)

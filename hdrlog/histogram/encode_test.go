@@ -22,7 +22,7 @@ func TestAppendCounts(t *testing.T) {
 			if random.IntN(8) < dense || random.IntN(100) == 0 {
 				n := 1 + random.Int64N(1<<(1+random.IntN(9)))
 				counts[index%len(counts)] += n
-				h.Record(h.Layout().LowestAt(index%len(counts)), n)
+				h.RecordN(h.Layout().LowestAt(index%len(counts)), n)
 			}
 		}
 		want, _ := appendPlainly(nil, counts, 0)
@@ -46,7 +46,7 @@ func BenchmarkAppendCounts(b *testing.B) {
 			b.Fatal(err)
 		}
 		for range 5000 {
-			if err := h.Record(int64(1e6*math.Exp(random.NormFloat64())), 1); err != nil {
+			if err := h.Record(int64(1e6*math.Exp(random.NormFloat64()))); err != nil {
 				b.Fatal(err)
 			}
 		}

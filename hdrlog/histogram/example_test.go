@@ -15,7 +15,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for microseconds := int64(1); microseconds <= 10_000; microseconds++ {
-		if err := h.Record(microseconds, 1); err != nil {
+		if err := h.Record(microseconds); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func ExampleHistogram_Percentiles() {
 		log.Fatal(err)
 	}
 	for value := range int64(16) {
-		if err := h.Record(value, 1); err != nil {
+		if err := h.Record(value); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -66,8 +66,8 @@ func ExampleHistogram_Add() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	coarse.Record(1000, 1)
-	fine.Record(1000, 1)
+	coarse.Record(1000)
+	fine.Record(1000)
 	if err := coarse.Add(fine); err != nil {
 		log.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func ExampleHistogram_RecordFloat() {
 		log.Fatal(err)
 	}
 	for _, seconds := range []float64{0.0125, 0.5, 2.25} {
-		if err := h.RecordFloat(seconds, 1); err != nil {
+		if err := h.RecordFloat(seconds); err != nil {
 			log.Fatal(err)
 		}
 	}

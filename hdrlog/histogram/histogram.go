@@ -136,17 +136,20 @@ func (h *Histogram) add(index int, n int64) {
 	h.total += n
 }
 
-// RecordFloat counts value n times in a double histogram. Like the reference, it rounds value down
+// RecordFloat counts value once in a double histogram, as [Histogram.RecordFloatN] does.
+func (h *Histogram) RecordFloat(value float64) error { return h.RecordFloatN(value, 1) }
+
+// RecordFloatN counts value n times in a double histogram. Like the reference, it rounds value down
 // to a multiple of [Layout.Ratio]. So values below 10^Digits times the ratio have fewer significant
 // digits. It returns [ErrKind] if h is a histogram of integers, [ErrRange] if value is negative,
-// not a number, or at least 2^63 times the ratio, and otherwise the errors of [Histogram.Record].
+// not a number, or at least 2^63 times the ratio, and otherwise the errors of [Histogram.RecordN].
 // After an error, h is unchanged.
-func (h *Histogram) RecordFloat(value float64, n int64) error {
+func (h *Histogram) RecordFloatN(value float64, n int64) error {
 	units, err := h.layout.units(value)
 	if err != nil {
 		return err
 	}
-	return h.Record(units, n)
+	return h.RecordN(units, n)
 }
 
 var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
@@ -228,10 +231,13 @@ func (h *Histogram) count(index int) int64 {
 	return fewAt(h.few, index)
 }
 
-// Record counts value n times. It returns [ErrRange] if value or n is negative, [ErrOverflow] if
+// Record counts value once. It returns the errors of [Histogram.RecordN].
+func (h *Histogram) Record(value int64) error { return h.RecordN(value, 1) }
+
+// RecordN counts value n times. It returns [ErrRange] if value or n is negative, [ErrOverflow] if
 // the total count would exceed an int64, and [ErrLayout] if h has no layout. After an error, h is
 // unchanged.
-func (h *Histogram) Record(value, n int64) error {
+func (h *Histogram) RecordN(value, n int64) error {
 	if h.layout.Lowest == 0 {
 		return errNoLayout
 	}

@@ -32,7 +32,7 @@ func newDouble(t testing.TB, layout histogram.Layout) *histogram.Histogram {
 
 func record(t testing.TB, h *histogram.Histogram, value, n int64) {
 	t.Helper()
-	if err := h.Record(value, n); err != nil {
+	if err := h.RecordN(value, n); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,7 +131,7 @@ func TestRecordErrors(t *testing.T) {
 		{1, 2, histogram.ErrOverflow, "total count exceeds the largest int64"},
 	} {
 		t.Run(fmt.Sprintf("Record(%d, %d)", test.value, test.n), func(t *testing.T) {
-			err := h.Record(test.value, test.n)
+			err := h.RecordN(test.value, test.n)
 			if !errors.Is(err, test.want) || err.Error() != test.text {
 				t.Errorf("got %v, want %s", err, test.text)
 			}
@@ -362,7 +362,7 @@ func TestZero(t *testing.T) {
 
 	t.Run("without a layout", func(t *testing.T) {
 		var h, into histogram.Histogram
-		if err := h.Record(5, 1); !errors.Is(err, histogram.ErrLayout) {
+		if err := h.Record(5); !errors.Is(err, histogram.ErrLayout) {
 			t.Errorf("Record: %v", err)
 		}
 		if err := full.Add(&h); err != nil {

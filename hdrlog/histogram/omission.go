@@ -56,13 +56,13 @@ func (h *Histogram) correctIntegers(into *Histogram, step int64) error {
 			if high != 0 || count > math.MaxInt64 {
 				return ErrOverflow
 			}
-			if err := into.Record(missing, int64(count)); err != nil {
+			if err := into.RecordN(missing, int64(count)); err != nil {
 				return err
 			}
 			missing -= times * step
 		}
 		for ; missing >= step; missing -= step {
-			if err := into.Record(missing, bucket.Count); err != nil {
+			if err := into.RecordN(missing, bucket.Count); err != nil {
 				return err
 			}
 		}
@@ -107,13 +107,13 @@ func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 		if err != nil {
 			return err
 		}
-		if err := into.Record(recorded, n); err != nil {
+		if err := into.RecordN(recorded, n); err != nil {
 			return err
 		}
 		value := h.Float(h.layout.HighestAt(index))
 		if value/expected < maxSteps {
 			for missing := value - expected; missing >= expected; missing -= expected {
-				if err := into.Record(int64(missing/ratio), n); err != nil {
+				if err := into.RecordN(int64(missing/ratio), n); err != nil {
 					return err
 				}
 			}
@@ -138,7 +138,7 @@ func (h *Histogram) recordMissingUnits(value, step float64, n int64) error {
 		if times := (missing - above) * float64(n); times >= 1<<63 {
 			return ErrOverflow
 		} else if times > 0 {
-			if err := h.Record(h.layout.LowestAt(i), int64(times)); err != nil {
+			if err := h.RecordN(h.layout.LowestAt(i), int64(times)); err != nil {
 				return err
 			}
 		}

@@ -64,12 +64,12 @@ func TestCorrectPlain(t *testing.T) {
 		expected := 1 + random.Int64N(1<<random.IntN(20))
 		h, _ := histogram.New(layout)
 		for range 1 + random.IntN(5) {
-			h.Record(random.Int64N(2+expected*random.Int64N(1<<random.IntN(14))), 1+random.Int64N(9))
+			h.RecordN(random.Int64N(2+expected*random.Int64N(1<<random.IntN(14))), 1+random.Int64N(9))
 		}
 		want, _ := histogram.New(layout)
 		for bucket := range h.Recorded() {
 			for value := bucket.High; value == bucket.High || value >= expected; value -= expected {
-				want.Record(value, bucket.Count)
+				want.RecordN(value, bucket.Count)
 			}
 		}
 		var got histogram.Histogram
@@ -86,13 +86,13 @@ func TestCorrectPlain(t *testing.T) {
 // rounding.
 func TestCorrectDoubleSteps(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / 1024})
-	h.Record(90000*1024, 3) // more steps than maxSteps
-	h.Record(50000*1024, 2)
+	h.RecordN(90000*1024, 3) // more steps than maxSteps
+	h.RecordN(50000*1024, 2)
 	want, _ := histogram.New(h.Layout())
 	for bucket := range h.Recorded() {
 		value := h.Float(bucket.High)
-		for want.Record(bucket.High, bucket.Count); value-1 >= 1; value-- {
-			want.Record(int64((value-1)*1024), bucket.Count)
+		for want.RecordN(bucket.High, bucket.Count); value-1 >= 1; value-- {
+			want.RecordN(int64((value-1)*1024), bucket.Count)
 		}
 	}
 	var got histogram.Histogram
@@ -107,8 +107,8 @@ func TestCorrectDoubleSteps(t *testing.T) {
 // TestCorrectDoubleZero: zeros stay zeros when the range is widened for missing values.
 func TestCorrectDoubleZero(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Ratio: 1})
-	h.Record(0, 10)
-	h.Record(1000, 1)
+	h.RecordN(0, 10)
+	h.Record(1000)
 	var got histogram.Histogram
 	if err := h.CorrectInto(&got, 100); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestCorrectDoubleRange(t *testing.T) {
 		for range 1 + random.IntN(3) {
 			value := layout.Ratio * float64(layout.SubBuckets()/2) * (1 + 3*random.Float64())
 			recorded = max(recorded, value)
-			if err := h.RecordFloat(value, 1); err != nil {
+			if err := h.RecordFloat(value); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -171,8 +171,8 @@ func TestCorrectDoubleRange(t *testing.T) {
 // TestCorrectZeros: zeros of a double histogram stay, though its range is widened.
 func TestCorrectZeros(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
-	h.Record(0, 10)
-	h.Record(3000, 1)
+	h.RecordN(0, 10)
+	h.Record(3000)
 	var got histogram.Histogram
 	if err := h.CorrectInto(&got, 1000); err != nil {
 		t.Fatal(err)
@@ -184,17 +184,17 @@ func TestCorrectZeros(t *testing.T) {
 
 func TestCorrectExtremes(t *testing.T) {
 	huge, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	huge.Record(math.MaxInt64, 1)
+	huge.Record(math.MaxInt64)
 	var got histogram.Histogram
 	if err := huge.CorrectInto(&got, 1); err != nil || got.TotalCount() != math.MaxInt64 {
 		t.Errorf("one missing value in every unit: %d, %v", got.TotalCount(), err)
 	}
-	huge.Record(math.MaxInt64, 1)
+	huge.Record(math.MaxInt64)
 	if err := huge.CorrectInto(&got, 1); !errors.Is(err, histogram.ErrOverflow) {
 		t.Errorf("twice as many: %v", err)
 	}
 	double, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
-	double.Record(math.MaxInt64/4, 1)
+	double.Record(math.MaxInt64/4)
 	if err := double.CorrectInto(&got, 3); err != nil || math.Abs(float64(got.TotalCount())*12/math.MaxInt64-1) > 1e-9 {
 		t.Errorf("double: %d, %v", got.TotalCount(), err)
 	}
@@ -217,7 +217,7 @@ func TestCorrectExtremes(t *testing.T) {
 	fine, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
 	// A step for each missing value would take years.
 	for value := int64(100_000_000_000_000); value < 110_000_000_000_000; value += 1_000_000_000_000 {
-		fine.Record(value, 1)
+		fine.Record(value)
 	}
 	var want int64
 	for bucket := range fine.Recorded() {

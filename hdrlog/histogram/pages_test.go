@@ -102,7 +102,7 @@ func (c *changer) change() (way string) {
 	switch way {
 	case "record":
 		for range c.r.IntN(5) {
-			check(c.h.Record(c.value(), c.r.Int64N(3)))
+			check(c.h.RecordN(c.value(), c.r.Int64N(3)))
 		}
 	case "version 0", "version 1", "version 2":
 		p, err := c.decoder.OpenBinary(c.payload(int(way[len(way)-1] - '0')))
@@ -323,7 +323,7 @@ func TestSmallRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Record(900, 1); err != nil {
+	if err := h.Record(900); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(h.counts); n != pageSize {

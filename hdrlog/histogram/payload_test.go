@@ -152,7 +152,7 @@ func newHistogram(t testing.TB, layout Layout) *Histogram {
 
 func record(t testing.TB, h *Histogram, value, n int64) {
 	t.Helper()
-	if err := h.Record(value, n); err != nil {
+	if err := h.RecordN(value, n); err != nil {
 		t.Fatal(err)
 	}
 }

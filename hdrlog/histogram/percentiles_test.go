@@ -32,10 +32,10 @@ func TestValuesAtPercentiles(t *testing.T) {
 	for range 500 {
 		h, _ := histogram.New(histogram.Layout{Digits: random.IntN(4), Lowest: 1 << random.IntN(5)})
 		for range random.IntN(50) {
-			h.Record(random.Int64N(1<<random.IntN(40)+1), random.Int64N(1<<random.IntN(10)+1))
+			h.RecordN(random.Int64N(1<<random.IntN(40)+1), random.Int64N(1<<random.IntN(10)+1))
 		}
 		if random.IntN(10) == 0 {
-			h.Record(1000, math.MaxInt64/2-h.TotalCount()-random.Int64N(1000))
+			h.RecordN(1000, math.MaxInt64/2-h.TotalCount()-random.Int64N(1000))
 		}
 		percentiles := []float64{0, 100}
 		for range random.IntN(6) {

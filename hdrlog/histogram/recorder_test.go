@@ -44,7 +44,7 @@ func TestRecorderLosesNothing(t *testing.T) {
 					for range each {
 						value = (value*6364136223846793005 + 1442695040888963407) & math.MaxInt64
 						v := value >> (value % 63)
-						if err := errors.Join(r.Record(v), recorded[n].Record(v, 1)); err != nil {
+						if err := errors.Join(r.Record(v), recorded[n].Record(v)); err != nil {
 							t.Error(err)
 							return
 						}
@@ -173,9 +173,9 @@ func TestRecorderErrors(t *testing.T) {
 		{"too large", doubles.RecordFloat(1 << 62), histogram.ErrRange, "value out of range: value 4.611686018427388e+18 with a ratio of 0.5"},
 		{"zero Recorder", zero.Record(1), histogram.ErrLayout, "impossible histogram layout: there is none; use New, NewRecorder or Reset"},
 		{"zero Recorder, float", zero.RecordFloat(1), histogram.ErrLayout, "impossible histogram layout: there is none; use New, NewRecorder or Reset"},
-		{"histogram of integers", h.RecordFloat(1.5, 1), histogram.ErrKind, "integer and double histograms do not add up: a histogram of integers takes no 1.5"},
-		{"histogram, infinite", double.RecordFloat(math.Inf(1), 1), histogram.ErrRange, "value out of range: value +Inf with a ratio of 0.5"},
-		{"zero Histogram", none.RecordFloat(1, 1), histogram.ErrLayout, "impossible histogram layout: there is none; use New, NewRecorder or Reset"},
+		{"histogram of integers", h.RecordFloat(1.5), histogram.ErrKind, "integer and double histograms do not add up: a histogram of integers takes no 1.5"},
+		{"histogram, infinite", double.RecordFloat(math.Inf(1)), histogram.ErrRange, "value out of range: value +Inf with a ratio of 0.5"},
+		{"zero Histogram", none.RecordFloat(1), histogram.ErrLayout, "impossible histogram layout: there is none; use New, NewRecorder or Reset"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if !errors.Is(test.err, test.want) || test.err.Error() != test.text {
@@ -233,7 +233,7 @@ func BenchmarkRecorder(b *testing.B) {
 			run(b, goroutines, func(value int64) error {
 				mu.Lock()
 				defer mu.Unlock()
-				return h.Record(value, 1)
+				return h.Record(value)
 			})
 		})
 		b.Run(fmt.Sprintf("impl=Recorder/goroutines=%d", goroutines), func(b *testing.B) {

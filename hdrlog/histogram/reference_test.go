@@ -101,7 +101,7 @@ func TestStatistics(t *testing.T) {
 			since = append(since, h)
 			return
 		case "record":
-			if err := h.Record(integer(t, args[0]), integer(t, args[1])); err != nil {
+			if err := h.RecordN(integer(t, args[0]), integer(t, args[1])); err != nil {
 				t.Fatal(err)
 			}
 			return

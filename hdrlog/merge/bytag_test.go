@@ -20,7 +20,7 @@ func TestByTag(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorded := h.Record(10, 1)
+		recorded := h.Record(10)
 		text, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err = errors.Join(err, recorded); err != nil {
 			t.Fatal(err)

@@ -81,7 +81,7 @@ func TestNothingIsLost(t *testing.T) {
 					if huge && random.IntN(10) == 0 {
 						count = pick(1<<60, 1<<62)
 					}
-					if h.Record(value, count) == nil {
+					if h.RecordN(value, count) == nil {
 						more.total += uint64(count)
 						more.highest = max(more.highest, h.Float(value))
 					}
@@ -183,7 +183,7 @@ func TestMergeOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	huge.Record(1000, 1<<62)
+	huge.RecordN(1000, 1<<62)
 	packed := Sum{small: true}
 	for range 2 {
 		if err := packed.AddHistogram(0, 1000, huge); err != nil {

@@ -255,7 +255,7 @@ func payloadOf(t testing.TB, l histogram.Layout, values ...int64) []byte {
 		t.Fatal(err)
 	}
 	for _, v := range values {
-		if err := h.Record(v, 1); err != nil {
+		if err := h.Record(v); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -284,7 +284,7 @@ func TestSumErrors(t *testing.T) {
 	double := intervalOf("", 0, 1, payloadOf(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1}, 5000))
 	far := intervalOf("", 0, 1, payloadOf(t, histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1.0 / (1 << 60)}, 5000))
 	h, _ := histogram.New(threeDigits)
-	h.Record(7, 1<<62)
+	h.RecordN(7, 1<<62)
 	text, _ := new(histogram.Encoder).AppendBase64(nil, h)
 	many := intervalOf("", 0, 1, text)
 	for _, test := range []struct {
@@ -351,7 +351,7 @@ func TestMemory(t *testing.T) {
 	coarse := payloadOf(t, histogram.Layout{Digits: 1, Lowest: 1}, 1<<61)
 	h, _ := histogram.New(fine)
 	for v := range int64(1 << 19) {
-		h.Record(v<<10, 1)
+		h.Record(v<<10)
 	}
 	long, err := new(histogram.Encoder).AppendBase64(nil, h) // inflated it takes some hundred times its size
 	if err != nil || len(long) > 40_000 {
@@ -467,7 +467,7 @@ func TestManyFarApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.Record(value, 1); err != nil {
+		if err := h.Record(value); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.AddHistogram(int64(n), int64(n)+1, h); err != nil {
@@ -531,7 +531,7 @@ func TestMoving(t *testing.T) {
 		for range 100 {
 			now += random.Int64N(10)
 			h, _ := histogram.New(histogram.Layout{Digits: 1 + random.IntN(3), Lowest: 1})
-			h.Record(random.Int64N(1000)<<(seed%2*40), 1+random.Int64N(5))
+			h.RecordN(random.Int64N(1000)<<(seed%2*40), 1+random.Int64N(5))
 			all = append(all, one{now, h})
 			if err := m.Add(now, sumOf(t, h)); err != nil {
 				t.Fatal(err)
@@ -573,7 +573,7 @@ func TestMovingBulky(t *testing.T) {
 	t.Parallel()
 	h, _ := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
 	for value := int64(1); value < 1<<18; value += max(1, value>>14) {
-		h.Record(value, 1)
+		h.Record(value)
 	}
 	m, one := NewMoving(60_000), sumOf(t, h)
 	for n := range int64(60) {
@@ -595,7 +595,7 @@ func TestMovingEdge(t *testing.T) {
 	t.Parallel()
 	m := NewMoving(60_000)
 	h, _ := histogram.New(threeDigits)
-	h.Record(1, 1)
+	h.Record(1)
 	for n, want := range []int64{1, 2, 3, 4, 5, 6, 6, 6} {
 		if err := m.Add(int64(n)*10_000, sumOf(t, h)); err != nil {
 			t.Fatal(err)
@@ -612,7 +612,7 @@ func TestMovingKinds(t *testing.T) {
 	m := NewMoving(1000)
 	for n, layout := range []histogram.Layout{threeDigits, {Digits: 3, Lowest: 1, Ratio: 0.5}, threeDigits} {
 		h, _ := histogram.New(layout)
-		h.Record(5, 2)
+		h.RecordN(5, 2)
 		if err := m.Add(int64(n)*1000, sumOf(t, h)); err != nil {
 			t.Fatal(err)
 		}
@@ -634,7 +634,7 @@ func TestCorrected(t *testing.T) {
 		for n := range 80 {
 			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
 			for range 1 + random.IntN(20) {
-				h.Record(random.Int64N(1000)<<(seed%2*30), 1)
+				h.Record(random.Int64N(1000)<<(seed%2*30))
 			}
 			var corrected histogram.Histogram
 			if err := h.CorrectInto(&corrected, expected); err != nil {

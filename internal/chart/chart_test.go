@@ -19,7 +19,7 @@ func TestEvenRows(t *testing.T) {
 	t.Parallel()
 	h := pagetest.HistogramOf(t, 3, nil)
 	for v := 1e3; v < 1e6; v *= 1.0002 {
-		if err := h.Record(int64(v), 1); err != nil {
+		if err := h.Record(int64(v)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -132,7 +132,7 @@ func Values(t testing.TB, value, count int64) *histogram.Histogram {
 	}
 	for n := range count {
 		v := float64(value) * math.Pow(4, max(0, 2*float64(n)/float64(count)-1))
-		if err := h.Record(int64(v), 1); err != nil {
+		if err := h.Record(int64(v)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ func WideHistogram(t testing.TB, digits, slots int, count int64) *histogram.Hist
 		t.Fatal(err)
 	}
 	for index := range slots {
-		if err := h.Record(h.Layout().LowestAt(index), count); err != nil {
+		if err := h.RecordN(h.Layout().LowestAt(index), count); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,7 +20,7 @@ func summaryOf(t *testing.T, tag string, values int64) *output.Summary {
 		t.Fatal(err)
 	}
 	for v := range values {
-		if err := h.Record((v+1)*1000, 1); err != nil {
+		if err := h.Record((v + 1) * 1000); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -59,8 +59,8 @@ func TestFewIntervals(t *testing.T) {
 	for second := range 150 {
 		for tag := range tags {
 			h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-			h.Record(1+random.Int64N(1<<20), 1)
-			h.Record(1<<40, 1) // counts of all slots take a quarter of a megabyte
+			h.Record(1 + random.Int64N(1<<20))
+			h.Record(1 << 40) // counts of all slots take a quarter of a megabyte
 			for _, w := range []*hdrlog.Writer{writers[0], writers[1+tag]} {
 				w.Interval(fmt.Append(nil, "tag", tag), float64(second), 1, h)
 			}
@@ -93,7 +93,7 @@ func logOf(random *rand.Rand) []byte {
 		for tag := range tags {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
 			for range random.IntN(60) {
-				h.Record(1+random.Int64N(1<<(1+random.IntN(30))), 1)
+				h.Record(1 + random.Int64N(1<<(1+random.IntN(30))))
 			}
 			w.Interval(fmt.Append(nil, "tag", tag), at, own, h)
 		}

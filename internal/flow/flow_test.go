@@ -68,7 +68,7 @@ func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 		}
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 		for _, v := range i.values {
-			h.Record(v, 1)
+			h.Record(v)
 		}
 		w.Interval(tag, float64(i.start)/1000, float64(i.end-i.start)/1000, h)
 	}
@@ -213,8 +213,8 @@ func TestManyWorkers(t *testing.T) {
 	w := hdrlog.NewWriter(&log)
 	for n := range 40 * tags {
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-		h.Record(int64(1+n), 1)
-		h.Record(1<<40, 1)
+		h.Record(int64(1 + n))
+		h.Record(1 << 40)
 		w.Interval(fmt.Append(nil, "tag", n%tags), float64(n/tags), 1, h)
 	}
 	w.Flush()

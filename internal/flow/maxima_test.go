@@ -148,7 +148,7 @@ func TestSpike(t *testing.T) {
 			m.Add(from+random.Int64N(4), from+length+random.Int64N(4), highest)
 		}
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-		h.Record(100, 1)
+		h.Record(100)
 		s := &output.Summary{
 			Histogram: h,
 			Start:     start,

@@ -35,7 +35,7 @@ func TestRanInAnyTag(t *testing.T) {
 				for n, tag := range []string{"other", "own"} {
 					if n == 0 || second >= first && second <= last {
 						h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
-						h.Record(100, int64(1+random.IntN(9)))
+						h.RecordN(100, int64(1+random.IntN(9)))
 						w.Interval([]byte(tag), begin+float64(second), 1, h)
 					}
 				}
@@ -100,7 +100,7 @@ func TestRatesCharged(t *testing.T) {
 	var b bytes.Buffer
 	w := hdrlog.NewWriter(&b)
 	h, _ := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
-	h.Record(1, 1)
+	h.Record(1)
 	w.Interval(nil, 1000, 0.1, h)
 	w.Flush()
 	_, counts, _ := strings.Cut(strings.TrimSpace(b.String()), "1000.000,0.100,")

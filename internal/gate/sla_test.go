@@ -23,7 +23,7 @@ func summaryOf(tag string, values ...int64) *output.Summary {
 		panic(err)
 	}
 	for _, v := range values {
-		h.Record(v, 1)
+		h.Record(v)
 	}
 	s := &output.Summary{Histogram: h, Period: 1000}
 	if tag != "" {
@@ -230,7 +230,7 @@ func TestDouble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.RecordFloat(968_003, 1); err != nil { // in the slot from 967,680 to 968,192
+	if err := h.RecordFloat(968_003); err != nil { // in the slot from 967,680 to 968,192
 		t.Fatal(err)
 	}
 	for limit, holds := range map[string]bool{"max<=967679": false, "max<=968003": true, "max<=968192": true} {

@@ -52,7 +52,7 @@ func TestStop(t *testing.T) {
 		}
 		s := summaryOf("")
 		s.Period = 1000 * test.seconds
-		if err := s.Histogram.Record(5, int64(test.values)); err != nil {
+		if err := s.Histogram.RecordN(5, int64(test.values)); err != nil {
 			t.Fatal(err)
 		}
 		f := Figures{Summaries: []*output.Summary{s}}

@@ -39,7 +39,7 @@ func TestOver(t *testing.T) {
 		}
 		s := &output.Summary{Histogram: h, Scale: scale.Times(factor)}
 		for range 1 + random.IntN(100) {
-			h.Record(int64(math.Exp(random.Float64()*20)), 1)
+			h.Record(int64(math.Exp(random.Float64() * 20)))
 		}
 		above := math.Exp(random.Float64()*25 - 5)
 		if random.IntN(2) == 0 { // exactly what is printed
@@ -146,7 +146,7 @@ func TestWindows(t *testing.T) {
 	s := loggen.ScenarioNamed("pauses") // a pause of 2 s in the middle of each minute of ten
 	limits, w := watch(t, s, "insert-rt:p99<=6ms in 99% of 10s,insert-rt:p99<=6ms in 80% of 10s,insert-rt:max<=100ms in 50% of 1m,read-rt:count>=3000 in 100% of 10s", 0)
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1, 1)
+	h.Record(1)
 	verdicts := Judge(limits, Figures{Summaries: []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, Watch: w})
 	want := "[{83.33 99 60 false} {83.33 80 60 true} {0 50 10 false} {100 100 60 true}]"
 	type line struct {

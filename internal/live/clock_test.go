@@ -43,7 +43,7 @@ func sum(t testing.TB, start, end int64, values ...int64) *merge.Sum {
 		t.Fatal(err)
 	}
 	for _, v := range values {
-		if err := h.Record(v, 1); err != nil {
+		if err := h.Record(v); err != nil {
 			t.Fatal(err)
 		}
 	}

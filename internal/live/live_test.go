@@ -456,7 +456,7 @@ func TestRanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(1<<20, 1)
+		h.Record(1<<20)
 		if err := w.Interval([]byte("x"), float64(second), 1, h); err != nil {
 			t.Fatal(err)
 		}
@@ -622,9 +622,9 @@ func TestKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ratio == 0 {
-			err = h.Record(int64(value), 1)
+			err = h.Record(int64(value))
 		} else {
-			err = h.RecordFloat(value, 1)
+			err = h.RecordFloat(value)
 		}
 		if err != nil {
 			t.Fatal(err)

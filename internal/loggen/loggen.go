@@ -94,9 +94,9 @@ func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram
 			if o.Factor > 0 {
 				served, waited = int64(float64(served)*o.Factor), int64(float64(waited)*o.Factor)
 			}
-			service.Record(served, 1)
-			wait.Record(waited, 1)
-			response.Record(served+waited, 1)
+			service.Record(served)
+			wait.Record(waited)
+			response.Record(served + waited)
 		}
 		for _, i := range []struct {
 			suffix string

@@ -140,7 +140,7 @@ func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, h *histogra
 		if longest > 0 && n%10 == 0 {
 			v = 1e6 * longest * float64(300-n) / 300
 		}
-		if err := h.Record(int64(v), 1); err != nil {
+		if err := h.Record(int64(v)); err != nil {
 			return nil, err
 		}
 	}

@@ -120,7 +120,7 @@ func (s *snapshots) fill(layout histogram.Layout, counts []slot) error {
 	for _, c := range counts {
 		value, err := slotValue(layout, c.index)
 		if err == nil {
-			err = s.counts.Record(value, c.count)
+			err = s.counts.RecordN(value, c.count)
 		}
 		if err != nil {
 			return fmt.Errorf("Counts: slot %d: %w", c.index, err)

@@ -141,7 +141,7 @@ func (r *windows) grow(c *counts, value int64) error {
 func (r *windows) addMany(c *counts, row *Row) error {
 	before := c.sum.Size()
 	r.scratch.Reset(r.layout)
-	if err := r.scratch.Record(row.Value, row.Count); err != nil {
+	if err := r.scratch.RecordN(row.Value, row.Count); err != nil {
 		return err
 	}
 	if err := c.sum.AddHistogram(c.Start, c.End, &r.scratch); err != nil {
@@ -155,7 +155,7 @@ func (r *windows) addMany(c *counts, row *Row) error {
 func (r *windows) histogram(values []int64) *histogram.Histogram {
 	r.scratch.Reset(r.layout)
 	for _, value := range values {
-		r.scratch.Record(value, 1)
+		r.scratch.Record(value)
 	}
 	return &r.scratch
 }

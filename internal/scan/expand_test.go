@@ -31,7 +31,7 @@ func TestExpand(t *testing.T) {
 			t.Fatal(err)
 		}
 		for slot := range test.values {
-			if err := h.Record(layout.LowestAt(slot), 1); err != nil {
+			if err := h.Record(layout.LowestAt(slot)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -330,7 +330,7 @@ func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 func TestVisit(t *testing.T) {
 	t.Parallel()
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1000, 1)
+	h.Record(1000)
 	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 	if err != nil {
 		t.Fatal(err)
@@ -401,8 +401,8 @@ func TestVisitFigures(t *testing.T) {
 	t.Parallel()
 	for _, ratio := range []float64{0, 0.5} {
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: ratio})
-		h.Record(100, 2)
-		h.Record(1000, 1)
+		h.RecordN(100, 2)
+		h.Record(1000)
 		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err != nil {
 			t.Fatal(err)

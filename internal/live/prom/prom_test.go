@@ -35,7 +35,7 @@ func counted(t testing.TB, layout histogram.Layout, values ...int64) *histogram.
 		t.Fatal(err)
 	}
 	for _, v := range values {
-		if err := h.Record(v, 1); err != nil {
+		if err := h.Record(v); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestClassic(t *testing.T) {
 				if random.IntN(3) == 0 {
 					v = 1<<random.IntN(50) - random.Int64N(2) // at a bound
 				}
-				h.Record(v, 1)
+				h.Record(v)
 				values = append(values, h.Float(v))
 			}
 			for _, b := range classic(h, func(v float64) float64 { return v }) {

@@ -39,7 +39,7 @@ func TestPageTags(t *testing.T) {
 	if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Record(1000, 1); err != nil {
+	if err := h.Record(1000); err != nil {
 		t.Fatal(err)
 	}
 	for second := range int64(2) {
@@ -111,7 +111,7 @@ func TestPageOrder(t *testing.T) {
 			if second > 0 {
 				value = 1_000_000 / (tag + 1) // the other way round
 			}
-			if err := h.Record(value, 1); err != nil {
+			if err := h.Record(value); err != nil {
 				t.Fatal(err)
 			}
 			w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Appendf(nil, "t%02d", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
@@ -158,7 +158,7 @@ func TestPageBehind(t *testing.T) {
 	if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Record(1000, 1); err != nil {
+	if err := h.Record(1000); err != nil {
 		t.Fatal(err)
 	}
 	const day = 86_400_000

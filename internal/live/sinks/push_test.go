@@ -114,7 +114,7 @@ func TestLateAgain(t *testing.T) {
 	window := func(p *Push, second int64, late bool) {
 		var h histogram.Histogram
 		check(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}))
-		check(h.Record(1000, 1))
+		check(h.Record(1000))
 		var sum merge.Sum
 		check(sum.AddHistogram(1000*second, 1000*second+1000, &h))
 		ws := merge.NewWindows(1000)
@@ -163,7 +163,7 @@ func TestLateFirst(t *testing.T) {
 			second = 1_700_000_001
 		}
 		var h histogram.Histogram
-		err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}), h.Record(1000, 1))
+		err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}), h.Record(1000))
 		var merged merge.Merged
 		err = cmp.Or(err, merged.AddHistogram(1000*second, 1000*second+1000, &h))
 		merged.Tag = []byte("a")

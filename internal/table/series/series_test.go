@@ -385,7 +385,7 @@ func TestFailures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(value, count)
+		h.RecordN(value, count)
 		text, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func strokes(t *testing.T, requests []request, seconds int, expected int64) []st
 	}
 	for _, r := range requests {
 		if at := int((r.sent + r.took) / 1000); at < seconds {
-			if err := all[at].Record(int64(r.took*1000), 1); err != nil {
+			if err := all[at].Record(int64(r.took * 1000)); err != nil {
 				t.Fatal(err)
 			}
 		}

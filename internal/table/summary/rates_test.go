@@ -36,7 +36,7 @@ func TestConstantRates(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := h.Record(100, own*(to-end)); err != nil {
+				if err := h.RecordN(100, own*(to-end)); err != nil {
 					t.Fatal(err)
 				}
 				w.Interval(nil, float64(end)/1000, float64(to-end)/1000, h)

@@ -48,7 +48,7 @@ func randomLog(t *testing.T, r *rand.Rand) (all []raw, text []byte) {
 		for range r.IntN(5) {
 			v := 1 + r.Int64N(15) // a slot of its own with any number of digits
 			i.values = append(i.values, v)
-			if err := h.Record(v, 1); err != nil {
+			if err := h.Record(v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -169,7 +169,7 @@ func TestGather(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 20 {
-			h.Record(r.Int64N(1<<r.IntN(20)), 1)
+			h.Record(r.Int64N(1 << r.IntN(20)))
 		}
 		payload, err := encoder.AppendBase64(nil, h)
 		if err != nil {
@@ -229,7 +229,7 @@ func TestRunsMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for v := range int64(40) {
-		h.Record(v<<v, v)
+		h.RecordN(v<<v, v)
 	}
 	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 	if err != nil {
@@ -290,7 +290,7 @@ func TestShift(t *testing.T) {
 			if at >= middle {
 				v = v * 8 / 5
 			}
-			h.Record(v, 1)
+			h.Record(v)
 			sides[at/middle] = append(sides[at/middle], v)
 		}
 		payload, err := encoder.AppendBase64(nil, h)

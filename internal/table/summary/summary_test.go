@@ -103,7 +103,7 @@ func logOf(t *testing.T, layouts []histogram.Layout, values []int64) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(values[n], 1)
+		h.Record(values[n])
 		if err := w.Interval([]byte("t"), float64(n), 1, h); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestManySparseTags(t *testing.T) {
 	const tags = 4000
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	for _, value := range []int64{10, 20_000_000} {
-		err = cmp.Or(err, h.Record(value, 1))
+		err = cmp.Or(err, h.Record(value))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestOverflow(t *testing.T) {
 	var log strings.Builder
 	w := hdrlog.NewWriter(&log)
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	if err := h.Record(7, math.MaxInt64-1); err != nil {
+	if err := h.RecordN(7, math.MaxInt64-1); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 3 {
@@ -354,7 +354,7 @@ func readFacts(t *testing.T, path, from, to string) []string {
 			t.Fatal(err)
 		}
 		for bucket := range counts.Recorded() {
-			if err := sum.Record(bucket.Low, bucket.Count); err != nil {
+			if err := sum.RecordN(bucket.Low, bucket.Count); err != nil {
 				t.Fatal(err)
 			}
 		}

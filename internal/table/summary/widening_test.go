@@ -116,7 +116,7 @@ func scanOf(random *rand.Rand, all []taken) *scan.Scan {
 	for _, i := range all {
 		h.Reset(h.Layout())
 		for v := range i.count {
-			h.Record(i.lowest+v, 1)
+			h.Record(i.lowest + v)
 		}
 		writers[random.IntN(len(logs))].Interval([]byte(i.tag), float64(i.start)/1000, float64(i.end-i.start)/1000, h)
 	}

@@ -348,10 +348,10 @@ func TestPartsMemory(t *testing.T) {
 		for at := range int64(intervals) {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
 			for range 50 {
-				h.Record(1000+random.Int64N(1000), 1)
+				h.Record(1000 + random.Int64N(1000))
 			}
 			if at >= bad && at < bad+100 {
-				h.Record(50_000+at, 1)
+				h.Record(50_000 + at)
 			}
 			payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 			if err := errors.Join(err, all.Sum.AddHistogram(at*1000, (at+1)*1000, h)); err != nil {
@@ -401,7 +401,7 @@ func TestWho(t *testing.T) {
 					h, _ := histogram.New(layout)
 					for range random.IntN(400) {
 						v := int64(math.Exp(random.Float64()*float64(4+tag+n%10)) * float64(1+input))
-						h.Record(v, 1)
+						h.Record(v)
 						for _, key := range keys {
 							raw[key] = append(raw[key], v)
 						}

@@ -268,7 +268,7 @@ func randomLog(t testing.TB, random *rand.Rand, ordered bool) string {
 			t.Fatal(err)
 		}
 		for range random.IntN(30) {
-			h.Record(4+random.Int64N(1<<random.IntN(20)), 1+random.Int64N(3))
+			h.RecordN(4+random.Int64N(1<<random.IntN(20)), 1+random.Int64N(3))
 		}
 		if err := w.Interval(m.tag, float64(m.start)/1000-base+0.0001, float64(m.length)/1000+0.0001, h); err != nil {
 			t.Fatal(err)
@@ -413,7 +413,7 @@ func TestOutOfOrder(t *testing.T) {
 		}
 		for _, n := range order {
 			h.Reset(h.Layout())
-			h.Record(int64(n), 1)
+			h.Record(int64(n))
 			if err := w.Interval([]byte{byte('A' + n%3)}, float64(n/3)+0.0001, 1, h); err != nil {
 				t.Fatal(err)
 			}
@@ -590,7 +590,7 @@ func TestErrors(t *testing.T) {
 	var b strings.Builder
 	w := hdrlog.NewWriter(&b)
 	h, _ := histogram.New(histogram.Layout{Digits: 1, Lowest: 1})
-	h.Record(1, 1<<62)
+	h.RecordN(1, 1<<62)
 	for range 2 {
 		if err := w.Interval([]byte("A"), 1, 1, h); err != nil {
 			t.Fatal(err)
@@ -668,7 +668,7 @@ func TestFirstError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(1, n)
+		h.RecordN(1, n)
 		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err != nil {
 			t.Fatal(err)

@@ -87,7 +87,7 @@ func steadyLog(t *testing.T, random *rand.Rand, mixed bool) string {
 			t.Fatal(err)
 		}
 		for range random.IntN(10) {
-			h.Record(random.Int64N(1<<random.IntN(40)), 1+random.Int64N(5))
+			h.RecordN(random.Int64N(1<<random.IntN(40)), 1+random.Int64N(5))
 		}
 		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err != nil {
@@ -300,7 +300,7 @@ func TestSpan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(1000, 1)
+		h.Record(1000)
 		payload, err := new(histogram.Encoder).AppendBase64(nil, h)
 		if err != nil {
 			t.Fatal(err)

@@ -18,8 +18,8 @@ type New func(w io.Writer, name string) (output.RowWriter, error)
 // Row returns a row of a tag, with four values.
 func Row(tag []byte, percentiles ...float64) *output.Row {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	h.Record(1000, 3)
-	h.Record(123456, 1)
+	h.RecordN(1000, 3)
+	h.Record(123456)
 	r := &output.Row{
 		Tag:      tag,
 		Start:    1468800401076,

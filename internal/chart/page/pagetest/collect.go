@@ -38,7 +38,7 @@ func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int
 		label, start, length, values := step(i)
 		h.Reset(h.Layout())
 		for _, v := range values {
-			if err := h.Record(v, 1); err != nil {
+			if err := h.Record(v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,7 +132,7 @@ func HistogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram 
 		t.Fatal(err)
 	}
 	for _, v := range values {
-		if err := h.Record(v, 1); err != nil {
+		if err := h.Record(v); err != nil {
 			t.Fatal(err)
 		}
 	}
