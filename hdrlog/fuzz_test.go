@@ -353,7 +353,7 @@ func FuzzWriter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, comment string, tag, fields []byte, base, start float64) {
 		var out bytes.Buffer
 		w := NewWriter(&out)
-		if errors.Join(w.Version(), w.Comment(comment), w.BaseTime(base), w.StartTime(start), w.Legend(), w.Fields(tag, fields), w.Flush()) != nil {
+		if errors.Join(w.Version(), w.Comment(comment), w.BaseTime(base), w.StartTime(start), w.Legend(), w.WriteEncoded(tag, fields), w.Flush()) != nil {
 			return
 		}
 		r := textReader(bytes.NewReader(out.Bytes()), MaxLine, ReaderOptions{BatchSize: 1 << 10})

@@ -181,7 +181,7 @@ func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histog
 		return err
 	}
 	w.line = line
-	return w.Fields(tag, line)
+	return w.WriteEncoded(tag, line)
 }
 
 // CheckTag returns nil if a log can hold a tag, and otherwise an error that wraps [ErrTag] or
@@ -200,10 +200,10 @@ func errLongTag(tag []byte) error {
 	return fmt.Errorf("%w: over %d bytes: %s", ErrTagTooLong, MaxTag, quoted(tag))
 }
 
-// Fields writes an interval that is encoded already: its tag, or nil if it has none, and the fields
+// WriteEncoded writes an interval that is encoded already: its tag, or nil if it has none, and the fields
 // START,LENGTH,MAX,PAYLOAD, with times in seconds. [AppendStandard] makes them of an interval of
 // another log.
-func (w *Writer) Fields(tag, fields []byte) error {
+func (w *Writer) WriteEncoded(tag, fields []byte) error {
 	if !w.ready() {
 		return w.err
 	}

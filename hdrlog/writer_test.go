@@ -82,7 +82,7 @@ func TestWriter(t *testing.T) {
 	for _, i := range intervals {
 		write(w.Interval(i.tag, i.start, i.length, i.h))
 	}
-	write(w.Fields([]byte("copied"), []byte("1,2,3,HIST")))
+	write(w.WriteEncoded([]byte("copied"), []byte("1,2,3,HIST")))
 	write(w.Flush())
 
 	const golden = "testdata/written.hdr"
@@ -171,7 +171,7 @@ func TestRewrite(t *testing.T) {
 				}
 			}
 			if rec.Kind == IntervalRecord {
-				fields.Fields(i.Tag, fieldsOf(i))
+				fields.WriteEncoded(i.Tag, fieldsOf(i))
 			} else {
 				fields.Flush()
 				copied.Write(rec.Text)
@@ -247,7 +247,7 @@ func TestWriterErrors(t *testing.T) {
 		return func(w *Writer) error { return w.Interval([]byte(tag), start, length, h) }
 	}
 	fields := func(text string) func(*Writer) error {
-		return func(w *Writer) error { return w.Fields(nil, []byte(text)) }
+		return func(w *Writer) error { return w.WriteEncoded(nil, []byte(text)) }
 	}
 	comment := func(text string) func(*Writer) error {
 		return func(w *Writer) error { return w.Comment(text) }
@@ -303,7 +303,7 @@ func TestWriterErrors(t *testing.T) {
 				}
 			}
 			out.Reset()
-			if err = errors.Join(err, w.Fields(nil, []byte("1,2,3,H")), w.Flush()); err != nil || !strings.HasSuffix(out.String(), "\n1,2,3,H\n") {
+			if err = errors.Join(err, w.WriteEncoded(nil, []byte("1,2,3,H")), w.Flush()); err != nil || !strings.HasSuffix(out.String(), "\n1,2,3,H\n") {
 				t.Errorf("after the error: %v, %q", err, out.String())
 			}
 		})
@@ -327,7 +327,7 @@ func expectKept(t *testing.T, w *Writer, want error, h *histogram.Histogram) {
 	t.Helper()
 	for name, err := range map[string]error{
 		"Legend": w.Legend(), "Interval": w.Interval(nil, 0, 1, h), "Version": w.Version(), "StartTime": w.StartTime(1),
-		"BaseTime": w.BaseTime(1), "Fields": w.Fields(nil, []byte("1,2,3,H")), "Comment": w.Comment("c"), "Flush": w.Flush(),
+		"BaseTime": w.BaseTime(1), "WriteEncoded": w.WriteEncoded(nil, []byte("1,2,3,H")), "Comment": w.Comment("c"), "Flush": w.Flush(),
 	} {
 		if !errors.Is(err, want) {
 			t.Errorf("%s after an error: %v", name, err)

@@ -300,7 +300,7 @@ func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
 			fields, err = sum.AppendFields(fields[:0], h.Base)
 		}
 		if err == nil {
-			err = w.Fields(tag, fields)
+			err = w.WriteEncoded(tag, fields)
 		}
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ func TestOmissionNotice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Fields(nil, fmt.Appendf(nil, "%d.000,1.000,0.000,%s", second, payload)); err != nil {
+		if err := w.WriteEncoded(nil, fmt.Appendf(nil, "%d.000,1.000,0.000,%s", second, payload)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -80,14 +80,14 @@
 //		fmt.Println(m.Window.Start, string(m.Tag), h.TotalCount())
 //	}
 //
-// To write what was merged as a log, give [Sum.AppendFields] to [hdrlog.Writer.Fields], with the
+// To write what was merged as a log, give [Sum.AppendFields] to [hdrlog.Writer.WriteEncoded], with the
 // base time that [hdrlog.Writer.BaseTime] has written, in milliseconds:
 //
 //	w := hdrlog.NewWriter(file)
 //	w.BaseTime(0)
 //	...
 //	fields, err = m.AppendFields(fields[:0], 0)
-//	err = w.Fields(hdrlog.StandardTag(m.Tag), fields)
+//	err = w.WriteEncoded(hdrlog.StandardTag(m.Tag), fields)
 //	...
 //	err = w.Flush()
 //

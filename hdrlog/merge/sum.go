@@ -513,7 +513,7 @@ func (s *Sum) one() bool {
 }
 
 // AppendFields appends the fields START,LENGTH,MAX,PAYLOAD of a log whose base time is base
-// milliseconds since the epoch. See [hdrlog.Writer.Fields]. A reader that truncates as the
+// milliseconds since the epoch. See [hdrlog.Writer.WriteEncoded]. A reader that truncates as the
 // reference does reads Start and End exactly. The error is a [SumError], or [histogram.ErrSpan] for
 // a double histogram that cannot be encoded.
 func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {

@@ -63,7 +63,7 @@ func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 			tag = []byte(i.tag)
 		}
 		if i.broken { // and far ahead
-			w.Fields(tag, fmt.Appendf(nil, "%.3f,%.3f,0,broken", float64(i.start)/1000+60, float64(i.end-i.start)/1000))
+			w.WriteEncoded(tag, fmt.Appendf(nil, "%.3f,%.3f,0,broken", float64(i.start)/1000+60, float64(i.end-i.start)/1000))
 			continue
 		}
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})

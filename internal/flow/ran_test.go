@@ -105,7 +105,7 @@ func TestRatesCharged(t *testing.T) {
 	w.Flush()
 	_, counts, _ := strings.Cut(strings.TrimSpace(b.String()), "1000.000,0.100,")
 	for n := range 20_000 { // in one window each 1,000
-		w.Fields(nil, fmt.Appendf(nil, "%.3f,0.100,%s", 1000+float64(n%10)/10, counts))
+		w.WriteEncoded(nil, fmt.Appendf(nil, "%.3f,0.100,%s", 1000+float64(n%10)/10, counts))
 	}
 	w.Flush()
 	memory := ledger.New(1 << 20)

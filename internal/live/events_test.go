@@ -168,7 +168,7 @@ func (k *keeper) Window(w *Window) (err error) {
 	if k.fields, err = w.AppendFields(k.fields[:0], 0); err != nil {
 		return err
 	}
-	return k.log.Fields(w.Tag, k.fields)
+	return k.log.WriteEncoded(w.Tag, k.fields)
 }
 
 func (k *keeper) Flush() error { return k.log.Flush() }

@@ -67,7 +67,7 @@ func Write(w io.Writer, o Options) error {
 		}
 		for _, i := range seconds[s%len(seconds)] {
 			line = append(line[:0], fmt.Sprintf("%.3f,%.3f,", float64(s)+float64(random.IntN(3))/1000, 1.0)...)
-			if err := log.Fields(i.tag, append(line, i.fields...)); err != nil {
+			if err := log.WriteEncoded(i.tag, append(line, i.fields...)); err != nil {
 				return err
 			}
 		}

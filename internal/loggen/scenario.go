@@ -122,7 +122,7 @@ func (s *Scenario) Write(w io.Writer, node int) error {
 				usual[key] = fields
 			}
 			line := fmt.Appendf(nil, "%d.000,%d.000,", n*s.Length, s.Length)
-			if err := log.Fields([]byte(tag), append(line, fields...)); err != nil {
+			if err := log.WriteEncoded([]byte(tag), append(line, fields...)); err != nil {
 				return err
 			}
 		}

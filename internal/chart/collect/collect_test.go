@@ -113,7 +113,7 @@ func TestStepsLoseNothing(t *testing.T) {
 		for n := range 30 * (1 + random.Intn(30)) {
 			tag, start := [][]byte{[]byte("a"), []byte("b"), nil}[random.Intn(3)], float64(random.Intn(600))
 			if random.Intn(5) == 0 {
-				w.Fields(tag, fmt.Appendf(nil, "%v,1,0,broken", start))
+				w.WriteEncoded(tag, fmt.Appendf(nil, "%v,1,0,broken", start))
 			}
 			values := pagetest.Latencies(seed+int64(n), random.Intn(5), 1e6)
 			for _, v := range values {

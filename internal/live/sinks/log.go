@@ -100,7 +100,7 @@ func (l *Log) Window(w *live.Window) error {
 	if l.fields, err = w.AppendFields(l.fields[:0], l.base); err != nil {
 		return err
 	}
-	return l.log.Fields(tag, l.fields)
+	return l.log.WriteEncoded(tag, l.fields)
 }
 
 // Flush writes what is complete.

@@ -158,7 +158,7 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	if p.fields, err = p.appendStandard(p.fields[:0], v); err != nil {
 		return "", err
 	}
-	if err := p.writer.Fields(nil, p.fields); err != nil {
+	if err := p.writer.WriteEncoded(nil, p.fields); err != nil {
 		return "", err
 	}
 	return part.path, p.writer.Flush()

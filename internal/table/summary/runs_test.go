@@ -175,7 +175,7 @@ func TestGather(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Fields([]byte{byte('a' + at%2)}, fmt.Appendf(nil, "%d,1.000,0.000,%s", at, payload))
+		w.WriteEncoded([]byte{byte('a' + at%2)}, fmt.Appendf(nil, "%d,1.000,0.000,%s", at, payload))
 		if err := coarse[at].AddCoarse(at*1000, at*1000+1000, h, windowDigits); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestRunsMemory(t *testing.T) {
 		w := hdrlog.NewWriter(&text)
 		for at := range c.seconds {
 			for tag := range c.tags {
-				w.Fields([]byte{byte('a' + tag>>4), byte('a' + tag&15)}, fmt.Appendf(nil, "%d,1.000,0.000,%s", at, payload))
+				w.WriteEncoded([]byte{byte('a' + tag>>4), byte('a' + tag&15)}, fmt.Appendf(nil, "%d,1.000,0.000,%s", at, payload))
 			}
 		}
 		w.Flush()
@@ -297,7 +297,7 @@ func TestShift(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Fields([]byte("a"), fmt.Appendf(nil, "%d,1.000,0.000,%s", begin/1000+at, payload))
+		w.WriteEncoded([]byte("a"), fmt.Appendf(nil, "%d,1.000,0.000,%s", begin/1000+at, payload))
 	}
 	w.Flush()
 	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}

@@ -347,7 +347,7 @@ func (u *union) writeLine(tag, fields []byte) error {
 		}
 	}
 	u.count++
-	return u.writer.Fields(tag, fields)
+	return u.writer.WriteEncoded(tag, fields)
 }
 
 // writeHeader writes what opens the result: the same whatever the order of the inputs is.
