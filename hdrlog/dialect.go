@@ -16,7 +16,7 @@ type dialect struct {
 
 	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
 	written  bool
-	second   SecondNumber
+	second   SecondField
 	sure     bool // second was not found out, but set or stated
 	evidence evidence
 	// applied is the index of the first record of the batch that applySecond has not seen, and
@@ -222,7 +222,7 @@ func (r *Reader) guessSecond() {
 }
 
 // decideSecond sets what the second number is, for the intervals that wait and those that come.
-func (r *Reader) decideSecond(second SecondNumber) {
+func (r *Reader) decideSecond(second SecondField) {
 	d := &r.dialect
 	if second == SecondEnd {
 		r.noteEnds()

@@ -286,7 +286,7 @@ func TestPageRecording(t *testing.T) {
 // The second numbers of this log are ends, but one interval does not prove it.
 func ExampleReaderOptions() {
 	const text = "5.000,6.250,0.000,HISTFAAAABx42pNpmSzMwMDAyAABzFAaxmey/wBlAQIl\n"
-	for _, second := range []hdrlog.SecondNumber{hdrlog.SecondUnknown, hdrlog.SecondEnd} {
+	for _, second := range []hdrlog.SecondField{hdrlog.SecondUnknown, hdrlog.SecondEnd} {
 		options := hdrlog.ReaderOptions{Second: second}
 		reader := options.NewReader(strings.NewReader(text), "ends.hlog")
 		for record := range reader.All() {

@@ -39,8 +39,8 @@ type Reader struct {
 	file    io.Closer // what Close closes, if anything
 	name    string
 	maxLine int
-	batch   int          // how many bytes to read at a time
-	second  SecondNumber // see [ReaderOptions]
+	batch   int         // how many bytes to read at a time
+	second  SecondField // see [ReaderOptions]
 
 	line     int    // the number of the last line parsed
 	rest     []byte // text that was read but not parsed
@@ -94,7 +94,7 @@ func NewReader(r io.Reader, name string) *Reader {
 type ReaderOptions struct {
 	// Second decides whether the second number of an interval is its length or its end, for a log
 	// where the reader does not find it out.
-	Second SecondNumber
+	Second SecondField
 	// BatchSize is the approximate size of a batch in bytes. 0 means 256 KiB. Use a small size when
 	// many logs are read at once.
 	BatchSize int

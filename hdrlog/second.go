@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// A SecondNumber says what the second number of the intervals of a log is.
-type SecondNumber uint8
+// A SecondField says what the second number of the intervals of a log is.
+type SecondField uint8
 
 const (
 	// SecondUnknown leaves it to the reader. It reads lengths, as the reference does, until the log
 	// proves that it holds ends.
-	SecondUnknown SecondNumber = iota
+	SecondUnknown SecondField = iota
 	// SecondLength: the second number is how long the interval lasted.
 	SecondLength
 	// SecondEnd: the second number is when the interval ended.
@@ -79,7 +79,7 @@ const (
 )
 
 // add takes in the next interval. It returns what the log proves.
-func (e *evidence) add(tag []byte, now span, line int) SecondNumber {
+func (e *evidence) add(tag []byte, now span, line int) SecondField {
 	if e.tags == nil {
 		e.tags, e.days = make(map[string][]span), true
 	}
@@ -156,7 +156,7 @@ func weigh(all []span) (w weight) {
 }
 
 // guess returns how to read a log that proved nothing, and whether it may be the other way.
-func (e *evidence) guess() (second SecondNumber, doubt bool) {
+func (e *evidence) guess() (second SecondField, doubt bool) {
 	switch {
 	case e.below:
 		return SecondLength, e.suggestsEnds()

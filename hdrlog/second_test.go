@@ -181,7 +181,7 @@ func nodes(random *rand.Rand, count int, from, shortest float64) (all []printed)
 
 // check reads a log. It returns what the second number was read as, which is the same for all
 // intervals, and whether a notice says that it may be something else.
-func check(t *testing.T, log string, want []printed, ends bool) (second SecondNumber, notice bool) {
+func check(t *testing.T, log string, want []printed, ends bool) (second SecondField, notice bool) {
 	t.Helper()
 	n, differ, asEnds, asLengths := 0, false, false, false
 	r := NewReader(strings.NewReader(log), "log")
@@ -409,7 +409,7 @@ func TestOptionSecond(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name, log string
-		second    SecondNumber
+		second    SecondField
 		want      []float64
 	}{
 		{"ends", ends, SecondUnknown, []float64{1, 1}},
@@ -502,7 +502,7 @@ func TestContinueSecond(t *testing.T) {
 	const interval = "2.000,3.000,1,H\n"
 	for _, test := range []struct {
 		name, before string
-		option       SecondNumber
+		option       SecondField
 		want         float64
 	}{
 		{"ends", "1,2,1,H\n2,3,1,H\n", SecondUnknown, 1},

@@ -46,7 +46,7 @@ func BenchmarkAppendCounts(b *testing.B) {
 			b.Fatal(err)
 		}
 		for range 5000 {
-			if err := h.Record(int64(1e6*math.Exp(random.NormFloat64()))); err != nil {
+			if err := h.Record(int64(1e6 * math.Exp(random.NormFloat64()))); err != nil {
 				b.Fatal(err)
 			}
 		}

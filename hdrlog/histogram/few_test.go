@@ -20,7 +20,7 @@ func BenchmarkFew(b *testing.B) {
 				b.Fatal(err)
 			}
 			for range values {
-				recorded.Record(int64(1e6*math.Exp(random.NormFloat64())))
+				recorded.Record(int64(1e6 * math.Exp(random.NormFloat64())))
 			}
 			packed, err := recorded.AppendBinary(nil)
 			if err != nil {

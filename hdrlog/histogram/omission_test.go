@@ -194,7 +194,7 @@ func TestCorrectExtremes(t *testing.T) {
 		t.Errorf("twice as many: %v", err)
 	}
 	double, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
-	double.Record(math.MaxInt64/4)
+	double.Record(math.MaxInt64 / 4)
 	if err := double.CorrectInto(&got, 3); err != nil || math.Abs(float64(got.TotalCount())*12/math.MaxInt64-1) > 1e-9 {
 		t.Errorf("double: %d, %v", got.TotalCount(), err)
 	}

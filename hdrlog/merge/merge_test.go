@@ -351,7 +351,7 @@ func TestMemory(t *testing.T) {
 	coarse := payloadOf(t, histogram.Layout{Digits: 1, Lowest: 1}, 1<<61)
 	h, _ := histogram.New(fine)
 	for v := range int64(1 << 19) {
-		h.Record(v<<10)
+		h.Record(v << 10)
 	}
 	long, err := new(histogram.Encoder).AppendBase64(nil, h) // inflated it takes some hundred times its size
 	if err != nil || len(long) > 40_000 {
@@ -634,7 +634,7 @@ func TestCorrected(t *testing.T) {
 		for n := range 80 {
 			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
 			for range 1 + random.IntN(20) {
-				h.Record(random.Int64N(1000)<<(seed%2*30))
+				h.Record(random.Int64N(1000) << (seed % 2 * 30))
 			}
 			var corrected histogram.Histogram
 			if err := h.CorrectInto(&corrected, expected); err != nil {

@@ -60,14 +60,14 @@ func InputOptions(in *logs.Inputs) []Option {
 			Hidden:  true,
 			Default: "end if a log proves it, else length",
 			Values:  []string{"length", "end"},
-			Value:   Pick(&in.Second, "", secondNumber),
+			Value:   Pick(&in.Second, "", secondField),
 			Usage:   "the second number of an interval is its `MEANING`: length or end",
 		},
 	}
 }
 
-func secondNumber(name string) hdrlog.SecondNumber {
-	return map[string]hdrlog.SecondNumber{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[name]
+func secondField(name string) hdrlog.SecondField {
+	return map[string]hdrlog.SecondField{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[name]
 }
 
 // Arguments takes arguments for more values of -if.

@@ -86,7 +86,7 @@ type Options struct {
 	// Memory, if set, limits what the merger may keep.
 	Memory *ledger.Ledger
 	// Second says what the second number of an interval is, if that is known.
-	Second hdrlog.SecondNumber
+	Second hdrlog.SecondField
 	// State keeps how far the merging is, for the next run. Nil and the zero value keep nothing.
 	State *State
 	// Hint returns what to add to the message about a log.

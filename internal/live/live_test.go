@@ -456,7 +456,7 @@ func TestRanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Record(1<<20)
+		h.Record(1 << 20)
 		if err := w.Interval([]byte("x"), float64(second), 1, h); err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ type Inputs struct {
 	Paths  []string // files: -ifp
 	Tagged []string // TAG=NAME: -tif
 	Folder string   // of the names, or a pattern: -ip
-	Second hdrlog.SecondNumber
+	Second hdrlog.SecondField
 	// Untagged intervals stay untagged, although the logs say what they hold.
 	Untagged bool
 	// Runs is set if a folder of folders has a run in each. A folder beside other names is a run.

@@ -47,7 +47,7 @@ type Input struct {
 	// Untagged, if not nil, is the tag of its untagged intervals, unless Tag is set.
 	Untagged []byte
 	// Second says what the second number of its intervals is, if that is known.
-	Second hdrlog.SecondNumber
+	Second hdrlog.SecondField
 	// Start is the time from which a range counts, in seconds since the epoch, if that is not the
 	// start of the log: the log is a part of one that was rotated.
 	Start *float64
