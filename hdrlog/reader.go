@@ -98,11 +98,11 @@ type ReaderOptions struct {
 	// BatchSize is the approximate size of a batch in bytes. 0 means 256 KiB. Use a small size when
 	// many logs are read at once.
 	BatchSize int
-	// Before, if set, has read a log of the same writer that this one continues, as a new file does
-	// after rotation. If no comment before its first interval has a time, the log keeps the start
-	// and base time of the log before, with the notice [ErrTimesKept]. It also keeps the meaning of
-	// the second number, unless Second decides that.
-	Before *Reader
+	// Continues, if set, is the reader of an earlier log that this one continues, as a new file does
+	// after rotation. Its caller has read that log. If no comment before the first interval has a
+	// time, the log keeps the start and base time of the earlier one, with the notice
+	// [ErrTimesKept]. It also keeps the meaning of the second number, unless Second decides that.
+	Continues *Reader
 }
 
 // NewReader is the function [NewReader] with options.
@@ -115,8 +115,8 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 		reader.batch = o.BatchSize
 	}
 	reader.dialect.second, reader.dialect.sure = o.Second, o.Second != SecondUnknown
-	if o.Before != nil {
-		reader.follow(o.Before)
+	if o.Continues != nil {
+		reader.follow(o.Continues)
 	}
 	return reader
 }

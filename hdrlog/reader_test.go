@@ -872,7 +872,7 @@ func TestBefore(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var before *Reader
 			for n, text := range test.logs {
-				r := ReaderOptions{Before: before}.NewReader(strings.NewReader(text), "log")
+				r := ReaderOptions{Continues: before}.NewReader(strings.NewReader(text), "log")
 				before = r
 				var at, start float64
 				kept := false

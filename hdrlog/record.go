@@ -220,7 +220,7 @@ var (
 	// collects logs.
 	ErrPrefix = errors.New("lines begin with other text; they are read from where their fields begin")
 	// ErrTimesKept: the log continues another one without times of its own, see
-	// [ReaderOptions.Before].
+	// [ReaderOptions.Continues].
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
 

@@ -514,7 +514,7 @@ func TestContinueSecond(t *testing.T) {
 			before := NewReader(strings.NewReader(test.before), "before")
 			for before.Scan() {
 			}
-			o := ReaderOptions{Second: test.option, Before: before}
+			o := ReaderOptions{Second: test.option, Continues: before}
 			r := o.NewReader(unread{t, iotest.OneByteReader(strings.NewReader(interval))}, "log")
 			if i := nextInterval(r); i == nil || i.Length != test.want {
 				t.Errorf("got %+v, want a length of %v", i, test.want)

@@ -80,8 +80,9 @@
 //		fmt.Println(m.Window.Start, string(m.Tag), h.TotalCount())
 //	}
 //
-// To write what was merged as a log, give [Sum.AppendFields] to [hdrlog.Writer.WriteEncoded], with the
-// base time that [hdrlog.Writer.BaseTime] has written, in milliseconds:
+// To write a log of merged intervals, give the fields of [Sum.AppendFields] to
+// [hdrlog.Writer.WriteEncoded]. AppendFields takes the base time, in milliseconds, that
+// [hdrlog.Writer.BaseTime] has written:
 //
 //	w := hdrlog.NewWriter(file)
 //	w.BaseTime(0)

@@ -33,7 +33,7 @@ func (m *Merger) read(in *input) {
 		} else if before == nil {
 			before, h.kept = resume(in.source.Name(), mark), mark.Header
 		}
-		r := hdrlog.ReaderOptions{Second: m.options.Second, BatchSize: 16 << 10, Before: before}.NewReader(log, in.source.Name())
+		r := hdrlog.ReaderOptions{Second: m.options.Second, BatchSize: 16 << 10, Continues: before}.NewReader(log, in.source.Name())
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
