@@ -216,7 +216,7 @@ func (r *Reader) guessSecond() {
 	guess, doubt := e.guess()
 	if guess == SecondLength && doubt && e.doubtLine > 0 {
 		r.note(e.doubtLine, "length", fmt.Errorf("%w: %s s, not %s s", ErrSecondDoubt,
-			Seconds(e.doubt.second), Seconds(math.Round(e.doubt.duration()*1e6)/1e6)))
+			formatSeconds(e.doubt.second), formatSeconds(math.Round(e.doubt.duration()*1e6)/1e6)))
 	}
 	r.decideSecond(guess)
 }
@@ -243,6 +243,6 @@ func (r *Reader) noteChange(what string, known bool, from, to float64) {
 	if r.intervals && known && from != to {
 		r.noteOnce(&r.dialect.saidChange, what, fmt.Errorf("%w from %s to %s; if this log was "+
 			"joined from several, give each as its own input",
-			ErrTimesChange, Seconds(from), Seconds(to)))
+			ErrTimesChange, formatSeconds(from), formatSeconds(to)))
 	}
 }

@@ -1030,7 +1030,7 @@ func TestAppendStandard(t *testing.T) {
 			i.Start, end = math.Round(i.Start*1000)/1000, math.Round(end*1000)/1000
 		}
 		i.Length = end - i.Start
-		text := "#[BaseTime: " + Seconds(base) + "]\n" + string(AppendStandard(nil, &i)) + "H\n"
+		text := "#[BaseTime: " + formatSeconds(base) + "]\n" + string(AppendStandard(nil, &i)) + "H\n"
 		got := nextInterval(NewReader(strings.NewReader(text), "log"))
 		if got.StartMillis() != i.StartMillis() || got.EndMillis() != i.EndMillis() {
 			t.Fatalf("%+v is written as %s, which is from %d to %d", i, text, got.StartMillis(), got.EndMillis())
@@ -1088,7 +1088,7 @@ func TestIntervals(t *testing.T) {
 		if err != nil {
 			got = append(got, err.Error())
 		} else {
-			got = append(got, string(interval.Tag)+" "+Seconds(interval.Start))
+			got = append(got, string(interval.Tag)+" "+formatSeconds(interval.Start))
 		}
 	}
 	if want := `["a b 1.000" "log:3: start: not a number: \"wrong\"" " 2.000" "log: failed"]`; fmt.Sprintf("%q", got) != want {

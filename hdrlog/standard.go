@@ -16,9 +16,9 @@ func AppendStandard(text []byte, i *Interval) []byte {
 		return append(text, i.head...)
 	}
 	start, length := standardTimes(i)
-	text = append(text, Seconds(start)...)
+	text = append(text, formatSeconds(start)...)
 	text = append(text, ',')
-	text = append(text, Seconds(length)...)
+	text = append(text, formatSeconds(length)...)
 	text = append(text, ',')
 	return append(AppendMax(text, i), ',')
 }

@@ -114,7 +114,7 @@ func (w *Writer) StartTime(seconds float64) error {
 	}
 	if w.ready() {
 		date := time.UnixMilli(millis(seconds)).UTC().Format("Mon Jan 02 15:04:05 MST 2006")
-		w.print("#[StartTime: " + Seconds(seconds) + " (seconds since epoch), " + date + "]\n")
+		w.print("#[StartTime: " + formatSeconds(seconds) + " (seconds since epoch), " + date + "]\n")
 	}
 	return w.err
 }
@@ -126,7 +126,7 @@ func (w *Writer) BaseTime(seconds float64) error {
 	}
 	if w.ready() {
 		w.base = seconds
-		w.print("#[BaseTime: " + Seconds(seconds) + " (seconds since epoch)]\n")
+		w.print("#[BaseTime: " + formatSeconds(seconds) + " (seconds since epoch)]\n")
 	}
 	return w.err
 }
@@ -142,8 +142,8 @@ func checkTime(name string, seconds float64) error {
 	return nil
 }
 
-// Seconds formats seconds for a log: exactly, with at least three decimals.
-func Seconds(seconds float64) string {
+// formatSeconds formats seconds for a log: exactly, with at least three decimals.
+func formatSeconds(seconds float64) string {
 	text := strconv.FormatFloat(seconds, 'f', -1, 64)
 	point := strings.IndexByte(text, '.')
 	if point < 0 {

@@ -217,7 +217,7 @@ func TestSeconds(t *testing.T) {
 		{0, "0.000"}, {1441812279.474, "1441812279.474"}, {1441812279, "1441812279.000"}, {0.5, "0.500"},
 		{-1.25, "-1.250"}, {0.0001, "0.0001"}, {1e20, "100000000000000000000.000"}, {1.0 / 3, "0.3333333333333333"},
 	} {
-		if got := Seconds(test.seconds); got != test.want {
+		if got := formatSeconds(test.seconds); got != test.want {
 			t.Errorf("%v is %s, want %s", test.seconds, got, test.want)
 		}
 	}
