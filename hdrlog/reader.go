@@ -98,9 +98,9 @@ type ReaderOptions struct {
 	// BatchSize is the approximate size of a batch in bytes. 0 means 256 KiB. Use a small size when
 	// many logs are read at once.
 	BatchSize int
-	// Continues, if set, is the reader of an earlier log that this one continues, as a new file does
-	// after rotation. Its caller has read that log. If no comment before the first interval has a
-	// time, the log keeps the start and base time of the earlier one, with the notice
+	// Continues, if set, is the reader of an earlier log that this one continues, as a new file
+	// does after rotation. Its caller has read that log. If no comment before the first interval
+	// has a time, the log keeps the start and base time of the earlier one, with the notice
 	// [ErrTimesKept]. It also keeps the meaning of the second number, unless Second decides that.
 	Continues *Reader
 }

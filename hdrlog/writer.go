@@ -200,9 +200,9 @@ func errLongTag(tag []byte) error {
 	return fmt.Errorf("%w: over %d bytes: %s", ErrTagTooLong, MaxTag, quoted(tag))
 }
 
-// WriteEncoded writes an interval that is encoded already: its tag, or nil if it has none, and the fields
-// START,LENGTH,MAX,PAYLOAD, with times in seconds. [AppendStandard] makes them of an interval of
-// another log.
+// WriteEncoded writes an interval that is encoded already: its tag, or nil if it has none, and the
+// fields START,LENGTH,MAX,PAYLOAD, with times in seconds. [AppendStandard] makes them of an
+// interval of another log.
 func (w *Writer) WriteEncoded(tag, fields []byte) error {
 	if !w.ready() {
 		return w.err
