@@ -78,22 +78,7 @@ func (c *comparison) read(s *side, names []string) (err error) {
 	if !c.sides.Runs {
 		s.Result, err = c.readRun(s.scan)
 	} else {
-		for _, run := range s.scan.Runs() {
-			result, err := c.readRun(run)
-			if err != nil {
-				return err
-			}
-			s.scan.Saw(run)
-			if err := result.Compact(run.Memory); err != nil { // there may be thousands
-				return err
-			}
-			result.SetPeriods("covered")
-			for _, sum := range result.Summaries {
-				sum.Input = run.Inputs[0].RunName()
-			}
-			s.runs = append(s.runs, result)
-		}
-		s.Result, err = summary.Combine(s.runs, s.scan.Memory)
+		s.runs, s.Result, err = summary.CombineRuns(s.scan, c.readRun)
 	}
 	if err == nil && len(s.Summaries) == 0 {
 		c.diagnostics.Close()

@@ -44,20 +44,11 @@ func (r *reading) readSides(s *scan.Scan) error {
 }
 
 // readRuns reads the runs of a side, and returns what they add up to.
-func (r *reading) readRuns(side *scan.Scan, label string, start *float64) (*summary.Result, error) {
-	for _, run := range side.Runs() {
-		result, err := r.collect(run, r.collecting(), label, start)
-		if err != nil {
-			return nil, err
-		}
-		side.Saw(run)
-		if err := result.Compact(run.Memory); err != nil { // there may be thousands
-			return nil, err
-		}
-		result.SetPeriods("covered")
-		r.runs[label] = append(r.runs[label], result)
-	}
-	return summary.Combine(r.runs[label], side.Memory)
+func (r *reading) readRuns(side *scan.Scan, label string, start *float64) (sum *summary.Result, err error) {
+	r.runs[label], sum, err = summary.CombineRuns(side, func(run *scan.Scan) (*summary.Result, error) {
+		return r.collect(run, r.collecting(), label, start)
+	})
+	return sum, err
 }
 
 // bandOf returns the lowest and the highest value of the runs of a group at the points of their

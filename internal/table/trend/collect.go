@@ -64,12 +64,10 @@ type row struct {
 func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*output.Trend, error) {
 	c := &collection{Options: o, std: std, units: units, rows: make(map[string]*row)}
 	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
-	runs := s.Runs()
-	for n, own := range runs {
-		if err := c.read(own, n, len(runs)); err != nil {
-			return nil, err
-		}
-		s.Saw(own)
+	all := len(s.Runs())
+	err := summary.EachRun(s, c.read, func(run *scan.Scan, r *summary.Result) error { return c.take(run, r, all) })
+	if err != nil {
+		return nil, err
 	}
 	if len(c.rows) == 0 {
 		return nil, logs.NothingLeft(s)
@@ -83,37 +81,42 @@ func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (
 	return t, nil
 }
 
-// read takes the figures of a run, which is one of all.
-func (c *collection) read(s *scan.Scan, n, all int) error {
+// read adds up the logs of a run, in memory of its own.
+func (c *collection) read(s *scan.Scan) (*summary.Result, error) {
 	s.Memory = s.Memory.Empty()
-	own := run{TrendRun: output.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64}, logs: c.units.Watch(s)}
+	next := run{
+		TrendRun: output.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64},
+		logs:     c.units.Watch(s),
+	}
 	for _, in := range s.Inputs {
-		own.Inputs = append(own.Inputs, in.Name)
+		next.Inputs = append(next.Inputs, in.Name)
 	}
+	c.runs = append(c.runs, next)
 	if err := c.FindSteady(c.std, s); err != nil {
-		return err
+		return nil, err
 	}
-	result, err := summary.Collect(s, summary.Options{})
-	if err != nil {
-		return err
-	}
+	return summary.Collect(s, summary.Options{})
+}
+
+// take takes the figures of a run, which is one of all.
+func (c *collection) take(s *scan.Scan, result *summary.Result, all int) error {
 	defer result.Release()
-	result.SetPeriods("covered")
+	n := len(c.runs) - 1
+	newest := &c.runs[n]
 	for _, sum := range result.Summaries {
-		own.Start = min(own.Start, sum.Start)
+		newest.Start = min(newest.Start, sum.Start)
 		if err := c.add(sum, n, all); err != nil {
 			return err
 		}
 	}
-	if own.empty = len(result.Summaries) == 0; own.empty {
+	if newest.empty = len(result.Summaries) == 0; newest.empty {
 		// It stays where it was given: behind the run before.
-		own.Start = 0
+		newest.Start = 0
 		if n > 0 {
-			own.Start = c.runs[n-1].Start
+			newest.Start = c.runs[n-1].Start
 		}
-		c.std.Say("%s: %v", own.Name, logs.NothingLeft(s))
+		c.std.Say("%s: %v", newest.Name, logs.NothingLeft(s))
 	}
-	c.runs = append(c.runs, own)
 	return nil
 }
 
