@@ -209,8 +209,17 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 	}
 	add("", "start", "length", "max", "times", "peak", ">p99.9", "tag", "input")
 	for _, m := range moments {
-		add(more(m.OtherInputs, "log"), rfc3339(m.Start, zone), shortDuration(m.End-m.Start), significant(m.Scale.Of(float64(m.Max)), 4),
-			significant(float64(m.Times), 2)+"x", "+"+shortDuration(m.Peak-m.Start), thousands(fmt.Sprint(m.Count)), tags.Text(m.Tag)+more(m.OtherTags, "tag"), tags.Printable(m.Input))
+		add(
+			more(m.OtherInputs, "log"),
+			rfc3339(m.Start, zone),
+			shortDuration(m.End-m.Start),
+			significant(m.Scale.Of(float64(m.Max)), 4),
+			significant(float64(m.Times), 2)+"x",
+			"+"+shortDuration(m.Peak-m.Start),
+			thousands(fmt.Sprint(m.Count)),
+			tags.Text(m.Tag)+more(m.OtherTags, "tag"),
+			tags.Printable(m.Input),
+		)
 	}
 	return l.write(w, width)
 }

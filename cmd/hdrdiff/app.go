@@ -224,7 +224,13 @@ func (o *options) chosen() (string, error) {
 	if o.kindGiven {
 		return o.kind, nil
 	}
-	kind, err := logs.ByEnding(o.of, map[string]string{".txt": "table", ".md": "markdown", ".json": "json", ".csv": "csv", ".xml": "junit"})
+	kind, err := logs.ByEnding(o.of, map[string]string{
+		".txt":  "table",
+		".md":   "markdown",
+		".json": "json",
+		".csv":  "csv",
+		".xml":  "junit",
+	})
 	return cmp.Or(kind, o.kind), err
 }
 

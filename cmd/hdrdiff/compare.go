@@ -189,7 +189,12 @@ func (c *comparison) write() error {
 			return report.Document(s.Summaries, s.scan.Inputs, c.figures, c.Zone, "covered", c.diagnostics)
 		}
 		if c.kind == "junit" {
-			run := &finding.Run{Summaries: c.new.Summaries, Scale: output.CommonScale(c.new.Summaries), Zone: c.Zone, Verdicts: c.verdicts}
+			run := &finding.Run{
+				Summaries: c.new.Summaries,
+				Scale:     output.CommonScale(c.new.Summaries),
+				Zone:      c.Zone,
+				Verdicts:  c.verdicts,
+			}
 			return output.JUnit(w, "hdrdiff", finding.Limits(run))
 		}
 		if c.kind == "json" {

@@ -73,10 +73,20 @@ func app() *cli.Command {
 		Usage:       "merge HdrHistogram logs while they are written",
 		UsageText:   "hdrlive [options] [log ...]",
 		Description: examples,
-		Common:      []string{"if", "incT", "excT", "by", "agg", "st", "of", "serve", "push", "state", "p", "unit", "in", "sla", "abort", "for"},
-		Args:        cli.Arguments(&o.Inputs),
+		Common: []string{"if", "incT", "excT", "by", "agg", "st", "of", "serve", "push", "state", "p",
+			"unit", "in", "sla", "abort", "for"},
+		Args: cli.Arguments(&o.Inputs),
 	}
-	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), []cli.Option{cli.TaggedInputOption(&o.Inputs)}, cli.TagOptions(&o.Tags, &o.Inputs, "merge"), []cli.Option{
+	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), []cli.Option{cli.TaggedInputOption(&o.Inputs)},
+		cli.TagOptions(&o.Tags, &o.Inputs, "merge"), o.outputOptions(), cli.UnitOptions(&o.units), o.limitOptions(),
+		portOptions(&o.port), cli.Without(cli.RunOptions(&c.Streams, &o.Run), "j", "v"))
+	c.Action = func() error { return run(&c.Streams, o) }
+	return c
+}
+
+// outputOptions say what is merged, and where it goes.
+func (o *options) outputOptions() []cli.Option {
+	return []cli.Option{
 		cli.ByOption(&o.Tags),
 		{
 			Name:    "s",
@@ -129,7 +139,12 @@ func app() *cli.Command {
 		},
 		cli.PercentilesOption(cli.Percentiles(&o.sinks.Percentiles, "50,90,99,99.9"),
 			"show these `PERCENTILES` of each window, such as 50,99.9,max"),
-	}, cli.UnitOptions(&o.units), []cli.Option{
+	}
+}
+
+// limitOptions say what must hold, and when a run ends.
+func (o *options) limitOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:    "metric",
 			Group:   cli.GroupValues,
@@ -173,9 +188,7 @@ func app() *cli.Command {
 			Default: "no end",
 			Usage:   "end after `TIME`",
 		},
-	}, portOptions(&o.port), cli.Without(cli.RunOptions(&c.Streams, &o.Run), "j", "v"))
-	c.Action = func() error { return run(&c.Streams, o) }
-	return c
+	}
 }
 
 func parsePush(text string) ([]*url.URL, error) {

@@ -42,7 +42,8 @@ func commandLine() (*options, *cli.Command) {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Common:      []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log", "agg", "sla", "of", "format"},
+		Common: []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log",
+			"agg", "sla", "of", "format"},
 		Args: func(args []string, before int) error {
 			if before > 0 {
 				o.Separator = len(o.Names) + before

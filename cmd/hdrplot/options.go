@@ -26,8 +26,15 @@ type options struct {
 }
 
 func (o *options) define(std *message.Streams) []cli.Option {
-	look := &o.Look
-	return slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "draw"), cli.RowOptions(&o.Tags, "draw"), []cli.Option{
+	return slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "draw"),
+		cli.RowOptions(&o.Tags, "draw"), o.choiceOptions(), cli.TimeOptions(&o.Times, cli.Option{}),
+		cli.UnitOptions(&o.Units), o.typeOptions(), o.scaleOptions(), o.fileOptions(), o.lookOptions(), o.axisOptions(),
+		cli.Without(cli.RunOptions(std, &o.Run), "v"))
+}
+
+// choiceOptions say which inputs are apart.
+func (o *options) choiceOptions() []cli.Option {
+	return []cli.Option{
 		cli.UntaggedOption(&o.Inputs),
 		{
 			Name:  "compare",
@@ -36,7 +43,12 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Only:  append([]string{"type report"}, inCharts...),
 			Usage: "draw each input by itself; otherwise several are added up, tag by tag",
 		},
-	}, cli.TimeOptions(&o.Times, cli.Option{}), cli.UnitOptions(&o.Units), []cli.Option{
+	}
+}
+
+// typeOptions say what is drawn.
+func (o *options) typeOptions() []cli.Option {
+	return []cli.Option{
 		cli.OmissionOption(&o.Omission),
 		{
 			Name:  "type",
@@ -56,6 +68,13 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage:   "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50",
 		},
 		cli.RatioOption(&o.Units),
+	}
+}
+
+// scaleOptions say how values and times are drawn.
+func (o *options) scaleOptions() []cli.Option {
+	look := &o.Look
+	return []cli.Option{
 		{
 			Name:  "log",
 			Group: cli.GroupLook,
@@ -79,7 +98,12 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Only:   overTime,
 			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
 		},
-		cli.AggregateOption(&o.Aggregate, cli.Option{Only: append([]string{"type load"}, overTime...), Given: &o.AggregateGiven, Default: "as long as about 500 windows need; 0 keeps each interval, or its length where several inputs or tags are added up"}),
+		cli.AggregateOption(&o.Aggregate, cli.Option{
+			Only:  append([]string{"type load"}, overTime...),
+			Given: &o.AggregateGiven,
+			Default: "as long as about 500 windows need; 0 keeps each interval, or its length where " +
+				"several inputs or tags are added up",
+		}),
 		{
 			Name:    "fold",
 			Group:   cli.GroupLook,
@@ -88,7 +112,8 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Not:     "compare agg",
 			Why:     "-fold lays periods over one another",
 			Default: "none",
-			Usage:   "draw a heat map of the time in a period: a `TIME` such as 37s, or auto, the period of spikes that come at even times",
+			Usage: "draw a heat map of the time in a period: a `TIME` such as 37s, or auto, the period " +
+				"of spikes that come at even times",
 		},
 		{
 			Name:  "sla",
@@ -97,6 +122,13 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade " +
 				"what is above it; repeatable",
 		},
+	}
+}
+
+// fileOptions say how and where a picture is written.
+func (o *options) fileOptions() []cli.Option {
+	look := &o.Look
+	return []cli.Option{
 		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the "+
 			"first input, with the extension of the format)"),
 		{
@@ -127,6 +159,13 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Value:  cli.Int(&look.DPI, "96", cli.AnyNumber),
 			Usage:  "the number of `DOTS` per inch of PNG: 192 makes it twice as sharp",
 		},
+	}
+}
+
+// lookOptions say how a picture looks.
+func (o *options) lookOptions() []cli.Option {
+	look := &o.Look
+	return []cli.Option{
 		{
 			Name:  "title",
 			Group: cli.GroupLook,
@@ -148,6 +187,13 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Only:  append([]string{"type trend"}, overTime...),
 			Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable",
 		},
+	}
+}
+
+// axisOptions are seldom needed.
+func (o *options) axisOptions() []cli.Option {
+	look := &o.Look
+	return []cli.Option{
 		{
 			Name:   "ymin",
 			Group:  cli.GroupRare,
@@ -181,7 +227,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges " +
 				"them by time otherwise",
 		},
-	}, cli.Without(cli.RunOptions(std, &o.Run), "v"))
+	}
 }
 
 var formats = []string{"png", "svg", "pdf", "html"}

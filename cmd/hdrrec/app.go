@@ -71,8 +71,21 @@ func app() *cli.Command {
 const groupRows = "Rows"
 
 func (o *options) define(std *message.Streams) []cli.Option {
+	verbose := cli.Option{
+		Name:    "v",
+		Aliases: "verbose",
+		Group:   cli.GroupRun,
+		Value:   cli.Bool(&o.Verbose),
+		Usage:   "print how many rows were read and what became of them",
+	}
+	return slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "second"), o.columnOptions(), o.rowOptions(),
+		o.timeOptions(), o.logOptions(), cli.Without(cli.RunOptions(std, &o.Run), "j", "v"), []cli.Option{verbose})
+}
+
+// columnOptions say in which columns what is.
+func (o *options) columnOptions() []cli.Option {
 	r := &o.rows
-	return slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "second"), []cli.Option{
+	return []cli.Option{
 		{
 			Name:    "format",
 			Group:   groupRows,
@@ -121,6 +134,13 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage: "the `COLUMN` of the success: true or false, a word such as OK or KO, or a " +
 				"status of HTTP; with ! before it, the text of an error",
 		},
+	}
+}
+
+// rowOptions say how rows are read.
+func (o *options) rowOptions() []cli.Option {
+	r := &o.rows
+	return []cli.Option{
 		{
 			Name:  "tag",
 			Group: groupRows,
@@ -162,6 +182,13 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Value: cli.Bool(&o.guess),
 			Usage: "print the whole command line for each file, with all columns and units, and record nothing",
 		},
+	}
+}
+
+// timeOptions say what times and failures are.
+func (o *options) timeOptions() []cli.Option {
+	r := &o.rows
+	return []cli.Option{
 		{
 			Name:    "time-in",
 			Group:   groupRows,
@@ -193,6 +220,12 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their " +
 				"own, TAG/" + measure.FailedTag + ")",
 		},
+	}
+}
+
+// logOptions say what is written.
+func (o *options) logOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:  "interval",
 			Group: cli.GroupOutput,
@@ -215,15 +248,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 			Usage: "histograms have `N` significant digits, 0 to 5",
 		},
 		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
-	}, cli.Without(cli.RunOptions(std, &o.Run), "j", "v"), []cli.Option{
-		{
-			Name:    "v",
-			Aliases: "verbose",
-			Group:   cli.GroupRun,
-			Value:   cli.Bool(&o.Verbose),
-			Usage:   "print how many rows were read and what became of them",
-		},
-	})
+	}
 }
 
 func failedNamed(name string) measure.Failed {

@@ -55,7 +55,8 @@ func app() *cli.Command {
 	for n, short := range []string{" it", " et"} { // HdrLogProcessing's names
 		tags[n].Aliases += short
 	}
-	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), tags, cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"}), []cli.Option{
+	times := cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"})
+	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), tags, times, []cli.Option{
 		{
 			Name:    "od",
 			Aliases: "outputDir output-dir",

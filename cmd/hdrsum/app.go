@@ -56,11 +56,15 @@ const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.h
 func (o *options) define() []cli.Option {
 	rows := cli.RowOptions(&o.Tags, "summarize")
 	rows[1].Given = &o.given.by
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures),
-		"print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
-	percentiles.Given = &o.given.percentiles
-	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows, []cli.Option{
-		cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}), []cli.Option{
+	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows,
+		[]cli.Option{cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}),
+		o.outputOptions(), o.periodOptions(), cli.UnitOptions(&o.unit), o.valueOptions(), o.formatOptions(), o.limitOptions(),
+		o.findingOptions(), cli.RunOptions(o.std, &o.Run)))
+}
+
+// outputOptions say what is printed, and where.
+func (o *options) outputOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:      "st",
 			Aliases:   "summaryType summary-type",
@@ -99,6 +103,12 @@ func (o *options) define() []cli.Option {
 			Default: "all",
 			Usage:   "print only the first `N` rows",
 		},
+	}
+}
+
+// periodOptions say of which time a rate is.
+func (o *options) periodOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:   "period",
 			Group:  cli.GroupRare,
@@ -119,7 +129,15 @@ func (o *options) define() []cli.Option {
 			Usage:   "the same as -period intervals",
 		},
 		cli.RatioOption(&o.unit),
-	}, cli.UnitOptions(&o.unit), []cli.Option{
+	}
+}
+
+// valueOptions say which figures are printed, and of which windows.
+func (o *options) valueOptions() []cli.Option {
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures),
+		"print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
+	percentiles.Given = &o.given.percentiles
+	return []cli.Option{
 		percentiles,
 		{
 			Name:    "ci",
@@ -150,7 +168,12 @@ func (o *options) define() []cli.Option {
 			Given:   &o.given.movingLength,
 			Usage:   "show a moving window of the last `TIME`",
 		},
-	}, o.formatOptions(), []cli.Option{
+	}
+}
+
+// limitOptions say what must hold.
+func (o *options) limitOptions() []cli.Option {
+	return []cli.Option{
 		{
 			Name:  "sla",
 			Group: cli.GroupLimits,
@@ -167,7 +190,7 @@ func (o *options) define() []cli.Option {
 			Value:  cli.Choice(&o.undecided, "pass"),
 			Usage:  "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5",
 		},
-	}, o.findingOptions(), cli.RunOptions(o.std, &o.Run)))
+	}
 }
 
 // run checks the options and does what they ask.

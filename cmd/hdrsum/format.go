@@ -17,7 +17,8 @@ import (
 
 // formats are the values of -st. Each is described in a file of its own.
 var formats = []*format{
-	&tableFormat, &markdownFormat, &findingsFormat, &rowsFormat, &percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat,
+	&tableFormat, &markdownFormat, &findingsFormat, &rowsFormat,
+	&percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat,
 	&breachesFormat, &junitFormat,
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }

@@ -103,7 +103,9 @@ var openMetricsFormat = format{
 
 // checkMetric checks -metric, and -unit for metrics.
 func checkMetric(o *options) error {
-	if u := o.units.Options; o.format.name != metric.Influx && u.Ratio == 0 && u.Unit != "" && u.Unit != hdrlog.Second.String() {
+	u := o.units.Options
+	other := u.Unit != "" && u.Unit != hdrlog.Second.String()
+	if o.format.name != metric.Influx && u.Ratio == 0 && other {
 		return message.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead",
 			u.Unit, o.format.name)
 	}

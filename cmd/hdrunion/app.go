@@ -46,8 +46,11 @@ func app() *cli.Command {
 		Common:      []string{"if", "tif", "incT", "excT", "it", "s", "e", "r", "grid", "of", "strict"},
 		Args:        cli.Arguments(&o.Inputs),
 	}
-	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), []cli.Option{cli.TaggedInputOption(&o.Inputs)}, cli.TagOptions(&o.Tags, &o.Inputs, "join"), []cli.Option{
-		cli.IgnoreTagsOption(&o.Tags, "join"), cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"}), []cli.Option{
+	tagged := []cli.Option{cli.TaggedInputOption(&o.Inputs)}
+	tags := []cli.Option{cli.IgnoreTagsOption(&o.Tags, "join"), cli.UntaggedOption(&o.Inputs)}
+	tags = append(cli.TagOptions(&o.Tags, &o.Inputs, "join"), tags...)
+	times := cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"})
+	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), tagged, tags, times, []cli.Option{
 		{
 			Name:    "r",
 			Aliases: "relative",

@@ -115,7 +115,9 @@ func (r *Run) outlier() (all []output.Finding) {
 		if o.Share < mostOfTheTime {
 			when = fmt.Sprintf("for %.0f%% of the time", 100*o.Share)
 		}
-		f.Sentence = fmt.Sprintf("%s has %s times the %s%s of the other %d, %s.", r.label(o.Input), times(o.Times), output.Figure{Percentile: o.Percentile}, of, o.Others, when)
+		figure := output.Figure{Percentile: o.Percentile}
+		f.Sentence = fmt.Sprintf("%s has %s times the %s%s of the other %d, %s.",
+			r.label(o.Input), times(o.Times), figure, of, o.Others, when)
 		all = append(all, f)
 	}
 	return all

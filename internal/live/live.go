@@ -545,7 +545,8 @@ func (m *Merger) sayAhead() {
 		in.far.line = 0
 		if in.pace.Ahead(now, in.far.middle) {
 			in.told = true
-			m.options.Messages.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock of the log right? It is kept until its time comes, and other logs do not wait less because of it",
+			m.options.Messages.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock "+
+				"of the log right? It is kept until its time comes, and other logs do not wait less because of it",
 				in.now.Name, line, time.UnixMilli(in.far.middle).Sub(now).Round(time.Second)))
 		}
 	}
@@ -646,7 +647,8 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 			p.late(i.line)
 		}
 		in.now.Late++
-		if text := in.late.text(now, fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line), in.now.Late, "late intervals"); text != "" {
+		why := fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line)
+		if text := in.late.text(now, why, in.now.Late, "late intervals"); text != "" {
 			m.options.Messages.Notice(text)
 		}
 		return m.late(i)

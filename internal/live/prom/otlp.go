@@ -136,10 +136,15 @@ func (o *OTLP) Row(row *output.Row) error {
 	if tag != nil {
 		point.Attributes = []*common.KeyValue{attribute("tag", tags.Text(tag))}
 	}
-	metric := &metrics.Metric{Name: o.options.Metric, Unit: o.options.Scale.Unit, Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: &metrics.ExponentialHistogram{
+	data := &metrics.ExponentialHistogram{
 		AggregationTemporality: metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA,
 		DataPoints:             []*metrics.ExponentialHistogramDataPoint{point},
-	}}}
+	}
+	metric := &metrics.Metric{
+		Name: o.options.Metric,
+		Unit: o.options.Scale.Unit,
+		Data: &metrics.Metric_ExponentialHistogram{ExponentialHistogram: data},
+	}
 	all := &metrics.MetricsData{ResourceMetrics: []*metrics.ResourceMetrics{{
 		Resource:     o.resource,
 		ScopeMetrics: []*metrics.ScopeMetrics{{Scope: &common.InstrumentationScope{Name: "hdrkit"}, Metrics: []*metrics.Metric{metric}}},

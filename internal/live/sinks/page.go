@@ -251,7 +251,8 @@ func (p *Page) admit(label string) bool {
 		return true
 	case !p.full:
 		p.full = true
-		p.options.Messages.Notice(fmt.Sprintf("the page shows the first %d tags, and leaves out the others: choose some with -incT, or add them up with -by", mostTags))
+		p.options.Messages.Notice(fmt.Sprintf("the page shows the first %d tags, and leaves out the "+
+			"others: choose some with -incT, or add them up with -by", mostTags))
 	}
 	return false
 }

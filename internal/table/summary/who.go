@@ -21,7 +21,11 @@ var ErrUnits = errors.New("the tags have different units, whose values do not ad
 // Who returns what each tag of each input has of the values above a percentile of all values. It is
 // exact: a value is above if its slot is. Scale is that of [Histories.Worst]. Shares for which by
 // returns the same are one; nil leaves all as they are.
-func (hs *Histories) Who(percentile float64, scale func(input string, tag []byte) hdrlog.Scale, by func(input string, tag []byte) (string, []byte)) (*output.Shares, error) {
+func (hs *Histories) Who(
+	percentile float64,
+	scale func(input string, tag []byte) hdrlog.Scale,
+	by func(input string, tag []byte) (string, []byte),
+) (*output.Shares, error) {
 	keys := slices.Sorted(maps.Keys(hs.sums))
 	var shares []output.Share
 	members := make(map[string][]string) // keys of histories, by the names of a share

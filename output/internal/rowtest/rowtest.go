@@ -35,7 +35,12 @@ func Row(tag []byte, percentiles ...float64) *output.Row {
 
 // Moving returns an empty row with a moving window of four values.
 func Moving() *output.Row {
-	return &output.Row{Length: 1, Covered: 1, Moving: &output.Stats{Count: 4, Percentiles: []output.PercentileValue{{Percentile: 99, Value: output.FloatValue(1000)}}, Max: output.FloatValue(123519)}}
+	window := &output.Stats{
+		Count:       4,
+		Percentiles: []output.PercentileValue{{Percentile: 99, Value: output.FloatValue(1000)}},
+		Max:         output.FloatValue(123519),
+	}
+	return &output.Row{Length: 1, Covered: 1, Moving: window}
 }
 
 // Write writes rows.
