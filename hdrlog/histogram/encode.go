@@ -50,7 +50,7 @@ func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 }
 
 // AppendBinary appends the payload of h to packed, neither compressed nor in base64.
-// [Decoder.OpenBinary] opens it. The errors are those of [Encoder.AppendBase64].
+// [Histogram.UnmarshalBinary] decodes it. The errors are those of [Encoder.AppendBase64].
 func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
@@ -61,6 +61,23 @@ func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 		packed = append(packed, head[4:]...)
 	}
 	return appendRaw(packed, h, highest), nil
+}
+
+// MarshalBinary returns the payload of h, neither compressed nor in base64. It is
+// [Histogram.AppendBinary] for [encoding.BinaryMarshaler].
+func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
+
+// UnmarshalBinary makes h hold the counts of a payload that is not in base64, such as that of
+// [Histogram.AppendBinary]. The payload may be compressed. The errors are those of [Decoder.Decode]
+// but [ErrBase64]. After an error, h is empty. Data is not kept. A [Decoder] that is used again
+// allocates less.
+func (h *Histogram) UnmarshalBinary(data []byte) error {
+	p, err := new(Decoder).OpenBinary(data)
+	if err != nil {
+		h.reset(h.layout)
+		return err
+	}
+	return p.Decode(h)
 }
 
 // encodable returns the integer histogram to encode for h and its highest trackable value. For a

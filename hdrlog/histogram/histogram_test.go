@@ -195,6 +195,51 @@ func TestCountBetween(t *testing.T) {
 }
 
 // After an error, both histograms are unchanged.
+func TestPercentileAtOrBelow(t *testing.T) {
+	h := newHistogram(t, 3, 1)
+	if got := h.PercentileAtOrBelow(5); got != 100 {
+		t.Errorf("an empty histogram has %v%% of its values at or below 5, want 100", got)
+	}
+	record(t, h, 0, 1)
+	record(t, h, 10, 6)
+	record(t, h, 100_000, 1)
+	for value, want := range map[int64]float64{
+		-1: 0, 0: 12.5, 9: 12.5, 10: 87.5, 99_000: 87.5, 99_999: 100, 100_000: 100, math.MaxInt64: 100,
+	} {
+		if got := h.PercentileAtOrBelow(value); got != want {
+			t.Errorf("%v%% of values are at or below %d, want %v", got, value, want)
+		}
+	}
+}
+
+func TestBinary(t *testing.T) {
+	integers := newHistogram(t, 3, 1)
+	record(t, integers, 1000, 3)
+	record(t, integers, 123_456, 1)
+	doubles := newDouble(t, histogram.Layout{Digits: 2, Ratio: 0.25})
+	if err := doubles.RecordFloat(12.5); err != nil {
+		t.Fatal(err)
+	}
+	var got histogram.Histogram
+	for _, h := range []*histogram.Histogram{integers, doubles} {
+		data, err := h.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := got.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		clear(data)
+		equal(t, &got, h)
+		if err := got.UnmarshalBinary(data); !errors.Is(err, histogram.ErrHeader) || got.TotalCount() != 0 {
+			t.Errorf("zeros give %v and %d values, want %v and none", err, got.TotalCount(), histogram.ErrHeader)
+		}
+	}
+	if err := got.UnmarshalBinary(nil); !errors.Is(err, histogram.ErrTruncated) {
+		t.Errorf("no bytes give %v, want %v", err, histogram.ErrTruncated)
+	}
+}
+
 func TestAddErrors(t *testing.T) {
 	double := func(digits int, ratio float64, value int64) *histogram.Histogram {
 		h := newDouble(t, histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})
