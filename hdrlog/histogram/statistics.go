@@ -272,9 +272,9 @@ func (h *Histogram) CountBetween(low, high int64) int64 {
 	return count
 }
 
-// PercentileAtOrBelow returns the percentage of values at or below value, from 0 to 100: the inverse
-// of [Histogram.ValueAtPercentile]. It counts whole slots. As in the reference, it returns 100 if
-// nothing was recorded.
+// PercentileAtOrBelow returns the percentage of values at or below value, from 0 to 100: the
+// inverse of [Histogram.ValueAtPercentile]. It counts whole slots. As in the reference, it returns
+// 100 if nothing was recorded.
 func (h *Histogram) PercentileAtOrBelow(value int64) float64 {
 	if h.total == 0 {
 		return 100

@@ -25,63 +25,63 @@ type Doubling struct {
 	Digits int
 	// Account is charged for windows.
 	Account *ledger.Account
-	// Windows are there at the end, in the order of time, then of rows, and Rates theirs. Err is
-	// why there are none: memory is too short for them.
+	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
+	// too short for windows, Err is set instead.
 	Windows []*merge.Merged
 	Rates   *merge.Rates
 	Err     error
 }
 
-// A doublingKind has the windows. Until they have become twice as long once, each interval is
-// handed over by itself. From then on they only double, so it does not matter in which order
-// intervals are added, or whether those of a window were added up before.
-type doublingKind struct {
+// A doublingState has the windows. At first, workers hand over each interval by itself. After the
+// windows have doubled once, they only double. Then the order of additions makes no difference, so
+// workers add up the intervals of a window before they hand it over.
+type doublingState struct {
 	*Doubling
 	run         *run
-	size        atomic.Int64 // of windows, 0 if intervals are handed over by themselves
+	size        atomic.Int64 // of windows, 0 as long as intervals are handed over by themselves
 	table       merge.Table[merge.Merged]
 	bytes       int
 	charge      ledger.Charge
 	rates       merge.Rates
 	first, last int64 // start and end of what was added
 	packed      int   // bytes of the windows after they were packed
-	across      int   // bytes of the intervals that rates have until windows only double
+	across      int   // bytes of the intervals in rates, 0 once windows only double
 	err         error
 	feeds       bool
-	shares      []*doublingShare
+	parts       []*doublingPart
 }
 
-// A doublingShare hands over windows that it has left.
-type doublingShare struct {
-	*doublingKind
-	lasting
-	to   *Window
-	left []*merge.Merged // to be handed over
+// A doublingPart hands over the windows of a worker when they are complete.
+type doublingPart struct {
+	*doublingState
+	openWindows
+	to    *Window
+	ready []*merge.Merged // to be handed over
 }
 
-func (k *Doubling) start(r *run) kind {
+func (k *Doubling) start(r *run) state {
 	r.rowBytes += believedBytes
-	return &doublingKind{Doubling: k, run: r}
+	return &doublingState{Doubling: k, run: r}
 }
 
-func (k *doublingKind) feed() { k.feeds = true }
+func (k *doublingState) feed() { k.feeds = true }
 
-func (k *doublingKind) share(w *worker) share {
-	s := &doublingShare{doublingKind: k, lasting: newLasting(w, k.feeds)}
-	s.lasting.left = s.handOver
-	k.shares = append(k.shares, s)
+func (k *doublingState) part(w *worker) part {
+	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeds)}
+	s.emit = s.handOver
+	k.parts = append(k.parts, s)
 	return s
 }
 
-func (k *doublingKind) ran(v scan.Visit, _ int64) {
+func (k *doublingState) ran(v scan.Visit, _ int64) {
 	start, end := v.Span()
 	k.rates.Ran(v.Input, start, end)
 }
 
-func (s *doublingShare) begin() {}
+func (s *doublingPart) begin() {}
 
-func (s *doublingShare) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
-	m.left = nil
+func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
+	m.merged = nil
 	size := s.size.Load()
 	if size == 0 {
 		s.to = m.alone()
@@ -93,24 +93,25 @@ func (s *doublingShare) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	return scan.Want{Max: merge.Crosses(start, end, size)}, &s.to.Sum
 }
 
-func (s *doublingShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (s *doublingPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
 	s.to.add(v, t, failed)
 	m.count = t.Count
 	if s.to.alone {
 		start, end := v.Span()
 		return s.to.Coarse.AddCoarse(start, end, t.Counts, s.Digits)
 	}
-	s.hold(s.to)
-	if len(s.left) > 0 {
-		m.left, s.left = s.left[0], s.left[1:]
+	s.noteSize(s.to)
+	if len(s.ready) > 0 {
+		m.merged = s.ready[0]
+		s.ready = s.ready[1:]
 	}
 	return nil
 }
 
-// handOver has what a row had in a window handed over.
-func (s *doublingShare) handOver(r *Window, h *histogram.Histogram) error {
+// handOver makes the counts of a row in a window ready.
+func (s *doublingPart) handOver(r *Window, h *histogram.Histogram) error {
 	m := &merge.Merged{Tag: r.Row}
-	s.left = append(s.left, m)
+	s.ready = append(s.ready, m)
 	return m.AddCoarse(r.Start, r.End, h, s.Digits)
 }
 
@@ -118,13 +119,13 @@ func (s *doublingShare) handOver(r *Window, h *histogram.Histogram) error {
 // grows.
 const acrossBytes = 48
 
-// looseBytes is what windows may take beside twice what they took when they were packed.
+// looseBytes is how much memory windows may take above twice their packed size.
 const looseBytes = 32 << 20
 
 // leastWindows is the number of windows below which they do not become longer for lack of memory.
 const leastWindows = 24
 
-func (k *doublingKind) take(v scan.Visit, m *made) error {
+func (k *doublingState) take(v scan.Visit, m *made) error {
 	if k.err != nil {
 		return nil
 	}
@@ -150,8 +151,8 @@ func (k *doublingKind) take(v scan.Visit, m *made) error {
 	if size > k.table.Size() || k.bytes > 2*k.packed+looseBytes {
 		k.pack(size)
 	}
-	if m.left != nil {
-		k.addCoarse(m.left)
+	if m.merged != nil {
+		k.addCoarse(m.merged)
 	}
 	if m.one != nil && m.one.Coarse.Intervals() > 0 && k.err == nil {
 		one := &merge.Merged{Tag: bytes.Clone(v.Row)}
@@ -165,9 +166,9 @@ func (k *doublingKind) take(v scan.Visit, m *made) error {
 	return nil
 }
 
-// lengthOf returns the length in milliseconds that an interval was to have: the nearest one that is
-// a digit and a half in tens, since timers are early and late. So the windows of several logs have
-// one length, whatever log comes first.
+// lengthOf returns the length that an interval was meant to have, in milliseconds. Timers are early
+// or late, so it is the nearest round number: 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten.
+// So the windows of several logs have one length, whatever log comes first.
 func lengthOf(length int64) int64 {
 	best := int64(1)
 	for ten := int64(1); ten <= length; ten *= 10 {
@@ -180,8 +181,8 @@ func lengthOf(length int64) int64 {
 	return best
 }
 
-// looked is how many of the first intervals of a log tell how long its intervals are.
-const looked = 32
+// firstIntervals is how many intervals of a log usualLength looks at.
+const firstIntervals = 32
 
 // usualLength returns the length of windows for the first intervals of inputs that can be read
 // twice. Windows that have become twice as long cannot become those of another length, so it must
@@ -200,7 +201,7 @@ func usualLength(inputs []scan.Input) (length int64) {
 			continue
 		}
 		r := in.NewReader(file, 4<<10)
-		for seen := 0; seen < looked && r.Scan(); {
+		for seen := 0; seen < firstIntervals && r.Scan(); {
 			if record := r.Record(); record.Kind == hdrlog.IntervalRecord {
 				seen++
 				start, end := scan.Visit{Interval: &record.Interval}.Span()
@@ -215,8 +216,9 @@ func usualLength(inputs []scan.Input) (length int64) {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// addCoarse adds what a row has in a window, or in a part of it.
-func (k *doublingKind) addCoarse(m *merge.Merged) {
+// addCoarse adds the counts of a row in a window, or in a part of it. If memory is short, it
+// doubles the windows.
+func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.put(m)
 	for k.err == nil {
 		k.charge.Set(k.Account, 1, k.bytes+k.across)
@@ -236,8 +238,8 @@ func (k *doublingKind) addCoarse(m *merge.Merged) {
 	k.charge.Set(k.Account, 0, 0)
 }
 
-// put adds coarse counts to a window, or makes them one.
-func (k *doublingKind) put(m *merge.Merged) {
+// put adds coarse counts to their window. They become the window if there is none.
+func (k *doublingState) put(m *merge.Merged) {
 	before := 0
 	window := k.table.At(m.Tag, m.Start, m.End, func(at merge.Span) *merge.Merged {
 		m.Window = at
@@ -251,8 +253,8 @@ func (k *doublingKind) put(m *merge.Merged) {
 	k.bytes += window.Size() - before
 }
 
-// pack makes windows of a size, which take little memory.
-func (k *doublingKind) pack(size int64) {
+// pack merges the windows into those of a size, and packs their counts.
+func (k *doublingState) pack(size int64) {
 	old := k.table
 	k.table, k.bytes = merge.NewTable[merge.Merged](size), 0
 	for m := range old.Before(math.MaxInt64) {
@@ -270,11 +272,11 @@ func (k *doublingKind) pack(size int64) {
 	}
 }
 
-// close has all windows.
-func (k *doublingKind) close() error {
-	for _, s := range k.shares {
-		s.leaveAll()
-		for _, m := range s.left {
+// close takes what workers still have, and sets the results.
+func (k *doublingState) close() error {
+	for _, s := range k.parts {
+		s.closeAll()
+		for _, m := range s.ready {
 			if k.err == nil {
 				k.addCoarse(m)
 			}

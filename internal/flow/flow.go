@@ -1,9 +1,9 @@
 // Package flow takes the intervals of a scan to what they add up to, by row and by window of time.
 //
-// Each worker has a share of each flow: one partial result for each row, or for each row and window
-// of a batch. It hands over that, not intervals: to decode a payload into a sum is all that costs
-// for each interval. One goroutine merges them, and hands out what is complete. Rows get what
-// windows add up to, if there are windows.
+// Each worker has a part of each flow: one partial result for each row, or for each row and window
+// of a batch. It hands over partial results, not intervals, so an interval costs little more than
+// to decode its payload into a sum. One goroutine merges the partial results, and hands out what is
+// complete. If there are windows, rows get their sums, and not each interval.
 package flow
 
 import (
@@ -51,14 +51,14 @@ type Window struct {
 	Window merge.Span
 	Rate   merge.Recorded
 	Counts *histogram.Histogram
-	// Late is set if it is an interval that comes after its window was complete.
+	// Late is set for an interval that came after its window was complete.
 	Late bool
 
-	highest float64 // value, for Sources
-	handed  bool
-	alone   bool // it is of one interval, and not used again as a window
-	kept    bool
-	size    int // bytes that it has taken, where it stays with a worker
+	highest    float64 // value, for Sources
+	handedOver bool    // by a worker, with the first of its intervals
+	alone      bool    // it is of one interval, and not used again as a window
+	kept       bool    // see Keep
+	size       int     // bytes that [openWindows] count for it
 }
 
 // add takes in an interval whose counts the sum has.
@@ -91,7 +91,8 @@ func (t *Total) merge(other *Total) error {
 	return t.fail(t.Sum.Merge(&other.Sum))
 }
 
-// fail keeps an error of intervals that do not add up, and returns another one.
+// fail keeps the error of intervals that do not add up, for [Total.Err]. It returns any other
+// error.
 func (t *Total) fail(err error) error {
 	sum, ok := err.(*merge.SumError)
 	if !ok {
@@ -103,7 +104,7 @@ func (t *Total) fail(err error) error {
 	return nil
 }
 
-// TooLate returns why the window is late.
+// TooLate returns the error for a window that is late, or nil.
 func (w *Window) TooLate() error {
 	if !w.Late {
 		return nil

@@ -81,8 +81,8 @@ type dripping struct{ io.Reader }
 
 func (d *dripping) Read(p []byte) (int, error) { return d.Reader.Read(p[:min(len(p), 1500)]) }
 
-// outcome runs plans over logs and returns what they emit as text, by plan.
-func outcome(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, flows ...Flow) (all [][]string) {
+// emitted runs plans over logs and returns what they emit as text, by plan.
+func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, flows ...Flow) (all [][]string) {
 	t.Helper()
 	s := &scan.Scan{Workers: workers, Memory: ledger.New(memory), Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
 	for n, log := range logs {
@@ -154,9 +154,9 @@ func TestRun(t *testing.T) {
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
 		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Rows{Apart: true}, &Windows{Size: 5000, Room: 1 << 30}}
-		want := outcome(t, logs, 1, 1<<30, false, plans...)
+		want := emitted(t, logs, 1, 1<<30, false, plans...)
 		for n, p := range plans { // each alone
-			if got := outcome(t, logs, 2, 1<<30, false, p)[0]; n != 3 && !reflect.DeepEqual(got, want[n]) {
+			if got := emitted(t, logs, 2, 1<<30, false, p)[0]; n != 3 && !reflect.DeepEqual(got, want[n]) {
 				t.Fatalf("seed %d, plan %d: alone:\n%s\nwant\n%s", seed, n, strings.Join(got, "\n"), strings.Join(want[n], "\n"))
 			}
 		}
@@ -165,7 +165,7 @@ func TestRun(t *testing.T) {
 			memory  int64
 			drip    bool
 		}{{2, 1 << 30, false}, {5, 8 << 20, false}, {3, 1 << 30, true}, {1, 8 << 20, true}} {
-			got := outcome(t, logs, c.workers, c.memory, c.drip, plans...)
+			got := emitted(t, logs, c.workers, c.memory, c.drip, plans...)
 			for n := range plans {
 				if !reflect.DeepEqual(got[n], want[n]) {
 					t.Fatalf("seed %d, plan %d, %+v:\n%s\nwant\n%s", seed, n, c, strings.Join(got[n], "\n"), strings.Join(want[n], "\n"))
@@ -174,7 +174,7 @@ func TestRun(t *testing.T) {
 		}
 		// The order of inputs makes no difference, either.
 		slices.Reverse(logs)
-		got := outcome(t, logs, 2, 1<<30, false, plans[:2]...)
+		got := emitted(t, logs, 2, 1<<30, false, plans[:2]...)
 		place := func(all []string) []string { // which names no place
 			all = slices.Clone(all)
 			for n := range all {

@@ -20,10 +20,10 @@ type Intervals struct {
 }
 
 // Intervals have no state.
-func (k *Intervals) start(*run) kind     { return k }
-func (k *Intervals) share(*worker) share { return k }
-func (k *Intervals) begin()              {}
-func (k *Intervals) close() error        { return nil }
+func (k *Intervals) start(*run) state  { return k }
+func (k *Intervals) part(*worker) part { return k }
+func (k *Intervals) begin()            {}
+func (k *Intervals) close() error      { return nil }
 
 func (k *Intervals) want(_ scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	want, one := scan.Want{Max: true, Counts: k.Figures != nil || k.Digits > 0}, m.alone()

@@ -36,7 +36,7 @@ type Row struct {
 
 	last    int // index of the span that was added to last
 	charge  ledger.Charge
-	counted bool // among the rows that are charged: no other worker had it before
+	counted bool // the account counts it: no other worker had it before
 }
 
 // A Span is when the intervals of a row in an input began and ended, in milliseconds since the
@@ -95,31 +95,31 @@ func (r *Row) include(span Span) {
 	r.Spans = append(r.Spans, span)
 }
 
-// A rowsKind has the rows of all workers.
-type rowsKind struct {
+// A rowsState has the rows of all workers.
+type rowsState struct {
 	*Rows
-	shares []*rowsShare
+	parts []*rowsPart
 
 	mu    sync.Mutex
 	known map[string]bool // each is charged once
 }
 
-// A rowsShare has the rows of a worker.
-type rowsShare struct {
-	kind   *rowsKind
+// A rowsPart has the rows of a worker.
+type rowsPart struct {
+	state  *rowsState
 	worker *worker
 	rows   map[string]*Row
 	to     *Row // what gets the interval
 	bytes  int
 }
 
-func (k *Rows) start(*run) kind {
+func (k *Rows) start(*run) state {
 	k.Ran = make(map[int]merge.Span)
-	return &rowsKind{Rows: k, known: make(map[string]bool)}
+	return &rowsState{Rows: k, known: make(map[string]bool)}
 }
 
 // ran notes when an input ran.
-func (k *rowsKind) ran(v scan.Visit, _ int64) {
+func (k *rowsState) ran(v scan.Visit, _ int64) {
 	start, end := v.Span()
 	ran, known := k.Ran[v.Input]
 	if !known {
@@ -128,16 +128,16 @@ func (k *rowsKind) ran(v scan.Visit, _ int64) {
 	k.Ran[v.Input] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
 }
 
-func (k *rowsKind) share(w *worker) share {
-	s := &rowsShare{kind: k, worker: w, rows: make(map[string]*Row)}
-	k.shares = append(k.shares, s)
+func (k *rowsState) part(w *worker) part {
+	s := &rowsPart{state: k, worker: w, rows: make(map[string]*Row)}
+	k.parts = append(k.parts, s)
 	return s
 }
 
-func (k *rowsKind) take(scan.Visit, *made) error { return nil }
+func (k *rowsState) take(scan.Visit, *made) error { return nil }
 
 // first reports whether no worker had a row before.
-func (k *rowsKind) first(key []byte) bool {
+func (k *rowsState) first(key []byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.known[string(key)] {
@@ -147,11 +147,11 @@ func (k *rowsKind) first(key []byte) bool {
 	return true
 }
 
-// close adds up what the workers have. A worker loses what it has, so that no sum is in memory
-// twice.
-func (k *rowsKind) close() error {
-	all := k.shares[0].rows
-	for n, s := range k.shares {
+// close adds up the rows of the workers. It takes each row from its worker, so that no sum is in
+// memory twice.
+func (k *rowsState) close() error {
+	all := k.parts[0].rows
+	for n, s := range k.parts {
 		if s.worker.err != nil {
 			return s.worker.err
 		}
@@ -182,10 +182,10 @@ func (k *rowsKind) close() error {
 	return nil
 }
 
-func (s *rowsShare) begin() {}
+func (s *rowsPart) begin() {}
 
-func (s *rowsShare) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
-	w, apart := s.worker, s.kind.Apart
+func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
+	w, apart := s.worker, s.state.Apart
 	w.key = w.key[:0]
 	if apart {
 		w.key = merge.AppendKey(binary.BigEndian.AppendUint32(w.key, uint32(v.Input)), v.Tag)
@@ -199,11 +199,11 @@ func (s *rowsShare) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 		r.Input = v.Input
 		r.Name = v.Name
 		r.Tag = bytes.Clone(v.Tag)
-		r.counted = s.kind.first(w.key)
+		r.counted = s.state.first(w.key)
 		s.rows[string(w.key)] = r
 	}
 	s.to = r
-	want := scan.Want{Max: s.kind.Maxima}
+	want := scan.Want{Max: s.state.Maxima}
 	if w.fed && !apart {
 		return want, nil
 	}
@@ -211,11 +211,11 @@ func (s *rowsShare) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 	return want, &r.Sum
 }
 
-func (s *rowsShare) took(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
+func (s *rowsPart) took(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
 	start, end := v.Span()
 	s.to.add(v, t, failed)
 	s.to.include(Span{v.Input, start, end})
-	if s.kind.Maxima && t.Max > 0 {
+	if s.state.Maxima && t.Max > 0 {
 		s.to.Maxima.Add(start, end, t.Max)
 	}
 	if err := s.charge(s.to); err != nil {
@@ -225,22 +225,22 @@ func (s *rowsShare) took(v scan.Visit, t *scan.Taken, failed error, _ *made) err
 }
 
 // charge charges for a row to which something was added.
-func (s *rowsShare) charge(r *Row) error {
+func (s *rowsPart) charge(r *Row) error {
 	size := s.worker.run.rowBytes + r.Sum.Size()
 	s.bytes += size - r.charge.Bytes()
 	things := 0
 	if r.counted {
 		things = 1
 	}
-	return r.charge.Set(s.kind.Account, things, size)
+	return r.charge.Set(s.state.Account, things, size)
 }
 
-// feed adds what a row has in a window.
-func (s *rowsShare) feed(name []byte, sum *merge.Sum) {
+// feed adds the sum of a row in a window.
+func (s *rowsPart) feed(name []byte, sum *merge.Sum) {
 	w := s.worker
 	w.key = merge.AppendKey(w.key[:0], name)
 	r := s.rows[string(w.key)]
-	if r == nil { // it is the goroutine's that takes results
+	if r == nil { // the part is that of the goroutine that takes results
 		r = &Row{Total: Total{Row: bytes.Clone(name)}}
 		s.rows[string(w.key)] = r
 	}

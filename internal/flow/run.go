@@ -12,45 +12,47 @@ import (
 
 // A Flow says which intervals are one result, and who takes the results: [Rows], [Intervals],
 // [Windows] or [Doubling].
-type Flow interface{ start(r *run) kind }
+type Flow interface{ start(r *run) state }
 
-// A kind is a flow in a run. One goroutine calls its methods, but for share.
-type kind interface {
-	share(w *worker) share
+// A state is a flow in a run. One goroutine calls its methods.
+type state interface {
+	part(w *worker) part
 	// take takes the next interval of the scan, and what a worker has made of it.
 	take(v scan.Visit, m *made) error
 	// close hands out what is complete at the end.
 	close() error
 }
 
-// A share is what one worker has of a kind.
-type share interface {
-	// begin begins a batch. What was made of the one before is handed over.
+// A part is what one worker has of a flow. Only that worker calls its methods.
+type part interface {
+	// begin begins a batch. The results of the batch before were handed over.
 	begin()
-	// want returns what is wanted of an interval, and the sum that gets it, or nil.
+	// want returns which figures of an interval the part needs, and the sum that gets its counts,
+	// or nil.
 	want(v scan.Visit, m *made) (scan.Want, *merge.Sum)
-	// took takes what was decoded. Failed is nil or a [merge.SumError].
+	// took takes the figures of the interval after it was decoded. Failed is nil or a
+	// [merge.SumError].
 	took(v scan.Visit, t *scan.Taken, failed error, m *made) error
 }
 
-// A rated kind needs to know when inputs ran, for rates. Passed is the time that the input
-// has passed before.
+// A rated state needs to know when inputs ran, for rates. Passed is the time that the input had
+// passed before the interval.
 type rated interface {
 	ran(v scan.Visit, passed int64)
 }
 
-// A feeder is a kind whose windows add up to all of the time, so that rows need not get each
-// interval.
+// A feeder is a state whose windows cover all of the time. Rows can be sums of its windows, so they
+// need not get each interval.
 type feeder interface {
-	kind
+	state
 	feed()
 }
 
-// made is what a share makes of an interval, for its kind.
+// made is what the part of a worker makes of an interval, for its state.
 type made struct {
 	one    *Window       // the interval alone; its memory is used again
 	window *Window       // of its batch, if the interval is the first one there
-	left   *merge.Merged // a window that the worker has left
+	merged *merge.Merged // a window of a row that is complete
 	count  int64         // of values, if windows share them
 }
 
@@ -71,18 +73,18 @@ func (m *made) alone() *Window {
 	one.Kinds = scan.Kinds{}
 	one.err = nil
 	one.highest = 0
-	one.handed = false
+	one.handedOver = false
 	return one
 }
 
 // A run is a scan with its flows.
 type run struct {
 	scan     *scan.Scan
-	kinds    []kind
+	states   []state
 	rated    []rated
 	workers  []worker // the last one is the goroutine that takes results
 	rowBytes int
-	most     int     // bytes that a worker's sums take in a kind before new ones are compacted
+	most     int     // bytes that a worker's sums take in a flow before new ones are compacted
 	passed   []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
 	last     scan.Visit
 }
@@ -99,34 +101,34 @@ func Run(s *scan.Scan, flows ...Flow) error {
 	}
 	s.Ran = r.ran
 	defer func() { s.Ran = nil }()
-	var rows []kind
+	var rows []state
 	for _, f := range flows {
 		k := f.start(r)
 		if k, is := k.(rated); is {
 			r.rated = append(r.rated, k)
 		}
-		if all, is := k.(*rowsKind); is {
+		if all, is := k.(*rowsState); is {
 			rows = append(rows, all)
 			continue
 		}
-		r.kinds = append(r.kinds, k)
+		r.states = append(r.states, k)
 	}
 	if f := r.feeder(rows); f != nil {
 		f.feed()
 	}
-	r.kinds = append(r.kinds, rows...) // last, to know what is fed
+	r.states = append(r.states, rows...) // last, to know what is fed
 	for n := range r.workers {
 		w := &r.workers[n]
 		w.run = r
-		for _, k := range r.kinds {
-			w.shares = append(w.shares, k.share(w))
+		for _, k := range r.states {
+			w.parts = append(w.parts, k.part(w))
 		}
 	}
-	decode := func(worker int, v scan.Visit, o *handed) error { return r.workers[worker].decode(v, o) }
+	decode := func(worker int, v scan.Visit, o *outcome) error { return r.workers[worker].decode(v, o) }
 	if err := scan.Run(s, decode, r.take); err != nil {
 		return err
 	}
-	for _, k := range r.kinds {
+	for _, k := range r.states {
 		if err := k.close(); err != nil {
 			return err
 		}
@@ -134,16 +136,17 @@ func Run(s *scan.Scan, flows ...Flow) error {
 	return nil
 }
 
-// feeder returns the kind that feeds rows, if there is one: the longest windows by time, or others.
-func (r *run) feeder(rows []kind) (best feeder) {
-	if !slices.ContainsFunc(rows, func(k kind) bool { return !k.(*rowsKind).Apart }) {
+// feeder returns the state that feeds rows, if there is one: of the windows by time the longest
+// ones, and otherwise any.
+func (r *run) feeder(rows []state) (best feeder) {
+	if !slices.ContainsFunc(rows, func(k state) bool { return !k.(*rowsState).Apart }) {
 		return nil
 	}
 	longest := int64(-1)
-	for _, k := range r.kinds {
+	for _, k := range r.states {
 		if f, is := k.(feeder); is {
 			size := int64(0)
-			if w, is := k.(*windowsKind); is {
+			if w, is := k.(*windowsState); is {
 				size = w.Size
 			}
 			if size > longest {
@@ -164,9 +167,9 @@ func (r *run) ran(v scan.Visit) {
 }
 
 // take takes the next interval.
-func (r *run) take(v scan.Visit, o *handed) error {
+func (r *run) take(v scan.Visit, o *outcome) error {
 	r.last = v
-	for n, k := range r.kinds {
+	for n, k := range r.states {
 		if err := k.take(v, &o.made[n]); err != nil {
 			return err
 		}
@@ -174,35 +177,35 @@ func (r *run) take(v scan.Visit, o *handed) error {
 	return nil
 }
 
-// handed is what a worker makes of an interval, by kind.
-type handed struct{ made []made }
+// An outcome is what a worker makes of an interval, for each flow.
+type outcome struct{ made []made }
 
-// A worker has a share of each kind.
+// A worker has a part of each flow.
 type worker struct {
-	run    *run
-	shares []share
-	sums   []*merge.Sum
-	fed    bool // the interval is in a sum that rows get later
-	key    []byte
-	err    error
+	run   *run
+	parts []part
+	sums  []*merge.Sum
+	fed   bool // the interval is in a window whose sum rows get later
+	key   []byte
+	err   error
 }
 
 // decode decodes an interval into all sums that get it.
-func (w *worker) decode(v scan.Visit, o *handed) error {
+func (w *worker) decode(v scan.Visit, o *outcome) error {
 	if w.err != nil {
 		return scan.Fatal{Err: w.err}
 	}
 	if o.made == nil {
-		o.made = make([]made, len(w.shares))
+		o.made = make([]made, len(w.parts))
 	}
 	if v.First {
-		for _, s := range w.shares {
+		for _, s := range w.parts {
 			s.begin()
 		}
 	}
 	var want scan.Want
 	w.sums, w.fed = w.sums[:0], false
-	for n, s := range w.shares {
+	for n, s := range w.parts {
 		more, sum := s.want(v, &o.made[n])
 		want.Max, want.Counts = want.Max || more.Max, want.Counts || more.Counts
 		if sum != nil {
@@ -213,7 +216,7 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 	if failed != nil && !errors.As(failed, new(*merge.SumError)) {
 		return failed
 	}
-	for n, s := range w.shares {
+	for n, s := range w.parts {
 		if err := s.took(v, &took, failed, &o.made[n]); err != nil {
 			return err
 		}
@@ -221,16 +224,16 @@ func (w *worker) decode(v scan.Visit, o *handed) error {
 	return nil
 }
 
-// feed adds what a row has in a window to what it has in all.
+// feed adds the sum of a row in a window to the row.
 func (w *worker) feed(row []byte, sum *merge.Sum) {
-	for _, s := range w.shares {
-		if rows, is := s.(*rowsShare); is && !rows.kind.Apart {
+	for _, s := range w.parts {
+		if rows, is := s.(*rowsPart); is && !rows.state.Apart {
 			rows.feed(row, sum)
 		}
 	}
 }
 
-// compactNew compacts a new sum if those of its kind take many bytes.
+// compactNew compacts a new sum if those of its flow take many bytes.
 func (r *run) compactNew(sum *merge.Sum, bytes int) {
 	if sum.Intervals() < 2 && bytes > r.most {
 		sum.Compact()
@@ -255,6 +258,6 @@ const (
 	believedBytes = 4 << 10
 )
 
-// manyBytes is what the sums of a kind take before new ones are compacted. With many workers it is
+// manyBytes is what the sums of a flow take before new ones are compacted. With many workers it is
 // less: all of them have a part of the memory.
 const manyBytes, partOfMemory = 32 << 20, 8

@@ -11,32 +11,35 @@ import (
 	"hdrkit/output"
 )
 
-// Wide are intervals whose counts workers add up in windows, once Size is above 0. From then on the
-// results lack what takes all counts: Coarse, the minimum and the mean. Left takes that of a row in
-// a window, or in a part of it, which may be long after the intervals.
+// Wide is [Intervals] whose counts workers add up in windows.
 type Wide struct {
 	Intervals
+	// Size is the size of windows in milliseconds. As long as it is 0, each result has its counts.
+	// The caller may set it while the flow runs. Later results have no Coarse, no minimum and no
+	// mean, since these take all counts.
 	Size *atomic.Int64
-	Left func(w *Window) error
+	// EmitCounts takes the counts of a row in a window, or in a part of it, that results lack. It
+	// may take them long after these results.
+	EmitCounts func(w *Window) error
 }
 
-type wideKind struct {
+type wideState struct {
 	*Wide
-	ranks  []output.Figure // those at percentiles
-	feeds  bool
-	shares []*wideShare
+	ranks []output.Figure // the percentiles among Figures
+	feeds bool
+	parts []*widePart
 }
 
-type wideShare struct {
-	*wideKind
-	lasting
-	to   *Window // nil if the interval has its counts
-	left []*Window
+type widePart struct {
+	*wideState
+	openWindows
+	to    *Window   // nil if the interval has its counts
+	ready []*Window // to be handed over
 }
 
-func (k *Wide) start(r *run) kind {
+func (k *Wide) start(r *run) state {
 	r.rowBytes += rowBytes
-	all := &wideKind{Wide: k}
+	all := &wideState{Wide: k}
 	for _, f := range k.Figures {
 		if f.Name == "" {
 			all.ranks = append(all.ranks, f)
@@ -45,16 +48,16 @@ func (k *Wide) start(r *run) kind {
 	return all
 }
 
-func (k *wideKind) feed() { k.feeds = true }
+func (k *wideState) feed() { k.feeds = true }
 
-func (k *wideKind) share(w *worker) share {
-	s := &wideShare{wideKind: k, lasting: newLasting(w, k.feeds)}
-	s.lasting.left = s.handOver
-	k.shares = append(k.shares, s)
+func (k *wideState) part(w *worker) part {
+	s := &widePart{wideState: k, openWindows: newOpenWindows(w, k.feeds)}
+	s.emit = s.handOver
+	k.parts = append(k.parts, s)
 	return s
 }
 
-func (s *wideShare) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
+func (s *widePart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	size := s.Size.Load()
 	m.window, s.to = nil, nil
 	if size == 0 {
@@ -67,7 +70,7 @@ func (s *wideShare) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, &s.to.Sum
 }
 
-func (s *wideShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (s *widePart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
 	if s.to == nil {
 		return s.Intervals.took(v, t, failed, m)
 	}
@@ -79,34 +82,35 @@ func (s *wideShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) err
 	} else {
 		one.Stats = output.Stats{Count: t.Count, Max: output.FloatValue(t.Max)}
 	}
-	s.hold(s.to)
-	if len(s.left) > 0 {
-		m.window, s.left = s.left[0], s.left[1:]
+	s.noteSize(s.to)
+	if len(s.ready) > 0 {
+		m.window = s.ready[0]
+		s.ready = s.ready[1:]
 	}
 	return nil
 }
 
-// handOver has what a row had in a window handed over.
-func (s *wideShare) handOver(r *Window, h *histogram.Histogram) error {
+// handOver makes the counts of a row in a window ready.
+func (s *widePart) handOver(r *Window, h *histogram.Histogram) error {
 	w := &Window{Window: r.Window}
 	w.Row = r.Row
 	w.Stats = output.StatsOf(h, nil, output.Stats{})
-	s.left = append(s.left, w)
+	s.ready = append(s.ready, w)
 	return w.Coarse.AddCoarse(r.Start, r.End, h, s.Digits)
 }
 
-func (k *wideKind) take(v scan.Visit, m *made) error {
+func (k *wideState) take(v scan.Visit, m *made) error {
 	if err := k.Intervals.take(v, m); err != nil || m.window == nil {
 		return err
 	}
-	return k.Left(m.window)
+	return k.EmitCounts(m.window)
 }
 
-func (k *wideKind) close() (err error) {
-	for _, s := range k.shares {
-		s.leaveAll()
-		for _, w := range s.left {
-			err = cmp.Or(err, k.Left(w))
+func (k *wideState) close() (err error) {
+	for _, s := range k.parts {
+		s.closeAll()
+		for _, w := range s.ready {
+			err = cmp.Or(err, k.EmitCounts(w))
 		}
 	}
 	return err

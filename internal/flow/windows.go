@@ -37,10 +37,10 @@ type Windows struct {
 	Emit func(w *Window) error
 }
 
-// leastAdded is how many intervals of a batch a window has where workers add them up. If windows
-// have fewer, each interval is handed over by itself: a sum for each window of a batch takes two to
-// three times the memory, and up to 1.15 times the CPU time. With an interval each second, windows
-// of 10 s are as fast both ways.
+// leastAdded is the number of intervals of a batch that a window must have on average, so that
+// workers add them up. If windows have fewer, workers hand over each interval by itself: a sum for
+// each window of a batch takes two to three times the memory then, and up to 1.15 times the CPU
+// time. With an interval each second, windows of 10 s are as fast both ways.
 const leastAdded = 10
 
 // windows are used again: the sum of one may take half a megabyte.
@@ -55,8 +55,8 @@ func (w *Window) release() {
 	windows.Put(w)
 }
 
-// A windowsKind has the open windows.
-type windowsKind struct {
+// A windowsState has the open windows.
+type windowsState struct {
 	*Windows
 	run    *run
 	table  merge.Table[Window]
@@ -71,36 +71,36 @@ type windowsKind struct {
 	begun  sync.Once
 }
 
-// A windowsShare has the windows of a worker in one batch.
-type windowsShare struct {
-	*windowsKind
-	worker *worker
-	rows   map[string]*Window
-	to     *Window // what gets the interval, nil if it is late
-	few    bool    // windows have few intervals of a batch, so these are handed over by themselves
-	count  int     // of intervals in the batch
-	passed int64   // by them
+// A windowsPart has the windows of a worker in one batch.
+type windowsPart struct {
+	*windowsState
+	worker   *worker
+	rows     map[string]*Window
+	to       *Window // what gets the interval, nil if it is late
+	oneByOne bool    // intervals are handed over by themselves, see leastAdded
+	count    int     // of intervals in the batch
+	passed   int64   // by them
 }
 
-func (k *Windows) start(r *run) kind {
+func (k *Windows) start(r *run) state {
 	r.scan.ByTime = true
-	return &windowsKind{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
+	return &windowsState{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
 }
 
-func (k *windowsKind) feed() { k.feeder = true }
+func (k *windowsState) feed() { k.feeder = true }
 
-func (k *windowsKind) share(w *worker) share {
-	return &windowsShare{windowsKind: k, worker: w, rows: make(map[string]*Window)}
+func (k *windowsState) part(w *worker) part {
+	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
 }
 
 // begin begins a batch.
-func (s *windowsShare) begin() {
-	s.few = s.count < leastAdded*len(s.rows)
+func (s *windowsPart) begin() {
+	s.oneByOne = s.count < leastAdded*len(s.rows)
 	clear(s.rows)
 	s.passed, s.count = math.MinInt64, 0
 }
 
-func (s *windowsShare) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
+func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
 	start, end := v.Span()
 	if s.feeder {
 		s.begun.Do(func() { s.feeds = s.Size*int64(len(s.run.scan.Inputs)) >= 2*(end-start) })
@@ -118,9 +118,10 @@ func (s *windowsShare) want(v scan.Visit, m *made) (want scan.Want, sum *merge.S
 	return want, &s.to.Sum
 }
 
-// window returns what a row has in a window in this batch, or what an interval has alone if windows
-// have few. It returns nil if the interval is late.
-func (s *windowsShare) window(at merge.Span, v scan.Visit, m *made) *Window {
+// window returns what gets an interval: the window of its row in this batch, or a result for the
+// interval alone if intervals are handed over by themselves. It returns nil if the interval is
+// late.
+func (s *windowsPart) window(at merge.Span, v scan.Visit, m *made) *Window {
 	if s.Room == 0 && at.End <= s.passed {
 		return nil
 	}
@@ -128,7 +129,7 @@ func (s *windowsShare) window(at merge.Span, v scan.Visit, m *made) *Window {
 	w.key = merge.AppendKey(binary.BigEndian.AppendUint64(w.key[:0], uint64(at.Start)), v.Row)
 	r, known := s.rows[string(w.key)]
 	switch {
-	case s.few:
+	case s.oneByOne:
 		if !known {
 			s.rows[string(w.key)] = nil // to count windows
 		}
@@ -147,7 +148,7 @@ func (s *windowsShare) window(at merge.Span, v scan.Visit, m *made) *Window {
 	return r
 }
 
-func (s *windowsShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (s *windowsPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
 	start, end := v.Span()
 	m.count, s.passed = t.Count, max(s.passed, 2*start-end)
 	if s.to == nil {
@@ -155,15 +156,15 @@ func (s *windowsShare) took(v scan.Visit, t *scan.Taken, failed error, m *made) 
 	}
 	s.to.add(v, t, failed)
 	s.to.highest = max(s.to.highest, t.Max)
-	if !s.to.handed {
-		s.to.handed, m.window = true, s.to
+	if !s.to.handedOver {
+		s.to.handedOver, m.window = true, s.to
 	}
 	return nil
 }
 
-// ran takes in when an input ran. A line that is far out of order does not change when the input
-// started: windows by time that are past are complete.
-func (k *windowsKind) ran(v scan.Visit, passed int64) {
+// ran takes in when an input ran. A line that is far out of order does not move the start of its
+// input: the windows there are complete already.
+func (k *windowsState) ran(v scan.Visit, passed int64) {
 	_, origin := from(v, k.Relative)
 	start, end := v.Span()
 	if ran, known := k.rates.Input(v.Input); k.Room == 0 && known && start < passed {
@@ -172,14 +173,15 @@ func (k *windowsKind) ran(v scan.Visit, passed int64) {
 	k.rates.Ran(v.Input, start-origin, end-origin)
 }
 
-// rate adds an interval of a row to the rates of windows. Its input has passed a time before.
-func (k *windowsKind) rate(v scan.Visit, count, passed int64) {
+// rate adds an interval of a row to the rates of windows. Windows that end by passed get nothing of
+// it.
+func (k *windowsState) rate(v scan.Visit, count, passed int64) {
 	start, end := v.Span()
 	_, origin := from(v, k.Relative)
 	k.rates.Add(v.Row, v.Input, start-origin, end-origin, count, passed, k.Size)
 }
 
-func (k *windowsKind) take(v scan.Visit, m *made) error {
+func (k *windowsState) take(v scan.Visit, m *made) error {
 	if k.Room > 0 {
 		k.rate(v, m.count, math.MinInt64)
 		if err := k.merge(m.window); err != nil || k.bytes <= k.Room {
@@ -202,17 +204,17 @@ func (k *windowsKind) take(v scan.Visit, m *made) error {
 	return k.merge(m.window)
 }
 
-// takeLate takes an interval whose input has passed its window, whether others have or not. What
-// the batch has of the window is late, too, so each interval of it is decoded by itself.
-func (k *windowsKind) takeLate(v scan.Visit, at merge.Span, m *made) error {
+// takeLate takes an interval whose input has passed its window, whether other inputs have or not.
+// The other intervals that the batch has of the window are late, too, so each is decoded by itself.
+func (k *windowsState) takeLate(v scan.Visit, at merge.Span, m *made) error {
 	if m.window != nil {
 		m.window.release()
 	}
 	if k.late == nil {
 		k.late = scan.NewDecoder(k.run.scan.Expected, scan.NewPayloads(k.run.scan.Memory))
 	}
-	// Its input has gone on after the window, so it ran all through it. What others share of the
-	// window was handed out with that.
+	// The input has gone on after the window, so it ran all through it. The window was handed out
+	// with the values that other intervals have in it.
 	one := &Window{
 		Window: at,
 		Late:   true,
@@ -231,47 +233,47 @@ func (k *windowsKind) takeLate(v scan.Visit, at merge.Span, m *made) error {
 	return k.emit(one)
 }
 
-// merge adds what a batch has to a window.
-func (k *windowsKind) merge(part *Window) (err error) {
-	if part == nil {
+// merge adds what a batch has of a window, or nothing if added is nil.
+func (k *windowsState) merge(added *Window) (err error) {
+	if added == nil {
 		return nil
 	}
 	before := 0
-	r := k.table.At(part.Row, part.Window.Start, part.Window.Start, func(merge.Span) *Window { return nil })
+	r := k.table.At(added.Row, added.Window.Start, added.Window.Start, func(merge.Span) *Window { return nil })
 	switch {
 	case r != nil:
 		before = r.Sum.Size()
-	case part.alone:
+	case added.alone:
 		r = windows.Get().(*Window)
-		r.Input = part.Input
-		r.Name = part.Name
-		r.Window = part.Window
-		r.First = part.First
+		r.Input = added.Input
+		r.Name = added.Name
+		r.Window = added.Window
+		r.First = added.First
 	default:
-		r = part
+		r = added
 	}
 	if before == 0 && 2*k.bytes > manyBytes {
 		r.Compact() // what does not add up is found later
 	}
 	if before == 0 {
-		r.Row, r.Tag = bytes.Clone(part.Row), bytes.Clone(part.Tag)
+		r.Row, r.Tag = bytes.Clone(added.Row), bytes.Clone(added.Tag)
 		k.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Span) *Window { return r })
 	}
-	if r != part {
-		if part.highest > r.highest {
-			r.Input = part.Input
-			r.Name = part.Name
-			r.Tag = bytes.Clone(part.Tag)
+	if r != added {
+		if added.highest > r.highest {
+			r.Input = added.Input
+			r.Name = added.Name
+			r.Tag = bytes.Clone(added.Tag)
 		}
-		err = r.Merge(part)
-		part.release()
+		err = r.Merge(added)
+		added.release()
 	}
 	k.bytes += r.Sum.Size() - before
 	return cmp.Or(err, k.charge.Set(k.Account, 0, k.bytes))
 }
 
 // complete hands out the windows that end by a time.
-func (k *windowsKind) complete(time int64) error {
+func (k *windowsState) complete(time int64) error {
 	for r := range k.table.Before(time) {
 		k.bytes -= r.Sum.Size()
 		if err := k.emit(r); err != nil {
@@ -283,7 +285,7 @@ func (k *windowsKind) complete(time int64) error {
 }
 
 // emit hands out a window.
-func (k *windowsKind) emit(r *Window) (err error) {
+func (k *windowsState) emit(r *Window) (err error) {
 	r.Counts, err = r.Histogram(&k.counts)
 	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
 		return err
@@ -312,4 +314,4 @@ func (k *windowsKind) emit(r *Window) (err error) {
 	return k.Emit(r)
 }
 
-func (k *windowsKind) close() error { return k.complete(math.MaxInt64) }
+func (k *windowsState) close() error { return k.complete(math.MaxInt64) }

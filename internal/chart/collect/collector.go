@@ -164,7 +164,7 @@ func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(
 	if !c.Paged || c.Fold > 0 { // a heat map takes as long without, and folded counts stand at other times
 		return &each
 	}
-	return &flow.Wide{Intervals: each, Size: &c.wide, Left: left}
+	return &flow.Wide{Intervals: each, Size: &c.wide, EmitCounts: left}
 }
 
 // Measure takes what the collector needs from a result of its flow.
