@@ -1,14 +1,19 @@
 package output
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -56,6 +61,8 @@ type Document struct {
 	Levels []Level `json:"levels,omitempty"`
 	// Shares has one element for each tag of each log. It is missing if nobody asked.
 	Shares *[]Share `json:"who,omitempty"`
+
+	stream iter.Seq[DocumentSummary] // makes Summaries, nil if they are made
 }
 
 // A DocumentVerdict says whether a limit holds for a tag.
@@ -312,27 +319,47 @@ type DocumentPercentile struct {
 // NewDocument returns a document of summaries with their values at percentiles, and times in a
 // zone; nil is UTC. The period is that of the first summary.
 func NewDocument(summaries []*Summary, percentiles []float64, shares []Figure, zone *time.Location) *Document {
+	doc := StreamDocument(summaries, percentiles, shares, zone)
+	doc.collect()
+	return doc
+}
+
+// StreamDocument is [NewDocument] for many summaries: [JSON] makes and writes one after another.
+// Summaries stays empty.
+func StreamDocument(summaries []*Summary, percentiles []float64, shares []Figure, zone *time.Location) *Document {
 	scale := CommonScale(summaries)
 	doc := &Document{UnitRatio: scale.Divisor(), Inputs: []string{}, Summaries: []DocumentSummary{}}
 	for _, s := range summaries {
-		doc.Summaries = append(doc.Summaries, newDocumentSummary(s, scale.Divisor(), percentiles, shares, zone))
-	}
-	for _, s := range summaries {
 		doc.PeriodMs = max(doc.PeriodMs, s.Period)
-	}
-	for n, s := range summaries {
-		if s.Period != doc.PeriodMs {
-			doc.Summaries[n].PeriodMs = &s.Period
-		}
 	}
 	if scale.Unit != "" {
 		doc.Unit = &scale.Unit
 	}
+	doc.stream = func(yield func(DocumentSummary) bool) {
+		for _, s := range summaries {
+			d := newDocumentSummary(s, doc.UnitRatio, percentiles, shares, zone)
+			if s.Period != doc.PeriodMs {
+				d.PeriodMs = &s.Period
+			}
+			if !yield(d) {
+				return
+			}
+		}
+	}
 	return doc
+}
+
+// collect makes the summaries that are not made yet.
+func (d *Document) collect() {
+	if d.stream != nil {
+		d.Summaries = slices.AppendSeq(d.Summaries, d.stream)
+		d.stream = nil
+	}
 }
 
 // Compare adds a baseline to the document, and the changes of pairs.
 func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float64) {
+	baseline.collect()
 	d.Baseline = &DocumentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
 	for _, pair := range pairs {
 		if pair.Change == nil {
@@ -354,15 +381,87 @@ func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float
 }
 
 // JSON writes a [Document], or another value in the same style. Characters that cannot be printed,
-// such as marks of the direction of text, are escaped.
+// such as marks of the direction of text, are escaped. Of the lists of a Document, only one element
+// is in memory as text.
 func JSON(w io.Writer, doc any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(doc); err != nil {
+	d, is := doc.(*Document)
+	if !is {
+		if err := indented(w, doc, ""); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "\n")
 		return err
 	}
+	b := bufio.NewWriter(w)
+	separator := "{"
+	fields := reflect.ValueOf(d).Elem()
+	for n := range fields.NumField() {
+		name, options, ok := strings.Cut(fields.Type().Field(n).Tag.Get("json"), ",")
+		field := fields.Field(n)
+		list := reflect.Indirect(field)
+		isList := list.Kind() == reflect.Slice
+		if name == "" || ok && options == "omitempty" && (field.IsZero() || field.Kind() == reflect.Slice && field.Len() == 0) {
+			continue
+		}
+		fmt.Fprintf(b, "%s\n  %q: ", separator, name)
+		separator = ","
+		var err error
+		switch {
+		case name == "summaries" && d.stream != nil:
+			err = writeList(b, d.stream)
+		case isList && !list.IsNil():
+			err = writeList(b, elements(list))
+		default:
+			err = indented(b, field.Interface(), "  ")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.WriteString("\n}\n")
+	return b.Flush()
+}
+
+// elements returns the elements of a list.
+func elements(list reflect.Value) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for n := range list.Len() {
+			if !yield(list.Index(n).Interface()) {
+				return
+			}
+		}
+	}
+}
+
+// writeList writes a list that is a field of a document.
+func writeList[T any](b *bufio.Writer, all iter.Seq[T]) error {
+	separator := "["
+	for element := range all {
+		b.WriteString(separator + "\n    ")
+		if err := indented(b, element, "    "); err != nil {
+			return err
+		}
+		separator = ","
+	}
+	if separator == "[" {
+		b.WriteString("[]")
+	} else {
+		b.WriteString("\n  ]")
+	}
+	return nil
+}
+
+// indented writes a value without a line break at its end. Lines after the first one begin with a
+// prefix.
+func indented(w io.Writer, value any, prefix string) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetIndent(prefix, "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	text.Truncate(text.Len() - 1)
 	printed := func(r rune) bool { return r == '\n' || strconv.IsGraphic(r) }
 	if bytes.IndexFunc(text.Bytes(), func(r rune) bool { return !printed(r) }) < 0 {
 		_, err := w.Write(text.Bytes())

@@ -132,7 +132,7 @@ func Table(figures Figures, markdown bool, width int, colour bool) *output.Table
 
 // Document returns summaries of inputs for JSON.
 func Document(summaries []*output.Summary, inputs []scan.Input, figures Figures, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
-	doc := output.NewDocument(summaries, figures.Percentiles, figures.Shares, zone)
+	doc := output.StreamDocument(summaries, figures.Percentiles, figures.Shares, zone)
 	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
 	for _, input := range inputs {
 		doc.Inputs = append(doc.Inputs, input.Name)
