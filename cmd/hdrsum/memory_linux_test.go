@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -68,6 +69,19 @@ func TestManyTags(t *testing.T) {
 		clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", clitest.TagsLog(t, 12_500*clitest.Scale(), 1, one))
 	}
 	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "table", clitest.TagsLog(t, 16_900*clitest.Scale(), 1, one))
+}
+
+// TestManyVerdicts proves that the verdicts about many limits of many tags are charged: they take
+// more than the rows.
+func TestManyVerdicts(t *testing.T) {
+	t.Parallel()
+	var limits []string
+	for n := range 16 {
+		limits = append(limits, fmt.Sprintf("p%d<=1000", 50+n))
+	}
+	log := clitest.TagsLog(t, 3_000*clitest.Scale(), 1, clitest.WideHistogram(t, 2, 1, 1))
+	clitest.AtMost(t, "verdicts about limits take ", "hdrsum", "-j", "2", "-sla", strings.Join(limits, ","), log)
+	clitest.AtMost(t, "", "hdrsum", "-j", "2", "-st", "json", "-sla", limits[0], log)
 }
 
 // TestZstdWindows proves that the windows of zstd count, and give their memory back.

@@ -89,6 +89,10 @@ func (r *found) add() (err error) {
 	return err
 }
 
+// verdictBytes is about what a verdict takes, with the sentence that is made of it and its form in
+// documents: 1.1 KB of 100,000.
+const verdictBytes = 1200
+
 // judge finds out how to print values, checks the limits and finds what else is asked.
 func (r *found) judge() error {
 	r.SetPeriods(r.mode)
@@ -101,6 +105,10 @@ func (r *found) judge() error {
 		Watch:     r.watch,
 		Strict:    r.undecided == "fail",
 	})
+	verdicts := r.Ledger().Open("verdicts about limits", "give limits for fewer tags, or choose some with -incT")
+	if err := verdicts.Add(len(r.verdicts), verdictBytes*len(r.verdicts)); err != nil {
+		return err
+	}
 	if !r.given.level { // only the limits needed intervals
 		for _, s := range r.Summaries {
 			s.Confidence = nil
