@@ -57,11 +57,18 @@ func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
 	return f.ifAny(s)
 }
 
-// figures returns the columns of a table.
+// figures returns the columns of a table, for a row or a pair: all values of a summary come of one
+// pass through its counts.
 func (t *Table) figures() []figure {
+	percentiles := t.columns()
+	known := make(map[*Summary]Stats)
 	value := func(f Figure) func(s *Summary) float64 {
 		return func(s *Summary) float64 {
-			stats := FiguresOf(s.Counts(), []Figure{f}, Stats{})
+			stats, ok := known[s]
+			if !ok {
+				stats = StatsOf(s.Counts(), percentiles, Stats{})
+				known[s] = stats
+			}
 			return s.Scale.Of(f.Of(&stats, 0).float)
 		}
 	}
@@ -97,7 +104,7 @@ func (t *Table) figures() []figure {
 	for n := range all {
 		all[n].percentile = -1
 	}
-	for n, p := range t.columns() {
+	for n, p := range percentiles {
 		all = slices.Insert(all, meanColumn+1+n, figure{
 			head:       "p" + shortest(p),
 			percentile: p,

@@ -112,9 +112,10 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 		}
 		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries,
 			func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
+			highest := highestOf(summaries)
 			g.drawn = func(row, width int) string {
 				s := summaries[row]
-				return s.Maxima.sparkline(start, end, min(width, n), highestOf(summaries)/s.Scale.Factor())
+				return s.Maxima.sparkline(start, end, min(width, n), highest/s.Scale.Factor())
 			}
 		}
 		return g
