@@ -191,7 +191,9 @@ func (c *Change) outlier(percentile float64) (name string) {
 			away := math.Abs(v - median)
 			switch {
 			case away > farthest:
-				name, farthest, second = runs[n].Input, away, farthest
+				second = farthest
+				farthest = away
+				name = runs[n].Input
 			case away > second:
 				second = away
 			}

@@ -513,8 +513,8 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 	d.Mean = value(Value{float: stats.Mean})
 	d.Max = value(stats.Max)
 	d.StdDev = value(Value{float: h.StdDev()})
-	for _, own := range stats.Percentiles {
-		p := DocumentPercentile{own.Percentile, value(own.Value), nil}
+	for _, at := range stats.Percentiles {
+		p := DocumentPercentile{at.Percentile, value(at.Value), nil}
 		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	for _, f := range shares {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -102,13 +101,18 @@ func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
 		_, err := io.WriteString(w, "the limits hold all the time\n")
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "start\tlength\tworst\tover\tlimit\ttag\n")
+	rows := [][]string{{"start", "length", "worst", "over", "limit", "tag"}}
 	for _, b := range breaches {
-		fmt.Fprintf(t, "%s\t%s\t%s%s\t%s\t%s\t%s\n", rfc3339(b.Start, zone), shortDuration(b.End-b.Start),
-			significant(b.Worst, 4), b.Unit, thousands(fmt.Sprint(b.Count)), b.Limit, b.Tag)
+		rows = append(rows, []string{
+			rfc3339(b.Start, zone),
+			shortDuration(b.End - b.Start),
+			significant(b.Worst, 4) + b.Unit,
+			thousands(fmt.Sprint(b.Count)),
+			b.Limit,
+			b.Tag,
+		})
 	}
-	return t.Flush()
+	return Columns(w, rows)
 }
 
 // Worst adds moments and levels to the document.
@@ -168,14 +172,13 @@ func (l *listing) write(w io.Writer, width int) error {
 			prefix = prefix[:strings.LastIndexAny(strings.TrimRight(prefix, `/\`), `/\`)+1]
 		}
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for n, row := range l.rows {
 		if slices.Contains(long, row[last]) {
 			row[last] = cutMiddle("…"+strings.TrimPrefix(row[last], prefix), max(room-textWidth(l.more[n]), 12))
 		}
-		fmt.Fprintln(t, strings.Join(row, "\t")+l.more[n])
+		row[last] += l.more[n]
 	}
-	return t.Flush()
+	return Columns(w, l.rows)
 }
 
 // more says how many more there are, if any.

@@ -196,7 +196,7 @@ func withRules(options []cli.Option) []cli.Option {
 	for n := range options {
 		o := &options[n]
 		for _, f := range formats {
-			if _, own := alone[o.Name]; own && f.all != nil || f.reads(o.Name) {
+			if _, single := alone[o.Name]; single && f.all != nil || f.reads(o.Name) {
 				o.Only = append(o.Only, "st "+f.name)
 			}
 		}

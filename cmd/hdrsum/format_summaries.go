@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
@@ -44,12 +43,11 @@ var hgrmFormat = format{
 // listFormat lists the tags, for -lt.
 var listFormat = format{
 	all: func(w io.Writer, r *found) error {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(t, "TAG\tINTERVALS\tVALUES\n")
+		rows := [][]string{{"TAG", "INTERVALS", "VALUES"}}
 		for _, s := range r.shown {
-			fmt.Fprintf(t, "%s\t%d\t%d\n", s.Name(), s.Intervals, s.Counts().TotalCount())
+			rows = append(rows, []string{s.Name(), fmt.Sprint(s.Intervals), fmt.Sprint(s.Counts().TotalCount())})
 		}
-		return t.Flush()
+		return output.Columns(w, rows)
 	},
 }
 

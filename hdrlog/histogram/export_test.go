@@ -10,7 +10,7 @@ func (h *Histogram) Len() int { return len(h.counts) }
 func (r *Recorder) Shards() int {
 	shards := make(map[any]bool)
 	for range 10 * len(r.shards) {
-		shards[r.own.New()] = true
+		shards[r.assigned.New()] = true
 	}
 	return len(shards)
 }

@@ -27,7 +27,7 @@ type Recorder struct {
 	next   atomic.Uint32 // the number of shards given out so far
 	// own holds pointers to shards. A sync.Pool has a list for each processor. If a goroutine is
 	// interrupted while it uses a shard, the processor takes that of another one.
-	own sync.Pool
+	assigned sync.Pool
 }
 
 // A shard is a set of counters, in chunks. A chunk is made when it is first needed.
@@ -53,7 +53,7 @@ func NewRecorder(layout Layout) (*Recorder, error) {
 		return nil, err
 	}
 	r := &Recorder{layout: layout.normal(), shards: make([]shard, runtime.GOMAXPROCS(0))}
-	r.own.New = func() any { return &r.shards[int(r.next.Add(1)%uint32(len(r.shards)))] }
+	r.assigned.New = func() any { return &r.shards[int(r.next.Add(1)%uint32(len(r.shards)))] }
 	chunks := (r.layout.SlotsFor(math.MaxInt64) + chunkSize - 1) / chunkSize
 	for i := range r.shards {
 		r.shards[i].chunks = make([]atomic.Pointer[chunk], chunks)
@@ -85,13 +85,13 @@ func (r *Recorder) RecordN(value, n int64) error {
 		return errNoLayout
 	}
 	index := r.layout.IndexOf(value)
-	s := r.own.Get().(*shard)
+	s := r.assigned.Get().(*shard)
 	c := s.chunks[index>>chunkBits].Load()
 	if c == nil {
 		c = s.grow(index >> chunkBits)
 	}
 	c[index%chunkSize].Add(n)
-	r.own.Put(s)
+	r.assigned.Put(s)
 	return nil
 }
 

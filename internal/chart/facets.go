@@ -47,10 +47,11 @@ func (p *Picture) allFacets(key func(s *Series) string) (parts []Facet) {
 	for _, series := range p.Series {
 		tag := key(&series)
 		if at[tag] == nil {
-			own := *p
-			own.Facets, own.Series = true, nil
-			at[tag] = &own
-			parts = append(parts, Facet{&own, Named(tag)})
+			part := *p
+			part.Facets = true
+			part.Series = nil
+			at[tag] = &part
+			parts = append(parts, Facet{&part, Named(tag)})
 		}
 		at[tag].Series = append(at[tag].Series, series)
 	}

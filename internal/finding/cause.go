@@ -147,7 +147,9 @@ func (r *Run) same() []output.Finding {
 	found, ok := writers.SameAmong(names)
 	for _, row := range r.By.Added() {
 		if added, is := writers.SameAmong(row); is {
-			found, ok, weight = added, true, output.Warns
+			found = added
+			ok = true
+			weight = output.Warns
 		}
 	}
 	if !ok {

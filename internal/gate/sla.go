@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/unit"
@@ -449,7 +448,9 @@ func (v *Verdict) decideInterval(next string) {
 
 // undecided sets why a limit is undecided.
 func (v *Verdict) undecided(why string) {
-	v.Result, v.Note, v.Worse = Undecided, why, v.Limit.Change != nil && !v.keeps(v.Value)
+	v.Result = Undecided
+	v.Note = why
+	v.Worse = v.Limit.Change != nil && !v.keeps(v.Value)
 	if v.Worse {
 		v.Note = Unproven + "; " + why
 	}
@@ -482,14 +483,14 @@ func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []b
 // Write writes a line for each verdict, failures first, then those that are undecided. Colour marks
 // those that fail.
 func Write(w io.Writer, verdicts []Verdict, colour bool) error {
-	var table bytes.Buffer
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, v := range slices.SortedStableFunc(slices.Values(verdicts),
 		func(a, b Verdict) int { return int(a.Result - b.Result) }) {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", [...]string{"FAIL", "undecided", "ok"}[v.Result], v.Tag, v.Limit.Text,
-			v.detail())
+		result := [...]string{"FAIL", "undecided", "ok"}[v.Result]
+		rows = append(rows, []string{result, v.Tag, v.Limit.Text, v.detail()})
 	}
-	t.Flush() // cannot fail: a buffer takes everything
+	var table bytes.Buffer
+	output.Columns(&table, rows) // cannot fail: a buffer takes everything
 	for line := range bytes.Lines(table.Bytes()) {
 		if rest, ok := bytes.CutPrefix(line, []byte("FAIL")); ok && colour {
 			line = append([]byte("\x1b[31mFAIL\x1b[0m"), rest...)

@@ -203,9 +203,9 @@ func (a *Answer) addTable(units *logs.Units, side report.Side) error {
 	}
 	var shown []*output.Summary
 	for _, s := range side.Summaries {
-		own := *s
-		own.Confidence = nil // which only marks need
-		shown = append(shown, &own)
+		plain := *s
+		plain.Confidence = nil // which only marks need
+		shown = append(shown, &plain)
 	}
 	var text strings.Builder
 	err = report.Table(figures, false, 0, false).Write(&text, shown)

@@ -199,7 +199,9 @@ func (c *Collector) fold(w *window) {
 	if at < 0 {
 		at += c.Fold
 	}
-	w.Start, w.Begin, w.End = at, at, min(at+length, c.Fold)
+	w.Start = at
+	w.Begin = at
+	w.End = min(at+length, c.Fold)
 }
 
 // MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its

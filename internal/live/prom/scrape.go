@@ -193,7 +193,7 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 func (c *Collector) encode(now time.Time, format expfmt.Format) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := expfmt.NewEncoder(&text, format)
-	for _, family := range append(c.values(now, format.FormatType() == expfmt.TypeProtoDelim), c.own()...) {
+	for _, family := range append(c.values(now, format.FormatType() == expfmt.TypeProtoDelim), c.ofCollector()...) {
 		if err := encoder.Encode(family); err != nil {
 			return nil, err
 		}
@@ -239,7 +239,7 @@ func (c *Collector) values(now time.Time, native bool) (all families) {
 		c.mu.Lock()
 		t := c.totals.tags[key]
 		h := c.histogram(t, native)
-		own, ok := c.current[key]
+		window, ok := c.current[key]
 		c.mu.Unlock()
 		var label []*dto.LabelPair // none for untagged intervals
 		if t.tag != nil {
@@ -250,10 +250,10 @@ func (c *Collector) values(now time.Time, native bool) (all families) {
 			continue
 		}
 		for n, p := range o.Percentiles {
-			all.gauge(o.Metric+"_window", "Exact percentiles of the last complete window, by tag.", own.percentiles[n],
+			all.gauge(o.Metric+"_window", "Exact percentiles of the last complete window, by tag.", window.percentiles[n],
 				append(pair("percentile", strconv.FormatFloat(p, 'f', -1, 64)), label...))
 		}
-		all.gauge(o.Metric+"_window_max", "The maximum of the last complete window, by tag.", own.max, label)
+		all.gauge(o.Metric+"_window_max", "The maximum of the last complete window, by tag.", window.max, label)
 	}
 	return all
 }
@@ -292,8 +292,8 @@ func classic(h *histogram.Histogram, of func(v float64) float64) (all []*dto.Buc
 	return all
 }
 
-// own returns the metrics of the command itself.
-func (c *Collector) own() (all families) {
+// ofCollector returns the metrics of the command itself.
+func (c *Collector) ofCollector() (all families) {
 	inputs, senders := c.watched()
 	now := time.Now()
 	age := func(millis int64) float64 { return now.Sub(time.UnixMilli(millis)).Seconds() }

@@ -62,8 +62,8 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 func (r *reading) addDistribution(d *distribution) {
 	ratio := cmp.Or(r.Units.Ratio, 1)
 	if to, ok := hdrlog.ParseUnit(r.unit); ok && r.Units.Ratio == 0 {
-		if own := d.unit(&r.Units); own != 0 {
-			ratio = own.Per(to)
+		if in := d.unit(&r.Units); in != 0 {
+			ratio = in.Per(to)
 		} else {
 			r.assume(d.input, to)
 		}

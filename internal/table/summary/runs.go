@@ -40,15 +40,15 @@ type Runs struct {
 	// Percentiles, if set, returns further percentiles of a row that get an interval.
 	Percentiles func(*output.Summary) []float64
 
-	most int64 // windows, mostWindows if it is 0
-	own  *flow.Doubling
+	most     int64 // windows, mostWindows if it is 0
+	doubling *flow.Doubling
 }
 
 // flow returns the flow of the windows.
 func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
-	r.own = &flow.Doubling{Size: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits}
-	r.own.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
-	return r.own
+	r.doubling = &flow.Doubling{Size: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits}
+	r.doubling.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
+	return r.doubling
 }
 
 // A window is what a tag recorded in a window as a [confidence.Window]. Its values are multiples of
@@ -88,17 +88,17 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 // Believe gives each summary the intervals of its figures, at a level of confidence. Afterwards the
 // runs have no windows.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
-	if len(runs.own.Windows) == 0 {
-		if runs.Optional && errors.As(runs.own.Err, new(*ledger.LimitError)) {
+	if len(runs.doubling.Windows) == 0 {
+		if runs.Optional && errors.As(runs.doubling.Err, new(*ledger.LimitError)) {
 			return nil
 		}
-		return runs.own.Err
+		return runs.doubling.Err
 	}
-	defer func() { runs.own.Windows = nil }()
-	size := runs.own.Windows[0].Window.End - runs.own.Windows[0].Window.Start
+	defer func() { runs.doubling.Windows = nil }()
+	size := runs.doubling.Windows[0].Window.End - runs.doubling.Windows[0].Window.Start
 	windows, first := make([][]confidence.Window, len(r.Summaries)), make([]int64, len(r.Summaries))
 	counts := make([]*histogram.Histogram, len(r.Summaries))
-	for _, m := range runs.own.Windows {
+	for _, m := range runs.doubling.Windows {
 		n, _ := slices.BinarySearchFunc(r.Summaries, m.Tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
 		if len(windows[n]) == 0 {
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
@@ -112,7 +112,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		windows[n] = append(windows[n], &window{m, counts[n], 1})
 	}
 	for n, s := range r.Summaries {
-		setRates(windows[n], s, runs.own.Rates)
+		setRates(windows[n], s, runs.doubling.Rates)
 	}
 	var group sync.WaitGroup
 	defer group.Wait()

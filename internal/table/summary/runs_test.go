@@ -89,7 +89,7 @@ func TestRuns(t *testing.T) {
 		if _, err := Collect(s, Options{Runs: runs}); err != nil {
 			t.Fatal(err)
 		}
-		size := runs.own.Windows[0].Window.End - runs.own.Windows[0].Window.Start
+		size := runs.doubling.Windows[0].Window.End - runs.doubling.Windows[0].Window.Start
 		if c.most > 0 {
 			first, last := all[0].start, int64(0)
 			for _, i := range all {
@@ -124,9 +124,9 @@ func TestRuns(t *testing.T) {
 			}
 			want[at] = w
 		}
-		for _, m := range runs.own.Windows {
+		for _, m := range runs.doubling.Windows {
 			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
-			m.Recorded = runs.own.Rates.Take(m.Tag, m.Window)
+			m.Recorded = runs.doubling.Rates.Take(m.Tag, m.Window)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}
@@ -186,8 +186,8 @@ func TestGather(t *testing.T) {
 		s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }}}
 		runs := &Runs{most: most}
 		result, err := Collect(s, Options{Runs: runs})
-		if err != nil || runs.own.Err != nil || len(result.Summaries) != 2 {
-			t.Fatal(err, runs.own.Err)
+		if err != nil || runs.doubling.Err != nil || len(result.Summaries) != 2 {
+			t.Fatal(err, runs.doubling.Err)
 		}
 		want := merge.NewWindows(64_000)
 		for at := range coarse {
@@ -196,7 +196,7 @@ func TestGather(t *testing.T) {
 			}
 		}
 		next, stop := iter.Pull(want.Open())
-		for _, got := range runs.own.Windows {
+		for _, got := range runs.doubling.Windows {
 			m, ok := next()
 			if !ok || got.Window != m.Window || got.Start != m.Start || got.End != m.End || !slices.Equal(recorded(t, &got.Sum), recorded(t, &m.Sum)) {
 				t.Fatalf("%d workers: the window of %s at %d differs", workers, got.Tag, got.Start)
@@ -262,13 +262,13 @@ func TestRunsMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		var limit *ledger.LimitError
-		if errors.As(runs.own.Err, &limit) != c.fails || c.fails != (len(runs.own.Windows) == 0) {
-			t.Fatalf("%+v: %v", c, runs.own.Err)
+		if errors.As(runs.doubling.Err, &limit) != c.fails || c.fails != (len(runs.doubling.Windows) == 0) {
+			t.Fatalf("%+v: %v", c, runs.doubling.Err)
 		}
 		if c.fails {
 			continue
 		}
-		if got := runs.own.Windows[0].Window.End - runs.own.Windows[0].Window.Start; got != c.size*1000 {
+		if got := runs.doubling.Windows[0].Window.End - runs.doubling.Windows[0].Window.Start; got != c.size*1000 {
 			t.Errorf("%+v: windows of %d ms", c, got)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // A Course is what rows record over time, in windows that are as long as the longest interval, to
 // find where a run becomes steady, and where its level changes. The zero value is ready.
 type Course struct {
-	own *flow.Doubling
+	doubling *flow.Doubling
 	// windows are those of own, in the order of time, then of rows.
 	windows []*merge.Merged
 	// loads are those of each window, of all rows. The windows begin at start, have a size, and
@@ -41,8 +41,8 @@ const leastCourse = 8 << 20
 
 // flow returns the flow of the windows.
 func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
-	c.own = &flow.Doubling{Most: mostWarmup, Digits: windowDigits, Account: accountOf(memory)}
-	return c.own
+	c.doubling = &flow.Doubling{Most: mostWarmup, Digits: windowDigits, Account: accountOf(memory)}
+	return c.doubling
 }
 
 // follow takes the windows of runs, which are as good.
@@ -50,7 +50,7 @@ func (c *Course) follow(r *Runs) bool {
 	if r == nil || r.Size != 0 || r.most != 0 {
 		return false
 	}
-	c.own = r.own
+	c.doubling = r.doubling
 	return true
 }
 
@@ -76,7 +76,7 @@ func (c *Course) load() error {
 		}
 		rate := m.Recorded
 		if rate == (merge.Recorded{}) { // nobody has taken it
-			rate = c.own.Rates.Take(m.Tag, m.Window)
+			rate = c.doubling.Rates.Take(m.Tag, m.Window)
 		}
 		l := &c.loads[len(c.loads)-1]
 		count := rate.Values(float64(h.TotalCount()))
@@ -103,7 +103,7 @@ type Change struct {
 // Warmup returns the end of the warm-up, with the row whose percentile falls most then. It returns
 // false if there is none, or no part is steady.
 func (c *Course) Warmup(percentile float64) (end Change, ok bool) {
-	if c.own == nil || c.own.Err != nil || c.load() != nil {
+	if c.doubling == nil || c.doubling.Err != nil || c.load() != nil {
 		return end, false
 	}
 	warm, steady := confidence.SteadyFrom(c.loads)
@@ -131,7 +131,7 @@ const mostShifted = 1 << 16
 // Shifts returns where the levels of a percentile of rows change for good, the largest change
 // first.
 func (c *Course) Shifts(percentile float64, summaries []*output.Summary) (all []Change) {
-	if c.own == nil || c.own.Err != nil || len(c.windows) > mostShifted || c.load() != nil {
+	if c.doubling == nil || c.doubling.Err != nil || len(c.windows) > mostShifted || c.load() != nil {
 		return nil
 	}
 	for _, windows := range c.rows() {

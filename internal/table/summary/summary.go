@@ -72,8 +72,8 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if err := flow.Run(s, flows...); err != nil {
 		return nil, err
 	}
-	if o.Course != nil && o.Course.own != nil {
-		o.Course.windows = o.Course.own.Windows
+	if o.Course != nil && o.Course.doubling != nil {
+		o.Course.windows = o.Course.doubling.Windows
 	}
 	all.ran = rows.Ran
 	return all.result()

@@ -197,9 +197,9 @@ func (c *collection) trend() *output.Trend {
 	t := new(output.Trend)
 	order := make([]int, len(c.runs))
 	dated := true
-	for n, own := range c.runs {
+	for n, run := range c.runs {
 		order[n] = n
-		dated = dated && (own.empty || own.Dated())
+		dated = dated && (run.empty || run.Dated())
 	}
 	switch {
 	case c.Given:

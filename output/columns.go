@@ -1,0 +1,31 @@
+package output
+
+import (
+	"bufio"
+	"io"
+)
+
+// Columns writes rows of equally many cells, with two spaces between columns. The last one is not
+// filled up.
+func Columns(w io.Writer, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		for n, text := range row {
+			if n == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[n] = max(widths[n], textWidth(text))
+		}
+	}
+	b := bufio.NewWriter(w)
+	for _, row := range rows {
+		for n, text := range row {
+			b.WriteString(text)
+			if n < len(row)-1 {
+				b.WriteString(spaces(widths[n] + 2 - textWidth(text)))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}
