@@ -1,9 +1,7 @@
 package logs
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"time"
@@ -75,21 +73,9 @@ func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)
 // readHeader reads the comments at the beginning of an input for its unit. The input can be read
 // from its beginning afterwards.
 func readHeader(f *unit.Finder, input *scan.Input) error {
-	file, err := input.Open()
-	if err != nil {
-		return err
+	text, err := input.Begin(headerSize)
+	if err == nil {
+		header(f, input.Name, text)
 	}
-	begin := bufio.NewReaderSize(file, headerSize)
-	text, _ := begin.Peek(headerSize) // an error comes again when it is read
-	header(f, input.Name, text)
-	if !input.Once {
-		return file.Close()
-	}
-	input.Open = func() (io.ReadCloser, error) {
-		return struct {
-			io.Reader
-			io.Closer
-		}{begin, file}, nil
-	}
-	return nil
+	return err
 }

@@ -1,10 +1,8 @@
 package plot
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
-	"io"
 	"math"
 	"slices"
 
@@ -117,22 +115,9 @@ func (d *decision) addLimits(scale hdrlog.Scale) error {
 // It finds out the units of logs.
 func sortInputs(inputs []scan.Input, headers *logs.Logs) (some, distributions []scan.Input, err error) {
 	for _, input := range inputs {
-		file, err := input.Open()
+		text, err := input.Begin(hgrm.DetectSize)
 		if err != nil {
 			return nil, nil, err
-		}
-		begin := bufio.NewReaderSize(file, hgrm.DetectSize)
-		text, _ := begin.Peek(hgrm.DetectSize) // an error comes again when it is read
-		if input.Once {
-			// The text that was read for this goes before the rest.
-			input.Open = func() (io.ReadCloser, error) {
-				return struct {
-					io.Reader
-					io.Closer
-				}{begin, file}, nil
-			}
-		} else {
-			file.Close()
 		}
 		if hgrm.Detect(text) {
 			distributions = append(distributions, input)

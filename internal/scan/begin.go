@@ -1,0 +1,28 @@
+package scan
+
+import (
+	"bufio"
+	"io"
+)
+
+// Begin returns the first bytes of an input, fewer than size at its end or before an error, which
+// comes again when the input is read. The input can be read from its beginning afterwards, also if
+// it is a pipe.
+func (in *Input) Begin(size int) ([]byte, error) {
+	file, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	begin := bufio.NewReaderSize(file, size)
+	text, _ := begin.Peek(size)
+	if !in.Once {
+		return text, file.Close()
+	}
+	in.Open = func() (io.ReadCloser, error) {
+		return struct {
+			io.Reader
+			io.Closer
+		}{begin, file}, nil
+	}
+	return text, nil
+}
