@@ -20,6 +20,16 @@ type shape struct {
 	backwards             bool // rows of tables
 }
 
+// An inputKind is input of any size, and what commands do with it.
+type inputKind struct {
+	what     string
+	least    int
+	make     func(dir string, n int) error
+	commands []string
+	// refusable says that a command may end with a message: it has a time all the same.
+	refusable bool
+}
+
 // growth doubles the tags, the windows, the inputs, and the rows of tables three times, and prints
 // the processor time and the peak memory of commands with their exponents: what they grow with.
 // That of time is 1 if it is linear.
@@ -35,27 +45,28 @@ func (b *bench) growth() error {
 		"hdrsum -st json LOGS", "hdrdiff -sum in0.hdr LOGS", "hdrsum -worst 10 LOGS",
 		"hdrsum -sla p99<=1e15+in+99%+of+10s LOGS", // a + is a space
 		"hdrsum -by input -sla p99<=1e15+in+99%+of+10s LOGS",
+		"hdrsum -st breaches -sla count>=30 LOGS", // intervals have 20 values
+		"hdrsum -st json -sla count>=1 LOGS",
 		"hdrsum -st timeline LOGS", "hdrsum -st timeline -agg 10s LOGS", "hdrunion -of OUT/union.hdr LOGS",
 		"hdrlive -q -memory 8GiB -agg 10s -st ndjson -sla p99<=1e15+in+99%+of+10s - < DIR/in0.hdr",
 		"hdrsplit -od OUT LOGS", "hdrplot -of OUT/page.html LOGS", "hdrrec -of OUT/rec.hdr TABLES",
 	}
 	live := []string{"hdrlive -for 1ms -s start -of OUT/live.hdr LOGS", "hdrlive -for 1ms -s start -serve 127.0.0.1:0 LOGS"}
-	for _, kind := range []struct {
-		what     string
-		least    int
-		shape    func(n int) shape
-		commands []string
-	}{
-		{"tags", 10_000, func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }, questions},
-		{"windows", 100_000, func(n int) shape { return shape{inputs: 1, windows: n, tags: 1, rows: 1} }, questions},
-		{"inputs", 100, func(n int) shape { return shape{inputs: n, windows: 300, tags: 1, rows: 1} }, questions},
-		{"live tags", 10_000, func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }, live},
-		{"live logs", 1_000, func(n int) shape { return shape{inputs: n, windows: 10, tags: 1, rows: 1} }, live},
-		{"rows", 1_000_000, func(n int) shape { return shape{inputs: 1, windows: n / 600, tags: 6, rows: 100, tables: true} }, questions[len(questions)-1:]},
-		{"rows backwards", 100_000, func(n int) shape {
+	of := func(shapeOf func(n int) shape) func(dir string, n int) error {
+		return func(dir string, n int) error { return shapeOf(n).make(dir, fields) }
+	}
+	kinds := []inputKind{
+		{"tags", 10_000, of(func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }), questions, false},
+		{"windows", 100_000, of(func(n int) shape { return shape{inputs: 1, windows: n, tags: 1, rows: 1} }), questions, false},
+		{"inputs", 100, of(func(n int) shape { return shape{inputs: n, windows: 300, tags: 1, rows: 1} }), questions, false},
+		{"live tags", 10_000, of(func(n int) shape { return shape{inputs: 2, windows: 2, tags: n, rows: 1} }), live, false},
+		{"live logs", 1_000, of(func(n int) shape { return shape{inputs: n, windows: 10, tags: 1, rows: 1} }), live, false},
+		{"rows", 1_000_000, of(func(n int) shape { return shape{inputs: 1, windows: n / 600, tags: 6, rows: 100, tables: true} }), questions[len(questions)-1:], false},
+		{"rows backwards", 100_000, of(func(n int) shape {
 			return shape{inputs: 1, windows: n, tags: 1, rows: 1, tables: true, backwards: true}
-		}, questions[len(questions)-1:]},
-	} {
+		}), questions[len(questions)-1:], false},
+	}
+	for _, kind := range append(kinds, hostile...) {
 		fmt.Fprintf(os.Stderr, "bench: growth with %s\n", kind.what)
 		var commands []*command // with four samples each
 		for _, line := range kind.commands {
@@ -63,7 +74,7 @@ func (b *bench) growth() error {
 		}
 		for double := range 4 {
 			dir, out := b.path("growth"), b.path("grown")
-			if err := kind.shape(kind.least<<double).make(dir, fields); err != nil {
+			if err := kind.make(dir, kind.least<<double); err != nil {
 				return err
 			}
 			for n, line := range kind.commands {
@@ -84,7 +95,7 @@ func (b *bench) growth() error {
 					}
 					s, err := c.run(io.Discard)
 					os.RemoveAll(out)
-					if err != nil { // a page has at most 50,000 tags
+					if err != nil && !(kind.refusable && s.cpu > 0) { // a page has at most 50,000 tags
 						fmt.Fprintf(os.Stderr, "bench: %d %s: %v\n", kind.least<<double, kind.what, err)
 						s = sample{cpu: math.NaN(), peak: math.NaN()}
 					}

@@ -42,7 +42,7 @@ type sample struct {
 	peak      float64 // highest resident memory in MiB
 }
 
-// run runs the command. The output goes to stdout.
+// run runs the command. The output goes to stdout. A command that fails has a sample, too.
 func (c *command) run(stdout io.Writer) (s sample, err error) {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	if cmd.Dir = c.dir; c.dir != "" {
@@ -70,11 +70,13 @@ func (c *command) run(stdout io.Writer) (s sample, err error) {
 	begin := time.Now()
 	err = cmd.Run()
 	s.wall = time.Since(begin).Seconds()
+	if ended := cmd.ProcessState; ended != nil && ended.Exited() {
+		s.cpu = (ended.UserTime() + ended.SystemTime()).Seconds()
+		s.peak = peak(ended.SysUsage().(*syscall.Rusage))
+	}
 	if err != nil {
 		return s, fmt.Errorf("%q: %w\n%s", c.args, err, &stderr)
 	}
-	s.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	s.peak = peak(cmd.ProcessState.SysUsage().(*syscall.Rusage))
 	return s, nil
 }
 
