@@ -75,23 +75,23 @@ const (
 	MinBeyond = 10
 )
 
-// tailWeight is for how many independent windows one counts that holds values beyond a percentile.
-// So these must lie in [MinIndependent]/tailWeight separate windows. A queue under high load has
-// its highest percentiles from one or two of its busy times.
+// tailWeight is the weight of an independent window with values beyond a percentile. So these
+// values must lie in [MinIndependent]/tailWeight separate windows: a queue under high load can have
+// its highest percentiles from one or two busy times.
 const tailWeight = 8
 
 // A Window is what was recorded in a span of time.
 type Window interface {
-	// Count sets counts to the number of values in the slots up to the one of each of upTo, which
-	// ascend, in units of the histogram that is the sum of the windows. It returns the number of
-	// all values.
+	// Count sets counts[n] to the number of values in slots up to the slot of upTo[n], for each n.
+	// The values of upTo ascend, in units of the histogram that is the sum of all windows. Count
+	// returns the number of all values.
 	Count(upTo, counts []int64) (total int64)
 	// Seconds returns the length of the window.
 	Seconds() float64
 }
 
-// A Rated window knows how many values were recorded in its seconds, by the number of values that
-// it counts: an interval may lie in several windows, and be counted in one.
+// A Rated window knows how many values were recorded in its seconds. Its counts may have another
+// number: an interval can lie in several windows, and only one of them counts it.
 type Rated interface{ Values(count float64) float64 }
 
 // A Run is what one tag recorded in one run.

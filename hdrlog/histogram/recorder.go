@@ -25,7 +25,7 @@ type Recorder struct {
 	layout Layout
 	shards []shard
 	next   atomic.Uint32 // the number of shards given out so far
-	// own holds pointers to shards. A sync.Pool has a list for each processor. If a goroutine is
+	// assigned holds pointers to shards. A sync.Pool has a list for each processor. If a goroutine is
 	// interrupted while it uses a shard, the processor takes that of another one.
 	assigned sync.Pool
 }

@@ -16,7 +16,8 @@ func (h *Histogram) Min() int64 {
 	return h.lowestAt(first)
 }
 
-// lowestAt returns the minimum, which lies in the slot at index but for [Histogram.LowerMin].
+// lowestAt returns the minimum if the lowest count is in the slot at index. After
+// [Histogram.LowerMin], the minimum may be lower than that slot.
 func (h *Histogram) lowestAt(index int) int64 {
 	lowest := h.layout.LowestAt(index)
 	if h.least > 0 {
@@ -25,9 +26,9 @@ func (h *Histogram) lowestAt(index int) int64 {
 	return lowest
 }
 
-// LowerMin makes [Histogram.Min] return at most value: that of counts which come from a coarser
-// histogram and do not know it any more. Reset ends that. A histogram without values has no
-// minimum: it stays as it is.
+// LowerMin makes [Histogram.Min] return at most value, until Reset. It is for counts that come from
+// a coarser histogram, which do not know their minimum any more. It does nothing if h has no
+// values.
 func (h *Histogram) LowerMin(value int64) {
 	if h.total > 0 && value >= 0 && value < math.MaxInt64 && (h.least == 0 || value < h.least-1) {
 		h.least = value + 1
@@ -78,7 +79,7 @@ func (h *Histogram) mean() float64 {
 		for i, n := range r.counts {
 			// The conversion prevents the compiler from fusing multiplication and addition.
 			// That would round once; the reference rounds twice.
-			sum += float64(float64(r.median+int64(i)*r.apart) * float64(n))
+			sum += float64(float64(r.median+int64(i)*r.step) * float64(n))
 		}
 	}
 	return sum / float64(h.total)
@@ -110,11 +111,10 @@ func (r run) sum() int64 {
 		weighted += at * n
 		at++
 	}
-	return r.median*total + r.apart*weighted
+	return r.median*total + r.step*weighted
 }
 
-// weigh returns total and weighted of the first steps of eight counts. What an eight has adds to
-// the sums of all steps from its own on.
+// weigh returns total and weighted of the first counts, steps times eight of them.
 func weigh(counts []int64, steps int) (total, weighted int64) {
 	var sums, passed [8]int64
 	weigh8(&counts[0], steps, &sums, &passed)
@@ -140,7 +140,7 @@ func (h *Histogram) StdDev() float64 {
 			}
 			for i, n := range eight {
 				if n != 0 {
-					deviation := float64(r.median+int64(begin+i)*r.apart) - mean
+					deviation := float64(r.median+int64(begin+i)*r.step) - mean
 					sum += float64(float64(deviation*deviation) * float64(n))
 				}
 			}
@@ -149,11 +149,11 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()
 }
 
-// A run is the counts of successive slots of one size. Median is the middle of the first one, and
-// apart is the distance to the middle of the next.
+// A run is the counts of successive slots of one size. Median is the middle of the first slot, and
+// step is the distance to the middle of the next one.
 type run struct {
-	counts        []int64
-	median, apart int64
+	counts       []int64
+	median, step int64
 }
 
 // runs iterates over runs of slots. To compute the middle of each slot takes three times as long as

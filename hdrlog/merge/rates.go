@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// Rates know what to divide the values of rows in windows by, to get their rate: what a row has
-// recorded in a window, divided by the part of the window in which its inputs ran.
+// Rates know how many values a row recorded in a window, and for how long its inputs ran there. The
+// rate of the row is the first divided by the second.
 //
 //   - An interval spreads its values evenly over its length, whatever window its middle lies in.
 //   - An input runs from the start of its first interval to the end of its last one. The inputs of
 //     a row in a window are those that have an interval of it that starts before the window ends.
 //
-// Shares are added up in fixed point, so the order of additions makes no difference. The zero value
-// is ready to use.
+// Parts of intervals are added up in fixed point, so the order of additions makes no difference.
+// The zero value is ready to use.
 type Rates struct {
 	known ratesKnown
 	every bool // Across has all intervals
 	key   []byte
 	spans []Span
-	// any is for how long any input ran in the window whose rows are taken: it is the same for all
-	// of them, unless the inputs have changed since.
+	// any is for how long any input ran in the window anyOf. It is the same for all rows of the
+	// window, until changed says that an input ran since then.
 	any     int64
 	anyOf   Span
 	changed bool
@@ -42,7 +42,7 @@ func (r Recorded) Values(count float64) float64 {
 	return max(count+r.Moved, 0)
 }
 
-// Add adds what a row has in another window, which has no counts.
+// Add adds the values and the times of a row in another window, whose counts are not kept.
 func (r *Recorded) Add(other Recorded) {
 	r.Moved += other.Moved
 	r.Millis += other.Millis
@@ -52,30 +52,33 @@ func (r *Recorded) Add(other Recorded) {
 // A rateRow is what [Rates] know of a row.
 type rateRow struct {
 	Inputs []rateInput
-	// Across are the intervals that do not lie within a window.
+	// Across are the intervals that do not lie within one window.
 	Across []rateInterval
 	sorted bool
 	last   int // index of the input that was added last
 }
 
-// A rateInput is an input that has a row, from Start on.
+// A rateInput is an input with intervals of a row, the first of which starts at Start.
 type rateInput struct {
 	Input int
 	Start int64
 }
 
-// A rateInterval has a number of values. It counts in windows that end after From.
+// A rateInterval is an interval with a number of values. Windows that end at or before From have no
+// part of it.
 type rateInterval struct {
 	Span
 	Count, From int64
 }
 
-// Recorded is what a row has in a window beside its counts.
+// Recorded says how many values a row recorded in a window, given its counts, and for how long its
+// inputs ran there.
 type Recorded struct {
-	// Moved is the number of values that were recorded in the window but belong to intervals of
-	// other windows, less the number of those that the counts of the window have in excess.
+	// Moved is the number of values to add to that of the counts. Values recorded in the window, of
+	// intervals that other windows count, make it larger. Values recorded elsewhere, of intervals
+	// that this window counts, make it smaller.
 	Moved float64
-	// Every says that Moved is the number of all values, whatever the window has counts of.
+	// Every says that Moved is the number of all values, and that the counts do not matter.
 	Every bool
 	// Millis is for how long the inputs of the row ran in the window, and Any for how long any did,
 	// in milliseconds.
@@ -88,9 +91,9 @@ func Crosses(start, end, size int64) bool {
 	return start < w.Start || end > w.End
 }
 
-// Add adds an interval of a row. The number of values matters if it [Crosses] windows of that size,
-// of which each window later is a multiple. At size 0 windows may have any size. From is a time:
-// windows that end at or before it have no share of the interval.
+// Add adds an interval of a row with count values. All windows of later calls have a multiple of
+// size, or any size if that is 0. Only an interval that [Crosses] such windows is kept. Windows
+// that end at or before the time from have no part of the interval.
 func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) {
 	r.Ran(input, start, end)
 	r.key = AppendKey(r.key[:0], row)
@@ -109,8 +112,9 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 	}
 }
 
-// ran takes in when an interval of an input starts. It is of the input that was added last, or of
-// the next one if inputs are merged by time: to walk all of them is quadratic.
+// ran takes in when an interval of an input starts. The search begins at the input that was found
+// last: the next interval is mostly of the same input, or of the one after it. To begin at the
+// first input is quadratic.
 func (r *rateRow) ran(input int, start int64) {
 	for range r.Inputs {
 		r.last %= len(r.Inputs)
@@ -124,8 +128,8 @@ func (r *rateRow) ran(input int, start int64) {
 	r.Inputs = append(r.Inputs, rateInput{input, start})
 }
 
-// Ran says that an input ran: it has an interval, of a row or of none. Windows that are complete
-// since an input has a later interval need that before they are taken.
+// Ran takes in that an input ran from start to end, whatever the row of its interval. Call it
+// before the windows are taken that are complete because of this interval.
 func (r *Rates) Ran(input int, start, end int64) {
 	r.changed = true
 	if r.known.Inputs == nil {
@@ -160,7 +164,8 @@ func (r *Rates) anyIn(w Span) int64 {
 	return r.any
 }
 
-// Take returns what a row has in a window. The windows of a row must be taken in the order of time.
+// Take returns what a row recorded in a window. Callers take the windows of a row in the order of
+// time.
 func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	recorded.Any = r.anyIn(w)
 	r.key = AppendKey(r.key[:0], row)
@@ -179,7 +184,7 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 		slices.SortFunc(known.Across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		known.sorted = true
 	}
-	var sum share
+	var sum fixedPoint
 	n := 0
 	for ; n < len(known.Across) && known.Across[n].Start < w.End; n++ {
 		i := &known.Across[n]
@@ -265,11 +270,11 @@ func within(spans []Span, w Span) (length int64) {
 	return length
 }
 
-// A share is a number of values in fixed point: parts count 2^-32 each.
-type share struct{ whole, parts int64 }
+// A fixedPoint is a number of values: whole ones, and parts of 2^-32 each.
+type fixedPoint struct{ whole, parts int64 }
 
 // add adds count*part/length, where part is not above length.
-func (s *share) add(count, part, length int64) {
+func (s *fixedPoint) add(count, part, length int64) {
 	if part <= 0 || part == length {
 		if part > 0 {
 			s.whole += count
@@ -283,6 +288,6 @@ func (s *share) add(count, part, length int64) {
 }
 
 // float returns the number with six decimals: fixed point rounds each share.
-func (s *share) float() float64 {
+func (s *fixedPoint) float() float64 {
 	return math.Round((float64(s.whole)+float64(s.parts)/(1<<32))*1e6) / 1e6
 }

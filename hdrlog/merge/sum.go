@@ -37,30 +37,31 @@ type Sum struct {
 	intervals int64
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that one may have
-	// mixed says that layouts differ. Counts that were packed since then do not know the minimum:
-	// it is not above least, if that is set.
+	// mixed says that layouts differ. Counts that are packed after that do not know their minimum.
+	// Then least is set, and the minimum is not above it.
 	mixed bool
 	least *float64
 
-	// text is what a log says of the counts: MAX, a comma and, unless it must be encoded again, the
-	// payload. It is empty once there are several intervals.
+	// text is MAX, a comma and the payload of a single interval, as its log has them. The payload
+	// is left out if it must be encoded again. Text is empty if there are several intervals.
 	text []byte
-	// packed holds payloads, each behind its length, unless dense is set. What they add up to took
-	// summed bytes when they were added up last.
+	// packed holds payloads, each behind its length, unless dense is set. When they were added up
+	// last, they became one payload of summed bytes.
 	packed []byte
 	summed int
-	// dense says that counts holds the sum. Otherwise counts is memory for another use. Small says
-	// that a histogram must not take much more than packed counts.
+	// dense says that counts holds the sum. Otherwise counts is memory for another use. Small
+	// forbids a histogram that takes much more memory than packed counts.
 	dense, small bool
 	counts       *histogram.Histogram
 }
 
 const (
-	// A histogram may take so many bytes, however little packed counts take: one of three digits.
+	// A histogram may always take denseBytes: about what one of three digits takes.
 	denseBytes = 1 << 19
 	// A histogram may take this many times the bytes of packed counts.
 	denseTimes = 4
-	// Packed counts are added up when they have this many bytes more than twice what they had then.
+	// Packed counts are added up when they take sumUpBytes more than twice as much as after the
+	// last time.
 	sumUpBytes = 16 << 10
 	// mostKept is the number of bytes that are kept for another use.
 	mostKept = 8 << 20
@@ -79,7 +80,7 @@ type codec struct {
 
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
-// putCodec gives a codec back, unless a sum takes much.
+// putCodec gives a codec back, unless its memory is large because s is large.
 func (s *Sum) putCodec(c *codec) {
 	if 8*s.slots()+len(s.packed) <= mostKept {
 		codecs.Put(c)
@@ -144,7 +145,7 @@ func (s *Sum) AddCounts(start, end int64, p *histogram.Payload) error {
 	return s.addPayload(&facts{start: start, end: end, intervals: 1}, p)
 }
 
-// addPayload adds a payload, of which more is known but layout and highest.
+// addPayload adds a payload. It sets the layout and the highest value of more.
 func (s *Sum) addPayload(more *facts, p *histogram.Payload) error {
 	more.layout, more.highest = p.Layout(), float64(p.Highest())*unit(p.Layout())
 	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, p.AppendBinary) }
@@ -175,7 +176,7 @@ func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
 	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
 }
 
-// Facts are what is known of counts before they are added.
+// facts are about counts that are added, before they are decoded.
 type facts struct {
 	start, end, intervals int64
 	layout                histogram.Layout
@@ -223,7 +224,7 @@ func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte
 	return packed, err
 }
 
-// include takes in what is known of counts that were added.
+// include takes in the facts of counts that were added.
 func (s *Sum) include(more *facts) {
 	end := max(more.start, more.end)
 	if s.intervals == 0 {
@@ -246,7 +247,7 @@ func (s *Sum) include(more *facts) {
 	}
 }
 
-// facts returns what is known of s.
+// facts returns the facts of s, to add s to another sum.
 func (s *Sum) facts() *facts {
 	p := facts{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
 	if s.dense && s.mixed && s.counts.TotalCount() > 0 {
@@ -296,8 +297,8 @@ func (s *Sum) fits(slots, size int) bool {
 	return 8*slots <= denseTimes*size || !s.small && 8*slots <= denseBytes
 }
 
-// unpack makes packed counts a histogram, before more is added, if that may be. Those that do not
-// add up stay packed.
+// unpack makes packed counts a histogram before more is added, if that fits. Counts that do not add
+// up stay packed.
 func (s *Sum) unpack(more *facts) {
 	layout, highest := more.layout, more.highest
 	if s.intervals > 0 {
@@ -330,9 +331,9 @@ func (s *Sum) makeRoom(more *facts) error {
 	return s.compact()
 }
 
-// Compact makes s take little memory, until it is reset: to add more takes longer. An owner of many
-// sums calls it for new ones, of one interval at most, which is quick. So does who adds nothing for
-// a while. The error is a [SumError].
+// Compact makes s take little memory until it is reset, and later additions slower. Call it for new
+// sums if there are many: with one interval at most, Compact is quick. Call it, too, before a time
+// without additions. The error is a [SumError].
 func (s *Sum) Compact() error {
 	s.small = true
 	return s.compact()
