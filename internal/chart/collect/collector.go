@@ -30,14 +30,14 @@ type Options struct {
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
 	// measured, if it is above 0. See package merge.
 	Aggregate int64
-	// Totals are the lines of all series together, if there are any. Aggregate is set then. If the
-	// series do not add up, the last one alone is left, which is the rate.
+	// Totals are the lines of all series together, if any. They need Aggregate. The last one is the
+	// rate. If the series do not add up, only the rate is drawn.
 	Totals []chart.Measure
-	// WindowBytes keeps histograms by time, for a heat map or a page. It is the memory that they
-	// may take. If they need more, neighbours in time are merged. 0 keeps none.
+	// WindowBytes is the memory that counts over time may take, for a heat map or a page. If they
+	// need more, the collector merges windows that follow each other. 0 keeps no counts.
 	WindowBytes int
-	// Paged says that the windows are for a page, of whose size WindowBytes is a multiple. Counts
-	// take a larger part of a page than of memory, so those that no page has room for are not kept.
+	// Paged says that the windows are for a page. WindowBytes is then a multiple of the size of the
+	// page, and the collector counts the bytes of counts several times, see pagedTimes.
 	Paged bool
 	// Paired says that the points of a window belong together, as values and their rate do. The
 	// lines are then not thinned: Add returns an error for more windows than [MostPoints].
@@ -47,8 +47,8 @@ type Options struct {
 	// Fold is a period in milliseconds: an interval stands at its time modulo that, from FoldAt on,
 	// if it is above 0. Aggregate is 0 then.
 	Fold, FoldAt int64
-	// Step says that intervals are windows of so many milliseconds, and that they go on. The recent
-	// ones then stay as they are, and only older ones are merged. 0 merges all of them alike.
+	// Step is set if windows of so many milliseconds keep coming. The collector then merges only
+	// older windows, and recent ones stay as they are. 0 merges all of them alike.
 	Step int64
 }
 
@@ -61,26 +61,26 @@ type Collector struct {
 	width  int64    // of the windows that start before recent
 	recent int64    // later windows are not merged
 	bytes  int      // that the windows take
-	room   int      // bytes that they may take until they are merged
+	room   int      // when bytes is above it, windows are merged
 	total  total
 	limit  int          // windowRoom, unless a test changes it
 	most   int          // MostPoints, unless a test changes it
-	wide   atomic.Int64 // width, once windows have so many intervals that workers add them up
+	wide   atomic.Int64 // see [flow.Wide.Size]: width once workers add up counts, and 0 before
 }
 
-// total is what a collector has of all series together.
+// total has the lines of all series together.
 type total struct {
 	gathered
-	all   *flow.Window // what all series have in the window that came last, if there are totals
-	count int64        // of its values
-	end   int64        // of it
-	from  int64        // what its times count from
-	apart bool         // series do not add up: all has no counts
+	all      *flow.Window // the sum of all series in the latest window, if there are totals
+	count    int64        // of the values in all
+	end      int64        // of all
+	from     int64        // what its times count from
+	mismatch bool         // series do not add up, so all has no counts
 
 	scratch histogram.Histogram
 }
 
-// gathered is what a collector has of a series.
+// gathered has the lines and the windows of a series.
 type gathered struct {
 	label    string
 	group    string
@@ -99,7 +99,7 @@ func (g *gathered) unit(layout histogram.Layout) float64 { return cmp.Or(layout.
 // add adds a point to a line.
 func (g *gathered) add(n int, p chart.Point) {
 	line := append(g.lines[n], p)
-	if len(line) == g.most { // half as many are left
+	if len(line) == g.most { // thinning leaves about half of the points
 		line = chart.Thinned(line, (line[len(line)-1].End-line[0].Start)*8/float64(g.most))
 	}
 	g.lines[n] = line
@@ -116,30 +116,31 @@ type Interval struct {
 	seconds float64
 	ratio   float64      // what values are divided by
 	values  []float64    // by measure
-	of      *flow.Window // if it is a window of Aggregate
-	rough   *merge.Sum   // the counts for windows
-	coarse  merge.Sum    // the counts of a window of merged intervals
+	merged  *flow.Window // nil if it is not a window of Aggregate
+	counts  *merge.Sum   // for windows over time, nil if none are kept
+	coarse  merge.Sum    // memory of counts for MeasureWindow
 }
 
 // Window returns the interval as a window, whose counts are those of the interval until it is
 // measured again.
 func (i *Interval) Window() chart.Window {
 	w := i.window.Window
-	w.Counts, w.Sum = i.rough, unit.Divide(w.Sum, i.ratio)
+	w.Counts, w.Sum = i.counts, unit.Divide(w.Sum, i.ratio)
 	return w
 }
 
-// Values returns what the last measures are.
+// Values returns the value of each measure.
 func (i *Interval) Values() []float64 { return i.values }
 
-// windowRoom is the memory that windows may take until half of them are measured. It is enough for
-// some minutes of six tags, so lines may be out of order by as much. An interval that comes later
-// opens its window again, which gives that window another point.
+// windowRoom is the memory that open windows may take. Above that, half of them are measured. It is
+// enough for some minutes of six tags, so lines may be out of order by some minutes. An interval
+// that comes later opens its window again, and the line gets another point there.
 const windowRoom = 16 << 20
 
-// Flow returns what the collector needs of a scan. Emit takes the results, with the window if they
-// are of windows, and may add them with [Collector.Measure] and [Collector.Add].
-func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(*flow.Window) error) flow.Flow {
+// Flow returns the flow that the collector needs. Emit takes its results, with the window if a
+// result is one of a window, and adds them by [Collector.Measure] and [Collector.Add]. EmitCounts
+// takes counts that come later, and adds them by [Collector.AddCounts].
+func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, emitCounts func(*flow.Window) error) flow.Flow {
 	figures, digits := append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Count}), 0
 	if c.WindowBytes > 0 {
 		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
@@ -164,15 +165,15 @@ func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, left func(
 	if !c.Paged || c.Fold > 0 { // a heat map takes as long without, and folded counts stand at other times
 		return &each
 	}
-	return &flow.Wide{Intervals: each, Size: &c.wide, EmitCounts: left}
+	return &flow.Wide{Intervals: each, Size: &c.wide, EmitCounts: emitCounts}
 }
 
-// Measure takes what the collector needs from a result of its flow.
+// Measure measures a result of the flow. Of is its window, nil for an interval.
 func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 	v := r.Visit
-	into.of = of
+	into.merged = of
 	into.stats = r.Stats
-	into.rough = &r.Coarse
+	into.counts = &r.Coarse
 	into.seconds = v.Length
 	w := window{Window: chart.Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}}
 	w.Begin, w.End = v.StartMillis(), v.EndMillis()
@@ -211,13 +212,13 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 	into.stats = output.FiguresOf(h, figures, into.stats)
 	into.seconds = float64(m.Recorded.Millis) / 1000
 	into.stats.Moved = m.Recorded.Moved
-	into.rough = nil
+	into.counts = nil
 	if c.WindowBytes > 0 {
 		into.coarse.Reset()
 		if err := into.coarse.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
 			return err
 		}
-		into.rough = &into.coarse
+		into.counts = &into.coarse
 	}
 	c.measure(window{Window: chart.Window{
 		Start:     m.Window.Start,
@@ -239,8 +240,8 @@ func (c *Collector) measure(w window, into *Interval) {
 	if s.Count > 0 {
 		w.Min = math.Inf(1)
 	}
-	if into.rough != nil && into.rough.Intervals() > 0 {
-		w.know(s, into.rough.Layout(), into.ratio)
+	if into.counts != nil && into.counts.Intervals() > 0 {
+		w.know(s, into.counts.Layout(), into.ratio)
 	}
 	into.window = w
 }
@@ -262,25 +263,25 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	}
 	w := i.window
 	for n, v := range i.values {
-		if i.of == nil {
+		if i.merged == nil {
 			g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.Start + w.Length()), Value: v})
 		} else {
 			g.addStep(n, &w, v)
 		}
 	}
-	if i.of != nil {
+	if i.merged != nil {
 		from := int64(0)
 		if c.Relative {
-			from = hdrlog.Millis(i.of.Visit.LogStart)
+			from = hdrlog.Millis(i.merged.Visit.LogStart)
 		}
-		if err := c.total.add(g, i.of, from); err != nil {
+		if err := c.total.add(g, i.merged, from); err != nil {
 			return err
 		}
-		if size := c.Aggregate; i.of.Lengths <= i.of.Intervals()*(size+size/8) { // timers are late
+		if size := c.Aggregate; i.merged.Lengths <= i.merged.Intervals()*(size+size/8) { // timers are late
 			w.End = min(w.End, w.Begin+size) // where intervals of several logs overlap the next window
 		}
 	}
-	return c.addWindow(g, &w, i.rough)
+	return c.addWindow(g, &w, i.counts)
 }
 
 // addStep adds the point of a window. Logs may begin at different times.
@@ -293,7 +294,8 @@ func (g *gathered) addStep(n int, w *window, v float64) {
 	g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.End), Value: v})
 }
 
-// add adds what a series has in a window to what all have in it. From is what times count from.
+// add adds a window of a series to the sum of all series in this window. From is what times count
+// from.
 func (t *total) add(g *gathered, w *flow.Window, from int64) error {
 	if t.measures == nil {
 		return nil
@@ -306,7 +308,7 @@ func (t *total) add(g *gathered, w *flow.Window, from int64) error {
 		t.count = w.Stats.Count
 		t.end = w.End
 		t.from = from
-		t.apart = t.apart || t.ratio != 0 && t.ratio != g.ratio
+		t.mismatch = t.mismatch || t.ratio != 0 && t.ratio != g.ratio
 		t.ratio = g.ratio
 		w.Keep()
 		return nil
@@ -314,21 +316,21 @@ func (t *total) add(g *gathered, w *flow.Window, from int64) error {
 	err := t.all.Merge(w)
 	t.count += w.Stats.Count
 	t.end = max(t.end, w.End)
-	t.apart = t.apart || t.ratio != g.ratio || errors.Is(t.all.Err(), histogram.ErrKind)
-	if t.apart {
+	t.mismatch = t.mismatch || t.ratio != g.ratio || errors.Is(t.all.Err(), histogram.ErrKind)
+	if t.mismatch {
 		return err
 	}
 	return cmp.Or(err, t.all.Err())
 }
 
-// measure measures what all series have in a window, if that is anything. If they do not add up,
-// that is the last measure alone, the rate.
+// measure measures the sum of all series in a window, if there is one. If the series do not add up,
+// it measures only the rate, which is the last measure.
 func (t *total) measure() error {
 	if t.all == nil {
 		return nil
 	}
 	s := output.Stats{Count: t.count}
-	if t.apart {
+	if t.mismatch {
 		n := len(t.measures) - 1
 		t.measures = t.measures[n:]
 		t.lines = t.lines[n:]
@@ -349,7 +351,7 @@ func (t *total) measure() error {
 	return nil
 }
 
-// addWindow adds a window, whose counts are apart, to a series.
+// addWindow adds a window and its counts to a series.
 func (c *Collector) addWindow(g *gathered, w *window, counts *merge.Sum) error {
 	if c.WindowBytes == 0 {
 		return nil
@@ -361,23 +363,24 @@ func (c *Collector) addWindow(g *gathered, w *window, counts *merge.Sum) error {
 	return c.grown(g.bytes - before)
 }
 
-// AddCounts adds what a flow left: counts of intervals that were added to a series before.
-func (c *Collector) AddCounts(label string, left *flow.Window) error {
+// AddCounts adds counts of intervals that were added to a series before, see
+// [flow.Wide.EmitCounts].
+func (c *Collector) AddCounts(label string, late *flow.Window) error {
 	g := c.series[label]
 	n := len(g.windows) - 1
-	for chart.WindowAt(g.windows[n].Start, c.width) != chart.WindowAt(left.Window.Start, c.width) {
+	for chart.WindowAt(g.windows[n].Start, c.width) != chart.WindowAt(late.Window.Start, c.width) {
 		n--
 	}
 	w := &g.windows[n]
-	w.know(&left.Stats, left.Coarse.Layout(), g.ratio)
+	w.know(&late.Stats, late.Coarse.Layout(), g.ratio)
 	before := g.sizeOf(w)
-	err := w.counts.Merge(&left.Coarse)
+	err := w.counts.Merge(&late.Coarse)
 	more := g.sizeOf(w) - before
 	g.bytes += more
 	return cmp.Or(err, c.grown(more))
 }
 
-// grown takes note of more bytes.
+// grown takes in that the windows take more bytes, and bounds them.
 func (c *Collector) grown(bytes int) error {
 	if c.bytes += bytes; c.bytes > c.room {
 		return c.bound()
@@ -385,7 +388,7 @@ func (c *Collector) grown(bytes int) error {
 	return nil
 }
 
-// Forget drops what ends at or before a time. It reports whether there was anything.
+// Forget drops windows and points that end at or before a time. It reports whether it dropped any.
 func (c *Collector) Forget(time int64) (some bool) {
 	for label, g := range c.series {
 		n := len(g.windows)
@@ -456,9 +459,9 @@ func (c *Collector) at(group, label string) *gathered {
 // errWide is the error for tags whose sums alone take more memory than all windows may.
 var errWide = errors.New("the tags take too much memory: choose some with -incT, or set a larger -page-size")
 
-// bound merges windows, and makes them wider if they take more memory than they may. Before that
-// happens again, a quarter as much may be added: to merge them for each interval would take most of
-// the time.
+// bound merges windows, and widens them until they take at most WindowBytes. After that they may
+// grow by a quarter before bound runs again: to run it for each interval would take most of the
+// time.
 func (c *Collector) bound() error {
 	defer func() { c.room = max(c.WindowBytes, c.bytes+c.WindowBytes/4) }()
 	if err := c.widen(); err != nil || c.bytes <= c.WindowBytes {
@@ -495,7 +498,7 @@ func (c *Collector) bound() error {
 	return nil
 }
 
-// wideFrom is how many intervals a window has on average when workers begin to add up their counts.
+// wideFrom is the average number of intervals of a window from which on workers add up counts.
 // The page of a day of six tags takes 0.73 of the CPU time with that. With 7 it takes 0.78.
 const wideFrom = 4
 
@@ -523,7 +526,7 @@ func (c *Collector) widen() error {
 	return nil
 }
 
-// newest returns when the newest windows start, which take so many bytes together.
+// newest returns the time from which on windows take at most so many bytes together.
 func (c *Collector) newest(bytes int) int64 {
 	sizes := map[int64]int{}
 	for _, g := range c.series {

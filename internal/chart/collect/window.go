@@ -17,8 +17,8 @@ import (
 type window struct {
 	chart.Window
 	counts *merge.Sum
-	// rest is what rounding took of Sum: both together are exact, whatever the order of what was
-	// added.
+	// rest is the rounding error of Sum. Sum plus rest is exact, so the order of additions makes no
+	// difference.
 	rest float64
 }
 
@@ -44,7 +44,7 @@ func (w *window) include(other *window) error {
 	return nil
 }
 
-// add adds to the sum. What a + b loses is itself a number (Knuth).
+// add adds b to the sum. The rounding error of a + b is itself a float64 (Knuth).
 func (w *window) add(b, rest float64) {
 	a := w.Sum
 	w.Sum = a + b
@@ -52,8 +52,8 @@ func (w *window) add(b, rest float64) {
 	w.rest += rest + (a - (w.Sum - part)) + (b - part)
 }
 
-// know takes in what is known of counts that were added: their minimum and their sum, which is a
-// multiple of the unit of their layout.
+// know takes in the minimum and the sum of counts that were added. The sum is a multiple of the
+// unit of their layout.
 func (w *window) know(s *output.Stats, layout histogram.Layout, ratio float64) {
 	if s.Count > 0 {
 		w.Min = min(w.Min, unit.Divide(s.Min.Float(), ratio))
@@ -67,9 +67,9 @@ const windowBytes = 150
 
 func (w *window) size() int { return windowBytes + w.counts.Size() }
 
-// pagedTimes is how many times the counts of windows count that are for a page. Deflated and in
-// base64 they take more than a half of their size there, all else of a window a sixth. So once they
-// take a third of six times a page, it would merge their windows anyway.
+// pagedTimes is the weight of the bytes of counts if windows are for a page. Deflated and in
+// base64, counts take more than half of their size in the page, and the rest of a window takes a
+// sixth. So counts that take a third of six times the size of a page do not fit into it.
 const pagedTimes = 3
 
 // sizeOf returns what a window counts for in [Collector.WindowBytes].
@@ -80,8 +80,8 @@ func (g *gathered) sizeOf(w *window) int {
 	return w.size() + (pagedTimes-1)*(w.counts.Size()-new(merge.Sum).Size())
 }
 
-// keep adds w, whose counts are apart, to the windows of a series: to the last one, if that is of
-// the same window of a width that is not 0.
+// keep adds w with its counts to the windows of a series. If width is not 0, and the last window
+// lies in the same window of that width, keep merges both.
 func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
 	if n := len(g.windows) - 1; width > 0 && n >= 0 {
 		last := &g.windows[n]
@@ -99,8 +99,8 @@ func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
 	return err
 }
 
-// widen merges the windows of a series: those that start before a time into those of a width, and
-// later ones that start at the same time. They are in order of time afterwards.
+// widen merges the windows of a series that start before a time into windows of a width. Of later
+// ones, it merges only those that start at the same time. Afterwards all are in the order of time.
 func (g *gathered) widen(width, before int64) error {
 	slices.SortStableFunc(g.windows, func(a, b window) int { return cmp.Compare(a.Start, b.Start) })
 	byStart := func(w window, before int64) int { return cmp.Compare(w.Start, before) }

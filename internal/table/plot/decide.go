@@ -23,30 +23,30 @@ import (
 // and what the picture needs of them.
 type decision struct {
 	*Options
-	std     *message.Streams
-	units   *logs.Units
-	headers *logs.Logs        // all of them
-	labels  map[string]string // of inputs, by name
-	by      *tags.By          // what makes a line
-	apart   bool              // each log is by itself
-	look    chart.Picture     // with the unit and the limits
-	scale   hdrlog.Scale      // of logs
-	plan    plan
-	lines   collect.Options // what the logs are gathered to, over time
-	tags    int             // the most of a log, 0 if that is unknown
-	chosen  *tags.Filter    // without tags that count the same requests as others, nil for all
-	same    []string        // the first of those, and the tag that is kept
-	periods int             // that a picture lays over one another
+	std      *message.Streams
+	units    *logs.Units
+	headers  *logs.Logs        // all of them
+	labels   map[string]string // of inputs, by name
+	by       *tags.By          // what makes a line
+	separate bool              // each log is by itself
+	look     chart.Picture     // with the unit and the limits
+	scale    hdrlog.Scale      // of logs
+	plan     plan
+	lines    collect.Options // what the logs are gathered to, over time
+	tags     int             // the largest number of tags of a log, 0 if that is unknown
+	chosen   *tags.Filter    // drops tags that count the same requests as others, nil if there are none
+	same     []string        // tags that count the same requests; only the first one is drawn
+	periods  int             // that a picture lays over one another
 }
 
 // newDecision returns what is known before any input is opened.
 func (o *Options) newDecision(std *message.Streams, s *scan.Scan) (*decision, error) {
 	d := &decision{
-		Options: o,
-		std:     std,
-		by:      s.By,
-		apart:   o.Compare || o.eachRun(s.By),
-		labels:  labelsOf(s.Inputs),
+		Options:  o,
+		std:      std,
+		by:       s.By,
+		separate: o.Compare || o.eachRun(s.By),
+		labels:   labelsOf(s.Inputs),
 	}
 	d.look = *chart.New(o.Type)
 	d.look.Looks = o.Look
@@ -197,7 +197,7 @@ func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 		return err
 	}
 	d.tags = found.tags
-	if err := d.chooseTimes(s, found.names); err != nil {
+	if err := d.dropSameRequests(s, found.names); err != nil {
 		return err
 	}
 	several := found.tags > 1 && !d.by.AddsTags() || o.Compare && len(logs) > 1
@@ -223,7 +223,7 @@ func (d *decision) collecting() (o summary.Options) {
 	o.Maxima = d.Sums != nil
 	few := d.by.All() || d.tags <= mostShifts && (d.tags > 0 || !d.plan.paged)
 	switch {
-	case d.sides.Runs: // which have figures each
+	case d.sides.Runs: // each run has figures, and their spread stands for intervals
 	case d.plan.bands:
 		o.Runs = &summary.Runs{Size: d.Aggregate, Optional: true, Percentiles: drawnPercentiles}
 	case d.plan.changes || d.plan.shifts && few:
@@ -242,12 +242,12 @@ const mostPoints = 500
 type survey struct {
 	length   int64 // of the first interval, rounded, since timers are late
 	from, to int64
-	points   int             // the most intervals of a tag and a log
-	tags     int             // the most of a log
+	points   int             // the largest number of intervals of a tag of a log
+	tags     int             // the largest number of tags of a log
 	names    map[string]bool // of tags, as texts
 }
 
-// firstIntervals is a number of intervals that have most tags of a log.
+// firstIntervals is a number of intervals in which most tags of a log occur.
 const firstIntervals = 1000
 
 // survey looks at the first intervals of each log that the scan selects, without their payloads.
@@ -283,7 +283,7 @@ func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found surv
 			}
 			found.from, found.to = min(found.from, start), max(found.to, start+hdrlog.Millis(rec.Interval.Length))
 			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
-				break // which the reading refuses
+				break // reading the log fails
 			}
 			found.names[tags.Text(rec.Interval.Tag)] = true
 			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))

@@ -57,8 +57,9 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 	return nil
 }
 
-// addDistribution adds a distribution, in the unit of the picture. Its values are printed values
-// already: -ovr divides them, and those of an unknown unit stay as they are, which is said.
+// addDistribution adds a distribution, in the unit of the picture. Its values were printed in a
+// unit already, and -ovr divides them. Values of an unknown unit stay as they are, and a notice
+// says so.
 func (r *reading) addDistribution(d *distribution) {
 	ratio := cmp.Or(r.Units.Ratio, 1)
 	if to, ok := hdrlog.ParseUnit(r.unit); ok && r.Units.Ratio == 0 {

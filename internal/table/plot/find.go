@@ -16,7 +16,7 @@ import (
 
 // finds reports whether the picture says what a run shows: a report or a page of logs that add up.
 func (d *decision) finds() bool {
-	return (d.Type == chart.Report || d.Page) && !d.apart && !d.Compare
+	return (d.Type == chart.Report || d.Page) && !d.separate && !d.Compare
 }
 
 // A search finds what the logs of a picture show.

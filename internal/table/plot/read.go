@@ -88,7 +88,7 @@ func (r *reading) readLogs(s *scan.Scan, logs []scan.Input) error {
 		return nil
 	case r.eachRun(r.by):
 		parts = one.Runs()
-	case r.apart:
+	case r.separate:
 		parts = nil
 		for n := range logs {
 			alone := one
@@ -98,7 +98,7 @@ func (r *reading) readLogs(s *scan.Scan, logs []scan.Input) error {
 	}
 	for _, part := range parts {
 		label := ""
-		if r.apart {
+		if r.separate {
 			label = r.labelOf(part)
 		}
 		if err := r.readLog(s, part, label); err != nil {
@@ -115,7 +115,7 @@ func (r *reading) labelOf(part *scan.Scan) string { return r.labels[part.Inputs[
 // label of a group of their own.
 func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 	one.Progress, one.Seen = s.Progress, 0
-	if r.eachRun(r.by) { // of which nothing stays
+	if r.eachRun(r.by) { // the memory of a run is free again after it
 		one.Memory = s.Memory.Empty()
 	}
 	added := r.units.Watch(one)
@@ -190,7 +190,8 @@ func (r *reading) addUp(one *scan.Scan, o summary.Options, label string, flows [
 	return result, start, err
 }
 
-// collectorError returns the error of the collector, which the reading did not end for.
+// collectorError returns the error of the collector. The reading went on after it, since other
+// results do not need the collector.
 func (r *reading) collectorError() error {
 	if errors.Is(r.failed, collect.ErrPoints) {
 		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: "+
@@ -299,8 +300,8 @@ func drawnPercentiles(sum *output.Summary) (all []float64) {
 	return all
 }
 
-// believedBand returns the intervals of confidence of the points of a curve, up to the first one
-// behind the median that has none.
+// believedBand returns the intervals of confidence of the points of a curve. It ends at the first
+// point above the median that has no interval.
 func believedBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) {
 	ratio := sum.Scale.Divisor()
 	for _, step := range curve.Steps {
@@ -322,7 +323,8 @@ func believedBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) 
 	return band
 }
 
-// keepFigures drops the intervals of the points of a curve: those of figures are compared.
+// keepFigures drops the intervals of confidence that only the points of a curve need. Those of
+// figures stay, since figures are compared.
 func keepFigures(c *output.Confidence) {
 	kept := figurePercentiles()
 	maps.DeleteFunc(c.Percentiles, func(p float64, _ confidence.Estimate) bool { return !slices.Contains(kept, p) })
@@ -332,8 +334,8 @@ func keepFigures(c *output.Confidence) {
 const (
 	MostWorst     = 5
 	mostPageWorst = 100
-	// leastMarked is how many times as high as typical a moment is that has a number. The highest
-	// one has one in any case.
+	// leastMarked is the factor above what is typical from which on a moment gets a number. The
+	// highest moment always gets one.
 	leastMarked = 2
 )
 
@@ -401,8 +403,8 @@ func figurePercentiles() []float64 {
 	return figures.Percentiles
 }
 
-// MostTags is the number of tags that a picture may have. Twelve have a line, and a log of 10 MB
-// can have enough to take 400 MB.
+// MostTags is the number of tags that a picture may have. Only twelve have a line, and the tags of
+// a log of 10 MB can take 400 MB.
 const MostTags = 50_000
 
 func checkTags(count int) error {

@@ -11,14 +11,14 @@ import (
 	"hdrkit/tags"
 )
 
-// chooseTimes leaves tags of a report out that count the same requests as others, if nobody chose
-// tags: adding them up would count each request several times.
-func (d *decision) chooseTimes(s *scan.Scan, names map[string]bool) error {
+// dropSameRequests drops tags of a report that count the same requests as others, unless the user
+// chose tags. A report that adds them up would count each request several times.
+func (d *decision) dropSameRequests(s *scan.Scan, names map[string]bool) error {
 	if d.Type != chart.Report || d.Page || d.Compare || d.Include != nil || d.Exclude != nil {
 		return nil
 	}
 	kept := slices.Sorted(maps.Keys(names))
-	var left []string
+	var dropped []string
 	for {
 		same, ok := writers.SameAmong(kept)
 		if !ok || same.Other != "" {
@@ -28,14 +28,14 @@ func (d *decision) chooseTimes(s *scan.Scan, names map[string]bool) error {
 			d.same = same.Tags
 		}
 		for _, tag := range same.Tags[1:] {
-			left = append(left, regexp.QuoteMeta(tag))
+			dropped = append(dropped, regexp.QuoteMeta(tag))
 		}
 		kept = slices.DeleteFunc(kept, func(tag string) bool { return slices.Contains(same.Tags[1:], tag) })
 	}
-	if left == nil {
+	if dropped == nil {
 		return nil
 	}
-	filter, err := tags.NewFilter(nil, left)
+	filter, err := tags.NewFilter(nil, dropped)
 	if err != nil {
 		return err
 	}
