@@ -17,13 +17,13 @@ import (
 	"hdrkit/output"
 )
 
-// Histories keep what each tag of each input recorded, to find out which of them was bad, and when,
-// in memory that does not grow with the log: intervals of long logs become windows.
+// Histories keep the intervals of each tag of each input, to find out which of them was bad, and
+// when. Their memory has a bound: intervals of long logs become windows.
 type Histories struct {
 	// Sums has a sum of each history, which [Histories.Who] needs. Times has the maximum of each
 	// interval, which [Histories.Worst] and [Histories.Omission] need. Counts, which implies Times,
-	// is for [output.Moment.Count]: Worst reads the counts of moments from their inputs again.
-	// Those of pipes, which can be read only once, are kept.
+	// is for [output.Moment.Count]: Worst reads the counts of moments from the inputs again. A pipe
+	// can be read only once, so its counts are kept.
 	Sums, Times, Counts bool
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
 	Most int
@@ -52,7 +52,7 @@ type history struct {
 	tag    []byte
 	all    bool // payloads are kept
 	pieces []*piece
-	kept   []*piece // with payloads, if only some have them: those with maxima above floor
+	kept   []*piece // those with payloads, unless all have them: the ones with maxima above floor
 	floor  float64
 }
 
@@ -206,7 +206,7 @@ func (hs *Histories) coarsen(crowded error) {
 	most := hs.bytes / 2
 	for hs.coarse = cmp.Or(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
 		if hs.coarse < hs.length {
-			continue // a multiple of the size before is longer
+			continue // windows are not shorter than the longest interval
 		}
 		hs.pack()
 		if hs.bytes <= most {

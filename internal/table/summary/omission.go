@@ -10,8 +10,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// An Omission is a stall during which values look to be missing: the recorder waited for the
-// answer, and did not send what it should have sent meanwhile (coordinated omission).
+// An Omission is a stall during which values seem to be missing: the recorder waited for an answer,
+// and did not send the requests that were due meanwhile (coordinated omission).
 type Omission struct {
 	Place    scan.Place
 	Tag      []byte
@@ -21,16 +21,16 @@ type Omission struct {
 	Unit     float64 // of the log, in milliseconds
 }
 
-// A stroke is what matters of an interval, or of a time that no interval covers.
-type stroke struct {
+// A sample has the figures of an interval, or of a time that no interval covers.
+type sample struct {
 	piece      *piece
 	start, end int64   // milliseconds
 	count      float64 // of values
 	longest    float64 // value in milliseconds
-	far        float64 // number of values of more than half of that
+	far        float64 // number of values above half of longest
 }
 
-func (s *stroke) length() float64 { return float64(s.end - s.start) }
+func (s *sample) length() float64 { return float64(s.end - s.start) }
 
 // Omission returns the worst stall during which values look to be missing, or nil. Millis is one
 // unit of the values of a tag of an input in milliseconds, 0 if that is unknown. It finds nothing
@@ -48,13 +48,13 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 	var worst *Omission
 	for _, h := range parts {
 		times := millis(h.input, h.tag)
-		var log []stroke
+		var log []sample
 		for _, p := range h.pieces {
 			far, err := hs.far(p)
 			if err != nil {
 				return nil, err
 			}
-			log = append(log, stroke{p, p.Start, p.End, float64(p.count), p.highest * times, far})
+			log = append(log, sample{p, p.Start, p.End, float64(p.count), p.highest * times, far})
 		}
 		if at, between := omission(log); at != nil && (worst == nil || at.longest > worst.Longest) {
 			worst = &Omission{
@@ -70,8 +70,8 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 	return worst, nil
 }
 
-// far returns the number of values of more than half of the highest one: at most that of all, if
-// the payload was not kept.
+// far returns the number of values above half of the highest one. If the payload was not kept, it
+// returns the number of all values, which is not less.
 func (hs *Histories) far(p *piece) (float64, error) {
 	if p.counts == nil {
 		return float64(p.count), nil
@@ -83,16 +83,16 @@ func (hs *Histories) far(p *piece) (float64, error) {
 	return float64(h.CountBetween(h.Max()/2+1, math.MaxInt64)), nil
 }
 
-// mostGap is the largest number of empty intervals that a gap counts as.
+// mostGap is the largest number of empty intervals that stand for a gap.
 const mostGap = 60
 
 // withGaps returns a log in the order of time, with empty intervals where no interval is, and the
 // usual length of an interval.
-func withGaps(log []stroke) (all []stroke, usual float64) {
+func withGaps(log []sample) (all []sample, usual float64) {
 	if len(log) == 0 {
 		return nil, 0
 	}
-	slices.SortStableFunc(log, func(a, b stroke) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(log, func(a, b sample) int { return cmp.Compare(a.start, b.start) })
 	var lengths []float64
 	for n := range log {
 		lengths = append(lengths, log[n].length())
@@ -104,7 +104,7 @@ func withGaps(log []stroke) (all []stroke, usual float64) {
 		if gap := float64(s.start - end); gap > usual/2 && usual > 0 {
 			empty := int64(min(max(gap/usual, 1), mostGap))
 			for n := range empty {
-				all = append(all, stroke{start: end + n*int64(gap)/empty, end: end + (n+1)*int64(gap)/empty})
+				all = append(all, sample{start: end + n*int64(gap)/empty, end: end + (n+1)*int64(gap)/empty})
 			}
 		}
 		all = append(all, s)
@@ -114,7 +114,7 @@ func withGaps(log []stroke) (all []stroke, usual float64) {
 }
 
 // omission returns the worst stall of a log, and the time between the values of one sender.
-func omission(log []stroke) (worst *stroke, between float64) {
+func omission(log []sample) (worst *sample, between float64) {
 	const (
 		leastIntervals = 20  // that tell what is usual
 		leastMissing   = 20  // values

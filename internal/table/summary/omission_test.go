@@ -13,8 +13,8 @@ import (
 // request is when a request was sent and how long it took, in milliseconds.
 type request struct{ sent, took float64 }
 
-// strokes returns the intervals of a log that has each request when it ends.
-func strokes(t *testing.T, requests []request, seconds int, expected int64) []stroke {
+// samplesOf returns the intervals of a log that has each request when it ends.
+func samplesOf(t *testing.T, requests []request, seconds int, expected int64) []sample {
 	t.Helper()
 	layout := histogram.Layout{Lowest: 1, Digits: 3}
 	all := make([]*histogram.Histogram, seconds)
@@ -28,7 +28,7 @@ func strokes(t *testing.T, requests []request, seconds int, expected int64) []st
 			}
 		}
 	}
-	var log []stroke
+	var log []sample
 	for i, h := range all {
 		if expected > 0 {
 			corrected := new(histogram.Histogram)
@@ -37,7 +37,7 @@ func strokes(t *testing.T, requests []request, seconds int, expected int64) []st
 			}
 			h = corrected
 		}
-		s := stroke{start: int64(i) * 1000, end: int64(i+1) * 1000, count: float64(h.TotalCount()), longest: float64(h.Max()) / 1000}
+		s := sample{start: int64(i) * 1000, end: int64(i+1) * 1000, count: float64(h.TotalCount()), longest: float64(h.Max()) / 1000}
 		if s.longest > 1000 {
 			s.far = float64(h.CountBetween(h.Max()/2+1, math.MaxInt64))
 		}
@@ -88,22 +88,22 @@ func TestOmission(t *testing.T) {
 		senders, start := 1+r.IntN(20), 20_000+100_000*r.Float64()
 		stall := [][2]float64{{start, start + 3000 + 20_000*r.Float64()}}
 		requests := closed(r, senders, 200, stall)
-		log := strokes(t, requests, 200, 0)
+		log := samplesOf(t, requests, 200, 0)
 		worst, between := omission(log)
 		if worst == nil {
 			t.Errorf("run %d: a stall of %.0f ms of %d senders is not found", n, stall[0][1]-stall[0][0], senders)
 			continue
 		}
 		// The same log, without empty intervals, and with one long interval instead of them.
-		skipped := slices.DeleteFunc(slices.Clone(log), func(s stroke) bool { return s.count == 0 })
-		var late []stroke
+		skipped := slices.DeleteFunc(slices.Clone(log), func(s sample) bool { return s.count == 0 })
+		var late []sample
 		for _, s := range skipped {
 			if len(late) > 0 {
 				s.start = late[len(late)-1].end
 			}
 			late = append(late, s)
 		}
-		for what, log := range map[string][]stroke{"skips empty intervals": skipped, "stalls too": late} {
+		for what, log := range map[string][]sample{"skips empty intervals": skipped, "stalls too": late} {
 			if worst, _ := omission(log); worst == nil {
 				t.Errorf("run %d: a stall of %.0f ms of %d senders is not found if the log %s", n, stall[0][1]-stall[0][0], senders, what)
 			}
@@ -113,7 +113,7 @@ func TestOmission(t *testing.T) {
 			t.Errorf("run %d: %d senders with a pause of about %.1f ms, and %.1f is named", n, senders, pause, between)
 		}
 		// The same log, corrected.
-		if worst, _ := omission(strokes(t, requests, 200, int64(between*1000))); worst != nil {
+		if worst, _ := omission(samplesOf(t, requests, 200, int64(between*1000))); worst != nil {
 			t.Errorf("run %d: the corrected log has an omission of %.0f ms", n, worst.longest)
 		}
 	}
@@ -158,10 +158,10 @@ func TestOpenLoop(t *testing.T) {
 			}
 			requests = append(requests, request{at, end - at})
 		}
-		log := strokes(t, requests, seconds, 0)
+		log := samplesOf(t, requests, seconds, 0)
 		worst, _ := omission(log)
 		if worst == nil {
-			worst, _ = omission(slices.DeleteFunc(log, func(s stroke) bool { return s.count == 0 }))
+			worst, _ = omission(slices.DeleteFunc(log, func(s sample) bool { return s.count == 0 }))
 		}
 		if worst != nil {
 			t.Errorf("run %d: an open loop has an omission of %.0f ms at %d ms (rate %.0f, stalls %v, queue %v, slow %v, varies %v, pauses %v)",
@@ -174,10 +174,10 @@ func TestOpenLoop(t *testing.T) {
 // all of them for each one is quadratic.
 func TestOmissionOfMany(t *testing.T) {
 	t.Parallel()
-	log := make([]stroke, 400_000)
+	log := make([]sample, 400_000)
 	for n := range log {
 		at := int64(n) * 1000
-		log[n] = stroke{start: at, end: at + 1000, count: 1000, longest: 10, far: 1000}
+		log[n] = sample{start: at, end: at + 1000, count: 1000, longest: 10, far: 1000}
 		if n%40 == 0 {
 			log[n].longest = 5000 + float64(n)/1000
 		}

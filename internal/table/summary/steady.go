@@ -17,8 +17,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Course is what rows record over time, in windows that are as long as the longest interval, to
-// find where a run becomes steady, and where its level changes. The zero value is ready.
+// A Course has the counts of rows over time, in windows that are as long as the longest interval,
+// to find where a run becomes steady, and where its level changes. The zero value is ready.
 type Course struct {
 	doubling *flow.Doubling
 	// windows are those of own, in the order of time, then of rows.
@@ -33,10 +33,10 @@ type Course struct {
 // seconds has a window for each interval, a table takes 1.25 times the CPU time.
 const mostWarmup = 600
 
-// coursePart is the part of the memory that a course may take if nobody asks for it.
+// coursePart says which part of the memory a course may take: a 32nd.
 const coursePart = 32
 
-// leastCourse is the memory in bytes that a course needs, so that there is none if memory is short.
+// leastCourse is the memory in bytes that a course needs. With less there is no course.
 const leastCourse = 8 << 20
 
 // flow returns the flow of the windows.

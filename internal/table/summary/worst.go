@@ -18,24 +18,25 @@ type moment struct {
 	output.Moment
 	peak         *piece // that has the maximum
 	log          *log
-	tags, inputs map[string]bool // others that were bad then: tags of the same input, and inputs
+	tags, inputs map[string]bool // others that were bad then: tags of the same input, and other inputs
 }
 
 // A log is what a tag has in inputs whose times do not overlap, such as the parts of a log that was
 // rotated.
 type log struct {
 	pieces  []*piece
-	typical []float64 // maximum of each piece: that of the log, or of the level it lies in
+	typical []float64 // by piece: the typical maximum of the log, or of the level that has the piece
 	end     int64
 }
 
 // Rules of what is a level.
 const (
-	// A maximum belongs to a level if it is so many times the typical one: least, or more if maxima
-	// vary. That is so many steps then, if a step is the ratio of the lower quartile to the lower
-	// decile.
+	// A maximum belongs to a level if it is above the typical one by a factor. The factor is at
+	// least levelLeast and at most levelMost. Between these, it is levelSteps steps, where a step
+	// is the ratio of the lower quartile of maxima to the lower decile.
 	levelLeast, levelSteps, levelMost = 2, 7, 10
-	// gapPart is the part of a level that may be lower, so that chance does not divide it.
+	// gapPart is the length of a gap, as a part of the level before it, that does not end the
+	// level.
 	gapPart = 0.2
 	// levelPart is the part of a log that a level lasts at least, and leastLevel the number of its
 	// intervals.
@@ -92,8 +93,9 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 	return moments, levels, err
 }
 
-// highest returns the highest moments of logs. It asks each log for as many, and for more if what a
-// log has left can be higher than the last one: moments at the same time are only one.
+// highest returns the highest moments of logs. Moments of several logs at the same time are only
+// one. So it asks each log for most moments, and for twice as many if a moment that a log did not
+// return can be higher than the last one.
 func (hs *Histories) highest(logs []*log, most int, scale func(input string, tag []byte) hdrlog.Scale) []moment {
 	for each := most; ; each *= 2 {
 		var found []moment
@@ -150,10 +152,10 @@ func (hs *Histories) logs(parts []*history) (all []*log) {
 	return all
 }
 
-// low is how low maxima are when nothing is bad.
+// low has the lower decile and the lower quartile of maxima: how high they are when nothing is bad.
 type low struct{ decile, quartile float64 }
 
-// lowOf returns that of pieces, 0 if none has a maximum.
+// lowOf returns the low maxima of pieces, zero if no piece has a maximum.
 func lowOf(pieces []*piece) low {
 	var maxima []float64
 	for _, p := range pieces {
@@ -169,7 +171,7 @@ func lowOf(pieces []*piece) low {
 	return low{maxima[n/10], maxima[n/4]}
 }
 
-// typicalOf returns that of the log in the middle.
+// typicalOf returns the low maxima of one log: the one whose lower quartile is in the middle.
 func typicalOf(logs []*log) low {
 	var all []low
 	for _, l := range logs {
@@ -189,7 +191,7 @@ func (l low) limit() float64 {
 	return l.quartile * min(max(levelLeast, math.Pow(l.quartile/l.decile, levelSteps)), levelMost)
 }
 
-// findLevels returns the levels of a log, and sets what is typical of its pieces.
+// findLevels returns the levels of a log, and sets the typical maximum of each piece.
 func (l *log) findLevels(typical low) (levels []output.Level) {
 	l.typical = slices.Repeat([]float64{typical.quartile}, len(l.pieces))
 	first := l.pieces[0].Start
@@ -236,8 +238,8 @@ func long(pieces []*piece, limit float64) (all []moment) {
 }
 
 // moments returns up to most moments of a log, the highest first, and whether there are more.
-// Length is that of the longest interval in milliseconds: what is further apart does not follow
-// each other.
+// Length is that of the longest interval in milliseconds. Pieces with a longer gap between them do
+// not belong to one moment.
 func (l *log) moments(most int, length int64) (all []moment, more bool) {
 	var order []int
 	for n, w := range l.pieces {
@@ -296,7 +298,8 @@ func piecesIn(pieces []*piece, m *moment) (all []*piece) {
 	return all
 }
 
-// separate returns the first moments of those that are in order, without those at the same time.
+// separate returns the first moments of sorted ones. It leaves out moments of other logs at the
+// same time, and counts these as others of the moment.
 func separate(sorted []moment, most int) (all []moment) {
 	for _, m := range sorted {
 		at := slices.IndexFunc(all, func(o moment) bool {
@@ -322,7 +325,7 @@ func separate(sorted []moment, most int) (all []moment) {
 // A sought moment is one whose values of a history are to be counted.
 type sought struct {
 	*moment
-	limit float64 // only higher ones
+	limit float64 // values above it are counted
 }
 
 // count counts the values of moments above the percentile of their tags. It reads intervals again
