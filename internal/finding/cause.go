@@ -60,8 +60,8 @@ func (r *Run) omission() []output.Finding {
 	return []output.Finding{f}
 }
 
-// levels has what was bad for so long that it is no moment: the tag with the highest level of each
-// log.
+// levels finds times that were bad for so long that they are no moments: in each log, those of the
+// tag with the highest level.
 func (r *Run) levels() (all []output.Finding) {
 	_, levels := r.moments()
 	for n := range levels {
@@ -94,10 +94,10 @@ func (r *Run) levels() (all []output.Finding) {
 // failedTag is what the tag of failed requests ends in.
 const failedTag = "/failed"
 
-// manyFailed is the part of all requests from which on failures hurt.
+// manyFailed is the part of all requests from which on failures are a warning.
 const manyFailed = 0.01
 
-// failures has the requests that failed, and whether they are counted with the others.
+// failures finds requests that failed, and says whether they are counted with the others.
 func (r *Run) failures() []output.Finding {
 	var failed, requests int64
 	text := "%s of %s failed and are counted (%s)."
@@ -130,7 +130,7 @@ func (r *Run) failures() []output.Finding {
 	}}
 }
 
-// same has tags that count the same requests.
+// same finds tags that count the same requests.
 func (r *Run) same() []output.Finding {
 	if r.Same != nil {
 		return []output.Finding{{
@@ -168,7 +168,7 @@ func (r *Run) same() []output.Finding {
 	return []output.Finding{f}
 }
 
-// unit says that the unit of values is unknown.
+// unit finds that the unit of values is unknown.
 func (r *Run) unit() []output.Finding {
 	f := output.Finding{Weight: output.Notes, Option: "-in ns"}
 	switch {

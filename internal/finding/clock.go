@@ -6,8 +6,8 @@ import (
 	"hdrkit/output"
 )
 
-// apart has logs that do not overlap at all: the clock of one may be off.
-func (r *Run) apart() []output.Finding {
+// disjoint finds logs that do not overlap at all: the clock of one may be off.
+func (r *Run) disjoint() []output.Finding {
 	if r.Histories == nil {
 		return nil
 	}

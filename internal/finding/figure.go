@@ -7,10 +7,10 @@ import (
 	"hdrkit/output"
 )
 
-// least is the number of values above a percentile from which on a sentence names it.
+// least is the number of values that must lie above a percentile, so that a sentence names it.
 const least = 10
 
-// named are the percentiles that a sentence may name: the first one with enough values.
+// named are the percentiles that a sentence may name. It names the first one with enough values.
 var named = []float64{99, 90, 50}
 
 // A value is that of a row at a percentile.
@@ -23,12 +23,12 @@ type value struct {
 // name returns the name of the percentile.
 func (v *value) name() string { return output.Figure{Percentile: v.percentile}.String() }
 
-// values returns those of all rows at the first of the named percentiles that one has with enough
-// values above it, the highest first.
+// values returns a value for each row, the highest first, all at one percentile: the first of the
+// named ones that any row has enough values above. Rows with too few values are left out.
 func (r *Run) values() []value { return r.figures().values }
 
-// figures are what sentences need of all rows. Many of them ask, and the counts of a row are
-// decoded each time, so they look at a row once.
+// figures are about all rows, for several kinds. They are computed once, since each look at the
+// counts of a row decodes them.
 type figures struct {
 	count   int64   // of values
 	highest float64 // printed
@@ -67,10 +67,10 @@ func (r *Run) figures() *figures {
 	return all
 }
 
-// clearly is how many times as high as the next one a figure is that a sentence compares.
+// clearly is the least ratio of the highest figure to the next one for which a sentence gives it.
 const clearly = 1.5
 
-// figure has the highest percentile of all rows.
+// figure finds the row with the highest percentile.
 func (r *Run) figure() []output.Finding {
 	all := r.values()
 	if len(all) == 0 || all[0].printed == 0 {
@@ -96,7 +96,7 @@ func (r *Run) figure() []output.Finding {
 	return []output.Finding{f}
 }
 
-// few says that there are too few values for percentiles, or that all are 0.
+// few finds that there are too few values for percentiles, or that all values are 0.
 func (r *Run) few() []output.Finding {
 	count, highest := r.figures().count, r.figures().highest
 	f := output.Finding{
@@ -121,10 +121,10 @@ func (r *Run) few() []output.Finding {
 	return []output.Finding{f}
 }
 
-// bad is how many times as high as typical a moment is that hurts.
+// bad is the factor above what is typical from which on a moment is a warning.
 const bad = 4
 
-// worst has the moment with the highest value.
+// worst finds the moment with the highest value.
 func (r *Run) worst() []output.Finding {
 	moments, _ := r.moments()
 	if len(moments) == 0 || moments[0].Max == 0 {
@@ -150,7 +150,8 @@ func (r *Run) worst() []output.Finding {
 	return []output.Finding{f}
 }
 
-// maximum is the worst moment if the times of intervals are not known.
+// maximum finds the highest value. It stands for the worst moment if nothing knows the times of
+// intervals.
 func (r *Run) maximum() []output.Finding {
 	top, highest := r.figures().top, r.figures().highest
 	if top == nil {

@@ -4,11 +4,11 @@ package finding
 
 import (
 	"cmp"
-	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/confidence"
 	"slices"
 	"time"
 
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/table/summary"
@@ -16,7 +16,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Run is what was added up of a run. What is not known is the zero value, and has no findings.
+// A Run holds the sums and figures of a run. A field that is not known is zero, and kinds that need
+// it find nothing.
 type Run struct {
 	Summaries []*output.Summary
 	By        *tags.By // what makes a row of Summaries
@@ -37,7 +38,7 @@ type Run struct {
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
 
-	// These are nil until somebody asks.
+	// These hold results that several kinds need. They are nil before the first kind asks.
 	worstOf   *worstOf
 	spanOf    *spanOf
 	figuresOf *figures
@@ -48,7 +49,7 @@ func (r *Run) scale(input string, tag []byte) hdrlog.Scale {
 	return gate.Scales(r.Summaries, r.By)(input, tag)
 }
 
-// LeastLogs is the least number of logs whose figures are compared, for which
+// LeastLogs is the least number of logs among which an outlier is looked for. From so many on,
 // [summary.Histories] need sums.
 const LeastLogs = confidence.LeastLogs
 
@@ -76,7 +77,7 @@ var kinds = []struct {
 	{"figure", (*Run).figure},
 	{"worst", (*Run).worst},
 	{Level, (*Run).levels},
-	{"clock", (*Run).apart},
+	{"clock", (*Run).disjoint},
 	{Same, (*Run).same},
 	{"unit", (*Run).unit},
 }
@@ -90,8 +91,8 @@ func Limits(r *Run) []output.Finding {
 	return all
 }
 
-// Of returns what a run shows, the most important first: the verdict about the limit that is
-// farthest from holding, and then by weight.
+// Of returns the findings of a run, the most important first. The verdict about the limit that is
+// farthest from holding comes first, even if it holds. The others are ordered by weight.
 func Of(r *Run) []output.Finding {
 	var all []output.Finding
 	for _, kind := range kinds {

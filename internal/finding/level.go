@@ -9,10 +9,10 @@ import (
 	"hdrkit/output"
 )
 
-// noticed is how many times as high or low a level is from which on a change hurts.
+// noticed is the factor between two levels from which on the change is a warning.
 const noticed = 1.5
 
-// warmup has the end of a warm-up.
+// warmup finds the end of a warm-up.
 func (r *Run) warmup() []output.Finding {
 	values := r.values()
 	if r.Course == nil || len(values) == 0 {
@@ -43,7 +43,7 @@ func (r *Run) warmup() []output.Finding {
 	return []output.Finding{f}
 }
 
-// shift has the row whose level changes most for good, or all the time.
+// shift finds the row whose level changes most, at one moment or in the course of the run.
 func (r *Run) shift() []output.Finding {
 	values := r.values()
 	if r.Course == nil || len(values) == 0 {
@@ -92,7 +92,7 @@ func (r *Run) shift() []output.Finding {
 	return []output.Finding{f}
 }
 
-// leastShift is how many times as high or low a level is that is worth a sentence.
+// leastShift is the smallest factor between two levels that is worth a sentence.
 const leastShift = 1.2
 
 // fewRows is the number of rows up to which a small shift is worth a sentence.

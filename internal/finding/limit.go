@@ -13,7 +13,8 @@ import (
 	"hdrkit/output"
 )
 
-// limits has a finding for each verdict: those that fail first, then those nearest to their bound.
+// limits returns a finding for each verdict. Verdicts that fail come first. Then come those that
+// are nearest to their bound.
 func (r *Run) limits() (all []output.Finding) {
 	verdicts := slices.Clone(r.Verdicts)
 	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
@@ -48,7 +49,7 @@ var results = map[gate.Result]struct {
 	gate.Holds:     {"HOLDS", output.Holds},
 }
 
-// limit words a verdict. Broken has the times of all limits.
+// limit returns the finding of a verdict. Broken has the outages of all limits.
 func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding {
 	result := results[v.Result]
 	f := output.Finding{
@@ -123,8 +124,8 @@ func outagesOf(breaches []output.Breach) map[limitOf]*outage {
 	return broken
 }
 
-// breached says how long and since when a limit did not hold, and gives the finding that time. It
-// is empty without an outage.
+// breached returns the words for how long and since when a limit did not hold, and sets the time of
+// the finding. It returns nothing if there is no outage.
 func (r *Run) breached(v *gate.Verdict, f *output.Finding, o *outage) string {
 	if o == nil {
 		return ""

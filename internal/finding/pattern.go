@@ -8,7 +8,7 @@ import (
 	"hdrkit/tags"
 )
 
-// gaps has the times without values.
+// gaps finds times without values.
 func (r *Run) gaps() (all []output.Finding) {
 	if r.Histories == nil {
 		return nil
@@ -53,7 +53,7 @@ func more(n int, thing string) string {
 	return " and " + counted(int64(n), "other "+thing)
 }
 
-// rhythm has spikes that come at even times.
+// rhythm finds spikes that come at even times.
 func (r *Run) rhythm() []output.Finding {
 	if r.Histories == nil {
 		return nil
@@ -81,10 +81,10 @@ func (r *Run) rhythm() []output.Finding {
 	return []output.Finding{f}
 }
 
-// mostOfTheTime is the part of the time from which on something is so all the time.
+// mostOfTheTime is the part of the time for which a sentence says "all the time".
 const mostOfTheTime = 0.8
 
-// outlier has a log that is slower than the others.
+// outlier finds logs that are slower than the others.
 func (r *Run) outlier() (all []output.Finding) {
 	if r.Histories == nil || !r.Histories.Sums || len(r.Histories.Inputs()) < confidence.LeastLogs {
 		return nil

@@ -23,8 +23,8 @@ func figure(v float64) string { return output.Significant(v, 4) }
 // times returns how many times as high something is.
 func times(v float64) string { return output.Significant(v, 2) }
 
-// beside returns a number with so many digits that it does not look like another one that it is
-// not.
+// beside returns v as a text that differs from that of other, unless both are equal: it has as many
+// digits as that takes.
 func beside(v, other float64) string {
 	for digits := 4; digits < 9; digits++ {
 		if text := output.Significant(v, digits); v == other || text != output.Significant(other, digits) {
