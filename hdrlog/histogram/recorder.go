@@ -25,8 +25,8 @@ type Recorder struct {
 	layout Layout
 	shards []shard
 	next   atomic.Uint32 // the number of shards given out so far
-	// assigned holds pointers to shards. A sync.Pool has a list for each processor. If a goroutine is
-	// interrupted while it uses a shard, the processor takes that of another one.
+	// assigned holds pointers to shards. A sync.Pool has a list for each processor. If a goroutine
+	// is interrupted while it uses a shard, the processor takes that of another one.
 	assigned sync.Pool
 }
 
