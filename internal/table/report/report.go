@@ -92,6 +92,7 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 	if err != nil {
 		return scale, err
 	}
+	chooses := readable && !gate.Bare(limits)
 	var medians []float64
 	highest := 0.0
 	factors := make(map[*output.Summary]float64)
@@ -103,12 +104,14 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 			}
 			factors[s] = factor
 			if h := s.Counts(); h.TotalCount() > 0 {
-				medians = append(medians, h.Float(h.ValueAtPercentile(50))*factor)
+				if chooses {
+					medians = append(medians, h.Float(h.ValueAtPercentile(50))*factor)
+				}
 				highest = max(highest, h.MaxFloat()*factor)
 			}
 		}
 	}
-	if readable && len(medians) > 0 && !gate.Bare(limits) {
+	if len(medians) > 0 {
 		slices.Sort(medians)
 		scale = units.Readable(scale, medians[len(medians)/2])
 	}
