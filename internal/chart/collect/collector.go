@@ -607,7 +607,7 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 			s.Windows, s.Unit = finished(all, origin, g.ratio), g.unit(layout)
 		}
 	}
-	p.Widen = Widened
+	p.Widen = widenPicture
 	p.Span = c.span(append(p.Series, p.Total))
 	return p, nil
 }

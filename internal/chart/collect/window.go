@@ -145,8 +145,8 @@ func widened(all []window, width, origin int64) (merged []window, err error) {
 	return merged, nil
 }
 
-// Widened merges windows of a picture as widened does. It is the [chart.Picture.Widen] of pictures.
-func Widened(all []chart.Window, width, origin int64) ([]chart.Window, error) {
+// widenPicture is [chart.Picture.Widen]: it merges windows of a picture as widened does.
+func widenPicture(all []chart.Window, width, origin int64) ([]chart.Window, error) {
 	made := make([]window, 0, len(all))
 	for _, w := range all {
 		counts, _ := w.Counts.(*merge.Sum)
