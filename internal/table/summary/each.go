@@ -33,7 +33,7 @@ func CombineRuns(s *scan.Scan, read func(run *scan.Scan) (*Result, error)) (runs
 		return nil
 	})
 	if err == nil {
-		sum, err = Combine(runs, s.Memory)
+		sum, err = combine(runs, s.Memory)
 	}
 	return runs, sum, err
 }

@@ -356,3 +356,18 @@ func (hs *Histories) inOrder() (all []*history, err error) {
 	}
 	return all, hs.err
 }
+
+// byTag returns the histories of each tag, in the order in which tags first occur.
+func byTag(all []*history) (groups [][]*history) {
+	numbers := make(map[string]int)
+	for _, h := range all {
+		n, known := numbers[tagOf(h.key)]
+		if !known {
+			n = len(groups)
+			numbers[tagOf(h.key)] = n
+			groups = append(groups, nil)
+		}
+		groups[n] = append(groups[n], h)
+	}
+	return groups
+}

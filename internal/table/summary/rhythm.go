@@ -96,17 +96,7 @@ func (hs *Histories) Outliers(percentile float64) (all []Outlier, err error) {
 	if err != nil {
 		return nil, err
 	}
-	byTag := make(map[string][]*history)
-	var order []string
-	for _, h := range parts {
-		tag := tagOf(h.key)
-		if byTag[tag] == nil {
-			order = append(order, tag)
-		}
-		byTag[tag] = append(byTag[tag], h)
-	}
-	for _, tag := range order {
-		logs := byTag[tag]
+	for _, logs := range byTag(parts) {
 		var figures []float64
 		var levels [][]float64
 		var scratch histogram.Histogram

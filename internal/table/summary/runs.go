@@ -3,7 +3,6 @@ package summary
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 
@@ -163,16 +162,9 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 
 // levelOf returns about the value at shiftPercentile of windows.
 func levelOf(windows []confidence.Window) float64 {
-	var sum merge.Sum
+	var all []*merge.Merged
 	for _, w := range windows {
-		if w := w.(*window); w.Intervals() > 0 {
-			sum.Merge(&w.Sum) // cannot fail: the intervals of all windows add up
-		}
+		all = append(all, w.(*window).Merged)
 	}
-	h, err := sum.Histogram(new(histogram.Histogram))
-	if err != nil {
-		return math.NaN()
-	}
-	at := h.Layout().IndexOf(h.ValueAtPercentile(shiftPercentile))
-	return (h.Float(h.Layout().LowestAt(at)) + h.Float(h.Layout().HighestAt(at))) / 2
+	return valueOf(all, shiftPercentile)
 }

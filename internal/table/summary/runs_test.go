@@ -342,7 +342,7 @@ func TestCombine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Combine(results, nil)
+	got, err := combine(results, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestCompact(t *testing.T) {
 		}
 		results = append(results, result)
 	}
-	all, err := Combine(results, memory)
+	all, err := combine(results, memory)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,10 +21,10 @@ import (
 // to find where a run becomes steady, and where its level changes. The zero value is ready.
 type Course struct {
 	doubling *flow.Doubling
-	// windows are those of own, in the order of time, then of rows.
+	// windows are those of doubling, in the order of time, then of rows.
 	windows []*merge.Merged
-	// loads are those of each window, of all rows. The windows begin at start, have a size, and
-	// first is the start of the first interval.
+	// loads has the load of all rows together in each window. The first window begins at start, each
+	// is size long, and first is the start of the first interval, all in milliseconds.
 	loads              []confidence.Load
 	start, size, first int64
 }

@@ -189,8 +189,8 @@ func (w *sums) result() (*Result, error) {
 	return &r, nil
 }
 
-// Combine returns what several results, each of other inputs, add up to. They stay as they are.
-func Combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
+// combine returns what several results, each of other inputs, add up to. They stay as they are.
+func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	all := sums{
 		account: accountOf(memory),
 		rows:    make(map[string]*flow.Row),

@@ -61,19 +61,10 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 	if err != nil {
 		return nil, nil, err
 	}
-	byTag := make(map[string][]*history)
-	var order []string
-	for _, h := range parts {
-		tag := tagOf(h.key)
-		if byTag[tag] == nil {
-			order = append(order, tag)
-		}
-		byTag[tag] = append(byTag[tag], h)
-	}
 	var all []*log
 	var levels []output.Level
-	for _, tag := range order {
-		logs := hs.logs(byTag[tag])
+	for _, ofTag := range byTag(parts) {
+		logs := hs.logs(ofTag)
 		typical := typicalOf(logs)
 		for _, log := range logs {
 			levels = append(levels, log.findLevels(typical)...)
