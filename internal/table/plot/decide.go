@@ -19,8 +19,7 @@ import (
 	"hdrkit/tags"
 )
 
-// A decision is what is known of a picture before its logs are read: what stands in their headers,
-// and what the picture needs of them.
+// A decision holds the headers of the logs and the plan of the picture, before the logs are read.
 type decision struct {
 	*Options
 	std      *message.Streams
@@ -32,14 +31,14 @@ type decision struct {
 	look     chart.Picture     // with the unit and the limits
 	scale    hdrlog.Scale      // of logs
 	plan     plan
-	lines    collect.Options // what the logs are gathered to, over time
+	lines    collect.Options // of the collector, for pictures over time
 	tags     int             // the largest number of tags of a log, 0 if that is unknown
 	chosen   *tags.Filter    // drops tags that count the same requests as others, nil if there are none
 	same     []string        // tags that count the same requests; only the first one is drawn
 	periods  int             // that a picture lays over one another
 }
 
-// newDecision returns what is known before any input is opened.
+// newDecision returns a decision before any input is opened. Its plan is empty.
 func (o *Options) newDecision(std *message.Streams, s *scan.Scan) (*decision, error) {
 	d := &decision{
 		Options:  o,
@@ -81,8 +80,8 @@ func (d *decision) decide(s *scan.Scan) (some, distributions []scan.Input, err e
 	return some, distributions, d.prepare(s, some)
 }
 
-// setScale finds out what to divide the values of logs by, and in which unit they are then. Without
-// logs, -unit only names the unit of distributions.
+// setScale sets the scale of logs, and the unit of the picture. Without logs, -unit only names the
+// unit of distributions.
 func (d *decision) setScale(logs bool) (err error) {
 	printed := d.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
@@ -168,7 +167,7 @@ func (d *decision) planOf(logs int) plan {
 	return p
 }
 
-// prepare sets up what takes the intervals of logs.
+// prepare makes the plan, and sets the options of the collector.
 func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 	o, k := d.Options, &d.lines
 	d.plan = d.planOf(len(logs))
@@ -218,7 +217,7 @@ func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 	return nil
 }
 
-// collecting returns what the sums of logs need.
+// collecting returns the options of the sums of logs.
 func (d *decision) collecting() (o summary.Options) {
 	o.Maxima = d.Sums != nil
 	few := d.by.All() || d.tags <= mostShifts && (d.tags > 0 || !d.plan.paged)

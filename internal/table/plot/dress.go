@@ -115,7 +115,8 @@ func (d *dressing) nameSources(s *scan.Scan) {
 	}
 }
 
-// nameAdded says what the heat map of a picture adds up.
+// nameAdded sets the tags that the heat map of a picture adds up, and prints a notice if they count
+// the same requests.
 func (d *dressing) nameAdded() error {
 	o, p := d.Options, d.p
 	if o.Type == chart.Heatmap && !d.plan.paged && d.by.Inputs() {
@@ -258,7 +259,7 @@ func (d *dressing) changes() (notes []string) {
 	return notes
 }
 
-// finish adds to a picture marks and what depends on its data.
+// finish adds marks, drops lines that are too many, and chooses the axis of values.
 func (d *decision) finish(p *chart.Picture, marks []Mark) {
 	for _, m := range marks {
 		at := m.When.Seconds * 1000

@@ -14,12 +14,12 @@ import (
 	"hdrkit/output"
 )
 
-// finds reports whether the picture says what a run shows: a report or a page of logs that add up.
+// finds reports whether the picture has findings: if it is a report or a page of logs that add up.
 func (d *decision) finds() bool {
 	return (d.Type == chart.Report || d.Page) && !d.separate && !d.Compare
 }
 
-// A search finds what the logs of a picture show.
+// A search makes the findings of the logs of a picture.
 type search struct {
 	watch *gate.Watch
 	run   finding.Run
@@ -47,7 +47,7 @@ func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (
 	return s, s.watch.Flows()
 }
 
-// find finds what logs show that were added up.
+// find sets the findings of logs after they were added up.
 func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) error {
 	scale, err := r.units.Scale(gate.HasUnit(r.Limits))
 	if err != nil {

@@ -36,7 +36,7 @@ func (o *Options) checkRuns(inputs int, by *tags.By) error {
 	return nil
 }
 
-// drawLoads gives a picture of load the series of what has been read.
+// drawLoads sets the series of a picture of load.
 func (d *dressing) drawLoads() {
 	p := d.p
 	switch {
@@ -72,7 +72,7 @@ func loadOfWindows(series []chart.Series) []chart.Series {
 	return series
 }
 
-// A runLoad is what a picture of load keeps of a row of a run.
+// A runLoad is a row of a run in a picture of load: a point.
 type runLoad struct {
 	label, name string // of the curve and of the point
 	start       int64

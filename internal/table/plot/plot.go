@@ -34,7 +34,7 @@ type Options struct {
 	Limits    []gate.Limit
 	Marks     []Mark
 	Look      chart.Looks // the size, the title, the axes and the theme
-	// Sums, if set, takes what logs that add up come to. The maxima over time are kept then.
+	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
 	Sums func(units *logs.Units, side report.Side) error
 
 	sides report.Sides // of a report that compares

@@ -26,13 +26,13 @@ import (
 	"hdrkit/tags"
 )
 
-// A reading is what the inputs of a picture come to.
+// A reading holds the rows, moments and findings of the inputs of a picture.
 type reading struct {
 	*decision
 	collector collect.Collector
 	failed    error                        // of the collector
 	rows      []row                        // in the order of the inputs
-	loads     []runLoad                    // what a picture of load keeps instead of them
+	loads     []runLoad                    // instead of rows, for a picture of load
 	runs      map[string][]*summary.Result // by group, of sides that have several
 	summaries []chart.Summary
 	highest   float64               // value of logs, in the unit of the picture but for the ratio
@@ -266,7 +266,7 @@ func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start
 	return summary.Collect(one, o, append(flows, p)...)
 }
 
-// addSum adds what a row has in all intervals. Shifts says whether changes of level are marked.
+// addSum adds the sum of a row. Shifts says whether changes of level are marked.
 func (r *reading) addSum(sum *output.Summary, group string, period int64, shifts bool) {
 	label := labelOf(group, sum.Tag)
 	if shifts && r.plan.shifts && sum.Confidence != nil && sum.Confidence.Shift != nil {

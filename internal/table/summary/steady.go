@@ -23,8 +23,8 @@ type Course struct {
 	doubling *flow.Doubling
 	// windows are those of doubling, in the order of time, then of rows.
 	windows []*merge.Merged
-	// loads has the load of all rows together in each window. The first window begins at start, each
-	// is size long, and first is the start of the first interval, all in milliseconds.
+	// loads has the load of all rows together in each window. The first window begins at start,
+	// each is size long, and first is the start of the first interval, all in milliseconds.
 	loads              []confidence.Load
 	start, size, first int64
 }
