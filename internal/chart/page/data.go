@@ -89,7 +89,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	out := &Data{
 		Picture: &picture,
 		Caption: p.Caption(),
-		Top:     output.Top(p.Findings),
+		Top:     some(output.Top(p.Findings)),
 		Charts: Charts{
 			Lines:  described(p, lines),
 			Cells:  described(p, chart.Heatmap),
