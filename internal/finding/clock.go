@@ -31,3 +31,13 @@ func (r *Run) disjoint() []output.Finding {
 		logs, output.Length(between))
 	return []output.Finding{f}
 }
+
+// separate reports whether the logs are several runs: what differs between them is no course of
+// one.
+func (r *Run) separate() bool {
+	if r.Histories == nil {
+		return false
+	}
+	names, _ := r.Histories.Apart()
+	return names != nil
+}

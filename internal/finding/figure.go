@@ -124,8 +124,11 @@ func (r *Run) few() []output.Finding {
 // bad is the factor above what is typical from which on a moment is a warning.
 const bad = 4
 
-// worst finds the moment with the highest value.
+// worst finds the moment with the highest value. A run of one interval has none.
 func (r *Run) worst() []output.Finding {
+	if !slices.ContainsFunc(r.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 }) {
+		return nil
+	}
 	moments, _ := r.moments()
 	if len(moments) == 0 || moments[0].Max == 0 {
 		return r.maximum()

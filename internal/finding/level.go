@@ -15,7 +15,7 @@ const noticed = 1.5
 // warmup finds the end of a warm-up.
 func (r *Run) warmup() []output.Finding {
 	values := r.values()
-	if r.Course == nil || len(values) == 0 {
+	if r.Course == nil || len(values) == 0 || r.separate() {
 		return nil
 	}
 	end, ok := r.Course.Warmup(values[0].percentile)
@@ -46,7 +46,7 @@ func (r *Run) warmup() []output.Finding {
 // shift finds the row whose level changes most, at one moment or in the course of the run.
 func (r *Run) shift() []output.Finding {
 	values := r.values()
-	if r.Course == nil || len(values) == 0 {
+	if r.Course == nil || len(values) == 0 || r.separate() {
 		return nil
 	}
 	changes := r.Course.Shifts(values[0].percentile, r.Summaries)
