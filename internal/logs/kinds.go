@@ -153,8 +153,8 @@ func (m *measurements) ended(r *measure.Recorder) {
 }
 
 // CoarseTimes is the notice of measurements whose times are whole seconds.
-const CoarseTimes = "all times are whole seconds, so the requests can have taken up to 2 s less " +
-	"than the log, at a higher rate"
+const CoarseTimes = "all times are whole seconds, so the run may be 2 s shorter " +
+	"and the rate a little higher"
 
 // NoTimes is the notice of measurements without times.
 const NoTimes = "no value has a time, so there is no rate"
