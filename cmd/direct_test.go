@@ -19,7 +19,7 @@ func TestDirect(t *testing.T) {
 	if err != nil || len(samples) < 15 {
 		t.Fatal(len(samples), err)
 	}
-	needsOptions := regexp.MustCompile(`apache|nginx-msec|nginx.ndjson|jmeter-bare`)
+	needsOptions := regexp.MustCompile(`apache|nginx-msec|nginx.ndjson|jmeter-bare|latencies-only`)
 	all := regexp.MustCompile(`jmeter.jtl|ab.tsv|memtier|vegeta.csv`) // all commands read these, hdrsum all
 	for _, sample := range samples {
 		if needsOptions.MatchString(sample) {

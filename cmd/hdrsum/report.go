@@ -10,6 +10,7 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/table/report"
 	"hdrkit/internal/table/summary"
 	"hdrkit/output"
@@ -81,6 +82,11 @@ func (r *found) add() (err error) {
 	r.Result, err = summary.Collect(s, wanted, flows...)
 	if err == nil && wanted.Runs != nil {
 		err = r.Believe(wanted.Runs, o.believed, o.level, s.Workers)
+	}
+	if err == nil && s.Selection.Range == (scan.Range{}) {
+		for _, name := range r.Idle(s.Inputs) {
+			o.diagnostics.Idle(name)
+		}
 	}
 	if err == nil && len(r.Summaries) == 0 {
 		o.diagnostics.Close()

@@ -108,6 +108,16 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	return nil
 }
 
+// Idle says that a log has no interval, unless a message has said that it is none.
+func (d *Diagnostics) Idle(name string) {
+	d.mu.Lock()
+	noLog := d.noLogs[name] != ""
+	d.mu.Unlock()
+	if !noLog {
+		d.Warnf("%s has no interval", name)
+	}
+}
+
 // onlyOthers reports whether messages have said of all inputs that they are no logs.
 func (d *Diagnostics) onlyOthers() bool {
 	d.mu.Lock()

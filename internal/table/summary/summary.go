@@ -79,6 +79,20 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	return all.result()
 }
 
+// Idle returns the names of inputs without an interval, if others have some: a machine whose log is
+// empty is missing in the figures.
+func (r *Result) Idle(inputs []scan.Input) (names []string) {
+	if len(r.ran) == 0 {
+		return nil
+	}
+	for n := range inputs {
+		if _, ran := r.ran[n]; !ran {
+			names = append(names, inputs[n].Name)
+		}
+	}
+	return names
+}
+
 // Release gives the memory of the sums back, to add up others in. The summaries must not be used
 // any more.
 func (r *Result) Release() {
