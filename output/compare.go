@@ -43,7 +43,8 @@ func (f *figure) ifAny(s *Summary) float64 {
 // the geometric mean of several runs. Otherwise it is that of all values of the side.
 func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
 	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
-		if c := f.change(p.Change); c.known() {
+		c := f.change(p.Change)
+		if c.known() {
 			v := c.Before
 			if s == p.After {
 				v = c.After
@@ -52,6 +53,11 @@ func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
 				v = s.Scale.Times(1).Of(v)
 			}
 			return v
+		}
+		// A run has too few values for it. That of all values is of another kind than the figures
+		// beside it.
+		if f.percentile >= 0 && len(p.Change.Before) > 1 && len(p.Change.After) > 1 {
+			return math.NaN()
 		}
 	}
 	return f.ifAny(s)

@@ -261,7 +261,7 @@ const few = 10
 // believe adds to the cell of a figure how far it can be believed. Few values decide if they do so
 // in one of the runs.
 func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits int) cell {
-	if s == nil || s.Counts().TotalCount() == 0 {
+	if s == nil || s.Counts().TotalCount() == 0 || c.text == "-" {
 		return c
 	}
 	if s.Confidence != nil && f.interval != nil {

@@ -78,7 +78,7 @@ func (s *snapshots) row(text []byte) (row Row, err error) {
 	}
 	now, err := time.Parse(time.RFC3339Nano, line.now)
 	if err != nil {
-		return row, fmt.Errorf("Now: %w: %s", errTime, quote([]byte(line.now)))
+		return row, fmt.Errorf("field Now: %w: %s", errTime, quote([]byte(line.now)))
 	}
 	numbers := make([]int64, 3)
 	for n, field := range []struct {

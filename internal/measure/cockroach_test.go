@@ -79,7 +79,7 @@ func TestBadCockroach(t *testing.T) {
 		{`"Elapsed":1000`, `"Elapsed":-1`, `Elapsed: the number is negative: "-1"`},
 		{`"LowestTrackableValue":1,`, "", "LowestTrackableValue: field is missing"},
 		{`"SignificantFigures":1`, `"SignificantFigures":9`, "impossible histogram layout: 9 significant digits, not 0 to 5"},
-		{"2024-05-01T10:00:01Z", "today", `Now: not a time: "today"`},
+		{"2024-05-01T10:00:01Z", "today", `field Now: not a time: "today"`},
 		{"[0,2]", "[0,-2]", `Counts: the number is negative: "-2"`},
 		{"[0,2]", "[0," + strings.Repeat("0,", 3000) + "2]", `Counts: slot 3001: the number is too large`},
 		{"[0,2]", `[0,{"a":2}]`, `Counts: not a number: "1.a"`},

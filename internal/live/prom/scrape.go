@@ -170,7 +170,7 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := time.Now()
-	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
 	text, err := c.encode(now, format)
 	<-c.scrapes
 	if err != nil {
