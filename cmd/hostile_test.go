@@ -47,7 +47,7 @@ func TestHostile(t *testing.T) {
 		{"hdrplot control.hdr -type heatmap -of a.svg", 0, ""},
 		{"hdrsum control.hdr -st table", 0, ""},
 		{"hdrsum blank.zst", 1, "compressed file expands too much"},
-		{"hdrsum malformed.zst", 1, "more than 50 million malformed lines"},
+		{"hdrsum malformed.zst", 1, "compressed file expands too much"},
 		{"hdrsum dense.hdr -st table", 0, ""},
 		{"hdrsum dense.hdr -st timeline", 0, ""},
 		{"hdrunion dense.hdr -grid 10 -of a.hdr", 0, ""},

@@ -311,9 +311,9 @@ func TestTable(t *testing.T) {
 		status int
 		text   string
 	}{
-		"-for 2 -sla 'max<=1000'":     {0, `ok +insert-rt +max<=1000`},
-		"-for 2 -sla 'max<=1'":        {4, `FAIL +insert-rt +max<=1`},
-		"-abort -sla 'max<=1,50<=10'": {4, `FAIL +insert-rt +max<=1`}, // no other end
+		"-for 2 -sla 'max<=1000'":     {0, `HOLDS: max of insert-rt`},
+		"-for 2 -sla 'max<=1'":        {4, `FAILS: max of insert-rt`},
+		"-abort -sla 'max<=1,50<=10'": {4, `FAILS: max of insert-rt`}, // no other end
 	} {
 		command := fmt.Sprintf(`hdrlive -ip %s -if 'node.\.hdr' -in ns -unit ms %s`, dir, options)
 		script := exec.Command("script", "-qec", command, "/dev/null")

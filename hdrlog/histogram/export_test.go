@@ -1,5 +1,14 @@
 package histogram
 
+// CorrectSlots is CorrectInto that always counts slot by slot.
+func (h *Histogram) CorrectSlots(into *Histogram, step int64) error {
+	into.reset(h.layout)
+	if err := into.Add(h); err != nil {
+		return err
+	}
+	return h.correctSlots(into, step)
+}
+
 // Count returns the count of a slot.
 func (h *Histogram) Count(index int) int64 { return h.count(index) }
 

@@ -159,12 +159,15 @@ func FuzzCorrect(f *testing.F) {
 				err = want.RecordN(missing, bucket.Count)
 			}
 		}
-		var got histogram.Histogram
-		if gotErr := h.CorrectInto(&got, float64(step)); !errors.Is(gotErr, err) {
-			t.Fatalf("%v, want %v", gotErr, err)
+		var got, either histogram.Histogram
+		gotErr, eitherErr := h.CorrectSlots(&got, step), h.CorrectInto(&either, float64(step))
+		if !errors.Is(gotErr, err) || !errors.Is(eitherErr, err) {
+			t.Fatalf("%v, %v, want %v", gotErr, eitherErr, err)
 		}
-		if err == nil {
-			equal(t, &got, want)
+		if err != nil {
+			return
 		}
+		equal(t, &got, want)
+		equal(t, &either, want)
 	})
 }

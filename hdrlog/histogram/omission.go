@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // ErrExpected: the expected interval is not a positive number, or it is below 1 for a histogram of
@@ -42,32 +43,139 @@ func (h *Histogram) CorrectInto(into *Histogram, expected float64) error {
 }
 
 // correctIntegers adds the missing values of h to into: for each value, value-step, value-2*step
-// and so on down to step. While slots are wider than a step, it adds those of a slot at once.
+// and so on down to step.
 func (h *Histogram) correctIntegers(into *Histogram, step int64) error {
+	if h.manyMissing(step) {
+		return h.correctSlots(into, step)
+	}
 	for bucket := range h.Recorded() {
-		missing := bucket.High - step
-		for missing >= step {
-			slot := h.layout.IndexOf(missing)
-			if h.layout.sizeAt(slot) <= step {
-				break
-			}
-			times := 1 + (missing-max(h.layout.LowestAt(slot), step))/step
-			high, count := bits.Mul64(uint64(times), uint64(bucket.Count))
-			if high != 0 || count > math.MaxInt64 {
-				return ErrOverflow
-			}
-			if err := into.RecordN(missing, int64(count)); err != nil {
-				return err
-			}
-			missing -= times * step
-		}
-		for ; missing >= step; missing -= step {
+		for missing := bucket.High - step; missing >= step; missing -= step {
 			if err := into.RecordN(missing, bucket.Count); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// manyMissing reports whether counting slot by slot is faster than counting the missing values one
+// by one.
+func (h *Histogram) manyMissing(step int64) bool {
+	last := h.lastIndex()
+	slots := float64(last - h.layout.IndexOf(step) + 1)
+	most := float64(h.layout.HighestAt(last)) / float64(step) // the missing values of one value
+	if slots <= 0 || most*min(slots, float64(h.total)) <= slotCost*slots {
+		return false // few enough, whatever the counts are
+	}
+	all := 0.0
+	for bucket := range h.Recorded() {
+		if all += float64(bucket.High) / float64(step); all > slotCost*slots {
+			return true
+		}
+	}
+	return false
+}
+
+// slotCost is the number of missing values that can be counted in the time of one slot: 3.5 ns
+// each, and 70 ns for a slot, at three digits. At five digits it is 3, since single counts miss the
+// cache (BenchmarkCorrect).
+const slotCost = 20
+
+// correctSlots adds the missing values of h to into. Its time does not depend on the number of
+// missing values.
+//
+// For a value v, floor((v-low)/step) missing values are at least low, if low is at least step. That
+// equals floor(v/step) - floor(low/step), less 1 if v%step < low%step. So three sums over the
+// values from low up give the number of missing values that are at least low: the quotients v/step,
+// the counts, and the counts by remainder. The difference to the next higher low is the count of
+// the slot that begins at low.
+func (h *Histogram) correctSlots(into *Histogram, step int64) error {
+	if h.Max() < step {
+		return nil // none are missing
+	}
+	if err := h.checkMissing(step, into.total); err != nil {
+		return err
+	}
+	remainders := newRemainders(h, step)
+	// These may overflow 64 bits. Their differences, the counts of slots, do not, so those are
+	// right.
+	var quotients, counts, above uint64
+	for i := h.lastIndex(); ; i-- {
+		low := max(h.layout.LowestAt(i), step)
+		if n := uint64(h.count(i)); n != 0 {
+			high := h.layout.HighestAt(i)
+			quotients += n * uint64(high/step)
+			counts += n
+			remainders.add(high%step, n)
+		}
+		missing := quotients - counts*uint64(low/step) - remainders.below(low%step)
+		if missing != above {
+			if err := into.RecordN(low, int64(missing-above)); err != nil {
+				return err
+			}
+		}
+		above = missing
+		if low == step {
+			return nil
+		}
+	}
+}
+
+// checkMissing returns [ErrOverflow] if an int64 cannot count the missing values of h and total
+// more.
+func (h *Histogram) checkMissing(step, total int64) error {
+	for v := range h.Recorded() {
+		hi, missing := bits.Mul64(uint64(v.Count), uint64(max(v.High/step-1, 0)))
+		if hi != 0 || missing > uint64(math.MaxInt64-total) {
+			return ErrOverflow
+		}
+		total += int64(missing)
+	}
+	return nil
+}
+
+// remainders holds counts by remainder, in a Fenwick tree.
+type remainders struct {
+	sorted []int64 // nil if each remainder has a place in the tree
+	tree   []uint64
+}
+
+func newRemainders(h *Histogram, step int64) *remainders {
+	if step <= int64(len(h.counts)) {
+		return &remainders{tree: make([]uint64, step+1)}
+	}
+	r := new(remainders)
+	for v := range h.Recorded() {
+		r.sorted = append(r.sorted, v.High%step)
+	}
+	slices.Sort(r.sorted)
+	r.sorted = slices.Compact(r.sorted)
+	r.tree = make([]uint64, len(r.sorted)+1)
+	return r
+}
+
+// rank returns the number of smaller remainders in the tree.
+func (r *remainders) rank(remainder int64) int {
+	if r.sorted == nil {
+		return int(remainder)
+	}
+	rank, _ := slices.BinarySearch(r.sorted, remainder)
+	return rank
+}
+
+// add adds n to the count of a remainder. One of the values has that remainder.
+func (r *remainders) add(remainder int64, n uint64) {
+	for at := r.rank(remainder) + 1; at < len(r.tree); at += at & -at {
+		r.tree[at] += n
+	}
+}
+
+// below returns the sum of the counts of smaller remainders.
+func (r *remainders) below(remainder int64) (n uint64) {
+	for at := r.rank(remainder); at > 0; at -= at & -at {
+		n += r.tree[at]
+	}
+	return n
 }
 
 // maxSteps is the highest number of missing values that are computed for one value of a double

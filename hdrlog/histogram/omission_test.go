@@ -108,7 +108,7 @@ func TestCorrectDoubleSteps(t *testing.T) {
 func TestCorrectDoubleZero(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Ratio: 1})
 	h.RecordN(0, 10)
-	h.Record(1000)
+	h.RecordN(1000, 1)
 	var got histogram.Histogram
 	if err := h.CorrectInto(&got, 100); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestCorrectDoubleRange(t *testing.T) {
 		for range 1 + random.IntN(3) {
 			value := layout.Ratio * float64(layout.SubBuckets()/2) * (1 + 3*random.Float64())
 			recorded = max(recorded, value)
-			if err := h.RecordFloat(value); err != nil {
+			if err := h.RecordFloatN(value, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -172,7 +172,7 @@ func TestCorrectDoubleRange(t *testing.T) {
 func TestCorrectZeros(t *testing.T) {
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
 	h.RecordN(0, 10)
-	h.Record(3000)
+	h.RecordN(3000, 1)
 	var got histogram.Histogram
 	if err := h.CorrectInto(&got, 1000); err != nil {
 		t.Fatal(err)
@@ -184,17 +184,17 @@ func TestCorrectZeros(t *testing.T) {
 
 func TestCorrectExtremes(t *testing.T) {
 	huge, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	huge.Record(math.MaxInt64)
+	huge.RecordN(math.MaxInt64, 1)
 	var got histogram.Histogram
 	if err := huge.CorrectInto(&got, 1); err != nil || got.TotalCount() != math.MaxInt64 {
 		t.Errorf("one missing value in every unit: %d, %v", got.TotalCount(), err)
 	}
-	huge.Record(math.MaxInt64)
+	huge.RecordN(math.MaxInt64, 1)
 	if err := huge.CorrectInto(&got, 1); !errors.Is(err, histogram.ErrOverflow) {
 		t.Errorf("twice as many: %v", err)
 	}
 	double, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: 1})
-	double.Record(math.MaxInt64 / 4)
+	double.RecordN(math.MaxInt64/4, 1)
 	if err := double.CorrectInto(&got, 3); err != nil || math.Abs(float64(got.TotalCount())*12/math.MaxInt64-1) > 1e-9 {
 		t.Errorf("double: %d, %v", got.TotalCount(), err)
 	}
@@ -216,15 +216,15 @@ func TestCorrectExtremes(t *testing.T) {
 	}
 	fine, _ := histogram.New(histogram.Layout{Digits: 5, Lowest: 1})
 	// A step for each missing value would take years.
-	for value := int64(100_000_000_000_000); value < 110_000_000_000_000; value += 1_000_000_000_000 {
-		fine.Record(value)
+	for value := int64(100_000_000_000_000); value < 110_000_000_000_000; value += 1_000_000_000 {
+		fine.RecordN(value, 1)
 	}
 	var want int64
 	for bucket := range fine.Recorded() {
 		want += bucket.Count * (bucket.High / 3) // including the value itself
 	}
 	if err := fine.CorrectInto(&got, 3); err != nil || got.TotalCount() != want {
-		t.Errorf("ten values, every 3: %d, %v; want %d", got.TotalCount(), err, want)
+		t.Errorf("ten thousand values, every 3: %d, %v; want %d", got.TotalCount(), err, want)
 	}
 }
 

@@ -92,21 +92,20 @@ func NewPayloads(l *ledger.Ledger) *Payloads {
 // has 40 times as much as its text, and an hour of a single high value in each second a gigabyte of
 // zeros.
 const (
-	freeCounts = 64 << 20 // bytes in version 2
-	mostCounts = 100
-	freeSlots  = 1 << 30 // bytes in versions 0 and 1
-	mostSlots  = 400
+	freeCounts = 1 << 30 // bytes
+	mostCounts = 100     // in version 2
+	mostSlots  = 400     // in versions 0 and 1
 )
 
 // expand takes in a payload.
 func (s *Payloads) expand(text []byte, p *histogram.Payload) error {
-	free, most := int64(freeCounts), int64(mostCounts)
+	most := int64(mostCounts)
 	if p.Version() < 2 {
-		free, most = freeSlots, mostSlots
+		most = mostSlots
 	}
 	total := s.text.Add(int64(len(text)))
 	counts := s.counts.Add(int64(p.CountsSize()))
-	if counts > free && counts/most > total {
+	if counts > freeCounts && counts/most > total {
 		return Fatal{fmt.Errorf("histograms expand too much: %d MiB of counts in %d "+
 			"KiB of text", counts>>20, total>>10)}
 	}
