@@ -25,6 +25,8 @@ type Doubling struct {
 	Digits int
 	// Account is charged for windows.
 	Account *ledger.Account
+	// RowBytes is about what comes of the windows of a row in bytes, for which rows are charged.
+	RowBytes int
 	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
 	// too short for windows, Err is set instead.
 	Windows []*merge.Merged
@@ -60,7 +62,7 @@ type doublingPart struct {
 }
 
 func (k *Doubling) start(r *run) state {
-	r.rowBytes += believedBytes
+	r.rowBytes += k.RowBytes
 	return &doublingState{Doubling: k, run: r}
 }
 

@@ -222,7 +222,12 @@ func TestManyWorkers(t *testing.T) {
 		s := &scan.Scan{Workers: workers, Memory: ledger.New(memory), Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		s.Inputs = []scan.Input{{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil }}}
 		all := &Rows{Account: s.Memory.Open("tags", "choose some"), Emit: func(*Row) error { return nil }}
-		return Run(s, all, &Doubling{Most: 1000, Digits: 1, Account: s.Memory.Open("windows", "choose some")})
+		return Run(s, all, &Doubling{
+			Most:     1000,
+			Digits:   1,
+			Account:  s.Memory.Open("windows", "choose some"),
+			RowBytes: 4 << 10,
+		})
 	}
 	for _, workers := range []int{2, 40} {
 		if err := run(workers, 40<<20); err != nil {

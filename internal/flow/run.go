@@ -249,14 +249,8 @@ func from(v scan.Visit, relative bool) (first float64, from int64) {
 	return v.Absolute(), 0
 }
 
-const (
-	// rowBytes is about what a row takes beside its counts: with its tag, and where the sum is
-	// printed.
-	rowBytes = 1 << 10
-	// believedBytes is about what intervals of confidence of a row take, and its comparison with
-	// others.
-	believedBytes = 4 << 10
-)
+// rowBytes is about what a row takes beside its counts: with its tag, and where the sum is printed.
+const rowBytes = 1 << 10
 
 // manyBytes is what the sums of a flow take before new ones are compacted. With many workers it is
 // less: all of them have a part of the memory.

@@ -26,6 +26,9 @@ const (
 	mostWindows = 600
 	// shiftPercentile is the percentile whose level may shift.
 	shiftPercentile = 99
+	// believedBytes is about what intervals of confidence of a row take, and its comparison with
+	// others.
+	believedBytes = 4 << 10
 )
 
 // Runs keep what each tag recorded in each window of absolute time, in memory that does not grow
@@ -45,7 +48,12 @@ type Runs struct {
 
 // flow returns the flow of the windows.
 func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
-	r.doubling = &flow.Doubling{Size: r.Size, Most: cmp.Or(r.most, mostWindows), Digits: windowDigits}
+	r.doubling = &flow.Doubling{
+		Size:     r.Size,
+		Most:     cmp.Or(r.most, mostWindows),
+		Digits:   windowDigits,
+		RowBytes: believedBytes,
+	}
 	r.doubling.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 	return r.doubling
 }
