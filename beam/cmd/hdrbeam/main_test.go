@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -171,12 +172,17 @@ func TestSummary(t *testing.T) {
 			if status != ok {
 				t.Fatal(status, stderr)
 			}
+			want = findings.ReplaceAllString(want, "\n}")
 			if text := read(t, got); text != want {
 				t.Errorf("got %s\nwant %s", text, want)
 			}
 		})
 	}
 }
+
+// findings are the end of hdrsum's document. They need the times of intervals, which hdrbeam does
+// not keep.
+var findings = regexp.MustCompile(`(?s),\n  "findings": \[.*\]\n}`)
 
 // TestShards checks that the logs of all spans together have the lines of the union, each in its
 // span.
