@@ -146,7 +146,7 @@ func slotValue(layout histogram.Layout, index int) (int64, error) {
 		bucket = index/(size/2) - 1
 		sub = index%(size/2) + size/2
 	}
-	if bucket+unitBits > 62 || sub > (1<<62)>>(bucket+unitBits) {
+	if bucket+unitBits > 62 || int64(sub) > int64(1)<<62>>(bucket+unitBits) {
 		return 0, errLarge
 	}
 	return int64(sub) << (bucket + unitBits), nil

@@ -75,7 +75,7 @@ func TestFilesInAnyOrder(t *testing.T) {
 		var text strings.Builder
 		text.WriteString(jtlHeader)
 		for _, r := range sorted {
-			fmt.Fprintf(&text, "%d,%d,%s,true\n", 1_700_000_000_000+r.start, r.elapsed, r.tag)
+			fmt.Fprintf(&text, "%d,%d,%s,true\n", 1_700_000_000_000+int64(r.start), r.elapsed, r.tag)
 		}
 		return text.String()
 	}
@@ -178,10 +178,10 @@ func TestSlowInPipe(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(jtlHeader)
 	for n := range 5000 {
-		fmt.Fprintf(&text, "%d,5,a,true\n", 1_700_000_000_000+n*100)
+		fmt.Fprintf(&text, "%d,5,a,true\n", 1_700_000_000_000+int64(n)*100)
 	}
-	fmt.Fprintf(&text, "%d,%d,a,true\n", 1_699_999_999_000, 501_000) // it began before the log
-	fmt.Fprintf(&text, "%d,%d,a,true\n", 1_700_000_001_000, 1000)    // it ended long ago
+	fmt.Fprintf(&text, "%d,%d,a,true\n", int64(1_699_999_999_000), 501_000) // it began before the log
+	fmt.Fprintf(&text, "%d,%d,a,true\n", int64(1_700_000_001_000), 1000)    // it ended long ago
 	rec := recording{size: 1000, late: 60_000}
 	log := rec.record(t, []byte(text.String()))
 	if rec.counts.Recorded != 5001 || fmt.Sprint(rec.messages) != "[file0:5003: timeStamp: the row comes too late: it ended 8m18s before others]" {
@@ -197,7 +197,7 @@ func TestFilesInMemory(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(jtlHeader)
 	for n := range 20_000 {
-		fmt.Fprintf(&text, "%d,%d,%d,true\n", 1_700_000_000_000+n/2%1000*1000, n%1000, n%31)
+		fmt.Fprintf(&text, "%d,%d,%d,true\n", 1_700_000_000_000+int64(n/2%1000*1000), n%1000, n%31)
 	}
 	opened := 0
 	f := filesOf(&opened, text.String())

@@ -225,7 +225,7 @@ func TestLatte(t *testing.T) {
 	want := ""
 	for n := range 4 {
 		for _, tag := range []string{"cycle_latency", "request_latency"} {
-			want += fmt.Sprintf("result/log/%s/histogram %d 1000 <nil>\n", tag, 1718035201000+1000*n)
+			want += fmt.Sprintf("result/log/%s/histogram %d 1000 <nil>\n", tag, 1718035201000+1000*int64(n))
 		}
 	}
 	if got != want {

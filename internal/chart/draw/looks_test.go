@@ -203,7 +203,7 @@ func TestPDFTools(t *testing.T) {
 		t.Errorf("fonts %s%v", fonts, err)
 	}
 	text, err := exec.Command("pdftotext", path, "-").Output()
-	for _, want := range []string{"Maximum latency", "read", "SLA: p99 ≤ 15 ms", "time since start (s)"} {
+	for _, want := range []string{"Maximum latency", "read", "SLA: max ≤ 20 ms", "time since start (s)"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in %q, %v", want, text, err)
 		}
