@@ -238,6 +238,9 @@ func fileSize(path string) int64 {
 func (b *bench) tables() ([]*table, error) {
 	node, size, intervals := b.nodes[0], fileSize(b.nodes[0]), int64(b.seconds*6)
 	hdrsum := func(name string, args ...string) *command {
+		if !slices.Contains(args, "-st") {
+			args = append([]string{"-st", "percentiles"}, args...) // what the other tools print
+		}
 		return &command{name: strings.TrimSpace("hdrsum " + name), args: append([]string{b.path("hdrsum")}, args...), values: total}
 	}
 	all := fmt.Sprintf("-j %d", parallel)
@@ -266,7 +269,7 @@ func (b *bench) tables() ([]*table, error) {
 	}
 
 	prices := &table{title: "**Prices** of questions, the same log", repeats: 3}
-	prices.add(&command{name: "plain", args: []string{cmp.Or(b.base, b.path("hdrsum")), "-j", "1", node}})
+	prices.add(&command{name: "plain", args: []string{cmp.Or(b.base, b.path("hdrsum")), "-st", "percentiles", "-j", "1", node}})
 	for _, line := range []string{
 		"hdrsum -j 1", "hdrsum", "hdrsum -st json", "hdrsum -sla p99<=1s", "hdrsum -st table", "hdrsum -by all",
 		"hdrsum -st table -in us", // values above the mean interval
@@ -442,7 +445,7 @@ func (b *bench) split() *table {
 
 // sum counts the values of logs with hdrsum.
 func (b *bench) sum(args ...string) (int64, error) {
-	out, err := exec.Command(b.path("hdrsum"), args...).Output()
+	out, err := exec.Command(b.path("hdrsum"), append([]string{"-st", "percentiles"}, args...)...).Output()
 	if err != nil {
 		return 0, err
 	}

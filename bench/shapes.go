@@ -58,7 +58,7 @@ func (b *bench) shapes() error {
 	fmt.Printf("\n| --- | --: |%s\n| CPU of a reading, s | |", strings.Repeat(" --: |", len(sets)))
 	readings := make([]sample, len(sets))
 	for n, s := range sets {
-		c := &command{args: append([]string{cmp.Or(b.base, b.path("hdrsum")), "-q", "-j", "1"}, s.logs...)}
+		c := &command{args: append([]string{cmp.Or(b.base, b.path("hdrsum")), "-q", "-st", "percentiles", "-j", "1"}, s.logs...)}
 		if readings[n], err = c.best(b.rounds); err != nil {
 			return err
 		}
