@@ -17,9 +17,9 @@ func (r *Run) disjoint() []output.Finding {
 	}
 	last := len(spans) - 1
 	between := spans[1].Start - spans[0].End
-	logs := "The " + counted(int64(len(names)), "log")
+	logs, pair := "The "+counted(int64(len(names)), "log"), "the first two"
 	if last == 1 {
-		logs = r.label(names[0]) + " and " + r.label(names[1])
+		logs, pair = r.label(names[0])+" and "+r.label(names[1]), "them"
 	}
 	f := output.Finding{
 		Weight:  output.Notes,
@@ -27,8 +27,8 @@ func (r *Run) disjoint() []output.Finding {
 		End:     &spans[last].End,
 		Figures: map[string]output.Number{"betweenMs": output.Number(between)},
 	}
-	f.Sentence = fmt.Sprintf("%s do not overlap: %s lies between the first two. If they ran together, a clock is off.",
-		logs, output.Length(between))
+	f.Sentence = fmt.Sprintf("%s do not overlap: %s lies between %s. If they ran together, a clock is off.",
+		logs, output.Length(between), pair)
 	return []output.Finding{f}
 }
 
