@@ -8,8 +8,8 @@
 //
 // [ReadDocument] reads the JSON of hdrsum and hdrdiff: a [Document].
 //
-// Package internal/table computes a [Moment], a [Share], a [Breach] and a [Pair]. Functions of this
-// package write them as text, and a Document has them.
+// Package internal/question computes a [Moment], a [Share], a [Breach] and a [Pair]. Functions of
+// this package write them as text, and a Document has them.
 package output
 
 import (

@@ -20,7 +20,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/table/union"
+	"hdrkit/internal/question/union"
 )
 
 func init() {

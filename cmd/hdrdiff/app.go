@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/report"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 )
 

@@ -8,8 +8,8 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/report"
-	"hdrkit/internal/table/trend"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/trend"
 	"hdrkit/output"
 )
 

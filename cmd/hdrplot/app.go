@@ -9,7 +9,7 @@ import (
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/summary"
 )
 
 const examples = `examples:

@@ -10,7 +10,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
-	"hdrkit/internal/table/plot"
+	"hdrkit/internal/question/plot"
 )
 
 // TestFarTags proves that a log of 30 KB, whose tags have two values so far apart that they take 6

@@ -11,8 +11,8 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/question/plot"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/plot"
 )
 
 // options are what the command line asks for.

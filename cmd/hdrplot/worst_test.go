@@ -16,9 +16,9 @@ import (
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
+	"hdrkit/internal/question/plot"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/plot"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

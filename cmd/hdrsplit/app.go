@@ -12,8 +12,8 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/split"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/split"
 	"hdrkit/tags"
 )
 

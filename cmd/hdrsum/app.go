@@ -6,9 +6,9 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/report"
-	"hdrkit/internal/table/summary"
 	"hdrkit/tags"
 )
 

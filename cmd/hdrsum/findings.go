@@ -9,7 +9,7 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -7,7 +7,7 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/table/report"
+	"hdrkit/internal/question/report"
 	"hdrkit/output"
 )
 

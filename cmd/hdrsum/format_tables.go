@@ -8,7 +8,7 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/report"
+	"hdrkit/internal/question/report"
 	"hdrkit/output"
 )
 

@@ -10,9 +10,9 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/report"
-	"hdrkit/internal/table/series"
 	"hdrkit/output"
 )
 

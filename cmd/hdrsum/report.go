@@ -10,9 +10,9 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/report"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -6,8 +6,8 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/series"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -10,8 +10,8 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/union"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/union"
 	"hdrkit/tags"
 )
 

@@ -9,7 +9,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -11,7 +11,7 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

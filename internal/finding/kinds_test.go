@@ -9,8 +9,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/loggen"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/summary"
 )
 
 // sentences returns the findings of a scenario.

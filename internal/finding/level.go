@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"hdrkit/internal/gate"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 )
 

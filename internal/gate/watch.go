@@ -9,8 +9,8 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/flow"
+	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/series"
 	"hdrkit/output"
 )
 

@@ -19,10 +19,10 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/plot"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/plot"
-	"hdrkit/internal/table/report"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
 )

@@ -11,7 +11,7 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
-	"hdrkit/internal/table/summary"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -12,7 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/live"
-	"hdrkit/internal/table/union"
+	"hdrkit/internal/question/union"
 )
 
 // A Log writes what is merged as a log. A late interval is a line of its own, which a union of the

@@ -17,9 +17,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/dump"
+	"hdrkit/internal/question/split"
+	"hdrkit/internal/question/union"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/split"
-	"hdrkit/internal/table/union"
 	"hdrkit/tags"
 )
 

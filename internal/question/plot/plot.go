@@ -11,8 +11,8 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/report"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/report"
 )
 
 // Options say what to draw of which logs. The zero value of each but the type is the usual one.

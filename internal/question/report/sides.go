@@ -6,8 +6,8 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

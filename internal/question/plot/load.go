@@ -7,7 +7,7 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/table/trend"
+	"hdrkit/internal/question/trend"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 )
 

@@ -16,9 +16,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/question/series"
+	"hdrkit/internal/question/union"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/series"
-	"hdrkit/internal/table/union"
 	"hdrkit/output"
 )
 

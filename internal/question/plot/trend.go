@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/question/trend"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/trend"
 	"hdrkit/output"
 )
 

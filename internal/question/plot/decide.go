@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output/hgrm"
 	"hdrkit/tags"
 )

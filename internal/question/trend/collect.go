@@ -12,8 +12,8 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
-	"hdrkit/internal/table/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

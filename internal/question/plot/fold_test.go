@@ -11,7 +11,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/plot"
+	"hdrkit/internal/question/plot"
 )
 
 // TestFold folds a log of pauses that come each minute: all of them stand at one time.

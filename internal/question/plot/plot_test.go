@@ -10,7 +10,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/table/plot"
+	"hdrkit/internal/question/plot"
 )
 
 // TestTrendLevels proves that a level begins and ends at runs that have a value, and that a few
