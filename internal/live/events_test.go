@@ -41,7 +41,7 @@ func TestEvents(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed, 4)
 			for n := range w.logs {
-				w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: []int64{1, 10, 100}[n], missing: map[int]bool{}}
+				w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), tag: []string{"a", "b", "a"}[n], values: []int64{1, 10, 100}[n], missing: map[int]bool{}}
 				w.logs[n].length = 1 + 4*w.random.IntN(2)
 				w.logs[n].slow = 8 * w.random.IntN(2)
 				w.logs[n].create()
@@ -95,6 +95,7 @@ func newWorld(t *testing.T, seed, stream uint64) *world {
 type eventLog struct {
 	w      *world
 	path   string
+	tag    string
 	values int64
 	file   *os.File
 	half   string // the rest of a line that is half written
@@ -168,7 +169,10 @@ func (k *keeper) Window(w *Window) (err error) {
 	if k.fields, err = w.AppendFields(k.fields[:0], 0); err != nil {
 		return err
 	}
-	return k.log.WriteEncoded(w.Tag, k.fields)
+	if w.Late {
+		err = k.log.Comment(LateComment)
+	}
+	return cmp.Or(err, k.log.WriteEncoded(w.Tag, k.fields))
 }
 
 func (k *keeper) Flush() error { return k.log.Flush() }
@@ -446,7 +450,7 @@ func (l *eventLog) line(half bool) {
 	l.w.second = max(l.w.second, l.newest)
 	p.seconds = append(p.seconds, second)
 	start := second - l.length/2
-	text := string(clitest.Line(l.w.t, start, 1000, l.values, "all"))
+	text := string(clitest.Line(l.w.t, start, 1000, l.values, l.tag))
 	text = text[strings.Index(text, "Tag="):]
 	text = strings.Replace(text, fmt.Sprintf("%d.000,1.000,", start), fmt.Sprintf("%d.000,%d.000,", start, l.length), 1)
 	if half {
@@ -630,31 +634,32 @@ func (w *world) check() map[int]int64 {
 	}
 	counts, want := make(map[int]int64), []map[string]string{{}, {}}
 	sums := make(map[string]int64)
-	end := int64(never)
 	var d histogram.Decoder
-	add := func(text []byte, count func(tag []byte, second int, h *histogram.Histogram)) {
+	add := func(text []byte, count func(tag []byte, second int, late bool, h *histogram.Histogram)) {
 		r := hdrlog.NewReader(bytes.NewReader(text), w.out)
+		late := false
 		for r.Scan() {
 			i := &r.Record().Interval
 			if r.Record().Kind != hdrlog.IntervalRecord {
+				late = late || string(r.Record().Text) == "#"+LateComment
 				continue
 			}
 			var h histogram.Histogram
 			if err := d.AddTo(&h, i.Payload); err != nil {
 				w.t.Fatal(err)
 			}
-			count(i.Tag, int(merge.WindowOf(i.StartMillis(), i.EndMillis(), 1000).Start/1000-clitest.LiveStart), &h)
+			count(i.Tag, int(merge.WindowOf(i.StartMillis(), i.EndMillis(), 1000).Start/1000-clitest.LiveStart), late, &h)
+			late = false
 		}
 	}
-	add(text, func(_ []byte, second int, h *histogram.Histogram) { counts[second] += h.TotalCount() })
-	add(text[:s.File().Size], func(tag []byte, second int, h *histogram.Histogram) {
+	add(text, func(_ []byte, second int, _ bool, h *histogram.Histogram) { counts[second] += h.TotalCount() })
+	add(text[:s.File().Size], func(tag []byte, second int, late bool, h *histogram.Histogram) {
 		sums[string(tag)] += h.TotalCount()
 		key := fmt.Sprintf("%d %s", second+1, tag)
-		if int64(second) >= end {
+		if !late {
 			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max())
 			want[1][key] = fmt.Sprint(sums[string(tag)])
 		}
-		end = max(end, int64(second)+1)
 	})
 	for n, target := range w.targets {
 		if !maps.Equal(target.points, want[n]) {
@@ -671,7 +676,7 @@ func TestOver(t *testing.T) {
 	w := newWorld(t, 1, 5)
 	w.quick = true
 	for n := range w.logs {
-		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: 1, missing: map[int]bool{}}
+		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), tag: "a", values: 1, missing: map[int]bool{}}
 		w.logs[n].create()
 		w.logs[n].line(false)
 	}
@@ -704,7 +709,7 @@ func TestUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 6)
 	for n := range w.logs {
-		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), values: 1}
+		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), tag: "a", values: 1}
 		w.logs[n].create()
 	}
 	l := w.logs[0]
@@ -735,7 +740,7 @@ func TestUsed(t *testing.T) {
 	w.stop(false)
 	for text, want := range map[string]string{
 		`{"Version":2,"Command":"hdrunion"}`: `it is no state of hdrlive, but of "hdrunion"`,
-		`{"Version":7,"Command":"hdrlive"}`:  "it is a state of another version of hdrlive (7, not 9)",
+		`{"Version":7,"Command":"hdrlive"}`:  "it is a state of another version of hdrlive (7, not 10)",
 		"#[StartTime: 5]":                    "it is no state of hdrlive: invalid character '#' looking for beginning of value",
 	} {
 		if err := os.WriteFile(w.state, []byte(text), 0o666); err != nil {

@@ -13,8 +13,12 @@ import (
 // seconds.
 const mostPast = 1 << 30
 
+// LateComment is the comment that stands in the merged log before each interval that came after its
+// window.
+const LateComment = "[Late]"
+
 // readPast passes on what the merged log has from earlier runs, in the order in which it was
-// written. A line is late if a window that ends later stands before it.
+// written.
 func (m *Merger) readPast(p *FilePosition) error {
 	file, err := os.Open(p.Path)
 	if err != nil {
@@ -22,16 +26,18 @@ func (m *Merger) readPast(p *FilePosition) error {
 	}
 	defer file.Close()
 	r := hdrlog.NewReader(io.LimitReader(file, p.Size), p.Path)
-	end := int64(never)
+	late := false
 	for r.Scan() {
 		record := r.Record()
 		switch record.Kind {
 		case hdrlog.Comment:
+			late = late || string(record.Text) == "#"+LateComment
 			err = m.options.Units.Comment(p.Path, record.Text)
 		case hdrlog.Malformed:
 			err = record.Err
 		case hdrlog.IntervalRecord:
-			end, err = m.pastInterval(&record.Interval, p.Path, end)
+			err = m.pastInterval(&record.Interval, p.Path, late)
+			late = false
 		}
 		if err != nil {
 			return err
@@ -40,12 +46,11 @@ func (m *Merger) readPast(p *FilePosition) error {
 	return cmp.Or(r.Err(), m.fan.flushPast())
 }
 
-// pastInterval passes on an interval. The last window before it ends at end. It returns that of the
-// next one.
-func (m *Merger) pastInterval(i *hdrlog.Interval, path string, end int64) (int64, error) {
+// pastInterval passes on an interval.
+func (m *Merger) pastInterval(i *hdrlog.Interval, path string, late bool) error {
 	merged := merge.Merged{Tag: i.Tag, LogStart: i.LogStart}
 	if err := merged.Sum.Add(i); err != nil {
-		return end, err
+		return err
 	}
 	start, last := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
 	merged.Window = merge.WindowOf(start, last, m.options.Size)
@@ -54,10 +59,10 @@ func (m *Merger) pastInterval(i *hdrlog.Interval, path string, end int64) (int64
 		m.options.Whole.Add(i.Tag, 0, start, last, 0, never, m.options.Size)
 	}
 	m.options.Units.Kept(path, i.Tag)
-	w := Window{Merged: &merged, Late: merged.Window.End <= end, Scratch: &m.scratch}
+	w := Window{Merged: &merged, Late: late, Scratch: &m.scratch}
 	var err error
 	if w.Factor, err = m.options.Units.Factor(i.Tag); err != nil {
-		return end, err
+		return err
 	}
-	return max(end, merged.Window.End), m.fan.past(&w)
+	return m.fan.past(&w)
 }

@@ -55,7 +55,7 @@ type saved struct {
 
 // stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 9
+	stateVersion = 10
 	stateCommand = "hdrlive"
 )
 

@@ -15,8 +15,8 @@ import (
 	"hdrkit/internal/question/union"
 )
 
-// A Log writes what is merged as a log. A late interval is a line of its own, which a union of the
-// log puts in its window.
+// A Log writes what is merged as a log. A late interval is a line of its own after a comment that
+// says so. A union of the log puts it in its window.
 type Log struct {
 	options *Options
 	w       buffered
@@ -100,7 +100,10 @@ func (l *Log) Window(w *live.Window) error {
 	if l.fields, err = w.AppendFields(l.fields[:0], l.base); err != nil {
 		return err
 	}
-	return l.log.WriteEncoded(tag, l.fields)
+	if w.Late {
+		err = l.log.Comment(live.LateComment)
+	}
+	return cmp.Or(err, l.log.WriteEncoded(tag, l.fields))
 }
 
 // Flush writes what is complete.
