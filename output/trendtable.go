@@ -218,18 +218,12 @@ func (f *TrendFigure) sparkline(width int) string {
 	return string(line)
 }
 
-// WriteTrend writes sentences, a table of the levels with a sparkline over the runs, and for each
-// tag a table with a row for each run. A row between two runs marks where levels change.
+// WriteTrend writes a table of the levels with a sparkline over the runs, and for each tag a table
+// with a row for each run. A row between two runs marks where levels change.
 func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	escape := t.Escape
-	for n, sentence := range trend.Sentences(zone) {
-		if n > 0 && t.Markdown {
-			b.WriteByte('\n')
-		}
-		b.WriteString(escape(sentence) + "\n")
-	}
-	fmt.Fprintf(b, "\n%s\n\n", escape(trend.Scale.About()))
+	fmt.Fprintf(b, "%s\n\n", escape(trend.Scale.About()))
 	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
 	var tag []TrendFigure
 	for n, f := range trend.Figures {
@@ -436,7 +430,6 @@ func NewTrendDocument(t *Trend, zone *time.Location) *TrendDocument {
 	d := &TrendDocument{
 		UnitRatio: t.Scale.Divisor(),
 		Sentence:  strings.Join(t.Sentences(zone), " "),
-		Findings:  t.Findings(zone),
 		Changes:   []DocumentStep{},
 	}
 	if t.Scale.Unit != "" {

@@ -145,6 +145,7 @@ func (o *options) outputOptions() []cli.Option {
 			Types: []cli.Type{
 				{Name: "table", What: "for people", Others: "text txt"},
 				{Name: "markdown", What: "the table for pages", Others: "md"},
+				{Name: "findings", What: "what changed, and limits"},
 				{Name: "json", What: "one JSON document"},
 				{Name: "csv", What: "figures of -trend"},
 				{Name: "junit", What: "limits as tests"},

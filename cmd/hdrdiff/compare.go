@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -184,36 +185,36 @@ func (c *comparison) write() error {
 	table := report.Table(c.figures, c.kind == "markdown", 0, false)
 	table.Tests = c.tests
 	headline := table.Headline(c.pairs)
+	var rows []*output.Summary
+	for _, p := range c.pairs {
+		rows = append(rows, cmp.Or(p.After, p.Before))
+	}
+	found := finding.Compared(&finding.Run{
+		Summaries: rows,
+		Scale:     output.CommonScale(c.new.Summaries),
+		Zone:      c.Zone,
+		Verdicts:  c.verdicts,
+	}, []output.Finding{headline})
 	return logs.WriteFile(c.of, c.std.Out, inputs, func(w io.Writer) error {
 		document := func(s *side) *output.Document {
 			return report.Document(s.Summaries, s.scan.Inputs, c.figures, c.Zone, "covered", c.diagnostics)
 		}
-		if c.kind == "junit" {
-			run := &finding.Run{
-				Summaries: c.new.Summaries,
-				Scale:     output.CommonScale(c.new.Summaries),
-				Zone:      c.Zone,
-				Verdicts:  c.verdicts,
-			}
-			return output.JUnit(w, "hdrdiff", finding.Limits(run))
-		}
-		if c.kind == "json" {
-			doc := document(c.new)
-			doc.Sentence = headline.Sentence
-			doc.Findings = []output.Finding{headline}
-			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
-			doc.Limits = gate.Documents(c.verdicts)
-			return output.JSON(w, doc)
-		}
 		if logs.ToStdout(c.of) {
 			table.Width, table.Colour = logs.Width(c.std.Out), logs.Colour(c.std.Out)
 		}
-		fmt.Fprintf(w, "%s\n\n", table.Escape(table.Wrap(headline.Sentence)))
-		var verdicts func(io.Writer) error
-		if len(c.verdicts) > 0 {
-			verdicts = func(w io.Writer) error { return gate.Write(w, c.verdicts, table.Colour) }
+		switch c.kind {
+		case "junit":
+			return output.JUnit(w, "hdrdiff", found)
+		case "json":
+			doc := document(c.new)
+			doc.Sentence = headline.Sentence
+			doc.Findings = found
+			doc.Compare(document(c.old), c.pairs, c.figures.Percentiles)
+			doc.Limits = gate.Documents(c.verdicts)
+			return output.JSON(w, doc)
+		case "findings":
+			return report.WriteList(w, found, table.Colour)
 		}
-		return report.Write(w, table.Markdown, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) },
-			verdicts)
+		return report.Write(w, table, output.Top(found), found, func(w io.Writer) error { return table.WriteChanges(w, c.pairs) })
 	})
 }

@@ -21,7 +21,7 @@ func runTrend(std *message.Streams, o *options) error {
 	if err != nil {
 		return err
 	}
-	readable := o.kind == "table" || o.kind == "markdown"
+	readable := o.kind == "table" || o.kind == "markdown" || o.kind == "findings"
 	units.Headed = readable
 	o.Names = o.new
 	s, err := o.Scan(std, diagnostics)
@@ -77,27 +77,32 @@ type writtenTrend struct {
 
 // write writes the trend as the options say.
 func (t *writtenTrend) write(w io.Writer, std *message.Streams, d *logs.Diagnostics) error {
-	switch t.kind {
-	case "csv":
-		return output.TrendCSV(w, t.Trend, t.Zone)
-	case "junit":
-		run := &finding.Run{Scale: t.Scale, Zone: t.Zone, Verdicts: t.verdicts}
-		return output.JUnit(w, "hdrdiff", finding.Limits(run))
-	case "json":
-		doc := output.NewTrendDocument(t.Trend, t.Zone)
-		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(t.verdicts)
-		return output.JSON(w, doc)
-	}
+	changes := t.Findings(t.Zone)
+	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: t.Zone, Verdicts: t.verdicts}, changes)
 	table := output.Table{Markdown: t.kind == "markdown"}
 	if logs.ToStdout(t.of) {
 		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
 	}
-	var judged func(io.Writer) error
-	if len(t.verdicts) > 0 {
-		judged = func(w io.Writer) error { return gate.Write(w, t.verdicts, table.Colour) }
+	switch t.kind {
+	case "csv":
+		return output.TrendCSV(w, t.Trend, t.Zone)
+	case "junit":
+		return output.JUnit(w, "hdrdiff", found)
+	case "json":
+		doc := output.NewTrendDocument(t.Trend, t.Zone)
+		doc.Findings = found
+		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(t.verdicts)
+		return output.JSON(w, doc)
+	case "findings":
+		return report.WriteList(w, found, table.Colour)
 	}
-	figures := func(w io.Writer) error { return table.WriteTrend(w, t.Trend, t.Zone) }
-	return report.Write(w, table.Markdown, figures, judged)
+	var top []string
+	for n, f := range found {
+		if n == 0 || !f.Verdict() {
+			top = append(top, f.Sentence)
+		}
+	}
+	return report.Write(w, &table, top, found, func(w io.Writer) error { return table.WriteTrend(w, t.Trend, t.Zone) })
 }
 
 // accepted returns the number of the run of -accept.

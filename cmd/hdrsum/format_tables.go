@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/logs"
@@ -47,48 +47,19 @@ var markdownFormat = format{
 // Markdown, all findings are at the top.
 func writeTable(w io.Writer, r *found) error {
 	t := r.table()
-	if t.Markdown {
-		for n, f := range r.findings {
-			text := t.Escape(f.Sentence)
-			if n == 0 {
-				text = "**" + text + "**\n"
-			} else {
-				text = "- " + text
-			}
-			fmt.Fprintln(w, text)
-		}
-		if len(r.findings) > 1 {
-			fmt.Fprintln(w)
-		}
-		if err := t.Write(w, r.shown); err != nil {
-			return err
-		}
-		if r.worst == 0 && !r.who {
-			return nil
-		}
-		fmt.Fprint(w, "\n```text\n") // otherwise lines become one paragraph
-		if err := r.writeAsked(w, false); err != nil {
-			return err
-		}
-		_, err := io.WriteString(w, "```\n")
+	err := report.Write(w, t, output.Top(r.findings), r.findings, func(w io.Writer) error { return t.Write(w, r.shown) })
+	if err != nil || !t.Markdown {
+		return cmp.Or(err, r.writeAsked(w, true))
+	}
+	if r.worst == 0 && !r.who {
+		return nil
+	}
+	fmt.Fprint(w, "\n```text\n") // otherwise lines become one paragraph
+	if err := r.writeAsked(w, false); err != nil {
 		return err
 	}
-	for _, line := range output.Top(r.findings) {
-		fmt.Fprintln(w, output.Verdict(line, t.Colour))
-	}
-	fmt.Fprintln(w)
-	if err := t.Write(w, r.shown); err != nil {
-		return err
-	}
-	if len(r.verdicts) > 1 { // the top has one
-		fmt.Fprintln(w)
-		for n := range r.findings {
-			if f := &r.findings[n]; f.Verdict() {
-				fmt.Fprintln(w, output.Verdict(f.Sentence, t.Colour))
-			}
-		}
-	}
-	return r.writeAsked(w, true)
+	_, err = io.WriteString(w, "```\n")
+	return err
 }
 
 // checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
@@ -123,13 +94,8 @@ var findingsFormat = format{
 	readable: true,
 	finds:    true,
 	all: func(w io.Writer, r *found) error {
-		for n := range r.findings {
-			f := &r.findings[n]
-			line := output.Verdict(f.Sentence, r.colour())
-			if f.Option != "" && !strings.Contains(f.Sentence, f.Option) {
-				line += "  " + f.Option
-			}
-			fmt.Fprintln(w, line)
+		if err := report.WriteList(w, r.findings, r.colour()); err != nil {
+			return err
 		}
 		return r.writeAsked(w, true)
 	},

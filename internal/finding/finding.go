@@ -91,6 +91,20 @@ func Limits(r *Run) []output.Finding {
 	return all
 }
 
+// Compared returns the findings of a comparison or a trend: verdicts about it, and what changed.
+// What changed comes before limits that hold, but for the verdict that leads.
+func Compared(r *Run, changes []output.Finding) []output.Finding {
+	all := Limits(r)
+	n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Weight == output.Holds })
+	switch n {
+	case -1:
+		n = len(all)
+	case 0:
+		n = 1
+	}
+	return slices.Insert(all, n, changes...)
+}
+
 // Of returns the findings of a run, the most important first. The verdict about the limit that is
 // farthest from holding comes first, even if it holds. The others are ordered by weight.
 func Of(r *Run) []output.Finding {

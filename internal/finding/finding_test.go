@@ -3,6 +3,7 @@ package finding
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
@@ -69,6 +70,35 @@ func TestLimits(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.limits, got, test.want)
 		}
+	}
+}
+
+// TestCompared: what changed stands behind limits that fail, and before those that hold, but for a
+// verdict that leads.
+func TestCompared(t *testing.T) {
+	changes := []output.Finding{{Kind: "change", Weight: output.Warns, Sentence: "SLOWER"}}
+	for limits, want := range map[string]string{
+		"p99<=1ms":           "limit change limit",
+		"p99<=1s":            "limit change limit",
+		"p99<=1us":           "limit limit change",
+		"p99<=1us,p50<=1s":   "limit limit change limit limit",
+		"throughput>=33.3/s": "limit change limit",
+	} {
+		var kinds []string
+		for _, f := range Compared(runOf(t, limits), changes) {
+			kinds = append(kinds, f.Kind)
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("%s: %s, want %s", limits, got, want)
+		}
+	}
+}
+
+// TestBound: a bound has the digits that somebody typed.
+func TestBound(t *testing.T) {
+	all := Limits(runOf(t, "write:p99<=1978.12us"))
+	if want := "FAILS: p99 of write is 1,980 us, limit 1978.12 us."; all[0].Sentence != want {
+		t.Errorf("%s, want %s", all[0].Sentence, want)
 	}
 }
 

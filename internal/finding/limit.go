@@ -58,7 +58,7 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 		Limit:  v.Limit.Text,
 		Figures: map[string]output.Number{
 			"value": output.Number(v.Value),
-			"limit": output.Number(v.Bound),
+			"limit": output.Number(v.Shown()),
 		},
 		Unit: v.Unit,
 	}
@@ -74,15 +74,15 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 	case v.Windows > 0:
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
 		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, r.of(v.Tag),
-			beside(v.Value, v.Bound), counted(v.Windows, "window"), figure(v.Bound))
+			beside(v.Value, v.Bound), counted(v.Windows, "window"), typed(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), spaced(unitOf(v))),
-			interval(v), figure(v.Bound)+spaced(unitOf(v)))
+			interval(v), typed(v.Bound)+spaced(unitOf(v)))
 	default:
 		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
-			figure(v.Bound)+spaced(unitOf(v)))
+			typed(v.Bound)+spaced(unitOf(v)))
 	}
 	if v.Note != "" {
 		text += "; " + v.Note
@@ -94,6 +94,9 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 	f.Sentence = text + "."
 	return f
 }
+
+// typed returns a bound as somebody typed it: with all its digits.
+func typed(bound float64) string { return output.Significant(bound, 9) }
 
 // A limitOf is the text of a limit, and the tag of a row.
 type limitOf struct{ limit, tag string }
@@ -179,8 +182,12 @@ func change(v *gate.Verdict) string {
 		interval = fmt.Sprintf(" (%s..%s)", output.Significant(min(low, high), 3),
 			output.Significant(max(low, high), 3))
 	}
+	after := beside(v.Value, v.Bound) + spaced(unitOf(v))
+	if moved == 0 {
+		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
+	}
 	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", verb, output.Significant(math.Abs(moved), 3), interval,
-		figure(v.Baseline), beside(v.Value, v.Bound)+spaced(unitOf(v)), v.Allowed())
+		figure(v.Baseline), after, v.Allowed())
 }
 
 // unitOf returns the unit of the figures of a verdict.

@@ -24,10 +24,13 @@ func figure(v float64) string { return output.Significant(v, 4) }
 func times(v float64) string { return output.Significant(v, 2) }
 
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
-// digits as that takes.
+// digits as that takes. All digits of other are printed.
 func beside(v, other float64) string {
+	if v == other {
+		return typed(other)
+	}
 	for digits := 4; digits < 9; digits++ {
-		if text := output.Significant(v, digits); v == other || text != output.Significant(other, digits) {
+		if text := output.Significant(v, digits); text != output.Significant(other, digits) {
 			return text
 		}
 	}

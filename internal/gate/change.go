@@ -206,29 +206,28 @@ func (l *Limit) compare(change *output.Change) (c confidence.Comparison, why str
 	return c, ""
 }
 
-// changed says by how much a figure changed, in the terms of its limit: +23%. It has more digits if
-// it would look like the limit.
-func (v *Verdict) changed() string {
-	return strings.Join(v.amounts((v.Value/v.Baseline-1)*100, v.Value-v.Baseline, 3), ", ")
-}
-
 // Allowed says by how much a figure may change: +10% or +2ms.
 func (v *Verdict) Allowed() string {
-	return strings.Join(v.amounts(v.Limit.Change.Percent, v.Limit.Change.By, 9), " or ")
-}
-
-// amounts spells a change by so many percent, and by an amount, where the limit has them.
-func (v *Verdict) amounts(percent, by float64, digits int) (texts []string) {
+	var texts []string
 	limit := v.Limit.Change
 	if !math.IsNaN(limit.Percent) {
-		texts = append(texts, signed(short(rounded(percent, 9), limit.Percent, digits))+"%")
+		texts = append(texts, signed(limit.Percent)+"%")
 	}
 	if !math.IsNaN(limit.By) {
 		unit := v.Unit
 		if v.Limit.Name == output.Throughput {
 			unit = "/s"
 		}
-		texts = append(texts, signed(short(rounded(by, 9), limit.By, digits))+unit)
+		texts = append(texts, signed(limit.By)+unit)
 	}
-	return texts
+	return strings.Join(texts, " or ")
+}
+
+// signed returns a number with its sign.
+func signed(v float64) string {
+	number := strconv.FormatFloat(rounded(v, 9), 'f', -1, 64)
+	if strings.HasPrefix(number, "-") {
+		return number
+	}
+	return "+" + number
 }

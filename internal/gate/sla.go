@@ -3,10 +3,8 @@
 package gate
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -456,8 +454,8 @@ func (v *Verdict) undecided(why string) {
 	}
 }
 
-// Unproven says what a verdict means that is undecided, and whose statistic is beyond the bound.
-const Unproven = "looks worse, not proven"
+// Unproven says of a verdict that is undecided that its statistic is beyond the bound.
+const Unproven = "looks worse"
 
 // name returns the name of a statistic for people.
 func (l *Limit) name() string { return strings.Replace(l.Name, output.Over, "share", 1) }
@@ -480,72 +478,6 @@ func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []b
 	}
 }
 
-// Write writes a line for each verdict, failures first, then those that are undecided. Colour marks
-// those that fail.
-func Write(w io.Writer, verdicts []Verdict, colour bool) error {
-	var rows [][]string
-	for _, v := range slices.SortedStableFunc(slices.Values(verdicts),
-		func(a, b Verdict) int { return int(a.Result - b.Result) }) {
-		result := [...]string{"FAIL", "undecided", "ok"}[v.Result]
-		rows = append(rows, []string{result, v.Tag, v.Limit.Text, v.detail()})
-	}
-	var table bytes.Buffer
-	output.Columns(&table, rows) // cannot fail: a buffer takes everything
-	for line := range bytes.Lines(table.Bytes()) {
-		if rest, ok := bytes.CutPrefix(line, []byte("FAIL")); ok && colour {
-			line = append([]byte("\x1b[31mFAIL\x1b[0m"), rest...)
-		}
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// detail returns the figure, its interval, and what decides: 44.9ms, or +23%: 6.47 to 7.96ms, at
-// most +10%. It has more digits if it would look like the bound.
-func (v *Verdict) detail() string {
-	if v.Missing != "" {
-		return v.Missing
-	}
-	interval := v.Unit + output.IntervalText(v.Low, v.High, func(limit float64) string { return strconv.FormatFloat(limit, 'g', 4, 64) })
-	text := short(v.Value, v.Bound, 9) + interval
-	if v.Limit.Change != nil && v.Baseline != 0 {
-		most := "at most"
-		if v.Limit.AtLeast {
-			most = "at least"
-		}
-		text = fmt.Sprintf("%s: %s to %s%s, %s %s", v.changed(), number(rounded(v.Baseline, 4)),
-			number(rounded(v.Value, 4)), interval, most, v.Allowed())
-	}
-	if v.Windows == 1 {
-		text += " of 1 window"
-	} else if v.Windows > 0 {
-		text += fmt.Sprintf(" of %d windows", v.Windows)
-	}
-	if v.Note != "" {
-		text += ": " + v.Note
-	}
-	return text
-}
-
-// short formats a value with so many digits, or with all digits if it would look like the bound
-// that it is not.
-func short(value, bound float64, digits int) string {
-	if r := rounded(value, digits); r != bound {
-		value = r
-	}
-	return number(value)
-}
-
-// signed returns a number with its sign.
-func signed(number string) string {
-	if strings.HasPrefix(number, "-") {
-		return number
-	}
-	return "+" + number
-}
-
 // rounded returns a number with so many significant digits.
 func rounded(v float64, digits int) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
@@ -565,8 +497,6 @@ func Count(verdicts []Verdict) (failed, open, worse int) {
 	return n[Fails], n[Undecided], worse
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
 // Documents returns verdicts for JSON.
 func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
 	for _, v := range verdicts {
@@ -575,8 +505,11 @@ func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
 	return all
 }
 
+// Shown returns the bound without the roundoff of a computed one.
+func (v *Verdict) Shown() float64 { return rounded(v.Bound, 12) }
+
 func (v Verdict) document() output.DocumentVerdict {
-	bound := rounded(v.Bound, 12) // a computed one has roundoff there
+	bound := v.Shown()
 	d := output.DocumentVerdict{
 		Tag:     v.Tag,
 		Limit:   v.Limit.Text,

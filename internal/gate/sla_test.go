@@ -1,9 +1,7 @@
 package gate
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -240,64 +238,6 @@ func TestDouble(t *testing.T) {
 		}
 		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}})[0]; (v.Result == Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
-		}
-	}
-}
-
-// errWriter fails after some bytes.
-type errWriter int
-
-var errFull = errors.New("full")
-
-func (w *errWriter) Write(p []byte) (int, error) {
-	if len(p) > int(*w) {
-		return int(*w), errFull
-	}
-	*w -= errWriter(len(p))
-	return len(p), nil
-}
-
-func TestWrite(t *testing.T) {
-	t.Parallel()
-	limits, err := Parse("a:50<=0.1s,a:50<=1us,a:max<=+5%")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := []*output.Summary{summaryOf("a", 100)}
-	a[0].Scale = hdrlog.Scale{Ratio: 1, In: hdrlog.Microsecond}
-	verdicts := Judge(limits, Figures{Summaries: a, Baseline: a})
-	const want = "FAIL       a  50<=1us   100us\n" +
-		"undecided  a  max<=+5%  +0%: 100 to 100, at most +5%: there are no intervals\n" +
-		"ok         a  50<=0.1s  0.0001s\n"
-	var b bytes.Buffer
-	if err := Write(&b, verdicts, false); err != nil || b.String() != want {
-		t.Errorf("%v\n%s", err, &b)
-	}
-	for room := range len(want) {
-		w := errWriter(room)
-		if err := Write(&w, verdicts, false); err != errFull {
-			t.Errorf("room for %d bytes: %v", room, err)
-		}
-	}
-	b.Reset()
-	if err := Write(&b, verdicts, true); err != nil || b.String() != strings.Replace(want, "FAIL", "\x1b[31mFAIL\x1b[0m", 1) {
-		t.Errorf("%v\n%q", err, &b)
-	}
-}
-
-// TestShort checks that a value that fails a limit never looks like the limit.
-func TestShort(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		value, bound float64
-		want         string
-	}{
-		{1.23456789012, 5, "1.23456789"},
-		{44.999999999999, 45, "44.999999999999"},
-		{45, 45, "45"},
-	} {
-		if got := short(test.value, test.bound, 9); got != test.want {
-			t.Errorf("%v: %s, want %s", test.value, got, test.want)
 		}
 	}
 }

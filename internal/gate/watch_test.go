@@ -161,11 +161,6 @@ func TestWindows(t *testing.T) {
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
-	var b bytes.Buffer
-	Write(&b, verdicts, false)
-	if text := "FAIL  insert-rt  p99<=6ms in 99% of 10s      83.3333333% of 60 windows\n"; !bytes.HasPrefix(b.Bytes(), []byte(text)) {
-		t.Errorf("%s", &b)
-	}
 	if len(w.Breaches()) == 0 || NewWatch(limits[:0], 0, true, nil) != nil {
 		t.Error("breaches are not kept, or there is something to watch")
 	}

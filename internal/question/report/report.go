@@ -1,5 +1,5 @@
 // Package report has what reports about summaries share: one scale for all of them, the comparison
-// of two sides, verdicts behind figures, and the status that limits give a command.
+// of two sides, findings around figures, and the status that limits give a command.
 package report
 
 import (
@@ -143,27 +143,55 @@ func Document(summaries []*output.Summary, inputs []scan.Input, figures Figures,
 	return doc
 }
 
-// Write writes figures, unless they are nil, and verdicts, unless they are nil. In Markdown the
-// figures come last, since a comment is read from its start.
-func Write(w io.Writer, markdown bool, figures, verdicts func(w io.Writer) error) error {
-	switch {
-	case figures == nil:
-		return verdicts(w)
-	case verdicts == nil:
-		return figures(w)
-	case markdown:
-		io.WriteString(w, "```text\n") // otherwise lines become one paragraph
-		if err := verdicts(w); err != nil {
-			return err
+// Write writes the sentences at the top of a report, then its figures, and last all verdicts if
+// there are several. In Markdown, the top has all findings.
+func Write(w io.Writer, t *output.Table, top []string, found []output.Finding, figures func(w io.Writer) error) error {
+	if t.Markdown {
+		for n, f := range found {
+			text := t.Escape(f.Sentence)
+			if n == 0 {
+				text = "**" + text + "**\n"
+			} else {
+				text = "- " + text
+			}
+			fmt.Fprintln(w, text)
 		}
-		io.WriteString(w, "```\n\n")
+		if len(found) > 1 {
+			fmt.Fprintln(w)
+		}
 		return figures(w)
 	}
+	for _, line := range top {
+		fmt.Fprintln(w, output.Verdict(t.Wrap(line), t.Colour))
+	}
+	fmt.Fprintln(w)
 	if err := figures(w); err != nil {
 		return err
 	}
+	verdicts := slices.DeleteFunc(slices.Clone(found), func(f output.Finding) bool { return !f.Verdict() })
+	if len(verdicts) < 2 { // the top has one
+		return nil
+	}
 	fmt.Fprintln(w)
-	return verdicts(w)
+	for _, f := range verdicts {
+		fmt.Fprintln(w, output.Verdict(f.Sentence, t.Colour))
+	}
+	return nil
+}
+
+// WriteList writes a line for each finding: its sentence, and the option to type next.
+func WriteList(w io.Writer, found []output.Finding, colour bool) error {
+	for n := range found {
+		f := &found[n]
+		line := output.Verdict(f.Sentence, colour)
+		if f.Option != "" && !strings.Contains(f.Sentence, f.Option) {
+			line += "  " + f.Option
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Status returns the status that verdicts give a command, and says why: otherwise if they hold.

@@ -128,7 +128,7 @@ func TestVerdicts(t *testing.T) {
 		says   string
 	}{
 		{"p99<=+10%", []float64{4, 4, 4, 4, 8}, gate.Undecided, "4 runs before the newest have it, and a limit needs 5"},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8}, gate.Undecided, "looks worse, not proven; only the newest run"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8}, gate.Undecided, "looks worse; only the newest run"},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4.3}, gate.Holds, ""},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, nan, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
