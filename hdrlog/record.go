@@ -66,6 +66,22 @@ func (r *Record) CutOff() bool {
 	return r.unended || found && (bytes.Contains(behind, []byte("#[")) || bytes.Contains(behind, []byte("HIST")))
 }
 
+// Malformed returns err, for which the interval of the record cannot be used, with the name of the
+// log and the line. The field is the payload, unless err is a [*SyntaxError] and names one. It says
+// [ErrCutOff], too, if the line may be cut off.
+func (r *Record) Malformed(log string, err error) *SyntaxError {
+	e := SyntaxError{Field: "payload", Err: err}
+	if named, ok := err.(*SyntaxError); ok {
+		e = *named
+	}
+	e.File = log
+	e.Line = r.Line
+	if r.CutOff() {
+		e.Err = fmt.Errorf("%w: %w", ErrCutOff, e.Err)
+	}
+	return &e
+}
+
 // Clone returns a copy of the record that stays valid.
 func (r *Record) Clone() *Record {
 	clone := *r

@@ -64,3 +64,41 @@ func TestByTag(t *testing.T) {
 		t.Errorf("no logs: %v, %v", sums, err)
 	}
 }
+
+// TestByTagKinds checks that the first interval of a tag decides whether it has integers or
+// doubles, whatever worker decodes it.
+func TestByTagKinds(t *testing.T) {
+	payload := func(layout histogram.Layout) string {
+		h, err := histogram.New(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := new(histogram.Encoder).AppendBase64(nil, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	integer := "1,1,1," + payload(histogram.Layout{Digits: 3}) + "\n"
+	double := "1,1,1," + payload(histogram.Layout{Digits: 3, Ratio: 1}) + "\n"
+	const each = 2000 // several batches
+	text := "Tag=a," + integer + "Tag=b," + double +
+		strings.Repeat("Tag=a,"+double, each) + strings.Repeat("Tag=b,"+double, each) + strings.Repeat("Tag=b,"+integer, each)
+	line := 3
+	sums, err := merge.ByTag(func(err error) {
+		if line == each+3 {
+			line = 2*each + 3
+		}
+		e, ok := errors.AsType[*hdrlog.SyntaxError](err)
+		if !ok || e.Line != line || e.Field != "payload" || !errors.Is(err, histogram.ErrKind) {
+			t.Fatalf("line %d: %v", line, err)
+		}
+		line++
+	}, hdrlog.NewReader(strings.NewReader(text), "log"))
+	if err != nil || line != 3*each+3 || len(sums) != 2 {
+		t.Fatal(line, sums, err)
+	}
+	if a, b := sums[0].Intervals(), sums[1].Intervals(); a != 1 || b != each+1 {
+		t.Errorf("%d and %d intervals", a, b)
+	}
+}

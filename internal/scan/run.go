@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/heap"
+	"hdrkit/internal/base/workers"
 )
 
 const (
@@ -38,7 +39,6 @@ func Lanes(inputs int) (lanes [][]int) {
 type batch[R any] struct {
 	hdrlog.Batch
 	input    int
-	ready    chan struct{}
 	outcomes []outcome[R] // by record
 	values   corrections
 }
@@ -52,14 +52,6 @@ type outcome[R any] struct {
 	err    error
 }
 
-// lane is inputs that are read one after another.
-type lane[R any] struct {
-	inputs []int
-	queue  chan *batch[R] // in order, until it is closed; it has room for all batches
-	free   chan *batch[R]
-	err    error // why an input could not be read on, once queue is closed
-}
-
 // work decodes an interval into a result.
 type work[R any] = func(worker int, v Visit, result *R) error
 
@@ -70,103 +62,53 @@ func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R],
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
-	jobs, stopped := make(chan *batch[R]), make(chan struct{})
-	var running sync.WaitGroup
-	for _, inputs := range lanes {
-		l := &lane[R]{inputs: inputs, queue: make(chan *batch[R], depth), free: make(chan *batch[R], depth)}
-		for range depth {
-			l.free <- &batch[R]{ready: make(chan struct{}, 1)}
-		}
-		cursors = append(cursors, &Cursor[R]{scan: s, lane: l, stopped: stopped})
-		read := func() { l.read(s, size, jobs, stopped) }
-		if slices.ContainsFunc(inputs, func(input int) bool { return s.Inputs[input].Once }) {
-			go read()
-		} else {
-			running.Go(read)
-		}
-	}
 	payloads := NewPayloads(s.Memory)
-	for n := range s.Workers {
-		running.Go(func() {
-			d := NewDecoder(s.Expected, payloads)
-			defer d.charge.Set(payloads.account, 0, 0)
-			for {
-				select {
-				case <-stopped:
-					return
-				case b := <-jobs:
-					b.decode(s, d, n, decode)
-					b.ready <- struct{}{}
+	pool := workers.Start(s.Workers, func(worker int, jobs func(yield func(*batch[R]) bool)) {
+		d := NewDecoder(s.Expected, payloads)
+		defer d.charge.Set(payloads.account, 0, 0)
+		for b := range jobs {
+			b.decode(s, d, worker, decode)
+		}
+	})
+	for _, inputs := range lanes {
+		pipe := slices.ContainsFunc(inputs, func(input int) bool { return s.Inputs[input].Once })
+		lane := pool.Open(depth, !pipe, func(l *workers.Lane[batch[R]]) error {
+			for _, input := range inputs {
+				if err := readInput(s, l, input, size); err != nil {
+					return err
 				}
 			}
+			return nil
 		})
+		cursors = append(cursors, &Cursor[R]{scan: s, lane: lane, inputs: inputs})
 	}
-	return cursors, func() {
-		close(stopped)
-		running.Wait()
-	}
+	return cursors, pool.Stop
 }
-
-// read reads the inputs of a lane to their ends.
-func (l *lane[R]) read(s *Scan, size int, jobs chan<- *batch[R], stopped <-chan struct{}) {
-	defer close(l.queue)
-	for _, input := range l.inputs {
-		if l.err = l.readInput(s, input, size, jobs, stopped); l.err != nil {
-			return
-		}
-	}
-}
-
-// errStopped is the error of a lane that the scan stopped.
-var errStopped = errors.New("stopped")
 
 // readInput reads an input to its end.
-func (l *lane[R]) readInput(s *Scan, input, size int, jobs chan<- *batch[R], stopped <-chan struct{}) error {
+func readInput[R any](s *Scan, l *workers.Lane[batch[R]], input, size int) error {
 	log, err := s.Open(input, size)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	for {
-		var b *batch[R]
-		select {
-		case <-stopped:
-			return errStopped
-		case b = <-l.free:
+		item := l.Empty()
+		if item == nil {
+			return workers.ErrStopped
 		}
-		b.input, b.Records = input, b.Records[:0]
+		b := &item.Value
+		b.input = input
+		b.Records = b.Records[:0]
 		if !log.ReadBatch(&b.Batch) {
-			l.free <- b
+			l.Free(item)
 			return log.Err()
 		}
-		l.queue <- b
-		select {
-		case <-stopped:
-			return errStopped
-		case jobs <- b:
-		}
-		if b.Size() > longBatch && !l.await(stopped) {
-			return errStopped
+		long := b.Size() > longBatch
+		if !l.Put(item) || long && !l.Settle(func(b *batch[R]) { b.Batch = hdrlog.Batch{} }) {
+			return workers.ErrStopped
 		}
 	}
-}
-
-// await waits until all batches are back, and frees their memory. It returns false if the scan
-// stops before.
-func (l *lane[R]) await(stopped <-chan struct{}) bool {
-	all := make([]*batch[R], cap(l.free))
-	for n := range all {
-		select {
-		case <-stopped:
-			return false
-		case all[n] = <-l.free:
-		}
-	}
-	for _, b := range all {
-		b.Batch = hdrlog.Batch{}
-		l.free <- b
-	}
-	return true
 }
 
 // decode decodes the intervals of a batch that the scan keeps.
@@ -208,12 +150,12 @@ type Cursor[R any] struct {
 	Visit  Visit
 	Result *R
 
-	scan    *Scan
-	lane    *lane[R]
-	batch   *batch[R]
-	next    int // the index in batch of the record to look at next
-	values  corrections
-	stopped <-chan struct{}
+	scan   *Scan
+	lane   *workers.Lane[batch[R]]
+	inputs []int
+	batch  *workers.Item[batch[R]]
+	next   int // the index in batch of the record to look at next
+	values corrections
 }
 
 // Next moves the cursor on. It returns false at the end of the lane. It reports what is wrong on
@@ -224,7 +166,7 @@ func (c *Cursor[R]) Next() (bool, error) {
 			return wanted, err
 		}
 	}
-	return false, cmp.Or(c.lane.err, c.scan.checkCorrection(c.values))
+	return false, cmp.Or(c.lane.Err(), c.scan.checkCorrection(c.values))
 }
 
 // checkCorrection returns an error if the expected interval looks to be in another unit than the
@@ -246,36 +188,24 @@ func (c *Cursor[R]) fetch() bool {
 	if c.batch != nil {
 		return true
 	}
-	var b *batch[R]
-	select {
-	case b = <-c.lane.queue:
-	case <-c.stopped:
-	}
-	if b == nil {
-		return false
-	}
-	select {
-	case <-b.ready:
-	case <-c.stopped: // no worker decodes it any more
-		return false
-	}
-	c.batch, c.next = b, 0
-	return true
+	c.batch = c.lane.Take()
+	c.next = 0
+	return c.batch != nil
 }
 
 // step moves the cursor on in its batch. It returns false at the end of the batch, which it gives
 // back.
 func (c *Cursor[R]) step() (bool, error) {
-	for c.next < len(c.batch.Records) {
+	for c.next < len(c.batch.Value.Records) {
 		n := c.next
 		c.next++
 		if wanted, err := c.take(n); wanted || err != nil {
 			return wanted, err
 		}
 	}
-	c.values.before += c.batch.values.before
-	c.values.after += c.batch.values.after
-	c.lane.free <- c.batch
+	c.values.before += c.batch.Value.values.before
+	c.values.after += c.batch.Value.values.after
+	c.lane.Free(c.batch)
 	c.batch = nil
 	if c.scan.BatchDone != nil {
 		return false, c.scan.BatchDone()
@@ -285,7 +215,7 @@ func (c *Cursor[R]) step() (bool, error) {
 
 // take looks at a record of the batch. It returns true if that is an interval to use.
 func (c *Cursor[R]) take(n int) (bool, error) {
-	b, s := c.batch, c.scan
+	b, s := &c.batch.Value, c.scan
 	r, o := &b.Records[n], &b.outcomes[n]
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
@@ -345,21 +275,12 @@ func (s *Scan) Saw(other *Scan) {
 
 // fail reports an error of decoding the interval of a record, or returns it if it ends the scan.
 func (c *Cursor[R]) fail(r *hdrlog.Record, err error) error {
-	name := c.scan.Inputs[c.batch.input].Name
+	name := c.scan.Inputs[c.batch.Value.input].Name
 	var fatal Fatal
 	if errors.As(err, &fatal) {
 		return fmt.Errorf("%s:%d: %w", name, r.Line, fatal.Err)
 	}
-	syntax, ok := err.(*hdrlog.SyntaxError)
-	if !ok {
-		syntax = &hdrlog.SyntaxError{Field: "payload", Err: err}
-	}
-	if r.CutOff() {
-		syntax.Err = fmt.Errorf("%w: %w", hdrlog.ErrCutOff, syntax.Err)
-	}
-	syntax.File = name
-	syntax.Line = r.Line
-	return c.scan.Report(syntax, true)
+	return c.scan.Report(r.Malformed(name, err), true)
 }
 
 // Run calls decode for each interval of the selection, on several goroutines. The first argument is
@@ -401,7 +322,7 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 		mu.Lock()
 		defer mu.Unlock()
 		if !more && failed == nil { // the lane is at its end
-			failed = cmp.Or(c.lane.err, c.scan.checkCorrection(c.values))
+			failed = cmp.Or(c.lane.Err(), c.scan.checkCorrection(c.values))
 		}
 		for c.batch != nil && failed == nil {
 			wanted, err := c.step()
@@ -441,7 +362,7 @@ type timed[R any] struct {
 // next moves the cursor on.
 func (t *timed[R]) next() (bool, error) {
 	ok, err := t.Next()
-	passed := &t.scan.passed[t.lane.inputs[0]]
+	passed := &t.scan.passed[t.inputs[0]]
 	if ok {
 		start, end := t.Visit.Span()
 		t.start = max(t.start, start)
