@@ -62,10 +62,13 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		font := c.font(titleSize)
 		area.Max.Y -= titleSize
 		short := chart.Cut(title, within(font, area.Size().X))
-		c.headline(font, area.Min.X, area.Max.Y, short)
-		if short != title {
-			notes = append(notes, title) // in small letters
+		if short != title { // the rest stands below, in small letters
+			if first, rest, some := strings.Cut(title, ". "); some && chart.Cut(first+".", within(font, area.Size().X)) == first+"." {
+				short, title = first+".", rest
+			}
+			notes = append(notes, title)
 		}
+		c.headline(font, area.Min.X, area.Max.Y, short)
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
 	}
 	if p.Type == chart.Report && len(results) > 0 { // what hurts most

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/report"
 	"hdrkit/internal/question/summary"
@@ -92,7 +92,7 @@ func (d *dressing) logRows() []row {
 	return slices.DeleteFunc(slices.Clone(d.rows), func(r row) bool { return r.sum == nil })
 }
 
-// comparePage gives a page of two logs the sentence and the changes that hdrdiff prints.
+// comparePage gives a page of two logs the findings and the changes that hdrdiff prints.
 func (d *dressing) comparePage() {
 	p := d.p
 	pairs, table := d.pairs()
@@ -109,7 +109,25 @@ func (d *dressing) comparePage() {
 		}
 		p.Changed[row.Label] = texts
 	}
-	p.Notes = append(p.Notes, table.Headline(pairs).Sentence, output.Legend(pairs)+".")
+	d.findings = d.compared(pairs, table)
+	p.Notes = append(p.Notes, output.Legend(pairs)+".")
+}
+
+// compared returns what hdrdiff finds: verdicts about the logs after, and what changed.
+func (d *dressing) compared(pairs []output.Pair, table *output.Table) []output.Finding {
+	var after []*output.Summary
+	for _, p := range pairs {
+		if p.After != nil {
+			after = append(after, p.After)
+		}
+	}
+	run := &finding.Run{
+		Summaries: after,
+		Scale:     output.CommonScale(after),
+		Zone:      d.Zone,
+		Verdicts:  gate.Judge(d.Limits, gate.Figures{Summaries: after, Pairs: pairs}),
+	}
+	return finding.Compared(run, []output.Finding{table.Headline(pairs)})
 }
 
 // pairs compares the series of both groups, and returns them with the table that prints them.
@@ -138,17 +156,11 @@ func (d *dressing) pairs() ([]output.Pair, *output.Table) {
 	return pairs, report.Table(figures, false, 0, false)
 }
 
-// compare gives a report the sentence and the figures that hdrdiff prints.
+// compare gives a report the findings and the figures that hdrdiff prints.
 func (d *dressing) compare() {
 	p := d.p
 	pairs, table := d.pairs()
-	if p.Title == "" {
-		first, next, some := strings.Cut(table.Headline(pairs).Sentence, ". ")
-		p.Title = strings.TrimSuffix(first, ".")
-		if some {
-			p.Notes = append(p.Notes, next)
-		}
-	}
+	d.findings = d.compared(pairs, table)
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have figures.",
 			len(pairs), mostCompared))
