@@ -22,7 +22,7 @@ type options struct {
 	format    draw.Format
 	marks     []string
 	megabytes float64 // of a page
-	given     struct{ kind, height, low, high bool }
+	given     struct{ kind, low, high bool }
 }
 
 func (o *options) define(std *message.Streams) []cli.Option {
@@ -63,9 +63,10 @@ func (o *options) typeOptions() []cli.Option {
 			Aliases: "percentiles",
 			Group:   cli.GroupValues,
 			Value:   cli.Percentiles(&o.Percentiles, ""),
-			Only:    []string{"type timeline", "type load", "type trend", "format html"},
-			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags",
-			Usage:   "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50",
+			Only:    []string{"type timeline", "type heatmap", "type report", "type load", "type trend", "format html"},
+			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags; 99 of many logs",
+			Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50, or one, " +
+				"such as 50, of many logs in a heat map or a report",
 		},
 		cli.RatioOption(&o.Units),
 	}
@@ -149,7 +150,7 @@ func (o *options) fileOptions() []cli.Option {
 			Name:  "height",
 			Group: cli.GroupLook,
 			Value: cli.Float(&look.Height, "600", cli.AnyNumber),
-			Given: &o.given.height,
+			Given: &o.HeightGiven,
 			Usage: "the height of the picture in `PIXELS` of 1/96 inch",
 		},
 		{
@@ -279,7 +280,7 @@ func (o *options) check(std *message.Streams) (err error) {
 	}
 	if difference := o.Compare && o.Type == chart.Heatmap && !o.Page; difference && look.Facets {
 		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.Type == chart.Report) && !o.given.height {
+	} else if (difference || o.Type == chart.Report) && !o.HeightGiven {
 		look.Height = 900
 		if o.Compare && o.Type == chart.Report {
 			look.Height = 1200

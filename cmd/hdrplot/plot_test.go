@@ -359,7 +359,7 @@ func TestManyTags(t *testing.T) {
 func TestPictures(t *testing.T) {
 	t.Chdir(clitest.Root())
 	commands := regexp.MustCompile(`(?m)^    hdrplot (.*) -of (docs/.*\.png)$`).FindAllStringSubmatch(string(read(t, "bench/pictures.md")), -1)
-	if len(commands) != 6 {
+	if len(commands) != 7 {
 		t.Fatalf("%d commands", len(commands))
 	}
 	pages := string(read(t, "README.md")) + strings.ReplaceAll(string(read(t, "docs/hdrplot.md")), "](", "](docs/")

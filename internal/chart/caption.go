@@ -44,6 +44,9 @@ func (p *Picture) Caption() string {
 		}
 		parts = append(parts, name)
 	}
+	if p.Fleet != nil {
+		parts = append(parts, p.Fleet.Line+" of "+p.Span+" beside the median of all")
+	}
 	if len(p.Added) > 1 {
 		var tags []string
 		for _, tag := range p.Added {
@@ -93,6 +96,15 @@ func Counted(n int64, thing string) string {
 		thing += "s"
 	}
 	return axis.Value("", float64(n)) + " " + thing
+}
+
+// Of returns a note that only some of all things are shown: those with the highest of something.
+func (p *Picture) Of(all, shown int, highest, have string) string {
+	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(p.Each, "tag"))
+	if shown == 1 {
+		return of + "one with the highest " + highest + " has " + have + "."
+	}
+	return of + fmt.Sprintf("%d with the highest %s have %s.", shown, highest, have)
 }
 
 // listed returns names, or the first of many.

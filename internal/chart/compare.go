@@ -34,8 +34,11 @@ func ChangeScale() *Scale {
 }
 
 // ChangePart returns the place of a ratio on the scale of colours, from 0 to 1.
-func ChangePart(ratio float64) float64 {
-	return min(max(0.5+math.Log(ratio)/math.Log(mostChange)/2, 0), 1)
+func ChangePart(ratio float64) float64 { return ratioPart(ratio, mostChange) }
+
+// ratioPart returns the place of a ratio on a scale that ends at most, from 0 to 1.
+func ratioPart(ratio, most float64) float64 {
+	return min(max(0.5+math.Log(ratio)/math.Log(most)/2, 0), 1)
 }
 
 // Compared returns the series of logs that are compared, if they are two and have windows.

@@ -30,7 +30,7 @@ type Facet struct {
 // FacetsOf returns a picture for each tag, the highest first. Runs that are compared share the
 // pictures of their tags, unless they are too many. It returns nil if p shows all in one chart.
 func (p *Picture) FacetsOf() []Facet {
-	if p.Type == Report || !p.Facets && !p.crowded() {
+	if p.Type == Report || p.Type == Fleet || !p.Facets && !p.crowded() {
 		return nil
 	}
 	parts := p.allFacets((*Series).Tag)

@@ -29,6 +29,8 @@ type Picture struct {
 	Series []Series `json:"-"`
 	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
 	Total Series `json:"-"`
+	// Fleet has the rows of a picture or a report of many logs, nil in others.
+	Fleet *Ratios `json:"-"`
 	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit `json:"-"`
 	// Findings are what the logs show, the most important first. Their times are milliseconds since
@@ -93,6 +95,8 @@ type Inputs struct {
 	Sources []string   `json:"-"`
 	Spans   [][2]int64 `json:"-"`
 	Added   []string   `json:"-"`
+	// Each is what a series is called, such as log. Empty stands for tag.
+	Each string `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
 	// Logs are what the sources of windows are called, if there are several that add up.

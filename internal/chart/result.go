@@ -7,16 +7,40 @@ import (
 	"hdrkit/output"
 )
 
+// outlier is the kind of findings about a log that differs from the others.
+const outlier = "outlier"
+
 // Results are sentences about a picture that answers a question, the first of which is its title if
-// it has no other. Only reports and charts of load have some.
+// it has no other. Only reports, charts of load and those of many logs have some.
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
 		return output.Top(p.Findings)
+	case Fleet:
+		return p.fleetSentences()
 	case Load:
 		return p.LoadResults()
 	}
 	return nil
+}
+
+// fleetSentences says what a picture of many logs shows: the verdict, and the logs that differ from
+// the others. If none differs, it says what hurts most.
+func (p *Picture) fleetSentences() (all []string) {
+	var others []string
+	for n := range p.Findings {
+		f := &p.Findings[n]
+		switch {
+		case n == 0 && f.Verdict() || f.Kind == outlier:
+			all = append(all, f.Sentence)
+		case !f.Verdict():
+			others = append(others, f.Sentence)
+		}
+	}
+	if len(all) == 0 {
+		return others[:min(len(others), 1)]
+	}
+	return all
 }
 
 // Breaches returns the times in which a line is above a limit that holds for it, in order.

@@ -28,7 +28,8 @@ type Type struct {
 // A Chart describes a chart: what its axes show, and what lies between them. Package draw draws it
 // as a picture, and the page's script draws it in a browser.
 type Chart struct {
-	// Marks are what shows the data: Lines or Cells over time, or Curves over percentiles.
+	// Marks are what shows the data: Lines, Cells or Rows over time, Curves over percentiles, or
+	// Dots.
 	Marks string `json:"marks"`
 	// Name is the title of the axis of values.
 	Name string `json:"name"`
@@ -50,8 +51,9 @@ type Chart struct {
 	EmptyView string `json:"empty"`
 }
 
-// What shows the data of a chart. Dots stand for runs.
+// What shows the data of a chart. Dots stand for runs, and rows for logs.
 const (
+	Rows   = "rows"
 	Dots   = "dots"
 	Lines  = "lines"
 	Cells  = "cells"

@@ -107,6 +107,9 @@ func (r *Run) outlier() (all []output.Finding) {
 			Figures: map[string]output.Number{"times": output.Number(o.Times), "share": output.Number(o.Share)},
 			Option:  "-by input",
 		}
+		if r.By.Inputs() {
+			f.Option = "hdrplot -by input -type heatmap"
+		}
 		of := ""
 		if f.Tag = r.tag(o.Tag); f.Tag != "" {
 			of = " of " + f.Tag

@@ -294,7 +294,7 @@ func TestManyTags(t *testing.T) {
 			if strings.HasPrefix(box.text, "tag-") {
 				found = append(found, box.text)
 			}
-			if strings.HasPrefix(box.text, "Of ") && box.text != fmt.Sprintf("Of 30 tags, the %v with the highest values have a chart.", test.charts) {
+			if strings.HasPrefix(box.text, "Of ") && box.text != fmt.Sprintf("Of 30 tags, the %v with the highest maximum have a chart.", test.charts) {
 				t.Error(box.text)
 			}
 		}

@@ -46,6 +46,7 @@ type surroundings struct {
 // content is what stands between the axes of a panel.
 type content struct {
 	values   func(add func(v float64)) // calls add with all values
+	ruler    func(height vg.Length)    // sets up the vertical axis, nil if that is one of values
 	recorded bool                      // there are some
 	prepare  func()                    // computes what paint draws, once the frame is known
 	paint    func()                    // draws; neither is called without values
@@ -94,7 +95,8 @@ func (pn *panel) inside(v float64) vg.Length {
 
 // overTime reports whether the horizontal axis has times.
 func (pn *panel) overTime() bool {
-	return pn.what.Marks == chart.Lines || pn.what.Marks == chart.Cells || pn.Type == chart.Trend && pn.Absolute
+	return slices.Contains([]string{chart.Lines, chart.Cells, chart.Rows}, pn.what.Marks) ||
+		pn.Type == chart.Trend && pn.Absolute
 }
 
 // has reports whether a place lies between left and right.
@@ -151,7 +153,12 @@ func (pn *panel) measure() {
 			values.add(l.Value)
 		}
 	}
-	pn.valueRuler(values, pn.outer.Max.Y-pn.outer.Min.Y-pn.top-pn.bottom)
+	height := pn.outer.Max.Y - pn.outer.Min.Y - pn.top - pn.bottom
+	if pn.ruler != nil {
+		pn.ruler(height)
+	} else {
+		pn.valueRuler(values, height)
+	}
 	for _, l := range pn.across {
 		if !pn.untitled { // the legend of facets has them
 			pn.endings = append(pn.endings, ending{

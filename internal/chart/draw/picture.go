@@ -89,11 +89,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		room.Y -= c.legendHeight(room, c.facetLegend(p, p.Describe(p.Type), parts[0].Picture))
 	}
 	if fit := roomFor(len(parts), room); fit < len(parts) {
-		note := fmt.Sprintf("Of %d tags, the %d with the highest values have a chart.", len(parts), fit)
-		if fit == 1 {
-			note = fmt.Sprintf("Of %d tags, the one with the highest value has a chart.", len(parts))
-		}
-		notes = append([]string{note}, notes...)
+		notes = append([]string{p.Of(len(parts), fit, "maximum", "a chart")}, notes...)
 		parts = parts[:fit]
 	}
 	before, after, compared := p.Compared()
@@ -114,9 +110,11 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 			parts = parts[:min(tags, chart.MostTogether)]
 		}
 		if tags > chart.MostTogether {
-			notes = append(notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have a percentile curve.",
-				tags, chart.MostTogether))
+			notes = append(notes, p.Of(tags, chart.MostTogether, "maximum", "a percentile curve"))
 		}
+	}
+	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
+		notes = append(notes, p.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
 	}
 	if len(notes) > mostNotes {
 		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
@@ -134,6 +132,8 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.comparison(p, area, before, after, parts)
 	case p.Type == chart.Report:
 		c.report(p, area)
+	case p.Type == chart.Fleet:
+		c.fleet(p, area)
 	case len(parts) > 0:
 		c.facets(p, area, parts)
 	case len(p.FiguresOf()) > 0:

@@ -22,6 +22,11 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	const apart = 10 * pixel
 	area.Max.Y -= c.figures(p, area) + apart
 	size := area.Size()
+	rows := vg.Length(0) // the height of the rows of logs
+	if p.Fleet != nil {
+		rows = min(vg.Length(FleetHeight(len(p.Fleet.Rows)))*pixel, size.Y*0.5)
+		size.Y -= rows
+	}
 
 	bottom := area
 	bottom.Max.Y = area.Min.Y + size.Y*0.36
@@ -40,13 +45,16 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	}
 	outer := area
 	outer.Max.X -= barWidth
-	outer.Min.Y = outer.Max.Y - max(area.Size().Y*0.22, 60*pixel)
+	outer.Min.Y = outer.Max.Y - max((area.Size().Y-rows)*0.22, 60*pixel)
 	thin := c.linesPanel(&rates, &rates, outer)
 	thin.inner = true
 	thin.x.low, thin.x.high, _ = p.TimeRange()
 
 	outer.Max.Y = outer.Min.Y - 4*pixel
 	outer.Min.Y = area.Min.Y
+	if p.Fleet != nil {
+		outer.Min.Y += rows + tickSize*lineSpace + labelSize*lineSpace
+	}
 	unmarked := *p
 	unmarked.Marks = nil // which the panel above has
 	var colours heatScale
@@ -57,7 +65,18 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 		heat.drawBreaches([]chart.Series{p.Total})
 		heat.drawFindings(p.Findings)
 	}
-	drawPanels(thin, heat)
+	panels := []*panel{thin, heat}
+	if p.Fleet != nil {
+		outer.Max.Y = outer.Min.Y - 4*pixel
+		outer.Min.Y = area.Min.Y
+		logs := c.fleetPanel(&unmarked, outer)
+		panels = append(panels, logs)
+		heat.inner = true
+	}
+	drawPanels(panels...)
+	if p.Fleet != nil {
+		c.fleetBar(p.Fleet, panels[2].frame, area.Max.X-barWidth+20*pixel)
+	}
 	c.heatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
 
 	moments := bottom
@@ -262,7 +281,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		c.put(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more tag"))
+		c.put(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Each, "tag")))
 	}
 	return height
 }

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -162,8 +161,7 @@ func (d *dressing) compare() {
 	pairs, table := d.pairs()
 	d.findings = d.compared(pairs, table)
 	if len(pairs) > mostCompared {
-		p.Notes = append(p.Notes, fmt.Sprintf("Of %d tags, the %d with the highest maximum have figures.",
-			len(pairs), mostCompared))
+		p.Notes = append(p.Notes, p.Of(len(pairs), mostCompared, "maximum", "figures"))
 		slices.SortStableFunc(pairs, func(a, b output.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}

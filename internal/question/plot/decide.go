@@ -36,12 +36,14 @@ type decision struct {
 	chosen   *tags.Filter    // drops tags that count the same requests as others, nil if there are none
 	same     []string        // tags that count the same requests; only the first one is drawn
 	periods  int             // that a picture lays over one another
+	fleet    bool            // the picture has a row for each log
 }
 
 // newDecision returns a decision before any input is opened. Its plan is empty.
 func (o *Options) newDecision(std *message.Streams, s *scan.Scan) (*decision, error) {
+	own := *o
 	d := &decision{
-		Options:  o,
+		Options:  &own,
 		std:      std,
 		by:       s.By,
 		separate: o.Compare || o.eachRun(s.By),
@@ -196,6 +198,9 @@ func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
 		return err
 	}
 	d.tags = found.tags
+	if err := d.rowsOfLogs(len(logs), &found); err != nil {
+		return err
+	}
 	if err := d.dropSameRequests(s, found.names); err != nil {
 		return err
 	}
@@ -241,6 +246,8 @@ const mostPoints = 500
 type survey struct {
 	length   int64 // of the first interval, rounded, since timers are late
 	from, to int64
+	starts   []int64 // of logs
+	ends     []int64
 	points   int             // the largest number of intervals of a tag of a log
 	tags     int             // the largest number of tags of a log
 	names    map[string]bool // of tags, as texts
@@ -265,6 +272,7 @@ func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found surv
 			return found, err
 		}
 		points := map[string]int{}
+		from, to := int64(math.MaxInt64), int64(math.MinInt64)
 		for seen := 0; seen < most && log.Scan(); {
 			rec := log.Record()
 			if rec.Kind != hdrlog.IntervalRecord || !one.Select(n, &rec.Interval) {
@@ -280,12 +288,16 @@ func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found surv
 			if d.lines.Relative {
 				start -= hdrlog.Millis(rec.Interval.LogStart)
 			}
-			found.from, found.to = min(found.from, start), max(found.to, start+hdrlog.Millis(rec.Interval.Length))
+			from, to = min(from, start), max(to, start+hdrlog.Millis(rec.Interval.Length))
 			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
 				break // reading the log fails
 			}
 			found.names[tags.Text(rec.Interval.Tag)] = true
 			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))
+		}
+		if from <= to {
+			found.from, found.to = min(found.from, from), max(found.to, to)
+			found.starts, found.ends = append(found.starts, from), append(found.ends, to)
 		}
 		err = errors.Join(log.Err(), log.Close())
 		if err != nil {

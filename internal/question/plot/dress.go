@@ -177,6 +177,8 @@ func (d *dressing) fill(logs bool) (err error) {
 		p.Series[n].Runs = max(p.Series[n].Runs, d.periods)
 	}
 	p.Summary = d.summaries
+	p.Each = d.each()
+	d.addFleet()
 	scale := d.scale
 	scale.Unit = p.Unit
 	if logs && (d.Page || d.Type == chart.Report) && (scale.Unit == "" || scale.Assumed) {

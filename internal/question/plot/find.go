@@ -16,7 +16,7 @@ import (
 
 // finds reports whether the picture has findings: if it is a report or a page of logs that add up.
 func (d *decision) finds() bool {
-	return (d.Type == chart.Report || d.Page) && !d.separate && !d.Compare
+	return (d.Type == chart.Report || d.Type == chart.Fleet || d.Page) && !d.separate && !d.Compare
 }
 
 // A search makes the findings of the logs of a picture.

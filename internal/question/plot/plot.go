@@ -27,13 +27,14 @@ type Options struct {
 	AggregateGiven bool
 	// Fold is a period in milliseconds of which a heat map shows the times, FoldFound the period
 	// that is found, and 0 none.
-	Fold      int64
-	Compare   bool // each log by itself, and not what several add up to
-	Separator int  // how many names are before --
-	Linear    bool // an axis of values that is never logarithmic by itself
-	Limits    []gate.Limit
-	Marks     []Mark
-	Look      chart.Looks // the size, the title, the axes and the theme
+	Fold        int64
+	HeightGiven bool // otherwise the picture is as high as its logs need
+	Compare     bool // each log by itself, and not what several add up to
+	Separator   int  // how many names are before --
+	Linear      bool // an axis of values that is never logarithmic by itself
+	Limits      []gate.Limit
+	Marks       []Mark
+	Look        chart.Looks // the size, the title, the axes and the theme
 	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
 	Sums func(units *logs.Units, side report.Side) error
 

@@ -254,12 +254,12 @@ func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start
 		i.Factor = factors[result.Input]
 		if r.failed == nil {
 			r.collector.Measure(result, w, &i)
-			r.failed = r.collector.Add(label, labelOf(label, result.Row), &i)
+			r.failed = r.collector.Add(label, r.rowLabel(label, result.Row), &i)
 		}
 		return checkTags(len(r.collector.Labels()))
 	}, func(w *flow.Window) error {
 		if r.failed == nil {
-			r.failed = r.collector.AddCounts(labelOf(label, w.Row), w)
+			r.failed = r.collector.AddCounts(r.rowLabel(label, w.Row), w)
 		}
 		return nil
 	})
@@ -268,7 +268,7 @@ func (r *reading) collect(one *scan.Scan, o summary.Options, label string, start
 
 // addSum adds the sum of a row. Shifts says whether changes of level are marked.
 func (r *reading) addSum(sum *output.Summary, group string, period int64, shifts bool) {
-	label := labelOf(group, sum.Tag)
+	label := r.rowLabel(group, sum.Tag)
 	if shifts && r.plan.shifts && sum.Confidence != nil && sum.Confidence.Shift != nil {
 		r.markShift(label, sum)
 	}
@@ -365,7 +365,7 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 			Peak:  m.Peak - start,
 			Value: m.Scale.Of(float64(m.Max)),
 			Share: shares[n],
-			Label: labelOf(label, r.by.Row(m.Input, m.Tag)),
+			Label: r.rowLabel(label, r.by.Row(m.Input, m.Tag)),
 			Name:  labelOf(r.labels[m.Input], m.Tag),
 		})
 	}
@@ -420,6 +420,16 @@ func labelOf(file string, row []byte) string {
 		return file
 	}
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
+}
+
+// rowLabel returns the label of a series: that of a file or of a group, and what a picture calls
+// the row. A row of an input has the input's label.
+func (d *decision) rowLabel(group string, row []byte) string {
+	if !d.by.Inputs() {
+		return labelOf(group, row)
+	}
+	label, tag := d.partsOf(row)
+	return strings.TrimSpace(group + " " + label + " " + tag)
 }
 
 // labelsOf returns the names of runs in the picture, empty if there is only one.

@@ -1,0 +1,112 @@
+package plot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/draw"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// rowsOfLogs decides whether a picture has a row for each log: a heat map or a report of each
+// input, if they are more than charts can show and ran at the same time.
+func (d *decision) rowsOfLogs(logs int, found *survey) error {
+	suits := d.Type == chart.Heatmap || d.Type == chart.Report
+	d.fleet = suits && !d.Page && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && found.together(logs)
+	given := len(d.Percentiles)
+	switch {
+	case !suits || d.Page || given == 0:
+	case !d.fleet:
+		return message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
+			"the same time", d.Type.Name, chart.MostTogether)
+	case given > 1:
+		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.Type.Name, given)
+	}
+	if !d.fleet {
+		return nil
+	}
+	if d.Type == chart.Heatmap {
+		d.Type = chart.Fleet
+		d.plan = d.planOf(logs)
+		d.lines.WindowBytes = 0
+		if !d.HeightGiven {
+			const around, least = 130, 400
+			d.look.Height = max(around+draw.FleetHeight(logs), least)
+		}
+	} else if !d.HeightGiven {
+		d.look.Height += draw.FleetHeight(logs)
+	}
+	d.look.Type = d.Type
+	d.lines.Measures = append(chart.Fleet.Measures([]float64{d.fleetLevel()}), chart.PerSecond())
+	return nil
+}
+
+// together reports whether there is a time at which at least half of the logs ran.
+func (s *survey) together(logs int) bool {
+	slices.Sort(s.starts)
+	slices.Sort(s.ends)
+	ended := 0
+	for n, start := range s.starts {
+		for s.ends[ended] <= start {
+			ended++
+		}
+		if 2*(n+1-ended) >= logs {
+			return true
+		}
+	}
+	return false
+}
+
+// fleetLevel is the percentile of the rows of logs.
+func (d *decision) fleetLevel() float64 {
+	if d.Percentiles != nil {
+		return d.Percentiles[0]
+	}
+	return 99
+}
+
+// addFleet adds the rows of logs to the picture. Those of the same tag are compared.
+func (d *dressing) addFleet() {
+	if !d.fleet {
+		return
+	}
+	level := d.fleetLevel()
+	whole, kin := make(map[string]float64), make(map[string]string)
+	for _, row := range d.rows {
+		_, kin[row.Label] = d.partsOf(row.sum.Tag)
+		for _, p := range output.RanksOf(row.sum.Counts(), []float64{level}, output.Stats{}).Percentiles {
+			whole[row.Label] = row.sum.Scale.Of(p.Value.Float())
+		}
+	}
+	d.p.Fleet = d.p.RatiosOf(chart.AtPercentile(level).Name, whole, kin)
+}
+
+// each returns what a series is called.
+func (d *dressing) each() string {
+	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
+	switch {
+	case d.by.Inputs() && d.by.AddsTags(), d.separate && !tagged:
+		return "log"
+	case d.by.Inputs() || d.by.AddsTags():
+		return "row"
+	}
+	return "tag"
+}
+
+// partsOf returns the label and the tag of a row of an input.
+func (d *decision) partsOf(row []byte) (label, tag string) {
+	text := string(row)
+	if label, ok := d.labels[text]; ok {
+		return cmp.Or(label, tags.Text(row)), ""
+	}
+	for at := range text {
+		if label, ok := d.labels[text[:at]]; ok && strings.HasPrefix(text[at:], "::") {
+			return cmp.Or(label, text[:at]), tags.Text(row[at+len("::"):])
+		}
+	}
+	return tags.Text(row), ""
+}
