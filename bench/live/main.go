@@ -66,7 +66,13 @@ func (b *bench) run() (err error) {
 	if b.dir, err = os.MkdirTemp("", "hdrkit-live-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.dir)
+	defer func() {
+		if err != nil && b.soak > 0 {
+			err = fmt.Errorf("%w; %s has all files", err, b.dir)
+			return
+		}
+		os.RemoveAll(b.dir)
+	}()
 	command := filepath.Join(b.dir, "hdrlive")
 	build := exec.Command("go", "build", "-o", b.dir, "./cmd/hdrlive", "./cmd/hdrunion", "./cmd/hdrsum")
 	build.Dir = ".."

@@ -104,7 +104,7 @@ func (b *bench) runSoak(live, union, sum string) error {
 	for _, c := range s.commands {
 		c.kill()
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s:\n%s\n", c.name, c.stderr.Bytes()[max(0, c.stderr.Len()-4000):])
+			os.WriteFile(filepath.Join(b.dir, c.name+".txt"), c.stderr.Bytes(), 0o666)
 		}
 	}
 	if err == nil {

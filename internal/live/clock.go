@@ -177,6 +177,13 @@ func (in *pace) End() {
 	in.clock.inputs = slices.DeleteFunc(in.clock.inputs, func(other *pace) bool { return other == in })
 }
 
+// Stop says that the input shows no further interval in this run, but may in a later one. It holds
+// back what it held back before.
+func (in *pace) Stop() {
+	in.atEnd = true
+	in.unread = func() bool { return true }
+}
+
 func (in *pace) idle() time.Duration {
 	if in.clock.idle > 0 {
 		return in.clock.idle

@@ -61,9 +61,9 @@ type world struct {
 	dir, state string
 	logs       [3]*eventLog
 	second     int
-	quick      bool     // windows wait for nobody
-	done       []string // the events
-	run        *run     // nil while no command runs
+	idle       time.Duration // as in [Options], 0 for any
+	done       []string      // the events
+	run        *run          // nil while no command runs
 	follower   *follow.Follower
 	out        string // the merged log
 	messages   []string
@@ -93,17 +93,18 @@ func newWorld(t *testing.T, seed, stream uint64) *world {
 
 // An eventLog is a log and its writer.
 type eventLog struct {
-	w      *world
-	path   string
-	tag    string
-	values int64
-	file   *os.File
-	half   string // the rest of a line that is half written
-	parts  []*part
-	newest int // the last second written
-	used   map[int]bool
-	length int // of intervals
-	slow   int // by how much the clock is behind
+	w       *world
+	path    string
+	tag     string
+	values  int64
+	file    *os.File
+	half    string // the rest of a line that is half written
+	parts   []*part
+	newest  int // the last second written
+	used    map[int]bool
+	length  int  // of intervals
+	slow    int  // by how much the clock is behind
+	ordered bool // lines are in order
 	// missing is which seconds an event may have lost.
 	missing map[int]bool
 }
@@ -288,15 +289,11 @@ func (w *world) options(r *run, size int64) (Options, error) {
 func (w *world) start() {
 	r := &run{t: w.t, stop: make(chan struct{}), ended: make(chan error, 1)}
 	w.run = r
-	idle := time.Hour
-	if w.quick || w.random.IntN(2) == 0 {
-		idle = time.Millisecond
-	}
 	o, err := w.options(r, 1000)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	o.Idle = idle
+	o.Idle = cmp.Or(w.idle, []time.Duration{time.Millisecond, time.Hour}[w.random.IntN(2)])
 	r.Merger = merger(o, nil)
 	r.Merger.fan.Outputs = []Output{{Key: "-of", Sink: w.keeper(r, o.State.File())}}
 	for n, target := range w.targets {
@@ -439,7 +436,7 @@ func (l *eventLog) line(half bool) {
 		l.w.second++
 	}
 	second := l.w.second - l.slow
-	if back := second - 1 - l.w.random.IntN(3); l.w.random.IntN(5) == 0 && !l.used[back] {
+	if back := second - 1 - l.w.random.IntN(3); !l.ordered && l.w.random.IntN(5) == 0 && !l.used[back] {
 		second = back // out of order
 	}
 	for l.used[second] {
@@ -669,12 +666,46 @@ func (w *world) check() map[int]int64 {
 	return counts
 }
 
+// TestStops: after a clean stop, windows that other logs have not reached are as open as after a
+// crash. No interval is late, whether a clock is slow or a log has long intervals.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ length, slow int }{{5, 0}, {1, 8}} {
+		w := newWorld(t, 1, 7)
+		w.idle = time.Hour
+		for n := range w.logs {
+			w.logs[n] = &eventLog{
+				w:       w,
+				path:    filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)),
+				tag:     "a",
+				values:  []int64{1, 10, 100}[n],
+				ordered: true,
+			}
+			w.logs[n].create()
+		}
+		w.logs[0].length, w.logs[0].slow = test.length, test.slow
+		for range 5 {
+			w.start()
+			for range 3 {
+				for _, l := range w.logs {
+					l.line(false)
+				}
+			}
+			w.stop(false)
+		}
+		w.end()
+		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(LateComment)) {
+			t.Errorf("%+v: %v, %q\n%s", test, err, w.messages, text)
+		}
+	}
+}
+
 // TestOver: a log that was read to its end and then deleted is not reported after a restart. One
 // that was deleted while no command ran is.
 func TestOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 5)
-	w.quick = true
+	w.idle = time.Millisecond
 	for n := range w.logs {
 		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), tag: "a", values: 1, missing: map[int]bool{}}
 		w.logs[n].create()

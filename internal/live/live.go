@@ -602,9 +602,14 @@ func (in *input) endAgain() {
 	}
 }
 
-// end ends an input whose batches were all taken.
+// end ends an input whose batches were all taken. With a state, an input that was only stopped goes
+// on in a later run.
 func (m *Merger) end(in *input) {
-	in.pace.End()
+	if m.options.State.Kept() && in.err == nil {
+		in.pace.Stop()
+	} else {
+		in.pace.End()
+	}
 	gone := errors.Is(in.err, follow.ErrGone)
 	in.now.Ended = true
 	if gone {
