@@ -132,7 +132,7 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 		return nil
 	}
 	start, end := v.Span()
-	length := lengthOf(end - start)
+	length := MeantLength(end - start)
 	if k.table.Size() == 0 {
 		k.table = merge.NewTable[merge.Merged](max(k.Size, length, usualLength(k.run.scan.Inputs)))
 		k.first, k.last = start, end
@@ -168,10 +168,10 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 	return nil
 }
 
-// lengthOf returns the length that an interval was meant to have, in milliseconds. Timers are early
+// MeantLength returns the length that an interval was meant to have, in milliseconds. Timers are early
 // or late, so it is the nearest round number: 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten.
 // So the windows of several logs have one length, whatever log comes first.
-func lengthOf(length int64) int64 {
+func MeantLength(length int64) int64 {
 	best := int64(1)
 	for ten := int64(1); ten <= length; ten *= 10 {
 		for _, tens := range []int64{2, 3, 4, 5, 6, 8, 10, 12, 15} {
@@ -198,20 +198,15 @@ func usualLength(inputs []scan.Input) (length int64) {
 		if in.Once {
 			continue
 		}
-		file, err := in.Open()
-		if err != nil {
-			continue
-		}
-		r := in.NewReader(file, 4<<10)
-		for seen := 0; seen < firstIntervals && r.Scan(); {
-			if record := r.Record(); record.Kind == hdrlog.IntervalRecord {
+		seen := 0
+		in.Look(4<<10, func(r *hdrlog.Record) bool {
+			if r.Kind == hdrlog.IntervalRecord {
 				seen++
-				start, end := scan.Visit{Interval: &record.Interval}.Span()
-				length = max(length, lengthOf(end-start))
+				start, end := scan.Visit{Interval: &r.Interval}.Span()
+				length = max(length, MeantLength(end-start))
 			}
-		}
-		r.Close()
-		file.Close()
+			return seen < firstIntervals
+		})
 	}
 	return length
 }

@@ -2,7 +2,6 @@ package logs
 
 import (
 	"bytes"
-	"io"
 	"regexp"
 	"sync"
 
@@ -77,22 +76,17 @@ func HeaderTag(path string) []byte {
 // operation of the log that was split. With -c, jHiccup writes the pauses of another process, which
 // does nothing, to a log whose name ends in .c.
 func holdingOf(input *scan.Input) (h holding) {
-	file, err := input.Open()
-	if err != nil {
-		return h
-	}
-	defer file.Close()
-	reader := input.NewReader(io.LimitReader(file, maxHeader), 4<<10)
 	var operation []byte
 	size := 0
 	first, part := true, false // before the version line; a part
-	for reader.Scan() {
-		record := reader.Record()
-		if size += len(record.Text); record.Kind == hdrlog.IntervalRecord || size > maxHeader {
-			break
+	input.Look(4<<10, func(record *hdrlog.Record) bool {
+		size += len(record.Text)
+		tooLong := record.Kind == hdrlog.Malformed && record.Text == nil
+		if record.Kind == hdrlog.IntervalRecord || size > maxHeader || tooLong {
+			return false
 		}
 		if record.Kind != hdrlog.Comment {
-			continue
+			return true
 		}
 		if hdrlog.IsVersion(record.Text) {
 			first = false
@@ -109,7 +103,8 @@ func holdingOf(input *scan.Input) (h holding) {
 				h.tag = tag
 			}
 		}
-	}
+		return true
+	})
 	if part {
 		h.stated = true
 	}

@@ -210,20 +210,18 @@ func (in *Inputs) TagPatterns() []string {
 	s := scan.Scan{Inputs: inputs}
 	size := 0
 	for n := range inputs {
-		file, err := inputs[n].Open()
-		if err != nil {
-			break // the tags that were found until here are right
+		if size >= most {
+			break
 		}
-		defer file.Close()
-		reader := inputs[n].NewReader(file, 0)
-		for size < most && reader.Scan() {
-			r := reader.Record()
+		// After an error, the tags that were found until there are right.
+		inputs[n].Look(0, func(r *hdrlog.Record) bool {
 			size += len(r.Text)
 			if r.Kind == hdrlog.IntervalRecord {
 				s.Select(n, &r.Interval)
 				found[tagPattern(tags.Text(r.Interval.Tag))] = true
 			}
-		}
+			return size < most
+		})
 	}
 	return slices.Sorted(maps.Keys(found))
 }

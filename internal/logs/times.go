@@ -139,19 +139,15 @@ func findEnds(s *scan.Scan, together bool) error {
 			}
 			return message.Usagef("-s and -e cannot count %s %s, which can be read only once", what, input.Name)
 		}
-		file, err := input.Open()
-		if err != nil {
-			return err
-		}
 		input.End = math.MinInt64
-		log := input.NewReader(file, 0)
-		for log.Scan() {
-			if r := log.Record(); r.Kind == hdrlog.IntervalRecord {
-				first, input.End = min(first, r.Interval.LogStart), max(input.End, scan.EndMillis(&r.Interval))
+		err := input.Look(0, func(r *hdrlog.Record) bool {
+			if r.Kind == hdrlog.IntervalRecord {
+				first = min(first, r.Interval.LogStart)
+				input.End = max(input.End, scan.EndMillis(&r.Interval))
 			}
-		}
-		file.Close()
-		if err := log.Err(); err != nil {
+			return true
+		})
+		if err != nil {
 			return err
 		}
 		last = max(last, input.End)

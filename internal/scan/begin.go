@@ -3,7 +3,27 @@ package scan
 import (
 	"bufio"
 	"io"
+
+	"hdrkit/hdrlog"
 )
+
+// Look reads an input, or its beginning, and hands each record to see until that returns false. A
+// record is valid until see returns. See [Input.NewReader] for batchSize. An error comes again when
+// the input is read.
+func (in *Input) Look(batchSize int, see func(r *hdrlog.Record) (more bool)) error {
+	file, err := in.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	log := in.NewReader(file, batchSize)
+	for log.Scan() {
+		if !see(log.Record()) {
+			return nil
+		}
+	}
+	return log.Err()
+}
 
 // Begin returns the first bytes of an input, fewer than size at its end or before an error, which
 // comes again when the input is read. The input can be read from its beginning afterwards, also if

@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/summary"
@@ -244,7 +245,7 @@ const mostPoints = 500
 
 // A survey says how logs lie in time, in milliseconds.
 type survey struct {
-	length   int64 // of the first interval, rounded, since timers are late
+	length   int64 // of the first interval, see [flow.MeantLength]
 	from, to int64
 	starts   []int64 // of logs
 	ends     []int64
@@ -281,8 +282,7 @@ func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found surv
 			seen++
 			if length := rec.Interval.Length; first && length > 0 {
 				first = false
-				power := math.Pow(10, math.Floor(math.Log10(length))-1)
-				found.length = max(int64(math.Round(math.Round(length/power)*power*1000)), 1)
+				found.length = flow.MeantLength(hdrlog.Millis(length))
 			}
 			start := rec.Interval.StartMillis()
 			if d.lines.Relative {
