@@ -168,9 +168,9 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 	return nil
 }
 
-// MeantLength returns the length that an interval was meant to have, in milliseconds. Timers are early
-// or late, so it is the nearest round number: 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten.
-// So the windows of several logs have one length, whatever log comes first.
+// MeantLength returns the length that an interval was meant to have, in milliseconds. Timers are
+// early or late, so it is the nearest round number: 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 times a power
+// of ten. So the windows of several logs have one length, whatever log comes first.
 func MeantLength(length int64) int64 {
 	best := int64(1)
 	for ten := int64(1); ten <= length; ten *= 10 {

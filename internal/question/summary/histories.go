@@ -38,12 +38,20 @@ type Histories struct {
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
 	length, coarse int64
-	first, last    int64 // start and end of all
-	bytes          int
-	account        *ledger.Account
-	charge         ledger.Charge
+	ran            merge.Span // from the first start to the last end
+	room           room
 	err            error
 }
+
+// A room is the memory that pieces take.
+type room struct {
+	bytes   int
+	account *ledger.Account
+	charge  ledger.Charge
+}
+
+// take charges for so many histories.
+func (r *room) take(histories int) { r.charge.Set(r.account, histories, r.bytes) }
 
 // A history is what a tag of an input recorded.
 type history struct {
@@ -123,7 +131,7 @@ func tagOf(key string) string { return key[4:] }
 func (hs *Histories) start(s *scan.Scan) {
 	rows := s.By.Inputs() || s.By.AddsTags() // whose sums are not those of tags
 	hs.Sums, hs.Times = hs.Sums || hs.Counts && rows, hs.Times || hs.Counts
-	hs.scan, hs.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	hs.scan, hs.room.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
@@ -148,7 +156,7 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 	one.End, one.peak = max(one.Start, one.End), one.Start
 	if hs.all == nil {
 		hs.all = make(map[string]*history)
-		hs.first, hs.last = one.Start, one.End
+		hs.ran = merge.Span{Start: one.Start, End: one.End}
 	}
 	hs.key = appendHistory(hs.key[:0], input, tag)
 	one.history = hs.all[string(hs.key)]
@@ -166,19 +174,20 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 		kept.counts = &counts{payload: bytes.Clone(payload)}
 	}
 	hs.length = max(hs.length, kept.End-kept.Start, 1)
-	hs.first, hs.last = min(hs.first, kept.Start), max(hs.last, kept.End)
-	hs.bytes += kept.size()
+	hs.ran.Start = min(hs.ran.Start, kept.Start)
+	hs.ran.End = max(hs.ran.End, kept.End)
+	hs.room.bytes += kept.size()
 	if !kept.history.all && kept.counts != nil {
-		hs.bytes -= kept.history.keepFew(kept)
+		hs.room.bytes -= kept.history.keepFew(kept)
 	}
-	hs.charge.Set(hs.account, len(hs.all), hs.bytes)
-	if hs.Most > 0 && hs.bytes > hs.Most {
+	hs.room.take(len(hs.all))
+	if hs.Most > 0 && hs.room.bytes > hs.Most {
 		hs.err = errMost
-		hs.all, hs.bytes = nil, 0
-	} else if crowded := hs.account.Crowded(); crowded != nil {
+		hs.all, hs.room.bytes = nil, 0
+	} else if crowded := hs.room.account.Crowded(); crowded != nil {
 		hs.coarsen(crowded)
 	}
-	hs.charge.Set(hs.account, len(hs.all), hs.bytes)
+	hs.room.take(len(hs.all))
 }
 
 var errMost = errors.New("the times of intervals take too much memory")
@@ -203,20 +212,20 @@ func (h *history) keepFew(p *piece) (freed int) {
 // coarsen merges pieces to windows until half of their memory is free. If windows would be too
 // long, nothing is kept, and the error is crowded.
 func (hs *Histories) coarsen(crowded error) {
-	most := hs.bytes / 2
+	most := hs.room.bytes / 2
 	for hs.coarse = cmp.Or(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
 		if hs.coarse < hs.length {
 			continue // windows are not shorter than the longest interval
 		}
 		hs.pack()
-		if hs.bytes <= most {
+		if hs.room.bytes <= most {
 			return
 		}
-		if (hs.last-hs.first)/hs.coarse < leastWindows {
+		if (hs.ran.End-hs.ran.Start)/hs.coarse < leastWindows {
 			hs.err = crowded
 		}
 	}
-	hs.all, hs.bytes = nil, 0
+	hs.all, hs.room.bytes = nil, 0
 }
 
 // pack makes the pieces of each history windows in the order of time. Without a size, each interval
@@ -226,7 +235,7 @@ func (hs *Histories) pack() {
 	if hs.coarse > 0 {
 		at = func(p *piece) int64 { return merge.WindowOf(p.Start, p.End, hs.coarse).Start }
 	}
-	hs.bytes = 0
+	hs.room.bytes = 0
 	for _, h := range hs.all {
 		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
 		if !slices.IsSortedFunc(h.pieces, order) {
@@ -236,7 +245,7 @@ func (hs *Histories) pack() {
 			hs.mergePieces(h, at)
 		}
 		for _, p := range h.pieces {
-			hs.bytes += p.size()
+			hs.room.bytes += p.size()
 		}
 	}
 }

@@ -113,76 +113,104 @@ func withGaps(log []sample) (all []sample, usual float64) {
 	return all, usual
 }
 
+// Rules of what is a stall with missing values.
+const (
+	leastIntervals = 20   // without a stall, that tell what is usual
+	leastMissing   = 20   // values that should have been sent during a stall
+	shortestStall  = 3    // in intervals
+	lowRate        = 0.5  // the part of the usual rate that is low
+	seldomLow      = 0.05 // the part of the intervals without a stall that may have a low rate
+	fewFar         = 0.1  // the part of the values that should have been sent that may be far
+)
+
 // omission returns the worst stall of a log, and the time between the values of one sender.
 func omission(log []sample) (worst *sample, between float64) {
-	const (
-		leastIntervals = 20  // that tell what is usual
-		leastMissing   = 20  // values
-		shortest       = 3   // stall, in intervals
-		low            = 0.5 // part of the usual rate
-		seldom         = 0.05
-		fewFar         = 0.1 // part of the values that should have been sent
-	)
 	log, length := withGaps(log)
-	// near reports whether an interval may have less because of a stall.
-	near := make([]bool, len(log))
-	var rates []float64
-	longest := 0.0       // interval
-	reach := math.Inf(1) // from when on a later interval may have held up others
+	rate, known := usualRate(log, length)
+	if !known {
+		return nil, 0
+	}
+	longest := 0.0 // interval
 	for n := range log {
-		n = len(log) - 1 - n
-		s := &log[n]
-		longest = max(longest, s.length())
-		if s.longest > min(s.length(), length) {
-			reach = min(reach, float64(s.end)-s.longest-length)
-		}
-		if near[n] = float64(s.end) >= reach; !near[n] {
-			reach = math.Inf(1)
-		}
+		longest = max(longest, log[n].length())
 	}
 	for n := range log {
-		if length := log[n].length(); !near[n] && length > 0 {
+		s := &log[n]
+		if worst != nil && s.longest <= worst.longest {
+			continue
+		}
+		stalls := s.longest > shortestStall*min(s.length(), length) && rate*s.longest >= leastMissing
+		if !stalls || log[len(log)-1].end < s.end+int64(s.longest/2) {
+			continue // behind the end of the log may be what the stall delayed
+		}
+		if far, misses := missing(log, n, rate, longest); misses {
+			worst, between = s, max(far, 1)/rate
+		}
+	}
+	return worst, between
+}
+
+// usualRate returns the number of values a millisecond while nothing stalls. It is unknown if there
+// are few such intervals, if the load varies, or if the log has gaps.
+func usualRate(log []sample, length float64) (rate float64, known bool) {
+	var rates []float64
+	stalled := heldUp(log, length)
+	for n := range log {
+		if length := log[n].length(); !stalled[n] && length > 0 {
 			rates = append(rates, log[n].count/length)
 		}
 	}
 	if len(rates) < max(leastIntervals, len(log)/2) {
-		return nil, 0
+		return 0, false
 	}
 	slices.Sort(rates)
-	usual := rates[len(rates)/2]
-	if rates[int(seldom*float64(len(rates)))] < low*usual {
-		return nil, 0 // the load varies, or the log has gaps
-	}
-	for n := range log {
+	rate = rates[len(rates)/2]
+	return rate, rates[int(seldomLow*float64(len(rates)))] >= lowRate*rate
+}
+
+// heldUp reports which intervals may have fewer values because of a stall.
+func heldUp(log []sample, length float64) []bool {
+	held := make([]bool, len(log))
+	from := math.Inf(1) // when the stall of a later interval may have begun
+	for n := len(log) - 1; n >= 0; n-- {
 		s := &log[n]
-		should := usual * s.longest
-		if log[len(log)-1].end < s.end+int64(s.longest/2) {
-			continue // what the stall delayed may come later
+		if s.longest > min(s.length(), length) {
+			from = min(from, float64(s.end)-s.longest-length)
 		}
-		if s.longest <= shortest*min(s.length(), length) || should < leastMissing || worst != nil && s.longest <= worst.longest {
+		held[n] = float64(s.end) >= from
+		if !held[n] {
+			from = math.Inf(1)
+		}
+	}
+	return held
+}
+
+// missing looks at what happened during the stall of an interval, and until as long after it. It
+// reports whether values are missing, and how many are nearly as long as the stall. Starts of
+// intervals are in order, and none lasts more than longest.
+func missing(log []sample, stall int, rate, longest float64) (far float64, misses bool) {
+	s := &log[stall]
+	from, to := float64(s.end)-s.longest, float64(s.end)+s.longest
+	var count, covered float64
+	before := 0.0 // values that are missing before the interval of the stall
+	first := sort.Search(len(log), func(n int) bool { return float64(log[n].start) > from-longest })
+	for n := first; n < len(log) && float64(log[n].start) < to; n++ {
+		o := &log[n]
+		if float64(o.end) <= from {
 			continue
 		}
-		// What happened during the stall, and until as long after it?
-		var count, far, covered, before float64
-		// Starts are in order, and no interval is longer than the longest one.
-		from := sort.Search(len(log), func(m int) bool { return float64(log[m].start) > float64(s.end)-s.longest-longest })
-		for m := from; m < len(log) && float64(log[m].start) < float64(s.end)+s.longest; m++ {
-			o := &log[m]
-			if float64(o.end) > float64(s.end)-s.longest {
-				count, covered = count+o.count, covered+o.length()
-				if m < n {
-					before += usual*o.length() - o.count
-				}
-				if o.longest > s.longest/2 {
-					far += o.far
-				}
-			}
+		count += o.count
+		covered += o.length()
+		if n < stall {
+			before += rate*o.length() - o.count
 		}
-		if usual*covered-count >= low*should && before >= low*(should-usual*s.length()) && far <= fewFar*should {
-			worst, between = s, max(far, 1)/usual
+		if o.longest > s.longest/2 {
+			far += o.far
 		}
 	}
-	return worst, between
+	should := rate * s.longest // have been sent
+	low := rate*covered-count >= lowRate*should && before >= lowRate*(should-rate*s.length())
+	return far, low && far <= fewFar*should
 }
 
 // Rounded returns a number with two significant digits.

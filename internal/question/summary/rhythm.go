@@ -114,10 +114,10 @@ func (hs *Histories) Outliers(percentile float64) (all []Outlier, err error) {
 			figures = append(figures, figure)
 			var times, highest []float64
 			for _, p := range h.pieces {
-				times = append(times, float64(p.Start-hs.first))
+				times = append(times, float64(p.Start-hs.ran.Start))
 				highest = append(highest, p.highest)
 			}
-			levels = append(levels, confidence.Parts(times, highest, float64(hs.last-hs.first), outlierParts))
+			levels = append(levels, confidence.Parts(times, highest, float64(hs.ran.End-hs.ran.Start), outlierParts))
 		}
 		if unlike, ok := confidence.Outlier(figures, levels); ok {
 			h := logs[unlike.Log]

@@ -51,8 +51,7 @@ func (hs *Histories) Who(
 		members[nameOf(share)] = append(members[nameOf(share)], key)
 	}
 	value := all.ValueAtPercentile(percentile)
-	above := func(h *histogram.Histogram) int64 { return h.TotalCount() - h.CountBetween(0, value) }
-	who.Value, who.Count = all.Float(value), above(&all)
+	who.Value, who.Count = all.Float(value), above(&all, value)
 	for _, share := range shares {
 		part, err := histogram.New(all.Layout())
 		if err != nil {
@@ -67,7 +66,7 @@ func (hs *Histories) Who(
 		if err := others.Subtract(part); err != nil {
 			return nil, err
 		}
-		share.Count = above(part)
+		share.Count = above(part, value)
 		if who.Count > 0 {
 			share.Share = float64(share.Count) / float64(who.Count)
 		}
@@ -80,6 +79,11 @@ func (hs *Histories) Who(
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Input, b.Input), tags.Compare(a.Tag, b.Tag))
 	})
 	return who, nil
+}
+
+// above returns the number of values of h in slots above that of a value.
+func above(h *histogram.Histogram, value int64) int64 {
+	return h.TotalCount() - h.CountBetween(0, value)
 }
 
 // addTo adds all counts of a history to a histogram.

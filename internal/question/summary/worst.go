@@ -17,13 +17,13 @@ import (
 type moment struct {
 	output.Moment
 	peak         *piece // that has the maximum
-	log          *log
+	in           *sequence
 	tags, inputs map[string]bool // others that were bad then: tags of the same input, and other inputs
 }
 
-// A log is what a tag has in inputs whose times do not overlap, such as the parts of a log that was
-// rotated.
-type log struct {
+// A sequence is what a tag has in inputs whose times do not overlap, such as the parts of a log
+// that was rotated.
+type sequence struct {
 	pieces  []*piece
 	typical []float64 // by piece: the typical maximum of the log, or of the level that has the piece
 	end     int64
@@ -61,15 +61,15 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []*log
+	var all []*sequence
 	var levels []output.Level
 	for _, ofTag := range byTag(parts) {
-		logs := hs.logs(ofTag)
-		typical := typicalOf(logs)
-		for _, log := range logs {
-			levels = append(levels, log.findLevels(typical)...)
+		sequences := hs.sequences(ofTag)
+		typical := typicalOf(sequences)
+		for _, s := range sequences {
+			levels = append(levels, s.findLevels(typical)...)
 		}
-		all = append(all, logs...)
+		all = append(all, sequences...)
 	}
 	found := hs.highest(all, most, scale)
 	if hs.Counts {
@@ -84,15 +84,15 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 	return moments, levels, err
 }
 
-// highest returns the highest moments of logs. Moments of several logs at the same time are only
-// one. So it asks each log for most moments, and for twice as many if a moment that a log did not
+// highest returns the highest moments of sequences. Moments of several at the same time are only
+// one. So it asks each for most moments, and for twice as many if a moment that one of them did not
 // return can be higher than the last one.
-func (hs *Histories) highest(logs []*log, most int, scale func(input string, tag []byte) hdrlog.Scale) []moment {
+func (hs *Histories) highest(all []*sequence, most int, scale func(input string, tag []byte) hdrlog.Scale) []moment {
 	for each := most; ; each *= 2 {
 		var found []moment
-		left := 0.0 // nothing that a log has left is higher
-		for _, log := range logs {
-			moments, more := log.moments(each, hs.length)
+		left := 0.0 // nothing that a sequence has left is higher
+		for _, s := range all {
+			moments, more := s.moments(each, hs.length)
 			for n := range moments {
 				m := &moments[n]
 				m.Input = m.peak.history.input
@@ -119,20 +119,20 @@ func (hs *Histories) highest(logs []*log, most int, scale func(input string, tag
 // printed returns the maximum in the unit that tags are compared in.
 func (m *moment) printed() float64 { return float64(m.Max) * m.Scale.Factor() }
 
-// logs returns the logs of a tag. An input goes on with the log that ended last before it begins.
+// sequences returns those of a tag. An input goes on with the one that ended last before it begins.
 // It may begin an interval earlier.
-func (hs *Histories) logs(parts []*history) (all []*log) {
+func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
 	for _, h := range parts {
-		var before *log
-		for _, l := range all {
-			if l.end <= h.pieces[0].Start+hs.length/2 && (before == nil || l.end > before.end) {
-				before = l
+		var before *sequence
+		for _, s := range all {
+			if s.end <= h.pieces[0].Start+hs.length/2 && (before == nil || s.end > before.end) {
+				before = s
 			}
 		}
 		if before == nil {
-			before = &log{end: math.MinInt64}
+			before = &sequence{end: math.MinInt64}
 			all = append(all, before)
 		}
 		before.pieces = append(before.pieces, h.pieces...)
@@ -162,11 +162,11 @@ func lowOf(pieces []*piece) low {
 	return low{maxima[n/10], maxima[n/4]}
 }
 
-// typicalOf returns the low maxima of one log: the one whose lower quartile is in the middle.
-func typicalOf(logs []*log) low {
+// typicalOf returns the low maxima of one sequence: the one whose lower quartile is in the middle.
+func typicalOf(sequences []*sequence) low {
 	var all []low
-	for _, l := range logs {
-		if low := lowOf(l.pieces); low.quartile > 0 {
+	for _, s := range sequences {
+		if low := lowOf(s.pieces); low.quartile > 0 {
 			all = append(all, low)
 		}
 	}
@@ -182,15 +182,15 @@ func (l low) limit() float64 {
 	return l.quartile * min(max(levelLeast, math.Pow(l.quartile/l.decile, levelSteps)), levelMost)
 }
 
-// findLevels returns the levels of a log, and sets the typical maximum of each piece.
-func (l *log) findLevels(typical low) (levels []output.Level) {
-	l.typical = slices.Repeat([]float64{typical.quartile}, len(l.pieces))
-	first := l.pieces[0].Start
-	for _, m := range long(l.pieces, typical.limit()) {
-		if float64(m.End-m.Start) <= levelPart*float64(l.end-first) {
+// findLevels returns the levels of a sequence, and sets the typical maximum of each piece.
+func (s *sequence) findLevels(typical low) (levels []output.Level) {
+	s.typical = slices.Repeat([]float64{typical.quartile}, len(s.pieces))
+	first := s.pieces[0].Start
+	for _, m := range long(s.pieces, typical.limit()) {
+		if float64(m.End-m.Start) <= levelPart*float64(s.end-first) {
 			continue // before its pieces are looked for: there may be thousands in a day
 		}
-		inside := piecesIn(l.pieces, &m)
+		inside := piecesIn(s.pieces, &m)
 		if len(inside) < leastLevel {
 			continue
 		}
@@ -201,11 +201,11 @@ func (l *log) findLevels(typical low) (levels []output.Level) {
 			Input:      inside[0].history.input,
 			Tag:        inside[0].history.tag,
 			Times:      output.Number(quartile / typical.quartile),
-			Throughout: m.Start == first && m.End == l.end,
+			Throughout: m.Start == first && m.End == s.end,
 		})
-		for n, w := range l.pieces {
+		for n, w := range s.pieces {
 			if w.Start >= m.Start && w.End <= m.End {
-				l.typical[n] = quartile
+				s.typical[n] = quartile
 			}
 		}
 	}
@@ -228,20 +228,20 @@ func long(pieces []*piece, limit float64) (all []moment) {
 	return all
 }
 
-// moments returns up to most moments of a log, the highest first, and whether there are more.
+// moments returns up to most moments of a sequence, the highest first, and whether there are more.
 // Length is that of the longest interval in milliseconds. Pieces with a longer gap between them do
 // not belong to one moment.
-func (l *log) moments(most int, length int64) (all []moment, more bool) {
+func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
 	var order []int
-	for n, w := range l.pieces {
+	for n, w := range s.pieces {
 		if w.highest > 0 {
 			order = append(order, n)
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(l.pieces[b].highest, l.pieces[a].highest), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(s.pieces[b].highest, s.pieces[a].highest), cmp.Compare(a, b))
 	})
-	taken := make([]bool, len(l.pieces))
+	taken := make([]bool, len(s.pieces))
 	for _, at := range order {
 		if taken[at] {
 			continue
@@ -249,11 +249,11 @@ func (l *log) moments(most int, length int64) (all []moment, more bool) {
 		if len(all) == most {
 			return all, true
 		}
-		from, to := l.reach(taken, at, -1, length), l.reach(taken, at, 1, length)
-		peak := l.pieces[at]
-		m := moment{Moment: output.Moment{Start: l.pieces[from].Start, End: peak.End, Times: output.Number(peak.highest / l.typical[at])}, peak: peak, log: l}
+		from, to := s.reach(taken, at, -1, length), s.reach(taken, at, 1, length)
+		peak := s.pieces[at]
+		m := moment{Moment: output.Moment{Start: s.pieces[from].Start, End: peak.End, Times: output.Number(peak.highest / s.typical[at])}, peak: peak, in: s}
 		for n := from; n <= to; n++ {
-			taken[n], m.End = true, max(m.End, l.pieces[n].End)
+			taken[n], m.End = true, max(m.End, s.pieces[n].End)
 		}
 		all = append(all, m)
 	}
@@ -261,16 +261,16 @@ func (l *log) moments(most int, length int64) (all []moment, more bool) {
 }
 
 // reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on.
-func (l *log) reach(taken []bool, at, step int, length int64) int {
-	highest := l.pieces[at].highest
-	limit := math.Sqrt(highest * min(l.typical[at], highest))
+func (s *sequence) reach(taken []bool, at, step int, length int64) int {
+	highest := s.pieces[at].highest
+	limit := math.Sqrt(highest * min(s.typical[at], highest))
 	last := at
 	for n := at + step; n >= 0 && n < len(taken) && !taken[n]; n += step {
-		before, after := l.pieces[min(n, n-step)], l.pieces[max(n, n-step)]
+		before, after := s.pieces[min(n, n-step)], s.pieces[max(n, n-step)]
 		switch {
 		case after.Start-before.End > length:
 			return last
-		case l.pieces[n].highest > limit:
+		case s.pieces[n].highest > limit:
 			last = n
 		case (n-last)*step > 1:
 			return last
@@ -295,7 +295,7 @@ func separate(sorted []moment, most int) (all []moment) {
 	for _, m := range sorted {
 		at := slices.IndexFunc(all, func(o moment) bool {
 			both := min(m.End, o.End) - max(m.Start, o.Start)
-			return o.log != m.log && 2*both > max(m.End, o.End)-min(m.Start, o.Start)
+			return o.in != m.in && 2*both > max(m.End, o.End)-min(m.Start, o.Start)
 		})
 		if at >= 0 {
 			o := &all[at]
@@ -329,18 +329,14 @@ func (hs *Histories) count(all []moment) error {
 		m := &all[n]
 		tag := tagOf(m.peak.history.key)
 		if _, known := limits[tag]; !known {
-			var sum histogram.Histogram
-			for key := range hs.sums {
-				if tagOf(key) == tag {
-					if err := hs.addTo(&sum, key); err != nil {
-						return err
-					}
-				}
+			limit, err := hs.badValue(tag)
+			if err != nil {
+				return err
 			}
-			limits[tag] = sum.Float(sum.ValueAtPercentile(badLevel))
+			limits[tag] = limit
 		}
 		var last *history
-		for _, w := range piecesIn(m.log.pieces, m) {
+		for _, w := range piecesIn(m.in.pieces, m) {
 			switch {
 			case w.highest <= limits[tag]:
 			case w.history.all:
@@ -348,8 +344,8 @@ func (hs *Histories) count(all []moment) error {
 				if err != nil {
 					return err
 				}
-				m.Count += above(h, limits[tag])
-			case w.history != last: // histories of a log follow each other
+				m.Count += above(h, int64(limits[tag]/h.Ratio()))
+			case w.history != last: // histories of a sequence follow each other
 				last = w.history
 				input := last.inputNumber()
 				if wanted[input] == nil {
@@ -368,6 +364,20 @@ func (hs *Histories) count(all []moment) error {
 		}
 	}
 	return nil
+}
+
+// badValue returns the value of a tag at badLevel.
+func (hs *Histories) badValue(tag string) (float64, error) {
+	var sum histogram.Histogram
+	for key := range hs.sums {
+		if tagOf(key) != tag {
+			continue
+		}
+		if err := hs.addTo(&sum, key); err != nil {
+			return 0, err
+		}
+	}
+	return sum.Float(sum.ValueAtPercentile(badLevel)), nil
 }
 
 // countAgain counts the values of an input in moments, which it has by tag.
@@ -400,13 +410,8 @@ func (hs *Histories) countAgain(input int, wanted map[string][]sought) error {
 				}
 				h = took.Counts
 			}
-			m.Count += above(h, m.limit)
+			m.Count += above(h, int64(m.limit/h.Ratio()))
 		}
 	}
 	return log.Err()
-}
-
-// above returns the number of values of h in slots that end above a value in the unit of the log.
-func above(h *histogram.Histogram, value float64) int64 {
-	return h.TotalCount() - h.CountBetween(0, int64(value/h.Ratio()))
 }
