@@ -275,7 +275,7 @@ func (h *Histogram) Add(other *Histogram) error {
 		return h.Refine(other.layout)
 	}
 	// If the highest value fits, all others fit.
-	layout, err := h.layout.finest(other.layout)
+	layout, err := h.layout.Finest(other.layout)
 	if err != nil {
 		return err
 	}
@@ -380,7 +380,7 @@ func (h *Histogram) Refine(layout Layout) error {
 		return err
 	}
 	layout = layout.normal()
-	finest, err := h.layout.finest(layout)
+	finest, err := h.layout.Finest(layout)
 	if err != nil {
 		return err
 	}

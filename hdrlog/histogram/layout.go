@@ -55,9 +55,9 @@ func (l Layout) units(value float64) (int64, error) {
 	return int64(units), nil
 }
 
-// finest returns the layout that is as fine as both. Each of the two is normal or zero. If one is
-// zero, finest returns the other.
-func (l Layout) finest(m Layout) (Layout, error) {
+// Finest returns the layout of the sum of two histograms, which is as fine as both. If one of the
+// layouts is zero, it is the other one. The error is [ErrKind] if only one histogram is double.
+func (l Layout) Finest(m Layout) (Layout, error) {
 	switch {
 	case l.Lowest == 0:
 		return m, nil

@@ -38,40 +38,30 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if s.Start < -maxTime || s.End > maxTime || s.End < s.Start {
 		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
 	}
-	least, err := s.lowest()
-	if err != nil {
-		return data, err
-	}
 	version := byte(encodingVersion)
-	if least != nil {
+	least := math.Inf(1)
+	if s.mixed {
+		c := codecs.Get().(*codec)
+		defer s.putCodec(c)
+		h, err := s.Histogram(&c.scratch)
+		if err != nil {
+			return data, err
+		}
+		least = leastOf(h)
+	}
+	if !math.IsInf(least, 1) {
 		version = mixedVersion
 	}
 	all := binary.AppendUvarint(append(data, version), uint64(s.intervals))
 	all = binary.AppendUvarint(binary.AppendVarint(all, s.Start), uint64(s.End-s.Start))
-	if least != nil {
-		all = binary.BigEndian.AppendUint64(all, math.Float64bits(*least))
+	if version == mixedVersion {
+		all = binary.BigEndian.AppendUint64(all, math.Float64bits(least))
 	}
-	all, err = s.appendCounts(all)
+	all, err := s.appendCounts(all)
 	if err != nil {
 		return data, err
 	}
 	return all, nil
-}
-
-// lowest returns the minimum if the counts alone do not tell it: that of several layouts. It
-// returns nil if there are no values.
-func (s *Sum) lowest() (*float64, error) {
-	if !s.mixed {
-		return nil, nil
-	}
-	c := codecs.Get().(*codec)
-	defer s.putCodec(c)
-	h, err := s.Histogram(&c.scratch)
-	if err != nil || h.TotalCount() == 0 {
-		return nil, err
-	}
-	least := h.Float(h.Min())
-	return &least, nil
 }
 
 // UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's
@@ -102,11 +92,10 @@ func (s *Sum) unmarshal(data []byte) error {
 	if more.mixed {
 		var bits [8]byte
 		n, _ := r.Read(bits[:])
-		least := math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
-		if n < len(bits) || !(least >= 0) {
-			return fmt.Errorf("minimum %v", least)
+		more.least = math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
+		if n < len(bits) || !(more.least >= 0) {
+			return fmt.Errorf("minimum %v", more.least)
 		}
-		more.least = &least
 	}
 	fields := data[len(data)-r.Len():]
 	highest, payload, _ := bytes.Cut(fields, []byte{','})
@@ -139,7 +128,7 @@ func (s *Sum) unmarshal(data []byte) error {
 			return err
 		}
 		if count == 0 {
-			more.least = nil
+			more.least = math.Inf(1)
 		}
 	}
 	more.start = start

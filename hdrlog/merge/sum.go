@@ -37,10 +37,10 @@ type Sum struct {
 	intervals int64
 	layout    histogram.Layout // the finest of all
 	highest   float64          // the highest value that one may have
-	// mixed says that layouts differ. Counts that are packed after that do not know their minimum.
-	// Then least is set, and the minimum is not above it.
+	// mixed says that layouts differ. Counts that are packed after that do not know their minimum:
+	// it is not above least, which is infinite if the counts know better.
 	mixed bool
-	least *float64
+	least float64
 
 	// text is MAX, a comma and the payload of a single interval, as its log has them. The payload
 	// is left out if it must be encoded again. Text is empty if there are several intervals.
@@ -182,7 +182,7 @@ type facts struct {
 	layout                histogram.Layout
 	highest               float64 // the highest value that they may have
 	mixed                 bool
-	least                 *float64
+	least                 float64 // if mixed
 }
 
 // add adds counts: packed, or to a histogram. After an error, s is unchanged.
@@ -226,21 +226,20 @@ func appendPayload(packed []byte, appendTo func([]byte) ([]byte, error)) ([]byte
 
 // include takes in the facts of counts that were added.
 func (s *Sum) include(more *facts) {
+	if !s.mixed {
+		s.least = math.Inf(1)
+	}
+	if more.mixed {
+		s.least = min(s.least, more.least)
+	}
+	s.mixed = s.mixed || more.mixed || s.intervals > 0 && s.layout != more.layout
 	end := max(more.start, more.end)
 	if s.intervals == 0 {
-		s.Start = more.start
-		s.End = end
-		s.layout = more.layout
-		s.highest = more.highest
-		s.mixed = more.mixed
+		s.Start, s.End = more.start, end
 	} else {
-		s.mixed = s.mixed || more.mixed || s.layout != more.layout
 		s.Start, s.End = min(s.Start, more.start), max(s.End, end)
-		s.layout, s.highest = finest(s.layout, more.layout), max(s.highest, more.highest)
 	}
-	if more.least != nil {
-		s.lower(*more.least)
-	}
+	s.layout, s.highest = s.with(more)
 	s.intervals += more.intervals
 	if s.intervals > 1 {
 		s.text = s.text[:0]
@@ -250,33 +249,21 @@ func (s *Sum) include(more *facts) {
 // facts returns the facts of s, to add s to another sum.
 func (s *Sum) facts() *facts {
 	p := facts{s.Start, s.End, s.intervals, s.layout, s.highest, s.mixed, s.least}
-	if s.dense && s.mixed && s.counts.TotalCount() > 0 {
-		least := s.counts.Float(s.counts.Min())
-		if s.least != nil {
-			least = min(least, *s.least)
-		}
-		p.least = &least
+	if s.dense && s.mixed {
+		p.least = min(p.least, leastOf(s.counts))
 	}
 	return &p
 }
 
-// lower says that the minimum is not above a value.
-func (s *Sum) lower(value float64) {
-	if s.least == nil || value < *s.least {
-		s.least = &value
+// leastOf returns the minimum of h, which is infinite if there are no values.
+func leastOf(h *histogram.Histogram) float64 {
+	if h.TotalCount() == 0 {
+		return math.Inf(1)
 	}
+	return h.Float(h.Min())
 }
 
 func (s *Sum) double() bool { return s.layout.Ratio != 0 }
-
-// finest returns the layout of the sum of two histograms.
-func finest(a, b histogram.Layout) histogram.Layout {
-	return histogram.Layout{
-		Digits: max(a.Digits, b.Digits),
-		Lowest: min(a.Lowest, b.Lowest),
-		Ratio:  min(a.Ratio, b.Ratio),
-	}
-}
 
 // unit returns what a count at 1 stands for.
 func unit(l histogram.Layout) float64 { return cmp.Or(l.Ratio, 1) }
@@ -300,10 +287,7 @@ func (s *Sum) fits(slots, size int) bool {
 // unpack makes packed counts a histogram before more is added, if that fits. Counts that do not add
 // up stay packed.
 func (s *Sum) unpack(more *facts) {
-	layout, highest := more.layout, more.highest
-	if s.intervals > 0 {
-		layout, highest = finest(s.layout, layout), max(s.highest, highest)
-	}
+	layout, highest := s.with(more)
 	if s.dense || !s.fits(slots(layout, highest), s.summed) {
 		return
 	}
@@ -319,12 +303,18 @@ func (s *Sum) unpack(more *facts) {
 	s.dense, s.packed = true, s.packed[:0]
 }
 
+// with returns the layout and the highest value of the sum after more is added.
+func (s *Sum) with(more *facts) (histogram.Layout, float64) {
+	layout, _ := s.layout.Finest(more.layout)
+	return layout, max(s.highest, more.highest)
+}
+
 // makeRoom packs the histogram of s if it may not take the slots that more needs.
 func (s *Sum) makeRoom(more *facts) error {
 	if !s.dense {
 		return nil
 	}
-	needs := slots(finest(s.layout, more.layout), max(s.highest, more.highest))
+	needs := slots(s.with(more))
 	if needs <= s.slots() || s.fits(needs, s.summed) {
 		return nil
 	}
@@ -368,8 +358,8 @@ func (s *Sum) pack(c *codec, h *histogram.Histogram) (err error) {
 		s.packed = bytes.Clone(s.packed)
 	}
 	s.summed = len(s.packed)
-	if s.mixed && h.TotalCount() > 0 {
-		s.lower(h.Float(h.Min()))
+	if s.mixed {
+		s.least = min(s.least, leastOf(h))
 	}
 	return nil
 }
@@ -484,8 +474,8 @@ func (s *Sum) Histogram(scratch *histogram.Histogram) (*histogram.Histogram, err
 			return nil, sumError(err, nil)
 		}
 	}
-	if s.least != nil {
-		h.LowerMin(int64(*s.least / unit(s.layout)))
+	if s.mixed && !math.IsInf(s.least, 1) {
+		h.LowerMin(int64(s.least / unit(s.layout)))
 	}
 	return h, nil
 }
