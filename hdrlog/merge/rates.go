@@ -17,21 +17,16 @@ import (
 // Parts of intervals are added up in fixed point, so the order of additions makes no difference.
 // The zero value is ready to use.
 type Rates struct {
-	known ratesKnown
-	every bool // Across has all intervals
-	key   []byte
-	spans []Span
+	inputs map[int]*Span       // when each ran
+	rows   map[string]*rateRow // by [AppendKey]
+	every  bool                // across has all intervals of a row
+	key    []byte
+	spans  []Span
 	// any is for how long any input ran in the window anyOf. It is the same for all rows of the
 	// window, until changed says that an input ran since then.
 	any     int64
 	anyOf   Span
 	changed bool
-}
-
-// ratesKnown is what is known of inputs and rows.
-type ratesKnown struct {
-	Inputs map[int]*Span       // when each ran
-	Rows   map[string]*rateRow // by [AppendKey]
 }
 
 // Values returns the number of values recorded in a window that has count values.
@@ -51,17 +46,10 @@ func (r *Recorded) Add(other Recorded) {
 
 // A rateRow is what [Rates] know of a row.
 type rateRow struct {
-	Inputs []rateInput
-	// Across are the intervals that do not lie within one window.
-	Across []rateInterval
+	inputs InputSpans
+	// across are the intervals that do not lie within one window.
+	across []rateInterval
 	sorted bool
-	last   int // index of the input that was added last
-}
-
-// A rateInput is an input with intervals of a row, the first of which starts at Start.
-type rateInput struct {
-	Input int
-	Start int64
 }
 
 // A rateInterval is an interval with a number of values. Windows that end at or before From have no
@@ -97,46 +85,30 @@ func Crosses(start, end, size int64) bool {
 func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) {
 	r.Ran(input, start, end)
 	r.key = AppendKey(r.key[:0], row)
-	known := r.known.Rows[string(r.key)]
+	known := r.rows[string(r.key)]
 	if known == nil {
-		if r.known.Rows == nil {
-			r.known.Rows = make(map[string]*rateRow)
+		if r.rows == nil {
+			r.rows = make(map[string]*rateRow)
 		}
 		known = new(rateRow)
-		r.known.Rows[string(r.key)] = known
+		r.rows[string(r.key)] = known
 	}
-	known.ran(input, start)
+	known.inputs.Add(input, start, end)
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
-		known.Across, known.sorted = append(known.Across, rateInterval{Span{start, end}, count, from}), false
+		known.across, known.sorted = append(known.across, rateInterval{Span{start, end}, count, from}), false
 	}
-}
-
-// ran takes in when an interval of an input starts. The search begins at the input that was found
-// last: the next interval is mostly of the same input, or of the one after it. To begin at the
-// first input is quadratic.
-func (r *rateRow) ran(input int, start int64) {
-	for range r.Inputs {
-		r.last %= len(r.Inputs)
-		if i := &r.Inputs[r.last]; i.Input == input {
-			i.Start = min(i.Start, start)
-			return
-		}
-		r.last++
-	}
-	r.last = len(r.Inputs)
-	r.Inputs = append(r.Inputs, rateInput{input, start})
 }
 
 // Ran takes in that an input ran from start to end, whatever the row of its interval. Call it
 // before the windows are taken that are complete because of this interval.
 func (r *Rates) Ran(input int, start, end int64) {
 	r.changed = true
-	if r.known.Inputs == nil {
-		r.known.Inputs = make(map[int]*Span)
+	if r.inputs == nil {
+		r.inputs = make(map[int]*Span)
 	}
-	if ran := r.known.Inputs[input]; ran == nil {
-		r.known.Inputs[input] = &Span{start, end}
+	if ran := r.inputs[input]; ran == nil {
+		r.inputs[input] = &Span{start, end}
 	} else {
 		ran.Start, ran.End = min(ran.Start, start), max(ran.End, end)
 	}
@@ -144,7 +116,7 @@ func (r *Rates) Ran(input int, start, end int64) {
 
 // Input returns when an input ran so far. It is false if nothing is known of it.
 func (r *Rates) Input(input int) (ran Span, ok bool) {
-	if known := r.known.Inputs[input]; known != nil {
+	if known := r.inputs[input]; known != nil {
 		return *known, true
 	}
 	return Span{}, false
@@ -154,7 +126,7 @@ func (r *Rates) Input(input int) (ran Span, ok bool) {
 func (r *Rates) anyIn(w Span) int64 {
 	if r.changed || r.anyOf != w {
 		r.spans = r.spans[:0]
-		for _, ran := range r.known.Inputs {
+		for _, ran := range r.inputs {
 			r.spans = append(r.spans, *ran)
 		}
 		r.any = within(r.spans, w)
@@ -169,25 +141,25 @@ func (r *Rates) anyIn(w Span) int64 {
 func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	recorded.Any = r.anyIn(w)
 	r.key = AppendKey(r.key[:0], row)
-	known := r.known.Rows[string(r.key)]
+	known := r.rows[string(r.key)]
 	if known == nil {
 		return recorded
 	}
 	r.spans = r.spans[:0]
-	for _, i := range known.Inputs {
-		if ran := r.known.Inputs[i.Input]; ran != nil && i.Start < w.End {
+	for _, i := range known.inputs.All {
+		if ran := r.inputs[i.Input]; ran != nil && i.Start < w.End {
 			r.spans = append(r.spans, *ran)
 		}
 	}
 	recorded.Millis = within(r.spans, w)
 	if !known.sorted {
-		slices.SortFunc(known.Across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortFunc(known.across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		known.sorted = true
 	}
 	var sum fixedPoint
 	n := 0
-	for ; n < len(known.Across) && known.Across[n].Start < w.End; n++ {
-		i := &known.Across[n]
+	for ; n < len(known.across) && known.across[n].Start < w.End; n++ {
+		i := &known.across[n]
 		if w.End > i.From {
 			sum.add(i.Count, max(min(i.End, w.End)-max(i.Start, w.Start), 0), i.End-i.Start)
 		}
@@ -198,12 +170,12 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	// Those that go on after the window stay in front of the others.
 	over := n
 	for i := n - 1; i >= 0; i-- {
-		if known.Across[i].End > w.End {
+		if known.across[i].End > w.End {
 			over--
-			known.Across[over] = known.Across[i]
+			known.across[over] = known.across[i]
 		}
 	}
-	known.Across = known.Across[over:]
+	known.across = known.across[over:]
 	recorded.Moved, recorded.Every = sum.float(), r.every
 	return recorded
 }
@@ -211,13 +183,13 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 // Period returns for how long the inputs of a row ran in all, in milliseconds.
 func (r *Rates) Period(row []byte) int64 {
 	r.key = AppendKey(r.key[:0], row)
-	known := r.known.Rows[string(r.key)]
+	known := r.rows[string(r.key)]
 	if known == nil {
 		return 0
 	}
 	r.spans = r.spans[:0]
-	for _, i := range known.Inputs {
-		if ran := r.known.Inputs[i.Input]; ran != nil {
+	for _, i := range known.inputs.All {
+		if ran := r.inputs[i.Input]; ran != nil {
 			r.spans = append(r.spans, *ran)
 		}
 	}
@@ -227,13 +199,14 @@ func (r *Rates) Period(row []byte) int64 {
 // Forget forgets the inputs that ended by a time. Later windows have nothing of them.
 func (r *Rates) Forget(time int64) {
 	r.changed = true
-	for input, ran := range r.known.Inputs {
+	for input, ran := range r.inputs {
 		if ran.End > time {
 			continue
 		}
-		delete(r.known.Inputs, input)
-		for _, known := range r.known.Rows {
-			known.Inputs = slices.DeleteFunc(known.Inputs, func(i rateInput) bool { return i.Input == input })
+		delete(r.inputs, input)
+		for _, known := range r.rows {
+			of := &known.inputs
+			of.All = slices.DeleteFunc(of.All, func(i InputSpan) bool { return i.Input == input })
 		}
 	}
 }
@@ -242,8 +215,8 @@ func (r *Rates) Forget(time int64) {
 // multiple of it.
 func (r *Rates) Pack(size int64) {
 	r.every = false
-	for _, known := range r.known.Rows {
-		known.Across = slices.DeleteFunc(known.Across, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
+	for _, known := range r.rows {
+		known.across = slices.DeleteFunc(known.across, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
 	}
 }
 

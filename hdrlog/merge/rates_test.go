@@ -110,9 +110,10 @@ func TestRatesAgain(t *testing.T) {
 			case 2, 3:
 				r.Add(row, random.IntN(5), start, start+random.Int64N(20), 7, math.MinInt64, 10)
 			}
-			fresh := Rates{known: ratesKnown{Inputs: maps.Clone(r.known.Inputs), Rows: make(map[string]*rateRow)}}
-			for key, row := range r.known.Rows {
-				fresh.known.Rows[key] = &rateRow{Inputs: slices.Clone(row.Inputs), Across: slices.Clone(row.Across)}
+			fresh := Rates{inputs: maps.Clone(r.inputs), rows: make(map[string]*rateRow)}
+			for key, row := range r.rows {
+				inputs := InputSpans{All: slices.Clone(row.inputs.All)}
+				fresh.rows[key] = &rateRow{inputs: inputs, across: slices.Clone(row.across)}
 			}
 			w := Span{10, 20 + 10*random.Int64N(2)}
 			if got, want := r.Take(row, w), fresh.Take(row, w); got != want {

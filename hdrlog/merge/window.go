@@ -19,3 +19,34 @@ func floorDiv(a, b int64) int64 {
 	}
 	return q
 }
+
+// An InputSpan is when the intervals of an input began and ended.
+type InputSpan struct {
+	Input int
+	Span
+}
+
+// InputSpans are when the intervals of some inputs began and ended, each input once. The zero value
+// is empty.
+type InputSpans struct {
+	All []InputSpan
+
+	last int // index of the input that was found last
+}
+
+// Add takes in an interval of an input, or what several span. The search begins at the input that
+// was found last: the next interval is mostly of the same input, or of the one after it. To begin
+// at the first input is quadratic.
+func (s *InputSpans) Add(input int, start, end int64) {
+	for range s.All {
+		s.last %= len(s.All)
+		if i := &s.All[s.last]; i.Input == input {
+			i.Start = min(i.Start, start)
+			i.End = max(i.End, end)
+			return
+		}
+		s.last++
+	}
+	s.last = len(s.All)
+	s.All = append(s.All, InputSpan{input, Span{start, end}})
+}

@@ -31,19 +31,11 @@ type Rows struct {
 // A Row is what all its intervals add up to.
 type Row struct {
 	Total
-	Spans  []Span
+	Spans  merge.InputSpans // when its intervals ran
 	Maxima Maxima
 
-	last    int // index of the span that was added to last
 	charge  ledger.Charge
 	counted bool // the account counts it: no other worker had it before
-}
-
-// A Span is when the intervals of a row in an input began and ended, in milliseconds since the
-// epoch.
-type Span struct {
-	Input      int
-	Start, End int64
 }
 
 // rows are used again: the sum of one may take half a megabyte.
@@ -59,8 +51,8 @@ func (r *Row) Release() {
 // Add merges other, which is of the same row, and charges an account of rows for r.
 func (r *Row) Add(other *Row, account *ledger.Account) error {
 	r.Maxima.merge(&other.Maxima)
-	for _, s := range other.Spans {
-		r.include(s)
+	for _, s := range other.Spans.All {
+		r.Spans.Add(s.Input, s.Start, s.End)
 	}
 	if r.Intervals() < 2 {
 		r.Compact() // rows may be many by now
@@ -78,21 +70,6 @@ func (r *Row) Pack(account *ledger.Account) error {
 		return err
 	}
 	return r.charge.Set(account, 1, rowBytes+r.Sum.Size())
-}
-
-// include takes in a span.
-func (r *Row) include(span Span) {
-	for range r.Spans { // nearly always of the same input, or of the next one
-		r.last %= len(r.Spans)
-		if s := &r.Spans[r.last]; s.Input == span.Input {
-			s.Start = min(s.Start, span.Start)
-			s.End = max(s.End, span.End)
-			return
-		}
-		r.last++
-	}
-	r.last = len(r.Spans)
-	r.Spans = append(r.Spans, span)
 }
 
 // A rowsState has the rows of all workers.
@@ -172,7 +149,7 @@ func (k *rowsState) close() error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if len(all[key].Spans) == 0 {
+		if len(all[key].Spans.All) == 0 {
 			continue // no payload could be read
 		}
 		if err := k.Emit(all[key]); err != nil {
@@ -214,7 +191,7 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 func (s *rowsPart) took(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
 	start, end := v.Span()
 	s.to.add(v, t, failed)
-	s.to.include(Span{v.Input, start, end})
+	s.to.Spans.Add(v.Input, start, end)
 	if s.state.Maxima && t.Max > 0 {
 		s.to.Maxima.Add(start, end, t.Max)
 	}

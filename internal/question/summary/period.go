@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/flow"
 )
 
 // Modes are the ways to compute a period.
@@ -37,9 +36,9 @@ func (r *Result) Period(mode string) int64 {
 }
 
 // spans returns when the intervals of each row in each input began and ended.
-func (r *Result) spans() (all []flow.Span) {
+func (r *Result) spans() (all []merge.InputSpan) {
 	for _, row := range r.sums {
-		all = append(all, row.Spans...)
+		all = append(all, row.Spans.All...)
 	}
 	return all
 }
@@ -76,7 +75,7 @@ func (r *Result) SetPeriods(mode string) {
 	var ran []merge.Span
 	for n, s := range r.Summaries {
 		ran = ran[:0]
-		for _, span := range r.sums[n].Spans {
+		for _, span := range r.sums[n].Spans.All {
 			ran = append(ran, r.ran[span.Input])
 		}
 		s.Period = merge.Covered(ran)
@@ -99,19 +98,19 @@ func (r *Result) SetReferencePeriods(mode string) {
 // MostInputs returns the number of inputs that add up: the largest one of any tag.
 func (r *Result) MostInputs() (most int) {
 	for _, s := range r.sums {
-		most = max(most, len(s.Spans))
+		most = max(most, len(s.Spans.All))
 	}
 	return most
 }
 
 // longest returns the longest span of each input, the earlier one of two that are as long.
-func longest(spans []flow.Span) map[int]merge.Span {
+func longest(spans []merge.InputSpan) map[int]merge.Span {
 	byInput := make(map[int]merge.Span)
 	for _, s := range spans {
 		longest, ok := byInput[s.Input]
 		length, longestLength := s.End-s.Start, longest.End-longest.Start
 		if !ok || length > longestLength || length == longestLength && s.Start < longest.Start {
-			byInput[s.Input] = merge.Span{Start: s.Start, End: s.End}
+			byInput[s.Input] = s.Span
 		}
 	}
 	return byInput

@@ -219,8 +219,8 @@ func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 			next = max(next, first+input+1)
 		}
 		for _, t := range r.sums {
-			for n := range t.Spans {
-				t.Spans[n].Input += first
+			for n := range t.Spans.All {
+				t.Spans.All[n].Input += first
 			}
 			all.rows[string(appendHistory(nil, run, t.Row))] = t
 		}

@@ -368,8 +368,10 @@ func readFacts(t *testing.T, path, from, to string) []string {
 }
 
 func TestPeriod(t *testing.T) {
-	type spans = []flow.Span // of tags
-	span := func(input int, start, end int64) flow.Span { return flow.Span{Input: input, Start: start, End: end} }
+	type spans = []merge.InputSpan // of tags
+	span := func(input int, start, end int64) merge.InputSpan {
+		return merge.InputSpan{Input: input, Span: merge.Span{Start: start, End: end}}
+	}
 	for _, test := range []struct {
 		name                    string
 		spans                   spans
@@ -387,7 +389,7 @@ func TestPeriod(t *testing.T) {
 	} {
 		r := Result{Lengths: 77, ran: make(map[int]merge.Span)}
 		for _, span := range test.spans {
-			r.sums = append(r.sums, &flow.Row{Spans: spans{span}})
+			r.sums = append(r.sums, &flow.Row{Spans: merge.InputSpans{All: spans{span}}})
 			r.Summaries = append(r.Summaries, new(output.Summary))
 			ran, known := r.ran[span.Input]
 			if !known {
