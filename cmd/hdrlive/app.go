@@ -445,13 +445,16 @@ func (r *command) openStdout(stdout *stdout) error {
 		})
 	}
 	r.table = message.Terminal(r.std.Out) && r.format == ""
-	if r.table || len(r.limits) > 0 {
+	if r.table || len(r.limits) > 0 || r.page != nil {
 		var stop *gate.Stop
 		if r.abort {
 			stop = &r.stop
 			stop.Planned = r.length / o.Size
 		}
 		r.gate = sinks.NewGate(o, r.limits, stop)
+	}
+	if r.page != nil {
+		r.page.Judge(r.gate)
 	}
 	switch {
 	case r.format != "":

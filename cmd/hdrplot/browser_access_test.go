@@ -39,7 +39,7 @@ func TestBrowserAccessible(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBrowser(t)
-	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10")
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-serve", "127.0.0.1:0", "-if", "../../testdata/logs/node1.hdr", "-in", "ns", "-unit", "ms", "-agg", "10", "-sla", "p99<=50ms,max<=1ms")
 	for _, scheme := range []string{"light", "dark"} {
 		b.emulate(t, "screen", &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 		for _, kind := range paged {
@@ -61,7 +61,8 @@ func TestBrowserAccessible(t *testing.T) {
 			b.violations(t, string(script), "two logs "+args+", "+scheme)
 		}
 		b.do(t, chromedp.Navigate(server.address))
-		b.until(t, "document.querySelectorAll('#summary tbody tr').length === 6")
+		b.until(t, "document.querySelectorAll('#summary tbody tr').length === 6 && document.querySelectorAll('#lights li').length === 2")
+		b.eval(t, "(document.getElementById('found').open = true, 0)")
 		b.violations(t, string(script), "live, "+scheme)
 	}
 	b.checkConsole(t)

@@ -55,7 +55,7 @@ func TestBrowserLive(t *testing.T) {
 		}
 	}
 	write(0, 30)
-	args := []string{"-serve", clitest.Address(t), "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms"}
+	args := []string{"-serve", clitest.Address(t), "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms", "-sla", "p99<=50ms,max<=20ms"}
 	server := serveAt(t, command, args...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	count := "Number(document.querySelector('#summary tbody tr')?.cells[2].textContent.replace(/,/g, '') || 0)"
@@ -66,7 +66,14 @@ func TestBrowserLive(t *testing.T) {
 	click("[data-span='60000']")
 	write(30, 100)
 	b.until(t, count+" === 60 * 150 || "+count+" === 61 * 150")
-	b.until(t, "document.getElementById('inputs').textContent.includes('node2.hdr until 100')")
+	b.until(t, "document.querySelector('#latest caption').textContent.endsWith('from 99 s')")
+	if got := b.eval(t, "document.getElementById('inputs').textContent"); strings.Contains(got, "ended") {
+		t.Errorf("of logs that go on it says %q", got)
+	}
+	// The last second has 50 values from 2, 4 and 6 ms on, up to 1.98 times as high.
+	b.until(t, "[...document.querySelectorAll('.tile')].map(tile => tile.textContent).join() === 'p9912 ms,rate150/s,maximum11.89 ms'")
+	b.until(t, "[...document.querySelectorAll('#lights li')].map(light => light.className + ' ' + light.textContent).join() === 'fails FAILS max<=20ms,holds HOLDS p99<=50ms'")
+	b.until(t, "document.getElementById('result').textContent.startsWith('FAILS: max is 41.58 ms, limit 20 ms.')")
 	if got := b.eval(t, "[...document.querySelectorAll('#latest th, #latest td')].map(c => c.textContent)"); !strings.Contains(got, "values/s") || !strings.Contains(got, "read,150,") {
 		t.Errorf("the latest window: %q", got)
 	}
@@ -85,15 +92,21 @@ func TestBrowserLive(t *testing.T) {
 	paused := b.eval(t, count)
 
 	// An input falls silent.
-	last := 110
+	last, lag := 110, ""
 	for b.eval(t, "document.getElementById('inputs').textContent.includes('node3.hdr is silent')") != "true" && last < 1000 {
 		writers[0].second(last, 1e6)
 		writers[1].second(last, 1e6)
 		last++
+		if text := b.eval(t, "document.getElementById('lag').textContent"); strings.HasSuffix(text, " behind") {
+			lag = text
+		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	if last == 1000 {
 		t.Fatal("node3.hdr does not fall silent")
+	}
+	if !strings.HasPrefix(lag, "3 logs, ") || !strings.HasSuffix(lag, " days behind") { // the logs are of 2016
+		t.Errorf("it is %q", lag)
 	}
 	if got := b.eval(t, count); got != paused {
 		t.Errorf("%s values while it is paused, %s before", got, paused)

@@ -102,6 +102,7 @@ func (l *Live) Data() (*page.Data, error) {
 		recent -= l.origin
 	}
 	d := page.DataOf(p, width, chart.PageColumns, recent, 0)
+	d.Step = c.Step
 	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= page.MostLines
 	if recent > d.From && width > c.Step {
 		d.Recent = &page.Recent{From: recent, Window: c.Step}
@@ -127,7 +128,7 @@ func (l *Live) Data() (*page.Data, error) {
 func (l *Live) Update() (u *page.Update, some bool) {
 	rows := l.pending
 	l.pending = page.Rows{}
-	return &page.Update{To: l.to, Rows: &rows, Marks: []chart.Mark{}, Inputs: []page.Input{}}, !rows.Empty()
+	return &page.Update{To: l.to, Rows: &rows, Marks: []chart.Mark{}}, !rows.Empty()
 }
 
 // Origin returns time 0 of the page, in milliseconds since the epoch. It is false before the first

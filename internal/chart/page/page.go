@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"hdrkit/internal/chart"
+	"hdrkit/output"
 )
 
 // Data is what a page shows. Times are milliseconds from Origin, values are in Unit.
@@ -39,9 +40,10 @@ type Data struct {
 	Compared []string `json:"compared,omitempty"`
 	// Change is the scale of the difference.
 	Change *chart.Scale `json:"change,omitempty"`
-	// Inputs is that of Update.
-	Inputs []Input `json:"inputs,omitempty"`
-	Rows   *Rows   `json:"rows"`
+	// Step is the length of the windows that a live page gets, and Status is that of Update.
+	Step int64 `json:"step,omitempty"`
+	*Status
+	Rows *Rows `json:"rows"`
 }
 
 // Charts describe the charts of a page. Heat has the cells shown at first.
@@ -81,13 +83,27 @@ type Recent struct {
 type Update struct {
 	To    int64        `json:"to"`
 	Marks []chart.Mark `json:"marks"`
-	// Inputs says how the inputs are.
-	Inputs []Input `json:"inputs"`
-	Rows   *Rows   `json:"rows"`
+	Status
+	// Findings and Top replace those of Data, if there are some.
+	Findings []output.Finding `json:"findings,omitempty"`
+	Top      []string         `json:"top,omitempty"`
+	Rows     *Rows            `json:"rows"`
 }
 
-// An Input is a log that a live page follows. End is when its last interval ends, and State is
-// empty while it goes on, or such as "is silent".
+// A Status says how the logs of a live page are.
+type Status struct {
+	// Inputs are the logs of which somebody should know, such as those that ended. Logs is the
+	// number of all.
+	Inputs []Input `json:"inputs"`
+	Logs   int     `json:"logs"`
+	// Now is the time of the server. End is when the last interval ends of the log that is the
+	// farthest behind, of those that go on. It is nil if none does.
+	Now int64  `json:"now"`
+	End *int64 `json:"end"`
+}
+
+// An Input is a log that a live page follows. End is when its last interval ends, and State is such
+// as "is silent".
 type Input struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -106,6 +122,8 @@ type Series struct {
 	Dashes  [][]float64 `json:"dashes"`
 	// Rest has the series drawn in the band of all those that have no line of their own.
 	Rest bool `json:"rest"`
+	// Failed is set if its values are of requests that failed.
+	Failed bool `json:"failed,omitempty"`
 	// Curve is the percentile curve of a series without rows.
 	Curve *chart.Curve `json:"curve,omitempty"`
 }
@@ -124,7 +142,7 @@ func file(name string) string {
 // shownLater are the parts of the script of a page without data, and modules those of one that has
 // data. Each part may import only those before it.
 var (
-	shownLater = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "live", "main"}
+	shownLater = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "tiles", "live", "main"}
 	modules    = append(slices.Clone(shownLater), "start")
 )
 

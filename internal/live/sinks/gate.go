@@ -5,9 +5,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
+	"time"
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
@@ -20,7 +23,9 @@ import (
 var ErrExceeded = errors.New("a limit does not hold")
 
 // A Gate has all that was recorded so far, by tag, and checks limits: at the end, or all the time.
+// Other sinks may ask it, also while they end.
 type Gate struct {
+	mu      sync.Mutex
 	options *Options
 	limits  []gate.Limit
 	watch   *gate.Watch
@@ -58,6 +63,8 @@ func (g *Gate) Window(w *live.Window) error {
 	if err != nil {
 		return err
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.changed = true
 	key := tags.Text(w.Tag)
 	tag := g.tags[key]
@@ -92,6 +99,8 @@ func (g *Gate) Window(w *live.Window) error {
 // Judge returns the summaries of all rows, in the unit that suits them if fit says so, and whether
 // the limits hold.
 func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
 	if err != nil {
 		return nil, nil, err
@@ -126,6 +135,21 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		s.Scale = scale.Times(s.Scale.Factor())
 	}
 	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Watch: g.watch}), nil
+}
+
+// Findings returns what was recorded so far shows, the most important first.
+func (g *Gate) Findings() ([]output.Finding, error) {
+	all, verdicts, err := g.Judge(true)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return finding.Of(&finding.Run{
+		Summaries: all,
+		By:        g.options.By,
+		Scale:     output.CommonScale(all),
+		Zone:      time.UTC,
+		Verdicts:  verdicts,
+	}), nil
 }
 
 // Flush ends the run if a limit fails that says so.

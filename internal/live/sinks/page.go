@@ -3,6 +3,7 @@ package sinks
 import (
 	"fmt"
 	"math"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,15 +16,19 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
+	"hdrkit/internal/measure"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 const (
-	// mostGoing is the number of inputs up to which a page lists also those that go on.
-	mostGoing = 50
 	// mostTags is the number of tags of a page. Each new one sends all others again, so the time
 	// that the page takes grows with their square.
 	mostTags = 1000
+	// A page finds what the run shows at most once in findTime, and for one of findShare parts of
+	// the time.
+	findTime  = time.Second
+	findShare = 20
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
 	// pageBytes is the size of a page. Its histograms by time take twice as much.
@@ -45,12 +50,17 @@ type Page struct {
 	interval collect.Interval
 	series   []page.Series // as viewers have them
 	shown    []page.Input
+	status   page.Status
 	before   map[string]live.Progress // how the inputs were, by name
 	from     int64                    // what ends before it is not shown
 	left     int64                    // when the first of those started that followed the clock and are gone
 	falls    []fall
 	tags     map[string]bool
 	full     bool // there are more than mostTags
+	gate     *Gate
+	findings []output.Finding
+	stale    bool      // something came since the findings
+	due      time.Time // when they are found again
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
@@ -103,6 +113,24 @@ func (p *Page) dress(d *chart.Picture) {
 	d.Notes = append(d.Notes, p.look.Notes...)
 	d.KeepLines(true)
 	d.Marks = append(d.Marks, p.marks()...)
+	d.Findings = p.findings
+}
+
+// Judge lets the page say what a gate finds. The gate gets the same windows.
+func (p *Page) Judge(g *Gate) { p.gate = g }
+
+// find finds what the run shows. It returns true if that has changed.
+func (p *Page) find() (changed bool, err error) {
+	begin := time.Now()
+	if p.gate == nil || !p.stale || begin.Before(p.due) || p.full {
+		return false, nil
+	}
+	before := p.findings
+	p.findings, err = p.gate.Findings()
+	took := time.Since(begin)
+	p.due = begin.Add(max(findTime, findShare*took))
+	p.stale = false
+	return !slices.EqualFunc(before, p.findings, func(a, b output.Finding) bool { return a.Sentence == b.Sentence }), err
 }
 
 // Watch lets the page ask how the inputs are.
@@ -114,6 +142,7 @@ func (p *Page) lookAt() (changed bool) {
 	p.shown = []page.Input{}
 	origin, _ := p.page.Origin()
 	all := p.inputs()
+	p.status = page.Status{Logs: len(all), Now: time.Now().UnixMilli() - origin}
 	behind := p.findFrom(all)
 	old := p.before
 	p.before = make(map[string]live.Progress, len(all))
@@ -139,11 +168,15 @@ func (p *Page) lookAt() (changed bool) {
 			in.State = "has ended"
 		case s.Silent:
 			in.State = "is silent"
-		case s.End == 0 || len(all) > mostGoing:
+		default:
+			if s.End != 0 && (p.status.End == nil || in.End < *p.status.End) {
+				p.status.End = &in.End
+			}
 			continue
 		}
 		p.shown = append(p.shown, in)
 	}
+	p.status.Inputs = p.shown
 	return !slices.EqualFunc(before, p.shown, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
 }
 
@@ -217,6 +250,7 @@ func (p *Page) marks() []chart.Mark {
 
 // Window takes what a tag has in a window. A late interval is one more row.
 func (p *Page) Window(w *live.Window) error {
+	p.stale = true
 	if w.Window.End <= p.from {
 		return nil
 	}
@@ -290,14 +324,23 @@ func (p *Page) Flush() error {
 	if p.from > from {
 		p.page.Forget(p.from)
 	}
+	found, err := p.find()
+	if err != nil {
+		return err
+	}
 	if p.page.Stale() {
 		return p.sendAll(true)
 	}
 	u, some := p.page.Update()
-	if !some && !changed {
+	if !some && !changed && !found {
 		return nil
 	}
-	u.Inputs, u.Marks = p.shown, p.marks()
+	u.Status = p.status
+	u.Marks = p.marks()
+	if found {
+		u.Findings = p.findings
+		u.Top = output.Top(p.findings)
+	}
 	if many, err := p.server.Update(u); err != nil || !many {
 		return err
 	}
@@ -311,7 +354,10 @@ func (p *Page) sendAll(isNew bool) error {
 	if err != nil {
 		return err
 	}
-	d.Inputs = p.shown
+	d.Status = &p.status
+	for n := range d.Series {
+		d.Series[n].Failed = path.Base(d.Series[n].Label) == measure.FailedTag
+	}
 	if p.full {
 		d.Notes = append(d.Notes, fmt.Sprintf("The page has the first %d tags. The others are left out.", mostTags))
 	}
@@ -321,4 +367,7 @@ func (p *Page) sendAll(isNew bool) error {
 }
 
 // End sends the last rows.
-func (p *Page) End() error { return p.Flush() }
+func (p *Page) End() error {
+	p.due = time.Time{}
+	return p.Flush()
+}

@@ -200,7 +200,7 @@ func TestPageBehind(t *testing.T) {
 	inputs[0].Behind, inputs[0].End = true, 7000
 	add("old", 6000, true)
 	shows("new", 2000)
-	if len(p.shown) != 2 || p.shown[0].State != "is behind, and not shown" {
+	if len(p.shown) != 1 || p.shown[0].State != "is behind, and not shown" {
 		t.Errorf("the inputs are %+v", p.shown)
 	}
 	add("old", 7000, true)

@@ -5,6 +5,7 @@ import { unpack, newSeries, addRows, startsIn, extremesOf, longest, recordedAt, 
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
 import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
+import { latestOf, lightsOf, lagText, mostTiled } from './tiles.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
 import { columnsOf, textOf, changeOf, sorted, csvOf, rowOf, levels } from './table.js';
@@ -34,15 +35,30 @@ async function load(next) {
   }
   choose();
   element('time-section').hidden = !hasTime;
-  element('result').replaceChildren(...next.top.map(text => make('div', { textContent: text })));
-  element('findings').replaceChildren(...next.findings.map(finding => make('li', {}, linked(finding))));
-  element('found').hidden = next.findings.length <= next.top.length;
+  buildFindings();
   element('caption').textContent = next.caption;
   for (const id of ['in', 'heat', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
   element('facets').hidden = !hasTime || store.length < 2;
   element('all').hidden = store.length < 2;
   element('csv').hidden = !store.length;
   element('notes').replaceChildren(...next.notes.map(note => make('div', { textContent: note })));
+}
+
+// buildFindings shows what the logs show: the most important above, and a list of all. Lights say how the limits of a live page are.
+function buildFindings() {
+  const { top, findings } = data;
+  element('result').replaceChildren(...top.map(text => make('div', {}, ...worded(text))));
+  const list = element('findings'), old = [...list.querySelectorAll('a')], links = findings.map(linked);
+  if (old.length === links.length && links.every(a => a.href)) links.forEach((a, i) => Object.assign(old[i], { href: a.href, textContent: a.textContent })); // a click, or the focus, must not miss what is replaced
+  else list.replaceChildren(...links.map(a => make('li', {}, a)));
+  element('found').hidden = findings.length <= top.length;
+  if (data.live) element('lights').replaceChildren(...lightsOf(findings).map(({ weight, word, limit, sentence }) => make('li', { className: weight, title: sentence }, make('i'), word + ' ' + limit)));
+}
+
+// worded returns a sentence with the word of a verdict in its colour.
+function worded(sentence) {
+  const [, word, rest] = /^(FAILS|NOT PROVEN|HOLDS)(:.*)$/.exec(sentence) || [];
+  return word ? [make('strong', { className: word.toLowerCase(), textContent: word }), rest] : [sentence];
 }
 
 // linked returns a finding, as a link to its time and its tag if it has some.
@@ -105,6 +121,7 @@ function dress() {
   page.theme = data.themes[name];
   page.height = printing.matches ? Math.min(data.height, heightOn(430, page)) : data.height; // a sheet has room for the charts over time
   for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
+  document.documentElement.style.setProperty('--holds', page.theme.lines[2]);
   document.documentElement.style.colorScheme = name;
   buildToggles();
 }
@@ -119,7 +136,10 @@ function drawAll() {
   curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
   drawCurve(curveChart, page, curves, Math.round(page.height * 0.8));
   buildTable();
-  if (data.live) buildLatest();
+  if (data.live) {
+    buildTiles();
+    buildLatest();
+  }
   describe();
   drawPointer();
 }
@@ -478,7 +498,22 @@ function bodyOf(rows, columns) {
   })));
 }
 
-// buildLatest shows the numbers of the latest window of a live page.
+// buildTiles shows the figures of the latest window of a live page, each above a picture of those before.
+function buildTiles() {
+  const tiles = latestOf([...page.series, ...page.band], data.origin, data.step, data.findings.some(f => f.kind === 'same'));
+  const tile = (name, key, text, of = tile => tile[key]) => {
+    const now = of(tiles.at(-1)), points = tiles.map((tile, start) => ({ start, end: start + 1, value: of(tile)?.value })).filter(p => Number.isFinite(p.value));
+    const most = Math.max(...points.map(p => p.value)), picture = draw(sparkline(points, 0, mostTiled, v => most ? v / most : 0), page.theme.faint);
+    picture.setAttribute('preserveAspectRatio', 'none');
+    const whose = now?.series && store.length > 1 ? ' of ' + named(now.series.label) : '';
+    return make('div', { className: 'tile' }, make('div', { textContent: name + whose, title: name + whose }), make('strong', { textContent: now && Number.isFinite(now.value) ? text(now.value, now.low) : '-' }), picture);
+  };
+  const inUnit = v => value(data.unit, v), all = [tile('p99', 'p99', (high, low) => between(data.unit, low, high)), tile('rate', 'rate', rateText), tile('maximum', 'max', inUnit)];
+  if (store.some(s => s.failed)) all.push(tile('failures', 'failed', v => significant(100 * v, 2) + '%'));
+  element('tiles').replaceChildren(...store.length ? all : []);
+}
+
+// buildLatest shows the numbers of the latest window of a live page, the worst tag first.
 function buildLatest() {
   const last = page.series.map(s => s.windows.at(-1)).filter(w => w), table = element('latest');
   const start = Math.max(...last.map(w => w.start)), half = Math.max(...last.map(w => w.end - w.begin)) / 2;
@@ -486,7 +521,8 @@ function buildLatest() {
   const columns = columnsOf(rows, data.unit).filter(column => ['tag', '/s', 'p50', 'p99', 'max'].includes(column.key));
   table.caption.textContent = rows.length ? 'The latest window, from ' + timeText(start) : '';
   table.tHead.replaceChildren(make('tr', {}, ...rows.length ? columns.map(column => make('th', { scope: 'col', textContent: column.name })) : []));
-  table.tBodies[0].replaceChildren(...bodyOf(rows, columns));
+  const worst = columns.find(column => column.key === 'p99');
+  table.tBodies[0].replaceChildren(...bodyOf(worst ? sorted(rows, worst, true) : rows, columns));
 }
 
 function saveCSV() {
@@ -653,25 +689,34 @@ function live() {
   element('range').setAttribute('aria-live', 'off'); // it changes all the time
   for (const button of element('tail').querySelectorAll('[data-span]')) button.addEventListener('click', () => chase(Number(button.dataset.span)));
   element('pause').addEventListener('click', pause);
-  const inputs = list => {
-    const quiet = list.filter(i => i.state).map(i => i.name + ' ' + i.state).join(', ');
-    element('inputs').replaceChildren(...list.map(i => make('span', { textContent: i.name + (i.state ? ' ' + i.state + ', until ' : ' until ') + timeText(i.end) })));
+  let upTo = null, count = 0; // the time of this machine up to which all of so many logs are read that go on
+  const late = () => { element('lag').textContent = count + (count === 1 ? ' log' : ' logs') + (upTo === null ? '' : ', ' + lagText(Date.now() - upTo)); };
+  const status = ({ inputs, logs, now, end }) => {
+    const quiet = inputs.map(i => i.name + ' ' + i.state).join(', ');
+    element('inputs').replaceChildren(...inputs.map(i => make('span', { textContent: i.name + ' ' + i.state + ', until ' + timeText(i.end) })));
     if (element('silent').textContent !== quiet) element('silent').textContent = quiet;
+    [count, upTo] = [logs, end === null ? null : Date.now() - (now - end)];
+    late();
   };
+  setInterval(late, 1000);
   element('inputs').textContent = 'Waiting for intervals.';
   connect('events', {
     connected: yes => { element('connection').textContent = yes ? 'connected' : 'The connection is lost. Trying again.'; },
     all: async next => {
       await load(next);
       dress();
-      inputs(next.inputs || []);
+      if (next.inputs) status(next);
       moved();
     },
     rows: async update => {
       addRows(store, await unpack(update.rows));
       data.to = view.whole.to = Math.max(view.whole.to, update.to);
       data.marks = update.marks;
-      inputs(update.inputs);
+      status(update);
+      if (update.findings) {
+        Object.assign(data, { findings: update.findings, top: update.top });
+        buildFindings();
+      }
       if (store.length) moved();
     },
   });

@@ -43,7 +43,7 @@ export function draw(path, colour) {
     for (const [name, v] of Object.entries(attributes)) made.setAttribute(name, v);
     return parent.appendChild(made);
   };
-  const svg = element('svg', { width, height, 'aria-hidden': true }, document.createDocumentFragment());
+  const svg = element('svg', { width, height, viewBox: [0, 0, width, height].join(' '), 'aria-hidden': true }, document.createDocumentFragment());
   element('path', { d: path, fill: colour }, svg);
   return svg;
 }

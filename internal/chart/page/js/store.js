@@ -218,6 +218,12 @@ function slotsAt(sum, levels) {
   return slots;
 }
 
+// quantilesOf returns the values of a sum at percentiles. Each lies between the ends of its slot, low and high.
+export const quantilesOf = (sum, levels) => slotsAt(sum, levels).map(slot => {
+  const { low, high } = slotRange(sum.layout, slot);
+  return { low: Math.min(Math.max(low, sum.min), sum.max), high: Math.min(high, sum.max) };
+});
+
 // mostIntervals is the number of intervals in view up to which a line has each of them. A line of more has about mostWindows.
 const mostIntervals = 1500, mostWindows = 400;
 
@@ -231,17 +237,18 @@ export function mergedStep(series, from, to) {
 // the window of its middle.
 export function mergedPoints(windows, name, step, origin) {
   const points = [], level = /^p([\d.]+)$/.exec(name)?.[1];
-  let sum = null, at = -Infinity, max = 0, start = 0, end = 0, gap = true;
+  let sum = null, at = -Infinity, start = 0, end = 0, gap = true;
   const flush = next => {
-    if (sum?.count) points.push({ start, end, value: level ? Math.min(slotRange(sum.layout, slotsAt(sum, [Number(level)])[0]).high, max) : max, gap });
+    if (sum?.count) points.push({ start, end, value: level ? quantilesOf(sum, [Number(level)])[0].high : sum.max, gap });
     gap = next !== at + 1;
-    [sum, at, max] = [Object.assign(new Sum(), { count: 0 }), next, 0];
+    [sum, at] = [Object.assign(new Sum(), { count: 0, min: 0, max: 0 }), next];
   };
   for (const w of windows) {
     if (!w.count) continue;
     const n = Math.floor((w.begin + w.end + 2 * origin) / 2 / step);
     if (n !== at) { flush(n); start = w.begin; }
-    [max, end] = [Math.max(max, w.max), w.end];
+    end = w.end;
+    sum.max = Math.max(sum.max, w.max);
     sum.count += w.count;
     if (level) sum.add(w);
   }
@@ -335,8 +342,7 @@ export function rateOf(series, from, to, most, ran) {
 // summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile lies between
 // the ends of its slot: percentiles has the highest value, and lows the lowest.
 export function summaryOf(sum, label, period, levels) {
-  const slots = sum.count ? slotsAt(sum, levels).map(i => slotRange(sum.layout, i)) : [];
-  const percentiles = slots.map(s => Math.min(s.high, sum.max)), lows = slots.map(s => Math.min(Math.max(s.low, sum.min), sum.max));
+  const values = sum.count ? quantilesOf(sum, levels) : [], percentiles = values.map(v => v.high), lows = values.map(v => v.low);
   return { label, intervals: sum.intervals, count: sum.count, perSecond: period > 0 ? sum.count / (period / 1000) : null,
     min: sum.min, mean: sum.sum / sum.count, percentiles, lows, max: sum.max };
 }

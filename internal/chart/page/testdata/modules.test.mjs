@@ -10,6 +10,7 @@ import * as charts from './charts.js';
 import { View } from './state.js';
 import * as overview from './overview.js';
 import * as table from './table.js';
+import * as tiles from './tiles.js';
 
 for (const g of JSON.parse(readFileSync('golden.json'))) {
   test(`${g.rule} ${g.low} to ${g.high} ${g.unit || g.zone || ''}`, () => {
@@ -250,4 +251,34 @@ test('looks', () => {
   assert.equal(charts.colourOf(theme, percentiles), 'black');
   assert.deepEqual(percentiles.lines.map(l => charts.isArea(percentiles, l)), [false, true]);
   assert.equal(charts.isArea({ lines: [{ name: 'max' }] }, { name: 'max' }), false);
+});
+
+// windowOf returns a window from a time on with counts of values below 64.
+const windowOf = (begin, counts, end = begin + 1000) => {
+  const bytes = [], values = Object.keys(counts).map(Number), count = values.reduce((sum, v) => sum + counts[v], 0);
+  let next = 0;
+  for (const v of values) {
+    if (v > next) bytes.push(2 * (v - next) - 1);
+    for (let n = 2 * counts[v], more = true; more; n >>= 7) bytes.push((more = n > 127) ? n % 128 + 128 : n);
+    next = v + 1;
+  }
+  return { start: begin, begin, end, intervals: 1, count, source: 0, min: values[0], max: values.at(-1), sum: 0, layout: { half: 7, shift: 0, unit: 1 }, bytes, at: 0, to: bytes.length };
+};
+
+test('tiles show the latest windows', () => {
+  const of = (label, windows, failed) => ({ label, windows, failed });
+  const read = of('read', [windowOf(0, { 9: 400 }, 10000), windowOf(10000, { 3: 300, 7: 1 }), windowOf(11000, { 4: 99, 5: 100, 6: 1 })]);
+  const write = of('write', [windowOf(11000, { 2: 50, 8: 50 }), windowOf(11100, { 1: 1 })]), failed = of('read/failed', [windowOf(11000, { 1: 2 })], true);
+  const all = tiles.latestOf([read, write, failed], 500, 1000), [before, now] = all.slice(-2);
+  assert.deepEqual(all.slice(0, -2).filter(tile => tile.p99 || tile.max || tile.rate), []); // the long window of older times
+  assert.deepEqual(before, { p99: { value: 3, low: 3, series: read }, max: { value: 7, series: read }, rate: { value: 301, series: null }, failed: { value: 0 } });
+  assert.deepEqual(now, { p99: { value: 8, low: 8, series: write }, max: { value: 8, series: write }, rate: { value: 303, series: null }, failed: { value: 2 / 303 } });
+  assert.deepEqual(tiles.latestOf([read, write], 500, 1000, true).at(-1).rate, { value: 200, series: read }); // they are the same requests
+});
+
+test('a light for each limit', () => {
+  const of = (limit, weight, tag) => ({ kind: 'limit', limit, weight, tag, sentence: { fails: 'FAILS', holds: 'HOLDS' }[weight] + ': p99 of ' + tag + '.' });
+  const lights = tiles.lightsOf([of('p99<=1ms', 'fails', 'a'), { kind: 'gap', sentence: 'No values.' }, of('p99<=1ms', 'holds', 'b'), of('max<=9s', 'holds', 'a')]);
+  assert.deepEqual(lights.map(l => [l.weight, l.word, l.limit]), [['fails', 'FAILS', 'p99<=1ms (1 of 2 tags)'], ['holds', 'HOLDS', 'max<=9s']]);
+  assert.deepEqual([-5, 12400, 200000, 4 * 3600000, 1e9].map(tiles.lagText), ['0 s behind', '12 s behind', '3 min behind', '4 h behind', '12 days behind']);
 });
