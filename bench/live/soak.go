@@ -74,7 +74,7 @@ func (b *bench) runSoak(live, union, sum string) error {
 	if b.soak < time.Minute {
 		return errors.New("a soak takes a minute at least")
 	}
-	s := &soak{bench: b, union: union, base: float64(time.Now().Unix()), counters: make(map[string]int64)}
+	s := &soak{bench: b, union: union, counters: make(map[string]int64)}
 	for name, folder := range map[string]*string{"logs": &s.logs, "whole": &s.whole, "own": &s.own} {
 		*folder = filepath.Join(b.dir, name)
 		if err := os.Mkdir(*folder, 0o777); err != nil {
@@ -121,13 +121,16 @@ const (
 	javaWriter  = "live/JavaLog.java"
 )
 
-// java begins a log that the library of the reference writes, and returns what waits for its end.
+// java begins a log that the library of the reference writes, when that is ready to, and returns
+// what waits for its end. All logs begin then.
 func (s *soak) java() (wait func() error, err error) {
+	start := func() { s.base = float64(time.Now().Unix()) }
 	if _, err := os.Stat(javaLibrary); err != nil && os.Getenv("HDRKIT_REQUIRE_TOOLS") != "1" {
 		fmt.Println("no log is written by Java:", err)
+		start()
 		return func() error { return nil }, nil
 	}
-	var files []io.Writer
+	var files []*os.File
 	for _, folder := range []string{s.logs, s.whole} {
 		f, err := os.Create(filepath.Join(folder, "java.hdr"))
 		if err != nil {
@@ -135,9 +138,28 @@ func (s *soak) java() (wait func() error, err error) {
 		}
 		files = append(files, f)
 	}
-	writer := exec.Command("java", "-XX:+UseSerialGC", "-cp", javaLibrary, javaWriter, strconv.Itoa(int(s.soak.Seconds())-shortLife), strconv.Itoa(int(s.base)*1000))
-	writer.Stdout, writer.Stderr = io.MultiWriter(files...), os.Stderr
-	return writer.Wait, writer.Start()
+	writer := exec.Command("java", "-XX:+UseSerialGC", "-cp", javaLibrary, javaWriter, strconv.Itoa(int(s.soak.Seconds())-shortLife))
+	writer.Stderr = os.Stderr
+	writer.Stdout = io.MultiWriter(files[0], files[1])
+	stdin, err := writer.StdinPipe()
+	if err == nil {
+		err = writer.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if info, err := files[0].Stat(); err == nil && info.Size() > 0 {
+			break
+		}
+		if time.Now().After(end) {
+			writer.Process.Kill()
+			return nil, errors.New("java writes nothing")
+		}
+	}
+	start()
+	fmt.Fprintf(stdin, "%d000\n", int64(s.base))
+	return writer.Wait, nil
 }
 
 // scrapeAddress is where a command is scraped: it is free, and not one that the system gives.
