@@ -53,6 +53,8 @@ type Picture struct {
 	// Changes are the figures of two logs that a report compares: columns, whose first text is the
 	// heading.
 	Changes [][]string `json:"-"`
+	// Effects are the changes that have an interval.
+	Effects []output.Effect `json:"-"`
 	// Changed are the changes of the series of the second one of two logs on a page, by label and
 	// by the headings of hdrdiff, for the whole time.
 	Changed map[string]map[string]string `json:"changed,omitempty"`

@@ -48,8 +48,10 @@ type content struct {
 	values   func(add func(v float64)) // calls add with all values
 	ruler    func(height vg.Length)    // sets up the vertical axis, nil if that is one of values
 	recorded bool                      // there are some
-	prepare  func()                    // computes what paint draws, once the frame is known
-	paint    func()                    // draws; neither is called without values
+	// horizontal sets up the horizontal axis, nil if the marks say which it is.
+	horizontal func()
+	prepare    func() // computes what paint draws, once the frame is known
+	paint      func() // draws; neither is called without values
 }
 
 // newPanel returns a chart of a type for p, on axes for all of whole.
@@ -271,11 +273,13 @@ func (pn *panel) timeRuler() {
 
 // draw draws the panel.
 func (pn *panel) draw() {
-	switch pn.what.Marks {
-	case chart.Curves:
+	switch {
+	case pn.horizontal != nil:
+		pn.horizontal()
+	case pn.what.Marks == chart.Curves:
 		width := float64((pn.frame.Max.X - pn.frame.Min.X) / pixel)
 		pn.x.ticks, pn.x.title = axis.NinesTicks(pn.x.high, 64*pn.x.high/width), "percentile"
-	case chart.Dots:
+	case pn.what.Marks == chart.Dots:
 		pn.runsRuler()
 	default:
 		pn.timeRuler()

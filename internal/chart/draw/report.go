@@ -107,6 +107,9 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 		columns = c.fitting(columns, noteSize, area.Size().X, area.Size().X, least...)
 		area.Max.Y -= c.table(area, noteSize, columns) + apart
 	}
+	if height := c.forest(p, area); height > 0 {
+		area.Max.Y -= height + apart
+	}
 	bottom := area
 	bottom.Max.Y = area.Min.Y + area.Size().Y*0.34
 	area.Min.Y = bottom.Max.Y + apart

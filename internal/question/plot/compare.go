@@ -2,11 +2,13 @@ package plot
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/report"
@@ -160,6 +162,7 @@ func (d *dressing) compare() {
 	p := d.p
 	pairs, table := d.pairs()
 	d.findings = d.compared(pairs, table)
+	d.addEffects(pairs, table)
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, p.Of(len(pairs), mostCompared, "maximum", "figures"))
 		slices.SortStableFunc(pairs, func(a, b output.Pair) int { return cmp.Compare(highest(b), highest(a)) })
@@ -186,6 +189,18 @@ func (d *dressing) compare() {
 		}
 	}
 	p.Notes = append(p.Notes, output.Legend(pairs)+".")
+}
+
+// addEffects adds the changes that have an interval.
+func (d *dressing) addEffects(pairs []output.Pair, table *output.Table) {
+	effects, all := table.Effects(pairs, draw.MostEffects)
+	d.p.Effects = effects
+	if all > len(effects) {
+		d.p.Notes = append(d.p.Notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
+	}
+	if !d.HeightGiven {
+		d.p.Height += draw.ForestHeight(len(effects))
+	}
 }
 
 // highest returns the highest value of a pair.

@@ -1,0 +1,164 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
+)
+
+// MostEffects is the number of changes that a comparison draws.
+const MostEffects = 24
+
+// ForestHeight returns the height in pixels that so many changes need.
+func ForestHeight(effects int) float64 {
+	const around = 70 // the title and the axis
+	if effects == 0 {
+		return 0
+	}
+	return float64(effects)*float64(rowHeight/pixel) + around
+}
+
+// forest draws a row for each change: a dot with its interval, and a line at no change. It returns
+// how high it is.
+func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
+	if len(p.Effects) == 0 {
+		return 0
+	}
+	height := min(vg.Length(ForestHeight(len(p.Effects)))*pixel, area.Size().Y*0.4)
+	outer := area
+	outer.Min.Y = outer.Max.Y - height
+	drawPanels(c.forestPanel(p, outer))
+	return height
+}
+
+func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
+	pn := &panel{pen: c, Picture: p, outer: outer}
+	font := pn.font(tickSize)
+	rows := p.Effects
+	pn.title = "changes with their intervals"
+	pn.aside = "orange: worse   blue: better   grey: may be chance"
+	pn.x.title = "change"
+	pn.x.log = true
+	pn.x.low, pn.x.high = effectRange(rows)
+	pn.x.zero = pn.x.low
+	for _, e := range rows {
+		pn.right = max(pn.right, font.Width(e.Text)+12*pixel)
+	}
+	pn.values = func(add func(float64)) { add(1) }
+	pn.ruler = func(vg.Length) {
+		pn.y.low, pn.y.high = 0, float64(len(rows))
+		for n, e := range rows {
+			label := e.Tag + "  " + e.Figure
+			if n > 0 && rows[n-1].Tag == e.Tag || rows[0].Tag == rows[len(rows)-1].Tag { // the table names it
+				label = e.Figure
+			}
+			label = chart.Cut(label, within(font, outer.Size().X/3))
+			pn.y.ticks = append(pn.y.ticks, axis.Tick{Value: pn.y.high - float64(n) - 0.5, Label: label})
+		}
+	}
+	pn.horizontal = func() { pn.x.ticks = effectTicks(pn.x.low, pn.x.high, most(pn.frame.Size().X, 80)) }
+	pn.paint = func() {
+		f := pn.frame
+		none := pn.X(1)
+		pn.stroke(style{colour: pn.Text}, pixel, vg.Point{X: none, Y: f.Min.Y}, vg.Point{X: none, Y: f.Max.Y})
+		for n := range rows {
+			pn.drawEffect(&rows[n], pn.Y(pn.y.high-float64(n)-0.5))
+		}
+	}
+	return pn
+}
+
+// drawEffect draws a change at a height, with its text at the right. An end of its interval beyond
+// the axis is an arrow.
+func (pn *panel) drawEffect(e *output.Effect, y vg.Length) {
+	const end, arrow = 4 * pixel, 6 * pixel
+	f, colour := pn.frame, pn.effectColour(e)
+	left, right := max(pn.X(e.Low), f.Min.X), min(pn.X(e.High), f.Max.X)
+	pn.stroke(style{colour: colour}, 2*pixel, vg.Point{X: left, Y: y}, vg.Point{X: right, Y: y})
+	for _, side := range []struct {
+		x, inwards vg.Length
+		beyond     bool
+	}{{left, arrow, e.Low < pn.x.low}, {right, -arrow, e.High > pn.x.high}} {
+		if side.beyond {
+			pn.FillPolygon(colour, []vg.Point{{X: side.x, Y: y}, {X: side.x + side.inwards, Y: y - end}, {X: side.x + side.inwards, Y: y + end}})
+			continue
+		}
+		pn.stroke(style{colour: colour}, 1.5*pixel, vg.Point{X: side.x, Y: y - end}, vg.Point{X: side.x, Y: y + end})
+	}
+	pn.dot(colour, 4*pixel, vg.Point{X: min(max(pn.X(e.Ratio), f.Min.X), f.Max.X), Y: y})
+	font := pn.font(tickSize)
+	font.YAlign = text.YCenter
+	pn.put(font, f.Max.X+8*pixel, y, e.Text)
+}
+
+// effectColour returns the colour of a change: those of more and less in heat maps, or grey.
+func (c *pen) effectColour(e *output.Effect) chart.Colour {
+	switch {
+	case !e.Proven:
+		return c.Faint.Mixed(0.7, c.Background)
+	case e.Worse:
+		return chart.At(c.Change, 0.8)
+	}
+	return chart.At(c.Change, 0.2)
+}
+
+// effectRange returns the ends of an axis of changes, as far from no change on both sides. It has
+// room for all changes, and for the intervals of those that are proven.
+func effectRange(effects []output.Effect) (low, high float64) {
+	const least, beyond, most = 1.02, 1.6, 100 // ratios, and times the logarithm of a change
+	away := math.Log(least)
+	for _, e := range effects {
+		away = max(away, beyond*math.Abs(math.Log(e.Ratio)))
+		if e.Proven {
+			for _, end := range []float64{e.Low, e.High} {
+				if far := math.Abs(math.Log(end)); !math.IsInf(far, 1) {
+					away = max(away, 1.05*far)
+				}
+			}
+		}
+	}
+	if away = min(away, math.Log(most)); math.IsNaN(away) {
+		away = math.Log(most)
+	}
+	return math.Exp(-away), math.Exp(away)
+}
+
+// effectTicks returns the labels of an axis of changes in percent, as many as have room.
+func effectTicks(low, high float64, room int) (ticks []axis.Tick) {
+	add := func(ratio float64, label string) {
+		if ratio >= low*(1-1e-9) && ratio <= high*(1+1e-9) {
+			ticks = append(ticks, axis.Tick{Value: ratio, Label: label})
+		}
+	}
+	percent := func(ratio float64) string {
+		if ratio == 1 {
+			return "0%"
+		}
+		return fmt.Sprintf("%+.4g%%", math.Round((ratio-1)*1e6)/1e4)
+	}
+	if high > 4 {
+		for _, times := range []float64{50, 20, 10, 5, 2} {
+			add(1/times, percent(1/times))
+		}
+		add(1, "0%")
+		for _, times := range []float64{2, 5, 10, 20, 50} {
+			add(times, "×"+strconv.FormatFloat(times, 'f', -1, 64))
+		}
+		return ticks
+	}
+	step := 0.001
+	for n := 0; (high-low)/step > float64(room); n++ {
+		step *= []float64{2, 2.5, 2}[n%3]
+	}
+	for n := math.Ceil((low - 1) / step); n <= (high-1)/step; n++ {
+		add(1+n*step, percent(1+n*step))
+	}
+	return ticks
+}

@@ -1,0 +1,58 @@
+package draw
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"hdrkit/output"
+)
+
+// TestEffectTicks proves that an axis of changes has its middle at no change, has room for what is
+// proven, and has labels that do not depend on rounding.
+func TestEffectTicks(t *testing.T) {
+	t.Parallel()
+	for want, effects := range map[string][]output.Effect{
+		"-10% -5% 0% +5% +10% +15%":                     {{Ratio: 1.1, Low: 1.05, High: 1.12, Proven: true}},
+		"-1.5% -1% -0.5% 0% +0.5% +1% +1.5% +2%":        {{Ratio: 1, Low: 0.2, High: 5}},
+		"-50% 0% +50% +100%":                            {{Ratio: 0.6, Low: 0.5, High: 0.7, Proven: true}},
+		"-95% -90% -80% -50% 0% ×2 ×5 ×10 ×20":          {{Ratio: 10, Low: 8, High: math.Inf(1), Proven: true}},
+		"-98% -95% -90% -80% -50% 0% ×2 ×5 ×10 ×20 ×50": {{Ratio: 1e9, Low: 1, High: math.Inf(1), Proven: true}},
+	} {
+		low, high := effectRange(effects)
+		var labels []string
+		for _, tick := range effectTicks(low, high, 9) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != want || math.Abs(low*high-1) > 1e-9 {
+			t.Errorf("%v: %q from %v to %v, want %q", effects, got, low, high, want)
+		}
+	}
+}
+
+// TestForest proves that a report of two logs has a row for each change, in order, above the heat
+// maps.
+func TestForest(t *testing.T) {
+	t.Parallel()
+	p := *pictures(t)["comparison"]
+	p.Height += ForestHeight(2)
+	p.Effects = []output.Effect{
+		{Tag: "read", Figure: "p50", Ratio: 1, Low: 0.9, High: 1.1, Text: "~0%"},
+		{Tag: "write", Figure: "p99", Ratio: 1.9, Low: 1.8, High: 2, Proven: true, Worse: true, Text: "+90.0%"},
+	}
+	places := map[string]float64{}
+	for _, box := range texts(t, &p) {
+		places[box.text] = box.bottom
+	}
+	order := []string{"read  p50", "write  p99", "0%", "before: before"}
+	for n, text := range order {
+		if places[text] == 0 || n > 0 && places[text] >= places[order[n-1]] {
+			t.Errorf("%q is at %v", text, places[text])
+		}
+	}
+	for _, row := range [][2]string{{"read  p50", "~0%"}, {"write  p99", "+90.0%"}} {
+		if math.Abs(places[row[0]]-places[row[1]]) > 3 {
+			t.Errorf("%q are not beside each other", row)
+		}
+	}
+}
