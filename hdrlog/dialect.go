@@ -41,20 +41,8 @@ const (
 	maxTime = (1 << 50) / 1000.0
 )
 
-const (
-	version = "#[Histogram log format version"
-	// mark begins the comment by which a Reader recognizes the log of a [Writer].
-	mark = "#[Written by hdrkit"
-)
-
 // union begins the comment of a union that HdrLogProcessing wrote, which has lengths.
 const union = "#Union of:["
-
-func isMark(comment []byte) bool { return bytes.HasPrefix(comment, []byte(mark)) }
-
-// IsVersion reports whether a line is one of the comments that [Writer.Version] writes, for
-// programs that copy the comments of a log.
-func IsVersion(line []byte) bool { return bytes.HasPrefix(line, []byte(version)) || isMark(line) }
 
 // noteOnce adds a notice about the current line, unless said is set already.
 func (r *Reader) noteOnce(said *bool, field string, cause error) {

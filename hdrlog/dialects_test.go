@@ -89,7 +89,7 @@ func intervalFacts(record *hdrlog.Record, want []string) []string {
 	}
 	max := strconv.FormatInt(h.Max(), 10)
 	if len(want) == 8 {
-		if end, err := strconv.ParseInt(want[2], 10, 64); err == nil && !bytes.Contains(record.Text, hdrlog.AppendStandard(nil, i)) && end-line.End <= 1 && line.End-end <= 1 {
+		if end, err := strconv.ParseInt(want[2], 10, 64); err == nil && !bytes.Contains(record.Text, i.AppendFields(nil)) && end-line.End <= 1 && line.End-end <= 1 {
 			line.End = end
 		}
 		if h.Double() {

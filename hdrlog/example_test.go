@@ -321,12 +321,12 @@ func ExampleReaderOptions() {
 }
 
 // An interval of a log in milliseconds, as it goes into another log.
-func ExampleAppendStandard() {
+func ExampleInterval_AppendFields() {
 	const text = "1441812279474,1441812280481,2769,HISTFAAAABx42pNpmSzMwMDAyAABzFAaxmey/wBlAQIl\n"
 	reader := hdrlog.NewReader(strings.NewReader(text), "milliseconds.hlog")
 	for record := range reader.All() {
 		if record.Kind == hdrlog.IntervalRecord {
-			fields := hdrlog.AppendStandard(nil, &record.Interval)
+			fields := record.Interval.AppendFields(nil)
 			fields = append(fields, record.Interval.Payload...)
 			fmt.Printf("%.45s...\n", fields)
 		}

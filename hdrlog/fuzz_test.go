@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"hdrkit/internal/base/plaintext"
 )
 
 // sizedReader reads no more than size bytes at a time.
@@ -334,11 +336,11 @@ func FuzzEncoding(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, log []byte, chunk byte) {
 		const most = 64 << 10 // a few bytes can be a great many when decompressed
-		whole, err := io.ReadAll(io.LimitReader(&decoder{src: bytes.NewReader(log)}, most))
+		whole, err := io.ReadAll(io.LimitReader(plaintext.NewReader(bytes.NewReader(log)), most))
 		if err != nil && !errors.Is(err, ErrCutShort) {
 			t.Fatalf("a log in memory cannot be read: %v", err)
 		}
-		pieces, pieceErr := io.ReadAll(io.LimitReader(&decoder{src: sizedReader{bytes.NewReader(log), 1 + int(chunk)}}, most))
+		pieces, pieceErr := io.ReadAll(io.LimitReader(plaintext.NewReader(sizedReader{bytes.NewReader(log), 1 + int(chunk)}), most))
 		// A decompressor that fails may have returned more or less of the damaged part.
 		if err == nil && (pieceErr != nil || !bytes.Equal(pieces, whole)) {
 			t.Fatalf("got %q, %v, in one piece %q", pieces, pieceErr, whole)

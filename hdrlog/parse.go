@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 )
 
 // quoted returns the beginning of text in quotes, for a message.
@@ -56,24 +57,24 @@ func (r *Reader) parseFields(rec *Record, line []byte) (field string, err error)
 // Basetime.
 func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error) {
 	rec.Kind = Comment
-	if rest, ok := cutPrefixFold(line, "#[StartTime:"); ok {
+	if rest, ok := logline.CutPrefixFold(line, "#[StartTime:"); ok {
 		if rec.Seconds, err = parseCommentTime(rest); err != nil {
 			return "StartTime", err
 		}
 		rec.Kind = StartTime
 		r.noteChange("StartTime", r.hasStart, r.start, rec.Seconds)
 		r.start, r.hasStart = rec.Seconds, true
-	} else if rest, ok := cutPrefixFold(line, "#[BaseTime:"); ok {
+	} else if rest, ok := logline.CutPrefixFold(line, "#[BaseTime:"); ok {
 		if rec.Seconds, err = parseCommentTime(rest); err != nil {
 			return "BaseTime", err
 		}
 		rec.Kind = BaseTime
-		if RevokesUnit(line, r.unitBy) {
+		if logline.RevokesUnit(line, r.unitBy) {
 			r.unit, r.unitBy = 0, nil
 		}
 		r.noteChange("BaseTime", r.hasBase, r.base, rec.Seconds)
 		r.base, r.hasBase = rec.Seconds, true
-	} else if isMark(line) {
+	} else if logline.IsMark(line) {
 		r.dialect.written = true
 	} else if unit, program := UnitBy(line); unit != 0 && (r.unit == 0 || r.unitImplied && program == "") {
 		r.unit = unit
@@ -81,13 +82,6 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 		r.unitBy = bytes.Clone(line)
 	}
 	return "", nil
-}
-
-func cutPrefixFold(line []byte, prefix string) (rest []byte, ok bool) {
-	if len(line) < len(prefix) || !bytes.EqualFold(line[:len(prefix)], []byte(prefix)) {
-		return nil, false
-	}
-	return line[len(prefix):], true
 }
 
 // parseCommentTime reads the number at the beginning of text. A comma with a digit behind it is a

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"hdrkit/internal/base/logline"
+	"hdrkit/internal/base/plaintext"
 )
 
 const (
@@ -109,7 +112,7 @@ type ReaderOptions struct {
 func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 	reader := &Reader{name: name, maxLine: MaxLine, batch: batchSize, second: o.Second}
 	if r != nil {
-		reader.in = &decoder{src: r}
+		reader.in = plaintext.NewReader(r)
 	}
 	if o.BatchSize > 0 {
 		reader.batch = o.BatchSize
@@ -381,7 +384,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 			r.weighSecond(b, index)
 		}
 	case Comment:
-		if r.second == SecondUnknown && (isMark(line) || bytes.HasPrefix(line, []byte(union))) {
+		if r.second == SecondUnknown && (logline.IsMark(line) || bytes.HasPrefix(line, []byte(union))) {
 			if r.dialect.evidence.bytes > 0 {
 				r.guessSecond()
 			}

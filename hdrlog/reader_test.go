@@ -910,8 +910,8 @@ func TestZeroValues(t *testing.T) {
 		}
 	}
 	var i Interval
-	if i.Duration() != 0 || !i.StartTime().Equal(time.Unix(0, 0)) || string(AppendStandard(nil, &i)) != "0.000,0.000,0.000," {
-		t.Errorf("%v, %v, %s", i.Duration(), i.StartTime(), AppendStandard(nil, &i))
+	if i.Duration() != 0 || !i.StartTime().Equal(time.Unix(0, 0)) || string(i.AppendFields(nil)) != "0.000,0.000,0.000," {
+		t.Errorf("%v, %v, %s", i.Duration(), i.StartTime(), i.AppendFields(nil))
 	}
 	if rec := new(Record).Clone(); rec.Err != nil || rec.Text != nil || rec.Interval.Tag != nil || rec.Interval.Payload != nil {
 		t.Errorf("%+v", rec)
@@ -999,24 +999,21 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// AppendStandard copies what makes sense in any log, and rewrites the rest. Times keep the
+// AppendFields copies what makes sense in any log, and rewrites the rest. Times keep the
 // milliseconds that the reference makes of them.
-func TestAppendStandard(t *testing.T) {
-	for _, test := range []struct{ log, want, max string }{
-		{"3,2,1,H\n", "3,2,1,", "1"},
-		{"Tag=a 1.5 2 3e0 H\n", "1.5 2 3e0 ", "3e0"},
-		{"1,2,+Inf,H\n", "1.000,2.000,0.000,", "0.000"},
-		{"0,127,1,007,2,769,H\n", "0.127,1.007,2.769,", "2.769"},
-		{"1441812279474,1441812280475,3,H\n", "1441812279.474,1.001,3.000,", "3.000"},
-		{"5,6.1,3,H\n6.1,7,3,H\n", "5.000,1.1,3.000,", "3.000"},
-		{"#[BaseTime: 1700000000]\n1682.371,1684.371,580.0,H\n1684.371,1686.3719997,1,H\n", "1682.371,2.000,580.000,", "580.000"},
+func TestAppendFields(t *testing.T) {
+	for _, test := range []struct{ log, want string }{
+		{"3,2,1,H\n", "3,2,1,"},
+		{"Tag=a 1.5 2 3e0 H\n", "1.5 2 3e0 "},
+		{"1,2,+Inf,H\n", "1.000,2.000,0.000,"},
+		{"0,127,1,007,2,769,H\n", "0.127,1.007,2.769,"},
+		{"1441812279474,1441812280475,3,H\n", "1441812279.474,1.001,3.000,"},
+		{"5,6.1,3,H\n6.1,7,3,H\n", "5.000,1.1,3.000,"},
+		{"#[BaseTime: 1700000000]\n1682.371,1684.371,580.0,H\n1684.371,1686.3719997,1,H\n", "1682.371,2.000,580.000,"},
 	} {
 		i := nextInterval(NewReader(strings.NewReader(test.log), "log"))
-		if got := string(AppendStandard([]byte("x"), i)); got != "x"+strings.ReplaceAll(test.want, "1.1,", "1.100,") {
+		if got := string(i.AppendFields([]byte("x"))); got != "x"+strings.ReplaceAll(test.want, "1.1,", "1.100,") {
 			t.Errorf("%q: got %s, want %s", test.log, got, test.want)
-		}
-		if got := string(AppendMax(nil, i)); got != test.max {
-			t.Errorf("%q: MAX is %s, want %s", test.log, got, test.max)
 		}
 	}
 
@@ -1030,7 +1027,7 @@ func TestAppendStandard(t *testing.T) {
 			i.Start, end = math.Round(i.Start*1000)/1000, math.Round(end*1000)/1000
 		}
 		i.Length = end - i.Start
-		text := "#[BaseTime: " + formatSeconds(base) + "]\n" + string(AppendStandard(nil, &i)) + "H\n"
+		text := "#[BaseTime: " + formatSeconds(base) + "]\n" + string(i.AppendFields(nil)) + "H\n"
 		got := nextInterval(NewReader(strings.NewReader(text), "log"))
 		if got.StartMillis() != i.StartMillis() || got.EndMillis() != i.EndMillis() {
 			t.Fatalf("%+v is written as %s, which is from %d to %d", i, text, got.StartMillis(), got.EndMillis())
@@ -1064,16 +1061,6 @@ func TestPayloadEnd(t *testing.T) {
 	for _, text := range []string{"", "H", "HISTFAAAA", "HISTF////////////////////////////////////////", strings.Repeat("A", 40)} {
 		if got := payloadEnd([]byte(text)); got != len(text) {
 			t.Errorf("%q ends at %d", text, got)
-		}
-	}
-}
-
-func TestIsVersion(t *testing.T) {
-	for line, want := range map[string]bool{
-		"#[Histogram log format version 1.2]": true, "#[Written by hdrkit: START and LENGTH are seconds]": true, "#[Written by a test]": false, "": false,
-	} {
-		if IsVersion([]byte(line)) != want {
-			t.Errorf("%q: %t", line, !want)
 		}
 	}
 }

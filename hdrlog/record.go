@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
+	"hdrkit/internal/base/plaintext"
 )
 
 // A Kind is the kind of a [Record].
@@ -137,11 +139,11 @@ func (i *Interval) Relative() float64 { return i.Absolute() - i.LogStart }
 
 // StartMillis returns the start of the interval in milliseconds since the epoch. It truncates, as
 // the reference does.
-func (i *Interval) StartMillis() int64 { return millis(i.Absolute()) }
+func (i *Interval) StartMillis() int64 { return logline.Truncate(i.Absolute()) }
 
 // EndMillis returns the end of the interval in milliseconds since the epoch. It truncates, as the
 // reference does.
-func (i *Interval) EndMillis() int64 { return millis(i.Absolute() + i.Length) }
+func (i *Interval) EndMillis() int64 { return logline.Truncate(i.Absolute() + i.Length) }
 
 // StartTime returns the start of the interval, to the microsecond.
 func (i *Interval) StartTime() time.Time { return timeOf(i.Absolute()) }
@@ -152,26 +154,6 @@ func (i *Interval) EndTime() time.Time { return timeOf(i.Absolute() + i.Length) 
 // Duration returns the length of the interval, to the microsecond. It is at most 292 years, the
 // longest [time.Duration].
 func (i *Interval) Duration() time.Duration { return timeOf(i.Length).Sub(timeOf(0)) }
-
-// Millis converts seconds that a log or a person wrote to milliseconds. It rounds: truncating gives
-// the millisecond before if the binary fraction lies below the number. Only
-// [Interval.StartMillis] and [Interval.EndMillis] truncate, since the reference does. It returns
-// the nearest int64 if there is none.
-func Millis(seconds float64) int64 { return whole(math.Round(seconds * 1000)) }
-
-// millis converts seconds as the reference does.
-func millis(seconds float64) int64 { return whole(seconds * 1000) }
-
-// whole drops the fraction of ms. It returns the nearest int64 if there is none, as Java does.
-func whole(ms float64) int64 {
-	switch {
-	case ms >= math.MaxInt64:
-		return math.MaxInt64
-	case ms <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(ms)
-}
 
 // timeOf converts seconds since the epoch. A float64 has no more than microseconds in these years.
 func timeOf(seconds float64) time.Time {
@@ -206,9 +188,9 @@ var (
 	// ErrExtra: text follows the payload. It may be another line that lost its beginning.
 	ErrExtra = errors.New("text follows the interval")
 	// ErrCutShort: a compressed file ends in the middle.
-	ErrCutShort = errors.New("compressed file is cut short or damaged")
+	ErrCutShort = plaintext.ErrCutShort
 	// ErrExpands: a compressed file stands for far more text than a log of its size can have.
-	ErrExpands = errors.New("compressed file expands too much; decompress it if it is a log")
+	ErrExpands = plaintext.ErrExpands
 	// ErrNoRecord: Reader.Record was called where there is no record.
 	ErrNoRecord = errors.New("no record was read")
 )

@@ -15,6 +15,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/internal/logtest"
+	"hdrkit/internal/base/logline"
 )
 
 // A printed interval is what a writer means and what it prints.
@@ -330,7 +331,7 @@ func TestWrittenIsReadBack(t *testing.T) {
 		}
 		r := NewReader(bytes.NewReader(log.Bytes()), "log")
 		for _, want := range intervals {
-			if got := nextInterval(r); got == nil || got.StartMillis() != Millis(want.start) || got.EndMillis()-got.StartMillis() != Millis(want.length) || got.head == nil {
+			if got := nextInterval(r); got == nil || got.StartMillis() != logline.Millis(want.start) || got.EndMillis()-got.StartMillis() != logline.Millis(want.length) || got.head == nil {
 				t.Fatalf("got %+v, want %+v, of\n%s", got, want, log.String())
 			}
 		}

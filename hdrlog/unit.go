@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"hdrkit/internal/base/logline"
 )
 
 // A Unit is a unit of time in nanoseconds. The zero value is an unknown unit.
@@ -64,9 +66,9 @@ type writer struct {
 	follows func(rest string) bool
 }
 
-// Scylla-bench writes the comment of cassandra-stress whatever its unit: see [RevokesUnit].
+// Scylla-bench writes the comment of cassandra-stress whatever its unit: see [logline.RevokesUnit].
 var writers = [...]writer{
-	{stressComment, Nanosecond, "cassandra-stress", nil},
+	{logline.Stress, Nanosecond, "cassandra-stress", nil},
 	{"[Logged with jHiccup ", Nanosecond, "jHiccup", nil},
 	{"[Logging for: ", Microsecond, "YCSB", isYCSB},
 }
@@ -86,21 +88,6 @@ func isYCSB(name string) bool {
 	name = strings.TrimPrefix(name, "TX-")
 	name = strings.TrimSuffix(name, "-FAILED")
 	return ok && slices.Contains(ycsb, name)
-}
-
-const stressComment = "Logging op latencies for Cassandra Stress"
-
-// IsBaseTime reports whether a comment has the time from which starts count.
-func IsBaseTime(comment []byte) bool {
-	_, ok := cutPrefixFold(comment, "#[BaseTime:")
-	return ok
-}
-
-// RevokesUnit reports whether a comment shows that another comment of the same log, which comes
-// before it, does not say the unit: scylla-bench writes that of cassandra-stress for values in
-// microseconds too, and is known from its spelling of BaseTime.
-func RevokesUnit(comment, before []byte) bool {
-	return bytes.HasPrefix(comment, []byte("#[Basetime:")) && bytes.HasPrefix(before, []byte("#"+stressComment))
 }
 
 // UnitOf returns the unit of the values of a log that has a comment. It is unknown if the comment

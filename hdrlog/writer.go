@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 )
 
 // MaxRatio is the number by which a [Writer] divides the highest value for MAX, as the reference
@@ -75,7 +76,7 @@ func (w *Writer) Flush() error {
 // recognizes that the log holds lengths in seconds. It does not guess then.
 func (w *Writer) Version() error {
 	if w.ready() {
-		w.print(version + " 1.3]\n")
+		w.print(logline.Version + " 1.3]\n")
 		w.mark()
 	}
 	return w.err
@@ -84,7 +85,7 @@ func (w *Writer) Version() error {
 // mark writes the comment by which a Reader recognizes the log.
 func (w *Writer) mark() {
 	w.marked = true
-	w.print(mark + ": START and LENGTH are seconds]\n")
+	w.print(logline.Mark + ": START and LENGTH are seconds]\n")
 }
 
 // Comment writes a comment. It writes each line of text as a comment of its own.
@@ -113,7 +114,7 @@ func (w *Writer) StartTime(seconds float64) error {
 		return err
 	}
 	if w.ready() {
-		date := time.UnixMilli(millis(seconds)).UTC().Format("Mon Jan 02 15:04:05 MST 2006")
+		date := time.UnixMilli(logline.Truncate(seconds)).UTC().Format("Mon Jan 02 15:04:05 MST 2006")
 		w.print("#[StartTime: " + formatSeconds(seconds) + " (seconds since epoch), " + date + "]\n")
 	}
 	return w.err
@@ -173,9 +174,9 @@ func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histog
 	if h == nil {
 		return ErrNoHistogram
 	}
-	from := baseMillis(w.base) + Millis(start)
-	w.line = AppendTimes(w.line[:0], w.base, from, from+Millis(length))
-	w.line = AppendMaxOf(append(w.line, ','), h)
+	from := logline.BaseMillis(w.base) + logline.Millis(start)
+	w.line = logline.AppendTimes(w.line[:0], w.base, from, from+logline.Millis(length))
+	w.line = logline.AppendMax(append(w.line, ','), h.Float(h.Max())/MaxRatio)
 	line, err := w.encoder.AppendBase64(append(w.line, ','), h)
 	if err != nil {
 		return err
@@ -201,7 +202,7 @@ func errLongTag(tag []byte) error {
 }
 
 // WriteEncoded writes an interval that is encoded already: its tag, or nil if it has none, and the
-// fields START,LENGTH,MAX,PAYLOAD, with times in seconds. [AppendStandard] makes them of an
+// fields START,LENGTH,MAX,PAYLOAD, with times in seconds. [Interval.AppendFields] makes them of an
 // interval of another log.
 func (w *Writer) WriteEncoded(tag, fields []byte) error {
 	if !w.ready() {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 )
 
 var update = flag.Bool("update", false, "write what is tested to testdata")
@@ -190,7 +191,7 @@ func TestRewrite(t *testing.T) {
 			if want == nil || got == nil {
 				t.Fatalf("%s: interval %d is missing", name, n)
 			}
-			if !bytes.Equal(got.Tag, want.Tag) || got.StartMillis() != Millis(want.Absolute()) || got.EndMillis()-got.StartMillis() != Millis(want.Length) || got.LogStart != want.LogStart || got.Base != want.Base {
+			if !bytes.Equal(got.Tag, want.Tag) || got.StartMillis() != logline.Millis(want.Absolute()) || got.EndMillis()-got.StartMillis() != logline.Millis(want.Length) || got.LogStart != want.LogStart || got.Base != want.Base {
 				t.Errorf("%s: interval %d is %+v, want %+v", name, n, got, want)
 			}
 			if !sameCounts(decodePayload(t, got.Payload), histograms[n]) {

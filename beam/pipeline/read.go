@@ -19,6 +19,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -409,7 +410,7 @@ func (f *finder) runs(i *hdrlog.Interval) {
 func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {
 	f.runs(i)
 	start, end := i.StartMillis(), i.EndMillis()
-	base := min(hdrlog.Millis(i.LogStart), start)
+	base := min(logline.Millis(i.LogStart), start)
 	if f.Intervals == 0 || base < f.Base {
 		f.Base = base
 	}

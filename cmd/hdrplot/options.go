@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
@@ -357,5 +357,5 @@ func parseFold(text string) (int64, error) {
 	if !ok || !(seconds >= 0.001 && seconds <= 1e9) {
 		return 0, message.Usagef("-fold %q is no length of time such as 37s, nor auto", text)
 	}
-	return hdrlog.Millis(seconds), nil
+	return logline.Millis(seconds), nil
 }

@@ -213,7 +213,7 @@ func TestOneInterval(t *testing.T) {
 					}
 				}
 				f := strings.Split(fields(t, &s), ",")
-				if want := string(hdrlog.AppendMax(nil, &i)); f[2] != want {
+				if want := string(appendMax(nil, &i)); f[2] != want {
 					t.Errorf("%s, interval %d: MAX is %s, was %s", name, n, f[2], want)
 				}
 				p, err := new(histogram.Decoder).Open(i.Payload)
@@ -903,6 +903,23 @@ func TestMinOfMoving(t *testing.T) {
 		}
 		if h, err := m.Histogram(new(histogram.Histogram)); err != nil || want-h.Min() > 1000 {
 			t.Errorf("%d: minimum %d, want %d, %v", n, h.Min(), want, err)
+		}
+	}
+}
+
+// TestAppendMax has MAX as logs write it.
+func TestAppendMax(t *testing.T) {
+	for log, want := range map[string]string{
+		"3,2,1,H\n":                    "1",
+		"Tag=a 1.5 2 3e0 H\n":          "3e0",
+		"1,2,+Inf,H\n":                 "0.000",
+		"1441812279474,2000,2769,H\n":  "2769.000",
+		"0,127,1,007,2,769,HISTFAAA\n": "2.769",
+	} {
+		for i := range hdrlog.NewReader(strings.NewReader(log), "log").Intervals() {
+			if got := string(appendMax([]byte("x"), i)); got != "x"+want {
+				t.Errorf("%q: got %s, want x%s", log, got, want)
+			}
 		}
 	}
 }

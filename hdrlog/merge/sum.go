@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 )
 
 // A SumError is the error for intervals that do not add up. It wraps [histogram.ErrKind],
@@ -132,11 +133,19 @@ func (s *Sum) AddPayload(i *hdrlog.Interval, p *histogram.Payload) error {
 	if err := s.AddCounts(i.StartMillis(), i.EndMillis(), p); err != nil || s.intervals > 1 {
 		return err
 	}
-	s.text = append(hdrlog.AppendMax(s.text[:0], i), ',')
+	s.text = append(appendMax(s.text[:0], i), ',')
 	if p.Version() == 2 && p.Compressed() {
 		s.text = append(s.text, i.Payload...)
 	}
 	return nil
+}
+
+// appendMax appends MAX as it stands in the log, if the reference reads that.
+func appendMax(text []byte, i *hdrlog.Interval) []byte {
+	begin := len(text)
+	text = bytes.TrimRight(i.AppendFields(text), ", ")
+	highest := text[begin:]
+	return append(text[:begin], highest[bytes.LastIndexAny(highest, ", ")+1:]...)
 }
 
 // AddCounts is [Sum.AddPayload] for callers that write no log: a single interval does not keep its
@@ -511,7 +520,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	if s.intervals == 0 {
 		return text, errEmpty
 	}
-	fields, err := s.appendCounts(append(hdrlog.AppendTimes(text, float64(base)/1000, s.Start, s.End), ','))
+	fields, err := s.appendCounts(append(logline.AppendTimes(text, float64(base)/1000, s.Start, s.End), ','))
 	if err != nil {
 		return text, err
 	}
@@ -533,7 +542,7 @@ func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 	if len(highest) > 0 {
 		fields = append(fields, highest...)
 	} else {
-		fields = hdrlog.AppendMaxOf(fields, h)
+		fields = logline.AppendMax(fields, h.Float(h.Max())/hdrlog.MaxRatio)
 	}
 	return c.encoder.AppendBase64(append(fields, ','), h)
 }

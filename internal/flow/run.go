@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/scan"
 )
 
@@ -244,7 +244,7 @@ func (r *run) compactNew(sum *merge.Sum, bytes int) {
 // since the epoch.
 func from(v scan.Visit, relative bool) (first float64, from int64) {
 	if relative {
-		return v.Relative(), hdrlog.Millis(v.LogStart)
+		return v.Relative(), logline.Millis(v.LogStart)
 	}
 	return v.Absolute(), 0
 }

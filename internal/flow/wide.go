@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"sync/atomic"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
@@ -65,7 +65,7 @@ func (s *widePart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	}
 	m.alone()
 	first, _ := from(v, s.Relative)
-	at := merge.WindowOf(hdrlog.Millis(first), hdrlog.Millis(first), size)
+	at := merge.WindowOf(logline.Millis(first), logline.Millis(first), size)
 	s.to = s.open(v, at)
 	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, &s.to.Sum
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -124,7 +125,7 @@ func (l *Limit) parseWindows(text string) (err error) {
 	share, length, _ := strings.Cut(text, "of")
 	l.Share, err = strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(share), "%"), 64)
 	seconds, ok := scan.ParseSeconds(strings.TrimSpace(length))
-	if l.Window = hdrlog.Millis(seconds); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
+	if l.Window = logline.Millis(seconds); err != nil || !ok || !(l.Share > 0 && l.Share <= 100) || l.Window < 1 || seconds > 1e9 {
 		return fmt.Errorf("in %q: give a share of windows and their length, such as 99%% of 10s", text)
 	}
 	if l.Change != nil {

@@ -8,6 +8,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
@@ -134,7 +135,7 @@ func (w *Watch) takeInterval(size int64, r *flow.Result) (err error) {
 		AllTags: w.AllTags,
 		Start:   v.StartMillis(),
 		End:     v.EndMillis(),
-		Period:  hdrlog.Millis(v.Length),
+		Period:  logline.Millis(v.Length),
 	}
 	if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 )
 
 // Options say what a log is like.
@@ -102,7 +103,7 @@ func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram
 			suffix string
 			h      *histogram.Histogram
 		}{{"-rt", response}, {"-st", service}, {"-wt", wait}} {
-			fields, err := encoder.AppendBase64(append(hdrlog.AppendMaxOf(nil, i.h), ','), i.h)
+			fields, err := encoder.AppendBase64(append(logline.AppendMax(nil, i.h.Float(i.h.Max())/hdrlog.MaxRatio), ','), i.h)
 			if err != nil {
 				return nil, err
 			}

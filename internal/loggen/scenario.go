@@ -8,6 +8,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 )
 
 // A Scenario is a run on some machines, in which something happens that is known. Each machine
@@ -144,5 +145,5 @@ func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, h *histogra
 			return nil, err
 		}
 	}
-	return encoder.AppendBase64(append(hdrlog.AppendMaxOf(nil, h), ','), h)
+	return encoder.AppendBase64(append(logline.AppendMax(nil, h.Float(h.Max())/hdrlog.MaxRatio), ','), h)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -88,7 +89,7 @@ func holdingOf(input *scan.Input) (h holding) {
 		if record.Kind != hdrlog.Comment {
 			return true
 		}
-		if hdrlog.IsVersion(record.Text) {
+		if logline.IsVersion(record.Text) {
 			first = false
 		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
 			operation = bytes.Clone(name)

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/plaintext"
 )
 
 var (
@@ -40,7 +41,7 @@ var lineOfText = expression(`(?m)^\s*[^#\s].*\n`)
 
 // beginningOf reads up to the end of the first line of text or more. The text may be compressed.
 func beginningOf(r io.Reader) *beginning {
-	b := &beginning{src: hdrlog.NewTextReader(r)}
+	b := &beginning{src: plaintext.NewReader(r)}
 	b.more(maxRecord, lineOfText().Match)
 	return b
 }

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/writers"
 )
 
@@ -283,7 +284,7 @@ func IsLog(begin []byte) bool {
 	for record := range r.All() {
 		switch {
 		case record.Kind == hdrlog.StartTime, record.Kind == hdrlog.BaseTime, record.Kind == hdrlog.Legend,
-			hdrlog.IsVersion(record.Text), bytes.HasPrefix(record.Interval.Payload, []byte("HIST")):
+			logline.IsVersion(record.Text), bytes.HasPrefix(record.Interval.Payload, []byte("HIST")):
 			return true
 		}
 	}

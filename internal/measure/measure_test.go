@@ -676,7 +676,7 @@ func TestMemtier(t *testing.T) {
 			Percentiles map[string]any `json:"Percentile Latencies"`
 		}
 		json.Unmarshal(report.All[name], &figures)
-		h := intervals(t, "Tag=x,"+string(hdrlog.AppendStandard(nil, &i))+string(i.Payload)+"\n")
+		h := intervals(t, "Tag=x,"+string(i.AppendFields(nil))+string(i.Payload)+"\n")
 		for _, h := range h {
 			if rest != "Percentile_Latencies/Histogram_log_format/Compressed_Histogram" || h.TotalCount() != figures.Count {
 				t.Errorf("%s: %d values, want %d", i.Tag, h.TotalCount(), figures.Count)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/plaintext"
 	"hdrkit/internal/base/unit"
 )
 
@@ -31,7 +32,7 @@ func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.
 		}
 	}
 	if unknown == nil {
-		reader = newReader(hdrlog.NewTextReader(rest), name)
+		reader = newReader(plaintext.NewReader(rest), name)
 		reader.told = in
 		if err = reader.open(f, h, Options{Unit: in}); err == nil {
 			return reader, nil, b.text, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 )
 
 // epochSeconds is the smallest bare number of -s and -e that is a time since the epoch. As seconds
@@ -50,30 +51,30 @@ const (
 //
 // It compares whole milliseconds, since binary fractions of the same time differ in the last bit.
 func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
-	return (r.From == nil || r.From.of(i, logEnd) >= hdrlog.Millis(r.From.Seconds)) &&
-		(r.To == nil || r.To.of(i, logEnd) <= hdrlog.Millis(r.To.Seconds))
+	return (r.From == nil || r.From.of(i, logEnd) >= logline.Millis(r.From.Seconds)) &&
+		(r.To == nil || r.To.of(i, logEnd) <= logline.Millis(r.To.Seconds))
 }
 
 // of returns the start of the interval on the scale of the bound, in milliseconds.
 func (b *Bound) of(i *hdrlog.Interval, logEnd int64) int64 {
 	switch b.Origin {
 	case Epoch:
-		return hdrlog.Millis(i.Absolute())
+		return logline.Millis(i.Absolute())
 	case LogEnd:
-		return hdrlog.Millis(i.Absolute()) - logEnd
+		return logline.Millis(i.Absolute()) - logEnd
 	case Midnight:
-		return hdrlog.Millis(i.Absolute()) - hdrlog.Millis(b.Moment(i.LogStart)) + hdrlog.Millis(b.Seconds)
+		return logline.Millis(i.Absolute()) - logline.Millis(b.Moment(i.LogStart)) + logline.Millis(b.Seconds)
 	}
-	return hdrlog.Millis(i.Relative())
+	return logline.Millis(i.Relative())
 }
 
 // Moment returns what a time of day is in seconds since the epoch: on the day on which the log
 // starts, or on the next day if it would lie before the start there.
 func (b *Bound) Moment(logStart float64) float64 {
-	start := time.UnixMilli(hdrlog.Millis(logStart)).In(b.Zone)
+	start := time.UnixMilli(logline.Millis(logStart)).In(b.Zone)
 	year, month, day := start.Date()
 	at := func(day int, seconds float64) time.Time {
-		return time.Date(year, month, day, 0, 0, 0, int(hdrlog.Millis(seconds))*int(time.Millisecond), b.Zone)
+		return time.Date(year, month, day, 0, 0, 0, int(logline.Millis(seconds))*int(time.Millisecond), b.Zone)
 	}
 	if at(day, b.until).Before(start) {
 		day++
@@ -82,7 +83,7 @@ func (b *Bound) Moment(logStart float64) float64 {
 }
 
 // EndMillis returns the end of an interval as [Input.End] counts it.
-func EndMillis(i *hdrlog.Interval) int64 { return hdrlog.Millis(i.Absolute() + i.Length) }
+func EndMillis(i *hdrlog.Interval) int64 { return logline.Millis(i.Absolute() + i.Length) }
 
 // FromEnd reports whether a bound counts from the end of the log.
 func (r Range) FromEnd() bool {

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 )
 
 // all are the units of time, the smallest first.
@@ -120,7 +121,7 @@ func (f *Finder) log(name string) *log {
 // on, unknown if the comment changes nothing, and whether intervals of the log had another one or
 // an unknown one.
 func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
-	if l := f.logs[name]; l != nil && hdrlog.RevokesUnit(text, l.by) && !l.used {
+	if l := f.logs[name]; l != nil && logline.RevokesUnit(text, l.by) && !l.used {
 		f.found = nil
 		l.says(0, "", nil)
 		l.any = !l.given

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
@@ -175,7 +175,7 @@ func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 	into.stats = r.Stats
 	into.counts = &r.Coarse
 	into.seconds = v.Length
-	w := window{Window: chart.Window{Start: hdrlog.Millis(r.First), Intervals: 1, Source: r.Input + 1}}
+	w := window{Window: chart.Window{Start: logline.Millis(r.First), Intervals: 1, Source: r.Input + 1}}
 	w.Begin, w.End = v.StartMillis(), v.EndMillis()
 	if of != nil {
 		into.seconds = float64(of.Rate.Millis) / 1000
@@ -184,7 +184,7 @@ func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
 		w.Intervals = r.Intervals()
 	}
 	if c.Relative {
-		w.Begin, w.End = w.Begin-hdrlog.Millis(v.LogStart), w.End-hdrlog.Millis(v.LogStart)
+		w.Begin, w.End = w.Begin-logline.Millis(v.LogStart), w.End-logline.Millis(v.LogStart)
 	}
 	c.fold(&w)
 	c.measure(w, into)
@@ -272,7 +272,7 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 	if i.merged != nil {
 		from := int64(0)
 		if c.Relative {
-			from = hdrlog.Millis(i.merged.Visit.LogStart)
+			from = logline.Millis(i.merged.Visit.LogStart)
 		}
 		if err := c.total.add(g, i.merged, from); err != nil {
 			return err
@@ -342,7 +342,7 @@ func (t *total) measure() error {
 		s = output.FiguresOf(h, chart.FiguresOf(t.measures), output.Stats{})
 	}
 	s.Moved = t.all.Rate.Moved
-	w := window{Window: chart.Window{Start: hdrlog.Millis(t.all.First), End: t.end - t.from}}
+	w := window{Window: chart.Window{Start: logline.Millis(t.all.First), End: t.end - t.from}}
 	for n := range t.measures {
 		t.addStep(n, &w, t.measures[n].Of(&s, float64(t.all.Rate.Any)/1000, t.ratio))
 	}

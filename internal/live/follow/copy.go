@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/plaintext"
 )
 
 // copying is what is known of a copy.
@@ -284,11 +284,11 @@ func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 			return unsure, 0 // a few bytes do not show whether they are compressed
 		}
 		beginning := make([]byte, headSize)
-		n, _ := io.ReadFull(hdrlog.NewTextReader(reader()), beginning)
+		n, _ := io.ReadFull(plaintext.NewReader(reader()), beginning)
 		if !o.alike(beginning[:n]) {
 			return different, 0
 		}
-		text = hdrlog.NewTextReader(reader())
+		text = plaintext.NewReader(reader())
 	}
 	size, exact, equal, err := o.read(text)
 	switch {

@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/plaintext"
 	"hdrkit/internal/clitest"
 )
 
@@ -185,7 +185,7 @@ func (r *rotated) read(in *Input) {
 			}
 		}
 		r.logs = append(r.logs, l)
-		lines := bufio.NewReader(hdrlog.NewTextReader(log))
+		lines := bufio.NewReader(plaintext.NewReader(log))
 		for n := 1; ; n++ {
 			line, err := lines.ReadString('\n')
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/live"
 	"hdrkit/internal/question/union"
 )
@@ -88,7 +89,7 @@ func (l *Log) Window(w *live.Window) error {
 	if !l.begun {
 		// A machine that joins later may have begun earlier: its intervals then have negative
 		// starts.
-		l.base, l.begun = min(w.Start, hdrlog.Millis(w.LogStart)), true
+		l.base, l.begun = min(w.Start, logline.Millis(w.LogStart)), true
 		if err := union.WriteHeader(l.log, nil, values, l.base); err != nil {
 			return err
 		}

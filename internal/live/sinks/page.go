@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
@@ -272,7 +272,7 @@ func (p *Page) Window(w *live.Window) error {
 	if err := p.page.Collector.MeasureWindow(w.Merged, h, &p.interval); err != nil {
 		return err
 	}
-	return p.page.Add(label, hdrlog.Millis(w.LogStart), &p.interval)
+	return p.page.Add(label, logline.Millis(w.LogStart), &p.interval)
 }
 
 // admit reports whether the page has room for a tag.

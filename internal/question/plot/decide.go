@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
@@ -282,13 +283,13 @@ func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found surv
 			seen++
 			if length := rec.Interval.Length; first && length > 0 {
 				first = false
-				found.length = flow.MeantLength(hdrlog.Millis(length))
+				found.length = flow.MeantLength(logline.Millis(length))
 			}
 			start := rec.Interval.StartMillis()
 			if d.lines.Relative {
-				start -= hdrlog.Millis(rec.Interval.LogStart)
+				start -= logline.Millis(rec.Interval.LogStart)
 			}
-			from, to = min(from, start), max(to, start+hdrlog.Millis(rec.Interval.Length))
+			from, to = min(from, start), max(to, start+logline.Millis(rec.Interval.Length))
 			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
 				break // reading the log fails
 			}

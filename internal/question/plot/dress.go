@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
@@ -164,7 +164,7 @@ func (d *dressing) fill(logs bool) (err error) {
 	if logs && d.plan.overTime {
 		origin := int64(0)
 		if !d.lines.Relative && d.lines.Fold == 0 {
-			origin = hdrlog.Millis(d.logStart)
+			origin = logline.Millis(d.logStart)
 		}
 		if d.p, err = d.collector.Picture(&look, origin, series); err != nil {
 			return err

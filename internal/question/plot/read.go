@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
@@ -171,7 +171,7 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 	if !r.lines.Relative {
 		start = 0
 	}
-	return r.findWorst(label, collecting.Histories, result.Summaries, hdrlog.Millis(start))
+	return r.findWorst(label, collecting.Histories, result.Summaries, logline.Millis(start))
 }
 
 // addUp adds up logs, or the runs of a side each by itself. Start is when the first log starts.

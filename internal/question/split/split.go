@@ -14,6 +14,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/scan"
@@ -116,18 +117,18 @@ func New(inputs []scan.Input, options Options) *Parts {
 // Comment adds a comment of an input to all parts of the input. Parts have a BaseTime of their own,
 // in the standard spelling, so a comment that the log's revokes does not go there.
 func (p *Parts) Comment(input int, text []byte) error {
-	if hdrlog.IsVersion(text) {
+	if logline.IsVersion(text) {
 		return nil // each part has its own
 	}
 	s := p.sources[input]
-	if len(s.parts) == 0 && s.stated && hdrlog.IsBaseTime(text) {
-		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return hdrlog.RevokesUnit(text, before) })
+	if len(s.parts) == 0 && s.stated && logline.IsBaseTime(text) {
+		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return logline.RevokesUnit(text, before) })
 		s.stated = false
 	}
 	stated, program := hdrlog.UnitBy(text)
 	switch {
 	case s.given && stated != 0 && program == "":
-	case hdrlog.IsBaseTime(text):
+	case logline.IsBaseTime(text):
 	case s.full:
 	case s.size+len(text) > mostComments:
 		s.full = true
@@ -262,7 +263,7 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) error {
 // log, or the reference would not read them. A payload that is not compressed is, if its counts can
 // be decoded.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
-	fields = hdrlog.AppendStandard(fields, v.Interval)
+	fields = v.Interval.AppendFields(fields)
 	if _, compressed, _ := histogram.Peek(v.Payload); compressed || p.decoder.Decode(&p.counts, v.Payload) != nil {
 		return append(fields, v.Payload...), nil
 	}

@@ -10,6 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/heap"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/scan"
 )
 
@@ -83,7 +84,7 @@ func (u *union) times(i *hdrlog.Interval) (start, end int64) {
 	start, end = clamp(float64(i.StartMillis())), clamp(float64(i.EndMillis()))
 	if u.options.Relative {
 		length := end - start
-		start = clamp(float64(start - hdrlog.Millis(i.LogStart)))
+		start = clamp(float64(start - logline.Millis(i.LogStart)))
 		end = start + length
 	}
 	return start, max(start, end)
@@ -200,7 +201,7 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		if check(tag, start, end) != nil {
 			continue
 		}
-		logStart := clamp(float64(hdrlog.Millis(i.LogStart)))
+		logStart := clamp(float64(logline.Millis(i.LogStart)))
 		if u.options.Relative {
 			logStart = 0
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hdrkit/hdrlog"
+	"hdrkit/internal/base/plaintext"
 	"hdrkit/internal/scan"
 )
 
@@ -91,7 +91,7 @@ func compare(a, b *scan.Input) (longer int, same bool) {
 			return 0, false
 		}
 		defer file.Close()
-		text[n] = hdrlog.NewTextReader(file)
+		text[n] = plaintext.NewReader(file)
 	}
 	one, other := make([]byte, 64<<10), make([]byte, 64<<10)
 	for some := false; ; some = true {

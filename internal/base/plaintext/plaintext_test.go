@@ -1,4 +1,4 @@
-package hdrlog
+package plaintext
 
 import (
 	"errors"
@@ -40,11 +40,6 @@ func TestExpands(t *testing.T) {
 			t.Errorf("a file of %d bytes: %v after %d", test.size, err, u.size)
 		}
 	}
-	r := NewReader(io.MultiReader(), "log")
-	r.err = ErrExpands
-	if r.Scan() || !errors.Is(r.Err(), ErrExpands) {
-		t.Error("the error ends no reader")
-	}
 }
 
 // TestMemberAtEnd: the text of a gzip member is there although the stream may go on.
@@ -58,7 +53,7 @@ func TestMemberAtEnd(t *testing.T) {
 		zip.Close()
 	}()
 	text := make([]byte, 8)
-	if _, err := io.ReadFull(NewTextReader(r), text); err != nil || string(text) != "one\ntwo\n" {
+	if _, err := io.ReadFull(NewReader(r), text); err != nil || string(text) != "one\ntwo\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
