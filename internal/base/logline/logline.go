@@ -1,5 +1,5 @@
-// Package logline has what package hdrlog shares with packages that write lines of logs themselves, or
-// copy those of other logs.
+// Package logline has what package hdrlog shares with packages that write lines of logs themselves,
+// or copy those of other logs.
 package logline
 
 import (

@@ -20,8 +20,8 @@ var (
 	ErrExpands  = errors.New("compressed file expands too much; decompress it if it is a log")
 )
 
-// NewReader returns a reader of the text in src, in UTF-8 without a byte-order mark. If a compressed
-// file is cut short, the error wraps [ErrCutShort].
+// NewReader returns a reader of the text in src, in UTF-8 without a byte-order mark. If a
+// compressed file is cut short, the error wraps [ErrCutShort].
 func NewReader(src io.Reader) io.Reader { return &reader{src: src} }
 
 // A reader detects at its first read how src is encoded.
