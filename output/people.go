@@ -103,8 +103,19 @@ func Significant(v float64, digits int) string {
 // Whole returns a whole number with thousands separators.
 func Whole(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
 
-// Length returns a length of time in milliseconds as sentences have it: 350 ms, 30 s, 2m5s.
+// Length returns a length of time in milliseconds as sentences have it, with at most three digits
+// of seconds: 350 ms, 1.25 s, 30 s, 2m5s.
 func Length(ms int64) string {
+	step := int64(1)
+	switch {
+	case ms >= 60_000:
+		step = 1000
+	case ms >= 10_000:
+		step = 100
+	case ms >= 1000:
+		step = 10
+	}
+	ms = (ms + step/2) / step * step
 	text := shortDuration(ms)
 	unit := strings.TrimLeft(text, "0123456789.")
 	if unit == "ms" || unit == "s" {

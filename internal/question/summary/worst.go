@@ -50,12 +50,12 @@ const (
 // an input are printed.
 //
 // A moment is the highest interval that is in none yet, with its neighbours for as long as they are
-// above the geometric middle of its maximum and the typical one. A gap of one interval does not
-// divide it. Typical is the lower quartile of the maxima in one log: of several, the one whose
-// lower quartile is in the middle. Inputs whose times do not overlap are one log. What is at least
-// twice as high as typical for more than a fifth of its log is a level, and what is typical of it
-// counts for the moments in it. Logs that were bad during mostly the same time are one moment, that
-// of the log with the highest maximum.
+// above the geometric middle of its maximum and the typical one: no part of it is calm. Typical is
+// the lower quartile of the maxima in one log: of several, the one whose lower quartile is in the
+// middle. Inputs whose times do not overlap are one log. What is at least twice as high as typical
+// for more than a fifth of its log is a level, and what is typical of it counts for the moments in
+// it. Logs that were bad during mostly the same time are one moment, that of the log with the
+// highest maximum.
 func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, []output.Level, error) {
 	parts, err := hs.inOrder()
 	if err != nil {
@@ -267,14 +267,10 @@ func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	last := at
 	for n := at + step; n >= 0 && n < len(taken) && !taken[n]; n += step {
 		before, after := s.pieces[min(n, n-step)], s.pieces[max(n, n-step)]
-		switch {
-		case after.Start-before.End > length:
-			return last
-		case s.pieces[n].highest > limit:
-			last = n
-		case (n-last)*step > 1:
-			return last
+		if after.Start-before.End > length || s.pieces[n].highest <= limit {
+			break
 		}
+		last = n
 	}
 	return last
 }

@@ -329,6 +329,23 @@ func TestTwoSpikes(t *testing.T) {
 	}
 }
 
+// TestCalm: a calm interval between two bad ones belongs to no moment.
+func TestCalm(t *testing.T) {
+	t.Parallel()
+	parts := &Histories{Times: true}
+	for at := range int64(100) {
+		value := 20.0
+		if at == 50 || at == 52 || at == 53 {
+			value = 300 + float64(at)
+		}
+		parts.add(0, "log", nil, 1000*at, 1000*at+1000, value)
+	}
+	moments, _, err := parts.Worst(2, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
+	if err != nil || len(moments) != 2 || moments[0].Start != 52_000 || moments[0].End != 54_000 || moments[1].Start != 50_000 || moments[1].End != 51_000 {
+		t.Errorf("%+v, %v", moments, err)
+	}
+}
+
 // TestPartsMemory proves that windows take the place of intervals if there is little memory, that
 // the moment is the same to a window, and the shares are equal, and that there is an error if that
 // does not do.
