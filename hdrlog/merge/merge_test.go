@@ -126,14 +126,24 @@ func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if random.IntN(2) == 0 {
+	received := new(Sum)
+	switch random.IntN(4) {
+	case 0, 1:
 		return s
+	case 2:
+		data, err := s.AppendPacked(nil)
+		if err := errors.Join(err, received.SetPacked(data)); err != nil {
+			t.Fatal(err)
+		}
+		if s.Intervals() == 1 { // it has no text any more
+			return s
+		}
+		return received
 	}
 	data, err := s.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	received := new(Sum)
 	if err := received.UnmarshalBinary(data); err != nil {
 		t.Fatal(err)
 	}
@@ -758,6 +768,45 @@ func FuzzEncoding(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
+	})
+}
+
+// FuzzPacked proves that any bytes are refused or are a sum, whose use may fail.
+func FuzzPacked(f *testing.F) {
+	for _, log := range testLogs(f) {
+		all := readable(intervals(f, log))
+		for n := 0; n < len(all); n += 31 {
+			var s Sum
+			for k := range min(n%3+1, len(all)-n) {
+				s.Add(&all[n+k])
+			}
+			if data, err := s.AppendPacked(nil); err == nil {
+				f.Add(data)
+			}
+		}
+	}
+	f.Add([]byte{0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s, again Sum
+		if err := s.SetPacked(data); err != nil {
+			if !errors.Is(err, ErrEncoding) || s.Intervals() != 0 {
+				t.Fatalf("%v, %d intervals", err, s.Intervals())
+			}
+			return
+		}
+		sent, err := s.AppendPacked(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.SetPacked(sent); err != nil || again.Intervals() != s.Intervals() {
+			t.Fatalf("%v: %d intervals become %d", err, s.Intervals(), again.Intervals())
+		}
+		if s.slots() > 1<<20 {
+			return
+		}
+		s.Histogram(new(histogram.Histogram))
+		s.Merge(&again)
+		s.Compact()
 	})
 }
 

@@ -24,14 +24,14 @@ type Doubling struct {
 	// Digits are those of the counts.
 	Digits int
 	// Account is charged for windows.
-	Account *ledger.Account
+	Account *ledger.Account `json:"-"`
 	// RowBytes is about what comes of the windows of a row in bytes, for which rows are charged.
 	RowBytes int
 	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
 	// too short for windows, Err is set instead.
-	Windows []*merge.Merged
-	Rates   *merge.Rates
-	Err     error
+	Windows []*merge.Merged `json:"-"`
+	Rates   *merge.Rates    `json:"-"`
+	Err     error           `json:"-"`
 }
 
 // A doublingState has the windows. At first, workers hand over each interval by itself. After the
@@ -67,6 +67,11 @@ func (k *Doubling) start(r *run) state {
 }
 
 func (k *doublingState) feed() { k.feeds = true }
+
+// guide returns the size of windows.
+func (k *doublingState) guide(scan.Visit) int64 { return k.size.Load() }
+
+func (k *doublingState) follow(n int64) { k.size.Store(n) }
 
 func (k *doublingState) part(w *worker) part {
 	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeds)}
@@ -115,6 +120,18 @@ func (s *doublingPart) handOver(r *Window, h *histogram.Histogram) error {
 	m := &merge.Merged{Tag: r.Row}
 	s.ready = append(s.ready, m)
 	return m.AddCoarse(r.Start, r.End, h, s.Digits)
+}
+
+// last implements [lasting].
+func (s *doublingPart) last(w *wire) {
+	s.closeAll()
+	count := w.count(len(s.ready))
+	for n := range count {
+		if w.reads {
+			s.ready = append(s.ready, new(merge.Merged))
+		}
+		w.merged(s.ready[n])
+	}
 }
 
 // acrossBytes is what [merge.Rates] take for an interval that windows may share, in a slice that

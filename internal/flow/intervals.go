@@ -16,7 +16,7 @@ type Intervals struct {
 	// Relative counts times from the start of each log.
 	Relative bool
 	// Emit takes a result, which is valid until Emit returns.
-	Emit func(r *Result) error
+	Emit func(r *Result) error `json:"-"`
 }
 
 // Intervals have no state.

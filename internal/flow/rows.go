@@ -20,12 +20,12 @@ type Rows struct {
 	// Maxima has the maxima over time.
 	Maxima bool
 	// Account is charged for rows.
-	Account *ledger.Account
+	Account *ledger.Account `json:"-"`
 	// Emit takes a row for good.
-	Emit func(r *Row) error
+	Emit func(r *Row) error `json:"-"`
 	// Ran is when each input ran, at the end: from the start of its first interval of any tag,
 	// chosen or not, to the end of its last one.
-	Ran map[int]merge.Span
+	Ran map[int]merge.Span `json:"-"`
 }
 
 // A Row is what all its intervals add up to.
@@ -160,6 +160,31 @@ func (k *rowsState) close() error {
 }
 
 func (s *rowsPart) begin() {}
+
+// last implements [lasting].
+func (s *rowsPart) last(w *wire) {
+	count := w.count(len(s.rows))
+	if !w.reads {
+		for key, r := range s.rows {
+			name := []byte(key)
+			w.bytes(&name)
+			w.row(r)
+		}
+		return
+	}
+	for range count {
+		var key []byte
+		r := rows.Get().(*Row)
+		w.bytes(&key)
+		w.row(r)
+		if w.err != nil {
+			return
+		}
+		r.counted = s.state.first(key)
+		s.rows[string(key)] = r
+		w.fail(s.charge(r))
+	}
+}
 
 func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 	w, apart := s.worker, s.state.Apart

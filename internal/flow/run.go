@@ -86,12 +86,26 @@ type run struct {
 	rowBytes int
 	most     int     // bytes that a worker's sums take in a flow before new ones are compacted
 	passed   []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
-	last     scan.Visit
+	latest   scan.Visit
+	helpers  []*helping
+	start    []byte // the first message to helpers
 }
 
 // Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
 // it sets.
 func Run(s *scan.Scan, flows ...Flow) error {
+	if len(s.Helpers) == 0 || s.Expected != 0 {
+		return newRun(s, flows).do()
+	}
+	workers := s.Workers
+	defer func() { s.Workers = workers }()
+	s.Workers = callsAtOnce * len(s.Helpers)
+	r := newRun(s, flows)
+	r.withHelpers(flows)
+	return r.do()
+}
+
+func newRun(s *scan.Scan, flows []Flow) *run {
 	r := &run{
 		scan:     s,
 		workers:  make([]worker, s.Workers+1),
@@ -99,8 +113,6 @@ func Run(s *scan.Scan, flows ...Flow) error {
 		most:     s.Memory.AtMost(manyBytes, partOfMemory*s.Workers),
 		passed:   slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
 	}
-	s.Ran = r.ran
-	defer func() { s.Ran = nil }()
 	var rows []state
 	for _, f := range flows {
 		k := f.start(r)
@@ -124,8 +136,14 @@ func Run(s *scan.Scan, flows ...Flow) error {
 			w.parts = append(w.parts, k.part(w))
 		}
 	}
-	decode := func(worker int, v scan.Visit, o *outcome) error { return r.workers[worker].decode(v, o) }
-	if err := scan.Run(s, decode, r.take); err != nil {
+	return r
+}
+
+// do takes the intervals of the scan through the flows.
+func (r *run) do() error {
+	r.scan.Ran = r.ran
+	defer func() { r.scan.Ran = nil }()
+	if err := r.read(); err != nil {
 		return err
 	}
 	for _, k := range r.states {
@@ -134,6 +152,18 @@ func Run(s *scan.Scan, flows ...Flow) error {
 		}
 	}
 	return nil
+}
+
+// read reads the intervals, which workers or helpers decode.
+func (r *run) read() error {
+	if len(r.helpers) == 0 {
+		decode := func(worker int, v scan.Visit, o *outcome) error { return r.workers[worker].decode(v, o) }
+		return scan.Run(r.scan, decode, r.take)
+	}
+	if err := scan.RunBatches(r.scan, r.decodeBatch, r.take); err != nil {
+		return err
+	}
+	return r.last()
 }
 
 // feeder returns the state that feeds rows, if there is one: of the windows by time the longest
@@ -168,7 +198,7 @@ func (r *run) ran(v scan.Visit) {
 
 // take takes the next interval.
 func (r *run) take(v scan.Visit, o *outcome) error {
-	r.last = v
+	r.latest = v
 	for n, k := range r.states {
 		if err := k.take(v, &o.made[n]); err != nil {
 			return err
@@ -188,6 +218,8 @@ type worker struct {
 	fed   bool // the interval is in a window whose sum rows get later
 	key   []byte
 	err   error
+
+	message []byte // memory for messages to a helper
 }
 
 // decode decodes an interval into all sums that get it.

@@ -17,10 +17,10 @@ type Wide struct {
 	// Size is the size of windows in milliseconds. As long as it is 0, each result has its counts.
 	// The caller may set it while the flow runs. Later results have no Coarse, no minimum and no
 	// mean, since these take all counts.
-	Size *atomic.Int64
+	Size *atomic.Int64 `json:"-"`
 	// EmitCounts takes the counts of a row in a window, or in a part of it, that results lack. It
 	// may take them long after these results.
-	EmitCounts func(w *Window) error
+	EmitCounts func(w *Window) error `json:"-"`
 }
 
 type wideState struct {
@@ -39,6 +39,9 @@ type widePart struct {
 
 func (k *Wide) start(r *run) state {
 	r.rowBytes += rowBytes
+	if k.Size == nil {
+		k.Size = new(atomic.Int64)
+	}
 	all := &wideState{Wide: k}
 	for _, f := range k.Figures {
 		if f.Name == "" {
@@ -49,6 +52,11 @@ func (k *Wide) start(r *run) state {
 }
 
 func (k *wideState) feed() { k.feeds = true }
+
+// guide returns the size of windows.
+func (k *wideState) guide(scan.Visit) int64 { return k.Size.Load() }
+
+func (k *wideState) follow(n int64) { k.Size.Store(n) }
 
 func (k *wideState) part(w *worker) part {
 	s := &widePart{wideState: k, openWindows: newOpenWindows(w, k.feeds)}
@@ -97,6 +105,18 @@ func (s *widePart) handOver(r *Window, h *histogram.Histogram) error {
 	w.Stats = output.StatsOf(h, nil, output.Stats{})
 	s.ready = append(s.ready, w)
 	return w.Coarse.AddCoarse(r.Start, r.End, h, s.Digits)
+}
+
+// last implements [lasting].
+func (s *widePart) last(w *wire) {
+	s.closeAll()
+	count := w.count(len(s.ready))
+	for n := range count {
+		if w.reads {
+			s.ready = append(s.ready, new(Window))
+		}
+		w.window(s.ready[n])
+	}
 }
 
 func (k *wideState) take(v scan.Visit, m *made) error {

@@ -31,10 +31,10 @@ type Windows struct {
 	Figures []output.Figure
 	Digits  int
 	// Account is charged for windows.
-	Account *ledger.Account
+	Account *ledger.Account `json:"-"`
 	// Emit takes a window, which is valid until Emit returns, or until it is released if it is
 	// kept.
-	Emit func(w *Window) error
+	Emit func(w *Window) error `json:"-"`
 }
 
 // leastAdded is the number of intervals of a batch that a window must have on average, so that
@@ -93,6 +93,18 @@ func (k *windowsState) part(w *worker) part {
 	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
 }
 
+// guide decides whether windows feed rows. It returns 1 if they do.
+func (k *windowsState) guide(first scan.Visit) int64 {
+	start, end := first.Span()
+	k.begun.Do(func() { k.feeds = k.feeder && k.Size*int64(len(k.run.scan.Inputs)) >= 2*(end-start) })
+	if k.feeds {
+		return 1
+	}
+	return 0
+}
+
+func (k *windowsState) follow(n int64) { k.begun.Do(func() { k.feeds = n == 1 }) }
+
 // begin begins a batch.
 func (s *windowsPart) begin() {
 	s.oneByOne = s.count < leastAdded*len(s.rows)
@@ -103,7 +115,7 @@ func (s *windowsPart) begin() {
 func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
 	start, end := v.Span()
 	if s.feeder {
-		s.begun.Do(func() { s.feeds = s.Size*int64(len(s.run.scan.Inputs)) >= 2*(end-start) })
+		s.guide(v)
 		s.worker.fed = s.feeds
 	}
 	s.count++
@@ -300,7 +312,7 @@ func (k *windowsState) emit(r *Window) (err error) {
 			return last.err
 		}
 	}
-	r.Visit = k.run.last
+	r.Visit = k.run.latest
 	if k.Figures != nil {
 		k.reuse = output.FiguresOf(r.Counts, k.Figures, k.reuse)
 		r.Stats = k.reuse

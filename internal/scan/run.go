@@ -40,6 +40,7 @@ type batch[R any] struct {
 	hdrlog.Batch
 	input    int
 	outcomes []outcome[R] // by record
+	jobs     []Job[R]     // those of the records that are kept
 	values   corrections
 }
 
@@ -52,13 +53,37 @@ type outcome[R any] struct {
 	err    error
 }
 
-// work decodes an interval into a result.
-type work[R any] = func(worker int, v Visit, result *R) error
+// A Job is an interval of a batch to decode, and what comes of it.
+type Job[R any] struct {
+	Visit
+	Result *R // holds what an earlier interval left there
+	Err    error
+}
 
-// Start reads lanes, each a list of inputs, at the same time, and has intervals decoded by work:
-// see [Run]. It returns a cursor for each lane. Call stop when done; it waits for the workers, and
-// for the lanes of files. A pipe may have nothing to read for any time, so nobody waits for it.
-func Start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R], stop func()) {
+// work decodes the intervals of a batch. It may leave out those behind a [Fatal] error.
+type work[R any] func(worker int, jobs []Job[R])
+
+// each decodes one interval after another.
+func each[R any](decode func(worker int, v Visit, result *R) error) work[R] {
+	return func(worker int, jobs []Job[R]) {
+		for n := range jobs {
+			j := &jobs[n]
+			j.Err = decode(worker, j.Visit, j.Result)
+			if j.Err != nil && errors.As(j.Err, new(Fatal)) {
+				return
+			}
+		}
+	}
+}
+
+// Start reads lanes, each a list of inputs, at the same time, and has intervals decoded: see [Run].
+// It returns a cursor for each lane. Call stop when done; it waits for the workers, and for the
+// lanes of files. A pipe may have nothing to read for any time, so nobody waits for it.
+func Start[R any](s *Scan, lanes [][]int, decode func(worker int, v Visit, result *R) error) (cursors []*Cursor[R], stop func()) {
+	return start(s, lanes, each(decode))
+}
+
+func start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
@@ -116,26 +141,33 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	if missing := len(b.Records) - len(b.outcomes); missing > 0 {
 		b.outcomes = append(b.outcomes, make([]outcome[R], missing)...)
 	}
-	d.values = corrections{}
-	fatal, first := false, true
+	b.jobs = b.jobs[:0]
 	for n := range b.Records {
 		r, o := &b.Records[n], &b.outcomes[n]
 		o.err = nil
 		o.kept = false
 		o.ran = false
-		if fatal || r.Kind != hdrlog.IntervalRecord {
-			continue // the scan ends before this record, or it is something else
+		if r.Kind != hdrlog.IntervalRecord {
+			continue
 		}
 		if o.kept, o.ran = s.choose(b.input, &r.Interval); o.kept {
 			v := d.Visit(&r.Interval, b.place(s, n))
 			v.Row = s.By.Row(v.Name, v.Tag)
-			v.First = first
-			first = false
-			o.row, o.err = v.Row, work(worker, v, &o.result)
-			fatal = o.err != nil && errors.As(o.err, new(Fatal))
+			v.First = len(b.jobs) == 0
+			o.row = v.Row
+			b.jobs = append(b.jobs, Job[R]{Visit: v, Result: &o.result})
 		}
 	}
+	d.values = corrections{}
+	work(worker, b.jobs)
 	b.values = d.values
+	done := 0
+	for n := range b.Records {
+		if o := &b.outcomes[n]; o.kept {
+			o.err = b.jobs[done].Err
+			done++
+		}
+	}
 }
 
 // place returns where a record stands.
@@ -291,6 +323,12 @@ func (c *Cursor[R]) fail(r *hdrlog.Record, err error) error {
 // An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
 // ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
 func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
+	return RunBatches(s, each(decode), consume)
+}
+
+// RunBatches is [Run] for a decode that takes all intervals of a batch at once. It may leave out
+// those behind a [Fatal] error.
+func RunBatches[R any](s *Scan, decode func(worker int, jobs []Job[R]), consume func(v Visit, result *R) error) error {
 	if s.ByTime {
 		return runByTime(s, decode, consume)
 	}
@@ -313,7 +351,7 @@ func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, cons
 // runLanes hands over what the lanes have as it is read, by one goroutine at a time. The inputs
 // of a lane follow each other.
 func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit, *R) error) error {
-	cursors, stop := Start(s, lanes, decode)
+	cursors, stop := start(s, lanes, decode)
 	defer stop()
 	var mu sync.Mutex
 	var failed error // nothing may be handed over any more
@@ -376,7 +414,7 @@ func (t *timed[R]) next() (bool, error) {
 
 // runByTime hands over the intervals of all inputs in order of time.
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
-	cursors, stop := Start(s, Lanes(len(s.Inputs)), decode)
+	cursors, stop := start(s, Lanes(len(s.Inputs)), decode)
 	defer stop()
 	s.Start = math.Inf(1)
 	s.passed = slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))

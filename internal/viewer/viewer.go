@@ -18,6 +18,7 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
+	"hdrkit/internal/flow"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
 	"hdrkit/internal/question/report"
@@ -58,8 +59,17 @@ const Memory = 384 << 20
 const pageSize = 16e6
 
 // Make reads inputs and returns their page. The messages are there with an error, too. Progress, if
-// it is set, takes the share that is read.
-func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
+// it is set, takes the share that is read. Helpers, if there are any, decode; if they cannot, Make
+// reads the inputs again without them.
+func Make(r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64)) (*Answer, error) {
+	a, err := makeWith(r, inputs, helpers, progress)
+	if errors.As(err, new(*flow.HelperError)) {
+		return makeWith(r, inputs, nil, progress)
+	}
+	return a, err
+}
+
+func makeWith(r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64)) (*Answer, error) {
 	var said bytes.Buffer
 	a := new(Answer)
 	err := a.make(&message.Streams{
@@ -67,7 +77,7 @@ func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answe
 		In:   strings.NewReader(""),
 		Out:  io.Discard,
 		Err:  &said,
-	}, r, inputs, progress)
+	}, r, inputs, helpers, progress)
 	for line := range strings.Lines(said.String()) {
 		a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), prefix+": "))
 	}
@@ -80,11 +90,14 @@ func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answe
 
 const prefix = "hdrkit"
 
-func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, progress func(share float64)) error {
+func (a *Answer) make(
+	std *message.Streams, r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64),
+) error {
 	o, err := r.options(inputs)
 	if err != nil {
 		return err
 	}
+	o.Helpers = helpers
 	if o.Type, err = typeOf(inputs); err != nil {
 		return err
 	}

@@ -244,6 +244,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		Inputs:    s.Inputs,
 		Selection: s.Selection,
 		Workers:   s.Workers,
+		Helpers:   s.Helpers,
 		Expected:  s.Expected,
 		Meant:     s.Meant,
 		Memory:    s.Memory,

@@ -5,12 +5,13 @@ let worker, reading = false, workerURL, compiled, saved = null;
 
 // startWorker starts one ahead. Memory of WebAssembly never shrinks, so each answer ends a worker.
 function startWorker() {
-  workerURL ||= URL.createObjectURL(new Blob([element('worker').textContent], { type: 'text/javascript' }));
+  const script = new Blob([element('worker').textContent], { type: 'text/javascript' });
+  workerURL ||= URL.createObjectURL(script);
   worker?.terminate();
   worker = new Worker(workerURL);
   worker.onmessage = ({ data }) => take(data).catch(error => fail(String(error)));
   worker.onerror = event => fail(event.message || 'The browser does not run the code.');
-  worker.postMessage({ code: compiled || element('wasm').textContent });
+  worker.postMessage({ code: compiled || element('wasm').textContent, script });
 }
 
 async function take({ module, share, page: made, table, messages, error, memory }) {

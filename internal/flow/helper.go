@@ -1,0 +1,372 @@
+package flow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/scan"
+)
+
+// Helpers are other processes that decode, each as a worker: a browser has no threads for Go. A
+// message begins with its kind. The first one of a run says which flows it has, each of the next
+// ones has the intervals of a batch, and the last one asks for what is left. A [Server] answers.
+const (
+	messageStart = 's' // a [runSpec] as JSON
+	messageBatch = 'b'
+	messageEnd   = 'e'
+)
+
+// An answer begins with whether it is one.
+const answerGood, answerError = 'g', 'e'
+
+// A HelperError is the error of [Run] if a helper fails, or lacks memory. The run can succeed
+// without helpers.
+type HelperError struct{ Err error }
+
+func (e *HelperError) Error() string { return "helper: " + e.Err.Error() }
+
+func (e *HelperError) Unwrap() error { return e.Err }
+
+// A runSpec is what a helper must know of a run.
+type runSpec struct {
+	Inputs []string // names
+	Memory int64    // bytes
+	Flows  []flowSpec
+}
+
+// A flowSpec is one of its flows. Fields of flows that are functions stay where results are taken.
+type flowSpec struct {
+	Rows      *Rows      `json:",omitempty"`
+	Intervals *Intervals `json:",omitempty"`
+	Windows   *Windows   `json:",omitempty"`
+	Wide      *Wide      `json:",omitempty"`
+	Doubling  *Doubling  `json:",omitempty"`
+}
+
+func specOf(f Flow) (s flowSpec) {
+	switch f := f.(type) {
+	case *Rows:
+		s.Rows = f
+	case *Intervals:
+		s.Intervals = f
+	case *Windows:
+		s.Windows = f
+	case *Wide:
+		s.Wide = f
+	case *Doubling:
+		s.Doubling = f
+	}
+	return s
+}
+
+// flow returns the flow, nil if there is none.
+func (s *flowSpec) flow() Flow {
+	switch {
+	case s.Rows != nil:
+		return s.Rows
+	case s.Intervals != nil:
+		return s.Intervals
+	case s.Windows != nil:
+		return s.Windows
+	case s.Wide != nil:
+		return s.Wide
+	case s.Doubling != nil:
+		return s.Doubling
+	}
+	return nil
+}
+
+// A guided state decides about the work of workers while it runs. Guide returns a number that says
+// what, before a batch that begins with an interval. Follow does that in a helper.
+type guided interface {
+	guide(first scan.Visit) int64
+	follow(n int64)
+}
+
+// A lasting part has results that it hands over at the end. Last takes them to another process.
+type lasting interface{ last(w *wire) }
+
+// helperMemory is the memory of a helper in bytes.
+const helperMemory = 64 << 20
+
+// helping is what a run knows of a helper.
+type helping struct {
+	scan.Helper
+	once sync.Once
+	err  error // of the start
+	used bool
+}
+
+// callsAtOnce is how many batches a helper has: it decodes one, and the next one waits.
+const callsAtOnce = 2
+
+// withHelpers lets helpers decode.
+func (r *run) withHelpers(flows []Flow) {
+	spec := runSpec{Memory: helperMemory}
+	for n := range r.scan.Inputs {
+		spec.Inputs = append(spec.Inputs, r.scan.Inputs[n].Name)
+	}
+	for _, f := range flows {
+		spec.Flows = append(spec.Flows, specOf(f))
+	}
+	text, err := json.Marshal(spec)
+	r.start = append([]byte{messageStart}, text...)
+	for _, h := range r.scan.Helpers {
+		r.helpers = append(r.helpers, &helping{Helper: h, err: err})
+	}
+}
+
+// call returns the answer of a helper.
+func (h *helping) call(message []byte) (*wire, error) {
+	answer, err := h.Call(message)
+	switch {
+	case err != nil:
+	case len(answer) == 0:
+		err = errCut
+	case answer[0] == answerError:
+		err = errors.New(string(answer[1:]))
+	default:
+		return &wire{data: answer[1:], reads: true}, nil
+	}
+	return nil, &HelperError{err}
+}
+
+// decodeBatch lets a helper decode a batch.
+func (r *run) decodeBatch(worker int, jobs []scan.Job[outcome]) {
+	if len(jobs) == 0 {
+		return
+	}
+	h := r.helpers[worker%len(r.helpers)]
+	h.once.Do(func() {
+		if h.err == nil {
+			_, h.err = h.call(r.start)
+			h.used = h.err == nil
+		}
+	})
+	err := h.err
+	if err == nil {
+		err = r.send(h, worker, jobs)
+	}
+	if err != nil {
+		jobs[0].Err = scan.Fatal{Err: err}
+	}
+}
+
+func (r *run) send(h *helping, worker int, jobs []scan.Job[outcome]) error {
+	message := &r.workers[worker].message
+	w := &wire{data: append((*message)[:0], messageBatch)}
+	for _, k := range r.states {
+		n := int64(0)
+		if k, is := k.(guided); is {
+			n = k.guide(jobs[0].Visit)
+		}
+		w.int64(&n)
+	}
+	w.count(len(jobs))
+	for n := range jobs {
+		w.visit(&jobs[n].Visit)
+	}
+	*message = w.data
+	w, err := h.call(w.data)
+	if err != nil {
+		return err
+	}
+	w.names = r.scan.Inputs
+	for n := range jobs {
+		j := &jobs[n]
+		w.job(j, len(r.states))
+	}
+	if w.err != nil {
+		return &HelperError{w.err}
+	}
+	return nil
+}
+
+// visit takes an interval.
+func (w *wire) visit(v *scan.Visit) {
+	i := v.Interval
+	w.input(&v.Input, &v.Name)
+	w.int(&v.Line)
+	w.bytes(&v.Row)
+	w.bytes(&i.Tag)
+	w.bytes(&i.Payload)
+	w.float(&i.Start)
+	w.float(&i.Length)
+	w.float(&i.LogStart)
+	w.float(&i.Base)
+}
+
+// job takes what came of an interval.
+func (w *wire) job(j *scan.Job[outcome], states int) {
+	var syntax *hdrlog.SyntaxError
+	field, text := []byte(nil), j.Err
+	if errors.As(j.Err, &syntax) {
+		field, text = []byte(syntax.Field), syntax.Err
+	}
+	w.bytes(&field)
+	w.error(&text)
+	if w.reads {
+		j.Err = text
+		if field != nil {
+			j.Err = &hdrlog.SyntaxError{Field: string(field), Err: text}
+		}
+	}
+	if j.Err != nil {
+		return
+	}
+	o := j.Result
+	if o.made == nil {
+		o.made = make([]made, states)
+	}
+	for n := range o.made {
+		w.made(&o.made[n])
+	}
+}
+
+// last takes what helpers still have.
+func (r *run) last() error {
+	for n, h := range r.helpers {
+		if !h.used {
+			continue
+		}
+		w, err := h.call([]byte{messageEnd})
+		if err != nil {
+			return err
+		}
+		w.names = r.scan.Inputs
+		r.workers[n].last(w)
+		if w.err != nil {
+			return &HelperError{w.err}
+		}
+	}
+	return nil
+}
+
+// last takes what the parts of a worker still have. Those of rows come last, since others feed
+// them.
+func (w *worker) last(wire *wire) {
+	for _, p := range w.parts {
+		if p, is := p.(lasting); is {
+			p.last(wire)
+		}
+	}
+	wire.fail(w.err)
+}
+
+// A Server is the other side of a [scan.Helper]: it decodes. The zero value is ready.
+type Server struct {
+	run     *run
+	decoder *scan.Decoder
+	jobs    []scan.Job[outcome]
+	made    []outcome
+	all     []hdrlog.Interval
+	data    []byte // of the answer before
+}
+
+// Answer returns the answer to a message. It is valid until the next message.
+func (s *Server) Answer(message []byte) []byte {
+	w := &wire{data: append(s.data[:0], answerGood)}
+	if err := s.answer(message, w); err != nil {
+		return append([]byte{answerError}, err.Error()...)
+	}
+	s.data = w.data
+	return w.data
+}
+
+func (s *Server) answer(message []byte, w *wire) error {
+	if len(message) == 0 || message[0] != messageStart && s.run == nil {
+		return errCut
+	}
+	switch message[0] {
+	case messageStart:
+		return s.start(message[1:])
+	case messageBatch:
+		return s.batch(&wire{data: message[1:], reads: true, names: s.run.scan.Inputs}, w)
+	case messageEnd:
+		w.names = s.run.scan.Inputs
+		s.run.workers[0].last(w)
+		s.run = nil
+		return w.err
+	}
+	return fmt.Errorf("a message between workers begins with %q", message[0])
+}
+
+func (s *Server) start(text []byte) error {
+	var spec runSpec
+	if err := json.Unmarshal(text, &spec); err != nil {
+		return err
+	}
+	one := &scan.Scan{Memory: ledger.New(spec.Memory), Workers: 1}
+	for _, name := range spec.Inputs {
+		one.Inputs = append(one.Inputs, scan.Input{Name: name})
+	}
+	var flows []Flow
+	for n := range spec.Flows {
+		f := spec.Flows[n].flow()
+		if f == nil {
+			return fmt.Errorf("flow %d is of no kind", n)
+		}
+		flows = append(flows, f)
+	}
+	*s = Server{
+		run:     newRun(one, flows),
+		decoder: scan.NewDecoder(0, scan.NewPayloads(one.Memory)),
+		made:    s.made[:0],
+		data:    s.data,
+	}
+	return nil
+}
+
+// batch decodes the intervals of a batch as a worker.
+func (s *Server) batch(r, w *wire) error {
+	for _, k := range s.run.states {
+		n := int64(0)
+		r.int64(&n)
+		if k, is := k.(guided); is {
+			k.follow(n)
+		}
+	}
+	count := r.count(0)
+	s.jobs = s.jobs[:0]
+	s.all = append(s.all[:0], make([]hdrlog.Interval, count)...)
+	if missing := count - len(s.made); missing > 0 {
+		s.made = append(s.made, make([]outcome, missing)...)
+	}
+	for n := range count {
+		v := s.decoder.Visit(&s.all[n], scan.Place{})
+		r.visit(&v)
+		v.First = n == 0
+		s.jobs = append(s.jobs, scan.Job[outcome]{Visit: v, Result: &s.made[n]})
+	}
+	if r.err != nil {
+		return r.err
+	}
+	for n := range s.jobs {
+		j := &s.jobs[n]
+		j.Err = s.run.workers[0].decode(j.Visit, j.Result)
+		if fatal := new(scan.Fatal); errors.As(j.Err, fatal) {
+			return fatal.Err
+		}
+	}
+	for n := range s.jobs {
+		w.job(&s.jobs[n], len(s.run.states))
+		for _, m := range s.made[n].made {
+			m.sent()
+		}
+	}
+	return w.err
+}
+
+// sent gives back what was sent.
+func (m *made) sent() {
+	if m.window != nil {
+		m.window.release()
+	}
+	if m.one != nil {
+		m.one.Coarse.Reset()
+	}
+}
