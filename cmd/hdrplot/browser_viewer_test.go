@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +24,7 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/loggen"
 )
 
 // viewer opens hdrkit.html, which it builds, with a fragment.
@@ -40,6 +43,17 @@ func buildViewer(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return file
+}
+
+func generate(t *testing.T, path string, o loggen.Options) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(loggen.Write(f, o), f.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // choose chooses files in the place of those that are there, and waits for what the page shows.
@@ -97,12 +111,15 @@ func TestBrowserViewer(t *testing.T) {
 		}
 		ten = append(ten, path)
 	}
+	large := filepath.Join(dir, "large.hdr")
+	generate(t, large, loggen.Options{Seconds: 400, Rate: 10000, Seed: 1, Start: loggen.ScenarioStart, Distinct: 100})
 	const logs, dialects = "../../testdata/logs/", "../../testdata/dialects/"
 	for _, test := range []struct {
 		name     string
 		files    []string
 		fragment string
 		args     []string // of hdrplot, nil for -unit ms
+		workers  int      // 0 for one
 	}{
 		{name: "log", files: []string{logs + "node1.hdr"}},
 		{name: "damaged", files: []string{dialects + "malformed.hlog"}},
@@ -113,6 +130,7 @@ func TestBrowserViewer(t *testing.T) {
 		{name: "compared", files: []string{logs + "node1.hdr", logs + "node2.hdr"}, fragment: "#logs=compare", args: []string{"-unit", "ms", "-compare"}},
 		{name: "apart", files: []string{logs + "node1.hdr", logs + "node2.hdr"}, fragment: "#logs=apart&unit=log", args: []string{"-by", "input,tag"}},
 		{name: "ten", files: ten},
+		{name: "large", files: []string{large}, workers: min(runtime.NumCPU(), 7) + 1},
 		{name: "options", files: []string{logs + "node1.hdr"}, fragment: "#unit=us&in=ns&p=max%2C99.9&incT=simple.*&excT=.*-wt&s=10&e=1m&agg=20s&sla=p99%3C%3D50ms",
 			args: []string{"-agg", "20s", "-sla", "p99<=50ms", "-unit", "us", "-in", "ns", "-p", "max,99.9", "-incT", "simple.*", "-excT", ".*-wt", "-s", "10", "-e", "1m"}},
 	} {
@@ -120,6 +138,9 @@ func TestBrowserViewer(t *testing.T) {
 			b.viewer(t, file, test.fragment)
 			b.choose(t, test.files...)
 			b.screenshot(t, "viewer-"+test.name+".png")
+			if got := b.eval(t, "document.documentElement.dataset.workers"); got != fmt.Sprint(max(test.workers, 1)) {
+				t.Errorf("%s workers have read", got)
+			}
 			if test.args == nil {
 				test.args = []string{"-unit", "ms"}
 			}

@@ -46,9 +46,12 @@ type Request struct {
 
 // An Answer is what there is to see.
 type Answer struct {
-	Page     []byte // as hdrplot writes it
-	Table    string // as hdrsum prints it, empty if logs are compared
-	Messages []string
+	// The page is as hdrplot writes it: Before, base64 of Rows, which come in parts, and After. A
+	// browser that shows it needs no base64.
+	Before, After string
+	Rows          [][]byte
+	Table         string // as hdrsum prints it, empty if logs are compared
+	Messages      []string
 }
 
 // Memory is the limit of the ledger. A browser holds about twice as much then: garbage, and what
@@ -126,9 +129,8 @@ func (a *Answer) make(
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	err = page.Write(&text, d)
-	a.Page = text.Bytes()
+	a.Before, a.After, err = page.Around(d)
+	a.Rows = d.Rows.Deflated()
 	return err
 }
 

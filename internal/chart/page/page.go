@@ -170,24 +170,36 @@ func plain(module string) string {
 
 // Write writes the page.
 func Write(w io.Writer, d *Data) error {
+	before, after, err := Around(d)
+	if err == nil {
+		_, err = io.WriteString(w, before)
+	}
+	if err == nil {
+		err = d.Rows.write(w)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, after)
+	}
+	return err
+}
+
+// Around returns what stands before the rows in a page, which are base64 of [Rows.Deflated], and
+// what stands after them. There is no copy of the rows in memory.
+func Around(d *Data) (before, after string, err error) {
 	const rows = `"rows":"`
 	rest := *d
-	rest.Rows = &Rows{out: new(deflated)} // there is no copy of the rows in memory
-	data, err := json.Marshal(&rest)      // which escapes < and >, so that no text ends the script
+	rest.Rows = &Rows{out: new(deflated)}
+	data, err := json.Marshal(&rest) // which escapes < and >, so that no text ends the script
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	before, after, _ := strings.Cut(block("data", "application/json", string(data)), rows)
-	return write(w, d.Title, Policy(d.Live), style(), "", script(), func() error {
-		_, err := io.WriteString(w, before+rows)
-		if err == nil {
-			err = d.Rows.write(w)
-		}
-		if err == nil {
-			_, err = io.WriteString(w, after)
-		}
+	var text strings.Builder
+	err = write(&text, d.Title, Policy(d.Live), style(), "", script(), func() error {
+		_, err := text.WriteString(block("data", "application/json", string(data)))
 		return err
 	})
+	at := strings.Index(text.String(), rows) + len(rows)
+	return text.String()[:at], text.String()[at:], err
 }
 
 // write fills the page in. Data writes its data.

@@ -159,6 +159,12 @@ func (r *Rows) write(w io.Writer) error {
 	return text.Close()
 }
 
+// Deflated returns the rows, deflated, in parts. Afterwards none can be added.
+func (r *Rows) Deflated() [][]byte {
+	r.close()
+	return r.out.parts
+}
+
 // flushBytes is how many bytes are deflated at once.
 const flushBytes = 64 << 10
 

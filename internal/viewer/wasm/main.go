@@ -11,10 +11,11 @@
 //	helpers   the number of other workers, which decode
 //	help      (helper, message, done) calls done with the answer, or with a text that says why not
 //	progress  (share)
-//	done      ({page, table, messages, error})
+//	done      ({before, rows, after, table, messages, error}), where base64 of rows stands in the page
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +56,8 @@ func answer(request string, files, read js.Value, helpers int, help, progress js
 	if err != nil {
 		return map[string]any{"error": message.Printable(err.Error()), "messages": messages}
 	}
-	return map[string]any{"page": toJS(a.Page), "table": a.Table, "messages": messages}
+	rows := toJS(bytes.Join(a.Rows, nil))
+	return map[string]any{"before": a.Before, "rows": rows, "after": a.After, "table": a.Table, "messages": messages}
 }
 
 func toJS(data []byte) js.Value {

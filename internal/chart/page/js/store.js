@@ -1,16 +1,17 @@
 // What was recorded: rows as package page describes them, and what the page computes from them.
 import { nines, steps } from './ticks.js';
 
-// unpack returns the bytes of rows: base64 of a deflated stream.
-export async function unpack(text) {
-  let bytes;
-  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
-  else {
-    const raw = atob(text);
-    bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-  }
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+// unbase64 returns the bytes that base64 stands for.
+function unbase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return bytes;
+}
+
+// unpack returns the bytes of rows: a deflated stream, or base64 of one.
+export async function unpack(rows) {
+  const stream = new Blob([typeof rows === 'string' ? unbase64(rows) : rows]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -14,21 +14,22 @@ function startWorker() {
   worker.postMessage({ code: compiled || element('wasm').textContent, script });
 }
 
-async function take({ module, share, page: made, table, messages, error, memory }) {
+async function take({ module, share, before, rows, after, table, messages, error, memory, workers }) {
   if (module) compiled = module;
   else if (share !== undefined) progress(share);
   else {
     if (error) return fail(error, messages);
     stop();
     say(messages);
-    const text = new TextDecoder().decode(made), begin = '<script id="data" type="application/json">', at = text.indexOf(begin) + begin.length;
-    const next = JSON.parse(text.slice(at, text.indexOf('<' + '/script>', at)));
-    saved = new Blob([made], { type: 'text/html' });
+    const begin = '<script id="data" type="application/json">';
+    const next = JSON.parse(before.slice(before.indexOf(begin) + begin.length) + after.slice(0, after.indexOf('<' + '/script>')));
+    next.rows = rows;
+    saved = { before, rows, after };
     element('save').disabled = false;
     await show(next);
     element('table-text').hidden = !table;
     element('table-text').lastElementChild.textContent = table;
-    Object.assign(document.documentElement.dataset, { memory, ready: Math.round(performance.now()) }); // for tests
+    Object.assign(document.documentElement.dataset, { memory, workers, ready: Math.round(performance.now()) }); // for tests
   }
 }
 
@@ -69,6 +70,14 @@ function stop() {
   reading = false;
   element('reading').hidden = true;
   startWorker();
+}
+
+// base64 returns bytes as text, in parts that a call can take.
+function base64(bytes) {
+  if (bytes.toBase64) return bytes.toBase64();
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 3 << 10) text += btoa(String.fromCharCode(...bytes.subarray(at, at + (3 << 10))));
+  return text;
 }
 
 function hide() {
@@ -152,7 +161,8 @@ element('options').addEventListener('change', optionsChanged);
 element('stop').addEventListener('click', () => { fail('Stopped.'); });
 element('clear').addEventListener('click', () => { logs = []; list(); read(); });
 element('save').addEventListener('click', () => {
-  const url = URL.createObjectURL(saved);
+  const { before, rows, after } = saved;
+  const url = URL.createObjectURL(new Blob([before, base64(rows), after], { type: 'text/html' }));
   make('a', { href: url, download: document.title + '.html' }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 });

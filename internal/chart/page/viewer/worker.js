@@ -85,6 +85,6 @@ onmessage = async ({ data: { code, script: own, message, files, request } }) => 
     };
     const size = () => helpers.reduce((all, helper) => all + helper.size, memory.buffer.byteLength);
     hdrkit(JSON.stringify(request), files.map(({ name, file }) => ({ name, size: file.size })), read, helpers.length, help, share => postMessage({ share }),
-      answer => postMessage({ ...answer, memory: size() }, answer.page ? [answer.page.buffer] : []));
+      answer => postMessage({ ...answer, memory: size(), workers: 1 + helpers.filter(helper => helper.size).length }, answer.rows ? [answer.rows.buffer] : []));
   } catch (error) { postMessage({ error: String(error), messages: [] }); }
 };
