@@ -9,8 +9,8 @@ import (
 )
 
 // AppendPacked appends s, encoded for [Sum.SetPacked] of the same version of hdrkit. It is quicker
-// and longer than [Sum.AppendBinary], since the counts are not compressed. It leaves out MAX and the
-// payload of a single interval as they stand in a log. The error is a [SumError].
+// and longer than [Sum.AppendBinary], since the counts are not compressed. It leaves out MAX and
+// the payload of a single interval as they stand in a log. The error is a [SumError].
 func (s *Sum) AppendPacked(data []byte) ([]byte, error) {
 	data = binary.AppendUvarint(data, uint64(s.intervals))
 	if s.intervals == 0 {

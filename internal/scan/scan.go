@@ -116,7 +116,8 @@ type Selection struct {
 }
 
 // A Helper is another process that decodes. Call returns its answer to a message, both of package
-// flow. It does not keep the message. Calls of one helper may be at the same time; it answers them in order.
+// flow. It does not keep the message. Calls of one helper may be at the same time; it answers them
+// in order.
 type Helper interface {
 	Call(message []byte) (answer []byte, err error)
 }
