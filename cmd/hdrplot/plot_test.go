@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/chart/page/pagetest"
@@ -431,4 +433,50 @@ func hour(t *testing.T, rate int) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestWaited proves that a picture and a report of a recorder that waited have a dashed curve with
+// the values that were due, and that its figure is the one that the sentence says and that -co
+// makes.
+func TestWaited(t *testing.T) {
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	random := rand.New(rand.NewPCG(1, 2))
+	for second := range 120 {
+		h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			if second < 60 || second >= 70 {
+				h.Record(int64(1e6 + random.Float64()*1e6))
+			}
+		}
+		if second == 70 {
+			h.Record(10e9)
+		}
+		w.Interval(nil, float64(second), 1, h)
+	}
+	w.Flush()
+	file := filepath.Join(t.TempDir(), "waited.hdr")
+	if err := os.WriteFile(file, log.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentence := regexp.MustCompile(`>Requests waited for an answer while nothing was recorded: p99 is ([0-9,]+ ms) if [^<]* \(-co ([0-9.a-z]+)\)`)
+	for _, kind := range []string{"percentiles", "report"} {
+		got := hdrplot(t, "", "-q", "-in", "ns", "-unit", "ms", "-type", kind, "-format", "svg", "-of", "-", file)
+		found := sentence.FindStringSubmatch(got)
+		if found == nil {
+			t.Fatalf("%s: no sentence", kind)
+		}
+		for _, text := range []string{">" + found[1] + "<", ">with those that were due<"} {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s has no %s", kind, text)
+			}
+		}
+		got = hdrplot(t, "", "-q", "-in", "ns", "-unit", "ms", "-type", "report", "-co", found[2], "-format", "svg", "-of", "-", file)
+		if !strings.Contains(got, ">"+found[1]+"<") || strings.Contains(got, "Requests waited") {
+			t.Errorf("-co %s has another figure than %s, or a sentence", found[2], found[1])
+		}
+	}
 }

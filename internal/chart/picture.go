@@ -147,11 +147,14 @@ type Series struct {
 	// Lines are those of a timeline, throughput or load chart, Curve is that of a chart of
 	// percentiles, and Windows are the histograms by time of a heat map and of a page. A value of 1
 	// in them is Unit in the unit of the picture.
-	Lines   []Line
-	Names   []string // of the points of a chart of load, whose place is the rate
-	Curve   Curve
-	Windows []Window
-	Unit    float64
+	Lines []Line
+	Names []string // of the points of a chart of load, whose place is the rate
+	Curve Curve
+	// Corrected is the curve with the values that were due while the recorder waited, if it seems
+	// that it did.
+	Corrected Curve
+	Windows   []Window
+	Unit      float64
 	// Runs is how many runs Windows add up. A heat map shows the mean of them. 0 stands for 1.
 	Runs int
 }
@@ -211,6 +214,8 @@ type Curve struct {
 	Count int64
 	// Steps are in order of percentile. The last one is the maximum, at 100.
 	Steps []Step
+	// Named is the step that a sentence names, if one does.
+	Named Step
 	// Band are the intervals of confidence of some percentiles, in their order.
 	Band []Bound
 }

@@ -7,21 +7,34 @@ import (
 	"hdrkit/output"
 )
 
-// outlier is the kind of findings about a log that differs from the others.
-const outlier = "outlier"
+// outlier is the kind of findings about a log that differs from the others, and omission that of
+// requests that waited while nothing was recorded.
+const outlier, omission = "outlier", "omission"
 
 // Results are sentences about a picture that answers a question, the first of which is its title if
-// it has no other. Only reports, charts of load and those of many logs have some.
+// it has no other.
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
 		return output.Top(p.Findings)
+	case Percentiles:
+		return p.omissions()
 	case Fleet:
 		return p.fleetSentences()
 	case Load:
 		return p.LoadResults()
 	}
 	return nil
+}
+
+// omissions are the sentences about values that are missing in curves.
+func (p *Picture) omissions() (all []string) {
+	for n := range p.Findings {
+		if f := &p.Findings[n]; f.Kind == omission {
+			all = append(all, f.Sentence)
+		}
+	}
+	return all
 }
 
 // fleetSentences says what a picture of many logs shows: the verdict, and the logs that differ from

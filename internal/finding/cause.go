@@ -14,6 +14,19 @@ import (
 	"hdrkit/tags"
 )
 
+// Omitted are the values of a row with those that were due while the recorder waited.
+type Omitted struct {
+	Tag    []byte // of the row
+	Counts histogram.Histogram
+	// Percentile is the one that the sentence names, with its value in the unit of the row's
+	// counts. It is 0 if it names none.
+	Percentile, Value float64
+}
+
+// Omitted returns the values that the finding of an omission is about, nil if there is none. Call
+// it after [Of].
+func (r *Run) Omitted() *Omitted { return r.omitted }
+
 // omission finds requests that were due while the recorder waited for an answer, and says what the
 // percentile is if they are counted.
 func (r *Run) omission() []output.Finding {
@@ -30,10 +43,13 @@ func (r *Run) omission() []output.Finding {
 	}
 	row := gate.Find(r.Summaries, r.By.Row(found.Place.Name, found.Tag))
 	every := summary.Rounded(found.Expected)
-	var corrected histogram.Histogram
-	if row == nil || row.Counts().CorrectInto(&corrected, every/found.Unit) != nil {
+	omitted := new(Omitted)
+	corrected := &omitted.Counts
+	if row == nil || row.Counts().CorrectInto(corrected, every/found.Unit) != nil {
 		return nil
 	}
+	omitted.Tag = row.Tag
+	r.omitted = omitted
 	f := output.Finding{
 		Weight:  output.Warns,
 		Tag:     r.tag(found.Tag),
@@ -48,8 +64,9 @@ func (r *Run) omission() []output.Finding {
 	}
 	result := "it looks as if the recorder waited"
 	for _, p := range named {
-		if output.Above(&corrected, p) >= least {
-			v := r.printed(row, corrected.Float(corrected.ValueAtPercentile(p)))
+		if output.Above(corrected, p) >= least {
+			omitted.Percentile, omitted.Value = p, corrected.Float(corrected.ValueAtPercentile(p))
+			v := r.printed(row, omitted.Value)
 			name := output.Figure{Percentile: p}.String()
 			f.Figures[name] = output.Number(v)
 			result = fmt.Sprintf("%s is %s if those that were due are counted", name+r.of(row.Name()), r.quantity(v))

@@ -40,6 +40,7 @@ type Run struct {
 
 	// These hold results that several kinds need. They are nil before the first kind asks.
 	worstOf   *worstOf
+	omitted   *Omitted
 	spanOf    *spanOf
 	figuresOf *figures
 }
@@ -83,10 +84,21 @@ var kinds = []struct {
 }
 
 // Limits returns the verdicts alone, as [Of] words them.
-func Limits(r *Run) []output.Finding {
-	all := r.limits()
-	for n := range all {
-		all[n].Kind = kinds[0].name
+func Limits(r *Run) []output.Finding { return ofKind(r, "limit") }
+
+// Omissions returns what is found of requests that waited, alone.
+func Omissions(r *Run) []output.Finding { return ofKind(r, "omission") }
+
+// ofKind returns the findings of a kind.
+func ofKind(r *Run, name string) (all []output.Finding) {
+	for _, kind := range kinds {
+		if kind.name != name {
+			continue
+		}
+		for _, f := range kind.find(r) {
+			f.Kind = name
+			all = append(all, f)
+		}
 	}
 	return all
 }

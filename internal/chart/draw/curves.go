@@ -26,11 +26,12 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	}
 	pn.x.low, pn.x.high = 0, 2
 	for _, s := range on {
-		pn.x.high = math.Max(pn.x.high, s.Curve.End())
+		pn.x.high = max(pn.x.high, s.Curve.End(), s.Corrected.End())
 	}
 	pn.values = func(add func(float64)) {
 		for _, s := range on {
 			addCurve(&s.Curve, add)
+			addCurve(&s.Corrected, add)
 		}
 	}
 	var steps []chart.Limit
@@ -54,6 +55,14 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 				style: c.styled(styles[i][0]),
 				short: chart.Named(s.Label),
 			})
+			if s.Corrected.Count > 0 {
+				pn.endings = append(pn.endings, ending{
+					value: s.Corrected.Max(),
+					label: withDue,
+					style: c.corrected(styles[i][0]),
+					short: "corrected",
+				})
+			}
 		}
 	}
 	pn.paint = func() {
@@ -63,6 +72,9 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 		for i := range shown {
 			pn.drawCurve(c.styled(styles[i][0]), shown[i].Curve.Points(), !facet)
+		}
+		for i := range shown {
+			pn.drawCorrected(c.corrected(styles[i][0]), &shown[i].Corrected)
 		}
 		pn.drawSteps(steps)
 		if !facet && len(shown) > 0 {
@@ -147,6 +159,30 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	if labelled {
 		dotted := style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}
 		pn.stroke(dotted, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
+	}
+}
+
+// withDue is what a legend calls the curve with the values that were due.
+const withDue = "with those that were due"
+
+// corrected returns the style of the curve of a series with the values that were due.
+func (c *pen) corrected(s chart.Style) style {
+	return style{colour: c.Lines[s.Colour], dashes: lengths([]float64{5, 4})}
+}
+
+// drawCorrected draws the curve with the values that were due, and the value that a sentence names.
+func (pn *panel) drawCorrected(st style, curve *chart.Curve) {
+	var path []vg.Point
+	for _, p := range curve.Points() {
+		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
+	}
+	pn.stroke(st, 1.8*pixel, path...)
+	if named := curve.Named; named.Percentile > 0 {
+		at := vg.Point{X: pn.X(axis.Nines(named.Percentile)), Y: pn.inside(named.Value)}
+		pn.dot(st.colour, 3*pixel, at)
+		font := pn.font(noteSize)
+		label := axis.Value(pn.what.Unit, named.Value)
+		pn.put(font, max(at.X-font.Width(label)-5*pixel, pn.frame.Min.X+2*pixel), at.Y+2*pixel, label)
 	}
 }
 

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -123,6 +124,12 @@ func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Pictur
 			labels = nil
 		}
 		entries = c.entries(labels, chart.Styles(groups, names), names)
+	}
+	corrected := func(s chart.Series) bool { return s.Corrected.Count > 0 }
+	if what.Marks == chart.Curves && slices.ContainsFunc(p.Series, corrected) {
+		st := c.corrected(chart.Style{})
+		st.colour = c.Faint
+		entries = append(entries, entry{label: withDue, style: st})
 	}
 	limits := p.Labelled()
 	if what.Marks == chart.Lines {

@@ -22,9 +22,11 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/clitest"
+	"hdrkit/output"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -421,6 +423,45 @@ func TestSharpImages(t *testing.T) {
 			if got := canvas.Image().At(x, y); got != want {
 				t.Errorf("%d,%d: %v, want %v", x, y, got, want)
 			}
+		}
+	}
+}
+
+// TestCorrected proves that the curve with the values that were due ends at a label of its own, and
+// that a dot with its value stands at the percentile that a sentence names.
+func TestCorrected(t *testing.T) {
+	t.Parallel()
+	p := *pictures(t)["percentiles"]
+	p.Series = slices.Clone(p.Series[:1])
+	curve := p.Series[0].Curve
+	p.Series[0].Corrected = chart.Curve{
+		Count: 2 * curve.Count,
+		Steps: []chart.Step{{Percentile: 50, Value: curve.Max() / 2}, {Percentile: 100, Value: curve.Max()}},
+		Named: chart.Step{Percentile: 50, Value: curve.Max() / 2},
+	}
+	p.Findings = []output.Finding{{Kind: "omission", Sentence: "Requests waited."}, {Kind: "gap", Sentence: "A gap."}}
+	found := make(map[string]textBox)
+	for _, box := range texts(t, &p) {
+		found[box.text] = box
+	}
+	value := axis.Value("ns", curve.Max()/2)
+	for _, text := range []string{withDue, value, "Requests waited."} {
+		if found[text].top == 0 {
+			t.Errorf("no text %q", text)
+		}
+	}
+	if at := found[value].right; at >= found["90%"].left {
+		t.Errorf("the value of p50 ends at %v", at)
+	}
+	if found["A gap."].top != 0 {
+		t.Error("there is a sentence about something else")
+	}
+	axes := p
+	axes.Series = slices.Clone(p.Series)
+	axes.Series[0].Corrected = chart.Curve{}
+	for _, box := range texts(t, &axes) {
+		if box.text == withDue || box.text == value {
+			t.Errorf("%q without a curve", box.text)
 		}
 	}
 }

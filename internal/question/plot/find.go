@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"bytes"
 	"slices"
 
 	"hdrkit/hdrlog"
@@ -14,9 +15,11 @@ import (
 	"hdrkit/output"
 )
 
-// finds reports whether the picture has findings: if it is a report or a page of logs that add up.
+// finds reports whether the picture has findings: if it is a page of logs that add up, or a picture
+// with sentences about them.
 func (d *decision) finds() bool {
-	return (d.Type == chart.Report || d.Type == chart.Fleet || d.Page) && !d.separate && !d.Compare
+	kinds := []*chart.Type{chart.Report, chart.Fleet, chart.Percentiles}
+	return (slices.Contains(kinds, d.Type) || d.Page) && !d.separate && !d.Compare
 }
 
 // A search makes the findings of the logs of a picture.
@@ -38,8 +41,10 @@ func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true
 	}
-	s.run.Course = new(summary.Course)
-	o.Course = s.run.Course
+	if r.Type != chart.Percentiles || r.Page {
+		s.run.Course = new(summary.Course)
+		o.Course = s.run.Course
+	}
 	if o.Histories == nil {
 		o.Histories = &summary.Histories{Times: true}
 	}
@@ -48,11 +53,8 @@ func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (
 }
 
 // find sets the findings of logs after they were added up.
-func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) error {
-	scale, err := r.units.Scale(gate.HasUnit(r.Limits))
-	if err != nil {
-		return err
-	}
+func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) {
+	scale := r.scale
 	var medians []float64
 	var summaries []*output.Summary // without intervals, which nobody asked for
 	for _, sum := range result.Summaries {
@@ -79,6 +81,27 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Corrected = r.Expected > 0
 	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: summaries, Watch: s.watch})
 	run.Breaches = s.watch.Breaches()
-	r.findings = finding.Of(run)
-	return nil
+	if r.Type == chart.Percentiles && !r.Page {
+		r.findings = finding.Omissions(run)
+	} else {
+		r.findings = finding.Of(run)
+	}
+	r.addOmitted(run.Omitted())
+}
+
+// addOmitted adds the curve of values with those that were due while the recorder waited.
+func (r *reading) addOmitted(o *finding.Omitted) {
+	if o == nil {
+		return
+	}
+	for n := range r.rows {
+		row := &r.rows[n]
+		if row.sum == nil || !bytes.Equal(row.sum.Tag, o.Tag) {
+			continue
+		}
+		row.Corrected = chart.CurveOf(&o.Counts, row.sum.Scale.Divisor())
+		if o.Percentile > 0 {
+			row.Corrected.Named = chart.Step{Percentile: o.Percentile, Value: row.sum.Scale.Of(o.Value)}
+		}
+	}
 }

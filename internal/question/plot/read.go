@@ -161,9 +161,7 @@ func (r *reading) readLog(s, one *scan.Scan, label string) (err error) {
 		}
 	}
 	if search != nil {
-		if err := r.find(search, result, collecting.Histories); err != nil {
-			return err
-		}
+		r.find(search, result, collecting.Histories)
 	}
 	if collecting.Histories == nil || !r.plan.worst {
 		return nil
