@@ -5,9 +5,9 @@
 //
 //	go run ./live -logs 1000 -seconds 30
 //
-// With -soak it checks instead that commands which are killed every 20 seconds, and whose receiver
-// fails and is killed too, lose nothing and do not grow. -churn adds a log each second that is
-// deleted 40 seconds later.
+// With -soak it checks instead that commands which are killed or stopped every 20 seconds, whose
+// receiver fails and is killed too, and whose disk gets full (as root), lose nothing and do not
+// grow. -churn adds a log each second that is deleted 40 seconds later.
 package main
 
 import (

@@ -23,19 +23,25 @@ import (
 	"time"
 )
 
-// The logs of a soak, and the seconds after which something happens to them.
+// The logs of a soak, and the seconds after which something happens to them. The clocks of two logs
+// are behind, and others wait for them.
 const (
+	slow         = -4 // the first log
+	slower       = -6 // the second one, whose intervals last longLength
+	longLength   = 5
 	rotatingLogs = 10
 	rotateAfter  = 15
 	shortLife    = 10 // with -churn, a log begins each second
 	deletedAfter = 30 // a short log stays that long after its last line: what waits for a receiver is read again
 	killAfter    = 20 // of each command
+	fullAfter    = 5  // after a start, the disk of the outputs is full
+	roomAfter    = 10 // after a start, it has room again
 	parts        = 3  // rotated files that stay: .1, .2 and .3, those of every second log compressed from .2 on
 	day          = 24 * 3600
 )
 
-// A soak follows logs that come, go and rotate, and kills or stops the commands, and kills their
-// receiver, again and again.
+// A soak follows logs that come, go and rotate, and kills or stops the commands, kills their
+// receiver, and fills the disk, again and again.
 type soak struct {
 	*bench
 	logs, whole, own string // folders: what is followed, a copy of all that was written, and what commands write
@@ -44,6 +50,7 @@ type soak struct {
 	commands         []*command
 	union            string // the command that merges whole logs
 	receiver         *receiver
+	small            bool             // own is a small disk, which can get full
 	counters         map[string]int64 // as scraped last
 	base             float64
 }
@@ -64,7 +71,8 @@ type command struct {
 type soakLog struct {
 	path  string
 	skew  float64
-	ends  int // the second after its last one, 0 for a log that rotates
+	long  bool // its intervals last longLength
+	ends  int  // the second after its last one, 0 for a log that rotates
 	files []*os.File
 }
 
@@ -81,6 +89,8 @@ func (b *bench) runSoak(live, union, sum string) error {
 			return err
 		}
 	}
+	unmount := s.mount()
+	defer unmount()
 	var err error
 	if s.receiver, err = newReceiver(true); err != nil {
 		return err
@@ -113,6 +123,46 @@ func (b *bench) runSoak(live, union, sum string) error {
 		}
 	}
 	return err
+}
+
+// mount makes own a small disk, if that is allowed.
+func (s *soak) mount() (unmount func()) {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", s.own).CombinedOutput(); err != nil {
+		fmt.Printf("no disk gets full: %v: %s\n", err, out)
+		return func() {}
+	}
+	s.small = true
+	return func() {
+		kept := filepath.Join(s.dir, "kept")
+		if err := os.CopyFS(kept, os.DirFS(s.own)); err != nil {
+			fmt.Println(err)
+		}
+		if out, err := exec.Command("umount", s.own).CombinedOutput(); err != nil {
+			fmt.Printf("umount: %v: %s\n", err, out)
+		}
+	}
+}
+
+// fill fills the disk of the outputs, and makes room again.
+func (s *soak) fill(second int) error {
+	path := filepath.Join(s.own, "full")
+	switch {
+	case !s.small:
+	case second%killAfter == roomAfter:
+		return os.Remove(path)
+	case second%killAfter == fullAfter:
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for size := 1 << 20; size > 0; {
+			if _, err := f.Write(make([]byte, size)); err != nil {
+				size /= 2
+			}
+		}
+	}
+	return nil
 }
 
 // The library of the reference, and what writes a log with it.
@@ -241,7 +291,10 @@ func (s *soak) write(seconds int) error {
 		l := &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("node%d.hdr", n)), skew: 0.04 * float64(n)}
 		switch {
 		case n == 0:
-			l.skew = -4 // its clock is behind, and the others wait for it
+			l.skew = slow
+		case n == 1:
+			l.skew = slower
+			l.long = true
 		case n == rotatingLogs-1:
 			l.skew = day // its windows wait until their time comes
 		case n == rotatingLogs-2 && s.behind:
@@ -255,7 +308,7 @@ func (s *soak) write(seconds int) error {
 		if s.churn {
 			s.live = append(s.live, &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("short%d.hdr", second)), ends: second + shortLife})
 		}
-		err := errors.Join(s.second(second), s.scrape())
+		err := errors.Join(s.second(second), s.fill(second), s.scrape())
 		for n, c := range s.commands {
 			err = errors.Join(err, c.start(), c.sample(time.Since(begin)))
 			if (second+5*n)%killAfter == killAfter-1 {
@@ -314,10 +367,8 @@ func (s *soak) second(second int) error {
 		if l.skew > 3600 && second%10 != 0 {
 			continue
 		}
-		var text bytes.Buffer
-		s.bench.write(&text, second)
 		for _, f := range l.files {
-			if _, err := f.Write(text.Bytes()); err != nil {
+			if err := l.write(f, s.bench, second); err != nil {
 				return err
 			}
 		}
@@ -327,6 +378,20 @@ func (s *soak) second(second int) error {
 	}
 	s.live = kept
 	return nil
+}
+
+// write writes a second, or the interval that ends with it.
+func (l *soakLog) write(w io.Writer, b *bench, second int) error {
+	if !l.long {
+		return b.write(w, second)
+	}
+	if (second+1)%longLength != 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	b.write(&text, second+1-longLength)
+	_, err := w.Write(bytes.ReplaceAll(text.Bytes(), []byte(".000,1.000,"), fmt.Appendf(nil, ".000,%d.000,", longLength)))
+	return err
 }
 
 // rotate does what logrotate does with delaycompress.
@@ -417,7 +482,7 @@ func (s *soak) comparePoints() error {
 		return err
 	}
 	defer want.kill()
-	if out, err := exec.Command(s.commands[0].binary, append(points(want), "-q", "-idle", "1s", "-for", "5s", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(s.commands[0].binary, append(points(want), "-q", "-idle", "1h", "-for", "1s", "-ip", s.whole, "-if", `.*\.hdr`)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	if want.wrong != nil {

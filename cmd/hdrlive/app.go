@@ -178,7 +178,7 @@ func (o *options) limitOptions() []cli.Option {
 			Name:    "idle",
 			Group:   cli.GroupLive,
 			Value:   cli.Length(&o.idle, ""),
-			Default: "5s, or the longest interval of the log",
+			Default: "5s, or twice the longest interval of the log",
 			Usage:   "wait `TIME` for a log that has nothing new, then write the window without it",
 		},
 		{

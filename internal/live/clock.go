@@ -48,7 +48,8 @@ const mostFuture = 3600
 //
 // A clock goes on where an earlier run was: windows that end at or before closed are complete as
 // soon as the inputs have shown again what they had shown, and have no further intervals. An input
-// that shows them again holds back every window that it has not passed by its slack.
+// that shows them again holds back every window that it has not passed by its slack, but nothing
+// after twice the idle time at the end of its data.
 //
 // The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
 type clock struct {
@@ -96,7 +97,8 @@ type pace struct {
 const never = math.MinInt64
 
 // newClock returns a clock with windows of size milliseconds. If idle is 0, the idle time of an
-// input is [DefaultIdle], or the length of its longest interval if that is longer.
+// input is [DefaultIdle], or twice the length of its longest interval if that is longer: a reader
+// may hold an interval until the next one shows whether its second number is a length or an end.
 func newClock(size int64, idle time.Duration) *clock {
 	return &clock{
 		windows: merge.NewWindows(size),
@@ -188,7 +190,7 @@ func (in *pace) idle() time.Duration {
 	if in.clock.idle > 0 {
 		return in.clock.idle
 	}
-	return max(DefaultIdle, in.longest)
+	return max(DefaultIdle, 2*in.longest)
 }
 
 // Next returns the input to read next: of those that have unread data, the one that is furthest
@@ -314,7 +316,8 @@ func (l *clock) before(time int64) int {
 // releases returns the end of the last window that the input does not hold back.
 func (in *pace) releases(now time.Time) int64 {
 	passed := in.passed
-	if in.again {
+	quiet := now.Sub(in.shown) >= 2*in.idle()
+	if in.again && !(in.atEnd && quiet) {
 		if passed == never {
 			return never
 		}
@@ -340,7 +343,6 @@ func (in *pace) releases(now time.Time) int64 {
 		}
 		waited = p.end
 	}
-	quiet := now.Sub(in.shown) >= 2*in.idle()
 	if waited <= passed && !quiet {
 		return passed
 	}

@@ -130,12 +130,12 @@ func TestClockIdle(t *testing.T) {
 		r.complete("2-1")
 	})
 	t.Run("long intervals", func(t *testing.T) {
-		// The idle time of b is 8 s, since it writes every 8 s.
+		// The idle time of b is 16 s, since it writes every 8 s.
 		r := newRig(t, 0, "a", "b")
 		r.show("b", 0, 8000) // in [4000, 5000)
 		r.show("a", 4000, 5000)
 		r.show("a", 5000, 6000)
-		r.pass(8*time.Second - 1)
+		r.pass(16*time.Second - 1)
 		r.complete()
 		r.pass(1)
 		r.complete("4-2")
@@ -199,6 +199,22 @@ func TestClockIdle(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestClockAgain: windows of an earlier run wait for an input that has not shown all of it again,
+// for twice the idle time.
+func TestClockAgain(t *testing.T) {
+	r := newRig(t, 2*time.Second, "a", "b")
+	r.closed = 2000
+	b := r.inputs["b"]
+	b.again, b.atEnd = true, true
+	for start := int64(0); start < 4000; start += 1000 {
+		r.show("a", start, start+1000)
+	}
+	r.pass(4*time.Second - 1)
+	r.complete()
+	r.pass(1)
+	r.complete("2-1", "3-1")
 }
 
 // TestClockSilent checks that an input that shows nothing for twice its idle time costs the others

@@ -595,10 +595,13 @@ func (m *Merger) take(in *input) error {
 	return nil
 }
 
-// endAgain notes that the input has shown again all that is there, if that is so.
+// endAgain notes that the input has shown again all that is there, if that is so. The reader may
+// hold intervals that it had not held in the earlier run.
 func (in *input) endAgain() {
 	if in.pace.again && in.pace.atEnd {
 		in.pace.again, _ = in.source.Again(1)
+		p := in.position()
+		in.pace.again = in.pace.again || p != nil && p.line < p.most
 	}
 }
 
