@@ -290,14 +290,21 @@ function spansOf(s, from, to, ran, ends) {
   return spans;
 }
 
-// ranIn returns for how long the logs of series ran in each of so many columns from a time on, as far as their windows start in
-// [from, to), in milliseconds. A column in which none ran has its width.
-export function ranIn(series, from, to, ran, start, width, columns) {
-  const lengths = new Float64Array(columns), groups = {};
-  for (const s of series) spansOf(s, from, to, ran, drawn).forEach(([begin, end], n) => {
+// groupSpansOf returns when the groups of series ran, as far as their windows start in [from, to): for each of the times in which a
+// group ran, from the first start to the last end of any of its series.
+function groupSpansOf(series, from, to, ran, ends) {
+  const groups = {};
+  for (const s of series) spansOf(s, from, to, ran, ends).forEach(([begin, end], n) => {
     const [first, last] = (groups[s.group] ||= [])[n] || [Infinity, -Infinity];
     groups[s.group][n] = [Math.min(first, begin), Math.max(last, end)];
   });
+  return groups;
+}
+
+// ranIn returns for how long the logs of series ran in each of so many columns from a time on, as far as their windows start in
+// [from, to), in milliseconds. A column in which none ran has its width.
+export function ranIn(series, from, to, ran, start, width, columns) {
+  const lengths = new Float64Array(columns), groups = groupSpansOf(series, from, to, ran, drawn);
   let at = start;
   for (let [begin, end] of Object.values(groups).flat().filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0])) {
     begin = Math.max(at, begin);
@@ -348,15 +355,14 @@ export function summaryOf(sum, label, period, levels) {
     min: sum.min, mean: sum.sum / sum.count, percentiles, lows, max: sum.max };
 }
 
-// tableOf returns the rows of the table for the intervals that start in [from, to). The period of a group is the longest
-// of its series in each time in which the group ran, as in hdrsum.
+// tableOf returns the rows of the table for the intervals that start in [from, to). The period of a series is that in which its group
+// ran, in any of its series, at the times at which the series has intervals. So hdrsum has it.
 export function tableOf(series, from, to, levels, ran) {
-  const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals), periods = {};
-  for (const [s] of sums) spansOf(s, from, to, ran, printed).forEach(([begin, end], n) => {
-    const longest = periods[s.group] ||= [];
-    longest[n] = Math.max(longest[n] || 0, end - begin);
+  const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals), groups = groupSpansOf(series, from, to, ran, printed);
+  return sums.map(([s, sum]) => {
+    const own = spansOf(s, from, to, ran, printed), all = groups[s.group].filter((_, n) => own[n][0] < Infinity);
+    return summaryOf(sum, s.label, all.reduce((period, [begin, end]) => period + end - begin, 0), levels);
   });
-  return sums.map(([s, sum]) => summaryOf(sum, s.label, periods[s.group].reduce((a, b) => a + b, 0), levels));
 }
 
 // curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which is the maximum.
