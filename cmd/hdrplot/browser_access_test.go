@@ -52,6 +52,8 @@ func TestBrowserAccessible(t *testing.T) {
 			}
 			b.eval(t, `(document.querySelector('#toggles button').click(), document.querySelector('#keys').open = true)`)
 			b.violations(t, string(script), kind.Name+", "+scheme)
+			b.show(t, "with=10,40&t=50,90")
+			b.violations(t, string(script), kind.Name+" of two ranges, "+scheme)
 		}
 		for _, args := range []string{"", "-compare"} {
 			b.open(t, append(strings.Fields(args), "-q", "../../testdata/logs/node1.hdr", "../../testdata/logs/node2.hdr")...)

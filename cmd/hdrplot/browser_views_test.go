@@ -3,17 +3,24 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/loggen"
 )
 
 // table returns the table of the page as its CSV has it.
@@ -165,4 +172,160 @@ func (s *summed) tag() string {
 		return ""
 	}
 	return *s.Tag
+}
+
+// TestBrowserRanges compares two ranges on a page, with what hdrdiff says of logs that have only
+// one of them each. A figure of the page lies within a slot of 1/64, so that its change and the
+// ends of intervals differ by about as much.
+func TestBrowserRanges(t *testing.T) {
+	b := newBrowser(t)
+	hdrdiff := clitest.Build(t, "hdrdiff")
+	dir := t.TempDir()
+	logs := map[string]func(w io.Writer) error{
+		"equal": func(w io.Writer) error {
+			return loggen.Write(w, loggen.Options{Seconds: 1800, Rate: 600, Seed: 7, Start: 1468800000137})
+		},
+		"shift": func(w io.Writer) error { s := loggen.ScenarioNamed("shift"); return s.Write(w, 0) },
+	}
+	proven := 0
+	for name, write := range logs {
+		var text bytes.Buffer
+		if err := write(&text); err != nil {
+			t.Fatal(err)
+		}
+		log := filepath.Join(dir, name+".hdr")
+		if err := os.WriteFile(log, text.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p := b.open(t, "-q", "-in", "ns", "-if", log)
+		third := float64(p.To-p.From) / 3000
+		views := [2][2]float64{{10, math.Trunc(third)}, {math.Trunc(2 * third), math.Trunc(3*third) - 10}}
+		var sides []string
+		for n, view := range views {
+			side := filepath.Join(dir, fmt.Sprint(name, n, ".hdr"))
+			if err := os.WriteFile(side, cut(text.Bytes(), view[0], view[1]), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			sides = append(sides, side)
+		}
+		out, err := exec.Command(hdrdiff, "-q", "-in", "ns", "-st", "json", "-p", "50,90,99,99.9,99.99", sides[0], sides[1]).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want struct{ Changes []changed }
+		if err := json.Unmarshal(out, &want); err != nil {
+			t.Fatal(err)
+		}
+		b.show(t, fmt.Sprintf("t=%v,%v", views[0][0], views[0][1]-0.001))
+		b.eval(t, "document.getElementById('compare').click()")
+		if got := b.eval(t, "document.getElementById('precision').textContent"); !strings.Contains(got, "choose what to compare with") {
+			t.Errorf("%s: it says %q", name, got)
+		}
+		address := b.eval(t, "location.hash")
+		if address != fmt.Sprintf("#with=%v,%v", views[0][0], views[0][1]-0.001) {
+			t.Errorf("%s: the address is %s", name, address)
+		}
+		b.show(t, fmt.Sprintf("%s&t=%v,%v", address[1:], views[1][0], views[1][1]-0.001))
+		b.screenshot(t, "hdrplot-ranges-"+name+".png")
+		var rows [][]string
+		all := b.eval(t, `JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(row => [...row.cells].map((cell, n) => n ? cell.querySelector('div')?.textContent ?? '' : cell.textContent)))`)
+		if err := json.Unmarshal([]byte(all), &rows); err != nil || len(rows) != len(want.Changes) || len(rows) == 0 {
+			t.Fatalf("%v: %s", err, all)
+		}
+		for _, c := range want.Changes {
+			row := rows[slices.IndexFunc(rows, func(row []string) bool { return row[0] == c.Tag })]
+			figures := append([]figureChanged{c.Throughput}, c.Percentiles...)
+			for n, f := range figures {
+				column := 3 // of the rate
+				if n > 0 {
+					column = n + 5
+				}
+				cell := row[column]
+				f.agree(t, fmt.Sprint(name, " ", c.Tag, " ", n), cell)
+				if f.Significant {
+					proven++
+				}
+			}
+		}
+		b.eval(t, "document.getElementById('compare').click()")
+		if got := b.eval(t, "document.querySelectorAll('#summary td div').length + location.hash"); !strings.HasPrefix(got, "0#t=") {
+			t.Errorf("%s: afterwards %s", name, got)
+		}
+	}
+	if proven == 0 {
+		t.Error("no change is proven")
+	}
+	b.checkConsole(t)
+}
+
+// cut returns a log with the intervals that start in a range of seconds.
+func cut(log []byte, from, to float64) []byte {
+	var some bytes.Buffer
+	for line := range bytes.Lines(log) {
+		fields := bytes.Split(bytes.TrimPrefix(line, []byte("Tag=")), []byte{','})
+		if bytes.HasPrefix(line, []byte("Tag=")) {
+			fields = fields[1:]
+		}
+		if start, err := strconv.ParseFloat(string(fields[0]), 64); err == nil && (start < from || start >= to) {
+			continue
+		}
+		some.Write(line)
+	}
+	return some.Bytes()
+}
+
+// A changed is how a tag changed, as hdrdiff says in JSON.
+type changed struct {
+	Tag         string
+	Percentiles []figureChanged
+	Throughput  figureChanged
+}
+
+type figureChanged struct {
+	Ratio       float64
+	Low, High   *float64
+	Significant bool
+}
+
+// agree compares a change with the text of a cell.
+func (f *figureChanged) agree(t *testing.T, what, cell string) {
+	t.Helper()
+	numbers := regexp.MustCompile(`[+-][\d.]+\b`).FindAllString(cell, -1)
+	if strings.HasPrefix(cell, "?") || f.Low == nil {
+		if strings.HasPrefix(cell, "?") != (f.Low == nil) {
+			t.Errorf("%s: %q, want %+v", what, cell, f)
+		}
+		return
+	}
+	if strings.ContainsAny(cell[:1], "~!") == f.Significant {
+		t.Errorf("%s: %q, want %+v", what, cell, f)
+	}
+	wants := []float64{f.Ratio}
+	width := math.Inf(1)
+	if *f.Low > 0 {
+		wants = append(wants, *f.Low)
+	}
+	if f.High != nil { // otherwise it is infinite
+		wants = append(wants, *f.High)
+		width = math.Log(*f.High / *f.Low)
+	}
+	if len(numbers) != len(wants) {
+		t.Errorf("%s: %q, want %v", what, cell, wants)
+		return
+	}
+	for n, want := range wants {
+		got, err := strconv.ParseFloat(numbers[n], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = 1 + got/100
+		rounded := 0.006 // of the text: half a percent
+		share := 1.0 / 64
+		if n > 0 {
+			share += 0.05 * min(width, 10) // of that of the interval
+		}
+		if math.Abs(got-want) > rounded+share*want {
+			t.Errorf("%s: number %d of %q, want %v", what, n, cell, want)
+		}
+	}
 }

@@ -176,6 +176,16 @@ export function drawMarks(chart, theme, marks) {
   for (const { x, count } of left) write('and ' + count + ' more', x, markRows);
 }
 
+// drawRange shades a range of time, between two lines.
+export function drawRange(chart, theme, view, [from, to]) {
+  if (to <= view.from || from >= view.to) return;
+  const { g, plot } = chart, [left, right] = [from, to].map(t => chart.px(Math.min(Math.max(t, view.from), view.to)));
+  Object.assign(g, { fillStyle: theme.faint, strokeStyle: theme.text, lineWidth: 1, globalAlpha: 0.15 });
+  g.fillRect(left, plot.top, right - left, plot.bottom - plot.top);
+  g.globalAlpha = 1;
+  for (const x of [left, right]) stroke(g, [[x, plot.top], [x, plot.bottom]]);
+}
+
 // drawWorst numbers moments above their maxima. A number stays at its moment: one that has no room there stands lower, with a
 // line to its maximum.
 export function drawWorst(chart, theme, moments) {

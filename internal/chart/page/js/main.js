@@ -4,7 +4,8 @@ import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, longest, recordedAt, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawHeat, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
+import { drawTime, drawHeat, drawRange, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
+import { changesOf, changeText } from './confidence.js';
 import { latestOf, lightsOf, lagText, mostTiled } from './tiles.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
@@ -18,7 +19,7 @@ const make = (kind, properties = {}, ...children) => {
 };
 const named = label => label || 'untagged';
 
-const page = { data: null, view: null, log: false, heat: false, facets: false, theme: null, series: [], band: [], scaled: showHeat };
+const page = { data: null, view: null, log: false, heat: false, facets: false, theme: null, series: [], band: [], before: null, scaled: showHeat };
 let data, store = [], view, hasTime;
 
 // load takes all data: those of the page, of a server that goes on, or of logs that were dropped. What the reader chose stays.
@@ -37,7 +38,7 @@ async function load(next) {
   element('time-section').hidden = !hasTime;
   buildFindings();
   element('caption').textContent = next.caption;
-  for (const id of ['in', 'heat', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
+  for (const id of ['in', 'heat', 'compare', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
   element('facets').hidden = !hasTime || store.length < 2;
   element('all').hidden = store.length < 2;
   element('csv').hidden = !store.length;
@@ -84,16 +85,19 @@ function choose() {
   [page.log, page.heat, bandShown] = [flag('log', data.log), flag('heat', data.heat), flag('rest', true)];
   for (const s of store) s.shown = s.rest ? show.has(s.label) : !hide.has(s.label);
   page.facets = flag('facets', Boolean(data.facets));
+  const [from, to] = chosen.get('with')?.split(',').map(t => Number(t) * 1000) ?? [];
+  page.before = view.snap(from, to + 1);
 }
 
 function remember() {
   const parts = [tail === null ? view.address(data.live) : tail && data.live ? 'last=' + tail / 1000 : ''], flag = (name, on, usual) => { if (on !== usual) parts.push(name + '=' + Number(on)); };
+  if (page.before) parts.push('with=' + page.before[0] / 1000 + ',' + (page.before[1] - 1) / 1000);
   flag('log', page.log, data.log);
   flag('heat', page.heat, data.heat);
   flag('rest', bandShown, true);
   flag('facets', page.facets, Boolean(data.facets));
   for (const s of store) if (s.shown === s.rest) parts.push((s.rest ? 'show=' : 'hide=') + encodeURIComponent(s.label));
-  keep(['t', 'last', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
+  keep(['t', 'last', 'with', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
 }
 
 // keep puts parts into the page's address, in the place of those with some names.
@@ -163,6 +167,7 @@ function drawTimes() {
     draw();
   }
   if (page.heat && heatChart.heats.some(heat => heat.before)) showScale('change', page.theme.change, data.change.ticks, data.change.title);
+  if (page.before) for (const chart of timeCharts) drawRange(chart, page.theme, view, page.before);
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
   const on = measures.includes('max') && !data.lines.rate ? timeChart : heatChart, marked = timeCharts.includes(on) ? moments : [];
@@ -332,6 +337,9 @@ function describe() {
   for (const id of ['whole', 'left', 'right', 'out']) use(id, !whole);
   use('back', view.past.length);
   use('all', !bandShown || store.some(s => s.shown === s.rest));
+  if (page.before) element('precision').textContent += ' ' + comparedText();
+  use('compare', !whole || page.before);
+  element('compare').setAttribute('aria-pressed', Boolean(page.before));
   element('log').setAttribute('aria-pressed', page.log);
   element('heat').setAttribute('aria-pressed', page.heat);
   element('facets').setAttribute('aria-pressed', page.facets);
@@ -431,6 +439,7 @@ function buildTable() {
   const place = new Map(data.summary.map((r, i) => [r.label, i])), at = r => place.get(r.label) ?? 0;
   rows = !hasTime ? store.filter(s => s.curve).map(s => rowOf(s, l => valueAt(s.curve, nines(l / 100)))) : view.isWhole && data.summary.length ? data.summary : tableOf(store, view.from, view.to, levels, data.ran).sort((a, b) => at(a) - at(b));
   if (data.compared) rows = withBefore(rows);
+  else if (page.before) rows = withRange(rows);
   element('summary-section').hidden = !rows.length && !data.summary.length;
   const few = store.length < 8; // of which the eye finds one
   element('find').hidden = few;
@@ -490,11 +499,34 @@ function withBefore(rows) {
   return [...tags.values()].sort((a, b) => highest(b) - highest(a)).flatMap(pair => [pair.before, pair.after].filter(r => r));
 }
 
+// The ranges that are compared do not overlap, and comparedAs has what the last comparison was of, so that it is not made again.
+const apart = ([from, to]) => to <= view.from || view.to <= from;
+let comparedAs = '', compared = [];
+
+// withRange gives rows how they differ from the range before.
+function withRange(rows) {
+  if (!apart(page.before)) return rows;
+  const key = JSON.stringify([page.before, view.from, view.to, page.series.map(s => [s.label, s.windows.length]), data.origin]);
+  if (comparedAs !== key) compared = changesOf(page.series, page.before, [view.from, view.to], levels, data);
+  comparedAs = key;
+  const before = new Map(tableOf(store, ...page.before, levels, data.ran).map(r => [r.label, r])), texts = ({ changes }) => Object.entries(changes).map(([key, change]) => [key, changeText(change)]);
+  const believed = new Map(compared.map(r => [r.label, Object.fromEntries(texts(r))]));
+  return rows.map(r => before.has(r.label) ? { ...r, before: before.get(r.label), believed: believed.get(r.label) } : r);
+}
+
+// comparedText says what is compared, and how.
+function comparedText() {
+  const [from, to] = page.before, range = timeText(from, true) + ' to ' + timeText(to - 1, true);
+  if (!apart(page.before)) return 'Drag over a chart to choose what to compare with ' + range + '.';
+  return 'Changes are those from ' + range + ', as of hdrdiff for two runs: in brackets, the interval that has the true change in 95% of cases, ' +
+    'computed from the counts of the windows here. ~: within the noise. !: beyond, not proven. ?: too little data to judge, such as less than two minutes.';
+}
+
 function bodyOf(rows, columns) {
   return rows.map(r => make('tr', {}, ...columns.map((column, i) => {
     const textContent = textOf(column, r);
     const change = changeOf(column, r), parts = change ? [make('div', { textContent: change })] : [];
-    return i ? make('td', { className: textContent === 'fails' ? 'fails' : '' }, textContent, ...parts) : make('th', { textContent, scope: 'row' });
+    return i ? make('td', { className: textContent === 'fails' ? 'fails' : '', title: change && r.before ? 'before: ' + textOf(column, r.before) : '' }, textContent, ...parts) : make('th', { textContent, scope: 'row' });
   })));
 }
 
@@ -549,9 +581,14 @@ const actions = {
     drawPointer();
     if (worst) go(() => view.around(worst.start, worst.end));
   },
+  compare: () => {
+    if (page.before) { page.before = null; changed(); return; }
+    page.before = [view.from, view.to];
+    go(() => view.show(view.whole.from, view.whole.to));
+  },
   log: () => { page.log = !page.log; changed(); }, heat: () => { page.heat = !page.heat; changed(); }, facets: () => { page.facets = !page.facets; changed(); }, all: () => solo(null), csv: saveCSV,
 };
-const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', f: 'facets', n: 'all', c: 'csv' };
+const keys = { 0: 'whole', b: 'back', a: 'left', d: 'right', '+': 'in', '=': 'in', '-': 'out', l: 'log', h: 'heat', f: 'facets', n: 'all', c: 'csv', m: 'compare' };
 
 function place(chart, event) {
   const box = chart.over.getBoundingClientRect();

@@ -275,11 +275,12 @@ function shares(a, b, most) {
 }
 
 // A window begins and ends as the reference has it, which truncates, or where it is drawn.
-const printed = w => [w.begin, w.end], drawn = w => [w.start, w.start + w.end - w.begin];
+export const printed = w => [w.begin, w.end];
+const drawn = w => [w.start, w.start + w.end - w.begin];
 
 // spansOf returns the first start and the last end of the windows of a series that start in [from, to), for each of the times in which
 // its group ran. A group without such times ran all the time.
-function spansOf(s, from, to, ran, ends) {
+export function spansOf(s, from, to, ran, ends) {
   const times = ran?.[s.group] || [[-Infinity]], spans = times.map(() => [Infinity, -Infinity]);
   let n = 0;
   for (const w of startsIn(s.windows, from, to)) {

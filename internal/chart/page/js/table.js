@@ -40,10 +40,10 @@ export function textOf(column, row) {
   return v === null || Number.isNaN(v) || v === Infinity ? '-' : column.text(v, row);
 }
 
-// changeOf returns how a cell of a log differs from that of the log before: as hdrdiff prints it, or without an interval in a
-// part of the time.
-export function changeOf({ key, changes, get }, { before, changed, ...row }) {
+// changeOf returns how a cell differs from that of the log or the range before: as hdrdiff prints it, or without an interval.
+export function changeOf({ key, changes, get }, { before, changed, believed, ...row }) {
   if (!before || !changes) return '';
+  if (believed?.[key]) return believed[key];
   if (changed) return changed[key] ?? '';
   if (get(row) === null || get(before) === null) return '';
   const percent = 100 * (get(row) / get(before) - 1);

@@ -11,6 +11,7 @@ import { View } from './state.js';
 import * as overview from './overview.js';
 import * as table from './table.js';
 import * as tiles from './tiles.js';
+import * as confidence from './confidence.js';
 
 for (const g of JSON.parse(readFileSync('golden.json'))) {
   test(`${g.rule} ${g.low} to ${g.high} ${g.unit || g.zone || ''}`, () => {
@@ -281,4 +282,23 @@ test('a light for each limit', () => {
   const lights = tiles.lightsOf([of('p99<=1ms', 'fails', 'a'), { kind: 'gap', sentence: 'No values.' }, of('p99<=1ms', 'holds', 'b'), of('max<=9s', 'holds', 'a')]);
   assert.deepEqual(lights.map(l => [l.weight, l.word, l.limit]), [['fails', 'FAILS', 'p99<=1ms (1 of 2 tags)'], ['holds', 'HOLDS', 'max<=9s']]);
   assert.deepEqual([-5, 12400, 200000, 4 * 3600000, 1e9].map(tiles.lagText), ['0 s behind', '12 s behind', '3 min behind', '4 h behind', '12 days behind']);
+});
+
+test('changes', () => {
+  for (const [t, freedom, p] of [[2.306004, 8, 0.05], [0.5, 3, 0.6514379], [12.7062, 1, 0.05]]) assert.ok(Math.abs(confidence.studentTail(t, freedom) / p - 1) < 1e-2, `${t}, ${freedom}`);
+  assert.equal(confidence.studentTail(0, 8), 1);
+  const texts = [[1.184, 1.17, 1.19, true], [0.99, 0.98, 1.01], [1.3, 1.1, 1.5, false], [1.2, null, null], [2, 0.5, Infinity], [0.5, 0, 1.5], [0.0004, 0.0003, 0.0005, true], [NaN, null, null]]
+    .map(([ratio, low, high, proven]) => confidence.changeText({ ratio, low, high, proven }));
+  assert.deepEqual(texts, ['+18.4% (+17.0..+19.0)', '~-1.0% (-2.0..+1.0)', '!+30% (+10..+50)', '?+20.0%', '~+100% (at least -50)', '~-50% (at most +50)', '-99.96% (-99.97..-99.95)', '']);
+});
+
+test('two ranges of a series', () => {
+  // The values of the second range are a tenth higher, those of each second vary a little.
+  const windows = Array.from({ length: 400 }, (_, n) => windowOf(1000 * n, n < 200 ? { 20: 90 + n % 7, 40: 8 } : { 22: 90 + n % 5, 44: 9 }));
+  const s = { label: 'a', group: '', windows }, of = (before, after) => confidence.changesOf([s], before, after, [50, 99], { origin: 500 })[0].changes;
+  const { p50, '/s': rate } = of([0, 200000], [200000, 400000]);
+  assert.ok(Math.abs(p50.ratio - 1.1) < 0.03 && p50.proven && p50.low > 1 && p50.high < 1.2, JSON.stringify(p50));
+  assert.ok(Math.abs(rate.ratio - 1) < 0.01 && rate.low > 0.99 && rate.high < 1.02, JSON.stringify(rate));
+  assert.equal(of([0, 100000], [200000, 400000]).p50.low, null); // less than two minutes
+  assert.deepEqual(confidence.changesOf([s], [0, 200000], [400000, 500000], [50], { origin: 500 }), []);
 });
