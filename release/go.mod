@@ -72,5 +72,3 @@ require (
 	golang.org/x/term v0.31.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 )
-
-replace github.com/cavaliergopher/cpio => ./cpio

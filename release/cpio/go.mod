@@ -1,3 +1,0 @@
-module github.com/cavaliergopher/cpio
-
-go 1.26
