@@ -96,7 +96,7 @@ func (b *bench) runSoak(live, union, sum string) error {
 		return err
 	}
 	defer s.receiver.kill()
-	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
+	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "15s", "-q",
 		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}}}
 	s.commands[0].args = append(s.commands[0].args, points(s.receiver)...)
 	java, err := s.java()

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -81,6 +83,39 @@ func TestState(t *testing.T) {
 	}
 	// Late intervals are lines of their own.
 	if got, want := absolute(t, "-grid", "1", out), absolute(t, offline...); got != want {
+		t.Errorf("the file has\n%s\nnot\n%s", got, want)
+	}
+}
+
+// TestStateCutShort: a compressed log that is cut short at a stop is named. Each of its intervals
+// counts once when the rest has come.
+func TestStateCutShort(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "a.hdr.gz"), filepath.Join(dir, "all.hdr")
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "a.hdr"), 0, "rt")
+	for s := range 500 {
+		w.Second(s, int64(1000+s), 1)
+	}
+	text, err := os.ReadFile(w.Path)
+	var whole bytes.Buffer
+	zipped := gzip.NewWriter(&whole)
+	zipped.Write(text)
+	zipped.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := 1; part <= 3; part++ {
+		if err := os.WriteFile(path, whole.Bytes()[:whole.Len()*part/3], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p := clitest.Start(t, nil, "hdrlive", "-for", "1s", "-state", filepath.Join(dir, "state"), "-of", out, path)
+		p.Ends([]int{3, 3, 0}[part-1])
+		if named := strings.Contains(p.Stderr(), "line: compressed file is cut short"); named != (part < 3) {
+			t.Errorf("part %d: %s", part, p.Stderr())
+		}
+	}
+	if got, want := absolute(t, "-grid", "1", out), absolute(t, "-grid", "1", "-q", w.Path); got != want {
 		t.Errorf("the file has\n%s\nnot\n%s", got, want)
 	}
 }

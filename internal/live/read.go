@@ -37,12 +37,16 @@ func (m *Merger) read(in *input) {
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
+			last := &lines.Records[len(lines.Records)-1]
 			b := &batch{
 				steps:  m.steps(in, &lines, mark, &h),
 				log:    log,
 				first:  lines.Records[0].Line,
-				line:   lines.Records[len(lines.Records)-1].Line,
+				line:   last.Line,
 				header: h.kept,
+			}
+			if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
+				b.line--
 			}
 			again, _ := in.source.Again(1)
 			b.again = b.line < mark.Line || again

@@ -389,7 +389,7 @@ func (l *Log) Read(p []byte) (int, error) {
 			in.phase = aborted // Next returns no further log
 			in.mu.Unlock()
 			l.err = io.EOF
-			if in.follower.options.Continues {
+			if in.follower.options.Continues && !compressed(l.head) { // else its reader knows whether it is cut short
 				l.err = ErrStopped
 			}
 		default:
