@@ -183,6 +183,9 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 			one.Dashes = [][]float64{st.Dashes}
 			one.Curve = &series.Curve
 		}
+		if series.Corrected.Count > 0 {
+			one.Corrected = &series.Corrected
+		}
 		out.Series = append(out.Series, one)
 		addWindows(out.Rows, i, &series)
 	}

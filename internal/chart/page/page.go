@@ -126,6 +126,9 @@ type Series struct {
 	Failed bool `json:"failed,omitempty"`
 	// Curve is the percentile curve of a series without rows.
 	Curve *chart.Curve `json:"curve,omitempty"`
+	// Corrected is that of the whole time with the values that were due while the recorder waited,
+	// if it seems that it did.
+	Corrected *chart.Curve `json:"corrected,omitempty"`
 }
 
 //go:embed page.html page.css js/*.js

@@ -186,6 +186,39 @@ export function drawRange(chart, theme, view, [from, to]) {
   for (const x of [left, right]) stroke(g, [[x, plot.top], [x, plot.bottom]]);
 }
 
+// drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
+export function drawFindings(chart, { data, view, theme }) {
+  const { g, plot } = chart, at = t => chart.px(t - data.origin);
+  for (const { kind, startMs, endMs, figures } of data.findings) {
+    if (kind === 'gap') hatch(chart, theme, Math.max(at(startMs), plot.left), Math.min(at(endMs), plot.right));
+    if (kind !== 'rhythm' || (plot.right - plot.left) * figures.periodMs / (view.to - view.from) < 3 * beat) continue;
+    g.fillStyle = theme.text;
+    for (let t = startMs; t <= endMs + figures.periodMs / 2; t += figures.periodMs) {
+      const x = at(t), y = plot.bottom;
+      if (x < plot.left || x > plot.right) continue;
+      g.beginPath();
+      for (const [dx, dy] of [[-beat, 0], [beat, 0], [0, -2 * beat]]) g.lineTo(x + dx, y + dy);
+      g.fill();
+    }
+  }
+}
+
+// A beat is twice so many pixels wide, and the lines of what is hatched are so many pixels apart.
+const beat = 3, hatched = 8;
+
+// hatch draws lines across a chart from left to right.
+function hatch({ g, plot }, theme, left, right) {
+  if (right <= left) return;
+  const { top, bottom } = plot;
+  g.save();
+  g.beginPath();
+  g.rect(left, top, right - left, bottom - top);
+  g.clip();
+  Object.assign(g, { strokeStyle: theme.faint, lineWidth: 0.5 });
+  for (let x = left - (left % hatched) - (bottom - top); x < right; x += hatched) stroke(g, [[x, bottom], [x + bottom - top, top]]);
+  g.restore();
+}
+
 // drawWorst numbers moments above their maxima. A number stays at its moment: one that has no room there stands lower, with a
 // line to its maximum.
 export function drawWorst(chart, theme, moments) {
@@ -415,18 +448,24 @@ export function drawRates(chart, page) {
 // powers of ten lower.
 const leastShown = nines(0.1);
 
-// drawCurve draws percentile curves, [series, curve] each, of a height.
+// withDue is what the curve is called that has the values that were due while a recorder waited, and dueDash how it is dashed.
+export const withDue = 'with those that were due', dueDash = [5, 4];
+
+// drawCurve draws percentile curves, [series, curve, corrected] each, of a height. Corrected is null if the recorder did not wait.
 export function drawCurve(chart, page, curves, height) {
   const { data, theme } = page, what = data.curves, range = new Range();
   const g = chart.begin(height, 46);
   let last = 2;
-  for (const [, curve] of curves) {
+  for (const curve of curves.flatMap(([, ...both]) => both.filter(curve => curve))) {
     last = Math.max(last, curve.x[curve.x.length - 1]);
     curve.v.forEach((v, i) => { if (curve.x[i] >= leastShown) range.add(v); });
   }
   const axis = width => ({ ticks: ninesTicks(last, 64 * last / width), title: 'percentile', at: x => x / last, inverse: p => p * last });
   drawChart(chart, page, what, range, axis, () => {
-    for (const [s, curve] of curves) strokeCurve(chart, g, curve, colourOf(theme, s), s.dashes.length > 1 ? [] : s.dashes[0]);
+    for (const [s, curve, corrected] of curves) {
+      strokeCurve(chart, g, curve, colourOf(theme, s), s.dashes.length > 1 ? [] : s.dashes[0]);
+      if (corrected) strokeCurve(chart, g, corrected, colourOf(theme, s), dueDash);
+    }
   }, () => drawSteps(chart, theme, what.limits, last));
 }
 

@@ -4,7 +4,7 @@ import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, longest, recordedAt, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
-import { drawTime, drawHeat, drawRange, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
+import { drawTime, drawHeat, drawRange, drawFindings, withDue, dueDash, drawWorst, drawRates, drawCurve, heightOn, strokeCurve, valueAt, heatAt, rateText, isArea, areaShare, colourOf } from './charts.js';
 import { changesOf, changeText } from './confidence.js';
 import { latestOf, lightsOf, lagText, mostTiled } from './tiles.js';
 import { connect } from './live.js';
@@ -50,7 +50,7 @@ function buildFindings() {
   const { top, findings } = data;
   element('result').replaceChildren(...top.map(text => make('div', {}, ...worded(text))));
   const list = element('findings'), old = [...list.querySelectorAll('a')], links = findings.map(linked);
-  if (old.length === links.length && links.every(a => a.href)) links.forEach((a, i) => Object.assign(old[i], { href: a.href, textContent: a.textContent })); // a click, or the focus, must not miss what is replaced
+  if (old.length === links.length && links.every(a => a.href)) links.forEach(({ href, textContent, onclick }, i) => Object.assign(old[i], { href, textContent, onclick })); // a click, or the focus, must not miss what is replaced
   else list.replaceChildren(...links.map(a => make('li', {}, a)));
   element('found').hidden = findings.length <= top.length;
   if (data.live) element('lights').replaceChildren(...lightsOf(findings).map(({ weight, word, limit, sentence }) => make('li', { className: weight, title: sentence }, make('i'), word + ' ' + limit)));
@@ -70,10 +70,18 @@ function linked(finding) {
     const from = at(finding.startMs), to = at(finding.endMs ?? finding.startMs), around = Math.max(to - from, (whole.to - whole.from) / 50);
     parts.push('t=' + at(finding.startMs - around) / 1000 + ',' + at((finding.endMs ?? finding.startMs) + around) / 1000);
   }
-  const others = store.filter(s => s.label !== finding.tag);
-  if (finding.tag && others.length < store.length && others.length <= mostHidden) for (const s of others) if (!s.rest) parts.push('hide=' + encodeURIComponent(s.label));
+  const own = store.find(s => s.label === finding.tag);
+  if (finding.tag && own && store.length - 1 <= mostHidden) {
+    for (const s of store) if (s !== own && !s.rest) parts.push('hide=' + encodeURIComponent(s.label));
+    if (store.some(s => s.rest)) parts.push('rest=0');
+    if (own.rest) parts.push('show=' + encodeURIComponent(own.label));
+  }
   const text = finding.sentence + (finding.option && !finding.sentence.includes(finding.option) ? ' ' + finding.option : '');
-  return parts.length && hasTime ? make('a', { href: '#' + parts.join('&'), textContent: text }) : make('span', { textContent: text });
+  if (!parts.length || !hasTime) return make('span', { textContent: text });
+  return make('a', { href: '#' + parts.join('&'), textContent: text, onclick: event => {
+    event.preventDefault(); // what else the address has stays
+    location.hash = addressOf(['t', 'last', 'rest', 'show', 'hide'], parts);
+  } });
 }
 const mostHidden = 40; // series that a link names
 
@@ -100,10 +108,14 @@ function remember() {
   keep(['t', 'last', 'with', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
 }
 
-// keep puts parts into the page's address, in the place of those with some names.
-function keep(names, parts) {
+// addressOf returns the page's address with parts in the place of those with some names, and keep puts it there.
+function addressOf(names, parts) {
   const others = location.hash.slice(1).split('&').filter(part => !names.includes(part.split('=')[0]));
-  const address = [...parts, ...others].filter(part => part).join('&');
+  return [...parts, ...others].filter(part => part).join('&');
+}
+
+function keep(names, parts) {
+  const address = addressOf(names, parts);
   history.replaceState(null, '', address ? '#' + address : location.pathname + location.search);
 }
 
@@ -137,7 +149,7 @@ function drawAll() {
   page.band = bandShown ? store.filter(s => s.rest && !s.shown) : [];
   for (const scale of document.querySelectorAll('.scale')) scale.hidden = true;
   if (hasTime) drawTimes();
-  curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve]).filter(([, c]) => c && c.x.length);
+  curves = page.series.map(s => [s, s.windows.length ? curveOf(sumOf(s, view.from, view.to)) : s.curve, view.isWhole && s.corrected || null]).filter(([, c]) => c && c.x.length);
   drawCurve(curveChart, page, curves, Math.round(page.height * 0.8));
   buildTable();
   if (data.live) {
@@ -167,6 +179,7 @@ function drawTimes() {
     draw();
   }
   if (page.heat && heatChart.heats.some(heat => heat.before)) showScale('change', page.theme.change, data.change.ticks, data.change.title);
+  for (const chart of timeCharts) drawFindings(chart, page);
   if (page.before) for (const chart of timeCharts) drawRange(chart, page.theme, view, page.before);
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
@@ -310,9 +323,10 @@ function readCurve() {
   const out = [], x = pointer.nines;
   if (x !== null) {
     out.push(make('span', {}, (100 - 100 * 10 ** -x).toFixed(Math.max(1, Math.ceil(x))) + '%'));
-    for (const [s, curve] of curves) {
-      const v = valueAt(curve, x);
+    for (const [s, curve, corrected] of curves) {
+      const v = valueAt(curve, x), due = corrected && valueAt(corrected, x);
       if (v !== null) out.push(item(colourOf(page.theme, s), named(s.label) + ' ' + between(data.unit, valueAt(curve, x, curve.lows), v)));
+      if (due) out.push(item(colourOf(page.theme, s), named(s.label) + ' ' + value(data.unit, due) + ' ' + withDue));
     }
   }
   const box = element('curve-readout'), { left, right, top } = curveChart.plot ?? {};
@@ -388,13 +402,16 @@ function showScale(id, colours, ticks, title) {
 
 // ---- series ----
 
+function shape(kind, properties, ...inside) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', kind);
+  for (const [name, v] of Object.entries(properties)) made.setAttribute(name, v);
+  made.append(...inside);
+  return made;
+}
+
+const pathSwatch = (d, look) => shape('svg', { width: 34, height: 12, 'aria-hidden': true }, shape('path', { d, ...look }));
+
 function swatch(colour, dash, thick, area) {
-  const shape = (kind, properties, ...inside) => {
-    const made = document.createElementNS('http://www.w3.org/2000/svg', kind);
-    for (const [name, v] of Object.entries(properties)) made.setAttribute(name, v);
-    made.append(...inside);
-    return made;
-  };
   const line = shape('line', { x1: 0, x2: 34, y1: 6, y2: 6, stroke: colour, 'stroke-width': thick, 'stroke-dasharray': dash.join(' ') });
   const below = area ? [shape('rect', { y: 6, width: 34, height: 6, fill: colour, 'fill-opacity': areaShare })] : [];
   return shape('svg', { width: 34, height: 12, 'aria-hidden': true }, line, ...below);
@@ -418,6 +435,15 @@ function buildToggles() {
     const several = store.length > 1;
     bar.push(make('span', { className: 'name' }, swatch(several ? theme.faint : theme.lines[store[0].colours[n]], store[0].dashes[n], 2, isArea(store[0], { name })), name));
   });
+  const legend = (text, picture) => bar.push(make('span', { className: 'name' }, picture, text)), finds = kind => data.findings.some(f => f.kind === kind);
+  if (hasTime && data.lines.breaches && data.lines.limits.length) {
+    const shade = swatch(theme.limit, [], 12);
+    shade.style.opacity = 0.14; // as in the chart
+    legend('above a limit', shade);
+  }
+  if (store.some(s => s.corrected)) legend(withDue, swatch(theme.faint, dueDash, 2));
+  if (hasTime && finds('gap')) legend('no values', pathSwatch('M0 12L12 0M8 12L20 0M16 12L28 0M24 12L34 2', { stroke: theme.faint }));
+  if (hasTime && finds('rhythm')) legend('beat', pathSwatch('M14 12h6l-3 -6z', { fill: theme.text }));
   const focused = document.activeElement && document.activeElement.dataset.series;
   element('toggles').replaceChildren(...bar);
   if (focused !== undefined && focused !== null) bar.find(b => b.dataset && b.dataset.series === focused)?.focus();
