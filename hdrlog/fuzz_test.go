@@ -45,6 +45,7 @@ func FuzzReader(f *testing.F) {
 		"1,2,3,a line that is too long for the reader, a good deal\n",
 		"#[Written by hdrkit]\nTag=,5,6,.5,H\n6,7,Inf,H\n#[BaseTime: 9\n",
 		"1,2,3,\t \xae\n1,2,3,H\r ,\n",
+		"one 1,2,3,HIST\n2024-05-01T10:00:00Z #[StartTime: 5]\n1,2,3,4,5,6,HIST\n",
 		"1,2,3,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==2,1,1,H\n",
 	} {
 		f.Add([]byte(seed), 200, byte(1))
@@ -166,7 +167,18 @@ func (p *naive) parse(log string) []string {
 	return p.said
 }
 
+// parseLine parses a line. If it is malformed, its fields may stand behind other text.
 func (p *naive) parseLine(line string) {
+	before := len(p.said)
+	p.parseFields(line)
+	malformed := len(p.said) == before+1 && strings.Contains(p.said[before], " malformed ")
+	if fields := cutPrefix([]byte(line)); malformed && fields != nil {
+		p.said = p.said[:before]
+		p.parseFields(string(fields))
+	}
+}
+
+func (p *naive) parseFields(line string) {
 	switch line[0] {
 	case '#':
 		p.comment(line)
@@ -291,6 +303,10 @@ func (p *naive) interval(line string) {
 	}
 	if payload == "" {
 		p.malformed("payload", ErrMissing)
+		return
+	}
+	if strings.Contains("0123456789", payload[:1]) && cutPrefix([]byte(line)) != nil {
+		p.malformed("payload", ErrLine)
 		return
 	}
 	if p.times(&values[0], &values[1]) {
