@@ -166,3 +166,20 @@ func TestDependencies(t *testing.T) {
 		}
 	}
 }
+
+// TestViewer checks that hdrkit.html has no code that draws in Go: with fonts and PDF it would be
+// twice as large.
+func TestViewer(t *testing.T) {
+	command := exec.Command("go", "list", "-deps", "./internal/viewer/wasm")
+	command.Dir = root
+	command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.Lines(string(out)) {
+		if strings.HasSuffix(strings.TrimSpace(path), "/internal/chart/draw") || strings.HasPrefix(path, "gonum.org/v1/plot") {
+			t.Errorf("hdrkit.html has %s", path)
+		}
+	}
+}

@@ -9,18 +9,8 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// mostRows is the number of logs that have a row, and rowHeight the height of one if nobody chose
-// that of the picture.
-const (
-	mostRows  = 400
-	rowHeight = 15 * pixel
-)
-
-// FleetHeight returns the height in pixels that rows of so many logs need.
-func FleetHeight(logs int) float64 {
-	const most = 1600
-	return min(float64(logs)*float64(rowHeight/pixel), most)
-}
+// mostRows is the number of logs that have a row.
+const mostRows = 400
 
 // fleet draws the rows of many logs, and their scale of colours.
 func (c *pen) fleet(p *chart.Picture, area vg.Rectangle) {

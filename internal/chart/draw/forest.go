@@ -13,25 +13,13 @@ import (
 	"hdrkit/output"
 )
 
-// MostEffects is the number of changes that a comparison draws.
-const MostEffects = 24
-
-// ForestHeight returns the height in pixels that so many changes need.
-func ForestHeight(effects int) float64 {
-	const around = 70 // the title and the axis
-	if effects == 0 {
-		return 0
-	}
-	return float64(effects)*float64(rowHeight/pixel) + around
-}
-
 // forest draws a row for each change: a dot with its interval, and a line at no change. It returns
 // how high it is.
 func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
 	if len(p.Effects) == 0 {
 		return 0
 	}
-	height := min(vg.Length(ForestHeight(len(p.Effects)))*pixel, area.Size().Y*0.4)
+	height := min(vg.Length(chart.ForestHeight(len(p.Effects)))*pixel, area.Size().Y*0.4)
 	outer := area
 	outer.Min.Y = outer.Max.Y - height
 	drawPanels(c.forestPanel(p, outer))

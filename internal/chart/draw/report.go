@@ -24,7 +24,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	size := area.Size()
 	rows := vg.Length(0) // the height of the rows of logs
 	if p.Fleet != nil {
-		rows = min(vg.Length(FleetHeight(len(p.Fleet.Rows)))*pixel, size.Y*0.5)
+		rows = min(vg.Length(chart.FleetHeight(len(p.Fleet.Rows)))*pixel, size.Y*0.5)
 		size.Y -= rows
 	}
 

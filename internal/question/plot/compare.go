@@ -8,7 +8,6 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
-	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/report"
@@ -193,13 +192,13 @@ func (d *dressing) compare() {
 
 // addEffects adds the changes that have an interval.
 func (d *dressing) addEffects(pairs []output.Pair, table *output.Table) {
-	effects, all := table.Effects(pairs, draw.MostEffects)
+	effects, all := table.Effects(pairs, chart.MostEffects)
 	d.p.Effects = effects
 	if all > len(effects) {
 		d.p.Notes = append(d.p.Notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
 	}
 	if !d.HeightGiven {
-		d.p.Height += draw.ForestHeight(len(effects))
+		d.p.Height += chart.ForestHeight(len(effects))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/draw"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -35,10 +34,10 @@ func (d *decision) rowsOfLogs(logs int, found *survey) error {
 		d.lines.WindowBytes = 0
 		if !d.HeightGiven {
 			const around, least = 130, 400
-			d.look.Height = max(around+draw.FleetHeight(logs), least)
+			d.look.Height = max(around+chart.FleetHeight(logs), least)
 		}
 	} else if !d.HeightGiven {
-		d.look.Height += draw.FleetHeight(logs)
+		d.look.Height += chart.FleetHeight(logs)
 	}
 	d.look.Type = d.Type
 	d.lines.Measures = append(chart.Fleet.Measures([]float64{d.fleetLevel()}), chart.PerSecond())
