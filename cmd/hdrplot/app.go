@@ -65,10 +65,11 @@ func run(std *message.Streams, o *options) error {
 		return err
 	}
 	diagnostics := logs.NewDiagnostics(std, o.Strict)
-	s, err := o.Find(std, diagnostics)
+	in, err := o.Find(std, diagnostics)
 	if err != nil {
 		return err
 	}
+	s := in.Scan
 	path := o.of
 	if path == "" {
 		path = pathFor(s.Inputs[0].Name, o.format)
@@ -79,7 +80,7 @@ func run(std *message.Streams, o *options) error {
 		}
 	}
 	stop := logs.ShowProgress(s, std)
-	p, err := o.Gather(std, s)
+	p, err := o.Gather(std, in)
 	stop()
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (o *options) choiceOptions() []cli.Option {
 			Name:  "compare",
 			Group: cli.GroupChoice,
 			Value: cli.Bool(&o.Compare),
-			Only:  append([]string{"type report"}, inCharts...),
+			Only:  takenBy("compare"),
 			Usage: "draw each input by itself; otherwise several are added up, tag by tag",
 		},
 	}
@@ -63,7 +63,7 @@ func (o *options) typeOptions() []cli.Option {
 			Aliases: "percentiles",
 			Group:   cli.GroupValues,
 			Value:   cli.Percentiles(&o.Percentiles, ""),
-			Only:    []string{"type timeline", "type heatmap", "type report", "type load", "type trend", "format html"},
+			Only:    takenBy("p"),
 			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags; 99 of many logs",
 			Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50, or one, " +
 				"such as 50, of many logs in a heat map or a report",
@@ -87,7 +87,7 @@ func (o *options) scaleOptions() []cli.Option {
 			Group:  cli.GroupRare,
 			Hidden: true,
 			Value:  cli.Bool(&o.Linear),
-			Only:   []string{"type timeline", "type percentiles", "type report", "type load", "type trend", "format html"},
+			Only:   takenBy("linear"),
 			Not:    "log",
 			Usage:  "a linear axis of values",
 		},
@@ -96,20 +96,20 @@ func (o *options) scaleOptions() []cli.Option {
 			Group:  cli.GroupLook,
 			Values: []string{"relative", "absolute"},
 			Value:  cli.Pick(&look.Absolute, "relative", cli.Is("absolute")),
-			Only:   overTime,
+			Only:   takenBy("time"),
 			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
 		},
-		cli.AggregateOption(&o.Aggregate, cli.Option{
-			Only:  append([]string{"type load"}, overTime...),
-			Given: &o.AggregateGiven,
+		cli.AggregateOption(&o.Windows.Length, cli.Option{
+			Only:  takenBy("agg"),
+			Given: &o.Windows.Given,
 			Default: "as long as about 500 windows need; 0 keeps each interval, or its length where " +
 				"several inputs or tags are added up",
 		}),
 		{
 			Name:    "fold",
 			Group:   cli.GroupLook,
-			Value:   cli.Parsed(&o.Fold, "", parseFold),
-			Only:    []string{"type heatmap"},
+			Value:   cli.Parsed(&o.Windows.Fold, "", parseFold),
+			Only:    typesWith("fold"),
 			Not:     "compare agg",
 			Why:     "-fold lays periods over one another",
 			Default: "none",
@@ -178,14 +178,14 @@ func (o *options) lookOptions() []cli.Option {
 			Group:  cli.GroupLook,
 			Values: []string{"tag"},
 			Value:  cli.Pick(&look.Facets, "", cli.Is("tag")),
-			Only:   inCharts,
+			Only:   takenBy("facet"),
 			Usage:  "draw a small chart for each `tag`, with the same axes",
 		},
 		{
 			Name:  "mark",
 			Group: cli.GroupLook,
 			Value: cli.List(&o.marks),
-			Only:  append([]string{"type trend"}, overTime...),
+			Only:  takenBy("mark"),
 			Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable",
 		},
 	}
@@ -245,11 +245,18 @@ func typeNamed(name string) *chart.Type {
 	return chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == name })]
 }
 
-// Some options are for pictures over time, and some for all but the report. A page takes all.
-var (
-	overTime = []string{"type timeline", "type heatmap", "type throughput", "type report", "format html"}
-	inCharts = []string{"type timeline", "type percentiles", "type heatmap", "type throughput", "format html"}
-)
+// takenBy returns the outputs that take an option: types, and a page.
+func takenBy(option string) []string { return append(typesWith(option), "format html") }
+
+// typesWith returns the types that take an option.
+func typesWith(option string) (all []string) {
+	for _, t := range chart.Types {
+		if t.Takes(option) {
+			all = append(all, "type "+t.Name)
+		}
+	}
+	return all
+}
 
 // outputs returns what a command line draws.
 func (o *options) outputs(std *message.Streams) []string {

@@ -16,6 +16,7 @@ var Fleet = &Type{
 	What:     "many logs over time",
 	Measures: Timeline.Measures,
 	Chart:    Chart{Marks: Rows, Empty: nothing},
+	Shows:    Shows{Findings: true},
 }
 
 // Ratios are the rows of a chart of many logs.

@@ -11,11 +11,14 @@ import (
 
 // Load is a chart of values against the measured rate, with a point for each run.
 var Load = &Type{
-	Name:     "load",
-	What:     "values by rate",
-	Measures: Timeline.Measures,
-	Chart:    Chart{Marks: Dots, Name: "value", Empty: "no run has both values and a length"},
-	steep:    true,
+	Name:    "load",
+	What:    "values by rate",
+	Options: "p linear agg",
+	Measures: func(percentiles []float64) []Measure {
+		return append(Timeline.Measures(percentiles), PerSecond()) // the last one is the place of a point
+	},
+	Chart: Chart{Marks: Dots, Name: "value", Empty: "no run has both values and a length"},
+	steep: true,
 	name: func(p *Picture) string {
 		if len(p.Series) > 0 && len(p.Series[0].Lines) == 1 {
 			return lineNames(p.Series[0].Lines)
@@ -26,11 +29,13 @@ var Load = &Type{
 
 // Trend is a chart of values over runs, with the levels that PELT finds in them.
 var Trend = &Type{
-	Name:  "trend",
-	What:  "values over many runs",
-	Chart: Chart{Marks: Dots, Name: "value", Empty: "no run has values"},
-	steep: true,
-	name:  Load.name,
+	Name:     "trend",
+	What:     "values over many runs",
+	Options:  "p linear mark",
+	Measures: Timeline.Measures,
+	Chart:    Chart{Marks: Dots, Name: "value", Empty: "no run has values"},
+	steep:    true,
+	name:     Load.name,
 }
 
 // falls is the part of the highest rate so far below which a rate is lower: less is noise.

@@ -12,6 +12,8 @@ import (
 type Type struct {
 	Name string
 	What string // in about three words, for help
+	// Options are those of hdrplot that only some types take, such as "p linear".
+	Options string
 	// Measures returns what the lines show, by the percentiles that were asked for. It is nil if
 	// there are no lines.
 	Measures func(percentiles []float64) []Measure
@@ -21,9 +23,29 @@ type Type struct {
 	name func(p *Picture) string
 	// steep says that the axis of values is logarithmic by default if [Picture.Steep] holds.
 	steep bool
-	// Worst says that numbers mark the worst moments.
-	Worst bool
+	Shows
 }
+
+// Shows are what a picture of a type shows beside lines and cells.
+type Shows struct {
+	// Curves are percentile curves of the logs.
+	Curves bool
+	// Worst are the worst moments, each with a number.
+	Worst bool
+	// Shifts are changes of the level of a series.
+	Shifts bool
+	// Findings are sentences about what the logs show.
+	Findings bool
+}
+
+// OverTime reports whether the chart has an axis of time.
+func (t *Type) OverTime() bool { return t.Chart.Marks != Curves && t.Chart.Marks != Dots }
+
+// Lined reports whether the chart has lines, over time or over runs.
+func (t *Type) Lined() bool { return t.Chart.Marks == Lines || t.Chart.Marks == Dots }
+
+// Takes reports whether the type takes an option of hdrplot.
+func (t *Type) Takes(option string) bool { return slices.Contains(strings.Fields(t.Options), option) }
 
 // A Chart describes a chart: what its axes show, and what lies between them. Package draw draws it
 // as a picture, and the page's script draws it in a browser.
@@ -64,8 +86,9 @@ const nothing, nothingInView = "no values were recorded", "no interval with valu
 
 // Timeline is a chart of values over time.
 var Timeline = &Type{
-	Name: "timeline",
-	What: "percentiles over time",
+	Name:    "timeline",
+	What:    "percentiles over time",
+	Options: "p linear time agg mark compare facet",
 	Measures: func(percentiles []float64) (all []Measure) {
 		for _, percentile := range percentiles {
 			all = append(all, AtPercentile(percentile))
@@ -80,29 +103,33 @@ var Timeline = &Type{
 		return lineNames(p.Series[0].Lines) + " of " + p.Span
 	},
 	steep: true,
-	Worst: true,
+	Shows: Shows{Worst: true, Shifts: true},
 }
 
 // Percentiles is a chart of values against percentiles, on an axis of nines.
 var Percentiles = &Type{
-	Name:  "percentiles",
-	What:  "values by percentile",
-	Chart: Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
-	steep: true,
+	Name:    "percentiles",
+	What:    "values by percentile",
+	Options: "linear compare facet",
+	Chart:   Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
+	steep:   true,
+	Shows:   Shows{Curves: true, Findings: true},
 }
 
 // Heatmap is a chart of how many values there were, by time and value.
 var Heatmap = &Type{
-	Name:  "heatmap",
-	What:  "density over time",
-	Chart: Chart{Marks: Cells, Name: "value", Log: true, Empty: nothing, EmptyView: nothingInView},
-	Worst: true,
+	Name:    "heatmap",
+	What:    "density over time",
+	Options: "p time agg fold mark compare facet",
+	Chart:   Chart{Marks: Cells, Name: "value", Log: true, Empty: nothing, EmptyView: nothingInView},
+	Shows:   Shows{Worst: true},
 }
 
 // Throughput is a chart of values a second over time.
 var Throughput = &Type{
 	Name:     "throughput",
 	What:     "values per second",
+	Options:  "time agg mark compare facet",
 	Measures: func([]float64) []Measure { return []Measure{PerSecond()} },
 	Chart: Chart{
 		Marks:     Lines,
@@ -118,10 +145,11 @@ var Throughput = &Type{
 var Report = &Type{
 	Name:     "report",
 	What:     "all of a run",
+	Options:  "p linear time agg mark compare",
 	Measures: Throughput.Measures,
 	Chart:    Heatmap.Chart,
 	steep:    true,
-	Worst:    true,
+	Shows:    Shows{Curves: true, Worst: true, Findings: true},
 }
 
 // Types are all types of charts.
@@ -210,18 +238,23 @@ func (p *Picture) Steep() bool {
 	return highest > times*middle
 }
 
-// KeepLines drops lines where they would be too many in one chart: on a page those of several
-// series, and in a picture those of many charts. It keeps what limits are for, or the maxima.
+// KeepLines drops lines where they would be too many in one chart: those of several series on a
+// page or of runs, and those of many charts in a picture. It keeps what limits are for, or else the
+// maxima, and the 99th percentile of runs.
 func (p *Picture) KeepLines(paged bool) {
-	if len(p.Series) > 1 && (paged || len(p.FacetsOf()) > MostTogether) {
-		p.KeepLimited(maximum)
+	switch {
+	case len(p.Series) < 2:
+	case p.Type.Chart.Marks == Dots:
+		p.keepLimited(AtPercentile(99).Name)
+	case paged || len(p.FacetsOf()) > MostTogether:
+		p.keepLimited(maximum)
 	}
 }
 
-// KeepLimited keeps the lines that limits are for, or those with the usual name if there are no
+// keepLimited keeps the lines that limits are for, or those with the usual name if there are no
 // limits: several of each series would be too many. Of series without such a line it keeps the
 // last.
-func (p *Picture) KeepLimited(usual string) {
+func (p *Picture) keepLimited(usual string) {
 	for i := range p.Series {
 		s := &p.Series[i]
 		s.Lines = limited(s.Lines, func(line Line) string { return line.Name }, p.Limits, usual)

@@ -108,18 +108,18 @@ func (a *Answer) make(
 		o.Sums = a.addTable
 	}
 	diagnostics := logs.NewDiagnostics(std, false)
-	s, err := o.Scan(std, diagnostics)
+	in, err := o.Find(std, diagnostics)
 	if err != nil {
 		return err
 	}
-	s.Progress = share(inputs, progress)
-	p, err := o.Gather(std, s)
+	in.Progress = share(inputs, progress)
+	p, err := o.Gather(std, in)
 	if err != nil {
 		return err
 	}
 	diagnostics.Close() // the messages say all
 	if p == nil {
-		return logs.NothingLeft(s)
+		return logs.NothingLeft(in.Scan)
 	}
 	p.Title = logs.BaseName(inputs[0].Name)
 	if len(inputs) > 1 {
@@ -178,8 +178,8 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		o.Limits, err = plot.ParseLimits(r.Limits)
 	}
 	if r.Aggregate != "" && err == nil {
-		o.AggregateGiven = true
-		if o.Aggregate, err = scan.ParseLength(r.Aggregate); err != nil {
+		o.Windows.Given = true
+		if o.Windows.Length, err = scan.ParseLength(r.Aggregate); err != nil {
 			err = fmt.Errorf("-agg %w", err)
 		}
 	}

@@ -2,17 +2,15 @@ package plot
 
 import (
 	"cmp"
-	"errors"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
-	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/summary"
@@ -21,115 +19,248 @@ import (
 	"hdrkit/tags"
 )
 
-// A decision holds the headers of the logs and the plan of the picture, before the logs are read.
+// A plan says which inputs a picture has, and what it takes of them. It is complete before any
+// payload is read, and does not change afterwards.
+type plan struct {
+	division      division
+	by            *tags.By // what makes a series
+	labels        labels
+	headers       *logs.Logs // of all logs
+	parts         []part
+	distributions []scan.Input
+	takes
+	lines   collect.Options // of lines and counts over time
+	periods int             // of -fold, that lie over one another, 0 without
+	scale   hdrlog.Scale    // of logs
+	same    []string        // tags that count the same requests; only the first one is drawn
+	judging judging
+	look    chart.Picture // has the looks, the unit and the limits, and nothing of the logs
+}
+
+// A part is logs that add up, row by row. Its label is empty if all logs do.
+type part struct {
+	scan    *scan.Scan
+	label   string
+	runs    int  // of a side, 0 if the part is none
+	eachRun bool // adds up by itself, before all do
+}
+
+// labels are what inputs and runs are called, by their names. They are empty if there is only one.
+type labels map[string]string
+
+func labelsOf(inputs []scan.Input) labels {
+	var names []string
+	for n := range inputs {
+		names = append(names, inputs[n].RunName())
+	}
+	return logs.Labels(names)
+}
+
+// sourcesOf returns the names of inputs, or their folders if these tell them apart.
+func sourcesOf(inputs []scan.Input) []string {
+	var names, folders []string
+	for _, input := range inputs {
+		name := filepath.Base(input.Name)
+		if input.Name == "-" {
+			name = "standard input"
+		}
+		names = append(names, name)
+		folders = append(folders, filepath.ToSlash(filepath.Dir(input.Name))+"/")
+	}
+	if different := slices.Compact(slices.Sorted(slices.Values(names))); len(different) < len(names) {
+		return slices.Compact(folders)
+	}
+	return names
+}
+
+// of returns the label of logs that are by themselves.
+func (l labels) of(s *scan.Scan) string { return l[s.Inputs[0].RunName()] }
+
+// takes are what a picture takes of the logs.
+type takes struct {
+	page     bool      // all charts
+	overTime bool      // lines, or counts over time
+	curves   bool      // percentile curves
+	points   []float64 // of runs, at percentiles, instead of lines and curves
+	// bands are the confidence of curves, shifts changes of level, and changes how the second one
+	// of two logs on a page differs from the first. Each needs believed: windows for intervals of
+	// confidence.
+	bands, shifts, changes bool
+	believed               *summary.Runs
+	maxima                 bool // over time
+	worst                  int  // the number of moments that are marked
+	findings               bool
+	fleet                  bool // a row for each log, at level
+	level                  float64
+}
+
+// A decision makes a plan.
 type decision struct {
 	*Options
-	std      *message.Streams
-	units    *logs.Units
-	headers  *logs.Logs        // all of them
-	labels   map[string]string // of inputs, by name
-	by       *tags.By          // what makes a line
-	separate bool              // each log is by itself
-	look     chart.Picture     // with the unit and the limits
-	scale    hdrlog.Scale      // of logs
-	plan     plan
-	lines    collect.Options // of the collector, for pictures over time
-	tags     int             // the largest number of tags of a log, 0 if that is unknown
-	chosen   *tags.Filter    // drops tags that count the same requests as others, nil if there are none
-	same     []string        // tags that count the same requests; only the first one is drawn
-	periods  int             // that a picture lays over one another
-	fleet    bool            // the picture has a row for each log
+	*plan
+	std   *message.Streams
+	units *logs.Units
+	scan  scan.Scan // of the logs, without distributions
 }
 
-// newDecision returns a decision before any input is opened. Its plan is empty.
-func (o *Options) newDecision(std *message.Streams, s *scan.Scan) (*decision, error) {
+// decide returns the plan of a picture of inputs.
+func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
 	own := *o
 	d := &decision{
-		Options:  &own,
-		std:      std,
-		by:       s.By,
-		separate: o.Compare || o.eachRun(s.By),
-		labels:   labelsOf(s.Inputs),
+		Options: &own,
+		std:     std,
+		units:   units,
+		scan:    *in.Scan,
+		plan: &plan{
+			division: o.divisionBy(in.By),
+			by:       in.By,
+			labels:   labelsOf(in.Scan.Inputs),
+			headers:  units.Logs(in.Memory),
+			look:     *o.newPicture(),
+			judging:  judging{limits: o.Limits, zone: o.Zone, corrected: o.Expected > 0},
+		},
 	}
-	d.look = *chart.New(o.Type)
-	d.look.Looks = o.Look
-	var err error
-	d.units, err = logs.NewUnits(std, o.Units)
-	return d, err
+	d.look.Sources = sourcesOf(in.Scan.Inputs)
+	if o.Type == chart.Heatmap && !o.Page && in.By.Inputs() {
+		d.look.Facets = true // a map for each machine
+	}
+	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(in.Scan.Inputs) != 2 {
+		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+
+			"-by input draws a map for each, and -type report takes several runs a side", len(in.Scan.Inputs))
+	}
+	if err := d.sortInputs(in.Scan.Inputs); err != nil {
+		return nil, err
+	}
+	if err := d.setScale(); err != nil {
+		return nil, err
+	}
+	d.takes = d.whatToTake()
+	if err := d.setLines(); err != nil {
+		return nil, err
+	}
+	d.divide(in)
+	return d.plan, nil
 }
 
-// decide looks at the inputs of a scan, and separates logs and percentile distributions.
-func (d *decision) decide(s *scan.Scan) (some, distributions []scan.Input, err error) {
-	if d.Compare && d.Type == chart.Heatmap && !d.Page && len(s.Inputs) != 2 {
-		return nil, nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+
-			"-by input draws a map for each, and -type report takes several runs a side", len(s.Inputs))
-	}
-	d.headers = d.units.Logs(s.Memory)
-	some, distributions, err = sortInputs(s.Inputs, d.headers)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(distributions) > 0 && d.Type.Chart.Marks != chart.Curves {
-		return nil, nil, message.Usagef("%s is a percentile distribution, which knows of no time: "+
-			"-type percentiles draws it", distributions[0].Name)
-	}
-	if len(distributions) > 0 {
-		if option := d.needsLogs(len(some) > 0); option != "" {
-			return nil, nil, message.Usagef("%s is a percentile distribution, but -%s needs logs", distributions[0].Name, option)
+// sortInputs separates logs and percentile distributions by how they begin. It finds out the units
+// of logs.
+func (d *decision) sortInputs(inputs []scan.Input) error {
+	d.scan.Inputs = nil
+	for _, input := range inputs {
+		text, err := input.Begin(hgrm.DetectSize)
+		if err != nil {
+			return err
+		}
+		if hgrm.Detect(text) {
+			d.distributions = append(d.distributions, input)
+		} else {
+			d.scan.Inputs = append(d.scan.Inputs, input)
+			d.headers.Header(input.Name, text)
 		}
 	}
-	if err := d.setScale(len(some) > 0); err != nil {
-		return nil, nil, err
+	if len(d.distributions) == 0 {
+		return nil
 	}
-	return some, distributions, d.prepare(s, some)
+	first := d.distributions[0].Name
+	if d.Type.Chart.Marks != chart.Curves {
+		return message.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", first)
+	}
+	if option := d.needsLogs(); option != "" {
+		return message.Usagef("%s is a percentile distribution, but -%s needs logs", first, option)
+	}
+	return nil
+}
+
+// needsLogs returns an option that is given and changes nothing of a percentile distribution, empty
+// if there is none. Some may be for the logs beside it.
+func (d *decision) needsLogs() string {
+	alone := len(d.scan.Inputs) == 0
+	for _, given := range []struct {
+		option string
+		is     bool
+	}{
+		{"co", d.Expected > 0},
+		{"s", alone && d.From != ""},
+		{"e", alone && d.To != ""},
+		{"incT", alone && d.Include != nil},
+		{"excT", alone && d.Exclude != nil},
+	} {
+		if given.is {
+			return given.option
+		}
+	}
+	return ""
 }
 
 // setScale sets the scale of logs, and the unit of the picture. Without logs, -unit only names the
 // unit of distributions.
-func (d *decision) setScale(logs bool) (err error) {
+func (d *decision) setScale() (err error) {
 	printed := d.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
 	if printed.Unit != "" {
 		printed.In = 0
 	}
-	scale := printed.Scale(0)
-	scale.Unit = cmp.Or(printed.Unit, printed.In.String())
-	if logs {
-		if scale, err = d.units.Scale(gate.HasUnit(d.Limits)); err != nil {
+	d.scale = printed.Scale(0)
+	d.scale.Unit = cmp.Or(printed.Unit, printed.In.String())
+	if len(d.scan.Inputs) > 0 {
+		if d.scale, err = d.units.Scale(gate.HasUnit(d.Limits)); err != nil {
 			return err
 		}
 	}
-	d.scale, d.look.Unit = scale, scale.Unit
-	return d.addLimits(scale)
+	return d.setUnit(&d.look, d.scale)
 }
 
-// addLimits adds the limits, in printed units.
-func (d *decision) addLimits(scale hdrlog.Scale) error {
-	for _, l := range d.Limits {
-		if l.Unit != 0 && scale.In == 0 {
-			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
+// The number of worst moments that are marked. A page marks as many of its view.
+const (
+	MostWorst     = 5
+	mostPageWorst = 100
+)
+
+// whatToTake returns what the picture takes: what its type shows, or all for a page.
+func (d *decision) whatToTake() takes {
+	shows := d.Type.Shows
+	cells := d.Type.Chart.Marks == chart.Cells
+	dots := d.Type.Chart.Marks == chart.Dots
+	t := takes{
+		page:     d.Page,
+		overTime: d.Page || d.Type.OverTime() || dots && d.Windows.Length > 0,
+		curves:   shows.Curves,
+		bands:    !d.Page && (d.Type.Chart.Marks == chart.Curves || d.division == twoSides),
+		shifts:   shows.Shifts && !d.Compare,
+		changes:  d.Page && d.Compare && len(d.scan.Inputs) == 2,
+		maxima:   d.Sums != nil,
+	}
+	if dots {
+		t.points = d.levels()
+	}
+	if t.bands || t.shifts || t.changes {
+		t.believed = &summary.Runs{Optional: true}
+	}
+	if t.bands {
+		t.believed.Size = d.Windows.Length
+		t.believed.Percentiles = drawnPercentiles
+	}
+	maxima := func(m chart.Measure) bool { return m.Name == "max" }
+	above := cells || slices.ContainsFunc(d.measures(), maxima) // numbers stand above maxima
+	if d.Windows.Fold == 0 && shows.Worst && above && d.division != twoSides {
+		t.worst = MostWorst
+		if d.Page {
+			t.worst = mostPageWorst
 		}
-		d.look.Limits = append(d.look.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
+	}
+	t.findings = (shows.Findings || d.Page) && d.division == together
+	return t
+}
+
+// measures returns what the lines show.
+func (d *decision) measures() []chart.Measure {
+	switch {
+	case d.Type.Measures != nil:
+		return d.Type.Measures(d.levels())
+	case d.Page:
+		return chart.Timeline.Measures(d.levels()) // for the lines of the page
 	}
 	return nil
-}
-
-// sortInputs separates logs and percentile distributions by how they begin.
-// It finds out the units of logs.
-func sortInputs(inputs []scan.Input, headers *logs.Logs) (some, distributions []scan.Input, err error) {
-	for _, input := range inputs {
-		text, err := input.Begin(hgrm.DetectSize)
-		if err != nil {
-			return nil, nil, err
-		}
-		if hgrm.Detect(text) {
-			distributions = append(distributions, input)
-		} else {
-			some = append(some, input)
-			headers.Header(input.Name, text)
-		}
-	}
-	return some, distributions, nil
 }
 
 // Histograms by time may take this much memory. For a heat map that is about a window for each
@@ -140,183 +271,133 @@ const (
 	collectTimes = 6
 )
 
-// A plan says what a picture needs of the logs.
-type plan struct {
-	// paged is a page, which has all charts. overTime is whether there is more than sums.
-	paged, overTime bool
-	// total draws lines of all series together.
-	total bool
-	// merged is whether a line needs windows, since its intervals are of several logs or tags, and
-	// thinned whether long logs get windows, since nobody chose.
-	merged, thinned bool
-	// worst, shifts and bands mark moments, changes of level, and the confidence of curves.
-	worst, shifts, bands bool
-	// changes says how the second one of two logs on a page differs from the first.
-	changes bool
-}
-
-func (d *decision) planOf(logs int) plan {
-	o := d.Options
-	marks := o.Type.Chart.Marks
-	p := plan{paged: o.Page}
-	p.overTime = marks != chart.Curves && marks != chart.Dots || p.paged || o.Type == chart.Load && o.Aggregate > 0
-	p.total = marks == chart.Cells && !p.paged && !o.Compare && o.Fold == 0
-	p.merged = o.Fold == 0 && logs > 1 && !o.Compare && !d.by.Inputs() || o.Fold == 0 && d.by.AddsTags() || p.total
-	p.thinned = o.Fold == 0 && !o.AggregateGiven && !p.paged && marks != chart.Curves && marks != chart.Dots
-	p.worst = o.Fold == 0 && o.Type.Worst && !o.compareReport() && (marks == chart.Cells || // numbers stand above maxima
-		slices.ContainsFunc(o.measures(), func(m chart.Measure) bool { return m.Name == "max" }))
-	p.shifts = o.Type == chart.Timeline && !o.Compare
-	p.changes = p.paged && o.Compare && logs == 2
-	p.bands = (marks == chart.Curves || o.compareReport()) && !p.paged
-	return p
-}
-
-// prepare makes the plan, and sets the options of the collector.
-func (d *decision) prepare(s *scan.Scan, logs []scan.Input) error {
-	o, k := d.Options, &d.lines
-	d.plan = d.planOf(len(logs))
-	k.Ratio = d.scale.Divisor()
-	k.Relative = o.Compare && !d.look.Absolute
-	k.Measures = o.measures()
-	k.Paired = o.Type == chart.Load
+// setLines sets what the collector of lines and counts over time does.
+func (d *decision) setLines() error {
+	lines := &d.lines
+	lines.Ratio = d.scale.Divisor()
+	lines.Relative = d.Compare && !d.look.Absolute
+	lines.Measures = d.measures()
+	lines.Paired = d.points != nil
 	switch {
-	case d.plan.paged:
-		k.WindowBytes, k.Paged = collectTimes*d.look.PageSize, true
-	case o.Type.Chart.Marks == chart.Cells:
-		k.WindowBytes = heatBytes
+	case d.Page:
+		lines.WindowBytes, lines.Paged = collectTimes*d.look.PageSize, true
+	case d.Type.Chart.Marks == chart.Cells:
+		lines.WindowBytes = heatBytes
 	}
-	if !d.plan.overTime {
+	switch {
+	case !d.overTime:
 		return nil
+	case d.Windows.Fold != 0:
+		return d.fold()
 	}
-	if o.Fold != 0 {
-		return d.fold(s, logs)
-	}
-	most := firstIntervals
-	if d.plan.merged || d.plan.thinned {
-		most = math.MaxInt
-	}
-	found, err := d.survey(s, logs, most)
-	if err != nil {
-		return err
-	}
-	d.tags = found.tags
-	if err := d.rowsOfLogs(len(logs), &found); err != nil {
-		return err
-	}
-	if err := d.dropSameRequests(s, found.names); err != nil {
-		return err
-	}
-	several := found.tags > 1 && !d.by.AddsTags() || o.Compare && len(logs) > 1
-	if several && d.plan.paged && o.Percentiles == nil {
-		k.Measures = chart.LimitedMeasures(k.Measures, d.look.Limits) // others would be dropped
-	}
-	window, wide := o.Aggregate, int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints)*1000)
-	if window == 0 && d.plan.merged {
-		window = found.length
-	}
-	if o.Aggregate == 0 && d.plan.thinned && found.points > mostPoints {
-		window = max(window, wide)
-	}
-	k.Aggregate = window
-	if d.plan.total {
-		k.Totals = chart.TotalMeasures(d.look.Limits)
-	}
-	return nil
-}
-
-// collecting returns the options of the sums of logs.
-func (d *decision) collecting() (o summary.Options) {
-	o.Maxima = d.Sums != nil
-	few := d.by.All() || d.tags <= mostShifts && (d.tags > 0 || !d.plan.paged)
-	switch {
-	case d.sides.Runs: // each run has figures, and their spread stands for intervals
-	case d.plan.bands:
-		o.Runs = &summary.Runs{Size: d.Aggregate, Optional: true, Percentiles: drawnPercentiles}
-	case d.plan.changes || d.plan.shifts && few:
-		o.Runs = &summary.Runs{Optional: true}
-	}
-	if d.plan.worst {
-		o.Histories = &summary.Histories{Times: true}
-	}
-	return o
+	return d.setWindows()
 }
 
 // mostPoints is about the number of windows of a picture over time, if nobody chose their length.
 const mostPoints = 500
 
-// A survey says how logs lie in time, in milliseconds.
-type survey struct {
-	length   int64 // of the first interval, see [flow.MeantLength]
-	from, to int64
-	starts   []int64 // of logs
-	ends     []int64
-	points   int             // the largest number of intervals of a tag of a log
-	tags     int             // the largest number of tags of a log
-	names    map[string]bool // of tags, as texts
-}
-
-// firstIntervals is a number of intervals in which most tags of a log occur.
-const firstIntervals = 1000
-
-// survey looks at the first intervals of each log that the scan selects, without their payloads.
-// Pipes can be read only once, so it does not know them.
-func (d *decision) survey(s *scan.Scan, logs []scan.Input, most int) (found survey, err error) {
-	found = survey{length: 1000, from: math.MaxInt64, to: math.MinInt64, names: make(map[string]bool)}
-	one := *s
-	one.Inputs, one.Progress = logs, nil
-	first := true
-	for n := range logs {
-		if logs[n].Once {
-			continue
-		}
-		log, err := one.Open(n, 0)
-		if err != nil {
-			return found, err
-		}
-		points := map[string]int{}
-		from, to := int64(math.MaxInt64), int64(math.MinInt64)
-		for seen := 0; seen < most && log.Scan(); {
-			rec := log.Record()
-			if rec.Kind != hdrlog.IntervalRecord || !one.Select(n, &rec.Interval) {
-				continue
-			}
-			seen++
-			if length := rec.Interval.Length; first && length > 0 {
-				first = false
-				found.length = flow.MeantLength(logline.Millis(length))
-			}
-			start := rec.Interval.StartMillis()
-			if d.lines.Relative {
-				start -= logline.Millis(rec.Interval.LogStart)
-			}
-			from, to = min(from, start), max(to, start+logline.Millis(rec.Interval.Length))
-			if points[string(rec.Interval.Tag)]++; len(points) > MostTags {
-				break // reading the log fails
-			}
-			found.names[tags.Text(rec.Interval.Tag)] = true
-			found.points, found.tags = max(found.points, points[string(rec.Interval.Tag)]), max(found.tags, len(points))
-		}
-		if from <= to {
-			found.from, found.to = min(found.from, from), max(found.to, to)
-			found.starts, found.ends = append(found.starts, from), append(found.ends, to)
-		}
-		err = errors.Join(log.Err(), log.Close())
-		if err != nil {
-			return found, err
+// setWindows sets the length of windows, and what depends on the tags of the logs.
+func (d *decision) setWindows() error {
+	count := len(d.scan.Inputs)
+	thinned := !d.Windows.Given && !d.Page && d.points == nil // long logs get windows, since nobody chose
+	most := firstIntervals
+	if d.merges() || thinned {
+		most = math.MaxInt
+	}
+	found, err := d.survey(most)
+	if err != nil {
+		return err
+	}
+	if err := d.rowsOfLogs(found); err != nil {
+		return err
+	}
+	if err := d.dropSameRequests(found.names); err != nil {
+		return err
+	}
+	if few := found.tags <= mostShifts && (found.tags > 0 || !d.Page); d.shifts && !few && !d.by.All() {
+		d.shifts = false
+		d.believed = nil
+	}
+	several := found.tags > 1 && !d.by.AddsTags() || d.Compare && count > 1
+	if several && d.Page && d.Percentiles == nil {
+		d.lines.Measures = chart.LimitedMeasures(d.lines.Measures, d.look.Limits) // others would be dropped
+	}
+	if d.merges() && count > 1 {
+		for _, log := range d.scan.Inputs {
+			d.look.Logs = append(d.look.Logs, d.labels[log.Name])
 		}
 	}
-	return found, nil
-}
-
-// measures returns what the lines show.
-func (o *Options) measures() []chart.Measure {
-	switch {
-	case o.Type == chart.Load:
-		return append(o.Type.Measures(o.levels()), chart.PerSecond())
-	case o.Type.Measures != nil:
-		return o.Type.Measures(o.levels())
-	case o.Page:
-		return chart.Timeline.Measures(o.levels()) // for the lines of the page
+	window := d.Windows.Length
+	wide := int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints) * 1000)
+	if window == 0 && d.merges() {
+		window = found.length
+	}
+	if d.Windows.Length == 0 && thinned && found.points > mostPoints {
+		window = max(window, wide)
+	}
+	d.lines.Aggregate = window
+	if d.totals() {
+		d.lines.Totals = chart.TotalMeasures(d.look.Limits)
 	}
 	return nil
+}
+
+// totals reports whether lines are of all series together.
+func (d *decision) totals() bool { return d.Type.Chart.Marks == chart.Cells && !d.Page && !d.Compare }
+
+// merges reports whether lines need windows, since their intervals are of several logs or tags.
+func (d *decision) merges() bool {
+	logs := len(d.scan.Inputs) > 1 && !d.Compare && !d.by.Inputs()
+	return logs || d.by.AddsTags() || d.totals()
+}
+
+// divide divides the logs into parts.
+func (d *decision) divide(in *Inputs) {
+	all := &d.scan
+	switch {
+	case d.division == twoSides:
+		d.addSides(in)
+	case len(all.Inputs) == 0:
+	case d.division == apart:
+		for n := range all.Inputs {
+			one := *all
+			one.Inputs = all.Inputs[n : n+1]
+			d.parts = append(d.parts, part{scan: &one, label: d.labels.of(&one)})
+		}
+	default:
+		d.parts = []part{{scan: all}}
+	}
+}
+
+// addSides makes a part of each side. Two logs have their own labels.
+func (d *decision) addSides(in *Inputs) {
+	labels := []string{"before", "after"}
+	sides := []*scan.Scan{in.sides.Before, in.sides.After}
+	single := len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1
+	if one, other := d.labels.of(sides[0]), d.labels.of(sides[1]); single && one != other {
+		labels = []string{one, other}
+	}
+	for n, side := range sides {
+		one := *side
+		one.Progress = in.Progress
+		d.parts = append(d.parts, part{
+			scan:    &one,
+			label:   labels[n],
+			runs:    len(one.Runs()),
+			eachRun: in.sides.Runs,
+		})
+	}
+}
+
+// wanted returns what a part collects beside counts. Each needs its own.
+func (p *plan) wanted(of *part) (o summary.Options) {
+	o.Maxima = p.maxima
+	if p.believed != nil && !of.eachRun { // where the spread of runs stands for intervals
+		own := *p.believed
+		o.Runs = &own
+	}
+	if p.worst > 0 {
+		o.Histories = &summary.Histories{Times: true}
+	}
+	return o
 }

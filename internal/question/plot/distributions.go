@@ -46,9 +46,10 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 			all = append(all, distribution{d, input.Name})
 		}
 	}
-	if r.unit == "" && r.Units.Ratio == 0 && len(r.rows)+len(r.loads) == 0 {
+	options := &r.units.Options
+	if r.unit == "" && options.Ratio == 0 && len(r.rows) == 0 {
 		for n := range all {
-			r.unit = cmp.Or(r.unit, all[n].unit(&r.Units).String())
+			r.unit = cmp.Or(r.unit, all[n].unit(options).String())
 		}
 	}
 	for n := range all {
@@ -61,9 +62,10 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 // unit already, and -ovr divides them. Values of an unknown unit stay as they are, and a notice
 // says so.
 func (r *reading) addDistribution(d *distribution) {
-	ratio := cmp.Or(r.Units.Ratio, 1)
-	if to, ok := hdrlog.ParseUnit(r.unit); ok && r.Units.Ratio == 0 {
-		if in := d.unit(&r.Units); in != 0 {
+	options := &r.units.Options
+	ratio := cmp.Or(options.Ratio, 1)
+	if to, ok := hdrlog.ParseUnit(r.unit); ok && options.Ratio == 0 {
+		if in := d.unit(options); in != 0 {
 			ratio = in.Per(to)
 		} else {
 			r.assume(d.input, to)
@@ -73,9 +75,10 @@ func (r *reading) addDistribution(d *distribution) {
 	for _, row := range d.Rows {
 		curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
 	}
+	group := r.plan.labels[d.input]
 	r.rows = append(r.rows, row{Series: chart.Series{
-		Label: strings.TrimSpace(r.labels[d.input] + " " + d.Name),
-		Group: r.labels[d.input],
+		Label: strings.TrimSpace(group + " " + d.Name),
+		Group: group,
 		Curve: curve,
 	}})
 }

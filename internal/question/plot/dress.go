@@ -2,8 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,80 +9,96 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/finding"
-	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
 
-// Gather returns the picture of the logs and percentile distributions of a scan, or nil if nothing
-// in them was asked for. Messages go to std. It reads each input once or twice.
-func (o *Options) Gather(std *message.Streams, s *scan.Scan) (*chart.Picture, error) {
-	d, err := o.newDecision(std, s)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkRuns(len(s.Runs()), d.by); err != nil {
-		return nil, err
-	}
-	if o.Type == chart.Trend {
-		p, err := d.trend(s)
-		if err == nil {
-			d.finish(p, o.Marks)
-		}
-		return p, err
-	}
-	some, distributions, err := d.decide(s)
-	if err != nil {
-		return nil, err
-	}
-	r, err := d.read(s, some, distributions)
-	if err != nil || len(r.rows)+len(r.loads) == 0 {
-		return nil, err
-	}
-	return r.dress(s, some)
-}
-
 // A dressing makes a picture of what was read.
 type dressing struct {
-	*reading
-	p *chart.Picture
+	std   *message.Streams
+	plan  *plan
+	found *found
+	p     *chart.Picture
 }
 
-// dress returns the picture of what was read, of logs and of all inputs of a scan.
-func (r *reading) dress(s *scan.Scan, some []scan.Input) (*chart.Picture, error) {
-	d := &dressing{reading: r}
-	if err := d.fill(len(some) > 0); err != nil {
+// dress returns the picture of what was found in the inputs of a plan.
+func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
+	look := p.look
+	look.Unit = f.unit
+	look.Notes = slices.Concat(look.Notes, f.notes)
+	d := &dressing{std: std, plan: p, found: f, p: &look}
+	if err := d.addSeries(); err != nil {
 		return nil, err
 	}
+	d.addNotes()
 	d.addTimes()
-	if d.plan.merged && len(some) > 1 {
-		for _, log := range some {
-			d.p.Logs = append(d.p.Logs, d.labels[log.Name])
-		}
-	}
-	d.p.Findings = d.findings
-	if d.same != nil {
-		for _, f := range d.findings {
-			if f.Kind == finding.Same {
-				d.p.Notes = append(d.p.Notes, f.Sentence)
-			}
-		}
-	}
-	d.nameSources(s)
 	if err := d.nameAdded(); err != nil {
 		return nil, err
 	}
-	d.finish(d.p, slices.Concat(d.Marks, d.shifts))
 	return d.p, nil
+}
+
+// addSeries fills the picture with series and their figures.
+func (d *dressing) addSeries() (err error) {
+	var series []chart.Series
+	for _, row := range d.found.rows {
+		series = append(series, row.Series)
+	}
+	d.p.Series = series
+	if d.plan.overTime && len(d.plan.parts) > 0 {
+		origin := int64(0)
+		if !d.plan.lines.Relative && d.plan.lines.Fold == 0 {
+			origin = logline.Millis(d.found.times.start)
+		}
+		if d.p, err = d.found.lines.Picture(d.p, origin, series); err != nil {
+			return err
+		}
+	}
+	if d.plan.points != nil {
+		d.drawPoints()
+	}
+	for n := range d.p.Series {
+		d.p.Series[n].Runs = max(d.p.Series[n].Runs, d.plan.periods)
+	}
+	d.p.Summary = d.found.summaries
+	d.p.Findings = d.found.findings
+	d.p.Each = d.each()
+	d.addFleet()
+	return nil
+}
+
+// addNotes says what the series do not show by themselves.
+func (d *dressing) addNotes() {
+	p := d.p
+	scale := d.plan.scale
+	scale.Unit = p.Unit
+	figures := d.plan.page || p.Type.Findings && p.Type.Chart.Marks == chart.Cells
+	if len(d.plan.parts) > 0 && figures && (scale.Unit == "" || scale.Assumed) {
+		p.Notes = append(p.Notes, scale.About())
+	}
+	switch {
+	case d.plan.division == twoSides:
+		d.compare()
+	case d.plan.changes:
+		d.comparePage()
+	case len(p.Series) <= chart.MostTogether:
+		p.Notes = append(p.Notes, d.changes()...)
+	}
+	d.nameEmpty()
+	d.nameBands()
+	for _, f := range d.found.findings {
+		if d.plan.same != nil && f.Kind == finding.Same {
+			p.Notes = append(p.Notes, f.Sentence)
+		}
+	}
 }
 
 // addTimes adds when logs ran, and the worst moments, which count from the origin of the picture.
 func (d *dressing) addTimes() {
 	p := d.p
-	p.Spans = d.spans
-	p.Worst = d.worst[:min(len(d.worst), mostWorst(d.Page))]
-	p.Ran = d.ran
+	p.Spans = d.found.times.spans
+	p.Ran = d.found.times.ran
+	p.Worst = d.found.worst[:min(len(d.found.worst), d.plan.worst)]
 	for _, times := range p.Ran {
 		for n := range times {
 			times[n] = [2]int64{times[n][0] - p.Origin, times[n][1] - p.Origin}
@@ -98,31 +112,11 @@ func (d *dressing) addTimes() {
 	}
 }
 
-// nameSources names the inputs, or their folders if these tell them apart.
-func (d *dressing) nameSources(s *scan.Scan) {
-	p := d.p
-	var folders []string
-	for _, input := range s.Inputs {
-		name := filepath.Base(input.Name)
-		if input.Name == "-" {
-			name = "standard input"
-		}
-		p.Sources = append(p.Sources, name)
-		folders = append(folders, filepath.ToSlash(filepath.Dir(input.Name))+"/")
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(p.Sources)))) < len(p.Sources) {
-		p.Sources = slices.Compact(folders)
-	}
-}
-
 // nameAdded sets the tags that the heat map of a picture adds up, and prints a notice if they count
 // the same requests.
 func (d *dressing) nameAdded() error {
-	o, p := d.Options, d.p
-	if o.Type == chart.Heatmap && !d.plan.paged && d.by.Inputs() {
-		p.Facets = true // a map for each machine
-	}
-	if p.Facets || o.Type.Chart.Marks != chart.Cells && !d.plan.paged {
+	p := d.p
+	if p.Facets || !d.plan.page && p.Type.Chart.Marks != chart.Cells {
 		return nil
 	}
 	groups := map[string]bool{}
@@ -135,8 +129,8 @@ func (d *dressing) nameAdded() error {
 			p.Added = append(p.Added, tag)
 		}
 	}
-	if o.Compare && !d.plan.paged && len(groups) < 2 {
-		for _, label := range d.labels {
+	if d.plan.division == apart && !d.plan.page && len(groups) < 2 {
+		for _, label := range d.plan.labels {
 			if !groups[label] {
 				return fmt.Errorf("-compare: %s has no intervals that are drawn", message.Printable(label))
 			}
@@ -144,64 +138,16 @@ func (d *dressing) nameAdded() error {
 	}
 	if same, choice := writers.SameRequests(p.Added); same != "" {
 		p.SameRequests = true
-		if !d.plan.paged { // whose heat map and total are two charts of many
-			d.std.Notef("-type %s adds up %s; choose %s", o.Type.Name, same, choice)
+		if !d.plan.page { // whose heat map and total are two charts of many
+			d.std.Notef("-type %s adds up %s; choose %s", p.Type.Name, same, choice)
 		}
 	}
-	return nil
-}
-
-// fill fills the picture with series, their figures, and notes.
-func (d *dressing) fill(logs bool) (err error) {
-	look := d.look
-	look.Unit = d.unit
-	look.Notes = slices.Concat(look.Notes, d.notes)
-	d.p = &look
-	var series []chart.Series
-	for _, row := range d.rows {
-		series = append(series, row.Series)
-	}
-	if logs && d.plan.overTime {
-		origin := int64(0)
-		if !d.lines.Relative && d.lines.Fold == 0 {
-			origin = logline.Millis(d.logStart)
-		}
-		if d.p, err = d.collector.Picture(&look, origin, series); err != nil {
-			return err
-		}
-	} else {
-		d.p.Series = series
-	}
-	p := d.p
-	for n := range p.Series {
-		p.Series[n].Runs = max(p.Series[n].Runs, d.periods)
-	}
-	p.Summary = d.summaries
-	p.Each = d.each()
-	d.addFleet()
-	scale := d.scale
-	scale.Unit = p.Unit
-	if logs && (d.Page || d.Type == chart.Report) && (scale.Unit == "" || scale.Assumed) {
-		p.Notes = append(p.Notes, scale.About())
-	}
-	if d.Type == chart.Load {
-		d.drawLoads()
-	}
-	if d.compareReport() {
-		d.compare()
-	} else if d.plan.changes {
-		d.comparePage()
-	} else if len(p.Series) <= chart.MostTogether {
-		p.Notes = append(p.Notes, d.changes()...)
-	}
-	d.nameEmpty()
-	d.nameBands()
 	return nil
 }
 
 // nameEmpty says which series have no curve, since they have no values.
 func (d *dressing) nameEmpty() {
-	if d.Type.Chart.Marks != chart.Curves || len(chart.WithValues(d.p.Series)) == 0 {
+	if d.p.Type.Chart.Marks != chart.Curves || len(chart.WithValues(d.p.Series)) == 0 {
 		return
 	}
 	var empty []string
@@ -223,7 +169,7 @@ func (d *dressing) nameBands() {
 	paler := fmt.Sprintf("It is paler where fewer than %d values lie above it", chart.FewAbove)
 	note := fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. "+
 		"%s, and ends where too few are left.", confidenceLevel, paler)
-	if d.sides.Runs {
+	if len(d.found.runs) > 0 {
 		note = "The pale band reaches from the lowest to the highest run. " + paler + "."
 	}
 	d.p.Notes = append(d.p.Notes, note)
@@ -237,9 +183,9 @@ var compared = []float64{99, 99.99}
 func (d *dressing) changes() (notes []string) {
 	table := output.Table{Percentiles: compared}
 	var pairs []output.Pair
-	for n, after := range d.rows {
-		for _, before := range d.rows[:n] {
-			same := before.Group == d.rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
+	for n, after := range d.found.rows {
+		for _, before := range d.found.rows[:n] {
+			same := before.Group == d.found.rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
 			if !same || !before.believed() || !after.believed() {
 				continue
 			}
@@ -259,40 +205,4 @@ func (d *dressing) changes() (notes []string) {
 		notes = append(notes, output.Legend(pairs)+".")
 	}
 	return notes
-}
-
-// finish adds marks, drops lines that are too many, and chooses the axis of values.
-func (d *decision) finish(p *chart.Picture, marks []Mark) {
-	for _, m := range marks {
-		at := m.When.Seconds * 1000
-		switch m.When.Origin {
-		case scan.Epoch:
-			at -= float64(p.Origin)
-		case scan.Midnight:
-			at = m.When.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
-		}
-		p.Marks = append(p.Marks, chart.Mark{Time: int64(math.Round(at)), Text: m.Text})
-	}
-	if d.Percentiles == nil && (d.Page || d.Type == chart.Timeline) {
-		p.KeepLines(d.Page)
-	}
-	d.nameUndrawn(p)
-	p.LogValues = p.LogValues || !d.Linear && p.Steep()
-	if d.Units.Unit != "" {
-		p.Unit = axis.Fixed(p.Unit)
-	}
-}
-
-// nameUndrawn says which limits a chart of lines does not draw, since none of its lines is for
-// them.
-func (d *decision) nameUndrawn(p *chart.Picture) {
-	if d.Percentiles == nil || !d.Page && d.Type.Chart.Marks != chart.Lines && d.Type.Chart.Marks != chart.Dots {
-		return
-	}
-	drawn := p.LineLimits()
-	for _, l := range p.Limits {
-		if !slices.ContainsFunc(drawn, func(one chart.Limit) bool { return one.Percentile == l.Percentile }) {
-			d.std.Notef("no line shows %s, which -sla limits: -p %[1]s draws one", l.Name())
-		}
-	}
 }

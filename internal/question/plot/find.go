@@ -3,6 +3,7 @@ package plot
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
@@ -15,15 +16,16 @@ import (
 	"hdrkit/output"
 )
 
-// finds reports whether the picture has findings: if it is a page of logs that add up, or a picture
-// with sentences about them.
-func (d *decision) finds() bool {
-	kinds := []*chart.Type{chart.Report, chart.Fleet, chart.Percentiles}
-	return (slices.Contains(kinds, d.Type) || d.Page) && !d.separate && !d.Compare
+// judging is what findings look at beside the logs.
+type judging struct {
+	limits    []gate.Limit
+	zone      *time.Location
+	corrected bool // values are corrected for coordinated omission
 }
 
 // A search makes the findings of the logs of a picture.
 type search struct {
+	judging
 	watch *gate.Watch
 	run   finding.Run
 }
@@ -31,17 +33,18 @@ type search struct {
 // search returns the search of logs, which adds to what is collected of them, and its flows. Nil is
 // none.
 func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
-	if !r.finds() {
+	if !r.plan.findings {
 		return nil, nil
 	}
-	s := &search{watch: gate.NewWatch(r.Limits, 0, true, one.Memory)}
+	j := r.plan.judging
+	s := &search{judging: j, watch: gate.NewWatch(j.limits, 0, true, one.Memory)}
 	if s.watch != nil {
-		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return added.RowScale(row, gate.HasUnit(r.Limits)) }
-		s.watch.AllTags = r.by.All()
+		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return added.RowScale(row, gate.HasUnit(s.limits)) }
+		s.watch.AllTags = r.plan.by.All()
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true
 	}
-	if r.Type != chart.Percentiles || r.Page {
+	if r.plan.overTime {
 		s.run.Course = new(summary.Course)
 		o.Course = s.run.Course
 	}
@@ -52,9 +55,10 @@ func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (
 	return s, s.watch.Flows()
 }
 
-// find sets the findings of logs after they were added up.
+// find sets the findings of logs after they were added up: all, or where the picture has no time,
+// those about values that were not recorded.
 func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) {
-	scale := r.scale
+	scale := r.plan.scale
 	var medians []float64
 	var summaries []*output.Summary // without intervals, which nobody asked for
 	for _, sum := range result.Summaries {
@@ -65,26 +69,26 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 			medians = append(medians, h.Float(h.ValueAtPercentile(50))*sum.Scale.Factor())
 		}
 	}
-	if len(medians) > 0 && !gate.Bare(r.Limits) {
+	if len(medians) > 0 && !gate.Bare(s.limits) {
 		slices.Sort(medians)
 		scale = r.units.Readable(scale, medians[len(medians)/2])
 	}
-	for _, s := range summaries {
-		s.Scale = scale.Times(s.Scale.Factor())
+	for _, sum := range summaries {
+		sum.Scale = scale.Times(sum.Scale.Factor())
 	}
 	run := &s.run
-	run.Summaries, run.By = summaries, r.by
+	run.Summaries, run.By = summaries, r.plan.by
 	run.Scale = scale
-	run.Zone = r.Zone
-	run.Same = r.same
+	run.Zone = s.zone
+	run.Same = r.plan.same
 	run.Histories = histories
-	run.Corrected = r.Expected > 0
-	run.Verdicts = gate.Judge(r.Limits, gate.Figures{Summaries: summaries, Watch: s.watch})
+	run.Corrected = s.corrected
+	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
 	run.Breaches = s.watch.Breaches()
-	if r.Type == chart.Percentiles && !r.Page {
-		r.findings = finding.Omissions(run)
-	} else {
+	if r.plan.overTime {
 		r.findings = finding.Of(run)
+	} else {
+		r.findings = finding.Omissions(run)
 	}
 	r.addOmitted(run.Omitted())
 }

@@ -1,36 +1,34 @@
 package plot
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // rowsOfLogs decides whether a picture has a row for each log: a heat map or a report of each
 // input, if they are more than charts can show and ran at the same time.
-func (d *decision) rowsOfLogs(logs int, found *survey) error {
+func (d *decision) rowsOfLogs(found *survey) error {
+	logs := len(d.scan.Inputs)
 	suits := d.Type == chart.Heatmap || d.Type == chart.Report
-	d.fleet = suits && !d.Page && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && found.together(logs)
+	fleet := suits && !d.Page && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && found.together(logs)
 	given := len(d.Percentiles)
 	switch {
 	case !suits || d.Page || given == 0:
-	case !d.fleet:
+	case !fleet:
 		return message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
 			"the same time", d.Type.Name, chart.MostTogether)
 	case given > 1:
 		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.Type.Name, given)
 	}
-	if !d.fleet {
+	if !fleet {
 		return nil
 	}
 	if d.Type == chart.Heatmap {
 		d.Type = chart.Fleet
-		d.plan = d.planOf(logs)
+		d.takes = d.whatToTake()
 		d.lines.WindowBytes = 0
 		if !d.HeightGiven {
 			const around, least = 130, 400
@@ -40,7 +38,12 @@ func (d *decision) rowsOfLogs(logs int, found *survey) error {
 		d.look.Height += chart.FleetHeight(logs)
 	}
 	d.look.Type = d.Type
-	d.lines.Measures = append(chart.Fleet.Measures([]float64{d.fleetLevel()}), chart.PerSecond())
+	d.fleet = true
+	d.level = 99
+	if given == 1 {
+		d.level = d.Percentiles[0]
+	}
+	d.lines.Measures = append(chart.Fleet.Measures([]float64{d.level}), chart.PerSecond())
 	return nil
 }
 
@@ -60,23 +63,15 @@ func (s *survey) together(logs int) bool {
 	return false
 }
 
-// fleetLevel is the percentile of the rows of logs.
-func (d *decision) fleetLevel() float64 {
-	if d.Percentiles != nil {
-		return d.Percentiles[0]
-	}
-	return 99
-}
-
 // addFleet adds the rows of logs to the picture. Those of the same tag are compared.
 func (d *dressing) addFleet() {
-	if !d.fleet {
+	if !d.plan.fleet {
 		return
 	}
-	level := d.fleetLevel()
+	level := d.plan.level
 	whole, kin := make(map[string]float64), make(map[string]string)
-	for _, row := range d.rows {
-		_, kin[row.Label] = d.partsOf(row.sum.Tag)
+	for _, row := range d.found.rows {
+		_, kin[row.Label] = d.plan.labels.parts(row.sum.Tag)
 		for _, p := range output.RanksOf(row.sum.Counts(), []float64{level}, output.Stats{}).Percentiles {
 			whole[row.Label] = row.sum.Scale.Of(p.Value.Float())
 		}
@@ -86,26 +81,13 @@ func (d *dressing) addFleet() {
 
 // each returns what a series is called.
 func (d *dressing) each() string {
+	by := d.plan.by
 	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
 	switch {
-	case d.by.Inputs() && d.by.AddsTags(), d.separate && !tagged:
+	case by.Inputs() && by.AddsTags(), d.plan.division != together && !tagged:
 		return "log"
-	case d.by.Inputs() || d.by.AddsTags():
+	case by.Inputs() || by.AddsTags():
 		return "row"
 	}
 	return "tag"
-}
-
-// partsOf returns the label and the tag of a row of an input.
-func (d *decision) partsOf(row []byte) (label, tag string) {
-	text := string(row)
-	if label, ok := d.labels[text]; ok {
-		return cmp.Or(label, tags.Text(row)), ""
-	}
-	for at := range text {
-		if label, ok := d.labels[text[:at]]; ok && strings.HasPrefix(text[at:], "::") {
-			return cmp.Or(label, text[:at]), tags.Text(row[at+len("::"):])
-		}
-	}
-	return tags.Text(row), ""
 }

@@ -8,20 +8,19 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/question/summary"
-	"hdrkit/internal/scan"
 )
 
-// FoldFound is the period of the spikes that are found, in [Options.Fold].
+// FoldFound is the period of the spikes that are found, in [Windows].
 const FoldFound int64 = -1
 
 // fold finds the period of a picture that shows times in it, and when the first one begins: at the
 // first beat, if the period is found, and otherwise with the logs.
-func (d *decision) fold(s *scan.Scan, logs []scan.Input) error {
-	one := *s
-	one.Inputs, one.Progress = logs, nil
-	for n := range logs {
-		if logs[n].Once {
-			return message.Usagef("-fold reads logs twice, and %s can be read only once", logs[n].Name)
+func (d *decision) fold() error {
+	one := d.scan
+	one.Progress = nil
+	for _, log := range one.Inputs {
+		if log.Once {
+			return message.Usagef("-fold reads logs twice, and %s can be read only once", log.Name)
 		}
 	}
 	histories := &summary.Histories{Times: true}
@@ -33,8 +32,8 @@ func (d *decision) fold(s *scan.Scan, logs []scan.Input) error {
 	for _, sum := range result.Summaries {
 		start, end = min(start, sum.Start), max(end, sum.End)
 	}
-	d.lines.Fold, d.lines.FoldAt = d.Fold, start
-	if d.Fold == FoldFound {
+	d.lines.Fold, d.lines.FoldAt = d.Windows.Fold, start
+	if d.Windows.Fold == FoldFound {
 		rhythm := histories.Rhythm()
 		if rhythm == nil {
 			return errors.New("-fold auto: no spikes come at even times; -fold TIME folds by any")
@@ -43,6 +42,7 @@ func (d *decision) fold(s *scan.Scan, logs []scan.Input) error {
 		d.lines.FoldAt = int64(rhythm.First) - d.lines.Fold/4 // so that a beat is not at the edge
 	}
 	d.periods = max(int((end-start)/max(d.lines.Fold, 1)), 1)
-	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d.", axis.Length(d.lines.Fold), d.periods))
+	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d.",
+		axis.Length(d.lines.Fold), d.periods))
 	return nil
 }

@@ -27,9 +27,9 @@ func TestFold(t *testing.T) {
 	file.Close()
 	for _, period := range []int64{plot.FoldFound, 60_000} {
 		std := &message.Streams{Err: io.Discard}
-		o := plot.Options{Type: chart.Heatmap, Fold: period, Look: chart.Looks{Zone: time.UTC}}
+		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Look: chart.Looks{Zone: time.UTC}}
 		o.Names = []string{path}
-		s, err := o.Scan(std, logs.NewDiagnostics(std, false))
+		s, err := o.Find(std, logs.NewDiagnostics(std, false))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,51 +5,84 @@ import (
 	"math"
 	"slices"
 
-	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/question/summary"
 	"hdrkit/internal/question/trend"
+	"hdrkit/internal/scan"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
-// A load picture has a point for each run. Runs are inputs, with a curve for each tag; or the rows
-// of -by, with one curve; or the windows of -agg, with a curve for each row.
-
-// eachRun reports whether a picture of load has points for each input by itself.
-func (o *Options) eachRun(by *tags.By) bool {
-	return o.Type == chart.Load && o.Aggregate == 0 && (by.Inputs() || !by.AddsTags())
+// A runLoad is a row of a run in a picture of load: a point.
+type runLoad struct {
+	label, name string // of the curve and of the point
+	start       int64
+	count       int64
+	rate        float64
+	values      []float64 // at the percentiles of the plan's points
 }
 
-// checkRuns checks that there are points for a picture of runs.
-func (o *Options) checkRuns(inputs int, by *tags.By) error {
-	switch {
-	case o.Type.Chart.Marks != chart.Dots:
-		return nil
-	case o.Page:
-		return message.Usagef("-type %s is a picture: give -of a name such as %[1]s.png", o.Type.Name)
-	case o.Type == chart.Trend:
-		return nil
-	case inputs == 1 && o.eachRun(by):
-		return message.Usagef("-type load draws a point for each run, and there is one input: " +
-			"give several, or -agg 10s for windows of one whose rate was raised")
+// readLoads reads runs, each of which becomes a point for each of its rows. The memory of a run is
+// free again after it, since no counts are kept: there may be many runs.
+func (r *reading) readLoads(s *scan.Scan) error {
+	var added *logs.Logs
+	read := func(run *scan.Scan) (*summary.Result, error) {
+		run.Memory = s.Memory.Empty()
+		added = r.units.Watch(run)
+		if err := r.when.FindSteady(r.std, run); err != nil {
+			return nil, err
+		}
+		return summary.Collect(run, summary.Options{})
 	}
-	return nil
+	return summary.EachRun(s, read, func(run *scan.Scan, result *summary.Result) error {
+		defer result.Release()
+		r.whole.Saw(run)
+		if len(result.Summaries) == 0 {
+			r.std.Say("%s: %v", run.Inputs[0].RunName(), logs.NothingLeft(run))
+		}
+		if err := checkTags(len(result.Summaries)); err != nil {
+			return err
+		}
+		r.addSpan(result)
+		group := r.plan.labels.of(run)
+		for _, sum := range result.Summaries {
+			if err := r.addSummary(group, sum, added); err != nil {
+				return err
+			}
+			load := r.loadOf(sum, group)
+			if !r.plan.by.AddsTags() {
+				load.label = r.plan.rowLabel("", sum.Tag)
+			}
+			r.loads = append(r.loads, load)
+		}
+		return nil
+	})
 }
 
-// drawLoads sets the series of a picture of load.
-func (d *dressing) drawLoads() {
+// loadOf returns the load of a sum, a point with a name on the curve without a label.
+func (r *reading) loadOf(sum *output.Summary, name string) runLoad {
+	load := runLoad{
+		name:  name,
+		start: sum.Start,
+		count: sum.Counts().TotalCount(),
+		rate:  sum.Throughput(),
+	}
+	for _, p := range output.RanksOf(sum.Counts(), r.plan.points, output.Stats{}).Percentiles {
+		load.values = append(load.values, sum.Scale.Of(p.Value.Float()))
+	}
+	return load
+}
+
+// drawPoints makes points of the lines over time of a picture of load, or of its runs.
+func (d *dressing) drawPoints() {
 	p := d.p
-	switch {
-	case d.Aggregate > 0:
+	if d.plan.overTime {
 		p.Series = loadOfWindows(p.Series)
-	default:
-		p.Series = d.loadOfRows()
+	} else {
+		p.Series = d.loadOfRuns()
 	}
 	p.Series = slices.DeleteFunc(p.Series, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
 	p.OrderLoads()
-	if d.Percentiles == nil && len(p.Series) > 1 {
-		p.KeepLimited(chart.AtPercentile(99).Name)
-	}
 }
 
 // loadOfWindows makes points of the windows of lines over time, the last of which is the rate.
@@ -72,49 +105,22 @@ func loadOfWindows(series []chart.Series) []chart.Series {
 	return series
 }
 
-// A runLoad is a row of a run in a picture of load: a point.
-type runLoad struct {
-	label, name string // of the curve and of the point
-	start       int64
-	count       int64
-	rate        float64
-	values      []float64 // at the levels of lines
-}
-
-// loadOf returns the load of a sum, whose series is series. A run of one row has its name.
-func (r *reading) loadOf(sum *output.Summary, series *chart.Series) runLoad {
-	load := runLoad{
-		label: series.Tag(),
-		name:  series.Group,
-		start: sum.Start,
-		count: series.Curve.Count,
-		rate:  sum.Throughput(),
-	}
-	switch {
-	case r.eachRun(r.by) && r.by.AddsTags():
-		load.label = ""
-	case r.by.AddsTags():
-		load.label, load.name = "", series.Label
-	}
-	for _, p := range output.RanksOf(sum.Counts(), r.levels(), output.Stats{}).Percentiles {
-		load.values = append(load.values, sum.Scale.Of(p.Value.Float()))
-	}
-	return load
-}
-
-// loadOfRows makes points of the loads of runs.
-func (d *dressing) loadOfRows() (all []chart.Series) {
-	if slices.ContainsFunc(d.loads, func(r runLoad) bool { return !output.Dated(r.start) }) {
+// loadOfRuns makes points of the loads of runs.
+func (d *dressing) loadOfRuns() (all []chart.Series) {
+	loads := d.found.loads
+	if slices.ContainsFunc(loads, func(r runLoad) bool { return !output.Dated(r.start) }) {
 		d.std.Say("%s", trend.Undated)
 	} else {
-		slices.SortStableFunc(d.loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
+		slices.SortStableFunc(loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
 	}
+	levels := d.plan.points
 	curves := make(map[string]int)
-	for _, r := range d.loads {
+	for _, r := range loads {
 		n, known := curves[r.label]
 		if !known {
-			n, curves[r.label] = len(all), len(all)
-			all = append(all, chart.Series{Label: r.label, Lines: make([]chart.Line, len(d.levels()))})
+			n = len(all)
+			curves[r.label] = n
+			all = append(all, chart.Series{Label: r.label, Lines: make([]chart.Line, len(levels))})
 		}
 		all[n].Curve.Count += r.count
 		if r.count == 0 || math.IsInf(r.rate, 0) || math.IsNaN(r.rate) {
@@ -123,7 +129,7 @@ func (d *dressing) loadOfRows() (all []chart.Series) {
 		all[n].Names = append(all[n].Names, r.name)
 		for l, v := range r.values {
 			line := &all[n].Lines[l]
-			line.Name = chart.AtPercentile(d.levels()[l]).Name
+			line.Name = chart.AtPercentile(levels[l]).Name
 			line.Points = append(line.Points, chart.Point{Start: r.rate, End: r.rate, Value: v})
 		}
 	}

@@ -1,18 +1,25 @@
-// Package plot makes pictures of logs: it reads the intervals of a scan, and percentile
-// distributions, and decides which windows, lines and marks a picture has.
+// Package plot makes pictures of logs, in three steps, each with a type of its own. A decision
+// makes a plan: which inputs there are, which of them add up, and what the picture takes of them.
+// A reading reads the inputs of a plan. A dressing makes a picture of what was read.
+//
+// A trend has a way of its own, since it reads figures of runs and nothing else.
 package plot
 
 import (
+	"math"
 	"slices"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/report"
 	"hdrkit/internal/scan"
+	"hdrkit/tags"
 )
 
 // Options say what to draw of which logs. The zero value of each but the type is the usual one.
@@ -21,52 +28,141 @@ type Options struct {
 	Units        unit.Options
 	Type         *chart.Type
 	Page         bool      // a page has all charts
-	Percentiles  []float64 // of a timeline, nil for the usual ones
-	// Aggregate is the length of windows in milliseconds. If nobody gave it, long logs get windows.
-	Aggregate      int64
-	AggregateGiven bool
-	// Fold is a period in milliseconds of which a heat map shows the times, FoldFound the period
-	// that is found, and 0 none.
-	Fold        int64
-	HeightGiven bool // otherwise the picture is as high as its logs need
-	Compare     bool // each log by itself, and not what several add up to
-	Separator   int  // how many names are before --
-	Linear      bool // an axis of values that is never logarithmic by itself
-	Limits      []gate.Limit
-	Marks       []Mark
-	Look        chart.Looks // the size, the title, the axes and the theme
+	Compare      bool      // each log by itself, and not what several add up to
+	Separator    int       // how many names are before --
+	Percentiles  []float64 // of lines, nil for the usual ones
+	Windows      Windows
+	HeightGiven  bool // otherwise the picture is as high as its logs need
+	Linear       bool // an axis of values that is never logarithmic by itself
+	Limits       []gate.Limit
+	Marks        []Mark
+	Look         chart.Looks // the size, the title, the axes and the theme
 	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
 	Sums func(units *logs.Units, side report.Side) error
-
-	sides report.Sides // of a report that compares
 }
 
-// Find finds the logs, and those of each side of a report that compares.
-func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (s *scan.Scan, err error) {
-	by, err := o.Rows()
-	if err != nil {
-		return nil, err
-	}
-	runs := o.Type == chart.Trend || o.compareReport() || o.eachRun(by)
-	o.Inputs.Runs, o.EachRun = runs, runs
-	if !o.compareReport() {
-		return o.Scan(std, d)
-	}
-	old, new, err := report.SplitSides(o.Names, o.Separator)
-	if err != nil {
-		return nil, err
-	}
-	o.sides, err = report.FindSides(std, d, &o.Options, old, new, false)
-	if err != nil {
-		return nil, err
-	}
-	return o.sides.All(), nil
+// Windows say how a picture divides time, in milliseconds.
+type Windows struct {
+	// Length is that of windows. Given says that somebody chose it: otherwise long logs get
+	// windows.
+	Length int64
+	Given  bool
+	// Fold is a period of which a heat map shows the times, FoldFound the period that is found, and
+	// 0 none.
+	Fold int64
 }
 
 // A Mark is a text at a time.
 type Mark struct {
 	When scan.Bound
 	Text string
+}
+
+// Inputs are the logs and percentile distributions of a picture.
+type Inputs struct {
+	*scan.Scan
+	sides report.Sides // of a report that compares
+}
+
+// Find finds the inputs, and those of each side of a report that compares.
+func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, error) {
+	by, err := o.Rows()
+	if err != nil {
+		return nil, err
+	}
+	way := o.divisionBy(by)
+	o.Inputs.Runs, o.EachRun = way.byRun(), way.byRun()
+	if way != twoSides {
+		s, err := o.Scan(std, d)
+		return &Inputs{Scan: s}, err
+	}
+	old, new, err := report.SplitSides(o.Names, o.Separator)
+	if err != nil {
+		return nil, err
+	}
+	sides, err := report.FindSides(std, d, &o.Options, old, new, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Inputs{Scan: sides.All(), sides: sides}, nil
+}
+
+// Gather returns the picture of inputs, or nil if nothing in them was asked for. Messages go to
+// std. It reads each input once or twice.
+func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, error) {
+	units, err := logs.NewUnits(std, o.Units)
+	if err != nil {
+		return nil, err
+	}
+	way := o.divisionBy(in.By)
+	if err := o.checkPoints(way, len(in.Runs())); err != nil {
+		return nil, err
+	}
+	if way == overRuns {
+		p, err := o.trend(std, units, in.Scan)
+		if err != nil {
+			return nil, err
+		}
+		o.finish(std, p, nil)
+		return p, nil
+	}
+	plan, err := o.decide(std, units, in)
+	if err != nil {
+		return nil, err
+	}
+	found, err := o.read(std, units, in.Scan, plan)
+	if err != nil || len(found.rows)+len(found.loads) == 0 {
+		return nil, err
+	}
+	p, err := dress(std, plan, found)
+	if err != nil {
+		return nil, err
+	}
+	o.finish(std, p, found.shifts)
+	return p, nil
+}
+
+// A division says which logs add up, and what becomes of the sums.
+type division int
+
+const (
+	together division = iota // all logs add up, row by row
+	apart                    // each log is by itself
+	twoSides                 // the logs before a change are one side, and those after it the other
+	eachRun                  // each run is a point of a chart of load
+	overRuns                 // each run is a point of a trend
+)
+
+// byRun reports whether runs are read by themselves, each with its own start.
+func (d division) byRun() bool { return d == twoSides || d == eachRun || d == overRuns }
+
+// divisionBy returns how the picture divides logs, with what makes a row. A chart of load has a
+// point for each run. Runs are inputs, with a curve for each tag, or one if tags add up; or the
+// rows of -by, with one curve; or the windows of -agg, with a curve for each row.
+func (o *Options) divisionBy(by *tags.By) division {
+	switch {
+	case o.Type == chart.Trend:
+		return overRuns
+	case o.Type == chart.Load && o.Windows.Length == 0 && (by.Inputs() || !by.AddsTags()):
+		return eachRun
+	case o.Compare && o.Type == chart.Report && !o.Page:
+		return twoSides
+	case o.Compare:
+		return apart
+	}
+	return together
+}
+
+// checkPoints checks that there are points for a picture of runs.
+func (o *Options) checkPoints(way division, runs int) error {
+	switch {
+	case o.Page && o.Type.Chart.Marks == chart.Dots:
+		return message.Usagef("-type %s is a picture: give -of a name such as %[1]s.png", o.Type.Name)
+	case way == eachRun && runs == 1:
+		return message.Usagef("-type load draws a point for each run, and there is one input: " +
+			"give several, or -agg 10s for windows of one whose rate was raised")
+	}
+	return nil
 }
 
 // levels returns the percentiles of lines. Limits have lines of their own, unless somebody chose.
@@ -87,24 +183,66 @@ func (o *Options) levels() []float64 {
 	return all
 }
 
-// needsLogs returns an option that is given and changes nothing of a percentile distribution, empty
-// if there is none. Some may be for the logs beside it.
-func (o *Options) needsLogs(logs bool) string {
-	for _, given := range []struct {
-		option string
-		is     bool
-	}{
-		{"co", o.Expected > 0},
-		{"s", !logs && o.From != ""},
-		{"e", !logs && o.To != ""},
-		{"incT", !logs && o.Include != nil},
-		{"excT", !logs && o.Exclude != nil},
-	} {
-		if given.is {
-			return given.option
+// newPicture returns a picture without anything in it.
+func (o *Options) newPicture() *chart.Picture {
+	p := chart.New(o.Type)
+	p.Looks = o.Look
+	return p
+}
+
+// setUnit sets the unit of a picture, and adds the limits in it.
+func (o *Options) setUnit(p *chart.Picture, scale hdrlog.Scale) error {
+	p.Unit = scale.Unit
+	for _, l := range o.Limits {
+		if l.Unit != 0 && scale.In == 0 {
+			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
+		}
+		p.Limits = append(p.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
+	}
+	return nil
+}
+
+// finish adds marks, drops lines that are too many, and chooses the axis of values and the height.
+// Shifts are marks that were found.
+func (o *Options) finish(std *message.Streams, p *chart.Picture, shifts []Mark) {
+	for _, m := range slices.Concat(o.Marks, shifts) {
+		p.Marks = append(p.Marks, chart.Mark{Time: m.in(p), Text: m.Text})
+	}
+	switch {
+	case o.Percentiles == nil:
+		p.KeepLines(o.Page)
+	case o.Page || p.Type.Lined():
+		nameUndrawn(std, p)
+	}
+	p.LogValues = p.LogValues || !o.Linear && p.Steep()
+	if o.Units.Unit != "" {
+		p.Unit = axis.Fixed(p.Unit)
+	}
+	if !o.HeightGiven {
+		p.Height += chart.ForestHeight(len(p.Effects))
+	}
+}
+
+// in returns the time of a mark in a picture, in milliseconds from its origin.
+func (m *Mark) in(p *chart.Picture) int64 {
+	at := m.When.Seconds * 1000
+	switch m.When.Origin {
+	case scan.Epoch:
+		at -= float64(p.Origin)
+	case scan.Midnight:
+		at = m.When.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
+	}
+	return int64(math.Round(at))
+}
+
+// nameUndrawn says which limits no line is for. Charts without lines show all of them.
+func nameUndrawn(std *message.Streams, p *chart.Picture) {
+	drawn := p.LineLimits()
+	for _, l := range p.Limits {
+		if !slices.ContainsFunc(drawn, func(one chart.Limit) bool { return one.Percentile == l.Percentile }) {
+			std.Notef("no line shows %s, which -sla limits: -p %[1]s draws one", l.Name())
 		}
 	}
-	return ""
 }
 
 // ParseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.

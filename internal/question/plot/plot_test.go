@@ -50,7 +50,7 @@ func TestGather(t *testing.T) {
 	std := &message.Streams{Err: io.Discard}
 	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Look: chart.Looks{Zone: time.UTC}}
 	o.Names, o.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
-	s, err := o.Scan(std, logs.NewDiagnostics(std, false))
+	s, err := o.Find(std, logs.NewDiagnostics(std, false))
 	if err != nil {
 		t.Fatal(err)
 	}

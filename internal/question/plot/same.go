@@ -7,14 +7,13 @@ import (
 
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
 
 // dropSameRequests drops tags of a report that count the same requests as others, unless the user
 // chose tags. A report that adds them up would count each request several times.
-func (d *decision) dropSameRequests(s *scan.Scan, names map[string]bool) error {
-	if d.Type != chart.Report || d.Page || d.Compare || d.Include != nil || d.Exclude != nil {
+func (d *decision) dropSameRequests(names map[string]bool) error {
+	if !d.findings || d.Page || d.Type.Chart.Marks != chart.Cells || d.Include != nil || d.Exclude != nil {
 		return nil
 	}
 	kept := slices.Sorted(maps.Keys(names))
@@ -39,6 +38,6 @@ func (d *decision) dropSameRequests(s *scan.Scan, names map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	d.chosen = filter
+	d.scan.Selection.Tags = filter
 	return nil
 }

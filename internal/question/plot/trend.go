@@ -5,8 +5,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/question/trend"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -14,29 +17,27 @@ import (
 
 // trend returns the picture of how figures change over the runs of a scan: a line for each
 // percentile, with its levels, and a number at each change that has a sentence.
-func (d *decision) trend(s *scan.Scan) (*chart.Picture, error) {
-	var figures []output.Figure
-	for _, level := range d.levels() {
-		figures = append(figures, chart.AtPercentile(level).Figure)
+func (o *Options) trend(std *message.Streams, units *logs.Units, s *scan.Scan) (*chart.Picture, error) {
+	collecting := trend.Options{Options: &o.Options, Readable: true}
+	for _, level := range o.levels() {
+		collecting.Figures = append(collecting.Figures, chart.AtPercentile(level).Figure)
 	}
-	o := trend.Options{Options: &d.Options.Options, Figures: figures, Readable: true}
-	t, err := trend.Collect(d.std, s, d.units, o)
+	t, err := trend.Collect(std, s, units, collecting)
 	if err != nil {
 		return nil, err
 	}
-	d.look.Unit = t.Scale.Unit
-	if err := d.addLimits(t.Scale); err != nil {
+	p := o.newPicture()
+	if err := o.setUnit(p, t.Scale); err != nil {
 		return nil, err
 	}
-	p := &d.look
 	places := placesOf(t, p)
 	for _, f := range t.Figures {
 		p.Series = addTrend(p.Series, t, &f, places)
 	}
-	if d.Percentiles == nil && len(p.Series) > 1 {
-		p.KeepLimited(chart.AtPercentile(99).Name)
+	if o.Percentiles == nil {
+		p.KeepLines(false)
 	}
-	d.number(p, t, places)
+	number(p, t, places, o.Zone)
 	return p, nil
 }
 
@@ -91,7 +92,7 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 }
 
 // number numbers the changes of drawn lines, and adds their sentences.
-func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64) {
+func number(p *chart.Picture, t *output.Trend, places []float64, zone *time.Location) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {
@@ -99,10 +100,10 @@ func (d *decision) number(p *chart.Picture, t *output.Trend, places []float64) {
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	sentences := drawn.Sentences(d.Zone)
+	sentences := drawn.Sentences(zone)
 	changes := drawn.Changes()
 	changes = changes[:min(len(changes), output.MostSentences)]
-	first := slices.IndexFunc(drawn.Findings(d.Zone), func(f output.Finding) bool { return f.Figures != nil })
+	first := slices.IndexFunc(drawn.Findings(zone), func(f output.Finding) bool { return f.Figures != nil })
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add

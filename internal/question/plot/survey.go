@@ -1,0 +1,84 @@
+package plot
+
+import (
+	"errors"
+	"math"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
+	"hdrkit/internal/flow"
+	"hdrkit/tags"
+)
+
+// A survey says how logs lie in time, in milliseconds.
+type survey struct {
+	length   int64 // of the first interval, see [flow.MeantLength]
+	from, to int64
+	starts   []int64         // of logs
+	ends     []int64         // of logs
+	points   int             // the largest number of intervals of a tag of a log
+	tags     int             // the largest number of tags of a log
+	names    map[string]bool // of tags, as texts
+}
+
+// firstIntervals is a number of intervals in which most tags of a log occur.
+const firstIntervals = 1000
+
+// survey looks at the first intervals of each log that the scan selects, without their payloads.
+// Pipes can be read only once, so it does not know them.
+func (d *decision) survey(most int) (*survey, error) {
+	found := &survey{from: math.MaxInt64, to: math.MinInt64, names: make(map[string]bool)}
+	for n := range d.scan.Inputs {
+		if d.scan.Inputs[n].Once {
+			continue
+		}
+		if err := d.surveyLog(found, n, most); err != nil {
+			return nil, err
+		}
+	}
+	if found.length == 0 {
+		found.length = 1000
+	}
+	return found, nil
+}
+
+// surveyLog adds what it finds in a log to what is found.
+func (d *decision) surveyLog(found *survey, input, most int) error {
+	one := d.scan
+	one.Progress = nil
+	log, err := one.Open(input, 0)
+	if err != nil {
+		return err
+	}
+	points := make(map[string]int)
+	from, to := int64(math.MaxInt64), int64(math.MinInt64)
+	for seen := 0; seen < most && log.Scan(); {
+		rec := log.Record()
+		if rec.Kind != hdrlog.IntervalRecord || !one.Select(input, &rec.Interval) {
+			continue
+		}
+		seen++
+		i := &rec.Interval
+		if found.length == 0 && i.Length > 0 {
+			found.length = flow.MeantLength(logline.Millis(i.Length))
+		}
+		start := i.StartMillis()
+		if d.lines.Relative {
+			start -= logline.Millis(i.LogStart)
+		}
+		from, to = min(from, start), max(to, start+logline.Millis(i.Length))
+		tag := string(i.Tag)
+		points[tag]++
+		if len(points) > MostTags {
+			break // reading the log fails
+		}
+		found.names[tags.Text(i.Tag)] = true
+		found.points = max(found.points, points[tag])
+	}
+	found.tags = max(found.tags, len(points))
+	if from <= to {
+		found.from, found.to = min(found.from, from), max(found.to, to)
+		found.starts, found.ends = append(found.starts, from), append(found.ends, to)
+	}
+	return errors.Join(log.Err(), log.Close())
+}
