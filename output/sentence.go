@@ -236,7 +236,7 @@ func (t *Table) untested(pairs []Pair) string {
 	if names == nil {
 		return ""
 	}
-	return fmt.Sprintf(" Too little data for %s.", strings.Join(names, ", "))
+	return fmt.Sprintf(" Too little data to compare %s.", strings.Join(names, ", "))
 }
 
 // widest returns the largest change that the interval has, as a ratio above 1.
@@ -328,13 +328,17 @@ func (t *Table) values(c *tested) string {
 	return text(c.pair.Before) + " to " + text(c.pair.After) + unit
 }
 
-// proves returns which change is proven by runs so many times as many, or as long: none that is so
-// large that nobody needs a test.
+// proves returns which change is proven by runs so many times as many, or as long: a fall if the
+// figure fell, and none that is so large that nobody needs a test.
 func (c *tested) proves(times float64) string {
-	if least := c.leastOf(times); least < 11 {
-		return upTo(least)
+	least := c.leastOf(times)
+	switch {
+	case !(least < 11):
+		return "no change"
+	case c.Ratio < 1:
+		return "-" + upTo(2-1/least)
 	}
-	return "no change"
+	return upTo(least)
 }
 
 // next says which change such runs prove, and more or longer ones would.
