@@ -143,7 +143,7 @@ func (c *Change) Few(f Figure) bool {
 	if f.Name != "" || f.Percentile <= 0 || f.Percentile >= 100 {
 		return false
 	}
-	return above(slices.Concat(c.Before, c.After), f.Percentile) < few
+	return above(slices.Concat(c.Before, c.After), f.Percentile) < Few
 }
 
 // above returns the number of values that rank above a percentile in the run that has the fewest.

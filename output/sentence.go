@@ -117,11 +117,11 @@ func (t *Table) Headline(pairs []Pair) Finding {
 func enough(pairs []Pair) string {
 	for _, p := range pairs {
 		if p.Change != nil && p.Change.Before != nil {
-			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", few)
+			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", Few)
 		}
 	}
 	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, "+
-		"or three runs a side.", few)
+		"or three runs a side.", Few)
 }
 
 // fill gives a finding the figures of a change.

@@ -255,8 +255,9 @@ func (t *Table) cellsOf(s *Summary, runs []*Summary, digits int, of func(f *figu
 	return all
 }
 
-// few is the number of values above a percentile below which it is marked.
-const few = 10
+// Few is the number of values above a percentile below which it is marked, and proves nothing: one
+// request more could change it.
+const Few = 10
 
 // believe adds to the cell of a figure how far it can be believed. Few values decide if they do so
 // in one of the runs.
@@ -275,9 +276,9 @@ func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits i
 	switch {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim
-	case above < few && t.Colour:
+	case above < Few && t.Colour:
 		c.colour = dim
-	case above < few:
+	case above < Few:
 		c.text += " <10"
 	}
 	return c

@@ -64,7 +64,7 @@ func (r *Run) omission() []output.Finding {
 	}
 	result := "it looks as if the recorder waited"
 	for _, p := range named {
-		if output.Above(corrected, p) >= least {
+		if output.Above(corrected, p) >= output.Few {
 			omitted.Percentile, omitted.Value = p, corrected.Float(corrected.ValueAtPercentile(p))
 			v := r.printed(row, omitted.Value)
 			name := output.Figure{Percentile: p}.String()

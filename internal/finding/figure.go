@@ -7,10 +7,8 @@ import (
 	"hdrkit/output"
 )
 
-// least is the number of values that must lie above a percentile, so that a sentence names it.
-const least = 10
-
-// named are the percentiles that a sentence may name. It names the first one with enough values.
+// named are the percentiles that a sentence may name. It names the first one with at least
+// [output.Few] values above it.
 var named = []float64{99, 90, 50}
 
 // A value is that of a row at a percentile.
@@ -53,7 +51,7 @@ func (r *Run) figures() *figures {
 		if v := r.printed(s, h.MaxFloat()); v > all.highest {
 			all.top, all.highest = s, v
 		}
-		n := slices.IndexFunc(named, func(p float64) bool { return output.Above(h, p) >= least })
+		n := slices.IndexFunc(named, func(p float64) bool { return output.Above(h, p) >= output.Few })
 		if n < 0 || n > first {
 			continue
 		}

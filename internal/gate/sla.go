@@ -295,7 +295,8 @@ type Figures struct {
 //
 // A limit of a figure that has an interval holds if the whole interval keeps it, and fails if the
 // whole interval violates it. A relative limit of a figure without an interval is undecided: the
-// difference may be chance. An absolute one is checked by the figure itself.
+// difference may be chance. An absolute one is checked by the figure itself, which decides if
+// enough values lie above it.
 func Judge(limits []Limit, f Figures) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
@@ -371,6 +372,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	v.slack = math.Abs(v.Value - l.best(v.Value, s))
 	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
+	v.doubt(s)
 	if several(f.Pairs, s.Tag) && v.Note == "" && l.Name != output.Count && l.Name != output.Over {
 		v.Note = "of all runs together"
 	}
@@ -423,6 +425,29 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	if v.Note == "" {
 		v.decideInterval("")
 	}
+}
+
+// doubt takes back that a limit holds if fewer than [output.Few] values lie above the percentile,
+// so that one request more could change it, and no interval decides. Of few values a high
+// percentile is too low rather than too high. So a limit that fails, fails.
+func (v *Verdict) doubt(s *output.Summary) {
+	l := v.Limit
+	decided := !math.IsNaN(v.Low) || !math.IsNaN(v.High)
+	if v.Result != Holds || l.AtLeast || l.Name != "" || l.Percentile == 100 || decided {
+		return
+	}
+	above := output.Above(s.Counts(), l.Percentile)
+	switch {
+	case above == 0:
+		v.Note = "that is the maximum: no value is above this percentile"
+	case above == 1:
+		v.Note = "only 1 value is above this percentile"
+	case above < output.Few:
+		v.Note = fmt.Sprintf("only %d values are above this percentile", above)
+	default:
+		return
+	}
+	v.Result = Undecided
 }
 
 // decideInterval judges by the interval. Next says what such runs prove.

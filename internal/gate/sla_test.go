@@ -138,7 +138,7 @@ func TestJudge(t *testing.T) {
 		{"default:max<=0.29", "default FAIL 0.3"},
 		{"default:min>=0.1", "default ok 0.1"},
 		{"default:min>=0.2", "default FAIL 0.1"},
-		{"a:50<=100us", "a ok 100"},
+		{"a:50<=100us", "a undecided 100"},
 		{"a:50<=0.09ms", "a FAIL 0.1"},
 		{"a:max>=0.2ms", "a ok 0.2"},
 		{"a:throughput>=3", "a ok 3"},
@@ -202,7 +202,7 @@ func TestJudge(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	const value = 250_000_000 // in the slot from 249,954,304 to 250,085,375
-	s := summaryOf("", value)
+	s := summaryOf("", slices.Repeat([]int64{value}, 1000)...)
 	for limit, holds := range map[string]bool{
 		"max<=250ms": true, "99<=250ms": true, "min>=250ms": true, "50>=250ms": true, "over(250ms)<=0%": true,
 		"99<=250ms in 100% of 10s": true, "min>=250ms in 100% of 10s": true, "99<=249.95ms in 100% of 10s": false,
@@ -277,7 +277,7 @@ func TestInterval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := summaryOf("", 10, 10)
+		s := summaryOf("", slices.Repeat([]int64{10}, 20)...)
 		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
 		v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Strict: strict})[0]
 		got := v.Result.String()
@@ -286,6 +286,40 @@ func TestInterval(t *testing.T) {
 		}
 		if got != test.want || v.Value != 10 || v.Missing != "" {
 			t.Errorf("%s of [%v, %v] is %s, want %s: %+v", test.limit, test.low, test.high, got, test.want, v)
+		}
+	}
+}
+
+// TestDoubt: a percentile that fewer than ten values lie above proves no limit, but can violate
+// one.
+func TestDoubt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		count       int
+		limit, want string
+	}{
+		{1000, "99<=10", "holds"},
+		{999, "99<=10", "undecided, only 9 values are above this percentile"},
+		{100, "99<=10", "undecided, only 1 value is above this percentile"},
+		{3, "99<=10", "undecided, that is the maximum: no value is above this percentile"},
+		{3, "99<=9", "fails"},
+		{3, "99>=10", "holds"},
+		{3, "100<=10", "holds"},
+		{3, "max<=10", "holds"},
+		{3, "over(10)<=1%", "holds"},
+	} {
+		limits, err := Parse(test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := summaryOf("", slices.Repeat([]int64{10}, test.count)...)
+		v := Judge(limits, Figures{Summaries: []*output.Summary{s}})[0]
+		got := v.Result.String()
+		if v.Note != "" {
+			got += ", " + v.Note
+		}
+		if got != test.want || v.Worse {
+			t.Errorf("%s of %d values: %s, want %s", test.limit, test.count, got, test.want)
 		}
 	}
 }
