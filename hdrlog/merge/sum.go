@@ -426,18 +426,24 @@ func sumError(err error, p *histogram.Payload) error {
 // [SumError]; s then adds up to the same as before. Some intervals that do not add up are found
 // only by [Sum.Histogram] and the methods that encode s.
 func (s *Sum) Merge(t *Sum) error {
-	if t.intervals == 0 {
-		return nil
-	}
 	first := s.intervals == 0
-	if first {
-		s.summed = t.summed
-	}
-	err := s.add(t.facts(), t.appendTo, t.addTo)
+	err := s.MergeCounts(t)
 	if err == nil && first {
 		s.text = append(s.text[:0], t.text...)
 	}
-	return sumError(err, nil)
+	return err
+}
+
+// MergeCounts is [Sum.Merge] for callers that merge more: it does not copy MAX and the payload of a
+// single interval as they stand in its log.
+func (s *Sum) MergeCounts(t *Sum) error {
+	if t.intervals == 0 {
+		return nil
+	}
+	if s.intervals == 0 {
+		s.summed = t.summed
+	}
+	return sumError(s.add(t.facts(), t.appendTo, t.addTo), nil)
 }
 
 // appendTo appends the counts of t, packed.

@@ -311,11 +311,11 @@ func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
 	return line
 }
 
-// fold adds the members of a window to a sum.
+// fold adds the members of a window to a sum. There are several, or others were added before.
 func (u *union) fold(w *window, sum *merge.Sum) {
 	for _, m := range w.members {
 		if w.err == nil {
-			w.err = sum.Merge(m)
+			w.err = sum.MergeCounts(m)
 		}
 		u.put(m)
 	}
