@@ -98,6 +98,9 @@ type ReaderOptions struct {
 	// Second decides whether the second number of an interval is its length or its end, for a log
 	// where the reader does not find it out.
 	Second SecondField
+	// LinesBefore is the number of lines of the log that come before those that are read. Records
+	// have the numbers that they have in the whole log.
+	LinesBefore int
 	// BatchSize is the approximate size of a batch in bytes. 0 means 256 KiB. Use a small size when
 	// many logs are read at once.
 	BatchSize int
@@ -110,7 +113,13 @@ type ReaderOptions struct {
 
 // NewReader is the function [NewReader] with options.
 func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
-	reader := &Reader{name: name, maxLine: MaxLine, batch: batchSize, second: o.Second}
+	reader := &Reader{
+		name:    name,
+		line:    o.LinesBefore,
+		maxLine: MaxLine,
+		batch:   batchSize,
+		second:  o.Second,
+	}
 	if r != nil {
 		reader.in = plaintext.NewReader(r)
 	}

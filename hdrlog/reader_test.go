@@ -1085,3 +1085,13 @@ func TestIntervals(t *testing.T) {
 		break
 	}
 }
+
+// TestLinesBefore: lines have their numbers in the whole log.
+func TestLinesBefore(t *testing.T) {
+	r := ReaderOptions{LinesBefore: 41}.NewReader(strings.NewReader("#a\nb\n"), "log")
+	for line := 42; r.Scan(); line++ {
+		if err := r.Record().Err; r.Record().Line != line || err != nil && !strings.HasPrefix(err.Error(), "log:43: ") {
+			t.Errorf("line %d: %+v", line, r.Record())
+		}
+	}
+}

@@ -198,6 +198,7 @@ type batch struct {
 	log         *follow.Log
 	first, line int // the first and the last line
 	header      []byte
+	alone       int  // see [follow.Log.Took]
 	again       bool // an earlier run has read lines behind it
 }
 
@@ -566,7 +567,7 @@ func (m *Merger) sayCrowded() {
 func (m *Merger) take(in *input) error {
 	b := in.queue
 	in.queue = nil
-	b.log.Took(b.line, b.header)
+	b.log.Took(b.line, b.header, b.alone)
 	m.options.State.changed = true
 	kept := m.options.State.Kept()
 	if n := len(in.positions); kept && (n == 0 || in.positions[n-1].log != b.log) {
@@ -644,6 +645,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if !i.wanted {
 		if i.start >= m.options.From && !late { // of a tag that is not chosen
 			m.ran(in, i)
+			m.share(in, i)
 		}
 		return nil
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"hdrkit/hdrlog"
@@ -128,40 +129,69 @@ func (m *Merger) settle(done int64) {
 // mostHeader is the number of bytes of comments that a state keeps of a log.
 const mostHeader = 8 << 10
 
-// resume returns a reader of the comments of a mark, nil if it has none.
-func resume(name string, mark *follow.Mark) *hdrlog.Reader {
+// A heading is the comments that hold for the lines that follow, also those of the next log of an
+// input if it has no times of its own.
+type heading struct {
+	header
+	next  header // the comments since the last interval
+	alone int    // a later run that begins with this line, or a later one, needs no others
+}
+
+// A header is comments that follow one another.
+type header struct {
+	text   []byte
+	timed  bool // it has a time
+	starts bool // it has that of the start
+}
+
+// add adds a comment.
+func (h *header) add(r *hdrlog.Record) {
+	if len(h.text)+len(r.Text) >= mostHeader {
+		return
+	}
+	h.text = append(append(h.text, r.Text...), '\n')
+	h.starts = h.starts || r.Kind == hdrlog.StartTime
+	h.timed = h.timed || h.starts || r.Kind == hdrlog.BaseTime
+}
+
+// begin begins a log.
+func (h *heading) begin() {
+	h.next = header{}
+	h.alone = math.MaxInt
+	if h.starts {
+		h.alone = 1
+	}
+}
+
+// see sees the next record of the log.
+func (h *heading) see(r *hdrlog.Record) {
+	switch r.Kind {
+	case hdrlog.Malformed, hdrlog.Notice:
+	case hdrlog.IntervalRecord:
+		if h.next.timed {
+			h.header = h.next
+			h.alone = math.MaxInt
+			if h.starts {
+				h.alone = r.Line
+			}
+		}
+		h.next = header{}
+	default:
+		h.next.add(r)
+	}
+}
+
+// resume takes up the comments of a mark. It returns a reader that has read them, nil if there are
+// none, and calls comment for each.
+func (h *heading) resume(name string, mark *follow.Mark, comment func(r *hdrlog.Record)) *hdrlog.Reader {
 	if len(mark.Header) == 0 {
 		return nil
 	}
 	r := hdrlog.NewReader(bytes.NewReader(mark.Header), name)
+	h.header = header{}
 	for r.Scan() {
+		h.header.add(r.Record())
+		comment(r.Record())
 	}
 	return r
-}
-
-// A heading is the comments that hold for the next log of an input, if it has no times of its own.
-type heading struct {
-	kept, own []byte
-	begun     bool // the log has an interval
-	timed     bool // own has a time
-}
-
-func (h *heading) begin() {
-	h.own = nil
-	h.begun = false
-	h.timed = false
-}
-
-func (h *heading) see(r *hdrlog.Record) {
-	switch {
-	case h.begun:
-	case r.Kind == hdrlog.IntervalRecord:
-		h.begun = true
-		if h.timed {
-			h.kept = h.own
-		}
-	case r.Kind != hdrlog.Malformed && r.Kind != hdrlog.Notice && len(h.own)+len(r.Text) < mostHeader:
-		h.own = append(append(h.own, r.Text...), '\n')
-		h.timed = h.timed || r.Kind == hdrlog.StartTime || r.Kind == hdrlog.BaseTime
-	}
 }

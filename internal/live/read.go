@@ -28,23 +28,38 @@ func (m *Merger) read(in *input) {
 			return
 		}
 		mark := log.Resumed()
+		begin := log.Begin()
+		var steps []func(time.Time) error // of the first batch
 		if mark == nil {
 			mark = new(follow.Mark)
-		} else if before == nil {
-			before, h.kept = resume(in.source.Name(), mark), mark.Header
+		} else if before == nil || begin > 1 {
+			before = h.resume(in.source.Name(), mark, func(r *hdrlog.Record) {
+				steps = m.comment(steps, in, r)
+			})
+			steps = append(steps, func(time.Time) error {
+				in.now.Lines += int64(begin - 1)
+				return nil
+			})
 		}
-		r := hdrlog.ReaderOptions{Second: m.options.Second, BatchSize: 16 << 10, Continues: before}.NewReader(log, in.source.Name())
+		r := hdrlog.ReaderOptions{
+			Second:      m.options.Second,
+			LinesBefore: begin - 1,
+			BatchSize:   16 << 10,
+			Continues:   before,
+		}.NewReader(log, in.source.Name())
 		before = r
 		h.begin()
 		for r.ReadBatch(&lines) {
 			last := &lines.Records[len(lines.Records)-1]
 			b := &batch{
-				steps:  m.steps(in, &lines, mark, &h),
+				steps:  append(steps, m.steps(in, &lines, mark, &h)...),
 				log:    log,
 				first:  lines.Records[0].Line,
 				line:   last.Line,
-				header: h.kept,
+				header: h.text,
+				alone:  h.alone,
 			}
+			steps = nil
 			if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
 				b.line--
 			}
@@ -99,9 +114,8 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading
 				}
 				return m.again(in, i, now)
 			})
-		case (r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime) && len(r.Text) <= maxComment:
-			text := bytes.Clone(r.Text)
-			steps = append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
+		case r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime:
+			steps = m.comment(steps, in, r)
 		case line <= mark.Line:
 		case r.Kind == hdrlog.IntervalRecord:
 			i, err := m.interval(in, r)
@@ -113,7 +127,7 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading
 			})
 		case r.Kind == hdrlog.Malformed:
 			steps = append(steps, func(now time.Time) error { return m.skip(in, err, now) })
-		case r.Kind == hdrlog.Notice:
+		case r.Kind == hdrlog.Notice && (mark.Begin.Line == 0 || !errors.Is(err, hdrlog.ErrTimesKept)):
 			steps = append(steps, func(time.Time) error {
 				m.options.Messages.Notice(err.Error() + m.options.Hint(err))
 				return nil
@@ -124,6 +138,15 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading
 		in.now.Lines += lines
 		return nil
 	})
+}
+
+// comment adds a step for a comment that may state the unit.
+func (m *Merger) comment(steps []func(time.Time) error, in *input, r *hdrlog.Record) []func(time.Time) error {
+	if len(r.Text) > maxComment || r.Kind != hdrlog.Comment && r.Kind != hdrlog.BaseTime {
+		return steps
+	}
+	text := bytes.Clone(r.Text)
+	return append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
 }
 
 // wants returns an interval that is not decoded.

@@ -395,9 +395,9 @@ func (o *original) read(r io.Reader) (size int64, exact, equal bool, err error) 
 		}
 		size += int64(n)
 		if len(points) > 0 && n > 0 {
-			t.hashOnly(own[:n])
+			t.add(own[:n])
 			if exact = size == points[0].size; exact {
-				if t.end() != points[0] {
+				if t.point != points[0] {
 					return size, false, false, errDiffers
 				}
 				points = points[1:]

@@ -52,19 +52,22 @@ type Log struct {
 	resumed *Mark  // how far it was read in an earlier run, nil if it was not
 	before  *Log   // what the file had before it was truncated, nil if it was not
 	origin  *Log   // whose text it begins with, if it was read as another file before
+	begun   int    // the first line that is read, 0 if it is that of the file
 	err     error
 
 	// The input's mu guards these.
-	head  []byte    // how the file began when it was read
-	size  int64     // of what was read
-	lines int       // of it
-	ends  bool      // the last of them has its end
-	text  text      // hashes of it
-	seen  time.Time // when the file was modified, as of the last look
-	// line and header are what [Log.Took] received. Done says that a later log of the input was
-	// taken, too.
+	head   []byte    // how the file began when it was read
+	size   int64     // of what was read
+	lines  int       // of it
+	ends   bool      // the last of them has its end
+	text   text      // hashes of it
+	seen   time.Time // when the file was modified, as of the last look
+	places []Place   // where reads begin that a later run may begin with
+	// line, header and alone are what [Log.Took] received. Done says that a later log of the input
+	// was taken, too.
 	line   int
 	header []byte
+	alone  int
 	done   bool
 	// again is what [Log.ReadAgain] received. Heir says that a copy of the file goes on.
 	again atomic.Pointer[Again]
@@ -261,6 +264,7 @@ func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark, origin *Log) {
 	}
 	if mark != nil {
 		l.again.Store(&mark.Again)
+		l.resume()
 	}
 	if link, err := os.Lstat(in.path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
 		l.target, _ = filepath.EvalSymlinks(in.path)
@@ -273,6 +277,22 @@ func (in *Input) add(file *os.File, info fs.FileInfo, mark *Mark, origin *Log) {
 	in.files = append(in.files, l)
 	if in.follower.files != nil {
 		in.follower.files.add(info)
+	}
+}
+
+// resume goes on where the mark says.
+func (l *Log) resume() {
+	m := l.resumed
+	if m.Cut {
+		return
+	}
+	l.text.resume(m.Points)
+	if m.Begin.Line > 0 {
+		l.begun = m.Begin.Line
+		l.head = beginning(l.file, headSize)
+		l.size = m.Begin.Byte
+		l.lines = m.Begin.Line - 1
+		l.ends = true
 	}
 }
 
@@ -407,14 +427,39 @@ func (l *Log) advance(read []byte) {
 	if len(l.in.files) == 0 {
 		return // the follower is closed
 	}
+	l.place(read)
 	l.size += int64(len(read))
 	l.head = append(l.head, read[:min(len(read), headSize-len(l.head))]...)
-	l.text.Write(read)
+	if more := l.size - l.text.size; more > 0 { // an earlier run has hashed what comes before
+		l.text.Write(read[max(int64(len(read))-more, 0):])
+	}
 	if l.ends || l.lines == 0 {
 		l.lines++
 	}
 	l.ends = read[len(read)-1] == '\n'
 	l.lines += bytes.Count(read[:len(read)-1], []byte{'\n'})
+}
+
+// mostPlaces is the number of places that a log has. More become coarser.
+const mostPlaces = 256
+
+// place notes where the first line begins in what is read next.
+func (l *Log) place(read []byte) {
+	first := 0
+	if !l.ends && l.lines > 0 {
+		first = bytes.IndexByte(read, '\n') + 1
+		if first == 0 {
+			return
+		}
+	}
+	if len(l.places) == mostPlaces {
+		half := l.places[:0]
+		for n := 0; n < mostPlaces; n += 2 {
+			half = append(half, l.places[n])
+		}
+		l.places = half
+	}
+	l.places = append(l.places, Place{Line: l.lines + 1, Byte: l.size + int64(first)})
 }
 
 // headSize is the number of bytes by which a file is recognized: enough for the time comments,

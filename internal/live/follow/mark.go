@@ -1,6 +1,8 @@
 package follow
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -29,6 +31,8 @@ type Mark struct {
 	// also if they come from the file before. Both are the reader's.
 	Line   int
 	Header []byte `json:",omitempty"`
+	// Begin is where a later run begins to read, if it need not read what comes before.
+	Begin Place `json:",omitzero"`
 	// Again is the reader's, too.
 	Again Again `json:",omitzero"`
 	// Done says that the file was read to its end, and that another one has its name.
@@ -42,6 +46,12 @@ type Mark struct {
 	Ended bool `json:",omitempty"`
 	Cut   bool `json:",omitempty"`
 	Rest  bool `json:",omitempty"`
+}
+
+// A Place is where a line of a file begins: its number, and the number of bytes before it.
+type Place struct {
+	Line int
+	Byte int64
 }
 
 // Again says which of the lines that count a later run reads again, since not all outputs have what
@@ -244,8 +254,8 @@ func (f *Follower) forget(named fileSet) {
 }
 
 // Took says that the lines of the log up to one count. Header has the comments that hold for later
-// lines.
-func (l *Log) Took(line int, header []byte) {
+// lines. It is all that a later run needs if it begins with line alone, or a later one.
+func (l *Log) Took(line int, header []byte, alone int) {
 	in := l.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -258,6 +268,7 @@ func (l *Log) Took(line int, header []byte) {
 	}
 	l.line = max(l.line, line)
 	l.header = header
+	l.alone = alone
 	l.before = nil
 }
 
@@ -283,11 +294,30 @@ func (l *Log) mark() *Mark {
 	m.Rest = l.line < l.whole()
 	m.Target = l.target
 	m.Again = l.needed()
+	m.Begin = l.begin(cmp.Or(m.Again.From, m.Line+1))
 	if in := l.in; len(in.files) > 0 && in.files[0] == l && l.line == l.lines {
 		info, err := l.file.Stat()
 		m.Over = err == nil && info.Size() == l.size && (!in.gone.IsZero() || time.Since(info.ModTime()) >= in.follower.options.Gone)
 	}
 	return &m
+}
+
+// begin returns where a later run begins that needs a line and those after it, nowhere if it needs
+// what comes before: the comments there, or bytes that are compressed or of UTF-16. The input's mu
+// is locked.
+func (l *Log) begin(line int) (begin Place) {
+	if line < l.alone || compressed(l.head) || bytes.IndexByte(l.head, 0) >= 0 {
+		return begin
+	}
+	n := -1
+	for n+1 < len(l.places) && l.places[n+1].Line <= line {
+		n++
+	}
+	if n < 0 || l.places[n].Byte < headSize {
+		return begin
+	}
+	l.places = slices.Delete(l.places, 0, n) // no later run needs an earlier line
+	return l.places[0]
 }
 
 // known returns how the log begins and how much of it was read, maybe in an earlier run.
@@ -352,6 +382,9 @@ func (l *Log) read() int {
 // Resumed returns the mark of the file, if there is one. What is before it was read earlier.
 func (l *Log) Resumed() *Mark { return l.resumed }
 
+// Begin returns the number of the first line that is read.
+func (l *Log) Begin() int { return max(l.begun, 1) }
+
 // resume returns the mark of a file that an earlier run read, nil if there is none. If the file no
 // longer begins as it did, only the comments of the mark hold for it. This needs its path: the name
 // at the mark, or one that rotation made.
@@ -368,6 +401,7 @@ func (f *Follower) resume(file *os.File, path string, info fs.FileInfo) (mark *M
 		}
 		m := c.Mark
 		m.Line, m.Cut = 0, true
+		m.Begin = Place{}
 		switch {
 		case path == m.Path:
 			f.lose(c, "was truncated since the state was written")

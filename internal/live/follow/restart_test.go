@@ -186,12 +186,12 @@ func (r *rotated) read(in *Input) {
 		}
 		r.logs = append(r.logs, l)
 		lines := bufio.NewReader(plaintext.NewReader(log))
-		for n := 1; ; n++ {
+		for n := log.Begin(); ; n++ {
 			line, err := lines.ReadString('\n')
 			if err != nil {
 				break
 			}
-			if log.Took(n, nil); n >= l.first {
+			if log.Took(n, nil, 1); n >= l.first {
 				l.lines = append(l.lines, strings.TrimSuffix(line, "\n"))
 				r.took[strings.TrimSuffix(line, "\n")]++
 			}
@@ -368,6 +368,50 @@ func restarts(t *testing.T, seed uint64) {
 	}
 }
 
+// TestBegin: a later run begins to read a log with the first line that it needs. It reads all of
+// one that is compressed, that is short, or whose comments it needs.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.hdr")
+	line := strings.Repeat("x", 99) + "\n"
+	all := strings.Repeat(line, 100)
+	wide := "\xff\xfe" + strings.NewReplacer("x", "x\x00", "\n", "\n\x00").Replace(all)
+	for _, test := range []struct {
+		text               string
+		from, alone, begin int
+	}{
+		{all, 60, 1, 60},
+		{all, 0, 1, 100}, // where the last read began
+		{all, 60, 60, 60},
+		{all, 60, 61, 1},
+		{all, 5, 1, 1},
+		{wide, 60, 1, 1},
+		{packed(t, all), 60, 1, 1},
+	} {
+		file(t, path, test.text)
+		var marks []Mark
+		for run := range 2 {
+			f := New(Options{Marks: marks, Continues: true})
+			in := f.AddFile(path)
+			f.Start(func(*Input) {}, func(time.Time) {})
+			log, err := in.Next()
+			must(t, err)
+			if want := []int{1, test.begin}[run]; log.Begin() != want {
+				t.Errorf("from %d, alone %d: run %d begins with line %d, not %d", test.from, test.alone, run, log.Begin(), want)
+			}
+			lines := bufio.NewReaderSize(plaintext.NewReader(log), len(line))
+			for range 100 - log.Begin() + 1 {
+				_, err := lines.ReadSlice('\n')
+				must(t, err)
+			}
+			log.Took(100, nil, test.alone)
+			log.ReadAgain(Again{From: test.from})
+			marks = f.Marks()
+			f.Close()
+		}
+	}
+}
+
 // TestMarksOfCopies starts again and again beside a copy. Its mark says so once the log counts.
 func TestMarksOfCopies(t *testing.T) {
 	t.Parallel()
@@ -389,7 +433,7 @@ func TestMarksOfCopies(t *testing.T) {
 				_, err = lines.ReadString('\n')
 				must(t, err)
 			}
-			log.Took(100, nil)
+			log.Took(100, nil, 1)
 			f.mu.Lock()
 			f.contents.all[0].took = 0 // comparing is due
 			f.match()

@@ -2,12 +2,12 @@ package follow
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"hash"
+	"hash/crc64"
+	"slices"
 )
 
 // A point is a length of a text, and a hash of the text up to there.
@@ -57,10 +57,13 @@ func (ps *Points) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// table is that of the hashes. A later run goes on with the hash of a point, which the state of a
+// cryptographic hash would not fit into. Nobody gains by logs that look alike.
+var table = crc64.MakeTable(crc64.ECMA)
+
 // A text hashes what is written to it. The zero value works.
 type text struct {
-	hash  hash.Hash
-	size  int64
+	point         // the end of what was written
 	power int64   // the next point is at the first line's end from here on
 	marks []point // at powers of four
 	lines []point // at the ends of the last lines
@@ -68,9 +71,7 @@ type text struct {
 
 // Write adds text. The error is nil.
 func (t *text) Write(data []byte) (int, error) {
-	if t.hash == nil {
-		t.hash, t.power = sha256.New(), 1
-	}
+	t.power = max(t.power, 1)
 	all := len(data)
 	last := len(data) // where the last lines of data begin
 	for range lastLines {
@@ -95,7 +96,7 @@ func (t *text) Write(data []byte) (int, error) {
 		n += from + 1
 		t.add(data[:n])
 		data, last = data[n:], last-n
-		p := t.end()
+		p := t.point
 		if t.size >= t.power {
 			t.marks = append(t.marks, p)
 			for t.power <= t.size {
@@ -112,37 +113,34 @@ func (t *text) Write(data []byte) (int, error) {
 }
 
 func (t *text) add(data []byte) {
-	t.hash.Write(data)
+	t.sum = crc64.Update(t.sum, table, data)
 	t.size += int64(len(data))
 }
 
-// end returns the point at the end of what was written.
-func (t *text) end() point {
-	var sum [sha256.Size]byte
-	return point{t.size, binary.LittleEndian.Uint64(t.hash.Sum(sum[:0]))}
+// resume goes on after a text whose points an earlier run had.
+func (t *text) resume(points Points) {
+	if len(points) == 0 {
+		return
+	}
+	n := max(len(points)-lastLines, 0)
+	t.marks = slices.Clone(points[:n])
+	t.lines = slices.Clone(points[n:])
+	t.point = points[len(points)-1]
+	for t.power = 1; t.power <= t.size; {
+		t.power *= 4
+	}
 }
 
 // all returns all points.
 func (t *text) all() (all Points) {
-	if t.hash == nil {
-		return nil
-	}
 	for _, p := range t.marks {
 		if len(t.lines) == 0 || p.size < t.lines[0].size {
 			all = append(all, p)
 		}
 	}
 	all = append(all, t.lines...)
-	if p := t.end(); len(all) == 0 || p.size > all[len(all)-1].size {
-		all = append(all, p)
+	if t.size > 0 && (len(all) == 0 || t.size > all[len(all)-1].size) {
+		all = append(all, t.point)
 	}
 	return all
-}
-
-// hashOnly adds text without points.
-func (t *text) hashOnly(data []byte) {
-	if t.hash == nil {
-		t.hash = sha256.New()
-	}
-	t.add(data)
 }
