@@ -170,8 +170,8 @@ func (k *keeper) Window(w *Window) (err error) {
 	if k.fields, err = w.AppendFields(k.fields[:0], 0); err != nil {
 		return err
 	}
-	if w.Late {
-		err = k.log.Comment(LateComment)
+	if note := w.Note(); note != "" {
+		err = k.log.Comment(note)
 	}
 	return cmp.Or(err, k.log.WriteEncoded(w.Tag, k.fields))
 }
@@ -223,7 +223,7 @@ func (r *targetRun) Window(w *Window) error {
 		return err
 	}
 	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Tag)
-	value := fmt.Sprint(h.TotalCount(), h.Max())
+	value := fmt.Sprint(h.TotalCount(), h.Max(), w.Recorded)
 	if r.totals {
 		r.sums[string(w.Tag)] += h.TotalCount()
 		value = fmt.Sprint(r.sums[string(w.Tag)])
@@ -632,30 +632,31 @@ func (w *world) check() map[int]int64 {
 	counts, want := make(map[int]int64), []map[string]string{{}, {}}
 	sums := make(map[string]int64)
 	var d histogram.Decoder
-	add := func(text []byte, count func(tag []byte, second int, late bool, h *histogram.Histogram)) {
+	add := func(text []byte, count func(past *Window, second int, h *histogram.Histogram)) {
 		r := hdrlog.NewReader(bytes.NewReader(text), w.out)
-		late := false
+		past := (&Merger{options: Options{Size: 1000}}).pastWindow()
 		for r.Scan() {
 			i := &r.Record().Interval
 			if r.Record().Kind != hdrlog.IntervalRecord {
-				late = late || string(r.Record().Text) == "#"+LateComment
+				past.readNote(r.Record().Text)
 				continue
 			}
 			var h histogram.Histogram
 			if err := d.AddTo(&h, i.Payload); err != nil {
 				w.t.Fatal(err)
 			}
-			count(i.Tag, int(merge.WindowOf(i.StartMillis(), i.EndMillis(), 1000).Start/1000-clitest.LiveStart), late, &h)
-			late = false
+			past.Tag = i.Tag
+			count(past, int(merge.WindowOf(i.StartMillis(), i.EndMillis(), 1000).Start/1000-clitest.LiveStart), &h)
+			past = (&Merger{options: Options{Size: 1000}}).pastWindow()
 		}
 	}
-	add(text, func(_ []byte, second int, _ bool, h *histogram.Histogram) { counts[second] += h.TotalCount() })
-	add(text[:s.File().Size], func(tag []byte, second int, late bool, h *histogram.Histogram) {
-		sums[string(tag)] += h.TotalCount()
-		key := fmt.Sprintf("%d %s", second+1, tag)
-		if !late {
-			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max())
-			want[1][key] = fmt.Sprint(sums[string(tag)])
+	add(text, func(_ *Window, second int, h *histogram.Histogram) { counts[second] += h.TotalCount() })
+	add(text[:s.File().Size], func(past *Window, second int, h *histogram.Histogram) {
+		sums[string(past.Tag)] += h.TotalCount()
+		key := fmt.Sprintf("%d %s", second+1, past.Tag)
+		if !past.Late {
+			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), past.Recorded)
+			want[1][key] = fmt.Sprint(sums[string(past.Tag)])
 		}
 	})
 	for n, target := range w.targets {
@@ -694,7 +695,7 @@ func TestStops(t *testing.T) {
 			w.stop(false)
 		}
 		w.end()
-		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(LateComment)) {
+		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
 			t.Errorf("%+v: %v, %q\n%s", test, err, w.messages, text)
 		}
 	}

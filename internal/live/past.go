@@ -2,8 +2,10 @@ package live
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
@@ -13,9 +15,41 @@ import (
 // seconds.
 const mostPast = 1 << 30
 
-// LateComment is the comment that stands in the merged log before each interval that came after its
-// window.
-const LateComment = "[Late]"
+// lateNote and recordedNote are [Window.Note] in a merged log.
+const (
+	lateNote     = "[Late]"
+	recordedNote = "[Recorded: %d %d %v %t]"
+)
+
+// Note returns the comment that stands in the merged log of a file before a line, if a later run
+// must know more than the line says: that the interval came after its window, or when values were
+// recorded.
+func (w *Window) Note() string {
+	length := w.End - w.Start
+	r := w.Recorded
+	switch {
+	case w.Late:
+		return lateNote
+	case r == merge.Recorded{Millis: length, Any: length}:
+		return ""
+	}
+	return fmt.Sprintf(recordedNote, r.Millis, r.Any, r.Moved, r.Every)
+}
+
+// readNote takes in a comment before the line of a window, and reports whether it is a note.
+func (w *Window) readNote(comment []byte) bool {
+	text := strings.TrimPrefix(string(comment), "#")
+	if text == lateNote {
+		w.Late = true
+		return true
+	}
+	var r merge.Recorded
+	if _, err := fmt.Sscanf(text, recordedNote, &r.Millis, &r.Any, &r.Moved, &r.Every); err != nil {
+		return false
+	}
+	w.Recorded = r
+	return true
+}
 
 // readPast passes on what the merged log has from earlier runs, in the order in which it was
 // written.
@@ -26,18 +60,19 @@ func (m *Merger) readPast(p *FilePosition) error {
 	}
 	defer file.Close()
 	r := hdrlog.NewReader(io.LimitReader(file, p.Size), p.Path)
-	late := false
+	w := m.pastWindow()
 	for r.Scan() {
 		record := r.Record()
 		switch record.Kind {
 		case hdrlog.Comment:
-			late = late || string(record.Text) == "#"+LateComment
-			err = m.options.Units.Comment(p.Path, record.Text)
+			if !w.readNote(record.Text) {
+				err = m.options.Units.Comment(p.Path, record.Text)
+			}
 		case hdrlog.Malformed:
 			err = record.Err
 		case hdrlog.IntervalRecord:
-			err = m.pastInterval(&record.Interval, p.Path, late)
-			late = false
+			err = m.pastInterval(&record.Interval, p.Path, w)
+			w = m.pastWindow()
 		}
 		if err != nil {
 			return err
@@ -46,23 +81,28 @@ func (m *Merger) readPast(p *FilePosition) error {
 	return cmp.Or(r.Err(), m.fan.flushPast())
 }
 
-// pastInterval passes on an interval.
-func (m *Merger) pastInterval(i *hdrlog.Interval, path string, late bool) error {
-	merged := merge.Merged{Tag: i.Tag, LogStart: i.LogStart}
-	if err := merged.Sum.Add(i); err != nil {
+// pastWindow returns a window of an earlier run, whose inputs ran all the time.
+func (m *Merger) pastWindow() *Window {
+	recorded := merge.Recorded{Millis: m.options.Size, Any: m.options.Size}
+	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.scratch}
+}
+
+// pastInterval passes on an interval, which fills a window.
+func (m *Merger) pastInterval(i *hdrlog.Interval, path string, w *Window) error {
+	w.Tag = i.Tag
+	w.LogStart = i.LogStart
+	if err := w.Sum.Add(i); err != nil {
 		return err
 	}
 	start, last := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
-	merged.Window = merge.WindowOf(start, last, m.options.Size)
-	merged.Recorded.Millis = m.options.Size
+	w.Window = merge.WindowOf(start, last, m.options.Size)
 	if m.options.Whole != nil {
 		m.options.Whole.Add(i.Tag, 0, start, last, 0, never, m.options.Size)
 	}
 	m.options.Units.Kept(path, i.Tag)
-	w := Window{Merged: &merged, Late: late, Scratch: &m.scratch}
 	var err error
 	if w.Factor, err = m.options.Units.Factor(i.Tag); err != nil {
 		return err
 	}
-	return m.fan.past(&w)
+	return m.fan.past(w)
 }

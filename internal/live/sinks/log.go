@@ -16,13 +16,14 @@ import (
 	"hdrkit/internal/question/union"
 )
 
-// A Log writes what is merged as a log. A late interval is a line of its own after a comment that
-// says so. A union of the log puts it in its window.
+// A Log writes what is merged as a log. A late interval is a line of its own, which a union of the
+// log puts in its window.
 type Log struct {
 	options *Options
 	w       buffered
 	log     *hdrlog.Writer
 	begun   bool
+	notes   bool  // comments have what a later run must know
 	base    int64 // milliseconds since the epoch
 	fields  []byte
 }
@@ -41,7 +42,7 @@ type FileLog struct {
 // NewFileLog returns a log that is written to a file, of which an earlier run has written what at
 // says, nil if there is none.
 func NewFileLog(o *Options, file *File, at *live.FilePosition) (*FileLog, error) {
-	l := &Log{options: o, w: file}
+	l := &Log{options: o, w: file, notes: true}
 	err := file.cutBack(at)
 	if at != nil {
 		l.begun = at.Size > 0
@@ -101,8 +102,8 @@ func (l *Log) Window(w *live.Window) error {
 	if l.fields, err = w.AppendFields(l.fields[:0], l.base); err != nil {
 		return err
 	}
-	if w.Late {
-		err = l.log.Comment(live.LateComment)
+	if note := w.Note(); l.notes && note != "" {
+		err = l.log.Comment(note)
 	}
 	return cmp.Or(err, l.log.WriteEncoded(tag, l.fields))
 }
