@@ -6,8 +6,9 @@
 //	go run ./live -logs 1000 -seconds 30
 //
 // With -soak it checks instead that commands which are killed or stopped every 20 seconds, whose
-// receiver fails and is killed too, and whose disk gets full (as root), lose nothing and do not
-// grow. -churn adds a log each second that is deleted 40 seconds later.
+// receivers fail and are killed, are slow, or are away until the end, and whose disk gets full (as
+// root), lose nothing and do not grow. -churn adds a log each second that is deleted 40 seconds
+// later.
 package main
 
 import (
@@ -35,6 +36,7 @@ func main() {
 	flag.IntVar(&b.rate, "rate", 1000, "operations per second in each log")
 	flag.BoolVar(&b.replay, "replay", false, "write all seconds first, and read them from pipes as fast as possible")
 	flag.DurationVar(&b.soak, "soak", 0, "how long to check that commands which are killed lose nothing and do not grow, 1m at least")
+	flag.IntVar(&b.rotating, "rotating", 10, "with -soak, the number of logs that rotate")
 	flag.BoolVar(&b.behind, "behind", false, "with -soak, a clock a day behind too")
 	flag.BoolVar(&b.outputs, "outputs", false, "measure each output alone, and all at once")
 	flag.BoolVar(&b.state, "state", false, "with -outputs, a state too")
@@ -51,6 +53,7 @@ const spread = 500 * time.Millisecond
 
 type bench struct {
 	logs, seconds, rate int
+	rotating            int
 	replay              bool
 	churn, behind       bool
 	outputs, state      bool

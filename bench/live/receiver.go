@@ -22,7 +22,8 @@ import (
 // its points when it is killed.
 type receiver struct {
 	address string
-	faults  bool // answers are sometimes 503, or lost
+	faults  bool          // answers are sometimes 503, or lost
+	slow    time.Duration // that an answer takes
 	server  *http.Server
 
 	mu     sync.Mutex
@@ -31,8 +32,8 @@ type receiver struct {
 	wrong  error             // the first point that a receiver must not get
 }
 
-func newReceiver(faults bool) (*receiver, error) {
-	r := &receiver{faults: faults, points: make(map[string]string), newest: make(map[string]uint64)}
+func newReceiver() (*receiver, error) {
+	r := &receiver{points: make(map[string]string), newest: make(map[string]uint64)}
 	return r, r.start()
 }
 
@@ -64,6 +65,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if r.faults && chance == 1 {
 		panic(http.ErrAbortHandler) // closes the connection
 	}
+	time.Sleep(r.slow)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.take(request.URL.Path, body); err != nil {

@@ -29,10 +29,10 @@ const (
 	slow         = -4 // the first log
 	slower       = -6 // the second one, whose intervals last longLength
 	longLength   = 5
-	rotatingLogs = 10
 	rotateAfter  = 15
 	shortLife    = 10 // with -churn, a log begins each second
 	deletedAfter = 30 // a short log stays that long after its last line: what waits for a receiver is read again
+	slowAnswer   = time.Second
 	killAfter    = 20 // of each command
 	fullAfter    = 5  // after a start, the disk of the outputs is full
 	roomAfter    = 10 // after a start, it has room again
@@ -49,7 +49,7 @@ type soak struct {
 	copies           int
 	commands         []*command
 	union            string // the command that merges whole logs
-	receiver         *receiver
+	receivers        []*receiver
 	small            bool             // own is a small disk, which can get full
 	counters         map[string]int64 // as scraped last
 	base             float64
@@ -92,22 +92,30 @@ func (b *bench) runSoak(live, union, sum string) error {
 	unmount := s.mount()
 	defer unmount()
 	var err error
-	if s.receiver, err = newReceiver(true); err != nil {
-		return err
+	for range 3 {
+		r, err := newReceiver()
+		if err != nil {
+			return err
+		}
+		defer func() { r.kill() }()
+		s.receivers = append(s.receivers, r)
 	}
-	defer s.receiver.kill()
+	flaky, slow, dead := s.receivers[0], s.receivers[1], s.receivers[2]
+	flaky.faults = true
+	slow.slow = slowAnswer
+	dead.kill()
 	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "15s", "-q",
 		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}}}
-	s.commands[0].args = append(s.commands[0].args, points(s.receiver)...)
+	s.commands[0].args = append(s.commands[0].args, points(s.receivers...)...)
 	java, err := s.java()
 	if err != nil {
 		return err
 	}
 	stop := make(chan struct{})
-	go s.receiver.downs(min(3*time.Minute, b.soak/4), stop)
+	go flaky.downs(min(3*time.Minute, b.soak/4), stop)
 	err = s.write(int(b.soak.Seconds()))
 	close(stop)
-	err = errors.Join(err, java())
+	err = errors.Join(err, java(), dead.start())
 	if err == nil {
 		err = errors.Join(s.compare(), s.comparePoints())
 	}
@@ -226,9 +234,12 @@ var scrapeAddress = func() string {
 const percentiles = "50,90,99,99.9,max"
 
 // points returns the options of hdrlive that send what logs give.
-func points(r *receiver) []string {
-	return []string{"-metric", "rt", "-in", "us", "-unit", "us", "-p", percentiles,
-		"-push", "http://" + r.address + "/write", "-push", "http://" + r.address + "/api/v1/write", "-s", "start"}
+func points(receivers ...*receiver) []string {
+	args := []string{"-metric", "rt", "-in", "us", "-unit", "us", "-p", percentiles, "-s", "start"}
+	for _, r := range receivers {
+		args = append(args, "-push", "http://"+r.address+"/write", "-push", "http://"+r.address+"/api/v1/write")
+	}
+	return args
 }
 
 // start starts a command, unless it runs.
@@ -287,7 +298,7 @@ func (s *soak) scrape() error {
 
 // write writes the logs for some seconds, and kills and starts the command meanwhile.
 func (s *soak) write(seconds int) error {
-	for n := range rotatingLogs {
+	for n := range s.rotating {
 		l := &soakLog{path: filepath.Join(s.logs, fmt.Sprintf("node%d.hdr", n)), skew: 0.04 * float64(n)}
 		switch {
 		case n == 0:
@@ -295,9 +306,9 @@ func (s *soak) write(seconds int) error {
 		case n == 1:
 			l.skew = slower
 			l.long = true
-		case n == rotatingLogs-1:
+		case n == s.rotating-1:
 			l.skew = day // its windows wait until their time comes
-		case n == rotatingLogs-2 && s.behind:
+		case n == s.rotating-2 && s.behind:
 			l.skew = -day // each of its intervals is late
 		}
 		s.live = append(s.live, l)
@@ -477,7 +488,7 @@ func (s *soak) lines(args ...string) ([]string, error) {
 
 // comparePoints waits until the receiver and the counters have what whole logs give.
 func (s *soak) comparePoints() error {
-	want, err := newReceiver(false)
+	want, err := newReceiver()
 	if err != nil {
 		return err
 	}
@@ -502,8 +513,13 @@ func (s *soak) comparePoints() error {
 		if err = s.scrape(); err == nil && !maps.Equal(s.counters, counts) {
 			err = fmt.Errorf("counters are %v, not %v", s.counters, counts)
 		}
-		if err = errors.Join(err, s.receiver.differs(want, int64(s.base-day/2)*1e9)); err == nil {
-			fmt.Printf("%d points of InfluxDB, and %d counters, equal those of all logs\n", len(want.points), len(counts))
+		for n, r := range s.receivers {
+			if differs := r.differs(want, int64(s.base-day/2)*1e9); differs != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", []string{"flaky", "slow", "dead"}[n], differs))
+			}
+		}
+		if err == nil {
+			fmt.Printf("%d points of InfluxDB at each of %d receivers, and %d counters, equal those of all logs\n", len(want.points), len(s.receivers), len(counts))
 			return nil
 		}
 	}
