@@ -127,15 +127,61 @@ func (p *Picture) Footnotes() []string {
 			notes = slices.Insert(notes, n, m.String())
 		}
 	}
+	if legend := p.legend(); legend != "" {
+		notes = append(notes, legend)
+	}
 	if caption := p.Caption(); caption != "" {
 		notes = append(notes, caption)
 	}
 	return notes
 }
 
+// legend says what shades, hatches and triangles mean, if there are some.
+func (p *Picture) legend() string {
+	var all []string
+	if p.shades() {
+		all = append(all, "shaded: above a limit")
+	}
+	if p.Type == Report {
+		if len(p.ofKind(gap)) > 0 {
+			all = append(all, "hatched: no values")
+		}
+		if len(p.ofKind(rhythm)) > 0 {
+			all = append(all, "triangles on the axis of time: when spikes are expected")
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	text := strings.Join(all, "; ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// shades reports whether something is above a limit, and shaded.
+func (p *Picture) shades() bool {
+	overTime := append(slices.Clone(p.Series), p.Total)
+	if p.Type.Chart.Marks == Cells {
+		overTime = []Series{p.Total}
+	}
+	if (p.Type.Chart.Breaches || p.Type.Chart.Marks == Cells) && len(Breaches(overTime, p.Limits)) > 0 {
+		return true
+	}
+	if p.Type != Percentiles && p.Type != Report {
+		return false
+	}
+	above := func(s Series) bool {
+		return slices.ContainsFunc(p.Limits, func(l Limit) bool {
+			return slices.ContainsFunc(s.Curve.Steps, func(step Step) bool {
+				return step.Percentile <= l.Percentile && step.Value > l.Value
+			})
+		})
+	}
+	return slices.ContainsFunc(p.Series, above)
+}
+
 // A Described is what a list says of a moment.
 type Described struct {
-	Number                  int
+	Number                  int // 0 if it has none
 	At, Clock, Length, Peak string
 	Share, Name             string // of all values of the picture, and of which tag and log
 }
@@ -152,42 +198,53 @@ func (d Described) String() string {
 	return text
 }
 
-// Moments describes the worst moments, whose numbers stand in the charts. All times have one unit,
-// and all values another.
+// Moments describes the worst moments, whose numbers stand in the charts, and in a report behind
+// them times without values. All times have one unit, and all values another.
 func (p *Picture) Moments() (all []Described) {
-	if len(p.Worst) == 0 {
-		return nil
-	}
-	from, to, _ := p.TimeRange()
-	furthest := max(math.Abs(from), math.Abs(to)) / 1000
-	highest, lowest := p.Worst[0].Value, p.Worst[len(p.Worst)-1].Value
-	scale := axis.ScaleFor(p.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
 	for i, m := range p.Worst {
-		precise := 1.0
-		if m.End-m.Start >= 1000 { // timers are late
-			precise = 100
-		}
-		rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
-		d := Described{
-			Number: i + 1,
-			Name:   m.Name,
-			At:     axis.Since(rounded(m.Start)/1000, furthest),
-			Length: axis.Length(max(int64(rounded(m.End-m.Start)), 1)),
-		}
+		highest, lowest := p.Worst[0].Value, p.Worst[len(p.Worst)-1].Value
+		scale := axis.ScaleFor(p.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
+		d := p.described(m.Start, m.Peak, m.End)
+		d.Number = i + 1
+		d.Name = m.Name
 		d.Peak = strings.TrimSpace(axis.Value("", m.Value/scale.Divide) + " " + scale.Unit)
 		if part := 100 * m.Share; part >= 10 {
 			d.Share = fmt.Sprintf("%.0f%%", part)
 		} else if part > 0 {
 			d.Share = fmt.Sprintf("%.2g%%", part)
 		}
-		if p.Absolute {
-			d.At = p.clock(m.Start + p.Origin).Format(time.DateTime)
-		} else if output.Dated(p.Origin) {
-			d.Clock = p.clock(m.Peak + p.Origin).Format(time.TimeOnly)
+		all = append(all, d)
+	}
+	for _, f := range p.ofKind(gap) {
+		if p.Type != Report { // which has a table of them
+			break
 		}
+		start := *f.Start - p.Origin
+		d := p.described(start, start, *f.End-p.Origin)
+		d.Name = f.Tag
+		d.Peak = "no values"
 		all = append(all, d)
 	}
 	return all
+}
+
+// described describes the times of a moment.
+func (p *Picture) described(start, peak, end int64) (d Described) {
+	from, to, _ := p.TimeRange()
+	furthest := max(math.Abs(from), math.Abs(to)) / 1000
+	precise := 1.0
+	if end-start >= 1000 { // timers are late
+		precise = 100
+	}
+	rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
+	d.At = axis.Since(rounded(start)/1000, furthest)
+	d.Length = axis.Length(max(int64(rounded(end-start)), 1))
+	if p.Absolute {
+		d.At = p.clock(start + p.Origin).Format(time.DateTime)
+	} else if output.Dated(p.Origin) {
+		d.Clock = p.clock(peak + p.Origin).Format(time.TimeOnly)
+	}
+	return d
 }
 
 // Dated reports whether Origin is a time of the calendar.

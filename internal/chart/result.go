@@ -7,9 +7,23 @@ import (
 	"hdrkit/output"
 )
 
-// outlier is the kind of findings about a log that differs from the others, and omission that of
-// requests that waited while nothing was recorded.
-const outlier, omission = "outlier", "omission"
+// The kinds of findings that pictures draw or choose.
+const (
+	outlier  = "outlier"  // a log differs from the others
+	omission = "omission" // requests waited while nothing was recorded
+	gap      = "gap"      // a time without values
+	rhythm   = "rhythm"   // spikes come at even times
+)
+
+// ofKind returns the findings of a kind.
+func (p *Picture) ofKind(kind string) (all []output.Finding) {
+	for _, f := range p.Findings {
+		if f.Kind == kind {
+			all = append(all, f)
+		}
+	}
+	return all
+}
 
 // Results are sentences about a picture that answers a question, the first of which is its title if
 // it has no other.
@@ -29,10 +43,8 @@ func (p *Picture) Results() []string {
 
 // omissions are the sentences about values that are missing in curves.
 func (p *Picture) omissions() (all []string) {
-	for n := range p.Findings {
-		if f := &p.Findings[n]; f.Kind == omission {
-			all = append(all, f.Sentence)
-		}
+	for _, f := range p.ofKind(omission) {
+		all = append(all, f.Sentence)
 	}
 	return all
 }

@@ -95,7 +95,7 @@ func (r *Run) levels() (all []output.Finding) {
 			Start:   &l.Start,
 			End:     &l.End,
 			Figures: map[string]output.Number{"times": l.Times},
-			Option:  "-worst 5",
+			Option:  "hdrsum -worst 5",
 		}
 		when := "all the time"
 		if !l.Throughout {

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"hdrkit/output"
@@ -16,6 +17,10 @@ type value struct {
 	row        *output.Summary
 	percentile float64
 	printed    float64
+	// low is what the figure may be by chance: the value that is so many ranks lower as make two
+	// standard errors of the difference of two such figures, if values do not depend on one
+	// another.
+	low float64
 }
 
 // name returns the name of the percentile.
@@ -59,7 +64,14 @@ func (r *Run) figures() *figures {
 			first, all.values = n, nil
 		}
 		p := named[n]
-		all.values = append(all.values, value{s, p, r.printed(s, h.Float(h.ValueAtPercentile(p)))})
+		above := float64(output.Above(h, p))
+		lower := 100 * (1 - (above+2*math.Sqrt(2*above))/float64(h.TotalCount()))
+		all.values = append(all.values, value{
+			row:        s,
+			percentile: p,
+			printed:    r.printed(s, h.Float(h.ValueAtPercentile(p))),
+			low:        r.printed(s, h.Float(h.ValueAtPercentile(lower))),
+		})
 	}
 	slices.SortStableFunc(all.values, func(a, b value) int { return descending(a.printed, b.printed) })
 	return all
@@ -84,9 +96,13 @@ func (r *Run) figure() []output.Finding {
 	if len(r.Summaries) > 1 {
 		f.Tag = highest.row.Name()
 		more := "the highest"
-		if len(all) > 1 && all[1].printed > 0 && highest.printed >= clearly*all[1].printed {
+		switch {
+		case len(all) < 2 || all[1].printed == 0:
+		case highest.printed >= clearly*all[1].printed:
 			more = fmt.Sprintf("%s times the next highest", times(highest.printed/all[1].printed))
 			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
+		case all[1].printed >= highest.low:
+			more = "among the highest"
 		}
 		f.Sentence = fmt.Sprintf("%s of %s is %s, %s.", highest.name(), r.name(highest.row),
 			r.quantity(highest.printed), more)
@@ -141,7 +157,7 @@ func (r *Run) worst() []output.Finding {
 		End:     &m.End,
 		Figures: map[string]output.Number{"max": highest, "times": m.Times},
 		Unit:    r.Scale.Unit,
-		Option:  "-worst 5",
+		Option:  "hdrsum -worst 5",
 	}
 	if m.Times >= bad {
 		f.Weight = output.Warns

@@ -112,7 +112,7 @@ func TestBreaches(t *testing.T) {
 	}
 	text, err := json.Marshal(all[0])
 	want := `{"kind":"limit","weight":"fails","sentence":"` + all[0].Sentence + `","tag":"write","limit":"p99\u003c=1ms","startMs":1793491200000,"endMs":1793491230000,` +
-		`"figures":{"limit":1,"value":1.980415},"unit":"ms","option":"-st breaches"}`
+		`"figures":{"limit":1,"value":1.980415},"unit":"ms","option":"hdrsum -st breaches"}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}

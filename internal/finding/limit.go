@@ -89,7 +89,7 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 	}
 	if when := r.breached(v, &f, broken[limitOf{v.Limit.Text, v.Tag}]); when != "" && v.Result == gate.Fails {
 		text += "; " + when
-		f.Option = "-st breaches"
+		f.Option = "hdrsum -st breaches"
 	}
 	f.Sentence = text + "."
 	return f

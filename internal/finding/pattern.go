@@ -20,7 +20,7 @@ func (r *Run) gaps() (all []output.Finding) {
 			Start:   &g.Start,
 			End:     &g.End,
 			Figures: map[string]output.Number{"lengthMs": output.Number(g.End - g.Start)},
-			Option:  "-worst 5",
+			Option:  "hdrsum -worst 5",
 		}
 		if len(g.Tags) < len(ofRun) {
 			f.Tag = tags.Text(g.Tags[0])

@@ -97,6 +97,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 			return
 		}
 		pn.drawCells(grid, c.heats(grid.Rate, colours))
+		pn.drawBreaches([]chart.Series{p.Total})
 		for i, line := range lines[:min(len(lines), len(pn.endings))] {
 			pn.drawLineOverHeat(pn.endings[i].style, line.Points)
 		}

@@ -59,10 +59,9 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	unmarked.Marks = nil // which the panel above has
 	var colours heatScale
 	heat := c.heatPanel(&unmarked, &unmarked, nil, outer, &colours)
-	drawBreached := heat.paint
+	heatPaint := heat.paint
 	heat.paint = func() {
-		drawBreached()
-		heat.drawBreaches([]chart.Series{p.Total})
+		heatPaint()
 		heat.drawFindings(p.Findings)
 	}
 	panels := []*panel{thin, heat}
@@ -82,7 +81,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	moments := bottom
 	moments.Min.X += size.X * 0.56
 	bottom.Max.X = moments.Min.X - 2*apart
-	if len(p.Worst) == 0 {
+	if len(p.Moments()) == 0 {
 		bottom.Max.X = moments.Max.X
 	}
 	curves := *p
@@ -143,8 +142,10 @@ func (pn *panel) drawLevels() {
 			v := s.Percentiles[n]
 			pn.dot(pn.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
 			if len(pn.Summary) == 1 {
+				// Below and to the right of a point, a curve that rises leaves room.
 				label := axis.Value(pn.what.Unit, v)
-				pn.put(font, max(at-font.Width(label)-4*pixel, pn.frame.Min.X+2*pixel), pn.inside(v)+3*pixel, label)
+				x := min(at+5*pixel, pn.frame.Max.X-font.Width(label))
+				pn.put(font, x, max(pn.inside(v)-noteSize, pn.frame.Min.Y+pixel), label)
 			}
 		}
 	}
@@ -308,7 +309,11 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 		{heading: "of", left: true},
 	}
 	for _, m := range all {
-		for i, str := range []string{fmt.Sprint(m.Number), m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
+		number := ""
+		if m.Number > 0 {
+			number = fmt.Sprint(m.Number)
+		}
+		for i, str := range []string{number, m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
 			columns[i].texts = append(columns[i].texts, str)
 		}
 	}
