@@ -213,8 +213,10 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Scale = hdrlog.Scale{In: hdrlog.Nanosecond, Ratio: 1}
-		w := NewLive(limits)
-		w.Window(s)
+		w := NewLive(limits, func([]byte) (hdrlog.Scale, error) { return s.Scale, nil })
+		if err := w.Check(10_000, s); err != nil {
+			t.Fatal(err)
+		}
 		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w})[0]; (v.Result == Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/output"
 )
 
@@ -85,13 +86,15 @@ func TestStopWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := NewLive(limits)
+		w := NewLive(limits, func([]byte) (hdrlog.Scale, error) { return summaryOf("", 5).Scale, nil })
 		for n := range test.bad + test.good {
 			value := int64(5)
 			if n < test.bad {
 				value = 50
 			}
-			w.Window(summaryOf("", value))
+			if err := w.Check(1000, summaryOf("", value)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		all := []*output.Summary{summaryOf("", 5)}
 		verdicts := Judge(limits, Figures{Summaries: all, Watch: w})

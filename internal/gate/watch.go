@@ -26,7 +26,8 @@ type Watch struct {
 	Late func(at scan.Place, why error)
 
 	limits   []Limit
-	keep     bool // breaches
+	size     int64 // of the windows of limits that have none, 0 for intervals
+	keep     bool  // breaches
 	account  *ledger.Account
 	charge   ledger.Charge
 	flows    []flow.Flow // of each size
@@ -55,16 +56,18 @@ const breachBytes = 160
 // the breaches. A nil Watch, which is returned if there is nothing to watch, has no flows.
 // [Judge] gets the same limits.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
-	w := &Watch{limits: limits, keep: keep, rows: make(map[rowOf]*history)}
+	w := &Watch{limits: limits, size: size, keep: keep, rows: make(map[rowOf]*history)}
 	sizes := make(map[int64]bool)
 	for n := range limits {
-		if window := cmp.Or(limits[n].Window, size); w.watches(&limits[n]) && !sizes[window] {
-			sizes[window] = true
-			var f flow.Flow = &flow.Windows{Size: window, Account: series.Account(memory), Emit: func(r *flow.Window) error { return w.take(size, r) }}
-			if window == 0 {
-				f = &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error { return w.takeInterval(size, r) }}
-			}
-			w.flows = append(w.flows, f)
+		window := cmp.Or(limits[n].Window, size)
+		if !w.watches(&limits[n]) || sizes[window] {
+			continue
+		}
+		sizes[window] = true
+		if window == 0 {
+			w.flows = append(w.flows, &flow.Intervals{Counts: true, Emit: w.takeInterval})
+		} else {
+			w.flows = append(w.flows, &flow.Windows{Size: window, Account: series.Account(memory), Emit: w.takeWindow})
 		}
 	}
 	if len(sizes) == 0 {
@@ -74,9 +77,9 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	return w
 }
 
-// NewLive returns a watch that takes complete windows, see [Watch.Window].
-func NewLive(limits []Limit) *Watch {
-	return &Watch{limits: limits, rows: make(map[rowOf]*history)}
+// NewLive returns a watch of the limits of windows, which takes these by [Watch.Check].
+func NewLive(limits []Limit, scale func(row []byte) (hdrlog.Scale, error)) *Watch {
+	return &Watch{Scale: scale, limits: limits, rows: make(map[rowOf]*history)}
 }
 
 // watches reports whether a limit is checked over time.
@@ -102,20 +105,13 @@ func (w *Watch) Flows() []flow.Flow {
 	return w.flows
 }
 
-// Window checks what a row has in a complete window, which is as long as those of the limits.
-func (w *Watch) Window(s *output.Summary) {
-	for n := range w.limits {
-		w.keeps(&w.limits[n], s)
-	}
-}
-
-// take checks a window of a row. Size is that of limits that have none.
-func (w *Watch) take(size int64, r *flow.Window) error {
+// takeWindow checks a window of a row.
+func (w *Watch) takeWindow(r *flow.Window) error {
 	if r.Late {
 		w.Late(r.Visit.Place, r.TooLate())
 		return nil
 	}
-	s := &output.Summary{
+	return w.Check(r.Window.End-r.Window.Start, &output.Summary{
 		Tag:       r.Row,
 		AllTags:   w.AllTags,
 		Histogram: r.Counts,
@@ -123,12 +119,11 @@ func (w *Watch) take(size int64, r *flow.Window) error {
 		End:       r.Window.End,
 		Period:    r.Rate.Millis,
 		Moved:     r.Rate.Moved,
-	}
-	return w.check(s.End-s.Start, size, s)
+	})
 }
 
 // takeInterval checks an interval of a row.
-func (w *Watch) takeInterval(size int64, r *flow.Result) (err error) {
+func (w *Watch) takeInterval(r *flow.Result) (err error) {
 	v := r.Visit
 	s := &output.Summary{
 		Tag:     r.Row,
@@ -140,18 +135,19 @@ func (w *Watch) takeInterval(size int64, r *flow.Result) (err error) {
 	if s.Histogram, err = r.Sum.Histogram(&w.counts); err != nil {
 		return err
 	}
-	return w.check(0, size, s)
+	return w.Check(0, s)
 }
 
-// check checks a row in a window or an interval.
-func (w *Watch) check(window, size int64, s *output.Summary) error {
+// Check checks what a row has in a complete window of a size in milliseconds, or in an interval,
+// whose size is 0. It sets the scale.
+func (w *Watch) Check(size int64, s *output.Summary) error {
 	var err error
 	if s.Scale, err = w.Scale(s.Tag); err != nil {
 		return err
 	}
 	for n := range w.limits {
 		l := &w.limits[n]
-		if !w.watches(l) || cmp.Or(l.Window, size) != window {
+		if !w.watches(l) || cmp.Or(l.Window, w.size) != size {
 			continue
 		}
 		if value, keeps := w.keeps(l, s); w.keep && !keeps {

@@ -178,7 +178,7 @@ func TestAllTags(t *testing.T) {
 	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1}, nil }
 	s := summaryOf("", 5)
 	s.Tag, s.AllTags = nil, true
-	if err := w.check(1000, 1000, &output.Summary{AllTags: true, Histogram: s.Histogram}); err != nil {
+	if err := w.Check(1000, &output.Summary{AllTags: true, Histogram: s.Histogram}); err != nil {
 		t.Fatal(err)
 	}
 	if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
@@ -199,7 +199,7 @@ func TestBreachesOutOfOrder(t *testing.T) {
 	w := NewWatch(limits, 0, true, nil)
 	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1}, nil }
 	for _, start := range []int64{70, 60, 30, 20, 41} { // 10 long each
-		if err := w.check(0, 0, &output.Summary{
+		if err := w.Check(0, &output.Summary{
 			Tag:       nil,
 			Start:     start,
 			End:       start + 10,
@@ -226,7 +226,7 @@ func TestBreachesAtLeast(t *testing.T) {
 	}
 	w := NewWatch(limits, 0, true, nil)
 	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1}, nil }
-	if err := w.check(0, 0, &output.Summary{End: 10, Histogram: summaryOf("", 3, 4, 5, 5, 6).Histogram}); err != nil {
+	if err := w.Check(0, &output.Summary{End: 10, Histogram: summaryOf("", 3, 4, 5, 5, 6).Histogram}); err != nil {
 		t.Fatal(err)
 	}
 	if b := w.Breaches(); len(b) != 1 || b[0].Count != 2 {

@@ -1,5 +1,12 @@
 // Package collect gathers intervals for pictures: the points of lines, and windows with counts,
 // whose memory has a bound. Times are milliseconds.
+//
+// An [Interval] is the one door for logs at rest and for live logs, as [output.Summary] is for
+// limits and [output.Row] for rows over time. [Collector.Measure] makes one of a result of a flow,
+// whose figures and coarse counts the workers have found, and whose times are those of its
+// intervals. [Collector.MeasureWindow] makes one of a live window, which has counts, and the times
+// of the window. One type for both was tried for limits, pictures and rows: it takes 22 lines and a
+// type more, since each needs something that the other does not have.
 package collect
 
 import (

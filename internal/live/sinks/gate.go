@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/finding"
@@ -47,10 +48,18 @@ type gateTag struct {
 
 // NewGate returns a gate. Stop says when a limit that fails ends the run, nil if none does.
 func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
+	scale := func(row []byte) (hdrlog.Scale, error) {
+		scale, err := o.Units.Scale(gate.HasUnit(limits))
+		if err != nil {
+			return scale, err
+		}
+		factor, err := o.Units.Factor(row)
+		return scale.Times(factor), err
+	}
 	return &Gate{
 		options: o,
 		limits:  limits,
-		watch:   gate.NewLive(limits),
+		watch:   gate.NewLive(limits, scale),
 		stop:    stop,
 		tags:    make(map[string]*gateTag),
 		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all"),
@@ -77,18 +86,18 @@ func (g *Gate) Window(w *live.Window) error {
 		return err
 	}
 	if !w.Late && len(g.limits) > 0 {
-		scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
-		if err != nil {
-			return err
-		}
-		g.watch.Window(&output.Summary{
+		err := g.watch.Check(w.Window.End-w.Window.Start, &output.Summary{
 			Tag:       w.Tag,
 			AllTags:   g.options.By.All(),
 			Histogram: h,
+			Start:     w.Window.Start,
+			End:       w.Window.End,
 			Period:    w.Recorded.Millis,
 			Moved:     w.Recorded.Moved,
-			Scale:     scale.Times(w.Factor),
 		})
+		if err != nil {
+			return err
+		}
 	}
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
