@@ -66,7 +66,8 @@ func (k *Doubling) start(r *run) state {
 	return &doublingState{Doubling: k, run: r}
 }
 
-func (k *doublingState) feed() { k.feeds = true }
+func (k *doublingState) length() int64 { return 0 }
+func (k *doublingState) feed()         { k.feeds = true }
 
 // guide returns the size of windows.
 func (k *doublingState) guide(scan.Visit) int64 { return k.size.Load() }

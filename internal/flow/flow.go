@@ -69,6 +69,16 @@ func (t *Total) add(v scan.Visit, took *scan.Taken, failed error) {
 	t.Kinds.Add(took.Double, v.Place)
 }
 
+// empty takes out what was added, and keeps the memory. Whose intervals they were stays.
+func (t *Total) empty() {
+	if t.Sum.Intervals() > 0 {
+		t.Sum.Reset()
+	}
+	t.Lengths = 0
+	t.Kinds = scan.Kinds{}
+	t.err = nil
+}
+
 // Err returns why the intervals do not add up. It does not depend on their order.
 func (t *Total) Err() error {
 	err := t.Kinds.Err()

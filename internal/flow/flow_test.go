@@ -127,6 +127,10 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 				return add(&w.Total, w.Window, w.Late, w.Rate, more)
 			}
 			own = append(own, &p)
+		case *Waiting:
+			p := *f
+			p.Emit = func(w *Window) error { return add(&w.Total, w.Window, w.Late, w.Rate, "") }
+			own = append(own, &p)
 		}
 	}
 	batches := 0
@@ -153,7 +157,7 @@ func TestRun(t *testing.T) {
 			logs, lines = append(logs, text), append(lines, all)
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
-		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Rows{Apart: true}, &Windows{Size: 5000, Room: 1 << 30}}
+		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Rows{Apart: true}, &Waiting{Windows: Windows{Size: 5000}, Room: 1 << 30}}
 		want := emitted(t, logs, 1, 1<<30, false, plans...)
 		for n, p := range plans { // each alone
 			if got := emitted(t, logs, 2, 1<<30, false, p)[0]; n != 3 && !reflect.DeepEqual(got, want[n]) {

@@ -43,6 +43,7 @@ type flowSpec struct {
 	Rows      *Rows      `json:",omitempty"`
 	Intervals *Intervals `json:",omitempty"`
 	Windows   *Windows   `json:",omitempty"`
+	Waiting   *Waiting   `json:",omitempty"`
 	Wide      *Wide      `json:",omitempty"`
 	Doubling  *Doubling  `json:",omitempty"`
 }
@@ -55,6 +56,8 @@ func specOf(f Flow) (s flowSpec) {
 		s.Intervals = f
 	case *Windows:
 		s.Windows = f
+	case *Waiting:
+		s.Waiting = f
 	case *Wide:
 		s.Wide = f
 	case *Doubling:
@@ -72,6 +75,8 @@ func (s *flowSpec) flow() Flow {
 		return s.Intervals
 	case s.Windows != nil:
 		return s.Windows
+	case s.Waiting != nil:
+		return s.Waiting
 	case s.Wide != nil:
 		return s.Wide
 	case s.Doubling != nil:

@@ -55,16 +55,22 @@ func TestRanInAnyTag(t *testing.T) {
 			}
 			var doubled Doubling
 			account := s.Memory.Open("windows", "")
+			emit := func(r *Window) error {
+				if string(r.Row) == "own" {
+					all = append(all, fmt.Sprint(r.Window, r.Rate))
+				}
+				return nil
+			}
 			switch p := f.(type) {
 			case *Windows:
 				own := *p
 				own.Account = account
-				own.Emit = func(r *Window) error {
-					if string(r.Row) == "own" {
-						all = append(all, fmt.Sprint(r.Window, r.Rate))
-					}
-					return nil
-				}
+				own.Emit = emit
+				f = &own
+			case *Waiting:
+				own := *p
+				own.Account = account
+				own.Emit = emit
 				f = &own
 			case *Doubling:
 				doubled = *p
@@ -82,7 +88,7 @@ func TestRanInAnyTag(t *testing.T) {
 			}
 			return all
 		}
-		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Windows{Size: size, Room: 1 << 30}, "relative": &Windows{Size: size, Room: 1 << 30, Relative: true}, "most": &Doubling{Size: 1000, Most: 50, Digits: 2}} {
+		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Waiting{Windows: Windows{Size: size}, Room: 1 << 30}, "relative": &Waiting{Windows: Windows{Size: size}, Room: 1 << 30, Relative: true}, "most": &Doubling{Size: 1000, Most: 50, Digits: 2}} {
 			filter, err := tags.NewFilter([]string{"own"}, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -105,6 +105,9 @@ func (k *rowsState) ran(v scan.Visit, _ int64) {
 	k.Ran[v.Input] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
 }
 
+// canBeFed reports whether the windows of others have the same rows.
+func (k *rowsState) canBeFed() bool { return !k.Apart }
+
 func (k *rowsState) part(w *worker) part {
 	s := &rowsPart{state: k, worker: w, rows: make(map[string]*Row)}
 	k.parts = append(k.parts, s)
@@ -237,8 +240,10 @@ func (s *rowsPart) charge(r *Row) error {
 	return r.charge.Set(s.state.Account, things, size)
 }
 
-// feed adds the sum of a row in a window.
 func (s *rowsPart) feed(name []byte, sum *merge.Sum) {
+	if s.state.Apart {
+		return
+	}
 	w := s.worker
 	w.key = merge.AppendKey(w.key[:0], name)
 	r := s.rows[string(w.key)]

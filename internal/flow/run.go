@@ -11,7 +11,7 @@ import (
 )
 
 // A Flow says which intervals are one result, and who takes the results: [Rows], [Intervals],
-// [Windows] or [Doubling].
+// [Wide], [Windows], [Waiting] or [Doubling].
 type Flow interface{ start(r *run) state }
 
 // A state is a flow in a run. One goroutine calls its methods.
@@ -41,11 +41,26 @@ type rated interface {
 	ran(v scan.Visit, passed int64)
 }
 
-// A feeder is a state whose windows cover all of the time. Rows can be sums of its windows, so they
-// need not get each interval.
+// A feeder is a state whose windows cover all of the time. Fed states can be sums of its windows,
+// so they need not get each interval.
 type feeder interface {
 	state
 	feed()
+	// length returns the length of the windows in milliseconds, 0 if it is not known.
+	length() int64
+}
+
+// A fed state can take sums of windows. Its parts come after those of others, to know what is fed.
+type fed interface {
+	state
+	canBeFed() bool
+}
+
+// A fedPart is the part of a fed state.
+type fedPart interface {
+	part
+	// feed takes the sum of a row in a window.
+	feed(row []byte, sum *merge.Sum)
 }
 
 // made is what the part of a worker makes of an interval, for its state.
@@ -63,15 +78,10 @@ func (m *made) alone() *Window {
 		m.one = &Window{alone: true}
 	}
 	one := m.one
-	if one.Sum.Intervals() > 0 {
-		one.Sum.Reset()
-	}
+	one.Total.empty()
 	if one.Coarse.Intervals() > 0 {
 		one.Coarse.Reset()
 	}
-	one.Lengths = 0
-	one.Kinds = scan.Kinds{}
-	one.err = nil
 	one.highest = 0
 	one.handedOver = false
 	return one
@@ -113,22 +123,24 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 		most:     s.Memory.AtMost(manyBytes, partOfMemory*s.Workers),
 		passed:   slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
 	}
-	var rows []state
+	var last []state
+	feeds := false
 	for _, f := range flows {
 		k := f.start(r)
 		if k, is := k.(rated); is {
 			r.rated = append(r.rated, k)
 		}
-		if all, is := k.(*rowsState); is {
-			rows = append(rows, all)
+		if k, is := k.(fed); is {
+			feeds = feeds || k.canBeFed()
+			last = append(last, k)
 			continue
 		}
 		r.states = append(r.states, k)
 	}
-	if f := r.feeder(rows); f != nil {
-		f.feed()
+	if best := r.feeder(); feeds && best != nil {
+		best.feed()
 	}
-	r.states = append(r.states, rows...) // last, to know what is fed
+	r.states = append(r.states, last...)
 	for n := range r.workers {
 		w := &r.workers[n]
 		w.run = r
@@ -166,22 +178,11 @@ func (r *run) read() error {
 	return r.last()
 }
 
-// feeder returns the state that feeds rows, if there is one: of the windows by time the longest
-// ones, and otherwise any.
-func (r *run) feeder(rows []state) (best feeder) {
-	if !slices.ContainsFunc(rows, func(k state) bool { return !k.(*rowsState).Apart }) {
-		return nil
-	}
-	longest := int64(-1)
+// feeder returns the state that feeds others, the one with the longest windows, or nil.
+func (r *run) feeder() (best feeder) {
 	for _, k := range r.states {
-		if f, is := k.(feeder); is {
-			size := int64(0)
-			if w, is := k.(*windowsState); is {
-				size = w.Size
-			}
-			if size > longest {
-				best, longest = f, size
-			}
+		if f, is := k.(feeder); is && (best == nil || f.length() > best.length()) {
+			best = f
 		}
 	}
 	return best
@@ -256,11 +257,11 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 	return nil
 }
 
-// feed adds the sum of a row in a window to the row.
+// feed hands the sum of a row in a window to the parts that can be fed.
 func (w *worker) feed(row []byte, sum *merge.Sum) {
 	for _, s := range w.parts {
-		if rows, is := s.(*rowsPart); is && !rows.state.Apart {
-			rows.feed(row, sum)
+		if s, is := s.(fedPart); is {
+			s.feed(row, sum)
 		}
 	}
 }

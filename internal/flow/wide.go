@@ -51,7 +51,8 @@ func (k *Wide) start(r *run) state {
 	return all
 }
 
-func (k *wideState) feed() { k.feeds = true }
+func (k *wideState) length() int64 { return 0 }
+func (k *wideState) feed()         { k.feeds = true }
 
 // guide returns the size of windows.
 func (k *wideState) guide(scan.Visit) int64 { return k.Size.Load() }

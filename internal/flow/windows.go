@@ -20,11 +20,6 @@ import (
 type Windows struct {
 	// Size is that of windows in milliseconds.
 	Size int64
-	// Room, if it is above 0, keeps windows open however late an interval comes. They are complete
-	// at the end, but half of them earlier if they take more bytes than that. A window may then be
-	// opened again. Relative counts times from the start of each log.
-	Room     int
-	Relative bool
 	// Sources finds out which input has the highest value of a window.
 	Sources bool
 	// Figures are those of each window. Digits has at most so many digits of the counts, in Coarse.
@@ -69,6 +64,9 @@ type windowsState struct {
 	feeder bool          // windows may feed rows: they do if they have several intervals
 	feeds  bool
 	begun  sync.Once
+	waits  bool // see [Waiting]
+	// relative counts times from the start of each log.
+	relative bool
 }
 
 // A windowsPart has the windows of a worker in one batch.
@@ -82,12 +80,15 @@ type windowsPart struct {
 	passed   int64   // by them
 }
 
-func (k *Windows) start(r *run) state {
+func (k *Windows) start(r *run) state { return k.state(r) }
+
+func (k *Windows) state(r *run) *windowsState {
 	r.scan.ByTime = true
 	return &windowsState{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
 }
 
-func (k *windowsState) feed() { k.feeder = true }
+func (k *windowsState) length() int64 { return k.Size }
+func (k *windowsState) feed()         { k.feeder = true }
 
 func (k *windowsState) part(w *worker) part {
 	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
@@ -119,10 +120,11 @@ func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Su
 		s.worker.fed = s.feeds
 	}
 	s.count++
-	first, origin := from(v, s.Relative)
-	want.Max = s.Sources && len(s.run.scan.Inputs) > 1 || merge.Crosses(start-origin, end-origin, s.Size)
+	first, origin := from(v, s.relative)
+	start, end = start-origin, end-origin
+	want.Max = s.Sources && len(s.run.scan.Inputs) > 1 || merge.Crosses(start, end, s.Size)
 	m.window = nil
-	at := merge.WindowOf(start-origin, end-origin, s.Size)
+	at := merge.WindowOf(start, end, s.Size)
 	if s.to = s.window(at, v, m); s.to == nil {
 		return want, nil
 	}
@@ -134,7 +136,7 @@ func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Su
 // interval alone if intervals are handed over by themselves. It returns nil if the interval is
 // late.
 func (s *windowsPart) window(at merge.Span, v scan.Visit, m *made) *Window {
-	if s.Room == 0 && at.End <= s.passed {
+	if !s.waits && at.End <= s.passed {
 		return nil
 	}
 	w := s.worker
@@ -177,42 +179,26 @@ func (s *windowsPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) e
 // ran takes in when an input ran. A line that is far out of order does not move the start of its
 // input: the windows there are complete already.
 func (k *windowsState) ran(v scan.Visit, passed int64) {
-	_, origin := from(v, k.Relative)
 	start, end := v.Span()
-	if ran, known := k.rates.Input(v.Input); k.Room == 0 && known && start < passed {
+	if ran, known := k.rates.Input(v.Input); known && start < passed {
 		start, end = max(start, ran.Start), max(end, ran.Start)
 	}
-	k.rates.Ran(v.Input, start-origin, end-origin)
-}
-
-// rate adds an interval of a row to the rates of windows. Windows that end by passed get nothing of
-// it.
-func (k *windowsState) rate(v scan.Visit, count, passed int64) {
-	start, end := v.Span()
-	_, origin := from(v, k.Relative)
-	k.rates.Add(v.Row, v.Input, start-origin, end-origin, count, passed, k.Size)
+	k.rates.Ran(v.Input, start, end)
 }
 
 func (k *windowsState) take(v scan.Visit, m *made) error {
-	if k.Room > 0 {
-		k.rate(v, m.count, math.MinInt64)
-		if err := k.merge(m.window); err != nil || k.bytes <= k.Room {
-			return err
-		}
-		return k.complete(k.table.Window((k.table.Len() - 1) / 2).End)
-	}
 	start, end := v.Span()
 	for next := k.table.Next(); next <= 2*start-end && k.run.scan.Passed(next); next = k.table.Next() {
 		if err := k.complete(next); err != nil {
 			return err
 		}
 	}
-	_, origin := from(v, k.Relative)
-	at := merge.WindowOf(start-origin, end-origin, k.Size)
+	at := merge.WindowOf(start, end, k.Size)
 	if k.run.scan.Late(v.Input, at.End) {
 		return k.takeLate(v, at, m)
 	}
-	k.rate(v, m.count, k.run.scan.Before())
+	// Windows that the input had passed get nothing of the interval.
+	k.rates.Add(v.Row, v.Input, start, end, m.count, k.run.scan.Before(), k.Size)
 	return k.merge(m.window)
 }
 

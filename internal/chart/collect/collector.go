@@ -153,15 +153,14 @@ func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, emitCounts
 		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
 	}
 	if c.Aggregate > 0 {
-		return &flow.Windows{
-			Size:     c.Aggregate,
-			Room:     cmp.Or(c.limit, windowRoom),
-			Relative: c.Relative,
-			Sources:  true,
-			Figures:  figures,
-			Digits:   digits,
-			Emit:     func(w *flow.Window) error { return emit(&w.Result, w) },
+		windows := flow.Windows{
+			Size:    c.Aggregate,
+			Sources: true,
+			Figures: figures,
+			Digits:  digits,
+			Emit:    func(w *flow.Window) error { return emit(&w.Result, w) },
 		}
+		return &flow.Waiting{Windows: windows, Room: cmp.Or(c.limit, windowRoom), Relative: c.Relative}
 	}
 	each := flow.Intervals{
 		Relative: c.Relative,
