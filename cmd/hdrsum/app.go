@@ -56,7 +56,9 @@ const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.h
 func (o *options) define() []cli.Option {
 	rows := cli.RowOptions(&o.Tags, "summarize")
 	rows[1].Given = &o.given.by
-	return withRules(slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows,
+	inputs := cli.InputOptions(&o.Inputs)
+	inputs[0].Given = &o.given.inputs
+	return withRules(slices.Concat(inputs, cli.TagOptions(&o.Tags, &o.Inputs, "summarize"), rows,
 		[]cli.Option{cli.UntaggedOption(&o.Inputs)}, cli.TimeOptions(&o.Times, cli.Option{Unless: "s e"}),
 		o.outputOptions(), o.periodOptions(), cli.UnitOptions(&o.unit), o.valueOptions(), o.formatOptions(), o.limitOptions(),
 		o.findingOptions(), cli.RunOptions(o.std, &o.Run)))

@@ -29,7 +29,7 @@ type options struct {
 	moving          int64   // -mwpl
 	ticks           int     // -tph
 	bucket          float64 // -obs
-	given           struct{ kind, sort, level, windows, moving, movingLength, percentiles, by, bucket bool }
+	given           struct{ inputs, kind, sort, level, windows, moving, movingLength, percentiles, by, bucket bool }
 
 	diagnostics *logs.Diagnostics
 	scan        *scan.Scan // of the logs that are shown

@@ -48,7 +48,8 @@ func runSummary(o *options) error {
 	if err := r.write(); err != nil {
 		return err
 	}
-	if o.format == &tableFormat && !o.given.kind && !message.Terminal(o.std.Out) {
+	// HdrLogProcessing takes logs by this option only.
+	if o.given.inputs && o.format == &tableFormat && !o.given.kind && !message.Terminal(o.std.Out) {
 		o.std.Notef("-st %s has the lines of HdrLogProcessing", percentilesFormat.name)
 	}
 	return report.Status(o.std, r.verdicts, o.undecided, "Run again, and longer", o.diagnostics.Close())
