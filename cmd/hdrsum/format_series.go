@@ -106,7 +106,7 @@ func checkMetric(o *options) error {
 	u := o.units.Options
 	other := u.Unit != "" && u.Unit != hdrlog.Second.String()
 	if o.format.name != metric.Influx && u.Ratio == 0 && other {
-		return message.Usagef("-unit %s: values of -st %s are in seconds; -ovr divides them by a number instead",
+		return message.Usagef("-unit %s: values of -st %s are in seconds: leave out -unit",
 			u.Unit, o.format.name)
 	}
 	if err := metric.Check(o.format.name, o.metric); err != nil {
