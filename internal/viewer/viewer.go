@@ -121,6 +121,9 @@ func (a *Answer) make(
 	if p == nil {
 		return logs.NothingLeft(in.Scan)
 	}
+	if err := a.addFindings(p.Findings); err != nil {
+		return err
+	}
 	p.Title = logs.BaseName(inputs[0].Name)
 	if len(inputs) > 1 {
 		p.Title = fmt.Sprintf("%d logs", len(inputs))
@@ -224,6 +227,21 @@ func (a *Answer) addTable(units *logs.Units, side report.Side) error {
 	}
 	var text strings.Builder
 	err = report.Table(figures, false, 0, false).Write(&text, shown)
+	a.Table = text.String()
+	return err
+}
+
+// addFindings adds to the table what hdrsum prints above and below it.
+func (a *Answer) addFindings(found []output.Finding) error {
+	if a.Table == "" || len(found) == 0 {
+		return nil
+	}
+	table := a.Table
+	var text strings.Builder
+	err := report.Write(&text, new(output.Table), output.Top(found), found, func(w io.Writer) error {
+		_, err := io.WriteString(w, table)
+		return err
+	})
 	a.Table = text.String()
 	return err
 }
