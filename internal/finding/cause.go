@@ -2,13 +2,14 @@ package finding
 
 import (
 	"fmt"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/measure"
 	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -108,8 +109,8 @@ func (r *Run) levels() (all []output.Finding) {
 	return all
 }
 
-// failedTag is what the tag of failed requests ends in.
-const failedTag = "/failed"
+// IsFailed reports whether the text of a tag is that of failed requests.
+func IsFailed(tag string) bool { return path.Base(tag) == measure.FailedTag }
 
 // manyFailed is the part of all requests from which on failures are a warning.
 const manyFailed = 0.01
@@ -124,10 +125,10 @@ func (r *Run) failures() []output.Finding {
 		requests += f.Records
 	}
 	if r.Failed == nil {
-		text, option = "%s of %s failed and have tags of their own (%s).", "-incT '.*"+failedTag+"'"
+		text, option = "%s of %s failed and have tags of their own (%s).", "-incT '.*/"+measure.FailedTag+"'"
 		requests = r.figures().count
 		for _, s := range r.Summaries {
-			if strings.HasSuffix(tags.Text(s.Tag), failedTag) {
+			if IsFailed(tags.Text(s.Tag)) {
 				failed += s.Counts().TotalCount()
 			}
 		}

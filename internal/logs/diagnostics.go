@@ -46,8 +46,8 @@ type Diagnostics struct {
 	faults  []repeated        // of more than mostAlike lines
 	by      *tags.By
 	byText  string // the option that by comes from
-	// Failed are the requests of measurements that failed, if Keep is set. Otherwise a message has
-	// them.
+	// Failed are the requests of measurements that failed. If Keep is not set, a message has them,
+	// too.
 	Keep   bool
 	Failed []Failed
 }
@@ -204,8 +204,8 @@ func (d *Diagnostics) LeftOut(intervals int) { d.count(&d.left, intervals, "") }
 func (d *Diagnostics) fails(f Failed) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.Failed = append(d.Failed, f)
 	if d.Keep {
-		d.Failed = append(d.Failed, f)
 		return
 	}
 	d.print(fmt.Sprintf("%s: %d of %d requests failed and are counted with the others; hdrrec "+

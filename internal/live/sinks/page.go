@@ -3,7 +3,6 @@ package sinks
 import (
 	"fmt"
 	"math"
-	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,10 +12,10 @@ import (
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
-	"hdrkit/internal/measure"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -356,7 +355,7 @@ func (p *Page) sendAll(isNew bool) error {
 	}
 	d.Status = &p.status
 	for n := range d.Series {
-		d.Series[n].Failed = path.Base(d.Series[n].Label) == measure.FailedTag
+		d.Series[n].Failed = finding.IsFailed(d.Series[n].Label)
 	}
 	if p.full {
 		d.Notes = append(d.Notes, fmt.Sprintf("The page has the first %d tags. The others are left out.", mostTags))

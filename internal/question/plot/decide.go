@@ -117,7 +117,7 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 			labels:   labelsOf(in.Scan.Inputs),
 			headers:  units.Logs(in.Memory),
 			look:     *o.newPicture(),
-			judging:  judging{limits: o.Limits, zone: o.Zone, corrected: o.Expected > 0},
+			judging:  judging{o.Limits, o.Zone, o.Expected > 0, in.diagnostics},
 		},
 	}
 	d.look.Sources = sourcesOf(in.Scan.Inputs)

@@ -21,6 +21,8 @@ type judging struct {
 	limits    []gate.Limit
 	zone      *time.Location
 	corrected bool // values are corrected for coordinated omission
+	// diagnostics have the requests of measurements that failed, after these were read.
+	diagnostics *logs.Diagnostics
 }
 
 // A search makes the findings of the logs of a picture.
@@ -83,6 +85,7 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Same = r.plan.same
 	run.Histories = histories
 	run.Corrected = s.corrected
+	run.Failed = s.diagnostics.Failed
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
 	run.Breaches = s.watch.Breaches()
 	if r.plan.overTime {

@@ -61,7 +61,8 @@ type Mark struct {
 // Inputs are the logs and percentile distributions of a picture.
 type Inputs struct {
 	*scan.Scan
-	sides report.Sides // of a report that compares
+	sides       report.Sides // of a report that compares
+	diagnostics *logs.Diagnostics
 }
 
 // Find finds the inputs, and those of each side of a report that compares.
@@ -74,7 +75,7 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	o.Inputs.Runs, o.EachRun = way.byRun(), way.byRun()
 	if way != twoSides {
 		s, err := o.Scan(std, d)
-		return &Inputs{Scan: s}, err
+		return &Inputs{Scan: s, diagnostics: d}, err
 	}
 	old, new, err := report.SplitSides(o.Names, o.Separator)
 	if err != nil {
@@ -84,7 +85,7 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Inputs{Scan: sides.All(), sides: sides}, nil
+	return &Inputs{Scan: sides.All(), sides: sides, diagnostics: d}, nil
 }
 
 // Gather returns the picture of inputs, or nil if nothing in them was asked for. Messages go to
