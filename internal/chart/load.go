@@ -58,13 +58,19 @@ func (p *Picture) OrderLoads() {
 	}
 }
 
-// loadOrder returns the indexes of points in the order of load.
+// loadOrder returns the indexes of points in the order of load. Behind the highest rate that is the
+// order of runs if a rate there is lower than noise makes it. Otherwise a run between, whose rate
+// is a little lower, would stand before the highest one.
 func loadOrder(points []Point) (order []int) {
-	var back []int
 	top := topOf(points)
-	goesBack := rises(points)
-	for i, p := range points {
-		if goesBack && i > top && p.Start < falls*points[top].Start {
+	behind := len(points)
+	lower := func(p Point) bool { return p.Start < falls*points[top].Start }
+	if rises(points) && slices.ContainsFunc(points[top:], lower) {
+		behind = top + 1
+	}
+	var back []int
+	for i := range points {
+		if i >= behind {
 			back = append(back, i)
 		} else {
 			order = append(order, i)
@@ -84,7 +90,7 @@ func arranged[T any](all []T, order []int) (ordered []T) {
 // rises reports whether rates rise up to the highest one, which is not the first.
 func rises(points []Point) bool {
 	if len(points) < 2 {
-		return true
+		return false
 	}
 	highest, top := 0.0, topOf(points)
 	if top == 0 {
@@ -193,6 +199,12 @@ func (s *Series) holdsUpTo(points []Point, limit float64) string {
 		return text
 	}
 	return text + " on"
+}
+
+// Joined reports whether a line joins the points of a series: those of runs, which have names. The
+// rates of windows over time are not in the order of load, and a line would go to and fro.
+func (s *Series) Joined() bool {
+	return slices.ContainsFunc(s.Names, func(name string) bool { return name != "" })
 }
 
 // wide reports whether the values of runs differ so much that a linear axis hides the low ones.

@@ -23,6 +23,8 @@ func TestLoadResults(t *testing.T) {
 		{[]float64{1000, 3000, 2000}, []float64{1, 2, 90}, 5, "abc", "p99 ≤ 5 ms holds up to 3,000/s (b) and fails with more load, at 2,000/s (c)"},
 		{[]float64{1000, 3000, 2000}, []float64{1, 2, 90}, 0, "abc", "the highest rate is 3,000/s (b); with more load it falls to 2,000/s (c)"},
 		{[]float64{1000, 3000, 2960}, []float64{1, 2, 3}, 0, "abc", "the highest rate is 3,000/s (b)"},
+		// A run between whose rate is lower only by noise stands in its place behind the highest.
+		{[]float64{1000, 1101, 1148, 1123, 1084}, []float64{1, 2, 20, 30, 40}, 5, "abcde", "p99 ≤ 5 ms holds up to 1,101/s (b) and fails from 1,148/s (c) on"},
 		// Runs in no order of load have that of rates.
 		{[]float64{3000, 1000, 2000}, []float64{9, 1, 2}, 5, "cab", "p99 ≤ 5 ms holds up to 2,000/s (b) and fails from 3,000/s (c) on"},
 		// Windows over time, whose rates go up and down a little: the lowest rate that fails
@@ -65,5 +67,13 @@ func TestLoadUntagged(t *testing.T) {
 		if got := p.Results()[0]; got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
+	}
+}
+
+// TestJoined proves that a line joins runs, and not windows over time.
+func TestJoined(t *testing.T) {
+	runs, windows := Series{Names: []string{"a", ""}}, Series{Names: make([]string, 2)}
+	if !runs.Joined() || windows.Joined() {
+		t.Errorf("runs %v, windows %v", runs.Joined(), windows.Joined())
 	}
 }

@@ -36,7 +36,7 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn.paint = func() {
 		for i, s := range p.Series {
 			for n, line := range s.Lines {
-				pn.drawDots(c.styled(styles[i][n]), line)
+				pn.drawDots(c.styled(styles[i][n]), line, s.Joined())
 			}
 		}
 		pn.drawNumbers(p.Has)
@@ -87,16 +87,19 @@ func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	entries := c.entries(labels, chart.Styles(groups, names), names)
 	for i := range entries {
 		entries[i].style.area = false // which only lines over time have
+		if !slices.ContainsFunc(p.Series, func(s chart.Series) bool { return s.Joined() }) {
+			entries[i].style.dashes = nil
+		}
 	}
 	return c.legend(area, entries)
 }
 
-// drawDots draws a dot for each run, a pale line that joins them in their order, and levels over
-// them. Dots of many runs are small and pale.
-func (pn *panel) drawDots(st style, line chart.Line) {
-	const joined, beside, many = 0.6, 0.25, 0.5 // opacities
+// drawDots draws a dot for each run, a pale line that joins them in their order if that is wanted,
+// and levels over them. Dots of many runs are small and pale.
+func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
+	const usualLine, beside, many = 0.6, 0.25, 0.5 // opacities
 	const usual, least = 3.5 * pixel, 1.5 * pixel
-	colour, dots := pale(st.colour, joined), pale(st.colour, 1)
+	colour, dots := pale(st.colour, usualLine), pale(st.colour, 1)
 	width := 1.6 * pixel
 	radius := max(min(0.4*(pn.frame.Max.X-pn.frame.Min.X)/vg.Length(max(len(line.Points), 1)), usual), least)
 	if line.Levels != nil {
@@ -112,7 +115,9 @@ func (pn *panel) drawDots(st style, line chart.Line) {
 		}
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
-	pn.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
+	if joined {
+		pn.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
+	}
 	for _, at := range path {
 		pn.dot(dots, radius, at)
 	}
