@@ -197,7 +197,7 @@ type batch struct {
 	steps       []func(at time.Time) error
 	log         *follow.Log
 	first, line int // the first and the last line
-	header      []byte
+	header      string
 	alone       int  // see [follow.Log.Took]
 	again       bool // an earlier run has read lines behind it
 }

@@ -1,9 +1,9 @@
 package live
 
 import (
-	"bytes"
 	"math"
 	"slices"
+	"strings"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/live/follow"
@@ -139,17 +139,17 @@ type heading struct {
 
 // A header is comments that follow one another.
 type header struct {
-	text   []byte
+	text   string
 	timed  bool // it has a time
 	starts bool // it has that of the start
 }
 
-// add adds a comment.
+// add adds a comment. A legend says nothing.
 func (h *header) add(r *hdrlog.Record) {
-	if len(h.text)+len(r.Text) >= mostHeader {
+	if r.Kind == hdrlog.Legend || len(h.text)+len(r.Text) >= mostHeader {
 		return
 	}
-	h.text = append(append(h.text, r.Text...), '\n')
+	h.text += string(r.Text) + "\n"
 	h.starts = h.starts || r.Kind == hdrlog.StartTime
 	h.timed = h.timed || h.starts || r.Kind == hdrlog.BaseTime
 }
@@ -184,10 +184,10 @@ func (h *heading) see(r *hdrlog.Record) {
 // resume takes up the comments of a mark. It returns a reader that has read them, nil if there are
 // none, and calls comment for each.
 func (h *heading) resume(name string, mark *follow.Mark, comment func(r *hdrlog.Record)) *hdrlog.Reader {
-	if len(mark.Header) == 0 {
+	if mark.Header == "" {
 		return nil
 	}
-	r := hdrlog.NewReader(bytes.NewReader(mark.Header), name)
+	r := hdrlog.NewReader(strings.NewReader(mark.Header), name)
 	h.header = header{}
 	for r.Scan() {
 		h.header.add(r.Record())

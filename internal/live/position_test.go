@@ -32,7 +32,7 @@ func TestHeading(t *testing.T) {
 		for r.Scan() {
 			h.see(r.Record())
 		}
-		if string(h.text) != test.text || h.alone != test.alone {
+		if h.text != test.text || h.alone != test.alone {
 			t.Errorf("%q: %q, %d", test.log, h.text, h.alone)
 		}
 	}

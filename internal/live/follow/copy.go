@@ -215,7 +215,7 @@ func (f *Follower) originals(path string) (all []original) {
 			}
 			o.Line = l.whole()
 			o.Header = l.header
-			if l.header == nil && l.resumed != nil { // none of its lines counts yet
+			if l.header == "" && l.resumed != nil { // none of its lines counts yet
 				o.Header = l.resumed.Header
 			}
 			if compressed(l.head) {

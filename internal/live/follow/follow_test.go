@@ -67,7 +67,7 @@ func (r *reading) read(in *Input) {
 			for n := 1; ; n++ {
 				var line string
 				if line, err = lines.ReadString('\n'); line != "" {
-					log.Took(n, nil, 1)
+					log.Took(n, "", 1)
 					add(strings.TrimSuffix(line, "\n"))
 				}
 				if err != nil {

@@ -66,7 +66,7 @@ type Log struct {
 	// line, header and alone are what [Log.Took] received. Done says that a later log of the input
 	// was taken, too.
 	line   int
-	header []byte
+	header string
 	alone  int
 	done   bool
 	// again is what [Log.ReadAgain] received. Heir says that a copy of the file goes on.

@@ -30,7 +30,7 @@ type Mark struct {
 	// Line is the last line that counts. Header has the comments that hold for the lines after it,
 	// also if they come from the file before. Both are the reader's.
 	Line   int
-	Header []byte `json:",omitempty"`
+	Header string `json:",omitempty"`
 	// Begin is where a later run begins to read, if it need not read what comes before.
 	Begin Place `json:",omitzero"`
 	// Again is the reader's, too.
@@ -255,7 +255,7 @@ func (f *Follower) forget(named fileSet) {
 
 // Took says that the lines of the log up to one count. Header has the comments that hold for later
 // lines. It is all that a later run needs if it begins with line alone, or a later one.
-func (l *Log) Took(line int, header []byte, alone int) {
+func (l *Log) Took(line int, header string, alone int) {
 	in := l.in
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -191,7 +191,7 @@ func (r *rotated) read(in *Input) {
 			if err != nil {
 				break
 			}
-			if log.Took(n, nil, 1); n >= l.first {
+			if log.Took(n, "", 1); n >= l.first {
 				l.lines = append(l.lines, strings.TrimSuffix(line, "\n"))
 				r.took[strings.TrimSuffix(line, "\n")]++
 			}
@@ -404,7 +404,7 @@ func TestBegin(t *testing.T) {
 				_, err := lines.ReadSlice('\n')
 				must(t, err)
 			}
-			log.Took(100, nil, test.alone)
+			log.Took(100, "", test.alone)
 			log.ReadAgain(Again{From: test.from})
 			marks = f.Marks()
 			f.Close()
@@ -433,7 +433,7 @@ func TestMarksOfCopies(t *testing.T) {
 				_, err = lines.ReadString('\n')
 				must(t, err)
 			}
-			log.Took(100, nil, 1)
+			log.Took(100, "", 1)
 			f.mu.Lock()
 			f.contents.all[0].took = 0 // comparing is due
 			f.match()
