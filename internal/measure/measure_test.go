@@ -178,10 +178,10 @@ func TestValues(t *testing.T) {
 		want    string
 		count   int64
 	}{
-		{ten, Options{Unit: hdrlog.Microsecond}, "values: 1 is the value in us, without a time", 10},
+		{ten, Options{Unit: hdrlog.Microsecond}, "values: column 1 is the value in us, without a time", 10},
 		{"latency_us\n" + ten, Options{}, "values: latency_us is the value in us, without a time", 10},
-		{"1us\n10us\n", Options{}, "values: 1 is the value with its unit, without a time", 2},
-		{"1us\n\n10us\nx\n", Options{}, "values: 1 is the value with its unit, without a time", 2},
+		{"1us\n10us\n", Options{}, "values: column 1 is the value with its unit, without a time", 2},
+		{"1us\n\n10us\nx\n", Options{}, "values: column 1 is the value with its unit, without a time", 2},
 		{"time,latency_us\nx,1\ny,10\n", Options{NoTime: true}, "csv: latency_us is the value in us, without a time", 2},
 		{`{"latency_us":1}` + "\n" + `{"latency_us":10}` + "\n", Options{NoTime: true}, "ndjson: .latency_us is the value in us, without a time", 2},
 		{"ms,n\n0.001,4\n0.01,2\n0.02,0\n", Options{Columns: Columns{Count: "n"}, Unit: hdrlog.Millisecond}, "csv: ms is the value in ms, without a time, which came n times", 6},

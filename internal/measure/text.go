@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/plaintext"
@@ -76,20 +77,28 @@ func (r *Reader) Takes() string {
 	if s.Unit == 0 {
 		in = " with its unit"
 	}
-	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, s.Time, at, s.Value, in)
+	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, column(s.Time), at, column(s.Value), in)
 	if s.timeless {
-		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, s.Value, in)
+		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, column(s.Value), in)
 	}
 	if s.Count != "" {
 		text += ", which came " + s.Count + " times"
 	}
 	if s.End != "" {
-		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, s.Time, s.End)
+		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, column(s.Time), column(s.End))
 	}
 	for n, tag := range s.Tags {
-		text += []string{", the tag ", "/"}[min(n, 1)] + tag
+		text += []string{", the tag ", "/"}[min(n, 1)] + column(tag)
 	}
 	return text
+}
+
+// column returns what to call a column that may have a number for a name.
+func column(name string) string {
+	if _, err := strconv.Atoi(name); err == nil {
+		return "column " + name
+	}
+	return name
 }
 
 // header writes the comments of a log of rows: what it is made of, and the unit of its values.
