@@ -1,7 +1,6 @@
 package histogram
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -47,7 +46,7 @@ func (p *Payload) makeRoom(sum *Histogram) error {
 // empty. For version 2 it also returns the encoded counts from there on.
 func (p *Payload) firstCount() (encoded []byte, index int, err error) {
 	if p.version < 2 {
-		return nil, (len(p.counts) - len(bytes.TrimLeft(p.counts, "\x00"))) / p.wordSize, nil
+		return nil, zeros(p.counts) / p.wordSize, nil
 	}
 	encoded = p.counts
 	for len(encoded) > 0 && encoded[0]&1 != 0 {
@@ -247,12 +246,37 @@ func zigZag(encoded []byte) (v uint64, size int) {
 	return v | uint64(encoded[8])<<56, 9
 }
 
+// zeros returns the number of bytes before the first one that is not 0.
+func zeros(b []byte) int {
+	n := 0
+	for n+32 <= len(b) {
+		four := (*[32]byte)(b[n:])
+		any := binary.LittleEndian.Uint64(four[:]) | binary.LittleEndian.Uint64(four[8:]) |
+			binary.LittleEndian.Uint64(four[16:]) | binary.LittleEndian.Uint64(four[24:])
+		if any != 0 {
+			break
+		}
+		n += 32
+	}
+	for n < len(b) && b[n] == 0 {
+		n++
+	}
+	return n
+}
+
 // words calls do for each slot with a count of versions 0 and 1, and returns the total. Counts are
 // big-endian words.
 func (p *Payload) words(do func(index int, n int64)) (total int64, err error) {
 	var seen int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
 		word := p.counts[index*p.wordSize:]
+		if word[0] == 0 { // mostly the first one of many
+			index += zeros(word) / p.wordSize
+			if index*p.wordSize >= len(p.counts) {
+				break
+			}
+			word = p.counts[index*p.wordSize:]
+		}
 		var n int64
 		switch p.wordSize {
 		case 2:

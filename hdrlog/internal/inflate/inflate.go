@@ -369,9 +369,11 @@ func (s *stream) match(t *tables, length int) error {
 	if distance > s.n {
 		return errDistance
 	}
+	begin := s.n - distance
 	for length > 0 {
 		// If the two overlap, the source grows with each round.
-		n := copy(s.dst[s.n:], s.dst[s.n-distance : s.n][:min(length, distance)])
+		source := s.dst[begin:s.n]
+		n := copy(s.dst[s.n:], source[:min(length, len(source))])
 		if n == 0 {
 			return ErrTooLong
 		}
