@@ -178,13 +178,26 @@ func (t *Table) Changes(p Pair) (headings []string, rows [3][]string) {
 	return headings, rows
 }
 
-// periods returns the periods of summaries as text.
+// mostPeriods is how many different periods are named.
+const mostPeriods = 4
+
+// periods returns the periods of summaries as text: of many different ones, the shortest and the
+// longest.
 func periods(summaries []*Summary) string {
 	var all []string
+	shortest, longest := int64(math.MaxInt64), int64(0)
 	for _, s := range summaries {
+		shortest = min(shortest, s.Period)
+		longest = max(longest, s.Period)
+		if len(all) > mostPeriods {
+			continue
+		}
 		if text := shortDuration(s.Period); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
+	}
+	if len(all) > mostPeriods {
+		return shortDuration(shortest) + " to " + shortDuration(longest)
 	}
 	return strings.Join(all, " and ")
 }

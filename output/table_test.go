@@ -293,3 +293,25 @@ func TestFewer(t *testing.T) {
 		}
 	}
 }
+
+// TestPeriods proves that the periods of many tags are a range.
+func TestPeriods(t *testing.T) {
+	var all []*Summary
+	for _, test := range []struct {
+		add  int64 // milliseconds
+		want string
+	}{
+		{60_000, "60s"},
+		{60_000, "60s"},
+		{2_000, "60s and 2s"},
+		{3_000, "60s and 2s and 3s"},
+		{4_000, "60s and 2s and 3s and 4s"},
+		{3_600_000, "2s to 1h"},
+		{1_000, "1s to 1h"},
+	} {
+		all = append(all, &Summary{Period: test.add})
+		if got := periods(all); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}
