@@ -160,11 +160,12 @@ func joined(modules []string) string {
 	return script.String()
 }
 
-// plain returns a module without its imports and exports.
+// plain returns a module without its imports and exports. Lines of comments are a sixth of all
+// bytes, and no page needs them.
 func plain(module string) string {
 	var script strings.Builder
 	for line := range strings.Lines(module) {
-		if !strings.HasPrefix(line, "import ") {
+		if !strings.HasPrefix(line, "import ") && !strings.HasPrefix(strings.TrimSpace(line), "//") {
 			script.WriteString(strings.TrimPrefix(line, "export "))
 		}
 	}
