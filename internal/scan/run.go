@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
 	"hdrkit/hdrlog"
-	"hdrkit/internal/base/heap"
 	"hdrkit/internal/base/workers"
 )
 
@@ -26,14 +24,6 @@ const (
 	// memory.
 	longBatch = 2 << 20
 )
-
-// Lanes returns a lane for each of so many inputs, to read all at the same time.
-func Lanes(inputs int) (lanes [][]int) {
-	for n := range inputs {
-		lanes = append(lanes, []int{n})
-	}
-	return lanes
-}
 
 // batch is a piece of an input and what came of it.
 type batch[R any] struct {
@@ -76,14 +66,10 @@ func each[R any](decode func(worker int, v Visit, result *R) error) work[R] {
 	}
 }
 
-// Start reads lanes, each a list of inputs, at the same time, and has intervals decoded: see [Run].
+// start reads lanes, each a list of inputs, at the same time, and has intervals decoded: see [Run].
 // It returns a cursor for each lane. Call stop when done; it waits for the workers, and for the
 // lanes of files. A pipe may have nothing to read for any time, so nobody waits for it.
-func Start[R any](s *Scan, lanes [][]int, decode func(worker int, v Visit, result *R) error) (cursors []*Cursor[R], stop func()) {
-	return start(s, lanes, each(decode))
-}
-
-func start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R], stop func()) {
+func start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), largestBatch)
@@ -105,7 +91,7 @@ func start[R any](s *Scan, lanes [][]int, decode work[R]) (cursors []*Cursor[R],
 			}
 			return nil
 		})
-		cursors = append(cursors, &Cursor[R]{scan: s, lane: lane, inputs: inputs})
+		cursors = append(cursors, &cursor[R]{scan: s, lane: lane, inputs: inputs})
 	}
 	return cursors, pool.Stop
 }
@@ -175,8 +161,8 @@ func (b *batch[R]) place(s *Scan, n int) Place {
 	return Place{b.input, b.Records[n].Line, s.Inputs[b.input].Name}
 }
 
-// A Cursor goes through the intervals of a lane that the scan keeps and that could be decoded.
-type Cursor[R any] struct {
+// A cursor goes through the intervals of a lane that the scan keeps and that could be decoded.
+type cursor[R any] struct {
 	// Visit is the interval that the cursor stands at, and Result what was decoded of it. Both are
 	// valid until the cursor moves on.
 	Visit  Visit
@@ -192,7 +178,7 @@ type Cursor[R any] struct {
 
 // Next moves the cursor on. It returns false at the end of the lane. It reports what is wrong on
 // the way, counts intervals, and hands over comments. An error ends the scan.
-func (c *Cursor[R]) Next() (bool, error) {
+func (c *cursor[R]) Next() (bool, error) {
 	for c.fetch() {
 		if wanted, err := c.step(); wanted || err != nil {
 			return wanted, err
@@ -216,7 +202,7 @@ type OptionError struct{ error }
 
 // fetch waits for the next batch if there is none. It returns false at the end of the lane, and if
 // the scan stops.
-func (c *Cursor[R]) fetch() bool {
+func (c *cursor[R]) fetch() bool {
 	if c.batch != nil {
 		return true
 	}
@@ -227,7 +213,7 @@ func (c *Cursor[R]) fetch() bool {
 
 // step moves the cursor on in its batch. It returns false at the end of the batch, which it gives
 // back.
-func (c *Cursor[R]) step() (bool, error) {
+func (c *cursor[R]) step() (bool, error) {
 	for c.next < len(c.batch.Value.Records) {
 		n := c.next
 		c.next++
@@ -246,7 +232,7 @@ func (c *Cursor[R]) step() (bool, error) {
 }
 
 // take looks at a record of the batch. It returns true if that is an interval to use.
-func (c *Cursor[R]) take(n int) (bool, error) {
+func (c *cursor[R]) take(n int) (bool, error) {
 	b, s := &c.batch.Value, c.scan
 	r, o := &b.Records[n], &b.outcomes[n]
 	switch r.Kind {
@@ -306,7 +292,7 @@ func (s *Scan) Saw(other *Scan) {
 }
 
 // fail reports an error of decoding the interval of a record, or returns it if it ends the scan.
-func (c *Cursor[R]) fail(r *hdrlog.Record, err error) error {
+func (c *cursor[R]) fail(r *hdrlog.Record, err error) error {
 	name := c.scan.Inputs[c.batch.Value.input].Name
 	var fatal Fatal
 	if errors.As(err, &fatal) {
@@ -355,7 +341,7 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 	defer stop()
 	var mu sync.Mutex
 	var failed error // nothing may be handed over any more
-	batch := func(c *Cursor[R]) (more bool, err error) {
+	batch := func(c *cursor[R]) (more bool, err error) {
 		more = c.fetch()
 		mu.Lock()
 		defer mu.Unlock()
@@ -384,65 +370,6 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 	for range lanes {
 		if err := <-errs; err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// timed is a cursor, and when the interval that it stands at starts. In a log whose lines are out
-// of order, that is when the latest one so far starts.
-type timed[R any] struct {
-	*Cursor[R]
-	start  int64
-	before int64 // see [Scan.Before]
-}
-
-// next moves the cursor on.
-func (t *timed[R]) next() (bool, error) {
-	ok, err := t.Next()
-	passed := &t.scan.passed[t.inputs[0]]
-	if ok {
-		start, end := t.Visit.Span()
-		t.start = max(t.start, start)
-		t.before = *passed
-		*passed = max(*passed, 2*start-end)
-	} else {
-		*passed = math.MaxInt64
-	}
-	return ok, err
-}
-
-// runByTime hands over the intervals of all inputs in order of time.
-func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
-	cursors, stop := start(s, Lanes(len(s.Inputs)), decode)
-	defer stop()
-	s.Start = math.Inf(1)
-	s.passed = slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))
-	s.slow = 0
-	queue := heap.New(func(a, b *timed[R]) bool {
-		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
-	})
-	for _, c := range cursors {
-		t := &timed[R]{c, math.MinInt64, math.MinInt64}
-		if ok, err := t.next(); err != nil {
-			return err
-		} else if ok {
-			queue.Push(t)
-			s.Start = min(s.Start, t.Visit.LogStart)
-		}
-	}
-	for queue.Len() > 0 {
-		t := queue.First()
-		s.before = t.before
-		if err := consume(t.Visit, t.Result); err != nil {
-			return err
-		}
-		if ok, err := t.next(); err != nil {
-			return err
-		} else if ok {
-			queue.Fix()
-		} else {
-			queue.Pop()
 		}
 	}
 	return nil

@@ -3,7 +3,7 @@
 // cores, and hands over the results in the order of the logs or of time.
 //
 // One goroutine reads each lane: a pipe, or files one after another. It fills batches of lines,
-// which the workers decode. A [Cursor] for each lane takes the decoded batches in their order. A
+// which the workers decode. A cursor for each lane takes the decoded batches in their order. A
 // batch is used again once all of it is taken, so that the memory does not grow with the logs.
 package scan
 

@@ -9,7 +9,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/base/heap"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/scan"
 )
@@ -226,45 +225,4 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	defer u.mu.Unlock()
 	u.base = min(u.base, base)
 	return lookAhead, log.Err()
-}
-
-// stream is the intervals of an input in order of their starts.
-type stream struct {
-	first     interval // valid after advance returned true
-	cursor    *scan.Cursor[interval]
-	ahead     *heap.Heap[interval] // read but not taken
-	lookAhead int
-	last      int64 // the start of the last one taken
-}
-
-func newStream(c *scan.Cursor[interval], lookAhead int) *stream {
-	return &stream{
-		cursor:    c,
-		lookAhead: lookAhead,
-		last:      math.MinInt64,
-		ahead:     heap.New(func(a, b interval) bool { return a.before(&b) }),
-	}
-}
-
-// advance puts the next interval in s.first. It returns false if there is none.
-func (s *stream) advance() (bool, error) {
-	for s.ahead.Len() <= s.lookAhead {
-		ok, err := s.cursor.Next()
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			break
-		}
-		s.ahead.Push(*s.cursor.Result)
-	}
-	if s.ahead.Len() == 0 {
-		return false, nil
-	}
-	s.first = s.ahead.Pop()
-	if s.first.start < s.last {
-		return false, fmt.Errorf("%s was written to while it was read", s.first.Name)
-	}
-	s.last = s.first.start
-	return true, nil
 }

@@ -20,7 +20,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/base/heap"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/base/unit"
@@ -48,19 +47,26 @@ type Options struct {
 type union struct {
 	scan      *scan.Scan
 	options   Options
-	account   *ledger.Account  // of intervals and windows
-	lookAhead int              // intervals held of an input at most
-	mu        sync.Mutex       // of base, units and scratch
-	base      int64            // the earliest start of an input, in milliseconds since the epoch
-	units     unit.Finder      // knows the unit of the inputs once all have been looked through
-	unit      hdrlog.Unit      // of the result, unknown if no log states one
-	scratch   []*tempfile.File // that pipes need
+	account   *ledger.Account // of intervals and windows
+	lookAhead int             // intervals held of an input at most
+	survey
+	unit  hdrlog.Unit // of the result, unknown if no log states one
+	plan  plan
+	kinds map[string]*scan.Kinds // by tag, see [merge.AppendKey]
+	key   []byte
+	results
+}
 
-	plan    plan
-	streams *heap.Heap[*stream]    // by the start of their first intervals
-	kinds   map[string]*scan.Kinds // by tag, see [merge.AppendKey]
-	key     []byte
+// A survey is what a first look through the inputs finds. Several goroutines look.
+type survey struct {
+	mu      sync.Mutex
+	base    int64            // the earliest start of an input, in milliseconds since the epoch
+	units   unit.Finder      // knows the unit of the inputs once all have been looked through
+	scratch []*tempfile.File // that pipes need
+}
 
+// results are windows that nothing can join any more, on their way to the writer.
+type results struct {
 	batch   *batch      // to be handed to the workers
 	batches chan *batch // of the workers
 	begun   []*batch    // handed to the workers, in the order of the result
@@ -117,13 +123,11 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 		scan:      s,
 		options:   o,
 		account:   s.Memory.Open("intervals", "choose some with -incT"),
-		writer:    hdrlog.NewWriter(w),
-		kinds:     make(map[string]*scan.Kinds),
 		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead),
-		base:      math.MaxInt64,
-		streams:   heap.New(func(a, b *stream) bool { return a.first.before(&b.first) }),
+		survey:    survey{base: math.MaxInt64},
 		plan:      newJoining(o.Target),
-		batch:     newBatch(),
+		kinds:     make(map[string]*scan.Kinds),
+		results:   results{batch: newBatch(), writer: hdrlog.NewWriter(w)},
 	}
 	if o.Grid > 0 {
 		u.plan = &grid{merge.NewTable[window](o.Grid)}
@@ -151,8 +155,6 @@ func (u *union) run() error {
 	if err := u.findUnits(); err != nil {
 		return err
 	}
-	cursors, stop := scan.Start(u.scan, scan.Lanes(len(lookAheads)), u.decode)
-	defer stop()
 	u.batches = make(chan *batch, 2*u.scan.Workers+1) // all that are begun
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -160,18 +162,8 @@ func (u *union) run() error {
 	for range u.scan.Workers {
 		workers.Go(u.work)
 	}
-	for n, c := range cursors {
-		s := newStream(c, lookAheads[n])
-		if any, err := s.advance(); err != nil {
-			return err
-		} else if any {
-			u.streams.Push(s)
-		}
-	}
-	for u.streams.Len() > 0 {
-		if err := u.merge(); err != nil {
-			return u.earlier(err)
-		}
+	if err := scan.RunAhead(u.scan, lookAheads, u.decode, (*interval).before, u.merge); err != nil {
+		return u.earlier(err)
 	}
 	if err := u.finish(math.MaxInt64); err != nil {
 		return err
@@ -199,10 +191,8 @@ func (u *union) earlier(err error) error {
 	return err
 }
 
-// merge puts the earliest interval into its window.
-func (u *union) merge() error {
-	s := u.streams.First()
-	i := s.first
+// merge puts the next interval into its window.
+func (u *union) merge(i *interval) error {
 	u.key = merge.AppendKey(u.key[:0], i.tag)
 	kinds := u.kinds[string(u.key)]
 	if kinds == nil {
@@ -216,7 +206,7 @@ func (u *union) merge() error {
 	if err := u.finish(i.start); err != nil {
 		return err
 	}
-	w := u.plan.put(&i)
+	w := u.plan.put(i)
 	w.members = append(w.members, i.sum)
 	if u.options.Observe != nil {
 		u.options.Observe(i.Name, i.Line, i.tag, i.start, i.end, w.start, w.end)
@@ -229,17 +219,9 @@ func (u *union) merge() error {
 			before = w.sum.Size()
 		}
 		u.fold(w, w.sum)
-		if err := u.hold(0, w.sum.Size()-before); err != nil {
-			return err
-		}
+		return u.hold(0, w.sum.Size()-before)
 	}
-	any, err := s.advance()
-	if any {
-		u.streams.Fix()
-	} else {
-		u.streams.Pop()
-	}
-	return err
+	return nil
 }
 
 // finish hands the windows to the workers that no interval from a time on can join.

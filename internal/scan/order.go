@@ -1,0 +1,149 @@
+package scan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hdrkit/internal/base/heap"
+)
+
+// lanesOf returns a lane for each input, to read all at the same time.
+func lanesOf(inputs []Input) (lanes [][]int) {
+	for n := range inputs {
+		lanes = append(lanes, []int{n})
+	}
+	return lanes
+}
+
+// A queue has things in their order. Next moves it on, and returns false at its end.
+type queue interface{ next() (bool, error) }
+
+// inOrder hands over what each of several queues stands at, the first of all first.
+func inOrder[Q queue](queues []Q, before func(a, b Q) bool, take func(q Q) error) error {
+	all := heap.New(before)
+	for _, q := range queues {
+		if any, err := q.next(); err != nil {
+			return err
+		} else if any {
+			all.Push(q)
+		}
+	}
+	for all.Len() > 0 {
+		q := all.First()
+		if err := take(q); err != nil {
+			return err
+		}
+		if any, err := q.next(); err != nil {
+			return err
+		} else if any {
+			all.Fix()
+		} else {
+			all.Pop()
+		}
+	}
+	return nil
+}
+
+// timed is a cursor, and when the interval that it stands at starts. In a log whose lines are out
+// of order, that is when the latest one so far starts.
+type timed[R any] struct {
+	*cursor[R]
+	start  int64
+	before int64 // see [Scan.Before]
+}
+
+func (t *timed[R]) next() (bool, error) {
+	ok, err := t.Next()
+	passed := &t.scan.passed[t.inputs[0]]
+	if ok {
+		if t.start == math.MinInt64 {
+			t.scan.Start = min(t.scan.Start, t.Visit.LogStart)
+		}
+		start, end := t.Visit.Span()
+		t.start = max(t.start, start)
+		t.before = *passed
+		*passed = max(*passed, 2*start-end)
+	} else {
+		*passed = math.MaxInt64
+	}
+	return ok, err
+}
+
+// runByTime hands over the intervals of all inputs in order of time.
+func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
+	cursors, stop := start(s, lanesOf(s.Inputs), decode)
+	defer stop()
+	s.Start = math.Inf(1)
+	s.passed = slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))
+	s.slow = 0
+	var queues []*timed[R]
+	for _, c := range cursors {
+		queues = append(queues, &timed[R]{c, math.MinInt64, math.MinInt64})
+	}
+	before := func(a, b *timed[R]) bool {
+		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
+	}
+	return inOrder(queues, before, func(t *timed[R]) error {
+		s.before = t.before
+		return consume(t.Visit, t.Result)
+	})
+}
+
+// ahead is a cursor that reads so many results ahead of the first, to have them in order.
+type ahead[R any] struct {
+	*cursor[R]
+	first  R
+	any    bool // first is one
+	held   *heap.Heap[R]
+	most   int // that are held
+	before func(a, b *R) bool
+}
+
+func (a *ahead[R]) next() (bool, error) {
+	for a.held.Len() <= a.most {
+		ok, err := a.Next()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			break
+		}
+		a.held.Push(*a.Result)
+	}
+	if a.held.Len() == 0 {
+		return false, nil
+	}
+	last := a.first
+	a.first = a.held.Pop()
+	if a.any && a.before(&a.first, &last) {
+		return false, fmt.Errorf("%s was written to while it was read", a.scan.Inputs[a.inputs[0]].Name)
+	}
+	a.any = true
+	return true, nil
+}
+
+// RunAhead is [Run] for results that are copied. It hands them over in the order that before says,
+// also if the lines of a log are not in order: of each input it holds a number of results to have
+// them so. All inputs are read at the same time.
+func RunAhead[R any](
+	s *Scan,
+	held []int,
+	decode func(worker int, v Visit, result *R) error,
+	before func(a, b *R) bool,
+	consume func(result *R) error,
+) error {
+	cursors, stop := start(s, lanesOf(s.Inputs), each(decode))
+	defer stop()
+	var queues []*ahead[R]
+	for n, c := range cursors {
+		queues = append(queues, &ahead[R]{
+			cursor: c,
+			held:   heap.New(func(a, b R) bool { return before(&a, &b) }),
+			most:   held[n],
+			before: before,
+		})
+	}
+	first := func(a, b *ahead[R]) bool { return before(&a.first, &b.first) }
+	return inOrder(queues, first, func(a *ahead[R]) error { return consume(&a.first) })
+}
