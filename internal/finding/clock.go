@@ -3,15 +3,13 @@ package finding
 import (
 	"fmt"
 
+	"hdrkit/hdrlog/merge"
 	"hdrkit/output"
 )
 
 // disjoint finds logs that do not overlap at all: the clock of one may be off.
 func (r *Run) disjoint() []output.Finding {
-	if r.Histories == nil {
-		return nil
-	}
-	names, spans := r.Histories.Apart()
+	names, spans := r.apart()
 	if names == nil {
 		return nil
 	}
@@ -35,9 +33,24 @@ func (r *Run) disjoint() []output.Finding {
 // separate reports whether the logs are several runs: what differs between them is no course of
 // one.
 func (r *Run) separate() bool {
-	if r.Histories == nil {
-		return false
-	}
-	names, _ := r.Histories.Apart()
+	names, _ := r.apart()
 	return names != nil
+}
+
+// apart returns the logs that do not overlap, and when they ran, nil if some do.
+func (r *Run) apart() ([]string, []merge.Span) {
+	if r.Histories == nil {
+		return nil, nil
+	}
+	if r.apartOf == nil {
+		r.apartOf = new(apartOf)
+		r.apartOf.names, r.apartOf.spans = r.Histories.Apart()
+	}
+	return r.apartOf.names, r.apartOf.spans
+}
+
+// An apartOf is what [summary.Histories.Apart] finds.
+type apartOf struct {
+	names []string
+	spans []merge.Span
 }

@@ -42,6 +42,7 @@ type Run struct {
 	worstOf   *worstOf
 	omitted   *Omitted
 	spanOf    *spanOf
+	apartOf   *apartOf
 	figuresOf *figures
 }
 

@@ -35,6 +35,8 @@ type Histories struct {
 	free []piece // memory of the next pieces
 	key  []byte
 	all  map[string]*history
+	// order has all of them once somebody asked, nil if an interval came since.
+	order []*history
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
 	length, coarse int64
@@ -153,6 +155,7 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 	if hs.err != nil {
 		return
 	}
+	hs.order = nil
 	one.End, one.peak = max(one.Start, one.End), one.Start
 	if hs.all == nil {
 		hs.all = make(map[string]*history)
@@ -358,12 +361,15 @@ func (hs *Histories) Tags() (all [][]byte) {
 
 // inOrder returns all histories in the order of inputs, then of tags. Their pieces are in the order
 // of time afterwards.
-func (hs *Histories) inOrder() (all []*history, err error) {
+func (hs *Histories) inOrder() ([]*history, error) {
+	if hs.order != nil {
+		return hs.order, hs.err
+	}
 	hs.pack()
 	for _, key := range slices.Sorted(maps.Keys(hs.all)) {
-		all = append(all, hs.all[key])
+		hs.order = append(hs.order, hs.all[key])
 	}
-	return all, hs.err
+	return hs.order, hs.err
 }
 
 // byTag returns the histories of each tag, in the order in which tags first occur.

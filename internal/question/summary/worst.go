@@ -2,6 +2,7 @@ package summary
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"math"
 	"slices"
@@ -232,17 +233,16 @@ func long(pieces []*piece, limit float64) (all []moment) {
 // Length is that of the longest interval in milliseconds. Pieces with a longer gap between them do
 // not belong to one moment.
 func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
-	var order []int
+	left := highestFirst{pieces: s.pieces}
 	for n, w := range s.pieces {
 		if w.highest > 0 {
-			order = append(order, n)
+			left.order = append(left.order, n)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.pieces[b].highest, s.pieces[a].highest), cmp.Compare(a, b))
-	})
+	heap.Init(&left)
 	taken := make([]bool, len(s.pieces))
-	for _, at := range order {
+	for left.Len() > 0 {
+		at := heap.Pop(&left).(int)
 		if taken[at] {
 			continue
 		}
@@ -258,6 +258,32 @@ func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
 		all = append(all, m)
 	}
 	return all, false
+}
+
+// highestFirst is a heap of the numbers of pieces. Few moments are asked for of many pieces, which
+// need no order then.
+type highestFirst struct {
+	pieces []*piece
+	order  []int
+}
+
+func (h *highestFirst) Len() int      { return len(h.order) }
+func (h *highestFirst) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
+func (h *highestFirst) Push(any)      {}
+
+func (h *highestFirst) Less(i, j int) bool {
+	a, b := h.order[i], h.order[j]
+	if h.pieces[a].highest != h.pieces[b].highest {
+		return h.pieces[a].highest > h.pieces[b].highest
+	}
+	return a < b
+}
+
+func (h *highestFirst) Pop() any {
+	last := len(h.order) - 1
+	top := h.order[last]
+	h.order = h.order[:last]
+	return top
 }
 
 // reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on.
