@@ -136,6 +136,16 @@ func (p *Picture) Footnotes() []string {
 	return notes
 }
 
+// Leads reports whether a sentence at the top of a report is about the series with a label.
+func (p *Picture) Leads(label string) bool {
+	const sentences = 2
+	if p.Type != Report || label == "" {
+		return false
+	}
+	top := p.Findings[:min(len(p.Findings), sentences)]
+	return slices.ContainsFunc(top, func(f output.Finding) bool { return f.Tag == label })
+}
+
 // legend says what shades, hatches and triangles mean, if there are some.
 func (p *Picture) legend() string {
 	var all []string

@@ -118,6 +118,8 @@ type Precision struct {
 	// Aggregate is the length of the windows whose intervals were merged before they were measured,
 	// or 0.
 	Aggregate int64 `json:"-"`
+	// Folded says that times are those in a period.
+	Folded bool `json:"-"`
 	// Digits is the precision of the windows' counts, in significant decimal digits.
 	Digits int `json:"digits"`
 }

@@ -206,6 +206,13 @@ func (c *Collector) fold(w *window) {
 	if at < 0 {
 		at += c.Fold
 	}
+	switch { // one that crosses the end stands on the side on which most of it is
+	case at+length <= c.Fold || length >= c.Fold:
+	case at+length/2 >= c.Fold:
+		at = 0
+	default:
+		at = c.Fold - length
+	}
 	w.Start = at
 	w.Begin = at
 	w.End = min(at+length, c.Fold)

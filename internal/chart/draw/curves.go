@@ -16,7 +16,7 @@ import (
 func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Percentiles, p, whole, outer)
 	facet := p != whole
-	highest := func(s *chart.Series) float64 { return s.Curve.Max() }
+	highest := func(s *chart.Series) float64 { return leading(p, s.Label, s.Curve.Max()) }
 	shown, _ := chart.Highest(chart.WithValues(p.Series), highest, chart.MostTogether)
 	groups, _ := chart.GroupsOf(shown)
 	styles := chart.Styles(groups, nil)

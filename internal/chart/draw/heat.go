@@ -221,11 +221,15 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 		return
 	}
 	var ticks []chart.Tick
-	if s.lower {
+	alike := s.most <= s.least // all cells have about one rate
+	if s.lower && !alike {
 		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + fmt.Sprintf("%.2g", s.least)})
 	}
 	rates, _, _ := axis.Log("", s.least, s.most, true, 9)
 	for _, t := range rates {
+		if alike {
+			break
+		}
 		if t.Label != "" && t.Value >= s.least*(1-1e-9) && t.Value <= s.most*(1+1e-9) {
 			ticks = append(ticks, chart.Tick{Part: part(t.Value, s.least, s.most), Label: t.Label})
 		}
@@ -234,7 +238,7 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 		ticks = append(ticks, chart.Tick{Part: 1, Label: axis.Value("", s.most)})
 	}
 	colours := c.Heat
-	if s.most <= s.least { // all cells have one rate
+	if alike {
 		top := chart.At(c.Heat, 1)
 		colours = []chart.Colour{top, top}
 	}

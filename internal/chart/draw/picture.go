@@ -110,7 +110,11 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 			parts = parts[:min(tags, chart.MostTogether)]
 		}
 		if tags > chart.MostTogether {
-			notes = append(notes, p.Of(tags, chart.MostTogether, "maximum", "a percentile curve"))
+			highest := "maximum"
+			if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.Leads(s.Label) }) {
+				highest = "maximum, or in a sentence,"
+			}
+			notes = append(notes, p.Of(tags, chart.MostTogether, highest, "a percentile curve"))
 		}
 	}
 	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {

@@ -133,7 +133,7 @@ func (pn *panel) drawLevels() {
 			continue
 		}
 		at := pn.X(axis.Nines(level))
-		highest := func(s *chart.Summary) float64 { return s.Max }
+		highest := func(s *chart.Summary) float64 { return leading(pn.Picture, s.Label, s.Max) }
 		shown, _ := chart.Highest(pn.Summary, highest, chart.MostTogether) // which have a curve
 		for _, s := range shown {
 			if !s.Knows(level) {
@@ -231,11 +231,22 @@ func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height
 	return size + vg.Length(rows)*size*lineSpace
 }
 
-// figures draws a row of figures for each tag, those with the highest values first. It returns how
-// high they are.
+// leading returns the highest value of a series, or infinity if a sentence is about it: then it has
+// figures and a curve, however many others are higher.
+func leading(p *chart.Picture, label string, highest float64) float64 {
+	if p.Leads(label) {
+		return math.Inf(1)
+	}
+	return highest
+}
+
+// figures draws a row of figures for each tag: first those that a sentence is about, and then those
+// with the highest values. It returns how high they are.
 func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	shown := slices.Clone(p.Summary)
-	slices.SortStableFunc(shown, func(a, b chart.Summary) int { return cmp.Compare(b.Max, a.Max) })
+	slices.SortStableFunc(shown, func(a, b chart.Summary) int {
+		return cmp.Compare(leading(p, b.Label, b.Max), leading(p, a.Label, a.Max))
+	})
 	more := len(shown) - mostFigures
 	if more == 1 { // a line that says so takes as much room
 		more = 0

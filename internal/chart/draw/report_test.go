@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page/pagetest"
+	"hdrkit/output"
 )
 
 // TestLevels proves that a report of many tags marks percentiles on the curves that it draws, and
@@ -146,5 +147,33 @@ func TestFewValues(t *testing.T) {
 	boxes := texts(t, p)
 	if !slices.ContainsFunc(boxes, func(box textBox) bool { return box.text == "2.857" }) {
 		t.Errorf("%v", boxes)
+	}
+}
+
+// TestLeads proves that a report has the figures and the curve of a tag that a sentence is about,
+// however low its maximum is.
+func TestLeads(t *testing.T) {
+	t.Parallel()
+	p := chart.New(chart.Report)
+	for n := range 12 {
+		label := fmt.Sprintf("tag%02d", n)
+		h := pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(n), 2000, 1e6*float64(n+1)))
+		p.Series = append(p.Series, chart.Series{Label: label, Curve: chart.CurveOf(h, 1)})
+		p.Summary = append(p.Summary, chart.SummaryOf(label, h, 1, 1, 1000, nil))
+	}
+	count := func(text string) (n int) {
+		for _, box := range texts(t, p) {
+			if strings.HasPrefix(box.text, text) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := count("tag00"); n != 0 {
+		t.Fatalf("the lowest tag stands in %d places", n)
+	}
+	p.Findings = []output.Finding{{Kind: "figure", Tag: "tag00", Sentence: "It is slow."}}
+	if n := count("tag00"); n != 2 {
+		t.Errorf("the tag of the sentence stands in %d places, want the table and the curves", n)
 	}
 }

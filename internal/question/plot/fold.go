@@ -39,7 +39,14 @@ func (d *decision) fold() error {
 			return errors.New("-fold auto: no spikes come at even times; -fold TIME folds by any")
 		}
 		d.lines.Fold = int64(math.Round(rhythm.Period))
-		d.lines.FoldAt = int64(rhythm.First) - d.lines.Fold/4 // so that a beat is not at the edge
+		first, err := d.survey(1)
+		if err != nil {
+			return err
+		}
+		// A beat is not at the edge, and an interval begins there: otherwise one would cross it.
+		before := float64(start) - rhythm.First + rhythm.Period/4
+		intervals := math.Round(before / float64(first.length))
+		d.lines.FoldAt = start - int64(intervals)*first.length
 	}
 	d.periods = max(int((end-start)/max(d.lines.Fold, 1)), 1)
 	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d.",
