@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/compare"
 	"hdrkit/internal/question/report"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/question/trend"
 	"hdrkit/output"
 )
 
@@ -34,40 +35,24 @@ looks worse, but is not proven: run again (-undecided pass, and it is 0)`
 
 // options are what the command line asks for.
 type options struct {
-	logs.Options // of both sides, but their names
-	trendOptions
-	printOptions
-	old, new   []string
-	sum        bool // a side is one run
-	unit       unit.Options
-	level      float64 // of confidence, in percent
-	levelGiven bool    // intervals are printed
-	limits     []gate.Limit
-	undecided  string // what an undecided limit does
-}
-
-// trendOptions are those of many runs, which are new.
-type trendOptions struct {
-	trend  bool
-	order  string
-	accept string // a run, empty for the first
-}
-
-// printOptions say what is printed.
-type printOptions struct {
-	figures          report.Figures
-	percentilesGiven bool
-	tests            bool // p= and n= are printed
-	kind, of         string
-	kindGiven        bool
+	logs.Options // of both sides, or of all runs of a trend
+	report       report.Options
+	old, new     []string
+	sum          bool    // a side is one run
+	level        float64 // of confidence, in percent
+	tests        bool    // p= and n= are printed
+	trend        bool
+	order        string // of the runs of a trend
+	accept       string // one of them
+	given        struct{ level, percentiles, kind bool }
 }
 
 func app() *cli.Command {
 	o := new(options)
-	o.UnitOf = o.unit.Given
+	o.UnitOf = o.report.Units.Given
 	o.Steady = summary.SkipWarmup
 	o.EachRun = true
-	o.Output = &o.of
+	o.Output = &o.report.File
 	o.Inputs.Runs = true
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
@@ -83,18 +68,41 @@ func app() *cli.Command {
 		cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"),
 		[]cli.Option{cli.UntaggedOption(&o.Inputs)},
 		cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}),
-		o.outputOptions(), cli.UnitOptions(&o.unit), o.valueOptions(), o.limitOptions(),
+		o.outputOptions(), cli.UnitOptions(&o.report.Units), o.valueOptions(), o.limitOptions(),
 		cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {
 		if err := o.check(); err != nil {
 			return err
 		}
 		if o.trend {
-			return runTrend(&c.Streams, o)
+			return trend.Report(&c.Streams, o.ofTrend())
 		}
-		return run(&c.Streams, o)
+		return compare.Logs(&c.Streams, &compare.Options{
+			Options:        o.report,
+			Logs:           &o.Options,
+			Old:            o.old,
+			New:            o.new,
+			Sum:            o.sum,
+			Level:          o.level,
+			PrintIntervals: o.given.level,
+			Tests:          o.tests,
+		})
 	}
 	return c
+}
+
+// ofTrend returns the options of a trend.
+func (o *options) ofTrend() *trend.ReportOptions {
+	o.Names = o.new
+	if !o.given.percentiles {
+		o.report.Figures.Percentiles = []float64{50, 99}
+	}
+	return &trend.ReportOptions{
+		Options: o.report,
+		Logs:    &o.Options,
+		Given:   o.order == "given",
+		Accept:  o.accept,
+	}
 }
 
 // sideOptions say what a side is, and what a trend is.
@@ -140,8 +148,8 @@ func (o *options) outputOptions() []cli.Option {
 			Name:    "st",
 			Aliases: "summaryType summary-type",
 			Group:   cli.GroupOutput,
-			Value:   cli.Choice(&o.kind, "table"),
-			Given:   &o.kindGiven,
+			Value:   cli.Choice(&o.report.Kind, "table"),
+			Given:   &o.given.kind,
 			Types: []cli.Type{
 				{Name: "table", What: "for people", Others: "text txt"},
 				{Name: "markdown", What: "the table for pages", Others: "md"},
@@ -152,17 +160,17 @@ func (o *options) outputOptions() []cli.Option {
 			},
 			Usage: "print this `TYPE`, see below",
 		},
-		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv, .xml"),
-		cli.RatioOption(&o.unit),
+		cli.OutputOption(&o.report.File, "write to `FILE`, whose ending chooses the type without -st: .txt, .md, .json, .csv, .xml"),
+		cli.RatioOption(&o.report.Units),
 	}
 }
 
 // valueOptions say which figures are compared, and how.
 func (o *options) valueOptions() []cli.Option {
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.ComparedFigures, report.ParseFigures),
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.report.Figures, report.ComparedFigures, report.ParseFigures),
 		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
 			"over(20ms); without it, -trend has 50,99,max")
-	percentiles.Given = &o.percentilesGiven
+	percentiles.Given = &o.given.percentiles
 	return []cli.Option{
 		percentiles,
 		{
@@ -170,7 +178,7 @@ func (o *options) valueOptions() []cli.Option {
 			Aliases: "confidence",
 			Group:   cli.GroupValues,
 			Value:   cli.Parsed(&o.level, "95", report.ParseLevel),
-			Given:   &o.levelGiven,
+			Given:   &o.given.level,
 			Usage:   "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too",
 		},
 		{
@@ -191,7 +199,7 @@ func (o *options) limitOptions() []cli.Option {
 		{
 			Name:  "sla",
 			Group: cli.GroupLimits,
-			Value: cli.Each(&o.limits, gate.Parse),
+			Value: cli.Each(&o.report.Limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as " +
 				"p99<=+10%, throughput>=-10/s, or 'p99<=+10% or +2ms', and limits of NEW as in hdrsum; repeatable",
 		},
@@ -200,7 +208,7 @@ func (o *options) limitOptions() []cli.Option {
 			Group:  cli.GroupLimits,
 			Needs:  "sla",
 			Values: []string{"worse", "pass", "fail"},
-			Value:  cli.Choice(&o.undecided, "worse"),
+			Value:  cli.Choice(&o.report.Undecided, "worse"),
 			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, " +
 				"but may be noise; pass; or always fail with status 5",
 		},
@@ -216,31 +224,32 @@ func (o *options) sides(args []string, before int) (err error) {
 		}
 		return nil
 	}
-	o.old, o.new, err = report.SplitSides(args, before)
+	o.old, o.new, err = compare.SplitSides(args, before)
 	return err
 }
 
 // chosen returns the type of output, which the ending of its name chooses without -st.
 func (o *options) chosen() (string, error) {
-	if o.kindGiven {
-		return o.kind, nil
+	if o.given.kind {
+		return o.report.Kind, nil
 	}
-	kind, err := logs.ByEnding(o.of, map[string]string{
+	kind, err := logs.ByEnding(o.report.File, map[string]string{
 		".txt":  "table",
 		".md":   "markdown",
 		".json": "json",
 		".csv":  "csv",
 		".xml":  "junit",
 	})
-	return cmp.Or(kind, o.kind), err
+	return cmp.Or(kind, o.report.Kind), err
 }
 
 // check checks what needs more than one option.
 func (o *options) check() (err error) {
-	if o.kind, err = o.chosen(); err != nil {
+	asked := &o.report
+	if asked.Kind, err = o.chosen(); err != nil {
 		return err
 	}
-	for _, l := range o.limits {
+	for _, l := range asked.Limits {
 		if err := o.checkLimit(&l); err != nil {
 			return err
 		}
@@ -253,15 +262,15 @@ func (o *options) check() (err error) {
 		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have",
 			o.By)
 	}
-	if o.kind == "junit" && len(o.limits) == 0 {
+	if asked.Kind == "junit" && len(asked.Limits) == 0 {
 		return message.Usagef("-st junit is about the limits of -sla, which are not given")
 	}
-	if o.kind == "csv" && !o.trend {
+	if asked.Kind == "csv" && !o.trend {
 		return message.Usagef("-st csv writes the figures of -trend: -st json has a comparison for programs")
 	}
-	if o.trend && o.figures.Shares != nil {
+	if o.trend && asked.Figures.Shares != nil {
 		return message.Usagef("-p: -trend has percentiles, the maximum and the rate: hdrsum prints %v",
-			o.figures.Shares[0])
+			asked.Figures.Shares[0])
 	}
 	return nil
 }

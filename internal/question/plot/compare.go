@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/chart"
-	"hdrkit/internal/finding"
-	"hdrkit/internal/gate"
+	"hdrkit/internal/question/compare"
 	"hdrkit/internal/question/report"
 	"hdrkit/output"
 )
@@ -23,7 +22,8 @@ func (d *dressing) logRows() []row {
 // comparePage gives a page of two logs the findings and the changes that hdrdiff prints.
 func (d *dressing) comparePage() {
 	p := d.p
-	pairs, table := d.pairs()
+	result, table := d.compared()
+	pairs := result.Pairs
 	p.Changed = make(map[string]map[string]string)
 	for _, row := range d.logRows() {
 		i := slices.IndexFunc(pairs, func(pair output.Pair) bool { return pair.After == row.sum && pair.Before != nil })
@@ -37,53 +37,40 @@ func (d *dressing) comparePage() {
 		}
 		p.Changed[row.Label] = texts
 	}
-	p.Findings = d.compared(pairs, table)
+	p.Findings = result.Findings
 	p.Notes = append(p.Notes, output.Legend(pairs)+".")
 }
 
-// compared returns what hdrdiff finds: verdicts about the logs after, and what changed.
-func (d *dressing) compared(pairs []output.Pair, table *output.Table) []output.Finding {
-	var after []*output.Summary
-	for _, p := range pairs {
-		if p.After != nil {
-			after = append(after, p.After)
-		}
-	}
-	run := &finding.Run{
-		Summaries: after,
-		Scale:     output.CommonScale(after),
-		Zone:      d.plan.judging.zone,
-		Verdicts:  gate.Judge(d.plan.judging.limits, gate.Figures{Summaries: after, Pairs: pairs}),
-	}
-	return finding.Compared(run, []output.Finding{table.Headline(pairs)})
-}
-
-// pairs compares the series of both groups, and returns them with the table that prints them.
-func (d *dressing) pairs() ([]output.Pair, *output.Table) {
+// compared compares the series of both groups, as hdrdiff does, and returns the table that prints
+// the changes.
+func (d *dressing) compared() (*compare.Result, *output.Table) {
 	figures := figuresOf(report.ComparedFigures)
-	c := report.Comparison{Believed: figures.Percentiles, Printed: figures.Percentiles, Level: confidenceLevel}
+	c := &compare.Comparison{
+		Figures: figures,
+		Limits:  d.plan.judging.limits,
+		Level:   confidenceLevel,
+		Zone:    d.plan.judging.zone,
+		Table:   report.Table(figures, false, 0, false),
+		Partly:  d.std.Say,
+	}
 	before := d.found.rows[0].Group
 	for _, row := range d.logRows() {
+		side := &c.After
 		if row.Group == before {
-			c.Before = append(c.Before, row.sum)
-		} else {
-			c.After = append(c.After, row.sum)
-			c.RunsAfter = d.found.runs[row.Group]
+			side = &c.Before
 		}
+		side.Summaries = append(side.Summaries, row.sum)
+		side.Runs = d.found.runs[row.Group]
 	}
-	c.RunsBefore = d.found.runs[before]
-	pairs := c.Pairs(d.std.Say)
-	for _, row := range d.logRows() {
-		row.sum.Confidence = nil // only the changes have intervals
-	}
-	return pairs, report.Table(figures, false, 0, false)
+	return c.Compare(), c.Table
 }
 
 // compare gives a report the findings and the figures that hdrdiff prints.
 func (d *dressing) compare() {
 	p := d.p
-	pairs, table := d.pairs()
-	p.Findings = d.compared(pairs, table)
+	result, table := d.compared()
+	pairs := result.Pairs
+	p.Findings = result.Findings
 	d.addEffects(pairs, table)
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, p.Of(len(pairs), mostCompared, "maximum", "figures"))

@@ -17,6 +17,7 @@ import (
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/compare"
 	"hdrkit/internal/question/report"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -61,7 +62,7 @@ type Mark struct {
 // Inputs are the logs and percentile distributions of a picture.
 type Inputs struct {
 	*scan.Scan
-	sides       report.Sides // of a report that compares
+	sides       compare.Sides // of a report that compares
 	diagnostics *logs.Diagnostics
 }
 
@@ -77,11 +78,11 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 		s, err := o.Scan(std, d)
 		return &Inputs{Scan: s, diagnostics: d}, err
 	}
-	old, new, err := report.SplitSides(o.Names, o.Separator)
+	old, new, err := compare.SplitSides(o.Names, o.Separator)
 	if err != nil {
 		return nil, err
 	}
-	sides, err := report.FindSides(std, d, &o.Options, old, new, false)
+	sides, err := compare.FindSides(std, d, &o.Options, old, new, false)
 	if err != nil {
 		return nil, err
 	}

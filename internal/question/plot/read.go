@@ -148,21 +148,20 @@ func (r *reading) readPart(p *part) error {
 	return r.findWorst(p.label, wanted.Histories, result.Summaries, logline.Millis(start))
 }
 
-// addUp adds up the logs of a part, or each of its runs by itself and then all of them. Start is
-// when the first log starts.
-func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (sum *summary.Result, start float64, err error) {
-	start = math.Inf(1)
+// addUp adds up the logs of a part, or each of its runs by itself and then all of them. It returns
+// when the first log starts, too.
+func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary.Result, float64, error) {
+	start := math.Inf(1)
 	read := func(one *scan.Scan) (*summary.Result, error) {
 		if !r.plan.overTime {
 			return summary.Collect(one, o, flows...)
 		}
 		return summary.Collect(one, o, append(flows, r.overTime(one, p.label, &start))...)
 	}
-	if !p.eachRun {
-		sum, err = read(p.scan)
-		return sum, start, err
+	runs, sum, err := summary.AddUp(p.scan, p.eachRun, read)
+	if runs != nil {
+		r.runs[p.label] = runs
 	}
-	r.runs[p.label], sum, err = summary.CombineRuns(p.scan, read)
 	return sum, start, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -34,6 +35,17 @@ func ParseLevel(text string) (float64, error) {
 type Figures struct {
 	Percentiles []float64
 	Shares      []output.Figure
+}
+
+// Options say what a report of several runs prints, and where.
+type Options struct {
+	Units   unit.Options
+	Figures Figures
+	Limits  []gate.Limit
+	// Undecided is what an undecided limit does: worse, pass or fail.
+	Undecided string
+	// Kind is what is written to a file: table, markdown, findings, json, csv or junit.
+	Kind, File string
 }
 
 // UsualFigures are those of summaries.

@@ -19,6 +19,16 @@ func EachRun(s *scan.Scan, read func(run *scan.Scan) (*Result, error), take func
 	return nil
 }
 
+// AddUp reads the logs of a scan: together, or each run by itself and then what they add up to, as
+// [CombineRuns] does. Runs are nil if they are read together.
+func AddUp(s *scan.Scan, byRun bool, read func(run *scan.Scan) (*Result, error)) (runs []*Result, sum *Result, err error) {
+	if byRun {
+		return CombineRuns(s, read)
+	}
+	sum, err = read(s)
+	return nil, sum, err
+}
+
 // CombineRuns reads the runs of a scan, as [EachRun] does. It returns them, whose summaries have
 // the names of their runs, and what they add up to.
 func CombineRuns(s *scan.Scan, read func(run *scan.Scan) (*Result, error)) (runs []*Result, sum *Result, err error) {

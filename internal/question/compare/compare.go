@@ -1,0 +1,130 @@
+// Package compare compares the logs before and after a change: two runs, or several runs a side.
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hdrkit/internal/finding"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
+)
+
+// Sums are what the logs of a side add up to. Runs are what each of its runs adds up to, nil if the
+// side is one run.
+type Sums struct {
+	Summaries []*output.Summary
+	Runs      []*summary.Result
+}
+
+// A Comparison says what is asked about the sums of two sides.
+type Comparison struct {
+	Before, After Sums
+	Figures       report.Figures
+	Limits        []gate.Limit
+	// Strict leaves a limit undecided if the interval of its figure has both sides of its bound.
+	Strict bool
+	// Level is the confidence of intervals in percent. Intervals says that summaries keep those of
+	// their figures. Otherwise only changes have some.
+	Level     float64
+	Intervals bool
+	Zone      *time.Location
+	// Table prints the changes.
+	Table *output.Table
+	// Partly is called for a tag that only some runs have.
+	Partly func(format string, args ...any)
+}
+
+// A Result is what differs between two sides.
+type Result struct {
+	Pairs    []output.Pair // in the order of tags
+	Verdicts []gate.Verdict
+	// Headline says what changed most. Findings have it and the verdicts.
+	Headline output.Finding
+	Findings []output.Finding
+}
+
+// Compare compares the sums of two sides.
+func (c *Comparison) Compare() *Result {
+	r := &Result{Pairs: c.pairs()}
+	if !c.Intervals && !c.Strict {
+		c.dropIntervals()
+	}
+	r.Verdicts = gate.Judge(c.Limits, gate.Figures{
+		Summaries: c.After.Summaries,
+		Baseline:  c.Before.Summaries,
+		Pairs:     r.Pairs,
+		Strict:    c.Strict,
+	})
+	if !c.Intervals {
+		c.dropIntervals()
+	}
+	r.Headline = c.Table.Headline(r.Pairs)
+	run := &finding.Run{
+		Scale:    output.CommonScale(c.After.Summaries),
+		Zone:     c.Zone,
+		Verdicts: r.Verdicts,
+	}
+	for _, p := range r.Pairs {
+		run.Summaries = append(run.Summaries, cmp.Or(p.After, p.Before))
+	}
+	r.Findings = finding.Compared(run, []output.Finding{r.Headline})
+	return r
+}
+
+// pairs puts the summaries of each tag together, and compares them.
+func (c *Comparison) pairs() (pairs []output.Pair) {
+	for _, s := range c.Before.Summaries {
+		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
+	}
+	for _, s := range c.After.Summaries {
+		if gate.Find(c.Before.Summaries, s.Tag) == nil {
+			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	for n := range pairs {
+		p := &pairs[n]
+		switch {
+		case p.Before == nil || p.After == nil:
+		case c.Before.Runs != nil:
+			c.compareRuns(p)
+		case p.Before.Confidence != nil && p.After.Confidence != nil:
+			p.Change = output.NewChange(p.Before, p.After)
+		}
+	}
+	output.Correct(pairs, c.Figures.Percentiles)
+	return pairs
+}
+
+// compareRuns compares the runs of a tag.
+func (c *Comparison) compareRuns(p *output.Pair) {
+	before, after := c.Before.Runs, c.After.Runs
+	a, b := ofTag(before, p.Tag), ofTag(after, p.Tag)
+	if len(a) < len(before) || len(b) < len(after) {
+		c.Partly("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(before),
+			len(b), len(after))
+	}
+	p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.Figures.Percentiles, c.Limits), c.Level)
+}
+
+// ofTag returns the summaries of a tag, without those that have no values.
+func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
+	for _, run := range runs {
+		if s := gate.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// dropIntervals drops the intervals of figures.
+func (c *Comparison) dropIntervals() {
+	for _, s := range slices.Concat(c.Before.Summaries, c.After.Summaries) {
+		s.Confidence = nil
+	}
+}

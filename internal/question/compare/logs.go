@@ -1,0 +1,205 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/summary"
+	"hdrkit/internal/scan"
+	"hdrkit/output"
+)
+
+// Options say which logs to compare, and what to print about them.
+type Options struct {
+	report.Options
+	Logs     *logs.Options // of both sides, but their names
+	Old, New []string
+	Sum      bool // a side is one run
+	// Level is the confidence of intervals in percent. Those of figures are printed if
+	// PrintIntervals is set.
+	Level          float64
+	PrintIntervals bool
+	// Tests prints p= and n= behind each change.
+	Tests bool
+}
+
+// A side is the logs before or after, and what they add up to.
+type side struct {
+	*summary.Result
+	scan *scan.Scan
+	logs *logs.Logs
+	runs []*summary.Result // what each log adds up to, if each is a run
+}
+
+// A reading reads and compares both sides.
+type reading struct {
+	*Options
+	std         *message.Streams
+	diagnostics *logs.Diagnostics
+	units       *logs.Units
+	byRun       bool
+	old, new    side
+}
+
+// Logs compares logs and writes the report. It returns a status if a limit does not hold.
+func Logs(std *message.Streams, o *Options) error {
+	diagnostics := logs.NewDiagnostics(std, o.Logs.Strict)
+	units, err := logs.NewUnits(std, o.Units)
+	if err != nil {
+		return err
+	}
+	units.Headed = o.Kind != "json" && o.Kind != "junit"
+	sides, err := FindSides(std, diagnostics, o.Logs, o.Old, o.New, o.Sum)
+	if err != nil {
+		return err
+	}
+	r := &reading{
+		Options:     o,
+		std:         std,
+		diagnostics: diagnostics,
+		units:       units,
+		byRun:       sides.Runs,
+		old:         side{scan: sides.Before},
+		new:         side{scan: sides.After},
+	}
+	if err := r.read(&r.old, o.Old); err != nil {
+		return fmt.Errorf("before: %w", err)
+	}
+	if err := r.read(&r.new, o.New); err != nil {
+		return fmt.Errorf("after: %w", err)
+	}
+	result, table, err := r.compare()
+	if err != nil {
+		return err
+	}
+	inputs := slices.Concat(sides.After.Inputs, sides.Before.Inputs)
+	err = logs.WriteFile(o.File, std.Out, inputs, func(w io.Writer) error { return r.write(w, result, table) })
+	if err != nil {
+		return err
+	}
+	return report.Status(std, result.Verdicts, o.Undecided, "Run again: longer, or several times a side",
+		diagnostics.Close())
+}
+
+// read adds up the logs of a side, together or each if each is a run.
+func (r *reading) read(s *side, names []string) (err error) {
+	s.logs = r.units.Watch(s.scan)
+	stop := logs.ShowProgress(s.scan, r.std)
+	defer stop()
+	if s.runs, s.Result, err = summary.AddUp(s.scan, r.byRun, r.readRun); err != nil {
+		return err
+	}
+	if len(s.Summaries) == 0 {
+		r.diagnostics.Close()
+		return fmt.Errorf("%s: %w", message.List(names), logs.NothingLeft(s.scan))
+	}
+	s.SetPeriods("covered")
+	return nil
+}
+
+// readRun adds up the logs of a run. If a side is one run, it finds its intervals, unless that
+// takes too much memory and nobody asked for them.
+func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
+	if err := r.Logs.FindSteady(r.std, s); err != nil {
+		return nil, err
+	}
+	wanted := summary.Options{Maxima: r.Kind != "json"}
+	if !r.byRun {
+		wanted.Runs = &summary.Runs{Optional: !r.PrintIntervals}
+	}
+	result, err := summary.Collect(s, wanted)
+	if err == nil && wanted.Runs != nil {
+		err = result.Believe(wanted.Runs, report.Believed(r.Figures.Percentiles, r.Limits), r.Level, s.Workers)
+	}
+	return result, err
+}
+
+// compare finds out how to print values, and compares the sides.
+func (r *reading) compare() (*Result, *output.Table, error) {
+	r.saySame()
+	before := report.Side{Summaries: r.old.Summaries, Logs: r.old.logs}
+	after := report.Side{Summaries: r.new.Summaries, Logs: r.new.logs}
+	_, err := report.Fit(r.units, &r.Figures, r.Limits, r.Kind != "json", before, after)
+	if err != nil {
+		return nil, nil, err
+	}
+	table := report.Table(r.Figures, r.Kind == "markdown", 0, false)
+	table.Tests = r.Tests
+	c := &Comparison{
+		Before:    Sums{r.old.Summaries, r.old.runs},
+		After:     Sums{r.new.Summaries, r.new.runs},
+		Figures:   r.Figures,
+		Limits:    r.Limits,
+		Strict:    r.Undecided == "fail",
+		Level:     r.Level,
+		Intervals: r.PrintIntervals,
+		Zone:      r.Logs.Zone,
+		Table:     table,
+		Partly:    r.diagnostics.Warnf,
+	}
+	return c.Compare(), table, nil
+}
+
+// saySame says which log is on both sides.
+func (r *reading) saySame() {
+	names := make(map[string]bool)
+	for _, after := range r.new.scan.Inputs {
+		names[after.Name] = true
+	}
+	old := r.old.scan.Inputs
+	single := len(old) == 1 && len(names) == 1
+	for _, before := range old {
+		same := names[before.Name] || single && sameFile(before.Name, r.new.scan.Inputs[0].Name)
+		if same && !before.Once {
+			r.std.Say("%s is on both sides: it is compared with itself", before.Name)
+			return
+		}
+	}
+}
+
+// sameFile reports whether two names are of one file.
+func sameFile(a, b string) bool {
+	before, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	after, err := os.Stat(b)
+	return err == nil && os.SameFile(before, after)
+}
+
+// write writes a result.
+func (r *reading) write(w io.Writer, result *Result, table *output.Table) error {
+	if logs.ToStdout(r.File) {
+		table.Width, table.Colour = logs.Width(r.std.Out), logs.Colour(r.std.Out)
+	}
+	found := result.Findings
+	switch r.Kind {
+	case "junit":
+		return output.JUnit(w, "hdrdiff", found)
+	case "json":
+		return output.JSON(w, r.document(result))
+	case "findings":
+		return report.WriteList(w, found, table.Colour)
+	}
+	changes := func(w io.Writer) error { return table.WriteChanges(w, result.Pairs) }
+	return report.Write(w, table, output.Top(found), found, changes)
+}
+
+// document returns a result for JSON.
+func (r *reading) document(result *Result) *output.Document {
+	of := func(s *side) *output.Document {
+		return report.Document(s.Summaries, s.scan.Inputs, r.Figures, r.Logs.Zone, "covered", r.diagnostics)
+	}
+	doc := of(&r.new)
+	doc.Sentence = result.Headline.Sentence
+	doc.Findings = result.Findings
+	doc.Compare(of(&r.old), result.Pairs, r.Figures.Percentiles)
+	doc.Limits = gate.Documents(result.Verdicts)
+	return doc
+}

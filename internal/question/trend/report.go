@@ -1,0 +1,130 @@
+package trend
+
+import (
+	"io"
+	"slices"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/finding"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
+	"hdrkit/internal/question/report"
+	"hdrkit/output"
+)
+
+// ReportOptions say which runs to look at, and what to print about them.
+type ReportOptions struct {
+	report.Options
+	Logs *logs.Options
+	// Given keeps the runs in the order in which they were given, as [Options] does.
+	Given bool
+	// Accept is the name of the run with which the history of limits begins, empty for the first.
+	Accept string
+}
+
+// Report finds out how figures change over many runs, and writes that. It returns a status if a
+// limit does not hold for the newest.
+func Report(std *message.Streams, o *ReportOptions) error {
+	diagnostics := logs.NewDiagnostics(std, o.Logs.Strict)
+	units, err := logs.NewUnits(std, o.Units)
+	if err != nil {
+		return err
+	}
+	readable := o.Kind == "table" || o.Kind == "markdown" || o.Kind == "findings"
+	units.Headed = readable
+	s, err := o.Logs.Scan(std, diagnostics)
+	if err != nil {
+		return err
+	}
+	stop := logs.ShowProgress(s, std)
+	defer stop()
+	printed := o.printed()
+	figures := slices.Clone(printed)
+	for _, l := range o.Limits {
+		if !slices.Contains(figures, l.Figure) {
+			figures = append(figures, l.Figure)
+		}
+	}
+	t, err := Collect(std, s, units, Options{
+		Options:  o.Logs,
+		Figures:  figures,
+		Given:    o.Given,
+		Readable: readable,
+		Unit:     gate.HasUnit(o.Limits),
+	})
+	if err != nil {
+		return err
+	}
+	stop()
+	judging := Limits{
+		Limits: o.Limits,
+		When:   func(run int) string { return t.When(run, o.Logs.Zone) },
+		Name:   t.Short,
+	}
+	if judging.Accepted, err = o.accepted(t); err != nil {
+		return err
+	}
+	verdicts := Judge(t, judging)
+	hidden := func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
+	t.Figures = slices.DeleteFunc(t.Figures, hidden)
+	err = logs.WriteFile(o.File, std.Out, s.Inputs, func(w io.Writer) error {
+		return o.write(w, std, diagnostics, t, verdicts)
+	})
+	if err != nil {
+		return err
+	}
+	return report.Status(std, verdicts, o.Undecided, "Run again", diagnostics.Close())
+}
+
+// write writes a trend and the verdicts about it.
+func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *output.Trend, verdicts []gate.Verdict) error {
+	zone := o.Logs.Zone
+	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, t.Findings(zone))
+	table := output.Table{Markdown: o.Kind == "markdown"}
+	if logs.ToStdout(o.File) {
+		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
+	}
+	switch o.Kind {
+	case "csv":
+		return output.TrendCSV(w, t, zone)
+	case "junit":
+		return output.JUnit(w, "hdrdiff", found)
+	case "json":
+		doc := output.NewTrendDocument(t, zone)
+		doc.Findings = found
+		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(verdicts)
+		return output.JSON(w, doc)
+	case "findings":
+		return report.WriteList(w, found, table.Colour)
+	}
+	var top []string
+	for n, f := range found {
+		if n == 0 || !f.Verdict() {
+			top = append(top, f.Sentence)
+		}
+	}
+	return report.Write(w, &table, top, found, func(w io.Writer) error { return table.WriteTrend(w, t, zone) })
+}
+
+// accepted returns the number of the run of -accept.
+func (o *ReportOptions) accepted(t *output.Trend) (int, error) {
+	if o.Accept == "" {
+		return 0, nil
+	}
+	for n, run := range t.Runs {
+		if run.Name == o.Accept || t.Short(n) == o.Accept {
+			return n, nil
+		}
+	}
+	return 0, message.Usagef("-accept %s: no run has this name, as %s has", o.Accept, t.Short(len(t.Runs)-1))
+}
+
+// printed returns the percentiles, and always the maximum and the rate.
+func (o *ReportOptions) printed() (all []output.Figure) {
+	for _, p := range o.Figures.Percentiles {
+		if f := (output.Figure{Percentile: p}); p != 100 && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return append(all, output.Figure{Name: output.Max}, output.Figure{Name: output.Throughput})
+}
