@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"hdrkit/internal/clitest"
 )
 
 // fading returns the loads of a run of a model whose values are slower at its begin: amplitude
@@ -48,7 +50,7 @@ func within(from, seconds int, amplitude, constant float64) bool {
 // TestDecay measures how often a warm-up that fades is found: the true p99 of what is left is
 // within a tenth of the p99 at the end; and how often a steady run loses its begin.
 func TestDecay(t *testing.T) {
-	const runs = 40
+	runs := max(clitest.Rounds(100), 20)
 	for _, m := range []model{auto("independent", 0, 0.2, 300, 0), auto("AR(1) 0.5", 0.5, 0.2, 300, 0), auto("AR(1) 0.9", 0.9, 0.1, 300, 0)} {
 		for _, amplitude := range []float64{2, 4} {
 			worst := ""
@@ -62,7 +64,7 @@ func TestDecay(t *testing.T) {
 						found++
 					}
 				}
-				worst += fmt.Sprintf(" %v s: %.0f%%", constant, 100*float64(found)/runs)
+				worst += fmt.Sprintf(" %v s: %.0f%%", constant, 100*float64(found)/float64(runs))
 				least = min(least, found)
 			}
 			t.Logf("%s, %v times:%s", m.name, amplitude, worst)
