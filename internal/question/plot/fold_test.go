@@ -40,7 +40,7 @@ func TestFold(t *testing.T) {
 		first, last := int64(1<<62), int64(0)
 		for _, series := range p.Series {
 			for _, w := range series.Windows {
-				if w.Begin < 0 || w.End > 60_100 || w.Length() != 1000 {
+				if w.Begin < 0 || w.End > 61_000 || w.Length() != 1000 {
 					t.Fatalf("a window from %d to %d", w.Begin, w.End)
 				}
 				if w.Max > 100e6 {
