@@ -186,11 +186,10 @@ func (r *Run) Percentiles(percentiles []float64, level float64) []Estimate {
 	return all
 }
 
-// rank returns the rank of a percentile as histogram.Histogram.ValueAtPercentile does, and its
-// slot.
+// rank returns the rank of a percentile, and its slot.
 func (r *Run) rank(percentile float64) (rank float64, slot int) {
-	rank = math.Ceil(math.Nextafter(percentile, math.Inf(-1)) * float64(r.total) / 100)
-	return rank, r.find(int64(min(rank, float64(r.total))))
+	whole := histogram.Rank(percentile, r.total)
+	return float64(whole), r.find(whole)
 }
 
 func (r *Run) percentile(percentile, t float64) Estimate {

@@ -246,19 +246,21 @@ func (h *Histogram) valueAt(index int, percentile float64) int64 {
 	return h.layout.HighestAt(index)
 }
 
-// rank returns the number of values at or below percentile, from 1 to the total count. It rounds
+// Rank returns how many of total values are at or below a percentile, from 1 to total. It rounds
 // up, from a percentile one ulp lower, so that roundoff does not make it one too high.
-func (h *Histogram) rank(percentile float64) int64 {
+func Rank(percentile float64, total int64) int64 {
 	requested := min(max(math.Nextafter(percentile, math.Inf(-1)), 0), 100)
-	count := math.Ceil(requested * float64(h.total) / 100)
+	count := math.Ceil(requested * float64(total) / 100)
 	switch {
 	case count >= 1<<63: // float64(math.MaxInt64) is 1<<63
-		return h.total
+		return total
 	case count > 1:
-		return min(int64(count), h.total)
+		return min(int64(count), total)
 	}
 	return 1 // NaN too
 }
+
+func (h *Histogram) rank(percentile float64) int64 { return Rank(percentile, h.total) }
 
 // CountBetween returns the number of values from low to high, both included. It counts whole slots.
 func (h *Histogram) CountBetween(low, high int64) int64 {

@@ -34,22 +34,37 @@ type Diagnostics struct {
 	follows bool // messages begin with the time of day, and none is left out for their number
 	printed int
 	silent  int // messages that were not printed
+	count   tally
+	others  others
+	alike   repeats
+	filter  *tags.Filter
+	by      *tags.By
+	byText  string // the option that by comes from
+	// Failed are the requests of measurements that failed, if Keep is set. Otherwise a message has
+	// them.
+	Keep   bool
+	Failed []Failed
+}
+
+// A tally counts what is missing in the result.
+type tally struct {
 	skipped int // malformed lines
 	left    int // intervals that were read but not shown
 	late    int // measurements that came too late
 	unread  int // logs that could not be read
-	filter  *tags.Filter
-	inputs  int               // that were looked at
-	noLogs  map[string]string // by the name of an input that is no log, the message that says so
-	said    map[string]bool   // of these, those whose message was printed
-	alike   map[fault]int     // lines with a fault
-	faults  []repeated        // of more than mostAlike lines
-	by      *tags.By
-	byText  string // the option that by comes from
-	// Failed are the requests of measurements that failed. If Keep is not set, a message has them,
-	// too.
-	Keep   bool
-	Failed []Failed
+}
+
+// others are the inputs that are no logs.
+type others struct {
+	inputs int               // that were looked at
+	texts  map[string]string // by the name of an input that is no log, the message that says so
+	said   map[string]bool   // of these, those whose message was printed
+}
+
+// repeats are lines with the same fault.
+type repeats struct {
+	lines  map[fault]int
+	faults []repeated // of more than mostAlike lines
 }
 
 // Failed is the number of requests of a log that failed, and of all that are recorded.
@@ -73,9 +88,8 @@ func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 	return &Diagnostics{
 		std:    std,
 		strict: strict,
-		noLogs: make(map[string]string),
-		said:   make(map[string]bool),
-		alike:  make(map[fault]int),
+		others: others{texts: make(map[string]string), said: make(map[string]bool)},
+		alike:  repeats{lines: make(map[fault]int)},
 	}
 }
 
@@ -83,15 +97,15 @@ func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	noLog := d.noLogs[err.File]
+	noLog := d.others.texts[err.File]
 	if malformed && noLog == "" {
-		d.skipped++
+		d.count.skipped++
 	}
 	switch {
-	case noLog != "" && d.said[err.File]:
+	case noLog != "" && d.others.said[err.File]:
 	case noLog != "":
 		d.print(noLog)
-		d.said[err.File] = true
+		d.others.said[err.File] = true
 	case !d.follows && d.repeats(err):
 	case d.printed == maxDiagnostics: // a text that nobody sees takes time
 		d.silent++
@@ -101,7 +115,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed && d.strict {
 		return message.Status(message.Skipped)
 	}
-	if d.skipped > mostMalformed {
+	if d.count.skipped > mostMalformed {
 		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File,
 			mostMalformed/1_000_000)
 	}
@@ -111,7 +125,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 // Idle says that a log has no interval, unless a message has said that it is none.
 func (d *Diagnostics) Idle(name string) {
 	d.mu.Lock()
-	noLog := d.noLogs[name] != ""
+	noLog := d.others.texts[name] != ""
 	d.mu.Unlock()
 	if !noLog {
 		d.Warnf("%s has no interval", name)
@@ -122,20 +136,20 @@ func (d *Diagnostics) Idle(name string) {
 func (d *Diagnostics) onlyOthers() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.inputs > 0 && len(d.said) == d.inputs
+	return d.others.inputs > 0 && len(d.others.said) == d.others.inputs
 }
 
 // repeats reports whether enough lines with the same fault have a message, and counts the line.
 func (d *Diagnostics) repeats(err *hdrlog.SyntaxError) bool {
 	cause, _, _ := strings.Cut(err.Err.Error(), `: "`)
 	f := fault{err.File, err.Field, cause}
-	n, known := d.alike[f]
+	n, known := d.alike.lines[f]
 	if !known && d.printed == maxDiagnostics {
 		return false // a hostile log may have any number of faults
 	}
-	d.alike[f] = n + 1
+	d.alike.lines[f] = n + 1
 	if n == mostAlike {
-		d.faults = append(d.faults, repeated{f, err.Error() + Hint(err)})
+		d.alike.faults = append(d.alike.faults, repeated{f, err.Error() + Hint(err)})
 	}
 	return n >= mostAlike
 }
@@ -155,8 +169,8 @@ func Hint(err error) string {
 	return ""
 }
 
-// count adds to a count, and prints text unless it is empty.
-func (d *Diagnostics) count(kind *int, n int, text string) {
+// add adds to a count, and prints text unless it is empty.
+func (d *Diagnostics) add(kind *int, n int, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	*kind += n
@@ -167,7 +181,7 @@ func (d *Diagnostics) count(kind *int, n int, text string) {
 
 // Skip counts a malformed line, and prints text unless it is empty.
 func (d *Diagnostics) Skip(text string) error {
-	d.count(&d.skipped, 1, text)
+	d.add(&d.count.skipped, 1, text)
 	if d.strict {
 		return message.Status(message.Skipped)
 	}
@@ -177,10 +191,10 @@ func (d *Diagnostics) Skip(text string) error {
 // Late counts a measurement that came too late. It prints the first one, and what to do.
 func (d *Diagnostics) Late(err *hdrlog.SyntaxError, remedy string) error {
 	text := ""
-	if d.late == 0 {
+	if d.count.late == 0 {
 		text = fmt.Sprintf("%v; %s", err, remedy)
 	}
-	d.count(&d.late, 1, text)
+	d.add(&d.count.late, 1, text)
 	if d.strict {
 		return message.Status(message.Skipped)
 	}
@@ -194,11 +208,11 @@ func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 
 // LeaveOut prints why an interval that was read cannot be shown.
 func (d *Diagnostics) LeaveOut(name string, line int, err error) {
-	d.count(&d.left, 1, fmt.Sprintf("%s:%d: %v", name, line, err))
+	d.add(&d.count.left, 1, fmt.Sprintf("%s:%d: %v", name, line, err))
 }
 
 // LeftOut counts intervals that were read but not shown, and prints nothing now.
-func (d *Diagnostics) LeftOut(intervals int) { d.count(&d.left, intervals, "") }
+func (d *Diagnostics) LeftOut(intervals int) { d.add(&d.count.left, intervals, "") }
 
 // fails takes the number of requests of measurements that failed.
 func (d *Diagnostics) fails(f Failed) {
@@ -213,10 +227,10 @@ func (d *Diagnostics) fails(f Failed) {
 }
 
 // Unread prints why a log could not be read.
-func (d *Diagnostics) Unread(text string) { d.count(&d.unread, 1, text) }
+func (d *Diagnostics) Unread(text string) { d.add(&d.count.unread, 1, text) }
 
 // Notice prints another message.
-func (d *Diagnostics) Notice(text string) { d.count(&d.unread, 0, text) }
+func (d *Diagnostics) Notice(text string) { d.add(&d.count.unread, 0, text) }
 
 // Warnf prints another message.
 func (d *Diagnostics) Warnf(format string, args ...any) { d.Notice(fmt.Sprintf(format, args...)) }
@@ -244,7 +258,7 @@ func (d *Diagnostics) AddsUp(option string, tags []string) bool {
 }
 
 // Skipped returns the number of malformed lines.
-func (d *Diagnostics) Skipped() int { return d.skipped }
+func (d *Diagnostics) Skipped() int { return d.count.skipped }
 
 // Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
 // status for that, nil if there was nothing.
@@ -265,8 +279,8 @@ func (d *Diagnostics) Close() error {
 			break
 		}
 	}
-	for _, f := range d.faults {
-		more := d.alike[f.fault] - mostAlike
+	for _, f := range d.alike.faults {
+		more := d.alike.lines[f.fault] - mostAlike
 		if more == 1 {
 			d.std.Say("%s", f.text)
 			continue
@@ -281,16 +295,16 @@ func (d *Diagnostics) Close() error {
 		what, things string
 		why          string
 	}{
-		{d.skipped, "skipped", "malformed line", ""},
-		{d.late, "left out", "row", " that came too late"},
-		{d.left, "left out", "interval", ""},
-		{d.unread, "could not read", "log", ""},
+		{d.count.skipped, "skipped", "malformed line", ""},
+		{d.count.late, "left out", "row", " that came too late"},
+		{d.count.left, "left out", "interval", ""},
+		{d.count.unread, "could not read", "log", ""},
 	} {
 		if c.n > 0 {
 			d.std.Say("%s %s%s", c.what, message.Number(c.n, c.things), c.why)
 		}
 	}
-	if d.skipped+d.late+d.left+d.unread+len(d.said) > 0 {
+	if d.count.skipped+d.count.late+d.count.left+d.count.unread+len(d.others.said) > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil

@@ -60,7 +60,7 @@ func KindOf(begin []byte) string {
 // lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
 // diagnostics know the inputs that are another kind of file: of these they print one message only.
 func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (hdrlog.Unit, bool)) {
-	d.inputs += len(inputs)
+	d.others.inputs += len(inputs)
 	room := measure.NewRoom(memory)
 	for n := range inputs {
 		m := &measurements{
@@ -176,7 +176,7 @@ func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.noLogs[name] = text
+	d.others.texts[name] = text
 }
 
 // A readCloser is a file that is read by way of something else.

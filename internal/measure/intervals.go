@@ -23,16 +23,26 @@ type windows struct {
 	timed    bool               // a histogram has one
 	// reopened is set if a row came after its interval was written.
 	reopened bool
-	// first and last are the earliest and the latest time of a value. The times of values are
-	// multiples of resolution, all in milliseconds.
-	first, last, resolution int64
-	account                 *ledger.Account // of counts
-	charge                  ledger.Charge
-	bytes                   int // that tags and counts take
-	scratch                 histogram.Histogram
-	decoder                 histogram.Decoder
-	key                     []byte
+	times
+	memory
+	scratch histogram.Histogram
+	decoder histogram.Decoder
+	key     []byte
 }
+
+// times are the earliest and the latest time of a value. The times of values are multiples of
+// resolution. All are milliseconds.
+type times struct{ first, last, resolution int64 }
+
+// memory is what tags and counts take.
+type memory struct {
+	bytes   int
+	account *ledger.Account
+	charge  ledger.Charge
+}
+
+// take charges for so many tags.
+func (m *memory) take(tags int) error { return m.charge.Set(m.account, tags, m.bytes) }
 
 // out is the log that is written.
 type out struct {
@@ -134,7 +144,7 @@ func (r *windows) grow(c *counts, value int64) error {
 	}
 	c.few = append(c.few, value)
 	r.bytes += c.sum.Size() + 8*cap(c.few) - before
-	return r.charge.Set(r.account, len(r.tags), r.bytes)
+	return r.take(len(r.tags))
 }
 
 // addMany adds a value that came several times.
@@ -148,7 +158,7 @@ func (r *windows) addMany(c *counts, row *Row) error {
 		return err
 	}
 	r.bytes += c.sum.Size() - before
-	return r.charge.Set(r.account, len(r.tags), r.bytes)
+	return r.take(len(r.tags))
 }
 
 // histogram returns a histogram of values. It is valid until the next call.
@@ -178,7 +188,7 @@ func (r *windows) seriesOf(tag []byte) (*series, error) {
 	}
 	r.tags[string(r.key)] = s
 	r.bytes += aSeries + 2*len(r.key)
-	return s, r.charge.Set(r.account, len(r.tags), r.bytes)
+	return s, r.take(len(r.tags))
 }
 
 // write writes the intervals that end at or before end, in milliseconds since the epoch. Nothing

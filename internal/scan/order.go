@@ -75,8 +75,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	cursors, stop := start(s, lanesOf(s.Inputs), decode)
 	defer stop()
 	s.Start = math.Inf(1)
-	s.passed = slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))
-	s.slow = 0
+	s.passing = passing{passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
 	var queues []*timed[R]
 	for _, c := range cursors {
 		queues = append(queues, &timed[R]{c, math.MinInt64, math.MinInt64})

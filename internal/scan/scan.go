@@ -122,7 +122,8 @@ type Helper interface {
 	Call(message []byte) (answer []byte, err error)
 }
 
-// A Scan says what to read, and whom to report to.
+// A Scan says what to read, and whom to report to: its many fields are what a caller fills in,
+// once.
 type Scan struct {
 	Inputs    []Input
 	Selection Selection
@@ -164,14 +165,24 @@ type Scan struct {
 	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
 	BatchDone func() error
 
-	// Seen counts the intervals read so far, whether the selection has them or not. If the
-	// selection has a range, they are from Earliest to Latest, in milliseconds since the epoch.
-	Seen             int64
-	Earliest, Latest int64
+	seen
 	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
 	// hands over the first interval, if ByTime is set.
 	Start float64
 
+	passing
+}
+
+// seen are the intervals read so far.
+type seen struct {
+	// Seen is their number, whether the selection has them or not. If the selection has a range,
+	// they are from Earliest to Latest, in milliseconds since the epoch.
+	Seen             int64
+	Earliest, Latest int64
+}
+
+// passing says how far inputs are that are merged by time.
+type passing struct {
 	passed []int64 // by input, up to where it has passed: see [Scan.Passed]
 	before int64   // where the input of the interval that was handed over had passed before it
 	slow   int     // an input that had not passed the last time that was asked for
@@ -200,15 +211,15 @@ func (s *Scan) Runs() (all []*Scan) {
 // Late reports whether an input has passed a time: it had an interval that starts at least its own
 // length after that. So lines may be out of order by as much. What an interval has to do with a
 // window of time depends on its own input alone.
-func (s *Scan) Late(input int, time int64) bool { return s.passed[input] >= time }
+func (s *passing) Late(input int, time int64) bool { return s.passed[input] >= time }
 
 // Before returns up to which time the input of the interval that is handed over had passed before
 // it, see [Scan.Late].
-func (s *Scan) Before() int64 { return s.before }
+func (s *passing) Before() int64 { return s.before }
 
 // Passed reports whether all inputs have passed a time, see [Scan.Late]: the interval that comes
 // next counts, too. It is for [Scan.ByTime].
-func (s *Scan) Passed(time int64) bool {
+func (s *passing) Passed(time int64) bool {
 	for range s.passed {
 		if s.passed[s.slow] < time {
 			return false

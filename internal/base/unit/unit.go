@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/logline"
 )
 
@@ -58,7 +59,7 @@ type Finder struct {
 	Given func(name string) (hdrlog.Unit, bool)
 
 	logs map[string]*log
-	tags map[string][]*log // the first log of each unit, by keyOf
+	tags map[string][]*log // the first log of each unit, by [merge.AppendKey]
 	// shown has the logs in tags, and several the tags that have more than one: rows over time ask
 	// each time, and there may be many tags.
 	shown   map[*log]bool
@@ -88,14 +89,6 @@ type log struct {
 	// said is the unit of that comment, and program whose comment it is if it implies the unit.
 	said    hdrlog.Unit
 	program string
-}
-
-// keyOf returns a key of a tag, which may be nil.
-func keyOf(tag []byte) string {
-	if tag == nil {
-		return ""
-	}
-	return "=" + string(tag)
 }
 
 func (f *Finder) log(name string) *log {
@@ -220,7 +213,7 @@ func (f *Finder) Tags() int { return len(f.tags) }
 // Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {
-	l, key := f.log(name), keyOf(tag)
+	l, key := f.log(name), string(merge.AppendKey(nil, tag))
 	l.used = true
 	if l.any && l.unit == 0 && !slices.Contains(f.mixed[key], l) {
 		if f.mixed == nil {
@@ -243,7 +236,9 @@ func (f *Finder) Uses(tag []byte, name string) {
 
 // Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
 // does. If they state different units, their values do not add up, and Of returns an error.
-func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) { return f.agree(f.tags[keyOf(tag)]) }
+func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) {
+	return f.agree(f.tags[string(merge.AppendKey(nil, tag))])
+}
 
 // Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
 // state different units, Unit returns an error.

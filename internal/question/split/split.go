@@ -57,15 +57,20 @@ type Parts struct {
 	writer  *hdrlog.Writer // writes to the parts, see Write
 	current *part          // the part that writer writes to
 	held    int            // bytes of all parts that are not in their files
-	decoder histogram.Decoder
-	counts  histogram.Histogram
-	encoder histogram.Encoder
+	codec   codec
 	fields  []byte
 	key     []byte
 
 	// Tests change these.
 	partBuffer, allBuffers int
 	open                   func(part *part) (io.WriteCloser, error)
+}
+
+// A codec compresses payloads that are not compressed.
+type codec struct {
+	decoder histogram.Decoder
+	counts  histogram.Histogram
+	encoder histogram.Encoder
 }
 
 // source is a log that is split.
@@ -264,10 +269,10 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) error {
 // be decoded.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 	fields = v.Interval.AppendFields(fields)
-	if _, compressed, _ := histogram.Peek(v.Payload); compressed || p.decoder.Decode(&p.counts, v.Payload) != nil {
+	if _, compressed, _ := histogram.Peek(v.Payload); compressed || p.codec.decoder.Decode(&p.codec.counts, v.Payload) != nil {
 		return append(fields, v.Payload...), nil
 	}
-	return p.encoder.AppendBase64(fields, &p.counts)
+	return p.codec.encoder.AppendBase64(fields, &p.codec.counts)
 }
 
 // flush writes the bytes that are held of a part to its file.
