@@ -127,6 +127,11 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 		layout:  sum.Layout(),
 		seen:    make(map[int][]float64),
 	}
+	filled := 0
+	for range sum.Recorded() {
+		filled++
+	}
+	r.slots = make([]slot, 0, filled) // to grow again and again takes three times as long
 	for b := range sum.Recorded() {
 		r.total += b.Count
 		r.slots = append(r.slots, slot{b.Low, b.High, r.total})
