@@ -40,7 +40,7 @@ type Doubling struct {
 type doublingState struct {
 	*Doubling
 	run         *run
-	size        atomic.Int64 // of windows, 0 as long as intervals are handed over by themselves
+	size        atomic.Int64 // of windows, 0 as long as intervals are handed over by themselves, or gaveUp
 	table       merge.Table[merge.Merged]
 	bytes       int
 	charge      ledger.Charge
@@ -52,6 +52,9 @@ type doublingState struct {
 	feeds       bool
 	parts       []*doublingPart
 }
+
+// gaveUp is the size once memory is too short for windows.
+const gaveUp = -1
 
 // A doublingPart hands over the windows of a worker when they are complete.
 type doublingPart struct {
@@ -91,6 +94,13 @@ func (s *doublingPart) begin() {}
 func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	m.merged = nil
 	size := s.size.Load()
+	if size == gaveUp {
+		s.closeAll() // which may feed rows
+		clear(s.rows)
+		s.ready = nil
+		s.to = nil
+		return scan.Want{}, nil
+	}
 	if size == 0 {
 		s.to = m.alone()
 		return scan.Want{Max: true, Counts: true}, nil
@@ -102,6 +112,9 @@ func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 }
 
 func (s *doublingPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+	if s.to == nil {
+		return nil
+	}
 	s.to.add(v, t, failed)
 	m.count = t.Count
 	if s.to.alone {
@@ -118,6 +131,9 @@ func (s *doublingPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) 
 
 // handOver makes the counts of a row in a window ready.
 func (s *doublingPart) handOver(r *Window, h *histogram.Histogram) error {
+	if s.size.Load() == gaveUp {
+		return nil
+	}
 	m := &merge.Merged{Tag: r.Row}
 	s.ready = append(s.ready, m)
 	return m.AddCoarse(r.Start, r.End, h, s.Digits)
@@ -251,6 +267,7 @@ func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.bytes = 0
 	k.rates = merge.Rates{}
 	k.charge.Set(k.Account, 0, 0)
+	k.size.Store(gaveUp)
 }
 
 // put adds coarse counts to their window. They become the window if there is none.
