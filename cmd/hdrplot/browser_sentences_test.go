@@ -57,65 +57,78 @@ func TestBrowserSentences(t *testing.T) {
 	viewer := buildViewer(t)
 	b := newBrowser(t)
 	hdrsum, hdrlive := clitest.Build(t, "hdrsum"), clitest.Build(t, "hdrlive")
-	for _, name := range []string{"spike", "slow node", "shift", "warm-up", "pauses", "dead node"} {
+	dir := t.TempDir()
+	scenario := func(name string) (paths []string) {
 		s := loggen.ScenarioNamed(name)
-		dir := t.TempDir()
-		var paths []string
 		for node := range s.Nodes {
 			path := filepath.Join(dir, fmt.Sprintf("%s%d.hdr", strings.ReplaceAll(name, " ", "-"), node+1))
 			file, err := os.Create(path)
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer file.Close()
 			if err := s.Write(file, node); err != nil {
 				t.Fatal(err)
 			}
-			file.Close()
 			paths = append(paths, path)
 		}
-		for _, limit := range []string{"", "p99<=3ms", "p99<=1s"} {
-			what := fmt.Sprintf("%s, %q", name, limit)
-			args := []string{"-q", "-unit", "ms"}
-			if limit != "" {
-				args = append(args, "-sla", limit)
-			}
-			inputs := append(args[:len(args):len(args)], paths...)
-			out, err := exec.Command(hdrsum, append(inputs, "-st", "json")...).Output()
-			exit := new(exec.ExitError)
-			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != message.Exceeded) {
-				t.Fatal(err)
-			}
-			var document output.Document
-			if err := json.Unmarshal(out, &document); err != nil {
-				t.Fatal(err)
-			}
-			if len(document.Findings) == 0 {
-				t.Fatalf("%s: hdrsum finds nothing", what)
-			}
-
-			b.open(t, inputs...)
-			b.checkSentences(t, what+": page", document.Findings)
-
-			b.viewer(t, viewer, "#sla="+limit)
-			b.choose(t, slices.Clone(paths)...)
-			b.checkSentences(t, what+": hdrkit.html", document.Findings)
-			top := strings.Join(output.Top(document.Findings), "\n") + "\n\n"
-			if got := b.eval(t, "document.querySelector('#table-text pre').textContent"); !strings.HasPrefix(got, top) {
-				t.Errorf("%s: the text of hdrkit.html begins with %.300q, want %q", what, got, top)
-			}
-
-			server := serveAt(t, hdrlive, append(inputs, "-idle", "200ms", "-serve", "127.0.0.1:0")...)
-			b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
-			for _, f := range document.Findings {
-				if f.Kind != "limit" && f.Kind != "figure" {
-					continue
-				}
-				sentence, _, _ := strings.Cut(strings.TrimSuffix(f.Sentence, "."), "; above it ")
-				quoted, _ := json.Marshal(sentence + ".")
-				b.until(t, "[...document.querySelectorAll('#findings > li')].some(e => e.textContent.startsWith("+string(quoted)+"))")
-			}
-			server.stop()
+		return paths
+	}
+	broken := filepath.Join(dir, "outage.hdr")
+	outage(t, broken)
+	for _, test := range []struct {
+		name  string
+		paths []string
+		limit string
+	}{
+		{"spike", scenario("spike"), ""},
+		{"slow node", scenario("slow node"), "p99<=3ms"},
+		{"shift", scenario("shift"), "p99<=1s"},
+		{"warm-up", scenario("warm-up"), ""},
+		{"pauses", scenario("pauses"), "p99<=3ms"},
+		{"dead node", scenario("dead node"), "p99<=1s"},
+		{"outage", []string{broken}, ""},
+	} {
+		args := []string{"-q", "-unit", "ms"}
+		if test.limit != "" {
+			args = append(args, "-sla", test.limit)
 		}
+		inputs := append(args[:len(args):len(args)], test.paths...)
+		out, err := exec.Command(hdrsum, append(inputs, "-st", "json")...).Output()
+		exit := new(exec.ExitError)
+		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != message.Exceeded) {
+			t.Fatal(err)
+		}
+		var document output.Document
+		if err := json.Unmarshal(out, &document); err != nil {
+			t.Fatal(err)
+		}
+		if len(document.Findings) == 0 {
+			t.Fatalf("%s: hdrsum finds nothing", test.name)
+		}
+
+		b.open(t, inputs...)
+		b.checkSentences(t, test.name+": page", document.Findings)
+
+		b.viewer(t, viewer, "#sla="+test.limit)
+		b.choose(t, slices.Clone(test.paths)...)
+		b.checkSentences(t, test.name+": hdrkit.html", document.Findings)
+		top := strings.Join(output.Top(document.Findings), "\n") + "\n\n"
+		if got := b.eval(t, "document.querySelector('#table-text pre').textContent"); !strings.HasPrefix(got, top) {
+			t.Errorf("%s: the text of hdrkit.html begins with %.300q, want %q", test.name, got, top)
+		}
+
+		server := serveAt(t, hdrlive, append(inputs, "-idle", "200ms", "-serve", "127.0.0.1:0")...)
+		b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+		for _, f := range document.Findings {
+			if f.Kind != "limit" && f.Kind != "figure" {
+				continue
+			}
+			sentence, _, _ := strings.Cut(strings.TrimSuffix(f.Sentence, "."), "; above it ")
+			quoted, _ := json.Marshal(sentence + ".")
+			b.until(t, "[...document.querySelectorAll('#findings > li')].some(e => e.textContent.startsWith("+string(quoted)+"))")
+		}
+		server.stop()
 	}
 	b.mu.Lock()
 	b.console = nil // connections that end

@@ -13,7 +13,9 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/chart/page"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
 )
@@ -210,4 +212,64 @@ func TestPageBehind(t *testing.T) {
 	inputs = []live.Progress{inputs[0], {Name: "newer.hdr", Start: day + 3000, End: day + 4000}}
 	add("new", day+3000, false)
 	shows("new", 4500)
+}
+
+// TestPageStatus: a page says what the run shows, how many logs there are and how far they are, and
+// names only those that somebody should know of.
+func TestPageStatus(t *testing.T) {
+	limits, err := gate.Parse("max<=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}
+	p, err := NewPage(o, new(serve.Server), "status", limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NewGate(o, limits, nil)
+	p.Judge(g)
+	p.Watch(func() []live.Progress {
+		return []live.Progress{
+			{Name: "a.hdr", Start: 10_000, End: 12_000},
+			{Name: "b.hdr", Start: 10_000, End: 11_000},
+			{Name: "c.hdr", Start: 10_000, End: 10_500, Ended: true},
+		}
+	})
+	var h histogram.Histogram
+	if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
+		t.Fatal(err)
+	}
+	for value := range int64(200) {
+		h.Record(value)
+	}
+	for _, tag := range []string{"read", "read/failed"} {
+		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: 10_000, End: 11_000}, Tag: []byte(tag), LogStart: 10}, Factor: 1, Scratch: new(histogram.Histogram)}
+		if err := w.Sum.AddHistogram(10_000, 11_000, &h); err != nil {
+			t.Fatal(err)
+		}
+		for _, sink := range []live.Sink{p, g} {
+			if err := sink.Window(&w); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := p.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.findings) == 0 || p.findings[0].Sentence != "FAILS: max of read is 199, limit 5." {
+		t.Errorf("findings %+v", p.findings)
+	}
+	s := p.status
+	if s.Logs != 3 || s.End == nil || *s.End != 1000 || s.Now < 1e12 || len(s.Inputs) != 1 || s.Inputs[0] != (page.Input{Name: "c.hdr", State: "has ended", End: 500}) {
+		t.Errorf("status %+v", s)
+	}
+	var failed []string
+	for _, series := range p.series {
+		if series.Failed {
+			failed = append(failed, series.Label)
+		}
+	}
+	if !slices.Equal(failed, []string{"read/failed"}) {
+		t.Errorf("%q are of failed requests", failed)
+	}
 }
