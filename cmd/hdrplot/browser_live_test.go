@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 )
 
@@ -213,6 +214,35 @@ func TestBrowserComplete(t *testing.T) {
 	if b.eval(t, "document.getElementById('scale').hidden") != "false" {
 		t.Error("the heat map has no scale")
 	}
+	b.checkConsole(t)
+}
+
+// TestBrowserLiveTags: a live page of many tags has no heat map at first, and all else.
+func TestBrowserLiveTags(t *testing.T) {
+	b := newBrowser(t)
+	w := newWriter(t, filepath.Join(t.TempDir(), "tags.hdr"))
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(200) {
+		h.Record(1e6 + 1e4*i)
+	}
+	const tags, seconds = 20, 5
+	for second := range seconds {
+		for tag := range tags {
+			if err := w.log.Interval(fmt.Appendf(nil, "t%02d", tag), float64(second), 1, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.log.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	server := serveAt(t, clitest.Build(t, "hdrlive"), "-idle", "200ms", "-serve", "127.0.0.1:0", "-in", "ns", "-unit", "ms", w.file.Name())
+	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+	b.until(t, fmt.Sprintf("document.querySelectorAll('.tile').length === 3 && document.querySelectorAll('.tile')[1].textContent === 'rate%dk/s'", tags*200/1000))
+	b.until(t, "document.getElementById('summary').tBodies[0].rows.length > 0")
 	b.checkConsole(t)
 }
 

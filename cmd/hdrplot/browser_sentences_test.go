@@ -89,7 +89,7 @@ func TestBrowserSentences(t *testing.T) {
 		{"dead node", scenario("dead node"), "p99<=1s"},
 		{"outage", []string{broken}, ""},
 	} {
-		args := []string{"-q", "-unit", "ms"}
+		args := []string{"-q", "-in", "ns", "-unit", "ms"}
 		if test.limit != "" {
 			args = append(args, "-sla", test.limit)
 		}
@@ -110,7 +110,7 @@ func TestBrowserSentences(t *testing.T) {
 		b.open(t, inputs...)
 		b.checkSentences(t, test.name+": page", document.Findings)
 
-		b.viewer(t, viewer, "#sla="+test.limit)
+		b.viewer(t, viewer, "#in=ns&sla="+test.limit)
 		b.choose(t, slices.Clone(test.paths)...)
 		b.checkSentences(t, test.name+": hdrkit.html", document.Findings)
 		top := strings.Join(output.Top(document.Findings), "\n") + "\n\n"

@@ -184,7 +184,7 @@ function drawTimes() {
   const shown = new Set([...page.series, ...page.band].map(s => s.label)), { worst, measures } = data;
   const moments = worst.filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label)).slice(0, mostWorst);
   const on = measures.includes('max') && !data.lines.rate ? timeChart : heatChart, marked = timeCharts.includes(on) ? moments : [];
-  drawWorst(on, page.theme, marked);
+  if (marked.length) drawWorst(on, page.theme, marked); // a chart that was never drawn has no context
   const list = marked.map(m => {
     const length = m.end - m.start, seconds = length < 1000 ? length / 1000 : Math.round(length / 100) / 10; // timers are late
     const text = ['at ' + timeText(m.start) + ' for ' + value('s', seconds), value(data.unit, m.value), m.name].filter(part => part).join(' · ');
