@@ -125,7 +125,7 @@ func (b *bench) watchMetrics(news func(), _ io.Reader) {
 func (b *bench) measure(command string, outputs []output) (spent time.Duration, err error) {
 	b.newest.Store(newest{-1, time.Time{}})
 	args := []string{"-ip", b.dir, "-if", `node.*\.hdr`, "-in", "us", "-s", "start", "-q"}
-	if b.state {
+	if b.state && (len(outputs) > 1 || outputs[0].name != "-st ndjson") { // standard output alone has no state
 		args = append(args, "-state", filepath.Join(b.dir, "state"))
 	}
 	for _, o := range outputs {

@@ -141,12 +141,11 @@ type Merger struct {
 	decoders sync.Pool
 	account  *ledger.Account // of open windows
 	charge   ledger.Charge
-	seen     int64           // intervals
-	received bool            // the sink has something to flush
-	flushed  time.Time       // when it was flushed
-	kinds    map[string]kind // by row, as [merge.AppendKey] spells it
-	known    *ledger.Account // of kinds
-	looked   time.Time       // when the last look at all files began, after which they were all found
+	seen     int64     // intervals
+	received bool      // the sink has something to flush
+	flushed  time.Time // when it was flushed
+	kinds    kinds
+	looked   time.Time // when the last look at all files began, after which they were all found
 	scratch  histogram.Histogram
 
 	inputs []*input
@@ -158,12 +157,43 @@ type Merger struct {
 	from, since int64
 	left        []*position // of logs whose inputs are gone
 
-	mu       sync.Mutex
-	events   []func()      // what has happened to inputs
-	progress []Progress    // of inputs, as of the last flush
-	full     []string      // the outputs whose disks are full, as of the last flush
-	wake     chan struct{} // there are events
-	done     chan struct{} // the merger has ended
+	events events
+	shown  atomic.Pointer[shown]
+	done   chan struct{} // the merger has ended
+}
+
+// Shown is what others may ask, as of the last flush.
+type shown struct {
+	progress []Progress // of inputs
+	full     []string   // the outputs whose disks are full
+}
+
+// Events are what other goroutines have the merger's do.
+type events struct {
+	mu    sync.Mutex
+	queue []func()
+	wake  chan struct{} // has one if there are some
+}
+
+func (e *events) post(event func()) {
+	e.mu.Lock()
+	e.queue = append(e.queue, event)
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// handle does what was posted.
+func (e *events) handle() {
+	e.mu.Lock()
+	queue := e.queue
+	e.queue = nil
+	e.mu.Unlock()
+	for _, event := range queue {
+		event()
+	}
 }
 
 // An input is a log and how far it is.
@@ -239,20 +269,20 @@ func New(o Options, fan *Fan) *Merger {
 		fan:     fan,
 		from:    never,
 		clock:   newClock(max(o.Size, 1), o.Idle),
-		kinds:   make(map[string]kind),
-		wake:    make(chan struct{}, 1),
+		kinds:   newKinds(o.Memory),
+		events:  events{wake: make(chan struct{}, 1)},
 		done:    make(chan struct{}),
 	}
+	m.shown.Store(new(shown))
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
 	m.account = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
-	m.known = o.Memory.Open("tags so far", "choose some with -incT")
 	return m
 }
 
 // Notice is for [follow.Options].
 func (m *Merger) Notice(input, text string) {
-	m.post(func() { m.options.Messages.Notice(input + " " + text) })
+	m.events.post(func() { m.options.Messages.Notice(input + " " + text) })
 }
 
 // Seen returns the number of intervals read.
@@ -260,30 +290,11 @@ func (m *Merger) Seen() int64 { return m.seen }
 
 // Progress returns how far the inputs are. The caller must not change it. It is safe for concurrent
 // use.
-func (m *Merger) Progress() []Progress {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.progress
-}
+func (m *Merger) Progress() []Progress { return m.shown.Load().progress }
 
 // Full returns the keys of the outputs whose disks are full. The caller must not change them. It is
 // safe for concurrent use.
-func (m *Merger) Full() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.full
-}
-
-// post has the merger's goroutine do something.
-func (m *Merger) post(event func()) {
-	m.mu.Lock()
-	m.events = append(m.events, event)
-	m.mu.Unlock()
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
+func (m *Merger) Full() []string { return m.shown.Load().full }
 
 // Run merges until all inputs have ended, Options.Stop is closed, or an output returns an error. It
 // ends the outputs in any case.
@@ -293,8 +304,8 @@ func (m *Merger) Run(f *follow.Follower) error {
 	defer f.Abort()
 	defer close(m.done)
 	m.looked = m.options.now()
-	more := f.Start(func(source *follow.Input) { m.post(func() { m.join(source) }) }, func(at time.Time) {
-		m.post(func() { m.looked = m.options.now().Add(-time.Since(at)) })
+	more := f.Start(func(source *follow.Input) { m.events.post(func() { m.join(source) }) }, func(at time.Time) {
+		m.events.post(func() { m.looked = m.options.now().Add(-time.Since(at)) })
 	})
 	err := m.loop(more)
 	if err == nil {
@@ -363,7 +374,7 @@ func (m *Merger) join(source *follow.Input) {
 	in.pace.again, in.pace.slack = source.Again(0)
 	m.inputs = append(m.inputs, in)
 	source.OnWait(func(waiting bool) {
-		m.post(func() {
+		m.events.post(func() {
 			in.waiting = waiting
 			in.pace.atEnd = waiting && in.queue == nil
 			in.endAgain()
@@ -380,13 +391,7 @@ func (m *Merger) loop(more bool) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		m.mu.Lock()
-		events := m.events
-		m.events = nil
-		m.mu.Unlock()
-		for _, event := range events {
-			event()
-		}
+		m.events.handle()
 		if err := m.consume(); err != nil {
 			return err
 		}
@@ -404,7 +409,7 @@ func (m *Merger) loop(more bool) error {
 		}
 		timer.Reset(wait)
 		select {
-		case <-m.wake:
+		case <-m.events.wake:
 		case <-timer.C:
 		case <-stop:
 			stop, stopped = nil, true
@@ -506,10 +511,7 @@ func (m *Merger) flush() error {
 	if m.options.State.full {
 		full = append(full, "-state "+m.options.State.path)
 	}
-	m.mu.Lock()
-	m.progress = all
-	m.full = full
-	m.mu.Unlock()
+	m.shown.Store(&shown{progress: all, full: full})
 	return m.fan.flush()
 }
 
@@ -637,7 +639,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	late := in.show(i, now)
 	if i.err == nil && i.wanted {
 		m.options.Units.Kept(in.now.Name, i.row)
-		i.err = m.admit(in, i)
+		i.err = m.kinds.admit(in.now.Name, i)
 	}
 	if i.err != nil {
 		return m.skip(in, i.err, now)
@@ -710,7 +712,7 @@ func (m *Merger) again(in *input, i *interval, now time.Time) error {
 	}
 	defer i.release()
 	m.options.Units.Kept(in.now.Name, i.row)
-	if i.err != nil || m.admit(in, i) != nil {
+	if i.err != nil || m.kinds.admit(in.now.Name, i) != nil {
 		return nil // the earlier run has said so
 	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
@@ -767,48 +769,6 @@ func (m *Merger) skip(in *input, why error, now time.Time) error {
 		text += "; if these are measurements: tail -n +1 -F FILE | hdrrec - | hdrlive -"
 	}
 	return m.options.Messages.Skip(in.malformed.text(now, text, in.now.Skipped, "malformed lines"))
-}
-
-// A kind is what the intervals of a tag have in common, so that they all add up.
-type kind struct {
-	Ratio, Highest float64 // the smallest and the highest
-	First          string  // the place of the first interval
-}
-
-// kindBytes is about what a tag takes in a map, beside its text.
-const kindBytes = 150
-
-// keep keeps the kind of a tag. If memory is short, the next charge for open windows says so.
-func (m *Merger) keep(key string, k kind) {
-	if _, known := m.kinds[key]; !known {
-		m.known.Add(1, kindBytes+len(key)+len(k.First))
-	}
-	m.kinds[key] = k
-}
-
-// admit returns an error if an interval does not add up with those of its tag before. Sinks add up
-// windows of a whole run, so an interval that does not fit costs itself, wherever it is.
-func (m *Merger) admit(in *input, i *interval) error {
-	key := string(merge.AppendKey(nil, i.row))
-	k, known := m.kinds[key]
-	own := i.sum.Layout().Ratio
-	if !known {
-		k = kind{own, i.highest, fmt.Sprintf("%s:%d", in.now.Name, i.line)}
-	}
-	var err error
-	ratio, highest := min(k.Ratio, own), max(k.Highest, i.highest)
-	switch {
-	case (k.Ratio == 0) != (own == 0):
-		err = histogram.ErrKind
-	case ratio > 0 && highest/ratio >= 1<<63:
-		err = histogram.ErrSpan
-	default:
-		k.Ratio, k.Highest = ratio, highest
-		m.keep(key, k)
-		return nil
-	}
-	err = fmt.Errorf("%w: the first interval of the tag is at %s", err, k.First)
-	return &hdrlog.SyntaxError{File: in.now.Name, Line: i.line, Field: "payload", Err: err}
 }
 
 // quiet is when the last message of a kind was printed. There is one a minute at most.

@@ -533,11 +533,7 @@ func TestComing(t *testing.T) {
 	if !pace.unread() {
 		t.Error("the log is at its end, and nobody has its interval")
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, event := range m.events {
-		event()
-	}
+	m.events.handle()
 	if pace.unread() {
 		t.Error("the log has data that were not read")
 	}
@@ -705,14 +701,19 @@ func TestUnread(t *testing.T) {
 func TestKindsCharged(t *testing.T) {
 	t.Parallel()
 	m := New(Options{Size: 1000, Memory: ledger.New(1 << 20)}, nil)
+	admit := func(format string, n int) {
+		if err := m.kinds.admit("a.hdr", &interval{row: fmt.Appendf(nil, format, n), line: 1, sum: new(merge.Sum)}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for n := range 10_000 {
-		m.keep(fmt.Sprintf("tag%05d", n/2), kind{First: "a.hdr:1"}) // each twice
+		admit("tag%05d", n/2) // each twice
 	}
 	if err := m.charge.Set(m.account, 1, 1); err != nil {
 		t.Fatalf("5,000 tags: %v", err)
 	}
 	for n := range 10_000 {
-		m.keep(fmt.Sprint(n), kind{First: "a.hdr:1"})
+		admit("%d", n)
 	}
 	if err := m.charge.Set(m.account, 1, 2); err == nil || !strings.Contains(err.Error(), "15000 tags so far") {
 		t.Errorf("15,000 tags in a MiB: %v", err)
@@ -759,7 +760,7 @@ func TestRanInAnyTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, period := rates(nil)
-	if got, own := rates(only); len(want) != 2 || !slices.Equal(got, want) || period != 12_000 || own != period {
-		t.Errorf("the tag alone has %q in %d ms, want %q in %d ms", got, own, want, period)
+	if got, alone := rates(only); len(want) != 2 || !slices.Equal(got, want) || period != 12_000 || alone != period {
+		t.Errorf("the tag alone has %q in %d ms, want %q in %d ms", got, alone, want, period)
 	}
 }

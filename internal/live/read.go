@@ -68,7 +68,7 @@ func (m *Merger) read(in *input) {
 			select {
 			case <-in.taken:
 				in.coming.Store(true)
-				m.post(func() {
+				m.events.post(func() {
 					in.queue = b
 					in.coming.Store(false)
 				})
@@ -85,7 +85,7 @@ func (m *Merger) read(in *input) {
 
 // ended posts that nothing more can be read of an input.
 func (m *Merger) ended(in *input, err error) {
-	m.post(func() {
+	m.events.post(func() {
 		in.over, in.err = true, err
 		if in.queue == nil {
 			m.end(in)

@@ -379,23 +379,23 @@ var errDiffers = errors.New("the text is another one")
 func (o *original) read(r io.Reader) (size int64, exact, equal bool, err error) {
 	var t text
 	points := o.Points
-	own, other := make([]byte, 64<<10), make([]byte, 64<<10)
+	buffer, before := make([]byte, 64<<10), make([]byte, 64<<10)
 	equal = o.file != nil
 	for {
-		part := own
+		part := buffer
 		if len(points) > 0 {
-			part = own[:min(int64(len(own)), points[0].size-size)]
+			part = buffer[:min(int64(len(buffer)), points[0].size-size)]
 		}
 		o.step()
 		n, err := io.ReadFull(r, part)
 		if equal {
 			o.step()
-			m, _ := o.file.ReadAt(other[:n], size)
-			equal = bytes.Equal(own[:n], other[:m])
+			m, _ := o.file.ReadAt(before[:n], size)
+			equal = bytes.Equal(buffer[:n], before[:m])
 		}
 		size += int64(n)
 		if len(points) > 0 && n > 0 {
-			t.add(own[:n])
+			t.add(buffer[:n])
 			if exact = size == points[0].size; exact {
 				if t.point != points[0] {
 					return size, false, false, errDiffers
