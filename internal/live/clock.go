@@ -76,7 +76,7 @@ type pass struct {
 // A pace is how far one log of a clock is.
 type pace struct {
 	clock  *clock
-	input  *input // the merger's
+	input  *input // the merger's, nil if there is none
 	unread func() bool
 
 	position int64         // the latest middle of an interval, in milliseconds since the epoch
@@ -263,7 +263,7 @@ func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
 
 // again reports whether an input shows again what it had shown.
 func (l *clock) again() bool {
-	return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again })
+	return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again && in.input != nil })
 }
 
 // All closes all windows whose time has come: the inputs have ended, or nobody waits for them any

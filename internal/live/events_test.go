@@ -5,6 +5,7 @@ package live
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +63,7 @@ type world struct {
 	logs       [3]*eventLog
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
+	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
 	done       []string      // the events
 	run        *run          // nil while no command runs
 	follower   *follow.Follower
@@ -301,7 +303,7 @@ func (w *world) start() {
 		r.Merger.fan.Outputs = append(r.Merger.fan.Outputs, Output{Key: fmt.Sprint("-push ", n), Sink: target.own, Held: true})
 	}
 	w.dead.Store(false)
-	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Continues: true, Marks: o.State.Marks(), Notice: r.Merger.Notice})
+	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: cmp.Or(w.rescan, time.Millisecond), Gone: time.Hour, Continues: true, Marks: o.State.Marks(), Notice: r.Merger.Notice})
 	// The rotated files of the first log match, too.
 	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
 	w.follower.AddFile(w.logs[1].path)
@@ -698,6 +700,58 @@ func TestStops(t *testing.T) {
 		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
 			t.Errorf("%+v: %v, %q\n%s", test, err, w.messages, text)
 		}
+	}
+}
+
+// TestFoundLater: while no command ran, rotation compressed a log that has lines of open windows. A
+// start finds the compressed log only after some looks. No window is complete before that.
+func TestFoundLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 8)
+	w.idle = time.Hour
+	w.rescan = 50 * time.Millisecond
+	for n := range w.logs {
+		w.logs[n] = &eventLog{
+			w:       w,
+			path:    filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)),
+			tag:     "a",
+			values:  []int64{1, 10, 100}[n],
+			ordered: true,
+		}
+		w.logs[n].create()
+	}
+	w.logs[1].slow = 8
+	write := func() {
+		for range 5 {
+			for _, l := range w.logs {
+				l.line(false)
+			}
+		}
+	}
+	write()
+	w.start()
+	for _, l := range w.logs {
+		w.await(l.last(), len(l.last().seconds))
+	}
+	w.stop(false)
+	first := w.logs[0]
+	text, err := os.ReadFile(first.path)
+	var zipped bytes.Buffer
+	zip := gzip.NewWriter(&zipped)
+	zip.Write(text)
+	zip.Close()
+	if err == nil {
+		err = cmp.Or(os.WriteFile(first.path+".1.gz", zipped.Bytes(), 0o666), os.Remove(first.path))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.parts[0].path = "" // another file may get its inode
+	first.create()
+	write()
+	w.end()
+	if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
+		t.Errorf("%v, %q\n%s", err, w.messages, text)
 	}
 }
 

@@ -150,7 +150,8 @@ type Merger struct {
 
 	inputs []*input
 	rates  merge.Rates
-	joined int // number of inputs so far
+	joined int   // number of inputs so far
+	search *pace // holds back all windows while copies are searched that have what is read again
 
 	// From is the end of the last window that no output needs again out of the logs. The merged
 	// log of a file has all windows that end after since.
@@ -305,7 +306,10 @@ func (m *Merger) Run(f *follow.Follower) error {
 	defer close(m.done)
 	m.looked = m.options.now()
 	more := f.Start(func(source *follow.Input) { m.events.post(func() { m.join(source) }) }, func(at time.Time) {
-		m.events.post(func() { m.looked = m.options.now().Add(-time.Since(at)) })
+		m.events.post(func() {
+			m.looked = m.options.now().Add(-time.Since(at))
+			m.endSearch()
+		})
 	})
 	err := m.loop(more)
 	if err == nil {
@@ -596,6 +600,15 @@ func (m *Merger) take(in *input) error {
 		m.end(in)
 	}
 	return nil
+}
+
+// endSearch lets windows be complete when all copies were found, or none comes. Those that were
+// found join before that.
+func (m *Merger) endSearch() {
+	if m.search != nil && !m.follower.Searching() {
+		m.events.post(m.search.End)
+		m.search = nil
+	}
 }
 
 // endAgain notes that the input has shown again all that is there, if that is so. The reader may

@@ -220,6 +220,11 @@ func (m *Merger) Load(f *follow.Follower) error {
 		})
 	}
 	lost := f.Lost()
+	if f.Searching() {
+		m.search = m.clock.Join(m.options.now(), nil)
+		m.search.again = true
+		m.search.Stop()
+	}
 	for n := range m.fan.Outputs {
 		o := &m.fan.Outputs[n]
 		o.done = s.Done

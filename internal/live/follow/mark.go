@@ -568,6 +568,13 @@ func (f *Follower) Lost() bool {
 	})
 }
 
+// Searching reports whether a copy may still be found that has lines which are read again.
+func (f *Follower) Searching() bool {
+	f.lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.lost != "" && c.Again.From > 0 })
+}
+
 // Again reports whether files of the input, from the one of that number on, were read in an
 // earlier run. The first one is read now. Slack is the largest of their marks.
 func (in *Input) Again(from int) (again bool, slack int64) {
