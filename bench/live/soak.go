@@ -156,9 +156,9 @@ func (s *soak) fill(second int) error {
 	path := filepath.Join(s.own, "full")
 	switch {
 	case !s.small:
-	case second%killAfter == roomAfter:
-		return os.Remove(path)
-	case second%killAfter == fullAfter:
+	case second%killAfter == roomAfter && second > killAfter:
+		return s.makeRoom(path)
+	case second%killAfter == fullAfter && second > killAfter:
 		f, err := os.Create(path)
 		if err != nil {
 			return err
@@ -171,6 +171,22 @@ func (s *soak) fill(second int) error {
 		}
 	}
 	return nil
+}
+
+// makeRoom removes the file that fills the disk, and waits for a state. A kill before that may take
+// back counters: a full disk stops no scrapes.
+func (s *soak) makeRoom(path string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	now := time.Now()
+	for time.Since(now) < time.Minute {
+		if info, err := os.Stat(filepath.Join(s.own, "state")); err == nil && info.ModTime().After(now) {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return errors.New("there is no state a minute after the disk has room")
 }
 
 // The library of the reference, and what writes a log with it.
