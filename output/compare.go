@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"hdrkit/internal/base/people"
 )
 
 // A Pair is the summary of a tag before and after, nil where there is none.
@@ -78,7 +80,7 @@ func (t *Table) figures() []figure {
 			return s.Scale.Of(f.Of(&stats, 0).float)
 		}
 	}
-	count := func(s *Summary) string { return thousands(strconv.FormatInt(s.Counts().TotalCount(), 10)) }
+	count := func(s *Summary) string { return people.Whole(s.Counts().TotalCount()) }
 	all := []figure{
 		countColumn: {
 			head: "count",
@@ -97,7 +99,7 @@ func (t *Table) figures() []figure {
 			head: "period",
 			of:   func(s *Summary) float64 { return float64(s.Period) },
 			any:  true,
-			text: func(s *Summary) string { return shortDuration(s.Period) },
+			text: func(s *Summary) string { return people.Duration(s.Period) },
 		},
 		minColumn: {head: "min", of: value(Figure{Name: Min})},
 		meanColumn: {head: "mean", of: value(Figure{Name: Mean}),
@@ -128,7 +130,7 @@ func (t *Table) figures() []figure {
 			head:       f.String(),
 			percentile: -1,
 			of:         share,
-			text:       func(s *Summary) string { return significant(share(s), 3) + "%" },
+			text:       func(s *Summary) string { return people.Digits(share(s), 3) + "%" },
 		})
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -282,23 +283,29 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
+// decimals returns how many decimals the change and its interval have in percent.
+func (c *FigureChange) decimals() int {
+	usual := 1
+	if c.High-c.Low >= 0.05 {
+		usual = 0
+	}
+	return max(decimalsOf(c.Ratio, usual), decimalsOf(c.Low, usual))
+}
+
 // Text returns the change with its interval in percent, behind ~ if it is within the noise, and
 // behind ! if it is beyond, but not proven. It returns false if there is no interval.
 func (c *FigureChange) Text() (string, bool) {
 	if !c.known() {
 		return "", false
 	}
-	sign, decimals := "~", 1
+	sign := "~"
 	switch {
 	case c.Significant:
 		sign = ""
 	case c.beyond():
 		sign = "!"
 	}
-	if c.High-c.Low >= 0.05 {
-		decimals = 0
-	}
-	decimals = max(decimalsOf(c.Ratio, decimals), decimalsOf(c.Low, decimals))
+	decimals := c.decimals()
 	percent := func(ratio float64) string {
 		text := strconv.FormatFloat(100*(ratio-1), 'f', decimals, 64)
 		if text = strings.TrimPrefix(text, "-"); ratio >= 1 || strings.Trim(text, "0.") == "" {
@@ -338,13 +345,13 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 		}
 		if len(lines) == 0 && slices.ContainsFunc(summaries, (*Summary).believed) {
 			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from "+
-				"windows of %s", shortest(c.Level), shortDuration(c.Window)))
+				"windows of %s", shortest(c.Level), people.Duration(c.Window)))
 		}
 		if shift := c.Shift; shift != nil && len(percentiles) > 0 {
-			value := func(v float64) string { return significant(s.Scale.Of(v), 2) }
+			value := func(v float64) string { return people.Digits(s.Scale.Of(v), 2) }
 			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after "+
 				"the start", s.Name(), shortest(shift.Percentile),
-				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), shortDuration(shift.Start-s.Start)))
+				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), people.Duration(shift.Start-s.Start)))
 		}
 		var short []string
 		for _, p := range percentiles {

@@ -21,6 +21,10 @@ type Maxima struct {
 // bars are the heights of a sparkline.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
+// bar returns the bar with a number, or the nearest one. The bars of maxima begin at 0, and those
+// of a trend at its lowest value, so that a change can be seen.
+func bar(n float64) rune { return bars[min(max(int(n), 0), len(bars)-1)] }
+
 // sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
 // characters. The highest value of all has the full height. A span without a maximum, or with one
 // of 0, is a space.
@@ -41,7 +45,7 @@ func (m *Maxima) sparkline(start, end int64, width int, highest float64) string 
 			value = m.around(from)
 		}
 		if value > 0 {
-			line[n] = bars[min(max(int(math.Ceil(value/highest*float64(len(bars))))-1, 0), len(bars)-1)]
+			line[n] = bar(math.Ceil(value/highest*float64(len(bars))) - 1)
 		}
 	}
 	return string(line)

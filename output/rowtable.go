@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -37,9 +38,9 @@ func RowTable(w io.Writer, zone *time.Location) RowWriter {
 		for n, c := range columns {
 			text := string(c.append(nil, r, "-"))
 			if c.counts(r) {
-				text = thousands(text)
+				text = people.Grouped(text)
 			} else if text != "-" {
-				text = significant(c.scaleOf(r).Of(c.value(r).float), 4)
+				text = people.Digits(c.scaleOf(r).Of(c.value(r).float), 4)
 			}
 			fmt.Fprintf(&b, "  %*s", widths[n], text)
 		}

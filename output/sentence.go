@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hdrkit/internal/base/people"
 )
 
 // A tested figure is one of a pair that has an interval of its change.
@@ -178,7 +180,7 @@ func (t *Table) unproven(changes []tested, f *Finding) string {
 	percent, interval, _ := strings.Cut(lead.by(true), " ")
 	text := fmt.Sprintf("NOT PROVEN: %s looks %s %s %s", lead.name(nil), percent, side, interval)
 	if more := len(changes) - 1; more > 0 {
-		text += fmt.Sprintf(", and %s", plural(more, "more figure"))
+		text += fmt.Sprintf(", and %s", people.Counted(int64(more), "more figure"))
 	}
 	return text + ". " + lead.next()
 }
@@ -302,11 +304,7 @@ func (c *tested) by(interval bool) string {
 		low = 1 - c.High
 		high = 1 - c.Low
 	}
-	digits := 1
-	if high-low >= 0.05 {
-		digits = 0
-	}
-	digits = max(decimalsOf(c.Ratio, digits), decimalsOf(c.Low, digits))
+	digits := c.decimals()
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
 	size := percent(math.Abs(c.Ratio-1)) + "%"
 	switch {
@@ -324,7 +322,7 @@ func (t *Table) values(c *tested) string {
 	if c.rate() {
 		unit = "/s"
 	}
-	text := func(s *Summary) string { return significant(t.side(c.pair, s, &c.figure), 3) }
+	text := func(s *Summary) string { return people.Digits(t.side(c.pair, s, &c.figure), 3) }
 	return text(c.pair.Before) + " to " + text(c.pair.After) + unit
 }
 
@@ -343,11 +341,3 @@ func (c *tested) proves(times float64) string {
 
 // next says which change such runs prove, and more or longer ones would.
 func (c *tested) next() string { return c.pair.Change.next(c.proves) + "." }
-
-// plural returns a number of things.
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprint(n, " ", thing)
-}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -192,12 +193,12 @@ func periods(summaries []*Summary) string {
 		if len(all) > mostPeriods {
 			continue
 		}
-		if text := shortDuration(s.Period); !slices.Contains(all, text) {
+		if text := people.Duration(s.Period); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
 	if len(all) > mostPeriods {
-		return shortDuration(shortest) + " to " + shortDuration(longest)
+		return people.Duration(shortest) + " to " + people.Duration(longest)
 	}
 	return strings.Join(all, " and ")
 }
@@ -261,7 +262,7 @@ func (t *Table) cellsOf(s *Summary, runs []*Summary, digits int, of func(f *figu
 		case f.text != nil:
 			c.text = f.text(s)
 		default:
-			c.text = significant(v, digits)
+			c.text = people.Digits(v, digits)
 		}
 		all = append(all, t.believe(c, s, runs, &f, digits))
 	}
@@ -280,7 +281,7 @@ func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits i
 	}
 	if s.Confidence != nil && f.interval != nil {
 		low, high := f.interval(s)
-		c.text += IntervalText(low, high, func(v float64) string { return significant(v, digits) })
+		c.text += IntervalText(low, high, func(v float64) string { return people.Digits(v, digits) })
 	}
 	if f.percentile < 0 || f.percentile >= 100 {
 		return c
@@ -322,7 +323,7 @@ func (t *Table) change(p Pair, f *figure) cell {
 	text, ok := figure.Text()
 	if ok && t.Tests {
 		before, after := max(len(p.Change.Before), 1), max(len(p.Change.After), 1)
-		text += fmt.Sprintf(" p=%s n=%d+%d", significant(max(figure.P, 1e-6), 2), before, after)
+		text += fmt.Sprintf(" p=%s n=%d+%d", people.Digits(max(figure.P, 1e-6), 2), before, after)
 	}
 	switch {
 	case !ok:

@@ -3,6 +3,8 @@ package output
 import (
 	"cmp"
 	"time"
+
+	"hdrkit/internal/base/people"
 )
 
 // Dated reports whether a time in milliseconds since the epoch is a date. Earlier ones count from
@@ -16,7 +18,7 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	clock := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
 	switch {
 	case !Dated(start):
-		return Length(at-start) + " after the start"
+		return people.Length(at-start) + " after the start"
 	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):
 		return clock(at).Format(time.DateTime) + " " + zone.String()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/people"
 )
 
 // MostSentences is the number of changes that have a sentence. Tables mark all.
@@ -59,9 +60,9 @@ func (t *Trend) Findings(zone *time.Location) (all []Finding) {
 	case len(t.Runs) < FewestRuns:
 		note("%d runs are too few to find a change, which takes %d.", len(t.Runs), FewestRuns)
 	case changed == 0:
-		note("None of %s changed in %d runs.", plural(len(t.Figures), "figure"), len(t.Runs))
+		note("None of %s changed in %d runs.", people.Counted(int64(len(t.Figures)), "figure"), len(t.Runs))
 	default:
-		note("Of %s %d changed in %d runs.", plural(len(t.Figures), "figure"), changed, len(t.Runs))
+		note("Of %s %d changed in %d runs.", people.Counted(int64(len(t.Figures)), "figure"), changed, len(t.Runs))
 	}
 	return all
 }
@@ -108,7 +109,7 @@ func (t *Trend) change(c TrendChange, zone *time.Location) Finding {
 		when = "between " + t.dates(c.After, " and ", zone)
 	}
 	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s, %d runs before, %d after.", t.name(c.Of), verb, c.percent(), when,
-		significant(c.Before.Value, 3), c.Of.text(t.Scale, c.After.Value), c.Before.Runs, c.After.Runs)
+		people.Digits(c.Before.Value, 3), c.Of.text(t.Scale, c.After.Value), c.Before.Runs, c.After.Runs)
 	return f
 }
 
@@ -129,7 +130,7 @@ func (c TrendChange) percent() string {
 	if decimals := decimalsOf(c.Ratio(), 0); decimals > 0 {
 		return strconv.FormatFloat(100*(1-c.Ratio()), 'f', decimals, 64)
 	}
-	return significant(math.Abs(100*(c.Ratio()-1)), 2)
+	return people.Digits(math.Abs(100*(c.Ratio()-1)), 2)
 }
 
 // name returns a figure with its tag, for a sentence. Untagged values have none if they are alone.
@@ -144,9 +145,9 @@ func (t *Trend) name(f *TrendFigure) string {
 // text returns a value of the figure with its unit.
 func (f *TrendFigure) text(s hdrlog.Scale, v float64) string {
 	if f.Name == Throughput {
-		return significant(v, 3) + "/s"
+		return people.Digits(v, 3) + "/s"
 	}
-	return significant(v, 3) + spaced(s.Unit)
+	return people.Digits(v, 3) + spaced(s.Unit)
 }
 
 // When names a run, with its date if it has one.
@@ -209,11 +210,11 @@ func (f *TrendFigure) sparkline(width int) string {
 				sum, count = sum+p.Value, count+1
 			}
 		}
-		bar := ' '
+		drawn := ' '
 		if count > 0 && highest > 0 {
-			bar = bars[min(max(int((sum/count-lowest)/(highest-lowest)*float64(len(bars))), 0), len(bars)-1)]
+			drawn = bar((sum/count - lowest) / (highest - lowest) * float64(len(bars)))
 		}
-		line = append(line, bar)
+		line = append(line, drawn)
 	}
 	return string(line)
 }
@@ -258,7 +259,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 		f := &trend.Figures[n]
 		row := []cell{{text: f.TagName()}, {text: f.head()}, {text: "-"}, value(f.Points[len(f.Points)-1], digits), {text: "-"}, {text: "-"}}
 		if levels := f.Levels; len(levels) > 0 {
-			row[2].text = significant(levels[len(levels)-1].Value, digits)
+			row[2].text = people.Digits(levels[len(levels)-1].Value, digits)
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
@@ -312,7 +313,7 @@ func value(p confidence.RunFigure, digits int) cell {
 	if math.IsNaN(p.Value) {
 		return cell{text: "-"}
 	}
-	return cell{text: significant(p.Value, digits)}
+	return cell{text: people.Digits(p.Value, digits)}
 }
 
 func (c TrendChange) cell() cell {

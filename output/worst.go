@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -105,9 +106,9 @@ func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
 	for _, b := range breaches {
 		rows = append(rows, []string{
 			rfc3339(b.Start, zone),
-			shortDuration(b.End - b.Start),
-			significant(b.Worst, 4) + b.Unit,
-			thousands(fmt.Sprint(b.Count)),
+			people.Duration(b.End - b.Start),
+			people.Digits(b.Worst, 4) + b.Unit,
+			people.Whole(b.Count),
 			b.Limit,
 			b.Tag,
 		})
@@ -135,7 +136,8 @@ func (d *Document) Who(s *Shares) {
 	d.Shares = &all
 }
 
-// A listing is rows whose last column names logs. More stands behind these names.
+// A listing is rows whose last column names logs. More stands behind these names. It is no [Table],
+// since it shortens all names alike where they are too long, and has no figures to leave out.
 type listing struct {
 	rows [][]string // the first one is the heading
 	more []string
@@ -215,11 +217,11 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 		add(
 			more(m.OtherInputs, "log"),
 			rfc3339(m.Start, zone),
-			shortDuration(m.End-m.Start),
-			significant(m.Scale.Of(float64(m.Max)), 4),
-			significant(float64(m.Times), 2)+"x",
-			"+"+shortDuration(m.Peak-m.Start),
-			thousands(fmt.Sprint(m.Count)),
+			people.Duration(m.End-m.Start),
+			people.Digits(m.Scale.Of(float64(m.Max)), 4),
+			people.Digits(float64(m.Times), 2)+"x",
+			"+"+people.Duration(m.Peak-m.Start),
+			people.Whole(m.Count),
 			tags.Text(m.Tag)+more(m.OtherTags, "tag"),
 			tags.Printable(m.Input),
 		)
@@ -235,7 +237,7 @@ func WriteWho(w io.Writer, s *Shares, width int) error {
 		return err
 	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
-		shortest(s.Percentile), significant(s.Scale.Of(s.Value), 4), thousands(fmt.Sprint(s.Count)), s.Scale.About())
+		shortest(s.Percentile), people.Digits(s.Scale.Of(s.Value), 4), people.Whole(s.Count), s.Scale.About())
 	var l listing
 	row := func(share, without, tag, input string) {
 		columns := []string{share, without}
@@ -256,7 +258,7 @@ func WriteWho(w io.Writer, s *Shares, width int) error {
 		}
 		without := "-"
 		if value := float64(part.Without); !math.IsNaN(value) {
-			without = significant(s.Scale.Of(value), 4)
+			without = people.Digits(s.Scale.Of(value), 4)
 		}
 		row(fmt.Sprintf("%.1f%%", 100*part.Share), without, tags.Text(part.Tag), tags.Printable(part.Input))
 	}

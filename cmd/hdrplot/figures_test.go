@@ -19,6 +19,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/clitest"
@@ -225,7 +226,7 @@ func TestFigures(t *testing.T) {
 				}
 			}
 		}
-		if want := " up to " + output.Significant(highest, 4); !slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return strings.Contains(f.Sentence, want) }) {
+		if want := " up to " + people.Significant(highest, 4); !slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return strings.Contains(f.Sentence, want) }) {
 			t.Errorf("%s: %+v, want the maximum%s", log, p.Findings, want)
 		}
 	}

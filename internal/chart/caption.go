@@ -90,7 +90,7 @@ func (p *Picture) spans() string {
 	return strings.Join(all, " and ")
 }
 
-// Counted returns a number of things.
+// Counted returns a number of things as a page does: huge ones are short, unlike in package output.
 func Counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

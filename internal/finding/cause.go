@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/measure"
-	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -43,7 +43,7 @@ func (r *Run) omission() []output.Finding {
 		return nil
 	}
 	row := gate.Find(r.Summaries, r.By.Row(found.Place.Name, found.Tag))
-	every := summary.Rounded(found.Expected)
+	every := people.Rounded(found.Expected, 2)
 	omitted := new(Omitted)
 	corrected := &omitted.Counts
 	if row == nil || row.Counts().CorrectInto(corrected, every/found.Unit) != nil {
@@ -100,7 +100,7 @@ func (r *Run) levels() (all []output.Finding) {
 		}
 		when := "all the time"
 		if !l.Throughout {
-			when = fmt.Sprintf("for %s from %s", output.Length(l.End-l.Start), r.clock(l.Start))
+			when = fmt.Sprintf("for %s from %s", people.Length(l.End-l.Start), r.clock(l.Start))
 		}
 		f.Sentence = fmt.Sprintf("Maxima are %s times as high as typical %s%s.", times(float64(l.Times)), when,
 			r.where(&f))
@@ -144,7 +144,7 @@ func (r *Run) failures() []output.Finding {
 		Weight:   weight,
 		Figures:  map[string]output.Number{"failed": output.Number(failed), "requests": output.Number(requests)},
 		Option:   option,
-		Sentence: fmt.Sprintf(text, output.Whole(failed), output.Whole(requests)+" requests", option),
+		Sentence: fmt.Sprintf(text, people.Whole(failed), people.Whole(requests)+" requests", option),
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/people"
 	"hdrkit/output"
 )
 
@@ -15,7 +16,7 @@ func (r *Run) disjoint() []output.Finding {
 	}
 	last := len(spans) - 1
 	between := spans[1].Start - spans[0].End
-	logs, pair := "The "+counted(int64(len(names)), "log"), "the first two"
+	logs, pair := "The "+people.Counted(int64(len(names)), "log"), "the first two"
 	if last == 1 {
 		logs, pair = r.label(names[0])+" and "+r.label(names[1]), "them"
 	}
@@ -26,7 +27,7 @@ func (r *Run) disjoint() []output.Finding {
 		Figures: map[string]output.Number{"betweenMs": output.Number(between)},
 	}
 	f.Sentence = fmt.Sprintf("%s do not overlap: %s lies between %s. If they ran together, a clock is off.",
-		logs, output.Length(between), pair)
+		logs, people.Length(between), pair)
 	return []output.Finding{f}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/output"
 )
 
@@ -123,13 +124,13 @@ func (r *Run) few() []output.Finding {
 		f.Figures = nil
 		f.Sentence = "No values."
 	case highest == 0:
-		f.Sentence = fmt.Sprintf("All %s are 0.", counted(count, "value"))
+		f.Sentence = fmt.Sprintf("All %s are 0.", people.Counted(count, "value"))
 	case len(r.values()) > 0:
 		return nil
 	case count == 1:
 		f.Sentence = fmt.Sprintf("1 value, %s, is too few for percentiles.", r.quantity(highest))
 	default:
-		f.Sentence = fmt.Sprintf("%s are too few for percentiles; the highest is %s.", counted(count, "value"),
+		f.Sentence = fmt.Sprintf("%s are too few for percentiles; the highest is %s.", people.Counted(count, "value"),
 			r.quantity(highest))
 	}
 	return []output.Finding{f}
@@ -162,7 +163,7 @@ func (r *Run) worst() []output.Finding {
 	if m.Times >= bad {
 		f.Weight = output.Warns
 	}
-	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), output.Length(m.End-m.Start),
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), people.Length(m.End-m.Start),
 		r.quantity(float64(highest)), r.where(&f))
 	return []output.Finding{f}
 }

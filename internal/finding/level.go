@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 )
 
@@ -88,7 +88,7 @@ func (r *Run) shift() []output.Finding {
 		f.Tag = s.Name()
 	}
 	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s.", output.Figure{Percentile: c.Percentile}, r.of(s.Name()), verb, when,
-		figure(summary.Rounded(float64(f.Figures["before"]))), r.quantity(summary.Rounded(float64(f.Figures["after"]))))
+		figure(people.Rounded(float64(f.Figures["before"]), 2)), r.quantity(people.Rounded(float64(f.Figures["after"]), 2)))
 	return []output.Finding{f}
 }
 

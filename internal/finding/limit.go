@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/output"
@@ -74,7 +75,7 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 	case v.Windows > 0:
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
 		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, r.of(v.Tag),
-			beside(v.Value, v.Bound), counted(v.Windows, "window"), typed(v.Bound))
+			beside(v.Value, v.Bound), people.Counted(v.Windows, "window"), typed(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast:
@@ -96,7 +97,7 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 }
 
 // typed returns a bound as somebody typed it: with all its digits.
-func typed(bound float64) string { return output.Significant(bound, 9) }
+func typed(bound float64) string { return people.Significant(bound, 9) }
 
 // A limitOf is the text of a limit, and the tag of a row.
 type limitOf struct{ limit, tag string }
@@ -139,10 +140,10 @@ func (r *Run) breached(v *gate.Verdict, f *output.Finding, o *outage) string {
 		side = "below"
 	}
 	if o.times > 1 {
-		return fmt.Sprintf("%s it %d times, for %s, from %s", side, o.times, output.Length(o.total),
+		return fmt.Sprintf("%s it %d times, for %s, from %s", side, o.times, people.Length(o.total),
 			r.clock(o.first.Start))
 	}
-	return fmt.Sprintf("%s it for %s from %s", side, output.Length(o.total), r.clock(o.first.Start))
+	return fmt.Sprintf("%s it for %s from %s", side, people.Length(o.total), r.clock(o.first.Start))
 }
 
 // judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1
@@ -179,14 +180,14 @@ func change(v *gate.Verdict) string {
 	}
 	interval := ""
 	if low, high := sign*percent(v.Low), sign*percent(v.High); !math.IsNaN(low) && !math.IsNaN(high) {
-		interval = fmt.Sprintf(" (%s..%s)", output.Significant(min(low, high), 3),
-			output.Significant(max(low, high), 3))
+		interval = fmt.Sprintf(" (%s..%s)", people.Significant(min(low, high), 3),
+			people.Significant(max(low, high), 3))
 	}
 	after := beside(v.Value, v.Bound) + spaced(unitOf(v))
 	if moved == 0 {
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
-	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", verb, output.Significant(math.Abs(moved), 3), interval,
+	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", verb, people.Significant(math.Abs(moved), 3), interval,
 		figure(v.Baseline), after, v.Allowed())
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/people"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -25,7 +26,7 @@ func (r *Run) gaps() (all []output.Finding) {
 		if len(g.Tags) < len(ofRun) {
 			f.Tag = tags.Text(g.Tags[0])
 		}
-		text := fmt.Sprintf("No values for %s from %s", output.Length(g.End-g.Start), r.clock(g.Start))
+		text := fmt.Sprintf("No values for %s from %s", people.Length(g.End-g.Start), r.clock(g.Start))
 		if f.Tag != "" {
 			text += fmt.Sprintf(" (%s%s)", f.Tag, more(len(g.Tags)-1, "tag"))
 		}
@@ -50,7 +51,7 @@ func more(n int, thing string) string {
 	if n == 0 {
 		return ""
 	}
-	return " and " + counted(int64(n), "other "+thing)
+	return " and " + people.Counted(int64(n), "other "+thing)
 }
 
 // rhythm finds spikes that come at even times.
@@ -77,7 +78,7 @@ func (r *Run) rhythm() []output.Finding {
 	if all := len(r.Histories.Tags()) * len(r.Histories.Inputs()); 2*(found.Others+1) <= all {
 		f.Tag, f.Input = r.tag(found.Tag), r.input(found.Input)
 	}
-	f.Sentence = fmt.Sprintf("Spikes every %s (%d of %d expected)%s.", output.Length(int64(found.Period)), found.Found, found.Expected, r.where(&f))
+	f.Sentence = fmt.Sprintf("Spikes every %s (%d of %d expected)%s.", people.Length(int64(found.Period)), found.Found, found.Expected, r.where(&f))
 	return []output.Finding{f}
 }
 

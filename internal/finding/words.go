@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/output"
@@ -18,10 +19,10 @@ func (r *Run) printed(s *output.Summary, v float64) float64 { return s.Scale.Of(
 func (r *Run) quantity(v float64) string { return figure(v) + spaced(r.Scale.Unit) }
 
 // figure returns a number as sentences have it.
-func figure(v float64) string { return output.Significant(v, 4) }
+func figure(v float64) string { return people.Significant(v, 4) }
 
 // times returns how many times as high something is.
-func times(v float64) string { return output.Significant(v, 2) }
+func times(v float64) string { return people.Significant(v, 2) }
 
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
 // digits as that takes. All digits of other are printed.
@@ -30,11 +31,11 @@ func beside(v, other float64) string {
 		return typed(other)
 	}
 	for digits := 4; digits < 9; digits++ {
-		if text := output.Significant(v, digits); text != output.Significant(other, digits) {
+		if text := people.Significant(v, digits); text != people.Significant(other, digits) {
 			return text
 		}
 	}
-	return output.Significant(v, 9)
+	return people.Significant(v, 9)
 }
 
 // spaced returns a unit behind a space, if it needs one.
@@ -43,14 +44,6 @@ func spaced(unit string) string {
 		return unit
 	}
 	return " " + unit
-}
-
-// counted returns a number of things.
-func counted(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return output.Whole(n) + " " + thing
 }
 
 // listed returns names as a sentence has them: a, b and c.

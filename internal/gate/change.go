@@ -10,6 +10,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -225,7 +226,7 @@ func (v *Verdict) Allowed() string {
 
 // signed returns a number with its sign.
 func signed(v float64) string {
-	number := strconv.FormatFloat(rounded(v, 9), 'f', -1, 64)
+	number := strconv.FormatFloat(people.Rounded(v, 9), 'f', -1, 64)
 	if strings.HasPrefix(number, "-") {
 		return number
 	}

@@ -13,6 +13,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/logline"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -504,12 +505,6 @@ func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []b
 	}
 }
 
-// rounded returns a number with so many significant digits.
-func rounded(v float64, digits int) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	return r
-}
-
 // Count returns how many limits do not hold, how many are undecided, and how many of these look
 // worse.
 func Count(verdicts []Verdict) (failed, open, worse int) {
@@ -532,7 +527,7 @@ func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
 }
 
 // Shown returns the bound without the roundoff of a computed one.
-func (v *Verdict) Shown() float64 { return rounded(v.Bound, 12) }
+func (v *Verdict) Shown() float64 { return people.Rounded(v.Bound, 12) }
 
 func (v Verdict) document() output.DocumentVerdict {
 	bound := v.Shown()

@@ -1,5 +1,7 @@
 // Package axis has the rules for numbers, units and ticks of charts. The page of package page has
-// the same rules in JavaScript; testdata/golden.json holds both to the same results.
+// the same rules in JavaScript; testdata/golden.json holds both to the same results. They are not
+// those of package output: beside an axis there is less room than in a table, numbers are round,
+// and a unit may change with the values.
 package axis
 
 import (
@@ -7,6 +9,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"hdrkit/internal/base/people"
 )
 
 // A Scale is the unit in which values are shown. Units of time turn into one another where that
@@ -121,7 +125,7 @@ func digits(v float64, most int, long float64) string {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
-	return grouped(text)
+	return people.Grouped(text)
 }
 
 func scientific(v float64) string {
@@ -130,18 +134,6 @@ func scientific(v float64) string {
 	mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
 	n, _ := strconv.Atoi(exponent)
 	return mantissa + "e" + strconv.Itoa(n)
-}
-
-// grouped puts commas between the thousands of a number.
-func grouped(text string) string {
-	whole, fraction, _ := strings.Cut(text, ".")
-	if fraction != "" {
-		fraction = "." + fraction
-	}
-	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return whole + fraction
 }
 
 // Short prints a number in few characters, with k, M, G or T for thousands and up.

@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
@@ -323,7 +324,7 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	if shift == nil {
 		return
 	}
-	value := func(v float64) string { return strconv.FormatFloat(summary.Rounded(sum.Scale.Of(v)), 'f', -1, 64) }
+	value := func(v float64) string { return strconv.FormatFloat(people.Rounded(sum.Scale.Of(v), 2), 'f', -1, 64) }
 	text := fmt.Sprintf("%s p%v %s -> %s %s",
 		label, shift.Percentile, value(shift.Before), value(shift.After), r.plan.look.Unit)
 	r.shifts = append(r.shifts, Mark{

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 
 	"hdrkit/internal/scan"
 )
@@ -211,10 +210,4 @@ func missing(log []sample, stall int, rate, longest float64) (far float64, misse
 	should := rate * s.longest // have been sent
 	low := rate*covered-count >= lowRate*should && before >= lowRate*(should-rate*s.length())
 	return far, low && far <= fewFar*should
-}
-
-// Rounded returns a number with two significant digits.
-func Rounded(v float64) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
-	return r
 }

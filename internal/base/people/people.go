@@ -1,0 +1,123 @@
+// Package people writes numbers and lengths of time for people, as tables and sentences have them.
+// Charts have rules of their own, see package axis.
+package people
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Digits formats v with so many significant digits and thousands separators. Whole numbers
+// have no decimals.
+func Digits(v float64, digits int) string {
+	text := strconv.FormatFloat(v, 'e', digits-1, 64)
+	rounded, _ := strconv.ParseFloat(text, 64)
+	_, exponentText, _ := strings.Cut(text, "e")
+	exponent, _ := strconv.Atoi(exponentText)
+	switch {
+	case v == 0:
+		return "0"
+	case exponent >= 15 || exponent < -6:
+		return strconv.FormatFloat(v, 'g', digits, 64)
+	case exponent >= digits-1 || v == math.Trunc(v):
+		return Grouped(strconv.FormatFloat(rounded, 'f', 0, 64))
+	}
+	if exponent < -4 { // no zeros after digits that are so small
+		return plain(rounded)
+	}
+	return strconv.FormatFloat(rounded, 'f', digits-1-exponent, 64)
+}
+
+// Significant returns a number as sentences have it: with so many significant digits and thousands
+// separators, without zeros at its end.
+func Significant(v float64, digits int) string {
+	text := Digits(v, digits)
+	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Rounded returns a number with so many significant digits.
+func Rounded(v float64, digits int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	return r
+}
+
+// Whole returns a whole number with thousands separators.
+func Whole(n int64) string { return Grouped(strconv.FormatInt(n, 10)) }
+
+// Counted returns a number of things.
+func Counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Whole(n) + " " + thing
+}
+
+// Grouped puts commas between the thousands of a number, which is written without an exponent.
+func Grouped(number string) string {
+	whole, fraction, some := strings.Cut(number, ".")
+	for n := len(whole) - 3; n > 0 && whole[n-1] != '-'; n -= 3 {
+		whole = whole[:n] + "," + whole[n:]
+	}
+	if some {
+		return whole + "." + fraction
+	}
+	return whole
+}
+
+// Length returns a length of time in milliseconds as sentences have it, with at most three digits
+// of seconds: 350 ms, 1.25 s, 30 s, 2m5s.
+func Length(ms int64) string {
+	step := int64(1)
+	switch {
+	case ms >= 60_000:
+		step = 1000
+	case ms >= 10_000:
+		step = 100
+	case ms >= 1000:
+		step = 10
+	}
+	ms = (ms + step/2) / step * step
+	text := Duration(ms)
+	unit := strings.TrimLeft(text, "0123456789.")
+	if unit == "ms" || unit == "s" {
+		return strings.TrimSuffix(text, unit) + " " + unit
+	}
+	return text
+}
+
+// Duration formats milliseconds for people: 350ms, 9.998s, 2m5s, 3h7m, 2d4h.
+func Duration(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case ms < 1000:
+		return strconv.FormatInt(ms, 10) + "ms"
+	case ms < 10_000:
+		return plain(float64(ms)/1000) + "s"
+	case ms < 100_000:
+		return plain(math.Round(float64(ms)/100)/10) + "s"
+	case ms < 3600_000:
+		d = d.Round(time.Second)
+		return withoutZero(int64(d/time.Minute), "m", int64(d%time.Minute/time.Second), "s")
+	case ms < 48*3600_000:
+		d = d.Round(time.Minute)
+		return withoutZero(int64(d/time.Hour), "h", int64(d%time.Hour/time.Minute), "m")
+	}
+	hours := (ms + 1800_000) / 3600_000
+	return withoutZero(hours/24, "d", hours%24, "h")
+}
+
+func withoutZero(large int64, largeUnit string, small int64, smallUnit string) string {
+	if small == 0 {
+		return fmt.Sprintf("%d%s", large, largeUnit)
+	}
+	return fmt.Sprintf("%d%s%d%s", large, largeUnit, small, smallUnit)
+}
+
+// plain returns a number without an exponent, with the fewest digits that identify it.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
