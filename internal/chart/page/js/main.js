@@ -558,7 +558,7 @@ function bodyOf(rows, columns) {
 
 // buildTiles shows the figures of the latest window of a live page, each above a picture of those before.
 function buildTiles() {
-  const tiles = latestOf([...page.series, ...page.band], data.origin, data.step, data.findings.some(f => f.kind === 'same'));
+  const { level, tiles } = latestOf([...page.series, ...page.band], data.origin, data.step, data.findings.some(f => f.kind === 'same'));
   const tile = (name, key, text, of = tile => tile[key]) => {
     const now = of(tiles.at(-1)), points = tiles.map((tile, start) => ({ start, end: start + 1, value: of(tile)?.value })).filter(p => Number.isFinite(p.value));
     const most = Math.max(...points.map(p => p.value)), picture = draw(sparkline(points, 0, mostTiled, v => most ? v / most : 0), page.theme.faint);
@@ -566,7 +566,7 @@ function buildTiles() {
     const whose = now?.series && store.length > 1 ? ' of ' + named(now.series.label) : '';
     return make('div', { className: 'tile' }, make('div', { textContent: name + whose, title: name + whose }), make('strong', { textContent: now && Number.isFinite(now.value) ? text(now.value, now.low) : '-' }), picture);
   };
-  const inUnit = v => value(data.unit, v), all = [tile('p99', 'p99', (high, low) => between(data.unit, low, high)), tile('rate', 'rate', rateText), tile('maximum', 'max', inUnit)];
+  const inUnit = v => value(data.unit, v), all = [tile('p' + level, 'high', (high, low) => between(data.unit, low, high)), tile('rate', 'rate', rateText), tile('maximum', 'max', inUnit)];
   if (store.some(s => s.failed)) all.push(tile('failures', 'failed', v => significant(100 * v, 2) + '%'));
   element('tiles').replaceChildren(...store.length ? all : []);
 }

@@ -270,11 +270,14 @@ test('tiles show the latest windows', () => {
   const of = (label, windows, failed) => ({ label, windows, failed });
   const read = of('read', [windowOf(0, { 9: 400 }, 10000), windowOf(10000, { 3: 300, 7: 1 }), windowOf(11000, { 4: 99, 5: 100, 6: 1 })]);
   const write = of('write', [windowOf(11000, { 2: 50, 8: 50 }), windowOf(11100, { 1: 1 })]), failed = of('read/failed', [windowOf(11000, { 1: 2 })], true);
-  const all = tiles.latestOf([read, write, failed], 500, 1000), [before, now] = all.slice(-2);
-  assert.deepEqual(all.slice(0, -2).filter(tile => tile.p99 || tile.max || tile.rate), []); // the long window of older times
-  assert.deepEqual(before, { p99: { value: 3, low: 3, series: read }, max: { value: 7, series: read }, rate: { value: 301, series: null }, failed: { value: 0 } });
-  assert.deepEqual(now, { p99: { value: 8, low: 8, series: write }, max: { value: 8, series: write }, rate: { value: 303, series: null }, failed: { value: 2 / 303 } });
-  assert.deepEqual(tiles.latestOf([read, write], 500, 1000, true).at(-1).rate, { value: 200, series: read }); // they are the same requests
+  const { level, tiles: all } = tiles.latestOf([read, write, failed], 500, 1000), [before, now] = all.slice(-2);
+  assert.equal(level, 99);
+  assert.deepEqual(all.slice(0, -2).filter(tile => tile.high || tile.max || tile.rate), []); // the long window of older times
+  assert.deepEqual(before, { high: { value: 3, low: 3, series: read }, max: { value: 7, series: read }, rate: { value: 301, series: null }, failed: { value: 0 } });
+  assert.deepEqual(now, { high: { value: 8, low: 8, series: write }, max: { value: 8, series: write }, rate: { value: 303, series: null }, failed: { value: 2 / 303 } });
+  assert.deepEqual(tiles.latestOf([read, write], 500, 1000, true).tiles.at(-1).rate, { value: 200, series: read }); // they are the same requests
+  const few = tiles.latestOf([of('few', [windowOf(0, { 1: 9, 2: 10, 9: 1 })])], 0, 1000); // no value lies above p99
+  assert.deepEqual([few.level, few.tiles.at(-1).high.value], [90, 2]);
 });
 
 test('a light for each limit', () => {
