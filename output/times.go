@@ -17,6 +17,8 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	zone = cmp.Or(zone, time.UTC)
 	clock := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
 	switch {
+	case !Dated(start) && Dated(at): // of another log than the one that has no dates
+		return clock(at).Format(time.DateTime) + " " + zone.String()
 	case !Dated(start):
 		return people.Length(at-start) + " after the start"
 	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):

@@ -22,6 +22,7 @@ func TestTimeIn(t *testing.T) {
 		{start + 5000, start, start + 9998, zone, "02:06:46 Europe/Berlin"},
 		{start + 5000, start, start + day, nil, "2016-07-18 00:06:46 UTC"},
 		{5000, 0, 9998, nil, "5 s after the start"},
+		{start, 0, start + 9998, nil, "2016-07-18 00:06:41 UTC"},
 	} {
 		if got := TimeIn(test.at, test.start, test.end, test.zone); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)

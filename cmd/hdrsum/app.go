@@ -139,6 +139,9 @@ func (o *options) valueOptions() []cli.Option {
 	percentiles := cli.PercentilesOption(cli.Parsed(&o.figures, report.UsualFigures, report.ParseFigures),
 		"print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
 	percentiles.Given = &o.given.percentiles
+	percentiles.Reasons = map[string]string{
+		"st findings": "a sentence has the highest one of p99, p90 and p50 that ten values are above",
+	}
 	return []cli.Option{
 		percentiles,
 		{

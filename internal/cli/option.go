@@ -40,6 +40,8 @@ type Option struct {
 	Elsewhere map[string]string
 	// Needs are options, one of which must be given.
 	Needs string
+	// Reasons say why an output does not use it, where that is not clear.
+	Reasons map[string]string
 	// Not are options that do not go with it, and Why says why.
 	Not, Why string
 	// Only are the outputs that use it, as they are typed without the dash: lt, st json. All do if

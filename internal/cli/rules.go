@@ -52,7 +52,8 @@ func (c *Command) fill() error {
 		outputs := c.Outputs()
 		if !slices.ContainsFunc(outputs, func(output string) bool { return slices.Contains(o.Only, output) }) {
 			others := slices.DeleteFunc(slices.Clone(o.Only), func(output string) bool { return output == o.Name })
-			return message.Usagef("-%s does not use -%s, but %s does", outputs[0], o.Name, listOutputs(others))
+			return message.Usagef("-%s does not use -%s, but %s does%s", outputs[0], o.Name, listOutputs(others),
+				because(o.Reasons[outputs[0]]))
 		}
 	}
 	return nil

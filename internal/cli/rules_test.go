@@ -20,7 +20,7 @@ func TestRules(t *testing.T) {
 			Streams: message.Streams{Name: "test"}, Action: func() error { return nil },
 			Options: []Option{
 				flag("a", Option{}), flag("b", Option{Needs: "a c"}), flag("c", Option{Not: "a d", Why: "it does"}),
-				flag("d", Option{}), flag("x", Option{Only: []string{"st csv", "st hgrm", "a"}}),
+				flag("d", Option{}), flag("x", Option{Only: []string{"st csv", "st hgrm", "a"}, Reasons: map[string]string{"st bins": "it has all"}}),
 				{Name: "st", Group: GroupRun, Value: Text(&kind, "json"), Usage: "print this `TYPE`"},
 			},
 			Outputs: func() []string { return []string{"st " + kind} },
@@ -33,6 +33,7 @@ func TestRules(t *testing.T) {
 		"-c -d":        "-c and -d do not go together: it does",
 		"-x":           "-st json does not use -x, but -st csv, hgrm, -a does",
 		"-x -st hgrm":  "",
+		"-x -st bins":  "-st bins does not use -x, but -st csv, hgrm, -a does: it has all",
 		"-watch":       "there is no option -watch; hdrlive shows logs while they are written",
 		"-port":        "there is no option -port; hdrlive shows logs while they are written",
 		"-o run.png":   "there is no option -o",

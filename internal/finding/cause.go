@@ -104,6 +104,14 @@ func (r *Run) levels() (all []output.Finding) {
 		}
 		f.Sentence = fmt.Sprintf("Maxima are %s times as high as typical %s%s.", times(float64(l.Times)), when,
 			r.where(&f))
+		if l.Throughout && f.Input != "" { // no time of the log is typical, but the other logs are
+			of := r.label(f.Input)
+			if f.Tag != "" {
+				of = f.Tag + " in " + of
+			}
+			f.Sentence = fmt.Sprintf("Maxima of %s are %s times as high as those of the other logs, all the time.", of,
+				times(float64(l.Times)))
+		}
 		all = append(all, f)
 	}
 	return all

@@ -52,7 +52,7 @@ func sentences(t *testing.T, name string) (all []string) {
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]string{
 		"spike":     "worst: Worst moment: 00:05:00 UTC, 1 s up to 400",
-		"slow node": "level: Maxima are 3",
+		"slow node": "level: Maxima of ",
 		"shift":     "shift: p99 of ",
 		"warm-up":   "warmup: Steady from 00:0",
 		"pauses":    "rhythm: Spikes every 60",

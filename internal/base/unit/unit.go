@@ -29,9 +29,23 @@ var all = []hdrlog.Unit{hdrlog.Nanosecond, hdrlog.Microsecond, hdrlog.Millisecon
 // Names are the names of units for options.
 var Names = []string{"ns", "us", "ms", "s"}
 
+// short are the names of units that other programs shorten in another way, without an s at the end.
+var short = map[string]string{
+	"nsec":  "ns",
+	"nano":  "ns",
+	"usec":  "us",
+	"micro": "us",
+	"msec":  "ms",
+	"milli": "ms",
+	"sec":   "s",
+}
+
 // ParseOption returns the unit that the value of an option names.
 func ParseOption(name string) (hdrlog.Unit, error) {
 	u, ok := hdrlog.ParseUnit(name)
+	if typed := short[strings.TrimSuffix(strings.ToLower(name), "s")]; !ok && typed != "" {
+		return u, fmt.Errorf("%q is spelt %s", name, typed)
+	}
 	if !ok {
 		return u, fmt.Errorf("%q is not a unit of time, which is one of %s", name, strings.Join(Names, ", "))
 	}

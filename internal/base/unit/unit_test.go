@@ -210,6 +210,11 @@ func TestScale(t *testing.T) {
 			}
 		})
 	}
+	for name, want := range map[string]string{"msec": "ms", "Millis": "ms", "usecs": "us", "sec": "s"} {
+		if _, err := ParseOption(name); err == nil || err.Error() != fmt.Sprintf("%q is spelt %s", name, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	o := Options{Unit: "MB"}
 	const want = `"MB" is not a unit of time, which is one of ns, us, ms, s; with -ovr, -unit names any unit`
 	if err := o.Validate(); err == nil || err.Error() != want {
