@@ -12,13 +12,14 @@ import (
 // dialect is how the log differs from a log of the reference, as far as the reader knows.
 type dialect struct {
 	// These report that the reader has given the notice.
-	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix bool
+	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix, saidTurn bool
 
 	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
 	written  bool
 	second   SecondField
 	sure     bool // second was not found out, but set or stated
 	evidence evidence
+	turn     turn
 	// applied is the index of the first record of the batch that applySecond has not seen, and
 	// waiting that of the first one that waits for a decision or comes after it.
 	applied, waiting int
@@ -83,10 +84,7 @@ func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok b
 // far from the epoch, setTimes returns the field at fault and changes nothing in the reader.
 func (r *Reader) setTimes(i *Interval) (tooFar string) {
 	if r.before != nil && !r.hasStart && !r.hasBase {
-		r.start = r.before.start
-		r.base = r.before.base
-		r.hasStart = r.before.hasStart
-		r.hasBase = r.before.hasBase
+		r.times = *r.before
 		r.note(r.line, "line", ErrTimesKept)
 	}
 	r.before = nil
@@ -176,13 +174,21 @@ func (r *Reader) applySecond(b *Batch) {
 }
 
 // weighSecond weighs what the interval at index proves about the second number of the log. If it
-// proves nothing and the reading matters, the interval waits.
+// proves nothing and the reading matters, the interval waits. Once the log is read as one of
+// lengths, it says if the log goes on with ends.
 func (r *Reader) weighSecond(b *Batch, index int) {
 	d := &r.dialect
-	if d.second != SecondUnknown {
+	i := &b.Records[index].Interval
+	switch d.second {
+	case SecondEnd:
+		return
+	case SecondLength:
+		if d.turn.add(span{i.Start, i.Length}) {
+			r.noteOnce(&d.saidTurn, "length",
+				fmt.Errorf("%w: here an interval begins at the second number of the one before", ErrSecondDoubt))
+		}
 		return
 	}
-	i := &b.Records[index].Interval
 	if !d.evidence.held {
 		d.waiting = index
 	}

@@ -38,35 +38,53 @@ const (
 // of Scan, a record of a [Batch] until that batch is filled again. A Reader is not safe for
 // concurrent use, but other goroutines may work on filled batches while it fills more.
 type Reader struct {
-	in      io.Reader
-	file    io.Closer // what Close closes, if anything
-	name    string
-	maxLine int
-	batch   int         // how many bytes to read at a time
-	second  SecondField // see [ReaderOptions]
+	in   io.Reader
+	file io.Closer // what Close closes, if anything
+	name string
+	reading
+	pending
+	line int // the number of the last line parsed
+	err  error
+	cut  error // why the compressed file ended too early, until a record reports it
 
-	line     int    // the number of the last line parsed
-	rest     []byte // text that was read but not parsed
-	whole    int    // how many bytes of rest are whole lines
-	skipping bool   // the rest of the line is skipped, since it is too long
-	ended    bool
-	unended  bool // the line that is parsed has no newline
-	err      error
-	cut      error // why the compressed file ended too early, until a record reports it
-
-	start, base       float64 // seconds since the epoch
-	hasStart, hasBase bool
-	unit              Unit   // see Unit
-	unitBy            []byte // the comment that states it
-	unitImplied       bool   // it does not: it is of a program that writes values in this unit
-	intervals         bool   // an interval was read
-	before            *times // of the log that this one continues
-	dialect           dialect
-	notes             []Record
-	extra             []byte // what follows the payload of the interval just parsed
+	times
+	before *times // of the log that this one continues
+	statedUnit
+	intervals bool // an interval was read
+	dialect   dialect
+	aside
 
 	scanned Batch // what Scan returns records of
 	next    int   // the index of the record that Scan returns next
+}
+
+// reading says how to read.
+type reading struct {
+	maxLine int
+	batch   int         // how many bytes to read at a time
+	second  SecondField // see [ReaderOptions]
+}
+
+// pending is text that was read from the source but not parsed.
+type pending struct {
+	rest     []byte
+	whole    int  // how many bytes of rest are whole lines
+	skipping bool // the rest of the line is skipped, since it is too long
+	ended    bool // the source
+}
+
+// A statedUnit is the unit of the values, see [Reader.Unit].
+type statedUnit struct {
+	unit        Unit
+	unitBy      []byte // the comment that states it
+	unitImplied bool   // it does not: it is of a program that writes values in this unit
+}
+
+// aside is what the line that is parsed brings beside its record.
+type aside struct {
+	notes   []Record
+	extra   []byte // what follows the payload
+	unended bool   // the line has no newline
 }
 
 // times are the start and base time of a log, in seconds since the epoch.
@@ -116,9 +134,7 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 	reader := &Reader{
 		name:    name,
 		line:    o.LinesBefore,
-		maxLine: MaxLine,
-		batch:   batchSize,
-		second:  o.Second,
+		reading: reading{maxLine: MaxLine, batch: batchSize, second: o.Second},
 	}
 	if r != nil {
 		reader.in = plaintext.NewReader(r)
@@ -136,7 +152,8 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 // follow takes what the log keeps of the log before it.
 func (r *Reader) follow(before *Reader) {
 	if before.intervals || before.hasStart || before.hasBase {
-		r.before = &times{before.start, before.base, before.hasStart, before.hasBase}
+		kept := before.times
+		r.before = &kept
 	} else {
 		r.before = before.before
 	}

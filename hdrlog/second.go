@@ -177,3 +177,27 @@ func (e *evidence) suggestsEnds() (suggests bool) {
 	}
 	return suggests
 }
+
+// A turn finds where a log that is read as lengths goes on with ends, since another program wrote
+// the rest or a clock was set back: provingSteps intervals in turn begin at the second number of
+// the one before. Lengths hardly do. Intervals of several tags may have the same times.
+type turn struct {
+	last  span
+	steps int
+}
+
+// add takes in the next interval. It reports whether it is the last one that a turn needs.
+func (t *turn) add(now span) bool {
+	last := t.last
+	if now == last {
+		return false
+	}
+	t.last = now
+	meets := math.Abs(now.start-last.second) <= rounding
+	if !meets || !last.matters() || !now.matters() || last.duration() <= distinct {
+		t.steps = 0
+		return false
+	}
+	t.steps++
+	return t.steps == provingSteps
+}

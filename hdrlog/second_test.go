@@ -366,10 +366,10 @@ func TestSecondOf(t *testing.T) {
 		{"ends that are never adjacent", rest(1, func(n int) string { return fmt.Sprintf("%d.5,%d,1,H\n", 3*n, 3*n+2) }), []float64{1.5, 1.5}, ErrSecondEnd, nil},
 		{"ends out of order", "7,8,1,H\n5,6,1,H\n6,7,1,H\n9,10,1,H\n8,9,1,H\n", []float64{1, 1, 1, 1, 1}, ErrSecondEnd, nil},
 		{"ends after a restart at another time", "0,1,1,H\n1,2,1,H\n#[StartTime: 5]\n0,1,1,H\n" + rest(1, ends), []float64{1, 1, 1, 1}, ErrSecondEnd, nil},
-		{"ends, and a clock that is set back while they wait", "5,6,1,H\n8,7,1,H\n" + rest(7, ends), []float64{6, 7}, nil, nil},
+		{"ends, and a clock that is set back while they wait", "5,6,1,H\n8,7,1,H\n" + rest(7, ends), []float64{6, 7}, ErrSecondDoubt, nil},
 		{"ends, and a clock that is set back", rest(1, ends) + "41,39,1,H\n" + rest(39, ends), []float64{1, 1, 1}, ErrSecondEnd, nil},
 		{"lengths that begin as ends", rest(1, ends) + rest(41, lengths), []float64{1, 1}, ErrSecondEnd, nil},
-		{"ends that begin as lengths", rest(1, lengths) + rest(41, ends), []float64{1, 1}, nil, nil},
+		{"ends that begin as lengths", rest(1, lengths) + rest(41, ends), []float64{1, 1}, ErrSecondDoubt, nil},
 		{"one interval with monotonic times", "5231.163,5241.216,1,H\n", []float64{5241.216}, ErrSecondDoubt, nil},
 		{"lengths that are a tenth longer than the ends say", "0.09,1.09,1,H\n", []float64{1.09}, nil, nil},
 	} {
@@ -521,5 +521,41 @@ func TestContinueSecond(t *testing.T) {
 				t.Errorf("got %+v, want a length of %v", i, test.want)
 			}
 		})
+	}
+}
+
+// TestTurn: a log that begins with lengths and goes on with ends gets one notice, and one of
+// lengths gets none, also if its intervals overlap, have gaps, or are as long as their starts.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	const payload = ",1,HISTFAAAABV42pNpmSzMwMDAxQABMJqRAQAhXwFA\n"
+	lengths := "10,1" + payload + "11,1" + payload
+	ends := ""
+	for n := range 6 {
+		for _, tag := range []string{"", "Tag=a,"} {
+			ends += fmt.Sprintf("%s%d,%d%s", tag, 20+n, 21+n, payload)
+		}
+	}
+	for _, test := range []struct {
+		name, log string
+		notices   int
+	}{
+		{"turns", lengths + ends, 1},
+		{"few", lengths + "20,21" + payload + "21,22" + payload, 0},
+		{"lengths", lengths + strings.Repeat("1,1"+payload+"2,2"+payload+"4,4"+payload+"8,8"+payload, 3), 0},
+		{"overlaps", lengths + strings.Repeat("10,60"+payload+"11,60"+payload+"60,60"+payload+"70,10"+payload, 3), 0},
+	} {
+		r := NewReader(strings.NewReader(test.log), "log")
+		notices := 0
+		for record := range r.All() {
+			if record.Kind == Notice && errors.Is(record.Err, ErrSecondDoubt) {
+				notices++
+			} else if record.Kind != IntervalRecord {
+				t.Errorf("%s: %v %v", test.name, record.Kind, record.Err)
+			}
+		}
+		if notices != test.notices || r.Err() != nil {
+			t.Errorf("%s: %d notices, want %d, %v", test.name, notices, test.notices, r.Err())
+		}
 	}
 }
