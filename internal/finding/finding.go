@@ -41,6 +41,7 @@ type Run struct {
 	// These hold results that several kinds need. They are nil before the first kind asks.
 	worstOf   *worstOf
 	omitted   *Omitted
+	names     map[string]string // see called
 	spanOf    *spanOf
 	apartOf   *apartOf
 	figuresOf *figures

@@ -59,15 +59,29 @@ func listed(names []string) string {
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
 // name returns what a sentence calls a row.
-func (r *Run) name(s *output.Summary) string {
-	if s.Input == "" || !r.By.Inputs() {
-		return s.Name()
+func (r *Run) name(s *output.Summary) string { return r.called(s.Name()) }
+
+// called returns what a sentence calls the row with a name. A row of an input has the input's
+// label. The names are found once: there may be a verdict for each of many rows.
+func (r *Run) called(name string) string {
+	if !r.By.Inputs() {
+		return name
 	}
-	var names []string
-	for _, o := range r.Summaries {
-		names = append(names, o.Input)
+	if r.names == nil {
+		var inputs []string
+		for _, s := range r.Summaries {
+			inputs = append(inputs, s.Input)
+		}
+		labels := logs.Labels(inputs)
+		r.names = make(map[string]string)
+		for _, s := range r.Summaries {
+			if s.Input != "" {
+				label := cmp.Or(labels[s.Input], s.Input)
+				r.names[s.Name()] = strings.Replace(s.Name(), tags.Text([]byte(s.Input)), label, 1)
+			}
+		}
 	}
-	return strings.Replace(s.Name(), tags.Text([]byte(s.Input)), cmp.Or(logs.Labels(names)[s.Input], s.Input), 1)
+	return cmp.Or(r.names[name], name)
 }
 
 // nameOf returns what a sentence calls the row with a tag.
@@ -83,7 +97,7 @@ func (r *Run) of(tag string) string {
 	if len(r.Summaries) == 1 && r.Summaries[0].Name() == tag {
 		return ""
 	}
-	return " of " + tag
+	return " of " + r.called(tag)
 }
 
 // A spanOf is when a run starts and ends.
