@@ -25,7 +25,8 @@ import (
 )
 
 // A Document is the output of hdrsum -st json. New versions may add fields, but never change or
-// remove one.
+// remove one. Its fields lie side by side as those of the JSON object do, and so do those of
+// [DocumentSummary].
 type Document struct {
 	// UnitRatio is the number that values were divided by.
 	UnitRatio float64 `json:"unitRatio"`

@@ -72,7 +72,7 @@ func (o *options) outputOptions() []cli.Option {
 			Aliases:   "summaryType summary-type",
 			Group:     cli.GroupOutput,
 			Types:     formatTypes(),
-			Value:     cli.Choice(&o.kind, percentilesFormat.name),
+			Value:     cli.Choice(&o.kind, percentilesFormat.Name),
 			Given:     &o.given.kind,
 			Elsewhere: map[string]string{"otlp": pushes, "opentelemetry": pushes, "otel": pushes},
 			Usage:     "print this `TYPE`, see below",

@@ -23,12 +23,13 @@ var formats = []*format{
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }
 
-// A format is what hdrsum can print: a summary or rows.
+// A format is what hdrsum can print: a summary or rows. It is a line of a table, and sets only the
+// fields in which it differs from others.
 type format struct {
-	name, what string // no name if an option of its own asks for it
-	others     string // other names that people type
-	hidden     bool   // not listed: another format or HdrLogProcessing's documents lead to it
-	ending     string // of -of, which chooses the format without -st
+	// Type is the value of -st, without a name if an option of its own asks for the format. It is
+	// hidden if another format or HdrLogProcessing's documents lead to it.
+	cli.Type
+	ending string // of -of, which chooses the format without -st
 	// uses are the options that the format reads, besides its flags. An option that any format
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
@@ -55,7 +56,12 @@ type format struct {
 	finds, breaches bool
 
 	// rows prints rows. It is nil for summaries.
-	rows func(w io.Writer, o *options) (output.RowWriter, error)
+	rows   func(w io.Writer, o *options) (output.RowWriter, error)
+	points points
+}
+
+// points say what a monitoring system makes of rows.
+type points struct {
 	// clash is set for monitoring systems. It returns an error if a point cannot follow the last
 	// one of its tag, by their times.
 	clash func(last, now int64) error
@@ -76,7 +82,7 @@ var (
 // formatTypes returns the types of -st, for help.
 func formatTypes() (all []cli.Type) {
 	for _, f := range formats {
-		all = append(all, cli.Type{Name: f.name, What: f.what, Others: f.others, Hidden: f.hidden})
+		all = append(all, f.Type)
 	}
 	return all
 }
@@ -147,7 +153,7 @@ func (o *options) byEnding() (*format, error) {
 	endings := make(map[string]string)
 	for _, f := range formats {
 		if f.ending != "" {
-			endings[f.ending] = f.name
+			endings[f.ending] = f.Name
 		}
 	}
 	name, err := logs.ByEnding(o.of, endings)
@@ -166,7 +172,7 @@ func (o *options) checkEnding() error {
 // find returns the format with a name.
 func find(name string) *format {
 	for _, f := range formats {
-		if f.name == name {
+		if f.Name == name {
 			return f
 		}
 	}
@@ -176,8 +182,8 @@ func find(name string) *format {
 // outputs returns what a command line prints, for the rules of options.
 func (o *options) outputs() (all []string) {
 	f := o.chosen()
-	if f.name != "" {
-		return []string{"st " + f.name}
+	if f.Name != "" {
+		return []string{"st " + f.Name}
 	}
 	for _, option := range []struct {
 		name  string
@@ -197,7 +203,7 @@ func withRules(options []cli.Option) []cli.Option {
 		o := &options[n]
 		for _, f := range formats {
 			if _, single := alone[o.Name]; single && f.all != nil || f.reads(o.Name) {
-				o.Only = append(o.Only, "st "+f.name)
+				o.Only = append(o.Only, "st "+f.Name)
 			}
 		}
 		if o.Only == nil {

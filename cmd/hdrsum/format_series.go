@@ -14,8 +14,10 @@ import (
 
 // rowsFormat is a table with a line for each window, for people.
 var rowsFormat = format{
-	name:     "rows",
-	what:     "a table over time",
+	Type: cli.Type{
+		Name: "rows",
+		What: "a table over time",
+	},
 	readable: true,
 	uses:     slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
@@ -25,12 +27,14 @@ var rowsFormat = format{
 
 // timelineFormat is CSV whose heads have no units.
 var timelineFormat = format{
-	name:   "timeline",
-	what:   "CSV over time",
-	others: "series",
-	hidden: true,
-	bare:   true,
-	uses:   slices.Concat([]string{"tz"}, rowOptions),
+	Type: cli.Type{
+		Name:   "timeline",
+		What:   "CSV over time",
+		Others: "series",
+		Hidden: true,
+	},
+	bare: true,
+	uses: slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.Timeline(w, o.Zone), nil
 	},
@@ -38,7 +42,10 @@ var timelineFormat = format{
 
 // csvRows is what csv is with -agg.
 var csvRows = format{
-	name: timelineFormat.name, uses: timelineFormat.uses,
+	Type: cli.Type{
+		Name: timelineFormat.Name,
+	},
+	uses: timelineFormat.uses,
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.TimelineIn(w, o.Zone), nil
 	},
@@ -46,10 +53,12 @@ var csvRows = format{
 
 // ndjsonFormat is a JSON object in each line.
 var ndjsonFormat = format{
-	name:   "ndjson",
-	what:   "JSON over time",
+	Type: cli.Type{
+		Name:   "ndjson",
+		What:   "JSON over time",
+		Others: "jsonl",
+	},
 	ending: ".ndjson",
-	others: "jsonl",
 	bare:   true,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows:   func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.Zone), nil },
@@ -57,7 +66,12 @@ var ndjsonFormat = format{
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	name: metric.Influx, what: "for InfluxDB", others: "influxdb lineprotocol", uses: metricOptions,
+	Type: cli.Type{
+		Name:   metric.Influx,
+		What:   "for InfluxDB",
+		Others: "influxdb lineprotocol",
+	},
+	uses: metricOptions,
 	option: func(o *options) cli.Option {
 		return cli.Option{
 			Name:    "metric",
@@ -69,19 +83,26 @@ var influxFormat = format{
 	},
 	check: checkMetric,
 	rows:  metricRows,
-	// InfluxDB replaces a point by one of the same time.
-	clash: func(last, now int64) error {
-		if now != last {
-			return nil
-		}
-		return errors.New("ends at the same time as the last interval of its tag, and would replace " +
-			"it; use -agg or hdrunion")
+	points: points{
+		// InfluxDB replaces a point by one of the same time.
+		clash: func(last, now int64) error {
+			if now != last {
+				return nil
+			}
+			return errors.New("ends at the same time as the last interval of its tag, and would replace " +
+				"it; use -agg or hdrunion")
+		},
 	},
 }
 
 // openMetricsFormat is the text format of Prometheus.
 var openMetricsFormat = format{
-	name: metric.OpenMetrics, what: "for Prometheus", others: "prometheus prom", uses: metricOptions,
+	Type: cli.Type{
+		Name:   metric.OpenMetrics,
+		What:   "for Prometheus",
+		Others: "prometheus prom",
+	},
+	uses: metricOptions,
 	check: func(o *options) error {
 		if o.series.Moving > 0 && o.given.percentiles {
 			return message.Usagef("-p and -mwp do not go together: the percentile of the moving " +
@@ -90,26 +111,28 @@ var openMetricsFormat = format{
 		return checkMetric(o)
 	},
 	rows: metricRows,
-	// Prometheus drops points that are no later than the last one.
-	clash: func(last, now int64) error {
-		if now > last {
-			return nil
-		}
-		return errors.New("does not end after the last interval of its tag; only the counters " +
-			"include it, a millisecond later; hdrunion puts logs in order")
+	points: points{
+		// Prometheus drops points that are no later than the last one.
+		clash: func(last, now int64) error {
+			if now > last {
+				return nil
+			}
+			return errors.New("does not end after the last interval of its tag; only the counters " +
+				"include it, a millisecond later; hdrunion puts logs in order")
+		},
+		totals: true,
 	},
-	totals: true,
 }
 
 // checkMetric checks -metric, and -unit for metrics.
 func checkMetric(o *options) error {
 	u := o.units.Options
 	other := u.Unit != "" && u.Unit != hdrlog.Second.String()
-	if o.format.name != metric.Influx && u.Ratio == 0 && other {
+	if o.format.Name != metric.Influx && u.Ratio == 0 && other {
 		return message.Usagef("-unit %s: values of -st %s are in seconds: leave out -unit",
-			u.Unit, o.format.name)
+			u.Unit, o.format.Name)
 	}
-	if err := metric.Check(o.format.name, o.metric); err != nil {
+	if err := metric.Check(o.format.Name, o.metric); err != nil {
 		return message.Usagef("-metric: %w", err)
 	}
 	return nil
@@ -124,11 +147,11 @@ func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
 	if o.units.Options.Ratio != 0 {
 		scale.In = 0
 	}
-	name, scale, err := metric.In(o.format.name, o.metric, scale)
+	name, scale, err := metric.In(o.format.Name, o.metric, scale)
 	o.scale = scale
 	var rows output.RowWriter
 	if err == nil {
-		rows, err = metric.Rows(o.format.name, w, name)
+		rows, err = metric.Rows(o.format.Name, w, name)
 	}
 	if err != nil {
 		return nil, message.Usagef("%w", err)

@@ -17,10 +17,12 @@ const maxTicks = 10_000
 
 // hgrmFormat is the percentile distribution that other tools plot.
 var hgrmFormat = format{
-	name:   "hgrm",
-	what:   "for plotters",
+	Type: cli.Type{
+		Name:   "hgrm",
+		What:   "for plotters",
+		Others: "histogram",
+	},
 	ending: ".hgrm",
-	others: "histogram",
 	bare:   true,
 	uses:   valueOptions,
 	option: func(o *options) cli.Option {
@@ -53,9 +55,11 @@ var listFormat = format{
 
 // percentilesFormat is that of HdrLogProcessing, one figure in a line.
 var percentilesFormat = format{
-	name:      "percentiles",
-	what:      "a figure a line",
-	others:    "percentile quantiles",
+	Type: cli.Type{
+		Name:   "percentiles",
+		What:   "a figure a line",
+		Others: "percentile quantiles",
+	},
 	bare:      true,
 	reference: true,
 	uses:      slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
@@ -67,8 +71,10 @@ var percentilesFormat = format{
 // csvFormat is a table for other programs, and rows over time with -agg. HdrLogProcessing's csv is
 // bins, whose width -obs says.
 var csvFormat = format{
-	name:   "csv",
-	what:   "the table as CSV",
+	Type: cli.Type{
+		Name: "csv",
+		What: "the table as CSV",
+	},
 	ending: ".csv",
 	uses:   slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	instead: func(o *options) *format {
@@ -87,8 +93,10 @@ var csvFormat = format{
 
 // binsFormat counts values in bins of equal width.
 var binsFormat = format{
-	name: "bins",
-	what: "bins of equal width",
+	Type: cli.Type{
+		Name: "bins",
+		What: "bins of equal width",
+	},
 	bare: true,
 	uses: valueOptions,
 	option: func(o *options) cli.Option {
@@ -110,10 +118,12 @@ var binsFormat = format{
 
 // doublingFormat counts values in bins that double in width.
 var doublingFormat = format{
-	name:      "bins2",
-	what:      "bins that double",
-	others:    "csve",
-	hidden:    true,
+	Type: cli.Type{
+		Name:   "bins2",
+		What:   "bins that double",
+		Others: "csve",
+		Hidden: true,
+	},
 	bare:      true,
 	uses:      slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
@@ -124,10 +134,12 @@ var doublingFormat = format{
 
 // valuesFormat has the recorded values.
 var valuesFormat = format{
-	name:      "values",
-	what:      "recorded values",
-	others:    "csvr",
-	hidden:    true,
+	Type: cli.Type{
+		Name:   "values",
+		What:   "recorded values",
+		Others: "csvr",
+		Hidden: true,
+	},
 	bare:      true,
 	uses:      valueOptions,
 	extension: binsExtension,
@@ -139,8 +151,10 @@ const binsExtension = ".csv"
 
 // jsonFormat has all that is known of a summary, also with -sla.
 var jsonFormat = format{
-	name:   "json",
-	what:   "one JSON document",
+	Type: cli.Type{
+		Name: "json",
+		What: "one JSON document",
+	},
 	ending: ".json",
 	uses:   slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	finds:  true,

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/report"
 	"hdrkit/output"
@@ -16,10 +17,12 @@ var tableOptions = slices.Concat([]string{"p", "ci"}, arrangeOptions, valueOptio
 
 // tableFormat is a table for people, below what the run shows.
 var tableFormat = format{
-	name:     "table",
-	what:     "for people",
+	Type: cli.Type{
+		Name:   "table",
+		What:   "for people",
+		Others: "text txt",
+	},
 	ending:   ".txt",
-	others:   "text txt",
 	uses:     slices.Concat([]string{"tz"}, tableOptions),
 	readable: true,
 	finds:    true,
@@ -32,10 +35,12 @@ const markdown = "markdown"
 
 // markdownFormat is the same table in Markdown.
 var markdownFormat = format{
-	name:     markdown,
-	what:     "the table for pages",
+	Type: cli.Type{
+		Name:   markdown,
+		What:   "the table for pages",
+		Others: "md",
+	},
 	ending:   ".md",
-	others:   "md",
 	uses:     slices.Concat([]string{"tz"}, tableOptions),
 	readable: true,
 	finds:    true,
@@ -66,7 +71,7 @@ func writeTable(w io.Writer, r *found) error {
 // failed.
 func checkWindows(o *options) error {
 	if o.given.windows && o.given.kind && !o.given.level {
-		return message.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.name)
+		return message.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.Name)
 	}
 	return nil
 }
@@ -83,13 +88,15 @@ func (r *found) table() *output.Table {
 			return !slices.ContainsFunc(r.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
 		})
 	}
-	return report.Table(figures, r.format.name == markdown, r.width, r.colour())
+	return report.Table(figures, r.format.Name == markdown, r.width, r.colour())
 }
 
 // findingsFormat has what the run shows, a sentence in each line.
 var findingsFormat = format{
-	name:     "findings",
-	what:     "what the run shows",
+	Type: cli.Type{
+		Name: "findings",
+		What: "what the run shows",
+	},
 	uses:     slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
 	readable: true,
 	finds:    true,
@@ -111,8 +118,10 @@ var askedFormat = format{
 
 // junitFormat has the limits as test cases.
 var junitFormat = format{
-	name: "junit",
-	what: "limits as tests",
+	Type: cli.Type{
+		Name: "junit",
+		What: "limits as tests",
+	},
 
 	ending: ".xml",
 	uses:   slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
@@ -124,15 +133,17 @@ var junitFormat = format{
 // needsLimits refuses a format that is about limits if there are none.
 func needsLimits(o *options) error {
 	if len(o.limits) == 0 {
-		return message.Usagef("-st %s is about the limits of -sla, which are not given", o.format.name)
+		return message.Usagef("-st %s is about the limits of -sla, which are not given", o.format.Name)
 	}
 	return nil
 }
 
 // breachesFormat lists the times at which limits did not hold.
 var breachesFormat = format{
-	name:     "breaches",
-	what:     "when limits failed",
+	Type: cli.Type{
+		Name: "breaches",
+		What: "when limits failed",
+	},
 	uses:     slices.Concat([]string{"agg", "tz"}, valueOptions),
 	breaches: true,
 	check:    needsLimits,

@@ -40,7 +40,7 @@ func TestJobs(t *testing.T) {
 	inputs = append(inputs, []string{long}, []string{"-v", long}, []string{"-it", long}, []string{long, "../../testdata/dialects/malformed.hlog", "../../testdata/logs/digits2.hdr"})
 	const bins = "1e15" // wide, since a small one makes gigabytes of a value over 2^60
 	for _, f := range formats {
-		format := f.name
+		format := f.Name
 		t.Run(format, func(t *testing.T) {
 			inputs := inputs
 			if few := clitest.Rounds(len(inputs)); format != "percentiles" && format != "ndjson" { // all others are summaries or rows, too

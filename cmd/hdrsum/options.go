@@ -19,27 +19,29 @@ import (
 // options are what the command line asks for, and what it is asked of.
 type options struct {
 	logs.Options
+	typed
+	printing
+	checks
+	lists
+	reading
 	std *message.Streams
-	of  string
+}
 
-	// These are as they are given.
+// typed are options as they are given, from which others follow.
+type typed struct {
 	kind            string // -st
 	list, intervals bool   // -lt, -its
 	unit            unit.Options
-	moving          int64   // -mwpl
-	ticks           int     // -tph
-	bucket          float64 // -obs
+	moving          int64 // -mwpl
 	given           struct{ inputs, kind, sort, level, windows, moving, movingLength, percentiles, by, bucket bool }
+}
 
-	diagnostics *logs.Diagnostics
-	scan        *scan.Scan // of the logs that are shown
-	format      *format
-	mode        string // of the period
-	units       *logs.Units
-	logs        *logs.Logs   // of the logs that are shown
-	scale       hdrlog.Scale // known when the logs have been read, see setScale
-	series      series.Options
-	// figures are for all formats that print values at percentiles.
+// printing says what is printed of rows and summaries, and how.
+type printing struct {
+	of      string // the file
+	width   int    // of the terminal, 0 for a file
+	format  *format
+	mode    string // of the period
 	figures report.Figures
 	// sort is the figure that rows are sorted by, nil for their names. At most top rows are shown,
 	// 0 for all.
@@ -49,16 +51,33 @@ type options struct {
 	// percentiles that have them.
 	level    float64
 	believed []float64
-	metric   string // influx and openmetrics
+	series   series.Options
+	metric   string  // influx and openmetrics
+	ticks    int     // -tph
+	bucket   float64 // -obs
+}
 
+// checks are what must hold.
+type checks struct {
 	limits    []gate.Limit
 	undecided string      // what an undecided limit does
 	watch     *gate.Watch // nil if no limit is checked over time
+}
 
+// lists are what is printed behind summaries.
+type lists struct {
 	worst      int     // moments, 0 for none
 	who        bool    // who has the values above percentile
 	percentile float64 // of -who
-	width      int     // of the terminal, 0 for a file
+}
+
+// reading is what the logs are read with.
+type reading struct {
+	diagnostics *logs.Diagnostics
+	scan        *scan.Scan // of the logs that are shown
+	units       *logs.Units
+	logs        *logs.Logs   // of the logs that are shown
+	scale       hdrlog.Scale // known when the logs have been read, see setScale
 }
 
 // check checks the options together, and sets those that follow from others.

@@ -44,15 +44,15 @@ func TestFormatsApart(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.HasSuffix(name, "_test.go") {
-				count += strings.Count(string(text), strconv.Quote(f.name))
+				count += strings.Count(string(text), strconv.Quote(f.Name))
 			}
 		}
 		want := 1
-		if slices.Contains([]string{metric.Influx, metric.OpenMetrics, metric.OpenTelemetry}, f.name) {
+		if slices.Contains([]string{metric.Influx, metric.OpenMetrics, metric.OpenTelemetry}, f.Name) {
 			want = 0 // that package names it
 		}
 		if count != want {
-			t.Errorf("%q stands %d times in the code, instead of %d", f.name, count, want)
+			t.Errorf("%q stands %d times in the code, instead of %d", f.Name, count, want)
 		}
 	}
 }

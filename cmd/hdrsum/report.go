@@ -50,7 +50,7 @@ func runSummary(o *options) error {
 	}
 	// HdrLogProcessing takes logs by this option only.
 	if o.given.inputs && o.format == &tableFormat && !o.given.kind && !message.Terminal(o.std.Out) {
-		o.std.Notef("-st %s has the lines of HdrLogProcessing", percentilesFormat.name)
+		o.std.Notef("-st %s has the lines of HdrLogProcessing", percentilesFormat.Name)
 	}
 	return report.Status(o.std, r.verdicts, o.undecided, "Run again, and longer", o.diagnostics.Close())
 }

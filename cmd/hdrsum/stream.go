@@ -75,13 +75,13 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	// A row that cannot follow the tag's last point is left out, or, if the format has totals,
 	// moved behind that point and reduced to them.
 	moved := false
-	if s.format.clash != nil {
+	if s.format.points.clash != nil {
 		label := tags.Text(r.Tag)
 		last, ok := s.last[label]
 		if ok && late == nil {
-			late = s.format.clash(last, r.End)
+			late = s.format.points.clash(last, r.End)
 		}
-		if moved = late != nil && s.format.totals; moved {
+		if moved = late != nil && s.format.points.totals; moved {
 			r.TotalsOnly = true
 			if ok {
 				r.End = max(r.End, last+1)

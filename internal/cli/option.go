@@ -14,7 +14,8 @@ import (
 )
 
 // An Option is an option of a command: where its value goes, what help says, and its rules. Names
-// of options stand between spaces. [Run] fills and checks them before the command begins.
+// of options stand between spaces. [Run] fills and checks them before the command begins. All that
+// is known of an option is in one value, of which most options set a few fields.
 type Option struct {
 	Name    string
 	Aliases string
