@@ -104,6 +104,7 @@ func (h *histograms) next() (f found, ok bool) {
 // line takes a line.
 func (h *histograms) line(text []byte) {
 	h.ready = h.ready[:0]
+	waiting := h.waiting
 	trimmed := bytes.TrimSpace(text)
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && (h.text || h.walker.done()) {
 		h.walker.reset()
@@ -118,7 +119,8 @@ func (h *histograms) line(text []byte) {
 			return
 		}
 		h.text = true
-		h.waiting, h.ready = nil, nil
+		h.waiting = nil
+		h.ready = append(h.ready[:0], waiting...) // those of this line are found again
 	}
 	h.search(nil, text)
 	h.release("")

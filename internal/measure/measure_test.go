@@ -701,6 +701,7 @@ func TestHistograms(t *testing.T) {
 		{`{"a":{"b c":"` + payload + `"},"list":[1,{"x":"` + payload + `"}]}` + "\n" + `{"a":"` + payload + "\"}\n", "[a/b_c list/x a]", ""},
 		{"{\n\"a\": nan, \"b\":\"" + payload + "\"\n}\n", "[b]", ""},
 		{"{\"a\": oops\n\"b\":\"" + payload + "\"}\n{\"c\":\"" + payload + "\"}\n", "[nil c]", ""},
+		{`{"log":[{"a":"` + payload + "\",\n\"b\":\"" + payload + "\"oops\n", "[log/a nil]", ""},
 		{`{"a":"` + payload[:40] + `"}` + "\n", "[]", "file0:1: payload: payload is cut short: 22 of 32 compressed bytes"},
 	} {
 		rec := recording{format: "hist", size: 1000}
