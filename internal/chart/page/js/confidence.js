@@ -7,7 +7,11 @@ const minSeconds = 57, minBeyond = 10, leastParts = 5, mostParts = 20, partWindo
 // The level of confidence in percent, and the seconds that both ranges last at least if a change has an interval.
 const level = 95, leastCompared = 2 * minSeconds;
 
-const total = all => all.reduce((sum, v) => sum + v, 0);
+function total(all) {
+  let sum = 0;
+  for (const v of all) sum += v;
+  return sum;
+}
 
 // residualsOf returns the residuals of the terms of a sum, by its ratio to another one.
 function residualsOf(of, to) {
@@ -91,13 +95,13 @@ function covered(spans, from, to) {
 class Run {
   constructor(series, { from, to, origin, groups, size }) {
     const rows = startsIn(series.windows, from, to), placeOf = w => Math.floor((w.begin + w.end + 2 * origin) / 2 / size), first = Math.min(...rows.map(placeOf));
-    const n = Math.max(...rows.map(placeOf)) - first + 1, start = first * size - origin, sum = new Sum(), windows = Array.from({ length: n }, () => null);
+    const n = Math.max(...rows.map(placeOf)) - first + 1, start = first * size - origin, sum = new Sum(), windows = Array.from({ length: n }, () => []);
     const values = this.values = Array(n).fill(0), counts = this.counts = Array(n).fill(0), middle = i => Math.min(Math.max(i, 0), n - 1);
     for (const w of rows) {
       const at = placeOf(w) - first;
       if (!w.count) continue;
       sum.add(w);
-      (windows[at] ||= new Sum(sum.layout)).add(w);
+      windows[at].push(w);
       counts[at] += w.count;
       // The values of an interval spread evenly over its time.
       const length = w.end - w.begin;
@@ -117,7 +121,15 @@ class Run {
       this.slots.push({ index, low, value: high, upTo: this.total });
     });
     if (!this.total) return;
-    this.windows = windows;
+    const alone = new Sum(sum.layout);
+    this.windows = windows.map(all => { // the number of values up to each slot
+      alone.counts.fill(0);
+      for (const w of all) alone.add(w);
+      const upTo = new Float64Array(this.slots.length);
+      let seen = 0;
+      for (let i = 0; i < upTo.length; i++) upTo[i] = seen += alone.counts[this.slots[i].index] || 0;
+      return upTo;
+    });
     this.filled = counts.filter(count => count).length;
     this.medianTime = autocorrelationTime(residualsOf(this.upTo(this.find(Math.floor((this.total + 1) / 2))), counts));
     this.cut();
@@ -127,12 +139,11 @@ class Run {
   cut() {
     const n = Math.min(this.windows.length, mostSegments);
     this.segments = Array.from({ length: n }, () => ({ all: 0, upTo: new Float64Array(this.slots.length) }));
-    this.windows.forEach((w, i) => {
+    this.windows.forEach((upTo, i) => {
       const s = this.segments[Math.floor(i * n / this.windows.length)];
       s.all += this.counts[i];
-      if (w) this.slots.forEach(({ index }, at) => { s.upTo[at] += w.counts[index] || 0; });
+      for (let at = 0; at < upTo.length; at++) s.upTo[at] += upTo[at];
     });
-    for (const s of this.segments) for (let at = 1; at < this.slots.length; at++) s.upTo[at] += s.upTo[at - 1];
   }
 
   // search returns the first slot that holds, or the number of slots. Those after it hold, too.
@@ -145,10 +156,7 @@ class Run {
   find(rank) { return Math.min(this.search(s => s.upTo >= rank), this.slots.length - 1); }
 
   // upTo returns the number of values up to a slot in each window.
-  upTo(slot) {
-    const { index } = this.slots[slot];
-    return this.windows.map(w => w ? total(w.counts.subarray(0, index + 1)) : 0);
-  }
+  upTo(slot) { return this.windows.map(upTo => upTo[slot]); }
 
   // place returns the first slot whose values go up to one, and which part of it does: the values of a slot fill it evenly.
   place(value) {

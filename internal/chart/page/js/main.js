@@ -38,7 +38,8 @@ async function load(next) {
   element('time-section').hidden = !hasTime;
   buildFindings();
   element('caption').textContent = next.caption;
-  for (const id of ['in', 'heat', 'compare', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
+  for (const id of ['in', 'heat', 'back', 'whole', 'left', 'right', 'out']) element(id).hidden = !hasTime;
+  element('compare').hidden = !hasTime || Boolean(data.compared); // of two logs, these are compared
   element('facets').hidden = !hasTime || store.length < 2;
   element('all').hidden = store.length < 2;
   element('csv').hidden = !store.length;
@@ -94,7 +95,7 @@ function choose() {
   for (const s of store) s.shown = s.rest ? show.has(s.label) : !hide.has(s.label);
   page.facets = flag('facets', Boolean(data.facets));
   const [from, to] = chosen.get('with')?.split(',').map(t => Number(t) * 1000) ?? [];
-  page.before = view.snap(from, to + 1);
+  page.before = data.compared ? null : view.snap(from, to + 1);
 }
 
 function remember() {
@@ -608,6 +609,7 @@ const actions = {
     if (worst) go(() => view.around(worst.start, worst.end));
   },
   compare: () => {
+    if (!hasTime || data.compared) return;
     if (page.before) { page.before = null; changed(); return; }
     page.before = [view.from, view.to];
     go(() => view.show(view.whole.from, view.whole.to));
