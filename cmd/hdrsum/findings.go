@@ -103,6 +103,8 @@ func (r *found) findingsOf() []output.Finding {
 		Course:    r.course,
 		Corrected: r.Expected > 0,
 		Failed:    r.diagnostics.Failed,
+		Malformed: r.diagnostics.Skipped(),
+		Late:      r.diagnostics.TooLate(),
 	})
 }
 

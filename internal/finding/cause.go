@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"hdrkit/hdrlog/histogram"
@@ -153,6 +154,33 @@ func (r *Run) failures() []output.Finding {
 		Figures:  map[string]output.Number{"failed": output.Number(failed), "requests": output.Number(requests)},
 		Option:   option,
 		Sentence: fmt.Sprintf(text, people.Whole(failed), people.Whole(requests)+" requests", option),
+	}}
+}
+
+// malformed finds lines that were skipped: what they had is in no figure.
+func (r *Run) malformed() []output.Finding {
+	return lost(r.Malformed, "malformed line", "skipped, so no figure has what they recorded")
+}
+
+// late finds what came too late to be shown.
+func (r *Run) late() []output.Finding {
+	return lost(r.Late, "interval", "left out, since they came too late")
+}
+
+// lost returns the finding of things that are missing in figures, if there are some.
+func lost(n int, thing, how string) []output.Finding {
+	if n == 0 {
+		return nil
+	}
+	verb := "are"
+	if n == 1 {
+		verb = "is"
+		how = strings.ReplaceAll(how, "they", "it")
+	}
+	return []output.Finding{{
+		Weight:   output.Warns,
+		Figures:  map[string]output.Number{"count": output.Number(n)},
+		Sentence: fmt.Sprintf("%s %s %s.", people.Counted(int64(n), thing), verb, how),
 	}}
 }
 

@@ -35,6 +35,9 @@ type Run struct {
 	// Same are tags that count the same requests, of which only the first one is shown, since
 	// nobody chose.
 	Same []string
+	// Malformed is the number of lines that were skipped, and Late that of intervals and
+	// measurements that came too late. Messages say where.
+	Malformed, Late int
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
 
@@ -71,6 +74,8 @@ var kinds = []struct {
 	{"limit", (*Run).limits},
 	{"few", (*Run).few},
 	{"failures", (*Run).failures},
+	{"malformed", (*Run).malformed},
+	{"late", (*Run).late},
 	{"gap", (*Run).gaps},
 	{"omission", (*Run).omission},
 	{"outlier", (*Run).outlier},

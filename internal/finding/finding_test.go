@@ -102,6 +102,22 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestLost: what is missing in the figures has a sentence.
+func TestLost(t *testing.T) {
+	r := runOf(t, "p99<=1s")
+	r.Malformed, r.Late = 12, 1
+	var got []string
+	for _, f := range Of(r) {
+		if f.Kind == "malformed" || f.Kind == "late" {
+			got = append(got, f.Sentence)
+		}
+	}
+	want := []string{"12 malformed lines are skipped, so no figure has what they recorded.", "1 interval is left out, since it came too late."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestBreaches: a limit that fails says when, and its option says how to see it.
 func TestBreaches(t *testing.T) {
 	r := runOf(t, "write:p99<=1ms")

@@ -257,6 +257,9 @@ func (d *Diagnostics) AddsUp(option string, tags []string) bool {
 	return same != ""
 }
 
+// TooLate returns the number of intervals and measurements that came too late to be shown.
+func (d *Diagnostics) TooLate() int { return d.count.late + d.count.left }
+
 // Skipped returns the number of malformed lines.
 func (d *Diagnostics) Skipped() int { return d.count.skipped }
 
