@@ -11,7 +11,6 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
-	"hdrkit/tags"
 )
 
 // Confidence says how far the figures of a summary can be believed.
@@ -174,36 +173,6 @@ func (c *Change) Of(figure func(*Summary) confidence.RunFigure) confidence.Compa
 		}
 	}
 	return confidence.CompareRuns(figures[0], figures[1], c.level)
-}
-
-// outlier returns the name of the run that makes a percentile vary: it is at least three times as
-// far away from the median of its side as any other run from that of its own. It returns an empty
-// text if there is none.
-func (c *Change) outlier(percentile float64) (name string) {
-	farthest, second := 0.0, 0.0
-	for _, runs := range [][]*Summary{c.Before, c.After} {
-		var values []float64
-		for _, s := range runs {
-			values = append(values, math.Log(commonFigure(s, Figure{Percentile: percentile}).Value))
-		}
-		sorted := slices.Sorted(slices.Values(values))
-		median := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
-		for n, v := range values {
-			away := math.Abs(v - median)
-			switch {
-			case away > farthest:
-				second = farthest
-				farthest = away
-				name = runs[n].Input
-			case away > second:
-				second = away
-			}
-		}
-	}
-	if farthest < 3*second {
-		return ""
-	}
-	return tags.Printable(name)
 }
 
 // Next says which change beyond a bound, which is a ratio, such runs prove, and which one twice as
@@ -433,7 +402,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 				proven = "changes of " + fewNames(least)
 			}
 			several = append(several, fmt.Sprintf("%s: %d + %d runs like these prove %s%s",
-				p.name(), before, after, proven, c.unproven(none, percentiles)))
+				p.name(), before, after, proven, unproven(none, percentiles)))
 		}
 		if len(short) > 0 {
 			partly = append(partly, p.name()+": too little data to compare "+fewNames(short))
@@ -465,7 +434,7 @@ func Legend(pairs []Pair) (text string) {
 }
 
 // unproven says why runs prove no change of some percentiles, whose indices are none.
-func (c *Change) unproven(none []int, percentiles []float64) string {
+func unproven(none []int, percentiles []float64) string {
 	if none == nil {
 		return ""
 	}
@@ -473,9 +442,5 @@ func (c *Change) unproven(none []int, percentiles []float64) string {
 	for _, n := range none {
 		names = append(names, percentileName(percentiles[n]))
 	}
-	why := "the runs differ too much"
-	if outlier := c.outlier(percentiles[none[0]]); outlier != "" {
-		why = outlier + " differs from the others"
-	}
-	return ". None of " + strings.Join(names, ", ") + ", since " + why
+	return ". None of " + strings.Join(names, ", ") + ", since the runs differ too much"
 }

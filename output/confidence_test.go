@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/hdrlog/histogram"
 )
 
 func TestChangeText(t *testing.T) {
@@ -61,42 +60,6 @@ func TestNext(t *testing.T) {
 	} {
 		if got := test.c.Next(test.of, test.bound, test.atLeast); got != test.want {
 			t.Errorf("bound %v: %q, want %q", test.bound, got, test.want)
-		}
-	}
-}
-
-// TestUnproven: the run that differs from the others is named for the percentiles that it makes
-// vary.
-func TestUnproven(t *testing.T) {
-	t.Parallel()
-	run := func(name string, low, high int64) *Summary {
-		h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.RecordN(low, 90)
-		h.RecordN(high, 10)
-		return &Summary{Input: name, Histogram: h}
-	}
-	before := []*Summary{run("b1", 100, 500), run("b2", 102, 490), run("b3", 104, 510)}
-	for _, test := range []struct {
-		after       []*Summary
-		percentiles []float64
-		want        string
-	}{
-		{[]*Summary{run("a1", 100, 500), run("a\x1b2", 103, 5000), run("a3", 101, 480)}, []float64{95, 99}, ". None of p95, p99, since a%1B2 differs from the others"},
-		{[]*Summary{run("a1", 100, 500), run("a2", 103, 5000), run("a3", 101, 480)}, []float64{99, 95}, ". None of p99, p95, since a2 differs from the others"},
-		{[]*Summary{run("a1", 100, 500), run("a2", 103, 5000), run("a3", 101, 50000)}, []float64{95, 99}, ". None of p95, p99, since the runs differ too much"},
-		{[]*Summary{run("a1", 900, 9000), run("a2", 103, 5000), run("a3", 101, 50000)}, []float64{50, 95, 99}, ". None of p50, p95, p99, since a1 differs from the others"},
-		{[]*Summary{run("a1", 900, 9000), run("a2", 103, 5000), run("a3", 101, 9100)}, []float64{50}, ". None of p50, since a1 differs from the others"},
-	} {
-		c := &Change{Before: before, After: test.after}
-		var all []int
-		for n := range test.percentiles {
-			all = append(all, n)
-		}
-		if got := c.unproven(all, test.percentiles); got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
 }

@@ -10,17 +10,17 @@ import (
 
 // keepOwner gives a file the owner and the group of another one, as far as this user may.
 func keepOwner(f *os.File, of fs.FileInfo) {
-	own, err := f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return
 	}
-	is, ok := own.Sys().(*syscall.Stat_t)
-	was, both := of.Sys().(*syscall.Stat_t)
-	if !ok || !both || is.Uid == was.Uid && is.Gid == was.Gid {
+	has, known := info.Sys().(*syscall.Stat_t)
+	wanted, both := of.Sys().(*syscall.Stat_t)
+	if !known || !both || has.Uid == wanted.Uid && has.Gid == wanted.Gid {
 		return
 	}
-	if f.Chown(int(was.Uid), int(was.Gid)) != nil {
-		f.Chown(-1, int(was.Gid))
+	if f.Chown(int(wanted.Uid), int(wanted.Gid)) != nil {
+		f.Chown(-1, int(wanted.Gid))
 	}
 }
 

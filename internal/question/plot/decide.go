@@ -105,9 +105,9 @@ type decision struct {
 
 // decide returns the plan of a picture of inputs.
 func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
-	own := *o
+	options := *o
 	d := &decision{
-		Options: &own,
+		Options: &options,
 		std:     std,
 		units:   units,
 		scan:    *in.Scan,
@@ -393,8 +393,8 @@ func (d *decision) addSides(in *Inputs) {
 func (p *plan) wanted(of *part) (o summary.Options) {
 	o.Maxima = p.maxima
 	if p.believed != nil && !of.eachRun { // where the spread of runs stands for intervals
-		own := *p.believed
-		o.Runs = &own
+		runs := *p.believed
+		o.Runs = &runs
 	}
 	if p.worst > 0 {
 		o.Histories = &summary.Histories{Times: true}
