@@ -21,6 +21,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
 	"hdrkit/internal/metric"
@@ -178,5 +179,26 @@ func TestLateFirst(t *testing.T) {
 	}
 	if text := out.String(); !strings.Contains(text, " 1.700000002001e+09\n") || !strings.Contains(text, " 1.700000006e+09\n") {
 		t.Error(text)
+	}
+}
+
+// TestTagsOfRows: rows keep tags only if they have totals, and these are charged.
+func TestTagsOfRows(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{metric.Influx, metric.OpenMetrics} {
+		o := &Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Memory: ledger.New(1 << 20)}
+		r := NewRows(o, format, bufio.NewWriter(io.Discard))
+		var h histogram.Histogram
+		err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}), h.Record(1000))
+		for n := 0; n < 10_000 && err == nil; n++ {
+			var merged merge.Merged
+			merged.Tag = fmt.Append(nil, n)
+			merged.Window = merge.Span{Start: 1000, End: 2000}
+			err = cmp.Or(merged.AddHistogram(1000, 2000, &h),
+				r.Window(&live.Window{Merged: &merged, Factor: 1, Scratch: new(histogram.Histogram)}))
+		}
+		if full := err != nil && strings.Contains(err.Error(), "tags of rows take"); full != (format == metric.OpenMetrics) {
+			t.Errorf("%s: %v", format, err)
+		}
 	}
 }

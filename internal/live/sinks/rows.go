@@ -10,6 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/metric"
@@ -30,11 +31,12 @@ type Rows struct {
 	totals bool
 	out    output.RowWriter // nil before the first row
 	scale  hdrlog.Scale
-	first  float64 // when the first log starts, in seconds since the epoch
-	end    int64   // of the last point
-	has    int64   // windows that end by then only count in totals
-	tags   map[string]*rowTag
-	late   []*rowTag // those whose totals have more than their last points
+	first  float64            // when the first log starts, in seconds since the epoch
+	end    int64              // of the last point
+	has    int64              // windows that end by then only count in totals
+	tags   map[string]*rowTag // if rows have totals
+	kept   *ledger.Account    // of tags
+	late   []*rowTag          // those whose totals have more than their last points
 	row    output.Row
 	moved  float64 // of row, see [output.Stats]
 }
@@ -72,6 +74,7 @@ func newRows(o *Options, format string, flush func() error, make_ func() (output
 		totals:  format == metric.OpenMetrics,
 		has:     math.MinInt64,
 		tags:    make(map[string]*rowTag),
+		kept:    o.Memory.Open("tags of rows", "choose some with -incT, or add them up with -by all"),
 	}
 }
 
@@ -87,7 +90,10 @@ func (r *Rows) Window(w *live.Window) error {
 		}
 		r.first = w.LogStart
 	}
-	t := r.tag(w.Tag)
+	t, err := r.tag(w.Tag)
+	if err != nil {
+		return err
+	}
 	t.factor = w.Factor
 	if w.Late {
 		r.end = max(r.end, w.Window.End) // before the first window, too, its point has a time
@@ -112,12 +118,20 @@ func (r *Rows) Window(w *live.Window) error {
 	return r.write(t, h)
 }
 
-func (r *Rows) tag(tag []byte) *rowTag {
+// rowTagBytes is about what a tag takes beside its text, which a map has, too.
+const rowTagBytes = 200
+
+// tag returns what rows keep of a tag: nothing, unless they have totals.
+func (r *Rows) tag(tag []byte) (*rowTag, error) {
+	if !r.totals {
+		return &rowTag{tag: tag}, nil
+	}
 	key := tags.Text(tag)
 	if r.tags[key] == nil {
 		r.tags[key] = &rowTag{tag: bytes.Clone(tag)}
+		return r.tags[key], r.kept.Add(1, rowTagBytes+2*len(tag))
 	}
-	return r.tags[key]
+	return r.tags[key], nil
 }
 
 // write writes r.row, whose counts are h.
