@@ -27,7 +27,7 @@ import (
 // are behind, and others wait for them.
 const (
 	slow         = -4 // the first log
-	slower       = -6 // the second one, whose intervals last longLength
+	slightly     = -2 // the second one, whose intervals last longLength
 	longLength   = 5
 	rotateAfter  = 15
 	shortLife    = 10 // with -churn, a log begins each second
@@ -104,7 +104,7 @@ func (b *bench) runSoak(live, union, sum string) error {
 	flaky.faults = true
 	slow.slow = slowAnswer
 	dead.kill()
-	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "15s", "-q",
+	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
 		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}}}
 	s.commands[0].args = append(s.commands[0].args, points(s.receivers...)...)
 	java, err := s.java()
@@ -320,7 +320,7 @@ func (s *soak) write(seconds int) error {
 		case n == 0:
 			l.skew = slow
 		case n == 1:
-			l.skew = slower
+			l.skew = slightly
 			l.long = true
 		case n == s.rotating-1:
 			l.skew = day // its windows wait until their time comes
@@ -478,7 +478,7 @@ func (s *soak) compare() error {
 		return err
 	}
 	var got []string
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		// The last line may be half written, which is status 3.
 		if got, err = s.lines(filepath.Join(s.own, "all.hdr")); err == nil && slices.Equal(got, want) {
 			fmt.Printf("%d lines equal the union of all logs\n", len(want))
@@ -525,7 +525,7 @@ func (s *soak) comparePoints() error {
 			counts[tag] += n
 		}
 	}
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		if err = s.scrape(); err == nil && !maps.Equal(s.counters, counts) {
 			err = fmt.Errorf("counters are %v, not %v", s.counters, counts)
 		}
