@@ -18,7 +18,8 @@ import (
 )
 
 // TestSentences: the findings of a log are the same sentences in a table, in a list, in JSON, in
-// Markdown, in JUnit, in the texts of a report and in the data of a page.
+// Markdown, in JUnit, in the texts of a report and in the data of a page. TestBrowserSentences of
+// hdrplot looks at pages in a browser.
 func TestSentences(t *testing.T) {
 	build(t)
 	folder := t.TempDir()
