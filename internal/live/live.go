@@ -24,9 +24,13 @@
 // one. The clock waits until each log has shown again what it had shown, as its slack says. Each
 // output leaves out the windows that it has.
 //
-// Totals come out of the merged log, whose lines stand in the order in which they were handed out:
-// metrics, page, table and limits begin with it, and a receiver that gets totals gets its rows from
-// there. So does any receiver whose logs are gone.
+// A log is read from the place of the first line that is needed, unless it is compressed or of
+// UTF-16, or its comments change behind that.
+//
+// Totals come out of the merged log, whose lines stand in the order in which they were handed out,
+// with comments that say what lines do not ([Window.Note]): metrics, page, table and limits begin
+// with it, and a receiver that gets totals gets its rows from there. So does any receiver whose
+// logs are gone.
 //
 // What must never be taken back, such as a row that is sent or a counter that is scraped, is held
 // until a state covers it. A clean stop is a crash that was announced: it reads what is there and
