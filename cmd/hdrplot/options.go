@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/question/plot"
 	"hdrkit/internal/scan"
 )
@@ -119,7 +120,7 @@ func (o *options) scaleOptions() []cli.Option {
 		{
 			Name:  "sla",
 			Group: cli.GroupLook,
-			Value: cli.Each(&o.Limits, plot.ParseLimits),
+			Value: cli.Each(&o.Limits, gate.ParseDrawn),
 			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade " +
 				"what is above it; repeatable",
 		},

@@ -480,3 +480,16 @@ func TestWaited(t *testing.T) {
 		}
 	}
 }
+
+// TestTypeOptions: each option that a type of chart lists exists, and is for that type.
+func TestTypeOptions(t *testing.T) {
+	_, c := commandLine()
+	for _, kind := range chart.Types {
+		for name := range strings.FieldsSeq(kind.Options) {
+			n := slices.IndexFunc(c.Options, func(o cli.Option) bool { return o.Name == name })
+			if n < 0 || !slices.Contains(c.Options[n].Only, "type "+kind.Name) {
+				t.Errorf("type %s lists -%s, which is no option for it", kind.Name, name)
+			}
+		}
+	}
+}

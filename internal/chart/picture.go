@@ -277,7 +277,8 @@ const LeastShown = 10
 type Step struct{ Percentile, Value float64 }
 
 // A Limit is a service level: at most Value for Percentile per cent of the values, or for all if
-// that is 0. Label is how the picture calls it.
+// that is 0. Label is how the picture calls it. It is a limit of package gate that a chart can
+// draw, in the unit of the picture.
 type Limit struct {
 	Percentile float64 `json:"percentile"`
 	Value      float64 `json:"value"`

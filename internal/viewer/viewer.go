@@ -19,6 +19,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/flow"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
 	"hdrkit/internal/question/report"
@@ -178,7 +179,7 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		o.Percentiles, err = logs.ParsePercentiles(r.Percentiles)
 	}
 	if r.Limits != "" && err == nil {
-		o.Limits, err = plot.ParseLimits(r.Limits)
+		o.Limits, err = gate.ParseDrawn(r.Limits)
 	}
 	if r.Aggregate != "" && err == nil {
 		o.Windows.Given = true

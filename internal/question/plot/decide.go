@@ -3,7 +3,6 @@ package plot
 import (
 	"cmp"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"hdrkit/hdrlog"
@@ -45,37 +44,6 @@ type part struct {
 	eachRun bool // adds up by itself, before all do
 }
 
-// labels are what inputs and runs are called, by their names. They are empty if there is only one.
-type labels map[string]string
-
-func labelsOf(inputs []scan.Input) labels {
-	var names []string
-	for n := range inputs {
-		names = append(names, inputs[n].RunName())
-	}
-	return logs.Labels(names)
-}
-
-// sourcesOf returns the names of inputs, or their folders if these tell them apart.
-func sourcesOf(inputs []scan.Input) []string {
-	var names, folders []string
-	for _, input := range inputs {
-		name := filepath.Base(input.Name)
-		if input.Name == "-" {
-			name = "standard input"
-		}
-		names = append(names, name)
-		folders = append(folders, filepath.ToSlash(filepath.Dir(input.Name))+"/")
-	}
-	if different := slices.Compact(slices.Sorted(slices.Values(names))); len(different) < len(names) {
-		return slices.Compact(folders)
-	}
-	return names
-}
-
-// of returns the label of logs that are by themselves.
-func (l labels) of(s *scan.Scan) string { return l[s.Inputs[0].RunName()] }
-
 // takes are what a picture takes of the logs.
 type takes struct {
 	page     bool      // all charts
@@ -92,6 +60,8 @@ type takes struct {
 	findings               bool
 	fleet                  bool // a row for each log, at level
 	level                  float64
+	added                  bool // tags, in one heat map
+	about                  bool // how values got their unit, if nobody gave it
 }
 
 // A decision makes a plan.
@@ -229,6 +199,8 @@ func (d *decision) whatToTake() takes {
 		shifts:   shows.Shifts && !d.Compare,
 		changes:  d.Page && d.Compare && len(d.scan.Inputs) == 2,
 		maxima:   d.Sums != nil,
+		added:    d.Page || cells,
+		about:    d.Page || cells && shows.Findings,
 	}
 	if dots {
 		t.points = d.levels()

@@ -73,8 +73,7 @@ func (d *dressing) addNotes() {
 	p := d.p
 	scale := d.plan.scale
 	scale.Unit = p.Unit
-	figures := d.plan.page || p.Type.Findings && p.Type.Chart.Marks == chart.Cells
-	if len(d.plan.parts) > 0 && figures && (scale.Unit == "" || scale.Assumed) {
+	if len(d.plan.parts) > 0 && d.plan.about && (scale.Unit == "" || scale.Assumed) {
 		p.Notes = append(p.Notes, scale.About())
 	}
 	switch {
@@ -117,7 +116,7 @@ func (d *dressing) addTimes() {
 // the same requests.
 func (d *dressing) nameAdded() error {
 	p := d.p
-	if p.Facets || !d.plan.page && p.Type.Chart.Marks != chart.Cells {
+	if p.Facets || !d.plan.added {
 		return nil
 	}
 	groups := map[string]bool{}

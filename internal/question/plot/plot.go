@@ -8,7 +8,6 @@ package plot
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
@@ -245,29 +244,4 @@ func nameUndrawn(std *message.Streams, p *chart.Picture) {
 			std.Notef("no line shows %s, which -sla limits: -p %[1]s draws one", l.Name())
 		}
 	}
-}
-
-// ParseLimits reads service levels as hdrsum does. 20 stands for max<=20, and 99=5 for 99<=5.
-func ParseLimits(text string) (limits []gate.Limit, err error) {
-	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		switch {
-		case strings.ContainsAny(part, "<>"):
-		case strings.Contains(part, "="):
-			part = strings.Replace(part, "=", "<=", 1)
-		default:
-			part = "max<=" + part
-		}
-		parsed, err := gate.Parse(part)
-		if err != nil {
-			return nil, message.Usagef("-sla %s: %w", text, err)
-		}
-		l := parsed[0]
-		if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
-			return nil, message.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, "+
-				"such as 20 or 99<=5ms", text)
-		}
-		limits = append(limits, l)
-	}
-	return limits, nil
 }

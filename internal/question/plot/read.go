@@ -23,7 +23,6 @@ import (
 	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 // found is what the inputs of a picture come to.
@@ -342,36 +341,4 @@ func checkTags(count int) error {
 		return errors.New("more than 50,000 tags, which no picture can show: choose some with -incT, or add them up with -it")
 	}
 	return nil
-}
-
-// labelOf returns the label of a series: file, row or both.
-func labelOf(file string, row []byte) string {
-	if row == nil {
-		return file
-	}
-	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
-}
-
-// rowLabel returns the label of a series: that of a file or of a group, and what a picture calls
-// the row. A row of an input has the input's label.
-func (p *plan) rowLabel(group string, row []byte) string {
-	if !p.by.Inputs() {
-		return labelOf(group, row)
-	}
-	label, tag := p.labels.parts(row)
-	return strings.TrimSpace(group + " " + label + " " + tag)
-}
-
-// parts returns the label and the tag of a row of an input.
-func (l labels) parts(row []byte) (label, tag string) {
-	text := string(row)
-	if label, ok := l[text]; ok {
-		return cmp.Or(label, tags.Text(row)), ""
-	}
-	for at := range text {
-		if label, ok := l[text[:at]]; ok && strings.HasPrefix(text[at:], "::") {
-			return cmp.Or(label, text[:at]), tags.Text(row[at+len("::"):])
-		}
-	}
-	return tags.Text(row), ""
 }

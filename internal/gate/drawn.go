@@ -1,0 +1,33 @@
+package gate
+
+import (
+	"strings"
+
+	"hdrkit/internal/base/message"
+)
+
+// ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. 20 stands for max<=20, and 99=5
+// for 99<=5.
+func ParseDrawn(text string) (limits []Limit, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		switch {
+		case strings.ContainsAny(part, "<>"):
+		case strings.Contains(part, "="):
+			part = strings.Replace(part, "=", "<=", 1)
+		default:
+			part = "max<=" + part
+		}
+		parsed, err := Parse(part)
+		if err != nil {
+			return nil, message.Usagef("-sla %s: %w", text, err)
+		}
+		l := &parsed[0]
+		if !l.Drawn() || !(l.Value > 0 && l.Value < 1e300) {
+			return nil, message.Usagef("-sla %s: a picture shows limits above 0 for percentiles or the maximum, "+
+				"such as 20 or 99<=5ms", text)
+		}
+		limits = append(limits, *l)
+	}
+	return limits, nil
+}
