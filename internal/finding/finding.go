@@ -41,7 +41,11 @@ type Run struct {
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
 
-	// These hold results that several kinds need. They are nil before the first kind asks.
+	found
+}
+
+// found are results that several kinds need. They are nil before the first kind asks.
+type found struct {
 	worstOf   *worstOf
 	omitted   *Omitted
 	names     map[string]string // see called
