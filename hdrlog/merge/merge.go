@@ -108,10 +108,10 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// A Table holds what is made of each tag in each window that is open: one that can still take
-// intervals. All that merges by time goes through a Table, for packages that make something other
-// than sums of intervals. What differs is where the time of [Table.Before] comes from. It is not
-// safe for concurrent use. Make one with [NewTable].
+// A Table has an entry for each tag in each open window. A window is open as long as it can still
+// take intervals. All that merges by time goes through a Table, for packages that make something
+// other than sums of intervals. What differs is where the time of [Table.Before] comes from. It is
+// not safe for concurrent use. Make one with [NewTable].
 type Table[T any] struct {
 	size int64
 	// open has the windows, and byStart finds them. To insert a window that comes before
@@ -135,9 +135,9 @@ func NewTable[T any](size int64) Table[T] { return Table[T]{size: max(size, 1)} 
 // Size returns the size of the windows in milliseconds.
 func (t *Table[T]) Size() int64 { return t.size }
 
-// At returns what there is of a tag, which may be nil, in the window of an interval from start to
-// end, and that window. It is what add returns if there is nothing. If that is nil, nothing is
-// added.
+// At returns the entry of a tag in the window of an interval from start to end. The tag may be nil.
+// If there is no entry, At calls add with the window, and keeps and returns its result, unless that
+// is nil.
 func (t *Table[T]) At(tag []byte, start, end int64, add func(Span) *T) *T {
 	at := WindowOf(start, end, max(t.size, 1))
 	t.key = AppendKey(t.key[:0], tag)

@@ -11,8 +11,8 @@ import (
 // rate of the row is the first divided by the second.
 //
 //   - An interval spreads its values evenly over its length, whatever window its middle lies in.
-//   - An input runs from the start of its first interval to the end of its last one. The inputs of
-//     a row in a window are those that have an interval of it that starts before the window ends.
+//   - An input runs from the start of its first interval to the end of its last one. It counts for
+//     a row in a window if it has an interval of the row that starts before the window ends.
 //
 // Parts of intervals are added up in fixed point, so the order of additions makes no difference.
 // The zero value is ready to use.

@@ -17,15 +17,17 @@ import (
 // Doubling are windows of time that become twice as long if there are too many, or if memory is
 // short, and are as long as the longest interval at least.
 type Doubling struct {
-	// Size is the size of windows in milliseconds at first. 0 means that of the longest interval.
+	// Size is the length of the first windows in milliseconds. 0 means the length of the longest
+	// interval.
 	Size int64
 	// Most is the largest number of windows.
 	Most int64
-	// Digits are those of the counts.
+	// Digits is the number of significant digits of the counts.
 	Digits int
 	// Account is charged for windows.
 	Account *ledger.Account `json:"-"`
-	// RowBytes is about what comes of the windows of a row in bytes, for which rows are charged.
+	// RowBytes is about how many bytes the caller makes of the windows of a row. Rows are charged
+	// for them.
 	RowBytes int
 	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
 	// too short for windows, Err is set instead.

@@ -8,8 +8,9 @@ import (
 
 // Intervals are results by themselves, in the order of the scan.
 type Intervals struct {
-	// Figures are those of each result. Without it, a result has the maximum and the number of
-	// values. Counts has the counts as well, and Digits at most so many digits of them, in Coarse.
+	// Figures are found for each result. Without figures, a result has the maximum and the number
+	// of values. If Counts is set, its sum has the counts. If Digits is set, Coarse has the counts
+	// with at most so many significant digits.
 	Figures []output.Figure
 	Counts  bool
 	Digits  int

@@ -18,8 +18,8 @@ type Wide struct {
 	// The caller may set it while the flow runs. Later results have no Coarse, no minimum and no
 	// mean, since these take all counts.
 	Size *atomic.Int64 `json:"-"`
-	// EmitCounts takes the counts of a row in a window, or in a part of it, that results lack. It
-	// may take them long after these results.
+	// EmitCounts takes the counts of a row in a window, or in a part of it. The results of these
+	// intervals came without counts, perhaps long before.
 	EmitCounts func(w *Window) error `json:"-"`
 }
 

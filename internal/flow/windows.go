@@ -18,17 +18,18 @@ import (
 // rows: once all inputs have passed them, see [scan.Scan.Passed]. An interval that comes later is a
 // result by itself.
 type Windows struct {
-	// Size is that of windows in milliseconds.
+	// Size is the length of windows in milliseconds.
 	Size int64
 	// Sources finds out which input has the highest value of a window.
 	Sources bool
-	// Figures are those of each window. Digits has at most so many digits of the counts, in Coarse.
+	// Figures are found for each window. If Digits is set, Coarse has the counts of the window with
+	// at most so many significant digits.
 	Figures []output.Figure
 	Digits  int
 	// Account is charged for windows.
 	Account *ledger.Account `json:"-"`
-	// Emit takes a window, which is valid until Emit returns, or until it is released if it is
-	// kept.
+	// Emit takes a window. The window is valid until Emit returns, or, after [Window.Keep], until
+	// [Window.Release].
 	Emit func(w *Window) error `json:"-"`
 }
 

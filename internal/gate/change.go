@@ -101,8 +101,8 @@ func (l *Limit) misspelt(value string) error {
 		strings.Join(unit.Names, ", "))
 }
 
-// Bound returns what a figure must be at most, or at least, if that of the baseline is known, in
-// the unit of the limit. It holds if one of both parts of the change allows it.
+// Bound returns the bound of a figure, given the figure of the baseline. Both are in the unit of
+// the limit. A figure holds if one of both parts of the change allows it.
 func (l *Limit) Bound(baseline float64) float64 {
 	c := l.Change
 	relative := baseline * (1 + c.Percent/100)

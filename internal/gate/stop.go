@@ -22,8 +22,8 @@ type Stop struct {
 	Planned int64
 }
 
-// Ends reports whether one of the verdicts about all that was recorded so far, which are those of
-// summaries, ends the run.
+// Ends reports whether one of the verdicts ends the run. Summaries have all that was recorded so
+// far, and verdicts are about them.
 func (s Stop) Ends(verdicts []Verdict, summaries []*output.Summary) bool {
 	rows := make(map[string]*output.Summary, len(summaries))
 	for _, row := range summaries {

@@ -44,7 +44,7 @@ type rowOf struct {
 
 // A history is what a row had so far, as a limit sees it.
 type history struct {
-	kept, all int64 // windows or intervals that kept the limit, of those that have values
+	all, kept int64 // windows or intervals with values, and how many of them kept the limit
 	breach    int   // the index of the latest one, plus 1
 }
 

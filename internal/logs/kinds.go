@@ -24,8 +24,9 @@ var fileKinds = []struct{ begin, kind string }{
 	{"{", "a JSON document"}, {"[", "a JSON document"}, {"\x7fELF", "a program"}, {"#!", "a script"},
 }
 
-// KindOf says what a file is that begins so and is no log, nothing if that is not known. A text
-// with a payload, also in UTF-16, and compressed text may be a log.
+// KindOf takes the beginning of a file that is no log, and says what the file is. It returns an
+// empty text if that is not known, or if the file may be a log: if it has a payload, also in
+// UTF-16, or is compressed.
 func KindOf(begin []byte) string {
 	for _, mark := range []string{"HIST", "H\x00I\x00S\x00T"} {
 		if bytes.Contains(begin, []byte(mark)) {

@@ -175,8 +175,9 @@ func CheckOutput(path string, stdout io.Writer, inputs []scan.Input) error {
 	return nil
 }
 
-// ByEnding returns what the ending of an output's name chooses, before that of compression. It is
-// empty if the name has none; a number is none. An ending that chooses nothing is an error.
+// ByEnding returns what the ending of an output's name chooses. An ending of compression behind it
+// does not count, and neither does a number. If the name has no ending, the choice is empty. An
+// ending that chooses nothing is an error.
 func ByEnding(path string, endings map[string]string) (chosen string, err error) {
 	ending := strings.ToLower(filepath.Ext(path))
 	if ending == ".gz" || ending == ".zst" {

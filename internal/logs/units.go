@@ -250,8 +250,8 @@ func (u *Units) Say(format string, args ...any) {
 	}
 }
 
-// Factor returns what one unit of a row's values is in the unit that [Units.Scale] takes them to be
-// in. An error says that the values of the row do not add up.
+// Factor returns how many of the units that [Units.Scale] begins with make one unit of a row's
+// values. An error says that the values of the row do not add up.
 func (l *Logs) Factor(row []byte) (float64, error) {
 	in, err := l.finder.Of(row)
 	if err != nil {

@@ -25,7 +25,7 @@ type Range struct {
 type Bound struct {
 	Seconds float64
 	Origin  Origin
-	// Zone is that of a time of day.
+	// Zone is the zone of a time of day.
 	Zone *time.Location
 	// until is the time of day that must not lie before the start of the log, see [Bound.Moment]:
 	// the time itself, or the end of the range that it begins.

@@ -146,9 +146,9 @@ type Taken struct {
 	Double bool
 }
 
-// Take decodes the interval, and adds it to sums. An error is that of the payload. But if it is a
-// [merge.SumError], one of the sums is without the interval, and all else is as wanted. Call Take
-// where the interval is decoded.
+// Take decodes the interval, and adds it to sums. After a [merge.SumError], one of the sums lacks
+// the interval, and all else is as wanted. Any other error says what is wrong with the payload.
+// Call Take where the interval is decoded.
 func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 	d := v.decoder
 	p, err := d.payloads.Open(v.Payload)
@@ -167,8 +167,8 @@ func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
 		return t, p.Check()
 	}
 	var sumErr error
-	// The last one mostly has a histogram. To add to that checks the counts for those that are
-	// packed.
+	// The last sum mostly has a histogram. Adding to it checks the counts, so sums that pack them
+	// come after it.
 	for _, sum := range slices.Backward(sums) {
 		err := error(nil)
 		switch {
