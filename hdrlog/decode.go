@@ -41,7 +41,7 @@ type Decoded[R any] struct {
 // is then of no use.
 func Decode[R any](r *Reader, parallel int, worker func() func(i *Interval, result *R) error) iter.Seq2[*Decoded[R], error] {
 	return func(yield func(*Decoded[R], error) bool) {
-		if r.batch == batchSize {
+		if r.batch == batchSize { // no other size was asked for
 			r.batch = decodedSize
 		}
 		parallel = cmp.Or(max(parallel, 0), runtime.GOMAXPROCS(0))

@@ -82,7 +82,7 @@ func readTags(log *hdrlog.Reader, parts []*tagSums, kinds map[string]bool, repor
 		if err == nil {
 			continue
 		}
-		if _, line := err.(*hdrlog.SyntaxError); !line || report == nil {
+		if _, isLine := err.(*hdrlog.SyntaxError); !isLine || report == nil {
 			return err
 		}
 		report(err)

@@ -42,7 +42,7 @@ type Doubling struct {
 type doublingState struct {
 	*Doubling
 	run         *run
-	size        atomic.Int64 // of windows, 0 as long as intervals are handed over by themselves, or gaveUp
+	workerSize  atomic.Int64 // of the windows of workers: 0 while these hand over each interval by itself, or gaveUp
 	table       merge.Table[merge.Merged]
 	bytes       int
 	charge      ledger.Charge
@@ -55,15 +55,15 @@ type doublingState struct {
 	parts       []*doublingPart
 }
 
-// gaveUp is the size once memory is too short for windows.
+// gaveUp is workerSize once memory is too short for windows.
 const gaveUp = -1
 
 // A doublingPart hands over the windows of a worker when they are complete.
 type doublingPart struct {
 	*doublingState
 	openWindows
-	to    *Window
-	ready []*merge.Merged // to be handed over
+	target *Window
+	ready  []*merge.Merged // to be handed over
 }
 
 func (k *Doubling) start(r *run) state {
@@ -72,12 +72,12 @@ func (k *Doubling) start(r *run) state {
 }
 
 func (k *doublingState) length() int64 { return 0 }
-func (k *doublingState) feed()         { k.feeds = true }
+func (k *doublingState) startFeeding() { k.feeds = true }
 
 // guide returns the size of windows.
-func (k *doublingState) guide(scan.Visit) int64 { return k.size.Load() }
+func (k *doublingState) guide(scan.Visit) int64 { return k.workerSize.Load() }
 
-func (k *doublingState) follow(n int64) { k.size.Store(n) }
+func (k *doublingState) follow(n int64) { k.workerSize.Store(n) }
 
 func (k *doublingState) part(w *worker) part {
 	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeds)}
@@ -95,35 +95,35 @@ func (s *doublingPart) begin() {}
 
 func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	m.merged = nil
-	size := s.size.Load()
+	size := s.workerSize.Load()
 	if size == gaveUp {
 		s.closeAll() // which may feed rows
 		clear(s.rows)
 		s.ready = nil
-		s.to = nil
+		s.target = nil
 		return scan.Want{}, nil
 	}
 	if size == 0 {
-		s.to = m.alone()
+		s.target = m.alone()
 		return scan.Want{Max: true, Counts: true}, nil
 	}
 	start, end := v.Span()
 	at := merge.WindowOf(start, end, size)
-	s.to = s.open(v, at)
-	return scan.Want{Max: merge.Crosses(start, end, size)}, &s.to.Sum
+	s.target = s.open(v, at)
+	return scan.Want{Max: merge.Crosses(start, end, size)}, &s.target.Sum
 }
 
-func (s *doublingPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
-	if s.to == nil {
+func (s *doublingPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+	if s.target == nil {
 		return nil
 	}
-	s.to.add(v, t, failed)
+	s.target.add(v, t, failed)
 	m.count = t.Count
-	if s.to.alone {
+	if s.target.alone {
 		start, end := v.Span()
-		return s.to.Coarse.AddCoarse(start, end, t.Counts, s.Digits)
+		return s.target.Coarse.AddCoarse(start, end, t.Counts, s.Digits)
 	}
-	s.noteSize(s.to)
+	s.noteSize(s.target)
 	if len(s.ready) > 0 {
 		m.merged = s.ready[0]
 		s.ready = s.ready[1:]
@@ -132,17 +132,17 @@ func (s *doublingPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) 
 }
 
 // handOver makes the counts of a row in a window ready.
-func (s *doublingPart) handOver(r *Window, h *histogram.Histogram) error {
-	if s.size.Load() == gaveUp {
+func (s *doublingPart) handOver(window *Window, h *histogram.Histogram) error {
+	if s.workerSize.Load() == gaveUp {
 		return nil
 	}
-	m := &merge.Merged{Tag: r.Row}
+	m := &merge.Merged{Tag: window.Row}
 	s.ready = append(s.ready, m)
-	return m.AddCoarse(r.Start, r.End, h, s.Digits)
+	return m.AddCoarse(window.Start, window.End, h, s.Digits)
 }
 
-// last implements [lasting].
-func (s *doublingPart) last(w *wire) {
+// rest implements [lasting].
+func (s *doublingPart) rest(w *wire) {
 	s.closeAll()
 	count := w.count(len(s.ready))
 	for n := range count {
@@ -175,16 +175,16 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 	}
 	k.first, k.last = min(k.first, start), max(k.last, end)
 	k.across += acrossBytes
-	if k.size.Load() > 0 {
+	if k.workerSize.Load() > 0 {
 		k.across = 0
 	}
-	size := k.table.Size()
-	if length > size && k.size.Load() == 0 {
+	size := k.table.Size() // of the windows here, which workers get once windows double
+	if length > size && k.workerSize.Load() == 0 {
 		size = length
 	}
 	for length > size || (k.last-k.first)/size > k.Most {
 		size *= 2
-		k.size.Store(size)
+		k.workerSize.Store(size)
 	}
 	if size > k.table.Size() || k.bytes > 2*k.packed+looseBytes {
 		k.pack(size)
@@ -199,7 +199,7 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 		k.addCoarse(one)
 	}
 	if k.err == nil {
-		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.size.Load())
+		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.workerSize.Load())
 	}
 	return nil
 }
@@ -259,8 +259,8 @@ func (k *doublingState) addCoarse(m *merge.Merged) {
 		if crowded == nil {
 			return
 		}
-		k.size.Store(2 * k.table.Size())
-		k.pack(k.size.Load())
+		k.workerSize.Store(2 * k.table.Size())
+		k.pack(k.workerSize.Load())
 		if (k.last-k.first)/k.table.Size() < leastWindows {
 			k.err = crowded
 		}
@@ -269,7 +269,7 @@ func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.bytes = 0
 	k.rates = merge.Rates{}
 	k.charge.Set(k.Account, 0, 0)
-	k.size.Store(gaveUp)
+	k.workerSize.Store(gaveUp)
 }
 
 // put adds coarse counts to their window. They become the window if there is none.
@@ -300,7 +300,7 @@ func (k *doublingState) pack(size int64) {
 		k.bytes += m.Size()
 	}
 	k.packed = k.bytes
-	if k.size.Load() > 0 { // windows only double from now on
+	if k.workerSize.Load() > 0 { // windows only double from now on
 		k.rates.Pack(size)
 		k.across = 0
 	}

@@ -92,8 +92,8 @@ type guided interface {
 	follow(n int64)
 }
 
-// A lasting part has results that it hands over at the end. Last takes them to another process.
-type lasting interface{ last(w *wire) }
+// A lasting part still has results at the end of a run. Rest carries them to another process.
+type lasting interface{ rest(w *wire) }
 
 // helperMemory is the memory of a helper in bytes.
 const helperMemory = 64 << 20
@@ -191,7 +191,7 @@ func (r *run) send(h *helping, worker int, jobs []scan.Job[outcome]) error {
 	return nil
 }
 
-// visit takes an interval.
+// visit carries an interval.
 func (w *wire) visit(v *scan.Visit) {
 	i := v.Interval
 	w.input(&v.Input, &v.Name)
@@ -205,19 +205,19 @@ func (w *wire) visit(v *scan.Visit) {
 	w.float(&i.Base)
 }
 
-// job takes what came of an interval.
+// job carries what came of an interval.
 func (w *wire) job(j *scan.Job[outcome], states int) {
 	var syntax *hdrlog.SyntaxError
-	field, text := []byte(nil), j.Err
+	field, cause := []byte(nil), j.Err
 	if errors.As(j.Err, &syntax) {
-		field, text = []byte(syntax.Field), syntax.Err
+		field, cause = []byte(syntax.Field), syntax.Err
 	}
 	w.bytes(&field)
-	w.error(&text)
+	w.error(&cause)
 	if w.reads {
-		j.Err = text
+		j.Err = cause
 		if field != nil {
-			j.Err = &hdrlog.SyntaxError{Field: string(field), Err: text}
+			j.Err = &hdrlog.SyntaxError{Field: string(field), Err: cause}
 		}
 	}
 	if j.Err != nil {
@@ -232,8 +232,8 @@ func (w *wire) job(j *scan.Job[outcome], states int) {
 	}
 }
 
-// last takes what helpers still have.
-func (r *run) last() error {
+// rest fetches what helpers still have at the end.
+func (r *run) rest() error {
 	for n, h := range r.helpers {
 		if !h.used {
 			continue
@@ -243,7 +243,7 @@ func (r *run) last() error {
 			return err
 		}
 		w.names = r.scan.Inputs
-		r.workers[n].last(w)
+		r.workers[n].rest(w)
 		if w.err != nil {
 			return &HelperError{w.err}
 		}
@@ -251,12 +251,12 @@ func (r *run) last() error {
 	return nil
 }
 
-// last takes what the parts of a worker still have. Those of rows come last, since others feed
-// them.
-func (w *worker) last(wire *wire) {
+// rest carries what the parts of a worker still have at the end. Those of rows come last, since
+// others feed them.
+func (w *worker) rest(wire *wire) {
 	for _, p := range w.parts {
 		if p, is := p.(lasting); is {
-			p.last(wire)
+			p.rest(wire)
 		}
 	}
 	wire.fail(w.err)
@@ -264,12 +264,12 @@ func (w *worker) last(wire *wire) {
 
 // A Server is the other side of a [scan.Helper]: it decodes. The zero value is ready.
 type Server struct {
-	run     *run
-	decoder *scan.Decoder
-	jobs    []scan.Job[outcome]
-	made    []outcome
-	all     []hdrlog.Interval
-	data    []byte // of the answer before
+	run       *run
+	decoder   *scan.Decoder
+	jobs      []scan.Job[outcome]
+	outcomes  []outcome
+	intervals []hdrlog.Interval
+	data      []byte // of the answer before
 }
 
 // Answer returns the answer to a message. It is valid until the next message.
@@ -293,7 +293,7 @@ func (s *Server) answer(message []byte, w *wire) error {
 		return s.batch(&wire{data: message[1:], reads: true, names: s.run.scan.Inputs}, w)
 	case messageEnd:
 		w.names = s.run.scan.Inputs
-		s.run.workers[0].last(w)
+		s.run.workers[0].rest(w)
 		s.run = nil
 		return w.err
 	}
@@ -318,10 +318,10 @@ func (s *Server) start(text []byte) error {
 		flows = append(flows, f)
 	}
 	*s = Server{
-		run:     newRun(one, flows),
-		decoder: scan.NewDecoder(0, scan.NewPayloads(one.Memory)),
-		made:    s.made[:0],
-		data:    s.data,
+		run:      newRun(one, flows),
+		decoder:  scan.NewDecoder(0, scan.NewPayloads(one.Memory)),
+		outcomes: s.outcomes[:0],
+		data:     s.data,
 	}
 	return nil
 }
@@ -337,15 +337,15 @@ func (s *Server) batch(r, w *wire) error {
 	}
 	count := r.count(0)
 	s.jobs = s.jobs[:0]
-	s.all = append(s.all[:0], make([]hdrlog.Interval, count)...)
-	if missing := count - len(s.made); missing > 0 {
-		s.made = append(s.made, make([]outcome, missing)...)
+	s.intervals = append(s.intervals[:0], make([]hdrlog.Interval, count)...)
+	if missing := count - len(s.outcomes); missing > 0 {
+		s.outcomes = append(s.outcomes, make([]outcome, missing)...)
 	}
 	for n := range count {
-		v := s.decoder.Visit(&s.all[n], scan.Place{})
+		v := s.decoder.Visit(&s.intervals[n], scan.Place{})
 		r.visit(&v)
 		v.First = n == 0
-		s.jobs = append(s.jobs, scan.Job[outcome]{Visit: v, Result: &s.made[n]})
+		s.jobs = append(s.jobs, scan.Job[outcome]{Visit: v, Result: &s.outcomes[n]})
 	}
 	if r.err != nil {
 		return r.err
@@ -359,7 +359,7 @@ func (s *Server) batch(r, w *wire) error {
 	}
 	for n := range s.jobs {
 		w.job(&s.jobs[n], len(s.run.states))
-		for _, m := range s.made[n].made {
+		for _, m := range s.outcomes[n].made {
 			m.sent()
 		}
 	}

@@ -34,9 +34,9 @@ func (k *Intervals) want(_ scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	return want, &one.Sum
 }
 
-func (k *Intervals) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (k *Intervals) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
 	one := &m.one.Result
-	one.First, _ = from(v, k.Relative)
+	one.First, _ = startIn(v, k.Relative)
 	one.add(v, t, failed)
 	if k.Figures != nil {
 		one.Stats = output.FiguresOf(t.Counts, k.Figures, one.Stats)

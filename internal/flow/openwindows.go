@@ -31,47 +31,47 @@ func (l *openWindows) open(v scan.Visit, at merge.Span) *Window {
 	w := l.worker
 	w.fed = w.fed || l.feeds
 	w.key = merge.AppendKey(w.key[:0], v.Row)
-	r := l.rows[string(w.key)]
-	if r == nil {
-		r = windows.Get().(*Window)
-		r.Row = bytes.Clone(v.Row)
-		r.size = 0
-		l.rows[string(w.key)] = r
-	} else if r.Window != at {
-		l.closeWindow(r)
+	window := l.rows[string(w.key)]
+	if window == nil {
+		window = windowPool.Get().(*Window)
+		window.Row = bytes.Clone(v.Row)
+		window.size = 0
+		l.rows[string(w.key)] = window
+	} else if window.Window != at {
+		l.closeWindow(window)
 	}
-	r.Window = at
-	w.run.compactNew(&r.Sum, l.bytes)
-	return r
+	window.Window = at
+	w.run.compactNew(&window.Sum, l.bytes)
+	return window
 }
 
 // noteSize takes in that the counts of a row take more memory.
-func (l *openWindows) noteSize(r *Window) {
-	size := r.Sum.Size()
-	l.bytes += size - r.size
-	r.size = size
+func (l *openWindows) noteSize(window *Window) {
+	size := window.Sum.Size()
+	l.bytes += size - window.size
+	window.size = size
 }
 
 // closeWindow hands over the window of a row. The row stays, for the next window.
-func (l *openWindows) closeWindow(r *Window) {
-	if r.Intervals() == 0 {
+func (l *openWindows) closeWindow(window *Window) {
+	if window.Intervals() == 0 {
 		return
 	}
-	h, err := r.Histogram(&l.counts)
+	h, err := window.Histogram(&l.counts)
 	if err == nil {
-		err = l.emit(r, h)
+		err = l.emit(window, h)
 	}
 	w := l.worker
-	w.err = cmp.Or(w.err, r.fail(err))
+	w.err = cmp.Or(w.err, window.fail(err))
 	if l.feeds {
-		w.feed(r.Row, &r.Sum)
+		w.feed(window.Row, &window.Sum)
 	}
-	r.Sum.Reset()
+	window.Sum.Reset()
 }
 
 // closeAll hands over all windows.
 func (l *openWindows) closeAll() {
-	for _, r := range l.rows {
-		l.closeWindow(r)
+	for _, window := range l.rows {
+		l.closeWindow(window)
 	}
 }

@@ -39,13 +39,13 @@ type Row struct {
 }
 
 // rows are used again: the sum of one may take half a megabyte.
-var rows = sync.Pool{New: func() any { return new(Row) }}
+var rowPool = sync.Pool{New: func() any { return new(Row) }}
 
 // Release gives a row back that nobody needs any more.
 func (r *Row) Release() {
 	r.Sum.Reset()
 	*r = Row{Total: Total{Sum: r.Sum}}
-	rows.Put(r)
+	rowPool.Put(r)
 }
 
 // Add merges other, which is of the same row, and charges an account of rows for r.
@@ -86,7 +86,7 @@ type rowsPart struct {
 	state  *rowsState
 	worker *worker
 	rows   map[string]*Row
-	to     *Row // what gets the interval
+	target *Row // what gets the interval
 	bytes  int
 }
 
@@ -164,8 +164,8 @@ func (k *rowsState) close() error {
 
 func (s *rowsPart) begin() {}
 
-// last implements [lasting].
-func (s *rowsPart) last(w *wire) {
+// rest implements [lasting].
+func (s *rowsPart) rest(w *wire) {
 	count := w.count(len(s.rows))
 	if !w.reads {
 		for key, r := range s.rows {
@@ -177,7 +177,7 @@ func (s *rowsPart) last(w *wire) {
 	}
 	for range count {
 		var key []byte
-		r := rows.Get().(*Row)
+		r := rowPool.Get().(*Row)
 		w.bytes(&key)
 		w.row(r)
 		if w.err != nil {
@@ -199,7 +199,7 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 	}
 	r := s.rows[string(w.key)]
 	if r == nil {
-		r = rows.Get().(*Row)
+		r = rowPool.Get().(*Row)
 		r.Row = bytes.Clone(v.Row)
 		r.Input = v.Input
 		r.Name = v.Name
@@ -207,7 +207,7 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 		r.counted = s.state.first(w.key)
 		s.rows[string(w.key)] = r
 	}
-	s.to = r
+	s.target = r
 	want := scan.Want{Max: s.state.Maxima}
 	if w.fed && !apart {
 		return want, nil
@@ -216,14 +216,14 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 	return want, &r.Sum
 }
 
-func (s *rowsPart) took(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
+func (s *rowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
 	start, end := v.Span()
-	s.to.add(v, t, failed)
-	s.to.Spans.Add(v.Input, start, end)
+	s.target.add(v, t, failed)
+	s.target.Spans.Add(v.Input, start, end)
 	if s.state.Maxima && t.Max > 0 {
-		s.to.Maxima.Add(start, end, t.Max)
+		s.target.Maxima.Add(start, end, t.Max)
 	}
-	if err := s.charge(s.to); err != nil {
+	if err := s.charge(s.target); err != nil {
 		return scan.Fatal{Err: err}
 	}
 	return nil
@@ -240,7 +240,7 @@ func (s *rowsPart) charge(r *Row) error {
 	return r.charge.Set(s.state.Account, things, size)
 }
 
-func (s *rowsPart) feed(name []byte, sum *merge.Sum) {
+func (s *rowsPart) takeSum(name []byte, sum *merge.Sum) {
 	if s.state.Apart {
 		return
 	}

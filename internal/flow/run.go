@@ -30,9 +30,9 @@ type part interface {
 	// want returns which figures of an interval the part needs, and the sum that gets its counts,
 	// or nil.
 	want(v scan.Visit, m *made) (scan.Want, *merge.Sum)
-	// took takes the figures of the interval after it was decoded. Failed is nil or a
-	// [merge.SumError].
-	took(v scan.Visit, t *scan.Taken, failed error, m *made) error
+	// decoded takes the figures of the interval once it is decoded and added. Failed is nil or a
+	// [merge.SumError]: a sum lacks the interval, maybe that of another part.
+	decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error
 }
 
 // A rated state needs to know when inputs ran, for rates. Passed is the time that the input had
@@ -45,7 +45,8 @@ type rated interface {
 // so they need not get each interval.
 type feeder interface {
 	state
-	feed()
+	// startFeeding lets the state feed the others. It comes before the parts are made.
+	startFeeding()
 	// length returns the length of the windows in milliseconds, 0 if it is not known.
 	length() int64
 }
@@ -59,8 +60,8 @@ type fed interface {
 // A fedPart is the part of a fed state.
 type fedPart interface {
 	part
-	// feed takes the sum of a row in a window.
-	feed(row []byte, sum *merge.Sum)
+	// takeSum adds the sum of a row in a window of the feeder.
+	takeSum(row []byte, sum *merge.Sum)
 }
 
 // made is what the part of a worker makes of an interval, for its state.
@@ -89,16 +90,16 @@ func (m *made) alone() *Window {
 
 // A run is a scan with its flows.
 type run struct {
-	scan     *scan.Scan
-	states   []state
-	rated    []rated
-	workers  []worker // the last one is the goroutine that takes results
-	rowBytes int
-	most     int     // bytes that a worker's sums take in a flow before new ones are compacted
-	passed   []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
-	latest   scan.Visit
-	helpers  []*helping
-	start    []byte // the first message to helpers
+	scan      *scan.Scan
+	states    []state
+	rated     []rated
+	workers   []worker // the last one is the goroutine that takes results
+	rowBytes  int
+	compactAt int     // the bytes of a worker's sums in a flow from which on new sums are compacted
+	passed    []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
+	latest    scan.Visit
+	helpers   []*helping
+	start     []byte // the first message to helpers
 }
 
 // Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
@@ -117,13 +118,13 @@ func Run(s *scan.Scan, flows ...Flow) error {
 
 func newRun(s *scan.Scan, flows []Flow) *run {
 	r := &run{
-		scan:     s,
-		workers:  make([]worker, s.Workers+1),
-		rowBytes: rowBytes,
-		most:     s.Memory.AtMost(manyBytes, partOfMemory*s.Workers),
-		passed:   slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
+		scan:      s,
+		workers:   make([]worker, s.Workers+1),
+		rowBytes:  rowBytes,
+		compactAt: s.Memory.AtMost(manyBytes, partOfMemory*s.Workers),
+		passed:    slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
 	}
-	var last []state
+	var fedStates []state
 	feeds := false
 	for _, f := range flows {
 		k := f.start(r)
@@ -132,15 +133,15 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 		}
 		if k, is := k.(fed); is {
 			feeds = feeds || k.canBeFed()
-			last = append(last, k)
+			fedStates = append(fedStates, k)
 			continue
 		}
 		r.states = append(r.states, k)
 	}
 	if best := r.feeder(); feeds && best != nil {
-		best.feed()
+		best.startFeeding()
 	}
-	r.states = append(r.states, last...)
+	r.states = append(r.states, fedStates...)
 	for n := range r.workers {
 		w := &r.workers[n]
 		w.run = r
@@ -175,7 +176,7 @@ func (r *run) read() error {
 	if err := scan.RunBatches(r.scan, r.decodeBatch, r.take); err != nil {
 		return err
 	}
-	return r.last()
+	return r.rest()
 }
 
 // feeder returns the state that feeds others, the one with the longest windows, or nil.
@@ -194,7 +195,7 @@ func (r *run) ran(v scan.Visit) {
 		k.ran(v, r.passed[v.Input])
 	}
 	start, end := v.Span()
-	r.passed[v.Input] = max(r.passed[v.Input], 2*start-end)
+	r.passed[v.Input] = max(r.passed[v.Input], scan.Passes(start, end))
 }
 
 // take takes the next interval.
@@ -250,7 +251,7 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 		return failed
 	}
 	for n, s := range w.parts {
-		if err := s.took(v, &took, failed, &o.made[n]); err != nil {
+		if err := s.decoded(v, &took, failed, &o.made[n]); err != nil {
 			return err
 		}
 	}
@@ -261,21 +262,21 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 func (w *worker) feed(row []byte, sum *merge.Sum) {
 	for _, s := range w.parts {
 		if s, is := s.(fedPart); is {
-			s.feed(row, sum)
+			s.takeSum(row, sum)
 		}
 	}
 }
 
 // compactNew compacts a new sum if those of its flow take many bytes.
 func (r *run) compactNew(sum *merge.Sum, bytes int) {
-	if sum.Intervals() < 2 && bytes > r.most {
+	if sum.Intervals() < 2 && bytes > r.compactAt {
 		sum.Compact()
 	}
 }
 
-// from returns when an interval starts, in seconds, and what its times count from, in milliseconds
-// since the epoch.
-func from(v scan.Visit, relative bool) (first float64, from int64) {
+// startIn returns when an interval starts, in seconds since the origin, and the origin, in
+// milliseconds since the epoch: the start of the log if times are relative.
+func startIn(v scan.Visit, relative bool) (first float64, origin int64) {
 	if relative {
 		return v.Relative(), logline.Millis(v.LogStart)
 	}

@@ -31,7 +31,7 @@ func (k *Waiting) start(r *run) state {
 // span returns when an interval starts and ends in the time of the windows.
 func (k *waitingState) span(v scan.Visit) (start, end int64) {
 	start, end = v.Span()
-	_, origin := from(v, k.relative)
+	_, origin := startIn(v, k.relative)
 	return start - origin, end - origin
 }
 

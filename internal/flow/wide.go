@@ -33,8 +33,8 @@ type wideState struct {
 type widePart struct {
 	*wideState
 	openWindows
-	to    *Window   // nil if the interval has its counts
-	ready []*Window // to be handed over
+	target *Window   // nil if the interval has its counts
+	ready  []*Window // to be handed over
 }
 
 func (k *Wide) start(r *run) state {
@@ -52,7 +52,7 @@ func (k *Wide) start(r *run) state {
 }
 
 func (k *wideState) length() int64 { return 0 }
-func (k *wideState) feed()         { k.feeds = true }
+func (k *wideState) startFeeding() { k.feeds = true }
 
 // guide returns the size of windows.
 func (k *wideState) guide(scan.Visit) int64 { return k.Size.Load() }
@@ -68,30 +68,30 @@ func (k *wideState) part(w *worker) part {
 
 func (s *widePart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	size := s.Size.Load()
-	m.window, s.to = nil, nil
+	m.window, s.target = nil, nil
 	if size == 0 {
 		return s.Intervals.want(v, m)
 	}
 	m.alone()
-	first, _ := from(v, s.Relative)
+	first, _ := startIn(v, s.Relative)
 	at := merge.WindowOf(logline.Millis(first), logline.Millis(first), size)
-	s.to = s.open(v, at)
-	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, &s.to.Sum
+	s.target = s.open(v, at)
+	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, &s.target.Sum
 }
 
-func (s *widePart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
-	if s.to == nil {
-		return s.Intervals.took(v, t, failed, m)
+func (s *widePart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+	if s.target == nil {
+		return s.Intervals.decoded(v, t, failed, m)
 	}
 	one := &m.one.Result
-	one.First, _ = from(v, s.Relative)
+	one.First, _ = startIn(v, s.Relative)
 	one.add(v, t, failed)
 	if s.ranks != nil {
 		one.Stats = output.FiguresOf(t.Counts, s.ranks, one.Stats)
 	} else {
 		one.Stats = output.Stats{Count: t.Count, Max: output.FloatValue(t.Max)}
 	}
-	s.noteSize(s.to)
+	s.noteSize(s.target)
 	if len(s.ready) > 0 {
 		m.window = s.ready[0]
 		s.ready = s.ready[1:]
@@ -100,16 +100,16 @@ func (s *widePart) took(v scan.Visit, t *scan.Taken, failed error, m *made) erro
 }
 
 // handOver makes the counts of a row in a window ready.
-func (s *widePart) handOver(r *Window, h *histogram.Histogram) error {
-	w := &Window{Window: r.Window}
-	w.Row = r.Row
+func (s *widePart) handOver(window *Window, h *histogram.Histogram) error {
+	w := &Window{Window: window.Window}
+	w.Row = window.Row
 	w.Stats = output.StatsOf(h, nil, output.Stats{})
 	s.ready = append(s.ready, w)
-	return w.Coarse.AddCoarse(r.Start, r.End, h, s.Digits)
+	return w.Coarse.AddCoarse(window.Start, window.End, h, s.Digits)
 }
 
-// last implements [lasting].
-func (s *widePart) last(w *wire) {
+// rest implements [lasting].
+func (s *widePart) rest(w *wire) {
 	s.closeAll()
 	count := w.count(len(s.ready))
 	for n := range count {

@@ -40,7 +40,7 @@ type Windows struct {
 const leastAdded = 10
 
 // windows are used again: the sum of one may take half a megabyte.
-var windows = sync.Pool{New: func() any { return new(Window) }}
+var windowPool = sync.Pool{New: func() any { return new(Window) }}
 
 // release gives a window back.
 func (w *Window) release() {
@@ -48,24 +48,24 @@ func (w *Window) release() {
 		return
 	}
 	w.Reset()
-	windows.Put(w)
+	windowPool.Put(w)
 }
 
 // A windowsState has the open windows.
 type windowsState struct {
 	*Windows
-	run    *run
-	table  merge.Table[Window]
-	bytes  int
-	charge ledger.Charge
-	rates  merge.Rates
-	counts histogram.Histogram
-	reuse  output.Stats
-	late   *scan.Decoder // of intervals that come after their windows
-	feeder bool          // windows may feed rows: they do if they have several intervals
-	feeds  bool
-	begun  sync.Once
-	waits  bool // see [Waiting]
+	run     *run
+	table   merge.Table[Window]
+	bytes   int
+	charge  ledger.Charge
+	rates   merge.Rates
+	counts  histogram.Histogram
+	reuse   output.Stats
+	late    *scan.Decoder // of intervals that come after their windows
+	mayFeed bool          // windows feed rows if they have several intervals
+	feeds   bool          // they do
+	begun   sync.Once     // sets feeds at the first interval
+	waits   bool          // see [Waiting]
 	// relative counts times from the start of each log.
 	relative bool
 }
@@ -75,7 +75,7 @@ type windowsPart struct {
 	*windowsState
 	worker   *worker
 	rows     map[string]*Window
-	to       *Window // what gets the interval, nil if it is late
+	target   *Window // what gets the interval, nil if it is late
 	oneByOne bool    // intervals are handed over by themselves, see leastAdded
 	count    int     // of intervals in the batch
 	passed   int64   // by them
@@ -89,7 +89,7 @@ func (k *Windows) state(r *run) *windowsState {
 }
 
 func (k *windowsState) length() int64 { return k.Size }
-func (k *windowsState) feed()         { k.feeder = true }
+func (k *windowsState) startFeeding() { k.mayFeed = true }
 
 func (k *windowsState) part(w *worker) part {
 	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
@@ -98,7 +98,7 @@ func (k *windowsState) part(w *worker) part {
 // guide decides whether windows feed rows. It returns 1 if they do.
 func (k *windowsState) guide(first scan.Visit) int64 {
 	start, end := first.Span()
-	k.begun.Do(func() { k.feeds = k.feeder && k.Size*int64(len(k.run.scan.Inputs)) >= 2*(end-start) })
+	k.begun.Do(func() { k.feeds = k.mayFeed && k.Size*int64(len(k.run.scan.Inputs)) >= 2*(end-start) })
 	if k.feeds {
 		return 1
 	}
@@ -116,21 +116,21 @@ func (s *windowsPart) begin() {
 
 func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
 	start, end := v.Span()
-	if s.feeder {
+	if s.mayFeed {
 		s.guide(v)
 		s.worker.fed = s.feeds
 	}
 	s.count++
-	first, origin := from(v, s.relative)
+	first, origin := startIn(v, s.relative)
 	start, end = start-origin, end-origin
 	want.Max = s.Sources && len(s.run.scan.Inputs) > 1 || merge.Crosses(start, end, s.Size)
 	m.window = nil
 	at := merge.WindowOf(start, end, s.Size)
-	if s.to = s.window(at, v, m); s.to == nil {
+	if s.target = s.window(at, v, m); s.target == nil {
 		return want, nil
 	}
-	s.to.First = min(s.to.First, first)
-	return want, &s.to.Sum
+	s.target.First = min(s.target.First, first)
+	return want, &s.target.Sum
 }
 
 // window returns what gets an interval: the window of its row in this batch, or a result for the
@@ -142,37 +142,37 @@ func (s *windowsPart) window(at merge.Span, v scan.Visit, m *made) *Window {
 	}
 	w := s.worker
 	w.key = merge.AppendKey(binary.BigEndian.AppendUint64(w.key[:0], uint64(at.Start)), v.Row)
-	r, known := s.rows[string(w.key)]
+	window, known := s.rows[string(w.key)]
 	switch {
 	case s.oneByOne:
 		if !known {
 			s.rows[string(w.key)] = nil // to count windows
 		}
-		r = m.alone()
+		window = m.alone()
 	case known:
-		return r
+		return window
 	default:
-		r = windows.Get().(*Window)
-		s.rows[string(w.key)] = r
+		window = windowPool.Get().(*Window)
+		s.rows[string(w.key)] = window
 	}
-	r.Row = v.Row
-	r.Tag = v.Tag
-	r.Input = v.Input
-	r.Name = v.Name // views of the batch
-	r.Window, r.First = at, math.Inf(1)
-	return r
+	window.Row = v.Row
+	window.Tag = v.Tag
+	window.Input = v.Input
+	window.Name = v.Name // views of the batch
+	window.Window, window.First = at, math.Inf(1)
+	return window
 }
 
-func (s *windowsPart) took(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (s *windowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
 	start, end := v.Span()
-	m.count, s.passed = t.Count, max(s.passed, 2*start-end)
-	if s.to == nil {
+	m.count, s.passed = t.Count, max(s.passed, scan.Passes(start, end))
+	if s.target == nil {
 		return nil
 	}
-	s.to.add(v, t, failed)
-	s.to.highest = max(s.to.highest, t.Max)
-	if !s.to.handedOver {
-		s.to.handedOver, m.window = true, s.to
+	s.target.add(v, t, failed)
+	s.target.highest = max(s.target.highest, t.Max)
+	if !s.target.handedOver {
+		s.target.handedOver, m.window = true, s.target
 	}
 	return nil
 }
@@ -189,7 +189,8 @@ func (k *windowsState) ran(v scan.Visit, passed int64) {
 
 func (k *windowsState) take(v scan.Visit, m *made) error {
 	start, end := v.Span()
-	for next := k.table.Next(); next <= 2*start-end && k.run.scan.Passed(next); next = k.table.Next() {
+	passed := scan.Passes(start, end)
+	for next := k.table.Next(); next <= passed && k.run.scan.Passed(next); next = k.table.Next() {
 		if err := k.complete(next); err != nil {
 			return err
 		}
@@ -238,79 +239,79 @@ func (k *windowsState) merge(added *Window) (err error) {
 		return nil
 	}
 	before := 0
-	r := k.table.At(added.Row, added.Window.Start, added.Window.Start, func(merge.Span) *Window { return nil })
+	window := k.table.At(added.Row, added.Window.Start, added.Window.Start, func(merge.Span) *Window { return nil })
 	switch {
-	case r != nil:
-		before = r.Sum.Size()
+	case window != nil:
+		before = window.Sum.Size()
 	case added.alone:
-		r = windows.Get().(*Window)
-		r.Input = added.Input
-		r.Name = added.Name
-		r.Window = added.Window
-		r.First = added.First
+		window = windowPool.Get().(*Window)
+		window.Input = added.Input
+		window.Name = added.Name
+		window.Window = added.Window
+		window.First = added.First
 	default:
-		r = added
+		window = added
 	}
 	if before == 0 && 2*k.bytes > manyBytes {
-		r.Compact() // what does not add up is found later
+		window.Compact() // what does not add up is found later
 	}
 	if before == 0 {
-		r.Row, r.Tag = bytes.Clone(added.Row), bytes.Clone(added.Tag)
-		k.table.At(r.Row, r.Window.Start, r.Window.Start, func(merge.Span) *Window { return r })
+		window.Row, window.Tag = bytes.Clone(added.Row), bytes.Clone(added.Tag)
+		k.table.At(window.Row, window.Window.Start, window.Window.Start, func(merge.Span) *Window { return window })
 	}
-	if r != added {
-		if added.highest > r.highest {
-			r.Input = added.Input
-			r.Name = added.Name
-			r.Tag = bytes.Clone(added.Tag)
+	if window != added {
+		if added.highest > window.highest {
+			window.Input = added.Input
+			window.Name = added.Name
+			window.Tag = bytes.Clone(added.Tag)
 		}
-		err = r.Merge(added)
+		err = window.Merge(added)
 		added.release()
 	}
-	k.bytes += r.Sum.Size() - before
+	k.bytes += window.Sum.Size() - before
 	return cmp.Or(err, k.charge.Set(k.Account, 0, k.bytes))
 }
 
 // complete hands out the windows that end by a time.
 func (k *windowsState) complete(time int64) error {
-	for r := range k.table.Before(time) {
-		k.bytes -= r.Sum.Size()
-		if err := k.emit(r); err != nil {
+	for window := range k.table.Before(time) {
+		k.bytes -= window.Sum.Size()
+		if err := k.emit(window); err != nil {
 			return err
 		}
-		r.release()
+		window.release()
 	}
 	return nil
 }
 
 // emit hands out a window.
-func (k *windowsState) emit(r *Window) (err error) {
-	r.Counts, err = r.Histogram(&k.counts)
-	if err := cmp.Or(r.fail(err), r.Err()); err != nil {
+func (k *windowsState) emit(window *Window) (err error) {
+	window.Counts, err = window.Histogram(&k.counts)
+	if err := cmp.Or(window.fail(err), window.Err()); err != nil {
 		return err
 	}
-	if !r.Late {
-		r.Rate = k.rates.Take(r.Row, r.Window)
+	if !window.Late {
+		window.Rate = k.rates.Take(window.Row, window.Window)
 	}
 	if k.feeds {
-		last := &k.run.workers[len(k.run.workers)-1]
-		last.feed(r.Row, &r.Sum)
-		if last.err != nil {
-			return last.err
+		taker := &k.run.workers[len(k.run.workers)-1] // this goroutine, which takes results
+		taker.feed(window.Row, &window.Sum)
+		if taker.err != nil {
+			return taker.err
 		}
 	}
-	r.Visit = k.run.latest
+	window.Visit = k.run.latest
 	if k.Figures != nil {
-		k.reuse = output.FiguresOf(r.Counts, k.Figures, k.reuse)
-		r.Stats = k.reuse
+		k.reuse = output.FiguresOf(window.Counts, k.Figures, k.reuse)
+		window.Stats = k.reuse
 	}
-	r.Stats.Moved = r.Rate.Moved
+	window.Stats.Moved = window.Rate.Moved
 	if k.Digits > 0 {
-		if err := r.Coarse.AddCoarse(r.Start, r.End, r.Counts, k.Digits); err != nil {
+		if err := window.Coarse.AddCoarse(window.Start, window.End, window.Counts, k.Digits); err != nil {
 			return err
 		}
 	}
-	return k.Emit(r)
+	return k.Emit(window)
 }
 
 func (k *windowsState) close() error { return k.complete(math.MaxInt64) }

@@ -11,7 +11,7 @@ import (
 	"hdrkit/output"
 )
 
-// A wire takes what a worker makes from one process to another of the same program. Each method
+// A wire carries what a worker makes from one process to another of the same program. Each method
 // appends what its argument points to, or, if the wire reads, sets that. So one function describes
 // a type for both sides. After an error a wire does nothing.
 type wire struct {
@@ -23,8 +23,8 @@ type wire struct {
 
 var errCut = errors.New("a message between workers is cut off")
 
-// take returns the next bytes that are read.
-func (w *wire) take(count int) []byte {
+// next returns the next bytes of the message that is read.
+func (w *wire) next(count int) []byte {
 	if w.err != nil || count < 0 || count > len(w.data) {
 		w.fail(errCut)
 		return nil
@@ -72,7 +72,7 @@ func (w *wire) bool(b *bool) {
 func (w *wire) float(f *float64) {
 	if !w.reads {
 		w.data = binary.LittleEndian.AppendUint64(w.data, math.Float64bits(*f))
-	} else if bits := w.take(8); bits != nil {
+	} else if bits := w.next(8); bits != nil {
 		*f = math.Float64frombits(binary.LittleEndian.Uint64(bits))
 	}
 }
@@ -90,11 +90,11 @@ func (w *wire) bytes(b *[]byte) {
 	case size < 0:
 		*b = nil
 	default:
-		*b = w.take(size)
+		*b = w.next(size)
 	}
 }
 
-// count takes a number of things. It returns none if the message cannot have so many.
+// count carries a number of things, and returns it: 0 if the message cannot have so many.
 func (w *wire) count(n int) int {
 	w.int(&n)
 	if w.reads && (w.err != nil || n < 0 || n > len(w.data)) {
@@ -106,8 +106,8 @@ func (w *wire) count(n int) int {
 
 func (w *wire) sum(s *merge.Sum) {
 	if w.reads {
-		if size := w.take(4); size != nil {
-			w.fail(s.SetPacked(w.take(int(binary.LittleEndian.Uint32(size)))))
+		if size := w.next(4); size != nil {
+			w.fail(s.SetPacked(w.next(int(binary.LittleEndian.Uint32(size)))))
 		}
 		return
 	}
@@ -121,7 +121,7 @@ func (w *wire) sum(s *merge.Sum) {
 	binary.LittleEndian.PutUint32(w.data[begin:], uint32(len(w.data)-begin-4))
 }
 
-// error takes the text of an error that is only printed.
+// error carries the text of an error that is only printed.
 func (w *wire) error(err *error) {
 	var text []byte
 	if *err != nil {
@@ -144,7 +144,7 @@ func (w *wire) place(p *scan.Place) {
 	}
 }
 
-// input takes the number of an input, which has a name.
+// input carries the number of an input. The other side knows its name.
 func (w *wire) input(number *int, name *string) {
 	w.int(number)
 	switch {
@@ -199,14 +199,14 @@ func (w *wire) total(t *Total) {
 	w.error(&t.err)
 }
 
-func (w *wire) window(r *Window) {
-	w.total(&r.Total)
-	w.float(&r.First)
-	w.stats(&r.Stats)
-	w.sum(&r.Coarse)
-	w.int64(&r.Window.Start)
-	w.int64(&r.Window.End)
-	w.float(&r.highest)
+func (w *wire) window(window *Window) {
+	w.total(&window.Total)
+	w.float(&window.First)
+	w.stats(&window.Stats)
+	w.sum(&window.Coarse)
+	w.int64(&window.Window.Start)
+	w.int64(&window.Window.End)
+	w.float(&window.highest)
 }
 
 func (w *wire) merged(m *merge.Merged) {
@@ -217,7 +217,7 @@ func (w *wire) merged(m *merge.Merged) {
 	}
 }
 
-// made takes what a part makes of an interval.
+// made carries what a part makes of an interval.
 func (w *wire) made(m *made) {
 	hasOne := m.one != nil
 	hasWindow := m.window != nil
@@ -243,7 +243,7 @@ func (w *wire) made(m *made) {
 	case isOne:
 		m.window = m.one
 	case hasWindow:
-		m.window = windows.Get().(*Window)
+		m.window = windowPool.Get().(*Window)
 	}
 	if hasWindow && !isOne {
 		w.window(m.window)

@@ -23,9 +23,9 @@ type queue interface{ next() (bool, error) }
 func inOrder[Q queue](queues []Q, before func(a, b Q) bool, take func(q Q) error) error {
 	all := heap.New(before)
 	for _, q := range queues {
-		if any, err := q.next(); err != nil {
+		if more, err := q.next(); err != nil {
 			return err
-		} else if any {
+		} else if more {
 			all.Push(q)
 		}
 	}
@@ -34,9 +34,9 @@ func inOrder[Q queue](queues []Q, before func(a, b Q) bool, take func(q Q) error
 		if err := take(q); err != nil {
 			return err
 		}
-		if any, err := q.next(); err != nil {
+		if more, err := q.next(); err != nil {
 			return err
-		} else if any {
+		} else if more {
 			all.Fix()
 		} else {
 			all.Pop()
@@ -63,7 +63,7 @@ func (t *timed[R]) next() (bool, error) {
 		start, end := t.Visit.Span()
 		t.start = max(t.start, start)
 		t.before = *passed
-		*passed = max(*passed, 2*start-end)
+		*passed = max(*passed, Passes(start, end))
 	} else {
 		*passed = math.MaxInt64
 	}
@@ -93,7 +93,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 type ahead[R any] struct {
 	*cursor[R]
 	first  R
-	any    bool // first is one
+	begun  bool // first has a result
 	held   *heap.Heap[R]
 	most   int // that are held
 	before func(a, b *R) bool
@@ -115,10 +115,10 @@ func (a *ahead[R]) next() (bool, error) {
 	}
 	last := a.first
 	a.first = a.held.Pop()
-	if a.any && a.before(&a.first, &last) {
+	if a.begun && a.before(&a.first, &last) {
 		return false, fmt.Errorf("%s was written to while it was read", a.scan.Inputs[a.inputs[0]].Name)
 	}
-	a.any = true
+	a.begun = true
 	return true, nil
 }
 

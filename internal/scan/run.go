@@ -241,7 +241,7 @@ func (c *cursor[R]) take(n int) (bool, error) {
 	case hdrlog.IntervalRecord:
 		s.Seen++
 		if !s.Selection.Range.All() {
-			s.saw(&r.Interval)
+			s.noteTimes(&r.Interval)
 		}
 	case hdrlog.Comment, hdrlog.BaseTime:
 		if s.Comment != nil {
@@ -268,8 +268,8 @@ func (c *cursor[R]) take(n int) (bool, error) {
 	return true, nil
 }
 
-// saw notes when an interval is, for ranges.
-func (s *Scan) saw(i *hdrlog.Interval) {
+// noteTimes notes when an interval is, for messages about a range that has none.
+func (s *Scan) noteTimes(i *hdrlog.Interval) {
 	start, end := i.StartMillis(), EndMillis(i)
 	if s.Seen == 1 {
 		s.Earliest, s.Latest = start, end

@@ -280,13 +280,13 @@ func (s *Scan) Open(input, batchSize int) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, window, err := s.window(s.Count(file))
+	src, free, err := s.zstdWindow(s.Count(file))
 	if err != nil {
-		window()
+		free()
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", in.Name, err)
 	}
-	return &Log{in.NewReader(src, batchSize), file, window}, nil
+	return &Log{in.NewReader(src, batchSize), file, free}, nil
 }
 
 // Count returns a reader of file that reports to Progress.
@@ -300,19 +300,19 @@ func (s *Scan) Count(file io.Reader) io.Reader {
 // A Log is an input that is open.
 type Log struct {
 	*hdrlog.Reader
-	file   io.Closer
-	window func() // gives its memory back
+	file io.Closer
+	free func() // gives its memory back
 }
 
 // Close closes the file.
 func (l *Log) Close() error {
-	l.window()
+	l.free()
 	return l.file.Close()
 }
 
-// window charges for the window of a log that is compressed by zstd. It returns the same log, and
-// what gives that back.
-func (s *Scan) window(log io.Reader) (_ io.Reader, free func(), err error) {
+// zstdWindow charges for the memory that zstd needs to expand a log, if it is compressed so: its
+// window. It returns a reader of the same log, and free, which gives the memory back.
+func (s *Scan) zstdWindow(log io.Reader) (_ io.Reader, free func(), err error) {
 	src := bufio.NewReaderSize(log, zstd.HeaderMaxSize)
 	begin, err := src.Peek(zstd.HeaderMaxSize)
 	if err != nil && err != io.EOF {

@@ -29,6 +29,10 @@ func (v Visit) Span() (start, end int64) {
 	return start, max(start, v.EndMillis())
 }
 
+// Passes returns the time that an input has passed once it has an interval with this span, see
+// [Scan.Late]: as long before its start as the interval is long.
+func Passes(start, end int64) int64 { return 2*start - end }
+
 // A Fatal error ends a scan. Another error of decoding only costs the interval.
 type Fatal struct{ Err error }
 
