@@ -131,9 +131,9 @@ func (l *Logs) Unit() (hdrlog.Unit, error) {
 	return u, err
 }
 
-// Readable returns the scale for people of values such as a typical one.
-func (u *Units) Readable(s hdrlog.Scale, typical float64) hdrlog.Scale {
-	return u.Options.Readable(s, typical)
+// Readable is [unit.Options.Readable].
+func (u *Units) Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale {
+	return u.Options.Readable(s, typical...)
 }
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"cmp"
+	"slices"
 
 	"hdrkit/hdrlog"
 )
@@ -33,15 +34,18 @@ func (o *Options) Scale(found hdrlog.Unit) hdrlog.Scale {
 	return hdrlog.Scale{Ratio: in.Per(to), Unit: to.String(), In: in, Chosen: true}
 }
 
-// Readable returns the scale for people. If the unit of the log is known and the user asks for no
-// other, that is the largest unit in which typical, a value of the log, is at least 0.05.
-func (o *Options) Readable(s hdrlog.Scale, typical float64) hdrlog.Scale {
-	if s.In == 0 || o.Unit != "" || o.Ratio != 0 {
+// Readable returns the scale for people, by typical values of rows in the unit of the log: s if
+// there are none. If that unit is known and the user asks for no other, it is the largest unit in
+// which their median is at least 0.05. Readable sorts the values.
+func (o *Options) Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale {
+	if s.In == 0 || o.Unit != "" || o.Ratio != 0 || len(typical) == 0 {
 		return s
 	}
+	slices.Sort(typical)
+	median := typical[len(typical)/2]
 	best := hdrlog.Nanosecond
 	for _, u := range all {
-		if typical >= s.In.Per(u)/20 {
+		if median >= s.In.Per(u)/20 {
 			best = u
 		}
 	}

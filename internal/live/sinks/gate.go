@@ -136,9 +136,8 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
-	slices.Sort(medians)
-	if fit && len(medians) > 0 && !gate.Bare(g.limits) {
-		scale = g.options.Units.Readable(scale, medians[len(medians)/2])
+	if fit && !gate.Bare(g.limits) {
+		scale = g.options.Units.Readable(scale, medians...)
 	}
 	for _, s := range all {
 		s.Scale = scale.Times(s.Scale.Factor())

@@ -54,8 +54,9 @@ type Units interface {
 	live.Units
 	// Scale returns how to print values, by what is known so far.
 	Scale(mustKnow bool) (hdrlog.Scale, error)
-	// Readable returns the scale for people of values such as a typical one.
-	Readable(s hdrlog.Scale, typical float64) hdrlog.Scale
+	// Readable returns the scale for people, by typical values of rows, see
+	// [unit.Options.Readable].
+	Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale
 	// Unit returns the unit that all logs have which state one. An error says that they have
 	// several.
 	Unit() (hdrlog.Unit, error)

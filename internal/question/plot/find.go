@@ -2,7 +2,6 @@ package plot
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -34,14 +33,14 @@ type search struct {
 
 // search returns the search of logs, which adds to what is collected of them, and its flows. Nil is
 // none.
-func (r *reading) search(one *scan.Scan, added *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
+func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
 	if !r.plan.findings {
 		return nil, nil
 	}
 	j := r.plan.judging
 	s := &search{judging: j, watch: gate.NewWatch(j.limits, 0, true, one.Memory)}
 	if s.watch != nil {
-		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return added.RowScale(row, gate.HasUnit(s.limits)) }
+		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return headers.RowScale(row, gate.HasUnit(s.limits)) }
 		s.watch.AllTags = r.plan.by.All()
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true
@@ -71,9 +70,8 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 			medians = append(medians, h.Float(h.ValueAtPercentile(50))*sum.Scale.Factor())
 		}
 	}
-	if len(medians) > 0 && !gate.Bare(s.limits) {
-		slices.Sort(medians)
-		scale = r.units.Readable(scale, medians[len(medians)/2])
+	if !gate.Bare(s.limits) {
+		scale = r.units.Readable(scale, medians...)
 	}
 	for _, sum := range summaries {
 		sum.Scale = scale.Times(sum.Scale.Factor())

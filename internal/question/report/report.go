@@ -123,10 +123,7 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 			}
 		}
 	}
-	if len(medians) > 0 {
-		slices.Sort(medians)
-		scale = units.Readable(scale, medians[len(medians)/2])
-	}
+	scale = units.Readable(scale, medians...)
 	for s, factor := range factors {
 		s.Scale = scale.Times(factor)
 	}

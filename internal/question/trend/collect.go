@@ -174,9 +174,8 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 			medians, highest = append(medians, r.medians[n]*r.factors[n]), max(highest, r.maxima[n]*r.factors[n])
 		}
 	}
-	if c.Readable && len(medians) > 0 {
-		slices.Sort(medians)
-		scale = c.units.Readable(scale, medians[len(medians)/2])
+	if c.Readable {
+		scale = c.units.Readable(scale, medians...)
 	}
 	c.units.Doubt(highest)
 	for _, r := range c.rows {
