@@ -14,6 +14,9 @@ import (
 // mostCompared is the number of tags whose figures before and after a report has.
 const mostCompared = 4
 
+// changeRow is the row of [output.Table.Changes] that has the changes, after before and after.
+const changeRow = 2
+
 // logRows returns the rows of logs: distributions are not compared.
 func (d *dressing) logRows() []row {
 	return slices.DeleteFunc(slices.Clone(d.found.rows), func(r row) bool { return r.sum == nil })
@@ -22,7 +25,7 @@ func (d *dressing) logRows() []row {
 // comparePage gives a page of two logs the findings and the changes that hdrdiff prints.
 func (d *dressing) comparePage() {
 	p := d.p
-	result, table := d.compared()
+	result, table := d.comparison()
 	pairs := result.Pairs
 	p.Changed = make(map[string]map[string]string)
 	for _, row := range d.logRows() {
@@ -33,7 +36,7 @@ func (d *dressing) comparePage() {
 		texts := make(map[string]string)
 		headings, rows := table.Changes(pairs[i])
 		for k, heading := range headings {
-			texts[heading] = rows[2][k]
+			texts[heading] = rows[changeRow][k]
 		}
 		p.Changed[row.Label] = texts
 	}
@@ -41,9 +44,9 @@ func (d *dressing) comparePage() {
 	p.Notes = append(p.Notes, output.Legend(pairs)+".")
 }
 
-// compared compares the series of both groups, as hdrdiff does, and returns the table that prints
+// comparison compares the series of both groups, as hdrdiff does, and returns the table that prints
 // the changes.
-func (d *dressing) compared() (*compare.Result, *output.Table) {
+func (d *dressing) comparison() (*compare.Result, *output.Table) {
 	figures := figuresOf(report.ComparedFigures)
 	c := &compare.Comparison{
 		Figures: figures,
@@ -65,10 +68,10 @@ func (d *dressing) compared() (*compare.Result, *output.Table) {
 	return c.Compare(), c.Table
 }
 
-// compare gives a report the findings and the figures that hdrdiff prints.
-func (d *dressing) compare() {
+// compareReport gives a report the findings and the figures that hdrdiff prints.
+func (d *dressing) compareReport() {
 	p := d.p
-	result, table := d.compared()
+	result, table := d.comparison()
 	pairs := result.Pairs
 	p.Findings = result.Findings
 	d.addEffects(pairs, table)

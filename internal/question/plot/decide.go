@@ -38,10 +38,10 @@ type plan struct {
 
 // A part is logs that add up, row by row. Its label is empty if all logs do.
 type part struct {
-	scan    *scan.Scan
-	label   string
-	runs    int  // of a side, 0 if the part is none
-	eachRun bool // adds up by itself, before all do
+	scan      *scan.Scan
+	label     string
+	runs      int  // of a side, 0 if the part is none
+	runsFirst bool // each run adds up by itself, before all of them do
 }
 
 // takes are what a picture takes of the logs.
@@ -75,7 +75,7 @@ type decision struct {
 
 // decide returns the plan of a picture of inputs.
 func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
-	options := *o
+	options := *o // rowsOfLogs may change the type
 	d := &decision{
 		Options: &options,
 		std:     std,
@@ -276,21 +276,21 @@ func (d *decision) setWindows() error {
 	if d.merges() || thinned {
 		most = math.MaxInt
 	}
-	found, err := d.survey(most)
+	surveyed, err := d.survey(most)
 	if err != nil {
 		return err
 	}
-	if err := d.rowsOfLogs(found); err != nil {
+	if err := d.rowsOfLogs(surveyed); err != nil {
 		return err
 	}
-	if err := d.dropSameRequests(found.names); err != nil {
+	if err := d.dropSameRequests(surveyed.names); err != nil {
 		return err
 	}
-	if few := found.tags <= mostShifts && (found.tags > 0 || !d.Page); d.shifts && !few && !d.by.All() {
+	if few := surveyed.tags <= mostShifts && (surveyed.tags > 0 || !d.Page); d.shifts && !few && !d.by.All() {
 		d.shifts = false
 		d.believed = nil
 	}
-	several := found.tags > 1 && !d.by.AddsTags() || d.Compare && count > 1
+	several := surveyed.tags > 1 && !d.by.AddsTags() || d.Compare && count > 1
 	if several && d.Page && d.Percentiles == nil {
 		d.lines.Measures = chart.LimitedMeasures(d.lines.Measures, d.look.Limits) // others would be dropped
 	}
@@ -300,11 +300,11 @@ func (d *decision) setWindows() error {
 		}
 	}
 	window := d.Windows.Length
-	wide := int64(axis.Window(float64(max(found.to-found.from, 0))/1000, mostPoints) * 1000)
+	wide := int64(axis.Window(float64(max(surveyed.to-surveyed.from, 0))/1000, mostPoints) * 1000)
 	if window == 0 && d.merges() {
-		window = found.length
+		window = surveyed.length
 	}
-	if d.Windows.Length == 0 && thinned && found.points > mostPoints {
+	if d.Windows.Length == 0 && thinned && surveyed.points > mostPoints {
 		window = max(window, wide)
 	}
 	d.lines.Aggregate = window
@@ -353,10 +353,10 @@ func (d *decision) addSides(in *Inputs) {
 		one := *side
 		one.Progress = in.Progress
 		d.parts = append(d.parts, part{
-			scan:    &one,
-			label:   labels[n],
-			runs:    len(one.Runs()),
-			eachRun: in.sides.Runs,
+			scan:      &one,
+			label:     labels[n],
+			runs:      len(one.Runs()),
+			runsFirst: in.sides.Runs,
 		})
 	}
 }
@@ -364,7 +364,7 @@ func (d *decision) addSides(in *Inputs) {
 // wanted returns what a part collects beside counts. Each needs its own.
 func (p *plan) wanted(of *part) (o summary.Options) {
 	o.Maxima = p.maxima
-	if p.believed != nil && !of.eachRun { // where the spread of runs stands for intervals
+	if p.believed != nil && !of.runsFirst { // where the spread of runs stands for intervals
 		runs := *p.believed
 		o.Runs = &runs
 	}

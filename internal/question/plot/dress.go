@@ -78,7 +78,7 @@ func (d *dressing) addNotes() {
 	}
 	switch {
 	case d.plan.division == twoSides:
-		d.compare()
+		d.compareReport()
 	case d.plan.changes:
 		d.comparePage()
 	case len(p.Series) <= chart.MostTogether:
@@ -91,6 +91,19 @@ func (d *dressing) addNotes() {
 			p.Notes = append(p.Notes, f.Sentence)
 		}
 	}
+}
+
+// each returns what messages call a series: log, row or tag.
+func (d *dressing) each() string {
+	by := d.plan.by
+	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
+	switch {
+	case by.Inputs() && by.AddsTags(), d.plan.division != together && !tagged:
+		return "log"
+	case by.Inputs() || by.AddsTags():
+		return "row"
+	}
+	return "tag"
 }
 
 // addTimes adds when logs ran, and the worst moments, which count from the origin of the picture.
@@ -175,13 +188,13 @@ func (d *dressing) nameBands() {
 	d.p.Notes = append(d.p.Notes, note)
 }
 
-// compared are the percentiles whose changes a picture of several runs names.
-var compared = []float64{99, 99.99}
+// changedPercentiles are those whose changes a picture of several runs names.
+var changedPercentiles = []float64{99, 99.99}
 
 // changes says how the higher percentiles of runs differ from those of the first, a line for each
 // tag, as hdrdiff prints it.
 func (d *dressing) changes() (notes []string) {
-	table := output.Table{Percentiles: compared}
+	table := output.Table{Percentiles: changedPercentiles}
 	var pairs []output.Pair
 	for n, after := range d.found.rows {
 		for _, before := range d.found.rows[:n] {
@@ -190,13 +203,13 @@ func (d *dressing) changes() (notes []string) {
 				continue
 			}
 			pair := output.Pair{Before: before.sum, After: after.sum, Change: output.NewChange(before.sum, after.sum)}
-			output.Correct([]output.Pair{pair}, compared)
+			output.Correct([]output.Pair{pair}, changedPercentiles)
 			pairs = append(pairs, pair)
 			headings, rows := table.Changes(pair)
 			var texts []string
-			for _, p := range compared {
+			for _, p := range changedPercentiles {
 				name := chart.AtPercentile(p).Name
-				texts = append(texts, name+" "+rows[2][slices.Index(headings, name)])
+				texts = append(texts, name+" "+rows[changeRow][slices.Index(headings, name)])
 			}
 			notes = append(notes, after.Label+" beside "+before.Group+": "+strings.Join(texts, ", "))
 		}

@@ -10,10 +10,10 @@ import (
 
 // rowsOfLogs decides whether a picture has a row for each log: a heat map or a report of each
 // input, if they are more than charts can show and ran at the same time.
-func (d *decision) rowsOfLogs(found *survey) error {
+func (d *decision) rowsOfLogs(surveyed *survey) error {
 	logs := len(d.scan.Inputs)
 	suits := d.Type == chart.Heatmap || d.Type == chart.Report
-	fleet := suits && !d.Page && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && found.together(logs)
+	fleet := suits && !d.Page && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && surveyed.together(logs)
 	given := len(d.Percentiles)
 	switch {
 	case !suits || d.Page || given == 0:
@@ -28,10 +28,10 @@ func (d *decision) rowsOfLogs(found *survey) error {
 	}
 	if d.Type == chart.Heatmap {
 		d.Type = chart.Fleet
-		d.takes = d.whatToTake()
+		d.takes = d.whatToTake() // the type is another one now
 		d.lines.WindowBytes = 0
 		if !d.HeightGiven {
-			const around, least = 130, 400
+			const around, least = 130, 400 // pixels: the axis and the texts around the rows, and a whole picture
 			d.look.Height = max(around+chart.FleetHeight(logs), least)
 		}
 	} else if !d.HeightGiven {
@@ -77,17 +77,4 @@ func (d *dressing) addFleet() {
 		}
 	}
 	d.p.Fleet = d.p.RatiosOf(chart.AtPercentile(level).Name, whole, kin)
-}
-
-// each returns what a series is called.
-func (d *dressing) each() string {
-	by := d.plan.by
-	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
-	switch {
-	case by.Inputs() && by.AddsTags(), d.plan.division != together && !tagged:
-		return "log"
-	case by.Inputs() || by.AddsTags():
-		return "row"
-	}
-	return "tag"
 }

@@ -25,10 +25,10 @@ type runLoad struct {
 // readLoads reads runs, each of which becomes a point for each of its rows. The memory of a run is
 // free again after it, since no counts are kept: there may be many runs.
 func (r *reading) readLoads(s *scan.Scan) error {
-	var added *logs.Logs
+	var headers *logs.Logs
 	read := func(run *scan.Scan) (*summary.Result, error) {
 		run.Memory = s.Memory.Empty()
-		added = r.units.Watch(run)
+		headers = r.units.Watch(run)
 		if err := r.when.FindSteady(r.std, run); err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (r *reading) readLoads(s *scan.Scan) error {
 		r.addSpan(result)
 		group := r.plan.labels.of(run)
 		for _, sum := range result.Summaries {
-			if err := r.addSummary(group, sum, added); err != nil {
+			if err := r.addSummary(group, sum, headers); err != nil {
 				return err
 			}
 			load := r.loadOf(sum, group)

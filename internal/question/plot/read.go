@@ -99,9 +99,9 @@ func (r *reading) readPart(p *part) error {
 	if r.plan.division == eachRun {
 		return r.readLoads(p.scan)
 	}
-	added := r.units.Watch(p.scan)
+	headers := r.units.Watch(p.scan)
 	wanted := r.plan.wanted(p)
-	search, flows := r.search(p.scan, added, &wanted)
+	search, flows := r.search(p.scan, headers, &wanted)
 	result, start, err := r.addUp(p, wanted, flows)
 	r.whole.Saw(p.scan)
 	if err == nil {
@@ -119,11 +119,11 @@ func (r *reading) readPart(p *part) error {
 	if r.plan.division.byRun() && len(result.Summaries) == 0 {
 		r.std.Say("%s: %v", p.scan.Inputs[0].RunName(), logs.NothingLeft(p.scan))
 	}
-	if err := r.addRows(p, result, added); err != nil {
+	if err := r.addRows(p, result, headers); err != nil {
 		return err
 	}
-	if added := result.MostInputs(); added > 1 && !r.plan.division.byRun() {
-		r.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", added)
+	if count := result.MostInputs(); count > 1 && !r.plan.division.byRun() {
+		r.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", count)
 	}
 	r.addTimes(p, result)
 	if len(r.plan.parts) > 1 { // the others are still to be read
@@ -132,7 +132,7 @@ func (r *reading) readPart(p *part) error {
 		}
 	}
 	if r.sums != nil {
-		if err := r.sums(r.units, report.Side{Summaries: result.Summaries, Logs: added}); err != nil {
+		if err := r.sums(r.units, report.Side{Summaries: result.Summaries, Logs: headers}); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary
 		}
 		return summary.Collect(one, o, append(flows, r.overTime(one, p.label, &start))...)
 	}
-	runs, sum, err := summary.AddUp(p.scan, p.eachRun, read)
+	runs, sum, err := summary.AddUp(p.scan, p.runsFirst, read)
 	if runs != nil {
 		r.runs[p.label] = runs
 	}
@@ -209,7 +209,7 @@ func (r *reading) collectorError() error {
 // time.
 func (r *reading) addTimes(p *part, result *summary.Result) {
 	r.addSpan(result)
-	if ran := result.Ran(); len(ran) > 1 && !r.plan.lines.Relative && !p.eachRun {
+	if ran := result.Ran(); len(ran) > 1 && !r.plan.lines.Relative && !p.runsFirst {
 		for _, w := range ran {
 			r.times.ran[p.label] = append(r.times.ran[p.label], [2]int64{w.Start, w.End})
 		}
@@ -228,14 +228,14 @@ func (r *reading) addSpan(result *summary.Result) {
 	r.times.spans = append(r.times.spans, whole)
 }
 
-// addRows adds the rows of a part.
-func (r *reading) addRows(p *part, result *summary.Result, added *logs.Logs) error {
+// addRows adds the rows of a part, of which headers state the units.
+func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) error {
 	if err := checkTags(len(r.rows) + len(result.Summaries)); err != nil {
 		return err
 	}
 	result.SetPeriods("covered")
 	for _, sum := range result.Summaries {
-		if err := r.addSummary(p.label, sum, added); err != nil {
+		if err := r.addSummary(p.label, sum, headers); err != nil {
 			return err
 		}
 		label := r.plan.rowLabel(p.label, sum.Tag)
@@ -247,7 +247,7 @@ func (r *reading) addRows(p *part, result *summary.Result, added *logs.Logs) err
 			r.markShift(label, sum)
 		}
 		series := chart.Series{Label: label, Group: p.label, Curve: r.curveOf(sum), Runs: p.runs}
-		if p.eachRun && len(result.Summaries) <= mostBands {
+		if p.runsFirst && len(result.Summaries) <= mostBands {
 			series.Curve.Band = r.bandOf(p.label, sum)
 		}
 		r.rows = append(r.rows, row{series, sum})
@@ -256,8 +256,8 @@ func (r *reading) addRows(p *part, result *summary.Result, added *logs.Logs) err
 }
 
 // addSummary adds the row of a table for the sum of a row, and gives the sum its scale.
-func (r *reading) addSummary(group string, sum *output.Summary, added *logs.Logs) error {
-	factor, err := added.Factor(sum.Tag)
+func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Logs) error {
+	factor, err := headers.Factor(sum.Tag)
 	if err != nil {
 		return err
 	}

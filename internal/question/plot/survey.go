@@ -27,23 +27,23 @@ const firstIntervals = 1000
 // survey looks at the first intervals of each log that the scan selects, without their payloads.
 // Pipes can be read only once, so it does not know them.
 func (d *decision) survey(most int) (*survey, error) {
-	found := &survey{from: math.MaxInt64, to: math.MinInt64, names: make(map[string]bool)}
+	surveyed := &survey{from: math.MaxInt64, to: math.MinInt64, names: make(map[string]bool)}
 	for n := range d.scan.Inputs {
 		if d.scan.Inputs[n].Once {
 			continue
 		}
-		if err := d.surveyLog(found, n, most); err != nil {
+		if err := d.surveyLog(surveyed, n, most); err != nil {
 			return nil, err
 		}
 	}
-	if found.length == 0 {
-		found.length = 1000
+	if surveyed.length == 0 {
+		surveyed.length = 1000
 	}
-	return found, nil
+	return surveyed, nil
 }
 
-// surveyLog adds what it finds in a log to what is found.
-func (d *decision) surveyLog(found *survey, input, most int) error {
+// surveyLog adds a log to a survey.
+func (d *decision) surveyLog(surveyed *survey, input, most int) error {
 	one := d.scan
 	one.Progress = nil
 	log, err := one.Open(input, 0)
@@ -59,8 +59,8 @@ func (d *decision) surveyLog(found *survey, input, most int) error {
 		}
 		seen++
 		i := &rec.Interval
-		if found.length == 0 && i.Length > 0 {
-			found.length = flow.MeantLength(logline.Millis(i.Length))
+		if surveyed.length == 0 && i.Length > 0 {
+			surveyed.length = flow.MeantLength(logline.Millis(i.Length))
 		}
 		start := i.StartMillis()
 		if d.lines.Relative {
@@ -72,13 +72,13 @@ func (d *decision) surveyLog(found *survey, input, most int) error {
 		if len(points) > MostTags {
 			break // reading the log fails
 		}
-		found.names[tags.Text(i.Tag)] = true
-		found.points = max(found.points, points[tag])
+		surveyed.names[tags.Text(i.Tag)] = true
+		surveyed.points = max(surveyed.points, points[tag])
 	}
-	found.tags = max(found.tags, len(points))
+	surveyed.tags = max(surveyed.tags, len(points))
 	if from <= to {
-		found.from, found.to = min(found.from, from), max(found.to, to)
-		found.starts, found.ends = append(found.starts, from), append(found.ends, to)
+		surveyed.from, surveyed.to = min(surveyed.from, from), max(surveyed.to, to)
+		surveyed.starts, surveyed.ends = append(surveyed.starts, from), append(surveyed.ends, to)
 	}
 	return errors.Join(log.Err(), log.Close())
 }
