@@ -79,18 +79,18 @@ type pace struct {
 	input  *input // the merger's, nil if there is none
 	unread func() bool
 
-	position int64         // the latest middle of an interval, in milliseconds since the epoch
-	passed   int64         // the end of the last window that it has passed
-	far      int64         // what passed would be if the last interval were not too far ahead
-	longest  time.Duration // the length of its longest interval
-	shown    time.Time     // when it showed the last interval, or joined
-	atEnd    bool          // all its data were read
-	silent   bool          // it showed nothing for long
-	behind   bool          // its last interval came too late to wait for the next one
-	ahead    bool          // its last interval is too far ahead
-	ended    bool
-	again    bool  // it shows again what it had shown in an earlier run
-	slack    int64 // no interval of a window came when it had passed one that ends so much later
+	position    int64         // the latest middle of an interval, in milliseconds since the epoch
+	passed      int64         // the end of the last window that it has passed
+	passedAhead int64         // what passed becomes if the last interval is no longer too far ahead
+	longest     time.Duration // the length of its longest interval
+	shown       time.Time     // when it showed the last interval, or joined
+	atEnd       bool          // all its data were read
+	silent      bool          // it showed nothing for long
+	behind      bool          // its last interval came too late to wait for the next one
+	ahead       bool          // its last interval is too far ahead
+	ended       bool
+	again       bool  // it shows again what it had shown in an earlier run
+	slack       int64 // no interval of a window came when it had passed one that ends so much later
 }
 
 // never is the position before the first interval.
@@ -125,12 +125,12 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	middle := (start + end) >> 1 // rounded down
 	at := merge.WindowOf(start, end, l.windows.Size())
 	in.shown, in.silent = now, false
-	before := in.ahead
+	wasAhead := in.ahead
 	late = at.End <= max(l.handed, l.closed)
 	in.ahead = in.Ahead(now, middle)
 	if in.ahead {
 		in.position = middle
-		in.far = at.Start
+		in.passedAhead = at.Start
 		return late
 	}
 	if !late && in.passed != never && in.passed >= at.End {
@@ -138,7 +138,7 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	}
 	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
 	in.position = max(in.position, middle)
-	if before {
+	if wasAhead {
 		in.position = middle
 	}
 	in.passed = max(in.passed, at.Start)
@@ -157,13 +157,13 @@ func (in *pace) Ahead(now time.Time, middle int64) bool {
 	if latest <= now.UnixMilli() {
 		return false
 	}
-	as, all := 1, len(in.clock.inputs)
+	asFar, all := 1, len(in.clock.inputs)
 	for _, other := range in.clock.inputs {
 		if other != in && other.position >= latest {
-			as++
+			asFar++
 		}
 	}
-	return as < all/2+1
+	return asFar < all/2+1 // so the lower median is less
 }
 
 // pass says that the windows that end at or before end were passed.
@@ -209,7 +209,7 @@ func (l *clock) Next() *pace {
 	if next == nil {
 		return nil
 	}
-	if l.ending || l.again() || l.before(next.position) <= mostAhead {
+	if l.ending || l.showsAgain() || l.openUntil(next.position) <= mostAhead {
 		return next
 	}
 	for _, in := range l.inputs {
@@ -223,7 +223,7 @@ func (l *clock) Next() *pace {
 // crowded reports whether so many windows wait for the future that logs that are ahead have to wait
 // in their files until some are complete.
 func (l *clock) crowded() bool {
-	return l.windows.Len()-l.before(l.done) > mostFuture
+	return l.windows.Len()-l.openUntil(l.done) > mostFuture
 }
 
 // Complete iterates over what the intervals of the windows that are complete now add up to, as
@@ -235,9 +235,9 @@ func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 			continue
 		}
 		if in.ahead = in.Ahead(now, in.position); in.ahead {
-			l.pass(min(in.far, merge.WindowOf(now.UnixMilli(), now.UnixMilli(), l.windows.Size()).Start), now)
+			l.pass(min(in.passedAhead, merge.WindowOf(now.UnixMilli(), now.UnixMilli(), l.windows.Size()).Start), now)
 		} else {
-			in.passed = max(in.passed, in.far)
+			in.passed = max(in.passed, in.passedAhead)
 			l.pass(in.passed, now)
 		}
 	}
@@ -261,8 +261,8 @@ func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
 	}
 }
 
-// again reports whether an input shows again what it had shown.
-func (l *clock) again() bool {
+// showsAgain reports whether an input shows again what it had shown in an earlier run.
+func (l *clock) showsAgain() bool {
 	return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again && in.input != nil })
 }
 
@@ -302,18 +302,19 @@ func (l *clock) passed(now time.Time) int64 {
 			return l.done
 		}
 	}
-	if past := l.before(now.UnixMilli()); released == math.MaxInt64 && past > 0 {
+	if past := l.openUntil(now.UnixMilli()); released == math.MaxInt64 && past > 0 {
 		end = max(end, l.windows.Window(past-1).End)
 	}
 	return min(end, released, l.soon(now))
 }
 
-// before returns the number of open windows that end at or before a time.
-func (l *clock) before(time int64) int {
+// openUntil returns the number of open windows that end at or before a time.
+func (l *clock) openUntil(time int64) int {
 	return sort.Search(l.windows.Len(), func(n int) bool { return l.windows.Window(n).End > time })
 }
 
-// releases returns the end of the last window that the input does not hold back.
+// releases returns the end of the last window that the input does not hold back, and notes if the
+// input is silent.
 func (in *pace) releases(now time.Time) int64 {
 	passed := in.passed
 	quiet := now.Sub(in.shown) >= 2*in.idle()

@@ -59,7 +59,7 @@ import (
 // maxComment is the length of the longest comment that is read.
 const maxComment = 256
 
-// flushTime is the time between two flushes of the sink when it receives nothing.
+// flushTime is the time between two flushes of the outputs when they receive nothing.
 const flushTime = 250 * time.Millisecond
 
 // mostHeld is the number of bytes of windows that wait for a state at which one is written at once.
@@ -146,8 +146,8 @@ type Merger struct {
 	account  *ledger.Account // of open windows
 	charge   ledger.Charge
 	seen     int64     // intervals
-	received bool      // the sink has something to flush
-	flushed  time.Time // when it was flushed
+	received bool      // the outputs have something to flush
+	flushed  time.Time // when they were flushed
 	kinds    kinds
 	looked   time.Time // when the last look at all files began, after which they were all found
 	scratch  histogram.Histogram
@@ -217,23 +217,22 @@ type input struct {
 	queue   *batch // nil if nothing waits to be taken
 	waiting bool
 	over    bool  // there is no batch after the queued one
-	err     error // why
+	err     error // why, nil if it was read to its end or stopped
 
 	malformed, late quiet
-	// far is the first interval that seemed too far ahead, if some did and no message says so yet.
-	far  far
-	told bool // one does
-	// crowded says that a message says that the log waits, see [clock.crowded].
-	crowded bool
+	// far is the first interval that seemed too far ahead since [Merger.sayAhead] last looked.
+	far         far
+	saidAhead   bool // a message has told of one
+	saidCrowded bool // a message has said that the log waits, see [clock.crowded]
 }
 
 // A batch is lines of an input: what to do with each that means something.
 type batch struct {
-	steps       []func(at time.Time) error
+	steps       []func(now time.Time) error
 	log         *follow.Log
 	first, line int // the first and the last line
 	header      string
-	alone       int  // see [follow.Log.Took]
+	headerFrom  int  // see [heading]
 	again       bool // an earlier run has read lines behind it
 }
 
@@ -403,7 +402,7 @@ func (m *Merger) loop(more bool) error {
 		if err := m.consume(); err != nil {
 			return err
 		}
-		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.bytes > mostHeld) {
+		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.heldBytes > mostHeld) {
 			if err := m.trySave(); err != nil {
 				return err
 			}
@@ -496,7 +495,7 @@ func (m *Merger) consume() error {
 	return m.flush()
 }
 
-// flush shows others how far the inputs are, and flushes the sink.
+// flush shows others how far the inputs are, and flushes the outputs.
 func (m *Merger) flush() error {
 	m.flushed = time.Now()
 	all := make([]Progress, len(m.inputs))
@@ -555,7 +554,7 @@ func (m *Merger) sayAhead() {
 		now := m.options.now()
 		in.far.line = 0
 		if in.pace.Ahead(now, in.far.middle) {
-			in.told = true
+			in.saidAhead = true
 			m.options.Messages.Notice(fmt.Sprintf("%s:%d: the interval lies %v in the future: is the clock "+
 				"of the log right? It is kept until its time comes, and other logs do not wait less because of it",
 				in.now.Name, line, time.UnixMilli(in.far.middle).Sub(now).Round(time.Second)))
@@ -566,8 +565,8 @@ func (m *Merger) sayAhead() {
 // sayCrowded reports each log once that is read no further.
 func (m *Merger) sayCrowded() {
 	for _, in := range m.inputs {
-		if in.pace.ahead && !in.pace.atEnd && !in.crowded && m.clock.crowded() {
-			in.crowded = true
+		if in.pace.ahead && !in.pace.atEnd && !in.saidCrowded && m.clock.crowded() {
+			in.saidCrowded = true
 			m.options.Messages.Notice(fmt.Sprintf("%s: more than %d windows wait for the future; it is read on when some are complete", in.now.Name, mostFuture))
 		}
 	}
@@ -577,7 +576,7 @@ func (m *Merger) sayCrowded() {
 func (m *Merger) take(in *input) error {
 	b := in.queue
 	in.queue = nil
-	b.log.Took(b.line, b.header, b.alone)
+	b.log.Took(b.line, b.header, b.headerFrom)
 	m.options.State.changed = true
 	kept := m.options.State.Kept()
 	if n := len(in.positions); kept && (n == 0 || in.positions[n-1].log != b.log) {
@@ -621,7 +620,7 @@ func (in *input) endAgain() {
 	if in.pace.again && in.pace.atEnd {
 		in.pace.again, _ = in.source.Again(1)
 		p := in.position()
-		in.pace.again = in.pace.again || p != nil && p.line < p.most
+		in.pace.again = in.pace.again || p != nil && p.line < p.earlier
 	}
 }
 
@@ -650,7 +649,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		defer i.release()
 	}
 	m.seen++
-	if middle := i.start + (i.end-i.start)/2; in.far.line == 0 && !in.told && in.pace.Ahead(now, middle) {
+	if middle := i.start + (i.end-i.start)/2; in.far.line == 0 && !in.saidAhead && in.pace.Ahead(now, middle) {
 		in.far = far{i.line, middle}
 	}
 	late := in.show(i, now)
@@ -712,9 +711,9 @@ func (in *input) position() *position {
 	return in.positions[len(in.positions)-1]
 }
 
-// again adds an interval that an earlier run has read. Windows that all outputs have got do not get
-// it, and neither does a window for which it came too late.
-func (m *Merger) again(in *input, i *interval, now time.Time) error {
+// addAgain adds an interval that an earlier run has read. Windows that all outputs have got do not
+// get it, and neither does a window for which it came too late.
+func (m *Merger) addAgain(in *input, i *interval, now time.Time) error {
 	in.show(i, now)
 	switch {
 	case !i.wanted:

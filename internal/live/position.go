@@ -18,12 +18,12 @@ const mostLate = 64
 
 // A position is what a later run must read again of a log.
 type position struct {
-	log   *follow.Log
-	again follow.Again
-	most  int // the line up to which an earlier run has read
-	line  int // the last one taken
-	seen  int // the line of the last interval
-	spans []span
+	log     *follow.Log
+	again   follow.Again
+	earlier int // the last line that an earlier run has taken
+	line    int // the last one taken
+	seen    int // the line of the last interval
+	spans   []span
 }
 
 // A span is lines of a log that follow one another: the first one, and when the last window ends
@@ -38,7 +38,7 @@ func positionOf(log *follow.Log) *position {
 	p := &position{log: log}
 	if mark := log.Resumed(); mark != nil {
 		p.again = mark.Again
-		p.most = mark.Line
+		p.earlier = mark.Line
 	}
 	return p
 }
@@ -88,7 +88,7 @@ func isLate(a *follow.Again, line int) bool {
 // settle leaves out what belongs to windows that end at or before a time, and tells the log. It
 // reports whether nothing is left.
 func (p *position) settle(done int64) bool {
-	if p.line < p.most {
+	if p.line < p.earlier {
 		return false // the mark of the earlier run holds
 	}
 	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done })
@@ -130,11 +130,11 @@ func (m *Merger) settle(done int64) {
 const mostHeader = 8 << 10
 
 // A heading is the comments that hold for the lines that follow, also those of the next log of an
-// input if it has no times of its own.
+// input if that has no times.
 type heading struct {
 	header
-	next  header // the comments since the last interval
-	alone int    // a later run that begins with this line, or a later one, needs no others
+	next       header // the comments since the last interval
+	headerFrom int    // a later run that begins at this line, or behind it, needs no comments but the header
 }
 
 // A header is comments that follow one another.
@@ -157,9 +157,9 @@ func (h *header) add(r *hdrlog.Record) {
 // begin begins a log.
 func (h *heading) begin() {
 	h.next = header{}
-	h.alone = math.MaxInt
+	h.headerFrom = math.MaxInt
 	if h.starts {
-		h.alone = 1
+		h.headerFrom = 1
 	}
 }
 
@@ -170,9 +170,9 @@ func (h *heading) see(r *hdrlog.Record) {
 	case hdrlog.IntervalRecord:
 		if h.next.timed {
 			h.header = h.next
-			h.alone = math.MaxInt
+			h.headerFrom = math.MaxInt
 			if h.starts {
-				h.alone = r.Line
+				h.headerFrom = r.Line
 			}
 		}
 		h.next = header{}

@@ -18,8 +18,8 @@ func TestHeading(t *testing.T) {
 	const start, base = "#[StartTime: 5]\n", "#[BaseTime: 5]\n"
 	var h heading
 	for _, test := range []struct {
-		log, text string
-		alone     int
+		log, text  string
+		headerFrom int
 	}{
 		{"#a\n" + line, "", math.MaxInt},
 		{"#a\n" + base + line, "#a\n" + base, math.MaxInt}, // the first interval gives the start
@@ -32,8 +32,8 @@ func TestHeading(t *testing.T) {
 		for r.Scan() {
 			h.see(r.Record())
 		}
-		if h.text != test.text || h.alone != test.alone {
-			t.Errorf("%q: %q, %d", test.log, h.text, h.alone)
+		if h.text != test.text || h.headerFrom != test.headerFrom {
+			t.Errorf("%q: %q, %d", test.log, h.text, h.headerFrom)
 		}
 	}
 }

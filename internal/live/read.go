@@ -52,12 +52,12 @@ func (m *Merger) read(in *input) {
 		for r.ReadBatch(&lines) {
 			last := &lines.Records[len(lines.Records)-1]
 			b := &batch{
-				steps:  append(steps, m.steps(in, &lines, mark, &h)...),
-				log:    log,
-				first:  lines.Records[0].Line,
-				line:   last.Line,
-				header: h.text,
-				alone:  h.alone,
+				steps:      append(steps, m.steps(in, &lines, mark, &h)...),
+				log:        log,
+				first:      lines.Records[0].Line,
+				line:       last.Line,
+				header:     h.text,
+				headerFrom: h.headerFrom,
 			}
 			steps = nil
 			if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
@@ -107,12 +107,12 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading
 		err, line := r.Err, r.Line
 		switch {
 		case r.Kind == hdrlog.IntervalRecord && line <= mark.Line:
-			i, err := m.needs(in, r, mark)
+			i, err := m.intervalAgain(in, r, mark)
 			steps = append(steps, func(now time.Time) error {
 				if err != nil {
 					return err
 				}
-				return m.again(in, i, now)
+				return m.addAgain(in, i, now)
 			})
 		case r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime:
 			steps = m.comment(steps, in, r)
@@ -149,8 +149,8 @@ func (m *Merger) comment(steps []func(time.Time) error, in *input, r *hdrlog.Rec
 	return append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
 }
 
-// wants returns an interval that is not decoded.
-func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
+// undecoded returns an interval without its counts, and whether it is wanted.
+func (m *Merger) undecoded(in *input, x *hdrlog.Interval) *interval {
 	x.Tag = in.tag(x.Tag)
 	i := &interval{start: x.StartMillis(), logStart: x.LogStart, row: bytes.Clone(m.options.By.Row(in.source.Name(), x.Tag))}
 	i.end = max(i.start, x.EndMillis())
@@ -159,9 +159,10 @@ func (m *Merger) wants(in *input, x *hdrlog.Interval) *interval {
 	return i
 }
 
-// needs returns an interval that an earlier run has taken, decoded if an output needs it again.
-func (m *Merger) needs(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
-	i := m.wants(in, &r.Interval)
+// intervalAgain returns an interval that an earlier run has taken. It decodes the interval if an
+// output needs it again.
+func (m *Merger) intervalAgain(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
+	i := m.undecoded(in, &r.Interval)
 	i.line = r.Line
 	from := mark.Again.From
 	end := max(merge.WindowOf(i.start, i.end, m.options.Size).End, i.end)
@@ -173,7 +174,7 @@ func (m *Merger) needs(in *input, r *hdrlog.Record, mark *follow.Mark) (*interva
 
 // interval decodes an interval. The error ends the merging.
 func (m *Merger) interval(in *input, r *hdrlog.Record) (*interval, error) {
-	i := m.wants(in, &r.Interval)
+	i := m.undecoded(in, &r.Interval)
 	i.line = r.Line
 	if !i.wanted {
 		return i, nil

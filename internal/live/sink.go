@@ -131,25 +131,25 @@ type Output struct {
 type Fan struct {
 	Outputs []Output
 
-	resumed bool      // done of outputs is set
-	keeps   bool      // there is a state
-	ended   bool      // the held outputs have ended
-	waiting []*Window // for held outputs
-	bytes   int       // of waiting, about
-	scratch histogram.Histogram
+	resumed   bool      // done of outputs is set
+	keeps     bool      // there is a state
+	ended     bool      // the held outputs have ended
+	held      []*Window // for held outputs, until a state has them
+	heldBytes int       // of these, about
+	scratch   histogram.Histogram
 }
 
 // each calls all outputs, and returns their first error. An error of a sum
 // does not hide that an output has failed.
 func (f *Fan) each(call func(o *Output) error) (err error) {
-	var impossible error
+	var sumErr error
 	for n := 0; n < len(f.Outputs); n++ {
 		o := &f.Outputs[n]
 		one := call(o)
 		switch {
 		case one == nil:
 		case errors.As(one, new(*merge.SumError)):
-			impossible = one
+			sumErr = one
 		case o.Drop != nil && o.Drop(one):
 			f.Outputs = slices.Delete(f.Outputs, n, n+1)
 			n--
@@ -157,7 +157,7 @@ func (f *Fan) each(call func(o *Output) error) (err error) {
 			err = cmp.Or(err, one)
 		}
 	}
-	return cmp.Or(err, impossible)
+	return cmp.Or(err, sumErr)
 }
 
 // window passes a window on. Held outputs get it later.
@@ -173,10 +173,10 @@ func (f *Fan) window(w *Window) error {
 	if !held {
 		return err
 	}
-	c, impossible := w.clone(&f.scratch)
-	f.waiting = append(f.waiting, c)
-	f.bytes += c.Size()
-	return cmp.Or(err, impossible)
+	c, sumErr := w.clone(&f.scratch)
+	f.held = append(f.held, c)
+	f.heldBytes += c.Size()
+	return cmp.Or(err, sumErr)
 }
 
 // pass gives a window to an output, unless an earlier run did.
@@ -187,13 +187,13 @@ func (f *Fan) pass(o *Output, w *Window) error {
 	return o.Sink.Window(w)
 }
 
-// saved gives the held outputs what a state has now.
-func (f *Fan) saved() error {
-	waiting := f.waiting
-	f.waiting = nil
-	f.bytes = 0
-	var impossible error
-	for _, w := range waiting {
+// giveHeld gives the held outputs what a state has now.
+func (f *Fan) giveHeld() error {
+	held := f.held
+	f.held = nil
+	f.heldBytes = 0
+	var sumErr error
+	for _, w := range held {
 		err := f.each(func(o *Output) error {
 			if !o.Held {
 				return nil
@@ -201,7 +201,7 @@ func (f *Fan) saved() error {
 			return f.pass(o, w)
 		})
 		if errors.As(err, new(*merge.SumError)) {
-			impossible = err
+			sumErr = err
 		} else if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (f *Fan) saved() error {
 			return nil
 		}
 		return o.Sink.Flush()
-	}), impossible)
+	}), sumErr)
 }
 
 // past gives a window of an earlier run to the outputs that want it.

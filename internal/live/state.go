@@ -318,5 +318,5 @@ func (m *Merger) trySave() error {
 	} else if before {
 		m.options.Messages.Notice("states are written again")
 	}
-	return cmp.Or(err, m.fan.saved())
+	return cmp.Or(err, m.fan.giveHeld())
 }

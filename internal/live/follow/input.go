@@ -63,12 +63,12 @@ type Log struct {
 	text   text      // hashes of it
 	seen   time.Time // when the file was modified, as of the last look
 	places []Place   // where reads begin that a later run may begin with
-	// line, header and alone are what [Log.Took] received. Done says that a later log of the input
-	// was taken, too.
-	line   int
-	header string
-	alone  int
-	done   bool
+	// line, header and headerFrom are what [Log.Took] received. Done says that a later log of the
+	// input was taken, too.
+	line       int
+	header     string
+	headerFrom int
+	done       bool
 	// again is what [Log.ReadAgain] received. Heir says that a copy of the file goes on.
 	again atomic.Pointer[Again]
 	heir  bool

@@ -28,12 +28,12 @@ type Mark struct {
 	// Points are hashes of what was read, the last one of all of it. They recognize copies.
 	Points Points
 	// Line is the last line that counts. Header has the comments that hold for the lines after it,
-	// also if they come from the file before. Both are the reader's.
+	// also if they come from the file before. The reader of the log sets both: see [Log.Took].
 	Line   int
 	Header string `json:",omitempty"`
 	// Begin is where a later run begins to read, if it need not read what comes before.
 	Begin Place `json:",omitzero"`
-	// Again is the reader's, too.
+	// Again is what the reader of the log has set with [Log.ReadAgain].
 	Again Again `json:",omitzero"`
 	// Done says that the file was read to its end, and that another one has its name.
 	Done bool `json:",omitempty"`
@@ -129,9 +129,10 @@ type content struct {
 	open bool
 	info fs.FileInfo // nil if it comes from an earlier run
 	gone int         // how many looks in a row found no name, maybe since it just got another one
-	// lost is why lines are missing, if no copy has them, and since the look when that was found.
-	lost  string
-	found int
+	// lost is why lines are missing, if no copy has them. LostAt is the number of the look at which
+	// that was found, see [Follower].
+	lost   string
+	lostAt int
 
 	copying // of a copy
 }
@@ -254,8 +255,8 @@ func (f *Follower) forget(named fileSet) {
 }
 
 // Took says that the lines of the log up to one count. Header has the comments that hold for later
-// lines. It is all that a later run needs if it begins with line alone, or a later one.
-func (l *Log) Took(line int, header string, alone int) {
+// lines. A later run that begins at line headerFrom, or behind it, needs no other comments.
+func (l *Log) Took(line int, header string, headerFrom int) {
 	in := l.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -268,7 +269,7 @@ func (l *Log) Took(line int, header string, alone int) {
 	}
 	l.line = max(l.line, line)
 	l.header = header
-	l.alone = alone
+	l.headerFrom = headerFrom
 	l.before = nil
 }
 
@@ -306,7 +307,7 @@ func (l *Log) mark() *Mark {
 // what comes before: the comments there, or bytes that are compressed or of UTF-16. The input's mu
 // is locked.
 func (l *Log) begin(line int) (begin Place) {
-	if line < l.alone || compressed(l.head) || bytes.IndexByte(l.head, 0) >= 0 {
+	if line < l.headerFrom || compressed(l.head) || bytes.IndexByte(l.head, 0) >= 0 {
 		return begin
 	}
 	n := -1
@@ -431,14 +432,14 @@ func (f *Follower) lose(c *content, why string) {
 		return
 	}
 	c.lost = why + "; lines that were not read before are missing"
-	c.found = f.looks
+	c.lostAt = f.looks
 }
 
 // sayLost says which lines are missing. The last time is that when no copy can come any more.
 func (f *Follower) sayLost(last bool) {
 	var all Summary
 	for _, c := range f.contents.all {
-		if c.lost != "" && (last || len(f.patterns) == 0 || f.looks >= c.found+copyLooks) {
+		if c.lost != "" && (last || len(f.patterns) == 0 || f.looks >= c.lostAt+copyLooks) {
 			all.Add(c.Path, c.lost)
 			c.lost = ""
 		}

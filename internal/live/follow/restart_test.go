@@ -377,8 +377,8 @@ func TestBegin(t *testing.T) {
 	all := strings.Repeat(line, 100)
 	wide := "\xff\xfe" + strings.NewReplacer("x", "x\x00", "\n", "\n\x00").Replace(all)
 	for _, test := range []struct {
-		text               string
-		from, alone, begin int
+		text                    string
+		from, headerFrom, begin int
 	}{
 		{all, 60, 1, 60},
 		{all, 0, 1, 100}, // where the last read began
@@ -397,14 +397,14 @@ func TestBegin(t *testing.T) {
 			log, err := in.Next()
 			must(t, err)
 			if want := []int{1, test.begin}[run]; log.Begin() != want {
-				t.Errorf("from %d, alone %d: run %d begins with line %d, not %d", test.from, test.alone, run, log.Begin(), want)
+				t.Errorf("from %d, header from %d: run %d begins with line %d, not %d", test.from, test.headerFrom, run, log.Begin(), want)
 			}
 			lines := bufio.NewReaderSize(plaintext.NewReader(log), len(line))
 			for range 100 - log.Begin() + 1 {
 				_, err := lines.ReadSlice('\n')
 				must(t, err)
 			}
-			log.Took(100, "", test.alone)
+			log.Took(100, "", test.headerFrom)
 			log.ReadAgain(Again{From: test.from})
 			marks = f.Marks()
 			f.Close()

@@ -173,11 +173,11 @@ type Pusher struct {
 	state   State
 	dropped int64 // rows since the receiver is away
 
-	// The sender alone has these. Alone is the number of rows in a row that were refused one by
-	// one.
-	alone   int
-	refused int64 // rows of which no message tells yet
-	said    time.Time
+	// Only the goroutine that sends uses these. RefusedAlone is the number of rows that were
+	// refused one by one since a request was last accepted.
+	refusedAlone int
+	refused      int64 // rows of which no message tells yet
+	said         time.Time
 }
 
 // A State says how a pusher does.
@@ -372,16 +372,16 @@ func (p *Pusher) deliver(rows [][]byte, part int, again bool) (refused int, why 
 	errors.As(why, &refusal)
 	switch {
 	case refused == 0:
-		p.alone = 0
+		p.refusedAlone = 0
 		return 0, nil
 	case !refusal.rows:
 		return refused, why
 	case refusal.had && again && len(rows) == 1:
 		return 0, nil
 	case len(rows) == 1:
-		p.alone++
+		p.refusedAlone++
 		return 1, why
-	case p.alone >= mostAlone && len(rows) <= part && !refusal.had:
+	case p.refusedAlone >= mostAlone && len(rows) <= part && !refusal.had:
 		return refused, why
 	}
 	refused, why = p.deliver(rows[:len(rows)/2], part, again)

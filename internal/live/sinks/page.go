@@ -51,8 +51,8 @@ type Page struct {
 	shown    []page.Input
 	status   page.Status
 	before   map[string]live.Progress // how the inputs were, by name
-	from     int64                    // what ends before it is not shown
-	left     int64                    // when the first of those started that followed the clock and are gone
+	from     int64                    // windows that end before it are not shown
+	goneFrom int64                    // when the first input started that followed the clock and is gone
 	falls    []fall
 	tags     map[string]bool
 	full     bool // there are more than mostTags
@@ -71,13 +71,13 @@ type fall struct {
 // NewPage returns a page that a server shows. It draws limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
 	p := &Page{
-		options: o,
-		server:  server,
-		title:   title,
-		limits:  limits,
-		from:    math.MinInt64,
-		left:    math.MaxInt64,
-		tags:    map[string]bool{},
+		options:  o,
+		server:   server,
+		title:    title,
+		limits:   limits,
+		from:     math.MinInt64,
+		goneFrom: math.MaxInt64,
+		tags:     map[string]bool{},
 	}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page.Type = chart.Timeline
@@ -184,7 +184,7 @@ func (p *Page) lookAt() (changed bool) {
 // these.
 func (p *Page) findFrom(all []live.Progress) (behind map[string]bool) {
 	now := make(map[string]bool, len(all))
-	from := p.left
+	from := p.goneFrom
 	for _, s := range all {
 		now[s.Name] = true
 		if !s.Behind && s.Start != 0 {
@@ -193,10 +193,10 @@ func (p *Page) findFrom(all []live.Progress) (behind map[string]bool) {
 	}
 	for _, s := range p.before {
 		if !now[s.Name] && !(s.Behind && s.End <= from) && s.Start != 0 {
-			p.left = min(p.left, s.Start)
+			p.goneFrom = min(p.goneFrom, s.Start)
 		}
 	}
-	if from = min(from, p.left); from == math.MaxInt64 {
+	if from = min(from, p.goneFrom); from == math.MaxInt64 {
 		return nil
 	}
 	for _, s := range all {
