@@ -96,7 +96,7 @@ type ahead[R any] struct {
 	begun  bool // first has a result
 	held   *heap.Heap[R]
 	most   int // that are held
-	before func(a, b *R) bool
+	before func(a, b R) bool
 }
 
 func (a *ahead[R]) next() (bool, error) {
@@ -115,7 +115,7 @@ func (a *ahead[R]) next() (bool, error) {
 	}
 	last := a.first
 	a.first = a.held.Pop()
-	if a.begun && a.before(&a.first, &last) {
+	if a.begun && a.before(a.first, last) {
 		return false, fmt.Errorf("%s was written to while it was read", a.scan.Inputs[a.inputs[0]].Name)
 	}
 	a.begun = true
@@ -129,7 +129,7 @@ func RunAhead[R any](
 	s *Scan,
 	held []int,
 	decode func(worker int, v Visit, result *R) error,
-	before func(a, b *R) bool,
+	before func(a, b R) bool,
 	consume func(result *R) error,
 ) error {
 	cursors, stop := start(s, lanesOf(s.Inputs), each(decode))
@@ -138,11 +138,11 @@ func RunAhead[R any](
 	for n, c := range cursors {
 		queues = append(queues, &ahead[R]{
 			cursor: c,
-			held:   heap.New(func(a, b R) bool { return before(&a, &b) }),
+			held:   heap.New(before),
 			most:   held[n],
 			before: before,
 		})
 	}
-	first := func(a, b *ahead[R]) bool { return before(&a.first, &b.first) }
+	first := func(a, b *ahead[R]) bool { return before(a.first, b.first) }
 	return inOrder(queues, first, func(a *ahead[R]) error { return consume(&a.first) })
 }

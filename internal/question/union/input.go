@@ -33,7 +33,7 @@ type interval struct {
 }
 
 // before orders intervals by time, and where that is the same by where they come from.
-func (i *interval) before(j *interval) bool {
+func before(i, j interval) bool {
 	return cmp.Or(cmp.Compare(i.start, j.start), cmp.Compare(i.Input, j.Input), cmp.Compare(i.Line, j.Line)) < 0
 }
 

@@ -162,7 +162,7 @@ func (u *union) run() error {
 	for range u.scan.Workers {
 		workers.Go(u.work)
 	}
-	if err := scan.RunAhead(u.scan, lookAheads, u.decode, (*interval).before, u.merge); err != nil {
+	if err := scan.RunAhead(u.scan, lookAheads, u.decode, before, u.merge); err != nil {
 		return u.earlier(err)
 	}
 	if err := u.finish(math.MaxInt64); err != nil {
