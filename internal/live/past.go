@@ -25,7 +25,7 @@ const (
 // must know more than the line says: that the interval came after its window, or when values were
 // recorded.
 func (w *Window) Note() string {
-	length := w.End - w.Start
+	length := w.Window.End - w.Window.Start // that of the sum is the length of the line
 	r := w.Recorded
 	switch {
 	case w.Late:

@@ -1,0 +1,40 @@
+package live
+
+import (
+	"testing"
+
+	"hdrkit/hdrlog/merge"
+)
+
+// TestNote checks that a later run knows of a window in the merged log when values were recorded,
+// however long the intervals are that have them.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	const size = 10_000
+	m := &Merger{options: Options{Size: size}}
+	for _, recorded := range []merge.Recorded{
+		{Millis: size, Any: size},
+		{Millis: 4000, Any: 4000},
+		{Millis: 4000, Any: size, Moved: -1.5},
+		{Millis: size, Any: size, Moved: 7, Every: true},
+	} {
+		for _, length := range []int64{4000, size, 11_000} {
+			w := &Window{Merged: &merge.Merged{
+				Window:   merge.Span{Start: 0, End: size},
+				Sum:      merge.Sum{Start: 0, End: length},
+				Recorded: recorded,
+			}}
+			again := m.pastWindow()
+			note := w.Note()
+			if whole := recorded == again.Recorded; whole != (note == "") {
+				t.Errorf("%+v, intervals of %d ms: the note is %q", recorded, length, note)
+			}
+			if note != "" && !again.readNote([]byte("#"+note)) {
+				t.Errorf("%q is no note", note)
+			}
+			if again.Recorded != recorded {
+				t.Errorf("%+v, intervals of %d ms: %q gives %+v", recorded, length, note, again.Recorded)
+			}
+		}
+	}
+}
