@@ -265,7 +265,8 @@ type Windows struct {
 	bytes int
 }
 
-// Merged is what the intervals of a tag in a window add up to.
+// Merged is what the intervals of a tag in a window add up to. Window is the window. Start and End,
+// of the sum, are those of its intervals, which may begin in the window before or end in the next.
 type Merged struct {
 	Window Span
 	// Tag is nil if the intervals are untagged.
