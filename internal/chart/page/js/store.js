@@ -319,18 +319,30 @@ export function ranIn(series, from, to, ran, start, width, columns) {
   return lengths.map(length => length || width);
 }
 
+// gridOf returns where columns begin and how long they are, so that they are the windows of the series that has the most in [from, to).
+// All windows lie between earliest and last. A short window at an end, as logs have, changes no other column. Timers are late: a
+// step is the mean, and a last window that ends some milliseconds off a column ends with it.
+function gridOf(series, from, to, earliest, last) {
+  const timed = series.map(s => startsIn(s.windows, from, to).filter(w => w.end > w.begin)), windows = timed.reduce((most, some) => some.length > most.length ? some : most);
+  const length = w => w.end - w.begin, lengths = windows.map(length).sort((a, b) => a - b), median = lengths[lengths.length >> 1], slack = 0.05;
+  const usual = windows.filter(w => Math.abs(length(w) - median) < median / 4), anchor = usual[0].start, span = usual.at(-1).start - anchor;
+  const mean = span / Math.round(span / median), step = Math.abs(mean - median) < median / 4 ? mean : median;
+  const first = anchor - Math.max(Math.ceil((anchor - earliest) / step - slack), 0) * step, start = Math.min(first, earliest), steps = Math.max(Math.round((last - start) / step), 1);
+  return { first: start, step: Math.abs((last - start) / step - steps) < slack ? (last - start) / steps : step };
+}
+
 // rateOf returns the values per second of all series together as points, for at most so many columns between the windows that start in
-// [from, to), and the width of a column. A column is as long as one window or several whole ones. The columns beside a gap end where it
-// does: otherwise their rates would be between those of the log and 0.
+// [from, to), and the width of a column. A column is as long as one window or several whole ones, and begins where they do. The last
+// one ends with its windows, which can be after the view. The columns beside a gap end where it does: otherwise their rates would be
+// between those of the log and 0.
 export function rateOf(series, from, to, most, ran) {
   const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin), points = [];
   if (!windows.length) return { points, width: 0, whole: 0 };
-  const lengths = windows.map(w => w.end - w.begin).sort((a, b) => a - b), ends = w => w.start + w.end - w.begin;
-  let first = to, last = -Infinity;
-  for (const w of windows) { first = Math.min(first, w.start); last = Math.max(last, ends(w)); }
-  last = Math.min(last, to);
-  const all = Math.max(Math.round((last - first) / lengths[lengths.length >> 1]), 1), whole = Math.ceil(all / most);
-  const columns = Math.ceil(all / whole), width = (last - first) / all * whole, times = ranIn(series, from, to, ran, first, width, columns);
+  const ends = w => w.start + w.end - w.begin;
+  let earliest = to, last = -Infinity;
+  for (const w of windows) { earliest = Math.min(earliest, w.start); last = Math.max(last, ends(w)); }
+  const { first, step } = gridOf(series, from, to, earliest, last), all = Math.ceil((last - first) / step - 1e-9), whole = Math.ceil(all / most);
+  const columns = Math.ceil(all / whole), width = step * whole, times = ranIn(series, from, to, ran, first, width, columns);
   const counts = new Float64Array(columns).fill(NaN), begins = new Float64Array(columns).fill(Infinity), stops = new Float64Array(columns).fill(-Infinity);
   for (const w of windows) {
     const at = (w.start - first) / width;

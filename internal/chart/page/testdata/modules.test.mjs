@@ -124,7 +124,7 @@ test('the view', () => {
 
 test('rates', async () => {
   const s = await series(), rates = store.rateOf([s], 0, 3000, 3).points;
-  assert.deepEqual(rates.map(p => [p.start, p.end, p.gap]), [[500, 1999, true]]);
+  assert.deepEqual(rates.map(p => [p.start, p.end, p.gap]), [[500, 1500, true], [1500, 1999, false]]);
   assert.ok(Math.abs(rates.reduce((sum, p) => sum + p.value * (p.end - p.start) / 1000, 0) - 300) < 1e-9);
   const second = (start, count) => ({ start, begin: start, end: start + 1000, count }), two = [{ windows: [second(0, 100), second(3000, 300)] }, { windows: [second(500, 200)] }];
   assert.deepEqual(store.rateOf(two, 0, 4000, 8).points.map(p => [p.start, p.end, p.value, p.gap]), [[0, 1000, 200, true], [1000, 1500, 200, false], [3000, 4000, 300, true]]);
@@ -152,6 +152,19 @@ test('no dip beside a gap', () => {
 test('timers are early and late', () => {
   const jitter = n => [0, 2, -1][n % 3], windows = Array.from({ length: 12 }, (_, n) => ({ start: 1000 * n + jitter(n), begin: 1000 * n + jitter(n), end: 1000 * n + 1000, count: 2 }));
   for (const p of store.rateOf([{ windows }], 0, 13000, 400).points) assert.ok(Math.abs(p.value / 2 - 1) < 0.003, `${p.value} a second at ${p.start}`);
+});
+
+test('rates have the steps of the windows', () => {
+  // Windows of 10 s, of which the first and the last one are short. A view can end within a window.
+  const starts = [3700, ...Array.from({ length: 10 }, (_, n) => 10000 * n + 10000)], ends = [...starts.slice(1), 103571];
+  const windows = starts.map((start, n) => ({ start, begin: start, end: ends[n], count: n + 1 }));
+  for (const [from, to] of [[26000, 61001], [61882, 93571], [30000, 90001], [90000, 90001], [0, 103571], [0, 15000], [95000, 103571]]) {
+    const want = windows.filter(w => w.start >= from && w.start < to), { points } = store.rateOf([{ windows }], from, to, 400);
+    assert.deepEqual(points.map(p => [p.start, p.end]), want.map(w => [w.start, w.end]));
+    points.forEach((p, n) => assert.ok(Math.abs(p.value * (p.end - p.start) / 1000 - want[n].count) < 1e-9, `${p.value} a second at ${p.start}`));
+  }
+  const [, second] = store.rateOf([{ windows }], 26000, 61001, 2).points;
+  assert.deepEqual([second.start, second.end, second.value], [50000, 70000, 0.65]);
 });
 
 test('rates count the time in which logs ran', () => {
