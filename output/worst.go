@@ -32,6 +32,7 @@ type Moment struct {
 	// Count is the number of values above the 99.9th percentile of the tag in all logs.
 	Count int64 `json:"count"`
 	// Others is the number of others that were bad at the same time: a tag of a log counts as one.
+	// It was bad if its maximum was at least twice the typical one.
 	// OtherTags is the number of tags of the same log among them, and OtherInputs that of other
 	// logs.
 	Others      int `json:"others"`

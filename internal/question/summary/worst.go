@@ -17,9 +17,8 @@ import (
 // A moment is a time that was bad, in a log.
 type moment struct {
 	output.Moment
-	peak         *piece // that has the maximum
-	in           *sequence
-	tags, inputs map[string]bool // others that were bad then: tags of the same input, and other inputs
+	peak *piece // that has the maximum
+	in   *sequence
 }
 
 // A sequence is what a tag has in inputs whose times do not overlap, such as the parts of a log
@@ -27,14 +26,16 @@ type moment struct {
 type sequence struct {
 	pieces  []*piece
 	typical []float64 // by piece: the typical maximum of the log, or of the level that has the piece
+	bad     float64   // a piece is bad if its maximum is above the typical one by this factor
 	end     int64
+	longest int64 // the length of the longest piece
 }
 
-// Rules of what is a level.
+// Rules of what is bad, and of what is a level.
 const (
-	// A maximum belongs to a level if it is above the typical one by a factor. The factor is at
-	// least levelLeast and at most levelMost. Between these, it is levelSteps steps, where a step
-	// is the ratio of the lower quartile of maxima to the lower decile.
+	// A maximum is bad, and belongs to a level, if it is above the typical one by a factor. The
+	// factor is at least levelLeast and at most levelMost. Between these, it is levelSteps steps,
+	// where a step is the ratio of the lower quartile of maxima to the lower decile.
 	levelLeast, levelSteps, levelMost = 2, 7, 10
 	// gapPart is the length of a gap, as a part of the level before it, that does not end the
 	// level.
@@ -55,8 +56,8 @@ const (
 // the lower quartile of the maxima in one log: of several, the one whose lower quartile is in the
 // middle. Inputs whose times do not overlap are one log. What is at least twice as high as typical
 // for more than a fifth of its log is a level, and what is typical of it counts for the moments in
-// it. Logs that were bad during mostly the same time are one moment, that of the log with the
-// highest maximum.
+// it. Moments during mostly the same time are one, that of the log with the highest maximum. Others
+// of it are those that were bad then, however many moments are asked for.
 func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, []output.Level, error) {
 	parts, err := hs.inOrder()
 	if err != nil {
@@ -77,9 +78,9 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 		err = hs.count(found)
 	}
 	var moments []output.Moment
-	for _, m := range found {
-		m.OtherTags, m.OtherInputs = len(m.tags), len(m.inputs)
-		moments = append(moments, m.Moment)
+	for n := range found {
+		found[n].findOthers(all, hs.length)
+		moments = append(moments, found[n].Moment)
 	}
 	slices.SortStableFunc(levels, func(a, b output.Level) int { return cmp.Compare(b.Times, a.Times) })
 	return moments, levels, err
@@ -139,6 +140,7 @@ func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 		before.pieces = append(before.pieces, h.pieces...)
 		for _, piece := range h.pieces {
 			before.end = max(before.end, piece.End)
+			before.longest = max(before.longest, piece.End-piece.Start)
 		}
 	}
 	return all
@@ -178,13 +180,17 @@ func typicalOf(sequences []*sequence) low {
 	return all[(len(all)-1)/2]
 }
 
-// limit returns the maximum above which an interval can belong to a level.
-func (l low) limit() float64 {
-	return l.quartile * min(max(levelLeast, math.Pow(l.quartile/l.decile, levelSteps)), levelMost)
+// bad returns how many times as high as typical a maximum is at least if it is bad.
+func (l low) bad() float64 {
+	return min(max(levelLeast, math.Pow(l.quartile/l.decile, levelSteps)), levelMost)
 }
 
-// findLevels returns the levels of a sequence, and sets the typical maximum of each piece.
+// limit returns the maximum above which a piece is bad.
+func (l low) limit() float64 { return l.quartile * l.bad() }
+
+// findLevels returns the levels of a sequence, and sets what is typical of each piece, and bad.
 func (s *sequence) findLevels(typical low) (levels []output.Level) {
+	s.bad = typical.bad()
 	s.typical = slices.Repeat([]float64{typical.quartile}, len(s.pieces))
 	first := s.pieces[0].Start
 	for _, m := range long(s.pieces, typical.limit()) {
@@ -250,14 +256,30 @@ func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
 			return all, true
 		}
 		from, to := s.reach(taken, at, -1, length), s.reach(taken, at, 1, length)
-		peak := s.pieces[at]
-		m := moment{Moment: output.Moment{Start: s.pieces[from].Start, End: peak.End, Times: output.Number(peak.highest / s.typical[at])}, peak: peak, in: s}
 		for n := from; n <= to; n++ {
-			taken[n], m.End = true, max(m.End, s.pieces[n].End)
+			taken[n] = true
 		}
-		all = append(all, m)
+		all = append(all, s.momentOf(from, at, to))
 	}
 	return all, false
+}
+
+// momentOf returns the moment of pieces, of which one is the highest.
+func (s *sequence) momentOf(from, highest, to int) moment {
+	peak := s.pieces[highest]
+	m := moment{
+		Moment: output.Moment{
+			Start: s.pieces[from].Start,
+			End:   peak.End,
+			Times: output.Number(peak.highest / s.typical[highest]),
+		},
+		peak: peak,
+		in:   s,
+	}
+	for _, p := range s.pieces[from : to+1] {
+		m.End = max(m.End, p.End)
+	}
+	return m
 }
 
 // highestFirst is a heap of the numbers of pieces. Few moments are asked for of many pieces, which
@@ -286,12 +308,13 @@ func (h *highestFirst) Pop() any {
 	return top
 }
 
-// reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on.
+// reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on. It
+// does not enter pieces that are taken, of which nil has none.
 func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	highest := s.pieces[at].highest
 	limit := math.Sqrt(highest * min(s.typical[at], highest))
 	last := at
-	for n := at + step; n >= 0 && n < len(taken) && !taken[n]; n += step {
+	for n := at + step; n >= 0 && n < len(s.pieces) && (taken == nil || !taken[n]); n += step {
 		before, after := s.pieces[min(n, n-step)], s.pieces[max(n, n-step)]
 		if after.Start-before.End > length || s.pieces[n].highest <= limit {
 			break
@@ -312,27 +335,84 @@ func piecesIn(pieces []*piece, m *moment) (all []*piece) {
 }
 
 // separate returns the first moments of sorted ones. It leaves out moments of other logs at the
-// same time, and counts these as others of the moment.
+// same time.
 func separate(sorted []moment, most int) (all []moment) {
 	for _, m := range sorted {
-		at := slices.IndexFunc(all, func(o moment) bool {
-			both := min(m.End, o.End) - max(m.Start, o.Start)
-			return o.in != m.in && 2*both > max(m.End, o.End)-min(m.Start, o.Start)
-		})
-		if at >= 0 {
-			o := &all[at]
-			o.Others++
-			if m.Input == o.Input {
-				o.tags[tagOf(m.peak.history.key)] = true
-			} else {
-				o.inputs[m.Input] = true
-			}
-		} else if len(all) < most {
-			m.tags, m.inputs = make(map[string]bool), make(map[string]bool)
+		if len(all) == most {
+			break
+		}
+		known := func(o moment) bool { return o.in != m.in && sameTime(&m.Moment, &o.Moment) }
+		if !slices.ContainsFunc(all, known) {
 			all = append(all, m)
 		}
 	}
 	return all
+}
+
+// sameTime reports whether two moments have most of their time in common.
+func sameTime(a, b *output.Moment) bool {
+	both := min(a.End, b.End) - max(a.Start, b.Start)
+	return 2*both > max(a.End, b.End)-min(a.Start, b.Start)
+}
+
+// findOthers counts the other sequences that were bad at the same time. It looks at their pieces
+// rather than at the moments that were asked for, which are only the highest ones.
+func (m *moment) findOthers(all []*sequence, length int64) {
+	inputs := make(map[string]bool)
+	for _, s := range all {
+		if s == m.in {
+			continue
+		}
+		at := s.highestDuring(&m.Moment)
+		if at < 0 || !(s.pieces[at].highest > s.bad*s.typical[at]) {
+			continue
+		}
+		other := s.around(at, length)
+		if !sameTime(&m.Moment, &other.Moment) {
+			continue
+		}
+		m.Others++
+		if input := other.peak.history.input; input == m.Input {
+			m.OtherTags++
+		} else {
+			inputs[input] = true
+		}
+	}
+	m.OtherInputs = len(inputs)
+}
+
+// highestDuring returns the number of the highest piece that is in a moment at least partly, -1 if
+// there is none.
+func (s *sequence) highestDuring(m *output.Moment) int {
+	order := func(p *piece, start int64) int { return cmp.Compare(p.Start, start) }
+	first, _ := slices.BinarySearchFunc(s.pieces, m.Start-s.longest, order)
+	highest := -1
+	for n := first; n < len(s.pieces) && s.pieces[n].Start < m.End; n++ {
+		if s.pieces[n].End <= m.Start {
+			continue
+		}
+		if highest < 0 || s.pieces[n].highest > s.pieces[highest].highest {
+			highest = n
+		}
+	}
+	return highest
+}
+
+// around returns the moment that has a piece, with the highest piece that it reaches.
+func (s *sequence) around(at int, length int64) moment {
+	for {
+		from, to := s.reach(nil, at, -1, length), s.reach(nil, at, 1, length)
+		highest := at
+		for n := from; n <= to; n++ {
+			if s.pieces[n].highest > s.pieces[highest].highest {
+				highest = n
+			}
+		}
+		if highest == at {
+			return s.momentOf(from, at, to)
+		}
+		at = highest
+	}
 }
 
 // A sought moment is one whose values of a history are to be counted.

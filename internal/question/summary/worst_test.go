@@ -329,6 +329,40 @@ func TestTwoSpikes(t *testing.T) {
 	}
 }
 
+// TestOthers: others of a moment are those that were bad then. Those whose maxima were ordinary are
+// not, however many moments are asked for.
+func TestOthers(t *testing.T) {
+	t.Parallel()
+	parts := &Histories{Times: true}
+	random := rand.New(rand.NewPCG(15, 16))
+	for input := range 2 {
+		for at := range int64(40) {
+			for _, tag := range []string{"a", "b", "c", "d"} {
+				value := 20 + 5*random.Float64()
+				bad := input == 0 && (tag == "a" || tag == "b") || input == 1 && tag == "a"
+				if bad && at == 20 {
+					value = 300
+				}
+				parts.add(input, fmt.Sprint("m", input), []byte(tag), 1000*at, 1000*at+1000, value)
+			}
+		}
+	}
+	for most := 1; most <= 40; most++ {
+		moments, _, err := parts.Worst(most, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := moments[0]; m.Start != 20_000 || m.Others != 2 || m.OtherTags != 1 || m.OtherInputs != 1 {
+			t.Errorf("the first of %d moments is %+v", most, m)
+		}
+		for _, m := range moments[1:] {
+			if m.Others != 0 {
+				t.Errorf("among %d moments, a calm one is %+v", most, m)
+			}
+		}
+	}
+}
+
 // TestCalm: a calm interval between two bad ones belongs to no moment.
 func TestCalm(t *testing.T) {
 	t.Parallel()
