@@ -270,7 +270,7 @@ func run(t *testing.T, command string) {
 	}
 	lives := url == "" && strings.Contains(command, "hdrlive ")
 	if lives { // it would not end
-		command = strings.NewReplacer("tail -n +1 -F ", "cat ", "tail -F ", "cat ", " -for 10m", "").Replace(command)
+		command = strings.NewReplacer("tail -n +1 -F ", "cat ", " -for 10m", "").Replace(command)
 		command = strings.Replace(command, "hdrlive ", "hdrlive -for 1s ", 1)
 	}
 	shell := exec.Command("sh", "-c", command)

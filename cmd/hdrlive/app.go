@@ -36,7 +36,7 @@ const examples = `examples:
    hdrlive 'node.*\.hdr' | hdrsum -it     # the merged log, in a pipe
    hdrlive 'node.*\.hdr' -st ndjson -agg 10s      # rows for programs
    hdrlive run.hdr -sla 'p99<=20ms' -abort        # 4 as soon as it fails
-   tail -F results.jtl | hdrrec - | hdrlive -     # any other tool
+   tail -n +1 -F results.jtl | hdrrec - | hdrlive -    # any other tool
 
 It waits for logs that are not there yet, and ends with Ctrl-C, SIGTERM, SIGHUP
 or -for.

@@ -13,7 +13,7 @@ import (
 )
 
 const examples = `examples:
-   hdrplot run.hdr -unit ms                # run.png: the maximum over time
+   hdrplot run.hdr -unit ms                # run.png: p99 and max over time
    hdrplot run.hdr -unit ms -p max,99.9,50 -of run.svg
    hdrplot run.hdr -unit ms -of run.html   # a page to look around in
    hdrplot run.hdr -unit ms -incT '.*-rt' -type heatmap -of heat.png

@@ -28,7 +28,7 @@ const examples = `examples:
    hdrrec requests.ndjson -value .request_time -in s -of requests.hdr
    hdrrec -guess results.jtl               # the command line, for a script
    hdrrec memtier.json | hdrsum -unit ms   # histograms in base64
-   tail -F results.csv | hdrrec - | hdrlive -      # while it is written
+   tail -n +1 -F results.csv | hdrrec - | hdrlive -    # while it is written
 
 The log has values in nanoseconds, and says so.
 
