@@ -86,6 +86,12 @@ func (c *FigureChange) leastOf(times float64) float64 {
 // the only one.
 func (c *FigureChange) beyond() bool { return c.Low > 1 || c.High < 1 }
 
+// noEnd stands for the upper end of a change that may be of any size.
+const noEnd = "no end"
+
+// endless reports whether there are too few values to say how large a rise may be at most.
+func (c *FigureChange) endless() bool { return math.IsInf(c.High, 1) }
+
 // leastCompared is how long in seconds both of two runs are if a table says their change. Limits
 // are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
 // minute differ, and 5.4% of those of two (TestPairs in confidence).
@@ -282,14 +288,11 @@ func (c *FigureChange) Text() (string, bool) {
 		}
 		return "-" + text
 	}
-	interval := percent(c.Low) + ".." + percent(c.High)
-	switch {
-	case math.IsInf(c.High, 1):
-		interval = "at least " + percent(c.Low)
-	case c.Low == 0:
-		interval = "at most " + percent(c.High)
+	high := noEnd
+	if !c.endless() {
+		high = percent(c.High)
 	}
-	return fmt.Sprintf("%s%s%% (%s)", sign, percent(c.Ratio), interval), true
+	return fmt.Sprintf("%s%s%% (%s..%s)", sign, percent(c.Ratio), percent(c.Low), high), true
 }
 
 // believed reports whether a figure of the summary has an interval.

@@ -213,11 +213,15 @@ func (t *Table) same(all []tested, f *Finding) string {
 		least = max(least, widest.Least)
 	}
 	if within == nil {
-		calmest := slices.MinFunc(hidden, func(a, b tested) int { return cmp.Compare(a.Least, b.Least) })
+		calmest := slices.MinFunc(hidden, calmer)
 		t.fill(f, &calmest)
 		change, _ := calmest.Text()
 		change = strings.TrimLeft(change, "!~")
-		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", calmest.name(nil), change, calmest.next())
+		next := calmest.next()
+		if calmest.open() { // the change can be larger than what such runs prove, which reads as a contradiction
+			next = "Give longer runs, or three or more a side."
+		}
+		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", calmest.name(nil), change, next)
 	}
 	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
@@ -252,6 +256,20 @@ func upTo(ratio float64) string {
 	}
 	scale := math.Pow10(digits)
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
+}
+
+// open reports whether the interval has one end only, since there are too few values.
+func (c *tested) open() bool { return c.endless() || c.Low == 0 }
+
+// calmer orders changes by what such runs prove. Those whose interval is open are last.
+func calmer(a, b tested) int {
+	switch {
+	case a.open() == b.open():
+		return cmp.Compare(a.Least, b.Least)
+	case a.open():
+		return 1
+	}
+	return -1
 }
 
 // title returns the name of the figure without a tag.
@@ -310,8 +328,8 @@ func (c *tested) by(interval bool) string {
 	switch {
 	case !interval:
 		return size
-	case math.IsInf(c.High, 1) && c.Ratio >= 1 || c.Low == 0 && c.Ratio < 1:
-		return size + " (at least " + percent(low) + ")"
+	case c.Ratio >= 1 && c.endless():
+		return size + " (" + percent(low) + ".." + noEnd + ")"
 	}
 	return size + " (" + percent(low) + ".." + percent(high) + ")"
 }

@@ -96,6 +96,34 @@ func TestCalmest(t *testing.T) {
 	}
 }
 
+// TestOpen: a change whose interval has one end leads only if there is no other, and says no change
+// that such runs prove.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	pairs := []Pair{compared(t, "read", nil, 0.2)}
+	pairs[0].Change.Percentiles[99].High = math.Inf(1)
+	pairs[0].Change.Percentiles[50].Low = 0
+	for _, test := range []struct {
+		percentiles []float64
+		want        string
+	}{
+		{[]float64{50}, "NOT PROVEN: p50 of read +0% (-100..+58) is within the noise. Give longer runs, or three or more a side."},
+		{[]float64{99}, "NOT PROVEN: p99 of read +0% (-37..no end) is within the noise. Give longer runs, or three or more a side."},
+	} {
+		Correct(pairs, test.percentiles)
+		table := &Table{Percentiles: test.percentiles}
+		if got := table.Headline(pairs).Sentence; got != test.want {
+			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
+		}
+	}
+	pairs[0].Change.Percentiles[50] = compared(t, "read", nil, 0.4).Change.Percentiles[50]
+	Correct(pairs, []float64{50, 99})
+	table := &Table{Percentiles: []float64{50, 99}}
+	if got, want := table.Headline(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestSigns: a cell agrees with the headline.
 func TestSigns(t *testing.T) {
 	t.Parallel()

@@ -297,6 +297,6 @@ export function changeText({ ratio, low, high, proven }) {
     return (r >= 1 || !/[1-9]/.test(text) ? '+' : '-') + text;
   };
   if (low === null) return '?' + percent(ratio) + '%';
-  const interval = high === Infinity ? 'at least ' + percent(low) : low === 0 ? 'at most ' + percent(high) : percent(low) + '..' + percent(high);
+  const interval = percent(low) + '..' + (high === Infinity ? 'no end' : percent(high)); // no end: too few values
   return (proven ? '' : low > 1 || high < 1 ? '!' : '~') + percent(ratio) + '% (' + interval + ')';
 }

@@ -305,7 +305,7 @@ test('changes', () => {
   assert.equal(confidence.studentTail(0, 8), 1);
   const texts = [[1.184, 1.17, 1.19, true], [0.99, 0.98, 1.01], [1.3, 1.1, 1.5, false], [1.2, null, null], [2, 0.5, Infinity], [0.5, 0, 1.5], [0.0004, 0.0003, 0.0005, true], [NaN, null, null]]
     .map(([ratio, low, high, proven]) => confidence.changeText({ ratio, low, high, proven }));
-  assert.deepEqual(texts, ['+18.4% (+17.0..+19.0)', '~-1.0% (-2.0..+1.0)', '!+30% (+10..+50)', '?+20.0%', '~+100% (at least -50)', '~-50% (at most +50)', '-99.96% (-99.97..-99.95)', '']);
+  assert.deepEqual(texts, ['+18.4% (+17.0..+19.0)', '~-1.0% (-2.0..+1.0)', '!+30% (+10..+50)', '?+20.0%', '~+100% (-50..no end)', '~-50% (-100..+50)', '-99.96% (-99.97..-99.95)', '']);
 });
 
 test('two ranges of a series', () => {
