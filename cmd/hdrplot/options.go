@@ -333,7 +333,7 @@ func (o *options) formatOf(std *message.Streams) (draw.Format, error) {
 		return "", message.Usagef("-of -: -format must name the format of standard output, one of %s",
 			strings.Join(formats, ", "))
 	case !slices.Contains(formats, extension):
-		return "", message.Usagef("-of %s: the name ends with none of .%s; -format names a format, too", path,
+		return "", message.Usagef("-of %s: the name ends with none of .%s", path,
 			strings.Join(formats, ", ."))
 	}
 	return draw.Format(extension), nil

@@ -51,8 +51,7 @@ func (c *Command) fill() error {
 		}
 		outputs := c.Outputs()
 		if !slices.ContainsFunc(outputs, func(output string) bool { return slices.Contains(o.Only, output) }) {
-			others := slices.DeleteFunc(slices.Clone(o.Only), func(output string) bool { return output == o.Name })
-			return message.Usagef("-%s does not use -%s, but %s does%s", outputs[0], o.Name, listOutputs(others),
+			return message.Usagef("-%s does not use -%s, but %s%s", outputs[0], o.Name, c.users(o),
 				because(o.Reasons[outputs[0]]))
 		}
 	}
@@ -66,23 +65,43 @@ func because(why string) string {
 	return ": " + why
 }
 
-// listOutputs returns outputs as they are typed. Values of one option follow its name once.
-func listOutputs(outputs []string) string {
-	var b strings.Builder
+// mostUsers is the number of outputs that a message names. The documents have them all.
+const mostUsers = 3
+
+// users says which outputs use an option, as they are typed: -st table, json and -lt do. Values of
+// one option follow its name once. It names those that help lists, or the others if it lists none.
+func (c *Command) users(o *Option) string {
+	others := slices.DeleteFunc(slices.Clone(o.Only), func(output string) bool { return output == o.Name })
+	listed := slices.DeleteFunc(slices.Clone(others), c.hidden)
+	if len(listed) > 0 {
+		others = listed
+	}
+	var names []string
 	before := ""
-	for n, output := range outputs {
+	for _, output := range others[:min(len(others), mostUsers)] {
 		option, value, _ := strings.Cut(output, " ")
-		if n > 0 {
-			b.WriteString(", ")
-		}
-		if option != before || value == "" {
-			b.WriteString("-" + output)
+		if option == before && value != "" {
+			names = append(names, value)
 		} else {
-			b.WriteString(value)
+			names = append(names, "-"+output)
 		}
 		before = option
 	}
-	return b.String()
+	if len(others) > mostUsers {
+		names = append(names, "others")
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0] + " does"
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last] + " do"
+}
+
+// hidden reports whether help does not list an output.
+func (c *Command) hidden(output string) bool {
+	name, value, _ := strings.Cut(output, " ")
+	o := optionNamed(c.Options, name)
+	return o != nil && (o.Hidden || slices.ContainsFunc(o.Types, func(t Type) bool { return t.Hidden && t.Name == value }))
 }
 
 // rules returns what help says of an option's rules, nothing if there are none. What an output uses

@@ -103,7 +103,7 @@ func TagOptions(t *logs.Tags, in *logs.Inputs, verb string) []Option {
 			Value:    List(&t.Include),
 			Complete: in.TagPatterns,
 			Usage: verb + " these `TAGS` only, a list of tags and regular expressions that match " +
-				"whole tags; default is the untagged intervals; repeatable",
+				"whole tags; the name default means untagged intervals; repeatable",
 		},
 		{
 			Name:     "excT",

@@ -460,10 +460,9 @@ func (of Of) Gives(log string) bool { return log == of.Name || filepath.Base(log
 
 // Validate returns an error if the options do not go together.
 func (o *Options) Validate() error {
-	if o.Unit != "" && o.Ratio == 0 {
-		if _, err := ParseOption(o.Unit); err != nil {
-			return fmt.Errorf("%w; with -ovr, -unit names any unit", err)
-		}
+	if o.Unit == "" || o.Ratio != 0 {
+		return nil
 	}
-	return nil
+	_, err := ParseOption(o.Unit)
+	return err
 }

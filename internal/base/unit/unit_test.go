@@ -216,7 +216,7 @@ func TestScale(t *testing.T) {
 		}
 	}
 	o := Options{Unit: "MB"}
-	const want = `"MB" is not a unit of time, which is one of ns, us, ms, s; with -ovr, -unit names any unit`
+	const want = `"MB" is not a unit of time, which is one of ns, us, ms, s`
 	if err := o.Validate(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
