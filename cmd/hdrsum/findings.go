@@ -103,6 +103,7 @@ func (r *found) findingsOf() []output.Finding {
 		Course:    r.course,
 		Corrected: r.Expected > 0,
 		Failed:    r.diagnostics.Failed,
+		Cut:       r.diagnostics.Cut(),
 		Malformed: r.diagnostics.Skipped(),
 		Late:      r.diagnostics.TooLate(),
 	})

@@ -157,9 +157,44 @@ func (r *Run) failures() []output.Finding {
 	}}
 }
 
+// cut finds logs whose rest is missing, and says from when on.
+func (r *Run) cut() []output.Finding {
+	if len(r.Cut) == 0 {
+		return nil
+	}
+	f := output.Finding{
+		Weight:  output.Warns,
+		Figures: map[string]output.Number{"count": output.Number(len(r.Cut))},
+	}
+	for _, c := range r.Cut {
+		if c.Until != nil && (f.Start == nil || *c.Until < *f.Start) {
+			f.Start = c.Until
+		}
+	}
+	from := ""
+	if f.Start != nil {
+		from = fmt.Sprintf(" from %s on", r.clock(*f.Start))
+	}
+	if len(r.Cut) > 1 {
+		if from != "" {
+			from = ", the earliest" + from
+		}
+		f.Sentence = fmt.Sprintf("The rest of %s is missing%s: the files are cut short or damaged.",
+			people.Counted(int64(len(r.Cut)), "log"), from)
+		return []output.Finding{f}
+	}
+	of := "the log"
+	if name := r.Cut[0].Log; r.Histories == nil || !slices.Equal(r.Histories.Inputs(), []string{name}) {
+		f.Input = name
+		of = tags.Printable(name)
+	}
+	f.Sentence = fmt.Sprintf("The rest of %s is missing%s: the file is cut short or damaged.", of, from)
+	return []output.Finding{f}
+}
+
 // malformed finds lines that were skipped: what they had is in no figure.
 func (r *Run) malformed() []output.Finding {
-	return lost(r.Malformed, "malformed line", "skipped, so no figure has what they recorded")
+	return lost(r.Malformed-len(r.Cut), "malformed line", "skipped, so no figure has what they recorded")
 }
 
 // late finds what came too late to be shown.

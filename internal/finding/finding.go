@@ -35,6 +35,8 @@ type Run struct {
 	// Same are tags that count the same requests, of which only the first one is shown, since
 	// nobody chose.
 	Same []string
+	// Cut are the logs that are cut short, and Malformed counts a line for each of them.
+	Cut []logs.Cut
 	// Malformed is the number of lines that were skipped, and Late that of intervals and
 	// measurements that came too late. Messages say where.
 	Malformed, Late int
@@ -78,6 +80,7 @@ var kinds = []struct {
 	{"limit", (*Run).limits},
 	{"few", (*Run).few},
 	{"failures", (*Run).failures},
+	{"cut", (*Run).cut},
 	{"malformed", (*Run).malformed},
 	{"late", (*Run).late},
 	{"gap", (*Run).gaps},

@@ -9,6 +9,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/logs"
 	"hdrkit/output"
 )
 
@@ -114,6 +115,35 @@ func TestLost(t *testing.T) {
 	}
 	want := []string{"12 malformed lines are skipped, so no figure has what they recorded.", "1 interval is left out, since it came too late."}
 	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCut: the rest of a log is no malformed line.
+func TestCut(t *testing.T) {
+	r := runOf(t, "p99<=1s")
+	until := r.Summaries[0].Start + 30_000
+	sentences := func() (got []string) {
+		for _, f := range Of(r) {
+			if f.Kind == "malformed" || f.Kind == "cut" {
+				got = append(got, f.Sentence)
+			}
+		}
+		return got
+	}
+	r.Cut = []logs.Cut{{Log: "a.hdr.gz", Until: &until}}
+	r.Malformed = 1
+	want := []string{"The rest of a.hdr.gz is missing from 00:00:30 UTC on: the file is cut short or damaged."}
+	if got := sentences(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Cut = append(r.Cut, logs.Cut{Log: "b.hdr.gz"})
+	r.Malformed = 3
+	want = []string{
+		"The rest of 2 logs is missing, the earliest from 00:00:30 UTC on: the files are cut short or damaged.",
+		"1 malformed line is skipped, so no figure has what it recorded.",
+	}
+	if got := sentences(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

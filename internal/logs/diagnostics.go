@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/writers"
+	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
 
@@ -44,6 +45,14 @@ type Diagnostics struct {
 	// them.
 	Keep   bool
 	Failed []Failed
+	cut    []Cut
+}
+
+// A Cut is a compressed log whose rest is missing. Until is the end of the last interval that was
+// read in milliseconds since the epoch, nil if it is not known.
+type Cut struct {
+	Log   string
+	Until *int64
 }
 
 // A tally counts what is missing in the result.
@@ -100,6 +109,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	noLog := d.others.texts[err.File]
 	if malformed && noLog == "" {
 		d.count.skipped++
+		d.noteCut(err)
 	}
 	switch {
 	case noLog != "" && d.others.said[err.File]:
@@ -120,6 +130,19 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 			mostMalformed/1_000_000)
 	}
 	return nil
+}
+
+// noteCut notes a log that is cut short.
+func (d *Diagnostics) noteCut(err *hdrlog.SyntaxError) {
+	if !errors.Is(err, hdrlog.ErrCutShort) {
+		return
+	}
+	cut := Cut{Log: err.File}
+	var read *scan.CutError
+	if errors.As(err, &read) && read.Any {
+		cut.Until = &read.Until
+	}
+	d.cut = append(d.cut, cut)
 }
 
 // Idle says that a log has no interval, unless a message has said that it is none.
@@ -263,6 +286,9 @@ func (d *Diagnostics) TooLate() int { return d.count.late + d.count.left }
 // Skipped returns the number of malformed lines.
 func (d *Diagnostics) Skipped() int { return d.count.skipped }
 
+// Cut returns the logs that are cut short. Skipped counts a line for each.
+func (d *Diagnostics) Cut() []Cut { return d.cut }
+
 // Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
 // status for that, nil if there was nothing.
 func (d *Diagnostics) Close() error {
@@ -298,7 +324,8 @@ func (d *Diagnostics) Close() error {
 		what, things string
 		why          string
 	}{
-		{d.count.skipped, "skipped", "malformed line", ""},
+		{len(d.cut), "could not read the rest of", "log", ""},
+		{d.count.skipped - len(d.cut), "skipped", "malformed line", ""},
 		{d.count.late, "left out", "row", " that came too late"},
 		{d.count.left, "left out", "interval", ""},
 		{d.count.unread, "could not read", "log", ""},

@@ -174,6 +174,50 @@ type cursor[R any] struct {
 	batch  *workers.Item[batch[R]]
 	next   int // the index in batch of the record to look at next
 	values corrections
+	read   reach
+}
+
+// A reach says how far an input was read: until the end of its last interval in milliseconds since
+// the epoch. Any says that there is one.
+type reach struct {
+	input int
+	any   bool
+	until int64
+}
+
+// A CutError is that of a compressed log that is cut short or damaged. Intervals of it were read
+// until Until in milliseconds since the epoch, none if Any is false.
+type CutError struct {
+	error
+	Any   bool
+	Until int64
+}
+
+// Unwrap returns the error of the reader.
+func (e *CutError) Unwrap() error { return e.error }
+
+// reached notes how far the input of an interval was read.
+func (c *cursor[R]) reached(input int, i *hdrlog.Interval) {
+	end := EndMillis(i)
+	if c.read.input != input || !c.read.any {
+		c.read = reach{input: input, any: true, until: end}
+	}
+	c.read.until = max(c.read.until, end)
+}
+
+// report reports a line, and how far a log was read that is cut short.
+func (c *cursor[R]) report(r *hdrlog.Record, input int) error {
+	err := r.Err.(*hdrlog.SyntaxError)
+	if errors.Is(err, hdrlog.ErrCutShort) {
+		cut := *err
+		cut.Err = &CutError{
+			error: err.Err,
+			Any:   c.read.any && c.read.input == input,
+			Until: c.read.until,
+		}
+		err = &cut
+	}
+	return c.scan.Report(err, r.Kind == hdrlog.Malformed)
 }
 
 // Next moves the cursor on. It returns false at the end of the lane. It reports what is wrong on
@@ -237,9 +281,10 @@ func (c *cursor[R]) take(n int) (bool, error) {
 	r, o := &b.Records[n], &b.outcomes[n]
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
-		return false, s.Report(r.Err.(*hdrlog.SyntaxError), r.Kind == hdrlog.Malformed)
+		return false, c.report(r, b.input)
 	case hdrlog.IntervalRecord:
 		s.Seen++
+		c.reached(b.input, &r.Interval)
 		if !s.Selection.Range.All() {
 			s.noteTimes(&r.Interval)
 		}

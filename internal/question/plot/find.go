@@ -84,6 +84,7 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Histories = histories
 	run.Corrected = s.corrected
 	run.Failed = s.diagnostics.Failed
+	run.Cut = s.diagnostics.Cut()
 	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
 	run.Breaches = s.watch.Breaches()
