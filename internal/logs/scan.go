@@ -168,6 +168,8 @@ func nothingLeft(s *scan.Scan) error {
 		return errors.New("no intervals in standard input")
 	case s.Seen == 0:
 		return errors.New("no intervals in the input")
+	case s.Later:
+		return message.Usagef("%w", s.Selection.Range.ErrLater())
 	case s.Selection.Range.All() && s.Selection.Tags.All():
 		return fmt.Errorf("%s could be read", all)
 	case s.Selection.Range.All():

@@ -30,6 +30,7 @@ type Bound struct {
 	// until is the time of day that must not lie before the start of the log, see [Bound.Moment]:
 	// the time itself, or the end of the range that it begins.
 	until float64
+	text  string // of the option
 }
 
 // wholeDay is a day in seconds.
@@ -119,6 +120,7 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 				"since 1970, or a time (2016-07-18 00:06:40, or 00:06:40 for the day of "+
 				"the log)", bound.option, bound.text)
 		}
+		parsed.text = bound.text
 		*bound.set = &parsed
 	}
 	if r.From != nil && r.From.Origin == Midnight {
@@ -128,9 +130,23 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		}
 	}
 	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Origin != Midnight && r.From.Seconds > r.To.Seconds {
-		return r, fmt.Errorf("-s %s is later than -e %s", from, to)
+		return r, r.ErrLater()
 	}
 	return r, nil
+}
+
+// ErrLater returns the error of a range of two bounds that ends before it begins.
+func (r Range) ErrLater() error {
+	return fmt.Errorf("-s %s is later than -e %s", r.From.text, r.To.text)
+}
+
+// later reports whether two times of day are a range that ends before it begins in a log with this
+// start. In another log, the second one can be on the next day.
+func (r Range) later(logStart float64) bool {
+	if r.From == nil || r.To == nil || r.From.Origin != Midnight || r.To.Origin != Midnight {
+		return false
+	}
+	return r.From.Moment(logStart) > r.To.Moment(logStart)
 }
 
 // ParseTime reads a time of -s or -e: seconds or a length of time from the start of the log, with a

@@ -321,6 +321,11 @@ func (s *Scan) noteTimes(i *hdrlog.Interval) {
 	}
 	s.Earliest = min(s.Earliest, start)
 	s.Latest = max(s.Latest, end)
+	if s.Seen == 1 || i.LogStart != s.logStart {
+		later := s.Selection.Range.later(i.LogStart)
+		s.Later = later && (s.Seen == 1 || s.Later)
+		s.logStart = i.LogStart
+	}
 }
 
 // Saw adds the intervals that another scan has seen.
@@ -330,7 +335,9 @@ func (s *Scan) Saw(other *Scan) {
 	}
 	if s.Seen == 0 {
 		s.Earliest, s.Latest = other.Earliest, other.Latest
+		s.Later = other.Later
 	}
+	s.Later = s.Later && other.Later
 	s.Seen += other.Seen
 	s.Earliest = min(s.Earliest, other.Earliest)
 	s.Latest = max(s.Latest, other.Latest)

@@ -179,6 +179,9 @@ type seen struct {
 	// they are from Earliest to Latest, in milliseconds since the epoch.
 	Seen             int64
 	Earliest, Latest int64
+	// Later says that -s is later than -e in each log, as times of day.
+	Later    bool
+	logStart float64 // that was looked at last
 }
 
 // passing says how far inputs are that are merged by time.
