@@ -152,16 +152,26 @@ type toldError struct{ error }
 // Unwrap returns the status.
 func (toldError) Unwrap() error { return message.Status(message.Failed) }
 
-// NothingLeft returns the error of a scan that found no interval to use.
+// NothingLeft returns the error of a scan that found no interval to use. It names the input if
+// there is only one and it has none.
 func NothingLeft(s *scan.Scan) error {
-	err := nothingLeft(s)
+	err := Nothing(s)
+	if s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name != "-" {
+		return fmt.Errorf("%s: %w", s.Inputs[0].Name, err)
+	}
+	return err
+}
+
+// Nothing is NothingLeft for a message that names the inputs.
+func Nothing(s *scan.Scan) error {
+	err := nothing(s)
 	if s.Others != nil && s.Others() {
 		return toldError{err}
 	}
 	return err
 }
 
-func nothingLeft(s *scan.Scan) error {
+func nothing(s *scan.Scan) error {
 	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen)
 	switch {
 	case s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":

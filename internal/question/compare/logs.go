@@ -97,7 +97,7 @@ func (r *reading) read(s *side, names []string) (err error) {
 	}
 	if len(s.Summaries) == 0 {
 		r.diagnostics.Close()
-		return fmt.Errorf("%s: %w", message.List(names), logs.NothingLeft(s.scan))
+		return fmt.Errorf("%s: %w", message.List(names), logs.Nothing(s.scan))
 	}
 	s.SetPeriods("covered")
 	return nil

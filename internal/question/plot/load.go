@@ -38,7 +38,7 @@ func (r *reading) readLoads(s *scan.Scan) error {
 		defer result.Release()
 		r.whole.Saw(run)
 		if len(result.Summaries) == 0 {
-			r.std.Say("%s: %v", run.Inputs[0].RunName(), logs.NothingLeft(run))
+			r.std.Say("%s: %v", run.Inputs[0].RunName(), logs.Nothing(run))
 		}
 		if err := checkTags(len(result.Summaries)); err != nil {
 			return err

@@ -117,7 +117,7 @@ func (r *reading) readPart(p *part) error {
 		}
 	}
 	if r.plan.division.byRun() && len(result.Summaries) == 0 {
-		r.std.Say("%s: %v", p.scan.Inputs[0].RunName(), logs.NothingLeft(p.scan))
+		r.std.Say("%s: %v", p.scan.Inputs[0].RunName(), logs.Nothing(p.scan))
 	}
 	if err := r.addRows(p, result, headers); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (c *collection) take(s *scan.Scan, result *summary.Result, all int) error {
 		if n > 0 {
 			newest.Start = c.runs[n-1].Start
 		}
-		c.std.Say("%s: %v", newest.Name, logs.NothingLeft(s))
+		c.std.Say("%s: %v", newest.Name, logs.Nothing(s))
 	}
 	return nil
 }
