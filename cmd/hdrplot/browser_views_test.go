@@ -255,7 +255,32 @@ func TestBrowserRanges(t *testing.T) {
 	if proven == 0 {
 		t.Error("no change is proven")
 	}
+	b.checkShortRanges(t)
 	b.checkConsole(t)
+}
+
+// checkShortRanges compares two ranges that are too short for an interval of a change, and for a
+// value above p99.99. The page speaks of no brackets, and has no change of a figure that is
+// missing.
+func (b *browser) checkShortRanges(t *testing.T) {
+	t.Helper()
+	const ofWhole = "getComputedStyle(document.querySelector('#result > div'), '::after').content"
+	b.show(t, "with=10,20&t=40,50")
+	if got := b.eval(t, "document.getElementById('precision').textContent"); strings.Contains(got, "brackets") || !strings.Contains(got, "?: too little") {
+		t.Errorf("it says %q", got)
+	}
+	cells := b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary td:nth-last-child(2)')].map(cell => cell.textContent))")
+	if cells != `["-","-"]` {
+		t.Errorf("p99.99 has %s", cells)
+	}
+	if got := b.eval(t, ofWhole); !strings.Contains(got, "whole range") {
+		t.Errorf("in a part, the sentences are %s", got)
+	}
+	b.screenshot(t, "hdrplot-ranges-short.png")
+	b.show(t, "")
+	if got := b.eval(t, ofWhole); got != "none" {
+		t.Errorf("in the whole range, the sentences are %s", got)
+	}
 }
 
 // cut returns a log with the intervals that start in a range of seconds.

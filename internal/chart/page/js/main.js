@@ -344,6 +344,7 @@ function describe() {
   const recent = data.recent ? ', and of ' + relativeStep(data.recent.window) + ' from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + relativeStep(data.window) + recent + '.' : '';
   element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + '.') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + ratedText() + (whole && !data.live ? '' : windows);
+  element('result').classList.toggle('part', !whole);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = !hasTime ? 'The numbers are those of the curves. For a percentile between two points of a curve, it is that of the second.' : whole && data.summary.length ? 'All numbers are as precise as the log.'
@@ -545,8 +546,9 @@ function withRange(rows) {
 function comparedText() {
   const [from, to] = page.before, range = timeText(from, true) + ' to ' + timeText(to - 1, true);
   if (!apart(page.before)) return 'Drag over a chart to choose what to compare with ' + range + '.';
-  return 'Changes are those from ' + range + ', as of hdrdiff for two runs: in brackets, the interval that has the true change in 95% of cases, ' +
-    'computed from the counts of the windows here. ~: within the noise. !: beyond, not proven. ?: too little data to judge, such as less than two minutes.';
+  const bounded = compared.some(r => Object.values(r.changes).some(change => change.low !== null));
+  const intervals = ': in brackets, the interval that has the true change in 95% of cases, computed from the counts of the windows here. ~: within the noise. !: beyond, not proven.';
+  return 'Changes are those from ' + range + ', as of hdrdiff for two runs' + (bounded ? intervals : '.') + ' ?: too little data to judge, such as less than two minutes.';
 }
 
 function bodyOf(rows, columns) {

@@ -40,12 +40,12 @@ export function textOf(column, row) {
   return v === null || Number.isNaN(v) || v === Infinity ? '-' : column.text(v, row);
 }
 
-// changeOf returns how a cell differs from that of the log or the range before: as hdrdiff prints it, or without an interval.
+// changeOf returns how a cell differs from that of the log or the range before: as hdrdiff prints it, or without an interval. A figure
+// that one of them does not have has no change.
 export function changeOf({ key, changes, get }, { before, changed, believed, ...row }) {
-  if (!before || !changes) return '';
+  if (!before || !changes || get(row) === null || get(before) === null) return '';
   if (believed?.[key]) return believed[key];
   if (changed) return changed[key] ?? '';
-  if (get(row) === null || get(before) === null) return '';
   const percent = 100 * (get(row) / get(before) - 1);
   let decimals = 1; // more if a fall that leaves something would be one by 100%
   while (percent > -100 && decimals < 10 && (-percent).toFixed(decimals).startsWith('100')) decimals++;

@@ -230,7 +230,9 @@ test('the table', () => {
   const after = { ...rows[1], before: rows[0] }, texts = row => columns.map(column => table.changeOf(column, row));
   assert.deepEqual(texts(rows[1]).join(''), '');
   assert.deepEqual(texts(after), ['', '', '-66.7%', '', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?+0.0%', '?-99.95%']);
-  assert.deepEqual(texts({ ...after, changed: { '/s': '~+1% (-2..+3)', max: '?+4.0%' } }), ['', '', '', '~+1% (-2..+3)', '', '', '', '', '', '', '', '?+4.0%']);
+  assert.deepEqual(texts({ ...after, changed: { '/s': '?+2.0%', p50: '~+1% (-2..+3)', max: '?+4.0%' } }), ['', '', '', '', '', '', '~+1% (-2..+3)', '', '', '', '', '?+4.0%']);
+  const p99 = columns.find(column => column.key === 'p99'), some = { ...rows[1], count: 50 }, believed = { p99: '?-97.8%' }; // none of 50 values lies above p99
+  assert.deepEqual([table.textOf(p99, some), table.changeOf(p99, { ...some, before: rows[0], believed }), table.changeOf(p99, { ...rows[0], before: some, believed })], ['-', '', '']);
   assert.deepEqual(table.sorted(rows, columns[1], true).map(r => r.label), ['b', '=1+1']);
   assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,300000,,1,2,1,2,3,4,5,12345.678\r\n/);
 });
