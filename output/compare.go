@@ -99,7 +99,7 @@ func (t *Table) figures() []figure {
 			head: "period",
 			of:   func(s *Summary) float64 { return float64(s.Period) },
 			any:  true,
-			text: func(s *Summary) string { return people.Duration(s.Period) },
+			text: func(s *Summary) string { return duration(s.Period) },
 		},
 		minColumn: {head: "min", of: value(Figure{Name: Min})},
 		meanColumn: {head: "mean", of: value(Figure{Name: Mean}),

@@ -193,7 +193,7 @@ func periods(summaries []*Summary) string {
 		if len(all) > mostPeriods {
 			continue
 		}
-		if text := people.Duration(s.Period); !slices.Contains(all, text) {
+		if text := duration(s.Period); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -201,6 +201,14 @@ func periods(summaries []*Summary) string {
 		return people.Duration(shortest) + " to " + people.Duration(longest)
 	}
 	return strings.Join(all, " and ")
+}
+
+// duration returns a period, or a dash if no value has a time.
+func duration(ms int64) string {
+	if ms == 0 {
+		return "-"
+	}
+	return people.Duration(ms)
 }
 
 func (t *Table) newGrid(labels ...string) *grid {

@@ -78,12 +78,15 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 			beside(v.Value, v.Bound), people.Counted(v.Windows, "window"), typed(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
-	case v.Result == gate.Holds && !v.Limit.AtLeast:
+	case v.Result == gate.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), spaced(unitOf(v))),
 			interval(v), typed(v.Bound)+spaced(unitOf(v)))
 	default:
 		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
 			typed(v.Bound)+spaced(unitOf(v)))
+		if v.Result == gate.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
+			text += "; the log does not tell them apart"
+		}
 	}
 	if v.Note != "" {
 		text += "; " + v.Note

@@ -163,6 +163,14 @@ func newHead(b *beginning, delimiter byte) *head {
 func (h *head) isJSON() bool   { return beginsJSON().Match(h.line) }
 func (h *head) isObject() bool { return h.isJSON() && h.line[0] == '{' && isValue(h.line) }
 
+// isTable reports whether the second line has as many columns as the first one, if there is one.
+func (h *head) isTable() bool {
+	whole := func(text []byte) bool { return bytes.Count(text, []byte("\n")) > 1 }
+	_, rest, _ := bytes.Cut(h.more(len(h.line)+maxRecord, whole), []byte("\n"))
+	second := firstLine(rest)
+	return len(second) == 0 || len(splitAll(second, h.delimiter)) == len(h.columns)
+}
+
 // alone reports whether nothing follows the first line. It waits for what follows.
 func (h *head) alone() bool {
 	more := func(text []byte) bool { return len(bytes.TrimSpace(text[len(h.line):])) > 0 }

@@ -38,6 +38,9 @@ func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.
 		if err = reader.open(f, h, Options{Unit: in}); err == nil {
 			return reader, nil, b.text, nil
 		}
+		if f.Name == csv.Name && !h.isTable() {
+			err = nil
+		}
 	}
 	encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HIST")) }
 	if begin := b.more(512, nil); !IsLog(begin) {
