@@ -310,13 +310,14 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	font := c.font(labelSize)
 	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
+	const share = "of all values"
 	columns := []column{
 		{},
 		{heading: "at"},
 		{heading: "peak at"},
 		{heading: "for"},
-		{heading: "peak"},
-		{heading: "values"},
+		{heading: "max"},
+		{heading: share},
 		{heading: "of", left: true},
 	}
 	for _, m := range all {
@@ -331,6 +332,6 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	columns = slices.DeleteFunc(columns, func(col column) bool {
 		return !slices.ContainsFunc(col.texts, func(str string) bool { return str != "" })
 	})
-	columns = c.fitting(columns, noteSize, area.Size().X, 90*pixel, "values", "at")
+	columns = c.fitting(columns, noteSize, area.Size().X, 90*pixel, share, "at")
 	c.table(area, noteSize, columns)
 }
