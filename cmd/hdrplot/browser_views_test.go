@@ -315,7 +315,7 @@ type figureChanged struct {
 // agree compares a change with the text of a cell.
 func (f *figureChanged) agree(t *testing.T, what, cell string) {
 	t.Helper()
-	numbers := regexp.MustCompile(`[+-][\d.]+\b`).FindAllString(cell, -1)
+	numbers := regexp.MustCompile(`[+-]\d+(\.\d+)?`).FindAllString(cell, -1)
 	if strings.HasPrefix(cell, "?") || f.Low == nil {
 		if strings.HasPrefix(cell, "?") != (f.Low == nil) {
 			t.Errorf("%s: %q, want %+v", what, cell, f)
@@ -325,11 +325,8 @@ func (f *figureChanged) agree(t *testing.T, what, cell string) {
 	if strings.ContainsAny(cell[:1], "~!") == f.Significant {
 		t.Errorf("%s: %q, want %+v", what, cell, f)
 	}
-	wants := []float64{f.Ratio}
+	wants := []float64{f.Ratio, *f.Low}
 	width := math.Inf(1)
-	if *f.Low > 0 {
-		wants = append(wants, *f.Low)
-	}
 	if f.High != nil { // otherwise it is infinite
 		wants = append(wants, *f.High)
 		width = math.Log(*f.High / *f.Low)
