@@ -225,7 +225,12 @@ func TestBrowserRanges(t *testing.T) {
 		if address != fmt.Sprintf("#with=%v,%v", views[0][0], views[0][1]-0.001) {
 			t.Errorf("%s: the address is %s", name, address)
 		}
+		b.eval(t, `window.said = [], new MutationObserver(() => said.push(document.getElementById('precision').textContent)).observe(document.getElementById('precision'), { childList: true })`)
 		b.show(t, fmt.Sprintf("%s&t=%v,%v", address[1:], views[1][0], views[1][1]-0.001))
+		b.until(t, "!document.getElementById('precision').textContent.includes('Comparing')")
+		if got := b.eval(t, "said.some(text => text.includes('Comparing with'))"); got != fmt.Sprint(name == "equal") {
+			t.Errorf("%s: that it says that it computes is %s", name, got)
+		}
 		b.screenshot(t, "hdrplot-ranges-"+name+".png")
 		var rows [][]string
 		all := b.eval(t, `JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(row => [...row.cells].map((cell, n) => n ? cell.querySelector('div')?.textContent ?? '' : cell.textContent)))`)

@@ -527,16 +527,34 @@ function withBefore(rows) {
   return [...tags.values()].sort((a, b) => highest(b) - highest(a)).flatMap(pair => [pair.before, pair.after].filter(r => r));
 }
 
-// The ranges that are compared do not overlap, and comparedAs has what the last comparison was of, so that it is not made again.
+// The ranges that are compared do not overlap, and comparedAs has what the last comparison was of, so that it is not made again. A
+// comparison of more than mostAtOnce windows takes a moment: comparing has what it is of, while the page says that it computes. The first drawing waits, since a print waits for
+// that.
 const apart = ([from, to]) => to <= view.from || view.to <= from;
-let comparedAs = '', compared = [];
+const mostAtOnce = 2000;
+let comparedAs = '', comparing = '', compared = [];
 
-// withRange gives rows how they differ from the range before.
+// withRange gives rows how they differ from the range before, once that is computed.
 function withRange(rows) {
+  comparing = '';
   if (!apart(page.before)) return rows;
-  const key = JSON.stringify([page.before, view.from, view.to, page.series.map(s => [s.label, s.windows.length]), data.origin]);
-  if (comparedAs !== key) compared = changesOf(page.series, page.before, [view.from, view.to], levels, data);
-  comparedAs = key;
+  const ranges = [page.before, [view.from, view.to]], counts = page.series.map(s => ranges.map(range => startsIn(s.windows, ...range).length));
+  const key = JSON.stringify([ranges, page.series.map((s, i) => [s.label, counts[i]]), data.origin]);
+  const compute = () => {
+    compared = changesOf(page.series, ...ranges, levels, data);
+    comparedAs = key;
+  };
+  if (comparedAs !== key && document.readyState === 'complete' && counts.flat().reduce((sum, count) => sum + count, 0) > mostAtOnce) {
+    comparing = key;
+    requestAnimationFrame(() => setTimeout(() => { // after what says so is shown
+      if (comparing !== key || !page.before) return;
+      compute();
+      buildTable();
+      describe();
+    }));
+    return rows;
+  }
+  if (comparedAs !== key) compute();
   const before = new Map(tableOf(store, ...page.before, levels, data.ran).map(r => [r.label, r])), texts = ({ changes }) => Object.entries(changes).map(([key, change]) => [key, changeText(change)]);
   const believed = new Map(compared.map(r => [r.label, Object.fromEntries(texts(r))]));
   return rows.map(r => before.has(r.label) ? { ...r, before: before.get(r.label), believed: believed.get(r.label) } : r);
@@ -546,6 +564,7 @@ function withRange(rows) {
 function comparedText() {
   const [from, to] = page.before, range = timeText(from, true) + ' to ' + timeText(to - 1, true);
   if (!apart(page.before)) return 'Drag over a chart to choose what to compare with ' + range + '.';
+  if (comparing) return 'Comparing with ' + range + ' …';
   const bounded = compared.some(r => Object.values(r.changes).some(change => change.low !== null));
   const intervals = ': in brackets, the interval that has the true change in 95% of cases, computed from the counts of the windows here. ~: within the noise. !: beyond, not proven.';
   return 'Changes are those from ' + range + ', as of hdrdiff for two runs' + (bounded ? intervals : '.') + ' ?: too little data to judge, such as less than two minutes.';
