@@ -32,6 +32,8 @@ type Table struct {
 	Colour bool
 	// Markdown writes a table of Markdown, without sparklines.
 	Markdown bool
+	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
+	Labels map[string]string
 	// Tests prints p= and n= behind each change that has an interval.
 	Tests bool
 }
@@ -104,9 +106,13 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 		start, end = min(start, s.Start), max(end, s.End)
 	}
 	return t.write(w, func(digits int) *grid {
-		g := t.newGrid("tag")
+		head := "tag"
+		if len(summaries) > 0 && !slices.ContainsFunc(summaries, func(s *Summary) bool { return !s.isLog() }) {
+			head = "input"
+		}
+		g := t.newGrid(head)
 		for _, s := range summaries {
-			g.rows = append(g.rows, slices.Concat([]cell{{text: s.Name()}}, t.cells(s, digits)))
+			g.rows = append(g.rows, slices.Concat([]cell{{text: t.nameOf(s)}}, t.cells(s, digits)))
 		}
 		if !slices.ContainsFunc(summaries, func(s *Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)
@@ -443,6 +449,17 @@ func (t *Table) Escape(text string) string {
 
 // Name returns the text for the tag of the summary.
 func (s *Summary) Name() string { return tagName(s.Tag, s.AllTags) }
+
+// isLog reports whether the row is all of a log.
+func (s *Summary) isLog() bool { return s.Input != "" && s.InputTag == nil }
+
+// nameOf returns what to call a row.
+func (t *Table) nameOf(s *Summary) string {
+	if label := t.Labels[s.Input]; label != "" && s.isLog() {
+		return tags.Printable(label)
+	}
+	return s.Name()
+}
 
 func (p *Pair) name() string {
 	all := p.Before != nil && p.Before.AllTags || p.After != nil && p.After.AllTags

@@ -88,7 +88,13 @@ func (r *found) table() *output.Table {
 			return !slices.ContainsFunc(r.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
 		})
 	}
-	return report.Table(figures, r.format.Name == markdown, r.width, r.colour())
+	t := report.Table(figures, r.format.Name == markdown, r.width, r.colour())
+	var inputs []string
+	for _, s := range r.shown {
+		inputs = append(inputs, s.Input)
+	}
+	t.Labels = logs.Labels(inputs)
+	return t
 }
 
 // findingsFormat has what the run shows, a sentence in each line.
