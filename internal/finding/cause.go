@@ -248,6 +248,8 @@ func (r *Run) same() []output.Finding {
 	more := ""
 	if weight == output.Warns {
 		more = ", and are added up"
+	} else if found.Other == "" {
+		more = others(names, found.Tags)
 	}
 	choose := "choose one"
 	if found.Other != "" {
@@ -255,6 +257,16 @@ func (r *Run) same() []output.Finding {
 	}
 	f.Sentence = fmt.Sprintf("%s are the same requests%s: %s (%s).", listed(found.Tags), more, choose, f.Option)
 	return []output.Finding{f}
+}
+
+// others names the next tags that count the same requests, and nothing if there are none.
+func others(names, first []string) string {
+	rest := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })
+	next, ok := writers.SameAmong(rest)
+	if !ok || next.Other != "" {
+		return ""
+	}
+	return ", as are " + listed(next.Tags)
 }
 
 // unit finds that the unit of values is unknown.
