@@ -126,6 +126,10 @@ func enough(pairs []Pair) string {
 		"or three runs a side.", Few)
 }
 
+// boundDigits is the number of digits of a bound in a finding. The last of a float64 are not the
+// same on all processors.
+const boundDigits = 9
+
 // fill gives a finding the figures of a change.
 func (t *Table) fill(f *Finding, c *tested) {
 	f.Tag = c.pair.name()
@@ -133,8 +137,8 @@ func (t *Table) fill(f *Finding, c *tested) {
 		"before": Number(t.side(c.pair, c.pair.Before, &c.figure)),
 		"after":  Number(t.side(c.pair, c.pair.After, &c.figure)),
 		"ratio":  Number(c.Ratio),
-		"low":    Number(c.Low),
-		"high":   Number(c.High),
+		"low":    Number(people.Rounded(c.Low, boundDigits)),
+		"high":   Number(people.Rounded(c.High, boundDigits)),
 	}
 	if c.rate() {
 		f.Unit = "/s"
