@@ -225,7 +225,7 @@ func (r *targetRun) Window(w *Window) error {
 		return err
 	}
 	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Tag)
-	value := fmt.Sprint(h.TotalCount(), h.Max(), plainZero(w.Recorded))
+	value := fmt.Sprint(h.TotalCount(), h.Max(), withoutMoved(w.Recorded))
 	if r.totals {
 		r.sums[string(w.Tag)] += h.TotalCount()
 		value = fmt.Sprint(r.sums[string(w.Tag)])
@@ -657,7 +657,7 @@ func (w *world) check() map[int]int64 {
 		sums[string(past.Tag)] += h.TotalCount()
 		key := fmt.Sprintf("%d %s", second+1, past.Tag)
 		if !past.Late {
-			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), plainZero(past.Recorded))
+			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), withoutMoved(past.Recorded))
 			want[1][key] = fmt.Sprint(sums[string(past.Tag)])
 		}
 	})
@@ -669,9 +669,10 @@ func (w *world) check() map[int]int64 {
 	return counts
 }
 
-// plainZero makes a negative zero a plain one: a note does not tell them apart.
-func plainZero(r merge.Recorded) merge.Recorded {
-	r.Moved += 0
+// withoutMoved leaves out what a restart can know less of: values of intervals that windows which
+// are done count, and that were recorded in the next one.
+func withoutMoved(r merge.Recorded) merge.Recorded {
+	r.Moved = 0
 	return r
 }
 
