@@ -556,6 +556,19 @@ func (l *eventLog) rename() {
 	l.create()
 }
 
+// rotate renames the files as logrotate does: the newest one gets the number 1.
+func (l *eventLog) rotate() {
+	for n, p := range l.parts {
+		if next := fmt.Sprintf("%s.%d", l.path, len(l.parts)-n); p.path != "" {
+			if err := os.Rename(p.path, next); err != nil {
+				l.w.t.Fatal(err)
+			}
+			p.path = next
+		}
+	}
+	l.create()
+}
+
 // truncate truncates the file, maybe after a copy was made.
 func (l *eventLog) truncate(copied bool) {
 	if copied {
@@ -755,6 +768,47 @@ func TestFoundLater(t *testing.T) {
 	}
 	first.parts[0].path = "" // another file may get its inode
 	first.create()
+	write()
+	w.end()
+	if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
+		t.Errorf("%v, %q\n%s", err, w.messages, text)
+	}
+}
+
+// TestRotatedTwice: a log was rotated while a command ran, and again after it was killed. So the
+// older file has the greater number. A start reads it before the other one: no interval is late.
+func TestRotatedTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 9)
+	w.idle = time.Hour
+	for n := range w.logs {
+		w.logs[n] = &eventLog{
+			w:       w,
+			path:    filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)),
+			tag:     "a",
+			values:  []int64{1, 10, 100}[n],
+			ordered: true,
+		}
+		w.logs[n].create()
+	}
+	w.logs[2].slow = 8
+	write := func() {
+		for range 5 {
+			for _, l := range w.logs {
+				l.line(false)
+			}
+		}
+	}
+	w.start()
+	for range 2 {
+		write()
+		for _, l := range w.logs {
+			w.await(l.last(), len(l.last().seconds))
+		}
+		w.logs[0].rotate()
+		w.logs[1].rotate()
+	}
+	w.stop(true)
 	write()
 	w.end()
 	if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {

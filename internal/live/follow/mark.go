@@ -447,17 +447,20 @@ func (f *Follower) sayLost(last bool) {
 	all.Say(f.options.Notice)
 }
 
-// renamed opens the files of a folder that had the name of the input at their mark, but have it no
-// more, and of which there may be more to read.
+// renamed opens the files that had the name of the input at their mark, but have it no more, and of
+// which there may be more to read. They come in the order of the marks, in which they were written:
+// the names that rotation gives rise or fall.
 func (in *Input) renamed() {
 	f := in.follower
 	f.step()
 	now, _ := os.Stat(in.path)
 	search := make(map[ID]bool)
 	folders := []string{filepath.Dir(in.path)}
+	var ids []ID
 	for _, c := range f.contents.stems[stem(in.path)] {
 		if c.waits && c.Path == in.path && (!c.Done || c.Again.From > 0) {
 			search[c.ID] = true
+			ids = append(ids, c.ID)
 			if folder := filepath.Dir(c.Target); c.Target != "" && !slices.Contains(folders, folder) {
 				folders = append(folders, folder)
 			}
@@ -466,19 +469,37 @@ func (in *Input) renamed() {
 	if now != nil {
 		delete(search, identity(now))
 	}
+	found := make(map[ID]renamedFile)
 	moved := true
 	for tries := 0; moved && len(search) > 0 && tries < 10; tries++ {
 		moved = false
 		for _, folder := range folders {
-			moved = in.find(folder, search) || moved
+			moved = f.find(folder, search, found) || moved
+		}
+	}
+	for _, id := range ids {
+		r, ok := found[id]
+		if !ok {
+			continue
+		}
+		delete(found, id)
+		if mark := f.resume(r.file, "", r.info); mark != nil {
+			in.add(r.file, r.info, mark, nil)
+		} else {
+			f.close(r.file)
 		}
 	}
 }
 
-// find opens the files of a folder that are searched for. It reports whether some were renamed
-// while it looked.
-func (in *Input) find(folder string, search map[ID]bool) (moved bool) {
-	f := in.follower
+// A renamedFile is a file that is open, as a folder has it.
+type renamedFile struct {
+	file *os.File
+	info fs.FileInfo
+}
+
+// find opens the files of a folder that are searched for, and moves them from search to found. It
+// reports whether some were renamed while it looked.
+func (f *Follower) find(folder string, search map[ID]bool, found map[ID]renamedFile) (moved bool) {
 	f.step()
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -502,11 +523,7 @@ func (in *Input) find(folder string, search map[ID]bool) (moved bool) {
 			continue
 		}
 		delete(search, identity(info))
-		if mark := f.resume(file, "", info); mark != nil {
-			in.add(file, info, mark, nil)
-		} else {
-			f.close(file)
-		}
+		found[identity(info)] = renamedFile{file, info}
 	}
 	return moved
 }
