@@ -492,11 +492,7 @@ func (f *Follower) truncated(l *Log) {
 		lookedAgain: l.lookedAgain,
 		before:      l,
 	}
-	for _, c := range f.contents.all {
-		if c.unread && c.of == l {
-			c.took = 0 // its text may be gone
-		}
-	}
+	f.recheck(func(c *content) bool { return c.of == l })
 	for _, in := range f.inputs {
 		in.passed = nil
 	}

@@ -543,8 +543,19 @@ func (f *Follower) missing() {
 		}
 		c.waits, c.Ended = false, true
 		f.lose(c, "is gone since the state was written")
+		f.recheck(func(other *content) bool { return other.from == c.Path })
 	}
 	f.sayLost(false)
+}
+
+// recheck has the next look compare copies again of which some text is not read yet, however long
+// that takes: what they are copies of is gone.
+func (f *Follower) recheck(which func(c *content) bool) {
+	for _, c := range f.contents.all {
+		if c.unread && which(c) {
+			c.took = 0
+		}
+	}
 }
 
 // content returns the mark of a log that was read to its end, nil if none of its lines were taken.

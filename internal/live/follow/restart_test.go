@@ -604,6 +604,33 @@ func TestInodeAgain(t *testing.T) {
 	}
 }
 
+// TestCopyOfGone: a log is compressed while no command runs. A start finds its copy at the first
+// look, however long it took to compare it before the log was known to be gone.
+func TestCopyOfGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, text := filepath.Join(dir, "a.hdr"), strings.Repeat("0.0,1.0,2.0,counts\n", 100)
+	file(t, path+".1.gz", packed(t, text))
+	mark := readLog(path, text[:len(text)/2]).Mark
+	mark.Ended = false
+	f := New(Options{Poll: time.Hour, Marks: []Mark{mark}})
+	defer f.Close()
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	if n := len(f.inputs); n != 0 {
+		t.Errorf("%d inputs before the log is known to be gone", n)
+	}
+	for _, c := range f.contents.all {
+		c.took = time.Hour
+	}
+	f.Start(func(*Input) {}, func(time.Time) {})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.match()
+	if n := len(f.inputs); n != 1 {
+		t.Errorf("%d inputs, not 1", n)
+	}
+}
+
 // TestCopyOfUnread: a log is copied, truncated and written again before anything of it is read. Its
 // copy has the only text.
 func TestCopyOfUnread(t *testing.T) {
