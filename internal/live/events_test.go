@@ -723,13 +723,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestFoundLater: while no command ran, rotation compressed a log that has lines of open windows. A
-// start finds the compressed log only after some looks. No window is complete before that.
-func TestFoundLater(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 1, 8)
-	w.idle = time.Hour
-	w.rescan = 50 * time.Millisecond
+// createOrdered creates logs of one tag whose files are in the order of time.
+func (w *world) createOrdered() {
 	for n := range w.logs {
 		w.logs[n] = &eventLog{
 			w:       w,
@@ -740,15 +735,36 @@ func TestFoundLater(t *testing.T) {
 		}
 		w.logs[n].create()
 	}
-	w.logs[1].slow = 8
-	write := func() {
-		for range 5 {
-			for _, l := range w.logs {
-				l.line(false)
-			}
+}
+
+// writeLines writes five lines to each log.
+func (w *world) writeLines() {
+	for range 5 {
+		for _, l := range w.logs {
+			l.line(false)
 		}
 	}
-	write()
+}
+
+// endInTime ends the world, and checks that no interval was late.
+func (w *world) endInTime() {
+	w.t.Helper()
+	w.end()
+	if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
+		w.t.Errorf("%v, %q\n%s", err, w.messages, text)
+	}
+}
+
+// TestFoundLater: while no command ran, rotation compressed a log that has lines of open windows. A
+// start finds the compressed log only after some looks. No window is complete before that.
+func TestFoundLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 8)
+	w.idle = time.Hour
+	w.rescan = 50 * time.Millisecond
+	w.createOrdered()
+	w.logs[1].slow = 8
+	w.writeLines()
 	w.start()
 	for _, l := range w.logs {
 		w.await(l.last(), len(l.last().seconds))
@@ -768,11 +784,8 @@ func TestFoundLater(t *testing.T) {
 	}
 	first.parts[0].path = "" // another file may get its inode
 	first.create()
-	write()
-	w.end()
-	if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
-		t.Errorf("%v, %q\n%s", err, w.messages, text)
-	}
+	w.writeLines()
+	w.endInTime()
 }
 
 // TestRotatedTwice: a log was rotated while a command ran, and again after it was killed. So the
@@ -781,27 +794,11 @@ func TestRotatedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 9)
 	w.idle = time.Hour
-	for n := range w.logs {
-		w.logs[n] = &eventLog{
-			w:       w,
-			path:    filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)),
-			tag:     "a",
-			values:  []int64{1, 10, 100}[n],
-			ordered: true,
-		}
-		w.logs[n].create()
-	}
+	w.createOrdered()
 	w.logs[2].slow = 8
-	write := func() {
-		for range 5 {
-			for _, l := range w.logs {
-				l.line(false)
-			}
-		}
-	}
 	w.start()
 	for range 2 {
-		write()
+		w.writeLines()
 		for _, l := range w.logs {
 			w.await(l.last(), len(l.last().seconds))
 		}
@@ -809,11 +806,8 @@ func TestRotatedTwice(t *testing.T) {
 		w.logs[1].rotate()
 	}
 	w.stop(true)
-	write()
-	w.end()
-	if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
-		t.Errorf("%v, %q\n%s", err, w.messages, text)
-	}
+	w.writeLines()
+	w.endInTime()
 }
 
 // TestOver: a log that was read to its end and then deleted is not reported after a restart. One
