@@ -251,7 +251,11 @@ func (t *Table) grid(b *bufio.Writer, grid func(digits int) *grid) {
 
 // levels returns a row for each figure.
 func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
-	g := &grid{labels: 2, heads: []string{"tag", "figure", "level", "newest", "change", "from"}, drawnHead: fmt.Sprintf("%d runs, a scale a row", len(trend.Runs))}
+	g := &grid{
+		labels:    2,
+		heads:     []string{"tag", "figure", "level", "newest", "change", "from"},
+		drawnHead: fmt.Sprintf("%d runs, a scale a row", len(trend.Runs)),
+	}
 	if t.Markdown {
 		g.heads = append(g.heads, g.drawnHead)
 	}

@@ -567,7 +567,8 @@ func (m *Merger) sayCrowded() {
 	for _, in := range m.inputs {
 		if in.pace.ahead && !in.pace.atEnd && !in.saidCrowded && m.clock.crowded() {
 			in.saidCrowded = true
-			m.options.Messages.Notice(fmt.Sprintf("%s: more than %d windows wait for the future; it is read on when some are complete", in.now.Name, mostFuture))
+			m.options.Messages.Notice(fmt.Sprintf("%s: more than %d windows wait for the future; "+
+				"it is read on when some are complete", in.now.Name, mostFuture))
 		}
 	}
 }

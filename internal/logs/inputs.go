@@ -361,7 +361,8 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 			leftOut(all-len(matched)))
 	} else if len(matched) == 0 {
 		hint := suggest(s.Text, names, "name")
-		if written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}; hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && output != nil {
+		written := []string{".png", ".svg", ".pdf", ".html", ".csv", ".json"}
+		if hint == "" && slices.Contains(written, filepath.Ext(s.Text)) && output != nil {
 			hint = "; -of " + s.Text + " writes it"
 		}
 		where, expression := "", ""
