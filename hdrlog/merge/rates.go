@@ -44,12 +44,33 @@ func (r *Recorded) Add(other Recorded) {
 	r.Any += other.Any
 }
 
-// A rateRow is what [Rates] know of a row.
+// A rateRow is what [Rates] know of a row. It is small: there may be a million rows of one input.
 type rateRow struct {
-	inputs InputSpans
-	// across are the intervals that do not lie within one window.
-	across []rateInterval
-	sorted bool
+	inputs []rateInput // in the order of their numbers
+	across *across     // nil if the row never had any
+}
+
+// A rateInput is an input of a row, and when its first interval of the row starts.
+type rateInput struct {
+	number int
+	start  int64
+}
+
+// began takes in that the row has an interval of an input that starts at a time.
+func (row *rateRow) began(input int, start int64) {
+	n, known := slices.BinarySearchFunc(row.inputs, input, func(i rateInput, number int) int {
+		return cmp.Compare(i.number, number)
+	})
+	if !known {
+		row.inputs = slices.Insert(row.inputs, n, rateInput{input, start})
+	}
+	row.inputs[n].start = min(row.inputs[n].start, start)
+}
+
+// across has the intervals of a row that do not lie within one window.
+type across struct {
+	intervals []rateInterval
+	sorted    bool
 }
 
 // A rateInterval is an interval with a number of values. Windows that end at or before From have no
@@ -93,10 +114,14 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 		known = new(rateRow)
 		r.rows[string(r.key)] = known
 	}
-	known.inputs.Add(input, start, end)
+	known.began(input, start)
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
-		known.across, known.sorted = append(known.across, rateInterval{Span{start, end}, count, from}), false
+		if known.across == nil {
+			known.across = new(across)
+		}
+		known.across.sorted = false
+		known.across.intervals = append(known.across.intervals, rateInterval{Span{start, end}, count, from})
 	}
 }
 
@@ -146,38 +171,47 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 		return recorded
 	}
 	r.spans = r.spans[:0]
-	for _, i := range known.inputs.All {
-		if ran := r.inputs[i.Input]; ran != nil && i.Start < w.End {
+	for _, i := range known.inputs {
+		if ran := r.inputs[i.number]; ran != nil && i.start < w.End {
 			r.spans = append(r.spans, *ran)
 		}
 	}
 	recorded.Millis = within(r.spans, w)
-	if !known.sorted {
-		slices.SortFunc(known.across, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
-		known.sorted = true
+	recorded.Every = r.every
+	if known.across != nil {
+		recorded.Moved = known.across.take(w, r.every)
+	}
+	return recorded
+}
+
+// take returns what the intervals add to the number of values of a window, and forgets those that
+// end with it. Every says that it is all values that they have there.
+func (a *across) take(w Span, every bool) float64 {
+	if !a.sorted {
+		slices.SortFunc(a.intervals, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
+		a.sorted = true
 	}
 	var sum fixedPoint
 	n := 0
-	for ; n < len(known.across) && known.across[n].Start < w.End; n++ {
-		i := &known.across[n]
+	for ; n < len(a.intervals) && a.intervals[n].Start < w.End; n++ {
+		i := &a.intervals[n]
 		if w.End > i.From {
 			sum.add(i.Count, max(min(i.End, w.End)-max(i.Start, w.Start), 0), i.End-i.Start)
 		}
-		if !r.every && WindowOf(i.Start, i.End, w.End-w.Start) == w {
+		if !every && WindowOf(i.Start, i.End, w.End-w.Start) == w {
 			sum.whole -= i.Count
 		}
 	}
 	// Those that go on after the window stay in front of the others.
 	over := n
 	for i := n - 1; i >= 0; i-- {
-		if known.across[i].End > w.End {
+		if a.intervals[i].End > w.End {
 			over--
-			known.across[over] = known.across[i]
+			a.intervals[over] = a.intervals[i]
 		}
 	}
-	known.across = known.across[over:]
-	recorded.Moved, recorded.Every = sum.float(), r.every
-	return recorded
+	a.intervals = a.intervals[over:]
+	return sum.float()
 }
 
 // Period returns for how long the inputs of a row ran in all, in milliseconds.
@@ -188,8 +222,8 @@ func (r *Rates) Period(row []byte) int64 {
 		return 0
 	}
 	r.spans = r.spans[:0]
-	for _, i := range known.inputs.All {
-		if ran := r.inputs[i.Input]; ran != nil {
+	for _, i := range known.inputs {
+		if ran := r.inputs[i.number]; ran != nil {
 			r.spans = append(r.spans, *ran)
 		}
 	}
@@ -205,8 +239,7 @@ func (r *Rates) Forget(time int64) {
 		}
 		delete(r.inputs, input)
 		for _, known := range r.rows {
-			of := &known.inputs
-			of.All = slices.DeleteFunc(of.All, func(i InputSpan) bool { return i.Input == input })
+			known.inputs = slices.DeleteFunc(known.inputs, func(i rateInput) bool { return i.number == input })
 		}
 	}
 }
@@ -216,7 +249,10 @@ func (r *Rates) Forget(time int64) {
 func (r *Rates) Pack(size int64) {
 	r.every = false
 	for _, known := range r.rows {
-		known.across = slices.DeleteFunc(known.across, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
+		if known.across != nil {
+			of := &known.across.intervals
+			*of = slices.DeleteFunc(*of, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
+		}
 	}
 }
 

@@ -112,8 +112,10 @@ func TestRatesAgain(t *testing.T) {
 			}
 			fresh := Rates{inputs: maps.Clone(r.inputs), rows: make(map[string]*rateRow)}
 			for key, row := range r.rows {
-				inputs := InputSpans{All: slices.Clone(row.inputs.All)}
-				fresh.rows[key] = &rateRow{inputs: inputs, across: slices.Clone(row.across)}
+				fresh.rows[key] = &rateRow{inputs: slices.Clone(row.inputs)}
+				if row.across != nil {
+					fresh.rows[key].across = &across{intervals: slices.Clone(row.across.intervals)}
+				}
 			}
 			w := Span{10, 20 + 10*random.Int64N(2)}
 			if got, want := r.Take(row, w), fresh.Take(row, w); got != want {

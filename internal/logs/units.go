@@ -46,7 +46,7 @@ type Logs struct {
 }
 
 // tagBytes is about what a tag takes in a [unit.Finder], beside its text.
-const tagBytes = 120
+const tagBytes = 60
 
 // Logs returns logs, none so far.
 func (u *Units) Logs(memory *ledger.Ledger) *Logs {

@@ -73,7 +73,9 @@ type Finder struct {
 	Given func(name string) (hdrlog.Unit, bool)
 
 	logs map[string]*log
-	tags map[string][]*log // the first log of each unit, by [merge.AppendKey]
+	tags map[string]*users // by [merge.AppendKey]
+	none users             // of a tag that is new
+	key  []byte            // memory of the key that is looked up
 	// shown has the logs in tags, and several the tags that have more than one: rows over time ask
 	// each time, and there may be many tags.
 	shown   map[*log]bool
@@ -89,6 +91,26 @@ type Finder struct {
 type outcome struct {
 	Found
 	err error
+}
+
+// users are the logs that use a tag: the first one of each unit, in the order of their indices.
+// Tags share them, since there may be a million tags in one log.
+type users struct {
+	logs []*log
+	more map[*log]*users // these with another one
+}
+
+// with returns the users with one log more.
+func (u *users) with(l *log) *users {
+	if u.more == nil {
+		u.more = make(map[*log]*users)
+	}
+	if u.more[l] == nil {
+		logs := append(slices.Clone(u.logs), l)
+		slices.SortFunc(logs, byIndex)
+		u.more[l] = &users{logs: logs}
+	}
+	return u.more[l]
 }
 
 // log is a log and its unit, which may be unknown.
@@ -109,7 +131,7 @@ func (f *Finder) log(name string) *log {
 	l := f.logs[name]
 	if l == nil {
 		if f.logs == nil {
-			f.logs, f.tags = make(map[string]*log), make(map[string][]*log)
+			f.logs, f.tags = make(map[string]*log), make(map[string]*users)
 			f.shown, f.several = make(map[*log]bool), make(map[string]bool)
 		}
 		l = &log{name: name, index: len(f.logs)}
@@ -227,23 +249,28 @@ func (f *Finder) Tags() int { return len(f.tags) }
 // Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {
-	l, key := f.log(name), string(merge.AppendKey(nil, tag))
+	l := f.log(name)
 	l.used = true
-	if l.any && l.unit == 0 && !slices.Contains(f.mixed[key], l) {
+	f.key = merge.AppendKey(f.key[:0], tag)
+	if l.any && l.unit == 0 && !slices.Contains(f.mixed[string(f.key)], l) {
 		if f.mixed == nil {
 			f.mixed = make(map[string][]*log)
 		}
 		f.found = nil
-		logs := append(f.mixed[key], l)
+		logs := append(f.mixed[string(f.key)], l)
 		slices.SortFunc(logs, byName)
-		f.mixed[key] = logs[:min(len(logs), 2)]
+		f.mixed[string(f.key)] = logs[:min(len(logs), 2)]
 	}
-	if logs := f.tags[key]; !slices.ContainsFunc(logs, func(other *log) bool { return other.unit == l.unit }) {
+	users, known := f.tags[string(f.key)]
+	if !known {
+		users = &f.none
+	}
+	if !slices.ContainsFunc(users.logs, func(other *log) bool { return other.unit == l.unit }) {
 		f.found = nil
-		f.tags[key], f.shown[l] = append(logs, l), true
-		slices.SortFunc(f.tags[key], byIndex)
-		if len(logs) > 0 {
-			f.several[key] = true
+		f.tags[string(f.key)] = users.with(l)
+		f.shown[l] = true
+		if known {
+			f.several[string(f.key)] = true
 		}
 	}
 }
@@ -251,7 +278,10 @@ func (f *Finder) Uses(tag []byte, name string) {
 // Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
 // does. If they state different units, their values do not add up, and Of returns an error.
 func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) {
-	return f.agree(f.tags[string(merge.AppendKey(nil, tag))])
+	if users := f.tags[string(merge.AppendKey(nil, tag))]; users != nil {
+		return f.agree(users.logs)
+	}
+	return f.agree(nil)
 }
 
 // Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
@@ -341,7 +371,7 @@ func find(finders []*Finder) (found Found, err error) {
 		}
 		all = slices.AppendSeq(all, maps.Keys(f.shown))
 		for key := range f.several {
-			if _, clash := f.agree(f.tags[key]); clash != nil && (err == nil || clash.Error() < err.Error()) {
+			if _, clash := f.agree(f.tags[key].logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
 				err = clash
 			}
 		}
