@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
+	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 )
 
@@ -23,9 +26,9 @@ func TestWindowsOfAnyOrder(t *testing.T) {
 	doubled := 0
 	for seed := range uint64(clitest.Rounds(40)) {
 		random := rand.New(rand.NewPCG(seed, 44))
-		var logs [][]byte
+		var logs []scan.Input
 		for range 2 + random.IntN(3) {
-			logs = append(logs, logOf(random))
+			logs = append(logs, inMemory(fmt.Sprint(len(logs)), logOf(random)))
 		}
 		most := int64(50 + random.IntN(100))
 		want := doubledWindows(t, logs, most, 1)
@@ -41,6 +44,29 @@ func TestWindowsOfAnyOrder(t *testing.T) {
 	}
 	if doubled == 0 {
 		t.Error("no windows were doubled")
+	}
+}
+
+// TestLookAhead proves that a long log that is a file has the windows of a pipe, and that it begins
+// with them.
+func TestLookAhead(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	if err := loggen.Write(&log, loggen.Options{Seconds: 300, Rate: 3000, Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "log.hdr")
+	if err := os.WriteFile(path, log.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	file := scan.File(path, int64(log.Len()))
+	run := &run{scan: &scan.Scan{Inputs: []scan.Input{file}}}
+	if size := (&Doubling{Most: 100}).start(run).(*doublingState).workerSize.Load(); size != 4000 {
+		t.Errorf("windows begin with %d ms, want 4000", size)
+	}
+	want := doubledWindows(t, []scan.Input{inMemory("pipe", log.Bytes())}, 100, 1)
+	if got := doubledWindows(t, []scan.Input{file}, 100, 3); !slices.Equal(got, want) {
+		t.Errorf("%d windows of a file, %d of a pipe\n%.300s\n%.300s", len(got), len(want), got, want)
 	}
 }
 
@@ -70,12 +96,12 @@ func TestFewIntervals(t *testing.T) {
 	for n, w := range writers {
 		w.Flush()
 		if n > 0 {
-			want = append(want, doubledWindows(t, [][]byte{each[n-1].Bytes()}, 75, 1)...)
+			want = append(want, doubledWindows(t, []scan.Input{inMemory("log", each[n-1].Bytes())}, 75, 1)...)
 		}
 	}
 	slices.Sort(want)
 	for workers := 1; workers <= 2; workers++ {
-		if got := doubledWindows(t, [][]byte{all.Bytes()}, 75, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		if got := doubledWindows(t, []scan.Input{inMemory("log", all.Bytes())}, 75, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("%d workers: %d windows, want %d", workers, len(got), len(want))
 		}
 	}
@@ -103,11 +129,18 @@ func logOf(random *rand.Rand) []byte {
 	return b.Bytes()
 }
 
+// inMemory returns the input of a log that is in memory.
+func inMemory(name string, log []byte) scan.Input {
+	return scan.Input{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }}
+}
+
 // doubledWindows returns the windows of logs as text.
-func doubledWindows(t *testing.T, logs [][]byte, most int64, workers int) (all []string) {
-	s := &scan.Scan{Workers: workers, Memory: ledger.New(1 << 30), Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
-	for n, log := range logs {
-		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint(n), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil }})
+func doubledWindows(t *testing.T, inputs []scan.Input, most int64, workers int) (all []string) {
+	s := &scan.Scan{
+		Inputs:  inputs,
+		Workers: workers,
+		Memory:  ledger.New(1 << 30),
+		Report:  func(err *hdrlog.SyntaxError, _ bool) error { return err },
 	}
 	plan := Doubling{Most: most, Digits: 1, Account: s.Memory.Open("windows", "")}
 	if err := cmp.Or(Run(s, &plan), plan.Err); err != nil {

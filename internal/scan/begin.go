@@ -2,7 +2,9 @@ package scan
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"os"
 
 	"hdrkit/hdrlog"
 )
@@ -23,6 +25,40 @@ func (in *Input) Look(batchSize int, see func(r *hdrlog.Record) (more bool)) err
 		}
 	}
 	return log.Err()
+}
+
+// endBytes is how much of a log [Input.Ends] reads at its beginning, and as much at its end: an
+// interval takes a few kilobytes.
+const endBytes = 64 << 10
+
+// Ends hands the records at the beginning and at the end of an input to see. A record is valid
+// until see returns. It reports whether there are intervals: there are none if the input is no
+// file, a short one, or compressed.
+func (in *Input) Ends(see func(r *hdrlog.Record)) (any bool) {
+	if in.path == "" || in.Once || in.Size < 4*endBytes {
+		return false
+	}
+	file, err := os.Open(in.path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	begin, end := make([]byte, endBytes), make([]byte, endBytes)
+	_, err = file.ReadAt(begin, 0)
+	if err == nil {
+		_, err = file.ReadAt(end, in.Size-endBytes)
+	}
+	if err != nil {
+		return false
+	}
+	begin = begin[:bytes.LastIndexByte(begin, '\n')+1]
+	end = end[bytes.IndexByte(end, '\n')+1:]
+	log := in.NewReader(io.MultiReader(bytes.NewReader(begin), bytes.NewReader(end)), 0)
+	for log.Scan() {
+		any = any || log.Record().Kind == hdrlog.IntervalRecord
+		see(log.Record())
+	}
+	return any
 }
 
 // Begin returns the first bytes of an input, fewer than size at its end or before an error, which

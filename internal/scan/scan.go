@@ -56,11 +56,18 @@ type Input struct {
 	End int64
 	// Open opens it.
 	Open func() (io.ReadCloser, error)
+
+	path string // of its file, for [Input.Ends]
 }
 
 // File returns the input in a file.
 func File(path string, size int64) Input {
-	return Input{Name: path, Size: size, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
+	return Input{
+		Name: path,
+		Size: size,
+		Open: func() (io.ReadCloser, error) { return os.Open(path) },
+		path: path,
+	}
 }
 
 // Stdin returns the input in r, which is standard input. If that is a file, as in hdrsum < run.hdr,
