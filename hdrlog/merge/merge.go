@@ -260,10 +260,24 @@ func (t *Table[T]) Next() int64 {
 
 // Windows merges intervals by tag and window. It is not safe for concurrent use.
 type Windows struct {
-	table Table[Merged]
-	free  []*Merged
+	table      Table[Merged]
+	bytes      int
+	spare      []spare // memory for windows to come
+	spareBytes int
+}
+
+// A spare has memory of so many bytes.
+type spare struct {
+	*Merged
 	bytes int
 }
+
+// mostSpare is the number of bytes that are kept for windows to come. After a window of a million
+// tags most of them never come.
+const mostSpare = 4 << 20
+
+// entryBytes is about what an entry of a window takes beside its sum and twice its tag.
+const entryBytes = 60
 
 // Merged is what the intervals of a tag in a window add up to. Window is the window. Start and End,
 // of the sum, are those of its intervals, which may begin in the window before or end in the next.
@@ -312,14 +326,12 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 		ws.bytes += m.Sum.Size() - before
 	}
 	m := ws.table.At(tag, s.Start, s.End, func(at Span) *Merged {
-		m := new(Merged)
-		if n := len(ws.free) - 1; n >= 0 {
-			m, ws.free = ws.free[n], ws.free[:n]
-		}
+		m := ws.empty()
 		added = true
-		ws.bytes += m.Sum.Size()
+		ws.bytes += m.size(tag)
 		merge(m)
 		if err != nil {
+			ws.bytes -= m.size(tag)
 			ws.release(m)
 			return nil
 		}
@@ -334,12 +346,42 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	return err
 }
 
+// size returns about how many bytes m takes with a tag.
+func (m *Merged) size(tag []byte) int { return m.Sum.Size() + entryBytes + 2*len(tag) }
+
+// empty returns an entry without intervals.
+func (ws *Windows) empty() *Merged {
+	n := len(ws.spare) - 1
+	if n < 0 {
+		return new(Merged)
+	}
+	s := ws.spare[n]
+	ws.spare = ws.spare[:n]
+	ws.spareBytes -= s.bytes
+	return s.Merged
+}
+
 // release takes back what is not open any more.
 func (ws *Windows) release(m *Merged) {
-	ws.bytes -= m.Sum.Size()
+	bytes := m.Sum.Size()
+	if ws.spareBytes+bytes > mostSpare {
+		return
+	}
+	if !m.dense {
+		m.counts = nil // the size does not have it
+	}
 	m.Reset()
 	m.Recorded = Recorded{}
-	ws.free = append(ws.free, m)
+	ws.spare = append(ws.spare, spare{m, bytes})
+	ws.spareBytes += bytes
+}
+
+// Move returns what m adds up to, for callers who keep it for longer than an iteration over windows
+// says. M keeps only its window and its tag.
+func (m *Merged) Move() *Merged {
+	moved := *m
+	*m = Merged{Window: m.Window, Tag: m.Tag}
+	return &moved
 }
 
 // Len returns the number of open windows.
@@ -357,6 +399,7 @@ func (ws *Windows) Open() iter.Seq[*Merged] { return ws.table.Open() }
 func (ws *Windows) Before(time int64) iter.Seq[*Merged] {
 	return func(yield func(*Merged) bool) {
 		for m := range ws.table.Before(time) {
+			ws.bytes -= m.size(m.Tag)
 			more := yield(m)
 			ws.release(m)
 			if !more {

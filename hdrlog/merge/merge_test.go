@@ -525,6 +525,43 @@ func TestSpares(t *testing.T) {
 	}
 }
 
+// TestMove: a caller can keep what a window adds up to, although the window's memory is used again,
+// and little memory waits after a window of many tags.
+func TestMove(t *testing.T) {
+	t.Parallel()
+	ws := NewWindows(1000)
+	payload := payloadOf(t, threeDigits, 1, 1000)
+	var kept []*Merged
+	const tags = 40_000
+	for second := range 2 {
+		for n := range tags {
+			if err := ws.Add(intervalOf(fmt.Sprint(n), float64(second), 1, payload)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for m := range ws.All() {
+			before := m.Sum.Size()
+			k := m.Move()
+			if m.Intervals() != 0 || k.Sum.Size() != before || !bytes.Equal(k.Tag, m.Tag) {
+				t.Fatalf("%d intervals are left, %d bytes instead of %d, tag %s", m.Intervals(), k.Sum.Size(), before, k.Tag)
+			}
+			kept = append(kept, k)
+		}
+	}
+	for n, k := range kept {
+		if k.Window.Start != int64(n/tags)*1000 || k.Intervals() != 1 || len(k.text) == 0 {
+			t.Fatalf("%d: the window at %d has %d intervals", n, k.Window.Start, k.Intervals())
+		}
+	}
+	size := 0
+	for _, s := range ws.spare {
+		size += s.Sum.Size()
+	}
+	if ws.Bytes() != 0 || size > mostSpare || len(ws.spare) == 0 {
+		t.Errorf("%d bytes are open, and %d spare ones in %d", ws.Bytes(), size, len(ws.spare))
+	}
+}
+
 // TestMoving compares moving windows with the sum of the intervals in them.
 func TestMoving(t *testing.T) {
 	t.Parallel()

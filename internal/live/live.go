@@ -304,6 +304,7 @@ func (m *Merger) Full() []string { return m.shown.Load().full }
 // ends the outputs in any case.
 func (m *Merger) Run(f *follow.Follower) error {
 	m.follower = f
+	m.fan.account = m.options.Memory.Open("windows that wait for a state", "make them shorter, or choose tags with -incT")
 	defer m.options.State.release()
 	defer f.Abort()
 	defer close(m.done)
@@ -402,7 +403,7 @@ func (m *Merger) loop(more bool) error {
 		if err := m.consume(); err != nil {
 			return err
 		}
-		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.heldBytes > mostHeld) {
+		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.heldBytes.Bytes() > mostHeld) {
 			if err := m.trySave(); err != nil {
 				return err
 			}
@@ -530,6 +531,7 @@ func (m *Merger) hand(merged *merge.Merged, late bool) error {
 func (m *Merger) handTo(to func(w *Window) error, merged *merge.Merged, late bool) (err error) {
 	m.received = true
 	m.options.State.changed = true
+	m.charge.Set(m.account, m.clock.windows.Len(), m.clock.windows.Bytes()) // what is handed on is the output's
 	merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start})
 	if !late {
 		merged.Recorded = m.rates.Take(merged.Tag, merged.Window)

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 )
 
 // A Sink is an output. One goroutine calls it.
@@ -78,22 +78,22 @@ func (w *Window) Counts() (*histogram.Histogram, error) {
 	return h, err
 }
 
-// clone returns a window that stays valid. Counts needs memory of its own: that of w may be that of
-// its sum.
-func (w *Window) clone(scratch *histogram.Histogram) (*Window, error) {
-	c := &Window{
+// keep returns a window that stays valid, and takes the sum of w for it. Counts needs memory of its
+// own: that of w may be that of its sum.
+func (w *Window) keep(scratch *histogram.Histogram) *Window {
+	return &Window{
 		Late:    w.Late,
 		Factor:  w.Factor,
 		Scratch: scratch,
-		Merged: &merge.Merged{
-			Window:   w.Window,
-			Tag:      bytes.Clone(w.Tag),
-			LogStart: w.LogStart,
-			Recorded: w.Recorded,
-		},
+		Merged:  w.Merged.Move(),
 	}
-	return c, c.Sum.Merge(&w.Sum)
 }
+
+// bytes is about what a window that is kept takes.
+func (w *Window) bytes() int { return windowBytes + len(w.Tag) + w.Size() }
+
+// windowBytes is what it takes beside its tag and its sum.
+const windowBytes = 150
 
 // Units find out what unit values have.
 type Units interface {
@@ -135,7 +135,8 @@ type Fan struct {
 	keeps     bool      // there is a state
 	ended     bool      // the held outputs have ended
 	held      []*Window // for held outputs, until a state has them
-	heldBytes int       // of these, about
+	heldBytes ledger.Charge
+	account   *ledger.Account // of held
 	scratch   histogram.Histogram
 }
 
@@ -173,10 +174,9 @@ func (f *Fan) window(w *Window) error {
 	if !held {
 		return err
 	}
-	c, sumErr := w.clone(&f.scratch)
-	f.held = append(f.held, c)
-	f.heldBytes += c.Size()
-	return cmp.Or(err, sumErr)
+	kept := w.keep(&f.scratch)
+	f.held = append(f.held, kept)
+	return cmp.Or(f.heldBytes.Set(f.account, len(f.held), f.heldBytes.Bytes()+kept.bytes()), err)
 }
 
 // pass gives a window to an output, unless an earlier run did.
@@ -191,9 +191,10 @@ func (f *Fan) pass(o *Output, w *Window) error {
 func (f *Fan) giveHeld() error {
 	held := f.held
 	f.held = nil
-	f.heldBytes = 0
 	var sumErr error
-	for _, w := range held {
+	for n, w := range held {
+		held[n] = nil // it may be one of a million
+		f.heldBytes.Set(f.account, len(held)-n-1, f.heldBytes.Bytes()-w.bytes())
 		err := f.each(func(o *Output) error {
 			if !o.Held {
 				return nil
