@@ -98,7 +98,6 @@ func (r *found) findingsOf() []output.Finding {
 		Scale:     r.scale,
 		Zone:      r.Zone,
 		Verdicts:  r.verdicts,
-		Breaches:  r.watch.Breaches(),
 		Histories: r.times(),
 		Course:    r.course,
 		Corrected: r.Expected > 0,

@@ -23,9 +23,8 @@ type Run struct {
 	By        *tags.By // what makes a row of Summaries
 	Scale     hdrlog.Scale
 	Zone      *time.Location
-	// Verdicts are about limits, and Breaches the times at which they did not hold.
+	// Verdicts are about limits.
 	Verdicts []gate.Verdict
-	Breaches []output.Breach
 	// Histories have the times of all intervals.
 	Histories *summary.Histories
 	// Course has the levels of rows over time.

@@ -151,7 +151,8 @@ func TestCut(t *testing.T) {
 // TestBreaches: a limit that fails says when, and its option says how to see it.
 func TestBreaches(t *testing.T) {
 	r := runOf(t, "write:p99<=1ms")
-	r.Breaches = []output.Breach{{Limit: "p99<=1ms", Tag: "write", Start: r.Summaries[0].Start, End: r.Summaries[0].Start + 30_000}}
+	start := r.Summaries[0].Start
+	r.Verdicts[0].Outage = gate.Outage{Start: start, End: start + 30_000, Times: 1, Millis: 30_000}
 	all := Of(r)
 	if want := "FAILS: p99 of write is 1.98 ms, limit 1 ms; above it for 30 s from 00:00:00 UTC."; all[0].Sentence != want {
 		t.Errorf("%s, want %s", all[0].Sentence, want)
@@ -184,7 +185,7 @@ func TestRowsOnce(t *testing.T) {
 	for n := range r.Verdicts {
 		v := &r.Verdicts[n]
 		s := gate.Find(r.Summaries, []byte(v.Tag))
-		r.Breaches = append(r.Breaches, output.Breach{Limit: v.Limit.Text, Tag: v.Tag, Start: s.Start, End: s.End})
+		v.Outage = gate.Outage{Start: s.Start, End: s.End, Times: 1, Millis: s.End - s.Start}
 	}
 	if all := Of(r); len(all) < len(r.Verdicts) {
 		t.Fatalf("%d findings of %d verdicts", len(all), len(r.Verdicts))
@@ -194,22 +195,8 @@ func TestRowsOnce(t *testing.T) {
 	}
 }
 
-// TestOutages: breaches are added up once for all verdicts, by limit and tag, and the span of a run
-// is found once.
-func TestOutages(t *testing.T) {
-	broken := outagesOf([]output.Breach{
-		{Limit: "p99<=1ms", Tag: "read", Start: 1000, End: 2000},
-		{Limit: "p99<=1ms", Tag: "write", Start: 2000, End: 3000},
-		{Limit: "p99<=1ms", Tag: "read", Start: 5000, End: 7000},
-		{Limit: "p50<=1ms", Tag: "read", Start: 6000, End: 9000},
-	})
-	if len(broken) != 3 {
-		t.Errorf("%d outages", len(broken))
-	}
-	o := broken[limitOf{"p99<=1ms", "read"}]
-	if o == nil || o.times != 2 || o.total != 3000 || o.first.Start != 1000 || o.last.End != 7000 {
-		t.Errorf("outage %+v", o)
-	}
+// TestSpanOnce: the span of a run is found once.
+func TestSpanOnce(t *testing.T) {
 	r := runOf(t, "p99<=1ms")
 	start, end := r.span()
 	r.Summaries = nil // nobody looks at them again

@@ -21,9 +21,8 @@ func (r *Run) limits() (all []output.Finding) {
 	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
 		return cmp.Or(cmp.Compare(a.Result, b.Result), cmp.Compare(used(&b), used(&a)))
 	})
-	broken := outagesOf(r.Breaches)
 	for n := range verdicts {
-		all = append(all, r.limit(&verdicts[n], broken))
+		all = append(all, r.limit(&verdicts[n]))
 	}
 	return all
 }
@@ -50,8 +49,8 @@ var results = map[gate.Result]struct {
 	gate.Holds:     {"HOLDS", output.Holds},
 }
 
-// limit returns the finding of a verdict. Broken has the outages of all limits.
-func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding {
+// limit returns the finding of a verdict.
+func (r *Run) limit(v *gate.Verdict) output.Finding {
 	result := results[v.Result]
 	f := output.Finding{
 		Weight: result.weight,
@@ -91,9 +90,12 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 	if v.Note != "" {
 		text += "; " + v.Note
 	}
-	if when := r.breached(v, &f, broken[limitOf{v.Limit.Text, v.Tag}]); when != "" && v.Result == gate.Fails {
-		text += "; " + when
-		f.Option = "hdrsum -st breaches"
+	if v.Outage.Times > 0 {
+		f.Start, f.End = &v.Outage.Start, &v.Outage.End
+		if v.Result == gate.Fails {
+			text += "; " + r.breached(v)
+			f.Option = "hdrsum -st breaches"
+		}
 	}
 	f.Sentence = text + "."
 	return f
@@ -102,51 +104,18 @@ func (r *Run) limit(v *gate.Verdict, broken map[limitOf]*outage) output.Finding 
 // typed returns a bound as somebody typed it: with all its digits.
 func typed(bound float64) string { return people.Significant(bound, 9) }
 
-// A limitOf is the text of a limit, and the tag of a row.
-type limitOf struct{ limit, tag string }
-
-// An outage is the times at which a limit did not hold, added up.
-type outage struct {
-	first, last output.Breach
-	times       int64
-	total       int64 // milliseconds
-}
-
-// outagesOf adds up breaches, which are in the order of time. One pass serves all verdicts: there
-// may be a hundred thousand of both.
-func outagesOf(breaches []output.Breach) map[limitOf]*outage {
-	broken := make(map[limitOf]*outage)
-	for n := range breaches {
-		b := &breaches[n]
-		key := limitOf{b.Limit, b.Tag}
-		o := broken[key]
-		if o == nil {
-			o = &outage{first: *b}
-			broken[key] = o
-		}
-		o.last = *b
-		o.times++
-		o.total += b.End - b.Start
-	}
-	return broken
-}
-
-// breached returns the words for how long and since when a limit did not hold, and sets the time of
-// the finding. It returns nothing if there is no outage.
-func (r *Run) breached(v *gate.Verdict, f *output.Finding, o *outage) string {
-	if o == nil {
-		return ""
-	}
-	f.Start, f.End = &o.first.Start, &o.last.End
+// breached returns the words for how long and since when a limit did not hold.
+func (r *Run) breached(v *gate.Verdict) string {
 	side := "above"
 	if v.Limit.AtLeast {
 		side = "below"
 	}
-	if o.times > 1 {
-		return fmt.Sprintf("%s it %d times, for %s, from %s", side, o.times, people.Length(o.total),
-			r.clock(o.first.Start))
+	times, long := "", people.Length(v.Outage.Millis)
+	if v.Outage.Times > 1 {
+		times = fmt.Sprintf(" %d times,", v.Outage.Times)
+		long += ","
 	}
-	return fmt.Sprintf("%s it for %s from %s", side, people.Length(o.total), r.clock(o.first.Start))
+	return fmt.Sprintf("%s it%s for %s from %s", side, times, long, r.clock(v.Outage.Start))
 }
 
 // judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1

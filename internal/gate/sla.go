@@ -277,6 +277,8 @@ type Verdict struct {
 	// Windows is the number of windows with values of a limit of windows, Value the share of those
 	// that keep it in percent, and Bound what that must be.
 	Windows int64
+	// Outage has the times at which the limit did not hold. It is zero if nobody looked.
+	Outage Outage
 }
 
 // Figures are what limits are checked against.
@@ -305,7 +307,9 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		judged := false
 		for _, s := range f.Summaries {
 			if l.For(s) {
-				verdicts = append(verdicts, l.judge(s, &f))
+				v := l.judge(s, &f)
+				v.Outage = f.Watch.of(l, s).outage
+				verdicts = append(verdicts, v)
 				judged = true
 			}
 		}

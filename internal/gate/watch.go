@@ -27,7 +27,8 @@ type Watch struct {
 
 	limits   []Limit
 	size     int64 // of the windows of limits that have none, 0 for intervals
-	keep     bool  // breaches
+	keep     bool  // breaches are in a list
+	live     bool  // limits are checked in windows of any size
 	account  *ledger.Account
 	charge   ledger.Charge
 	flows    []flow.Flow // of each size
@@ -45,7 +46,17 @@ type rowOf struct {
 // A history is what a row had so far, as a limit sees it.
 type history struct {
 	all, kept int64 // windows or intervals with values, and how many of them kept the limit
-	breach    int   // the index of the latest one, plus 1
+	breach    int   // the index of the latest one, plus 1, if they are in a list
+	latest    output.Breach
+	outage    Outage
+}
+
+// An Outage is the times at which a limit did not hold for a row, added up.
+type Outage struct {
+	// Start and End are those of the first and of the last time, in milliseconds since the epoch.
+	Start, End int64
+	Times      int64
+	Millis     int64 // that all times last together
 }
 
 // breachBytes is about what a breach takes.
@@ -77,13 +88,17 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	return w
 }
 
-// NewLive returns a watch of the limits of windows, which takes these by [Watch.Check].
+// NewLive returns a watch of limits, which takes windows of one size by [Watch.Check]. It keeps no
+// list of breaches, which grows while logs are written.
 func NewLive(limits []Limit, scale func(row []byte) (hdrlog.Scale, error)) *Watch {
-	return &Watch{Scale: scale, limits: limits, rows: make(map[rowOf]*history)}
+	return &Watch{Scale: scale, limits: limits, live: true, rows: make(map[rowOf]*history)}
 }
 
 // watches reports whether a limit is checked over time.
-func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.keep && l.Change == nil }
+func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.times() && l.Change == nil }
+
+// times reports whether the watch finds the times at which limits do not hold.
+func (w *Watch) times() bool { return w.keep || w.live }
 
 // of returns the history of a row. A nil Watch has none.
 func (w *Watch) of(l *Limit, s *output.Summary) *history {
@@ -147,10 +162,10 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 	}
 	for n := range w.limits {
 		l := &w.limits[n]
-		if !w.watches(l) || cmp.Or(l.Window, w.size) != size {
+		if !w.watches(l) || !w.live && cmp.Or(l.Window, w.size) != size {
 			continue
 		}
-		if value, keeps := w.keeps(l, s); w.keep && !keeps {
+		if value, keeps := w.keeps(l, s); w.times() && !keeps {
 			if err := w.breach(l, s, value); err != nil {
 				return err
 			}
@@ -204,20 +219,42 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 		b.Unit = s.Scale.Unit
 	}
 	h := w.of(l, s)
-	if h.breach > 0 {
-		// Timers are late: the next interval may begin a little later. Logs may be out of order.
-		if last := &w.breaches[h.breach-1]; max(s.Start-last.End, last.Start-s.End) <= (s.End-s.Start)/4 {
-			last.Start, last.End = min(last.Start, s.Start), max(last.End, s.End)
-			last.Count += b.Count
-			if l.AtLeast == (value < last.Worst) {
-				last.Worst = value
-			}
-			return nil
-		}
+	goesOn := h.extends(l, &b)
+	switch {
+	case !w.keep:
+		return nil
+	case goesOn:
+		w.breaches[h.breach-1] = b
+		return nil
 	}
 	h.breach = len(w.breaches) + 1
 	w.breaches = append(w.breaches, b)
 	return w.charge.Set(w.account, len(w.breaches), breachBytes*len(w.breaches))
+}
+
+// extends adds a breach to the outage. If it goes on with the latest one, it becomes both together.
+func (h *history) extends(l *Limit, b *output.Breach) (goesOn bool) {
+	before := h.latest
+	// Timers are late: the next interval may begin a little later. Logs may be out of order.
+	goesOn = h.outage.Times > 0 && max(b.Start-before.End, before.Start-b.End) <= (b.End-b.Start)/4
+	o := &h.outage
+	if goesOn {
+		b.Start, b.End = min(before.Start, b.Start), max(before.End, b.End)
+		b.Count += before.Count
+		if l.AtLeast != (b.Worst < before.Worst) {
+			b.Worst = before.Worst
+		}
+		o.Millis -= before.End - before.Start
+	} else {
+		o.Times++
+	}
+	o.Millis += b.End - b.Start
+	if o.Times == 1 || b.Start < o.Start {
+		o.Start = b.Start
+	}
+	o.End = max(o.End, b.End)
+	h.latest = *b
+	return goesOn
 }
 
 // Breaches returns the times at which limits did not hold, in the order of time.

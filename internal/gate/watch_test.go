@@ -82,6 +82,32 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 	return limits, w
 }
 
+// TestOutages: verdicts have the breaches of their limit and row, added up, also if a watch keeps no
+// list of them.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	limits, w := watch(t, loggen.ScenarioNamed("pauses"), "p99<=6ms", 1000)
+	outages := make(map[string]Outage)
+	for _, b := range w.Breaches() {
+		o, known := outages[b.Tag]
+		if !known {
+			o.Start = b.Start
+		}
+		outages[b.Tag] = Outage{Start: o.Start, End: b.End, Times: o.Times + 1, Millis: o.Millis + b.End - b.Start}
+	}
+	if len(outages) == 0 {
+		t.Fatal("no breaches")
+	}
+	lean := NewLive(limits, w.Scale)
+	lean.rows = w.rows
+	for tag, want := range outages {
+		s := summaryOf(tag, 1)
+		if got := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: lean})[0].Outage; got != want {
+			t.Errorf("%s: %+v, want %+v", tag, got, want)
+		}
+	}
+}
+
 // TestBreaches finds the times at which a limit does not hold, which are those of what happens.
 func TestBreaches(t *testing.T) {
 	t.Parallel()

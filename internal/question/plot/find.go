@@ -87,7 +87,6 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Cut = s.diagnostics.Cut()
 	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
-	run.Breaches = s.watch.Breaches()
 	if r.plan.overTime {
 		r.findings = finding.Of(run)
 	} else {
