@@ -3,16 +3,24 @@
 package cmd
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	outputs "hdrkit/output"
 )
@@ -98,6 +106,184 @@ func TestSentences(t *testing.T) {
 					t.Errorf("%s, %q: JUnit has no %q", name, limits, f.Sentence)
 				}
 			}
+		}
+	}
+}
+
+// notLive are the kinds that need more than the windows of a live page, or logs that do not grow.
+var notLive = []string{"warmup", "shift", "outlier", "clock", "cut"}
+
+// TestLiveSentences: a live page whose log has ended says what hdrsum says of the log, in the same
+// words and order, but for what takes the whole course of a run. The log of several nodes is their
+// union, as what hdrlive has.
+func TestLiveSentences(t *testing.T) {
+	build(t)
+	folder := t.TempDir()
+	logs := map[string]string{}
+	for _, name := range []string{"spike", "slow node", "pauses", "dead node"} {
+		logs[name] = filepath.Join(folder, strings.ReplaceAll(name, " ", "-")+".hdr")
+		args := []string{"-of", logs[name]}
+		s := loggen.ScenarioNamed(name)
+		for node := range s.Nodes {
+			path := fmt.Sprintf("%s.%d", logs[name], node)
+			file, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Write(file, node); err != nil {
+				t.Fatal(err)
+			}
+			file.Close()
+			args = append(args, path)
+		}
+		if out, err := exec.Command("hdrunion", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for name, secondsOf := range map[string]func(second int) (values []int64, written bool){
+		"gap":       gap,
+		"omission":  omission,
+		"failures":  steady,
+		"malformed": steady,
+	} {
+		logs[name] = filepath.Join(folder, name+".hdr")
+		writeLog(t, logs[name], name == "failures", secondsOf)
+	}
+	file, err := os.OpenFile(logs["malformed"], os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.WriteString("not a line\n")
+	file.Close()
+	seen := make(map[string]bool)
+	for name, path := range logs {
+		for _, limits := range []string{"p99<=3ms", ""} {
+			args := []string{"-q", "-in", "ns", "-unit", "ms"}
+			if limits != "" {
+				args = append(args, "-sla", limits)
+			}
+			out, err := exec.Command("hdrsum", append(args[:len(args):len(args)], "-st", "json", path)...).Output()
+			var document outputs.Document
+			if json.Unmarshal(out, &document) != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			var want []string
+			for _, f := range document.Findings {
+				if !slices.Contains(notLive, f.Kind) {
+					want = append(want, f.Sentence)
+					seen[f.Kind] = true
+				}
+			}
+			if got := liveSentences(t, args, path); !slices.Equal(got, want) {
+				t.Errorf("%s %s: a live page has\n%s\nwant\n%s", name, limits, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+	for _, kind := range []string{"limit", "worst", "gap", "omission", "rhythm", "failures", "malformed", "figure"} {
+		if !seen[kind] {
+			t.Errorf("no log shows a %s", kind)
+		}
+	}
+}
+
+// steady is the values of a second of a run without events.
+func steady(second int) (values []int64, written bool) {
+	for n := range int64(100) {
+		values = append(values, 2e6+n*2e4+int64(second%7)*1e4)
+	}
+	return values, true
+}
+
+// gap is a run in which no interval is written for 20 s.
+func gap(second int) (values []int64, written bool) {
+	if second >= 100 && second < 120 {
+		return nil, false
+	}
+	return steady(second)
+}
+
+// omission is a run whose recorder waits for an answer for 20 s.
+func omission(second int) (values []int64, written bool) {
+	switch {
+	case second >= 100 && second < 120:
+		return nil, true
+	case second == 120:
+		return []int64{20e9}, true
+	}
+	return steady(second)
+}
+
+// writeLog writes a log with an interval each second, and another tag for failed requests.
+func writeLog(t *testing.T, path string, failed bool, secondsOf func(second int) ([]int64, bool)) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	w := hdrlog.NewWriter(file)
+	if err := cmp.Or(w.StartTime(loggen.ScenarioStart/1000), w.BaseTime(loggen.ScenarioStart/1000)); err != nil {
+		t.Fatal(err)
+	}
+	for second := range 300 {
+		values, written := secondsOf(second)
+		if !written {
+			continue
+		}
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range values {
+			h.Record(v)
+		}
+		tags := []string{"read"}
+		if failed {
+			tags = append(tags, "read/failed")
+		}
+		for _, tag := range tags {
+			if err := w.Interval([]byte(tag), float64(second), 1, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// liveSentences returns the sentences of a live page after its log has ended.
+func liveSentences(t *testing.T, args []string, path string) (all []string) {
+	t.Helper()
+	reader, writer := io.Pipe()
+	p := clitest.Start(t, reader, "hdrlive", append(args[:len(args):len(args)], "-serve", "127.0.0.1:0", "-")...)
+	answer, err := http.Get("http://" + p.Serves() + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	log, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		writer.Write(log)
+		writer.Close()
+	}()
+	events := bufio.NewReader(answer.Body)
+	for {
+		line, err := events.ReadString('\n')
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			var event struct{ Findings []outputs.Finding }
+			if json.Unmarshal([]byte(data), &event) == nil && event.Findings != nil {
+				all = nil
+				for _, f := range event.Findings {
+					all = append(all, f.Sentence)
+				}
+			}
+		}
+		if err != nil {
+			return all
 		}
 	}
 }

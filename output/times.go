@@ -19,6 +19,8 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	switch {
 	case !Dated(start) && Dated(at): // of another log than the one that has no dates
 		return clock(at).Format(time.DateTime) + " " + zone.String()
+	case !Dated(start) && at == start:
+		return "the start"
 	case !Dated(start):
 		return people.Length(at-start) + " after the start"
 	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):

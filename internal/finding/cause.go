@@ -10,7 +10,6 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/writers"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/measure"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -43,7 +42,7 @@ func (r *Run) omission() []output.Finding {
 	if err != nil || found == nil {
 		return nil
 	}
-	row := gate.Find(r.Summaries, r.By.Row(found.Place.Name, found.Tag))
+	row := r.row(found.Place.Name, found.Tag)
 	every := people.Rounded(found.Expected, 2)
 	omitted := new(Omitted)
 	corrected := &omitted.Counts

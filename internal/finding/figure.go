@@ -150,6 +150,9 @@ func (r *Run) worst() []output.Finding {
 	}
 	m := &moments[0]
 	highest := output.Number(m.Scale.Of(float64(m.Max)))
+	if r.Histories.Forgot() && float64(highest) < r.figures().highest {
+		return r.maximum()
+	}
 	f := output.Finding{
 		Weight:  output.Notes,
 		Tag:     r.tag(m.Tag),

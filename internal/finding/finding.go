@@ -55,9 +55,20 @@ type found struct {
 	figuresOf *figures
 }
 
+// row returns the row that a tag of an input in the histories belongs to, nil if there is none.
+func (r *Run) row(input string, tag []byte) *output.Summary {
+	if !r.Histories.Rows() {
+		tag = r.By.Row(input, tag)
+	}
+	return gate.Find(r.Summaries, tag)
+}
+
 // scale returns the scale of the row that a tag of an input belongs to.
 func (r *Run) scale(input string, tag []byte) hdrlog.Scale {
-	return gate.Scales(r.Summaries, r.By)(input, tag)
+	if row := r.row(input, tag); row != nil {
+		return row.Scale
+	}
+	return hdrlog.Scale{}
 }
 
 // LeastLogs is the least number of logs among which an outlier is looked for. From so many on,

@@ -82,8 +82,8 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 	return limits, w
 }
 
-// TestOutages: verdicts have the breaches of their limit and row, added up, also if a watch keeps no
-// list of them.
+// TestOutages: verdicts have the breaches of their limit and row, added up, also if a watch keeps
+// no list of them.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	limits, w := watch(t, loggen.ScenarioNamed("pauses"), "p99<=6ms", 1000)

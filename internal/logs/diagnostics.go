@@ -281,10 +281,18 @@ func (d *Diagnostics) AddsUp(option string, tags []string) bool {
 }
 
 // TooLate returns the number of intervals and measurements that came too late to be shown.
-func (d *Diagnostics) TooLate() int { return d.count.late + d.count.left }
+func (d *Diagnostics) TooLate() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.count.late + d.count.left
+}
 
 // Skipped returns the number of malformed lines.
-func (d *Diagnostics) Skipped() int { return d.count.skipped }
+func (d *Diagnostics) Skipped() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.count.skipped
+}
 
 // Cut returns the logs that are cut short. Skipped counts a line for each.
 func (d *Diagnostics) Cut() []Cut { return d.cut }

@@ -33,10 +33,29 @@ type Gate struct {
 	stop    *gate.Stop // nil if no limit ends the run
 	account *ledger.Account
 	tags    map[string]*gateTag
-	changed bool // since the last Flush
+	changed bool              // since the last Flush
+	times   summary.Histories // of the last windows
+	shows   shows
 	// Ran says when the inputs of rows ran: it is for [live.Options].
 	Ran merge.Rates
 }
+
+// shows is what the run showed when somebody looked.
+type shows struct {
+	findings []output.Finding
+	stale    bool      // something came since
+	due      time.Time // when it is looked for again
+}
+
+const (
+	// A gate finds what the run shows at most once in findTime, and for one of findShare parts of
+	// the time.
+	findTime  = time.Second
+	findShare = 20
+	// mostTimes is the memory in bytes of the times of the last windows: 50,000 of all tags
+	// together, which take 20 ms to look at.
+	mostTimes = 5 << 20
+)
 
 // A gateTag is what a gate has of a tag.
 type gateTag struct {
@@ -56,7 +75,7 @@ func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 		factor, err := o.Units.Factor(row)
 		return scale.Times(factor), err
 	}
-	return &Gate{
+	g := &Gate{
 		options: o,
 		limits:  limits,
 		watch:   gate.NewLive(limits, scale),
@@ -64,6 +83,9 @@ func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 		tags:    make(map[string]*gateTag),
 		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all"),
 	}
+	g.times.Most = mostTimes
+	g.times.Follow(o.Memory)
+	return g
 }
 
 // Window adds what a tag has in a window, or what came late.
@@ -75,6 +97,7 @@ func (g *Gate) Window(w *live.Window) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.changed = true
+	g.shows.stale = true
 	key := tags.Text(w.Tag)
 	tag := g.tags[key]
 	if tag == nil {
@@ -90,8 +113,8 @@ func (g *Gate) Window(w *live.Window) error {
 			Tag:       w.Tag,
 			AllTags:   g.options.By.All(),
 			Histogram: h,
-			Start:     w.Window.Start,
-			End:       w.Window.End,
+			Start:     w.Start, // intervals may be longer than windows
+			End:       w.End,
 			Period:    w.Recorded.Millis,
 			Moved:     w.Recorded.Moved,
 		})
@@ -99,6 +122,7 @@ func (g *Gate) Window(w *live.Window) error {
 			return err
 		}
 	}
+	g.times.Window(w.Merged, h)
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
 	}
@@ -110,6 +134,11 @@ func (g *Gate) Window(w *live.Window) error {
 func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.judge(fit)
+}
+
+// judge is Judge.
+func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
 	scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
 	if err != nil {
 		return nil, nil, err
@@ -145,19 +174,32 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Watch: g.watch}), nil
 }
 
-// Findings returns what was recorded so far shows, the most important first.
-func (g *Gate) Findings() ([]output.Finding, error) {
-	all, verdicts, err := g.Judge(true)
-	if err != nil || len(all) == 0 {
+// Findings returns what was recorded so far shows, the most important first. It looks again if that
+// is due, or if it must be new.
+func (g *Gate) Findings(mustBeNew bool) ([]output.Finding, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	begin := time.Now()
+	if !g.shows.stale || begin.Before(g.shows.due) && !mustBeNew {
+		return g.shows.findings, nil
+	}
+	g.shows.stale = false
+	rows, verdicts, err := g.judge(true)
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return finding.Of(&finding.Run{
-		Summaries: all,
+	g.shows.findings = finding.Of(&finding.Run{
+		Summaries: rows,
 		By:        g.options.By,
-		Scale:     output.CommonScale(all),
+		Scale:     output.CommonScale(rows),
 		Zone:      time.UTC,
 		Verdicts:  verdicts,
-	}), nil
+		Histories: &g.times,
+		Malformed: g.options.Messages.Skipped(),
+		Late:      g.options.Messages.TooLate(),
+	})
+	g.shows.due = begin.Add(max(findTime, findShare*time.Since(begin)))
+	return g.shows.findings, nil
 }
 
 // Flush ends the run if a limit fails that says so.

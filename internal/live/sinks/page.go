@@ -24,10 +24,6 @@ const (
 	// mostTags is the number of tags of a page. Each new one sends all others again, so the time
 	// that the page takes grows with their square.
 	mostTags = 1000
-	// A page finds what the run shows at most once in findTime, and for one of findShare parts of
-	// the time.
-	findTime  = time.Second
-	findShare = 20
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
 	// pageBytes is the size of a page. Its histograms by time take twice as much.
@@ -58,8 +54,7 @@ type Page struct {
 	full     bool // there are more than mostTags
 	gate     *Gate
 	findings []output.Finding
-	stale    bool      // something came since the findings
-	due      time.Time // when they are found again
+	ends     bool // the last window has come
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
@@ -120,16 +115,13 @@ func (p *Page) Judge(g *Gate) { p.gate = g }
 
 // find finds what the run shows. It returns true if that has changed.
 func (p *Page) find() (changed bool, err error) {
-	begin := time.Now()
-	if p.gate == nil || !p.stale || begin.Before(p.due) || p.full {
+	if p.gate == nil || p.full {
 		return false, nil
 	}
 	before := p.findings
-	p.findings, err = p.gate.Findings()
-	took := time.Since(begin)
-	p.due = begin.Add(max(findTime, findShare*took))
-	p.stale = false
-	return !slices.EqualFunc(before, p.findings, func(a, b output.Finding) bool { return a.Sentence == b.Sentence }), err
+	p.findings, err = p.gate.Findings(p.ends)
+	alike := func(a, b output.Finding) bool { return a.Sentence == b.Sentence }
+	return !slices.EqualFunc(before, p.findings, alike), err
 }
 
 // Watch lets the page ask how the inputs are.
@@ -249,7 +241,6 @@ func (p *Page) marks() []chart.Mark {
 
 // Window takes what a tag has in a window. A late interval is one more row.
 func (p *Page) Window(w *live.Window) error {
-	p.stale = true
 	if w.Window.End <= p.from {
 		return nil
 	}
@@ -367,6 +358,6 @@ func (p *Page) sendAll(isNew bool) error {
 
 // End sends the last rows.
 func (p *Page) End() error {
-	p.due = time.Time{}
+	p.ends = true
 	return p.Flush()
 }

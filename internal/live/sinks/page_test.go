@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -214,6 +215,44 @@ func TestPageBehind(t *testing.T) {
 	shows("new", 4500)
 }
 
+// TestForget: what is found of times is about the last windows, but for the worst moment.
+func TestForget(t *testing.T) {
+	o := &Options{Units: plain{t}, Messages: plain{t}, Size: 1000}
+	g := NewGate(o, nil, nil)
+	var h histogram.Histogram
+	const most = 100_000
+	for second := range int64(most) {
+		err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2})
+		for value := range int64(20) {
+			h.Record(100 + value)
+		}
+		switch {
+		case second == 500:
+			h.Record(1_000_000)
+		case second > 1000 && second < 1020, second > most-1020 && second < most-1000:
+			continue
+		case second%most == most-500:
+			h.Record(5000)
+		}
+		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}}, Factor: 1, Scratch: new(histogram.Histogram)}
+		if err := cmp.Or(err, w.Sum.AddHistogram(second*1000, second*1000+1000, &h), g.Window(&w)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := g.Findings(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sentences []string
+	for _, f := range all {
+		sentences = append(sentences, f.Sentence)
+	}
+	want := []string{"No values for 19 s from 27h30m after the start.", "Worst moment: 8m20s after the start, 1,004,000."}
+	if got := strings.Join(sentences, "\n"); !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) || strings.Contains(got, "16m41s") {
+		t.Errorf("%s\nwant %q", got, want)
+	}
+}
+
 // TestPageStatus: a page says what the run shows, how many logs there are and how far they are, and
 // names only those that somebody should know of.
 func TestPageStatus(t *testing.T) {
@@ -256,7 +295,7 @@ func TestPageStatus(t *testing.T) {
 	if err := p.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.findings) == 0 || p.findings[0].Sentence != "FAILS: max of read is 199, limit 5." {
+	if len(p.findings) == 0 || p.findings[0].Sentence != "FAILS: max of read is 199, limit 5; above it for 1 s from the start." {
 		t.Errorf("findings %+v", p.findings)
 	}
 	s := p.status

@@ -36,6 +36,8 @@ func (plain) Factor([]byte) (float64, error)                     { return 1, nil
 func (plain) Scale(bool) (hdrlog.Scale, error)                   { return hdrlog.Scale{Ratio: 1}, nil }
 func (plain) Readable(s hdrlog.Scale, _ ...float64) hdrlog.Scale { return s }
 func (plain) Unit() (hdrlog.Unit, error)                         { return 0, nil }
+func (plain) Skipped() int                                       { return 0 }
+func (plain) TooLate() int                                       { return 0 }
 func (p plain) Skip(text string) error                           { p.t.Error(text); return nil }
 func (p plain) SkipWindow(tag []byte, why error) error           { p.t.Error(why); return nil }
 func (p plain) Unread(text string)                               { p.t.Error(text) }

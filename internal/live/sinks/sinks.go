@@ -67,6 +67,10 @@ type Messages interface {
 	live.Messages
 	// LeftOut counts intervals that were read but not shown.
 	LeftOut(intervals int)
+	// Skipped returns the number of malformed lines, and TooLate that of intervals that were read
+	// but not shown.
+	Skipped() int
+	TooLate() int
 }
 
 // metrics returns the options of metrics in a format, by the unit that is known so far.

@@ -126,11 +126,19 @@ const worstPercentile = 99
 // draw draws the table, which goes on or is the last.
 func (t *Table) draw(goesOn bool) error {
 	t.drawn, t.stale = time.Now(), false
-	all, verdicts, err := t.Judge(true)
+	all, _, err := t.Judge(true)
+	if err != nil {
+		return err
+	}
+	found, err := t.Findings(!goesOn)
 	if err != nil {
 		return err
 	}
 	var text, below strings.Builder
+	for _, line := range output.Top(found) {
+		fmt.Fprintln(&text, output.Verdict(line, t.terminal.Colour))
+	}
+	text.WriteByte('\n')
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
 	table := output.Table{
 		Percentiles: percentiles,
@@ -152,19 +160,21 @@ func (t *Table) draw(goesOn bool) error {
 	if err := table.Write(&text, order); err != nil {
 		return err
 	}
-	if len(verdicts) > 0 {
-		below.WriteByte('\n')
+	for n, f := range found {
+		if n > 0 && f.Verdict() {
+			fmt.Fprintln(&below, output.Verdict(f.Sentence, t.terminal.Colour))
+		}
 	}
-	WriteVerdicts(&below, all, verdicts, t.terminal.Colour)
+	if below.Len() > 0 {
+		text.WriteByte('\n')
+	}
 	return t.terminal.draw(text.String(), below.String(), goesOn)
 }
 
 // WriteVerdicts writes the sentences about limits, those that fail first.
 func WriteVerdicts(w io.Writer, all []*output.Summary, verdicts []gate.Verdict, colour bool) {
 	run := finding.Run{Summaries: all, Scale: output.CommonScale(all), Verdicts: verdicts}
-	for _, f := range finding.Of(&run) {
-		if f.Verdict() {
-			fmt.Fprintln(w, output.Verdict(f.Sentence, colour))
-		}
+	for _, f := range finding.Limits(&run) {
+		fmt.Fprintln(w, output.Verdict(f.Sentence, colour))
 	}
 }

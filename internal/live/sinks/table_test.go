@@ -1,10 +1,16 @@
 package sinks
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/live"
 )
 
 // A screen is a terminal: its lines, and where the cursor is.
@@ -63,4 +69,41 @@ func TestTerminal(t *testing.T) {
 	want("first\n", "second\n", table(500), "\nok\n")
 	io.WriteString(messages, "third\n")
 	want("first\n", "second\n", table(500), "\nok\n", "third\n")
+}
+
+// TestTableFindings: a table begins with what the run shows, and ends with the other verdicts.
+func TestTableFindings(t *testing.T) {
+	limits, err := gate.Parse("p50<=1000,max<=1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s screen
+	terminal := &Terminal{W: &s, Width: func() int { return 80 }, Height: func() int { return 24 }}
+	g := NewGate(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, limits, nil)
+	table := NewTable(g, terminal)
+	var h histogram.Histogram
+	for second := range int64(60) {
+		err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2})
+		for value := range int64(20) {
+			h.Record(100 + value)
+		}
+		if second >= 30 && second < 33 {
+			h.Record(5000)
+		}
+		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}}, Factor: 1, Scratch: new(histogram.Histogram)}
+		if err := cmp.Or(err, w.Sum.AddHistogram(second*1000, second*1000+1000, &h), table.Window(&w)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, draw := range []func() error{table.Flush, table.End} {
+		if err := draw(); err != nil {
+			t.Fatal(err)
+		}
+		first := "FAILS: max is 5,023, limit 1,000; above it for 3 s from 30 s after the start.\n"
+		last := "HOLDS: p50 is 110 of 1,000.\n"
+		got := strings.Join(s.lines, "")
+		if !strings.HasPrefix(got, first) || !strings.HasSuffix(got, "\n\n"+last) {
+			t.Errorf("the terminal has\n%s\nwant\n%s...\n%s", got, first, last)
+		}
+	}
 }

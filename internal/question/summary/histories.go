@@ -25,7 +25,8 @@ type Histories struct {
 	// is for [output.Moment.Count]: Worst reads the counts of moments from the inputs again. A pipe
 	// can be read only once, so its counts are kept.
 	Sums, Times, Counts bool
-	// Most is the memory in bytes above which times are not kept at all, if it is above 0.
+	// Most is the memory in bytes above which times are not kept at all, if it is above 0. Above
+	// it, those of logs that go on lose their older half.
 	Most int
 
 	sums    map[string]*flow.Row // by history, or by tag behind the number of any input
@@ -43,6 +44,7 @@ type Histories struct {
 	ran            merge.Span // from the first start to the last end
 	room           room
 	err            error
+	goesOn, forgot bool // see Follow, Forgot
 }
 
 // A room is the memory that pieces take.
@@ -137,6 +139,29 @@ func (hs *Histories) start(s *scan.Scan) {
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
+// Follow makes the histories those of the rows of logs that go on, which [Histories.Window] adds.
+// They are as of one log without a name.
+func (hs *Histories) Follow(memory *ledger.Ledger) {
+	hs.goesOn, hs.Times = true, true
+	hs.room.account = memory.Open("times of tags", "choose tags with -incT")
+}
+
+// Window keeps what a row has in a window.
+func (hs *Histories) Window(w *merge.Merged, h *histogram.Histogram) {
+	hs.keep(0, "", w.Tag, piece{
+		Start:   w.Start,
+		End:     w.End,
+		highest: h.Float(h.Max()),
+		count:   h.TotalCount(),
+	}, counts{sum: &w.Sum})
+}
+
+// Rows reports whether the tags of histories are names of rows already.
+func (hs *Histories) Rows() bool { return hs.goesOn }
+
+// Forgot reports whether older times are gone.
+func (hs *Histories) Forgot() bool { return hs.forgot }
+
 // take keeps an interval.
 func (hs *Histories) take(r *flow.Result) error {
 	v := r.Visit
@@ -146,12 +171,12 @@ func (hs *Histories) take(r *flow.Result) error {
 		highest: r.Stats.Max.Float(),
 		count:   r.Stats.Count,
 		line:    v.Line,
-	}, v.Payload)
+	}, counts{payload: v.Payload})
 	return nil
 }
 
-// keep keeps a piece, and a copy of its payload if that is needed.
-func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload []byte) {
+// keep keeps a piece, and a copy of its counts if they are needed.
+func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent counts) {
 	if hs.err != nil {
 		return
 	}
@@ -174,7 +199,11 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 	}
 	kept := hs.addPiece(one.history, one)
 	if kept.history.all || kept.highest > kept.history.floor {
-		kept.counts = &counts{payload: bytes.Clone(payload)}
+		kept.counts = &counts{payload: bytes.Clone(lent.payload)}
+		if lent.sum != nil {
+			kept.sum = new(merge.Sum)
+			hs.err = cmp.Or(kept.sum.Merge(lent.sum), kept.sum.Compact())
+		}
 	}
 	hs.length = max(hs.length, kept.End-kept.Start, 1)
 	hs.ran.Start = min(hs.ran.Start, kept.Start)
@@ -184,13 +213,51 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, payload
 		hs.room.bytes -= kept.history.keepFew(kept)
 	}
 	hs.room.take(len(hs.all))
-	if hs.Most > 0 && hs.room.bytes > hs.Most {
+	crowded := hs.room.account.Crowded()
+	much := hs.Most > 0 && hs.room.bytes > hs.Most
+	switch {
+	case hs.goesOn && (much || crowded != nil):
+		hs.forget()
+	case much:
 		hs.err = errMost
 		hs.all, hs.room.bytes = nil, 0
-	} else if crowded := hs.room.account.Crowded(); crowded != nil {
+	case crowded != nil:
 		hs.coarsen(crowded)
 	}
 	hs.room.take(len(hs.all))
+}
+
+// forget drops the older half of all pieces. It copies the others, since one that stays keeps the
+// memory of a slab.
+func (hs *Histories) forget() {
+	var starts []int64
+	for _, h := range hs.all {
+		for _, p := range h.pieces {
+			starts = append(starts, p.Start)
+		}
+	}
+	slices.Sort(starts)
+	from := starts[len(starts)/2]
+	hs.forgot = true
+	hs.free, hs.room.bytes = nil, 0
+	hs.ran.Start = from
+	for key, h := range hs.all {
+		old := h.pieces
+		h.pieces, h.kept, h.floor = nil, nil, 0
+		for _, p := range old {
+			if p.Start < from {
+				continue
+			}
+			p = hs.addPiece(h, *p)
+			hs.room.bytes += p.size()
+			if p.counts != nil {
+				h.kept = append(h.kept, p)
+			}
+		}
+		if h.pieces == nil {
+			delete(hs.all, key)
+		}
+	}
 }
 
 var errMost = errors.New("the times of intervals take too much memory")

@@ -164,7 +164,7 @@ func TestWorstAgain(t *testing.T) {
 
 // add keeps the maximum of an interval.
 func (p *Histories) add(input int, name string, tag []byte, start, end int64, highest float64) {
-	p.keep(input, name, tag, piece{Start: start, End: end, highest: highest}, nil)
+	p.keep(input, name, tag, piece{Start: start, End: end, highest: highest}, counts{})
 }
 
 // TestPartsMost adds the maxima of two tags for days, and asks for the worst moments meanwhile. The
