@@ -208,6 +208,43 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestKeep proves that a window that is kept keeps its figures, whatever windows come after it.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	_, text := randomLog(rand.New(rand.NewPCG(1, 1)), 0)
+	var kept []*Window
+	var want []output.Stats
+	windows := &Windows{
+		Size:    2000,
+		Figures: output.RowFigures([]float64{50, 99}),
+		Emit: func(w *Window) error {
+			w.Keep()
+			kept = append(kept, w)
+			stats := w.Stats
+			stats.Percentiles = slices.Clone(stats.Percentiles)
+			want = append(want, stats)
+			return nil
+		},
+	}
+	s := &scan.Scan{
+		Inputs:  []scan.Input{inMemory("log", text)},
+		Memory:  ledger.New(1 << 30),
+		Workers: 2,
+		Report:  func(*hdrlog.SyntaxError, bool) error { return nil },
+	}
+	if err := Run(s, windows); err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) < 10 {
+		t.Fatalf("%d windows", len(kept))
+	}
+	for n, w := range kept {
+		if !reflect.DeepEqual(w.Stats, want[n]) {
+			t.Errorf("window %d has %v, and had %v", n, w.Stats, want[n])
+		}
+	}
+}
+
 // TestManyWorkers proves that a log that two workers can add up is not too large for forty, and
 // that each tag counts once if it is too large for all.
 func TestManyWorkers(t *testing.T) {

@@ -307,7 +307,7 @@ func (s *Server) start(text []byte) error {
 	}
 	one := &scan.Scan{Memory: ledger.New(spec.Memory), Workers: 1}
 	for _, name := range spec.Inputs {
-		one.Inputs = append(one.Inputs, scan.Input{Name: name})
+		one.Inputs = append(one.Inputs, scan.Input{Name: name, Once: true}) // the other side looks ahead
 	}
 	var flows []Flow
 	for n := range spec.Flows {

@@ -60,7 +60,6 @@ type windowsState struct {
 	charge  ledger.Charge
 	rates   merge.Rates
 	counts  histogram.Histogram
-	reuse   output.Stats
 	late    *scan.Decoder // of intervals that come after their windows
 	mayFeed bool          // windows feed rows if they have several intervals
 	feeds   bool          // they do
@@ -302,8 +301,7 @@ func (k *windowsState) emit(window *Window) (err error) {
 	}
 	window.Visit = k.run.latest
 	if k.Figures != nil {
-		k.reuse = output.FiguresOf(window.Counts, k.Figures, k.reuse)
-		window.Stats = k.reuse
+		window.Stats = output.FiguresOf(window.Counts, k.Figures, window.Stats)
 	}
 	window.Stats.Moved = window.Rate.Moved
 	if k.Digits > 0 {
