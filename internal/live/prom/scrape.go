@@ -1,7 +1,6 @@
 package prom
 
 import (
-	"bytes"
 	"io"
 	"iter"
 	"maps"
@@ -25,8 +24,6 @@ import (
 
 // A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
 type Collector struct {
-	scrapes chan struct{} // has one for each scrape that is encoded
-
 	mu      sync.Mutex
 	inputs  func() []live.Progress // nil before the logs are followed
 	full    func() []string        // the outputs whose disks are full, nil before
@@ -53,7 +50,7 @@ type Sender struct {
 
 // NewCollector returns a collector.
 func NewCollector(o Options) *Collector {
-	return &Collector{totals: newTotals(o), scrapes: make(chan struct{}, mostScrapes), current: make(map[string]figures)}
+	return &Collector{totals: newTotals(o), current: make(map[string]figures)}
 }
 
 // Watch lets the collector ask how far the inputs are, which outputs have no room, and how the
@@ -158,28 +155,22 @@ func (c *Collector) watched() (inputs []live.Progress, senders []Sender) {
 	return inputs, senders
 }
 
-// mostScrapes is the number of scrapes that are encoded at a time. Others wait.
-const mostScrapes = 2
+// formats are those of answers. Others of protocol buffers are for people.
+var formats = slices.DeleteFunc(expfmt.DefaultOpenMetricsAcceptedFormats(), func(f expfmt.Format) bool {
+	return f.FormatType() == expfmt.TypeProtoText || f.FormatType() == expfmt.TypeProtoCompact
+})
 
-// metrics answers a scrape. A scraper that does not read holds up no other: its answer waits in
-// memory.
+// metrics answers a scrape. An answer that is cut short is an error for who reads it.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
-	select {
-	case c.scrapes <- struct{}{}:
-	case <-r.Context().Done(): // the scraper waits no longer
-		return
-	}
 	now := time.Now()
-	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
-	text, err := c.encode(now, format)
-	<-c.scrapes
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+	format := expfmt.NegotiateAccept(r.Header, formats...)
 	w.Header().Set("Content-Type", string(format))
-	if _, err := w.Write(text); err != nil || http.NewResponseController(w).Flush() != nil { // before the end, which may come at once
-		return
+	err := c.write(newAnswer(w, format), now)
+	if err == nil {
+		err = http.NewResponseController(w).Flush() // before the end, which may come at once
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,22 +179,14 @@ func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// encode returns native histograms if the format is protocol buffers, and classic buckets
-// otherwise.
-func (c *Collector) encode(now time.Time, format expfmt.Format) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := expfmt.NewEncoder(&text, format)
-	for _, family := range append(c.values(now, format.FormatType() == expfmt.TypeProtoDelim), c.ofCollector()...) {
-		if err := encoder.Encode(family); err != nil {
-			return nil, err
+// write writes the answer to a scrape that comes now.
+func (c *Collector) write(a *answer, now time.Time) error {
+	for _, f := range append(c.values(now, a.native()), c.ofCollector()...) {
+		if err := a.family(f); err != nil {
+			return err
 		}
 	}
-	if closer, ok := encoder.(expfmt.Closer); ok {
-		if err := closer.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return text.Bytes(), nil
+	return a.end()
 }
 
 // LastScrape waits for a scrape that shows all there is: twice the time between the last two
@@ -226,7 +209,7 @@ func (c *Collector) LastScrape(least, most time.Duration) {
 // values returns the metrics of all tags, for a scrape that comes now. The percentiles of the last
 // window are gauges: a summary has a count and a sum beside them, which are those since the start.
 // Windows do not wait for all tags of a scrape.
-func (c *Collector) values(now time.Time, native bool) (all families) {
+func (c *Collector) values(now time.Time, native bool) []family {
 	c.mu.Lock()
 	if !c.asked.IsZero() {
 		c.between = max(now.Sub(c.asked), 1)
@@ -235,27 +218,60 @@ func (c *Collector) values(now time.Time, native bool) (all families) {
 	o := c.totals.options
 	keys := slices.Sorted(maps.Keys(c.totals.tags))
 	c.mu.Unlock()
-	for _, key := range keys {
-		c.mu.Lock()
+	counts := func(key string) []*dto.Metric {
 		t := c.totals.tags[key]
-		h := c.histogram(t, native)
-		window, ok := c.current[key]
-		c.mu.Unlock()
-		var label []*dto.LabelPair // none for untagged intervals
-		if t.tag != nil {
-			label = pair("tag", key)
-		}
-		all.add(o.Metric, "All values recorded since the start, by tag.", dto.MetricType_HISTOGRAM, &dto.Metric{Label: label, Histogram: h})
-		if !ok {
-			continue
-		}
-		for n, p := range o.Percentiles {
-			all.gauge(o.Metric+"_window", "Exact percentiles of the last complete window, by tag.", window.percentiles[n],
-				append(pair("percentile", strconv.FormatFloat(p, 'f', -1, 64)), label...))
-		}
-		all.gauge(o.Metric+"_window_max", "The maximum of the last complete window, by tag.", window.max, label)
+		return []*dto.Metric{{Label: t.label(), Histogram: c.histogram(t, native)}}
 	}
-	return all
+	percentiles := func(key string) (all []*dto.Metric) {
+		for n, v := range c.current[key].percentiles {
+			label := pair("percentile", strconv.FormatFloat(o.Percentiles[n], 'f', -1, 64))
+			all = append(all, gauge(v, append(label, c.totals.tags[key].label()...)))
+		}
+		return all
+	}
+	highest := func(key string) []*dto.Metric {
+		window, ok := c.current[key]
+		if !ok {
+			return nil
+		}
+		return []*dto.Metric{gauge(window.max, c.totals.tags[key].label())}
+	}
+	return []family{
+		{
+			name:    o.Metric,
+			help:    "All values recorded since the start, by tag.",
+			kind:    dto.MetricType_HISTOGRAM,
+			metrics: c.each(keys, counts),
+		},
+		{
+			name:    o.Metric + "_window",
+			help:    "Exact percentiles of the last complete window, by tag.",
+			kind:    dto.MetricType_GAUGE,
+			metrics: c.each(keys, percentiles),
+		},
+		{
+			name:    o.Metric + "_window_max",
+			help:    "The maximum of the last complete window, by tag.",
+			kind:    dto.MetricType_GAUGE,
+			metrics: c.each(keys, highest),
+		},
+	}
+}
+
+// each iterates over metrics of all tags, which are made while nothing changes.
+func (c *Collector) each(keys []string, metrics func(key string) []*dto.Metric) iter.Seq[*dto.Metric] {
+	return func(yield func(*dto.Metric) bool) {
+		for _, key := range keys {
+			c.mu.Lock()
+			all := metrics(key)
+			c.mu.Unlock()
+			for _, m := range all {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // histogram returns a total as a native histogram, or with classic buckets.
@@ -293,7 +309,8 @@ func classic(h *histogram.Histogram, of func(v float64) float64) (all []*dto.Buc
 }
 
 // ofCollector returns the metrics of the command itself.
-func (c *Collector) ofCollector() (all families) {
+func (c *Collector) ofCollector() []family {
+	var all families
 	inputs, senders := c.watched()
 	now := time.Now()
 	age := func(millis int64) float64 { return now.Sub(time.UnixMilli(millis)).Seconds() }
@@ -336,29 +353,5 @@ func (c *Collector) ofCollector() (all families) {
 			all.gauge("hdrkit_push_last_success_timestamp_seconds", "When the receiver last took rows.", float64(s.LastSuccess.UnixMilli())/1000, receiver)
 		}
 	}
-	return all
-}
-
-// families are metrics by name.
-type families []*dto.MetricFamily
-
-func (fs *families) counter(name, help string, v int64, label []*dto.LabelPair) {
-	fs.add(name, help, dto.MetricType_COUNTER, &dto.Metric{Label: label, Counter: &dto.Counter{Value: proto.Float64(float64(v))}})
-}
-
-func (fs *families) gauge(name, help string, v float64, label []*dto.LabelPair) {
-	fs.add(name, help, dto.MetricType_GAUGE, &dto.Metric{Label: label, Gauge: &dto.Gauge{Value: &v}})
-}
-
-func (fs *families) add(name, help string, kind dto.MetricType, m *dto.Metric) {
-	n := slices.IndexFunc(*fs, func(f *dto.MetricFamily) bool { return f.GetName() == name })
-	if n < 0 {
-		n = len(*fs)
-		*fs = append(*fs, &dto.MetricFamily{Name: &name, Type: &kind, Help: &help})
-	}
-	(*fs)[n].Metric = append((*fs)[n].Metric, m)
-}
-
-func pair(name, value string) []*dto.LabelPair {
-	return []*dto.LabelPair{{Name: &name, Value: &value}}
+	return all.list()
 }

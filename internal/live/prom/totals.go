@@ -26,6 +26,14 @@ type total struct {
 // of returns a value of the tag in printed units.
 func (t *total) of(v float64) float64 { return unit.Divide(v, t.ratio) }
 
+// label returns the label of the tag, none for untagged intervals.
+func (t *total) label() []*dto.LabelPair {
+	if t.tag == nil {
+		return nil
+	}
+	return pair("tag", tags.Text(t.tag))
+}
+
 // totals are the totals by tag.
 type totals struct {
 	options Options
