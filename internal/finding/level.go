@@ -18,7 +18,7 @@ func (r *Run) warmup() []output.Finding {
 	if r.Course == nil || len(values) == 0 || r.separate() {
 		return nil
 	}
-	end, ok := r.Course.Warmup(values[0].percentile)
+	end, ok := r.Course.Warmup(values[0].percentile, r.Summaries)
 	if !ok {
 		return nil
 	}

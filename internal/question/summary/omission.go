@@ -47,13 +47,23 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 	var worst *Omission
 	for _, h := range parts {
 		times := millis(h.input, h.tag)
-		var log []sample
+		log := make([]sample, 0, len(h.pieces))
 		for _, p := range h.pieces {
-			far, err := hs.far(p)
-			if err != nil {
+			log = append(log, sample{
+				piece:   p,
+				start:   p.Start,
+				end:     p.End,
+				count:   float64(p.count),
+				longest: p.highest * times,
+			})
+		}
+		if !mayStall(log) {
+			continue
+		}
+		for n := range log {
+			if log[n].far, err = hs.far(log[n].piece); err != nil {
 				return nil, err
 			}
-			log = append(log, sample{p, p.Start, p.End, float64(p.count), p.highest * times, far})
 		}
 		if at, between := omission(log); at != nil && (worst == nil || at.longest > worst.Longest) {
 			worst = &Omission{
@@ -67,6 +77,18 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 		}
 	}
 	return worst, nil
+}
+
+// mayStall reports whether an interval may be a stall: few logs have one, and the rest takes a
+// fiftieth of the time of a table.
+func mayStall(log []sample) bool {
+	shortest := math.Inf(1) // interval
+	longest := 0.0          // value
+	for n := range log {
+		shortest = min(shortest, log[n].length())
+		longest = max(longest, log[n].longest)
+	}
+	return longest > shortestStall*shortest
 }
 
 // far returns the number of values above half of the highest one. If the payload was not kept, it

@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
@@ -64,6 +65,22 @@ type window struct {
 	*merge.Merged
 	scratch *histogram.Histogram
 	ratio   float64
+	kept    *histogram.Histogram // the counts, if they are decoded
+}
+
+// counts returns the counts. They are valid until those of another window with the same scratch
+// are asked for.
+func (w *window) counts() (*histogram.Histogram, error) {
+	if w.kept != nil {
+		return w.kept, nil
+	}
+	return w.Histogram(w.scratch)
+}
+
+// keep decodes the counts, into memory that is not used otherwise until they were used last.
+func (w *window) keep(memory *histogram.Histogram) (err error) {
+	w.kept, err = w.Histogram(memory)
+	return err
 }
 
 // Seconds implements [confidence.Window].
@@ -78,7 +95,7 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 		clear(counts)
 		return 0
 	}
-	h, err := w.Histogram(w.scratch)
+	h, err := w.counts()
 	if err != nil {
 		return 0 // cannot be: the intervals of all windows add up
 	}
@@ -114,9 +131,9 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		for range empty { // between intervals that are longer than usual
 			at := first[n] + int64(len(windows[n]))*size
 			none := &merge.Merged{Tag: m.Tag, Window: merge.Span{Start: at, End: at + size}}
-			windows[n] = append(windows[n], &window{none, counts[n], 1})
+			windows[n] = append(windows[n], &window{Merged: none, scratch: counts[n], ratio: 1})
 		}
-		windows[n] = append(windows[n], &window{m, counts[n], 1})
+		windows[n] = append(windows[n], &window{Merged: m, scratch: counts[n], ratio: 1})
 	}
 	for n, s := range r.Summaries {
 		setRates(windows[n], s, runs.doubling.Rates)
@@ -142,8 +159,8 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 				s.Confidence.Shift = &output.Shift{
 					Percentile: shiftPercentile,
 					Start:      first[n] + int64(at)*size,
-					Before:     levelOf(windows[n][:at]),
-					After:      levelOf(windows[n][at:]),
+					Before:     levelOf(windows[n][:at], shiftPercentile),
+					After:      levelOf(windows[n][at:], shiftPercentile),
 				}
 			}
 			<-free
@@ -168,11 +185,21 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 	last.Recorded.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
 }
 
-// levelOf returns about the value at shiftPercentile of windows.
-func levelOf(windows []confidence.Window) float64 {
-	var all []*merge.Merged
+// levelOf returns about the value of windows at a percentile, not a number if they have none.
+func levelOf(windows []confidence.Window, percentile float64) float64 {
+	var sum histogram.Histogram
 	for _, w := range windows {
-		all = append(all, w.(*window).Merged)
+		w := w.(*window)
+		if w.Intervals() == 0 {
+			continue
+		}
+		if h, err := w.counts(); err == nil { // cannot fail: the intervals of all windows add up
+			sum.Add(h)
+		}
 	}
-	return valueOf(all, shiftPercentile)
+	if sum.TotalCount() == 0 {
+		return math.NaN()
+	}
+	at := sum.Layout().IndexOf(sum.ValueAtPercentile(percentile))
+	return (sum.Float(sum.Layout().LowestAt(at)) + sum.Float(sum.Layout().HighestAt(at))) / 2
 }

@@ -125,7 +125,7 @@ func TestRuns(t *testing.T) {
 			want[at] = w
 		}
 		for _, m := range runs.doubling.Windows {
-			w, counts := &window{m, new(histogram.Histogram), 1}, make([]int64, 2)
+			w, counts := &window{Merged: m, scratch: new(histogram.Histogram), ratio: 1}, make([]int64, 2)
 			m.Recorded = runs.doubling.Rates.Take(m.Tag, m.Window)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())

@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -27,6 +28,7 @@ type Course struct {
 	// each is size long, and first is the start of the first interval, all in milliseconds.
 	loads              []confidence.Load
 	start, size, first int64
+	shifts             []Change // of rows
 }
 
 // mostWarmup is the largest number of windows to find a warm-up in. With 4,096, where an hour of
@@ -54,37 +56,56 @@ func (c *Course) follow(r *Runs) bool {
 	return true
 }
 
-// load adds up the rows of each window.
-func (c *Course) load() error {
-	if c.loads != nil {
+// look adds up the rows of each window, and finds where the level of a percentile of each row
+// shifts. It decodes each window once: to decode them for each purpose takes 4% of the CPU time of
+// a table of an hour.
+func (c *Course) look(percentile float64, summaries []*output.Summary) error {
+	if c.loads != nil || len(c.windows) == 0 {
 		return nil
 	}
 	c.first = math.MaxInt64
-	var scratch histogram.Histogram
-	for n, m := range c.windows {
+	c.start = c.windows[0].Window.Start
+	c.size = c.windows[0].Window.End - c.start
+	for _, m := range c.windows {
 		c.first = min(c.first, m.Start)
-		if n == 0 {
-			c.start = m.Window.Start
-			c.size = m.Window.End - m.Window.Start
+		if m.Recorded == (merge.Recorded{}) { // nobody has taken it
+			m.Recorded = c.doubling.Rates.Take(m.Tag, m.Window)
 		}
-		for at := int((m.Window.Start - c.start) / c.size); len(c.loads) <= at; {
-			c.loads = append(c.loads, confidence.Load{})
+	}
+	c.loads = make([]confidence.Load, (c.windows[len(c.windows)-1].Window.Start-c.start)/c.size+1)
+	if len(c.windows) > mostShifted {
+		summaries = nil
+	}
+	var room []*histogram.Histogram
+	for _, windows := range c.rows() {
+		for n, w := range windows {
+			if n == len(room) {
+				room = append(room, new(histogram.Histogram))
+			}
+			w := w.(*window)
+			if err := w.keep(room[n]); err != nil {
+				return err
+			}
+			l := &c.loads[(w.Window.Start-c.start)/c.size]
+			count := w.Values(float64(w.kept.TotalCount()))
+			l.Count += count
+			l.Sum += w.kept.Mean() * count
+			l.Seconds = max(l.Seconds, float64(w.Recorded.Any)/1000)
 		}
-		h, err := m.Histogram(&scratch)
-		if err != nil {
-			return err
+		if s := summaryOf(summaries, windows[0].(*window).Tag); s != nil {
+			c.lookForShift(windows, s, percentile)
 		}
-		rate := m.Recorded
-		if rate == (merge.Recorded{}) { // nobody has taken it
-			rate = c.doubling.Rates.Take(m.Tag, m.Window)
-		}
-		l := &c.loads[len(c.loads)-1]
-		count := rate.Values(float64(h.TotalCount()))
-		l.Count = l.Count + count
-		l.Sum = l.Sum + h.Mean()*count
-		l.Seconds = max(l.Seconds, float64(rate.Any)/1000)
 	}
 	return nil
+}
+
+// summaryOf returns the summary of a row, nil if there is none.
+func summaryOf(summaries []*output.Summary, row []byte) *output.Summary {
+	n, found := slices.BinarySearchFunc(summaries, row, func(s *output.Summary, row []byte) int { return tags.Compare(s.Tag, row) })
+	if !found {
+		return nil
+	}
+	return summaries[n]
 }
 
 // A Change is where the level of a row changes: at the end of a warm-up, or for good.
@@ -102,8 +123,8 @@ type Change struct {
 
 // Warmup returns the end of the warm-up, with the row whose percentile falls most then. It returns
 // false if there is none, or no part is steady.
-func (c *Course) Warmup(percentile float64) (end Change, ok bool) {
-	if c.doubling == nil || c.doubling.Err != nil || c.load() != nil {
+func (c *Course) Warmup(percentile float64, summaries []*output.Summary) (end Change, ok bool) {
+	if c.doubling == nil || c.doubling.Err != nil || c.look(percentile, summaries) != nil {
 		return end, false
 	}
 	warm, steady := confidence.SteadyFrom(c.loads)
@@ -115,10 +136,13 @@ func (c *Course) Warmup(percentile float64) (end Change, ok bool) {
 	end.Percentile = percentile
 	most := 0.0
 	for _, windows := range c.rows() {
-		before, later := c.around(windows, end.At, percentile)
+		n, _ := slices.BinarySearchFunc(windows, end.At, func(w confidence.Window, at int64) int {
+			return cmp.Compare(w.(*window).Window.Start, at)
+		})
+		before, later := levelOf(windows[:n], percentile), levelOf(windows[n:], percentile)
 		if far := math.Abs(math.Log(before / later)); far > most {
 			most = far
-			end.Tag = windows[0].Tag
+			end.Tag = windows[0].(*window).Tag
 			end.Before, end.Later = before, later
 		}
 	}
@@ -130,40 +154,35 @@ const mostShifted = 1 << 16
 
 // Shifts returns where the levels of a percentile of rows change for good, the largest change
 // first.
-func (c *Course) Shifts(percentile float64, summaries []*output.Summary) (all []Change) {
-	if c.doubling == nil || c.doubling.Err != nil || len(c.windows) > mostShifted || c.load() != nil {
+func (c *Course) Shifts(percentile float64, summaries []*output.Summary) []Change {
+	if c.doubling == nil || c.doubling.Err != nil || c.look(percentile, summaries) != nil {
 		return nil
 	}
-	for _, windows := range c.rows() {
-		n, found := slices.BinarySearchFunc(summaries, windows[0].Tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
-		if !found {
-			continue
-		}
-		s := summaries[n]
-		var scratch histogram.Histogram
-		var of []confidence.Window
-		for _, m := range windows {
-			of = append(of, &window{m, &scratch, s.Counts().Ratio()})
-		}
-		run := confidence.NewRun(s.Counts(), of)
-		run.SetDigits(windowDigits)
-		change := Change{At: s.Start, Tag: s.Tag, Percentile: percentile}
-		change.Before, change.Later, change.Gradual = c.trend(windows, percentile)
-		if !change.Gradual {
-			at, ok := run.Shift(percentile)
-			if !ok {
-				continue
-			}
-			change.At = windows[at].Window.Start
-			change.Before, change.Later = c.around(windows, change.At, percentile)
-		}
-		change.After = change.At - s.Start
-		all = append(all, change)
-	}
-	slices.SortStableFunc(all, func(a, b Change) int {
+	slices.SortStableFunc(c.shifts, func(a, b Change) int {
 		return cmp.Compare(math.Abs(math.Log(b.Later/b.Before)), math.Abs(math.Log(a.Later/a.Before)))
 	})
-	return all
+	return c.shifts
+}
+
+// lookForShift finds where the level of a percentile of a row changes for good.
+func (c *Course) lookForShift(windows []confidence.Window, s *output.Summary, percentile float64) {
+	for _, w := range windows {
+		w.(*window).ratio = s.Counts().Ratio()
+	}
+	run := confidence.NewRun(s.Counts(), windows)
+	run.SetDigits(windowDigits)
+	change := Change{At: s.Start, Tag: s.Tag, Percentile: percentile}
+	change.Before, change.Later, change.Gradual = trend(windows, percentile)
+	if !change.Gradual {
+		at, ok := run.Shift(percentile)
+		if !ok {
+			return
+		}
+		change.At = windows[at].(*window).Window.Start
+		change.Before, change.Later = levelOf(windows[:at], percentile), levelOf(windows[at:], percentile)
+	}
+	change.After = change.At - s.Start
+	c.shifts = append(c.shifts, change)
 }
 
 const (
@@ -176,13 +195,13 @@ const (
 
 // trend reports whether the level of a percentile changes all the time, and its first and last
 // parts.
-func (c *Course) trend(windows []*merge.Merged, percentile float64) (first, last float64, ok bool) {
+func trend(windows []confidence.Window, percentile float64) (first, last float64, ok bool) {
 	if len(windows) < confidence.MinWindows {
 		return 0, 0, false
 	}
 	var levels []float64
 	for n := range trendParts {
-		levels = append(levels, valueOf(windows[n*len(windows)/trendParts:(n+1)*len(windows)/trendParts], percentile))
+		levels = append(levels, levelOf(windows[n*len(windows)/trendParts:(n+1)*len(windows)/trendParts], percentile))
 	}
 	up, down := 0, 0
 	for n, v := range levels {
@@ -198,42 +217,18 @@ func (c *Course) trend(windows []*merge.Merged, percentile float64) (first, last
 	return levels[0], levels[trendParts-1], max(up, down) >= trendPairs
 }
 
-// rows returns the windows of each row, in the order of time.
-func (c *Course) rows() (all [][]*merge.Merged) {
-	byRow := make(map[string]int)
+// rows returns the windows of each row, in the order of rows, then of time.
+func (c *Course) rows() (all [][]confidence.Window) {
+	byRow := make(map[string][]confidence.Window)
+	var scratch histogram.Histogram
 	for _, m := range c.windows {
 		key := string(merge.AppendKey(nil, m.Tag))
-		n, known := byRow[key]
-		if !known {
-			n = len(all)
-			byRow[key] = n
-			all = append(all, nil)
-		}
-		all[n] = append(all[n], m)
+		byRow[key] = append(byRow[key], &window{Merged: m, scratch: &scratch})
+	}
+	for _, key := range slices.Sorted(maps.Keys(byRow)) {
+		all = append(all, byRow[key])
 	}
 	return all
-}
-
-// around returns about the values of a row before and after a time at a percentile.
-func (c *Course) around(windows []*merge.Merged, at int64, percentile float64) (before, later float64) {
-	n, _ := slices.BinarySearchFunc(windows, at, func(m *merge.Merged, at int64) int { return cmp.Compare(m.Window.Start, at) })
-	return valueOf(windows[:n], percentile), valueOf(windows[n:], percentile)
-}
-
-// valueOf returns about the value of windows at a percentile, not a number if they have none.
-func valueOf(windows []*merge.Merged, percentile float64) float64 {
-	var sum merge.Sum
-	for _, w := range windows {
-		if w.Intervals() > 0 {
-			sum.Merge(&w.Sum) // cannot fail: the intervals of all windows add up
-		}
-	}
-	h, err := sum.Histogram(new(histogram.Histogram))
-	if err != nil || h.TotalCount() == 0 {
-		return math.NaN()
-	}
-	at := h.Layout().IndexOf(h.ValueAtPercentile(percentile))
-	return (h.Float(h.Layout().LowestAt(at)) + h.Float(h.Layout().HighestAt(at))) / 2
 }
 
 // SkipWarmup lets a scan begin where its logs are steady, the same time for all tags and logs, and
@@ -256,7 +251,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		return "", err
 	}
 	c.windows = windows.Windows
-	if err := c.load(); err != nil {
+	if err := c.look(0, nil); err != nil {
 		return "", err
 	}
 	warm, steady := confidence.SteadyFrom(c.loads)
