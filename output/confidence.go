@@ -77,20 +77,20 @@ type FigureChange struct {
 	together int     // changes that were looked at
 }
 
-// leastOf returns Least of so many times as many runs, or of runs so many times as long.
-func (c *FigureChange) leastOf(times float64) float64 {
+// LeastOf returns Least of so many times as many runs, or of runs so many times as long.
+func (c *FigureChange) LeastOf(times float64) float64 {
 	return c.Comparison.Least(c.level, c.together, times)
 }
 
-// beyond reports whether no change is not in the interval: the change would be proven if it were
+// Beyond reports whether no change is not in the interval: the change would be proven if it were
 // the only one.
-func (c *FigureChange) beyond() bool { return c.Low > 1 || c.High < 1 }
+func (c *FigureChange) Beyond() bool { return c.Low > 1 || c.High < 1 }
 
-// noEnd stands for the upper end of a change that may be of any size.
-const noEnd = "no end"
+// NoEnd stands for the upper end of a change that may be of any size.
+const NoEnd = "no end"
 
-// endless reports whether there are too few values to say how large a rise may be at most.
-func (c *FigureChange) endless() bool { return math.IsInf(c.High, 1) }
+// Endless reports whether there are too few values to say how large a rise may be at most.
+func (c *FigureChange) Endless() bool { return math.IsInf(c.High, 1) }
 
 // leastCompared is how long in seconds both of two runs are if a table says their change. Limits
 // are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
@@ -185,7 +185,7 @@ func (c *Change) Of(figure func(*Summary) confidence.RunFigure) confidence.Compa
 // many would prove, or runs four times as long. It does not look at the change that was seen: that
 // is too uncertain.
 func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
-	return c.next(func(times float64) string {
+	return c.Prove(func(times float64) string {
 		ratio := bound * of.Least(c.level, 1, times)
 		if atLeast {
 			ratio = bound / of.Least(c.level, 1, times)
@@ -194,8 +194,9 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 	})
 }
 
-// next spells what runs prove, and more or longer ones would.
-func (c *Change) next(proves func(times float64) string) string {
+// Prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
+// many do, or runs so many times as long.
+func (c *Change) Prove(proves func(times float64) string) string {
 	if c.Before == nil {
 		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
 	}
@@ -230,7 +231,7 @@ func Correct(pairs []Pair, percentiles []float64) {
 	for n, significant := range confidence.Significant(p, level) {
 		all[n].Significant = significant
 		all[n].level, all[n].together = level, len(all)
-		all[n].Least = all[n].leastOf(1)
+		all[n].Least = all[n].LeastOf(1)
 	}
 }
 
@@ -258,8 +259,8 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
-// decimals returns how many decimals the change and its interval have in percent.
-func (c *FigureChange) decimals() int {
+// Decimals returns how many decimals the change and its interval have in percent.
+func (c *FigureChange) Decimals() int {
 	usual := 1
 	if c.High-c.Low >= 0.05 {
 		usual = 0
@@ -277,10 +278,10 @@ func (c *FigureChange) Text() (string, bool) {
 	switch {
 	case c.Significant:
 		sign = ""
-	case c.beyond():
+	case c.Beyond():
 		sign = "!"
 	}
-	decimals := c.decimals()
+	decimals := c.Decimals()
 	percent := func(ratio float64) string {
 		text := strconv.FormatFloat(100*(ratio-1), 'f', decimals, 64)
 		if text = strings.TrimPrefix(text, "-"); ratio >= 1 || strings.Trim(text, "0.") == "" {
@@ -288,8 +289,8 @@ func (c *FigureChange) Text() (string, bool) {
 		}
 		return "-" + text
 	}
-	high := noEnd
-	if !c.endless() {
+	high := NoEnd
+	if !c.Endless() {
 		high = percent(c.High)
 	}
 	return fmt.Sprintf("%s%s%% (%s..%s)", sign, percent(c.Ratio), percent(c.Low), high), true
@@ -385,17 +386,17 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 			case change.Least > 10:
 				none = append(none, n)
 			case change.Least > 0:
-				least = append(least, fmt.Sprintf("%s by %s", name, upTo(change.Least)))
+				least = append(least, fmt.Sprintf("%s by %s", name, people.UpTo(change.Least)))
 			}
 		}
 		before, after := len(c.Before), len(c.After)
 		switch {
 		case c.Before != nil && min(before, after) < 2:
 			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, "+
-				"which is too few to compare", p.name(), before, after))
+				"which is too few to compare", p.Name(), before, after))
 			continue
 		case len(short) == len(percentiles):
-			never = append(never, p.name())
+			never = append(never, p.Name())
 			continue
 		case c.Before == nil:
 			one = true
@@ -405,10 +406,10 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 				proven = "changes of " + fewNames(least)
 			}
 			several = append(several, fmt.Sprintf("%s: %d + %d runs like these prove %s%s",
-				p.name(), before, after, proven, unproven(none, percentiles)))
+				p.Name(), before, after, proven, unproven(none, percentiles)))
 		}
 		if len(short) > 0 {
-			partly = append(partly, p.name()+": too little data to compare "+fewNames(short))
+			partly = append(partly, p.Name()+": too little data to compare "+fewNames(short))
 		}
 	}
 	lines = fewer(several)

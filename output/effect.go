@@ -2,8 +2,97 @@ package output
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
+
+// A Tested is a figure of a pair that has an interval of its change.
+type Tested struct {
+	*Pair
+	*FigureChange
+	// Figure is the name of the figure.
+	Figure string
+	// Rank is its place in what is said of the changes: 0 for p99, 1 for the median, 2 for other
+	// percentiles, 3 for the rate, and more for what few values decide.
+	Rank int
+	// Before and After are the figure on both sides, in printed units.
+	Before, After float64
+
+	percentile float64
+}
+
+// Tested returns the figures of pairs that have an interval of their change, in the order of their
+// ranks. Of equal ones the surest comes first.
+func (t *Table) Tested(pairs []Pair) (all []Tested) {
+	for n := range pairs {
+		p := &pairs[n]
+		if p.Change == nil {
+			continue
+		}
+		for _, f := range t.figures() {
+			if f.change == nil || !f.change(p.Change).known() {
+				continue
+			}
+			c := Tested{
+				Pair:         p,
+				FigureChange: f.change(p.Change),
+				Figure:       f.head,
+				Rank:         f.rank(),
+				Before:       t.side(p, p.Before, &f),
+				After:        t.side(p, p.After, &f),
+				percentile:   f.percentile,
+			}
+			if f.rate() {
+				c.Figure = Throughput
+			}
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Tested) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.sure(), a.sure()))
+	})
+	return all
+}
+
+// Untested returns the names of the percentiles of which a pair has too little data to judge.
+func (t *Table) Untested(pairs []Pair) (names []string) {
+	for _, percentile := range t.columns() {
+		short := func(p Pair) bool { return p.Change != nil && !p.Change.Percentiles[percentile].known() }
+		if slices.ContainsFunc(pairs, short) {
+			names = append(names, percentileName(percentile))
+		}
+	}
+	return names
+}
+
+// rank returns the place of a figure in what is said of the changes.
+func (f *figure) rank() int {
+	switch {
+	case f.percentile == 99:
+		return 0
+	case f.percentile == 50:
+		return 1
+	case f.percentile >= 0 && f.percentile <= 99.9:
+		return 2
+	case f.rate():
+		return 3
+	case f.head == Mean:
+		return 4
+	}
+	return 5
+}
+
+// rate reports whether the figure is the throughput.
+func (f *figure) rate() bool { return f.head == "/s" }
+
+// sure returns how far the interval is from no change.
+func (c *Tested) sure() float64 { return min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))) }
+
+// Rate reports whether the figure is the throughput.
+func (c *Tested) Rate() bool { return c.Figure == Throughput }
+
+// Worse reports whether the change is one for the worse.
+func (c *Tested) Worse() bool { return (c.Ratio > 1) != c.Rate() }
 
 // An Effect is how a figure of a tag changed, for a picture. Ratio is that of after to before, with
 // its interval of confidence, which may reach from 0 or to infinity.
@@ -19,14 +108,14 @@ type Effect struct {
 // Effects returns the changes of percentiles and of the throughput that have an interval, in the
 // order of pairs: of more than most, the most surely changed ones. All is how many there are.
 func (t *Table) Effects(pairs []Pair, most int) (effects []Effect, all int) {
-	var shown []tested
-	for _, c := range t.tested(pairs) {
-		if c.rank() <= 3 {
+	var shown []Tested
+	for _, c := range t.Tested(pairs) {
+		if c.Rank <= 3 {
 			shown = append(shown, c)
 		}
 	}
 	all = len(shown)
-	surest := func(a, b tested) int {
+	surest := func(a, b Tested) int {
 		switch {
 		case a.Significant == b.Significant:
 			return cmp.Compare(b.sure(), a.sure())
@@ -39,28 +128,28 @@ func (t *Table) Effects(pairs []Pair, most int) (effects []Effect, all int) {
 		slices.SortStableFunc(shown, surest)
 		shown = shown[:most]
 	}
-	place := func(c tested) int {
-		return slices.IndexFunc(pairs, func(p Pair) bool { return string(p.Tag) == string(c.pair.Tag) })
+	place := func(c Tested) int {
+		return slices.IndexFunc(pairs, func(p Pair) bool { return string(p.Tag) == string(c.Pair.Tag) })
 	}
-	percentile := func(c tested) float64 {
-		if c.rate() {
+	percentile := func(c Tested) float64 {
+		if c.Rate() {
 			return 100 // behind all others
 		}
-		return c.figure.percentile
+		return c.percentile
 	}
-	slices.SortStableFunc(shown, func(a, b tested) int {
+	slices.SortStableFunc(shown, func(a, b Tested) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(percentile(a), percentile(b)))
 	})
 	for _, c := range shown {
 		text, _ := c.Text()
 		effects = append(effects, Effect{
-			Tag:    c.pair.name(),
-			Figure: c.title(),
+			Tag:    c.Pair.Name(),
+			Figure: c.Figure,
 			Ratio:  c.Ratio,
 			Low:    c.Low,
 			High:   c.High,
 			Proven: c.Significant,
-			Worse:  c.worse(),
+			Worse:  c.Worse(),
 			Text:   text,
 		})
 	}

@@ -144,7 +144,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 		g := t.newGrid("tag", "")
 		for _, p := range pairs {
 			g.rows = append(g.rows,
-				slices.Concat([]cell{{text: p.name()}, {text: "before"}}, t.sideCells(&p, p.Before, digits)),
+				slices.Concat([]cell{{text: p.Name()}, {text: "before"}}, t.sideCells(&p, p.Before, digits)),
 				slices.Concat([]cell{{}, {text: "after"}}, t.sideCells(&p, p.After, digits)),
 				slices.Concat([]cell{{}, {text: "change"}}, t.changes(p)))
 		}
@@ -461,7 +461,8 @@ func (t *Table) nameOf(s *Summary) string {
 	return s.Name()
 }
 
-func (p *Pair) name() string {
+// Name returns the text for the tag of the pair.
+func (p *Pair) Name() string {
 	all := p.Before != nil && p.Before.AllTags || p.After != nil && p.After.AllTags
 	return tagName(p.Tag, all)
 }

@@ -8,113 +8,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/people"
 )
-
-// MostSentences is the number of changes that have a sentence. Tables mark all.
-const MostSentences = 5
 
 // FewestRuns is the number of runs below which no change of a level can be found, however large it
 // is: the variance between neighbours has a large step in it.
 const FewestRuns = 6
 
-// Sentences are those of [Trend.Findings].
-func (t *Trend) Sentences(zone *time.Location) (all []string) {
-	for _, f := range t.Findings(zone) {
-		all = append(all, f.Sentence)
-	}
-	return all
-}
-
-// Findings say what has changed, in the order of [Trend.Changes], and last how many figures did. A
-// figure that one value decides does not lead: what the others did stands before it.
-func (t *Trend) Findings(zone *time.Location) (all []Finding) {
-	note := func(format string, args ...any) {
-		all = append(all, Finding{Kind: "trend", Weight: Notes, Sentence: fmt.Sprintf(format, args...)})
-	}
-	changes := t.Changes()
-	if names := t.steady(); len(changes) > 0 && changes[0].Of.rank() == 2 && names != nil {
-		note("No level of %s changed.", strings.Join(names, ", "))
-	}
-	for n, c := range changes {
-		if n == MostSentences {
-			note("%d more changes have no sentence.", len(changes)-n)
-			break
-		}
-		all = append(all, t.change(c, zone))
-	}
-	changed := 0
-	for n := range t.Figures {
-		if len(t.Figures[n].Levels) > 1 {
-			changed++
-		}
-	}
-	switch {
-	case len(t.Runs) == 1:
-		note("One run is too few to find a change, which takes %d.", FewestRuns)
-	case len(t.Runs) < FewestRuns:
-		note("%d runs are too few to find a change, which takes %d.", len(t.Runs), FewestRuns)
-	case changed == 0:
-		note("None of %s changed in %d runs.", people.Counted(int64(len(t.Figures)), "figure"), len(t.Runs))
-	default:
-		note("Of %s %d changed in %d runs.", people.Counted(int64(len(t.Figures)), "figure"), changed, len(t.Runs))
-	}
-	return all
-}
-
-// steady returns the names of the figures that lead, if none of them changed.
-func (t *Trend) steady() (names []string) {
-	for n := range t.Figures {
-		f := &t.Figures[n]
-		if f.rank() < 2 && !slices.Contains(names, f.String()) {
-			names = append(names, f.String())
-		}
-	}
-	return names
-}
-
-// change says how a level changed, and at which runs.
-func (t *Trend) change(c TrendChange, zone *time.Location) Finding {
-	verb := "rose"
-	if c.Ratio() < 1 {
-		verb = "fell"
-	}
-	f := Finding{
-		Kind:   "trend",
-		Weight: Notes,
-		Tag:    c.Of.TagName(),
-		Figures: map[string]Number{
-			"before": Number(c.Before.Value),
-			"after":  Number(c.After.Value),
-			"ratio":  Number(c.Ratio()),
-		},
-		Unit: t.Scale.Unit,
-	}
-	if c.Worse() {
-		f.Weight = Warns
-	}
-	if c.Of.Unitless() {
-		f.Unit = "/s"
-	}
-	if r := t.Runs[c.After.From]; r.Dated() {
-		f.Start = &r.Start
-	}
-	when := "from " + t.When(c.After.From, zone) + " on"
-	if c.After.Earliest < c.After.Latest {
-		when = "between " + t.dates(c.After, " and ", zone)
-	}
-	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s, %d runs before, %d after.", t.name(c.Of), verb, c.percent(), when,
-		people.Digits(c.Before.Value, 3), c.Of.text(t.Scale, c.After.Value), c.Before.Runs, c.After.Runs)
-	return f
-}
-
-// dates names the run at which a level begins, or the range of runs in which it does.
-func (t *Trend) dates(l TrendLevel, between string, zone *time.Location) string {
+// Dates names the run at which a level begins, or the range of runs in which it does.
+func (t *Trend) Dates(l TrendLevel, between string, zone *time.Location) string {
 	if l.Earliest == l.Latest {
 		return t.When(l.From, zone)
 	}
@@ -125,29 +30,12 @@ func (t *Trend) dates(l TrendLevel, between string, zone *time.Location) string 
 	return first + between + last
 }
 
-// percent returns by how many percent the level changed, without sign.
-func (c TrendChange) percent() string {
+// Percent returns by how many percent the level changed, without sign.
+func (c TrendChange) Percent() string {
 	if decimals := decimalsOf(c.Ratio(), 0); decimals > 0 {
 		return strconv.FormatFloat(100*(1-c.Ratio()), 'f', decimals, 64)
 	}
 	return people.Digits(math.Abs(100*(c.Ratio()-1)), 2)
-}
-
-// name returns a figure with its tag, for a sentence. Untagged values have none if they are alone.
-func (t *Trend) name(f *TrendFigure) string {
-	tagged := func(f TrendFigure) bool { return f.Tag != nil || f.AllTags }
-	if !slices.ContainsFunc(t.Figures, tagged) {
-		return f.String()
-	}
-	return f.String() + " of " + f.TagName()
-}
-
-// text returns a value of the figure with its unit.
-func (f *TrendFigure) text(s hdrlog.Scale, v float64) string {
-	if f.Name == Throughput {
-		return people.Digits(v, 3) + "/s"
-	}
-	return people.Digits(v, 3) + spaced(s.Unit)
 }
 
 // When names a run, with its date if it has one.
@@ -267,7 +155,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
-			row[4], row[5].text = last.cell(), trend.dates(last.After, " to ", zone)
+			row[4], row[5].text = last.cell(), trend.Dates(last.After, " to ", zone)
 		}
 		if t.Markdown {
 			row = append(row, cell{text: f.sparkline(mostSparkline)})
@@ -328,7 +216,7 @@ func (c TrendChange) cell() cell {
 	if c.Worse() {
 		color = red
 	}
-	return cell{sign + c.percent() + "%", color}
+	return cell{sign + c.Percent() + "%", color}
 }
 
 // TrendCSV writes a line for each figure of each run, with its level, and the change where that
@@ -430,11 +318,11 @@ type DocumentStep struct {
 	Latest   string `json:"latest"`
 }
 
-// NewTrendDocument returns a document of a trend, with times in a zone; nil is UTC.
+// NewTrendDocument returns a document of a trend without findings, with times in a zone; nil is
+// UTC.
 func NewTrendDocument(t *Trend, zone *time.Location) *TrendDocument {
 	d := &TrendDocument{
 		UnitRatio: t.Scale.Divisor(),
-		Sentence:  strings.Join(t.Sentences(zone), " "),
 		Changes:   []DocumentStep{},
 	}
 	if t.Scale.Unit != "" {

@@ -121,3 +121,13 @@ func withoutZero(large int64, largeUnit string, small int64, smallUnit string) s
 
 // plain returns a number without an exponent, with the fewest digits that identify it.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// UpTo spells a ratio above 1 as percent, rounded up.
+func UpTo(ratio float64) string {
+	digits := 0
+	if ratio < 1.05 {
+		digits = 1
+	}
+	scale := math.Pow10(digits)
+	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
+}

@@ -63,7 +63,7 @@ func (c *Comparison) Compare() *Result {
 	if !c.Intervals {
 		c.dropIntervals()
 	}
-	r.Headline = c.Table.Headline(r.Pairs)
+	r.Headline = finding.Change(c.Table, r.Pairs)
 	run := &finding.Run{
 		Scale:    output.CommonScale(c.After.Summaries),
 		Zone:     c.Zone,

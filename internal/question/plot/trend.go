@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/trend"
 	"hdrkit/internal/scan"
@@ -100,10 +101,11 @@ func number(p *chart.Picture, t *output.Trend, places []float64, zone *time.Loca
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	sentences := drawn.Sentences(zone)
+	found := finding.Trend(&drawn, zone)
+	sentences := finding.Sentences(found)
 	changes := drawn.Changes()
-	changes = changes[:min(len(changes), output.MostSentences)]
-	first := slices.IndexFunc(drawn.Findings(zone), func(f output.Finding) bool { return f.Figures != nil })
+	changes = changes[:min(len(changes), finding.MostSentences)]
+	first := slices.IndexFunc(found, func(f output.Finding) bool { return f.Figures != nil })
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add

@@ -3,6 +3,7 @@ package trend
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/finding"
@@ -79,7 +80,8 @@ func Report(std *message.Streams, o *ReportOptions) error {
 // write writes a trend and the verdicts about it.
 func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *output.Trend, verdicts []gate.Verdict) error {
 	zone := o.Logs.Zone
-	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, t.Findings(zone))
+	changes := finding.Trend(t, zone)
+	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, changes)
 	table := output.Table{Markdown: o.Kind == "markdown"}
 	if logs.ToStdout(o.File) {
 		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
@@ -91,6 +93,7 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 		return output.JUnit(w, "hdrdiff", found)
 	case "json":
 		doc := output.NewTrendDocument(t, zone)
+		doc.Sentence = strings.Join(finding.Sentences(changes), " ")
 		doc.Findings = found
 		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(verdicts)
 		return output.JSON(w, doc)

@@ -1,0 +1,273 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hdrkit/internal/base/people"
+	"hdrkit/output"
+)
+
+// A tested figure is one of a pair that has an interval of its change.
+type tested struct{ output.Tested }
+
+// Change says whether the sides of pairs differ: what is proven, or what looks so and what would
+// prove it, or within what they are the same. The figures are those of a table.
+func Change(t *output.Table, pairs []output.Pair) output.Finding {
+	f := output.Finding{Kind: "change", Weight: output.Notes}
+	if len(pairs) > 0 {
+		f.Unit = cmp.Or(pairs[0].After, pairs[0].Before).Scale.Unit
+	}
+	if !slices.ContainsFunc(pairs, func(p output.Pair) bool { return p.Before != nil && p.After != nil }) {
+		f.Sentence = "NOT COMPARED: no tag has values before and after."
+		return f
+	}
+	var all, worse, better, beyond []tested
+	for _, figure := range t.Tested(pairs) {
+		c := tested{figure}
+		all = append(all, c)
+		switch {
+		case c.Significant && c.Worse():
+			worse = append(worse, c)
+		case c.Significant:
+			better = append(better, c)
+		case c.Beyond() && c.Rank <= 3: // not the mean, nor what few values decide
+			beyond = append(beyond, c)
+		}
+	}
+	switch {
+	case len(worse) > 0:
+		f.Weight = output.Warns
+		f.Sentence = proven(worse, better, &f)
+	case len(better) > 0:
+		f.Sentence = proven(better, nil, &f)
+	case len(beyond) > 0:
+		f.Sentence = unproven(beyond, &f)
+	case len(all) == 0 || all[0].Rank > 2: // no percentile
+		f.Sentence = "NOT PROVEN: too little data to judge. " + enough(pairs)
+	default:
+		f.Sentence = alike(all, &f)
+		if short := t.Untested(pairs); short != nil {
+			f.Sentence += fmt.Sprintf(" Too little data to compare %s.", strings.Join(short, ", "))
+		}
+	}
+	return f
+}
+
+// enough says what a comparison takes.
+func enough(pairs []output.Pair) string {
+	for _, p := range pairs {
+		if p.Change != nil && p.Change.Before != nil {
+			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", output.Few)
+		}
+	}
+	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, "+
+		"or three runs a side.", output.Few)
+}
+
+// boundDigits is the number of digits of a bound in a finding. The last of a float64 are not the
+// same on all processors.
+const boundDigits = 9
+
+// fill gives a finding the figures of a change.
+func (c *tested) fill(f *output.Finding) {
+	f.Tag = c.Pair.Name()
+	f.Figures = map[string]output.Number{
+		"before": output.Number(c.Before),
+		"after":  output.Number(c.After),
+		"ratio":  output.Number(c.Ratio),
+		"low":    output.Number(people.Rounded(c.Low, boundDigits)),
+		"high":   output.Number(people.Rounded(c.High, boundDigits)),
+	}
+	if c.Rate() {
+		f.Unit = "/s"
+	}
+}
+
+// proven says which figures changed: SLOWER: p99 of read by 11% (7..15): 17.1 to 19.0 ms; p50 by
+// 10%. Others changed the other way.
+func proven(changes, others []tested, f *output.Finding) string {
+	lead := changes[0]
+	lead.fill(f)
+	name := lead.name(nil) + " "
+	if lead.Rate() { // whose word names it
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")
+	}
+	text := fmt.Sprintf("%s: %sby %s: %s", lead.word(), name, lead.by(true), lead.values())
+	if len(changes) > 1 {
+		text += "; " + changes[1].also(lead.Pair)
+	}
+	if more := len(changes) - 2; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	if len(others) > 0 {
+		other := others[0]
+		text += "; but " + strings.ToLower(other.word()) + ": " + other.name(nil) + " by " + other.by(false)
+	}
+	text += "."
+	if lead.Seconds > 0 {
+		text += " One run a side: three or more say whether it is the version."
+	}
+	return text
+}
+
+// unproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read looks
+// 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
+func unproven(changes []tested, f *output.Finding) string {
+	lead := changes[0]
+	lead.fill(f)
+	side := "higher"
+	if lead.Ratio < 1 {
+		side = "lower"
+	}
+	percent, interval, _ := strings.Cut(lead.by(true), " ")
+	text := fmt.Sprintf("NOT PROVEN: %s looks %s %s %s", lead.name(nil), percent, side, interval)
+	if more := len(changes) - 1; more > 0 {
+		text += fmt.Sprintf(", and %s", people.Counted(int64(more), "more figure"))
+	}
+	return text + ". " + lead.next()
+}
+
+// mostNoise is the change, as a ratio above 1, from which on noise hides too much to call sides the
+// same.
+const mostNoise = 1.2
+
+// alike says within what the median and p99 are the same, or the figure that leads if neither is
+// there: within the widest interval of all rows. If that is too wide, it says what would tell.
+func alike(all []tested, f *output.Finding) string {
+	var within []string
+	var hidden []tested
+	least := 1.0
+	for n := range all {
+		if n > 0 && (all[n].Rank > 1 || all[n].Rank == all[n-1].Rank) {
+			continue
+		}
+		widest := all[n]
+		for _, c := range all {
+			if c.Figure == widest.Figure && c.widest() > widest.widest() {
+				widest = c
+			}
+		}
+		if widest.widest() > mostNoise {
+			hidden = append(hidden, widest)
+			continue
+		}
+		within = append(within, people.UpTo(widest.widest())+" ("+widest.Figure+")")
+		least = max(least, widest.Least)
+	}
+	if within == nil {
+		calmest := slices.MinFunc(hidden, calmer)
+		calmest.fill(f)
+		change, _ := calmest.Text()
+		change = strings.TrimLeft(change, "!~")
+		next := calmest.next()
+		if calmest.open() { // the change can be larger than what such runs prove, which reads as a contradiction
+			next = "Give longer runs, or three or more a side."
+		}
+		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", calmest.name(nil), change, next)
+	}
+	text := "SAME within " + strings.Join(within, " and ")
+	if hidden != nil {
+		text += ", but " + hidden[0].Figure + " is too noisy to tell"
+	}
+	return fmt.Sprintf("%s. A change of %s would have been seen.", text, people.UpTo(least))
+}
+
+// widest returns the largest change that the interval has, as a ratio above 1.
+func (c *tested) widest() float64 { return max(c.High, 1/c.Low) }
+
+// open reports whether the interval has one end only, since there are too few values.
+func (c *tested) open() bool { return c.Endless() || c.Low == 0 }
+
+// calmer orders changes by what such runs prove. Those whose interval is open are last.
+func calmer(a, b tested) int {
+	switch {
+	case a.open() == b.open():
+		return cmp.Compare(a.Least, b.Least)
+	case a.open():
+		return 1
+	}
+	return -1
+}
+
+// name returns the name of a figure with its tag, which untagged values have not, nor those of a
+// pair that was named before.
+func (c *tested) name(before *output.Pair) string {
+	if c.Pair == before || c.Tag == nil && !c.Pair.After.AllTags {
+		return c.Figure
+	}
+	return c.Figure + " of " + c.Pair.Name()
+}
+
+// word returns the word for the change.
+func (c *tested) word() string {
+	switch {
+	case c.Rate() && c.Worse():
+		return "LESS THROUGHPUT"
+	case c.Rate():
+		return "MORE THROUGHPUT"
+	case c.Worse():
+		return "SLOWER"
+	}
+	return "FASTER"
+}
+
+// also says how a figure changed behind another one of a pair.
+func (c *tested) also(before *output.Pair) string {
+	if !c.Rate() {
+		return c.name(before) + " by " + c.by(false)
+	}
+	side := "higher"
+	if c.Ratio < 1 {
+		side = "lower"
+	}
+	return c.name(before) + " " + c.by(false) + " " + side
+}
+
+// by returns the size of a change in percent, with its interval if that is wanted: 11% (7..15).
+func (c *tested) by(interval bool) string {
+	low := c.Low - 1
+	high := c.High - 1
+	if c.Ratio < 1 {
+		low = 1 - c.High
+		high = 1 - c.Low
+	}
+	digits := c.Decimals()
+	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
+	size := percent(math.Abs(c.Ratio-1)) + "%"
+	switch {
+	case !interval:
+		return size
+	case c.Ratio >= 1 && c.Endless():
+		return size + " (" + percent(low) + ".." + output.NoEnd + ")"
+	}
+	return size + " (" + percent(low) + ".." + percent(high) + ")"
+}
+
+// values returns the figure before and after: 17.1 to 19.0 ms.
+func (c *tested) values() string {
+	unit := spaced(c.Pair.After.Scale.Unit)
+	if c.Rate() {
+		unit = "/s"
+	}
+	return people.Digits(c.Before, 3) + " to " + people.Digits(c.After, 3) + unit
+}
+
+// proves returns which change is proven by runs so many times as many, or as long: a fall if the
+// figure fell, and none that is so large that nobody needs a test.
+func (c *tested) proves(times float64) string {
+	least := c.LeastOf(times)
+	switch {
+	case !(least < 11):
+		return "no change"
+	case c.Ratio < 1:
+		return "-" + people.UpTo(2-1/least)
+	}
+	return people.UpTo(least)
+}
+
+// next says which change such runs prove, and more or longer ones would.
+func (c *tested) next() string { return c.Pair.Change.Prove(c.proves) + "." }

@@ -1,0 +1,160 @@
+package output_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/finding"
+	"hdrkit/output"
+)
+
+// compared returns a pair of summaries of three runs a side, which vary by a percent. The figures
+// after are those before times a factor.
+func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) output.Pair {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.RecordN(1000, 99_000)
+	h.RecordN(2000, 1000)
+	s := &output.Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
+	after := *s
+	c := output.NewRunsChange(output.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
+		[]*output.Summary{&after, &after, &after}, nil, 95)
+	change := func(value, factor float64) *output.FigureChange {
+		if factor == 0 {
+			factor = 1
+		}
+		var before, after []confidence.RunFigure
+		for _, by := range []float64{1 - spread, 1, 1 + spread} {
+			before = append(before, confidence.RunFigure{Value: value * by})
+			after = append(after, confidence.RunFigure{Value: value * by * factor})
+		}
+		return &output.FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
+	}
+	for _, p := range []float64{50, 90, 99} {
+		c.Percentiles[p] = change(1000+p, factors[p])
+	}
+	c.Percentiles[99.9] = &output.FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
+	c.Rate, c.Mean = change(100, factors[ofRate]), change(1000, factors[ofMean])
+	return output.Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
+}
+
+const ofRate, ofMean = -1, -2
+
+// TestCompared: what is proven leads, p99 before the median before others, worse before better;
+// then what looks so, with what would prove it; then within what sides are the same.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		factors map[float64]float64
+		spread  float64
+		want    string
+		weight  output.Weight
+	}{
+		{"p99 first", map[float64]float64{50: 1.4, 99: 1.3}, 0.01, "SLOWER: p99 of read by 30% (27..33): 1.10 to 1.43 us; p50 by 40%.", output.Warns},
+		{"the median before others", map[float64]float64{50: 1.2, 90: 1.5, ofMean: 1.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; p90 by 50%, and 1 more.", output.Warns},
+		{"worse before better", map[float64]float64{50: 1.2, 99: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; but faster: p99 of read by 50.0%.", output.Warns},
+		{"better", map[float64]float64{50: 0.5}, 0.01, "FASTER: p50 of read by 50.0% (48.9..51.1): 1.05 to 0.525 us.", output.Notes},
+		{"a rate", map[float64]float64{ofRate: 0.5}, 0.01, "LESS THROUGHPUT: read by 50.0% (48.9..51.1): 100 to 50.0/s.", output.Warns},
+		{"a rate behind", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; throughput 50.0% lower.", output.Warns},
+		{"not proven", map[float64]float64{50: 1.1}, 0.04, "NOT PROVEN: p50 of read looks 10% higher (0..20). 3 + 3 runs like these prove 20%; 6 + 6 would prove 11%.", output.Notes},
+		{"a fall not proven", map[float64]float64{50: 0.91}, 0.04, "NOT PROVEN: p50 of read looks 9% lower (0..17). 3 + 3 runs like these prove -17%; 6 + 6 would prove -10%.", output.Notes},
+		{"a fall in noise", map[float64]float64{99: 0.7, 50: 0.7, 90: 0.7}, 0.3, "NOT PROVEN: p50 of read -30% (-65..+42) is within the noise. 3 + 3 runs like these prove -76%; 6 + 6 would prove -53%. Too little data to compare p99.9.", output.Notes},
+		{"the same", nil, 0.01, "SAME within 2.3% (p99) and 2.3% (p50). A change of 4.7% would have been seen. Too little data to compare p99.9.", output.Notes},
+		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to compare p99.9.", output.Notes},
+	} {
+		pairs := []output.Pair{compared(t, "read", test.factors, test.spread)}
+		pairs[0].Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
+		pairs[0].After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
+		output.Correct(pairs, []float64{50, 90, 99, 99.9})
+		table := &output.Table{Percentiles: []float64{50, 90, 99, 99.9}}
+		f := finding.Change(table, pairs)
+		if f.Sentence != test.want || f.Weight != test.weight {
+			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
+		}
+	}
+}
+
+// TestCalmest: of figures within the noise, the one leads of which the runs prove most.
+func TestCalmest(t *testing.T) {
+	t.Parallel()
+	pairs := []output.Pair{compared(t, "read", nil, 0.2)}
+	pairs[0].Change.Percentiles[99] = compared(t, "read", nil, 0.4).Change.Percentiles[99]
+	output.Correct(pairs, []float64{50, 99})
+	table := &output.Table{Percentiles: []float64{50, 99}}
+	if got, want := finding.Change(table, pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestOpen: a change whose interval has one end leads only if there is no other, and says no change
+// that such runs prove.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	pairs := []output.Pair{compared(t, "read", nil, 0.2)}
+	pairs[0].Change.Percentiles[99].High = math.Inf(1)
+	pairs[0].Change.Percentiles[50].Low = 0
+	for _, test := range []struct {
+		percentiles []float64
+		want        string
+	}{
+		{[]float64{50}, "NOT PROVEN: p50 of read +0% (-100..+58) is within the noise. Give longer runs, or three or more a side."},
+		{[]float64{99}, "NOT PROVEN: p99 of read +0% (-37..no end) is within the noise. Give longer runs, or three or more a side."},
+	} {
+		output.Correct(pairs, test.percentiles)
+		table := &output.Table{Percentiles: test.percentiles}
+		if got := finding.Change(table, pairs).Sentence; got != test.want {
+			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
+		}
+	}
+	pairs[0].Change.Percentiles[50] = compared(t, "read", nil, 0.4).Change.Percentiles[50]
+	output.Correct(pairs, []float64{50, 99})
+	table := &output.Table{Percentiles: []float64{50, 99}}
+	if got, want := finding.Change(table, pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSigns: a cell agrees with the headline.
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	pairs := []output.Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
+	output.Correct(pairs, []float64{50, 90, 99, 99.9})
+	table := &output.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
+	_, rows := table.Changes(pairs[0])
+	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "?+0.0%", "?+0.0%"}
+	for n, text := range rows[2] {
+		if text != want[n] {
+			t.Errorf("cell %d: %q, want %q", n, text, want[n])
+		}
+	}
+}
+
+// TestFew: a percentile with fewer than ten values above it in one of the runs takes part in
+// nothing.
+func TestFew(t *testing.T) {
+	t.Parallel()
+	run := func(values int64) *output.Summary {
+		h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.RecordN(100, values)
+		return &output.Summary{Histogram: h, Period: 1000}
+	}
+	before := []*output.Summary{run(2000), run(2000), run(2000)}
+	for values, few := range map[int64]bool{1000: false, 999: true} {
+		after := []*output.Summary{run(2000), run(values), run(2000)}
+		c := output.NewRunsChange(output.Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
+			t.Errorf("%d values: %v, want %v", values, got, few)
+		}
+	}
+}
