@@ -1009,3 +1009,24 @@ func TestAppendMax(t *testing.T) {
 		}
 	}
 }
+
+// TestCoarseSize: counts of one digit, of which callers keep very many, take hardly more memory
+// than their payload.
+func TestCoarseSize(t *testing.T) {
+	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	for v := range int64(1 << 16) {
+		h.Record(v)
+	}
+	empty := new(Sum)
+	var s Sum
+	if err := s.AddCoarse(0, 1000, h, 1); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := s.AppendPacked(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := s.Size() - empty.Size(); size > 2*len(packed) {
+		t.Errorf("a sum of %d bytes takes %d", len(packed), size)
+	}
+}

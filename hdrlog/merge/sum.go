@@ -167,13 +167,19 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
 	h.CoarsenInto(&c.scratch, digits)
-	return s.AddHistogram(start, end, &c.scratch)
+	return s.addHistogram(start, end, &c.scratch, c)
 }
 
 // AddHistogram adds the counts of an interval from start to end, in milliseconds since the epoch. H
 // is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
 // unchanged.
 func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	return s.addHistogram(start, end, h, c)
+}
+
+func (s *Sum) addHistogram(start, end int64, h *histogram.Histogram, c *codec) error {
 	add := facts{
 		start:     start,
 		end:       end,
@@ -181,7 +187,13 @@ func (s *Sum) AddHistogram(start, end int64, h *histogram.Histogram) error {
 		layout:    h.Layout(),
 		highest:   h.Float(h.Max()),
 	}
-	pack := func(packed []byte) ([]byte, error) { return appendPayload(packed, h.AppendBinary) }
+	pack := func(packed []byte) (_ []byte, err error) {
+		// To encode to packed itself makes room for much more than a small payload takes.
+		if c.plain, err = appendPayload(c.plain[:0], h.AppendBinary); err != nil {
+			return packed, err
+		}
+		return append(packed, c.plain...), nil
+	}
 	return sumError(s.add(&add, pack, func(sum *histogram.Histogram) error { return sum.Add(h) }), nil)
 }
 
