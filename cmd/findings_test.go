@@ -144,6 +144,7 @@ func TestLiveSentences(t *testing.T) {
 		"gap":       gap,
 		"omission":  omission,
 		"failures":  steady,
+		"groups":    cache,
 		"malformed": steady,
 	} {
 		logs[name] = filepath.Join(folder, name+".hdr")
@@ -179,7 +180,7 @@ func TestLiveSentences(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"limit", "worst", "gap", "omission", "rhythm", "failures", "malformed", "figure"} {
+	for _, kind := range []string{"limit", "worst", "gap", "omission", "rhythm", "failures", "malformed", "groups", "figure"} {
 		if !seen[kind] {
 			t.Errorf("no log shows a %s", kind)
 		}
@@ -211,6 +212,17 @@ func omission(second int) (values []int64, written bool) {
 		return []int64{20e9}, true
 	}
 	return steady(second)
+}
+
+// cache is a run in which a tenth of the requests miss a cache.
+func cache(second int) (values []int64, written bool) {
+	values, _ = steady(second)
+	for n := range values {
+		if n%10 == 0 {
+			values[n] *= 20
+		}
+	}
+	return values, true
 }
 
 // writeLog writes a log with an interval each second, and another tag for failed requests.

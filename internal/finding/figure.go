@@ -2,9 +2,12 @@ package finding
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
 	"hdrkit/output"
 )
@@ -22,6 +25,9 @@ type value struct {
 	// standard errors of the difference of two such figures, if values do not depend on one
 	// another.
 	low float64
+	// groups are those in which the values fall, and mean their mean.
+	groups []confidence.Group
+	mean   float64
 }
 
 // name returns the name of the percentile.
@@ -72,10 +78,56 @@ func (r *Run) figures() *figures {
 			percentile: p,
 			printed:    r.printed(s, h.Float(h.ValueAtPercentile(p))),
 			low:        r.printed(s, h.Float(h.ValueAtPercentile(lower))),
+			groups:     confidence.Groups(r.printedValues(s, h)),
+			mean:       r.printed(s, h.Mean()),
 		})
 	}
 	slices.SortStableFunc(all.values, func(a, b value) int { return descending(a.printed, b.printed) })
 	return all
+}
+
+// printedValues returns the values of a row in printed units, each with its count.
+func (r *Run) printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64, int64] {
+	return func(yield func(float64, int64) bool) {
+		for b := range h.Recorded() {
+			if !yield(r.printed(s, (h.Float(b.Low)+h.Float(b.High))/2), b.Count) {
+				return
+			}
+		}
+	}
+}
+
+// groups finds that the values of the row with the highest figure fall in groups, so that a mean is
+// typical of none.
+func (r *Run) groups() []output.Finding {
+	all := r.values()
+	if len(all) == 0 || len(all[0].groups) < 2 {
+		return nil
+	}
+	v := &all[0]
+	f := output.Finding{
+		Weight:  output.Notes,
+		Figures: map[string]output.Number{"groups": output.Number(len(v.groups)), "mean": output.Number(v.mean)},
+		Unit:    r.Scale.Unit,
+		Option:  "hdrplot -type heatmap",
+	}
+	values := "Values"
+	if len(r.Summaries) > 1 {
+		f.Tag = v.row.Name()
+		values += " of " + r.name(v.row)
+	}
+	var texts []string
+	between := true // the mean is near no group
+	for _, g := range v.groups {
+		texts = append(texts, fmt.Sprintf("%.0f%% near %s", 100*g.Share, r.quantity(people.Rounded(g.Middle, 2))))
+		between = between && math.Abs(math.Log2(v.mean/g.Middle)) > 0.5
+	}
+	f.Sentence = fmt.Sprintf("%s fall in %d groups: %s", values, len(v.groups), listed(texts))
+	if between {
+		f.Sentence += fmt.Sprintf("; the mean, %s, is near none", r.quantity(people.Rounded(v.mean, 2)))
+	}
+	f.Sentence += "."
+	return []output.Finding{f}
 }
 
 // clearly is the least ratio of the highest figure to the next one for which a sentence gives it.

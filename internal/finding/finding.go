@@ -99,6 +99,7 @@ var kinds = []struct {
 	{"rhythm", (*Run).rhythm},
 	{"warmup", (*Run).warmup},
 	{"shift", (*Run).shift},
+	{"groups", (*Run).groups},
 	{"figure", (*Run).figure},
 	{"worst", (*Run).worst},
 	{Level, (*Run).levels},
