@@ -262,7 +262,11 @@ func (p *Picture) Dated() bool { return output.Dated(p.Origin) }
 
 // TimeRange returns the time that the picture shows, and false if it shows none.
 func (p *Picture) TimeRange() (from, to float64, ok bool) {
-	if from, to, ok = timeRange(append(slices.Clone(p.Series), p.Total)); ok {
+	from, to, ok = timeRange(append(slices.Clone(p.Series), p.Total))
+	switch {
+	case ok && p.Fold > 0:
+		return 0, float64(p.Fold), true
+	case ok:
 		from, to = roomy(from, to, p.Absolute)
 	}
 	return from, to, ok

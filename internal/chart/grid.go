@@ -14,6 +14,8 @@ type Grid struct {
 	From, To      float64 // milliseconds
 	Low, High     float64 // values
 	Columns, Rows int
+	// Folded says that windows that end behind the last column go on in the first one.
+	Folded bool
 	// Ran is that of [Picture].
 	Ran map[string][][2]int64
 	// Rate has rows+1 cells for each column.
@@ -118,10 +120,14 @@ type stretch struct {
 func (g *Grid) stretchOf(w *Window) stretch {
 	width := (g.To - g.From) / float64(g.Columns)
 	start, length := float64(w.Start), float64(w.Length())
-	first, last := cells((start-g.From)/width, (start+length-g.From)/width, g.Columns)
+	columns := g.Columns
+	if g.Folded {
+		columns *= 2
+	}
+	first, last := cells((start-g.From)/width, (start+length-g.From)/width, columns)
 	ran := width
 	if first == last {
-		ran = g.ran[first]
+		ran = g.ran[first%g.Columns]
 	}
 	return stretch{first, last, 1000 / math.Max(length, ran)}
 }
@@ -138,7 +144,7 @@ func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, u
 		for row := int(taken.low); float64(row) < taken.high; row++ {
 			share := rate * (min(taken.high, float64(row+1)) - max(taken.low, float64(row)))
 			for column := at.first; column <= at.last; column++ {
-				f.Rate[column*(f.Rows+1)+row] += share
+				f.Rate[column%f.Columns*(f.Rows+1)+row] += share
 			}
 		}
 	}

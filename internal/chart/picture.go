@@ -118,8 +118,9 @@ type Precision struct {
 	// Aggregate is the length of the windows whose intervals were merged before they were measured,
 	// or 0.
 	Aggregate int64 `json:"-"`
-	// Folded says that times are those in a period.
-	Folded bool `json:"-"`
+	// Fold is the period in milliseconds in which times are, 0 if they are not. A window that ends
+	// behind it goes on at its beginning.
+	Fold int64 `json:"-"`
 	// Digits is the precision of the windows' counts, in significant decimal digits.
 	Digits int `json:"digits"`
 }

@@ -206,8 +206,14 @@ func (c *Collector) fold(w *window) {
 	if at < 0 {
 		at += c.Fold
 	}
-	switch { // one that crosses the end stands on the side on which most of it is
+	switch {
 	case at+length <= c.Fold || length >= c.Fold:
+	case !c.Paged: // the picture takes it around
+		w.Start = at
+		w.Begin = at
+		w.End = at + length
+		return
+	// On a page it stands on the side on which most of it is.
 	case at+length/2 >= c.Fold:
 		at = 0
 	default:

@@ -64,7 +64,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		}
 	}
 	from, to := pn.x.low, pn.x.high
-	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran}, &chart.Grid{}
+	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Fold > 0}, &chart.Grid{}
 	pn.prepare = func() {
 		length := 0.0 // of the windows
 		for _, s := range whole.Series {

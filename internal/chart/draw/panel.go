@@ -266,7 +266,7 @@ func (pn *panel) timeRuler() {
 	if pn.timeLines() > 1 {
 		r.ticks, r.title = axis.Clock(from, to, float64(pn.Origin)/1000, pn.Location(), !pn.Absolute, most(width, 100))
 	}
-	if pn.Folded {
+	if pn.Fold > 0 {
 		r.title = strings.Replace(r.title, "since start", "in the period", 1)
 	}
 	for i := range r.ticks {

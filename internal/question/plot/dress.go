@@ -61,7 +61,7 @@ func (d *dressing) addSeries() (err error) {
 		d.p.Series[n].Runs = max(d.p.Series[n].Runs, d.plan.periods)
 	}
 	d.p.Summary = d.found.summaries
-	d.p.Folded = d.plan.lines.Fold != 0
+	d.p.Fold = d.plan.lines.Fold
 	d.p.Findings = d.found.findings
 	d.p.Each = d.each()
 	d.addFleet()

@@ -8,6 +8,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/scan"
 )
 
 // FoldFound is the period of the spikes that are found, in [Windows].
@@ -49,7 +50,11 @@ func (d *decision) fold() error {
 		d.lines.FoldAt = start - int64(intervals)*first.length
 	}
 	d.periods = max(int((end-start)/max(d.lines.Fold, 1)), 1)
-	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d.",
+	// A part of a period would count more than once in some columns.
+	if whole := start + int64(d.periods)*d.lines.Fold; whole < end {
+		d.scan.Selection.Range.To = &scan.Bound{Seconds: float64(whole-1) / 1000, Origin: scan.Epoch}
+	}
+	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d whole ones.",
 		axis.Length(d.lines.Fold), d.periods))
 	return nil
 }

@@ -1,12 +1,16 @@
 package plot_test
 
 import (
+	"cmp"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/loggen"
@@ -40,7 +44,7 @@ func TestFold(t *testing.T) {
 		first, last := int64(1<<62), int64(0)
 		for _, series := range p.Series {
 			for _, w := range series.Windows {
-				if w.Begin < 0 || w.End > 61_000 || w.Length() != 1000 {
+				if w.Begin < 0 || w.Begin >= 61_000 || w.Length() != 1000 {
 					t.Fatalf("a window from %d to %d", w.Begin, w.End)
 				}
 				if w.Max > 100e6 {
@@ -50,6 +54,47 @@ func TestFold(t *testing.T) {
 		}
 		if last-first > 6000 || last == 0 {
 			t.Errorf("pauses from %d to %d", first, last)
+		}
+	}
+}
+
+// TestFoldEven: a log that is the same all the time is so when it is folded, also at the edges, and
+// if the last period is none.
+func TestFoldEven(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "even.hdr")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := hdrlog.NewWriter(file)
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.RecordN(1000, 10)
+	for second := range 64 {
+		w.Interval(nil, float64(second), 1, h)
+	}
+	if err := cmp.Or(w.Flush(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	std := &message.Streams{Err: io.Discard}
+	o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: 7500}, Look: chart.Looks{Zone: time.UTC}}
+	o.Names = []string{path}
+	s, err := o.Find(std, logs.NewDiagnostics(std, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.Gather(std, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to, _ := p.TimeRange()
+	g := &chart.Grid{From: from, To: to, Folded: true, Low: 100, High: 10_000, Columns: 15, Rows: 1}
+	g.Fill(p.Series)
+	for column := range g.Columns {
+		if rate := g.Rate[2*column+1]; math.Abs(rate-10) > 1e-9 {
+			t.Errorf("column %d has %v values a second, not 10", column, rate)
 		}
 	}
 }
