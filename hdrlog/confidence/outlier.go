@@ -1,6 +1,7 @@
 package confidence
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -15,66 +16,94 @@ const (
 	leastOutlier, leastApart = 1.3, 4
 )
 
-// An Unlike log is one that is slower than all others, by more than these vary.
+// Unlike logs are slower than all others, by more than these vary.
 type Unlike struct {
-	// Log is its index, and Times how many times as high as the median of the others its figure is.
-	Log   int
+	// Logs are their indices, the slowest first, and Times how many times as high as the median of
+	// the others their figures are, in the middle.
+	Logs  []int
 	Times float64
-	// Share is the part of the time in which it is the highest.
+	// Share is the part of the time in which one of them is the highest.
 	Share float64
 }
 
-// Outlier finds the log whose figure is far above those of the others, and that is the highest one
-// in more parts of the time than chance lets one of equal logs be, whatever the distribution of
-// their values. Levels are how high each log is in each part, NaN where it has nothing.
+// Outlier finds the logs, at most a quarter of all, whose figures are far above those of the
+// others. Each of them, alone with these, is the highest in more parts of the time than chance lets
+// one of equal logs be, whatever the distribution of their values. Levels are how high each log is
+// in each part, NaN where it has nothing.
 func Outlier(figures []float64, levels [][]float64) (u Unlike, ok bool) {
-	if len(figures) < LeastLogs {
-		return u, false
-	}
+	var order []int // the highest figure first
 	for n, f := range figures {
-		if f > figures[u.Log] {
-			u.Log = n
+		if f > 0 {
+			order = append(order, n)
 		}
 	}
-	others := make([]float64, 0, len(figures))
-	for n, f := range figures {
-		if n != u.Log && f > 0 {
-			others = append(others, math.Log(f))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(figures[b], figures[a]) })
+	for slow := max(len(order)/4, 1); slow > 0 && len(order)-slow >= LeastLogs-1; slow-- {
+		if u, ok = unlike(figures, levels, order[:slow], order[slow:]); ok {
+			return u, true
 		}
 	}
-	if len(others) < LeastLogs-1 {
-		return u, false
+	return u, false
+}
+
+// unlike reports whether slow logs are outliers beside others. Both have the highest figure first.
+func unlike(figures []float64, levels [][]float64, slow, others []int) (u Unlike, ok bool) {
+	logarithms := func(logs []int) (all []float64) {
+		for _, n := range logs {
+			all = append(all, math.Log(figures[n]))
+		}
+		return all
 	}
-	middle := median(others)
-	spread := math.Sqrt(variance(others))
-	away := math.Log(figures[u.Log]) - middle
-	u.Times = math.Exp(away)
-	parts, highest := 0, 0
-	for part := range levels[u.Log] {
+	usual := logarithms(others)
+	spread := math.Sqrt(variance(usual))
+	middle := median(usual)
+	u.Logs = slow
+	u.Times = math.Exp(median(logarithms(slow)) - middle)
+	for _, n := range slow {
+		away := math.Log(figures[n]) - middle
+		logs := append([]int{n}, others...)
+		hits, parts := highest(levels, logs, 1)
+		chance := choices(len(slow)+len(others), len(slow)) * atLeast(parts, hits, 1/float64(len(logs)))
+		if parts == 0 || chance > outlierLimit || math.Exp(away) < leastOutlier || away < leastApart*spread {
+			return u, false
+		}
+	}
+	hits, parts := highest(levels, slices.Concat(slow, others), len(slow))
+	u.Share = float64(hits) / float64(parts)
+	return u, parts > 0
+}
+
+// highest returns in how many parts of the time in which enough logs have something one of the
+// first ones is the highest.
+func highest(levels [][]float64, logs []int, first int) (hits, parts int) {
+	for part := range levels[logs[0]] {
 		top, known := -1, 0
-		for n := range levels {
-			if v := levels[n][part]; !math.IsNaN(v) {
+		for n, log := range logs {
+			if v := levels[log][part]; !math.IsNaN(v) {
 				known++
-				if top < 0 || v > levels[top][part] {
+				if top < 0 || v > levels[logs[top]][part] {
 					top = n
 				}
 			}
 		}
-		if known < LeastLogs {
+		if known < min(LeastLogs, len(logs)) {
 			continue
 		}
 		parts++
-		if top == u.Log {
-			highest++
+		if top < first {
+			hits++
 		}
 	}
-	if parts == 0 {
-		return u, false
+	return hits, parts
+}
+
+// choices returns in how many ways so many of n things can be chosen.
+func choices(n, some int) float64 {
+	ways := 1.0
+	for k := range some {
+		ways *= float64(n-k) / float64(k+1)
 	}
-	u.Share = float64(highest) / float64(parts)
-	logs := float64(len(figures))
-	chance := logs * atLeast(parts, highest, 1/logs)
-	return u, chance <= outlierLimit && u.Times >= leastOutlier && away >= leastApart*spread
+	return ways
 }
 
 // variance returns the variance of numbers.

@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/measure"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -85,8 +86,8 @@ func (r *Run) levels() (all []output.Finding) {
 	for n := range levels {
 		l := &levels[n]
 		same := func(o output.Level) bool { return o.Input == l.Input && o.Throughout == l.Throughout }
-		slow := func(f output.Finding) bool { return f.Input == l.Input }
-		if slices.ContainsFunc(levels[:n], same) || slices.ContainsFunc(r.outlier(), slow) {
+		slow := func(o summary.Outlier) bool { return slices.Contains(o.Inputs, l.Input) }
+		if slices.ContainsFunc(levels[:n], same) || slices.ContainsFunc(r.outliers(), slow) {
 			continue
 		}
 		f := output.Finding{

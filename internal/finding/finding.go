@@ -53,6 +53,8 @@ type found struct {
 	spanOf    *spanOf
 	apartOf   *apartOf
 	figuresOf *figures
+	// outliersOf may be nil if nothing is found.
+	outliersOf []summary.Outlier
 }
 
 // row returns the row that a tag of an input in the histories belongs to, nil if there is none.

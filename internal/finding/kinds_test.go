@@ -16,7 +16,11 @@ import (
 // sentences returns the findings of a scenario.
 func sentences(t *testing.T, name string) (all []string) {
 	t.Helper()
-	scenario := loggen.ScenarioNamed(name)
+	return sentencesOf(t, loggen.ScenarioNamed(name))
+}
+
+func sentencesOf(t *testing.T, scenario *loggen.Scenario) (all []string) {
+	t.Helper()
 	var inputs []scan.Input
 	for node := range scenario.Nodes {
 		var log bytes.Buffer
@@ -24,13 +28,13 @@ func sentences(t *testing.T, name string) (all []string) {
 			t.Fatal(err)
 		}
 		inputs = append(inputs, scan.Input{
-			Name: "node" + string(rune('1'+node)) + ".hdr",
+			Name: "node" + string(rune('a'+node)) + ".hdr",
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil },
 		})
 	}
 	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	r := &Run{
-		Histories: &summary.Histories{Times: true},
+		Histories: &summary.Histories{Times: true, Sums: scenario.Nodes >= LeastLogs},
 		Course:    new(summary.Course),
 		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
 	}
@@ -64,6 +68,26 @@ func TestKinds(t *testing.T) {
 		}
 		if !strings.HasPrefix(all[0], want) {
 			t.Errorf("%s begins with %s", name, all[0])
+		}
+	}
+}
+
+// TestOutliers: logs that are as slow as each other are named together.
+func TestOutliers(t *testing.T) {
+	for slow, want := range map[int]string{
+		1: "outlier: nodeb has ",
+		2: "outlier: nodeb and nodec have ",
+		3: "outlier: nodeb, nodec and noded have ",
+		4: "outlier: nodeb, nodec and 2 more logs have ",
+	} {
+		s := *loggen.ScenarioNamed("steady")
+		s.Nodes = 16
+		for node := 1; node <= slow; node++ {
+			s.Known = append(s.Known, loggen.Event{Node: node, Last: s.Intervals, Slow: [2]float64{3, 3}})
+		}
+		all := sentencesOf(t, &s)
+		if !slices.ContainsFunc(all, func(got string) bool { return strings.HasPrefix(got, want) }) {
+			t.Errorf("%d slow logs: %q, want %s", slow, all, want)
 		}
 	}
 }

@@ -3,8 +3,8 @@ package finding
 import (
 	"fmt"
 
-	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -85,31 +85,49 @@ func (r *Run) rhythm() []output.Finding {
 // mostOfTheTime is the part of the time for which a sentence says "all the time".
 const mostOfTheTime = 0.8
 
+// mostNamed is the number of logs that a sentence names, with those that it only counts.
+const mostNamed = 3
+
+// outliers returns the logs that are slower than the others.
+func (r *Run) outliers() []summary.Outlier {
+	if r.outliersOf != nil || r.Histories == nil || !r.Histories.Sums || len(r.Histories.Inputs()) < LeastLogs || len(r.values()) == 0 {
+		return r.outliersOf
+	}
+	// Without memory for sums, there is nothing to find in them.
+	r.outliersOf, _ = r.Histories.Outliers(r.values()[0].percentile)
+	return r.outliersOf
+}
+
 // outlier finds logs that are slower than the others.
 func (r *Run) outlier() (all []output.Finding) {
-	if r.Histories == nil || !r.Histories.Sums || len(r.Histories.Inputs()) < confidence.LeastLogs {
-		return nil
-	}
-	values := r.values()
-	if len(values) == 0 {
-		return nil
-	}
-	outliers, err := r.Histories.Outliers(values[0].percentile)
-	if err != nil {
-		return nil
-	}
+	outliers := r.outliers()
 	for n := range outliers {
 		o := &outliers[n]
 		f := output.Finding{
-			Weight:  output.Warns,
-			Input:   o.Input,
-			Start:   &o.Start,
-			End:     &o.End,
-			Figures: map[string]output.Number{"times": output.Number(o.Times), "share": output.Number(o.Share)},
-			Option:  "-by input",
+			Weight: output.Warns,
+			Start:  &o.Start,
+			End:    &o.End,
+			Figures: map[string]output.Number{
+				"logs":  output.Number(len(o.Inputs)),
+				"times": output.Number(o.Times),
+				"share": output.Number(o.Share),
+			},
+			Option: "-by input",
 		}
 		if r.By.Inputs() {
 			f.Option = "hdrplot -by input -type heatmap"
+		}
+		verb := "have"
+		if len(o.Inputs) == 1 {
+			f.Input = o.Inputs[0]
+			verb = "has"
+		}
+		var names []string
+		for _, input := range o.Inputs {
+			names = append(names, r.label(input))
+		}
+		if rest := len(names) - mostNamed + 1; rest > 1 {
+			names = append(names[:mostNamed-1], fmt.Sprintf("%d more logs", rest))
 		}
 		of := ""
 		if f.Tag = r.tag(o.Tag); f.Tag != "" {
@@ -120,8 +138,8 @@ func (r *Run) outlier() (all []output.Finding) {
 			when = fmt.Sprintf("for %.0f%% of the time", 100*o.Share)
 		}
 		figure := output.Figure{Percentile: o.Percentile}
-		f.Sentence = fmt.Sprintf("%s has %s times the %s%s of the other %d, %s.",
-			r.label(o.Input), times(o.Times), figure, of, o.Others, when)
+		f.Sentence = fmt.Sprintf("%s %s %s times the %s%s of the other %d, %s.",
+			listed(names), verb, times(o.Times), figure, of, o.Others, when)
 		all = append(all, f)
 	}
 	return all

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"math"
+	"slices"
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
@@ -76,10 +77,10 @@ func (h *history) spikes() (times []float64, length float64) {
 	return times, length
 }
 
-// An Outlier is a log whose values of a tag are higher than those of the others.
+// An Outlier is logs whose values of a tag are higher than those of the others.
 type Outlier struct {
 	confidence.Unlike
-	Input  string
+	Inputs []string
 	Tag    []byte
 	Others int // logs
 	// Percentile is that of the figures that are compared.
@@ -120,16 +121,20 @@ func (hs *Histories) Outliers(percentile float64) (all []Outlier, err error) {
 			levels = append(levels, confidence.Parts(times, highest, float64(hs.ran.End-hs.ran.Start), outlierParts))
 		}
 		if unlike, ok := confidence.Outlier(figures, levels); ok {
-			h := logs[unlike.Log]
-			all = append(all, Outlier{
+			o := Outlier{
 				Unlike:     unlike,
-				Input:      h.input,
-				Tag:        h.tag,
-				Others:     len(logs) - 1,
+				Tag:        logs[0].tag,
+				Others:     len(logs) - len(unlike.Logs),
 				Percentile: percentile,
-				Start:      h.pieces[0].Start,
-				End:        h.pieces[len(h.pieces)-1].End,
-			})
+				Start:      math.MaxInt64,
+			}
+			for _, n := range slices.Sorted(slices.Values(unlike.Logs)) {
+				h := logs[n]
+				o.Inputs = append(o.Inputs, h.input)
+				o.Start = min(o.Start, h.pieces[0].Start)
+				o.End = max(o.End, h.pieces[len(h.pieces)-1].End)
+			}
+			all = append(all, o)
 		}
 	}
 	return all, nil
