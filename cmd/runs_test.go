@@ -197,7 +197,7 @@ func TestModelsTrend(t *testing.T) {
 		"max of op rose by 10% from 2016-07-25 (run07.hdr) on: 1,000 to 1,100 ns, 7 runs before, 5 after.",
 		"p99 of op rose by 10% from 2016-07-25 (run07.hdr) on: 990 to 1,090 ns, 7 runs before, 5 after.",
 		"p50 of op rose by 10% from 2016-07-25 (run07.hdr) on: 500 to 550 ns, 7 runs before, 5 after.",
-		"Of 4 figures 4 changed in 12 runs.",
+		"Of 4 figures 4 changed in 12 runs. Next: hdrplot -type trend",
 	} {
 		if !strings.Contains(table, want+"\n") {
 			t.Errorf("no %q in\n%s", want, table)
@@ -288,7 +288,7 @@ func TestPageChanges(t *testing.T) {
 			}
 		}
 	}
-	if sentence, _, _ := strings.Cut(table, "\n"); compared < 5 || len(data.Top) != 1 || strings.Trim(sentence, "*") != data.Top[0] {
+	if sentence, _, _ := strings.Cut(table, "\n"); compared < 5 || len(data.Top) != 1 || strings.Trim(sentence, "*")+" Next: hdrplot -compare -type report" != data.Top[0] {
 		t.Errorf("%d figures are the same, sentences %q\n%s", compared, data.Top, table)
 	}
 }

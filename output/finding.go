@@ -75,22 +75,32 @@ func Verdict(sentence string, colour bool) string {
 }
 
 // Top returns the sentences at the top of a report: the verdict if there are limits, and then what
-// hurts most, or the two that do. The last one names the option to type next, if none of them does.
-func Top(all []Finding) (lines []string) {
-	next := ""
-	named := false
+// hurts most, or the two that do.
+func Top(all []Finding) []string {
+	var top []Finding
 	judged := len(all) > 0 && all[0].Verdict()
 	for n := range all {
-		f := &all[n]
-		if n > 0 && judged && f.Verdict() {
+		if n > 0 && judged && all[n].Verdict() {
 			continue
 		}
+		top = append(top, all[n])
+		if len(top) == 2 {
+			break
+		}
+	}
+	return WithNext(top)
+}
+
+// WithNext returns the sentences of findings. The last one names the option to type next, if none
+// of them does.
+func WithNext(all []Finding) (lines []string) {
+	next := ""
+	named := false
+	for n := range all {
+		f := &all[n]
 		lines = append(lines, f.Sentence)
 		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
 		next = cmp.Or(next, f.Option)
-		if len(lines) == 2 {
-			break
-		}
 	}
 	if next != "" && !named {
 		lines[len(lines)-1] += " Next: " + next

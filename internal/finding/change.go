@@ -23,6 +23,7 @@ func Change(t *output.Table, pairs []output.Pair) output.Finding {
 	}
 	if !slices.ContainsFunc(pairs, func(p output.Pair) bool { return p.Before != nil && p.After != nil }) {
 		f.Sentence = "NOT COMPARED: no tag has values before and after."
+		f.Option = "hdrsum -lt"
 		return f
 	}
 	var all, worse, better, beyond []tested
@@ -92,6 +93,7 @@ func (c *tested) fill(f *output.Finding) {
 func proven(changes, others []tested, f *output.Finding) string {
 	lead := changes[0]
 	lead.fill(f)
+	f.Option = "hdrplot -compare -type report"
 	name := lead.name(nil) + " "
 	if lead.Rate() { // whose word names it
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")

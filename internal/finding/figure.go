@@ -146,6 +146,9 @@ func (r *Run) figure() []output.Finding {
 		Unit:     r.Scale.Unit,
 		Sentence: fmt.Sprintf("%s is %s.", highest.name(), r.quantity(highest.printed)),
 	}
+	if !r.lasts() {
+		f.Option = "hdrplot -type percentiles"
+	}
 	if len(r.Summaries) > 1 {
 		f.Tag = highest.row.Name()
 		more := "the highest"
@@ -170,10 +173,12 @@ func (r *Run) few() []output.Finding {
 		Weight:  output.Warns,
 		Figures: map[string]output.Number{"count": output.Number(count), "max": output.Number(highest)},
 		Unit:    r.Scale.Unit,
+		Option:  "hdrsum -st values",
 	}
 	switch {
 	case count == 0:
 		f.Figures = nil
+		f.Option = "hdrsum -lt"
 		f.Sentence = "No values."
 	case highest == 0:
 		f.Sentence = fmt.Sprintf("All %s are 0.", people.Counted(count, "value"))
@@ -191,9 +196,14 @@ func (r *Run) few() []output.Finding {
 // bad is the factor above what is typical from which on a moment is a warning.
 const bad = 4
 
+// lasts reports whether a row has several intervals.
+func (r *Run) lasts() bool {
+	return slices.ContainsFunc(r.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 })
+}
+
 // worst finds the moment with the highest value. A run of one interval has none.
 func (r *Run) worst() []output.Finding {
-	if !slices.ContainsFunc(r.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 }) {
+	if !r.lasts() {
 		return nil
 	}
 	moments, _ := r.moments()

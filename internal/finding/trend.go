@@ -83,7 +83,8 @@ func step(t *output.Trend, c output.TrendChange, zone *time.Location) output.Fin
 			"after":  output.Number(c.After.Value),
 			"ratio":  output.Number(c.Ratio()),
 		},
-		Unit: t.Scale.Unit,
+		Unit:   t.Scale.Unit,
+		Option: "hdrplot -type trend",
 	}
 	unit := spaced(t.Scale.Unit)
 	if c.Of.Unitless() {

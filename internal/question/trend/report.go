@@ -100,13 +100,13 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 	case "findings":
 		return report.WriteList(w, found, table.Colour)
 	}
-	var top []string
+	var top []output.Finding
 	for n, f := range found {
 		if n == 0 || !f.Verdict() {
-			top = append(top, f.Sentence)
+			top = append(top, f)
 		}
 	}
-	return report.Write(w, &table, top, found, func(w io.Writer) error { return table.WriteTrend(w, t, zone) })
+	return report.Write(w, &table, output.WithNext(top), found, func(w io.Writer) error { return table.WriteTrend(w, t, zone) })
 }
 
 // accepted returns the number of the run of -accept.
