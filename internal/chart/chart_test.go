@@ -85,7 +85,7 @@ func TestSteep(t *testing.T) {
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ groups, tags, parts, lines int }{
-		{1, 4, 0, 4}, {1, 5, 5, 1}, {2, 2, 0, 4}, {3, 2, 2, 3}, {3, 6, 6, 3}, {5, 1, 5, 1}, {10, 2, 20, 1},
+		{1, 4, 0, 4}, {1, 5, 5, 1}, {2, 2, 2, 2}, {3, 2, 2, 3}, {3, 6, 6, 3}, {5, 1, 5, 1}, {10, 2, 20, 1},
 	} {
 		p := chart.New(chart.Timeline)
 		for g := range test.groups {

@@ -10,8 +10,8 @@ import (
 // can distinguish more.
 const MostTogether, mostLines = 8, 4
 
-// crowded reports whether one chart of all series would have too many lines or curves.
-func (p *Picture) crowded() bool {
+// Crowded reports whether one chart of all series would have too many lines or curves.
+func (p *Picture) Crowded() bool {
 	switch p.Type.Chart.Marks {
 	case Cells:
 		return false // a heat map adds them up
@@ -19,6 +19,21 @@ func (p *Picture) crowded() bool {
 		return len(p.Series) > mostLines
 	}
 	return len(p.Series) > MostTogether
+}
+
+// mixed reports whether a chart of lines has several tags of runs that are compared: lines of a tag
+// belong beside each other, not among those of other tags. A page can hide some.
+func (p *Picture) mixed() bool {
+	if p.Type.Chart.Marks != Lines {
+		return false
+	}
+	runs := make(map[string]bool)
+	tags := make(map[string]bool)
+	for n := range p.Series {
+		runs[p.Series[n].Group] = true
+		tags[p.Series[n].Tag()] = true
+	}
+	return len(runs) > 1 && len(tags) > 1
 }
 
 // A Facet is the picture of a tag.
@@ -30,11 +45,11 @@ type Facet struct {
 // FacetsOf returns a picture for each tag, the highest first. Runs that are compared share the
 // pictures of their tags, unless they are too many. It returns nil if p shows all in one chart.
 func (p *Picture) FacetsOf() []Facet {
-	if p.Type == Report || p.Type == Fleet || !p.Facets && !p.crowded() {
+	if p.Type == Report || p.Type == Fleet || !p.Facets && !p.Crowded() && !p.mixed() {
 		return nil
 	}
 	parts := p.allFacets((*Series).Tag)
-	if slices.ContainsFunc(parts, func(part Facet) bool { return part.crowded() }) {
+	if slices.ContainsFunc(parts, func(part Facet) bool { return part.Crowded() }) {
 		parts = p.allFacets(func(s *Series) string { return s.Label })
 	}
 	slices.SortStableFunc(parts, func(a, b Facet) int { return cmp.Compare(b.Max(), a.Max()) })

@@ -115,7 +115,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	addSeries(out, p.Series, columns, recent)
 	charts := *p
 	charts.Type = chart.Timeline
-	out.Facets = charts.FacetsOf() != nil
+	out.Facets = charts.Facets || charts.Crowded()
 	charts.Facets = true
 	titles := map[string]string{} // by label
 	for _, part := range charts.FacetsOf() {
