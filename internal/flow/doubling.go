@@ -41,8 +41,8 @@ type Doubling struct {
 // workers add up the intervals of a window before they hand it over.
 type doublingState struct {
 	*Doubling
+	openSizes   // size is that of the windows of workers: 0 while these hand over each interval by itself, or gaveUp
 	run         *run
-	workerSize  atomic.Int64 // of the windows of workers: 0 while these hand over each interval by itself, or gaveUp
 	table       merge.Table[merge.Merged]
 	bytes       int
 	charge      ledger.Charge
@@ -52,11 +52,10 @@ type doublingState struct {
 	packed      int   // bytes of the windows after they were packed
 	across      int   // bytes of the intervals in rates, 0 once windows only double
 	err         error
-	feeds       bool
 	parts       []*doublingPart
 }
 
-// gaveUp is workerSize once memory is too short for windows.
+// gaveUp is the size once memory is too short for windows.
 const gaveUp = -1
 
 // A doublingPart hands over the windows of a worker when they are complete.
@@ -69,7 +68,11 @@ type doublingPart struct {
 
 func (k *Doubling) start(r *run) state {
 	r.rowBytes += k.RowBytes
-	d := &doublingState{Doubling: k, run: r}
+	d := &doublingState{
+		Doubling:  k,
+		openSizes: openSizes{size: new(atomic.Int64)},
+		run:       r,
+	}
 	d.lookAhead()
 	return d
 }
@@ -114,21 +117,13 @@ func (k *doublingState) lookAhead() {
 	}
 	if size > k.usual {
 		k.table = merge.NewTable[merge.Merged](size)
-		k.workerSize.Store(size)
+		k.size.Store(size)
 		k.first, k.last = first, last
 	}
 }
 
 // firstIntervals is how many intervals of a log say how long its windows are.
 const firstIntervals = 32
-
-func (k *doublingState) length() int64 { return 0 }
-func (k *doublingState) startFeeding() { k.feeds = true }
-
-// guide returns the size of windows.
-func (k *doublingState) guide(scan.Visit) int64 { return k.workerSize.Load() }
-
-func (k *doublingState) follow(n int64) { k.workerSize.Store(n) }
 
 func (k *doublingState) part(w *worker) part {
 	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeds)}
@@ -146,7 +141,7 @@ func (s *doublingPart) begin() {}
 
 func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	m.merged = nil
-	size := s.workerSize.Load()
+	size := s.size.Load()
 	if size == gaveUp {
 		s.closeAll() // which may feed rows
 		clear(s.rows)
@@ -184,7 +179,7 @@ func (s *doublingPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *mad
 
 // handOver makes the counts of a row in a window ready.
 func (s *doublingPart) handOver(window *Window, h *histogram.Histogram) error {
-	if s.workerSize.Load() == gaveUp {
+	if s.size.Load() == gaveUp {
 		return nil
 	}
 	m := &merge.Merged{Tag: window.Row}
@@ -226,16 +221,16 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 	}
 	k.first, k.last = min(k.first, start), max(k.last, end)
 	k.across += acrossBytes
-	if k.workerSize.Load() > 0 {
+	if k.size.Load() > 0 {
 		k.across = 0
 	}
 	size := k.table.Size() // of the windows here, which workers get once windows double
-	if length > size && k.workerSize.Load() == 0 {
+	if length > size && k.size.Load() == 0 {
 		size = length
 	}
 	for length > size || (k.last-k.first)/size > k.Most {
 		size *= 2
-		k.workerSize.Store(size)
+		k.size.Store(size)
 	}
 	if size > k.table.Size() || k.bytes > 2*k.packed+looseBytes {
 		k.pack(size)
@@ -250,7 +245,7 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 		k.addCoarse(one)
 	}
 	if k.err == nil {
-		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.workerSize.Load())
+		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.size.Load())
 	}
 	return nil
 }
@@ -282,8 +277,8 @@ func (k *doublingState) addCoarse(m *merge.Merged) {
 		if crowded == nil {
 			return
 		}
-		k.workerSize.Store(2 * k.table.Size())
-		k.pack(k.workerSize.Load())
+		k.size.Store(2 * k.table.Size())
+		k.pack(k.size.Load())
 		if (k.last-k.first)/k.table.Size() < leastWindows {
 			k.err = crowded
 		}
@@ -292,7 +287,7 @@ func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.bytes = 0
 	k.rates = merge.Rates{}
 	k.charge.Set(k.Account, 0, 0)
-	k.workerSize.Store(gaveUp)
+	k.size.Store(gaveUp)
 }
 
 // put adds coarse counts to their window. They become the window if there is none.
@@ -323,7 +318,7 @@ func (k *doublingState) pack(size int64) {
 		k.bytes += m.Size()
 	}
 	k.packed = k.bytes
-	if k.workerSize.Load() > 0 { // windows only double from now on
+	if k.size.Load() > 0 { // windows only double from now on
 		k.rates.Pack(size)
 		k.across = 0
 	}

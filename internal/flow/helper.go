@@ -1,9 +1,12 @@
 package flow
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 
 	"hdrkit/hdrlog"
@@ -38,51 +41,31 @@ type runSpec struct {
 	Flows  []flowSpec
 }
 
-// A flowSpec is one of its flows. Fields of flows that are functions stay where results are taken.
+// A flowSpec is one of its flows, of one of the kinds. Fields of flows that are functions stay
+// where results are taken.
 type flowSpec struct {
-	Rows      *Rows      `json:",omitempty"`
-	Intervals *Intervals `json:",omitempty"`
-	Windows   *Windows   `json:",omitempty"`
-	Waiting   *Waiting   `json:",omitempty"`
-	Wide      *Wide      `json:",omitempty"`
-	Doubling  *Doubling  `json:",omitempty"`
+	Kind int
+	Flow json.RawMessage
 }
 
-func specOf(f Flow) (s flowSpec) {
-	switch f := f.(type) {
-	case *Rows:
-		s.Rows = f
-	case *Intervals:
-		s.Intervals = f
-	case *Windows:
-		s.Windows = f
-	case *Waiting:
-		s.Waiting = f
-	case *Wide:
-		s.Wide = f
-	case *Doubling:
-		s.Doubling = f
-	}
-	return s
+// kinds are all kinds of flows.
+var kinds = []Flow{(*Rows)(nil), (*Intervals)(nil), (*Windows)(nil), (*Waiting)(nil), (*Wide)(nil), (*Doubling)(nil)}
+
+// specOf returns what a helper must know of a flow.
+func specOf(f Flow) (s flowSpec, err error) {
+	sameKind := func(kind Flow) bool { return reflect.TypeOf(kind) == reflect.TypeOf(f) }
+	s.Kind = slices.IndexFunc(kinds, sameKind)
+	s.Flow, err = json.Marshal(f)
+	return s, err
 }
 
-// flow returns the flow, nil if there is none.
-func (s *flowSpec) flow() Flow {
-	switch {
-	case s.Rows != nil:
-		return s.Rows
-	case s.Intervals != nil:
-		return s.Intervals
-	case s.Windows != nil:
-		return s.Windows
-	case s.Waiting != nil:
-		return s.Waiting
-	case s.Wide != nil:
-		return s.Wide
-	case s.Doubling != nil:
-		return s.Doubling
+// flow returns the flow.
+func (s *flowSpec) flow() (Flow, error) {
+	if s.Kind < 0 || s.Kind >= len(kinds) {
+		return nil, fmt.Errorf("there is no kind %d of flows", s.Kind)
 	}
-	return nil
+	f := reflect.New(reflect.TypeOf(kinds[s.Kind]).Elem()).Interface().(Flow)
+	return f, json.Unmarshal(s.Flow, f)
 }
 
 // A guided state decides about the work of workers while it runs. Guide returns a number that says
@@ -115,10 +98,14 @@ func (r *run) withHelpers(flows []Flow) {
 	for n := range r.scan.Inputs {
 		spec.Inputs = append(spec.Inputs, r.scan.Inputs[n].Name)
 	}
+	var err error
 	for _, f := range flows {
-		spec.Flows = append(spec.Flows, specOf(f))
+		one, failed := specOf(f)
+		spec.Flows = append(spec.Flows, one)
+		err = cmp.Or(err, failed)
 	}
-	text, err := json.Marshal(spec)
+	text, failed := json.Marshal(spec)
+	err = cmp.Or(err, failed)
 	r.start = append([]byte{messageStart}, text...)
 	for _, h := range r.scan.Helpers {
 		r.helpers = append(r.helpers, &helping{Helper: h, err: err})
@@ -311,9 +298,9 @@ func (s *Server) start(text []byte) error {
 	}
 	var flows []Flow
 	for n := range spec.Flows {
-		f := spec.Flows[n].flow()
-		if f == nil {
-			return fmt.Errorf("flow %d is of no kind", n)
+		f, err := spec.Flows[n].flow()
+		if err != nil {
+			return err
 		}
 		flows = append(flows, f)
 	}

@@ -3,11 +3,26 @@ package flow
 import (
 	"bytes"
 	"cmp"
+	"sync/atomic"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/scan"
 )
+
+// openSizes is how long open windows are, in milliseconds, which may change while the flow runs,
+// and whether they feed other flows. Two states have it.
+type openSizes struct {
+	size  *atomic.Int64
+	feeds bool
+}
+
+func (k *openSizes) length() int64 { return 0 }
+func (k *openSizes) startFeeding() { k.feeds = true }
+
+// guide returns the size of windows.
+func (k *openSizes) guide(scan.Visit) int64 { return k.size.Load() }
+func (k *openSizes) follow(n int64)         { k.size.Store(n) }
 
 // openWindows are those of a worker that can still get intervals: one for each row. A window stays
 // open until an interval of its row lies in another window, so a batch goes on with the windows of

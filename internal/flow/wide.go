@@ -25,8 +25,8 @@ type Wide struct {
 
 type wideState struct {
 	*Wide
+	openSizes
 	ranks []output.Figure // the percentiles among Figures
-	feeds bool
 	parts []*widePart
 }
 
@@ -42,7 +42,7 @@ func (k *Wide) start(r *run) state {
 	if k.Size == nil {
 		k.Size = new(atomic.Int64)
 	}
-	all := &wideState{Wide: k}
+	all := &wideState{Wide: k, openSizes: openSizes{size: k.Size}}
 	for _, f := range k.Figures {
 		if f.Name == "" {
 			all.ranks = append(all.ranks, f)
@@ -50,14 +50,6 @@ func (k *Wide) start(r *run) state {
 	}
 	return all
 }
-
-func (k *wideState) length() int64 { return 0 }
-func (k *wideState) startFeeding() { k.feeds = true }
-
-// guide returns the size of windows.
-func (k *wideState) guide(scan.Visit) int64 { return k.Size.Load() }
-
-func (k *wideState) follow(n int64) { k.Size.Store(n) }
 
 func (k *wideState) part(w *worker) part {
 	s := &widePart{wideState: k, openWindows: newOpenWindows(w, k.feeds)}
@@ -67,7 +59,7 @@ func (k *wideState) part(w *worker) part {
 }
 
 func (s *widePart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
-	size := s.Size.Load()
+	size := s.size.Load()
 	m.window, s.target = nil, nil
 	if size == 0 {
 		return s.Intervals.want(v, m)

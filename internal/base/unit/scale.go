@@ -44,7 +44,7 @@ func (o *Options) Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale {
 	slices.Sort(typical)
 	median := typical[len(typical)/2]
 	best := hdrlog.Nanosecond
-	for _, u := range all {
+	for _, u := range units {
 		if median >= s.In.Per(u)/20 {
 			best = u
 		}

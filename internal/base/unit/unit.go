@@ -23,11 +23,18 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// all are the units of time, the smallest first.
-var all = []hdrlog.Unit{hdrlog.Nanosecond, hdrlog.Microsecond, hdrlog.Millisecond, hdrlog.Second}
+// units are those of time, the smallest first.
+var units = []hdrlog.Unit{hdrlog.Nanosecond, hdrlog.Microsecond, hdrlog.Millisecond, hdrlog.Second}
 
 // Names are the names of units for options.
-var Names = []string{"ns", "us", "ms", "s"}
+var Names = names()
+
+func names() (all []string) {
+	for _, u := range units {
+		all = append(all, u.String())
+	}
+	return all
+}
 
 // short are the names of units that other programs shorten in another way, without an s at the end.
 var short = map[string]string{

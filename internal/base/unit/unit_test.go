@@ -66,7 +66,7 @@ func TestComment(t *testing.T) {
 // TestCommentOf checks that the comment of a unit states it.
 func TestCommentOf(t *testing.T) {
 	t.Parallel()
-	for _, u := range all {
+	for _, u := range units {
 		if got := hdrlog.UnitOf([]byte("#" + u.Comment())); got != u {
 			t.Errorf("%s: %s states %q", u, u.Comment(), got)
 		}
@@ -159,8 +159,8 @@ func TestTags(t *testing.T) {
 // TestDivide proves that values in another unit are exact where a float64 can hold them.
 func TestDivide(t *testing.T) {
 	t.Parallel()
-	for _, from := range all {
-		for _, to := range all {
+	for _, from := range units {
+		for _, to := range units {
 			for _, v := range []float64{0, 1, 3, 7, 999, 1234567} {
 				want := v * (float64(from) / float64(to))
 				if float64(to) > float64(from) {
