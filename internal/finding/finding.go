@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/summary"
@@ -50,7 +51,7 @@ type found struct {
 	worstOf   *worstOf
 	omitted   *Omitted
 	names     map[string]string // see called
-	spanOf    *spanOf
+	spanOf    *merge.Span
 	apartOf   *apartOf
 	figuresOf *figures
 	// outliersOf may be nil if nothing is found.
@@ -116,14 +117,17 @@ func Limits(r *Run) []output.Finding { return ofKind(r, "limit") }
 // Omissions returns what is found of requests that waited, alone.
 func Omissions(r *Run) []output.Finding { return ofKind(r, "omission") }
 
+// every stands for all kinds.
+const every = ""
+
 // ofKind returns the findings of a kind.
 func ofKind(r *Run, name string) (all []output.Finding) {
 	for _, kind := range kinds {
-		if kind.name != name {
+		if name != every && name != kind.name {
 			continue
 		}
 		for _, f := range kind.find(r) {
-			f.Kind = name
+			f.Kind = kind.name
 			all = append(all, f)
 		}
 	}
@@ -147,13 +151,7 @@ func Compared(r *Run, changes []output.Finding) []output.Finding {
 // Of returns the findings of a run, the most important first. The verdict about the limit that is
 // farthest from holding comes first, even if it holds. The others are ordered by weight.
 func Of(r *Run) []output.Finding {
-	var all []output.Finding
-	for _, kind := range kinds {
-		for _, f := range kind.find(r) {
-			f.Kind = kind.name
-			all = append(all, f)
-		}
-	}
+	all := ofKind(r, every)
 	slices.SortStableFunc(all, func(a, b output.Finding) int { return cmp.Compare(a.Weight, b.Weight) })
 	if n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Verdict() }); n > 0 { // limits hold
 		verdict := all[n]

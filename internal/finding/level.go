@@ -63,10 +63,6 @@ func (r *Run) shift() []output.Finding {
 	if s == nil || math.IsNaN(ratio) || max(ratio, 1/ratio) < least {
 		return nil
 	}
-	verb := "rose"
-	if ratio < 1 {
-		verb = "fell"
-	}
 	when := "at " + r.clock(c.At)
 	if c.Gradual {
 		when = "in the course of the run"
@@ -87,7 +83,7 @@ func (r *Run) shift() []output.Finding {
 	if len(r.Summaries) > 1 {
 		f.Tag = s.Name()
 	}
-	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s.", output.Figure{Percentile: c.Percentile}, r.of(s.Name()), verb, when,
+	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s.", output.Figure{Percentile: c.Percentile}, r.of(s.Name()), moved(ratio), when,
 		figure(people.Rounded(float64(f.Figures["before"]), 2)), r.quantity(people.Rounded(float64(f.Figures["after"]), 2)))
 	return []output.Finding{f}
 }

@@ -145,21 +145,18 @@ func interval(v *gate.Verdict) string {
 // change words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
 func change(v *gate.Verdict) string {
 	percent := func(value float64) float64 { return 100 * (value/v.Baseline - 1) }
-	moved := percent(v.Value)
-	verb, sign := "rose", 1.0
-	if moved < 0 {
-		verb, sign = "fell", -1
-	}
+	by := percent(v.Value)
+	sign := math.Copysign(1, by)
 	interval := ""
 	if low, high := sign*percent(v.Low), sign*percent(v.High); !math.IsNaN(low) && !math.IsNaN(high) {
 		interval = fmt.Sprintf(" (%s..%s)", people.Significant(min(low, high), 3),
 			people.Significant(max(low, high), 3))
 	}
 	after := beside(v.Value, v.Bound) + spaced(unitOf(v))
-	if moved == 0 {
+	if by == 0 {
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
-	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", verb, people.Significant(math.Abs(moved), 3), interval,
+	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", moved(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
 		figure(v.Baseline), after, v.Allowed())
 }
 

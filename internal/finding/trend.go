@@ -70,10 +70,6 @@ func steady(t *output.Trend) (names []string) {
 
 // step says how a level changed, and at which runs.
 func step(t *output.Trend, c output.TrendChange, zone *time.Location) output.Finding {
-	verb := "rose"
-	if c.Ratio() < 1 {
-		verb = "fell"
-	}
 	f := output.Finding{
 		Kind:   "trend",
 		Weight: output.Notes,
@@ -105,7 +101,7 @@ func step(t *output.Trend, c output.TrendChange, zone *time.Location) output.Fin
 	if slices.ContainsFunc(t.Figures, func(f output.TrendFigure) bool { return f.Tag != nil || f.AllTags }) {
 		name += " of " + c.Of.TagName()
 	}
-	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s%s, %d runs before, %d after.", name, verb, c.Percent(), when,
+	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s%s, %d runs before, %d after.", name, moved(c.Ratio()), c.Percent(), when,
 		people.Digits(c.Before.Value, 3), people.Digits(c.After.Value, 3), unit, c.Before.Runs, c.After.Runs)
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
@@ -23,6 +24,14 @@ func figure(v float64) string { return people.Significant(v, 4) }
 
 // times returns how many times as high something is.
 func times(v float64) string { return people.Significant(v, 2) }
+
+// moved returns how a figure moved, by the ratio of after to before.
+func moved(ratio float64) string {
+	if ratio < 1 {
+		return "fell"
+	}
+	return "rose"
+}
 
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
 // digits as that takes. All digits of other are printed.
@@ -100,20 +109,17 @@ func (r *Run) of(tag string) string {
 	return " of " + r.called(tag)
 }
 
-// A spanOf is when a run starts and ends.
-type spanOf struct{ start, end int64 }
-
 // span returns when the run starts and ends. It looks at the rows once: each sentence with a time
 // asks, and there may be one for each row.
 func (r *Run) span() (start, end int64) {
 	if r.spanOf == nil {
-		r.spanOf = &spanOf{math.MaxInt64, math.MinInt64}
+		r.spanOf = &merge.Span{Start: math.MaxInt64, End: math.MinInt64}
 		for _, s := range r.Summaries {
-			r.spanOf.start = min(r.spanOf.start, s.Start)
-			r.spanOf.end = max(r.spanOf.end, s.End)
+			r.spanOf.Start = min(r.spanOf.Start, s.Start)
+			r.spanOf.End = max(r.spanOf.End, s.End)
 		}
 	}
-	return r.spanOf.start, r.spanOf.end
+	return r.spanOf.Start, r.spanOf.End
 }
 
 // clock returns a time as sentences have it.
