@@ -135,16 +135,16 @@ func (t *Table) draw(goesOn bool) error {
 		return err
 	}
 	var text, below strings.Builder
-	for _, line := range output.Top(found) {
-		fmt.Fprintln(&text, output.Verdict(line, t.terminal.Colour))
-	}
-	text.WriteByte('\n')
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
 	table := output.Table{
 		Percentiles: percentiles,
 		Width:       t.terminal.Width(),
 		Colour:      t.terminal.Colour,
 	}
+	for _, line := range output.Top(found) {
+		fmt.Fprintln(&text, output.Verdict(table.Wrap(line), t.terminal.Colour))
+	}
+	text.WriteByte('\n')
 	// The worst tags first: there may be more of them than lines.
 	worst := func(s *output.Summary) float64 {
 		if h := s.Counts(); h.TotalCount() > 0 {
