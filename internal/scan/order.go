@@ -72,7 +72,7 @@ func (t *timed[R]) next() (bool, error) {
 
 // runByTime hands over the intervals of all inputs in order of time.
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
-	cursors, stop := start(s, lanesOf(s.Inputs), decode)
+	cursors, stop := start(s, lanesOf(s.Inputs), largestBatch, decode)
 	defer stop()
 	s.Start = math.Inf(1)
 	s.passing = passing{passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
@@ -132,7 +132,7 @@ func RunAhead[R any](
 	before func(a, b R) bool,
 	consume func(result *R) error,
 ) error {
-	cursors, stop := start(s, lanesOf(s.Inputs), each(decode))
+	cursors, stop := start(s, lanesOf(s.Inputs), aheadBatch, each(decode))
 	defer stop()
 	var queues []*ahead[R]
 	for n, c := range cursors {
