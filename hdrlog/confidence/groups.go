@@ -51,18 +51,24 @@ type grouping struct {
 	first  int // the bin of the lowest value
 	bins   []float64
 	count  float64
+	below  float64 // values below it belong to the last bin
 	groups []Group
 }
 
+// add adds values that are not below those before. A row has ten thousand different values in a
+// hundred bins, so it takes few logarithms.
 func (g *grouping) add(v, count float64) {
-	bin := int(math.Floor(groupBins * math.Log2(v)))
-	if len(g.bins) == 0 {
-		g.first = bin
+	if v >= g.below {
+		bin := int(math.Floor(groupBins * math.Log2(v)))
+		if len(g.bins) == 0 {
+			g.first = bin
+		}
+		for len(g.bins) <= bin-g.first {
+			g.bins = append(g.bins, 0)
+		}
+		g.below = math.Exp2(float64(bin+1)/groupBins) * (1 - 1e-9) // the end may be rounded
 	}
-	for len(g.bins) <= bin-g.first {
-		g.bins = append(g.bins, 0)
-	}
-	g.bins[bin-g.first] += count
+	g.bins[len(g.bins)-1] += count
 	g.count += count
 }
 
