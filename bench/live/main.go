@@ -40,6 +40,7 @@ func main() {
 	flag.BoolVar(&b.behind, "behind", false, "with -soak, a clock a day behind too")
 	flag.BoolVar(&b.outputs, "outputs", false, "measure each output alone, and all at once")
 	flag.BoolVar(&b.state, "state", false, "with -outputs, a state too")
+	flag.BoolVar(&b.stall, "stall", false, "with -soak, stop the command with SIGSTOP for 6 to 12 seconds after each start")
 	flag.BoolVar(&b.churn, "churn", false, "with -soak, short-lived logs too")
 	flag.Parse()
 	if err := b.run(); err != nil {
@@ -56,6 +57,7 @@ type bench struct {
 	rotating            int
 	replay              bool
 	churn, behind       bool
+	stall               bool
 	outputs, state      bool
 	soak                time.Duration
 

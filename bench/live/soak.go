@@ -51,6 +51,8 @@ type soak struct {
 	union            string // the command that merges whole logs
 	receivers        []*receiver
 	small            bool             // own is a small disk, which can get full
+	room             time.Time        // when the disk got room again
+	kills            int              // and stops
 	counters         map[string]int64 // as scraped last
 	base             float64
 }
@@ -60,8 +62,10 @@ type command struct {
 	name    string
 	binary  string
 	args    []string
+	stall   bool // each start is stopped for some seconds
 	stderr  bytes.Buffer
 	running *exec.Cmd
+	ended   chan struct{} // closed after a clean stop, which others do not wait for
 	ticks   float64       // of the processor, up to the last sample
 	samples [][4]float64  // minutes, descriptors, MiB, percents of a core
 	oldest  time.Duration // of the states that a kill left
@@ -106,6 +110,9 @@ func (b *bench) runSoak(live, union, sum string) error {
 	dead.kill()
 	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
 		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}}}
+	s.commands[0].stall = b.stall
+	s.commands[0].ended = make(chan struct{})
+	close(s.commands[0].ended)
 	s.commands[0].args = append(s.commands[0].args, points(s.receivers...)...)
 	java, err := s.java()
 	if err != nil {
@@ -173,20 +180,17 @@ func (s *soak) fill(second int) error {
 	return nil
 }
 
-// makeRoom removes the file that fills the disk, and waits for a state. A kill before that may take
-// back counters: a full disk stops no scrapes.
+// makeRoom removes the file that fills the disk.
 func (s *soak) makeRoom(path string) error {
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	now := time.Now()
-	for time.Since(now) < time.Minute {
-		if info, err := os.Stat(filepath.Join(s.own, "state")); err == nil && info.ModTime().After(now) {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return errors.New("there is no state a minute after the disk has room")
+	s.room = time.Now()
+	return os.Remove(path)
+}
+
+// saved reports whether there is a state since the disk has room. A kill before that may take back
+// counters: a full disk stops no scrapes.
+func (s *soak) saved() bool {
+	info, err := os.Stat(filepath.Join(s.own, "state"))
+	return err == nil && info.ModTime().After(s.room)
 }
 
 // The library of the reference, and what writes a log with it.
@@ -247,6 +251,9 @@ var scrapeAddress = func() string {
 	}
 }()
 
+// scrapeTime is the time that a scrape has.
+const scrapeTime = 200 * time.Millisecond
+
 const percentiles = "50,90,99,99.9,max"
 
 // points returns the options of hdrlive that send what logs give.
@@ -258,17 +265,35 @@ func points(receivers ...*receiver) []string {
 	return args
 }
 
-// start starts a command, unless it runs.
+// start starts a command, unless it runs, or the one before has not ended.
 func (c *command) start() error {
 	if c.running != nil {
 		return nil
 	}
+	select {
+	case <-c.ended:
+	default:
+		return nil
+	}
 	c.running, c.ticks = exec.Command(c.binary, c.args...), 0
 	c.running.Stderr = &c.stderr
-	return c.running.Start()
+	err := c.running.Start()
+	if err == nil && c.stall {
+		go stall(c.running.Process)
+	}
+	return err
+}
+
+// stall makes a start last for 6 to 12 seconds.
+func stall(p *os.Process) {
+	time.Sleep(rand.N(time.Second))
+	p.Signal(syscall.SIGSTOP)
+	time.Sleep(6*time.Second + rand.N(6*time.Second))
+	p.Signal(syscall.SIGCONT)
 }
 
 func (c *command) kill() {
+	<-c.ended
 	if c.running != nil {
 		c.running.Process.Kill()
 		c.running.Wait()
@@ -281,18 +306,25 @@ func (c *command) stop() {
 	if c.running == nil {
 		return
 	}
-	c.running.Process.Signal(syscall.SIGTERM)
-	if err := c.running.Wait(); err != nil && c.running.ProcessState.ExitCode() != 3 {
-		fmt.Printf("%s: a clean stop: %v\n", c.name, err)
-	}
+	running := c.running
 	c.running = nil
+	ended := make(chan struct{})
+	c.ended = ended
+	running.Process.Signal(syscall.SIGTERM)
+	go func() {
+		defer close(ended)
+		if err := running.Wait(); err != nil && running.ProcessState.ExitCode() != 3 {
+			fmt.Printf("%s: a clean stop: %v\n", c.name, err)
+		}
+	}()
 }
 
 var counter = regexp.MustCompile(`(?m)^rt_count\{tag="(.*)"\} (\S+)$`)
 
 // scrape reads the counters, as Prometheus does. They must not fall.
 func (s *soak) scrape() error {
-	answer, err := http.Get("http://" + scrapeAddress + "/metrics")
+	client := http.Client{Timeout: scrapeTime} // logs do not wait for a command that is slow
+	answer, err := client.Get("http://" + scrapeAddress + "/metrics")
 	if err != nil {
 		return nil // the command was just killed
 	}
@@ -338,7 +370,8 @@ func (s *soak) write(seconds int) error {
 		err := errors.Join(s.second(second), s.fill(second), s.scrape())
 		for n, c := range s.commands {
 			err = errors.Join(err, c.start(), c.sample(time.Since(begin)))
-			if (second+5*n)%killAfter == killAfter-1 {
+			if (second+5*n)%killAfter == killAfter-1 && s.saved() {
+				s.kills++
 				time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
 				if rand.IntN(2) == 0 {
 					c.stop()
@@ -354,12 +387,14 @@ func (s *soak) write(seconds int) error {
 			return err
 		}
 	}
-	fmt.Printf("%d seconds, %d files of logs, %d kills and stops of each of %d commands\n", seconds, s.copies, seconds/killAfter, len(s.commands))
+	fmt.Printf("%d seconds, %d files of logs, %d kills and stops\n", seconds, s.copies, s.kills)
 	if info, err := os.Stat(filepath.Join(s.own, "state")); err == nil {
 		fmt.Printf("the state has %d bytes\n", info.Size())
 	}
 	for _, c := range s.commands {
 		fmt.Printf("%s: the oldest state at a kill was %v old\n", c.name, c.oldest.Round(time.Millisecond))
+		<-c.ended
+		c.stall = false
 		if err := c.start(); err != nil {
 			return err
 		}
@@ -544,6 +579,9 @@ func (s *soak) comparePoints() error {
 
 // sample notes what the command takes.
 func (c *command) sample(at time.Duration) error {
+	if c.running == nil {
+		return nil
+	}
 	proc := fmt.Sprintf("/proc/%d/", c.running.Process.Pid)
 	files, err := os.ReadDir(proc + "fd")
 	if err != nil {
