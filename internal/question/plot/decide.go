@@ -2,38 +2,32 @@ package plot
 
 import (
 	"cmp"
-	"math"
-	"slices"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
-	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
 	"hdrkit/output/hgrm"
 	"hdrkit/tags"
 )
 
-// A plan says which inputs a picture has, and what it takes of them. It is complete before any
-// payload is read, and does not change afterwards.
+// A plan says which inputs a picture has, what it takes of them, and what it shows. It is complete
+// before any payload is read, and does not change afterwards.
 type plan struct {
-	division      division
 	by            *tags.By // what makes a series
 	labels        labels
 	headers       *logs.Logs // of all logs
 	parts         []part
 	distributions []scan.Input
 	takes
+	shows
 	lines   collect.Options // of lines and counts over time
-	periods int             // of -fold, that lie over one another, 0 without
 	scale   hdrlog.Scale    // of logs
-	same    []string        // tags that count the same requests; only the first one is drawn
 	judging judging
-	look    chart.Picture // has the looks, the unit and the limits, and nothing of the logs
+	look    chart.Picture // has the type, the looks, the unit and the limits, and nothing of the logs
 }
 
 // A part is logs that add up, row by row. Its label is empty if all logs do.
@@ -44,50 +38,37 @@ type part struct {
 	runsFirst bool // each run adds up by itself, before all of them do
 }
 
-// takes are what a picture takes of the logs.
-type takes struct {
-	page     bool      // all charts
-	overTime bool      // lines, or counts over time
-	curves   bool      // percentile curves
-	points   []float64 // of runs, at percentiles, instead of lines and curves
-	// bands are the confidence of curves, shifts changes of level, and changes how the second one
-	// of two logs on a page differs from the first. Each needs believed: windows for intervals of
-	// confidence.
-	bands, shifts, changes bool
-	believed               *summary.Runs
-	maxima                 bool // over time
-	worst                  int  // the number of moments that are marked
-	findings               bool
-	fleet                  bool // a row for each log, at level
-	level                  float64
-	added                  bool // tags, in one heat map
-	about                  bool // how values got their unit, if nobody gave it
-}
+// isSide reports whether the part is a side of a report that compares.
+func (p *part) isSide() bool { return p.runs > 0 }
 
 // A decision makes a plan.
 type decision struct {
 	*Options
 	*plan
-	std   *message.Streams
-	units *logs.Units
-	scan  scan.Scan // of the logs, without distributions
+	std      *message.Streams
+	units    *logs.Units
+	division division
+	scan     scan.Scan   // of the logs, without distributions
+	surveyed *survey     // nil if the picture has no windows of time
+	drawn    *chart.Type // that of the options, or [chart.Fleet] instead of a heat map
+	fleet    *fleet      // nil without
 }
 
 // decide returns the plan of a picture of inputs.
 func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
-	options := *o // rowsOfLogs may change the type
 	d := &decision{
-		Options: &options,
-		std:     std,
-		units:   units,
-		scan:    *in.Scan,
+		Options:  o,
+		std:      std,
+		units:    units,
+		division: in.division,
+		scan:     *in.Scan,
+		drawn:    o.Type,
 		plan: &plan{
-			division: o.divisionBy(in.By),
-			by:       in.By,
-			labels:   labelsOf(in.Scan.Inputs),
-			headers:  units.Logs(in.Memory),
-			look:     *o.newPicture(),
-			judging:  judging{o.Limits, o.Zone, o.Expected > 0, in.diagnostics},
+			by:      in.By,
+			labels:  labelsOf(in.Scan.Inputs),
+			headers: units.Logs(in.Memory),
+			look:    *o.newPicture(),
+			judging: judging{o.Limits, o.Zone, o.Expected > 0, in.diagnostics},
 		},
 	}
 	d.look.Sources = sourcesOf(in.Scan.Inputs)
@@ -104,7 +85,17 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 	if err := d.setScale(); err != nil {
 		return nil, err
 	}
+	if err := d.surveyLogs(); err != nil {
+		return nil, err
+	}
+	if err := d.chooseRows(); err != nil {
+		return nil, err
+	}
 	d.takes = d.whatToTake()
+	d.shows = d.whatToShow()
+	if err := d.dropSameRequests(); err != nil {
+		return nil, err
+	}
 	if err := d.setLines(); err != nil {
 		return nil, err
 	}
@@ -132,7 +123,7 @@ func (d *decision) sortInputs(inputs []scan.Input) error {
 		return nil
 	}
 	first := d.distributions[0].Name
-	if d.Type.Chart.Marks != chart.Curves {
+	if d.drawn.Chart.Marks != chart.Curves {
 		return message.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", first)
 	}
 	if option := d.needsLogs(); option != "" {
@@ -180,149 +171,6 @@ func (d *decision) setScale() (err error) {
 	return d.setUnit(&d.look, d.scale)
 }
 
-// The number of worst moments that are marked. A page marks as many of its view.
-const (
-	MostWorst     = 5
-	mostPageWorst = 100
-)
-
-// whatToTake returns what the picture takes: what its type shows, or all for a page.
-func (d *decision) whatToTake() takes {
-	shows := d.Type.Shows
-	cells := d.Type.Chart.Marks == chart.Cells
-	dots := d.Type.Chart.Marks == chart.Dots
-	t := takes{
-		page:     d.Page,
-		overTime: d.Page || d.Type.OverTime() || dots && d.Windows.Length > 0,
-		curves:   shows.Curves,
-		bands:    !d.Page && (d.Type.Chart.Marks == chart.Curves || d.division == twoSides),
-		shifts:   shows.Shifts && !d.Compare,
-		changes:  d.Page && d.Compare && len(d.scan.Inputs) == 2,
-		maxima:   d.Sums != nil,
-		added:    d.Page || cells,
-		about:    d.Page || cells && shows.Findings,
-	}
-	if dots {
-		t.points = d.levels()
-	}
-	if t.bands || t.shifts || t.changes {
-		t.believed = &summary.Runs{Optional: true}
-	}
-	if t.bands {
-		t.believed.Size = d.Windows.Length
-		t.believed.Percentiles = drawnPercentiles
-	}
-	maxima := func(m chart.Measure) bool { return m.Name == "max" }
-	above := cells || slices.ContainsFunc(d.measures(), maxima) // numbers stand above maxima
-	if d.Windows.Fold == 0 && shows.Worst && above && d.division != twoSides {
-		t.worst = MostWorst
-		if d.Page {
-			t.worst = mostPageWorst
-		}
-	}
-	t.findings = (shows.Findings || d.Page) && d.division == together
-	return t
-}
-
-// measures returns what the lines show.
-func (d *decision) measures() []chart.Measure {
-	switch {
-	case d.Type.Measures != nil:
-		return d.Type.Measures(d.levels())
-	case d.Page:
-		return chart.Timeline.Measures(d.levels()) // for the lines of the page
-	}
-	return nil
-}
-
-// Histograms by time may take this much memory. For a heat map that is about a window for each
-// column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
-// page, in which they are deflated.
-const (
-	heatBytes    = 32 << 20
-	collectTimes = 6
-)
-
-// setLines sets what the collector of lines and counts over time does.
-func (d *decision) setLines() error {
-	lines := &d.lines
-	lines.Ratio = d.scale.Divisor()
-	lines.Relative = d.Compare && !d.look.Absolute
-	lines.Measures = d.measures()
-	lines.Paired = d.points != nil
-	switch {
-	case d.Page:
-		lines.WindowBytes, lines.Paged = collectTimes*d.look.PageSize, true
-	case d.Type.Chart.Marks == chart.Cells:
-		lines.WindowBytes = heatBytes
-	}
-	switch {
-	case !d.overTime:
-		return nil
-	case d.Windows.Fold != 0:
-		return d.fold()
-	}
-	return d.setWindows()
-}
-
-// mostPoints is about the number of windows of a picture over time, if nobody chose their length.
-const mostPoints = 500
-
-// setWindows sets the length of windows, and what depends on the tags of the logs.
-func (d *decision) setWindows() error {
-	count := len(d.scan.Inputs)
-	thinned := !d.Windows.Given && !d.Page && d.points == nil // long logs get windows, since nobody chose
-	most := firstIntervals
-	if d.merges() || thinned {
-		most = math.MaxInt
-	}
-	surveyed, err := d.survey(most)
-	if err != nil {
-		return err
-	}
-	if err := d.rowsOfLogs(surveyed); err != nil {
-		return err
-	}
-	if err := d.dropSameRequests(surveyed.names); err != nil {
-		return err
-	}
-	if few := surveyed.tags <= mostShifts && (surveyed.tags > 0 || !d.Page); d.shifts && !few && !d.by.All() {
-		d.shifts = false
-		d.believed = nil
-	}
-	several := surveyed.tags > 1 && !d.by.AddsTags() || d.Compare && count > 1
-	if several && d.Page && d.Percentiles == nil {
-		d.lines.Measures = chart.LimitedMeasures(d.lines.Measures, d.look.Limits) // others would be dropped
-	}
-	if d.merges() && count > 1 {
-		for _, log := range d.scan.Inputs {
-			d.look.Logs = append(d.look.Logs, d.labels[log.Name])
-		}
-	}
-	window := d.Windows.Length
-	wide := int64(axis.Window(float64(max(surveyed.to-surveyed.from, 0))/1000, mostPoints) * 1000)
-	if window == 0 && d.merges() {
-		window = surveyed.length
-	}
-	if d.Windows.Length == 0 && thinned && surveyed.points > mostPoints {
-		window = max(window, wide)
-	}
-	d.lines.Aggregate = window
-	if d.totals() {
-		d.lines.Totals = chart.TotalMeasures(d.look.Limits)
-	}
-	return nil
-}
-
-// totals reports whether lines are of all series together.
-func (d *decision) totals() bool { return d.Type.Chart.Marks == chart.Cells && !d.Page && !d.Compare }
-
-// merges reports whether lines need windows, since their intervals are of several logs or tags.
-func (d *decision) merges() bool {
-	logs := len(d.scan.Inputs) > 1 && !d.Compare && !d.by.Inputs()
-	return logs || d.by.AddsTags() || d.totals()
-}
-
 // divide divides the logs into parts.
 func (d *decision) divide(in *Inputs) {
 	all := &d.scan
@@ -359,17 +207,4 @@ func (d *decision) addSides(in *Inputs) {
 			runsFirst: in.sides.Runs,
 		})
 	}
-}
-
-// wanted returns what a part collects beside counts. Each needs its own.
-func (p *plan) wanted(of *part) (o summary.Options) {
-	o.Maxima = p.maxima
-	if p.believed != nil && !of.runsFirst { // where the spread of runs stands for intervals
-		runs := *p.believed
-		o.Runs = &runs
-	}
-	if p.worst > 0 {
-		o.Histories = &summary.Histories{Times: true}
-	}
-	return o
 }

@@ -54,7 +54,7 @@ func (d *dressing) addSeries() (err error) {
 			return err
 		}
 	}
-	if d.plan.points != nil {
+	if d.plan.points.of != noPoints {
 		d.drawPoints()
 	}
 	for n := range d.p.Series {
@@ -77,11 +77,11 @@ func (d *dressing) addNotes() {
 		p.Notes = append(p.Notes, scale.About())
 	}
 	switch {
-	case d.plan.division == twoSides:
+	case d.plan.compares == comparesSides:
 		d.compareReport()
-	case d.plan.changes:
+	case d.plan.compares == comparesOnPage:
 		d.comparePage()
-	case len(p.Series) <= chart.MostTogether:
+	case d.plan.compares == comparesCurves && len(p.Series) <= chart.MostTogether:
 		p.Notes = append(p.Notes, d.changes()...)
 	}
 	d.nameEmpty()
@@ -98,7 +98,7 @@ func (d *dressing) each() string {
 	by := d.plan.by
 	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
 	switch {
-	case by.Inputs() && by.AddsTags(), d.plan.division != together && !tagged:
+	case by.Inputs() && by.AddsTags(), d.plan.apart && !tagged:
 		return "log"
 	case by.Inputs() || by.AddsTags():
 		return "row"
@@ -109,6 +109,7 @@ func (d *dressing) each() string {
 // addTimes adds when logs ran, and the worst moments, which count from the origin of the picture.
 func (d *dressing) addTimes() {
 	p := d.p
+	p.Marks = marksOf(d.found.shifts, p)
 	p.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
 	p.Worst = d.found.worst[:min(len(d.found.worst), d.plan.worst)]
@@ -142,7 +143,7 @@ func (d *dressing) nameAdded() error {
 			p.Added = append(p.Added, tag)
 		}
 	}
-	if d.plan.division == apart && !d.plan.page && len(groups) < 2 {
+	if d.plan.compares == comparesCells && len(groups) < 2 {
 		for _, label := range d.plan.labels {
 			if !groups[label] {
 				return fmt.Errorf("-compare: %s has no intervals that are drawn", message.Printable(label))

@@ -8,47 +8,50 @@ import (
 	"hdrkit/output"
 )
 
-// rowsOfLogs decides whether a picture has a row for each log: a heat map or a report of each
+// A fleet is a picture with a row for each of many logs, by a percentile.
+type fleet struct{ percentile float64 }
+
+// chooseRows decides whether a picture has a row for each log: a heat map or a report of each
 // input, if they are more than charts can show and ran at the same time.
-func (d *decision) rowsOfLogs(surveyed *survey) error {
+func (d *decision) chooseRows() error {
 	logs := len(d.scan.Inputs)
-	suits := d.Type == chart.Heatmap || d.Type == chart.Report
-	fleet := suits && !d.Page && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && surveyed.together(logs)
+	suits := (d.Type == chart.Heatmap || d.Type == chart.Report) && !d.Page
+	many := suits && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && d.surveyed.together(logs)
 	given := len(d.Percentiles)
 	switch {
-	case !suits || d.Page || given == 0:
-	case !fleet:
+	case suits && given > 0 && !many:
 		return message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
 			"the same time", d.Type.Name, chart.MostTogether)
-	case given > 1:
+	case suits && given > 1:
 		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.Type.Name, given)
-	}
-	if !fleet {
+	case !many:
 		return nil
 	}
+	d.fleet = &fleet{percentile: 99}
+	if given == 1 {
+		d.fleet.percentile = d.Percentiles[0]
+	}
 	if d.Type == chart.Heatmap {
-		d.Type = chart.Fleet
-		d.takes = d.whatToTake() // the type is another one now
-		d.lines.WindowBytes = 0
-		if !d.HeightGiven {
-			const around, least = 130, 400 // pixels: the axis and the texts around the rows, and a whole picture
-			d.look.Height = max(around+chart.FleetHeight(logs), least)
-		}
-	} else if !d.HeightGiven {
+		d.drawn = chart.Fleet
+		d.look.Type = chart.Fleet
+	}
+	switch {
+	case d.HeightGiven:
+	case d.Type == chart.Heatmap:
+		const around, least = 130, 400 // pixels: the axis and the texts around the rows, and a whole picture
+		d.look.Height = max(around+chart.FleetHeight(logs), least)
+	default:
 		d.look.Height += chart.FleetHeight(logs)
 	}
-	d.look.Type = d.Type
-	d.fleet = true
-	d.level = 99
-	if given == 1 {
-		d.level = d.Percentiles[0]
-	}
-	d.lines.Measures = append(chart.Fleet.Measures([]float64{d.level}), chart.PerSecond())
 	return nil
 }
 
-// together reports whether there is a time at which at least half of the logs ran.
+// together reports whether there is a time at which at least half of the logs ran. It is false
+// without a survey.
 func (s *survey) together(logs int) bool {
+	if s == nil {
+		return false
+	}
 	slices.Sort(s.starts)
 	slices.Sort(s.ends)
 	ended := 0
@@ -65,10 +68,10 @@ func (s *survey) together(logs int) bool {
 
 // addFleet adds the rows of logs to the picture. Those of the same tag are compared.
 func (d *dressing) addFleet() {
-	if !d.plan.fleet {
+	if d.plan.fleet == nil {
 		return
 	}
-	level := d.plan.level
+	level := d.plan.fleet.percentile
 	whole, kin := make(map[string]float64), make(map[string]string)
 	for _, row := range d.found.rows {
 		_, kin[row.Label] = d.plan.labels.parts(row.sum.Tag)

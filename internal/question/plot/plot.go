@@ -61,6 +61,7 @@ type Mark struct {
 // Inputs are the logs and percentile distributions of a picture.
 type Inputs struct {
 	*scan.Scan
+	division    division
 	sides       compare.Sides // of a report that compares
 	diagnostics *logs.Diagnostics
 }
@@ -71,21 +72,21 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	if err != nil {
 		return nil, err
 	}
-	way := o.divisionBy(by)
-	o.Inputs.Runs, o.EachRun = way.byRun(), way.byRun()
-	if way != twoSides {
-		s, err := o.Scan(std, d)
-		return &Inputs{Scan: s, diagnostics: d}, err
+	in := &Inputs{division: o.divisionBy(by), diagnostics: d}
+	o.Inputs.Runs, o.EachRun = in.division.byRun(), in.division.byRun()
+	if in.division != twoSides {
+		in.Scan, err = o.Scan(std, d)
+		return in, err
 	}
 	old, new, err := compare.SplitSides(o.Names, o.Separator)
 	if err != nil {
 		return nil, err
 	}
-	sides, err := compare.FindSides(std, d, &o.Options, old, new, false)
-	if err != nil {
+	if in.sides, err = compare.FindSides(std, d, &o.Options, old, new, false); err != nil {
 		return nil, err
 	}
-	return &Inputs{Scan: sides.All(), sides: sides, diagnostics: d}, nil
+	in.Scan = in.sides.All()
+	return in, nil
 }
 
 // Gather returns the picture of inputs, or nil if nothing in them was asked for. Messages go to
@@ -95,18 +96,23 @@ func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, erro
 	if err != nil {
 		return nil, err
 	}
-	way := o.divisionBy(in.By)
-	if err := o.checkPoints(way, len(in.Runs())); err != nil {
+	if err := o.checkPoints(in); err != nil {
 		return nil, err
 	}
-	if way == overRuns {
-		p, err := o.trend(std, units, in.Scan)
-		if err != nil {
-			return nil, err
-		}
-		o.finish(std, p, nil)
-		return p, nil
+	gather := o.picture
+	if in.division == overRuns {
+		gather = o.trend
 	}
+	p, err := gather(std, units, in)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	o.finish(std, p)
+	return p, nil
+}
+
+// picture returns the picture of inputs, or nil if nothing in them was asked for.
+func (o *Options) picture(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	plan, err := o.decide(std, units, in)
 	if err != nil {
 		return nil, err
@@ -115,12 +121,7 @@ func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, erro
 	if err != nil || len(found.rows)+len(found.loads) == 0 {
 		return nil, err
 	}
-	p, err := dress(std, plan, found)
-	if err != nil {
-		return nil, err
-	}
-	o.finish(std, p, found.shifts)
-	return p, nil
+	return dress(std, plan, found)
 }
 
 // A division says which logs add up, and what becomes of the sums.
@@ -155,11 +156,11 @@ func (o *Options) divisionBy(by *tags.By) division {
 }
 
 // checkPoints checks that there are points for a picture of runs.
-func (o *Options) checkPoints(way division, runs int) error {
+func (o *Options) checkPoints(in *Inputs) error {
 	switch {
 	case o.Page && o.Type.Chart.Marks == chart.Dots:
 		return message.Usagef("-type %s is a picture: give -of a name such as %[1]s.png", o.Type.Name)
-	case way == eachRun && runs == 1:
+	case in.division == eachRun && len(in.Runs()) == 1:
 		return message.Usagef("-type load draws a point for each run, and there is one input: " +
 			"give several, or -agg 10s for windows of one whose rate was raised")
 	}
@@ -204,11 +205,8 @@ func (o *Options) setUnit(p *chart.Picture, scale hdrlog.Scale) error {
 }
 
 // finish adds marks, drops lines that are too many, and chooses the axis of values and the height.
-// Shifts are marks that were found.
-func (o *Options) finish(std *message.Streams, p *chart.Picture, shifts []Mark) {
-	for _, m := range slices.Concat(o.Marks, shifts) {
-		p.Marks = append(p.Marks, chart.Mark{Time: m.in(p), Text: m.Text})
-	}
+func (o *Options) finish(std *message.Streams, p *chart.Picture) {
+	p.Marks = slices.Concat(marksOf(o.Marks, p), p.Marks)
 	switch {
 	case o.Percentiles == nil:
 		p.KeepLines(o.Page)
@@ -222,6 +220,14 @@ func (o *Options) finish(std *message.Streams, p *chart.Picture, shifts []Mark) 
 	if !o.HeightGiven {
 		p.Height += chart.ForestHeight(len(p.Effects))
 	}
+}
+
+// marksOf returns marks as a picture has them.
+func marksOf(all []Mark, p *chart.Picture) (marks []chart.Mark) {
+	for _, m := range all {
+		marks = append(marks, chart.Mark{Time: m.in(p), Text: m.Text})
+	}
+	return marks
 }
 
 // in returns the time of a mark in a picture, in milliseconds from its origin.

@@ -96,7 +96,7 @@ func (o *Options) read(std *message.Streams, units *logs.Units, whole *scan.Scan
 
 // readPart reads a part. Its series have their tags as names, behind its label.
 func (r *reading) readPart(p *part) error {
-	if r.plan.division == eachRun {
+	if r.plan.points.of == ofEachRun {
 		return r.readLoads(p.scan)
 	}
 	headers := r.units.Watch(p.scan)
@@ -116,13 +116,13 @@ func (r *reading) readPart(p *part) error {
 			return err
 		}
 	}
-	if r.plan.division.byRun() && len(result.Summaries) == 0 {
+	if p.isSide() && len(result.Summaries) == 0 {
 		r.std.Say("%s: %v", p.scan.Inputs[0].RunName(), logs.Nothing(p.scan))
 	}
 	if err := r.addRows(p, result, headers); err != nil {
 		return err
 	}
-	if count := result.MostInputs(); count > 1 && !r.plan.division.byRun() {
+	if count := result.MostInputs(); count > 1 && !p.isSide() {
 		r.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", count)
 	}
 	r.addTimes(p, result)
@@ -146,6 +146,19 @@ func (r *reading) readPart(p *part) error {
 		start = 0
 	}
 	return r.findWorst(p.label, wanted.Histories, result.Summaries, logline.Millis(start))
+}
+
+// wanted returns what a part collects beside counts. Each needs its own.
+func (p *plan) wanted(of *part) (o summary.Options) {
+	o.Maxima = p.maxima
+	if p.believed != nil && !of.runsFirst { // where the spread of runs stands for intervals
+		runs := *p.believed
+		o.Runs = &runs
+	}
+	if p.worst > 0 {
+		o.Histories = &summary.Histories{Times: true}
+	}
+	return o
 }
 
 // addUp adds up the logs of a part, or each of its runs by itself and then all of them. It returns
@@ -239,7 +252,7 @@ func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) e
 			return err
 		}
 		label := r.plan.rowLabel(p.label, sum.Tag)
-		if r.plan.points != nil && !r.plan.overTime {
+		if r.plan.points.of == ofEachRow {
 			r.loads = append(r.loads, r.loadOf(sum, label))
 			continue
 		}
@@ -313,9 +326,6 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 	slices.SortStableFunc(r.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
 }
-
-// mostShifts is the number of series up to which their shifts are marked.
-const mostShifts = 4
 
 // markShift marks where the level of a percentile of a series shifts for good, if it does.
 func (r *reading) markShift(label string, sum *output.Summary) {

@@ -12,11 +12,12 @@ import (
 
 // dropSameRequests drops tags of a report that count the same requests as others, unless the user
 // chose tags. A report that adds them up would count each request several times.
-func (d *decision) dropSameRequests(names map[string]bool) error {
-	if !d.findings || d.Page || d.Type.Chart.Marks != chart.Cells || d.Include != nil || d.Exclude != nil {
+func (d *decision) dropSameRequests() error {
+	sums := d.findings && !d.Page && d.drawn.Chart.Marks == chart.Cells
+	if d.surveyed == nil || !sums || d.Include != nil || d.Exclude != nil {
 		return nil
 	}
-	kept := slices.Sorted(maps.Keys(names))
+	kept := slices.Sorted(maps.Keys(d.surveyed.names))
 	var dropped []string
 	for {
 		same, ok := writers.SameAmong(kept)

@@ -63,7 +63,7 @@ func (d *decision) surveyLog(surveyed *survey, input, most int) error {
 			surveyed.length = flow.MeantLength(logline.Millis(i.Length))
 		}
 		start := i.StartMillis()
-		if d.lines.Relative {
+		if d.relative() {
 			start -= logline.Millis(i.LogStart)
 		}
 		from, to = min(from, start), max(to, start+logline.Millis(i.Length))

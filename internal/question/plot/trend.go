@@ -12,18 +12,17 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/trend"
-	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
 
 // trend returns the picture of how figures change over the runs of a scan: a line for each
 // percentile, with its levels, and a number at each change that has a sentence.
-func (o *Options) trend(std *message.Streams, units *logs.Units, s *scan.Scan) (*chart.Picture, error) {
+func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	collecting := trend.Options{Options: &o.Options, Readable: true}
 	for _, level := range o.levels() {
 		collecting.Figures = append(collecting.Figures, chart.AtPercentile(level).Figure)
 	}
-	t, err := trend.Collect(std, s, units, collecting)
+	t, err := trend.Collect(std, in.Scan, units, collecting)
 	if err != nil {
 		return nil, err
 	}
