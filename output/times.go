@@ -28,11 +28,3 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	}
 	return clock(at).Format(time.TimeOnly) + " " + zone.String()
 }
-
-// spaced returns a unit behind a space, or nothing if there is none.
-func spaced(unit string) string {
-	if unit == "" {
-		return ""
-	}
-	return " " + unit
-}
