@@ -25,9 +25,6 @@ type value struct {
 	// standard errors of the difference of two such figures, if values do not depend on one
 	// another.
 	low float64
-	// groups are those in which the values fall, and mean their mean.
-	groups []confidence.Group
-	mean   float64
 }
 
 // name returns the name of the percentile.
@@ -44,6 +41,9 @@ type figures struct {
 	highest float64 // printed
 	top     *output.Summary
 	values  []value
+	// groups are those in which the values of the first of these rows fall, and mean is its mean.
+	groups []confidence.Group
+	mean   float64
 }
 
 // figures returns those of the run.
@@ -54,6 +54,7 @@ func (r *Run) figures() *figures {
 	all := new(figures)
 	r.figuresOf = all
 	first := len(named) // of the percentiles that a row has
+	leading := 0.0      // the highest of values
 	for _, s := range r.Summaries {
 		h := s.Counts()
 		if h.TotalCount() == 0 {
@@ -73,24 +74,29 @@ func (r *Run) figures() *figures {
 		p := named[n]
 		above := float64(output.Above(h, p))
 		lower := 100 * (1 - (above+2*math.Sqrt(2*above))/float64(h.TotalCount()))
-		all.values = append(all.values, value{
+		v := value{
 			row:        s,
 			percentile: p,
 			printed:    r.printed(s, h.Float(h.ValueAtPercentile(p))),
 			low:        r.printed(s, h.Float(h.ValueAtPercentile(lower))),
-			groups:     confidence.Groups(r.printedValues(s, h)),
-			mean:       r.printed(s, h.Mean()),
-		})
+		}
+		if len(all.values) == 0 || v.printed > leading {
+			leading = v.printed
+			all.groups = confidence.Groups(printedValues(s, h))
+			all.mean = r.printed(s, h.Mean())
+		}
+		all.values = append(all.values, v)
 	}
 	slices.SortStableFunc(all.values, func(a, b value) int { return descending(a.printed, b.printed) })
 	return all
 }
 
 // printedValues returns the values of a row in printed units, each with its count.
-func (r *Run) printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64, int64] {
+func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64, int64] {
+	times := s.Scale.Of(1)
 	return func(yield func(float64, int64) bool) {
 		for b := range h.Recorded() {
-			if !yield(r.printed(s, (h.Float(b.Low)+h.Float(b.High))/2), b.Count) {
+			if !yield(times*(h.Float(b.Low)+h.Float(b.High))/2, b.Count) {
 				return
 			}
 		}
@@ -100,31 +106,31 @@ func (r *Run) printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2
 // groups finds that the values of the row with the highest figure fall in groups, so that a mean is
 // typical of none.
 func (r *Run) groups() []output.Finding {
-	all := r.values()
-	if len(all) == 0 || len(all[0].groups) < 2 {
+	all := r.figures()
+	if len(all.groups) < 2 {
 		return nil
 	}
-	v := &all[0]
+	row := all.values[0].row
 	f := output.Finding{
 		Weight:  output.Notes,
-		Figures: map[string]output.Number{"groups": output.Number(len(v.groups)), "mean": output.Number(v.mean)},
+		Figures: map[string]output.Number{"groups": output.Number(len(all.groups)), "mean": output.Number(all.mean)},
 		Unit:    r.Scale.Unit,
 		Option:  "hdrplot -type heatmap",
 	}
 	values := "Values"
 	if len(r.Summaries) > 1 {
-		f.Tag = v.row.Name()
-		values += " of " + r.name(v.row)
+		f.Tag = row.Name()
+		values += " of " + r.name(row)
 	}
 	var texts []string
 	between := true // the mean is near no group
-	for _, g := range v.groups {
+	for _, g := range all.groups {
 		texts = append(texts, fmt.Sprintf("%.0f%% near %s", 100*g.Share, r.quantity(people.Rounded(g.Middle, 2))))
-		between = between && math.Abs(math.Log2(v.mean/g.Middle)) > 0.5
+		between = between && math.Abs(math.Log2(all.mean/g.Middle)) > 0.5
 	}
-	f.Sentence = fmt.Sprintf("%s fall in %d groups: %s", values, len(v.groups), listed(texts))
+	f.Sentence = fmt.Sprintf("%s fall in %d groups: %s", values, len(all.groups), listed(texts))
 	if between {
-		f.Sentence += fmt.Sprintf("; the mean, %s, is near none", r.quantity(people.Rounded(v.mean, 2)))
+		f.Sentence += fmt.Sprintf("; the mean, %s, is near none", r.quantity(people.Rounded(all.mean, 2)))
 	}
 	f.Sentence += "."
 	return []output.Finding{f}

@@ -48,14 +48,13 @@ type Run struct {
 
 // found are results that several kinds need. They are nil before the first kind asks.
 type found struct {
-	worstOf   *worstOf
-	omitted   *Omitted
-	names     map[string]string // see called
-	spanOf    *merge.Span
-	apartOf   *apartOf
-	figuresOf *figures
-	// outliersOf may be nil if nothing is found.
-	outliersOf []summary.Outlier
+	worstOf    *worstOf
+	omitted    *Omitted
+	names      map[string]string // see called
+	spanOf     *merge.Span
+	apartOf    *apartOf
+	figuresOf  *figures
+	outliersOf *[]summary.Outlier
 }
 
 // row returns the row that a tag of an input in the histories belongs to, nil if there is none.

@@ -90,12 +90,17 @@ const mostNamed = 3
 
 // outliers returns the logs that are slower than the others.
 func (r *Run) outliers() []summary.Outlier {
-	if r.outliersOf != nil || r.Histories == nil || !r.Histories.Sums || len(r.Histories.Inputs()) < LeastLogs || len(r.values()) == 0 {
-		return r.outliersOf
+	if r.outliersOf != nil {
+		return *r.outliersOf
+	}
+	r.outliersOf = new([]summary.Outlier)
+	values := r.values()
+	if r.Histories == nil || !r.Histories.Sums || len(r.Histories.Inputs()) < LeastLogs || len(values) == 0 {
+		return nil
 	}
 	// Without memory for sums, there is nothing to find in them.
-	r.outliersOf, _ = r.Histories.Outliers(r.values()[0].percentile)
-	return r.outliersOf
+	*r.outliersOf, _ = r.Histories.Outliers(values[0].percentile)
+	return *r.outliersOf
 }
 
 // outlier finds logs that are slower than the others.
