@@ -26,7 +26,7 @@ type Histories struct {
 	// can be read only once, so its counts are kept.
 	Sums, Times, Counts bool
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0. Above
-	// it, those of logs that go on lose their older half.
+	// it, those of logs that go on lose their older half, unless one window alone takes more.
 	Most int
 
 	sums    map[string]*flow.Row // by history, or by tag behind the number of any input
@@ -216,9 +216,8 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 	crowded := hs.room.account.Crowded()
 	much := hs.Most > 0 && hs.room.bytes > hs.Most
 	switch {
-	case hs.goesOn && (much || crowded != nil):
-		hs.forget()
-	case much:
+	case hs.goesOn && (much || crowded != nil) && hs.forget():
+	case hs.goesOn && crowded != nil, much:
 		hs.err = errMost
 		hs.all, hs.room.bytes = nil, 0
 	case crowded != nil:
@@ -227,9 +226,9 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 	hs.room.take(len(hs.all))
 }
 
-// forget drops the older half of all pieces. It copies the others, since one that stays keeps the
-// memory of a slab.
-func (hs *Histories) forget() {
+// forget drops the older half of all pieces, whole windows of them. It copies the others, since one
+// that stays keeps the memory of a slab. It returns false if there is one window only.
+func (hs *Histories) forget() bool {
 	var starts []int64
 	for _, h := range hs.all {
 		for _, p := range h.pieces {
@@ -237,7 +236,14 @@ func (hs *Histories) forget() {
 		}
 	}
 	slices.Sort(starts)
-	from := starts[len(starts)/2]
+	half := len(starts) / 2
+	for half < len(starts) && starts[half] == starts[0] {
+		half++
+	}
+	if half == len(starts) {
+		return false
+	}
+	from := starts[half]
 	hs.forgot = true
 	hs.free, hs.room.bytes = nil, 0
 	hs.ran.Start = from
@@ -258,6 +264,7 @@ func (hs *Histories) forget() {
 			delete(hs.all, key)
 		}
 	}
+	return true
 }
 
 var errMost = errors.New("the times of intervals take too much memory")

@@ -15,6 +15,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/flow"
@@ -608,5 +609,37 @@ func TestShares(t *testing.T) {
 	moments := []output.Moment{{Start: 10, End: 20}, {Start: 0, End: 50}, {Start: 31, End: 40}, {Start: 45, End: 46}}
 	if got, want := p.Shares(moments), []float64{10. / 16, 1, 0, 1. / 16}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestForget: the times of logs that go on lose whole windows, the older ones. If one window is too
+// large, no times are kept: parts of windows would look like gaps.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 16
+	for rows, kept := range map[int]bool{10: true, 300: true, 10_000: false} {
+		hs := &Histories{Most: most}
+		hs.Follow(nil)
+		var h histogram.Histogram
+		for window := range int64(40) {
+			for row := range rows {
+				w := &merge.Merged{Tag: fmt.Append(nil, row)}
+				w.Sum.Start, w.Sum.End = 1000*window, 1000*window+1000
+				hs.Window(w, &h)
+				if hs.room.bytes > most {
+					t.Fatalf("%d rows take %d bytes of %d", rows, hs.room.bytes, most)
+				}
+			}
+		}
+		if (hs.err == nil) != kept || kept && len(hs.all) != rows {
+			t.Errorf("%d rows: %d are kept, %v", rows, len(hs.all), hs.err)
+		}
+		for _, one := range hs.all {
+			for n, p := range one.pieces {
+				if n > 0 && p.Start != one.pieces[n-1].End {
+					t.Fatalf("%d rows: %s has a gap until %d", rows, one.tag, p.Start)
+				}
+			}
+		}
 	}
 }
