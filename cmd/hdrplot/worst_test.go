@@ -120,6 +120,38 @@ func TestPageShift(t *testing.T) {
 	}
 }
 
+// TestShiftOfSeries: a picture of few series marks the change of a level, however many tags each
+// adds up, and one of many tags marks none.
+func TestShiftOfSeries(t *testing.T) {
+	t.Parallel()
+	path := writeScenario(t, "shift")[0]
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	for line := range strings.Lines(string(text)) {
+		_, interval, tagged := strings.Cut(line, ",")
+		if !tagged || !strings.HasPrefix(line, "Tag=") {
+			log.WriteString(line)
+			continue
+		}
+		for tag := range 6 {
+			fmt.Fprintf(&log, "Tag=tag%d,%s", tag, interval)
+		}
+	}
+	if err := os.WriteFile(path, []byte(log.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mark := regexp.MustCompile(`>[^<]* p99 [^<]*&gt;[^<]*<`)
+	for by, want := range map[string]bool{"input": true, "tag": false} {
+		svg := hdrplot(t, "", "-q", "-of", "-", "-format", "svg", "-in", "ns", "-by", by, path)
+		if got := mark.MatchString(svg); got != want {
+			t.Errorf("-by %s: a mark is there: %t", by, got)
+		}
+	}
+}
+
 // writeScenario writes the logs of a scenario, and returns their paths.
 func writeScenario(t *testing.T, name string) (paths []string) {
 	t.Helper()

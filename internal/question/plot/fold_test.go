@@ -2,7 +2,6 @@ package plot_test
 
 import (
 	"cmp"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,10 +10,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/loggen"
-	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
 )
 
@@ -30,17 +27,9 @@ func TestFold(t *testing.T) {
 	}
 	file.Close()
 	for _, period := range []int64{plot.FoldFound, 60_000} {
-		std := &message.Streams{Err: io.Discard}
 		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Look: chart.Looks{Zone: time.UTC}}
 		o.Names = []string{path}
-		s, err := o.Find(std, logs.NewDiagnostics(std, false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := o.Gather(std, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := gather(t, &o)
 		first, last := int64(1<<62), int64(0)
 		for _, series := range p.Series {
 			for _, w := range series.Windows {
@@ -78,17 +67,9 @@ func TestFoldEven(t *testing.T) {
 	if err := cmp.Or(w.Flush(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	std := &message.Streams{Err: io.Discard}
 	o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: 7500}, Look: chart.Looks{Zone: time.UTC}}
 	o.Names = []string{path}
-	s, err := o.Find(std, logs.NewDiagnostics(std, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := o.Gather(std, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := gather(t, &o)
 	from, to, _ := p.TimeRange()
 	g := &chart.Grid{From: from, To: to, Folded: true, Low: 100, High: 10_000, Columns: 15, Rows: 1}
 	g.Fill(p.Series)

@@ -13,6 +13,21 @@ import (
 	"hdrkit/internal/question/plot"
 )
 
+// gather returns the picture of options.
+func gather(t *testing.T, o *plot.Options) *chart.Picture {
+	t.Helper()
+	std := &message.Streams{Err: io.Discard}
+	s, err := o.Find(std, logs.NewDiagnostics(std, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.Gather(std, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestTrendLevels proves that a level begins and ends at runs that have a value, and that a few
 // runs have none.
 func TestTrendLevels(t *testing.T) {
@@ -20,20 +35,12 @@ func TestTrendLevels(t *testing.T) {
 		logs []string
 		want int // levels
 	}{{[]string{"node1.hdr", "node2.hdr", "node3.hdr"}, 0}, {[]string{"digits3.hdr", "node1.hdr", "node2.hdr", "node3.hdr", "straddle-a.hdr", "straddle-b.hdr"}, 1}} {
-		std := &message.Streams{Err: io.Discard}
 		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Look: chart.Looks{Zone: time.UTC}}
 		o.Include = []string{"insert-rt"}
 		for _, log := range test.logs {
 			o.Names = append(o.Names, "../../../testdata/logs/"+log)
 		}
-		s, err := o.Find(std, logs.NewDiagnostics(std, false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := o.Gather(std, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := gather(t, &o)
 		line := p.Series[0].Lines[0]
 		if len(line.Levels) != test.want {
 			t.Fatalf("%v has %d levels", test.logs, len(line.Levels))
@@ -47,15 +54,9 @@ func TestTrendLevels(t *testing.T) {
 
 // TestGather makes a picture without a command line.
 func TestGather(t *testing.T) {
-	std := &message.Streams{Err: io.Discard}
 	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Look: chart.Looks{Zone: time.UTC}}
 	o.Names, o.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
-	s, err := o.Find(std, logs.NewDiagnostics(std, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := o.Gather(std, s)
-	if err != nil || len(p.Series) != 1 || len(p.Series[0].Lines) != 2 {
-		t.Errorf("%+v, %v", p, err)
+	if p := gather(t, &o); len(p.Series) != 1 || len(p.Series[0].Lines) != 2 {
+		t.Errorf("%+v", p)
 	}
 }
