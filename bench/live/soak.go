@@ -108,12 +108,16 @@ func (b *bench) runSoak(live, union, sum string) error {
 	flaky.faults = true
 	slow.slow = slowAnswer
 	dead.kill()
-	s.commands = []*command{{name: "hdrlive", binary: live, args: []string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
-		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}}}
-	s.commands[0].stall = b.stall
-	s.commands[0].ended = make(chan struct{})
-	close(s.commands[0].ended)
-	s.commands[0].args = append(s.commands[0].args, points(s.receivers...)...)
+	ended := make(chan struct{}) // nothing ran so far
+	close(ended)
+	s.commands = []*command{{
+		name:   "hdrlive",
+		binary: live,
+		args: append([]string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q", "-state", filepath.Join(s.own, "state"),
+			"-of", filepath.Join(s.own, "all.hdr"), "-serve", scrapeAddress}, points(s.receivers...)...),
+		stall: b.stall,
+		ended: ended,
+	}}
 	java, err := s.java()
 	if err != nil {
 		return err

@@ -1,9 +1,8 @@
 // Package chart is the model of charts of interval logs: values over time, percentile curves, heat
 // maps and throughput. Package draw writes it as PNG, SVG and PDF, and package page as a page.
 //
-// A [Collector] takes intervals and makes a [Picture]. A Picture is plain data, which can also be
-// filled by hand. Times are milliseconds from [Picture.Origin]. Values are in [Picture.Unit]: they
-// are divided by the unit ratio already.
+// A [Picture] is plain data. Package collect takes intervals for it. Times are milliseconds from
+// [Picture.Origin]. Values are in [Picture.Unit]: they are divided by the unit ratio already.
 package chart
 
 import (

@@ -48,13 +48,15 @@ type flowSpec struct {
 	Flow json.RawMessage
 }
 
-// kinds are all kinds of flows.
+// kinds are all kinds of flows. Helpers are of the same build, so their order is the same there.
 var kinds = []Flow{(*Rows)(nil), (*Intervals)(nil), (*Windows)(nil), (*Waiting)(nil), (*Wide)(nil), (*Doubling)(nil)}
 
 // specOf returns what a helper must know of a flow.
 func specOf(f Flow) (s flowSpec, err error) {
 	sameKind := func(kind Flow) bool { return reflect.TypeOf(kind) == reflect.TypeOf(f) }
-	s.Kind = slices.IndexFunc(kinds, sameKind)
+	if s.Kind = slices.IndexFunc(kinds, sameKind); s.Kind < 0 {
+		return s, fmt.Errorf("helpers know no %T", f)
+	}
 	s.Flow, err = json.Marshal(f)
 	return s, err
 }

@@ -746,6 +746,13 @@ func (w *world) writeLines() {
 	}
 }
 
+// awaitLines waits until a state has all lines.
+func (w *world) awaitLines() {
+	for _, l := range w.logs {
+		w.await(l.last(), len(l.last().seconds))
+	}
+}
+
 // endInTime ends the world, and checks that no interval was late.
 func (w *world) endInTime() {
 	w.t.Helper()
@@ -766,9 +773,7 @@ func TestFoundLater(t *testing.T) {
 	w.logs[1].slow = 8
 	w.writeLines()
 	w.start()
-	for _, l := range w.logs {
-		w.await(l.last(), len(l.last().seconds))
-	}
+	w.awaitLines()
 	w.stop(false)
 	first := w.logs[0]
 	text, err := os.ReadFile(first.path)
@@ -799,9 +804,7 @@ func TestRotatedTwice(t *testing.T) {
 	w.start()
 	for range 2 {
 		w.writeLines()
-		for _, l := range w.logs {
-			w.await(l.last(), len(l.last().seconds))
-		}
+		w.awaitLines()
 		w.logs[0].rotate()
 		w.logs[1].rotate()
 	}

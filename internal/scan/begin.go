@@ -33,7 +33,7 @@ const endBytes = 64 << 10
 
 // Ends hands the records at the beginning and at the end of an input to see. A record is valid
 // until see returns. It reports whether there are intervals: there are none if the input is no
-// file, a short one, or compressed.
+// file, or a short one. Of a compressed log it hands over a part of the beginning alone.
 func (in *Input) Ends(see func(r *hdrlog.Record)) (any bool) {
 	if in.path == "" || in.Once || in.Size < 4*endBytes {
 		return false
