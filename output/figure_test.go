@@ -7,6 +7,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/clitest"
 )
 
 // TestFigureOf: figures of counts whose percentiles were not asked for have no value.
@@ -20,6 +21,13 @@ func TestFigureOf(t *testing.T) {
 		if v := f.Of(&s, 1).Float(); math.IsNaN(v) == has {
 			t.Errorf("%s: %v", text, v)
 		}
+	}
+}
+
+// TestFiguresDocumented: the documents list the figures with a name.
+func TestFiguresDocumented(t *testing.T) {
+	for _, figure := range named {
+		clitest.Documented(t, "hdrsum.md", figure.name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/metric"
 )
 
@@ -37,6 +38,9 @@ func TestFormatsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range formats {
+		if !f.Hidden {
+			clitest.Documented(t, "hdrsum.md", f.Name)
+		}
 		count := 0
 		for _, name := range files {
 			text, err := os.ReadFile(name)

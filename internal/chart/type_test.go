@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/clitest"
 )
 
 // TestTypesApart checks that only the file that describes a type of chart names it, here and in
-// hdrplot, so that a new one is one file and one line of the list.
+// hdrplot, so that a new one is one file and one line of the list, and that the documents have it.
 func TestTypesApart(t *testing.T) {
 	t.Parallel()
 	var files []string
@@ -23,14 +24,18 @@ func TestTypesApart(t *testing.T) {
 		files = append(files, some...)
 	}
 	for _, kind := range Types {
+		clitest.Documented(t, "hdrplot.md", kind.Name)
 		count := 0
+		var places []string
 		for _, name := range files {
 			text, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasSuffix(name, "_test.go") {
-				count += strings.Count(string(text), strconv.Quote(kind.Name)) + strings.Count(string(text), "'"+kind.Name+"'")
+			n := strings.Count(string(text), strconv.Quote(kind.Name)) + strings.Count(string(text), "'"+kind.Name+"'")
+			if n > 0 && !strings.HasSuffix(name, "_test.go") {
+				count += n
+				places = append(places, name)
 			}
 		}
 		// The options -percentiles and -p have the name of a type, and a field of a page.
@@ -38,7 +43,8 @@ func TestTypesApart(t *testing.T) {
 			count -= 2
 		}
 		if count != 1 {
-			t.Errorf("%q stands %d times in the code, instead of once", kind.Name, count)
+			t.Errorf("%q stands %d times in the code, instead of once, also where it means something else: %s",
+				kind.Name, count, strings.Join(places, ", "))
 		}
 	}
 }

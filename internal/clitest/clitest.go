@@ -2,6 +2,7 @@
 package clitest
 
 import (
+	"bytes"
 	"compress/gzip"
 	"flag"
 	"os"
@@ -84,6 +85,20 @@ func Run(t *testing.T) {
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// Documented checks that a page of docs has each of some names in back quotes.
+func Documented(t *testing.T, page string, names ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !bytes.Contains(text, []byte("`"+name+"`")) {
+			t.Errorf("docs/%s does not describe %s", page, name)
+		}
+	}
 }
 
 // status runs a command and checks its exit status: status 3 hdrsum -if bad.hdr.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
@@ -69,6 +70,13 @@ func TestKinds(t *testing.T) {
 		if !strings.HasPrefix(all[0], want) {
 			t.Errorf("%s begins with %s", name, all[0])
 		}
+	}
+}
+
+// TestKindsDocumented: the documents describe each kind.
+func TestKindsDocumented(t *testing.T) {
+	for _, kind := range kinds {
+		clitest.Documented(t, "hdrsum.md", kind.name)
 	}
 }
 
