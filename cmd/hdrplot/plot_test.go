@@ -361,10 +361,11 @@ func TestManyTags(t *testing.T) {
 func TestPictures(t *testing.T) {
 	t.Chdir(clitest.Root())
 	commands := regexp.MustCompile(`(?m)^    hdrplot (.*) -of (docs/.*\.png)$`).FindAllStringSubmatch(string(read(t, "bench/pictures.md")), -1)
-	if len(commands) != 7 {
+	if len(commands) != 8 {
 		t.Fatalf("%d commands", len(commands))
 	}
-	pages := string(read(t, "README.md")) + strings.ReplaceAll(string(read(t, "docs/hdrplot.md")), "](", "](docs/")
+	pages := string(read(t, "docs/hdrplot.md")) + string(read(t, "docs/statistics.md"))
+	pages = string(read(t, "README.md")) + strings.ReplaceAll(pages, "](", "](docs/")
 	for _, command := range commands {
 		args, path := command[1], command[2]
 		var words []string

@@ -23,7 +23,7 @@ import (
 	"hdrkit/tags"
 )
 
-var clockTime = regexp.MustCompile(` \(\d\d:\d\d:\d\d\)`)
+var clockTime = regexp.MustCompile(` at \d\d:\d\d:\d\d`)
 
 // TestWorstAgree: a picture marks the moments that hdrsum -worst lists, with and without windows
 // and facets, whatever makes a line, and no picture marks moments without maxima.

@@ -199,8 +199,8 @@ type Described struct {
 // String returns the moment as a line of text.
 func (d Described) String() string {
 	text := fmt.Sprintf("%d  at %s for %s · %s", d.Number, d.At, d.Length, d.Peak)
-	if d.Clock != "" {
-		text = fmt.Sprintf("%d  at %s (%s) for %s · %s", d.Number, d.At, d.Clock, d.Length, d.Peak)
+	if d.Clock != "" { // when the peak was, which may be later than At
+		text += " at " + d.Clock
 	}
 	if d.Name != "" {
 		text += " · " + d.Name

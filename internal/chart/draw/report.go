@@ -310,7 +310,7 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	font := c.font(labelSize)
 	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
-	const share = "of all values"
+	const share = "values then"
 	columns := []column{
 		{},
 		{heading: "at"},
