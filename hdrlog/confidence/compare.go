@@ -116,7 +116,8 @@ func partsOf(before, after Estimate, k int, bound float64) (a, b []part) {
 	scale := bound * before.factor * before.run.ratio / (after.factor * after.run.ratio)
 	of := func(e Estimate) (low, high float64) {
 		_, at := e.run.rank(e.percentile)
-		return float64(e.run.slots[at].low - 1), float64(e.run.slots[at].value)
+		slot := e.run.slots[at]
+		return float64(e.run.lowest(slot) - 1), float64(slot.value)
 	}
 	lowBefore, highBefore := of(before)
 	low, high := of(after)

@@ -100,6 +100,7 @@ type Run struct {
 	slots   []slot // those with a count, ascending
 	total   int64
 	ratio   float64          // from units of the histogram to values
+	sum     histogram.Layout // of the sum of all windows
 	layout  histogram.Layout // of the windows
 
 	// What was counted so far, by window. Seen has the number of values up to a slot.
@@ -110,11 +111,16 @@ type Run struct {
 	// what is slow.
 	medianTime float64
 	segments   *segments // if it was compared
+	values     []float64 // see rates
+	seconds    []float64
 }
 
-// A slot is a slot of the sum of all windows, from low to value. UpTo is the number of values up to
-// it.
-type slot struct{ low, value, upTo int64 }
+// A slot is a slot of the sum of all windows, whose highest value is value. UpTo is the number of
+// values up to it. There are thousands in each run, so it has nothing that can be computed.
+type slot struct{ value, upTo int64 }
+
+// lowest returns the lowest value of a slot.
+func (r *Run) lowest(s slot) int64 { return r.sum.LowestAt(r.sum.IndexOf(s.value)) }
 
 // NewRun returns a run. The histogram is the sum of the windows, which are in the order of time. A
 // window without values may be nil, but must be there. NewRun does not keep the histogram. An
@@ -124,6 +130,7 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 	r := &Run{
 		windows: windows,
 		ratio:   sum.Ratio(),
+		sum:     sum.Layout(),
 		layout:  sum.Layout(),
 		seen:    make(map[int][]float64),
 	}
@@ -134,7 +141,7 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 	r.slots = make([]slot, 0, filled) // to grow again and again takes three times as long
 	for b := range sum.Recorded() {
 		r.total += b.Count
-		r.slots = append(r.slots, slot{b.Low, b.High, r.total})
+		r.slots = append(r.slots, slot{b.High, r.total})
 	}
 	return r
 }
@@ -365,7 +372,8 @@ func (r *Run) below(value float64) float64 {
 	if n > 0 {
 		before = r.slots[n-1].upTo
 	}
-	inside := max(value-float64(slot.low-1), 0) / float64(slot.value-slot.low+1)
+	low := r.lowest(slot)
+	inside := max(value-float64(low-1), 0) / float64(slot.value-low+1)
 	return float64(before) + inside*float64(slot.upTo-before)
 }
 
@@ -396,8 +404,11 @@ func (e Estimate) Times(factor float64) Estimate {
 }
 
 // rates returns the number of values of each window, and its seconds. Windows that are nil have the
-// length of the longest one.
+// length of the longest one. It computes them once: [Compare] asks dozens of times.
 func (r *Run) rates() (values, seconds []float64) {
+	if r.seconds != nil {
+		return r.values, r.seconds
+	}
 	r.look(nil)
 	values, seconds = slices.Clone(r.counts), make([]float64, len(r.windows))
 	longest := 0.0
@@ -415,6 +426,7 @@ func (r *Run) rates() (values, seconds []float64) {
 			values[i] = w.Values(values[i])
 		}
 	}
+	r.values, r.seconds = values, seconds
 	return values, seconds
 }
 

@@ -928,6 +928,7 @@ func TestMinOfMixed(t *testing.T) {
 	for range logtest.Rounds(200) {
 		var all []*Sum
 		lowest := int64(math.MaxInt64)
+		recorded := int64(0)
 		for n := range 2 + r.IntN(6) {
 			layout := histogram.Layout{Digits: 1 + r.IntN(4), Lowest: []int64{1, 1, 100, 1000}[r.IntN(4)]}
 			values := []int64{r.Int64N(1<<40) >> r.IntN(40), 1 << 20}
@@ -944,6 +945,7 @@ func TestMinOfMixed(t *testing.T) {
 				t.Fatal(err)
 			}
 			all = append(all, s)
+			recorded += h.TotalCount()
 			if len(values) > 0 {
 				lowest = min(lowest, h.Min())
 			}
@@ -951,7 +953,12 @@ func TestMinOfMixed(t *testing.T) {
 		for len(all) > 1 {
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			sum := all[0]
-			err := sum.Merge(all[1])
+			decoded, err := all[1].Histogram(new(histogram.Histogram))
+			if r.IntN(2) == 0 {
+				err = errors.Join(err, sum.Merge(all[1]))
+			} else {
+				err = errors.Join(err, sum.MergeDecoded(all[1], decoded))
+			}
 			switch r.IntN(3) {
 			case 0:
 				err = errors.Join(err, sum.Compact())
@@ -968,8 +975,8 @@ func TestMinOfMixed(t *testing.T) {
 		if lowest == math.MaxInt64 { // no values at all
 			lowest = 0
 		}
-		if err != nil || h.Min() != lowest {
-			t.Fatalf("minimum %d, want %d, %v", h.Min(), lowest, err)
+		if err != nil || h.Min() != lowest || h.TotalCount() != recorded {
+			t.Fatalf("minimum %d of %d, want %d of %d, %v", h.Min(), h.TotalCount(), lowest, recorded, err)
 		}
 	}
 }

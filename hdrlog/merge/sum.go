@@ -449,13 +449,23 @@ func (s *Sum) Merge(t *Sum) error {
 // MergeCounts is [Sum.Merge] for callers that merge more: it does not copy MAX and the payload of a
 // single interval as they stand in its log.
 func (s *Sum) MergeCounts(t *Sum) error {
+	return s.MergeDecoded(t, nil)
+}
+
+// MergeDecoded is [Sum.MergeCounts] for callers that have decoded t already: counts are those of
+// [Sum.Histogram], or nil.
+func (s *Sum) MergeDecoded(t *Sum, counts *histogram.Histogram) error {
 	if t.intervals == 0 {
 		return nil
 	}
 	if s.intervals == 0 {
 		s.summed = t.summed
 	}
-	return sumError(s.add(t.facts(), t.appendTo, t.addTo), nil)
+	addTo := t.addTo
+	if counts != nil && !t.mixed {
+		addTo = func(h *histogram.Histogram) error { return h.Add(counts) }
+	}
+	return sumError(s.add(t.facts(), t.appendTo, addTo), nil)
 }
 
 // appendTo appends the counts of t, packed.

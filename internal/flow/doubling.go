@@ -144,7 +144,6 @@ func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	size := s.size.Load()
 	if size == gaveUp {
 		s.closeAll() // which may feed rows
-		clear(s.rows)
 		s.ready = nil
 		s.target = nil
 		return scan.Want{}, nil

@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"sync/atomic"
 
 	"hdrkit/hdrlog/histogram"
@@ -36,6 +37,12 @@ type openWindows struct {
 	counts histogram.Histogram
 }
 
+// manyOpen is the number of rows above which windows keep intervals packed until they are complete.
+// The counts of so many windows do not stay in the cache of a core: with 120 rows and two intervals
+// in a window, hdrsum -st json takes 0.83 of the CPU time and 0.73 of the memory, and with 60
+// intervals 0.97 and 0.86. With 24 rows it takes 1.0 to 1.06 of the time, and with 48 0.94 to 0.99.
+const manyOpen = 32
+
 func newOpenWindows(w *worker, feeds bool) openWindows {
 	return openWindows{worker: w, rows: make(map[string]*Window), feeds: feeds}
 }
@@ -56,7 +63,11 @@ func (l *openWindows) open(v scan.Visit, at merge.Span) *Window {
 		l.closeWindow(window)
 	}
 	window.Window = at
-	w.run.compactNew(&window.Sum, l.bytes)
+	size := l.bytes
+	if len(l.rows) > manyOpen {
+		size = math.MaxInt
+	}
+	w.run.compactNew(&window.Sum, size)
 	return window
 }
 
@@ -79,14 +90,16 @@ func (l *openWindows) closeWindow(window *Window) {
 	w := l.worker
 	w.err = cmp.Or(w.err, window.fail(err))
 	if l.feeds {
-		w.feed(window.Row, &window.Sum)
+		w.feed(window.Row, &window.Sum, h)
 	}
 	window.Sum.Reset()
 }
 
-// closeAll hands over all windows.
+// closeAll hands over all windows, and gives their memory back.
 func (l *openWindows) closeAll() {
 	for _, window := range l.rows {
 		l.closeWindow(window)
+		window.release()
 	}
+	clear(l.rows)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/scan"
@@ -240,7 +241,7 @@ func (s *rowsPart) charge(r *Row) error {
 	return r.charge.Set(s.state.Account, things, size)
 }
 
-func (s *rowsPart) takeSum(name []byte, sum *merge.Sum) {
+func (s *rowsPart) takeSum(name []byte, sum *merge.Sum, counts *histogram.Histogram) {
 	if s.state.Apart {
 		return
 	}
@@ -252,5 +253,5 @@ func (s *rowsPart) takeSum(name []byte, sum *merge.Sum) {
 		s.rows[string(w.key)] = r
 	}
 	w.run.compactNew(&r.Sum, s.bytes)
-	w.err = cmp.Or(w.err, r.fail(r.Sum.Merge(sum)), s.charge(r))
+	w.err = cmp.Or(w.err, r.fail(r.Sum.MergeDecoded(sum, counts)), s.charge(r))
 }

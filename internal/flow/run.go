@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/scan"
@@ -60,8 +61,8 @@ type fed interface {
 // A fedPart is the part of a fed state.
 type fedPart interface {
 	part
-	// takeSum adds the sum of a row in a window of the feeder.
-	takeSum(row []byte, sum *merge.Sum)
+	// takeSum adds the sum of a row in a window of the feeder, and its counts if they are known.
+	takeSum(row []byte, sum *merge.Sum, counts *histogram.Histogram)
 }
 
 // made is what the part of a worker makes of an interval, for its state.
@@ -259,10 +260,10 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 }
 
 // feed hands the sum of a row in a window to the parts that can be fed.
-func (w *worker) feed(row []byte, sum *merge.Sum) {
+func (w *worker) feed(row []byte, sum *merge.Sum, counts *histogram.Histogram) {
 	for _, s := range w.parts {
 		if s, is := s.(fedPart); is {
-			s.takeSum(row, sum)
+			s.takeSum(row, sum, counts)
 		}
 	}
 }

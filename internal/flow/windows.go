@@ -294,7 +294,7 @@ func (k *windowsState) emit(window *Window) (err error) {
 	}
 	if k.feeds {
 		taker := &k.run.workers[len(k.run.workers)-1] // this goroutine, which takes results
-		taker.feed(window.Row, &window.Sum)
+		taker.feed(window.Row, &window.Sum, window.Counts)
 		if taker.err != nil {
 			return taker.err
 		}

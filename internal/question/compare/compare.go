@@ -95,6 +95,9 @@ func (c *Comparison) pairs() (pairs []output.Pair) {
 			c.compareRuns(p)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = output.NewChange(p.Before, p.After)
+			if !c.Intervals && !c.Strict {
+				p.Before.Confidence, p.After.Confidence = nil, nil // which have all windows
+			}
 		}
 	}
 	output.Correct(pairs, c.Figures.Percentiles)

@@ -71,6 +71,9 @@ func Logs(std *message.Streams, o *Options) error {
 	if err := r.read(&r.old, o.Old); err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
+	if err := r.old.Compact(r.old.scan.Memory); err != nil {
+		return err
+	}
 	if err := r.read(&r.new, o.New); err != nil {
 		return fmt.Errorf("after: %w", err)
 	}
