@@ -99,6 +99,8 @@ func (r *found) findingsOf() []output.Finding {
 		Zone:      r.Zone,
 		Verdicts:  r.verdicts,
 		Histories: r.times(),
+		Moments:   r.moments,
+		Levels:    r.levels,
 		Course:    r.course,
 		Corrected: r.Expected > 0,
 		Failed:    r.diagnostics.Failed,

@@ -28,6 +28,10 @@ type Run struct {
 	Verdicts []gate.Verdict
 	// Histories have the times of all intervals.
 	Histories *summary.Histories
+	// Moments and Levels are the worst ones of Histories, if they are known: to find them may read
+	// a log again.
+	Moments []output.Moment
+	Levels  []output.Level
 	// Course has the levels of rows over time.
 	Course *summary.Course
 	// Corrected says that the counts are corrected for coordinated omission already.
@@ -48,7 +52,7 @@ type Run struct {
 
 // found are results that several kinds need. They are nil before the first kind asks.
 type found struct {
-	worstOf    *worstOf
+	looked     bool // for Moments and Levels
 	omitted    *Omitted
 	names      map[string]string // see called
 	spanOf     *merge.Span

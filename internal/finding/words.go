@@ -170,16 +170,10 @@ func (r *Run) moments() ([]output.Moment, []output.Level) {
 	if r.Histories == nil {
 		return nil, nil
 	}
-	if r.worstOf == nil {
-		r.worstOf = new(worstOf)
+	if !r.looked && r.Moments == nil {
 		// Without memory for the times of intervals, there is nothing to find in them.
-		r.worstOf.moments, r.worstOf.levels, _ = r.Histories.Worst(1, r.scale)
+		r.Moments, r.Levels, _ = r.Histories.Worst(1, r.scale)
 	}
-	return r.worstOf.moments, r.worstOf.levels
-}
-
-// A worstOf is what [summary.Histories.Worst] finds.
-type worstOf struct {
-	moments []output.Moment
-	levels  []output.Level
+	r.looked = true
+	return r.Moments, r.Levels
 }
