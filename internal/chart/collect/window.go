@@ -114,9 +114,12 @@ func (g *gathered) widen(width, before int64) error {
 	return cmp.Or(err, err2)
 }
 
-// widened merges windows, which are in order of time and count from origin, into those of a width.
-// They stay as they are.
+// widened merges windows, which are in order of time and count from origin, into those of a width,
+// in the same memory. Their counts stay as they are.
 func widened(all []window, width, origin int64) (merged []window, err error) {
+	merged = all[:0]
+	rest := all
+	defer func() { clear(rest[len(merged):]) }() // which have counts
 	at := func(w *window) int64 { return chart.WindowAt(w.Start+origin, width) }
 	for len(all) > 0 {
 		n := 1
