@@ -64,7 +64,7 @@ func (s Scale) About() string {
 	case s.Unit != "":
 		return "values in " + s.Unit
 	case cmp.Or(s.Ratio, 1) == 1:
-		return "unit unknown: add -in ns"
+		return "unit unknown: add -in ns, us, ms or s"
 	}
 	return "values divided by " + strconv.FormatFloat(s.Ratio, 'f', -1, 64) + ": add -unit to name the result"
 }

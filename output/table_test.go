@@ -95,7 +95,7 @@ func TestTable(t *testing.T) {
 func TestEmptyTable(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := (&Table{Width: 80}).Write(&b, nil); err != nil || b.String() != "unit unknown: add -in ns\n\ntag  count  /s  period  min  mean  max\n" {
+	if err := (&Table{Width: 80}).Write(&b, nil); err != nil || b.String() != "unit unknown: add -in ns, us, ms or s\n\ntag  count  /s  period  min  mean  max\n" {
 		t.Errorf("%v, %q", err, &b)
 	}
 }

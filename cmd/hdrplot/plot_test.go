@@ -352,7 +352,7 @@ func TestManyTags(t *testing.T) {
 	if above > 11 || atLeast < 12 {
 		t.Errorf("%d tags have a higher maximum than the lowest shown, %d at least that", above, atLeast)
 	}
-	if len(p.Notes) != 2 || p.Notes[0] != "unit unknown: add -in ns" || !strings.HasPrefix(p.Notes[1], "Of 150 series") {
+	if len(p.Notes) != 2 || p.Notes[0] != "unit unknown: add -in ns, us, ms or s" || !strings.HasPrefix(p.Notes[1], "Of 150 series") {
 		t.Errorf("notes %q", p.Notes)
 	}
 }

@@ -41,6 +41,8 @@ type figures struct {
 	highest float64 // printed
 	top     *output.Summary
 	values  []value
+	// others is the highest value of rows with too few values, printed.
+	others float64
 	// groups are those in which the values of the first of these rows fall, and mean is its mean.
 	groups []confidence.Group
 	mean   float64
@@ -53,19 +55,25 @@ func (r *Run) figures() *figures {
 	}
 	all := new(figures)
 	r.figuresOf = all
-	first := len(named) // of the percentiles that a row has
-	leading := 0.0      // the highest of values
+	first := len(named)                     // of the percentiles that a row has
+	leading := 0.0                          // the highest of values
+	maxima := make([]float64, len(named)+1) // of rows, by the first percentile that they have
 	for _, s := range r.Summaries {
 		h := s.Counts()
 		if h.TotalCount() == 0 {
 			continue
 		}
 		all.count += h.TotalCount()
-		if v := r.printed(s, h.MaxFloat()); v > all.highest {
-			all.top, all.highest = s, v
+		most := r.printed(s, h.MaxFloat())
+		if most > all.highest {
+			all.top, all.highest = s, most
 		}
 		n := slices.IndexFunc(named, func(p float64) bool { return output.Above(h, p) >= output.Few })
-		if n < 0 || n > first {
+		if n < 0 {
+			n = len(named)
+		}
+		maxima[n] = max(maxima[n], most)
+		if n == len(named) || n > first {
 			continue
 		}
 		if n < first {
@@ -88,6 +96,9 @@ func (r *Run) figures() *figures {
 		all.values = append(all.values, v)
 	}
 	slices.SortStableFunc(all.values, func(a, b value) int { return descending(a.printed, b.printed) })
+	if first < len(named) {
+		all.others = slices.Max(maxima[first+1:])
+	}
 	return all
 }
 
@@ -165,6 +176,9 @@ func (r *Run) figure() []output.Finding {
 			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
 		case all[1].printed >= highest.low:
 			more = "among the highest"
+		}
+		if r.figures().others > highest.printed { // a table may show a higher figure
+			more += " of those with enough values"
 		}
 		f.Sentence = fmt.Sprintf("%s of %s is %s, %s.", highest.name(), r.name(highest.row),
 			r.quantity(highest.printed), more)

@@ -32,9 +32,17 @@ var csv = Format{
 		if len(h.columns) == 2 && s.Value == "" && s.Count != "" {
 			s.Value = otherOf(h.columns, s.Count)
 		}
-		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
+		noTime := s.Time == "" && !s.noTime()
+		noValue := s.valueColumn() == ""
+		switch {
+		case noTime && noValue:
 			return nil, usagef("no usual names of a time and a value: add -time COLUMN and -value "+
 				"COLUMN; the columns are %s", list(h.columns))
+		case noTime:
+			return nil, usagef("no usual name of a time: add -time COLUMN, or -time '' if there is none; "+
+				"the columns are %s", list(h.columns))
+		case noValue:
+			return nil, usagef("no usual name of a value: add -value COLUMN; the columns are %s", list(h.columns))
 		}
 		t, err := newTable(s, h, h.columns, h.line)
 		if err == nil && s.Unit == 0 {

@@ -62,7 +62,7 @@ func TestPageTags(t *testing.T) {
 	if err := p.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := p.page.Data(); err != nil || !slices.Contains(d.Notes, "unit unknown: add -in ns") {
+	if d, err := p.page.Data(); err != nil || !slices.Contains(d.Notes, "unit unknown: add -in ns, us, ms or s") {
 		t.Errorf("%v, notes %q", err, d.Notes)
 	}
 }
