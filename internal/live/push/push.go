@@ -155,29 +155,75 @@ func (o *Options) secret() bool {
 
 // A Pusher sends rows.
 type Pusher struct {
-	options Options
-	client  http.Client
-	secret  bool            // requests may hold a secret
-	context context.Context // ends when the pusher drops unsent rows
-	giveUp  context.CancelFunc
-	ended   chan struct{} // the sender has returned
+	options  Options
+	client   http.Client
+	secret   bool            // requests may hold a secret
+	context  context.Context // ends when the pusher drops unsent rows
+	giveUp   context.CancelFunc
+	ended    chan struct{} // the sender has returned
+	refusals refusals      // of the goroutine that sends
 
 	mu      sync.Mutex
 	changed sync.Cond
-	queue   [][]byte // rows that wait
-	bytes   int      // of them
-	again   int      // how many of them are of an earlier run, which may have sent them
-	sending [][]byte // rows that are on their way
-	ripe    bool     // the queue should be sent, although it is no full batch
+	queue   queue
 	closing bool
 	state   State
 	dropped int64 // rows since the receiver is away
+}
 
-	// Only the goroutine that sends uses these. RefusedAlone is the number of rows that were
-	// refused one by one since a request was last accepted.
-	refusedAlone int
-	refused      int64 // rows of which no message tells yet
-	said         time.Time
+// A queue has the rows that wait, the oldest first.
+type queue struct {
+	rows    [][]byte
+	bytes   int      // of them
+	again   int      // how many of them are of an earlier run, which may have sent them
+	sending [][]byte // rows that are on their way
+	ripe    bool     // the rows should be sent, although they are no full batch
+}
+
+// full reports whether a batch should be sent, although nobody flushes it.
+func (q *queue) full() bool { return len(q.rows) >= batchRows || q.bytes >= batchBytes }
+
+// add adds a row. Those of an earlier run come first.
+func (q *queue) add(row []byte, again bool) {
+	q.rows = append(q.rows, bytes.Clone(row))
+	q.bytes += len(row)
+	if again {
+		q.again = len(q.rows)
+	}
+}
+
+// remove removes the oldest rows, and returns them.
+func (q *queue) remove(n int) (rows [][]byte, size int) {
+	rows, q.rows = q.rows[:n:n], q.rows[n:]
+	for _, row := range rows {
+		size += len(row)
+	}
+	q.bytes -= size
+	q.again = max(q.again-n, 0)
+	return rows, size
+}
+
+// next begins to send a batch. Its rows are all of an earlier run, or none is.
+func (q *queue) next() (size int, again bool) {
+	again = q.again > 0
+	most := min(len(q.rows), batchRows)
+	if again {
+		most = min(most, q.again)
+	}
+	n := 0
+	for batch := 0; n < most && batch < batchBytes; n++ {
+		batch += len(q.rows[n])
+	}
+	q.sending, size = q.remove(n)
+	q.ripe = q.ripe && len(q.rows) > 0
+	return size, again
+}
+
+// refusals count the rows that a receiver refuses.
+type refusals struct {
+	alone  int   // those refused one by one since a request was last accepted
+	unsaid int64 // those of which no message tells yet
+	said   time.Time
 }
 
 // A State says how a pusher does.
@@ -198,12 +244,9 @@ func (p *Pusher) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.state
-	s.Waiting = int64(len(p.sending) + len(p.queue))
+	s.Waiting = int64(len(p.queue.sending) + len(p.queue.rows))
 	return s
 }
-
-// full reports whether a batch should be sent, although nobody flushes it.
-func (p *Pusher) full() bool { return len(p.queue) >= batchRows || p.bytes >= batchBytes }
 
 // A batch that is refused is divided down to one row. If mostAlone rows in a row are refused one by
 // one, the receiver probably refuses all: the parts are then as large as 1/mostParts of the batch,
@@ -248,28 +291,22 @@ func (p *Pusher) Again(row []byte) (int, error) { return p.add(row, true) }
 func (p *Pusher) add(row []byte, again bool) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.options.Room == nil && p.full() && p.context.Err() == nil {
+	for p.options.Room == nil && p.queue.full() && p.context.Err() == nil {
 		p.changed.Wait()
 	}
 	if p.context.Err() != nil {
 		return 0, ErrGivenUp
 	}
-	p.queue = append(p.queue, bytes.Clone(row))
-	p.bytes += len(row)
-	if again {
-		p.again = len(p.queue)
-	}
-	for full := p.options.Room.take(1, len(row)); full && p.bytes+len(p.queue)*rowBytes > p.options.Room.most/leastShare; {
+	p.queue.add(row, again)
+	for full := p.options.Room.take(1, len(row)); full && p.queue.bytes+len(p.queue.rows)*rowBytes > p.options.Room.most/leastShare; {
 		if p.dropped++; p.dropped == 1 {
-			p.options.Notice(fmt.Sprintf("%s wait for the receiver, and there is no room for more; the oldest are dropped", count(int64(len(p.queue)), "row")))
+			p.options.Notice(fmt.Sprintf("%s wait for the receiver, and there is no room for more; the oldest are dropped", count(int64(len(p.queue.rows)), "row")))
 		}
-		full = p.options.Room.take(-1, -len(p.queue[0]))
+		_, size := p.queue.remove(1)
+		full = p.options.Room.take(-1, -size)
 		p.state.Dropped++
-		p.bytes -= len(p.queue[0])
-		p.queue = p.queue[1:]
-		p.again = max(p.again-1, 0)
 	}
-	if p.full() {
+	if p.queue.full() {
 		p.changed.Broadcast()
 	}
 	return len(row), nil
@@ -279,7 +316,7 @@ func (p *Pusher) add(row []byte, again bool) (int, error) {
 func (p *Pusher) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ripe = len(p.queue) > 0
+	p.queue.ripe = len(p.queue.rows) > 0
 	p.changed.Broadcast()
 	return nil
 }
@@ -292,8 +329,8 @@ func (p *Pusher) Close() State {
 	p.changed.Broadcast()
 	p.mu.Unlock()
 	<-p.ended
-	if p.refused > 0 {
-		p.options.Notice(fmt.Sprintf("the receiver refused %s since then", count(p.refused, "row")))
+	if p.refusals.unsaid > 0 {
+		p.options.Notice(fmt.Sprintf("the receiver refused %s since then", count(p.refusals.unsaid, "row")))
 	}
 	p.giveUp()
 	p.client.CloseIdleConnections()
@@ -313,38 +350,26 @@ func (p *Pusher) run() {
 	defer close(p.ended)
 	for {
 		p.mu.Lock()
-		for !p.full() && !p.ripe && !p.closing && p.context.Err() == nil {
+		for !p.queue.full() && !p.queue.ripe && !p.closing && p.context.Err() == nil {
 			p.changed.Wait()
 		}
-		if len(p.queue) == 0 && p.closing || p.context.Err() != nil {
+		if len(p.queue.rows) == 0 && p.closing || p.context.Err() != nil {
 			p.mu.Unlock()
 			return
 		}
-		rows := 0
-		size := 0
-		again := p.again > 0
-		most := min(len(p.queue), batchRows)
-		if again {
-			most = min(most, p.again)
-		}
-		for ; rows < most && size < batchBytes; rows++ {
-			size += len(p.queue[rows])
-		}
-		p.sending, p.queue = p.queue[:rows], p.queue[rows:]
-		p.bytes -= size
-		p.again = max(p.again-rows, 0)
-		p.ripe = p.ripe && len(p.queue) > 0
+		size, again := p.queue.next()
+		rows := p.queue.sending
 		p.changed.Broadcast()
 		p.mu.Unlock()
 
-		refused, why := p.deliver(p.sending, 1+rows/mostParts, again)
+		refused, why := p.deliver(rows, 1+len(rows)/mostParts, again)
 		p.sayRefused(refused, why)
 		p.mu.Lock()
-		p.options.Room.take(-rows, -size)
+		p.options.Room.take(-len(rows), -size)
 		if p.context.Err() == nil {
 			p.state.Refused += int64(refused)
-			p.state.Sent += int64(rows - refused)
-			p.sending = nil
+			p.state.Sent += int64(len(rows) - refused)
+			p.queue.sending = nil
 		}
 		p.mu.Unlock()
 	}
@@ -352,13 +377,14 @@ func (p *Pusher) run() {
 
 // sayRefused says once a minute how many rows were refused, and why the last of them were.
 func (p *Pusher) sayRefused(rows int, why error) {
-	p.refused += int64(rows)
-	if rows == 0 || time.Since(p.said) < quiet {
+	r := &p.refusals
+	r.unsaid += int64(rows)
+	if rows == 0 || time.Since(r.said) < quiet {
 		return
 	}
-	p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(p.refused, "row"), why))
-	p.refused = 0
-	p.said = time.Now()
+	p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(r.unsaid, "row"), why))
+	r.unsaid = 0
+	r.said = time.Now()
 }
 
 // deliver sends rows until the receiver has taken or refused all of them, and returns how many it
@@ -372,16 +398,16 @@ func (p *Pusher) deliver(rows [][]byte, part int, again bool) (refused int, why 
 	errors.As(why, &refusal)
 	switch {
 	case refused == 0:
-		p.refusedAlone = 0
+		p.refusals.alone = 0
 		return 0, nil
 	case !refusal.rows:
 		return refused, why
 	case refusal.had && again && len(rows) == 1:
 		return 0, nil
 	case len(rows) == 1:
-		p.refusedAlone++
+		p.refusals.alone++
 		return 1, why
-	case p.refusedAlone >= mostAlone && len(rows) <= part && !refusal.had:
+	case p.refusals.alone >= mostAlone && len(rows) <= part && !refusal.had:
 		return refused, why
 	}
 	refused, why = p.deliver(rows[:len(rows)/2], part, again)
