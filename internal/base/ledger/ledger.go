@@ -1,8 +1,8 @@
 // Package ledger counts the memory that a command holds, against its one limit: -memory. Who keeps
 // something that grows with the input has an [Account], and charges it. Above the limit, a charge
-// is an error, which ends the command. Nobody waits for memory. What does not grow, such as
-// buffers, is not charged, and neither is garbage: the limit that the runtime has for that is the
-// same.
+// is an error, which ends the command, unless who can do with less gives way ([Account.GiveWay]).
+// Nobody waits for memory. What does not grow, such as buffers, is not charged, and neither is
+// garbage: the limit that the runtime has for that is the same.
 package ledger
 
 import (
@@ -19,6 +19,9 @@ type Ledger struct {
 
 	mu       sync.Mutex
 	accounts []*Account
+
+	giving sync.Mutex // held while accounts give way
+	givers []func(bytes int)
 }
 
 // New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges.
@@ -57,6 +60,7 @@ func (l *Ledger) AtMost(size, part int) int {
 type Account struct {
 	ledger        *Ledger
 	what, remedy  string
+	gives         bool // see [Account.GiveWay]
 	bytes, things atomic.Int64
 }
 
@@ -92,10 +96,39 @@ func (a *Account) Add(things, bytes int) error {
 	}
 	a.things.Add(int64(things))
 	a.bytes.Add(int64(bytes))
-	if l := a.ledger; l.held.Add(int64(bytes)) > l.most && bytes > 0 {
-		return l.err()
+	l := a.ledger
+	if l.held.Add(int64(bytes)) <= l.most || bytes <= 0 {
+		return nil
 	}
-	return nil
+	if !a.gives && l.makeRoom() {
+		return nil
+	}
+	return l.err()
+}
+
+// GiveWay sets what is called when other accounts need so many bytes of what the account has. Give
+// gives back what it can, and charges nothing. Any goroutine calls it. Call GiveWay before the
+// first charge.
+func (a *Account) GiveWay(give func(bytes int)) {
+	if a == nil {
+		return
+	}
+	a.gives = true
+	a.ledger.giving.Lock()
+	defer a.ledger.giving.Unlock()
+	a.ledger.givers = append(a.ledger.givers, give)
+}
+
+// makeRoom has accounts give way. It reports whether there is room then.
+func (l *Ledger) makeRoom() bool {
+	l.giving.Lock()
+	defer l.giving.Unlock()
+	for _, give := range l.givers {
+		if over := l.held.Load() - l.most; over > 0 {
+			give(int(over))
+		}
+	}
+	return l.held.Load() <= l.most
 }
 
 // Crowded returns the error of [Account.Add] if more than half of the limit is charged. Who can do

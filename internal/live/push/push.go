@@ -60,8 +60,8 @@ type Options struct {
 	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
 	// may lose a token, or its database, for some time.
 	Patient bool
-	// Room, if set, is for the rows that wait for the receiver: if there is none, the oldest are
-	// dropped. Otherwise [Pusher.Write] waits.
+	// Room, if set, is for the rows that wait for the receiver: if there is none, or others need
+	// the memory, the oldest are dropped. Otherwise [Pusher.Write] waits.
 	Room *Room
 	// Notice, if set, receives what a person should know. It is called from another goroutine.
 	Notice func(text string)
@@ -81,21 +81,61 @@ type Room struct {
 	most    int
 	used    atomic.Int64
 	account *ledger.Account
+
+	mu      sync.Mutex
+	pushers []*Pusher
 }
 
-// NewRoom returns room for so many bytes, which an account is charged for as they are used.
+// NewRoom returns room for so many bytes, which an account is charged for as they are used. Rows
+// give way to other accounts.
 func NewRoom(bytes int, account *ledger.Account) *Room {
-	return &Room{most: bytes, account: account}
+	r := &Room{most: bytes, account: account}
+	account.GiveWay(r.give)
+	return r
 }
 
-// take takes room for rows, or gives it back if bytes are negative. It reports whether there is too
-// little.
-func (r *Room) take(rows, bytes int) (full bool) {
+// take takes room for rows, or gives it back if bytes are negative. It returns how many bytes are
+// too many.
+func (r *Room) take(rows, bytes int) (over int) {
 	if r == nil {
-		return false
+		return 0
 	}
 	bytes += rows * rowBytes
-	return r.account.Add(rows, bytes) != nil || r.used.Add(int64(bytes)) > int64(r.most)
+	over = int(r.used.Add(int64(bytes))) - r.most
+	if r.account.Add(rows, bytes) != nil {
+		over = max(over, bytes)
+	}
+	return over
+}
+
+// join adds a pusher, whose rows have room.
+func (r *Room) join(p *Pusher) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pushers = append(r.pushers, p)
+}
+
+// give drops rows of the receivers for which most wait, until so many bytes are free or only those
+// wait that are on their way.
+func (r *Room) give(bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for bytes > 0 {
+		var most *Pusher
+		size := 0
+		for _, p := range r.pushers {
+			if s := p.size(); s > size {
+				most, size = p, s
+			}
+		}
+		if most == nil {
+			return
+		}
+		bytes -= most.drop(bytes)
+	}
 }
 
 // OTLP begins the scheme of the address of a receiver of OpenTelemetry, as in otlp+http.
@@ -182,6 +222,9 @@ type queue struct {
 
 // full reports whether a batch should be sent, although nobody flushes it.
 func (q *queue) full() bool { return len(q.rows) >= batchRows || q.bytes >= batchBytes }
+
+// size is about what the rows take that are not on their way.
+func (q *queue) size() int { return q.bytes + len(q.rows)*rowBytes }
 
 // add adds a row. Those of an earlier run come first.
 func (q *queue) add(row []byte, again bool) {
@@ -277,6 +320,7 @@ func New(o Options) *Pusher {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	p.context, p.giveUp = context.WithCancel(context.Background())
+	o.Room.join(p)
 	go p.run()
 	return p
 }
@@ -298,18 +342,45 @@ func (p *Pusher) add(row []byte, again bool) (int, error) {
 		return 0, ErrGivenUp
 	}
 	p.queue.add(row, again)
-	for full := p.options.Room.take(1, len(row)); full && p.queue.bytes+len(p.queue.rows)*rowBytes > p.options.Room.most/leastShare; {
-		if p.dropped++; p.dropped == 1 {
-			p.options.Notice(fmt.Sprintf("%s wait for the receiver, and there is no room for more; the oldest are dropped", count(int64(len(p.queue.rows)), "row")))
-		}
-		_, size := p.queue.remove(1)
-		full = p.options.Room.take(-1, -size)
-		p.state.Dropped++
+	if over := p.options.Room.take(1, len(row)); over > 0 {
+		p.dropRows(min(over, p.queue.size()-p.options.Room.most/leastShare))
 	}
 	if p.queue.full() {
 		p.changed.Broadcast()
 	}
 	return len(row), nil
+}
+
+// dropRows drops the oldest rows until so many bytes are free or none is left, and returns how many
+// bytes are. The caller has the lock.
+func (p *Pusher) dropRows(bytes int) (free int) {
+	n := 0
+	for ; n < len(p.queue.rows) && free < bytes; n++ {
+		free += len(p.queue.rows[n]) + rowBytes
+	}
+	if n > 0 && p.dropped == 0 {
+		p.options.Notice(fmt.Sprintf("%s wait for the receiver, and there is no room for more; the oldest are dropped", count(int64(len(p.queue.rows)), "row")))
+	}
+	rows, size := p.queue.remove(n)
+	clear(rows) // the queue has them until it grows
+	p.options.Room.take(-n, -size)
+	p.dropped += int64(n)
+	p.state.Dropped += int64(n)
+	return free
+}
+
+// drop drops the oldest rows, as dropRows does.
+func (p *Pusher) drop(bytes int) (free int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dropRows(bytes)
+}
+
+// size is about what the rows take that are not on their way.
+func (p *Pusher) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queue.size()
 }
 
 // Flush sends the rows so far when the batch before has arrived. The error is nil.
@@ -370,6 +441,7 @@ func (p *Pusher) run() {
 			p.state.Refused += int64(refused)
 			p.state.Sent += int64(len(rows) - refused)
 			p.queue.sending = nil
+			clear(rows) // the queue has them until it grows
 		}
 		p.mu.Unlock()
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/clitest"
 )
 
@@ -568,35 +569,94 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// TestMost: while the receiver is away, rows wait up to a bound, and the oldest go.
-func TestMost(t *testing.T) {
-	t.Parallel()
-	away := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusServiceUnavailable })
-	u, _ := url.Parse(away.URL)
+// away returns options of a receiver that is away, and what is noticed.
+func away(t *testing.T) (Options, func() string) {
+	server := receive(t, func(int, http.ResponseWriter, *http.Request) int { return http.StatusServiceUnavailable })
+	u, _ := url.Parse(server.URL)
 	var mu sync.Mutex
 	var notices []string
-	o := Options{URL: u, Patient: true, Room: NewRoom(20_000, nil), pause: time.Millisecond, Notice: func(text string) {
+	o := Options{URL: u, Patient: true, pause: time.Millisecond, Notice: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		notices = append(notices, text)
 	}}
+	return o, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(notices, "\n")
+	}
+}
+
+// startAway starts a pusher, and sends a row that stays on its way.
+func startAway(t *testing.T, o Options) *Pusher {
 	p := New(o)
 	write(t, p, 1)
 	p.Flush()
 	clitest.Await(t, "a first row that is on its way", nil, func() bool { return p.State().Away })
+	return p
+}
+
+// TestMost: while the receiver is away, rows wait up to a bound, and the oldest go.
+func TestMost(t *testing.T) {
+	t.Parallel()
+	o, notices := away(t)
+	o.Room = NewRoom(20_000, nil)
+	p := startAway(t, o)
 	write(t, p, 500)
 	state := p.State()
-	if state.Dropped == 0 || state.Waiting != 501-state.Dropped || state.Sent != 0 {
-		t.Errorf("%+v", state)
+	if state.Dropped == 0 || state.Waiting != 501-state.Dropped || state.Sent != 0 || o.Room.used.Load() > 20_000 {
+		t.Errorf("%+v, %d bytes", state, o.Room.used.Load())
 	}
 	p.GiveUp()
 	if result := lost(p.Close()); result.Waiting != state.Waiting || result.Dropped != state.Dropped {
 		t.Errorf("%+v", result)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if text := strings.Join(notices, "\n"); !strings.Contains(text, "the oldest are dropped") {
+	if text := notices(); !strings.Contains(text, "the oldest are dropped") {
 		t.Error(text)
+	}
+}
+
+// TestGiveWay: rows that wait for two receivers give way to others who need memory, until only
+// those are left that are on their way. One message of each receiver says so.
+func TestGiveWay(t *testing.T) {
+	t.Parallel()
+	memory := ledger.New(80_000) // an eighth is for others
+	windows := memory.Open("open windows", "make them shorter")
+	room := NewRoom(40_000, memory.Open("rows", ""))
+	var pushers [2]*Pusher
+	var notices [2]func() string
+	for n := range pushers {
+		var o Options
+		o, notices[n] = away(t)
+		o.Room = room
+		pushers[n] = startAway(t, o)
+		write(t, pushers[n], 300)
+		defer pushers[n].GiveUp()
+	}
+	for range 69 {
+		if err := windows.Add(1, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, p := range pushers {
+		if state := p.State(); state.Waiting < 2 || state.Waiting > 20 || state.Waiting+state.Dropped != 301 {
+			t.Errorf("%+v", state)
+		}
+		if text := notices[n](); strings.Count(text, "the oldest are dropped") != 1 {
+			t.Error(text)
+		}
+	}
+	if err := windows.Add(1, 5000); err == nil || !strings.Contains(err.Error(), "70 open windows") {
+		t.Error(err)
+	}
+	for _, p := range pushers {
+		if state := p.State(); state.Waiting != 1 {
+			t.Errorf("%+v", state)
+		}
+		write(t, p, 300) // rows themselves find no room, but for a share
+		if used := room.used.Load(); used > 2*(40_000/leastShare+100) {
+			t.Errorf("%d bytes are used", used)
+		}
 	}
 }
 
