@@ -185,6 +185,14 @@ func (t *Table[T]) sorted() []*openWindow[T] {
 	return t.open
 }
 
+// keys returns the keys of the window, sorted. There may be a million, so they are collected in
+// memory of the right size.
+func (w *openWindow[T]) keys() []string {
+	keys := slices.AppendSeq(make([]string, 0, len(w.tags)), maps.Keys(w.tags))
+	slices.Sort(keys)
+	return keys
+}
+
 // remove takes an open window out.
 func (t *Table[T]) remove(w *openWindow[T]) {
 	delete(t.byStart, w.Start)
@@ -217,7 +225,7 @@ func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for len(t.open) > 0 && t.next <= time {
 			w := t.sorted()[0]
-			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
+			for _, key := range w.keys() {
 				e := w.tags[key]
 				delete(w.tags, key)
 				if len(w.tags) == 0 {
@@ -235,7 +243,7 @@ func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 func (t *Table[T]) Open() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, w := range t.sorted() {
-			for _, key := range slices.Sorted(maps.Keys(w.tags)) {
+			for _, key := range w.keys() {
 				if !yield(w.tags[key]) {
 					return
 				}
@@ -364,7 +372,7 @@ func (ws *Windows) empty() *Merged {
 // release takes back what is not open any more.
 func (ws *Windows) release(m *Merged) {
 	bytes := m.Sum.Size()
-	if ws.spareBytes+bytes > mostSpare {
+	if m.kept || ws.spareBytes+bytes > mostSpare {
 		return
 	}
 	if !m.dense {
@@ -376,12 +384,12 @@ func (ws *Windows) release(m *Merged) {
 	ws.spareBytes += bytes
 }
 
-// Move returns what m adds up to, for callers who keep it for longer than an iteration over windows
-// says. M keeps only its window and its tag.
-func (m *Merged) Move() *Merged {
-	moved := *m
-	*m = Merged{Window: m.Window, Tag: m.Tag}
-	return &moved
+// Keep is for callers who keep m for longer than an iteration over windows says, and who write no
+// log: it leaves out MAX and the payload of a single interval as they stand in its log, which take
+// as much memory as the line.
+func (m *Merged) Keep() {
+	m.kept = true
+	m.text = nil
 }
 
 // Len returns the number of open windows.
@@ -395,7 +403,7 @@ func (ws *Windows) Window(n int) Span { return ws.table.Window(n) }
 func (ws *Windows) Open() iter.Seq[*Merged] { return ws.table.Open() }
 
 // Before closes the windows that [Table.Before] takes out, and iterates over what their intervals
-// add up to. Each is valid until the next one is asked for.
+// add up to. Each is valid until the next one is asked for, unless it is kept ([Merged.Keep]).
 func (ws *Windows) Before(time int64) iter.Seq[*Merged] {
 	return func(yield func(*Merged) bool) {
 		for m := range ws.table.Before(time) {

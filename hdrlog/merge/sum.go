@@ -53,6 +53,7 @@ type Sum struct {
 	// dense says that counts holds the sum. Otherwise counts is memory for another use. Small
 	// forbids a histogram that takes much more memory than packed counts.
 	dense, small bool
+	kept         bool // see [Merged.Keep]
 	counts       *histogram.Histogram
 }
 

@@ -78,22 +78,23 @@ func (w *Window) Counts() (*histogram.Histogram, error) {
 	return h, err
 }
 
-// keep returns a window that stays valid, and takes the sum of w for it. Counts needs memory of its
-// own: that of w may be that of its sum.
+// keep returns a window that stays valid, with the sum of w, whose counts alone it keeps. Counts
+// needs memory of its own: that of w may be that of its sum.
 func (w *Window) keep(scratch *histogram.Histogram) *Window {
+	w.Merged.Keep()
 	return &Window{
 		Late:    w.Late,
 		Factor:  w.Factor,
 		Scratch: scratch,
-		Merged:  w.Merged.Move(),
+		Merged:  w.Merged,
 	}
 }
 
 // bytes is about what a window that is kept takes.
 func (w *Window) bytes() int { return windowBytes + len(w.Tag) + w.Size() }
 
-// windowBytes is what it takes beside its tag and its sum.
-const windowBytes = 150
+// windowBytes is what it takes beside its tag and [merge.Sum.Size].
+const windowBytes = 90
 
 // Units find out what unit values have.
 type Units interface {
