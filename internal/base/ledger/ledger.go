@@ -15,6 +15,7 @@ import (
 type Ledger struct {
 	limit int64 // bytes
 	most  int64 // of held
+	early int64 // of held, at which accounts give way
 	held  atomic.Int64
 
 	mu       sync.Mutex
@@ -24,8 +25,12 @@ type Ledger struct {
 	givers []func(bytes int)
 }
 
-// New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges.
-func New(limit int64) *Ledger { return &Ledger{limit: limit, most: limit / 8 * 7} }
+// New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges. Accounts
+// give way an eighth before that: at the limit itself, nearly all of the time goes into collecting
+// garbage.
+func New(limit int64) *Ledger {
+	return &Ledger{limit: limit, most: limit / 8 * 7, early: limit / 8 * 6}
+}
 
 // Empty returns another ledger with the same limit, for work whose memory is free before more work
 // begins.
@@ -97,18 +102,22 @@ func (a *Account) Add(things, bytes int) error {
 	a.things.Add(int64(things))
 	a.bytes.Add(int64(bytes))
 	l := a.ledger
-	if l.held.Add(int64(bytes)) <= l.most || bytes <= 0 {
+	held := l.held.Add(int64(bytes))
+	switch {
+	case bytes <= 0 || held <= l.early:
 		return nil
+	case !a.gives:
+		held = l.makeRoom()
 	}
-	if !a.gives && l.makeRoom() {
-		return nil
+	if held > l.most || a.gives {
+		return l.err()
 	}
-	return l.err()
+	return nil
 }
 
-// GiveWay sets what is called when other accounts need so many bytes of what the account has. Give
-// gives back what it can, and charges nothing. Any goroutine calls it. Call GiveWay before the
-// first charge.
+// GiveWay sets what is called when other accounts need so many bytes of what the account has, which
+// has no room itself then. Give gives back what it can, and charges nothing. Any goroutine calls
+// it. Call GiveWay before the first charge.
 func (a *Account) GiveWay(give func(bytes int)) {
 	if a == nil {
 		return
@@ -119,16 +128,16 @@ func (a *Account) GiveWay(give func(bytes int)) {
 	a.ledger.givers = append(a.ledger.givers, give)
 }
 
-// makeRoom has accounts give way. It reports whether there is room then.
-func (l *Ledger) makeRoom() bool {
+// makeRoom has accounts give way, and returns how many bytes are held then.
+func (l *Ledger) makeRoom() (held int64) {
 	l.giving.Lock()
 	defer l.giving.Unlock()
 	for _, give := range l.givers {
-		if over := l.held.Load() - l.most; over > 0 {
+		if over := l.held.Load() - l.early; over > 0 {
 			give(int(over))
 		}
 	}
-	return l.held.Load() <= l.most
+	return l.held.Load()
 }
 
 // Crowded returns the error of [Account.Add] if more than half of the limit is charged. Who can do

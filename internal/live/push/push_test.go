@@ -620,7 +620,7 @@ func TestMost(t *testing.T) {
 // those are left that are on their way. One message of each receiver says so.
 func TestGiveWay(t *testing.T) {
 	t.Parallel()
-	memory := ledger.New(80_000) // an eighth is for others
+	memory := ledger.New(80_000)
 	windows := memory.Open("open windows", "make them shorter")
 	room := NewRoom(40_000, memory.Open("rows", ""))
 	var pushers [2]*Pusher
@@ -633,7 +633,7 @@ func TestGiveWay(t *testing.T) {
 		write(t, pushers[n], 300)
 		defer pushers[n].GiveUp()
 	}
-	for range 69 {
+	for range 59 {
 		if err := windows.Add(1, 1000); err != nil {
 			t.Fatal(err)
 		}
@@ -646,7 +646,7 @@ func TestGiveWay(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	if err := windows.Add(1, 5000); err == nil || !strings.Contains(err.Error(), "70 open windows") {
+	if err := windows.Add(1, 11_500); err == nil || !strings.Contains(err.Error(), "60 open windows") {
 		t.Error(err)
 	}
 	for _, p := range pushers {
