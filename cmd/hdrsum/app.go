@@ -79,7 +79,7 @@ func (o *options) outputOptions() []cli.Option {
 			Default:   "table; in a file percentiles; with -agg rows, elsewhere csv; with -sla findings",
 		},
 		cli.OutputOption(&o.of, "write to `FILE`, whose ending chooses the type without -st: .json, "+
-			".md, .txt, .csv, .ndjson, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),
+			".md, .txt, .csv, .ndjson, .xml, .hgrm; hgrm and bins write FILE.TAG.hgrm or .csv for each tag"),
 		{
 			Name:    "lt",
 			Aliases: "list-tags",
