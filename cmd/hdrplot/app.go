@@ -43,7 +43,7 @@ func commandLine() (*options, *cli.Command) {
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
 		Common: []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log",
-			"agg", "sla", "of", "format"},
+			"agg", "sla", "of"},
 		Args: func(args []string, before int) error {
 			if before > 0 {
 				o.Separator = len(o.Names) + before

@@ -294,7 +294,7 @@ func TestBrowserPages(t *testing.T) {
 		"timeline":    {"-p", "max,50", "-log", "-time", "absolute", "-theme", "dark", "-sla", "5000000", logs + "node1.hdr"},
 		"throughput":  {"-type", "throughput", logs + "node1.hdr"},
 		"heatmap":     {"-type", "heatmap", "-in", "ns", logs + "node1.hdr"},
-		"percentiles": {"-type", "percentiles", "-sla", "99=5,99.9=20", "-unit", "ms", "-ovr", "1000000", logs + "node1.hdr"},
+		"percentiles": {"-type", "percentiles", "-sla", "99<=5,99.9<=20", "-unit", "ms", "-ovr", "1000000", logs + "node1.hdr"},
 		"hgrm":        {"-type", "percentiles", "../../testdata/expected/node1.it-hgrm.out"},
 		"mixed":       {"-type", "percentiles", "-compare", "../../testdata/expected/node1.it-hgrm.out", "-in", "ns", logs + "node2.hdr"},
 		"many-tags":   {logs + "many-tags.hdr"},

@@ -135,8 +135,7 @@ func (o *options) fileOptions() []cli.Option {
 			"first input, with the extension of the format)"),
 		{
 			Name:   "format",
-			Group:  cli.GroupRare,
-			Hidden: true,
+			Group:  cli.GroupOutput,
 			Values: formats,
 			Value:  cli.Choice(&o.named, ""),
 			Usage:  "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)",

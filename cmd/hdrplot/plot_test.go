@@ -106,7 +106,7 @@ func TestExamples(t *testing.T) {
 	checkSVG(t, "run.svg", append(six, "max", "p99.9", "p50", "maximum, p99.9 and p50 of each interval (ms)", "100")...)
 	hdrplot(t, "", strings.Fields("-if before.hdr -if after.hdr -compare -it -incT .*-rt -type percentiles -of ba.svg")...)
 	checkSVG(t, "ba.svg", "before, 44,110 values", "after, 43,293 values", "99.9%")
-	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -in ms -unit ms -sla 99=5,99.9=20 -of co.svg")...)
+	hdrplot(t, "", strings.Fields("-if throttle-st.hgrm -if throttle-rt.hgrm -type percentiles -in ms -unit ms -sla 99<=5,99.9<=20 -of co.svg")...)
 	checkSVG(t, "co.svg", "throttle-st, 132,330 values", "throttle-rt, 129,879 values", "value (ms)", "SLA: p99 ≤ 5 ms", "SLA: p99.9 ≤ 20 ms")
 	hdrplot(t, "", strings.Fields("-if run.hdr -facet tag -mark 26=deploy -mark 2016-07-18T00:08:00Z=clock -of facets.svg")...)
 	checkSVG(t, "facets.svg", append(six, "deploy", "clock")...)

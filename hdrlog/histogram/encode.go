@@ -50,7 +50,9 @@ func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 }
 
 // AppendBinary appends the payload of h to packed, neither compressed nor in base64.
-// [Histogram.UnmarshalBinary] decodes it. The errors are those of [Encoder.AppendBase64].
+// [Histogram.UnmarshalBinary] decodes it. A payload has counts alone, so the lowest value of a sum
+// of different layouts, which [Histogram.Add] keeps beside its counts, becomes that of its lowest
+// slot. The errors are those of [Encoder.AppendBase64].
 func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {

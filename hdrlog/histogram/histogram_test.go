@@ -240,6 +240,27 @@ func TestBinary(t *testing.T) {
 	}
 }
 
+// A sum of two layouts knows the minimum of its parts, and its payload does not.
+func TestBinaryMinimum(t *testing.T) {
+	sum := newHistogram(t, 3, 1)
+	coarse := newHistogram(t, 1, 1)
+	record(t, coarse, 1000, 1)
+	if err := sum.Add(coarse); err != nil {
+		t.Fatal(err)
+	}
+	data, err := sum.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got histogram.Histogram
+	if err := got.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	if sum.Min() != 992 || got.Min() != 1023 || got.Max() != sum.Max() {
+		t.Errorf("%d to %d became %d to %d", sum.Min(), sum.Max(), got.Min(), got.Max())
+	}
+}
+
 func TestAddErrors(t *testing.T) {
 	double := func(digits int, ratio float64, value int64) *histogram.Histogram {
 		h := newDouble(t, histogram.Layout{Digits: digits, Lowest: 1, Ratio: ratio})

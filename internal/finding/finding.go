@@ -58,6 +58,7 @@ type found struct {
 	spanOf     *merge.Span
 	apartOf    *apartOf
 	figuresOf  *figures
+	levelsOf   *summary.Levels
 	outliersOf *[]summary.Outlier
 }
 

@@ -6,19 +6,29 @@ import (
 
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 )
 
 // noticed is the factor between two levels from which on the change is a warning.
 const noticed = 1.5
 
+// course returns the levels of the percentile that a run is about, which are empty if they are not
+// known.
+func (r *Run) course() *summary.Levels {
+	if r.levelsOf == nil {
+		r.levelsOf = new(summary.Levels)
+		if values := r.values(); r.Course != nil && len(values) > 0 && !r.separate() {
+			// If windows cannot be decoded, the levels are not known.
+			r.levelsOf, _ = r.Course.Levels(values[0].percentile, r.Summaries)
+		}
+	}
+	return r.levelsOf
+}
+
 // warmup finds the end of a warm-up.
 func (r *Run) warmup() []output.Finding {
-	values := r.values()
-	if r.Course == nil || len(values) == 0 || r.separate() {
-		return nil
-	}
-	end, ok := r.Course.Warmup(values[0].percentile, r.Summaries)
+	end, ok := r.course().Warmup()
 	if !ok {
 		return nil
 	}
@@ -45,11 +55,7 @@ func (r *Run) warmup() []output.Finding {
 
 // shift finds the row whose level changes most, at one moment or in the course of the run.
 func (r *Run) shift() []output.Finding {
-	values := r.values()
-	if r.Course == nil || len(values) == 0 || r.separate() {
-		return nil
-	}
-	changes := r.Course.Shifts(values[0].percentile, r.Summaries)
+	changes := r.course().Shifts()
 	if len(changes) == 0 || len(r.warmup()) > 0 {
 		return nil
 	}

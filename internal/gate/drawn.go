@@ -6,16 +6,11 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. 20 stands for max<=20, and 99=5
-// for 99<=5.
+// ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. 20 stands for max<=20.
 func ParseDrawn(text string) (limits []Limit, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
-		switch {
-		case strings.ContainsAny(part, "<>"):
-		case strings.Contains(part, "="):
-			part = strings.Replace(part, "=", "<=", 1)
-		default:
+		if !strings.ContainsAny(part, "<=>") {
 			part = "max<=" + part
 		}
 		parsed, err := Parse(part)

@@ -69,15 +69,12 @@ func Parse(list string) ([]Limit, error) {
 // A limit has its operator after the tag, which may have any character, and the statistic.
 var limitParts = regexp.MustCompile(`^(.*?)([<>=]+)([^<>=]*)$`)
 
-// operators are the operators, and what people type for them.
-var operators = map[string]string{"<=": "<=", "<": "<=", "=<": "<=", "=": "<=", "==": "<=", ">=": ">=", ">": ">=", "=>": ">="}
-
 func parse(text string) (l Limit, err error) {
 	parts := limitParts.FindStringSubmatch(text)
-	if parts == nil || operators[parts[2]] == "" {
-		return l, fmt.Errorf("a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000")
+	if parts == nil {
+		return l, errors.New("a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000")
 	}
-	statistic, operator := parts[1], operators[parts[2]]
+	statistic, operator := parts[1], parts[2]
 	value, windows, inWindows := strings.Cut(strings.TrimSpace(parts[3]), " in ")
 	l.AtLeast = operator == ">="
 	if colon := strings.LastIndexByte(statistic, ':'); colon >= 0 {
@@ -96,8 +93,8 @@ func parse(text string) (l Limit, err error) {
 	} else {
 		err = l.parseValue(value)
 	}
-	if err == nil && l.Unitless() && strings.Trim(parts[2], "=") == "" {
-		return l, fmt.Errorf("write %s<=%s or %[1]s>=%[2]s", statistic, value)
+	if err == nil {
+		err = checkOperator(strings.TrimSpace(parts[1]), operator, value)
 	}
 	l.Text = statistic + operator + value
 	if err == nil && inWindows {
@@ -105,6 +102,25 @@ func parse(text string) (l Limit, err error) {
 		err = l.parseWindows(windows)
 	}
 	return l, err
+}
+
+// checkOperator returns an error for an operator other than <= and >=, which says what to write. A
+// value that equals its limit keeps it, so < would say something that is not checked.
+func checkOperator(subject, operator, value string) error {
+	most, least := subject+"<="+value, subject+">="+value
+	switch strings.Trim(operator, "=") {
+	case "<":
+		if operator != "<=" {
+			return fmt.Errorf("%s is no operator of limits: write %s", operator, most)
+		}
+	case ">":
+		if operator != ">=" {
+			return fmt.Errorf("%s is no operator of limits: write %s", operator, least)
+		}
+	default:
+		return fmt.Errorf("%s is no operator of limits: write %s or %s", operator, most, least)
+	}
+	return nil
 }
 
 // ParseFigure reads a statistic alone, which is the text of the limit that it returns.

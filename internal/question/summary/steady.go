@@ -24,11 +24,6 @@ type Course struct {
 	doubling *flow.Doubling
 	// windows are those of doubling, in the order of time, then of rows.
 	windows []*merge.Merged
-	// loads has the load of all rows together in each window. The first window begins at start,
-	// each is size long, and first is the start of the first interval, all in milliseconds.
-	loads              []confidence.Load
-	start, size, first int64
-	shifts             []Change // of rows
 }
 
 // mostWarmup is the largest number of windows to find a warm-up in. With 4,096, where an hour of
@@ -56,23 +51,50 @@ func (c *Course) follow(r *Runs) bool {
 	return true
 }
 
-// look adds up the rows of each window, and finds where the level of a percentile of each row
+// Levels are those of a percentile of rows over time.
+type Levels struct {
+	course     *Course
+	percentile float64
+	// loads has the load of all rows together in each window. The first window begins at start,
+	// each is size long, and first is the start of the first interval, all in milliseconds.
+	loads              []confidence.Load
+	start, size, first int64
+	shifts             []Change // of rows
+}
+
+// Levels adds up the rows of each window, and finds where the level of a percentile of each row
 // shifts. It decodes each window once: to decode them for each purpose takes 4% of the CPU time of
-// a table of an hour.
-func (c *Course) look(percentile float64, summaries []*output.Summary) error {
-	if c.loads != nil || len(c.windows) == 0 {
-		return nil
+// a table of an hour. After an error, the levels are empty.
+func (c *Course) Levels(percentile float64, summaries []*output.Summary) (*Levels, error) {
+	if c.doubling == nil || len(c.windows) == 0 {
+		return new(Levels), nil
 	}
-	c.first = math.MaxInt64
-	c.start = c.windows[0].Window.Start
-	c.size = c.windows[0].Window.End - c.start
+	if c.doubling.Err != nil {
+		return new(Levels), c.doubling.Err
+	}
+	l := &Levels{course: c, percentile: percentile}
+	if err := l.look(summaries); err != nil {
+		return new(Levels), err
+	}
+	slices.SortStableFunc(l.shifts, func(a, b Change) int {
+		return cmp.Compare(math.Abs(math.Log(b.Later/b.Before)), math.Abs(math.Log(a.Later/a.Before)))
+	})
+	return l, nil
+}
+
+// look finds the loads and the shifts of the course.
+func (l *Levels) look(summaries []*output.Summary) error {
+	c := l.course
+	l.first = math.MaxInt64
+	l.start = c.windows[0].Window.Start
+	l.size = c.windows[0].Window.End - l.start
 	for _, m := range c.windows {
-		c.first = min(c.first, m.Start)
+		l.first = min(l.first, m.Start)
 		if m.Recorded == (merge.Recorded{}) { // nobody has taken it
 			m.Recorded = c.doubling.Rates.Take(m.Tag, m.Window)
 		}
 	}
-	c.loads = make([]confidence.Load, (c.windows[len(c.windows)-1].Window.Start-c.start)/c.size+1)
+	l.loads = make([]confidence.Load, (c.windows[len(c.windows)-1].Window.Start-l.start)/l.size+1)
 	if len(c.windows) > mostShifted {
 		summaries = nil
 	}
@@ -86,14 +108,14 @@ func (c *Course) look(percentile float64, summaries []*output.Summary) error {
 			if err := w.keep(room[n]); err != nil {
 				return err
 			}
-			l := &c.loads[(w.Window.Start-c.start)/c.size]
+			load := &l.loads[(w.Window.Start-l.start)/l.size]
 			count := w.Values(float64(w.kept.TotalCount()))
-			l.Count += count
-			l.Sum += w.kept.Mean() * count
-			l.Seconds = max(l.Seconds, float64(w.Recorded.Any)/1000)
+			load.Count += count
+			load.Sum += w.kept.Mean() * count
+			load.Seconds = max(load.Seconds, float64(w.Recorded.Any)/1000)
 		}
 		if s := summaryOf(summaries, windows[0].(*window).Tag); s != nil {
-			c.lookForShift(windows, s, percentile)
+			l.lookForShift(windows, s)
 		}
 	}
 	return nil
@@ -123,23 +145,20 @@ type Change struct {
 
 // Warmup returns the end of the warm-up, with the row whose percentile falls most then. It returns
 // false if there is none, or no part is steady.
-func (c *Course) Warmup(percentile float64, summaries []*output.Summary) (end Change, ok bool) {
-	if c.doubling == nil || c.doubling.Err != nil || c.look(percentile, summaries) != nil {
+func (l *Levels) Warmup() (end Change, ok bool) {
+	warm, steady := confidence.SteadyFrom(l.loads)
+	if warm == 0 || !steady || len(l.loads) < confidence.MinSteady {
 		return end, false
 	}
-	warm, steady := confidence.SteadyFrom(c.loads)
-	if warm == 0 || !steady || len(c.loads) < confidence.MinSteady {
-		return end, false
-	}
-	end.At = c.start + int64(warm)*c.size
-	end.After = max(end.At-c.first, 0)
-	end.Percentile = percentile
+	end.At = l.start + int64(warm)*l.size
+	end.After = max(end.At-l.first, 0)
+	end.Percentile = l.percentile
 	most := 0.0
-	for _, windows := range c.rows() {
+	for _, windows := range l.course.rows() {
 		n, _ := slices.BinarySearchFunc(windows, end.At, func(w confidence.Window, at int64) int {
 			return cmp.Compare(w.(*window).Window.Start, at)
 		})
-		before, later := levelOf(windows[:n], percentile), levelOf(windows[n:], percentile)
+		before, later := levelOf(windows[:n], l.percentile), levelOf(windows[n:], l.percentile)
 		if far := math.Abs(math.Log(before / later)); far > most {
 			most = far
 			end.Tag = windows[0].(*window).Tag
@@ -152,37 +171,28 @@ func (c *Course) Warmup(percentile float64, summaries []*output.Summary) (end Ch
 // mostShifted is the largest number of windows of all rows in which shifts are looked for.
 const mostShifted = 1 << 16
 
-// Shifts returns where the levels of a percentile of rows change for good, the largest change
-// first.
-func (c *Course) Shifts(percentile float64, summaries []*output.Summary) []Change {
-	if c.doubling == nil || c.doubling.Err != nil || c.look(percentile, summaries) != nil {
-		return nil
-	}
-	slices.SortStableFunc(c.shifts, func(a, b Change) int {
-		return cmp.Compare(math.Abs(math.Log(b.Later/b.Before)), math.Abs(math.Log(a.Later/a.Before)))
-	})
-	return c.shifts
-}
+// Shifts returns where the levels of rows change for good, the largest change first.
+func (l *Levels) Shifts() []Change { return l.shifts }
 
-// lookForShift finds where the level of a percentile of a row changes for good.
-func (c *Course) lookForShift(windows []confidence.Window, s *output.Summary, percentile float64) {
+// lookForShift finds where the level of a row changes for good.
+func (l *Levels) lookForShift(windows []confidence.Window, s *output.Summary) {
 	for _, w := range windows {
 		w.(*window).ratio = s.Counts().Ratio()
 	}
 	run := confidence.NewRun(s.Counts(), windows)
 	run.SetDigits(windowDigits)
-	change := Change{At: s.Start, Tag: s.Tag, Percentile: percentile}
-	change.Before, change.Later, change.Gradual = trend(windows, percentile)
+	change := Change{At: s.Start, Tag: s.Tag, Percentile: l.percentile}
+	change.Before, change.Later, change.Gradual = trend(windows, l.percentile)
 	if !change.Gradual {
-		at, ok := run.Shift(percentile)
+		at, ok := run.Shift(l.percentile)
 		if !ok {
 			return
 		}
 		change.At = windows[at].(*window).Window.Start
-		change.Before, change.Later = levelOf(windows[:at], percentile), levelOf(windows[at:], percentile)
+		change.Before, change.Later = levelOf(windows[:at], l.percentile), levelOf(windows[at:], l.percentile)
 	}
 	change.After = change.At - s.Start
-	c.shifts = append(c.shifts, change)
+	l.shifts = append(l.shifts, change)
 }
 
 const (
@@ -251,19 +261,20 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		return "", err
 	}
 	c.windows = windows.Windows
-	if err := c.look(0, nil); err != nil {
+	l, err := c.Levels(0, nil)
+	if err != nil {
 		return "", err
 	}
-	warm, steady := confidence.SteadyFrom(c.loads)
+	warm, steady := confidence.SteadyFrom(l.loads)
 	switch {
 	case !steady:
-		return "", fmt.Errorf("no part of the %d windows is steady: the level still changes in the second half", len(c.loads))
-	case len(c.loads) < confidence.MinSteady:
-		return fmt.Sprintf("%d windows are too few to find a warm-up, so nothing is left out", len(c.loads)), nil
+		return "", fmt.Errorf("no part of the %d windows is steady: the level still changes in the second half", len(l.loads))
+	case len(l.loads) < confidence.MinSteady:
+		return fmt.Sprintf("%d windows are too few to find a warm-up, so nothing is left out", len(l.loads)), nil
 	case warm == 0:
-		return fmt.Sprintf("no warm-up found in %d windows", len(c.loads)), nil
+		return fmt.Sprintf("no warm-up found in %d windows", len(l.loads)), nil
 	}
-	begin := c.start + int64(warm)*c.size
+	begin := l.start + int64(warm)*l.size
 	s.Selection.Range.From = &scan.Bound{Seconds: float64(begin) / 1000, Origin: scan.Epoch}
-	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(begin-c.first, 0))/100)/10, warm, len(c.loads)), nil
+	return fmt.Sprintf("steady from %vs: %d of %d windows left out", math.Round(float64(max(begin-l.first, 0))/100)/10, warm, len(l.loads)), nil
 }
