@@ -16,10 +16,6 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// MaxRatio is the number by which a [Writer] divides the highest value for MAX, as the reference
-// does: values in nanoseconds show in milliseconds there.
-const MaxRatio = 1e6
-
 // MaxTag is the length of the longest tag in bytes.
 const MaxTag = 4 << 10
 
@@ -163,7 +159,8 @@ func (w *Writer) Legend() error {
 
 // Interval writes an interval: its tag, or nil if it has none, its start, counted from the base
 // time, and its length, both in seconds and rounded to the millisecond, and its histogram. A reader
-// that truncates as the reference does gets these milliseconds. It does not keep the histogram.
+// that truncates as the reference does gets these milliseconds. MAX is the highest value divided by
+// 1,000,000, as the reference writes it. It does not keep the histogram.
 func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histogram) error {
 	if !w.ready() {
 		return w.err
@@ -176,7 +173,7 @@ func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histog
 	}
 	from := logline.BaseMillis(w.base) + logline.Millis(start)
 	w.line = logline.AppendTimes(w.line[:0], w.base, from, from+logline.Millis(length))
-	w.line = logline.AppendMax(append(w.line, ','), h.Float(h.Max())/MaxRatio)
+	w.line = logline.AppendMaxOf(append(w.line, ','), h)
 	line, err := w.encoder.AppendBase64(append(w.line, ','), h)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@
 //     windows.
 //   - Counts: the sum, slot by slot. The sum has the most significant digits, the lowest lowest
 //     discernible value and the smallest conversion ratio of all.
-//   - MAX: the highest value of the sum, divided by [hdrlog.MaxRatio].
+//   - MAX: the highest value of the sum, divided by 1,000,000.
 //
 // One interval alone does not change: its times, its MAX and its payload stay byte for byte, but a
 // payload that is not of version 2 and compressed is encoded again.

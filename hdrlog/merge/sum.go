@@ -571,7 +571,7 @@ func (s *Sum) appendCounts(fields []byte) ([]byte, error) {
 	if len(highest) > 0 {
 		fields = append(fields, highest...)
 	} else {
-		fields = logline.AppendMax(fields, h.Float(h.Max())/hdrlog.MaxRatio)
+		fields = logline.AppendMaxOf(fields, h)
 	}
 	return c.encoder.AppendBase64(append(fields, ','), h)
 }

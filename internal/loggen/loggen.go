@@ -103,7 +103,7 @@ func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram
 			suffix string
 			h      *histogram.Histogram
 		}{{"-rt", response}, {"-st", service}, {"-wt", wait}} {
-			fields, err := encoder.AppendBase64(append(logline.AppendMax(nil, i.h.Float(i.h.Max())/hdrlog.MaxRatio), ','), i.h)
+			fields, err := encoder.AppendBase64(append(logline.AppendMaxOf(nil, i.h), ','), i.h)
 			if err != nil {
 				return nil, err
 			}

@@ -145,5 +145,5 @@ func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, h *histogra
 			return nil, err
 		}
 	}
-	return encoder.AppendBase64(append(logline.AppendMax(nil, h.Float(h.Max())/hdrlog.MaxRatio), ','), h)
+	return encoder.AppendBase64(append(logline.AppendMaxOf(nil, h), ','), h)
 }

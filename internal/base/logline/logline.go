@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"hdrkit/hdrlog/histogram"
 )
 
 // Millis converts seconds that a log or a person wrote to milliseconds. It rounds: truncating gives
@@ -75,6 +77,15 @@ func AppendMax(text []byte, highest float64) []byte {
 		highest = 0
 	}
 	return strconv.AppendFloat(text, highest, 'f', 3, 64)
+}
+
+// maxRatio is the number by which MAX is below the highest value, as the reference writes it:
+// values in nanoseconds show in milliseconds there.
+const maxRatio = 1e6
+
+// AppendMaxOf appends MAX of the values of an interval.
+func AppendMaxOf(text []byte, h *histogram.Histogram) []byte {
+	return AppendMax(text, h.Float(h.Max())/maxRatio)
 }
 
 // Finite reports whether MAX is finite. The reference does not read the spellings that writers have
