@@ -296,7 +296,7 @@ func (s *fixedPoint) add(count, part, length int64) {
 	s.whole, s.parts = s.whole+int64(whole), s.parts+int64(parts)
 }
 
-// float returns the number with six decimals: fixed point rounds each share.
+// float returns the number with six decimals: fixed point rounds each share. It is never -0.
 func (s *fixedPoint) float() float64 {
-	return math.Round((float64(s.whole)+float64(s.parts)/(1<<32))*1e6) / 1e6
+	return math.Round((float64(s.whole)+float64(s.parts)/(1<<32))*1e6)/1e6 + 0
 }

@@ -64,6 +64,10 @@ type world struct {
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
+	poll       time.Duration // as in [follow.Options], 0 for a millisecond
+	between    func()        // as in [follow.Options]
+	named      bool          // rotated files of all logs match
+	slow       func()        // what happens during a start, after the state was taken up
 	done       []string      // the events
 	run        *run          // nil while no command runs
 	follower   *follow.Follower
@@ -225,7 +229,7 @@ func (r *targetRun) Window(w *Window) error {
 		return err
 	}
 	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Tag)
-	value := fmt.Sprint(h.TotalCount(), h.Max(), withoutMoved(w.Recorded))
+	value := fmt.Sprint(h.TotalCount(), h.Max(), w.Recorded)
 	if r.totals {
 		r.sums[string(w.Tag)] += h.TotalCount()
 		value = fmt.Sprint(r.sums[string(w.Tag)])
@@ -303,13 +307,27 @@ func (w *world) start() {
 		r.Merger.fan.Outputs = append(r.Merger.fan.Outputs, Output{Key: fmt.Sprint("-push ", n), Sink: target.own, Held: true})
 	}
 	w.dead.Store(false)
-	w.follower = follow.New(follow.Options{Poll: time.Millisecond, Rescan: cmp.Or(w.rescan, time.Millisecond), Gone: time.Hour, Continues: true, Marks: o.State.Marks(), Notice: r.Merger.Notice})
-	// The rotated files of the first log match, too.
-	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
-	w.follower.AddFile(w.logs[1].path)
-	w.follower.AddMatching(w.dir, regexp.MustCompile(`^node2.hdr$`).MatchString, nil)
+	w.follower = follow.New(follow.Options{
+		Poll:      cmp.Or(w.poll, time.Millisecond),
+		Rescan:    cmp.Or(w.rescan, time.Millisecond),
+		Gone:      time.Hour,
+		Continues: true,
+		Marks:     o.State.Marks(),
+		Notice:    r.Merger.Notice,
+		Between:   w.between,
+	})
+	if w.named {
+		w.follower.AddMatching(w.dir, regexp.MustCompile(`^node..hdr.*$`).MatchString, nil)
+	} else { // the rotated files of the first log match, too
+		w.follower.AddMatching(w.dir, regexp.MustCompile(`^node0.hdr.*$`).MatchString, nil)
+		w.follower.AddFile(w.logs[1].path)
+		w.follower.AddMatching(w.dir, regexp.MustCompile(`^node2.hdr$`).MatchString, nil)
+	}
 	if err := r.Load(w.follower); err != nil {
 		w.t.Fatal(err)
+	}
+	if w.slow != nil {
+		w.slow()
 	}
 	go func() { r.ended <- r.Run(w.follower) }()
 }
@@ -334,22 +352,14 @@ func (w *world) stop(crash bool) {
 // covered returns how many lines of a file the state covers, -1 if it does not know the file, and
 // how many of them no later run needs again.
 func (w *world) covered(p *part) (lines, safe int) {
-	var s saved
-	text, err := os.ReadFile(w.state)
-	if err != nil {
-		return -1, -1
-	}
-	text, _, _ = bytes.Cut(text, []byte{'\n'})
-	if err := json.Unmarshal(text, &s); err != nil {
-		w.t.Fatal(err)
-	}
+	s := w.saved()
 	content, err := os.ReadFile(p.path)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, m := range s.Logs {
 		// A new file may have the inode of a deleted one.
-		if m.Inode == p.inode && int(m.Size) <= len(content) && m.Head.Begins(content) {
+		if !m.Ended && m.Inode == p.inode && int(m.Size) <= len(content) && m.Head.Begins(content) {
 			if m.Again.From > 0 {
 				return m.Line, m.Again.From - 1
 			}
@@ -357,6 +367,19 @@ func (w *world) covered(p *part) (lines, safe int) {
 		}
 	}
 	return -1, -1
+}
+
+// saved returns the last state, the zero value if there is none.
+func (w *world) saved() (s saved) {
+	text, err := os.ReadFile(w.state)
+	if err != nil {
+		return s
+	}
+	text, _, _ = bytes.Cut(text, []byte{'\n'})
+	if err := json.Unmarshal(text, &s); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
 }
 
 // lines returns the first result of covered.
@@ -670,7 +693,7 @@ func (w *world) check() map[int]int64 {
 		sums[string(past.Tag)] += h.TotalCount()
 		key := fmt.Sprintf("%d %s", second+1, past.Tag)
 		if !past.Late {
-			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), withoutMoved(past.Recorded))
+			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), past.Recorded)
 			want[1][key] = fmt.Sprint(sums[string(past.Tag)])
 		}
 	})
@@ -680,13 +703,6 @@ func (w *world) check() map[int]int64 {
 		}
 	}
 	return counts
-}
-
-// withoutMoved leaves out what a restart can know less of: values of intervals that windows which
-// are done count, and that were recorded in the next one.
-func withoutMoved(r merge.Recorded) merge.Recorded {
-	r.Moved = 0
-	return r
 }
 
 // TestStops: after a clean stop, windows that other logs have not reached are as open as after a
@@ -775,22 +791,97 @@ func TestFoundLater(t *testing.T) {
 	w.start()
 	w.awaitLines()
 	w.stop(false)
-	first := w.logs[0]
-	text, err := os.ReadFile(first.path)
+	w.logs[0].pack()
+	w.writeLines()
+	w.endInTime()
+}
+
+// pack compresses a log, as a rotation does, and begins another file.
+func (l *eventLog) pack() {
+	text, err := os.ReadFile(l.path)
 	var zipped bytes.Buffer
 	zip := gzip.NewWriter(&zipped)
 	zip.Write(text)
 	zip.Close()
 	if err == nil {
-		err = cmp.Or(os.WriteFile(first.path+".1.gz", zipped.Bytes(), 0o666), os.Remove(first.path))
+		packed := fmt.Sprintf("%s.%d.gz", l.path, len(l.parts))
+		err = cmp.Or(os.WriteFile(packed, zipped.Bytes(), 0o666), os.Remove(l.path))
 	}
 	if err != nil {
+		l.w.t.Fatal(err)
+	}
+	l.last().path = "" // another file may get its inode
+	l.create()
+}
+
+// TestSlowStart: a log is rotated during a start that takes long, after the state was taken up and
+// before the files are looked at. The command is killed again before it finds the rotated file. No
+// state covers windows that lack its lines.
+func TestSlowStart(t *testing.T) {
+	t.Parallel()
+	for name, rotate := range map[string]func(l *eventLog){"pack": (*eventLog).pack, "rename": (*eventLog).rename} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1, 8)
+			w.idle = time.Hour
+			w.createOrdered()
+			w.writeLines()
+			w.start()
+			for _, l := range w.logs {
+				w.await(l.last(), len(l.last().seconds))
+			}
+			w.stop(true)
+			w.rescan = time.Hour
+			w.slow = func() { rotate(w.logs[0]) }
+			w.start()
+			for range 2 { // the second state is later than the windows of the first lines
+				w.writeLines()
+				for _, l := range w.logs {
+					w.await(l.last(), len(l.last().seconds))
+				}
+			}
+			w.stop(true)
+			w.rescan = 0
+			w.slow = nil
+			w.writeLines()
+			w.endInTime()
+		})
+	}
+}
+
+// TestAway: a rotated file with lines of open windows is away in two runs, which hand out these
+// windows without it, and is back in the third one. Its lines count there, since no window has them.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 8)
+	w.idle = time.Hour
+	w.createOrdered()
+	w.logs[1].slow = 8
+	w.writeLines()
+	w.start()
+	w.awaitLines()
+	w.stop(true)
+	written := w.second
+	w.logs[0].rename()
+	rotated := w.logs[0].parts[0].path
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(rotated, away); err != nil {
 		t.Fatal(err)
 	}
-	first.parts[0].path = "" // another file may get its inode
-	first.create()
-	w.writeLines()
-	w.endInTime()
+	for range 2 {
+		w.start()
+		w.writeLines()
+		w.writeLines()
+		w.awaitLines()
+		clitest.Await(t, "windows are handed out", nil, func() bool {
+			return w.saved().Done >= 1000*int64(clitest.LiveStart+written)
+		})
+		w.stop(true)
+	}
+	if err := os.Rename(away, rotated); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
 }
 
 // TestRotatedTwice: a log was rotated while a command ran, and again after it was killed. So the
@@ -842,6 +933,11 @@ func TestOver(t *testing.T) {
 	w.start()
 	kept.line(false)
 	w.await(kept.last(), len(kept.last().seconds))
+	clitest.Await(t, "a message", nil, func() bool {
+		w.run.mu.Lock()
+		defer w.run.mu.Unlock()
+		return len(w.run.messages) > 0
+	})
 	w.stop(false)
 	if want := gone.path + " is gone since the state was written; lines that were not read before are missing"; !slices.Contains(w.messages, want) || slices.ContainsFunc(w.messages, func(text string) bool { return strings.HasPrefix(text, over.path) }) {
 		t.Errorf("%q", w.messages)

@@ -252,6 +252,7 @@ type interval struct {
 	sum        *merge.Sum
 	highest    float64 // of doubles
 	count      int64   // of values
+	counts     int64   // the end of the last window that an earlier run handed out with it
 	err        error
 }
 
@@ -623,7 +624,7 @@ func (in *input) endAgain() {
 	if in.pace.again && in.pace.atEnd {
 		in.pace.again, _ = in.source.Again(1)
 		p := in.position()
-		in.pace.again = in.pace.again || p != nil && p.line < p.earlier
+		in.pace.again = in.pace.again || p != nil && p.line < p.earlier.Line
 	}
 }
 
@@ -674,15 +675,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
 	}
 	if late {
-		if p := in.position(); p != nil {
-			p.late(i.line)
-		}
-		in.now.Late++
-		why := fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line)
-		if text := in.late.text(now, why, in.now.Late, "late intervals"); text != "" {
-			m.options.Messages.Notice(text)
-		}
-		return m.late(i)
+		return m.late(in, i, now)
 	}
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
 		return m.skip(in, &hdrlog.SyntaxError{
@@ -692,7 +685,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 			Err:   err,
 		}, now)
 	}
-	m.rates.Add(i.row, in.number, i.start, i.end, i.count, never, m.options.Size)
+	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.closed, m.options.Size)
 	m.share(in, i)
 	return nil
 }
@@ -734,22 +727,32 @@ func (m *Merger) addAgain(in *input, i *interval, now time.Time) error {
 	if i.err != nil || m.kinds.admit(in.now.Name, i) != nil {
 		return nil // the earlier run has said so
 	}
+	end := merge.WindowOf(i.start, i.end, m.options.Size).End
+	has := m.clock.handed // windows that end at or before it get nothing more
+	if end > i.counts {
+		has = max(has, m.clock.closed)
+	}
+	if end <= has && end > i.counts { // its file was found after other logs went on
+		return m.late(in, i, now)
+	}
 	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
 	m.share(in, i)
-	end := merge.WindowOf(i.start, i.end, m.options.Size).End
-	switch {
-	case end <= m.from:
+	if end <= has || end <= min(i.counts, m.from) {
 		return nil
-	case end > m.clock.handed:
-		return m.clock.windows.Merge(i.row, i.logStart, i.sum)
-	case end > m.clock.closed: // its file was found too late
-		return m.late(i)
 	}
-	return nil
+	return m.clock.windows.Merge(i.row, i.logStart, i.sum)
 }
 
-// late hands on an interval that came after its window.
-func (m *Merger) late(i *interval) error {
+// late hands on an interval that came after its window, and says so.
+func (m *Merger) late(in *input, i *interval, now time.Time) error {
+	if p := in.position(); p != nil {
+		p.late(i.line)
+	}
+	in.now.Late++
+	why := fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line)
+	if text := in.late.text(now, why, in.now.Late, "late intervals"); text != "" {
+		m.options.Messages.Notice(text)
+	}
 	merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
 	if err := merged.Sum.Merge(i.sum); err != nil {
 		return err

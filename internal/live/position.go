@@ -20,9 +20,9 @@ const mostLate = 64
 type position struct {
 	log     *follow.Log
 	again   follow.Again
-	earlier int // the last line that an earlier run has taken
-	line    int // the last one taken
-	seen    int // the line of the last interval
+	earlier follow.Mark // of an earlier run; the zero value if there was none
+	line    int         // the last one taken
+	seen    int         // the line of the last interval
 	spans   []span
 }
 
@@ -37,8 +37,9 @@ type span struct {
 func positionOf(log *follow.Log) *position {
 	p := &position{log: log}
 	if mark := log.Resumed(); mark != nil {
+		p.earlier = *mark
 		p.again = mark.Again
-		p.earlier = mark.Line
+		p.again.Late = slices.Clone(mark.Again.Late)
 	}
 	return p
 }
@@ -63,11 +64,14 @@ func (p *position) took(first, last int, end int64, slack int64) {
 
 // late notes that the interval of a line came too late.
 func (p *position) late(line int) {
-	n := len(p.again.Late)
+	n := 0
+	for n < len(p.again.Late) && p.again.Late[n] < line { // an earlier run may have seen later lines
+		n += 2
+	}
 	if n > 0 && p.again.Late[n-1] == p.seen { // no interval that was in time came between them
 		p.again.Late[n-1] = line
 	} else {
-		p.again.Late = append(p.again.Late, line, line)
+		p.again.Late = slices.Insert(p.again.Late, n, line, line)
 	}
 	if len(p.again.Late) > 2*mostLate {
 		p.again.Late = slices.Delete(p.again.Late, 1, 3)
@@ -85,31 +89,48 @@ func isLate(a *follow.Again, line int) bool {
 	return false
 }
 
+// counts returns the end of the last window that was handed out with what it has of a line that is
+// read again. Done is that of the state.
+func counts(a *follow.Again, line int, done int64) int64 {
+	for _, m := range a.Missed {
+		if line >= m.From {
+			done = m.Done
+		}
+	}
+	return done
+}
+
 // settle leaves out what belongs to windows that end at or before a time, and tells the log. It
 // reports whether nothing is left.
 func (p *position) settle(done int64) bool {
-	if p.line < p.earlier {
-		return false // the mark of the earlier run holds
-	}
 	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done })
 	if n < 0 {
 		n = len(p.spans)
 	}
 	p.spans = slices.Delete(p.spans, 0, n)
-	p.again.From = 0
-	if len(p.spans) == 0 {
-		p.again.Late = nil
-	} else {
+	rest := follow.Again{}
+	if p.owes() {
+		rest = p.earlier.Again.Behind(p.line)
+	}
+	p.again.From = rest.From
+	p.again.Missed = rest.Missed
+	if len(p.spans) > 0 {
 		p.again.From = p.spans[0].first
-		for len(p.again.Late) > 0 && p.again.Late[1] < p.again.From {
-			p.again.Late = p.again.Late[2:]
-		}
+	}
+	if p.again.From == 0 {
+		p.again.Late = nil
+	}
+	for len(p.again.Late) > 0 && p.again.Late[1] < p.again.From {
+		p.again.Late = p.again.Late[2:]
 	}
 	a := p.again
 	a.Late = slices.Clone(a.Late)
 	p.log.ReadAgain(a)
-	return len(p.spans) == 0
+	return a.From == 0
 }
+
+// owes reports whether lines are left that an earlier run left to this one.
+func (p *position) owes() bool { return p.line < p.earlier.Line && p.earlier.Again.From > 0 }
 
 // settle tells all logs what a later run must read again, if all outputs have the windows that end
 // at or before a time.

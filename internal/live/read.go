@@ -165,11 +165,16 @@ func (m *Merger) intervalAgain(in *input, r *hdrlog.Record, mark *follow.Mark) (
 	i := m.undecoded(in, &r.Interval)
 	i.line = r.Line
 	from := mark.Again.From
-	end := max(merge.WindowOf(i.start, i.end, m.options.Size).End, i.end)
-	if !i.wanted || from == 0 || r.Line < from || end <= m.from || isLate(&mark.Again, r.Line) {
+	end := merge.WindowOf(i.start, i.end, m.options.Size).End
+	has := counts(&mark.Again, r.Line, m.clock.closed)
+	if !i.wanted || from == 0 || r.Line < from || max(end, i.end) <= min(m.from, has) || end <= has && isLate(&mark.Again, r.Line) {
 		return i, nil
 	}
-	return m.interval(in, r)
+	i, err := m.interval(in, r)
+	if i != nil {
+		i.counts = has
+	}
+	return i, err
 }
 
 // interval decodes an interval. The error ends the merging.

@@ -123,8 +123,18 @@ func hashOf(text []byte) []byte {
 	return hex.AppendEncode(nil, sum[:])
 }
 
-// Marks returns the marks for [follow.Options].
-func (s *State) Marks() []follow.Mark { return s.last.Logs }
+// Marks returns the marks for [follow.Options]. A later run may find a log that this one does not:
+// so each one keeps what its lines count for.
+func (s *State) Marks() []follow.Mark {
+	marks := slices.Clone(s.last.Logs)
+	for n := range marks {
+		a := &marks[n].Again
+		if a.From > 0 && (len(a.Missed) == 0 || a.From < a.Missed[0].From) {
+			a.Missed = slices.Insert(slices.Clone(a.Missed), 0, follow.Missed{From: a.From, Done: s.last.Done})
+		}
+	}
+	return marks
+}
 
 // File returns how much counts of the merged log of the last run, nil if it wrote none.
 func (s *State) File() *FilePosition { return s.last.File }
@@ -220,7 +230,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 		})
 	}
 	lost := f.Lost()
-	if f.Searching() {
+	if len(s.Logs) > 0 {
 		m.search = m.clock.Join(m.options.now(), nil)
 		m.search.again = true
 		m.search.Stop()

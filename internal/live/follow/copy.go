@@ -65,6 +65,9 @@ func (c *content) counts() bool {
 	}
 	c.of.in.mu.Lock()
 	defer c.of.in.mu.Unlock()
+	if c.of.heir {
+		return false // another copy goes on: a later run compares it with that
+	}
 	m := c.of.mark()
 	return m != nil && !m.Rest && m.Again.From == 0 && m.Size >= c.size
 }
@@ -303,7 +306,7 @@ func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 		return longer, size
 	case size <= o.Size && exact:
 		switch {
-		case o.log != nil || !o.Rest && o.Again.From == 0:
+		case o.log != nil && !o.owes(), o.log == nil && !o.Rest && o.Again.From == 0:
 		case o.waits:
 			return unsure, size
 		default:
@@ -332,6 +335,14 @@ func (o *original) alike(text []byte) bool {
 	return bytes.Equal(text[:n], o.head[:n])
 }
 
+// owes reports whether the log has ended before it was read again to where an earlier run had read
+// it.
+func (o *original) owes() bool {
+	o.log.in.mu.Lock()
+	defer o.log.in.mu.Unlock()
+	return !o.reading && o.log.behind() && o.log.resumed.Again.From > 0
+}
+
 // goOn returns the mark of a file that begins with the text of the original, which leaves to it
 // what a later run needs. The follower's mu is locked.
 func (o *original) goOn(path string, file *os.File, info fs.FileInfo) *Mark {
@@ -342,19 +353,20 @@ func (o *original) goOn(path string, file *os.File, info fs.FileInfo) *Mark {
 		Line:   o.Line,
 		Header: o.Header,
 	}
+	if o.content != nil {
+		o.content.lost = ""
+	}
 	if l := o.log; l != nil {
 		l.in.mu.Lock()
 		defer l.in.mu.Unlock()
 		l.heir = true
 		if l.behind() && l.resumed.Again.From > 0 { // it did not come to all lines that are read again
-			m.Again = l.resumed.Again
-			m.Again.From = max(m.Again.From, l.read()+1)
+			m.Again = l.resumed.Again.Behind(l.read())
 		}
 		return m
 	}
 	m.Again = o.content.Again
 	o.content.Again = Again{}
-	o.content.lost = ""
 	return m
 }
 
@@ -484,7 +496,10 @@ func (f *Follower) truncated(l *Log) {
 	if len(l.in.files) == 0 {
 		return // the follower is closed
 	}
-	f.remember(l, true)
+	c := f.remember(l, true)
+	if l.behind() && l.resumed.Again.From > 0 {
+		f.lose(c, "was truncated while it was read again")
+	}
 	l.in.files[0] = &Log{
 		in:          l.in,
 		file:        l.file,

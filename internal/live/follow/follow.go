@@ -64,6 +64,8 @@ type Options struct {
 	Notice func(input, text string)
 	// Except, if set, is a file that matches no pattern, such as the output of the command.
 	Except fs.FileInfo
+	// Between, if set, is called before each access to a file. A test chooses what happens there.
+	Between func()
 }
 
 // A Follower follows files. Its methods are safe for concurrent use.
@@ -74,7 +76,8 @@ type Follower struct {
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
 	copies  atomic.Pointer[[]Copy]
-	between func() // of a test, which chooses what happens before the next access to a file
+	between func() // see [Options.Between]
+	turns   bool   // a test lets one goroutine run at a time; between lets others run
 
 	mu       sync.Mutex
 	inputs   []*Input
@@ -128,6 +131,7 @@ func New(o Options) *Follower {
 		names:   make(map[string]bool),
 		pipes:   make(map[string]bool),
 		stems:   make(map[string][]*Input),
+		between: o.Between,
 	}
 	for _, m := range o.Marks {
 		f.contents.add(&content{Mark: m, waits: !m.Copy && !m.Ended})
@@ -194,9 +198,9 @@ func (f *Follower) step() {
 	}
 }
 
-// lock locks mu. In a test, only one goroutine runs at a time.
+// lock locks mu.
 func (f *Follower) lock() {
-	if f.between == nil {
+	if !f.turns {
 		f.mu.Lock()
 		return
 	}
@@ -385,7 +389,11 @@ func (f *Follower) match() {
 	}
 	f.showCopies()
 	f.looks++
-	f.sayLost(false)
+	if f.found == nil {
+		f.sayLost(false)
+	} else {
+		f.missing()
+	}
 	if f.found != nil { // else further patterns may match what was read
 		f.forget(named)
 	}

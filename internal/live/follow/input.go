@@ -483,7 +483,7 @@ func (l *Log) rewritten() bool {
 // wait waits until something may have changed.
 func (in *Input) wait() {
 	in.setWaiting(true)
-	for in.follower.between != nil && len(in.wake) == 0 {
+	for in.follower.turns && len(in.wake) == 0 {
 		in.follower.step()
 	}
 	<-in.wake

@@ -46,6 +46,8 @@ type Mark struct {
 	Ended bool `json:",omitempty"`
 	Cut   bool `json:",omitempty"`
 	Rest  bool `json:",omitempty"`
+	// Lost says that a message has said that lines are missing. A copy may still appear.
+	Lost bool `json:",omitempty"`
 }
 
 // A Place is where a line of a file begins: its number, and the number of bytes before it.
@@ -64,14 +66,41 @@ type Again struct {
 	Late []int `json:",omitempty"`
 	// Slack is by how much lines were behind those before them, as the reader counts it.
 	Slack int64 `json:",omitempty"`
+	// Missed are the lines from then on that no run has read since others went on without them.
+	Missed []Missed `json:",omitempty"`
 }
 
-// join returns what to read again of a text, of which one log had the first lines.
+// A Missed is lines that follow one another, up to those of the next one: they count for nothing
+// that the reader has done after a time, in its own measure.
+type Missed struct {
+	From int
+	Done int64
+}
+
+// Behind returns what the lines behind one that was read count for.
+func (a Again) Behind(line int) Again {
+	rest := Again{From: max(a.From, line+1), Late: a.Late, Slack: a.Slack}
+	for n, m := range a.Missed {
+		if n+1 == len(a.Missed) || a.Missed[n+1].From > rest.From {
+			m.From = max(m.From, rest.From)
+			rest.Missed = append(rest.Missed, m)
+		}
+	}
+	return rest
+}
+
+// join returns what to read again of a text, of which one log had the first lines, and the next one
+// has the rest.
 func (a Again) join(next Again) Again {
 	if a.From == 0 {
 		return next
 	}
-	return Again{a.From, slices.Concat(a.Late, next.Late), max(a.Slack, next.Slack)}
+	return Again{
+		From:   a.From,
+		Late:   slices.Concat(a.Late, next.Late),
+		Slack:  max(a.Slack, next.Slack),
+		Missed: next.Missed,
+	}
 }
 
 // A Head says how a file begins: the number of bytes, and hashes of the first byte, the first two,
@@ -425,10 +454,7 @@ const copyLooks = 3
 // lose notes that the file of a content is lost. A copy may have the lines that are needed:
 // rotation may just make it.
 func (f *Follower) lose(c *content, why string) {
-	if (c.Done || c.Over) && c.Again.From == 0 {
-		return
-	}
-	if c.lost != "" {
+	if (c.Done || c.Over) && c.Again.From == 0 || c.Lost || c.lost != "" {
 		return
 	}
 	c.lost = why + "; lines that were not read before are missing"
@@ -442,6 +468,7 @@ func (f *Follower) sayLost(last bool) {
 		if c.lost != "" && (last || len(f.patterns) == 0 || f.looks >= c.lostAt+copyLooks) {
 			all.Add(c.Path, c.lost)
 			c.lost = ""
+			c.Lost = true
 		}
 	}
 	all.Say(f.options.Notice)
@@ -597,11 +624,11 @@ func (f *Follower) Lost() bool {
 	})
 }
 
-// Searching reports whether a copy may still be found that has lines which are read again.
+// Searching reports whether a file or a copy may still be found that has lines which are read again.
 func (f *Follower) Searching() bool {
 	f.lock()
 	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.lost != "" && c.Again.From > 0 })
+	return slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.lost != "" })
 }
 
 // Again reports whether files of the input, from the one of that number on, were read in an
@@ -651,6 +678,7 @@ func (f *Follower) marks() (marks []Mark) {
 				m.ID = ID{}
 				m.Ended = true
 				m.Cut = c.Cut
+				m.Lost = c.Lost
 				marks = append(marks, *m)
 			}
 		}

@@ -157,7 +157,7 @@ func (r *rotated) start() {
 	f := New(Options{Rescan: 3 * time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: func(input, text string) {
 		r.note("%s %s", filepath.Base(input), text)
 	}})
-	f.between = r.step
+	f.between, f.turns = r.step, true
 	r.follower, r.parts, r.logs = f, nil, nil
 	f.AddMatching(filepath.Dir(r.path), regexp.MustCompile(`^a.*$`).MatchString, nil)
 	f.lock()
