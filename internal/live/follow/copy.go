@@ -134,7 +134,7 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	}
 	c := before
 	if c == nil {
-		c = &content{Mark: Mark{Copy: true}}
+		c = &content{Mark: Mark{Fate: Fate{Copy: true}}}
 	}
 	if before == nil || info.Size() < c.Size || !c.Head.Begins(raw) { // another file may have its inode
 		c.copying = copying{since: time.Now(), looks: f.looks}

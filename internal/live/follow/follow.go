@@ -76,19 +76,23 @@ type Follower struct {
 	poller  sync.WaitGroup
 	opened  atomic.Int64 // files
 	copies  atomic.Pointer[[]Copy]
-	between func() // see [Options.Between]
-	turns   bool   // a test lets one goroutine run at a time; between lets others run
+	turns   bool // a test lets one goroutine run at a time; Options.Between lets others run
 
-	mu       sync.Mutex
-	inputs   []*Input
-	names    map[string]bool     // the paths of inputs
-	stems    map[string][]*Input // by the stem of their path
-	files    fileSet             // that inputs have, or open contents; nil if one was released
+	mu sync.Mutex
+	inputSet
 	patterns []pattern
 	contents contents
 	phase    phase
 	pipes    map[string]bool // paths of pipes that match, and are not read
 	looks    int             // for files that match patterns
+}
+
+// An inputSet is inputs, which are found by their names and files.
+type inputSet struct {
+	inputs []*Input
+	names  map[string]bool     // their paths
+	stems  map[string][]*Input // by the stem of their path
+	files  fileSet             // that they have, or open contents; nil if one was released
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -128,10 +132,11 @@ func New(o Options) *Follower {
 	f := &Follower{
 		options: o,
 		done:    make(chan struct{}),
-		names:   make(map[string]bool),
 		pipes:   make(map[string]bool),
-		stems:   make(map[string][]*Input),
-		between: o.Between,
+		inputSet: inputSet{
+			names: make(map[string]bool),
+			stems: make(map[string][]*Input),
+		},
 	}
 	for _, m := range o.Marks {
 		f.contents.add(&content{Mark: m, waits: !m.Copy && !m.Ended})
@@ -155,7 +160,10 @@ func (f *Follower) AddFile(path string) *Input {
 func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	f.lock()
 	defer f.mu.Unlock()
-	return f.insert(&Input{name: name, stream: func() (io.Reader, error) { return r, nil }})
+	return f.insert(&Input{
+		name: name,
+		pipe: &pipe{open: func() (io.Reader, error) { return r, nil }},
+	})
 }
 
 // AddMatching adds the files whose name matches in folder, see [Folders], now and later. It returns
@@ -193,8 +201,8 @@ func (f *Follower) begin(found func(*Input)) {
 
 // step comes before an access to a file. Others may change it there.
 func (f *Follower) step() {
-	if f.between != nil {
-		f.between()
+	if f.options.Between != nil {
+		f.options.Between()
 	}
 }
 
@@ -205,7 +213,7 @@ func (f *Follower) lock() {
 		return
 	}
 	for !f.mu.TryLock() {
-		f.between()
+		f.options.Between()
 	}
 }
 
@@ -286,12 +294,20 @@ func (f *Follower) add(path string, matched bool) *Input {
 	f.step()
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return f.insert(&Input{name: path, path: path, stream: func() (io.Reader, error) { return os.Open(path) }})
+		return f.insert(&Input{
+			name: path,
+			path: path,
+			pipe: &pipe{open: func() (io.Reader, error) { return os.Open(path) }},
+		})
 	}
 	if err == nil && f.known(info) {
 		return nil
 	}
-	return f.insert(&Input{name: path, path: path, matched: matched})
+	return f.insert(&Input{
+		name:   path,
+		path:   path,
+		naming: naming{matched: matched},
+	})
 }
 
 func (f *Follower) insert(in *Input) *Input {

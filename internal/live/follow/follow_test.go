@@ -154,7 +154,7 @@ func TestGone(t *testing.T) {
 	must(t, os.Remove(named))
 	must(t, os.Remove(path))
 	r.await("the end", func() bool { return r.errs["node1"] == ErrGone && open() == 0 })
-	left := &Input{follower: r.Follower, path: path, looked: true, left: true}
+	left := &Input{follower: r.Follower, path: path, naming: naming{looked: true, left: true}}
 	var news Summary
 	if left.look(&news); len(news.texts) > 0 { // Next has not noticed yet
 		t.Errorf("%q", news.texts)
@@ -245,7 +245,7 @@ func TestCopies(t *testing.T) {
 func readLog(path, all string) *content {
 	var hashes text
 	hashes.Write([]byte(all))
-	return &content{Mark: Mark{Path: path, Head: headOf([]byte(all[:headSize])), Size: int64(len(all)), Points: hashes.all(), Line: strings.Count(all, "\n"), Ended: true}}
+	return &content{Mark: Mark{Path: path, Head: headOf([]byte(all[:headSize])), Size: int64(len(all)), Points: hashes.all(), Line: strings.Count(all, "\n"), Fate: Fate{Ended: true}}}
 }
 
 // TestCopyGrows: a file that begins as a log is a copy while all of its text was read. What follows

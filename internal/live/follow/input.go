@@ -18,28 +18,38 @@ type Input struct {
 	Tag string
 
 	name     string
-	path     string                    // of a file or a named pipe
-	stream   func() (io.Reader, error) // opens what is read once, nil for a file
+	path     string // of a file or a named pipe
+	pipe     *pipe  // nil for a file
 	follower *Follower
 	wake     chan struct{} // something may have changed
 	onWait   func(waiting bool)
 
 	mu      sync.Mutex
-	files   []*Log      // the first one is read, the others come after it
-	newest  fs.FileInfo // of the last of files, nil if there was none; changes with the follower's mu
-	took    *Log        // the last one of which lines were taken
-	pipe    *os.File    // what is read once, if it is a file
+	files   []*Log // the first one is read, the others come after it
+	took    *Log   // the last one of which lines were taken
+	waiting bool   // a read waits for data
+	ended   bool   // Next has returned ErrGone
+	phase   phase
+	naming
+}
+
+// A pipe is what is read once, such as standard input. The input's mu guards it.
+type pipe struct {
+	open   func() (io.Reader, error)
+	opened bool
+	file   *os.File // nil if it is none
+}
+
+// A naming is what looks have found of the name of an input. Its mu guards it.
+type naming struct {
+	newest  fs.FileInfo // of the last file that had the name, nil if there was none; changes with the follower's mu
+	passed  fs.FileInfo // the file that has the name, but counts already, if there is one, as it was
 	trouble string      // why the name cannot be read now, as the last notice says
 	unread  string      // why a log of that name is not read, empty if it is
-	waiting bool        // a read waits for data
-	opened  bool        // a pipe was
-	passed  fs.FileInfo // the file that has the name, but counts already, if there is one, as it was
 	looked  bool        // there was a look
 	matched bool        // a pattern found the file, and finds it again when it comes back
 	gone    time.Time   // since when no file has the name, if there was one
 	left    bool        // it is gone for so long that its file is closed at its end
-	ended   bool        // Next has returned ErrGone
-	phase   phase
 }
 
 // A Log is one content of an input. It is an io.Reader for one goroutine.
@@ -56,19 +66,8 @@ type Log struct {
 	err     error
 
 	// The input's mu guards these.
-	head   []byte    // how the file began when it was read
-	size   int64     // of what was read
-	lines  int       // of it
-	ends   bool      // the last of them has its end
-	text   text      // hashes of it
-	seen   time.Time // when the file was modified, as of the last look
-	places []Place   // where reads begin that a later run may begin with
-	// line, header and headerFrom are what [Log.Took] received. Done says that a later log of the
-	// input was taken, too.
-	line       int
-	header     string
-	headerFrom int
-	done       bool
+	progress
+	taken
 	// again is what [Log.ReadAgain] received. Heir says that a copy of the file goes on.
 	again atomic.Pointer[Again]
 	heir  bool
@@ -77,11 +76,30 @@ type Log struct {
 	lookedAgain bool
 }
 
+// A progress is what was read of a log.
+type progress struct {
+	head   []byte    // how the file began when it was read
+	size   int64     // of what was read
+	lines  int       // of it
+	ends   bool      // the last of them has its end
+	text   text      // hashes of it
+	seen   time.Time // when the file was modified, as of the last look
+	places []Place   // where reads begin that a later run may begin with
+}
+
+// A taken is what counts of a log.
+type taken struct {
+	line       int // this one, header and headerFrom are what [Log.Took] received
+	header     string
+	headerFrom int
+	done       bool // a later log of the input was taken, too
+}
+
 // Name returns the name of the input.
 func (in *Input) Name() string { return in.name }
 
 // Once reports that the input ends by itself, as a pipe does.
-func (in *Input) Once() bool { return in.stream != nil }
+func (in *Input) Once() bool { return in.pipe != nil }
 
 // OnWait has a function called when a read begins to wait for data and when it ends to wait, by the
 // goroutine that reads. Call it before that.
@@ -100,7 +118,10 @@ func (in *Input) Abort() { in.enter(aborted) }
 func (in *Input) enter(p phase) {
 	in.mu.Lock()
 	in.phase = max(in.phase, p)
-	pipe := in.pipe
+	var pipe *os.File
+	if in.Once() {
+		pipe = in.pipe.file
+	}
 	in.mu.Unlock()
 	if p == aborted && pipe != nil {
 		pipe.SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
@@ -329,18 +350,18 @@ func (in *Input) once() (*Log, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
-	case in.opened:
+	case in.pipe.opened:
 		return nil, io.EOF
 	case in.phase == aborted:
 		return nil, ErrStopped
 	}
-	in.opened = true
+	in.pipe.opened = true
 	in.mu.Unlock()
 	in.setWaiting(true)
-	stream, err := in.stream()
+	stream, err := in.pipe.open()
 	in.setWaiting(false)
 	in.mu.Lock()
-	in.pipe, _ = stream.(*os.File)
+	in.pipe.file, _ = stream.(*os.File)
 	return &Log{in: in, stream: stream}, err
 }
 
@@ -524,7 +545,7 @@ func (in *Input) close() {
 		in.follower.close(l.file)
 	}
 	in.files = nil
-	if in.path != "" && in.pipe != nil {
-		in.pipe.Close()
+	if in.path != "" && in.Once() && in.pipe.file != nil {
+		in.pipe.file.Close()
 	}
 }

@@ -35,6 +35,11 @@ type Mark struct {
 	Begin Place `json:",omitzero"`
 	// Again is what the reader of the log has set with [Log.ReadAgain].
 	Again Again `json:",omitzero"`
+	Fate
+}
+
+// A Fate is what became of a file that was read.
+type Fate struct {
 	// Done says that the file was read to its end, and that another one has its name.
 	Done bool `json:",omitempty"`
 	// Over says that it was read to its end, and was deleted or not written for long.

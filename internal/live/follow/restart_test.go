@@ -157,7 +157,7 @@ func (r *rotated) start() {
 	f := New(Options{Rescan: 3 * time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: func(input, text string) {
 		r.note("%s %s", filepath.Base(input), text)
 	}})
-	f.between, f.turns = r.step, true
+	f.options.Between, f.turns = r.step, true
 	r.follower, r.parts, r.logs = f, nil, nil
 	f.AddMatching(filepath.Dir(r.path), regexp.MustCompile(`^a.*$`).MatchString, nil)
 	f.lock()
@@ -494,7 +494,7 @@ func TestCopyBeforeLog(t *testing.T) {
 		info, err := os.Stat(file(t, path, "yet another log\n"))
 		must(t, err)
 		file(t, path, test.part)
-		f.contents.add(&content{Mark: Mark{Copy: true, Head: headOf([]byte("yet another log\n")), Size: 16}, info: info, copying: copying{looks: -mostGone}})
+		f.contents.add(&content{Mark: Mark{Fate: Fate{Copy: true}, Head: headOf([]byte("yet another log\n")), Size: 16}, info: info, copying: copying{looks: -mostGone}})
 		f.look(f.inputs)
 		f.match()
 		file(t, path, test.whole)
