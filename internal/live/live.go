@@ -99,7 +99,12 @@ type Options struct {
 	// [scan.Grace].
 	Stop <-chan struct{}
 
-	now   func() time.Time // set by tests
+	times
+}
+
+// A times is what tests set: the clock, and the grace of [scan.Grace].
+type times struct {
+	now   func() time.Time
 	grace time.Duration
 }
 
@@ -143,26 +148,38 @@ type Merger struct {
 	follower *follow.Follower
 	clock    *clock
 	decoders sync.Pool
-	account  *ledger.Account // of open windows
-	charge   ledger.Charge
-	seen     int64     // intervals
-	received bool      // the outputs have something to flush
-	flushed  time.Time // when they were flushed
 	kinds    kinds
 	looked   time.Time // when the last look at all files began, after which they were all found
-	scratch  histogram.Histogram
+	inputs   []*input
+	joined   int // number of inputs so far
+	rates    merge.Rates
+	resumption
+	handing
+	watched
+}
 
-	inputs []*input
-	rates  merge.Rates
-	joined int   // number of inputs so far
-	search *pace // holds back all windows while copies are searched that have what is read again
-
+// A resumption is what a state says of earlier runs, and what it will say of this one.
+type resumption struct {
 	// From is the end of the last window that no output needs again out of the logs. The merged
 	// log of a file has all windows that end after since.
 	from, since int64
+	search      *pace       // holds back all windows while files are searched that have what is read again
 	left        []*position // of logs whose inputs are gone
+}
 
+// A handing is what handing out windows needs.
+type handing struct {
+	account  *ledger.Account // of open windows
+	charge   ledger.Charge
+	scratch  histogram.Histogram
+	received bool      // the outputs have something to flush
+	flushed  time.Time // when they were flushed
+}
+
+// A watched is how other goroutines see the merger.
+type watched struct {
 	events events
+	seen   int64 // intervals
 	shown  atomic.Pointer[shown]
 	done   chan struct{} // the merger has ended
 }
@@ -204,21 +221,30 @@ func (e *events) handle() {
 // An input is a log and how far it is.
 type input struct {
 	source *follow.Input
-	number int         // for rates
-	coming atomic.Bool // a batch was posted, which the merger has not seen yet
+	number int // for rates
 	pace   *pace
-	taken  chan struct{} // the batch before was taken
 	now    Progress
 	tag    func(tag []byte) []byte
 
 	positions []*position // of the logs, in order, if there is a state
 	shares    int64       // when the last window ends that an interval of this batch has a share of
 
-	queue   *batch // nil if nothing waits to be taken
-	waiting bool
-	over    bool  // there is no batch after the queued one
-	err     error // why, nil if it was read to its end or stopped
+	batches
+	remarks
+}
 
+// A batches is how batches of an input come.
+type batches struct {
+	coming  atomic.Bool   // one was posted, which the merger has not seen yet
+	queue   *batch        // nil if none waits to be taken
+	taken   chan struct{} // the one before was taken
+	waiting bool          // the reader waits for data
+	over    bool          // there is no batch after the queued one
+	err     error         // why, nil if the input was read to its end or stopped
+}
+
+// A remarks is what messages say, or have said, of an input.
+type remarks struct {
 	malformed, late quiet
 	// far is the first interval that seemed too far ahead since [Merger.sayAhead] last looked.
 	far         far
@@ -270,13 +296,15 @@ func New(o Options, fan *Fan) *Merger {
 		o.State = new(State)
 	}
 	m := &Merger{
-		options: o,
-		fan:     fan,
-		from:    never,
-		clock:   newClock(max(o.Size, 1), o.Idle),
-		kinds:   newKinds(o.Memory),
-		events:  events{wake: make(chan struct{}, 1)},
-		done:    make(chan struct{}),
+		options:    o,
+		fan:        fan,
+		clock:      newClock(max(o.Size, 1), o.Idle),
+		kinds:      newKinds(o.Memory),
+		resumption: resumption{from: never},
+		watched: watched{
+			events: events{wake: make(chan struct{}, 1)},
+			done:   make(chan struct{}),
+		},
 	}
 	m.shown.Store(new(shown))
 	payloads := scan.NewPayloads(o.Memory)
@@ -373,7 +401,11 @@ func (m *Merger) sayUnread() {
 
 // join begins to read an input.
 func (m *Merger) join(source *follow.Input) {
-	in := &input{source: source, tag: m.options.Tag(source), taken: make(chan struct{}, 1)}
+	in := &input{
+		source:  source,
+		tag:     m.options.Tag(source),
+		batches: batches{taken: make(chan struct{}, 1)},
+	}
 	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() || in.coming.Load() })
 	in.pace.input = in
 	m.joined++

@@ -324,7 +324,7 @@ func TestAhead(t *testing.T) {
 		logs = append(logs, clitest.NewLogWriter(t, filepath.Join(dir, name), 0, "x"))
 	}
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
-	r := start(t, Options{Size: 1000, Idle: time.Hour, now: now}, func(f *follow.Follower) {
+	r := start(t, Options{Size: 1000, Idle: time.Hour, times: times{now: now}}, func(f *follow.Follower) {
 		for _, w := range logs {
 			f.AddFile(w.Path)
 		}
@@ -365,7 +365,7 @@ func TestCrowded(t *testing.T) {
 		logs[0].Second(90_000+s, 1000, 1)
 	}
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
-	r := start(t, Options{Size: 1000, Idle: time.Hour, now: now, grace: time.Second}, func(f *follow.Follower) {
+	r := start(t, Options{Size: 1000, Idle: time.Hour, times: times{now: now, grace: time.Second}}, func(f *follow.Follower) {
 		for _, w := range logs {
 			f.AddFile(w.Path)
 		}
@@ -556,7 +556,7 @@ func TestStopped(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
 	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
-	r.Merger = merger(Options{Size: 1000, Idle: time.Hour, Stop: stop, Messages: r, grace: 1}, r)
+	r.Merger = merger(Options{Size: 1000, Idle: time.Hour, Stop: stop, Messages: r, times: times{grace: 1}}, r)
 	f := follow.New(follow.Options{})
 	defer f.Close()
 	f.AddFile(a.Path)
@@ -579,7 +579,7 @@ func TestStoppedAhead(t *testing.T) {
 	close(stop)
 	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
 	now := func() time.Time { return time.Unix(clitest.LiveStart-86400, 0) }
-	r.Merger = merger(Options{Size: 1000, Stop: stop, Messages: r, now: now, grace: 1}, r)
+	r.Merger = merger(Options{Size: 1000, Stop: stop, Messages: r, times: times{now: now, grace: 1}}, r)
 	f := follow.New(follow.Options{})
 	defer f.Close()
 	f.AddFile(a.Path)
@@ -634,7 +634,7 @@ func TestKinds(t *testing.T) {
 	want := []string{"0  1", "0 x 1", "1  1", "2 x 1", "2 y 1", "4 x 1"}
 	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) } // a message a minute
-	r := start(t, Options{Size: 1000, Idle: time.Hour, now: now}, func(f *follow.Follower) { f.AddFile(a.Path) })
+	r := start(t, Options{Size: 1000, Idle: time.Hour, times: times{now: now}}, func(f *follow.Follower) { f.AddFile(a.Path) })
 	a.Line(line("Tag=x,", 0, 0, 5))
 	a.Line(line("", 0, 1, 5))
 	a.Line(line("", 1, 0x1p-20, 7))
