@@ -35,6 +35,7 @@ const mostFuture = 3600
 // window back until the idle time after the first other input has passed it. It holds back nothing
 //
 //   - after twice the idle time without an interval, until it shows one,
+//   - if its file had been idle when it was found, until it shows more than it had,
 //   - if its last interval came late by more than the idle time, as that of a machine whose clock
 //     is slow does, until it catches up,
 //   - if its last interval is too far in the future, see [pace.Ahead],
@@ -84,6 +85,7 @@ type pace struct {
 	passedAhead int64         // what passed becomes if the last interval is no longer too far ahead
 	longest     time.Duration // the length of its longest interval
 	shown       time.Time     // when it showed the last interval, or joined
+	written     time.Time     // when its file was written last before it joined; zero if it has shown more since
 	atEnd       bool          // all its data were read
 	silent      bool          // it showed nothing for long
 	behind      bool          // its last interval came too late to wait for the next one
@@ -124,7 +126,7 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	l := in.clock
 	middle := (start + end) >> 1 // rounded down
 	at := merge.WindowOf(start, end, l.windows.Size())
-	in.shown, in.silent = now, false
+	in.shown, in.written, in.silent = now, time.Time{}, false
 	wasAhead := in.ahead
 	late = at.End <= max(l.handed, l.closed)
 	in.ahead = in.Ahead(now, middle)
@@ -317,7 +319,7 @@ func (l *clock) openUntil(time int64) int {
 // input is silent.
 func (in *pace) releases(now time.Time) int64 {
 	passed := in.passed
-	quiet := now.Sub(in.shown) >= 2*in.idle()
+	quiet := now.Sub(in.shown) >= 2*in.idle() || !in.written.IsZero() && now.Sub(in.written) >= in.idle()
 	if in.again && !(in.atEnd && quiet) {
 		if passed == never {
 			return never

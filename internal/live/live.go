@@ -24,6 +24,12 @@
 // one. The clock waits until each log has shown again what it had shown, as its slack says. Each
 // output leaves out the windows that it has.
 //
+// A start may not find a log, since rotation just renames it, or not come to the end of what it
+// reads again. The run goes on all the same, and its Done moves past windows that lack lines of
+// that log. So the mark of the log keeps what these lines count for ([follow.Missed]): the Done of
+// the run that took them. A run that finds the log later hands on what no window has as late. Once
+// a log and its copies are gone, a message says so.
+//
 // A log is read from the place of the first line that is needed, unless it is compressed or of
 // UTF-16, or its comments change behind that.
 //
@@ -239,6 +245,7 @@ type batches struct {
 	queue   *batch        // nil if none waits to be taken
 	taken   chan struct{} // the one before was taken
 	waiting bool          // the reader waits for data
+	reached bool          // the reader has waited for data
 	over    bool          // there is no batch after the queued one
 	err     error         // why, nil if the input was read to its end or stopped
 }
@@ -417,8 +424,7 @@ func (m *Merger) join(source *follow.Input) {
 	source.OnWait(func(waiting bool) {
 		m.events.post(func() {
 			in.waiting = waiting
-			in.pace.atEnd = waiting && in.queue == nil
-			in.endAgain()
+			m.atEnd(in)
 		})
 	})
 	go m.read(in)
@@ -633,8 +639,7 @@ func (m *Merger) take(in *input) error {
 	}
 	in.pace.again = in.pace.again && b.again
 	in.taken <- struct{}{}
-	in.pace.atEnd = in.waiting
-	in.endAgain()
+	m.atEnd(in)
 	if in.over {
 		m.end(in)
 	}
@@ -650,10 +655,24 @@ func (m *Merger) endSearch() {
 	}
 }
 
+// atEnd notes whether all that is there of an input was taken. A file that was idle before it was
+// found, such as a rotated one, holds back nothing any more.
+func (m *Merger) atEnd(in *input) {
+	in.pace.atEnd = in.waiting && in.queue == nil
+	if !in.pace.atEnd {
+		return
+	}
+	if !in.reached {
+		in.reached = true
+		in.pace.written = m.options.now().Add(-time.Since(in.source.Modified()))
+	}
+	in.endAgain()
+}
+
 // endAgain notes that the input has shown again all that is there, if that is so. The reader may
 // hold intervals that it had not held in the earlier run.
 func (in *input) endAgain() {
-	if in.pace.again && in.pace.atEnd {
+	if in.pace.again {
 		in.pace.again, _ = in.source.Again(1)
 		p := in.position()
 		in.pace.again = in.pace.again || p != nil && p.line < p.earlier.Line

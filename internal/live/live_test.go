@@ -395,6 +395,10 @@ func TestStalled(t *testing.T) {
 	r.Merger = merger(Options{Size: 1000, Idle: time.Millisecond, Stop: r.stop, Messages: r}, r)
 	idle := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "idle"), 0, "x")
 	idle.Second(0, 1000, 1)
+	later := time.Now().Add(time.Hour) // else it may have been idle before the start
+	if err := os.Chtimes(idle.Path, later, later); err != nil {
+		t.Fatal(err)
+	}
 	f := follow.New(follow.Options{Poll: time.Hour})
 	defer f.Close()
 	f.AddFile(idle.Path)
@@ -763,4 +767,26 @@ func TestRanInAnyTag(t *testing.T) {
 	if got, alone := rates(only); len(want) != 2 || !slices.Equal(got, want) || period != 12_000 || alone != period {
 		t.Errorf("the tag alone has %q in %d ms, want %q in %d ms", got, alone, want, period)
 	}
+}
+
+// TestIdleBefore: a log that was not written for long before the start holds back nothing once it
+// was read.
+func TestIdleBefore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	idle := clitest.NewLogWriter(t, filepath.Join(dir, "idle"), 0, "x")
+	idle.Second(0, 1000, 1)
+	before := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(idle.Path, before, before); err != nil {
+		t.Fatal(err)
+	}
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "log"), 0, "x")
+	r := start(t, Options{Size: 1000, Idle: time.Hour}, func(f *follow.Follower) {
+		f.AddFile(idle.Path)
+		f.AddFile(w.Path)
+	})
+	for s := range 3 {
+		w.Second(s, 1000, 1)
+	}
+	r.await("0 x 2", "1 x 1")
 }

@@ -100,10 +100,11 @@ func counts(a *follow.Again, line int, done int64) int64 {
 	return done
 }
 
-// settle leaves out what belongs to windows that end at or before a time, and tells the log. It
-// reports whether nothing is left.
-func (p *position) settle(done int64) bool {
-	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done })
+// settle leaves out what belongs to windows that end at or before the time that all outputs have
+// come to, and tells the log. Windows that end after done are still to be handed out. It reports
+// whether nothing is left.
+func (p *position) settle(all, done int64) bool {
+	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > all })
 	if n < 0 {
 		n = len(p.spans)
 	}
@@ -113,9 +114,13 @@ func (p *position) settle(done int64) bool {
 		rest = p.earlier.Again.Behind(p.line)
 	}
 	p.again.From = rest.From
+	p.again.Open = rest.Open
 	p.again.Missed = rest.Missed
 	if len(p.spans) > 0 {
 		p.again.From = p.spans[0].first
+	}
+	if n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done }); n >= 0 {
+		p.again.Open = p.spans[n].first
 	}
 	if p.again.From == 0 {
 		p.again.Late = nil
@@ -132,19 +137,18 @@ func (p *position) settle(done int64) bool {
 // owes reports whether lines are left that an earlier run left to this one.
 func (p *position) owes() bool { return p.line < p.earlier.Line && p.earlier.Again.From > 0 }
 
-// settle tells all logs what a later run must read again, if all outputs have the windows that end
-// at or before a time.
-func (m *Merger) settle(done int64) {
+// settle tells all logs what a later run must read again, see [position.settle].
+func (m *Merger) settle(all, done int64) {
 	for _, in := range m.inputs {
 		last := len(in.positions) - 1
 		for n, p := range in.positions {
-			if p.settle(done) && n < last {
+			if p.settle(all, done) && n < last {
 				in.positions[n] = nil
 			}
 		}
 		in.positions = slices.DeleteFunc(in.positions, func(p *position) bool { return p == nil })
 	}
-	m.left = slices.DeleteFunc(m.left, func(p *position) bool { return p.settle(done) })
+	m.left = slices.DeleteFunc(m.left, func(p *position) bool { return p.settle(all, done) })
 }
 
 // mostHeader is the number of bytes of comments that a state keeps of a log.

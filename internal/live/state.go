@@ -249,9 +249,13 @@ func (m *Merger) Load(f *follow.Follower) error {
 		}
 		r.Resume(has, s.Done)
 		o.Past = past && m.since <= has && (r.Totals() || lost || has < s.Again)
-		if !o.Past {
-			o.done = has
-			m.from = min(m.from, has)
+		if o.Past {
+			continue
+		}
+		o.done = has
+		m.from = min(m.from, has)
+		if lost && has < s.Done {
+			m.options.Messages.Notice(o.Key + ": rows may be missing: some logs are gone, and no merged log has them")
 		}
 	}
 	for key := range s.Receivers {
@@ -296,7 +300,7 @@ func (m *Merger) save() error {
 		return err
 	})
 	if err == nil {
-		m.settle(least)
+		m.settle(least, s.Done)
 		s.Logs = m.follower.Marks()
 		var line []byte
 		if line, err = json.Marshal(&s); err == nil {

@@ -166,14 +166,14 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 	c.took = time.Since(c.checked)
 	c.unsure = found == unsure
 	c.unread = found < same || c.size > o.Size
-	if found < unsure {
+	if found < unsure || found == owed {
 		if before != nil {
 			f.contents.remove(before)
 			if before.said && found == different {
 				f.options.Notice(path, "is no copy of "+before.from+" any more; reading it")
 			}
 		}
-		if found == longer {
+		if found == longer || found == owed {
 			rest = &o
 		}
 		return false, false, rest
@@ -262,6 +262,7 @@ const (
 	longer            // it begins with all that was read of the original, which ended
 	unsure            // there is too little yet to tell
 	same              // all of its text was read, or will be
+	owed              // all of its text was read, but some of its lines are needed again
 )
 
 // compare compares a file that begins with raw with an original. Size is that of its
@@ -307,12 +308,11 @@ func (o *original) compare(file *os.File, raw []byte) (v verdict, size int64) {
 	case size <= o.Size && exact:
 		switch {
 		case o.log != nil && !o.owes(), o.log == nil && !o.Rest && o.Again.From == 0:
-		case o.waits:
+			return same, size
+		case o.waits, size < o.Size:
 			return unsure, size
-		default:
-			return longer, size // some of its lines are needed
 		}
-		return same, size
+		return owed, size
 	case o.file == nil || !o.intact():
 		return unsure, size
 	case equal:
@@ -497,7 +497,7 @@ func (f *Follower) truncated(l *Log) {
 		return // the follower is closed
 	}
 	c := f.remember(l, true)
-	if l.behind() && l.resumed.Again.From > 0 {
+	if l.behind() && l.resumed.Again.Open > 0 {
 		f.lose(c, "was truncated while it was read again")
 	}
 	l.in.files[0] = &Log{

@@ -379,6 +379,19 @@ func (in *Input) AtEnd() bool {
 	return len(in.files) == 1 && err == nil && info.Size() == in.files[0].size
 }
 
+// Modified returns when the file that is read now was written last, and the present time if there
+// is none.
+func (in *Input) Modified() time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.files) > 0 {
+		if info, err := in.files[0].file.Stat(); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Now()
+}
+
 // Read reads the next bytes. At the end of the file it waits until there are more, the file is
 // replaced or truncated, or the follower is stopped. Then it returns io.EOF, or [ErrStopped] if
 // [Options.Continues] is set or reading is aborted.

@@ -64,8 +64,10 @@ type Place struct {
 // Again says which of the lines that count a later run reads again, since not all outputs have what
 // they belong to.
 type Again struct {
-	// From is the first of these lines, 0 if there is none.
+	// From is the first of these lines, 0 if there is none, and Open the first one that is not only
+	// for some outputs.
 	From int `json:",omitempty"`
+	Open int `json:",omitempty"`
 	// Late are the lines from then on that came too late for what they belong to: the first and the
 	// last one of each part.
 	Late []int `json:",omitempty"`
@@ -84,7 +86,14 @@ type Missed struct {
 
 // Behind returns what the lines behind one that was read count for.
 func (a Again) Behind(line int) Again {
-	rest := Again{From: max(a.From, line+1), Late: a.Late, Slack: a.Slack}
+	rest := Again{
+		From:  max(a.From, line+1),
+		Late:  a.Late,
+		Slack: a.Slack,
+	}
+	if a.Open > 0 {
+		rest.Open = max(a.Open, line+1)
+	}
 	for n, m := range a.Missed {
 		if n+1 == len(a.Missed) || a.Missed[n+1].From > rest.From {
 			m.From = max(m.From, rest.From)
@@ -102,6 +111,7 @@ func (a Again) join(next Again) Again {
 	}
 	return Again{
 		From:   a.From,
+		Open:   cmp.Or(a.Open, next.Open),
 		Late:   slices.Concat(a.Late, next.Late),
 		Slack:  max(a.Slack, next.Slack),
 		Missed: next.Missed,
@@ -459,7 +469,7 @@ const copyLooks = 3
 // lose notes that the file of a content is lost. A copy may have the lines that are needed:
 // rotation may just make it.
 func (f *Follower) lose(c *content, why string) {
-	if (c.Done || c.Over) && c.Again.From == 0 || c.Lost || c.lost != "" {
+	if (c.Done || c.Over) && c.Again.Open == 0 || c.Lost || c.lost != "" {
 		return
 	}
 	c.lost = why + "; lines that were not read before are missing"
@@ -563,7 +573,7 @@ func (f *Follower) find(folder string, search map[ID]bool, found map[ID]renamedF
 // missing finds the files of an earlier run that are gone, maybe with lines that were not read.
 func (f *Follower) missing() {
 	for _, c := range f.contents.all {
-		if c.Ended && c.log == nil && c.Again.From > 0 {
+		if c.Ended && c.log == nil && c.Again.Open > 0 {
 			f.lose(c, "is gone since the state was written")
 		}
 		if !c.waits || c.info != nil {
@@ -629,7 +639,8 @@ func (f *Follower) Lost() bool {
 	})
 }
 
-// Searching reports whether a file or a copy may still be found that has lines which are read again.
+// Searching reports whether a file or a copy may still be found that has lines which are read
+// again.
 func (f *Follower) Searching() bool {
 	f.lock()
 	defer f.mu.Unlock()
