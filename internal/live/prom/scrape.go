@@ -291,19 +291,30 @@ func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 // two, because a slot ends there at any precision: a power of two minus 1, up to 2^42-1, or for
 // doubles the numbers just below the powers of two from 2^-20 to 2^22.
 func classic(h *histogram.Histogram, of func(v float64) float64) (all []*dto.Bucket) {
-	next, stop := iter.Pull(h.Recorded())
-	defer stop()
-	slot, ok := next()
-	count := uint64(0)
-	for n := range 43 {
-		bound := math.Ldexp(1, n) - 1
+	boundOf := func(n int) float64 {
 		if h.Double() {
-			bound = math.Nextafter(math.Ldexp(1, n-20), 0)
+			return math.Nextafter(math.Ldexp(1, n-20), 0)
 		}
-		for ; ok && h.Float(slot.High) <= bound; slot, ok = next() {
-			count += uint64(slot.Count)
-		}
+		return math.Ldexp(1, n) - 1
+	}
+	const buckets = 43
+	bound := boundOf(0)
+	count := uint64(0)
+	add := func() {
 		all = append(all, &dto.Bucket{UpperBound: proto.Float64(of(bound)), CumulativeCount: proto.Uint64(count)})
+		bound = boundOf(len(all))
+	}
+	for slot := range h.Recorded() {
+		for len(all) < buckets && h.Float(slot.High) > bound {
+			add()
+		}
+		if len(all) == buckets {
+			break
+		}
+		count += uint64(slot.Count)
+	}
+	for len(all) < buckets {
+		add()
 	}
 	return all
 }
