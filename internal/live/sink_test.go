@@ -3,12 +3,15 @@ package live
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/clitest"
+	"hdrkit/internal/live/follow"
 )
 
 // TestHeldCharged: windows that wait for a state are charged, and take less memory than open ones.
@@ -64,4 +67,50 @@ func TestHeldCharged(t *testing.T) {
 	if len(sink.windows) != most || fan.heldBytes.Bytes() != 0 {
 		t.Errorf("%d windows were given, and %d bytes are left", len(sink.windows), fan.heldBytes.Bytes())
 	}
+}
+
+// TestHeldSoon: however much there is to read, held outputs are only a batch of lines behind the
+// others if a state is due after each one. So the time between two states ([State.due]) limits the
+// age of what scrapes show.
+func TestHeldSoon(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	log := clitest.NewLogWriter(t, filepath.Join(folder, "log"), 0, "x")
+	const windows = 2000
+	for n := range windows {
+		log.Second(n, 1000, 1)
+	}
+	state, err := OpenState(filepath.Join(folder, "state"), 1000, new(int64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.most = 0
+	stop := make(chan struct{})
+	close(stop) // the merging ends after what is there
+	held := &run{t: t}
+	others := &lead{run: run{t: t}, behind: held}
+	m := merger(Options{Size: 1000, State: state, Stop: stop, Messages: held}, others)
+	m.fan.Outputs = append(m.fan.Outputs, Output{Key: "held", Sink: held, Held: true})
+	f := follow.New(follow.Options{Continues: true, Notice: m.Notice})
+	defer f.Close()
+	f.AddFile(log.Path)
+	if err := errors.Join(m.Load(f), m.Run(f)); err != nil {
+		t.Fatal(err)
+	}
+	if len(held.windows) < windows-1 || others.most > windows/5 {
+		t.Errorf("%d windows; the held output was %d behind", len(held.windows), others.most)
+	}
+}
+
+// A lead is a sink that knows by how many windows it was ahead of another one.
+type lead struct {
+	run
+	behind *run
+	most   int
+}
+
+func (l *lead) Window(w *Window) error {
+	err := l.run.Window(w)
+	l.most = max(l.most, len(l.windows)-len(l.behind.windows))
+	return err
 }
