@@ -35,16 +35,8 @@ func within(from, seconds int, amplitude, constant float64) bool {
 		}
 		return share / float64(seconds-from)
 	}
-	low, high := 0.0, 5.0
-	for range 60 {
-		if middle := (low + high) / 2; upTo(middle) < 0.99 {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
 	end := slow(seconds-1) + 2.326*spread
-	return math.Abs(math.Exp(low-end)-1) <= 0.1
+	return upTo(end+math.Log(0.9)) <= 0.99 && upTo(end+math.Log(1.1)) >= 0.99
 }
 
 // TestDecay measures how often a warm-up that fades is found: the true p99 of what is left is
