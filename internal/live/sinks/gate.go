@@ -180,13 +180,38 @@ func (g *Gate) Findings(mustBeNew bool) ([]output.Finding, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	begin := time.Now()
-	if !g.shows.stale || begin.Before(g.shows.due) && !mustBeNew {
+	if !g.shows.isDue(begin, mustBeNew) {
 		return g.shows.findings, nil
 	}
-	g.shows.stale = false
 	rows, verdicts, err := g.judge(true)
-	if err != nil || len(rows) == 0 {
-		return nil, err
+	if err == nil {
+		g.find(begin, rows, verdicts)
+	}
+	return g.shows.findings, err
+}
+
+// Show returns the summaries of all rows, as Judge does, and what they show, as Findings does.
+func (g *Gate) Show(mustBeNew bool) (rows []*output.Summary, found []output.Finding, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	begin := time.Now()
+	rows, verdicts, err := g.judge(true)
+	if err == nil && g.shows.isDue(begin, mustBeNew) {
+		g.find(begin, rows, verdicts)
+	}
+	return rows, g.shows.findings, err
+}
+
+// isDue reports whether somebody should look again.
+func (s *shows) isDue(now time.Time, mustBeNew bool) bool {
+	return s.stale && (mustBeNew || !now.Before(s.due))
+}
+
+// find finds what rows and verdicts show that were made from begin on.
+func (g *Gate) find(begin time.Time, rows []*output.Summary, verdicts []gate.Verdict) {
+	g.shows.stale = false
+	if len(rows) == 0 {
+		return
 	}
 	g.shows.findings = finding.Of(&finding.Run{
 		Summaries: rows,
@@ -199,7 +224,6 @@ func (g *Gate) Findings(mustBeNew bool) ([]output.Finding, error) {
 		Late:      g.options.Messages.TooLate(),
 	})
 	g.shows.due = begin.Add(max(findTime, findShare*time.Since(begin)))
-	return g.shows.findings, nil
 }
 
 // Flush ends the run if a limit fails that says so.

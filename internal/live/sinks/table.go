@@ -126,11 +126,7 @@ const worstPercentile = 99
 // draw draws the table, which goes on or is the last.
 func (t *Table) draw(goesOn bool) error {
 	t.drawn, t.stale = time.Now(), false
-	all, _, err := t.Judge(true)
-	if err != nil {
-		return err
-	}
-	found, err := t.Findings(!goesOn)
+	all, found, err := t.Show(!goesOn)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/gate"
@@ -71,7 +72,19 @@ func TestTerminal(t *testing.T) {
 	want("first\n", "second\n", table(500), "\nok\n", "third\n")
 }
 
-// TestTableFindings: a table begins with what the run shows, and ends with the other verdicts.
+// counting counts how often rows are judged.
+type counting struct {
+	plain
+	judged int
+}
+
+func (c *counting) Scale(mustKnow bool) (hdrlog.Scale, error) {
+	c.judged++
+	return c.plain.Scale(mustKnow)
+}
+
+// TestTableFindings: a table begins with what the run shows, and ends with the other verdicts. A
+// drawing judges the rows once.
 func TestTableFindings(t *testing.T) {
 	limits, err := gate.Parse("p50<=1000,max<=1000")
 	if err != nil {
@@ -79,7 +92,8 @@ func TestTableFindings(t *testing.T) {
 	}
 	var s screen
 	terminal := &Terminal{W: &s, Width: func() int { return 80 }, Height: func() int { return 24 }}
-	g := NewGate(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, limits, nil)
+	units := &counting{plain: plain{t}}
+	g := NewGate(&Options{Units: units, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, limits, nil)
 	table := NewTable(g, terminal)
 	var h histogram.Histogram
 	for second := range int64(60) {
@@ -96,8 +110,9 @@ func TestTableFindings(t *testing.T) {
 		}
 	}
 	for _, draw := range []func() error{table.Flush, table.End} {
-		if err := draw(); err != nil {
-			t.Fatal(err)
+		units.judged = 0
+		if err := draw(); err != nil || units.judged != 1 {
+			t.Fatal(err, units.judged)
 		}
 		first := "FAILS: max is 5,023, limit 1,000; above it for 3 s from 30 s after the start.\n"
 		last := "HOLDS: p50 is 110 of 1,000.\n"
