@@ -50,19 +50,29 @@ type options struct {
 	logs.Inputs
 	logs.Tags
 	logs.Run
+	targets
+	verdicts
 	units     unit.Options
 	sinks     sinks.Options
 	from      string // start or now
 	fromGiven bool
+	idle      int64 // milliseconds
+	length    int64 // of the run in milliseconds, 0 without -for
+	port      port.Options
+}
+
+// targets say where the output goes.
+type targets struct {
 	format    string // of rows, empty without -st
 	of, state string
 	pushes    []*url.URL
-	limits    []gate.Limit
-	abort     bool
-	stop      gate.Stop // if abort is set
-	idle      int64     // milliseconds
-	length    int64     // of the run in milliseconds, 0 without -for
-	port      port.Options
+}
+
+// verdicts say which limits must hold, and whether one that fails ends the run.
+type verdicts struct {
+	limits []gate.Limit
+	abort  bool
+	stop   gate.Stop // if abort is set
 }
 
 func app() *cli.Command {

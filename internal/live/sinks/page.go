@@ -38,23 +38,29 @@ type Page struct {
 	server   *serve.Server
 	title    string
 	limits   []gate.Limit
-	inputs   func() []live.Progress
+	inputs   pageInputs
 	page     collect.Live
 	scaled   bool
 	look     chart.Picture // its limits, its unit, and what is not known of that
 	interval collect.Interval
 	series   []page.Series // as viewers have them
-	shown    []page.Input
-	status   page.Status
-	before   map[string]live.Progress // how the inputs were, by name
-	from     int64                    // windows that end before it are not shown
-	goneFrom int64                    // when the first input started that followed the clock and is gone
-	falls    []fall
 	tags     map[string]bool
 	full     bool // there are more than mostTags
 	gate     *Gate
 	findings []output.Finding
 	ends     bool // the last window has come
+}
+
+// pageInputs are how the inputs of a page are.
+type pageInputs struct {
+	ask      func() []live.Progress
+	size     int64                    // of windows in milliseconds
+	before   map[string]live.Progress // how they were, by name
+	shown    []page.Input
+	status   page.Status
+	from     int64 // windows that end before it are not shown
+	goneFrom int64 // when the first input started that followed the clock and is gone
+	falls    []fall
 }
 
 // A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
@@ -66,13 +72,16 @@ type fall struct {
 // NewPage returns a page that a server shows. It draws limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
 	p := &Page{
-		options:  o,
-		server:   server,
-		title:    title,
-		limits:   limits,
-		from:     math.MinInt64,
-		goneFrom: math.MaxInt64,
-		tags:     map[string]bool{},
+		options: o,
+		server:  server,
+		title:   title,
+		limits:  limits,
+		inputs: pageInputs{
+			size:     o.Size,
+			from:     math.MinInt64,
+			goneFrom: math.MaxInt64,
+		},
+		tags: map[string]bool{},
 	}
 	levels := append(slices.DeleteFunc(slices.Clone(o.Percentiles), func(p float64) bool { return p == 100 }), 100)
 	p.page.Type = chart.Timeline
@@ -125,70 +134,70 @@ func (p *Page) find() (changed bool, err error) {
 }
 
 // Watch lets the page ask how the inputs are.
-func (p *Page) Watch(inputs func() []live.Progress) { p.inputs = inputs }
+func (p *Page) Watch(inputs func() []live.Progress) { p.inputs.ask = inputs }
 
-// lookAt finds out how the inputs are. It returns true if that has changed.
-func (p *Page) lookAt() (changed bool) {
-	before := p.shown
-	p.shown = []page.Input{}
-	origin, _ := p.page.Origin()
-	all := p.inputs()
-	p.status = page.Status{Logs: len(all), Now: time.Now().UnixMilli() - origin}
-	behind := p.findFrom(all)
-	old := p.before
-	p.before = make(map[string]live.Progress, len(all))
+// lookAt finds out how the inputs are. It returns true if that has changed. Origin is when the
+// page's time begins.
+func (in *pageInputs) lookAt(origin int64) (changed bool) {
+	before := in.shown
+	in.shown = []page.Input{}
+	all := in.ask()
+	in.status = page.Status{Logs: len(all), Now: time.Now().UnixMilli() - origin}
+	behind := in.findFrom(all)
+	old := in.before
+	in.before = make(map[string]live.Progress, len(all))
 	names := map[string]int{}
 	for _, s := range all {
 		names[filepath.Base(s.Name)]++
 	}
 	for _, s := range all {
-		p.before[s.Name] = s
+		in.before[s.Name] = s
 		silent := s.Silent && !old[s.Name].Silent && s.End > 0
 		far := behind[s.Name]
 		if base := filepath.Base(s.Name); names[base] == 1 {
 			s.Name = base
 		}
 		if silent {
-			p.fall(s.Name, s.End)
+			in.fall(s.Name, s.End)
 		}
-		in := page.Input{Name: s.Name, End: s.End - origin}
+		one := page.Input{Name: s.Name, End: s.End - origin}
 		switch {
 		case far:
-			in.State = "is behind, and not shown"
+			one.State = "is behind, and not shown"
 		case s.Ended:
-			in.State = "has ended"
+			one.State = "has ended"
 		case s.Silent:
-			in.State = "is silent"
+			one.State = "is silent"
 		default:
-			if s.End != 0 && (p.status.End == nil || in.End < *p.status.End) {
-				p.status.End = &in.End
+			if s.End != 0 && (in.status.End == nil || one.End < *in.status.End) {
+				in.status.End = &one.End
 			}
 			continue
 		}
-		p.shown = append(p.shown, in)
+		in.shown = append(in.shown, one)
 	}
-	p.status.Inputs = p.shown
-	return !slices.EqualFunc(before, p.shown, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
+	in.status.Inputs = in.shown
+	return !slices.EqualFunc(before, in.shown, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
 }
 
 // findFrom finds the time from which on the page shows windows: that of the first log that follows
 // the clock, if other logs are so far behind that they would only make the page wider. It returns
 // these.
-func (p *Page) findFrom(all []live.Progress) (behind map[string]bool) {
+func (in *pageInputs) findFrom(all []live.Progress) (behind map[string]bool) {
 	now := make(map[string]bool, len(all))
-	from := p.goneFrom
+	from := in.goneFrom
 	for _, s := range all {
 		now[s.Name] = true
 		if !s.Behind && s.Start != 0 {
 			from = min(from, s.Start)
 		}
 	}
-	for _, s := range p.before {
+	for _, s := range in.before {
 		if !now[s.Name] && !(s.Behind && s.End <= from) && s.Start != 0 {
-			p.goneFrom = min(p.goneFrom, s.Start)
+			in.goneFrom = min(in.goneFrom, s.Start)
 		}
 	}
-	if from = min(from, p.goneFrom); from == math.MaxInt64 {
+	if from = min(from, in.goneFrom); from == math.MaxInt64 {
 		return nil
 	}
 	for _, s := range all {
@@ -202,23 +211,23 @@ func (p *Page) findFrom(all []live.Progress) (behind map[string]bool) {
 			behind[s.Name] = true
 		}
 	}
-	p.from = math.MinInt64
+	in.from = math.MinInt64
 	if len(behind) > 0 {
-		p.from = from
+		in.from = from
 	}
 	return behind
 }
 
 // fall notes that an input fell silent. Those that did so together have one mark, so that their
 // names do not overlap.
-func (p *Page) fall(name string, at int64) {
-	n := slices.IndexFunc(p.falls, func(f fall) bool { return max(f.at-at, at-f.at) <= 10*p.options.Size })
+func (in *pageInputs) fall(name string, at int64) {
+	n := slices.IndexFunc(in.falls, func(f fall) bool { return max(f.at-at, at-f.at) <= 10*in.size })
 	if n < 0 {
-		p.falls = append(p.falls, fall{at: at})
-		p.falls = p.falls[max(len(p.falls)-mostFalls, 0):]
-		n = len(p.falls) - 1
+		in.falls = append(in.falls, fall{at: at})
+		in.falls = in.falls[max(len(in.falls)-mostFalls, 0):]
+		n = len(in.falls) - 1
 	}
-	if f := &p.falls[n]; !slices.Contains(f.names, name) {
+	if f := &in.falls[n]; !slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
 	}
 }
@@ -227,7 +236,7 @@ func (p *Page) fall(name string, at int64) {
 func (p *Page) marks() []chart.Mark {
 	marks := []chart.Mark{} // never null
 	origin, started := p.page.Origin()
-	for _, f := range p.falls {
+	for _, f := range p.inputs.falls {
 		text := f.names[0] + " is silent"
 		if more := len(f.names) - 1; more > 0 {
 			text = fmt.Sprintf("%s and %d more are silent", f.names[0], more)
@@ -241,7 +250,7 @@ func (p *Page) marks() []chart.Mark {
 
 // Window takes what a tag has in a window. A late interval is one more row.
 func (p *Page) Window(w *live.Window) error {
-	if w.Window.End <= p.from {
+	if w.Window.End <= p.inputs.from {
 		return nil
 	}
 	label := ""
@@ -309,10 +318,11 @@ func (p *Page) setScale() error {
 
 // Flush sends what is new to the viewers.
 func (p *Page) Flush() error {
-	from := p.from
-	changed := p.lookAt()
-	if p.from > from {
-		p.page.Forget(p.from)
+	from := p.inputs.from
+	origin, _ := p.page.Origin()
+	changed := p.inputs.lookAt(origin)
+	if p.inputs.from > from {
+		p.page.Forget(p.inputs.from)
 	}
 	found, err := p.find()
 	if err != nil {
@@ -325,7 +335,7 @@ func (p *Page) Flush() error {
 	if !some && !changed && !found {
 		return nil
 	}
-	u.Status = p.status
+	u.Status = p.inputs.status
 	u.Marks = p.marks()
 	if found {
 		u.Findings = p.findings
@@ -344,7 +354,7 @@ func (p *Page) sendAll(isNew bool) error {
 	if err != nil {
 		return err
 	}
-	d.Status = &p.status
+	d.Status = &p.inputs.status
 	for n := range d.Series {
 		d.Series[n].Failed = finding.IsFailed(d.Series[n].Label)
 	}

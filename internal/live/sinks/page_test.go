@@ -203,8 +203,8 @@ func TestPageBehind(t *testing.T) {
 	inputs[0].Behind, inputs[0].End = true, 7000
 	add("old", 6000, true)
 	shows("new", 2000)
-	if len(p.shown) != 1 || p.shown[0].State != "is behind, and not shown" {
-		t.Errorf("the inputs are %+v", p.shown)
+	if len(p.inputs.shown) != 1 || p.inputs.shown[0].State != "is behind, and not shown" {
+		t.Errorf("the inputs are %+v", p.inputs.shown)
 	}
 	add("old", 7000, true)
 	add("new", day-500, true) // late, but no day
@@ -298,7 +298,7 @@ func TestPageStatus(t *testing.T) {
 	if len(p.findings) == 0 || p.findings[0].Sentence != "FAILS: max of read is 199, limit 5; above it for 1 s from the start." {
 		t.Errorf("findings %+v", p.findings)
 	}
-	s := p.status
+	s := p.inputs.status
 	if s.Logs != 3 || s.End == nil || *s.End != 1000 || s.Now < 1e12 || len(s.Inputs) != 1 || s.Inputs[0] != (page.Input{Name: "c.hdr", State: "has ended", End: 500}) {
 		t.Errorf("status %+v", s)
 	}
