@@ -54,8 +54,13 @@ type Reader struct {
 	dialect   dialect
 	aside
 
-	scanned Batch // what Scan returns records of
-	next    int   // the index of the record that Scan returns next
+	scanned scanned
+}
+
+// scanned is what Scan returns records of.
+type scanned struct {
+	Batch
+	next int // the index of the record that Scan returns next
 }
 
 // reading says how to read.
@@ -175,12 +180,12 @@ func (r *Reader) Unit() Unit { return r.unit }
 // Scan advances to the next record, which Record then returns. It returns false at the end of the
 // log, and if reading fails. [Reader.Err] returns the error.
 func (r *Reader) Scan() bool {
-	r.next++
-	for r.next >= len(r.scanned.Records) {
-		if !r.ReadBatch(&r.scanned) {
+	r.scanned.next++
+	for r.scanned.next >= len(r.scanned.Records) {
+		if !r.ReadBatch(&r.scanned.Batch) {
 			return false
 		}
-		r.next = 0
+		r.scanned.next = 0
 	}
 	return true
 }
@@ -188,10 +193,10 @@ func (r *Reader) Scan() bool {
 // Record returns the record that Scan advanced to. It is valid until the next call of Scan. If Scan
 // was not called or returned false, the record is malformed, with [ErrNoRecord].
 func (r *Reader) Record() *Record {
-	if r.next >= len(r.scanned.Records) {
+	if r.scanned.next >= len(r.scanned.Records) {
 		return &Record{Kind: Malformed, Line: r.line, Err: &SyntaxError{r.name, r.line, "line", ErrNoRecord}}
 	}
-	return &r.scanned.Records[r.next]
+	return &r.scanned.Records[r.scanned.next]
 }
 
 // All returns the records of the log that were not read yet. Each is valid until the next one.

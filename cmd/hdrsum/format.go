@@ -45,10 +45,7 @@ type format struct {
 	each      func(w io.Writer, r *found, s *output.Summary) error
 	extension string
 	all       func(w io.Writer, r *found) error
-	// readable is set if values are for people: in a unit that suits them, with sparklines.
-	readable bool
-	// bare is set if the unit of values is not in the output. A message says it.
-	bare bool
+	values    values
 	// reference is set if the period of tags is that of HdrLogProcessing.
 	reference bool
 	// finds is set if it prints what the run shows, and breaches if it prints when limits did not
@@ -59,6 +56,16 @@ type format struct {
 	rows   func(w io.Writer, o *options) (output.RowWriter, error)
 	points points
 }
+
+// values say how a format prints values. At 0 the output says their unit.
+type values int
+
+const (
+	// readable values are for people: in a unit that suits them, with sparklines.
+	readable values = iota + 1
+	// bare values are in a unit that the output does not say. A message says it.
+	bare
+)
 
 // points say what a monitoring system makes of rows.
 type points struct {

@@ -18,8 +18,8 @@ var rowsFormat = format{
 		Name: "rows",
 		What: "a table over time",
 	},
-	readable: true,
-	uses:     slices.Concat([]string{"tz"}, rowOptions),
+	values: readable,
+	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.RowTable(w, o.Zone), nil
 	},
@@ -33,8 +33,8 @@ var timelineFormat = format{
 		Others: "series",
 		Hidden: true,
 	},
-	bare: true,
-	uses: slices.Concat([]string{"tz"}, rowOptions),
+	values: bare,
+	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
 		return output.Timeline(w, o.Zone), nil
 	},
@@ -59,7 +59,7 @@ var ndjsonFormat = format{
 		Others: "jsonl",
 	},
 	ending: ".ndjson",
-	bare:   true,
+	values: bare,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
 	rows:   func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.Zone), nil },
 }

@@ -23,7 +23,7 @@ var hgrmFormat = format{
 		Others: "histogram",
 	},
 	ending: ".hgrm",
-	bare:   true,
+	values: bare,
 	uses:   valueOptions,
 	option: func(o *options) cli.Option {
 		return cli.Option{
@@ -60,7 +60,7 @@ var percentilesFormat = format{
 		What:   "a figure a line",
 		Others: "percentile quantiles",
 	},
-	bare:      true,
+	values:    bare,
 	reference: true,
 	uses:      slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	each: func(w io.Writer, r *found, s *output.Summary) error {
@@ -97,8 +97,8 @@ var binsFormat = format{
 		Name: "bins",
 		What: "bins of equal width",
 	},
-	bare: true,
-	uses: valueOptions,
+	values: bare,
+	uses:   valueOptions,
 	option: func(o *options) cli.Option {
 		return cli.Option{
 			Name:    "obs",
@@ -124,7 +124,7 @@ var doublingFormat = format{
 		Others: "csve",
 		Hidden: true,
 	},
-	bare:      true,
+	values:    bare,
 	uses:      slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
 	each: func(w io.Writer, r *found, s *output.Summary) error {
@@ -140,7 +140,7 @@ var valuesFormat = format{
 		Others: "csvr",
 		Hidden: true,
 	},
-	bare:      true,
+	values:    bare,
 	uses:      valueOptions,
 	extension: binsExtension,
 	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s) },

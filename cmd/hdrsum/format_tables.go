@@ -22,12 +22,12 @@ var tableFormat = format{
 		What:   "for people",
 		Others: "text txt",
 	},
-	ending:   ".txt",
-	uses:     slices.Concat([]string{"tz"}, tableOptions),
-	readable: true,
-	finds:    true,
-	check:    checkWindows,
-	all:      writeTable,
+	ending: ".txt",
+	uses:   slices.Concat([]string{"tz"}, tableOptions),
+	values: readable,
+	finds:  true,
+	check:  checkWindows,
+	all:    writeTable,
 }
 
 // markdown is the name of the table for issues and pages.
@@ -40,12 +40,12 @@ var markdownFormat = format{
 		What:   "the table for pages",
 		Others: "md",
 	},
-	ending:   ".md",
-	uses:     slices.Concat([]string{"tz"}, tableOptions),
-	readable: true,
-	finds:    true,
-	check:    checkWindows,
-	all:      writeTable,
+	ending: ".md",
+	uses:   slices.Concat([]string{"tz"}, tableOptions),
+	values: readable,
+	finds:  true,
+	check:  checkWindows,
+	all:    writeTable,
 }
 
 // writeTable writes the sentences at the top, the table, and then what else somebody asked for. In
@@ -103,9 +103,9 @@ var findingsFormat = format{
 		Name: "findings",
 		What: "what the run shows",
 	},
-	uses:     slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
-	readable: true,
-	finds:    true,
+	uses:   slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
+	values: readable,
+	finds:  true,
 	all: func(w io.Writer, r *found) error {
 		if err := report.WriteList(w, r.findings, r.colour()); err != nil {
 			return err
@@ -116,7 +116,7 @@ var findingsFormat = format{
 
 // askedFormat has what -worst and -who list, without a table.
 var askedFormat = format{
-	readable: true,
+	values: readable,
 	all: func(w io.Writer, r *found) error {
 		return r.writeAsked(w, false)
 	},

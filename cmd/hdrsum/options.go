@@ -97,7 +97,7 @@ func (o *options) check() (err error) {
 	if o.top > 0 && !o.given.sort {
 		o.sort, _ = parseSort("p99")
 	}
-	o.units.Headed = o.format.readable
+	o.units.Headed = o.format.values == readable
 	if o.intervals {
 		o.mode = "intervals"
 	}
@@ -176,7 +176,7 @@ func (o *options) readable(typical float64) error {
 // output does not.
 func (o *options) setPrinted(s hdrlog.Scale) {
 	o.scale = s
-	if o.format.bare && s.Unit != "" && o.units.Options.Empty() && !o.std.Quiet {
+	if o.format.values == bare && s.Unit != "" && o.units.Options.Empty() && !o.std.Quiet {
 		o.units.Say("values are in %s; -unit converts them", s.Unit)
 	}
 }
@@ -198,7 +198,7 @@ func (o *options) fitScale(summaries []*output.Summary) error {
 	if o.sort != nil && o.sort.Name == output.Over {
 		limits = append(slices.Clone(limits), *o.sort)
 	}
-	scale, err := report.Fit(o.units, &o.figures, limits, o.format.readable,
+	scale, err := report.Fit(o.units, &o.figures, limits, o.format.values == readable,
 		report.Side{Summaries: summaries, Logs: o.logs})
 	if err == nil {
 		o.setPrinted(scale)

@@ -72,7 +72,7 @@ func (r *found) add() (err error) {
 	stop := logs.ShowProgress(s, o.std)
 	defer stop()
 	r.kept = o.histories()
-	wanted := summary.Options{Maxima: o.format.readable, Histories: r.kept} // maxima over time are for sparklines only
+	wanted := summary.Options{Maxima: o.format.values == readable, Histories: r.kept} // maxima over time are for sparklines only
 	if o.format.finds {
 		r.course = new(summary.Course)
 		wanted.Course = r.course

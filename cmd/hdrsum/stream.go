@@ -124,7 +124,7 @@ func (s *rowSink) write(r *output.Row) error {
 // begin finds out how to print values and makes the writer, for the first row.
 func (s *rowSink) begin(r *output.Row) error {
 	err := s.setScale()
-	if err == nil && s.format.readable && r.Count > 0 {
+	if err == nil && s.format.values == readable && r.Count > 0 {
 		factor := 1.0
 		if factor, err = s.logs.Factor(r.Tag); err == nil {
 			err = s.readable(r.Mean * factor)

@@ -114,11 +114,11 @@ func TestCaption(t *testing.T) {
 		"":                                    {Type: chart.Timeline},
 		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: chart.Percentiles, Inputs: chart.Inputs{Sources: many, Spans: [][2]int64{{5000, 9000}}}},
 		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: chart.Percentiles, Inputs: chart.Inputs{Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}}},
-			Series: []chart.Series{{Curve: chart.Curve{Count: 7e9}}}},
-		"x · 2 values · adds up a, b": {Type: chart.Heatmap, Inputs: chart.Inputs{Sources: []string{"x"}, Added: []string{"a", "b"}}, Series: []chart.Series{{Curve: chart.Curve{Count: 1}}, {Curve: chart.Curve{Count: 1}}}},
+			Drawn: chart.Drawn{Series: []chart.Series{{Curve: chart.Curve{Count: 7e9}}}}},
+		"x · 2 values · adds up a, b": {Type: chart.Heatmap, Inputs: chart.Inputs{Sources: []string{"x"}, Added: []string{"a", "b"}}, Drawn: chart.Drawn{Series: []chart.Series{{Curve: chart.Curve{Count: 1}}, {Curve: chart.Curve{Count: 1}}}}},
 		"x · 0 values · p99 of 5 min windows · adds up a, b": {Type: chart.Heatmap, Inputs: chart.Inputs{Sources: []string{"x"}, Added: []string{"a", "b"}, Span: "5 min windows"},
-			Total: chart.Series{Lines: []chart.Line{{Name: "p99"}, {Name: chart.RateName}}}},
-		"x · 0 values · p99 and maximum of 5 min windows":  {Type: chart.Timeline, Inputs: chart.Inputs{Sources: []string{"x"}, Span: "5 min windows"}, Series: lines},
+			Drawn: chart.Drawn{Total: chart.Series{Lines: []chart.Line{{Name: "p99"}, {Name: chart.RateName}}}}},
+		"x · 0 values · p99 and maximum of 5 min windows":  {Type: chart.Timeline, Inputs: chart.Inputs{Sources: []string{"x"}, Span: "5 min windows"}, Drawn: chart.Drawn{Series: lines}},
 		"x · 0 values · values per second of 10 s windows": {Type: chart.Throughput, Inputs: chart.Inputs{Sources: []string{"x"}, Span: "10 s windows"}},
 	} {
 		if got := p.Caption(); got != want {

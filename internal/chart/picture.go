@@ -24,38 +24,51 @@ type Picture struct {
 	// Origin is time 0, in milliseconds since the epoch.
 	Origin int64 `json:"origin"`
 
-	// Series are the tags or inputs.
-	Series []Series `json:"-"`
-	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
-	Total Series `json:"-"`
-	// Fleet has the rows of a picture or a report of many logs, nil in others.
-	Fleet *Ratios `json:"-"`
+	Drawn
 	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit `json:"-"`
 	// Findings are what the logs show, the most important first. Their times are milliseconds since
 	// the epoch.
 	Findings []output.Finding `json:"findings"`
-	// Worst are the worst moments, the worst first.
-	Worst []Moment `json:"worst"`
-	// Marks are texts at times.
-	Marks []Mark `json:"marks"`
-	// Ran are the times in which logs of a group ran, in milliseconds from the origin, apart from
-	// one another and in order. Rates count that time. A group that is not there ran all the time.
-	Ran map[string][][2]int64 `json:"ran,omitempty"`
+	Times
 	// Summary is the table of the whole range.
 	Summary []Summary `json:"summary"`
 	// Notes are further lines below the chart.
 	Notes []string `json:"notes"`
 	Inputs
 	Precision
+	Comparison
+}
 
-	// Changes are the figures of two logs that a report compares: columns, whose first text is the
-	// heading.
+// Drawn are the values that a picture draws.
+type Drawn struct {
+	// Series are the tags or inputs.
+	Series []Series `json:"-"`
+	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
+	Total Series `json:"-"`
+	// Fleet has the rows of a picture or a report of many logs, nil in others.
+	Fleet *Ratios `json:"-"`
+}
+
+// Times are those that a picture points out, in milliseconds from the origin.
+type Times struct {
+	// Worst are the worst moments, the worst first.
+	Worst []Moment `json:"worst"`
+	// Marks are texts at times.
+	Marks []Mark `json:"marks"`
+	// Ran are the times in which logs of a group ran, apart from one another and in order. Rates
+	// count that time. A group that is not there ran all the time.
+	Ran map[string][][2]int64 `json:"ran,omitempty"`
+}
+
+// A Comparison says how two logs differ.
+type Comparison struct {
+	// Changes are the figures that a report compares: columns, whose first text is the heading.
 	Changes [][]string `json:"-"`
 	// Effects are the changes that have an interval.
 	Effects []output.Effect `json:"-"`
-	// Changed are the changes of the series of the second one of two logs on a page, by label and
-	// by the headings of hdrdiff, for the whole time.
+	// Changed are the changes of the series of the second log on a page, by label and by the
+	// headings of hdrdiff, for the whole time.
 	Changed map[string]map[string]string `json:"changed,omitempty"`
 }
 

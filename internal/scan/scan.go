@@ -129,8 +129,7 @@ type Helper interface {
 	Call(message []byte) (answer []byte, err error)
 }
 
-// A Scan says what to read, and whom to report to: its many fields are what a caller fills in,
-// once.
+// A Scan says what to read, and whom to report to.
 type Scan struct {
 	Inputs    []Input
 	Selection Selection
@@ -149,6 +148,22 @@ type Scan struct {
 	By *tags.By
 	// Others, if set, reports whether messages have said of all inputs that they are no logs.
 	Others func() bool
+	Takers
+	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
+	Progress func(bytes int)
+	Correction
+	// Memory, if set, limits what the work may keep.
+	Memory *ledger.Ledger
+	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed
+	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
+	BatchDone func() error
+
+	seen
+	passing
+}
+
+// Takers take what a scan reads besides the intervals that it hands over.
+type Takers struct {
 	// Comment, if set, takes comments, without StartTime, in the order of the logs.
 	Comment func(input int, text []byte) error
 	// Kept, if set, takes the input and the row of each interval of the selection, after the
@@ -157,27 +172,17 @@ type Scan struct {
 	// Ran, if set, takes each interval in the range of the selection, whatever its tag is, before
 	// the next one is handed over: its input ran then. Payloads of other tags are not looked at.
 	Ran func(v Visit)
-	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
-	Progress func(bytes int)
-	// Expected is the interval at which values were to be recorded, in the units of the log. Visits
-	// correct what they decode for coordinated omission. At 0 they correct nothing.
+}
+
+// A Correction says how visits correct what they decode for coordinated omission.
+type Correction struct {
+	// Expected is the interval at which values were to be recorded, in the units of the log. At 0
+	// visits correct nothing.
 	Expected float64
 	// Meant says that the user gave the unit of Expected. Otherwise a scan ends with an error if
 	// the correction makes more than mostCorrected times as many values: a number in another unit
 	// than that of the log does.
 	Meant bool
-	// Memory, if set, limits what the work may keep.
-	Memory *ledger.Ledger
-	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed
-	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
-	BatchDone func() error
-
-	seen
-	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
-	// hands over the first interval, if ByTime is set.
-	Start float64
-
-	passing
 }
 
 // seen are the intervals read so far.
@@ -186,6 +191,9 @@ type seen struct {
 	// they are from Earliest to Latest, in milliseconds since the epoch.
 	Seen             int64
 	Earliest, Latest int64
+	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
+	// hands over the first interval, if ByTime is set.
+	Start float64
 	// Later says that -s is later than -e in each log, as times of day.
 	Later    bool
 	logStart float64 // that was looked at last

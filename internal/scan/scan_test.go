@@ -347,7 +347,7 @@ func TestVisit(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := &Scan{Inputs: []Input{text("a", "0,1,1,"+string(payload)+"\n")}, Workers: 1, Expected: test.expected}
+			s := &Scan{Inputs: []Input{text("a", "0,1,1,"+string(payload)+"\n")}, Workers: 1, Correction: Correction{Expected: test.expected}}
 			err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
 				if _, err := v.Take(Want{}); err != nil {
 					return err

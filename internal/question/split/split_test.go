@@ -42,7 +42,7 @@ func split(t *testing.T, folder, log string, budget int) (warnings []string, err
 		}
 		return &limited{f, &budget, &failed}, nil
 	}
-	s := &scan.Scan{Inputs: []scan.Input{input}, Workers: 1, Comment: parts.Comment, Report: func(err *hdrlog.SyntaxError, malformed bool) error {
+	s := &scan.Scan{Inputs: []scan.Input{input}, Workers: 1, Takers: scan.Takers{Comment: parts.Comment}, Report: func(err *hdrlog.SyntaxError, malformed bool) error {
 		warnings = append(warnings, err.Error())
 		return nil
 	}}

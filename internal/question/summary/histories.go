@@ -29,26 +29,36 @@ type Histories struct {
 	// it, those of logs that go on lose their older half, unless one window alone takes more.
 	Most int
 
-	sums    map[string]*flow.Row // by history, or by tag behind the number of any input
-	scan    *scan.Scan
-	decoder *scan.Decoder
+	sums map[string]*flow.Row // by history, or by tag behind the number of any input
+	again
 
-	free []piece // memory of the next pieces
-	key  []byte
-	all  map[string]*history
+	key []byte
+	all map[string]*history
 	// order has all of them once somebody asked, nil if an interval came since.
 	order []*history
-	// length is that of the longest interval, and coarse the size of the windows that pieces were
-	// merged to, 0 if they were not.
-	length, coarse int64
-	ran            merge.Span // from the first start to the last end
+	extent
 	room           room
 	err            error
 	goesOn, forgot bool // see Follow, Forgot
 }
 
+// again is what reads intervals again.
+type again struct {
+	scan    *scan.Scan
+	decoder *scan.Decoder
+}
+
+// An extent says which times there are.
+type extent struct {
+	// length is that of the longest interval, and coarse the size of the windows that pieces were
+	// merged to, 0 if they were not.
+	length, coarse int64
+	ran            merge.Span // from the first start to the last end
+}
+
 // A room is the memory that pieces take.
 type room struct {
+	free    []piece // of the next pieces
 	bytes   int
 	account *ledger.Account
 	charge  ledger.Charge
@@ -106,11 +116,13 @@ const slab = 256
 
 // addPiece adds a copy of a piece to a history.
 func (hs *Histories) addPiece(to *history, one piece) *piece {
-	if len(hs.free) == 0 {
-		hs.free = make([]piece, slab)
+	free := hs.room.free
+	if len(free) == 0 {
+		free = make([]piece, slab)
 	}
-	at := &hs.free[0]
-	*at, hs.free = one, hs.free[1:]
+	at := &free[0]
+	*at = one
+	hs.room.free = free[1:]
 	to.pieces = append(to.pieces, at)
 	return at
 }
@@ -245,7 +257,7 @@ func (hs *Histories) forget() bool {
 	}
 	from := starts[half]
 	hs.forgot = true
-	hs.free, hs.room.bytes = nil, 0
+	hs.room.free, hs.room.bytes = nil, 0
 	hs.ran.Start = from
 	for key, h := range hs.all {
 		old := h.pieces

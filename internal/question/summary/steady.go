@@ -246,13 +246,12 @@ func (c *Course) rows() (all [][]confidence.Window) {
 func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
 	quiet := scan.Scan{
-		Inputs:    s.Inputs,
-		Selection: s.Selection,
-		Workers:   s.Workers,
-		Helpers:   s.Helpers,
-		Expected:  s.Expected,
-		Meant:     s.Meant,
-		Memory:    s.Memory,
+		Inputs:     s.Inputs,
+		Selection:  s.Selection,
+		Workers:    s.Workers,
+		Helpers:    s.Helpers,
+		Correction: s.Correction,
+		Memory:     s.Memory,
 	}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
 	var c Course
