@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -78,26 +79,51 @@ func Union(s beam.Scope, read Logs) beam.PCollection {
 func mergeSums(k []byte, sums func(*[]byte) bool) ([]byte, []byte, error) {
 	var data []byte
 	sums(&data)
-	only, err := unspill(data)
-	if err != nil || !sums(&data) {
-		return k, only, err
+	data, err := unspill(data)
+	if err != nil {
+		return nil, nil, err
 	}
-	var sum, other merge.Sum
-	err = sum.UnmarshalBinary(only)
-	for more := true; more && err == nil; more = sums(&data) {
+	m := mergers.Get().(*merger)
+	defer mergers.Put(m)
+	only := data
+	more := sums(&data)
+	if !more && only[0] != packed {
+		return k, only, nil
+	}
+	err = setSum(&m.sum, only)
+	for ; more && err == nil; more = sums(&data) {
 		if data, err = unspill(data); err != nil {
 			break
 		}
-		if err = other.UnmarshalBinary(data); err == nil {
-			err = sum.Merge(&other)
+		if err = setSum(&m.other, data); err == nil {
+			err = m.sum.Merge(&m.other)
 		}
+	}
+	if err == nil {
+		data, err = m.sum.MarshalBinary()
 	}
 	if err != nil {
 		_, _, tag, _ := parseKey(k)
 		return nil, nil, fmt.Errorf("tag %s: %w", tags.Text(tag), err)
 	}
-	data, err = sum.MarshalBinary()
-	return k, data, err
+	return k, data, nil
+}
+
+// A merger is memory to merge sums. To allocate it for each key takes a sixth of the CPU time of
+// windows of 1 s.
+type merger struct{ sum, other merge.Sum }
+
+var mergers = sync.Pool{New: func() any { return new(merger) }}
+
+// packed begins a sum that [merge.Sum.AppendPacked] encoded. Others begin with their version.
+const packed = 0xfe
+
+// setSum makes s the sum that was encoded.
+func setSum(s *merge.Sum, data []byte) error {
+	if len(data) > 0 && data[0] == packed {
+		return s.SetPacked(data[1:])
+	}
+	return s.UnmarshalBinary(data)
 }
 
 // place is where an interval stands.

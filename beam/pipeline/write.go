@@ -288,16 +288,12 @@ func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
 	if err := union.WriteHeader(w, h.Sources, h.unit(), h.Base); err != nil {
 		return err
 	}
-	var sum merge.Sum
 	var fields []byte
 	for parts.Len() > 0 {
 		p := parts.First()
 		_, _, tag, err := parseKey(p.first.key)
 		if err == nil {
-			err = sum.UnmarshalBinary(p.first.sum)
-		}
-		if err == nil {
-			fields, err = sum.AppendFields(fields[:0], h.Base)
+			fields, err = merge.AppendEncoded(fields[:0], p.first.sum, h.Base)
 		}
 		if err == nil {
 			err = w.WriteEncoded(tag, fields)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/logline"
 )
 
 // ErrEncoding is the error for bytes that are no encoded [Sum].
@@ -77,43 +78,13 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 
 // unmarshal is UnmarshalBinary for a sum that is empty, but for the error.
 func (s *Sum) unmarshal(data []byte) error {
-	r := bytes.NewReader(data)
-	version, err := r.ReadByte()
-	if err != nil || version != encodingVersion && version != mixedVersion {
-		return fmt.Errorf("version %d", version)
-	}
-	more := facts{mixed: version == mixedVersion}
-	intervals, err := binary.ReadUvarint(r)
-	if err == nil && intervals == 0 && r.Len() == 0 {
-		return nil
-	}
-	start, err2 := binary.ReadVarint(r)
-	length, err3 := binary.ReadUvarint(r)
-	if more.mixed {
-		var bits [8]byte
-		n, _ := r.Read(bits[:])
-		more.least = math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
-		if n < len(bits) || !(more.least >= 0) {
-			return fmt.Errorf("minimum %v", more.least)
-		}
-	}
-	fields := data[len(data)-r.Len():]
-	highest, payload, _ := bytes.Cut(fields, []byte{','})
-	err = errors.Join(err, err2, err3)
-	switch {
-	case err != nil:
+	more, fields, err := parse(data)
+	if err != nil || more.intervals == 0 {
 		return err
-	case intervals == 0 || intervals > 1<<62:
-		return fmt.Errorf("%d intervals", intervals)
-	case start < -maxTime || start > maxTime || length > uint64(maxTime-start):
-		return fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
-	case len(highest) == 0 || len(highest) > maxMax || bytes.ContainsAny(highest, " \r\n"):
-		return fmt.Errorf("MAX %.20q", highest)
-	case bytes.ContainsAny(payload, ", \r\n"):
-		return fmt.Errorf("payload %.20q", payload)
 	}
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
+	_, payload, _ := bytes.Cut(fields, []byte{','})
 	p, err := c.decoder.Open(payload)
 	if err != nil {
 		return err
@@ -131,12 +102,66 @@ func (s *Sum) unmarshal(data []byte) error {
 			more.least = math.Inf(1)
 		}
 	}
-	more.start = start
-	more.end = start + int64(length)
-	more.intervals = int64(intervals)
-	if err := s.addPayload(&more, p); err != nil {
+	if err := s.addPayload(more, p); err != nil {
 		return err
 	}
 	s.text = append(s.text[:0], fields...)
 	return nil
+}
+
+// parse returns the facts of an encoded sum, but for its layout and highest value, and MAX,PAYLOAD.
+func parse(data []byte) (more *facts, fields []byte, err error) {
+	r := bytes.NewReader(data)
+	version, err := r.ReadByte()
+	if err != nil || version != encodingVersion && version != mixedVersion {
+		return nil, nil, fmt.Errorf("version %d", version)
+	}
+	more = &facts{mixed: version == mixedVersion}
+	intervals, err := binary.ReadUvarint(r)
+	if err == nil && intervals == 0 && r.Len() == 0 {
+		return more, nil, nil
+	}
+	start, err2 := binary.ReadVarint(r)
+	length, err3 := binary.ReadUvarint(r)
+	if more.mixed {
+		var bits [8]byte
+		n, _ := r.Read(bits[:])
+		more.least = math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
+		if n < len(bits) || !(more.least >= 0) {
+			return nil, nil, fmt.Errorf("minimum %v", more.least)
+		}
+	}
+	fields = data[len(data)-r.Len():]
+	highest, payload, _ := bytes.Cut(fields, []byte{','})
+	err = errors.Join(err, err2, err3)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case intervals == 0 || intervals > 1<<62:
+		return nil, nil, fmt.Errorf("%d intervals", intervals)
+	case start < -maxTime || start > maxTime || length > uint64(maxTime-start):
+		return nil, nil, fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
+	case len(highest) == 0 || len(highest) > maxMax || bytes.ContainsAny(highest, " \r\n"):
+		return nil, nil, fmt.Errorf("MAX %.20q", highest)
+	case bytes.ContainsAny(payload, ", \r\n"):
+		return nil, nil, fmt.Errorf("payload %.20q", payload)
+	}
+	more.start = start
+	more.end = start + int64(length)
+	more.intervals = int64(intervals)
+	return more, fields, nil
+}
+
+// AppendEncoded is [Sum.AppendFields] for a sum that [Sum.AppendBinary] encoded. It does not decode
+// the counts. The error wraps [ErrEncoding].
+func AppendEncoded(text, data []byte, base int64) ([]byte, error) {
+	more, fields, err := parse(data)
+	if err == nil && more.intervals == 0 {
+		err = errEmpty
+	}
+	if err != nil {
+		return text, fmt.Errorf("%w: %w", ErrEncoding, err)
+	}
+	text = logline.AppendTimes(text, float64(base)/1000, more.start, more.end)
+	return append(append(text, ','), fields...), nil
 }

@@ -724,6 +724,11 @@ func TestEncodingErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		want, err := sum.AppendFields(nil, 500)
+		got, err2 := AppendEncoded(nil, good, 500)
+		if string(got) != string(want) || (err2 == nil) != (err == nil) {
+			t.Errorf("%s, %v; want %s, %v", got, err2, want, err)
+		}
 		for n := range good {
 			var got Sum
 			if err := got.UnmarshalBinary(good[:n]); !errors.Is(err, ErrEncoding) || got.Intervals() != 0 {
