@@ -104,14 +104,22 @@ func (s *Sum) setPacked(data []byte) error {
 	if err := f.layout.Validate(); err != nil {
 		return err
 	}
+	if err := checkLengths(packed); err != nil {
+		return err
+	}
+	s.packed = append(s.packed[:0], packed...)
+	s.summed = int(summed)
+	s.include(&f)
+	return nil
+}
+
+// checkLengths returns an error if packed payloads do not end where their lengths say.
+func checkLengths(packed []byte) error {
 	for left := packed; len(left) > 0; {
 		if len(left) < 4 || int64(binary.LittleEndian.Uint32(left)) > int64(len(left)-4) {
 			return errors.New("a payload is cut off")
 		}
 		left = left[4+int(binary.LittleEndian.Uint32(left)):]
 	}
-	s.packed = append(s.packed[:0], packed...)
-	s.summed = int(summed)
-	s.include(&f)
 	return nil
 }

@@ -23,8 +23,10 @@ type Omission struct {
 // ParseOmission reads what is expected: a number, or a length of time such as 10ms or 1m30s.
 func ParseOmission(text string) (Omission, error) {
 	value, in, err := unit.ParseValue(text)
-	if length, isLength := time.ParseDuration(text); err != nil && isLength == nil {
-		value, in, err = float64(length), hdrlog.Nanosecond, nil
+	if length, wrong := time.ParseDuration(text); err != nil && wrong == nil {
+		value = float64(length)
+		in = hdrlog.Nanosecond
+		err = nil
 	}
 	if err == nil && (!(value > 0) || math.IsInf(value, 1)) {
 		err = message.Usagef("-co %v: give a number above 0", value)

@@ -119,7 +119,8 @@ var (
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
 		unit:    hdrlog.Millisecond,
 		begins:  matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
-		open:    patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
+		open: patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time ` +
+			`"$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
 	// haproxy is option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. The time is
 	// that of the start, without a zone. Syslog puts more before the client.

@@ -542,7 +542,9 @@ func (r *Reader) Scan() bool {
 		}
 		if r.parts != nil {
 			if h := r.parts.next(); h != nil {
-				r.row, r.rowLine, r.bad = h.row, h.line, nil
+				r.row = h.row
+				r.rowLine = h.line
+				r.bad = nil
 				return r.tally.take(r.bad)
 			}
 		}

@@ -44,26 +44,7 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	}
 	if !facet {
 		pn.headroom = noteSize + 8*pixel
-		for i, s := range shown {
-			label := chart.Counted(s.Curve.Count, "value")
-			if s.Label != "" || len(p.Series) > 1 {
-				label = chart.Named(s.Label) + ", " + label
-			}
-			pn.endings = append(pn.endings, ending{
-				value: s.Curve.Max(),
-				label: label,
-				style: c.styled(styles[i][0]),
-				short: chart.Named(s.Label),
-			})
-			if s.Corrected.Count > 0 {
-				pn.endings = append(pn.endings, ending{
-					value: s.Corrected.Max(),
-					label: withDue,
-					style: c.corrected(styles[i][0]),
-					short: "corrected",
-				})
-			}
-		}
+		pn.endings = c.curveEndings(shown, styles, len(p.Series) > 1)
 	}
 	pn.paint = func() {
 		pn.drawExcess(shown, steps)
@@ -84,6 +65,31 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	return pn
+}
+
+// curveEndings returns what stands at the ends of curves.
+func (c *pen) curveEndings(shown []chart.Series, styles [][]chart.Style, named bool) (endings []ending) {
+	for i, s := range shown {
+		label := chart.Counted(s.Curve.Count, "value")
+		if s.Label != "" || named {
+			label = chart.Named(s.Label) + ", " + label
+		}
+		endings = append(endings, ending{
+			value: s.Curve.Max(),
+			label: label,
+			style: c.styled(styles[i][0]),
+			short: chart.Named(s.Label),
+		})
+		if s.Corrected.Count > 0 {
+			endings = append(endings, ending{
+				value: s.Corrected.Max(),
+				label: withDue,
+				style: c.corrected(styles[i][0]),
+				short: "corrected",
+			})
+		}
+	}
+	return endings
 }
 
 // addCurve calls add with the values of a curve and its band that the axis has room for.

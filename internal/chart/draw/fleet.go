@@ -45,7 +45,9 @@ func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 // have room.
 func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 	const widest = 0.3 // part of the panel
-	fleet, r, font := pn.Fleet, &pn.y, pn.font(tickSize)
+	fleet := pn.Fleet
+	r := &pn.y
+	font := pn.font(tickSize)
 	r.low, r.high = 0, float64(max(len(rows), 1))
 	r.title = "logs by " + fleet.Line
 	var names []string

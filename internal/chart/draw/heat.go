@@ -46,22 +46,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 	lines := p.Total.Lines
 	if len(lines) > 0 && before == nil {
 		lines = lines[:len(lines)-1] // the last one is a rate
-		var names []string
-		for _, line := range lines {
-			names = append(names, line.Name)
-		}
-		for _, line := range lines {
-			for _, point := range slices.Backward(line.Points) {
-				if !math.IsNaN(point.Value) {
-					pn.endings = append(pn.endings, ending{
-						value: point.Value,
-						label: line.Name,
-						style: c.lineOverHeat(line.Name, names),
-					})
-					break
-				}
-			}
-		}
+		pn.endings = c.endingsOverHeat(lines)
 	}
 	from, to := pn.x.low, pn.x.high
 	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Fold > 0}, &chart.Grid{}
@@ -104,6 +89,27 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		pn.drawNumbers(p.Has)
 	}
 	return pn
+}
+
+// endingsOverHeat returns what stands at the ends of lines over a heat map.
+func (c *pen) endingsOverHeat(lines []chart.Line) (endings []ending) {
+	var names []string
+	for _, line := range lines {
+		names = append(names, line.Name)
+	}
+	for _, line := range lines {
+		for _, point := range slices.Backward(line.Points) {
+			if !math.IsNaN(point.Value) {
+				endings = append(endings, ending{
+					value: point.Value,
+					label: line.Name,
+					style: c.lineOverHeat(line.Name, names),
+				})
+				break
+			}
+		}
+	}
+	return endings
 }
 
 // lineOverHeat returns the style of a line over a heat map.

@@ -52,6 +52,36 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.Fill(c.Rectangle.Path())
 	}
 	area := draw.Crop(canvas, margin, -margin, margin, -margin).Rectangle
+	notes, area := c.head(p, area)
+	mostNotes := max(2, int(area.Size().Y/2/(noteSize*lineSpace)))
+	var parts []chart.Facet
+	if p.Type == chart.Report {
+		parts, notes = curvesOf(p, notes)
+	} else {
+		room := area.Size()
+		room.Y -= vg.Length(min(len(notes)+1, mostNotes)) * noteSize * lineSpace
+		parts, notes = c.facetsIn(room, p, notes)
+	}
+	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
+		notes = append(notes, p.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
+	}
+	if len(notes) > mostNotes {
+		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
+		notes = append(notes[:mostNotes-1:mostNotes-1], more)
+	}
+	font := c.font(noteSize)
+	font.Color = c.Faint
+	for _, note := range slices.Backward(notes) {
+		c.put(font, area.Min.X, area.Min.Y, chart.Cut(note, within(font, area.Size().X)))
+		area.Min.Y += noteSize * lineSpace
+	}
+	area.Min.Y += 2 * pixel
+	c.body(p, area, parts)
+}
+
+// head draws the title and, in a report, what hurts most. It returns the lines that go below the
+// chart, and the area that is left.
+func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg.Rectangle) {
 	title, notes := p.Title, p.Footnotes()
 	results := p.Results()
 	if title == "" && len(results) > 0 {
@@ -81,10 +111,13 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 			notes = notes[1:]
 		}
 	}
+	return notes, area
+}
+
+// facetsIn returns the small charts of a picture that have room. If others have none, it puts a
+// note before the others.
+func (c *pen) facetsIn(room vg.Point, p *chart.Picture, notes []string) ([]chart.Facet, []string) {
 	parts := p.FacetsOf()
-	room := area.Size()
-	mostNotes := max(2, int(room.Y/2/(noteSize*lineSpace)))
-	room.Y -= vg.Length(min(len(notes)+1, mostNotes)) * noteSize * lineSpace
 	if len(parts) > 0 {
 		room.Y -= c.legendHeight(room, c.facetLegend(p, p.Describe(p.Type), parts[0].Picture))
 	}
@@ -92,45 +125,40 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		notes = append([]string{p.Of(len(parts), fit, "maximum", "a chart")}, notes...)
 		parts = parts[:fit]
 	}
+	return parts, notes
+}
+
+// curvesOf returns the small charts of the percentile curves of a report that compares, and adds a
+// note if some tags have no curve.
+func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []string) {
+	tags := len(p.Series)
+	if _, _, compared := p.Compared(); compared {
+		curves := *p
+		curves.Type = chart.Percentiles
+		curves.Facets = true
+		curves.Low = 0
+		curves.High = 0
+		curves.Series = slices.Clone(p.Series)
+		for i := range curves.Series {
+			curves.Series[i].Lines = nil // rates
+		}
+		parts = curves.FacetsOf()
+		tags = len(parts)
+		parts = parts[:min(tags, chart.MostTogether)]
+	}
+	if tags > chart.MostTogether {
+		highest := "maximum"
+		if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.Leads(s.Label) }) {
+			highest = "maximum, or in a sentence,"
+		}
+		notes = append(notes, p.Of(tags, chart.MostTogether, highest, "a percentile curve"))
+	}
+	return parts, notes
+}
+
+// body draws the charts of a picture.
+func (c *pen) body(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	before, after, compared := p.Compared()
-	if p.Type == chart.Report {
-		tags := len(p.Series)
-		if compared {
-			curves := *p
-			curves.Type = chart.Percentiles
-			curves.Facets = true
-			curves.Low = 0
-			curves.High = 0
-			curves.Series = slices.Clone(p.Series)
-			for i := range curves.Series {
-				curves.Series[i].Lines = nil // rates
-			}
-			parts = curves.FacetsOf()
-			tags = len(parts)
-			parts = parts[:min(tags, chart.MostTogether)]
-		}
-		if tags > chart.MostTogether {
-			highest := "maximum"
-			if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.Leads(s.Label) }) {
-				highest = "maximum, or in a sentence,"
-			}
-			notes = append(notes, p.Of(tags, chart.MostTogether, highest, "a percentile curve"))
-		}
-	}
-	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
-		notes = append(notes, p.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
-	}
-	if len(notes) > mostNotes {
-		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
-		notes = append(notes[:mostNotes-1:mostNotes-1], more)
-	}
-	font := c.font(noteSize)
-	font.Color = c.Faint
-	for _, note := range slices.Backward(notes) {
-		c.put(font, area.Min.X, area.Min.Y, chart.Cut(note, within(font, area.Size().X)))
-		area.Min.Y += noteSize * lineSpace
-	}
-	area.Min.Y += 2 * pixel
 	switch {
 	case p.Type == chart.Report && compared:
 		c.comparison(p, area, before, after, parts)

@@ -13,13 +13,15 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
+// apart is the distance between the charts of a report.
+const apart = 10 * pixel
+
 // mostFigures is the number of tags whose figures a report has.
 const mostFigures = 8
 
 // report draws the figures of each tag, throughput and a heat map over one axis of time, percentile
 // curves and the list of the worst moments.
 func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
-	const apart = 10 * pixel
 	area.Max.Y -= c.figures(p, area) + apart
 	size := area.Size()
 	rows := vg.Length(0) // the height of the rows of logs
@@ -32,21 +34,11 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	bottom.Max.Y = area.Min.Y + size.Y*0.36
 	area.Min.Y = bottom.Max.Y + apart
 
-	rates := *p
-	rates.Type = chart.Throughput
-	rates.Limits = nil
-	rates.Low = 0
-	rates.High = 0
-	rates.LogValues = false
-	rates.Worst = nil
-	rates.Series = nil
-	if n := len(p.Total.Lines); n > 0 {
-		rates.Series = []chart.Series{{Lines: p.Total.Lines[n-1:]}}
-	}
 	outer := area
 	outer.Max.X -= barWidth
 	outer.Min.Y = outer.Max.Y - max((area.Size().Y-rows)*0.22, 60*pixel)
-	thin := c.linesPanel(&rates, &rates, outer)
+	rates := ratesOf(p)
+	thin := c.linesPanel(rates, rates, outer)
 	thin.inner = true
 	thin.x.low, thin.x.high, _ = p.TimeRange()
 
@@ -78,25 +70,49 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	}
 	c.heatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
 
-	moments := bottom
-	moments.Min.X += size.X * 0.56
-	bottom.Max.X = moments.Min.X - 2*apart
-	if len(p.Moments()) == 0 {
-		bottom.Max.X = moments.Max.X
-	}
+	c.below(p, bottom)
+}
+
+// below draws what a report has below its charts over time: percentile curves and the list of the
+// worst moments.
+func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 	curves := *p
-	curves.Low, curves.High = 0, 0
-	pn := c.curvesPanel(&curves, &curves, bottom)
+	curves.Low = 0
+	curves.High = 0
+	moments := area
+	moments.Min.X += area.Size().X * 0.56
+	if len(p.Moments()) > 0 {
+		area.Max.X = moments.Min.X - 2*apart
+	}
+	pn := c.curvesPanel(&curves, &curves, area)
 	paint := pn.paint
-	pn.paint = func() { paint(); pn.drawLevels() }
+	pn.paint = func() {
+		paint()
+		pn.drawLevels()
+	}
 	drawPanels(pn)
 	c.moments(p, moments)
+}
+
+// ratesOf returns the picture of the throughput of a report.
+func ratesOf(p *chart.Picture) *chart.Picture {
+	rates := *p
+	rates.Type = chart.Throughput
+	rates.Limits = nil
+	rates.Low = 0
+	rates.High = 0
+	rates.LogValues = false
+	rates.Worst = nil
+	rates.Series = nil
+	if n := len(p.Total.Lines); n > 0 {
+		rates.Series = []chart.Series{{Lines: p.Total.Lines[n-1:]}}
+	}
+	return &rates
 }
 
 // comparison draws the figures before and after, the heat maps of both logs with their difference,
 // and the percentile curves of each tag.
 func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series, tags []chart.Facet) {
-	const apart = 10 * pixel
 	var columns []column
 	for n, texts := range p.Changes {
 		columns = append(columns, column{heading: texts[0], texts: texts[1:], left: n < 2})

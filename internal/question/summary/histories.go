@@ -261,7 +261,9 @@ func (hs *Histories) forget() bool {
 	hs.ran.Start = from
 	for key, h := range hs.all {
 		old := h.pieces
-		h.pieces, h.kept, h.floor = nil, nil, 0
+		h.pieces = nil
+		h.kept = nil
+		h.floor = 0
 		for _, p := range old {
 			if p.Start < from {
 				continue

@@ -98,7 +98,9 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	if v.Result == gate.Fails && !sure {
 		return
 	}
-	v.Value, v.Baseline, v.Bound = last.Value, base.Value, bound
+	v.Value = last.Value
+	v.Baseline = base.Value
+	v.Bound = bound
 	v.Missing = ""
 	v.Worse = !sure
 	side := "above"
