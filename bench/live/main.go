@@ -8,7 +8,7 @@
 // With -soak it checks instead that commands which are killed or stopped every 20 seconds, whose
 // receivers fail and are killed, are slow, or are away until the end, and whose disk gets full (as
 // root), lose nothing and do not grow. -churn adds a log each second that is deleted 40 seconds
-// later.
+// later. With -memory it checks how much memory very many tags take while a receiver is away.
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,7 @@ func main() {
 	flag.BoolVar(&b.state, "state", false, "with -outputs, a state too")
 	flag.BoolVar(&b.stall, "stall", false, "with -soak, stop the command with SIGSTOP for 6 to 12 seconds after each start")
 	flag.BoolVar(&b.churn, "churn", false, "with -soak, short-lived logs too")
+	flag.IntVar(&b.memory, "memory", 0, "check the memory with so many tags, and a receiver that is away")
 	flag.Parse()
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "live:", err)
@@ -60,6 +62,7 @@ type bench struct {
 	stall               bool
 	outputs, state      bool
 	soak                time.Duration
+	memory              int // tags
 
 	dir    string
 	lines  [][]string   // of the seconds of the template, without START
@@ -89,6 +92,9 @@ func (b *bench) run() (err error) {
 	}
 	if b.soak > 0 {
 		return b.runSoak(command, filepath.Join(b.dir, "hdrunion"), filepath.Join(b.dir, "hdrsum"))
+	}
+	if b.memory > 0 {
+		return b.runMemory(command)
 	}
 	if b.outputs {
 		return b.runOutputs(command)
@@ -256,11 +262,15 @@ func (b *bench) runReplay(command string) error {
 
 // usage prints what a command took.
 func usage(c *exec.Cmd, took time.Duration) {
-	used := c.ProcessState.SysUsage().(*syscall.Rusage)
 	spent := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-	kib := used.Maxrss
-	if os.Getenv("GOOS") == "darwin" {
-		kib /= 1024
+	fmt.Printf("%.1f%% of a core, %d MiB\n", 100*spent.Seconds()/took.Seconds(), peakBytes(c)>>20)
+}
+
+// peakBytes returns the memory that a command took at most.
+func peakBytes(c *exec.Cmd) int64 {
+	most := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+	if runtime.GOOS == "darwin" {
+		return most
 	}
-	fmt.Printf("%.1f%% of a core, %d MiB\n", 100*spent.Seconds()/took.Seconds(), kib/1024)
+	return most << 10
 }
