@@ -26,10 +26,10 @@ type Ledger struct {
 }
 
 // New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges. Accounts
-// give way an eighth before that: at the limit itself, nearly all of the time goes into collecting
-// garbage.
+// give way a quarter before that: near the limit, most of the time goes into collecting garbage,
+// and there is much of that.
 func New(limit int64) *Ledger {
-	return &Ledger{limit: limit, most: limit / 8 * 7, early: limit / 8 * 6}
+	return &Ledger{limit: limit, most: limit / 8 * 7, early: limit / 8 * 5}
 }
 
 // Empty returns another ledger with the same limit, for work whose memory is free before more work

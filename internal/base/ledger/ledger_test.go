@@ -85,7 +85,7 @@ func TestGiveWay(t *testing.T) {
 	l := New(80 << 20)
 	rows, windows := l.Open("rows", ""), l.Open("windows", "make them shorter")
 	rows.GiveWay(func(bytes int) { rows.Add(0, -min(bytes, int(rows.bytes.Load()))) })
-	if err := errors.Join(rows.Add(1, 30<<20), windows.Add(1, 50<<20)); err != nil {
+	if err := errors.Join(rows.Add(1, 30<<20), windows.Add(1, 40<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if rows.bytes.Load() != 10<<20 {
@@ -94,7 +94,7 @@ func TestGiveWay(t *testing.T) {
 	if err := rows.Add(1, 1); err == nil {
 		t.Error("rows take from rows")
 	}
-	if err := windows.Add(1, 20<<20); err != nil || rows.bytes.Load() != 0 {
+	if err := windows.Add(1, 30<<20); err != nil || rows.bytes.Load() != 0 {
 		t.Errorf("%v, and %d bytes of rows are left", err, rows.bytes.Load())
 	}
 	if err := windows.Add(1, 1); err == nil {

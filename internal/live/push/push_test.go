@@ -633,7 +633,7 @@ func TestGiveWay(t *testing.T) {
 		write(t, pushers[n], 300)
 		defer pushers[n].GiveUp()
 	}
-	for range 59 {
+	for range 49 {
 		if err := windows.Add(1, 1000); err != nil {
 			t.Fatal(err)
 		}
@@ -646,7 +646,7 @@ func TestGiveWay(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	if err := windows.Add(1, 11_500); err == nil || !strings.Contains(err.Error(), "60 open windows") {
+	if err := windows.Add(1, 21_500); err == nil || !strings.Contains(err.Error(), "50 open windows") {
 		t.Error(err)
 	}
 	for _, p := range pushers {
