@@ -226,49 +226,26 @@ func (fn *readFn) ProcessElement(ctx context.Context, group string, emitSum func
 	for n := range fn.windows {
 		fn.windows[n] = merge.NewWindows(fn.Options.Grid)
 	}
-	logs := heap.New(func(a, b *logReader) bool { return a.current.StartMillis() < b.current.StartMillis() })
-	next := func(l *logReader) (bool, error) {
-		more, err := l.next()
-		if more || err != nil {
-			return more, err
-		}
-		data, err := json.Marshal(l.found.facts)
-		emitFacts(data)
-		return false, err
-	}
+	var logs []*logReader
 	for _, name := range names {
 		l, err := fn.open(ctx, name, emitProblem)
 		if err != nil {
 			return err
 		}
 		defer l.close()
-		more, err := next(l)
-		if err != nil {
-			return err
-		}
-		if more {
-			logs.Push(l)
-		}
+		l.facts = emitFacts
+		logs = append(logs, l)
 	}
-	for logs.Len() > 0 {
-		l := logs.First()
+	before := func(a, b *logReader) bool { return a.current.StartMillis() < b.current.StartMillis() }
+	if err := heap.InOrder(logs, before, func(l *logReader) error {
 		// A window that ended a window ago is complete, except for lines that are out of order.
 		// These open it again, and the two sums are merged later.
 		if err := fn.emit(l.current.StartMillis()-fn.Options.Grid, emitSum); err != nil {
 			return err
 		}
-		if err := l.merge(); err != nil {
-			return err
-		}
-		more, err := next(l)
-		if err != nil {
-			return err
-		}
-		if more {
-			logs.Fix()
-		} else {
-			logs.Pop()
-		}
+		return l.merge()
+	}); err != nil {
+		return err
 	}
 	return fn.emit(math.MaxInt64, emitSum)
 }
@@ -312,9 +289,10 @@ type logReader struct {
 	found   finder
 	problem func(line int, field string, cause error)
 	notice  func(text string)
+	facts   func(document []byte) // takes what was found, at the end
 	close   func()
 
-	current *hdrlog.Interval // valid until next
+	current *hdrlog.Interval // valid until Next
 	line    int
 }
 
@@ -338,8 +316,8 @@ func (fn *readFn) open(ctx context.Context, name string, emitProblem func(string
 	return l, nil
 }
 
-// next moves to the next interval that is chosen. It returns false at the end of the log.
-func (l *logReader) next() (bool, error) {
+// Next moves to the next interval that is chosen. It returns false at the end of the log.
+func (l *logReader) Next() (bool, error) {
 	for l.reader.Scan() {
 		r := l.reader.Record()
 		switch r.Kind {
@@ -370,7 +348,9 @@ func (l *logReader) next() (bool, error) {
 	if found, err := l.found.units.Unit(); err == nil && found != 0 {
 		l.found.Unit = found.Comment()
 	}
-	return false, nil
+	data, err := json.Marshal(l.found.facts)
+	l.facts(data)
+	return false, err
 }
 
 // merge merges the current interval into its window.

@@ -213,7 +213,7 @@ type part struct {
 	*bufio.Reader
 	io.Closer
 	name  string
-	first keyedSum // valid until next
+	first keyedSum // valid until Next
 }
 
 func openPart(ctx context.Context, name string) (*part, error) {
@@ -224,8 +224,8 @@ func openPart(ctx context.Context, name string) (*part, error) {
 	return &part{Reader: bufio.NewReader(file), Closer: file, name: name}, nil
 }
 
-// next moves to the next sum. It returns false at the end.
-func (p *part) next() (bool, error) {
+// Next moves to the next sum. It returns false at the end.
+func (p *part) Next() (bool, error) {
 	if _, err := p.Peek(1); err == io.EOF {
 		return false, nil
 	}
@@ -257,7 +257,7 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, names func(*st
 	if err != nil {
 		return err
 	}
-	parts := heap.New(func(a, b *part) bool { return a.first.compare(b.first) < 0 })
+	var parts []*part
 	var name string
 	for names(&name) {
 		file.pending.Parts = append(file.pending.Parts, name)
@@ -267,14 +267,7 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, names func(*st
 			return err
 		}
 		defer p.Close()
-		more, err := p.next()
-		if err != nil {
-			file.abandon(ctx)
-			return err
-		}
-		if more {
-			parts.Push(p)
-		}
+		parts = append(parts, p)
 	}
 	if err := writeLog(file, h, parts); err != nil {
 		file.abandon(ctx)
@@ -283,14 +276,14 @@ func (fn *logFn) ProcessElement(ctx context.Context, shard int64, names func(*st
 	return file.commit(emit)
 }
 
-func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
+func writeLog(to io.Writer, h *header, parts []*part) error {
 	w := hdrlog.NewWriter(to)
 	if err := union.WriteHeader(w, h.Sources, h.unit(), h.Base); err != nil {
 		return err
 	}
 	var fields []byte
-	for parts.Len() > 0 {
-		p := parts.First()
+	before := func(a, b *part) bool { return a.first.compare(b.first) < 0 }
+	if err := heap.InOrder(parts, before, func(p *part) error {
 		_, _, tag, err := parseKey(p.first.key)
 		if err == nil {
 			fields, err = merge.AppendEncoded(fields[:0], p.first.sum, h.Base)
@@ -298,18 +291,9 @@ func writeLog(to io.Writer, h *header, parts *heap.Heap[*part]) error {
 		if err == nil {
 			err = w.WriteEncoded(tag, fields)
 		}
-		if err != nil {
-			return err
-		}
-		more, err := p.next()
-		switch {
-		case err != nil:
-			return err
-		case more:
-			parts.Fix()
-		default:
-			parts.Pop()
-		}
+		return err
+	}); err != nil {
+		return err
 	}
 	return w.Flush() // returns the first error
 }

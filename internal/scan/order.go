@@ -16,35 +16,6 @@ func lanesOf(inputs []Input) (lanes [][]int) {
 	return lanes
 }
 
-// A queue has things in their order. Next moves it on, and returns false at its end.
-type queue interface{ next() (bool, error) }
-
-// inOrder hands over what each of several queues stands at, the first of all first.
-func inOrder[Q queue](queues []Q, before func(a, b Q) bool, take func(q Q) error) error {
-	all := heap.New(before)
-	for _, q := range queues {
-		if more, err := q.next(); err != nil {
-			return err
-		} else if more {
-			all.Push(q)
-		}
-	}
-	for all.Len() > 0 {
-		q := all.First()
-		if err := take(q); err != nil {
-			return err
-		}
-		if more, err := q.next(); err != nil {
-			return err
-		} else if more {
-			all.Fix()
-		} else {
-			all.Pop()
-		}
-	}
-	return nil
-}
-
 // timed is a cursor, and when the interval that it stands at starts. In a log whose lines are out
 // of order, that is when the latest one so far starts.
 type timed[R any] struct {
@@ -53,8 +24,8 @@ type timed[R any] struct {
 	before int64 // see [Scan.Before]
 }
 
-func (t *timed[R]) next() (bool, error) {
-	ok, err := t.Next()
+func (t *timed[R]) Next() (bool, error) {
+	ok, err := t.cursor.Next()
 	passed := &t.scan.passed[t.inputs[0]]
 	if ok {
 		if t.start == math.MinInt64 {
@@ -83,7 +54,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	before := func(a, b *timed[R]) bool {
 		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
 	}
-	return inOrder(queues, before, func(t *timed[R]) error {
+	return heap.InOrder(queues, before, func(t *timed[R]) error {
 		s.before = t.before
 		return consume(t.Visit, t.Result)
 	})
@@ -99,9 +70,9 @@ type ahead[R any] struct {
 	before func(a, b R) bool
 }
 
-func (a *ahead[R]) next() (bool, error) {
+func (a *ahead[R]) Next() (bool, error) {
 	for a.held.Len() <= a.most {
-		ok, err := a.Next()
+		ok, err := a.cursor.Next()
 		if err != nil {
 			return false, err
 		}
@@ -144,5 +115,5 @@ func RunAhead[R any](
 		})
 	}
 	first := func(a, b *ahead[R]) bool { return before(a.first, b.first) }
-	return inOrder(queues, first, func(a *ahead[R]) error { return consume(&a.first) })
+	return heap.InOrder(queues, first, func(a *ahead[R]) error { return consume(&a.first) })
 }

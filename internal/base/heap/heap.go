@@ -1,4 +1,4 @@
-// Package heap has a heap of any type.
+// Package heap has a heap of any type, and hands over several queues in order.
 package heap
 
 // A Heap holds items, the least of them first. Items that are equal come out in any order.
@@ -60,4 +60,34 @@ func (h *Heap[T]) down(item T) {
 		at = child
 	}
 	h.items[at] = item
+}
+
+// A Queue has things in their order. Next moves it on to the next one, at first to the first, and
+// returns false at its end.
+type Queue interface{ Next() (bool, error) }
+
+// InOrder hands over what each of several queues stands at, the first of all first.
+func InOrder[Q Queue](queues []Q, before func(a, b Q) bool, take func(q Q) error) error {
+	all := New(before)
+	for _, q := range queues {
+		if more, err := q.Next(); err != nil {
+			return err
+		} else if more {
+			all.Push(q)
+		}
+	}
+	for all.Len() > 0 {
+		q := all.First()
+		if err := take(q); err != nil {
+			return err
+		}
+		if more, err := q.Next(); err != nil {
+			return err
+		} else if more {
+			all.Fix()
+		} else {
+			all.Pop()
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -32,6 +33,51 @@ func TestHeap(t *testing.T) {
 			if h.Len() != len(want) || len(want) > 0 && *h.First() != want[0] {
 				t.Fatalf("%d items, want %v", h.Len(), want)
 			}
+		}
+	}
+}
+
+// numbers are a queue that fails at a negative number.
+type numbers struct {
+	rest []int
+	at   int
+}
+
+var errNegative = errors.New("negative")
+
+func (n *numbers) Next() (bool, error) {
+	if len(n.rest) == 0 {
+		return false, nil
+	}
+	n.at, n.rest = n.rest[0], n.rest[1:]
+	if n.at < 0 {
+		return false, errNegative
+	}
+	return true, nil
+}
+
+// TestInOrder hands over the numbers of all queues in order, up to the first error.
+func TestInOrder(t *testing.T) {
+	for _, test := range []struct {
+		queues [][]int
+		want   []int
+		err    error
+	}{
+		{[][]int{{1, 4, 6}, {}, {2, 3, 9}, {5}}, []int{1, 2, 3, 4, 5, 6, 9}, nil},
+		{[][]int{{1, 4}, {2, -1}}, []int{1, 2}, errNegative},
+		{[][]int{{1}, {-1}}, nil, errNegative},
+	} {
+		var queues []*numbers
+		for _, q := range test.queues {
+			queues = append(queues, &numbers{rest: q})
+		}
+		var got []int
+		err := InOrder(queues, func(a, b *numbers) bool { return a.at < b.at }, func(n *numbers) error {
+			got = append(got, n.at)
+			return nil
+		})
+		if !slices.Equal(got, test.want) || err != test.err {
+			t.Errorf("%v: %v, %v", test.queues, got, err)
 		}
 	}
 }
