@@ -501,11 +501,11 @@ func (f *Follower) truncated(l *Log) {
 		f.lose(c, "was truncated while it was read again")
 	}
 	l.in.files[0] = &Log{
-		in:          l.in,
-		file:        l.file,
-		info:        l.info,
-		lookedAgain: l.lookedAgain,
-		before:      l,
+		in:        l.in,
+		file:      l.file,
+		info:      l.info,
+		succeeded: l.succeeded,
+		before:    l,
 	}
 	f.recheck(func(c *content) bool { return c.of == l })
 	for _, in := range f.inputs {

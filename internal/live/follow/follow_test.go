@@ -981,3 +981,30 @@ func TestNoFile(t *testing.T) {
 	must(t, os.Mkdir(path, 0o777))
 	r.awaitNotice("a is a pipe, a folder or a device, and no file any more; trying again")
 }
+
+// TestOpensLater: a rotation renames a log and creates an empty one. The program writes to the
+// renamed file until it opens its log again, at any time later.
+func TestOpensLater(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: an open file has no other name there")
+	}
+	path := file(t, filepath.Join(t.TempDir(), "a"), "one\n")
+	r := read(t, func(f *Follower) { f.AddFile(path) })
+	r.awaitLines("a", "--", "one")
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "")
+	in := r.Follower.inputs[0]
+	known := func() int {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		return len(in.files)
+	}
+	r.await("the empty file", func() bool { return known() == 2 })
+	time.Sleep(50 * time.Millisecond) // many looks
+	extend(t, path+".1", "two\n")
+	r.awaitLines("a", "--", "one", "two")
+	r.await("the end of the data", in.AtEnd)
+	extend(t, path, "three\n")
+	r.awaitLines("a", "--", "one", "two", "--", "three")
+}

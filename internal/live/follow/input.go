@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,9 +72,9 @@ type Log struct {
 	// again is what [Log.ReadAgain] received. Heir says that a copy of the file goes on.
 	again atomic.Pointer[Again]
 	heir  bool
-	// lookedAgain is set at the second look after the file was replaced. What the writer wrote
-	// before it replaced the file is there then.
-	lookedAgain bool
+	// succeeded is set at the first look that finds text in a file which has replaced this one.
+	// What the writer wrote before it opened that file is there then.
+	succeeded bool
 }
 
 // A progress is what was read of a log.
@@ -166,7 +167,7 @@ func (in *Input) look(news *Summary) {
 	in.mu.Lock()
 	ended := in.ended
 	if len(in.files) > 1 {
-		in.files[0].lookedAgain = true
+		in.files[0].succeeded = in.files[0].succeeded || in.isWritten()
 	}
 	in.mu.Unlock()
 	if ended {
@@ -376,7 +377,16 @@ func (in *Input) AtEnd() bool {
 		return true
 	}
 	info, err := in.files[0].file.Stat()
-	return len(in.files) == 1 && err == nil && info.Size() == in.files[0].size
+	return err == nil && info.Size() == in.files[0].size && !in.isWritten()
+}
+
+// isWritten reports whether a file has text that has replaced the one that is read: the writer may
+// still have that one until it is told to open its log again. The input's mu is locked.
+func (in *Input) isWritten() bool {
+	return slices.ContainsFunc(in.files[1:], func(l *Log) bool {
+		info, err := l.file.Stat()
+		return err != nil || info.Size() > 0
+	})
 }
 
 // Modified returns when the file that is read now was written last, and the present time if there
@@ -413,7 +423,7 @@ func (l *Log) Read(p []byte) (int, error) {
 			l.err = ErrStopped
 			return 0, l.err
 		}
-		replaced := len(in.files) > 1 && (l.lookedAgain || in.phase == stopping)
+		replaced := len(in.files) > 1 && (l.succeeded || in.phase == stopping)
 		left := in.left
 		phase := in.phase
 		in.mu.Unlock()

@@ -516,7 +516,7 @@ func (in *Input) renamed() {
 	for tries := 0; moved && len(search) > 0 && tries < 10; tries++ {
 		moved = false
 		for _, folder := range folders {
-			moved = f.find(folder, search, found) || moved
+			moved = f.find(in.path, folder, search, found) || moved
 		}
 	}
 	for _, id := range ids {
@@ -539,12 +539,26 @@ type renamedFile struct {
 	info fs.FileInfo
 }
 
-// find opens the files of a folder that are searched for, and moves them from search to found. It
-// reports whether some were renamed while it looked.
-func (f *Follower) find(folder string, search map[ID]bool, found map[ID]renamedFile) (moved bool) {
+// isOther reports whether a path is that of another log, now or in an earlier run, and not one that
+// rotation makes of a name.
+func (f *Follower) isOther(path, name string) bool {
+	if derived(path, name) {
+		return false
+	}
+	return f.names[path] || slices.ContainsFunc(f.contents.stems[stem(path)], func(c *content) bool { return c.Path == path })
+}
+
+// find opens the files of a folder that had a name and are searched for, and moves them from search
+// to found. It reports whether some were renamed while it looked. Another log may have got the
+// inode of a file of the name that is gone.
+func (f *Follower) find(name, folder string, search map[ID]bool, found map[ID]renamedFile) (moved bool) {
 	f.step()
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name())
+		if f.isOther(path, name) {
+			continue
+		}
 		f.step()
 		info, err := entry.Info()
 		if err != nil || !info.Mode().IsRegular() {
@@ -554,7 +568,7 @@ func (f *Follower) find(folder string, search map[ID]bool, found map[ID]renamedF
 		if !search[identity(info)] {
 			continue
 		}
-		file, err := f.open(filepath.Join(folder, entry.Name()))
+		file, err := f.open(path)
 		if err != nil {
 			moved = moved || errors.Is(err, fs.ErrNotExist)
 			continue
