@@ -77,20 +77,20 @@ type FigureChange struct {
 	together int     // changes that were looked at
 }
 
-// LeastOf returns Least of so many times as many runs, or of runs so many times as long.
-func (c *FigureChange) LeastOf(times float64) float64 {
+// leastOf returns Least of so many times as many runs, or of runs so many times as long.
+func (c *FigureChange) leastOf(times float64) float64 {
 	return c.Comparison.Least(c.level, c.together, times)
 }
 
-// Beyond reports whether no change is not in the interval: the change would be proven if it were
+// beyond reports whether no change is not in the interval: the change would be proven if it were
 // the only one.
-func (c *FigureChange) Beyond() bool { return c.Low > 1 || c.High < 1 }
+func (c *FigureChange) beyond() bool { return c.Low > 1 || c.High < 1 }
 
-// NoEnd stands for the upper end of a change that may be of any size.
-const NoEnd = "no end"
+// noEnd stands for the upper end of a change that may be of any size.
+const noEnd = "no end"
 
-// Endless reports whether there are too few values to say how large a rise may be at most.
-func (c *FigureChange) Endless() bool { return math.IsInf(c.High, 1) }
+// endless reports whether there are too few values to say how large a rise may be at most.
+func (c *FigureChange) endless() bool { return math.IsInf(c.High, 1) }
 
 // leastCompared is how long in seconds both of two runs are if a table says their change. Limits
 // are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
@@ -185,7 +185,7 @@ func (c *Change) Of(figure func(*Summary) confidence.RunFigure) confidence.Compa
 // many would prove, or runs four times as long. It does not look at the change that was seen: that
 // is too uncertain.
 func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
-	return c.Prove(func(times float64) string {
+	return c.prove(func(times float64) string {
 		ratio := bound * of.Least(c.level, 1, times)
 		if atLeast {
 			ratio = bound / of.Least(c.level, 1, times)
@@ -194,9 +194,9 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 	})
 }
 
-// Prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
+// prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
 // many do, or runs so many times as long.
-func (c *Change) Prove(proves func(times float64) string) string {
+func (c *Change) prove(proves func(times float64) string) string {
 	if c.Before == nil {
 		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
 	}
@@ -231,7 +231,7 @@ func Correct(pairs []Pair, percentiles []float64) {
 	for n, significant := range confidence.Significant(p, level) {
 		all[n].Significant = significant
 		all[n].level, all[n].together = level, len(all)
-		all[n].Least = all[n].LeastOf(1)
+		all[n].Least = all[n].leastOf(1)
 	}
 }
 
@@ -259,8 +259,8 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
-// Decimals returns how many decimals the change and its interval have in percent.
-func (c *FigureChange) Decimals() int {
+// decimals returns how many decimals the change and its interval have in percent.
+func (c *FigureChange) decimals() int {
 	usual := 1
 	if c.High-c.Low >= 0.05 {
 		usual = 0
@@ -278,10 +278,10 @@ func (c *FigureChange) Text() (string, bool) {
 	switch {
 	case c.Significant:
 		sign = ""
-	case c.Beyond():
+	case c.beyond():
 		sign = "!"
 	}
-	decimals := c.Decimals()
+	decimals := c.decimals()
 	percent := func(ratio float64) string {
 		text := strconv.FormatFloat(100*(ratio-1), 'f', decimals, 64)
 		if text = strings.TrimPrefix(text, "-"); ratio >= 1 || strings.Trim(text, "0.") == "" {
@@ -289,8 +289,8 @@ func (c *FigureChange) Text() (string, bool) {
 		}
 		return "-" + text
 	}
-	high := NoEnd
-	if !c.Endless() {
+	high := noEnd
+	if !c.endless() {
 		high = percent(c.High)
 	}
 	return fmt.Sprintf("%s%s%% (%s..%s)", sign, percent(c.Ratio), percent(c.Low), high), true

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Tested is a figure of a pair that has an interval of its change.
-type Tested struct {
+// A tested is a figure of a pair that has an interval of its change.
+type tested struct {
 	*Pair
 	*FigureChange
 	// Figure is the name of the figure.
@@ -21,9 +21,9 @@ type Tested struct {
 	percentile float64
 }
 
-// Tested returns the figures of pairs that have an interval of their change, in the order of their
+// tested returns the figures of pairs that have an interval of their change, in the order of their
 // ranks. Of equal ones the surest comes first.
-func (t *Table) Tested(pairs []Pair) (all []Tested) {
+func (t *Table) tested(pairs []Pair) (all []tested) {
 	for n := range pairs {
 		p := &pairs[n]
 		if p.Change == nil {
@@ -33,7 +33,7 @@ func (t *Table) Tested(pairs []Pair) (all []Tested) {
 			if f.change == nil || !f.change(p.Change).known() {
 				continue
 			}
-			c := Tested{
+			c := tested{
 				Pair:         p,
 				FigureChange: f.change(p.Change),
 				Figure:       f.head,
@@ -48,14 +48,14 @@ func (t *Table) Tested(pairs []Pair) (all []Tested) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Tested) int {
+	slices.SortStableFunc(all, func(a, b tested) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.sure(), a.sure()))
 	})
 	return all
 }
 
-// Untested returns the names of the percentiles of which a pair has too little data to judge.
-func (t *Table) Untested(pairs []Pair) (names []string) {
+// untested returns the names of the percentiles of which a pair has too little data to judge.
+func (t *Table) untested(pairs []Pair) (names []string) {
 	for _, percentile := range t.columns() {
 		short := func(p Pair) bool { return p.Change != nil && !p.Change.Percentiles[percentile].known() }
 		if slices.ContainsFunc(pairs, short) {
@@ -86,13 +86,13 @@ func (f *figure) rank() int {
 func (f *figure) rate() bool { return f.head == "/s" }
 
 // sure returns how far the interval is from no change.
-func (c *Tested) sure() float64 { return min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))) }
+func (c *tested) sure() float64 { return min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))) }
 
 // Rate reports whether the figure is the throughput.
-func (c *Tested) Rate() bool { return c.Figure == Throughput }
+func (c *tested) Rate() bool { return c.Figure == Throughput }
 
 // Worse reports whether the change is one for the worse.
-func (c *Tested) Worse() bool { return (c.Ratio > 1) != c.Rate() }
+func (c *tested) Worse() bool { return (c.Ratio > 1) != c.Rate() }
 
 // An Effect is how a figure of a tag changed, for a picture. Ratio is that of after to before, with
 // its interval of confidence, which may reach from 0 or to infinity.
@@ -108,14 +108,14 @@ type Effect struct {
 // Effects returns the changes of percentiles and of the throughput that have an interval, in the
 // order of pairs: of more than most, the most surely changed ones. All is how many there are.
 func (t *Table) Effects(pairs []Pair, most int) (effects []Effect, all int) {
-	var shown []Tested
-	for _, c := range t.Tested(pairs) {
+	var shown []tested
+	for _, c := range t.tested(pairs) {
 		if c.Rank <= 3 {
 			shown = append(shown, c)
 		}
 	}
 	all = len(shown)
-	surest := func(a, b Tested) int {
+	surest := func(a, b tested) int {
 		switch {
 		case a.Significant == b.Significant:
 			return cmp.Compare(b.sure(), a.sure())
@@ -128,16 +128,16 @@ func (t *Table) Effects(pairs []Pair, most int) (effects []Effect, all int) {
 		slices.SortStableFunc(shown, surest)
 		shown = shown[:most]
 	}
-	place := func(c Tested) int {
+	place := func(c tested) int {
 		return slices.IndexFunc(pairs, func(p Pair) bool { return string(p.Tag) == string(c.Pair.Tag) })
 	}
-	percentile := func(c Tested) float64 {
+	percentile := func(c tested) float64 {
 		if c.Rate() {
 			return 100 // behind all others
 		}
 		return c.percentile
 	}
-	slices.SortStableFunc(shown, func(a, b Tested) int {
+	slices.SortStableFunc(shown, func(a, b tested) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(percentile(a), percentile(b)))
 	})
 	for _, c := range shown {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Finding is one thing that a run shows, in one sentence. Package internal/finding makes them.
+// A Finding is one thing that a run shows, in one sentence. Package internal/finding makes those of
+// a run.
 type Finding struct {
 	// Kind is the name of what was found, such as limit or gap.
 	Kind     string `json:"kind"`

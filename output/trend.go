@@ -82,13 +82,13 @@ func (t *Trend) Changes() (all []TrendChange) {
 		all = append(all, t.Figures[n].Changes()...)
 	}
 	slices.SortStableFunc(all, func(a, b TrendChange) int {
-		return cmp.Or(cmp.Compare(a.Of.Rank(), b.Of.Rank()), cmp.Compare(b.noises(), a.noises()))
+		return cmp.Or(cmp.Compare(a.Of.rank(), b.Of.rank()), cmp.Compare(b.noises(), a.noises()))
 	})
 	return all
 }
 
-// Rank returns the place of changes of the figure among those of others: 2 if one value decides it.
-func (f *Figure) Rank() int {
+// rank returns the place of changes of the figure among those of others: 2 if one value decides it.
+func (f *Figure) rank() int {
 	switch {
 	case f.Name == Throughput || f.Name == "" && (f.Percentile == 50 || f.Percentile == 99):
 		return 0

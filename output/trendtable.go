@@ -18,8 +18,8 @@ import (
 // is: the variance between neighbours has a large step in it.
 const FewestRuns = 6
 
-// Dates names the run at which a level begins, or the range of runs in which it does.
-func (t *Trend) Dates(l TrendLevel, between string, zone *time.Location) string {
+// dates names the run at which a level begins, or the range of runs in which it does.
+func (t *Trend) dates(l TrendLevel, between string, zone *time.Location) string {
 	if l.Earliest == l.Latest {
 		return t.When(l.From, zone)
 	}
@@ -30,8 +30,8 @@ func (t *Trend) Dates(l TrendLevel, between string, zone *time.Location) string 
 	return first + between + last
 }
 
-// Percent returns by how many percent the level changed, without sign.
-func (c TrendChange) Percent() string {
+// percent returns by how many percent the level changed, without sign.
+func (c TrendChange) percent() string {
 	if decimals := decimalsOf(c.Ratio(), 0); decimals > 0 {
 		return strconv.FormatFloat(100*(1-c.Ratio()), 'f', decimals, 64)
 	}
@@ -155,7 +155,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
-			row[4], row[5].text = last.cell(), trend.Dates(last.After, " to ", zone)
+			row[4], row[5].text = last.cell(), trend.dates(last.After, " to ", zone)
 		}
 		if t.Markdown {
 			row = append(row, cell{text: f.sparkline(mostSparkline)})
@@ -216,7 +216,7 @@ func (c TrendChange) cell() cell {
 	if c.Worse() {
 		color = red
 	}
-	return cell{sign + c.Percent() + "%", color}
+	return cell{sign + c.percent() + "%", color}
 }
 
 // TrendCSV writes a line for each figure of each run, with its level, and the change where that

@@ -35,7 +35,7 @@ func TestPercent(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[float64]string{850: "15", 60: "94", 3.7: "99.6", 0.5: "99.95", 1e-12: "100", 0: "100", 1500: "50", 2000: "100", 12345: "1,100"} {
 		c := TrendChange{Before: TrendLevel{Value: 1000}, After: TrendLevel{Value: after}}
-		if got := c.Percent(); got != want {
+		if got := c.percent(); got != want {
 			t.Errorf("from 1000 to %v: %s%%, want %s%%", after, got, want)
 		}
 	}

@@ -89,7 +89,7 @@ func (r *Run) shift() []output.Finding {
 	if len(r.Summaries) > 1 {
 		f.Tag = s.Name()
 	}
-	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s.", output.Figure{Percentile: c.Percentile}, r.of(s.Name()), moved(ratio), when,
+	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s.", output.Figure{Percentile: c.Percentile}, r.of(s.Name()), people.Moved(ratio), when,
 		figure(people.Rounded(float64(f.Figures["before"]), 2)), r.quantity(people.Rounded(float64(f.Figures["after"]), 2)))
 	return []output.Finding{f}
 }

@@ -78,11 +78,11 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
-		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), spaced(unitOf(v))),
-			interval(v), typed(v.Bound)+spaced(unitOf(v)))
+		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
+			interval(v), typed(v.Bound)+people.Spaced(unitOf(v)))
 	default:
 		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
-			typed(v.Bound)+spaced(unitOf(v)))
+			typed(v.Bound)+people.Spaced(unitOf(v)))
 		if v.Result == gate.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
 			text += "; the log does not tell them apart"
 		}
@@ -131,7 +131,7 @@ func judged(v *gate.Verdict) string {
 	if name != v.Unit {
 		return figure(value) + " " + name
 	}
-	return beside(v.Value, v.Bound) + spaced(unitOf(v))
+	return beside(v.Value, v.Bound) + people.Spaced(unitOf(v))
 }
 
 // interval returns the interval of a figure, if it has one.
@@ -152,11 +152,11 @@ func change(v *gate.Verdict) string {
 		interval = fmt.Sprintf(" (%s..%s)", people.Significant(min(low, high), 3),
 			people.Significant(max(low, high), 3))
 	}
-	after := beside(v.Value, v.Bound) + spaced(unitOf(v))
+	after := beside(v.Value, v.Bound) + people.Spaced(unitOf(v))
 	if by == 0 {
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
-	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", moved(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
+	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", people.Moved(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
 		figure(v.Baseline), after, v.Allowed())
 }
 

@@ -17,21 +17,13 @@ import (
 func (r *Run) printed(s *output.Summary, v float64) float64 { return s.Scale.Of(v) }
 
 // quantity returns a printed value with its unit.
-func (r *Run) quantity(v float64) string { return figure(v) + spaced(r.Scale.Unit) }
+func (r *Run) quantity(v float64) string { return figure(v) + people.Spaced(r.Scale.Unit) }
 
 // figure returns a number as sentences have it.
 func figure(v float64) string { return people.Significant(v, 4) }
 
 // times returns how many times as high something is.
 func times(v float64) string { return people.Significant(v, 2) }
-
-// moved returns how a figure moved, by the ratio of after to before.
-func moved(ratio float64) string {
-	if ratio < 1 {
-		return "fell"
-	}
-	return "rose"
-}
 
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
 // digits as that takes. All digits of other are printed.
@@ -47,14 +39,6 @@ func beside(v, other float64) string {
 	return people.Significant(v, 9)
 }
 
-// spaced returns a unit behind a space, if it needs one.
-func spaced(unit string) string {
-	if unit == "" || strings.HasPrefix(unit, "%") || strings.HasPrefix(unit, "/") {
-		return unit
-	}
-	return " " + unit
-}
-
 // listed returns names as a sentence has them: a, b and c.
 func listed(names []string) string {
 	last := len(names) - 1
@@ -62,6 +46,14 @@ func listed(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// Sentences returns the sentences of findings.
+func Sentences(findings []output.Finding) (all []string) {
+	for _, f := range findings {
+		all = append(all, f.Sentence)
+	}
+	return all
 }
 
 // descending orders numbers, the highest first.

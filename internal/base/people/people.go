@@ -131,3 +131,19 @@ func UpTo(ratio float64) string {
 	scale := math.Pow10(digits)
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
+
+// Moved returns how a figure Moved, by the ratio of after to before.
+func Moved(ratio float64) string {
+	if ratio < 1 {
+		return "fell"
+	}
+	return "rose"
+}
+
+// Spaced returns a unit behind a space, if it needs one.
+func Spaced(unit string) string {
+	if unit == "" || strings.HasPrefix(unit, "%") || strings.HasPrefix(unit, "/") {
+		return unit
+	}
+	return " " + unit
+}

@@ -63,7 +63,7 @@ func (c *Comparison) Compare() *Result {
 	if !c.Intervals {
 		c.dropIntervals()
 	}
-	r.Headline = finding.Change(c.Table, r.Pairs)
+	r.Headline = c.Table.Conclusion(r.Pairs)
 	run := &finding.Run{
 		Scale:    output.CommonScale(c.After.Summaries),
 		Zone:     c.Zone,

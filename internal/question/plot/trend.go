@@ -100,11 +100,17 @@ func number(p *chart.Picture, t *output.Trend, places []float64, zone *time.Loca
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	found := finding.Trend(&drawn, zone)
+	found := drawn.Findings(zone)
 	sentences := finding.Sentences(found)
-	changes := drawn.Changes()
-	changes = changes[:min(len(changes), finding.MostSentences)]
-	first := slices.IndexFunc(found, func(f output.Finding) bool { return f.Figures != nil })
+	isChange := func(f output.Finding) bool { return f.Figures != nil }
+	first := slices.IndexFunc(found, isChange)
+	said := 0 // changes that have a sentence
+	for _, f := range found {
+		if isChange(f) {
+			said++
+		}
+	}
+	changes := drawn.Changes()[:said]
 	if p.Title == "" {
 		p.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add

@@ -80,7 +80,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 // write writes a trend and the verdicts about it.
 func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *output.Trend, verdicts []gate.Verdict) error {
 	zone := o.Logs.Zone
-	changes := finding.Trend(t, zone)
+	changes := t.Findings(zone)
 	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, changes)
 	table := output.Table{Markdown: o.Kind == "markdown"}
 	if logs.ToStdout(o.File) {

@@ -1,4 +1,4 @@
-package finding
+package output
 
 import (
 	"cmp"
@@ -8,50 +8,45 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/people"
-	"hdrkit/output"
 )
 
-// A tested figure is one of a pair that has an interval of its change.
-type tested struct{ output.Tested }
-
-// Change says whether the sides of pairs differ: what is proven, or what looks so and what would
-// prove it, or within what they are the same. The figures are those of a table.
-func Change(t *output.Table, pairs []output.Pair) output.Finding {
-	f := output.Finding{Kind: "change", Weight: output.Notes}
+// Conclusion says whether the sides of pairs differ: what is proven, or what looks so and what
+// would prove it, or within what they are the same. The figures are those of a table.
+func (t *Table) Conclusion(pairs []Pair) Finding {
+	f := Finding{Kind: "change", Weight: Notes}
 	if len(pairs) > 0 {
 		f.Unit = cmp.Or(pairs[0].After, pairs[0].Before).Scale.Unit
 	}
-	if !slices.ContainsFunc(pairs, func(p output.Pair) bool { return p.Before != nil && p.After != nil }) {
+	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.Before != nil && p.After != nil }) {
 		f.Sentence = "NOT COMPARED: no tag has values before and after."
 		f.Option = "hdrsum -lt"
 		return f
 	}
 	var all, worse, better, beyond []tested
-	for _, figure := range t.Tested(pairs) {
-		c := tested{figure}
+	for _, c := range t.tested(pairs) {
 		all = append(all, c)
 		switch {
 		case c.Significant && c.Worse():
 			worse = append(worse, c)
 		case c.Significant:
 			better = append(better, c)
-		case c.Beyond() && c.Rank <= 3: // not the mean, nor what few values decide
+		case c.beyond() && c.Rank <= 3: // not the mean, nor what few values decide
 			beyond = append(beyond, c)
 		}
 	}
 	switch {
 	case len(worse) > 0:
-		f.Weight = output.Warns
-		f.Sentence = proven(worse, better, &f)
+		f.Weight = Warns
+		f.Sentence = sayProven(worse, better, &f)
 	case len(better) > 0:
-		f.Sentence = proven(better, nil, &f)
+		f.Sentence = sayProven(better, nil, &f)
 	case len(beyond) > 0:
-		f.Sentence = unproven(beyond, &f)
+		f.Sentence = sayUnproven(beyond, &f)
 	case len(all) == 0 || all[0].Rank > 2: // no percentile
 		f.Sentence = "NOT PROVEN: too little data to judge. " + enough(pairs)
 	default:
-		f.Sentence = alike(all, &f)
-		if short := t.Untested(pairs); short != nil {
+		f.Sentence = sayAlike(all, &f)
+		if short := t.untested(pairs); short != nil {
 			f.Sentence += fmt.Sprintf(" Too little data to compare %s.", strings.Join(short, ", "))
 		}
 	}
@@ -59,14 +54,14 @@ func Change(t *output.Table, pairs []output.Pair) output.Finding {
 }
 
 // enough says what a comparison takes.
-func enough(pairs []output.Pair) string {
+func enough(pairs []Pair) string {
 	for _, p := range pairs {
 		if p.Change != nil && p.Change.Before != nil {
-			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", output.Few)
+			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", Few)
 		}
 	}
 	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, "+
-		"or three runs a side.", output.Few)
+		"or three runs a side.", Few)
 }
 
 // boundDigits is the number of digits of a bound in a finding. The last of a float64 are not the
@@ -74,23 +69,23 @@ func enough(pairs []output.Pair) string {
 const boundDigits = 9
 
 // fill gives a finding the figures of a change.
-func (c *tested) fill(f *output.Finding) {
+func (c *tested) fill(f *Finding) {
 	f.Tag = c.Pair.Name()
-	f.Figures = map[string]output.Number{
-		"before": output.Number(c.Before),
-		"after":  output.Number(c.After),
-		"ratio":  output.Number(c.Ratio),
-		"low":    output.Number(people.Rounded(c.Low, boundDigits)),
-		"high":   output.Number(people.Rounded(c.High, boundDigits)),
+	f.Figures = map[string]Number{
+		"before": Number(c.Before),
+		"after":  Number(c.After),
+		"ratio":  Number(c.Ratio),
+		"low":    Number(people.Rounded(c.Low, boundDigits)),
+		"high":   Number(people.Rounded(c.High, boundDigits)),
 	}
 	if c.Rate() {
 		f.Unit = "/s"
 	}
 }
 
-// proven says which figures changed: SLOWER: p99 of read by 11% (7..15): 17.1 to 19.0 ms; p50 by
+// sayProven says which figures changed: SLOWER: p99 of read by 11% (7..15): 17.1 to 19.0 ms; p50 by
 // 10%. Others changed the other way.
-func proven(changes, others []tested, f *output.Finding) string {
+func sayProven(changes, others []tested, f *Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	f.Option = "hdrplot -compare -type report"
@@ -116,9 +111,9 @@ func proven(changes, others []tested, f *output.Finding) string {
 	return text
 }
 
-// unproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read looks
-// 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
-func unproven(changes []tested, f *output.Finding) string {
+// sayUnproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read
+// looks 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
+func sayUnproven(changes []tested, f *Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	side := "higher"
@@ -137,9 +132,9 @@ func unproven(changes []tested, f *output.Finding) string {
 // same.
 const mostNoise = 1.2
 
-// alike says within what the median and p99 are the same, or the figure that leads if neither is
+// sayAlike says within what the median and p99 are the same, or the figure that leads if neither is
 // there: within the widest interval of all rows. If that is too wide, it says what would tell.
-func alike(all []tested, f *output.Finding) string {
+func sayAlike(all []tested, f *Finding) string {
 	var within []string
 	var hidden []tested
 	least := 1.0
@@ -182,7 +177,7 @@ func alike(all []tested, f *output.Finding) string {
 func (c *tested) widest() float64 { return max(c.High, 1/c.Low) }
 
 // open reports whether the interval has one end only, since there are too few values.
-func (c *tested) open() bool { return c.Endless() || c.Low == 0 }
+func (c *tested) open() bool { return c.endless() || c.Low == 0 }
 
 // calmer orders changes by what such runs prove. Those whose interval is open are last.
 func calmer(a, b tested) int {
@@ -197,7 +192,7 @@ func calmer(a, b tested) int {
 
 // name returns the name of a figure with its tag, which untagged values have not, nor those of a
 // pair that was named before.
-func (c *tested) name(before *output.Pair) string {
+func (c *tested) name(before *Pair) string {
 	if c.Pair == before || c.Tag == nil && !c.Pair.After.AllTags {
 		return c.Figure
 	}
@@ -218,7 +213,7 @@ func (c *tested) word() string {
 }
 
 // also says how a figure changed behind another one of a pair.
-func (c *tested) also(before *output.Pair) string {
+func (c *tested) also(before *Pair) string {
 	if !c.Rate() {
 		return c.name(before) + " by " + c.by(false)
 	}
@@ -237,21 +232,21 @@ func (c *tested) by(interval bool) string {
 		low = 1 - c.High
 		high = 1 - c.Low
 	}
-	digits := c.Decimals()
+	digits := c.decimals()
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
 	size := percent(math.Abs(c.Ratio-1)) + "%"
 	switch {
 	case !interval:
 		return size
-	case c.Ratio >= 1 && c.Endless():
-		return size + " (" + percent(low) + ".." + output.NoEnd + ")"
+	case c.Ratio >= 1 && c.endless():
+		return size + " (" + percent(low) + ".." + noEnd + ")"
 	}
 	return size + " (" + percent(low) + ".." + percent(high) + ")"
 }
 
 // values returns the figure before and after: 17.1 to 19.0 ms.
 func (c *tested) values() string {
-	unit := spaced(c.Pair.After.Scale.Unit)
+	unit := people.Spaced(c.Pair.After.Scale.Unit)
 	if c.Rate() {
 		unit = "/s"
 	}
@@ -261,7 +256,7 @@ func (c *tested) values() string {
 // proves returns which change is proven by runs so many times as many, or as long: a fall if the
 // figure fell, and none that is so large that nobody needs a test.
 func (c *tested) proves(times float64) string {
-	least := c.LeastOf(times)
+	least := c.leastOf(times)
 	switch {
 	case !(least < 11):
 		return "no change"
@@ -272,4 +267,4 @@ func (c *tested) proves(times float64) string {
 }
 
 // next says which change such runs prove, and more or longer ones would.
-func (c *tested) next() string { return c.Pair.Change.Prove(c.proves) + "." }
+func (c *tested) next() string { return c.Pair.Change.prove(c.proves) + "." }

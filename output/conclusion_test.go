@@ -8,7 +8,6 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/finding"
 	"hdrkit/output"
 )
 
@@ -75,7 +74,7 @@ func TestCompared(t *testing.T) {
 		pairs[0].After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		output.Correct(pairs, []float64{50, 90, 99, 99.9})
 		table := &output.Table{Percentiles: []float64{50, 90, 99, 99.9}}
-		f := finding.Change(table, pairs)
+		f := table.Conclusion(pairs)
 		if f.Sentence != test.want || f.Weight != test.weight {
 			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
 		}
@@ -89,7 +88,7 @@ func TestCalmest(t *testing.T) {
 	pairs[0].Change.Percentiles[99] = compared(t, "read", nil, 0.4).Change.Percentiles[99]
 	output.Correct(pairs, []float64{50, 99})
 	table := &output.Table{Percentiles: []float64{50, 99}}
-	if got, want := finding.Change(table, pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -110,14 +109,14 @@ func TestOpen(t *testing.T) {
 	} {
 		output.Correct(pairs, test.percentiles)
 		table := &output.Table{Percentiles: test.percentiles}
-		if got := finding.Change(table, pairs).Sentence; got != test.want {
+		if got := table.Conclusion(pairs).Sentence; got != test.want {
 			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
 		}
 	}
 	pairs[0].Change.Percentiles[50] = compared(t, "read", nil, 0.4).Change.Percentiles[50]
 	output.Correct(pairs, []float64{50, 99})
 	table := &output.Table{Percentiles: []float64{50, 99}}
-	if got, want := finding.Change(table, pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

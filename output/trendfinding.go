@@ -1,0 +1,98 @@
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hdrkit/internal/base/people"
+)
+
+// mostSentences is the number of changes of a trend that have a sentence. Tables mark all.
+const mostSentences = 5
+
+// Findings says what has changed, in the order of [Trend.Changes], and last how many figures did.
+// A figure that one value decides does not lead: what the others did stands before it.
+func (t *Trend) Findings(zone *time.Location) (all []Finding) {
+	note := func(format string, args ...any) {
+		all = append(all, Finding{Kind: "trend", Weight: Notes, Sentence: fmt.Sprintf(format, args...)})
+	}
+	changes := t.Changes()
+	if names := t.steady(); len(changes) > 0 && changes[0].Of.rank() == 2 && names != nil {
+		note("No level of %s changed.", strings.Join(names, ", "))
+	}
+	for n, c := range changes {
+		if n == mostSentences {
+			note("%d more changes have no sentence.", len(changes)-n)
+			break
+		}
+		all = append(all, t.step(c, zone))
+	}
+	changed := 0
+	for n := range t.Figures {
+		if len(t.Figures[n].Levels) > 1 {
+			changed++
+		}
+	}
+	switch {
+	case len(t.Runs) == 1:
+		note("One run is too few to find a change, which takes %d.", FewestRuns)
+	case len(t.Runs) < FewestRuns:
+		note("%d runs are too few to find a change, which takes %d.", len(t.Runs), FewestRuns)
+	case changed == 0:
+		note("None of %s changed in %d runs.", people.Counted(int64(len(t.Figures)), "figure"), len(t.Runs))
+	default:
+		note("Of %s %d changed in %d runs.", people.Counted(int64(len(t.Figures)), "figure"), changed, len(t.Runs))
+	}
+	return all
+}
+
+// steady returns the names of the figures that lead, if none of them changed.
+func (t *Trend) steady() (names []string) {
+	for n := range t.Figures {
+		f := &t.Figures[n]
+		if f.rank() < 2 && !slices.Contains(names, f.String()) {
+			names = append(names, f.String())
+		}
+	}
+	return names
+}
+
+// step says how a level changed, and at which runs.
+func (t *Trend) step(c TrendChange, zone *time.Location) Finding {
+	f := Finding{
+		Kind:   "trend",
+		Weight: Notes,
+		Tag:    c.Of.TagName(),
+		Figures: map[string]Number{
+			"before": Number(c.Before.Value),
+			"after":  Number(c.After.Value),
+			"ratio":  Number(c.Ratio()),
+		},
+		Unit:   t.Scale.Unit,
+		Option: "hdrplot -type trend",
+	}
+	unit := people.Spaced(t.Scale.Unit)
+	if c.Of.Unitless() {
+		f.Unit = "/s"
+		unit = "/s"
+	}
+	if c.Worse() {
+		f.Weight = Warns
+	}
+	if r := t.Runs[c.After.From]; r.Dated() {
+		f.Start = &r.Start
+	}
+	when := "from " + t.When(c.After.From, zone) + " on"
+	if c.After.Earliest < c.After.Latest {
+		when = "between " + t.dates(c.After, " and ", zone)
+	}
+	name := c.Of.String()
+	if slices.ContainsFunc(t.Figures, func(f TrendFigure) bool { return f.Tag != nil || f.AllTags }) {
+		name += " of " + c.Of.TagName()
+	}
+	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s%s, %d runs before, %d after.", name, people.Moved(c.Ratio()), c.percent(), when,
+		people.Digits(c.Before.Value, 3), people.Digits(c.After.Value, 3), unit, c.Before.Runs, c.After.Runs)
+	return f
+}
