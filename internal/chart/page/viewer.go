@@ -2,7 +2,7 @@ package page
 
 import (
 	"embed"
-	"encoding/base64"
+	"encoding/ascii85"
 	"html"
 	"io"
 	"strings"
@@ -30,6 +30,13 @@ type Viewer struct {
 	Licences string
 }
 
+// ascii85Of returns data as ascii85, which takes a sixteenth less than base64, with v for <.
+func ascii85Of(data []byte) string {
+	text := make([]byte, ascii85.MaxEncodedLen(len(data)))
+	text = text[:ascii85.Encode(text, data)]
+	return strings.ReplaceAll(string(text), "<", "v")
+}
+
 // Write writes the page. It may compile code and start workers, and connect to nothing. Of the code
 // only the script is for the page itself, the rest are blocks that need no permission.
 func (v *Viewer) Write(w io.Writer) error {
@@ -41,7 +48,7 @@ func (v *Viewer) Write(w io.Writer) error {
 		"; script-src 'wasm-unsafe-eval' " + hashOf(script)
 	blocks := block("licences", "text/plain", text("\n"+v.Licences)) +
 		block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("worker.js")))) +
-		block("wasm", "text/plain", base64.StdEncoding.EncodeToString(v.Code))
+		block("wasm", "text/plain", ascii85Of(v.Code))
 	viewer := strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version))
 	return write(w, "hdrkit", policy, style, viewer, script, func() error {
 		_, err := io.WriteString(w, blocks)

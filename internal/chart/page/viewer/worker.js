@@ -3,16 +3,20 @@
 
 const isReady = new Promise(done => { globalThis.hdrkitReady = done; });
 
-function unbase64(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const raw = atob(text), bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+// unascii85 returns the bytes that ascii85 stands for: four by five digits, which begin at "!". The text has v for <.
+function unascii85(text) {
+  const digits = text.replaceAll('z', '!!!!!').replaceAll('v', '<'), bytes = new Uint8Array(Math.floor(digits.length * 4 / 5));
+  for (let i = 0, at = 0; at < bytes.length; i += 5) {
+    let n = 0;
+    for (let k = i; k < i + 5; k++) n = n * 85 + (digits.charCodeAt(k) || 117) - 33; // the last ones may be left out
+    for (let shift = 24; shift >= 0; shift -= 8) bytes[at++] = n >>> shift;
+  }
   return bytes;
 }
 
 // unpack returns the code, of which the page has gzip.
 async function unpack(text) {
-  const packed = new Blob([unbase64(text)]).stream();
+  const packed = new Blob([unascii85(text)]).stream();
   return new Response(packed.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
