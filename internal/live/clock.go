@@ -90,9 +90,8 @@ type pace struct {
 	silent      bool          // it showed nothing for long
 	behind      bool          // its last interval came too late to wait for the next one
 	ahead       bool          // its last interval is too far ahead
-	ended       bool
-	again       bool  // it shows again what it had shown in an earlier run
-	slack       int64 // no interval of a window came when it had passed one that ends so much later
+	again       bool          // it shows again what it had shown in an earlier run
+	slack       int64         // no interval of a window came when it had passed one that ends so much later
 }
 
 // never is the position before the first interval.
@@ -126,7 +125,9 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	l := in.clock
 	middle := (start + end) >> 1 // rounded down
 	at := merge.WindowOf(start, end, l.windows.Size())
-	in.shown, in.written, in.silent = now, time.Time{}, false
+	in.shown = now
+	in.written = time.Time{}
+	in.silent = false
 	wasAhead := in.ahead
 	late = at.End <= max(l.handed, l.closed)
 	in.ahead = in.Ahead(now, middle)
@@ -177,7 +178,6 @@ func (l *clock) pass(end int64, at time.Time) {
 
 // End says that the input shows no further interval.
 func (in *pace) End() {
-	in.ended = true
 	in.clock.inputs = slices.DeleteFunc(in.clock.inputs, func(other *pace) bool { return other == in })
 }
 
