@@ -175,7 +175,7 @@ func TestBrowserTable(t *testing.T) {
 	if got := b.eval(t, "[...document.querySelectorAll('#toggles [aria-pressed=true]')].map(b => b.textContent)"); got != found {
 		t.Errorf("a click at %s shows %s", found, got)
 	}
-	b.open(t, "-ovr", "1000000", "-unit", "ms", "-sla", "99=20,max<=300", "../../testdata/logs/node1.hdr")
+	b.open(t, "-ovr", "1000000", "-unit", "ms", "-sla", "99<=20,max<=300", "../../testdata/logs/node1.hdr")
 	var cells [][]string
 	if err := json.Unmarshal([]byte(b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.textContent)))")), &cells); err != nil {
 		t.Fatal(err)

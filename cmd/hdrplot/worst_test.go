@@ -23,7 +23,7 @@ import (
 	"hdrkit/tags"
 )
 
-var clockTime = regexp.MustCompile(` at \d\d:\d\d:\d\d`)
+var clockTime = regexp.MustCompile(` at \d\d:\d\d:\d\d( ·|$)`)
 
 // TestWorstAgree: a picture marks the moments that hdrsum -worst lists, with and without windows
 // and facets, whatever makes a line, and no picture marks moments without maxima.
@@ -82,7 +82,7 @@ func TestWorstAgree(t *testing.T) {
 				text := hdrplot(t, "", append(append(strings.Fields("-q -of - -format svg -in ns "+args), "--"), paths...)...)
 				for _, line := range strings.Split(text, "<") {
 					if _, note, ok := strings.Cut(line, ">"); ok && strings.Contains(note, "  at ") {
-						got = append(got, clockTime.ReplaceAllString(note, ""))
+						got = append(got, clockTime.ReplaceAllString(note, "$1"))
 					}
 				}
 				slices.Sort(got) // lists grow upwards
