@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,7 +66,9 @@ type rotating struct {
 	compress int  // the first part that is compressed, 0 for none
 	unseen   bool // a file was rotated that the state does not know
 
-	mu    sync.Mutex
+	runs atomic.Bool // a command does
+
+	mu    sync.Mutex // also of what a step changes
 	steps *rand.Rand
 	queue []func() // happens step by step
 }
@@ -85,6 +88,29 @@ func (r *rotating) next() {
 	r.queue = r.queue[1:]
 }
 
+// later has something happen at one of the next steps.
+func (r *rotating) later(step func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue = append(r.queue, step)
+}
+
+// settled reports whether all has happened.
+func (r *rotating) settled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.queue) == 0
+}
+
+// command starts a command, stops it, or kills it.
+func (r *rotating) command(what string, do func()) {
+	r.mu.Lock()
+	r.did("%s", what)
+	r.mu.Unlock()
+	r.runs.Store(what == "start")
+	do()
+}
+
 func (r *rotating) did(format string, args ...any) {
 	r.done = append(r.done, fmt.Sprintf("%d ", r.second)+fmt.Sprintf(format, args...))
 }
@@ -102,8 +128,7 @@ func (r *rotating) flush() {
 func (r *rotating) tick() {
 	r.flush()
 	if r.dead.Load() && r.run != nil {
-		r.did("killed")
-		r.stop(true)
+		r.command("killed", func() { r.stop(true) })
 	}
 	r.write()
 	for range r.random.IntN(3) {
@@ -114,8 +139,7 @@ func (r *rotating) tick() {
 			r.flush()
 			r.unseen = false
 		}
-		r.did("start")
-		r.start()
+		r.command("start", r.start)
 	}
 	time.Sleep(time.Second)
 }
@@ -138,12 +162,11 @@ func (r *rotating) plan() {
 	l := r.logs[r.random.IntN(len(r.logs))]
 	switch n := r.random.IntN(8); {
 	case n == 0:
-		r.queue = append(r.queue, func() { r.dead.Store(r.run != nil || r.dead.Load()) })
+		r.later(func() { r.dead.Store(r.runs.Load() || r.dead.Load()) })
 	case n == 1 && r.run != nil && !r.dead.Load():
 		r.flush()
-		r.did("stop")
-		r.stop(r.dead.Load())
-	case n > 3 && len(r.queue) == 0 && r.mayRotate(l):
+		r.command("stop", func() { r.stop(r.dead.Load()) })
+	case n > 3 && r.settled() && r.mayRotate(l):
 		r.rotate(l)
 	}
 }
@@ -171,7 +194,7 @@ func (r *rotating) rotate(l *eventLog) {
 		return fmt.Sprintf("%s.%d", l.path, part)
 	}
 	do := func(what string, step func() error) {
-		r.queue = append(r.queue, func() {
+		r.later(func() {
 			r.did("%s: %s", filepath.Base(l.path), what)
 			if err := step(); err != nil {
 				r.t.Error(err)
