@@ -35,7 +35,8 @@ const mostFuture = 3600
 // window back until the idle time after the first other input has passed it. It holds back nothing
 //
 //   - after twice the idle time without an interval, until it shows one,
-//   - if its file had been idle when it was found, until it shows more than it had,
+//   - if its file was not written for the idle time, until it shows more than it had when it was
+//     found,
 //   - if its last interval came late by more than the idle time, as that of a machine whose clock
 //     is slow does, until it catches up,
 //   - if its last interval is too far in the future, see [pace.Ahead],

@@ -655,8 +655,8 @@ func (m *Merger) endSearch() {
 	}
 }
 
-// atEnd notes whether all that is there of an input was taken. A file that was idle before it was
-// found, such as a rotated one, holds back nothing any more.
+// atEnd notes whether all that is there of an input was taken. When that is so first, it notes when
+// the file was written last: a rotated one holds back windows for the idle time from then on.
 func (m *Merger) atEnd(in *input) {
 	in.pace.atEnd = in.waiting && in.queue == nil
 	if !in.pace.atEnd {

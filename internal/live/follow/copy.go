@@ -335,12 +335,11 @@ func (o *original) alike(text []byte) bool {
 	return bytes.Equal(text[:n], o.head[:n])
 }
 
-// owes reports whether the log has ended before it was read again to where an earlier run had read
-// it.
+// owes reports whether the log has ended before it came to all lines that are read again.
 func (o *original) owes() bool {
 	o.log.in.mu.Lock()
 	defer o.log.in.mu.Unlock()
-	return !o.reading && o.log.behind() && o.log.resumed.Again.From > 0
+	return !o.reading && o.log.owes()
 }
 
 // goOn returns the mark of a file that begins with the text of the original, which leaves to it
@@ -360,7 +359,7 @@ func (o *original) goOn(path string, file *os.File, info fs.FileInfo) *Mark {
 		l.in.mu.Lock()
 		defer l.in.mu.Unlock()
 		l.heir = true
-		if l.behind() && l.resumed.Again.From > 0 { // it did not come to all lines that are read again
+		if l.owes() {
 			m.Again = l.resumed.Again.Behind(l.read())
 		}
 		return m

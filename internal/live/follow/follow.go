@@ -405,14 +405,12 @@ func (f *Follower) match() {
 	}
 	f.showCopies()
 	f.looks++
-	if f.found == nil {
+	if f.found == nil { // further patterns may match what was read
 		f.sayLost(false)
-	} else {
-		f.missing()
+		return
 	}
-	if f.found != nil { // else further patterns may match what was read
-		f.forget(named)
-	}
+	f.missing()
+	f.forget(named)
 }
 
 // paths returns what is in the folders. A folder that is gone may come back.

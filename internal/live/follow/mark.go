@@ -408,6 +408,9 @@ func (l *Log) behind() bool {
 	return m != nil && !m.Cut && l.size < m.Size
 }
 
+// owes reports whether the log did not come to all lines that are read again.
+func (l *Log) owes() bool { return l.behind() && l.resumed.Again.From > 0 }
+
 // whole returns the number of lines that were read to their end.
 func (l *Log) whole() int {
 	if l.behind() {
