@@ -126,7 +126,7 @@ func (k *doublingState) lookAhead() {
 const firstIntervals = 32
 
 func (k *doublingState) part(w *worker) part {
-	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeds)}
+	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeding)}
 	s.emit = s.handOver
 	k.parts = append(k.parts, s)
 	return s

@@ -127,6 +127,10 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 				return add(&w.Total, w.Window, w.Late, w.Rate, more)
 			}
 			own = append(own, &p)
+		case *Doubling: // whose windows depend on workers: they feed the others
+			p := *f
+			p.Account = s.Memory.Open("windows", "")
+			own = append(own, &p)
 		case *Waiting:
 			p := *f
 			p.Emit = func(w *Window) error { return add(&w.Total, w.Window, w.Late, w.Rate, "") }
@@ -157,7 +161,7 @@ func TestRun(t *testing.T) {
 			logs, lines = append(logs, text), append(lines, all)
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
-		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Rows{Apart: true}, &Waiting{Windows: Windows{Size: 5000}, Room: 1 << 30}}
+		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Waiting{Windows: Windows{Size: 5000}, Room: 1 << 30}}
 		want := emitted(t, logs, 1, 1<<30, false, plans...)
 		for n, p := range plans { // each alone
 			if got := emitted(t, logs, 2, 1<<30, false, p)[0]; n != 3 && !reflect.DeepEqual(got, want[n]) {
@@ -173,6 +177,16 @@ func TestRun(t *testing.T) {
 			for n := range plans {
 				if !reflect.DeepEqual(got[n], want[n]) {
 					t.Fatalf("seed %d, plan %d, %+v:\n%s\nwant\n%s", seed, n, c, strings.Join(got[n], "\n"), strings.Join(want[n], "\n"))
+				}
+			}
+		}
+		// Rows that windows feed are those that get each interval.
+		for _, rows := range []*Rows{{}, {Apart: true}} {
+			want := emitted(t, logs, 1, 1<<30, false, rows)[0]
+			for _, memory := range []int64{1 << 30, 8 << 20} {
+				got := emitted(t, logs, 2, memory, true, &Doubling{Most: 10, Digits: 1}, rows, &Windows{Size: 7000})[1]
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("seed %d, apart %t, memory %d: fed rows:\n%s\nwant\n%s", seed, rows.Apart, memory, strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			}
 		}

@@ -76,6 +76,7 @@ func (r *Row) Pack(account *ledger.Account) error {
 // A rowsState has the rows of all workers.
 type rowsState struct {
 	*Rows
+	scan  *scan.Scan
 	parts []*rowsPart
 
 	mu    sync.Mutex
@@ -89,11 +90,13 @@ type rowsPart struct {
 	rows   map[string]*Row
 	target *Row // what gets the interval
 	bytes  int
+	input  int    // of the last interval
+	open   []*Row // of it, if rows are apart
 }
 
-func (k *Rows) start(*run) state {
+func (k *Rows) start(r *run) state {
 	k.Ran = make(map[int]merge.Span)
-	return &rowsState{Rows: k, known: make(map[string]bool)}
+	return &rowsState{Rows: k, scan: r.scan, known: make(map[string]bool)}
 }
 
 // ran notes when an input ran.
@@ -106,8 +109,11 @@ func (k *rowsState) ran(v scan.Visit, _ int64) {
 	k.Ran[v.Input] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
 }
 
-// canBeFed reports whether the windows of others have the same rows.
-func (k *rowsState) canBeFed() bool { return !k.Apart }
+// canBeFed reports whether windows of the same rows have many intervals. Those of one tag of one
+// input have few if a row has several tags, which take turns.
+func (k *rowsState) canBeFed() bool { return !k.Apart || !k.scan.By.AddsTags() }
+
+func (k *rowsState) isApart() bool { return k.Apart }
 
 func (k *rowsState) part(w *worker) part {
 	s := &rowsPart{state: k, worker: w, rows: make(map[string]*Row)}
@@ -190,14 +196,24 @@ func (s *rowsPart) rest(w *wire) {
 	}
 }
 
-func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
-	w, apart := s.worker, s.state.Apart
+// setKey sets the key of the worker to that of a row.
+func (s *rowsPart) setKey(input int, row, tag []byte) {
+	w := s.worker
 	w.key = w.key[:0]
-	if apart {
-		w.key = merge.AppendKey(binary.BigEndian.AppendUint32(w.key, uint32(v.Input)), v.Tag)
-	} else {
-		w.key = merge.AppendKey(w.key, v.Row)
+	if s.state.Apart {
+		w.key = binary.BigEndian.AppendUint32(w.key, uint32(input))
+		row = tag
 	}
+	w.key = merge.AppendKey(w.key, row)
+}
+
+func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
+	w := s.worker
+	if v.Input != s.input {
+		s.packOpen()
+		s.input = v.Input
+	}
+	s.setKey(v.Input, v.Row, v.Tag)
 	r := s.rows[string(w.key)]
 	if r == nil {
 		r = rowPool.Get().(*Row)
@@ -207,14 +223,25 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 		r.Tag = bytes.Clone(v.Tag)
 		r.counted = s.state.first(w.key)
 		s.rows[string(w.key)] = r
+		if s.state.Apart && !s.state.scan.ByTime {
+			s.open = append(s.open, r)
+		}
 	}
 	s.target = r
 	want := scan.Want{Max: s.state.Maxima}
-	if w.fed && !apart {
+	if w.fed {
 		return want, nil
 	}
 	w.run.compactNew(&r.Sum, s.bytes)
 	return want, &r.Sum
+}
+
+// packOpen makes the rows of an input that is read take little memory.
+func (s *rowsPart) packOpen() {
+	for _, r := range s.open {
+		s.worker.err = cmp.Or(s.worker.err, r.fail(r.Compact()), s.charge(r))
+	}
+	s.open = s.open[:0]
 }
 
 func (s *rowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
@@ -241,17 +268,14 @@ func (s *rowsPart) charge(r *Row) error {
 	return r.charge.Set(s.state.Account, things, size)
 }
 
-func (s *rowsPart) takeSum(name []byte, sum *merge.Sum, counts *histogram.Histogram) {
-	if s.state.Apart {
-		return
-	}
+func (s *rowsPart) takeSum(window *Window, counts *histogram.Histogram) {
 	w := s.worker
-	w.key = merge.AppendKey(w.key[:0], name)
+	s.setKey(window.Input, window.Row, window.Tag)
 	r := s.rows[string(w.key)]
 	if r == nil { // the part is that of the goroutine that takes results
-		r = &Row{Total: Total{Row: bytes.Clone(name)}}
+		r = &Row{Total: Total{Row: bytes.Clone(window.Row)}}
 		s.rows[string(w.key)] = r
 	}
 	w.run.compactNew(&r.Sum, s.bytes)
-	w.err = cmp.Or(w.err, r.fail(r.Sum.MergeDecoded(sum, counts)), s.charge(r))
+	w.err = cmp.Or(w.err, r.fail(r.Sum.MergeDecoded(&window.Sum, counts)), s.charge(r))
 }

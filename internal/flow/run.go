@@ -46,8 +46,11 @@ type rated interface {
 // so they need not get each interval.
 type feeder interface {
 	state
-	// startFeeding lets the state feed the others. It comes before the parts are made.
-	startFeeding()
+	// startFeeding lets the state feed the others, with windows that are each of one tag of one
+	// input if they are to be apart. It comes before the parts are made.
+	startFeeding(apart bool)
+	// canBeApart reports whether it has such windows.
+	canBeApart() bool
 	// length returns the length of the windows in milliseconds, 0 if it is not known.
 	length() int64
 }
@@ -56,13 +59,15 @@ type feeder interface {
 type fed interface {
 	state
 	canBeFed() bool
+	// isApart reports whether it takes only sums of one tag of one input.
+	isApart() bool
 }
 
 // A fedPart is the part of a fed state.
 type fedPart interface {
 	part
-	// takeSum adds the sum of a row in a window of the feeder, and its counts if they are known.
-	takeSum(row []byte, sum *merge.Sum, counts *histogram.Histogram)
+	// takeSum adds what a row has in a window of the feeder, and its counts if they are known.
+	takeSum(window *Window, counts *histogram.Histogram)
 }
 
 // made is what the part of a worker makes of an interval, for its state.
@@ -126,21 +131,21 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 		passed:    slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
 	}
 	var fedStates []state
-	feeds := false
+	feeds, apart := false, false
 	for _, f := range flows {
 		k := f.start(r)
 		if k, is := k.(rated); is {
 			r.rated = append(r.rated, k)
 		}
 		if k, is := k.(fed); is {
-			feeds = feeds || k.canBeFed()
+			feeds, apart = feeds || k.canBeFed(), apart || k.isApart()
 			fedStates = append(fedStates, k)
 			continue
 		}
 		r.states = append(r.states, k)
 	}
-	if best := r.feeder(); feeds && best != nil {
-		best.startFeeding()
+	if best := r.feeder(apart); feeds && best != nil {
+		best.startFeeding(apart)
 	}
 	r.states = append(r.states, fedStates...)
 	for n := range r.workers {
@@ -181,9 +186,13 @@ func (r *run) read() error {
 }
 
 // feeder returns the state that feeds others, the one with the longest windows, or nil.
-func (r *run) feeder() (best feeder) {
+func (r *run) feeder(apart bool) (best feeder) {
 	for _, k := range r.states {
-		if f, is := k.(feeder); is && (best == nil || f.length() > best.length()) {
+		f, is := k.(feeder)
+		if !is || apart && !f.canBeApart() {
+			continue
+		}
+		if best == nil || f.length() > best.length() {
 			best = f
 		}
 	}
@@ -259,11 +268,11 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 	return nil
 }
 
-// feed hands the sum of a row in a window to the parts that can be fed.
-func (w *worker) feed(row []byte, sum *merge.Sum, counts *histogram.Histogram) {
+// feed hands what a row has in a window to the parts that can be fed.
+func (w *worker) feed(window *Window, counts *histogram.Histogram) {
 	for _, s := range w.parts {
 		if s, is := s.(fedPart); is {
-			s.takeSum(row, sum, counts)
+			s.takeSum(window, counts)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (k *Wide) start(r *run) state {
 }
 
 func (k *wideState) part(w *worker) part {
-	s := &widePart{wideState: k, openWindows: newOpenWindows(w, k.feeds)}
+	s := &widePart{wideState: k, openWindows: newOpenWindows(w, k.feeding)}
 	s.emit = s.handOver
 	k.parts = append(k.parts, s)
 	return s

@@ -87,8 +87,11 @@ func (k *Windows) state(r *run) *windowsState {
 	return &windowsState{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
 }
 
-func (k *windowsState) length() int64 { return k.Size }
-func (k *windowsState) startFeeding() { k.mayFeed = true }
+func (k *windowsState) length() int64     { return k.Size }
+func (k *windowsState) startFeeding(bool) { k.mayFeed = true }
+
+// canBeApart implements [feeder]: windows are of all inputs.
+func (k *windowsState) canBeApart() bool { return false }
 
 func (k *windowsState) part(w *worker) part {
 	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
@@ -294,7 +297,7 @@ func (k *windowsState) emit(window *Window) (err error) {
 	}
 	if k.feeds {
 		taker := &k.run.workers[len(k.run.workers)-1] // this goroutine, which takes results
-		taker.feed(window.Row, &window.Sum, window.Counts)
+		taker.feed(window, window.Counts)
 		if taker.err != nil {
 			return taker.err
 		}
