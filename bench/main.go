@@ -30,7 +30,8 @@ func main() {
 	flag.StringVar(&b.floor, "floor", "../../shared/reference/floor/floor.c", "source of the floor, which needs cc and libdeflate")
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
 	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing and its libraries, to measure it too")
-	flag.StringVar(&b.base, "base", "", "an earlier hdrsum, whose plain summary is 1 in the table of prices")
+	flag.StringVar(&b.base, "base", "", "an earlier hdrsum, whose plain summary is 1 in the table of prices, and a reading in that of shapes")
+	flag.StringVar(&b.earlier, "earlier", "", "folder of earlier commands, to measure them too in the table of shapes")
 	flag.StringVar(&b.only, "only", "", "measure only the tables whose titles contain this, such as twelve; growth and shapes are measured only so")
 	flag.Parse()
 	if err := b.run(); err != nil {
@@ -43,7 +44,7 @@ func main() {
 type bench struct {
 	seconds, times, rounds int
 	floor, jar, processing string // "" if it is missing
-	only, base             string
+	only, base, earlier    string
 
 	dir    string    // of all files that it makes
 	nodes  [3]string // logs of three machines

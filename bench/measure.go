@@ -108,8 +108,13 @@ func (t *table) measure(rounds int) error {
 	if t.rounds > 0 {
 		rounds = min(rounds, t.rounds)
 	}
+	return inTurn(rounds, t.commands...)
+}
+
+// inTurn runs commands in turn, once in each round.
+func inTurn(rounds int, commands ...*command) error {
 	for range rounds {
-		for _, c := range t.commands {
+		for _, c := range commands {
 			s, err := c.run(nil)
 			if err != nil {
 				return err
@@ -156,11 +161,18 @@ func median(values []float64) float64 {
 
 // of returns the median of get over the runs of the command.
 func (c *command) of(get func(sample) float64) float64 {
-	var values []float64
+	return median(c.all(get))
+}
+
+// least and most return the extremes of get over the runs of the command.
+func (c *command) least(get func(sample) float64) float64 { return slices.Min(c.all(get)) }
+func (c *command) most(get func(sample) float64) float64  { return slices.Max(c.all(get)) }
+
+func (c *command) all(get func(sample) float64) (values []float64) {
 	for _, s := range c.samples {
 		values = append(values, get(s))
 	}
-	return median(values)
+	return values
 }
 
 // ratio returns the median of the ratios of two commands in the same rounds. If a machine is slow

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -45,24 +45,31 @@ var ways = []way{
 }
 
 // shapes prints what each way costs for logs of different shapes: CPU time in readings, which are
-// that of a plain summary with one core of the same logs, and the peak of memory.
+// that of a plain summary with one core of the same logs, and the peak of memory. With earlier
+// commands, it prints their readings too, from runs in turn.
 func (b *bench) shapes() error {
 	sets, err := b.makeShapes()
 	if err != nil {
 		return err
+	}
+	if b.earlier != "" {
+		if b.earlier, err = filepath.Abs(b.earlier); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("\n**Shapes** of logs: readings, and peak in MiB\n\n| command | goal |")
 	for _, s := range sets {
 		fmt.Printf(" %s |", s.name)
 	}
 	fmt.Printf("\n| --- | --: |%s\n| CPU of a reading, s | |", strings.Repeat(" --: |", len(sets)))
-	readings := make([]sample, len(sets))
+	readings := make([]float64, len(sets))
 	for n, s := range sets {
 		c := &command{args: append([]string{cmp.Or(b.base, b.path("hdrsum")), "-q", "-st", "percentiles", "-j", "1"}, s.logs...)}
-		if readings[n], err = c.best(b.rounds); err != nil {
+		if err := inTurn(b.rounds, c); err != nil {
 			return err
 		}
-		fmt.Printf(" %.3g, %.0f |", readings[n].cpu, readings[n].peak)
+		readings[n] = c.least(cpu)
+		fmt.Printf(" %.3g, %.0f |", readings[n], c.most(memory))
 	}
 	fmt.Println()
 	for _, w := range ways {
@@ -74,41 +81,41 @@ func (b *bench) shapes() error {
 				fmt.Print(" |")
 				continue
 			}
-			c := &command{dir: b.path("prices")}
-			for _, word := range strings.Fields(w.line) {
-				if word == "LOGS" {
-					c.args = append(c.args, s.logs...)
-				} else {
-					c.args = append(c.args, word)
+			now := b.asks(w, s, b.dir)
+			if b.earlier == "" {
+				if err := inTurn(b.rounds, now); err != nil {
+					return err
 				}
+				fmt.Printf(" %.2f, %.0f |", now.least(cpu)/readings[n], now.most(memory))
+				continue
 			}
-			c.args = slices.Insert(c.args, 1, "-q")
-			if c.args[0] != "hdrunion" {
-				c.args = slices.Insert(c.args, 1, "-in", "ns", "-unit", "ms")
-			}
-			c.args[0] = b.path(c.args[0])
-			best, err := c.best(b.rounds)
-			if err != nil {
+			before := b.asks(w, s, b.earlier)
+			if err := inTurn(b.rounds, now, before); err != nil {
 				return err
 			}
-			fmt.Printf(" %.2f, %.0f |", best.cpu/readings[n].cpu, best.peak)
+			fmt.Printf(" %.2f (%.2f), %.0f |", now.least(cpu)/readings[n], before.least(cpu)/readings[n], now.most(memory))
 		}
 		fmt.Println()
 	}
 	return nil
 }
 
-// best returns the least CPU time and the highest peak of some rounds.
-func (c *command) best(rounds int) (best sample, err error) {
-	best.cpu = math.Inf(1)
-	for range rounds {
-		s, err := c.run(io.Discard)
-		if err != nil {
-			return s, err
+// asks returns the command of a folder that asks a question about logs.
+func (b *bench) asks(w way, s set, folder string) *command {
+	c := &command{dir: b.path("prices")}
+	for _, word := range strings.Fields(w.line) {
+		if word == "LOGS" {
+			c.args = append(c.args, s.logs...)
+		} else {
+			c.args = append(c.args, word)
 		}
-		best.cpu, best.peak = min(best.cpu, s.cpu), max(best.peak, s.peak)
 	}
-	return best, nil
+	c.args = slices.Insert(c.args, 1, "-q")
+	if c.args[0] != "hdrunion" {
+		c.args = slices.Insert(c.args, 1, "-in", "ns", "-unit", "ms")
+	}
+	c.args[0] = filepath.Join(folder, c.args[0])
+	return c
 }
 
 // makeShapes makes the logs. An hour is what -seconds says.

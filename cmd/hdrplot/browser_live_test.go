@@ -19,7 +19,7 @@ import (
 )
 
 // until waits until an expression in the page is true.
-func (b *browser) until(t *testing.T, expression string) {
+func (b *browser) until(t testing.TB, expression string) {
 	t.Helper()
 	clitest.Await(t, expression, func() string { return b.eval(t, "document.body.innerText") }, func() bool {
 		return b.eval(t, expression) == "true"

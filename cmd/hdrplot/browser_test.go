@@ -33,16 +33,26 @@ type browser struct {
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
+	b, stop := startBrowser(t)
+	t.Cleanup(stop)
+	return b
+}
+
+// startBrowser starts a browser that runs until stop.
+func startBrowser(t testing.TB) (b *browser, stop func()) {
+	t.Helper()
 	clitest.RequireTools(t, "chromium")
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(clitest.Patience),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.WindowSize(1300, 1700))
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, stop := chromedp.NewContext(allocator)
-	t.Cleanup(stop)
-	b := &browser{Context: ctx}
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stopBrowser := chromedp.NewContext(allocator)
+	stop = func() {
+		stopBrowser()
+		stopAllocator()
+	}
+	b = &browser{Context: ctx}
 	b.do(t, chromedp.Navigate("about:blank"))
 	messages := chromedp.Console(ctx)
 	go func() {
@@ -55,7 +65,7 @@ func newBrowser(t *testing.T) *browser {
 			b.mu.Unlock()
 		}
 	}()
-	return b
+	return b, stop
 }
 
 // checkConsole fails the test if a page wrote to the console.
@@ -69,7 +79,7 @@ func (b *browser) checkConsole(t *testing.T) {
 	b.console = nil
 }
 
-func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+func (b *browser) do(t testing.TB, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(b, actions...); err != nil {
 		t.Fatal(err)
@@ -77,7 +87,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 }
 
 // eval returns what an expression in the page comes to.
-func (b *browser) eval(t *testing.T, expression string) string {
+func (b *browser) eval(t testing.TB, expression string) string {
 	t.Helper()
 	result, err := chromedp.Run(b, chromedp.Evaluate[string]("String("+expression+")"))
 	if err != nil {

@@ -28,14 +28,14 @@ import (
 )
 
 // viewer opens hdrkit.html, which it builds, with a fragment.
-func (b *browser) viewer(t *testing.T, file, fragment string) {
+func (b *browser) viewer(t testing.TB, file, fragment string) {
 	t.Helper()
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+file+fragment), chromedp.WaitReady(chromedp.CSS("html[data-waits]")))
 	b.eval(t, `(URL.createObjectURL = (create => blob => { window.made = blob; return create.call(URL, blob); })(URL.createObjectURL), 0)`)
 	b.eval(t, "(window.violations = [], addEventListener('securitypolicyviolation', event => window.violations.push(event.violatedDirective)), 0)")
 }
 
-func buildViewer(t *testing.T) string {
+func buildViewer(t testing.TB) string {
 	t.Helper()
 	clitest.RequireTools(t, "chromium")
 	file := filepath.Join(t.TempDir(), "hdrkit.html")
@@ -45,7 +45,7 @@ func buildViewer(t *testing.T) string {
 	return file
 }
 
-func generate(t *testing.T, path string, o loggen.Options) {
+func generate(t testing.TB, path string, o loggen.Options) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func generate(t *testing.T, path string, o loggen.Options) {
 }
 
 // choose chooses files in the place of those that are there, and waits for what the page shows.
-func (b *browser) choose(t *testing.T, files ...string) {
+func (b *browser) choose(t testing.TB, files ...string) {
 	t.Helper()
 	for n := range files {
 		files[n], _ = filepath.Abs(files[n])
@@ -67,7 +67,7 @@ func (b *browser) choose(t *testing.T, files ...string) {
 	b.answered(t)
 }
 
-func (b *browser) answered(t *testing.T) {
+func (b *browser) answered(t testing.TB) {
 	t.Helper()
 	b.until(t, "'ready' in document.documentElement.dataset")
 }
