@@ -125,6 +125,10 @@ func (k *doublingState) lookAhead() {
 // firstIntervals is how many intervals of a log say how long its windows are.
 const firstIntervals = 32
 
+// length is that of the shortest windows. [Wide] may have none, so windows that double are the ones
+// that feed.
+func (k *doublingState) length() int64 { return k.usual }
+
 func (k *doublingState) part(w *worker) part {
 	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeding)}
 	s.emit = s.handOver
