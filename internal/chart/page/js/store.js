@@ -132,12 +132,13 @@ const same = (a, b) => a === b || a.half === b.half && a.shift === b.shift && a.
 
 // A Sum adds up counts by slot. If layouts differ, that of the first window stands for all.
 export class Sum {
-  constructor(layout = null) { Object.assign(this, { layout, counts: new Float64Array(256) }); }
+  constructor(layout = null, slots = 256) { Object.assign(this, { layout, counts: new Float64Array(slots) }); }
 
-  add(w) {
+  // add adds the counts of a window, or a share of each.
+  add(w, share = 1) {
     if (!this.layout) this.layout = w.layout;
     if (!same(this.layout, w.layout)) {
-      eachSlot(w, (index, count) => this.put(slotOf(this.layout, slotRange(w.layout, index).low), count));
+      eachSlot(w, (index, count) => this.put(slotOf(this.layout, slotRange(w.layout, index).low), count * share));
       return;
     }
     const { bytes, to } = w;
@@ -155,7 +156,7 @@ export class Sum {
       if (n % 2) index += (n + 1) / 2; // empty slots
       else {
         if (index >= counts.length) { this.grow(index); counts = this.counts; }
-        counts[index++] += n / 2;
+        counts[index++] += n / 2 * share;
       }
     }
   }
@@ -399,36 +400,30 @@ export function curveOf(sum) {
 // ran in each column.
 export function heatOf(series, from, to, columns, rows, place, lengths) {
   const rate = new Float64Array(columns * rows), perColumn = (to - from) / columns;
-  for (const s of series) {
-    let layout = null, rowsOf = [], sum = new Sum(), at = null;
-    const flush = () => {
-      const { counts } = sum;
+  const grids = []; // the sum of each column, for each layout
+  for (const s of series) for (const w of startsIn(s.windows, from, to)) {
+    let grid = grids.find(g => same(g.layout, w.layout));
+    if (!grid) grids.push(grid = { layout: w.layout, sums: [], slots: 256 });
+    const a = (w.start - from) / perColumn, b = (w.start - w.begin + w.end - from) / perColumn;
+    for (const [column, share] of shares(a, b, columns)) {
+      const sum = grid.sums[column] ||= new Sum(w.layout, grid.slots);
+      sum.add(w, share);
+      grid.slots = sum.counts.length;
+    }
+  }
+  for (const { layout, sums } of grids) {
+    const rowsOf = [];
+    sums.forEach(({ counts }, column) => {
+      const begin = column * rows, scale = 1000 / lengths[column];
       for (let index = 0; index < counts.length; index++) {
-        const count = counts[index];
-        if (!count) continue;
-        counts[index] = 0;
+        if (!counts[index]) continue;
         if (!rowsOf[index]) {
           const r = slotRange(layout, index);
           rowsOf[index] = r.low > 0 ? shares(place(r.low) * rows, place(r.end) * rows, rows) : [[0, 1]];
         }
-        const into = rowsOf[index];
-        for (let i = 0; i < at.length; i++) {
-          const begin = at[i][0] * rows, rated = count * at[i][1] / lengths[at[i][0]] * 1000;
-          for (let j = 0; j < into.length; j++) rate[begin + into[j][0]] += rated * into[j][1];
-        }
+        for (const [row, share] of rowsOf[index]) rate[begin + row] += counts[index] * scale * share;
       }
-    };
-    let key = '';
-    for (const w of startsIn(s.windows, from, to)) {
-      const a = (w.start - from) / perColumn, b = (w.start - w.begin + w.end - from) / perColumn;
-      const spans = shares(a, b, columns), next = spans.length === 1 ? spans[0][0] + '' : '';
-      if (at && (!next || next !== key || !same(layout, w.layout))) flush();
-      if (!layout || !same(layout, w.layout)) { layout = w.layout; rowsOf = []; sum = new Sum(); }
-      key = next;
-      at = spans;
-      sum.add(w);
-    }
-    if (at) flush();
+    });
   }
   return rate;
 }
