@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"os"
 
 	"hdrkit/hdrlog"
 )
@@ -35,10 +34,10 @@ const endBytes = 64 << 10
 // until see returns. It reports whether there are intervals: there are none if the input is no
 // file, or a short one. Of a compressed log it hands over a part of the beginning alone.
 func (in *Input) Ends(see func(r *hdrlog.Record)) (any bool) {
-	if in.path == "" || in.Once || in.Size < 4*endBytes {
+	if in.OpenAt == nil || in.Once || in.Size < 4*endBytes {
 		return false
 	}
-	file, err := os.Open(in.path)
+	file, err := in.OpenAt()
 	if err != nil {
 		return false
 	}

@@ -56,17 +56,23 @@ type Input struct {
 	End int64
 	// Open opens it.
 	Open func() (io.ReadCloser, error)
+	// OpenAt, if not nil, opens its file, as it is on the disk, for [Input.Ends].
+	OpenAt func() (ReaderAt, error)
+}
 
-	path string // of its file, for [Input.Ends]
+// A ReaderAt is a file that can be read anywhere.
+type ReaderAt interface {
+	io.ReaderAt
+	io.Closer
 }
 
 // File returns the input in a file.
 func File(path string, size int64) Input {
 	return Input{
-		Name: path,
-		Size: size,
-		Open: func() (io.ReadCloser, error) { return os.Open(path) },
-		path: path,
+		Name:   path,
+		Size:   size,
+		Open:   func() (io.ReadCloser, error) { return os.Open(path) },
+		OpenAt: func() (ReaderAt, error) { return os.Open(path) },
 	}
 }
 

@@ -191,3 +191,38 @@ func TestHelpers(t *testing.T) {
 		})
 	}
 }
+
+// A counted file counts what is read of it.
+type counted struct {
+	io.ReadCloser
+	bytes *int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	*c.bytes += int64(n)
+	return n, err
+}
+
+// TestReadOnce makes a page of two logs. It reads both once, and some beginnings before.
+func TestReadOnce(t *testing.T) {
+	var inputs []scan.Input
+	size, read := int64(0), int64(0)
+	for _, name := range []string{"a", "b"} {
+		one := longLog(t)
+		open := one.Open
+		one.Name = name
+		one.Open = func() (io.ReadCloser, error) {
+			file, err := open()
+			return &counted{file, &read}, err
+		}
+		size += one.Size
+		inputs = append(inputs, one)
+	}
+	if _, err := viewer.Make(&viewer.Request{}, inputs, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if read > 3*size/2 {
+		t.Errorf("%d bytes are read of %d", read, size)
+	}
+}

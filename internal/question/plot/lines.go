@@ -63,7 +63,7 @@ func (d *decision) surveyLogs() (err error) {
 		return nil
 	}
 	most := firstIntervals
-	if d.merges() || d.thinned() {
+	if !d.Page && (d.merges() || d.thinned()) {
 		most = math.MaxInt
 	}
 	d.surveyed, err = d.survey(most)

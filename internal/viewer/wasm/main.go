@@ -105,9 +105,13 @@ func (h *helper) Call(message []byte) ([]byte, error) {
 func inputs(files, read js.Value) (all []scan.Input) {
 	for n := range files.Length() {
 		name, size := files.Index(n).Get("name").String(), files.Index(n).Get("size").Int()
-		all = append(all, scan.Input{Name: name, Size: int64(size), Open: func() (io.ReadCloser, error) {
-			return &file{read: read, index: n, name: name, size: size}, nil
-		}})
+		open := func() *file { return &file{read: read, index: n, name: name, size: size} }
+		all = append(all, scan.Input{
+			Name:   name,
+			Size:   int64(size),
+			Open:   func() (io.ReadCloser, error) { return open(), nil },
+			OpenAt: func() (scan.ReaderAt, error) { return open(), nil },
+		})
 	}
 	return all
 }
@@ -126,24 +130,50 @@ type file struct {
 	have     int
 }
 
-func (f *file) Read(p []byte) (int, error) {
-	if f.used == f.have {
-		if f.at >= f.size {
-			return 0, io.EOF
+// Read fills p: a short one would be a short batch.
+func (f *file) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if f.used == f.have {
+			if f.at >= f.size {
+				break
+			}
+			if err := f.readBlock(f.at, blockSize); err != nil {
+				return n, err
+			}
+			if f.have == 0 {
+				return n, io.ErrUnexpectedEOF
+			}
+			f.at += f.have
 		}
-		f.block = f.read.Invoke(f.index, f.at, blockSize)
-		if f.block.Type() == js.TypeString {
-			return 0, fmt.Errorf("%s: %w", f.name, errors.New(f.block.String()))
-		}
-		f.have, f.used = f.block.Length(), 0
-		if f.have == 0 {
-			return 0, io.ErrUnexpectedEOF
-		}
-		f.at += f.have
+		copied := js.CopyBytesToGo(p[n:], f.block.Call("subarray", f.used, min(f.used+len(p)-n, f.have)))
+		f.used += copied
+		n += copied
 	}
-	n := js.CopyBytesToGo(p, f.block.Call("subarray", f.used, min(f.used+len(p), f.have)))
-	f.used += n
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
 	return n, nil
+}
+
+// readBlock reads a block, which may be shorter than size.
+func (f *file) readBlock(at, size int) error {
+	f.block = f.read.Invoke(f.index, at, size)
+	if f.block.Type() == js.TypeString {
+		return fmt.Errorf("%s: %w", f.name, errors.New(f.block.String()))
+	}
+	f.have, f.used = f.block.Length(), 0
+	return nil
+}
+
+// ReadAt implements [io.ReaderAt] for a file that nobody reads from the beginning.
+func (f *file) ReadAt(p []byte, at int64) (int, error) {
+	if err := f.readBlock(int(at), len(p)); err != nil {
+		return 0, err
+	}
+	if f.have < len(p) {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return js.CopyBytesToGo(p, f.block), nil
 }
 
 func (f *file) Close() error { f.block = js.Null(); return nil }
