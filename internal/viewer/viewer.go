@@ -20,6 +20,7 @@ import (
 	"hdrkit/internal/chart/page"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
 	"hdrkit/internal/question/report"
@@ -93,6 +94,21 @@ func makeWith(r *Request, inputs []scan.Input, helpers []scan.Helper, progress f
 }
 
 const prefix = "hdrkit"
+
+// Warm makes the page of a log of its own, so that a browser has optimised the code before people
+// choose theirs.
+func Warm() error {
+	var log bytes.Buffer
+	if err := loggen.Write(&log, loggen.Options{Seconds: 200, Rate: 10000, Seed: 1, Distinct: 10}); err != nil {
+		return err
+	}
+	_, err := Make(&Request{Unit: "ms"}, []scan.Input{{
+		Name: "warm",
+		Size: int64(log.Len()),
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil },
+	}}, nil, nil)
+	return err
+}
 
 func (a *Answer) make(
 	std *message.Streams, r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64),

@@ -1,9 +1,10 @@
 //go:build js
 
 // Command wasm is the part of hdrkit.html that reads logs, in a Web Worker: see worker.js of
-// package page. It sets two functions in JavaScript, and then calls hdrkitReady():
-// hdrkit(request, files, read, helpers, help, progress, done) makes a page, and hdrkitHelp(message)
-// returns the answer of a helper, see [flow.Server].
+// package page. It sets three functions in JavaScript, and then calls hdrkitReady():
+// hdrkit(request, files, read, helpers, help, progress, done) makes a page, hdrkitHelp(message)
+// returns the answer of a helper, see [flow.Server], and hdrkitWarm(done) makes a page of a log of
+// its own.
 //
 //	request   the text of a [viewer.Request]
 //	files     a list of {name, size}
@@ -36,6 +37,15 @@ func main() {
 	var server flow.Server
 	js.Global().Set("hdrkitHelp", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return toJS(server.Answer(toGo(args[0])))
+	}))
+	js.Global().Set("hdrkitWarm", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		go func() {
+			if err := viewer.Warm(); err != nil {
+				panic(err)
+			}
+			args[0].Invoke()
+		}()
+		return nil
 	}))
 	js.Global().Call("hdrkitReady")
 	select {}

@@ -67,8 +67,12 @@ function help(number, message, done) {
 const reader = new FileReaderSync();
 let started;
 
-onmessage = async ({ data: { code, script: own, message, files, request } }) => {
+onmessage = async ({ data: { code, warm, script: own, message, files, request } }) => {
   try {
+    if (warm) {
+      await start(warm);
+      return hdrkitWarm(() => postMessage({}));
+    }
     if (code) {
       script = own;
       started = start(code);
