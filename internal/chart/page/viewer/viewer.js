@@ -1,11 +1,11 @@
 // The viewer: a page without data. It takes files, and lets a worker make their pages, which it shows.
 const optionNames = ['unit', 'in', 'p', 'incT', 'excT', 's', 'e', 'agg', 'sla', 'logs'], usualUnit = 'ms';
 let logs = [], refused = []; // { name, file }, and texts about what is none
-let worker, reading = false, workerURL, compiled, saved = null;
+let worker, reading = false, script, workerURL, compiled, saved = null;
 
 // startWorker starts one ahead. Memory of WebAssembly never shrinks, so each answer ends a worker.
 function startWorker() {
-  const script = new Blob([element('worker').textContent], { type: 'text/javascript' });
+  script ||= new Blob([element('worker').textContent], { type: 'text/javascript' });
   workerURL ||= URL.createObjectURL(script);
   worker?.terminate();
   worker = new Worker(workerURL);
