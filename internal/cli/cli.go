@@ -43,6 +43,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
@@ -79,6 +80,7 @@ type Command struct {
 // Main runs a command on the process's standard streams and returns its exit status.
 func Main(c *Command) int {
 	debug.SetTraceback("crash") // the exit status of a crash would be that of a wrong command line
+	putOffCollection()
 	// A write to a pipe that nobody reads is an error like any other: temporary files must go
 	// first.
 	signal.Ignore(syscall.SIGPIPE)
@@ -98,6 +100,17 @@ func Main(c *Command) int {
 	c.Out = os.Stdout
 	c.Err = os.Stderr
 	return Run(c, os.Args[1:])
+}
+
+// putOffCollection lets garbage be collected for the first time at 16 MB, not at 4: a command that
+// reads a short log then takes 0.8 of the time.
+func putOffCollection() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(400)
+	garbage := new([64]byte)
+	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
 // An ending is what a command does when a signal interrupts it.

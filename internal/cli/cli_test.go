@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +16,7 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/clitest"
 	"hdrkit/internal/logs"
 )
 
@@ -161,4 +165,20 @@ func TestShortText(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// TestPutOffCollection checks that garbage is collected as usual after the first time.
+func TestPutOffCollection(t *testing.T) {
+	t.Setenv("GOGC", "")
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	putOffCollection()
+	percent := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	if metrics.Read(percent); percent[0].Value.Uint64() != 400 {
+		t.Errorf("at first, garbage is collected at %d%%", percent[0].Value.Uint64())
+	}
+	runtime.GC()
+	clitest.Await(t, "the usual percentage", nil, func() bool {
+		metrics.Read(percent)
+		return percent[0].Value.Uint64() == 100
+	})
 }
