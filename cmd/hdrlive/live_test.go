@@ -438,6 +438,32 @@ func TestAway(t *testing.T) {
 	p.Await("a notice", func() bool { return strings.Contains(p.Stderr(), "is no output any more; the state forgets it") })
 }
 
+// TestAwayAndGone: rows that a receiver waits for are lost if their log is gone and there is no
+// merged log. A start says so.
+func TestAwayAndGone(t *testing.T) {
+	t.Parallel()
+	dir, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	r := clitest.Receive(t, func(int) int { return http.StatusServiceUnavailable })
+	all := clitest.Writers(t, dir, 10)
+	args := []string{"-ip", dir, "-if", `node\d\.hdr`, "-in", "ns", "-unit", "ms", "-idle", "1h", "-push", r.URL + "/write?precision=ms", "-state", state}
+	const notice = "rows may be missing: some logs are gone, and no merged log has them"
+	p := clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("all windows", func() bool {
+		text, _ := os.ReadFile(state)
+		return strings.Contains(string(text), fmt.Sprintf(`"Done":%d`, 1000*(clitest.LiveStart+9)))
+	})
+	p.Interrupt(syscall.SIGKILL, -1)
+	p = clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("the first request", func() bool { return strings.Contains(p.Stderr(), "trying again") })
+	p.Interrupt(syscall.SIGKILL, -1)
+	if strings.Contains(p.Stderr(), notice) {
+		t.Errorf("with all logs: %s", p.Stderr())
+	}
+	os.Remove(all[0].Path)
+	p = clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("the notice", func() bool { return strings.Contains(p.Stderr(), notice) })
+}
+
 // TestClosed: a reader of standard output that goes away ends the command only if there is no other
 // output.
 func TestClosed(t *testing.T) {
