@@ -45,14 +45,10 @@ type Options struct {
 // value and the most digits of its intervals. The result does not depend on the number of workers
 // or the order of the intervals.
 func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
-	all := sums{
-		options: o,
-		by:      s.By,
-		account: accountOf(s.Memory),
-		rows:    make(map[string]*flow.Row),
-	}
-	rows := &flow.Rows{Maxima: o.Maxima, Account: all.account, Emit: func(r *flow.Row) error {
-		all.rows[all.keyOf(r)] = r
+	found := make(map[string]*flow.Row)
+	account := accountOf(s.Memory)
+	rows := &flow.Rows{Maxima: o.Maxima, Account: account, Emit: func(r *flow.Row) error {
+		found[o.keyOf(r)] = r
 		return nil
 	}}
 	flows := append([]flow.Flow{rows}, more...)
@@ -75,8 +71,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if o.Course != nil && o.Course.doubling != nil {
 		o.Course.windows = o.Course.doubling.Windows
 	}
-	all.ran = rows.Ran
-	return all.result()
+	return newResult(Result{options: o, by: s.By, ran: rows.Ran}, found, account)
 }
 
 // Idle returns the names of inputs without an interval, if others have some: a machine whose log is
@@ -118,28 +113,20 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags", "choose some with -incT, or add them up with -it")
 }
 
-// sums are what was added up, by row, or by history if there are histories with sums.
-type sums struct {
-	options Options
-	by      *tags.By
-	account *ledger.Account
-	rows    map[string]*flow.Row
-	ran     map[int]merge.Span
-}
-
-func (w *sums) keyOf(r *flow.Row) string {
-	if hs := w.options.Histories; hs != nil && hs.Sums {
+// keyOf returns the key of a row, or of a history if there are histories with sums.
+func (o *Options) keyOf(r *flow.Row) string {
+	if hs := o.Histories; hs != nil && hs.Sums {
 		return string(appendHistory(nil, r.Input, r.Tag))
 	}
 	return string(merge.AppendKey(nil, r.Row))
 }
 
 // inOrder returns the sums of rows, in order. It adds up histories.
-func (w *sums) inOrder() ([]*flow.Row, error) {
+func inOrder(rows map[string]*flow.Row, account *ledger.Account) ([]*flow.Row, error) {
 	byRow := make(map[string]*flow.Row)
 	added := make(map[string]bool) // a row of several histories has a sum of its own
-	for _, key := range slices.Sorted(maps.Keys(w.rows)) {
-		r := w.rows[key]
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[key]
 		row := string(merge.AppendKey(nil, r.Row))
 		if byRow[row] == nil {
 			byRow[row] = r
@@ -151,12 +138,12 @@ func (w *sums) inOrder() ([]*flow.Row, error) {
 			whole.Input = byRow[row].Input
 			whole.Name = byRow[row].Name
 			whole.Tag = byRow[row].Tag
-			if err := whole.Add(byRow[row], w.account); err != nil {
+			if err := whole.Add(byRow[row], account); err != nil {
 				return nil, err
 			}
 			byRow[row], added[row] = whole, true
 		}
-		if err := byRow[row].Add(r, w.account); err != nil {
+		if err := byRow[row].Add(r, account); err != nil {
 			return nil, err
 		}
 	}
@@ -167,19 +154,19 @@ func (w *sums) inOrder() ([]*flow.Row, error) {
 	return all, nil
 }
 
-// result returns what all sums come to.
-func (w *sums) result() (*Result, error) {
-	all, err := w.inOrder()
+// newResult fills a result with the sums of rows, which have the keys of [Options.keyOf].
+func newResult(r Result, rows map[string]*flow.Row, account *ledger.Account) (*Result, error) {
+	all, err := inOrder(rows, account)
 	if err != nil {
 		return nil, err
 	}
-	if hs := w.options.Histories; hs != nil {
+	if hs := r.options.Histories; hs != nil {
 		hs.sums = make(map[string]*flow.Row)
-		for _, r := range w.rows {
-			hs.sums[string(appendHistory(nil, r.Input, r.Tag))] = r
+		for _, row := range rows {
+			hs.sums[string(appendHistory(nil, row.Input, row.Tag))] = row
 		}
 	}
-	r := Result{options: w.options, by: w.by, sums: all, ran: w.ran}
+	r.sums = all
 	var l Loader
 	for _, s := range all {
 		if err := s.Err(); err != nil {
@@ -190,10 +177,10 @@ func (w *sums) result() (*Result, error) {
 			return nil, fmt.Errorf("tag %s: %w", tags.Text(s.Row), err)
 		}
 		summary.Maxima = s.Maxima.Output()
-		summary.AllTags = w.by.All()
-		if w.by.Inputs() {
+		summary.AllTags = r.by.All()
+		if r.by.Inputs() {
 			summary.Input = s.Name
-			if !w.by.AddsTags() {
+			if !r.by.AddsTags() {
 				summary.InputTag = s.Tag
 			}
 		}
@@ -205,11 +192,8 @@ func (w *sums) result() (*Result, error) {
 
 // combine returns what several results, each of other inputs, add up to. They stay as they are.
 func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
-	all := sums{
-		account: accountOf(memory),
-		rows:    make(map[string]*flow.Row),
-		ran:     make(map[int]merge.Span),
-	}
+	all := Result{ran: make(map[int]merge.Span)}
+	rows := make(map[string]*flow.Row)
 	first := 0 // the number of the first input of a result among all
 	for run, r := range results {
 		all.options, all.by = r.options, r.by
@@ -222,11 +206,11 @@ func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 			for n := range t.Spans.All {
 				t.Spans.All[n].Input += first
 			}
-			all.rows[string(appendHistory(nil, run, t.Row))] = t
+			rows[string(appendHistory(nil, run, t.Row))] = t
 		}
 		first = next
 	}
-	return all.result()
+	return newResult(all, rows, accountOf(memory))
 }
 
 // A Loader decodes sums into one histogram. Each sum holds little, so all together may take a
