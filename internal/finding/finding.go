@@ -17,8 +17,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Run holds what all kinds of findings ask for: the sums and figures of a run. A field that is not
-// known is zero, and kinds that need it find nothing.
+// A Run holds what all kinds of findings ask for: the sums and figures of a run. A field that is
+// not known is zero, and kinds that need it find nothing.
 type Run struct {
 	Summaries []*output.Summary
 	By        *tags.By // what makes a row of Summaries
