@@ -63,6 +63,7 @@ type world struct {
 	logs       [3]*eventLog
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
+	keeps      bool          // no file gets the inode of one that was compressed
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
 	poll       time.Duration // as in [follow.Options], 0 for a millisecond
 	between    func()        // as in [follow.Options]
@@ -786,21 +787,28 @@ func (w *world) endInTime() {
 }
 
 // TestFoundLater: while no command ran, rotation compressed a log that has lines of open windows. A
-// start finds the compressed log only after some looks. No window is complete before that.
+// start finds the compressed log only after some looks, or when it is stopped. No window is complete
+// before that.
 func TestFoundLater(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1, 8)
-	w.idle = time.Hour
-	w.rescan = 50 * time.Millisecond
-	w.createOrdered()
-	w.logs[1].slow = 8
-	w.writeLines()
-	w.start()
-	w.awaitLines()
-	w.stop(false)
-	w.logs[0].pack()
-	w.writeLines()
-	w.endInTime()
+	for _, keeps := range []bool{false, true} {
+		t.Run(fmt.Sprint("keeps=", keeps), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1, 8)
+			w.idle = time.Hour
+			w.rescan = 50 * time.Millisecond
+			w.keeps = keeps
+			w.createOrdered()
+			w.logs[1].slow = 8
+			w.writeLines()
+			w.start()
+			w.awaitLines()
+			w.stop(false)
+			w.logs[0].pack()
+			w.writeLines()
+			w.endInTime()
+		})
+	}
 }
 
 // pack compresses a log, as a rotation does, and begins another file.
@@ -812,6 +820,9 @@ func (l *eventLog) pack() {
 	zip.Close()
 	if err == nil {
 		packed := fmt.Sprintf("%s.%d.gz", l.path, len(l.parts))
+		if l.w.keeps {
+			os.Link(l.path, filepath.Join(l.w.t.TempDir(), "kept"))
+		}
 		err = cmp.Or(os.WriteFile(packed, zipped.Bytes(), 0o666), os.Remove(l.path))
 	}
 	if err != nil {

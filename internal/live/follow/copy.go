@@ -21,6 +21,7 @@ type copying struct {
 	of      *Log          // that, nil if it comes from an earlier run
 	size    int64         // of its text
 	unsure  bool          // there is too little yet to tell
+	early   bool          // what it is a copy of may still be found
 	unread  bool          // some of its text is not read yet, and may be gone before it is
 	since   time.Time     // when it was seen first
 	looks   int           // the follower's at that time
@@ -157,8 +158,10 @@ func (f *Follower) copied(path string, file *os.File, info fs.FileInfo) (is, may
 			c.size = size
 		}
 	}
-	switch { // before the start, all names are found in one go
-	case found == early && f.found != nil && f.looks < c.looks+2:
+	// Before the start, all names are found in one go, and after the last look none is.
+	c.early = found == early && f.found != nil && !f.last && f.looks < c.looks+2
+	switch {
+	case c.early:
 		found = unsure
 	case found == early:
 		found = different

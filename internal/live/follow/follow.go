@@ -85,6 +85,7 @@ type Follower struct {
 	phase    phase
 	pipes    map[string]bool // paths of pipes that match, and are not read
 	looks    int             // for files that match patterns
+	last     bool            // no file is found later, see lastLook
 }
 
 // An inputSet is inputs, which are found by their names and files.
@@ -226,11 +227,29 @@ func (f *Follower) Abort() { f.enter(aborted) }
 func (f *Follower) enter(p phase) {
 	f.lock()
 	defer f.mu.Unlock()
+	if p == stopping {
+		f.lastLook()
+	}
 	f.phase = max(f.phase, p)
 	f.sayLost(true)
 	for _, in := range f.inputs {
 		in.enter(f.phase)
 	}
+}
+
+// lastLook looks once more for files that have what lost ones had. Otherwise a compressed file waits
+// for two looks, since the file that it was made of may still be found.
+func (f *Follower) lastLook() {
+	if f.phase != following || f.found == nil || !slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.lost != "" }) {
+		return
+	}
+	f.last = true
+	for _, c := range f.contents.all {
+		if c.early {
+			c.took = 0 // however long it took
+		}
+	}
+	f.match()
 }
 
 // Close aborts, and releases the files. No log may be read after that.

@@ -483,13 +483,20 @@ func (f *Follower) lose(c *content, why string) {
 func (f *Follower) sayLost(last bool) {
 	var all Summary
 	for _, c := range f.contents.all {
-		if c.lost != "" && (last || len(f.patterns) == 0 || f.looks >= c.lostAt+copyLooks) {
-			all.Add(c.Path, c.lost)
-			c.lost = ""
-			c.Lost = true
+		if c.lost == "" || !last && len(f.patterns) > 0 && (f.looks < c.lostAt+copyLooks || f.mayHave(c)) {
+			continue
 		}
+		all.Add(c.Path, c.lost)
+		c.lost = ""
+		c.Lost = true
 	}
 	all.Say(f.options.Notice)
+}
+
+// mayHave reports whether a file that rotation may have made of a lost one is still to be compared:
+// that of a large file takes long, and comparing has a share of the time.
+func (f *Follower) mayHave(lost *content) bool {
+	return slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.early && derived(c.Path, lost.Path) })
 }
 
 // renamed opens the files that had the name of the input at their mark, but have it no more, and of
