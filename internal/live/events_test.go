@@ -787,8 +787,8 @@ func (w *world) endInTime() {
 }
 
 // TestFoundLater: while no command ran, rotation compressed a log that has lines of open windows. A
-// start finds the compressed log only after some looks, or when it is stopped. No window is complete
-// before that.
+// start finds the compressed log only after some looks, or when it is stopped. No window is
+// complete before that.
 func TestFoundLater(t *testing.T) {
 	t.Parallel()
 	for _, keeps := range []bool{false, true} {

@@ -237,8 +237,8 @@ func (f *Follower) enter(p phase) {
 	}
 }
 
-// lastLook looks once more for files that have what lost ones had. Otherwise a compressed file waits
-// for two looks, since the file that it was made of may still be found.
+// lastLook looks once more for files that have what lost ones had. Otherwise a compressed file
+// waits for two looks, since the file that it was made of may still be found.
 func (f *Follower) lastLook() {
 	if f.phase != following || f.found == nil || !slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.lost != "" }) {
 		return
