@@ -450,7 +450,7 @@ func TestAwayAndGone(t *testing.T) {
 	p := clitest.Start(t, nil, "hdrlive", args...)
 	p.Await("all windows", func() bool {
 		text, _ := os.ReadFile(state)
-		return strings.Contains(string(text), fmt.Sprintf(`"Done":%d`, 1000*(clitest.LiveStart+9)))
+		return strings.Contains(string(text), fmt.Sprintf(`"Done":%d`, int64(1000*(clitest.LiveStart+9))))
 	})
 	p.Interrupt(syscall.SIGKILL, -1)
 	p = clitest.Start(t, nil, "hdrlive", args...)
