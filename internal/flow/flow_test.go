@@ -35,7 +35,7 @@ func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 	at := r.Int64N(20_000)
 	for range 300 {
 		i := line{
-			tag:    []string{"", "a", "b"}[r.IntN(3)],
+			tag:    []string{"", "a", "b", "empty"}[r.IntN(4)],
 			start:  at,
 			end:    at + length,
 			broken: r.IntN(20) == 0,
@@ -59,7 +59,11 @@ func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 	w := hdrlog.NewWriter(&b)
 	for _, i := range all {
 		var tag []byte
-		if i.tag != "" {
+		switch i.tag {
+		case "":
+		case "empty":
+			tag = []byte{}
+		default:
 			tag = []byte(i.tag)
 		}
 		if i.broken { // and far ahead

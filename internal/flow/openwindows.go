@@ -64,12 +64,14 @@ func (l *openWindows) open(v scan.Visit, at merge.Span) *Window {
 		window.Row = bytes.Clone(v.Row)
 		window.size = 0
 		l.rows[string(w.key)] = window
-	} else if window.Window != at || l.apart && (window.Input != v.Input || !bytes.Equal(window.Tag, v.Tag)) {
+	}
+	moves := l.apart && !window.isOf(v)
+	if window.Window != at || moves {
 		l.closeWindow(window)
 	}
-	if l.apart {
+	if moves {
 		window.Input = v.Input
-		window.Tag = append(window.Tag[:0], v.Tag...)
+		window.Tag = bytes.Clone(v.Tag)
 	}
 	window.Window = at
 	size := l.bytes
@@ -78,6 +80,12 @@ func (l *openWindows) open(v scan.Visit, at merge.Span) *Window {
 	}
 	w.run.compactNew(&window.Sum, size)
 	return window
+}
+
+// isOf reports whether a window is of the input and the tag of an interval. No tag and an empty one
+// differ.
+func (w *Window) isOf(v scan.Visit) bool {
+	return w.Input == v.Input && (w.Tag == nil) == (v.Tag == nil) && bytes.Equal(w.Tag, v.Tag)
 }
 
 // noteSize takes in that the counts of a row take more memory.

@@ -236,10 +236,13 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 	return want, &r.Sum
 }
 
-// packOpen makes the rows of an input that is read take little memory.
+// packOpen makes the rows of an input that is read take little memory. To pack those of many tags,
+// which have few intervals each, takes as long as to add these.
 func (s *rowsPart) packOpen() {
-	for _, r := range s.open {
-		s.worker.err = cmp.Or(s.worker.err, r.fail(r.Compact()), s.charge(r))
+	if len(s.open) <= manyOpen {
+		for _, r := range s.open {
+			s.worker.err = cmp.Or(s.worker.err, r.fail(r.Compact()), s.charge(r))
+		}
 	}
 	s.open = s.open[:0]
 }

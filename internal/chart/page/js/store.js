@@ -412,7 +412,7 @@ export function heatOf(series, from, to, columns, rows, place, lengths) {
     for (const [column, share] of shares(a, b, columns)) {
       const sum = grid.sums[column] ||= new Sum(w.layout, grid.slots);
       sum.add(w, share);
-      grid.slots = sum.counts.length;
+      grid.slots = Math.max(grid.slots, sum.counts.length);
     }
   }
   for (const { layout, sums } of grids) {

@@ -1,7 +1,7 @@
 // The viewer: a page without data. It takes files, and lets a worker make their pages, which it shows.
 const optionNames = ['unit', 'in', 'p', 'incT', 'excT', 's', 'e', 'agg', 'sla', 'logs'], usualUnit = 'ms';
 let logs = [], refused = []; // { name, file }, and texts about what is none
-let worker, reading = false, script, workerURL, compiled, saved = null;
+let worker, warming, reading = false, script, workerURL, compiled, saved = null;
 
 // startWorker starts one ahead. Memory of WebAssembly never shrinks, so each answer ends a worker.
 function startWorker() {
@@ -17,12 +17,13 @@ function startWorker() {
 // warm lets another worker read a log of its own, until the browser has optimised the code for all: to read a log of 40 MB then takes
 // 0.3 s less.
 function warm(module) {
-  const other = new Worker(workerURL);
-  other.onmessage = () => {
-    other.terminate();
-    document.documentElement.dataset.warm = 'true'; // for tests
+  warming = new Worker(workerURL);
+  warming.onmessage = ({ data: { error } }) => {
+    if (!error) document.documentElement.dataset.warm = 'true'; // for tests
+    warming.terminate();
   };
-  other.postMessage({ warm: module });
+  warming.onerror = () => warming.terminate();
+  warming.postMessage({ warm: module });
 }
 
 async function take({ module, share, before, rows, after, table, messages, error, memory, workers }) {
@@ -70,6 +71,7 @@ function read() {
   say([]);
   element('save').disabled = true;
   if (reading) stop();
+  warming?.terminate();
   if (!logs.length) return hide();
   reading = true;
   element('reading').hidden = false;
