@@ -33,6 +33,7 @@ type line struct {
 func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 	length := int64(500 * (1 + r.IntN(4)))
 	at := r.Int64N(20_000)
+	bits := []int{2, 30}[r.IntN(2)] // logs of few values have the same maxima
 	for range 300 {
 		i := line{
 			tag:    []string{"", "a", "b", "empty"}[r.IntN(4)],
@@ -41,7 +42,7 @@ func randomLog(r *rand.Rand, disorder int) (all []line, text []byte) {
 			broken: r.IntN(20) == 0,
 		}
 		for range r.IntN(6) {
-			i.values = append(i.values, 1+r.Int64N(1<<(1+r.IntN(30))))
+			i.values = append(i.values, 1+r.Int64N(1<<(1+r.IntN(bits))))
 		}
 		all = append(all, i)
 		at += length * int64(r.IntN(2))
@@ -125,6 +126,9 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 				if w.Late {
 					more = w.Visit.Place.String()
 				}
+				if p.Sources {
+					more += fmt.Sprint(" of input ", w.Input)
+				}
 				if p.Figures != nil {
 					more += fmt.Sprint(w.Stats)
 				}
@@ -165,7 +169,7 @@ func TestRun(t *testing.T) {
 			logs, lines = append(logs, text), append(lines, all)
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
-		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Waiting{Windows: Windows{Size: 5000}, Room: 1 << 30}}
+		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000, Sources: true}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Waiting{Windows: Windows{Size: 5000}, Room: 1 << 30}}
 		want := emitted(t, logs, 1, 1<<30, false, plans...)
 		for n, p := range plans { // each alone
 			if got := emitted(t, logs, 2, 1<<30, false, p)[0]; n != 3 && !reflect.DeepEqual(got, want[n]) {

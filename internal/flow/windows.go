@@ -20,7 +20,7 @@ import (
 type Windows struct {
 	// Size is the length of windows in milliseconds.
 	Size int64
-	// Sources finds out which input has the highest value of a window.
+	// Sources finds out which input has the highest value of a window: the first of several.
 	Sources bool
 	// Figures are found for each window. If Digits is set, Coarse has the counts of the window with
 	// at most so many significant digits.
@@ -262,7 +262,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 		k.table.At(window.Row, window.Window.Start, window.Window.Start, func(merge.Span) *Window { return window })
 	}
 	if window != added {
-		if added.highest > window.highest {
+		if added.highest > window.highest || k.Sources && added.highest == window.highest && added.Input < window.Input {
 			window.Input = added.Input
 			window.Name = added.Name
 			window.Tag = bytes.Clone(added.Tag)
