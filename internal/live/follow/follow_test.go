@@ -330,6 +330,30 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// TestLostLater: a log is not said to be lost as long as a compressed file of its name, which takes
+// long to compare, is still to be compared again.
+func TestLostLater(t *testing.T) {
+	t.Parallel()
+	var notices []string
+	f := New(Options{Notice: func(_, text string) { notices = append(notices, text) }})
+	defer f.Close()
+	f.AddMatching(t.TempDir(), func(string) bool { return true }, nil)
+	lost := &content{Mark: Mark{Path: "node.hdr"}}
+	packed := &content{Mark: Mark{Path: "node.hdr.1.gz", Fate: Fate{Copy: true}}}
+	packed.early = true
+	f.contents.add(lost)
+	f.contents.add(packed)
+	f.lose(lost, "is gone")
+	f.looks += copyLooks
+	if f.sayLost(false); len(notices) > 0 {
+		t.Errorf("before it is compared: %q", notices)
+	}
+	packed.early = false
+	if f.sayLost(false); len(notices) != 1 {
+		t.Errorf("afterwards: %q", notices)
+	}
+}
+
 // TestCopyMoves: a copy that loses its name just after it was opened is a copy.
 func TestCopyMoves(t *testing.T) {
 	t.Parallel()
