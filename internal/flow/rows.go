@@ -91,7 +91,7 @@ type rowsPart struct {
 	target *Row // what gets the interval
 	bytes  int
 	input  int    // of the last interval
-	open   []*Row // of it, if rows are apart
+	open   []*Row // of it, if rows are apart and inputs are read one after another
 }
 
 func (k *Rows) start(r *run) state {

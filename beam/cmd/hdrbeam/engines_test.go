@@ -88,10 +88,10 @@ func (e *engine) corpus(t *testing.T) {
 		t.Errorf("%d malformed lines", n)
 	}
 	_, summary, _ := execute(t, command(t, "hdrsum"), slices.Concat([]string{"-q", "-st", "json"}, paths)...)
-	want = findings.ReplaceAllString(summary, "\n}")
-	want = strings.ReplaceAll(want, `"unit": "ns"`, `"unit": null`) // which a comment of malformed.hlog says
-	if text := read(t, got+".json"); text != want {
-		t.Errorf("got %s\nwant %s", text, want)
+	summary = findings.ReplaceAllString(summary, "\n}")
+	summary = strings.ReplaceAll(summary, `"unit": "ns"`, `"unit": null`) // which a comment of malformed.hlog says
+	if text := read(t, got+".json"); text != summary {
+		t.Errorf("got %s\nwant %s", text, summary)
 	}
 }
 

@@ -132,7 +132,7 @@ func UpTo(ratio float64) string {
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
 
-// Moved returns how a figure Moved, by the ratio of after to before.
+// Moved returns how a figure moved, by the ratio of after to before.
 func Moved(ratio float64) string {
 	if ratio < 1 {
 		return "fell"

@@ -30,8 +30,7 @@ async function take({ module, share, before, rows, after, table, messages, error
   if (module) {
     if (!compiled && navigator.hardwareConcurrency > 1) warm(module);
     compiled = module;
-  }
-  else if (share !== undefined) progress(share);
+  } else if (share !== undefined) progress(share);
   else {
     if (error) return fail(error, messages);
     stop();
