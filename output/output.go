@@ -115,14 +115,6 @@ func ValueOf(h *histogram.Histogram, v int64) Value {
 // Float returns the value as a float64.
 func (v Value) Float() float64 { return v.float }
 
-// Integer returns the value as an int64, exactly. It reports whether it is one.
-func (v Value) Integer() (integer int64, ok bool) { return v.integer, v.whole }
-
-// IntegerValue returns the value whose [Value.Float] and [Value.Integer] are known.
-func IntegerValue(float float64, integer int64) Value {
-	return Value{float: float, integer: integer, whole: true}
-}
-
 // text returns the value in printed units: a whole number exactly, any other number with the fewest
 // digits that identify it.
 func (v Value) text(s hdrlog.Scale) string { return string(v.append(nil, s)) }

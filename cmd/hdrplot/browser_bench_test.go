@@ -18,7 +18,7 @@ import (
 
 // BenchmarkViewer opens logs of an hour in hdrkit.html, in a browser that has not read any, until
 // it shows them. It reports processor times too, of the whole browser, of the page itself, and of
-// what compiles code, and the memory of all workers.
+// what compiles code, and the memory of the worker.
 func BenchmarkViewer(b *testing.B) {
 	file := buildViewer(b)
 	dir := b.TempDir()

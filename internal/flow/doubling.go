@@ -25,15 +25,15 @@ type Doubling struct {
 	// Digits is the number of significant digits of the counts.
 	Digits int
 	// Account is charged for windows.
-	Account *ledger.Account `json:"-"`
+	Account *ledger.Account
 	// RowBytes is about how many bytes the caller makes of the windows of a row. Rows are charged
 	// for them.
 	RowBytes int
 	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
 	// too short for windows, Err is set instead.
-	Windows []*merge.Merged `json:"-"`
-	Rates   *merge.Rates    `json:"-"`
-	Err     error           `json:"-"`
+	Windows []*merge.Merged
+	Rates   *merge.Rates
+	Err     error
 }
 
 // A doublingState has the windows. At first, workers hand over each interval by itself. After the
@@ -188,18 +188,6 @@ func (s *doublingPart) handOver(window *Window, h *histogram.Histogram) error {
 	m := &merge.Merged{Tag: window.Row}
 	s.ready = append(s.ready, m)
 	return m.AddCoarse(window.Start, window.End, h, s.Digits)
-}
-
-// rest implements [lasting].
-func (s *doublingPart) rest(w *wire) {
-	s.closeAll()
-	count := w.count(len(s.ready))
-	for n := range count {
-		if w.reads {
-			s.ready = append(s.ready, new(merge.Merged))
-		}
-		w.merged(s.ready[n])
-	}
 }
 
 // acrossBytes is what [merge.Rates] take for an interval that windows may share, in a slice that

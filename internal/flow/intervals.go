@@ -17,7 +17,7 @@ type Intervals struct {
 	// Relative counts times from the start of each log.
 	Relative bool
 	// Emit takes a result, which is valid until Emit returns.
-	Emit func(r *Result) error `json:"-"`
+	Emit func(r *Result) error
 }
 
 // Intervals have no state.

@@ -26,10 +26,6 @@ func (k *openSizes) length() int64           { return 0 }
 func (k *openSizes) canBeApart() bool        { return true }
 func (k *openSizes) startFeeding(apart bool) { k.feeding = feeding{feeds: true, apart: apart} }
 
-// guide returns the size of windows.
-func (k *openSizes) guide(scan.Visit) int64 { return k.size.Load() }
-func (k *openSizes) follow(n int64)         { k.size.Store(n) }
-
 // openWindows are those of a worker that can still get intervals: one for each row. A window stays
 // open until an interval of its row lies in another window, so a batch goes on with the windows of
 // the one before.

@@ -21,12 +21,12 @@ type Rows struct {
 	// Maxima has the maxima over time.
 	Maxima bool
 	// Account is charged for rows.
-	Account *ledger.Account `json:"-"`
+	Account *ledger.Account
 	// Emit takes a row for good.
-	Emit func(r *Row) error `json:"-"`
+	Emit func(r *Row) error
 	// Ran is when each input ran, at the end: from the start of its first interval of any tag,
 	// chosen or not, to the end of its last one.
-	Ran map[int]merge.Span `json:"-"`
+	Ran map[int]merge.Span
 }
 
 // A Row is what all its intervals add up to.
@@ -170,31 +170,6 @@ func (k *rowsState) close() error {
 }
 
 func (s *rowsPart) begin() {}
-
-// rest implements [lasting].
-func (s *rowsPart) rest(w *wire) {
-	count := w.count(len(s.rows))
-	if !w.reads {
-		for key, r := range s.rows {
-			name := []byte(key)
-			w.bytes(&name)
-			w.row(r)
-		}
-		return
-	}
-	for range count {
-		var key []byte
-		r := rowPool.Get().(*Row)
-		w.bytes(&key)
-		w.row(r)
-		if w.err != nil {
-			return
-		}
-		r.counted = s.state.first(key)
-		s.rows[string(key)] = r
-		w.fail(s.charge(r))
-	}
-}
 
 // setKey sets the key of the worker to that of a row.
 func (s *rowsPart) setKey(input int, row, tag []byte) {

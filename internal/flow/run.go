@@ -104,22 +104,12 @@ type run struct {
 	compactAt int     // the bytes of a worker's sums in a flow from which on new sums are compacted
 	passed    []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
 	latest    scan.Visit
-	helpers   []*helping
-	start     []byte // the first message to helpers
 }
 
 // Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
 // it sets.
 func Run(s *scan.Scan, flows ...Flow) error {
-	if len(s.Helpers) == 0 || s.Expected != 0 {
-		return newRun(s, flows).do()
-	}
-	workers := s.Workers
-	defer func() { s.Workers = workers }()
-	s.Workers = callsAtOnce * len(s.Helpers)
-	r := newRun(s, flows)
-	r.withHelpers(flows)
-	return r.do()
+	return newRun(s, flows).do()
 }
 
 func newRun(s *scan.Scan, flows []Flow) *run {
@@ -162,7 +152,8 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 func (r *run) do() error {
 	r.scan.Ran = r.ran
 	defer func() { r.scan.Ran = nil }()
-	if err := r.read(); err != nil {
+	decode := func(worker int, v scan.Visit, o *outcome) error { return r.workers[worker].decode(v, o) }
+	if err := scan.Run(r.scan, decode, r.take); err != nil {
 		return err
 	}
 	for _, k := range r.states {
@@ -171,18 +162,6 @@ func (r *run) do() error {
 		}
 	}
 	return nil
-}
-
-// read reads the intervals, which workers or helpers decode.
-func (r *run) read() error {
-	if len(r.helpers) == 0 {
-		decode := func(worker int, v scan.Visit, o *outcome) error { return r.workers[worker].decode(v, o) }
-		return scan.Run(r.scan, decode, r.take)
-	}
-	if err := scan.RunBatches(r.scan, r.decodeBatch, r.take); err != nil {
-		return err
-	}
-	return r.rest()
 }
 
 // feeder returns the state that feeds others, the one with the longest windows, or nil.
@@ -230,8 +209,6 @@ type worker struct {
 	fed   bool // the interval is in a window whose sum rows get later
 	key   []byte
 	err   error
-
-	message []byte // memory for messages to a helper
 }
 
 // decode decodes an interval into all sums that get it.

@@ -17,10 +17,10 @@ type Wide struct {
 	// Size is the size of windows in milliseconds. As long as it is 0, each result has its counts.
 	// The caller may set it while the flow runs. Later results have no Coarse, no minimum and no
 	// mean, since these take all counts.
-	Size *atomic.Int64 `json:"-"`
+	Size *atomic.Int64
 	// EmitCounts takes the counts of a row in a window, or in a part of it. The results of these
 	// intervals came without counts, perhaps long before.
-	EmitCounts func(w *Window) error `json:"-"`
+	EmitCounts func(w *Window) error
 }
 
 type wideState struct {
@@ -98,18 +98,6 @@ func (s *widePart) handOver(window *Window, h *histogram.Histogram) error {
 	w.Stats = output.StatsOf(h, nil, output.Stats{})
 	s.ready = append(s.ready, w)
 	return w.Coarse.AddCoarse(window.Start, window.End, h, s.Digits)
-}
-
-// rest implements [lasting].
-func (s *widePart) rest(w *wire) {
-	s.closeAll()
-	count := w.count(len(s.ready))
-	for n := range count {
-		if w.reads {
-			s.ready = append(s.ready, new(Window))
-		}
-		w.window(s.ready[n])
-	}
 }
 
 func (k *wideState) take(v scan.Visit, m *made) error {

@@ -27,10 +27,10 @@ type Windows struct {
 	Figures []output.Figure
 	Digits  int
 	// Account is charged for windows.
-	Account *ledger.Account `json:"-"`
+	Account *ledger.Account
 	// Emit takes a window. The window is valid until Emit returns, or, after [Window.Keep], until
 	// [Window.Release].
-	Emit func(w *Window) error `json:"-"`
+	Emit func(w *Window) error
 }
 
 // leastAdded is the number of intervals of a batch that a window must have on average, so that
@@ -97,18 +97,6 @@ func (k *windowsState) part(w *worker) part {
 	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
 }
 
-// guide decides whether windows feed rows. It returns 1 if they do.
-func (k *windowsState) guide(first scan.Visit) int64 {
-	start, end := first.Span()
-	k.begun.Do(func() { k.feeds = k.mayFeed && k.Size*int64(len(k.run.scan.Inputs)) >= 2*(end-start) })
-	if k.feeds {
-		return 1
-	}
-	return 0
-}
-
-func (k *windowsState) follow(n int64) { k.begun.Do(func() { k.feeds = n == 1 }) }
-
 // begin begins a batch.
 func (s *windowsPart) begin() {
 	s.oneByOne = s.count < leastAdded*len(s.rows)
@@ -119,7 +107,7 @@ func (s *windowsPart) begin() {
 func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
 	start, end := v.Span()
 	if s.mayFeed {
-		s.guide(v)
+		s.begun.Do(func() { s.feeds = s.Size*int64(len(s.run.scan.Inputs)) >= 2*(end-start) })
 		s.worker.fed = s.feeds
 	}
 	s.count++

@@ -73,8 +73,7 @@ type Run struct {
 	Strict  bool // the first malformed line is an error
 	Verbose bool
 	Workers int
-	Helpers []scan.Helper // see [scan.Scan.Helpers]
-	Memory  int64         // bytes
+	Memory  int64 // bytes
 	ledger  *ledger.Ledger
 }
 
@@ -106,7 +105,6 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Selection: selection,
 		By:        diagnostics.by,
 		Workers:   cmp.Or(o.Workers, UsualWorkers()),
-		Helpers:   o.Helpers,
 		Report:    diagnostics.Report,
 		Others:    diagnostics.onlyOthers,
 	}

@@ -103,7 +103,7 @@ func RunAhead[R any](
 	before func(a, b R) bool,
 	consume func(result *R) error,
 ) error {
-	cursors, stop := start(s, lanesOf(s.Inputs), aheadBatch, each(decode))
+	cursors, stop := start(s, lanesOf(s.Inputs), aheadBatch, decode)
 	defer stop()
 	var queues []*ahead[R]
 	for n, c := range cursors {

@@ -34,7 +34,6 @@ type batch[R any] struct {
 	hdrlog.Batch
 	input    int
 	outcomes []outcome[R] // by record
-	jobs     []Job[R]     // those of the records that are kept
 	values   corrections
 }
 
@@ -47,28 +46,8 @@ type outcome[R any] struct {
 	err    error
 }
 
-// A Job is an interval of a batch to decode, and what comes of it.
-type Job[R any] struct {
-	Visit
-	Result *R // holds what an earlier interval left there
-	Err    error
-}
-
-// work decodes the intervals of a batch. It may leave out those behind a [Fatal] error.
-type work[R any] func(worker int, jobs []Job[R])
-
-// each decodes one interval after another.
-func each[R any](decode func(worker int, v Visit, result *R) error) work[R] {
-	return func(worker int, jobs []Job[R]) {
-		for n := range jobs {
-			j := &jobs[n]
-			j.Err = decode(worker, j.Visit, j.Result)
-			if j.Err != nil && errors.As(j.Err, new(Fatal)) {
-				return
-			}
-		}
-	}
-}
+// work decodes an interval.
+type work[R any] func(worker int, v Visit, result *R) error
 
 // start reads lanes, each a list of inputs, at the same time, and has intervals decoded: see [Run].
 // It returns a cursor for each lane. Call stop when done; it waits for the workers, and for the
@@ -132,7 +111,8 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	if missing := len(b.Records) - len(b.outcomes); missing > 0 {
 		b.outcomes = append(b.outcomes, make([]outcome[R], missing)...)
 	}
-	b.jobs = b.jobs[:0]
+	d.values = corrections{}
+	first := true
 	for n := range b.Records {
 		r, o := &b.Records[n], &b.outcomes[n]
 		o.err = nil
@@ -144,21 +124,15 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		if o.kept, o.ran = s.choose(b.input, &r.Interval); o.kept {
 			v := d.Visit(&r.Interval, b.place(s, n))
 			v.Row = s.By.Row(v.Name, v.Tag)
-			v.First = len(b.jobs) == 0
+			v.First = first
+			first = false
 			o.row = v.Row
-			b.jobs = append(b.jobs, Job[R]{Visit: v, Result: &o.result})
+			if o.err = work(worker, v, &o.result); o.err != nil && errors.As(o.err, new(Fatal)) {
+				break
+			}
 		}
 	}
-	d.values = corrections{}
-	work(worker, b.jobs)
 	b.values = d.values
-	done := 0
-	for n := range b.Records {
-		if o := &b.outcomes[n]; o.kept {
-			o.err = b.jobs[done].Err
-			done++
-		}
-	}
 }
 
 // place returns where a record stands.
@@ -366,12 +340,6 @@ func (c *cursor[R]) fail(r *hdrlog.Record, err error) error {
 // An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
 // ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
 func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
-	return RunBatches(s, each(decode), consume)
-}
-
-// RunBatches is [Run] for a decode that takes all intervals of a batch at once. It may leave out
-// those behind a [Fatal] error.
-func RunBatches[R any](s *Scan, decode func(worker int, jobs []Job[R]), consume func(v Visit, result *R) error) error {
 	if s.ByTime {
 		return runByTime(s, decode, consume)
 	}

@@ -128,21 +128,12 @@ type Selection struct {
 	Range Range
 }
 
-// A Helper is another process that decodes. Call returns its answer to a message, both of package
-// flow. It does not keep the message. Calls of one helper may be at the same time; it answers them
-// in order.
-type Helper interface {
-	Call(message []byte) (answer []byte, err error)
-}
-
 // A Scan says what to read, and whom to report to.
 type Scan struct {
 	Inputs    []Input
 	Selection Selection
 	// Workers is the number of goroutines that decode, at least 1.
 	Workers int
-	// Helpers, if there are any, decode instead of workers in [flow.Run], unless Expected is set.
-	Helpers []Helper
 	// ByTime merges the inputs by the starts of their intervals. The lines of one input stay in
 	// their order. Otherwise the inputs follow each other, unless there are several pipes: these
 	// are handed over as they are read, so that their writers do not wait for each other.

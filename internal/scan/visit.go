@@ -240,10 +240,6 @@ func (k *Kinds) Add(double bool, at Place) {
 	}
 }
 
-// Places returns the first interval of integers and the first of doubles, no place if there is
-// none.
-func (k *Kinds) Places() (integer, double *Place) { return &k.integer, &k.double }
-
 // Merge takes in those of another one.
 func (k *Kinds) Merge(other Kinds) {
 	if other.integer.before(k.integer) {

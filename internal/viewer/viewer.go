@@ -18,7 +18,6 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/page"
-	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
@@ -64,17 +63,8 @@ const Memory = 384 << 20
 const pageSize = 16e6
 
 // Make reads inputs and returns their page. The messages are there with an error, too. Progress, if
-// it is set, takes the share that is read. Helpers, if there are any, decode; if they cannot, Make
-// reads the inputs again without them.
-func Make(r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64)) (*Answer, error) {
-	a, err := makeWith(r, inputs, helpers, progress)
-	if errors.As(err, new(*flow.HelperError)) {
-		return makeWith(r, inputs, nil, progress)
-	}
-	return a, err
-}
-
-func makeWith(r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64)) (*Answer, error) {
+// it is set, takes the share that is read.
+func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
 	var said bytes.Buffer
 	a := new(Answer)
 	err := a.make(&message.Streams{
@@ -82,7 +72,7 @@ func makeWith(r *Request, inputs []scan.Input, helpers []scan.Helper, progress f
 		In:   strings.NewReader(""),
 		Out:  io.Discard,
 		Err:  &said,
-	}, r, inputs, helpers, progress)
+	}, r, inputs, progress)
 	for line := range strings.Lines(said.String()) {
 		a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), prefix+": "))
 	}
@@ -106,18 +96,15 @@ func Warm() error {
 		Name: "warm",
 		Size: int64(log.Len()),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil },
-	}}, nil, nil)
+	}}, nil)
 	return err
 }
 
-func (a *Answer) make(
-	std *message.Streams, r *Request, inputs []scan.Input, helpers []scan.Helper, progress func(share float64),
-) error {
+func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, progress func(share float64)) error {
 	o, err := r.options(inputs)
 	if err != nil {
 		return err
 	}
-	o.Helpers = helpers
 	if o.Type, err = typeOf(inputs); err != nil {
 		return err
 	}

@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"hdrkit/internal/flow"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/viewer"
@@ -66,7 +62,7 @@ func TestMake(t *testing.T) {
 		{name: "unreadable", input: scan.Input{Name: "a", Open: func() (io.ReadCloser, error) { return nil, errors.New("it is a folder") }}, err: "it is a folder"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a, err := viewer.Make(&test.request, []scan.Input{test.input}, nil, nil)
+			a, err := viewer.Make(&test.request, []scan.Input{test.input}, nil)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) || a.Before != "" {
 					t.Errorf("error %v, want %s", err, test.err)
@@ -91,7 +87,7 @@ func TestProgress(t *testing.T) {
 		inputs = append(inputs, one)
 	}
 	last := 0.0
-	a, err := viewer.Make(&viewer.Request{}, inputs, nil, func(share float64) {
+	a, err := viewer.Make(&viewer.Request{}, inputs, func(share float64) {
 		if share < last || share > 1 {
 			t.Errorf("from %v to %v", last, share)
 		}
@@ -103,24 +99,6 @@ func TestProgress(t *testing.T) {
 	if err != nil || !strings.Contains(a.Table, "\nsimple1-rt  387,260 ") {
 		t.Errorf("%v\n%s", err, a.Table)
 	}
-}
-
-// A local helper is a server in this process.
-type local struct {
-	mu     sync.Mutex
-	server flow.Server
-	calls  int
-	fails  int // the number of a call that fails, 0 for none
-}
-
-func (l *local) Call(message []byte) ([]byte, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls++
-	if l.calls == l.fails {
-		return nil, errors.New("the helper has gone")
-	}
-	return bytes.Clone(l.server.Answer(bytes.Clone(message))), nil
 }
 
 // longLog is a log whose windows become longer, since they take too much memory.
@@ -139,57 +117,6 @@ func secondsOf(t *testing.T, seconds int) scan.Input {
 		t.Fatal(err)
 	}
 	return inputOf(t, path)
-}
-
-// TestHelpers proves that helpers change nothing of an answer, also if one fails.
-func TestHelpers(t *testing.T) {
-	node := func(n int) scan.Input { return inputOf(t, fmt.Sprintf("../../testdata/logs/node%d.hdr", n)) }
-	long := longLog(t)
-	for _, test := range []struct {
-		name    string
-		request viewer.Request
-		inputs  []scan.Input
-		fails   int
-	}{
-		{name: "log", request: viewer.Request{Unit: "ms"}, inputs: []scan.Input{node(1)}},
-		{name: "long", request: viewer.Request{Unit: "ms"}, inputs: []scan.Input{long}},
-		{name: "damaged", inputs: []scan.Input{inputOf(t, "../../testdata/dialects/malformed.hlog")}},
-		{name: "added", request: viewer.Request{Unit: "ms"}, inputs: []scan.Input{node(1), node(2), node(3)}},
-		{name: "compared", request: viewer.Request{Compare: true}, inputs: []scan.Input{node(1), node(2)}},
-		{name: "apart", request: viewer.Request{By: "input,tag"}, inputs: []scan.Input{node(1), node(2)}},
-		{name: "windows", request: viewer.Request{Aggregate: "20s", Limits: "p99<=50", From: "steady"}, inputs: []scan.Input{long}},
-		{name: "start fails", inputs: []scan.Input{node(1)}, fails: 1},
-		{name: "a batch fails", inputs: []scan.Input{secondsOf(t, 300)}, fails: 4},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			want, wantErr := viewer.Make(&test.request, test.inputs, nil, nil)
-			counts := []int{1, 3}
-			if test.inputs[0].Name == long.Name { // which takes long
-				counts = counts[1:]
-			}
-			for _, count := range counts {
-				var helpers []scan.Helper
-				calls := 0
-				for range count {
-					helpers = append(helpers, &local{fails: test.fails})
-				}
-				got, err := viewer.Make(&test.request, test.inputs, helpers, nil)
-				for _, h := range helpers {
-					calls += h.(*local).calls
-				}
-				if calls < max(3, test.fails) && test.name != "start fails" {
-					t.Errorf("%d calls of helpers", calls)
-				}
-				if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got.Messages, want.Messages) {
-					t.Errorf("%v, %q\nwithout helpers %v, %q", err, got.Messages, wantErr, want.Messages)
-				}
-				if !bytes.Equal(pageOf(got), pageOf(want)) || got.Table != want.Table {
-					t.Errorf("with %d helpers, a page of %d bytes, without %d\n%s\n%s", count, len(pageOf(got)), len(pageOf(want)), got.Table, want.Table)
-				}
-			}
-		})
-	}
 }
 
 // A counted file counts what is read of it.
@@ -219,7 +146,7 @@ func TestReadOnce(t *testing.T) {
 		size += one.Size
 		inputs = append(inputs, one)
 	}
-	if _, err := viewer.Make(&viewer.Request{}, inputs, nil, nil); err != nil {
+	if _, err := viewer.Make(&viewer.Request{}, inputs, nil); err != nil {
 		t.Fatal(err)
 	}
 	if read > 3*size/2 {

@@ -249,7 +249,6 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 		Inputs:     s.Inputs,
 		Selection:  s.Selection,
 		Workers:    s.Workers,
-		Helpers:    s.Helpers,
 		Correction: s.Correction,
 		Memory:     s.Memory,
 	}

@@ -1,16 +1,13 @@
 //go:build js
 
 // Command wasm is the part of hdrkit.html that reads logs, in a Web Worker: see worker.js of
-// package page. It sets three functions in JavaScript, and then calls hdrkitReady():
-// hdrkit(request, files, read, helpers, help, progress, done) makes a page, hdrkitHelp(message)
-// returns the answer of a helper, see [flow.Server], and hdrkitWarm(done) makes a page of a log of
-// its own.
+// package page. It sets two functions in JavaScript, and then calls hdrkitReady():
+// hdrkit(request, files, read, progress, done) makes a page, and hdrkitWarm(done) makes a page of a
+// log of its own.
 //
 //	request   the text of a [viewer.Request]
 //	files     a list of {name, size}
 //	read      (file, offset, length) returns bytes, or a text that says why it cannot
-//	helpers   the number of other workers, which decode
-//	help      (helper, message, done) calls done with the answer, or with a text that says why not
 //	progress  (share)
 //	done      ({before, rows, after, table, messages, error}), where base64 of rows stands in the page
 package main
@@ -24,19 +21,14 @@ import (
 	"syscall/js"
 
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/viewer"
 )
 
 func main() {
 	js.Global().Set("hdrkit", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		go func() { args[6].Invoke(answer(args[0].String(), args[1], args[2], args[3].Int(), args[4], args[5])) }()
+		go func() { args[4].Invoke(answer(args[0].String(), args[1], args[2], args[3])) }()
 		return nil
-	}))
-	var server flow.Server
-	js.Global().Set("hdrkitHelp", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return toJS(server.Answer(toGo(args[0])))
 	}))
 	js.Global().Set("hdrkitWarm", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		go func() {
@@ -52,12 +44,12 @@ func main() {
 }
 
 // answer makes the page that a request asks for.
-func answer(request string, files, read js.Value, helpers int, help, progress js.Value) map[string]any {
+func answer(request string, files, read, progress js.Value) map[string]any {
 	var r viewer.Request
 	err := json.Unmarshal([]byte(request), &r)
 	a := new(viewer.Answer)
 	if err == nil {
-		a, err = viewer.Make(&r, inputs(files, read), others(helpers, help), func(share float64) { progress.Invoke(share) })
+		a, err = viewer.Make(&r, inputs(files, read), func(share float64) { progress.Invoke(share) })
 	}
 	messages := []any{}
 	for _, text := range a.Messages {
@@ -74,41 +66,6 @@ func toJS(data []byte) js.Value {
 	array := js.Global().Get("Uint8Array").New(len(data))
 	js.CopyBytesToJS(array, data)
 	return array
-}
-
-func toGo(array js.Value) []byte {
-	data := make([]byte, array.Length())
-	js.CopyBytesToGo(data, array)
-	return data
-}
-
-// A helper is another worker.
-type helper struct {
-	help   js.Value
-	number int
-}
-
-func others(count int, help js.Value) (all []scan.Helper) {
-	for n := range count {
-		all = append(all, &helper{help, n})
-	}
-	return all
-}
-
-// Call implements [scan.Helper].
-func (h *helper) Call(message []byte) ([]byte, error) {
-	answered := make(chan js.Value, 1)
-	done := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		answered <- args[0]
-		return nil
-	})
-	defer done.Release()
-	h.help.Invoke(h.number, toJS(message), done)
-	answer := <-answered
-	if answer.Type() == js.TypeString {
-		return nil, errors.New(answer.String())
-	}
-	return toGo(answer), nil
 }
 
 // inputs returns the files of a browser as inputs.

@@ -1,17 +1,16 @@
 // The viewer: a page without data. It takes files, and lets a worker make their pages, which it shows.
 const optionNames = ['unit', 'in', 'p', 'incT', 'excT', 's', 'e', 'agg', 'sla', 'logs'], usualUnit = 'ms';
 let logs = [], refused = []; // { name, file }, and texts about what is none
-let worker, warming, reading = false, script, workerURL, compiled, saved = null;
+let worker, warming, reading = false, workerURL, compiled, saved = null;
 
 // startWorker starts one ahead. Memory of WebAssembly never shrinks, so each answer ends a worker.
 function startWorker() {
-  script ||= new Blob([element('worker').textContent], { type: 'text/javascript' });
-  workerURL ||= URL.createObjectURL(script);
+  workerURL ||= URL.createObjectURL(new Blob([element('worker').textContent], { type: 'text/javascript' }));
   worker?.terminate();
   worker = new Worker(workerURL);
   worker.onmessage = ({ data }) => take(data).catch(error => fail(String(error)));
   worker.onerror = event => fail(event.message || 'The browser does not run the code.');
-  worker.postMessage({ code: compiled || element('wasm').textContent, script });
+  worker.postMessage({ code: compiled || element('wasm').textContent });
 }
 
 // warm lets another worker read a log of its own, until the browser has optimised the code for all: to read a log of 40 MB then takes
@@ -26,7 +25,7 @@ function warm(module) {
   warming.postMessage({ warm: module });
 }
 
-async function take({ module, share, before, rows, after, table, messages, error, memory, workers }) {
+async function take({ module, share, before, rows, after, table, messages, error, memory }) {
   if (module) {
     if (!compiled && navigator.hardwareConcurrency > 1) warm(module);
     compiled = module;
@@ -43,7 +42,7 @@ async function take({ module, share, before, rows, after, table, messages, error
     await show(next);
     element('table-text').hidden = !table;
     element('table-text').lastElementChild.textContent = table;
-    Object.assign(document.documentElement.dataset, { memory, workers, ready: Math.round(performance.now()) }); // for tests
+    Object.assign(document.documentElement.dataset, { memory, ready: Math.round(performance.now()) }); // for tests
   }
 }
 
