@@ -29,8 +29,6 @@ type Moment struct {
 	Scale hdrlog.Scale `json:"-"`
 	// Times is the maximum divided by the typical one of the tag in its log.
 	Times Number `json:"times"`
-	// Count is the number of values above the 99.9th percentile of the tag in all logs.
-	Count int64 `json:"count"`
 	// Others is the number of others that were bad at the same time: a tag of a log counts as one.
 	// It was bad if its maximum was at least twice the typical one.
 	// OtherTags is the number of tags of the same log among them, and OtherInputs that of other
@@ -213,7 +211,7 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 		}
 		l.add(more, append(row, rest...)...)
 	}
-	add("", "start", "length", "max", "times", "peak", ">p99.9", "tag", "input")
+	add("", "start", "length", "max", "times", "peak", "tag", "input")
 	for _, m := range moments {
 		add(
 			more(m.OtherInputs, "log"),
@@ -222,7 +220,6 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 			people.Digits(m.Scale.Of(float64(m.Max)), 4),
 			people.Digits(float64(m.Times), 2)+"x",
 			"+"+people.Duration(m.Peak-m.Start),
-			people.Whole(m.Count),
 			tags.Text(m.Tag)+more(m.OtherTags, "tag"),
 			tags.Printable(m.Input),
 		)

@@ -40,7 +40,7 @@ func (o *options) findingOptions() []cli.Option {
 func (o *options) histories() *summary.Histories {
 	switch {
 	case o.worst > 0:
-		return &summary.Histories{Counts: true, Sums: o.who}
+		return &summary.Histories{Times: true, Sums: o.who}
 	case o.format.finds:
 		return &summary.Histories{Sums: o.who || len(o.scan.Inputs) >= finding.LeastLogs, Times: true, Most: mostTimes}
 	case o.who:

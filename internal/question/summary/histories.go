@@ -21,16 +21,15 @@ import (
 // when. Their memory has a bound: intervals of long logs become windows.
 type Histories struct {
 	// Sums has a sum of each history, which [Histories.Who] needs. Times has the maximum of each
-	// interval, which [Histories.Worst] and [Histories.Omission] need. Counts, which implies Times,
-	// is for [output.Moment.Count]: Worst reads the counts of moments from the inputs again. A pipe
-	// can be read only once, so its counts are kept.
-	Sums, Times, Counts bool
+	// interval, which [Histories.Worst] and [Histories.Omission] need.
+	Sums, Times bool
 	// Most is the memory in bytes above which times are not kept at all, if it is above 0. Above
 	// it, those of logs that go on lose their older half, unless one window alone takes more.
 	Most int
 
 	sums map[string]*flow.Row // by history, or by tag behind the number of any input
-	again
+
+	decoder *scan.Decoder // of payloads that are kept
 
 	key []byte
 	all map[string]*history
@@ -40,12 +39,6 @@ type Histories struct {
 	room           room
 	err            error
 	goesOn, forgot bool // see Follow, Forgot
-}
-
-// again is what reads intervals again.
-type again struct {
-	scan    *scan.Scan
-	decoder *scan.Decoder
 }
 
 // An extent says which times there are.
@@ -72,14 +65,10 @@ type history struct {
 	key    string
 	input  string
 	tag    []byte
-	all    bool // payloads are kept
 	pieces []*piece
-	kept   []*piece // those with payloads, unless all have them: the ones with maxima above floor
+	kept   []*piece // those with payloads: the ones with maxima above floor
 	floor  float64
 }
-
-// inputNumber returns the number of the input.
-func (h *history) inputNumber() int { return int(binary.BigEndian.Uint32([]byte(h.key))) }
 
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
 // value in the unit of the log, and peak the start of the interval that has it.
@@ -145,9 +134,7 @@ func tagOf(key string) string { return key[4:] }
 
 // start makes the histories those of a scan.
 func (hs *Histories) start(s *scan.Scan) {
-	rows := s.By.Inputs() || s.By.AddsTags() // whose sums are not those of tags
-	hs.Sums, hs.Times = hs.Sums || hs.Counts && rows, hs.Times || hs.Counts
-	hs.scan, hs.room.account = s, s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	hs.room.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
@@ -205,12 +192,11 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 			key:   string(hs.key),
 			input: name,
 			tag:   bytes.Clone(tag),
-			all:   hs.Counts && hs.scan.Inputs[input].Once,
 		}
 		hs.all[one.history.key] = one.history
 	}
 	kept := hs.addPiece(one.history, one)
-	if kept.history.all || kept.highest > kept.history.floor {
+	if kept.highest > kept.history.floor {
 		kept.counts = &counts{payload: bytes.Clone(lent.payload)}
 		if lent.sum != nil {
 			kept.sum = new(merge.Sum)
@@ -221,7 +207,7 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 	hs.ran.Start = min(hs.ran.Start, kept.Start)
 	hs.ran.End = max(hs.ran.End, kept.End)
 	hs.room.bytes += kept.size()
-	if !kept.history.all && kept.counts != nil {
+	if kept.counts != nil {
 		hs.room.bytes -= kept.history.keepFew(kept)
 	}
 	hs.room.take(len(hs.all))
@@ -348,11 +334,8 @@ func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 	h.pieces, h.kept = nil, nil
 	var m *piece
 	for _, p := range old {
-		if !h.all {
-			p.counts = nil
-		}
+		p.counts = nil
 		if m == nil || at(m) != at(p) {
-			hs.putAway(m)
 			m = hs.addPiece(h, *p)
 			continue
 		}
@@ -361,44 +344,13 @@ func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 		}
 		m.count += p.count
 		m.End = max(m.End, p.End)
-		if h.all {
-			sum, err := hs.sumOf(m)
-			more, err2 := hs.sumOf(p)
-			if err = cmp.Or(err, err2); err == nil {
-				err = sum.Merge(more)
-			}
-			hs.err = cmp.Or(hs.err, err)
-		}
 	}
-	hs.putAway(m)
-}
-
-// putAway makes a piece take little memory, to which nothing is added for a while.
-func (hs *Histories) putAway(p *piece) {
-	if p != nil && p.counts != nil && p.sum != nil {
-		hs.err = cmp.Or(hs.err, p.sum.Compact())
-	}
-}
-
-// sumOf returns the counts of a piece as a sum, which the piece keeps.
-func (hs *Histories) sumOf(p *piece) (*merge.Sum, error) {
-	if p.sum == nil {
-		recorded, err := hs.countsOf(p, nil)
-		if err != nil {
-			return nil, err
-		}
-		p.counts = &counts{sum: new(merge.Sum)}
-		if err := p.sum.AddHistogram(p.Start, p.End, recorded); err != nil {
-			return nil, err
-		}
-	}
-	return p.sum, nil
 }
 
 // countsOf returns the counts of a piece that keeps them. They are valid until it is called again.
-func (hs *Histories) countsOf(p *piece, scratch *histogram.Histogram) (*histogram.Histogram, error) {
+func (hs *Histories) countsOf(p *piece) (*histogram.Histogram, error) {
 	if p.sum != nil {
-		return p.sum.Histogram(scratch)
+		return p.sum.Histogram(nil)
 	}
 	took, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Take(scan.Want{Counts: true})
 	return took.Counts, err

@@ -97,7 +97,7 @@ func (hs *Histories) far(p *piece) (float64, error) {
 	if p.counts == nil {
 		return float64(p.count), nil
 	}
-	h, err := hs.countsOf(p, nil)
+	h, err := hs.countsOf(p)
 	if err != nil {
 		return 0, err
 	}

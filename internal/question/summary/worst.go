@@ -3,14 +3,10 @@ package summary
 import (
 	"cmp"
 	"container/heap"
-	"fmt"
 	"math"
 	"slices"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
 
@@ -43,8 +39,6 @@ const (
 	// levelPart is the part of a log that a level lasts at least, and leastLevel the number of its
 	// intervals.
 	levelPart, leastLevel = 0.2, 20
-	// badLevel is the percentile above which values are counted.
-	badLevel = 99.9
 )
 
 // Worst returns the highest separate moments, the highest first, and what was bad for so long that
@@ -74,16 +68,13 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 		all = append(all, sequences...)
 	}
 	found := hs.highest(all, most, scale)
-	if hs.Counts {
-		err = hs.count(found)
-	}
 	var moments []output.Moment
 	for n := range found {
 		found[n].findOthers(all, hs.length)
 		moments = append(moments, found[n].Moment)
 	}
 	slices.SortStableFunc(levels, func(a, b output.Level) int { return cmp.Compare(b.Times, a.Times) })
-	return moments, levels, err
+	return moments, levels, nil
 }
 
 // highest returns the highest moments of sequences. Moments of several at the same time are only
@@ -413,107 +404,4 @@ func (s *sequence) around(at int, length int64) moment {
 		}
 		at = highest
 	}
-}
-
-// A sought moment is one whose values of a history are to be counted.
-type sought struct {
-	*moment
-	limit float64 // values above it are counted
-}
-
-// count counts the values of moments above the percentile of their tags. It reads intervals again
-// whose counts were not kept.
-func (hs *Histories) count(all []moment) error {
-	limits := make(map[string]float64)
-	wanted := make([]map[string][]sought, len(hs.scan.Inputs)) // by the tag of a history
-	var scratch histogram.Histogram
-	for n := range all {
-		m := &all[n]
-		tag := tagOf(m.peak.history.key)
-		if _, known := limits[tag]; !known {
-			limit, err := hs.badValue(tag)
-			if err != nil {
-				return err
-			}
-			limits[tag] = limit
-		}
-		var last *history
-		for _, w := range piecesIn(m.in.pieces, m) {
-			switch {
-			case w.highest <= limits[tag]:
-			case w.history.all:
-				h, err := hs.countsOf(w, &scratch)
-				if err != nil {
-					return err
-				}
-				m.Count += above(h, int64(limits[tag]/h.Ratio()))
-			case w.history != last: // histories of a sequence follow each other
-				last = w.history
-				input := last.inputNumber()
-				if wanted[input] == nil {
-					wanted[input] = make(map[string][]sought)
-				}
-				wanted[input][tag] = append(wanted[input][tag], sought{m, limits[tag]})
-			}
-		}
-	}
-	for input, moments := range wanted {
-		if moments == nil {
-			continue
-		}
-		if err := hs.countAgain(input, moments); err != nil {
-			return fmt.Errorf("%s, which is read again: %w", hs.scan.Inputs[input].Name, err)
-		}
-	}
-	return nil
-}
-
-// badValue returns the value of a tag at badLevel.
-func (hs *Histories) badValue(tag string) (float64, error) {
-	var sum histogram.Histogram
-	for key := range hs.sums {
-		if tagOf(key) != tag {
-			continue
-		}
-		if err := hs.addTo(&sum, key); err != nil {
-			return 0, err
-		}
-	}
-	return sum.Float(sum.ValueAtPercentile(badLevel)), nil
-}
-
-// countAgain counts the values of an input in moments, which it has by tag.
-func (hs *Histories) countAgain(input int, wanted map[string][]sought) error {
-	again := *hs.scan
-	again.Progress = nil
-	log, err := again.Open(input, 0)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	var key []byte
-	for log.Scan() {
-		r := log.Record()
-		if r.Kind != hdrlog.IntervalRecord || !again.Select(input, &r.Interval) {
-			continue
-		}
-		v := hs.decoder.Visit(&r.Interval, scan.Place{Input: input})
-		start, end := v.Span()
-		key = merge.AppendKey(key[:0], v.Tag)
-		var h *histogram.Histogram
-		for _, m := range wanted[string(key)] {
-			if start < m.Start || end > m.End {
-				continue
-			}
-			if h == nil {
-				took, err := v.Take(scan.Want{Counts: true})
-				if err != nil {
-					break // the first reading said so
-				}
-				h = took.Counts
-			}
-			m.Count += above(h, int64(m.limit/h.Ratio()))
-		}
-	}
-	return log.Err()
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ import (
 )
 
 // partsOf returns what the logs of a scenario have, and the logs.
-func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Histories, *Result, [][]byte) {
+func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Histories, [][]byte) {
 	t.Helper()
 	var inputs []scan.Input
 	var logs [][]byte
@@ -40,13 +39,13 @@ func partsOf(t *testing.T, s *loggen.Scenario, workers int) (*Histories, *Result
 			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
 		}})
 	}
-	parts := &Histories{Counts: true, Sums: true}
+	parts := &Histories{Times: true, Sums: true}
 	report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
-	result, err := Collect(&scan.Scan{Inputs: inputs, Workers: workers, Report: report}, Options{Histories: parts})
-	if err != nil {
+	scenario := &scan.Scan{Inputs: inputs, Workers: workers, Report: report}
+	if _, err := Collect(scenario, Options{Histories: parts}); err != nil {
 		t.Fatal(err)
 	}
-	return parts, result, logs
+	return parts, logs
 }
 
 // TestWorst finds what happens in each scenario.
@@ -60,7 +59,7 @@ func TestWorst(t *testing.T) {
 			if clitest.Rounds(1) == 0 && s.Name == "day" {
 				t.Skip("takes seconds")
 			}
-			parts, result, logs := partsOf(t, s, 2)
+			parts, logs := partsOf(t, s, 2)
 			moments, levels, err := parts.Worst(20, one)
 			if err != nil {
 				t.Fatal(err)
@@ -107,59 +106,11 @@ func TestWorst(t *testing.T) {
 				if n > 0 && m.Max > moments[n-1].Max {
 					t.Error("the worst is not the first")
 				}
-				highest, count := inMoment(t, &m, result, logs)
-				if float64(m.Max) != highest || m.Count != count {
-					t.Errorf("%+v has %d values up to %v", m, count, highest)
+				if highest := highestIn(t, &m, logs[m.Input[4]-'0']); float64(m.Max) != highest {
+					t.Errorf("%+v has values up to %v", m, highest)
 				}
 			}
 		})
-	}
-}
-
-// TestWorstAgain: the payloads of few intervals are kept, and moments are those of pipes, whose
-// payloads are all kept.
-func TestWorstAgain(t *testing.T) {
-	t.Parallel()
-	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
-	s := loggen.ScenarioNamed("spike")
-	var inputs []scan.Input
-	for node := range s.Nodes {
-		var log bytes.Buffer
-		if err := s.Write(&log, node); err != nil {
-			t.Fatal(err)
-		}
-		inputs = append(inputs, scan.Input{Name: fmt.Sprintf("node%d", node), Open: func() (io.ReadCloser, error) {
-			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
-		}})
-	}
-	var got [2][]output.Moment
-	for n := range got {
-		for i := range inputs {
-			inputs[i].Once = n == 1
-		}
-		parts := &Histories{Counts: true, Sums: true}
-		report := func(err *hdrlog.SyntaxError, malformed bool) error { return err }
-		if _, err := Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, Options{Histories: parts}); err != nil {
-			t.Fatal(err)
-		}
-		kept := 0
-		for _, part := range parts.all {
-			for _, own := range part.pieces {
-				if own.counts != nil {
-					kept++
-				}
-			}
-		}
-		if few := kept <= 2*mostKept*len(parts.all); few == (n == 1) {
-			t.Errorf("%d payloads of %d parts are kept", kept, len(parts.all))
-		}
-		var err error
-		if got[n], _, err = parts.Worst(20, one); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !reflect.DeepEqual(got[0], got[1]) || got[0][0].Count == 0 {
-		t.Errorf("%+v, of pipes %+v", got[0], got[1])
 	}
 }
 
@@ -382,8 +333,7 @@ func TestCalm(t *testing.T) {
 }
 
 // TestPartsMemory proves that windows take the place of intervals if there is little memory, that
-// the moment is the same to a window, and the shares are equal, and that there is an error if that
-// does not do.
+// the moment is the same to a window, and that there is an error if that does not do.
 func TestPartsMemory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -392,10 +342,8 @@ func TestPartsMemory(t *testing.T) {
 	const length, bad = 4000, 3000
 	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	taken := func(limit int64, intervals int) *Histories {
-		parts := &Histories{Counts: true, Sums: true}
-		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log", Once: true}}})
-		all := new(flow.Row)
-		parts.sums = map[string]*flow.Row{string(appendHistory(nil, 0, nil)): all}
+		parts := &Histories{Times: true}
+		parts.start(&scan.Scan{Memory: ledger.New(limit), Inputs: []scan.Input{{Name: "log"}}})
 		random := rand.New(rand.NewPCG(5, 6))
 		for at := range int64(intervals) {
 			h, _ := histogram.New(histogram.Layout{Digits: 2, Lowest: 1})
@@ -406,7 +354,7 @@ func TestPartsMemory(t *testing.T) {
 				h.Record(50_000 + at)
 			}
 			payload, err := new(histogram.Encoder).AppendBase64(nil, h)
-			if err := errors.Join(err, all.Sum.AddHistogram(at*1000, (at+1)*1000, h)); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
 			i := &hdrlog.Interval{Start: float64(at), Length: 1, Payload: payload}
@@ -427,9 +375,6 @@ func TestPartsMemory(t *testing.T) {
 	g, w := got[0], want[0]
 	if g.Max != w.Max || g.Peak != w.Peak || g.Start > w.Start || g.Start < w.Start-size || g.End < w.End || g.End > w.End+size {
 		t.Errorf("%+v, want %+v", g, w)
-	}
-	if g.Count != w.Count {
-		t.Errorf("%d values, want %d", g.Count, w.Count)
 	}
 	if _, _, err := taken(20<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
 		t.Errorf("little memory: %v", err)
@@ -542,7 +487,7 @@ func TestWhoScenarios(t *testing.T) {
 				t.Skip("takes seconds")
 			}
 			s := loggen.ScenarioNamed(test.scenario)
-			parts, _, _ := partsOf(t, s, 2)
+			parts, _ := partsOf(t, s, 2)
 			who, err := parts.Who(test.percentile, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -569,34 +514,22 @@ func TestWhoScenarios(t *testing.T) {
 	}
 }
 
-// inMoment returns the highest value in a moment, and the number of values above the 99.9th
-// percentile of the tag.
-func inMoment(t *testing.T, m *output.Moment, result *Result, logs [][]byte) (highest float64, count int64) {
+// highestIn returns the highest value of a log in a moment.
+func highestIn(t *testing.T, m *output.Moment, log []byte) (highest float64) {
 	t.Helper()
-	for _, s := range result.Summaries {
-		if tags.Compare(s.Tag, m.Tag) != 0 {
+	reader := hdrlog.NewReader(bytes.NewReader(log), "log")
+	for reader.Scan() {
+		i := &reader.Record().Interval
+		if reader.Record().Kind != hdrlog.IntervalRecord || tags.Compare(i.Tag, m.Tag) != 0 || i.StartMillis() < m.Start || i.EndMillis() > m.End {
 			continue
 		}
-		limit := s.Counts().ValueAtPercentile(99.9)
-		reader := hdrlog.NewReader(bytes.NewReader(logs[m.Input[4]-'0']), "log")
-		for reader.Scan() {
-			i := &reader.Record().Interval
-			if reader.Record().Kind != hdrlog.IntervalRecord || tags.Compare(i.Tag, m.Tag) != 0 || i.StartMillis() < m.Start || i.EndMillis() > m.End {
-				continue
-			}
-			h, err := i.Histogram()
-			if err != nil {
-				t.Fatal(err)
-			}
-			highest = max(highest, h.MaxFloat())
-			for b := range h.Recorded() {
-				if b.Low > limit {
-					count += b.Count
-				}
-			}
+		h, err := i.Histogram()
+		if err != nil {
+			t.Fatal(err)
 		}
+		highest = max(highest, h.MaxFloat())
 	}
-	return highest, count
+	return highest
 }
 
 // TestShares proves that the share of a moment is that of the values in intervals that touch it.
