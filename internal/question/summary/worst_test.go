@@ -362,7 +362,7 @@ func TestPartsMemory(t *testing.T) {
 		}
 		return parts
 	}
-	all, few := taken(1<<30, length), taken(1<<20, length)
+	all, few := taken(1<<30, length), taken(1<<18, length)
 	size := few.coarse
 	if all.coarse != 0 || size == 0 || few.room.account.Crowded() != nil {
 		t.Fatalf("windows of %d and %d ms: %v", all.coarse, size, few.room.account.Crowded())
@@ -376,7 +376,7 @@ func TestPartsMemory(t *testing.T) {
 	if g.Max != w.Max || g.Peak != w.Peak || g.Start > w.Start || g.Start < w.Start-size || g.End < w.End || g.End > w.End+size {
 		t.Errorf("%+v, want %+v", g, w)
 	}
-	if _, _, err := taken(20<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
+	if _, _, err := taken(4<<10, 200).Worst(9, one); !errors.As(err, new(*ledger.LimitError)) {
 		t.Errorf("little memory: %v", err)
 	}
 }
