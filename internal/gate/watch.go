@@ -257,11 +257,14 @@ func (h *history) extends(l *Limit, b *output.Breach) (goesOn bool) {
 	return goesOn
 }
 
-// Breaches returns the times at which limits did not hold, in the order of time.
+// Breaches returns the times at which limits did not hold, in the order of time, then of their
+// tags and limits.
 func (w *Watch) Breaches() []output.Breach {
 	if w == nil {
 		return nil
 	}
-	slices.SortStableFunc(w.breaches, func(a, b output.Breach) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(w.breaches, func(a, b output.Breach) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Tag, b.Tag))
+	})
 	return w.breaches
 }

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -41,7 +42,9 @@ func (t *timed[R]) Next() (bool, error) {
 	return ok, err
 }
 
-// runByTime hands over the intervals of all inputs in order of time.
+// runByTime hands over the intervals of all inputs in order of time. Intervals with the same start
+// are in the order of the names of their inputs: what they add up to must not depend on the order
+// in which somebody gives the inputs.
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
 	cursors, stop := start(s, lanesOf(s.Inputs), largestBatch, decode)
 	defer stop()
@@ -52,7 +55,10 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 		queues = append(queues, &timed[R]{c, math.MinInt64, math.MinInt64})
 	}
 	before := func(a, b *timed[R]) bool {
-		return a.start < b.start || a.start == b.start && a.Visit.Input < b.Visit.Input
+		if a.start != b.start {
+			return a.start < b.start
+		}
+		return cmp.Or(cmp.Compare(a.Visit.Name, b.Visit.Name), cmp.Compare(a.Visit.Input, b.Visit.Input)) < 0
 	}
 	return heap.InOrder(queues, before, func(t *timed[R]) error {
 		s.before = t.before

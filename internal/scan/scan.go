@@ -134,9 +134,10 @@ type Scan struct {
 	Selection Selection
 	// Workers is the number of goroutines that decode, at least 1.
 	Workers int
-	// ByTime merges the inputs by the starts of their intervals. The lines of one input stay in
-	// their order. Otherwise the inputs follow each other, unless there are several pipes: these
-	// are handed over as they are read, so that their writers do not wait for each other.
+	// ByTime merges the inputs by the starts of their intervals, then by name. The lines of one
+	// input stay in their order. Otherwise the inputs follow each other, unless there are several
+	// pipes: these are handed over as they are read, so that their writers do not wait for each
+	// other.
 	ByTime bool
 	// Report takes malformed lines, and notices of how a line was read, in the order of the logs.
 	// If it returns an error, the scan ends with that.

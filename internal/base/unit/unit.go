@@ -100,7 +100,7 @@ type outcome struct {
 	err error
 }
 
-// users are the logs that use a tag: the first one of each unit, in the order of their indices.
+// users are the logs that use a tag: the first one of each unit, in the order of their names.
 // Tags share them, since there may be a million tags in one log.
 type users struct {
 	logs []*log
@@ -114,7 +114,7 @@ func (u *users) with(l *log) *users {
 	}
 	if u.more[l] == nil {
 		logs := append(slices.Clone(u.logs), l)
-		slices.SortFunc(logs, byIndex)
+		slices.SortFunc(logs, byName)
 		u.more[l] = &users{logs: logs}
 	}
 	return u.more[l]
@@ -124,7 +124,6 @@ func (u *users) with(l *log) *users {
 type log struct {
 	name  string
 	unit  hdrlog.Unit
-	index int    // in the order in which logs became known
 	used  bool   // has intervals
 	given bool   // the user gives the unit
 	any   bool   // the program that wrote it writes values in several units
@@ -141,7 +140,7 @@ func (f *Finder) log(name string) *log {
 			f.logs, f.tags = make(map[string]*log), make(map[string]*users)
 			f.shown, f.several = make(map[*log]bool), make(map[string]bool)
 		}
-		l = &log{name: name, index: len(f.logs)}
+		l = &log{name: name}
 		if f.Given != nil {
 			if given, ok := f.Given(name); ok {
 				l.unit, l.given = given, true
@@ -230,8 +229,7 @@ func (l *log) reason() string {
 	return fmt.Sprintf("`%s`, as %s writes", text, l.program)
 }
 
-// Add adds a log, which may have no comments. Errors name logs in the order in which they were
-// added.
+// Add adds a log, which may have no comments.
 func (f *Finder) Add(name string) { f.log(name) }
 
 // OfLog returns the unit of a log, unknown if it does not state one.
@@ -294,10 +292,8 @@ func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) {
 // Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
 // state different units, Unit returns an error.
 func (f *Finder) Unit() (hdrlog.Unit, error) {
-	return f.agree(slices.SortedFunc(maps.Values(f.logs), byIndex))
+	return f.agree(slices.SortedFunc(maps.Values(f.logs), byName))
 }
-
-func byIndex(a, b *log) int { return cmp.Compare(a.index, b.index) }
 
 func byName(a, b *log) int { return cmp.Compare(a.name, b.name) }
 

@@ -377,14 +377,13 @@ func (hs *Histories) Shares(moments []output.Moment) []float64 {
 	return shares
 }
 
-// Inputs returns the names of the inputs that have histories, in their order.
+// Inputs returns the names of the inputs that have histories, sorted.
 func (hs *Histories) Inputs() (names []string) {
-	for _, key := range slices.Sorted(maps.Keys(hs.all)) {
-		if name := hs.all[key].input; len(names) == 0 || names[len(names)-1] != name {
-			names = append(names, name)
-		}
+	for _, h := range hs.all {
+		names = append(names, h.input)
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Tags returns the tags that have histories.
@@ -399,16 +398,17 @@ func (hs *Histories) Tags() (all [][]byte) {
 	return all
 }
 
-// inOrder returns all histories in the order of inputs, then of tags. Their pieces are in the order
-// of time afterwards.
+// inOrder returns all histories in the order of the names of inputs, then of tags, so that no
+// answer depends on the order in which inputs are given. Their pieces are in the order of time
+// afterwards.
 func (hs *Histories) inOrder() ([]*history, error) {
 	if hs.order != nil {
 		return hs.order, hs.err
 	}
 	hs.pack()
-	for _, key := range slices.Sorted(maps.Keys(hs.all)) {
-		hs.order = append(hs.order, hs.all[key])
-	}
+	hs.order = slices.SortedFunc(maps.Values(hs.all), func(a, b *history) int {
+		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.key, b.key))
+	})
 	return hs.order, hs.err
 }
 
