@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"time"
 )
@@ -21,22 +22,27 @@ var (
 
 // buckets are the rows of a file with counts.
 type buckets struct {
-	cumulative bool // each count is that of all values so far
-	last       map[string]Row
+	cumulative bool                 // each count is that of all values so far
+	last       map[uint64]edgeCount // by the hash of the tag: tags may be long
+	seed       maphash.Seed
 	// Of two values in turn, low and high are furthest apart, as a share of high.
 	low, high int64
 	unsorted  bool
 }
 
+// An edgeCount is a value and its count.
+type edgeCount struct{ value, count int64 }
+
 // take makes the count of a row its own, and notes how far it is from the last value of its tag.
 func (b *buckets) take(row *Row) error {
-	last := b.last[string(row.Tag)]
-	now := *row
+	tag := maphash.Bytes(b.seed, row.Tag)
+	last := b.last[tag]
+	now := edgeCount{row.Value, row.Count}
 	if b.cumulative {
-		if row.Count < last.Count {
+		if row.Count < last.count {
 			return fmt.Errorf("%w: %d", errCumulative, row.Count)
 		}
-		row.Count -= last.Count
+		row.Count -= last.count
 	}
 	if row.Value == unbounded {
 		if row.Count > 0 {
@@ -45,12 +51,12 @@ func (b *buckets) take(row *Row) error {
 		return nil
 	}
 	if len(b.last) < maxTags {
-		b.last[string(row.Tag)] = Row{Value: now.Value, Count: now.Count}
+		b.last[tag] = now
 	}
-	b.unsorted = b.unsorted || now.Value < last.Value
-	if last.Value > 0 && float64(now.Value-last.Value)/float64(now.Value) > b.width() {
-		b.low = last.Value
-		b.high = now.Value
+	b.unsorted = b.unsorted || now.value < last.value
+	if last.value > 0 && float64(now.value-last.value)/float64(now.value) > b.width() {
+		b.low = last.value
+		b.high = now.value
 	}
 	return nil
 }

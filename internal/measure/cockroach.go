@@ -56,14 +56,15 @@ func (s *snapshots) next() (f found, ok bool) {
 	return f, true
 }
 
-func (s *snapshots) line(text []byte) {
+func (s *snapshots) line(text []byte) error {
 	s.ready = s.ready[:0]
 	if len(bytes.TrimSpace(text)) == 0 {
-		return
+		return nil
 	}
 	f := found{}
 	f.row, f.err = s.row(text)
 	s.ready = append(s.ready, f)
+	return nil
 }
 
 // row makes a row of a line.

@@ -15,17 +15,15 @@ type elements struct {
 	key     string // of the array, empty if the document is the array
 	inside  bool   // it has begun
 	lines   lineEnds
-	line    int // lines that were made so far
 }
 
-// lineEnds notes where lines end.
+// lineEnds counts how many lines of what was read have ended.
 type lineEnds struct {
 	io.Reader
-	read int64
-	most int64   // what may be read now
-	ends []int64 // offsets in the text that no element has passed
-	past int     // how many line ends were passed
-	err  error   // of reading
+	read  int64
+	most  int64 // what may be read now
+	ended int
+	err   error // of reading
 }
 
 // maxElement is the longest element in bytes, and the longest value of another key.
@@ -37,23 +35,12 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 	if l.read > l.most {
 		return 0, errElement
 	}
-	n, err = l.Reader.Read(p)
+	const few = 4 << 10 // bytes, which [elements.ended] looks at again for each element
+	n, err = l.Reader.Read(p[:min(len(p), few)])
 	l.err = err
-	for at, c := range p[:n] {
-		if c == '\n' {
-			l.ends = append(l.ends, l.read+int64(at))
-		}
-	}
+	l.ended += bytes.Count(p[:n], []byte("\n"))
 	l.read += int64(n)
 	return n, err
-}
-
-// before returns how many lines end before an offset.
-func (l *lineEnds) before(offset int64) int {
-	for len(l.ends) > 0 && l.ends[0] < offset {
-		l.ends, l.past = l.ends[1:], l.past+1
-	}
-	return l.past
 }
 
 // elementsOf returns a source of the elements of an array.
@@ -66,23 +53,31 @@ func elementsOf(key string) func(text io.Reader, h *head) io.Reader {
 }
 
 // append appends the next element as a line.
-func (l *elements) append(lines []byte) ([]byte, error) {
+func (l *elements) append(line []byte) (_ []byte, ended int, _ error) {
 	element, err := l.next()
-	if err == io.EOF {
-		return lines, io.EOF
-	}
-	for before := l.lines.before(l.decoder.InputOffset()); l.line < before; l.line++ {
-		lines = append(lines, '\n')
-	}
 	if err != nil {
-		return lines, err
+		return line, l.ended(), err
 	}
-	l.line++
-	compact := bytes.NewBuffer(lines)
+	compact := bytes.NewBuffer(line)
 	if json.Compact(compact, element) != nil {
-		return append(append(lines, element...), '\n'), nil
+		return append(append(line, element...), '\n'), l.ended(), nil
 	}
-	return append(compact.Bytes(), '\n'), nil
+	return append(compact.Bytes(), '\n'), l.ended(), nil
+}
+
+// ended returns how many lines of what the decoder has taken have ended.
+func (l *elements) ended() int {
+	var ahead lineCount
+	io.Copy(&ahead, l.decoder.Buffered())
+	return l.lines.ended - int(ahead)
+}
+
+// A lineCount counts the ends of lines that are written to it.
+type lineCount int
+
+func (c *lineCount) Write(p []byte) (int, error) {
+	*c += lineCount(bytes.Count(p, []byte("\n")))
+	return len(p), nil
 }
 
 // next returns the next element, or [io.EOF] after the last one.

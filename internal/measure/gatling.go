@@ -166,6 +166,7 @@ type simulationRecords struct {
 	start   int64 // of the run, in milliseconds since the epoch
 	strings map[int32]string
 	bytes   int // of strings
+	named   int // bytes of the texts of the record
 	err     error
 }
 
@@ -178,16 +179,16 @@ const (
 	// maxName is the longest text in bytes, and maxNames what all texts may take that other records
 	// name.
 	maxName  = maxRecord
-	maxNames = 256 << 20
+	maxNames = 64 << 20
 )
 
 // append appends the line of the next record.
-func (r *simulationRecords) append(lines []byte) ([]byte, error) {
+func (r *simulationRecords) append(line []byte) (_ []byte, ended int, _ error) {
 	kind, err := r.text.ReadByte()
 	if err != nil {
-		return lines, err
+		return line, 0, err
 	}
-	line := lines
+	r.named = 0
 	switch kind {
 	case runRecord:
 		line = r.run(line)
@@ -214,12 +215,12 @@ func (r *simulationRecords) append(lines []byte) ([]byte, error) {
 	}
 	switch {
 	case r.err == nil:
-		return append(line, '\n'), nil
+		return append(line, '\n'), 0, nil
 	case r.err == io.EOF, errors.Is(r.err, errRecord), errors.Is(r.err, errCached):
 		// Nothing shows where the next record begins.
-		return lines, broken(r.err)
+		return line[:0], 0, broken(r.err)
 	}
-	return lines, r.err
+	return line[:0], 0, r.err
 }
 
 func (r *simulationRecords) run(line []byte) []byte {
@@ -343,7 +344,7 @@ func (r *simulationRecords) cached() string {
 		if !known {
 			r.err = fmt.Errorf("%w: %d", errCached, -index)
 		}
-		return text
+		return r.part(text)
 	}
 	text := r.string()
 	if r.bytes += len(text) + 50; r.bytes > maxNames {
@@ -351,5 +352,17 @@ func (r *simulationRecords) cached() string {
 		return ""
 	}
 	r.strings[index] = text
+	return r.part(text)
+}
+
+// part returns a text of the record. A record can name a long text many times.
+func (r *simulationRecords) part(text string) string {
+	r.named += len(text)
+	if r.named > maxRecord && r.err == nil {
+		r.err = fmt.Errorf("%w: more than %d MiB", errRecord, maxRecord>>20)
+	}
+	if r.err != nil {
+		return ""
+	}
 	return text
 }

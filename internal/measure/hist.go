@@ -4,6 +4,7 @@ import (
 	"bytes"
 	stdbase64 "encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -28,8 +29,8 @@ var hist = Format{
 
 // payloads finds encoded histograms, line by line.
 type payloads interface {
-	// line takes a line.
-	line(text []byte)
+	// line takes a line. A [brokenError] is that of all lines that follow, too.
+	line(text []byte) error
 	// next returns the next histogram of the lines so far.
 	next() (found, bool)
 	// unit returns the unit of the values, unknown if nothing states it.
@@ -61,8 +62,24 @@ type histograms struct {
 	// Waiting are histograms of the element of an array that has not ended, since its time may come
 	// behind them. Ready are those of other elements.
 	waiting, ready []found
+	bytes          int // of those that wait
 	decoder        histogram.Decoder
 }
+
+// maxWaiting is how many bytes the histograms of a line may take, and those whose time may come
+// behind them.
+const maxWaiting = 32 << 20
+
+// size returns about how many bytes a histogram takes.
+func (f *found) size() int {
+	const fixed = 200
+	return fixed + len(f.row.Payload) + len(f.row.Tag) + len(f.path) + len(f.element)
+}
+
+var (
+	errLongPath = fmt.Errorf("the path of the histogram is longer than %d bytes", hdrlog.MaxTag)
+	errWaiting  = brokenError{fmt.Errorf("an object or a line has more than %d MiB of histograms", maxWaiting>>20)}
+)
 
 // A span is the time of an object of JSON: nanoseconds since the epoch, and 0 if not known.
 type span struct {
@@ -86,7 +103,7 @@ func newHistograms(s *setup) payloads {
 func (h *histograms) unit() hdrlog.Unit { return h.in }
 
 func (h *histograms) end() error {
-	h.release("")
+	h.release(nil)
 	if h.time != "" && !h.timed {
 		return usagef("-time %s is the path of no time", strings.ReplaceAll(h.time, "/", "."))
 	}
@@ -101,8 +118,7 @@ func (h *histograms) next() (f found, ok bool) {
 	return f, true
 }
 
-// line takes a line.
-func (h *histograms) line(text []byte) {
+func (h *histograms) line(text []byte) error {
 	h.ready = h.ready[:0]
 	waiting := h.waiting
 	trimmed := bytes.TrimSpace(text)
@@ -114,21 +130,33 @@ func (h *histograms) line(text []byte) {
 	if !h.text {
 		if h.walker.walk(text, h.scalar) == nil {
 			if h.walker.done() {
-				h.release("")
+				h.release(nil)
 			}
-			return
+			return h.tooMany()
 		}
 		h.text = true
 		h.waiting = nil
+		h.bytes = 0
 		h.ready = append(h.ready[:0], waiting...) // those of this line are found again
 	}
 	h.search(nil, text)
-	h.release("")
+	err := h.tooMany()
+	h.release(nil)
+	return err
+}
+
+// tooMany returns an error if histograms were found for which there is no room.
+func (h *histograms) tooMany() error {
+	if h.bytes > maxWaiting {
+		return errWaiting
+	}
+	return nil
 }
 
 // release makes histograms ready that are not in an element of an array.
-func (h *histograms) release(element string) {
-	for len(h.waiting) > 0 && (element == "" || h.waiting[0].element != element) {
+func (h *histograms) release(element []byte) {
+	for len(h.waiting) > 0 && (len(element) == 0 || h.waiting[0].element != string(element)) {
+		h.bytes -= h.waiting[0].size()
 		h.ready = append(h.ready, h.waiting[0])
 		h.waiting = h.waiting[1:]
 	}
@@ -136,16 +164,20 @@ func (h *histograms) release(element string) {
 
 // scalar takes a scalar of a JSON document.
 func (h *histograms) scalar(path, value []byte) {
+	if len(path) > hdrlog.MaxTag { // it would take as much memory for each histogram
+		h.search(path, value)
+		return
+	}
 	slash := bytes.LastIndexByte(path, '/')
-	if element := h.element(path); element != "" {
+	if element := h.element(path); len(element) > 0 {
 		h.release(element)
 	}
 	switch {
-	case h.time == "" && slash >= 0 && h.moment(path[:slash], string(path[slash+1:]), value):
+	case h.time == "" && slash >= 0 && h.moment(path[:slash], path[slash+1:], value):
 	case h.time != "" && h.isTime(path):
 		if at, err := h.clock.parse(value); err == nil {
 			h.timed = true
-			s := h.span(h.element(path))
+			s := h.span(string(h.element(path)))
 			s.start = at
 			s.end = at
 			h.late(s)
@@ -162,24 +194,24 @@ func (h *histograms) isTime(path []byte) bool {
 
 // element returns the path of the innermost element of an array that has a path, empty for the
 // whole document.
-func (h *histograms) element(path []byte) string {
+func (h *histograms) element(path []byte) []byte {
 	for n := len(h.walker.stack) - 1; n >= 0; n-- {
 		if frame := h.walker.stack[n]; frame.index >= 0 {
 			end := bytes.IndexByte(path[min(frame.path+1, len(path)):], '/')
 			if end < 0 {
 				continue
 			}
-			return string(path[:frame.path+1+end])
+			return path[:frame.path+1+end]
 		}
 	}
-	return ""
+	return nil
 }
 
 // moment takes a time of an object, and reports whether it is one. Milliseconds are of
 // memtier_benchmark, whose values are microseconds: https://github.com/redis/memtier_benchmark.
 // Seconds since the start of the object around it are of latte: https://github.com/pkolaczk/latte.
-func (h *histograms) moment(object []byte, key string, value []byte) bool {
-	switch key {
+func (h *histograms) moment(object, key, value []byte) bool {
+	switch string(key) {
 	case "Start time":
 		at, err := decimal(value, 6)
 		if err != nil || guess(value) != hdrlog.Millisecond {
@@ -200,7 +232,7 @@ func (h *histograms) moment(object []byte, key string, value []byte) bool {
 		if err != nil {
 			return false
 		}
-		if key == "start_time" {
+		if string(key) == "start_time" {
 			h.span(string(object)).start = at.UnixNano()
 		} else {
 			h.span(string(object)).end = at.UnixNano()
@@ -231,9 +263,9 @@ func (h *histograms) moment(object []byte, key string, value []byte) bool {
 
 // late gives the time of an object to the histograms in it that were found before.
 func (h *histograms) late(s *span) {
-	for n := range h.waiting {
+	for n := len(h.waiting) - 1; n >= 0 && isIn(h.waiting[n].path, s.path); n-- {
 		f := &h.waiting[n]
-		if isIn(f.path, s.path) && f.object <= len(s.path) {
+		if f.object <= len(s.path) {
 			f.object = len(s.path)
 			f.row.Time = s.start
 			f.row.Length = max(s.end-s.start, 0)
@@ -292,7 +324,7 @@ var before = expression(`(?:Tag=([^,"]*),)?(-?[0-9.]+),([0-9.]+),[-+.\w]+,$`)
 
 // search finds the histograms in text.
 func (h *histograms) search(path, text []byte) {
-	for {
+	for h.bytes <= maxWaiting {
 		n := bytes.Index(text, []byte("HIST"))
 		if n < 0 {
 			return
@@ -304,18 +336,20 @@ func (h *histograms) search(path, text []byte) {
 		if len(payload) < 20 { // a word such as HISTORY
 			continue
 		}
-		around := h.around(path)
-		f := found{
-			row: Row{
-				Time:    around.start,
-				Length:  max(around.end-around.start, 0),
-				Payload: bytes.Clone(payload),
-			},
-			object: len(around.path),
+		f := found{row: Row{Payload: bytes.Clone(payload)}}
+		if len(path) > hdrlog.MaxTag {
+			f.err = errLongPath
+			h.waiting = append(h.waiting, f)
+			h.bytes += f.size()
+			continue
 		}
+		around := h.around(path)
+		f.row.Time = around.start
+		f.row.Length = max(around.end-around.start, 0)
+		f.object = len(around.path)
 		if path != nil {
 			f.path = string(path)
-			f.element = h.element(path)
+			f.element = string(h.element(path))
 			f.row.Tag = h.name(path)
 		}
 		if m := before().FindSubmatch(fields); m != nil {
@@ -328,6 +362,7 @@ func (h *histograms) search(path, text []byte) {
 			f.err = p.Check()
 		}
 		h.waiting = append(h.waiting, f)
+		h.bytes += f.size()
 	}
 }
 
@@ -366,12 +401,12 @@ func newBinary(text io.Reader, h *head) io.Reader {
 	if !isBinary(h.text) {
 		return text
 	}
-	return &linesOf{next: func(line []byte) ([]byte, error) {
+	return &linesOf{next: func(line []byte) (_ []byte, ended int, _ error) {
 		begin := make([]byte, 8)
 		if _, err := io.ReadFull(text, begin); err == io.EOF {
-			return line, err
+			return line, 0, err
 		} else if err != nil {
-			return line, brokenIfCut(err)
+			return line, 0, brokenIfCut(err)
 		}
 		length := binary.BigEndian.Uint32(begin[4:])
 		body, err := io.ReadAll(io.LimitReader(text, int64(min(length, maxElement))))
@@ -379,9 +414,9 @@ func newBinary(text io.Reader, h *head) io.Reader {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return line, brokenIfCut(err)
+			return line, 0, brokenIfCut(err)
 		}
-		return append(stdbase64.StdEncoding.AppendEncode(line, append(begin, body...)), '\n'), nil
+		return append(stdbase64.StdEncoding.AppendEncode(line, append(begin, body...)), '\n'), 0, nil
 	}}
 }
 

@@ -3,7 +3,9 @@ package measure
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	stdcsv "encoding/csv"
+	"fmt"
 	"html"
 	"io"
 	"slices"
@@ -85,7 +87,6 @@ type sampleReader struct {
 	text   *bufio.Reader
 	tag    []byte // without its brackets
 	line   int    // line ends that were read
-	made   int    // lines that were made
 	around []bool // the samples that are open: whether each is a transaction
 	row    []string
 }
@@ -99,36 +100,30 @@ func newSampleReader(text io.Reader, _ *head) io.Reader {
 func isSample(name string) bool { return name == "httpSample" || name == "sample" }
 
 // append appends the row of the next sample.
-func (s *sampleReader) append(lines []byte) ([]byte, error) {
+func (s *sampleReader) append(line []byte) (_ []byte, ended int, _ error) {
 	for {
 		err := s.nextTag()
 		if err == io.EOF || err == errElement {
-			return s.upTo(lines), broken(err)
+			return line, s.line, broken(err)
 		}
 		if err != nil {
-			return lines, err
+			return line, s.line, err
 		}
 		name, attributes, _ := strings.Cut(string(s.tag), " ")
 		switch {
 		case name == "/testResults":
-			return lines, io.EOF
+			return line, 0, io.EOF
+		case isSample(name) && len(s.around) == maxDepth:
+			return line, s.line, broken(errNested)
 		case isSample(name):
-			lines = s.upTo(lines)
-			s.made++
-			return s.sample(lines, attributes), nil
+			return s.sample(line, attributes), s.line, nil
 		case name != "" && name[0] == '/' && isSample(name[1:]) && len(s.around) > 0:
 			s.around = s.around[:len(s.around)-1]
 		}
 	}
 }
 
-// upTo appends empty lines up to the one that was read last.
-func (s *sampleReader) upTo(lines []byte) []byte {
-	for ; s.made < s.line; s.made++ {
-		lines = append(lines, '\n')
-	}
-	return lines
-}
+var errNested = fmt.Errorf("samples are more than %d deep in others", maxDepth)
 
 // tagBegins are the characters that begin a tag, in small letters.
 const tagBegins = "abcdefghijklmnopqrstuvwxyz!/?"
@@ -235,8 +230,16 @@ type parts struct {
 	requests map[string]bool // labels of requests that have sub-results
 	recent   [recent]brief   // the last rows that are no sub-results, of which noted is the number
 	noted    int
-	waiting  []*held // may be sub-results of what follows
+	waiting  map[string][]siblings // by thread: they may be sub-results of what follows
+	held     int                   // how many rows wait
+	bytes    int                   // of their names
 	ready    []*held
+}
+
+// Siblings are rows of a thread that may be sub-results of one request.
+type siblings struct {
+	request string
+	rows    []*held
 }
 
 // brief is what is kept of a row. A map of the last row of each thread takes 15% of all time.
@@ -255,35 +258,37 @@ type held struct {
 	label, thread string
 }
 
-// maxHeld is how many rows may wait, and how many labels are kept.
-const maxHeld = 10_000
+const (
+	// maxHeld is how many rows may wait, and how many labels are kept.
+	maxHeld = 10_000
+	// maxHeldBytes is how long the names of rows that wait may be.
+	maxHeldBytes = 16 << 20
+)
 
 func newParts() *parts {
-	return &parts{requests: make(map[string]bool)}
+	return &parts{requests: make(map[string]bool), waiting: make(map[string][]siblings)}
 }
 
 // request returns the label of the request of which a label may be a sub-result, nothing if that
 // cannot be.
 func request(label []byte) []byte {
 	n := bytes.LastIndexByte(label, '-')
-	if n <= 0 || !isDigits(label[n+1:]) {
+	if n <= 0 || len(label) > hdrlog.MaxTag || !isDigits(label[n+1:]) {
 		return nil
 	}
 	return label[:n]
 }
 
-func (h *held) request() string { return string(request([]byte(h.label))) }
-
 // take takes a row. It reports whether the row is held: then next returns it.
 func (p *parts) take(row *Row, line int, label, thread []byte) bool {
-	if len(p.waiting) == 0 && request(label) == nil {
+	of := string(request(label))
+	if len(thread) > hdrlog.MaxTag || of == "" && p.waiting[string(thread)] == nil {
 		p.note(row, label, thread)
 		return false
 	}
 	h := &held{row: *row, line: line, label: string(label), thread: string(thread)}
 	h.row.Tag = bytes.Clone(row.Tag)
-	p.settle(h)
-	of := h.request()
+	p.settle(h, of)
 	if of != "" && !p.requests[of] && p.follows(h, of) {
 		p.know(of)
 	}
@@ -293,10 +298,7 @@ func (p *parts) take(row *Row, line int, label, thread []byte) bool {
 	case p.requests[of]:
 		h.mark()
 	default:
-		p.waiting = append(p.waiting, h)
-		if len(p.waiting) > maxHeld {
-			p.flush()
-		}
+		p.wait(h, of)
 		return true
 	}
 	p.ready = append(p.ready, h)
@@ -305,6 +307,9 @@ func (p *parts) take(row *Row, line int, label, thread []byte) bool {
 
 // note keeps a row that is no sub-result.
 func (p *parts) note(row *Row, label, thread []byte) {
+	if len(label)+len(thread) > hdrlog.MaxTag {
+		return
+	}
 	b := &p.recent[p.noted%recent]
 	b.start = row.Time
 	b.end = row.Time + row.Value
@@ -323,22 +328,54 @@ func (p *parts) follows(h *held, label string) bool {
 	return false
 }
 
-// settle decides about rows of the same thread that wait.
-func (p *parts) settle(h *held) {
-	p.waiting = slices.DeleteFunc(p.waiting, func(w *held) bool {
-		of := w.request()
-		switch {
-		case w.thread != h.thread, h.request() == of, strings.HasPrefix(h.request(), of+"-"):
+// wait keeps a row that may be a sub-result of a request that follows.
+func (p *parts) wait(h *held, request string) {
+	all := p.waiting[h.thread]
+	if last := len(all) - 1; last >= 0 && all[last].request == request {
+		all[last].rows = append(all[last].rows, h)
+	} else {
+		all = append(all, siblings{request, []*held{h}})
+	}
+	p.waiting[h.thread] = all
+	p.held++
+	p.bytes += len(h.label) + len(h.thread) + len(h.row.Tag)
+	if p.held > maxHeld || p.bytes > maxHeldBytes {
+		p.flush()
+	}
+}
+
+// settle decides about the rows of a thread that wait when the next one comes, which may be a
+// sub-result of a request. Each row is looked at once: many labels end in a number although nothing
+// is their request.
+func (p *parts) settle(h *held, request string) {
+	all := slices.DeleteFunc(p.waiting[h.thread], func(s siblings) bool {
+		if s.request == request || strings.HasPrefix(request, s.request+"-") {
 			return false // another sub-result of the same request, or of a sub-result
-		case of == h.label && w.isIn(h.row.Time, h.row.Time+h.row.Value):
-			p.know(of)
 		}
-		if p.requests[of] {
-			w.mark()
+		isIn := func(w *held) bool { return w.isIn(h.row.Time, h.row.Time+h.row.Value) }
+		if s.request == h.label && slices.ContainsFunc(s.rows, isIn) {
+			p.know(s.request)
 		}
-		p.ready = append(p.ready, w)
+		p.release(s)
 		return true
 	})
+	if len(all) == 0 {
+		delete(p.waiting, h.thread)
+		return
+	}
+	p.waiting[h.thread] = all
+}
+
+// release lets rows go that wait.
+func (p *parts) release(s siblings) {
+	for _, w := range s.rows {
+		p.held--
+		p.bytes -= len(w.label) + len(w.thread) + len(w.row.Tag)
+		if p.requests[s.request] {
+			w.mark()
+		}
+	}
+	p.ready = append(p.ready, s.rows...)
 }
 
 func (p *parts) know(label string) {
@@ -349,13 +386,13 @@ func (p *parts) know(label string) {
 
 // flush lets all rows go that wait.
 func (p *parts) flush() {
-	for _, w := range p.waiting {
-		if p.requests[w.request()] {
-			w.mark()
+	for _, all := range p.waiting {
+		for _, s := range all {
+			p.release(s)
 		}
 	}
-	p.ready = append(p.ready, p.waiting...)
-	p.waiting = p.waiting[:0]
+	clear(p.waiting)
+	slices.SortFunc(p.ready, func(a, b *held) int { return cmp.Compare(a.line, b.line) })
 }
 
 // isIn reports whether a row is in a time, but for a few milliseconds.

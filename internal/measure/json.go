@@ -222,8 +222,12 @@ func (o *objects) fill(record []byte, places [][]byte) error {
 
 var errJSON = errors.New("not a JSON value, or cut short")
 
-// maxDepth is how deep values may nest.
-const maxDepth = 1000
+// maxDepth is how deep values may nest, and maxPath how long their paths may be. In a text of many
+// lines, each key can be as long as a line.
+const (
+	maxDepth = 1000
+	maxPath  = 2 * maxRecord
+)
 
 // A walker finds the strings, numbers and other scalars of JSON text, line by line. It accepts more
 // than JSON, such as nan. The zero value with a separator is ready.
@@ -295,6 +299,9 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 			}
 			top := &w.stack[len(w.stack)-1]
 			w.path = append(append(w.path[:top.path], w.separator), value...)
+			if len(w.path) > maxPath {
+				return errJSON
+			}
 			w.key = false
 			w.colon = true
 			top.empty = false

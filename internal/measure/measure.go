@@ -17,6 +17,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"maps"
 	"regexp"
@@ -439,7 +440,11 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return usagef("-end makes a value of two times, and -time has the first one")
 	}
 	if s.Count != "" {
-		r.buckets = &buckets{cumulative: s.Value == edge, last: make(map[string]Row)}
+		r.buckets = &buckets{
+			cumulative: s.Value == edge,
+			last:       make(map[uint64]edgeCount),
+			seed:       maphash.MakeSeed(),
+		}
 	}
 	if t, ok := r.fields.(*table); ok {
 		r.closes = t.closes
@@ -562,6 +567,10 @@ func (r *Reader) Scan() bool {
 		}
 		r.rowLine = r.line
 		r.bad = r.malformed(r.field, r.err)
+		if r.bad != nil && errors.As(r.bad, new(brokenError)) {
+			r.ended = true
+			return r.tally.take(r.bad)
+		}
 		held := false
 		if r.parts != nil && r.bad == nil {
 			held = r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace])
@@ -633,8 +642,8 @@ func (r *Reader) malformed(field string, err error) *hdrlog.SyntaxError {
 // parse makes a row of a record, unless it is to be skipped. It returns what is wrong with a field.
 func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 	if p.payloads != nil {
-		p.payloads.line(record)
-		return true, "", nil
+		err := p.payloads.line(record)
+		return err == nil, "line", err
 	}
 	places, s := p.places, &p.setup
 	if skip, err := p.fields.find(record, places); skip || err != nil {
@@ -754,7 +763,7 @@ func (p *rowParser) wants(metric []byte) bool {
 	wanted, known := p.metrics[string(metric)]
 	if !known {
 		wanted = p.setup.metrics.Match(metric)
-		if len(p.metrics) < mostMetrics {
+		if len(p.metrics) < mostMetrics && len(metric) < hdrlog.MaxTag {
 			p.metrics[string(metric)] = wanted
 		}
 	}
