@@ -161,3 +161,55 @@ func TestMalformed(t *testing.T) {
 		})
 	}
 }
+
+// TestCutOff: a line that a crash cut off is reported by each command, also if its tag or its time
+// was not chosen. The payloads of whole lines that were not chosen stay unread.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	build(t)
+	const (
+		log     = "log.hdr"
+		payload = "HISTFAAAACJ4nJNpmSzMwMDAygABzFCa0QHKsP8AoQ/uY5zADABUXATS"
+		chosen  = "Tag=a-rt,1793491200.000,1.000,2.001," + payload + "\n"
+		begin   = "Tag=b-wt,1793491210.000,1.000,1.000,"
+		damaged = "HISTFAAAACJ4nJNpmSzMwMDAygABzFCa0QHKsP8AoQ/uY5zADABUXATA"
+	)
+	cause := ":2: payload: the line is cut off: "
+	tests := []struct{ name, text, want string }{
+		{"in the payload", chosen + begin + payload[:24], log + cause + "payload is cut short: 10 of 34 compressed bytes"},
+		{"in the header of the payload", chosen + begin + payload[:13], log + cause + "bad base64: it ends after 13 bytes"},
+		{"in the mark of the payload", chosen + begin + "HI", log + cause + "payload is cut short: 1 bytes do not hold a header"},
+		{"before the payload", chosen + begin, log + cause + "field is missing"},
+		{"before a line", chosen + begin + payload[:24] + "\n" + chosen, log + ":2: payload: payload is cut short: 10 of 34 compressed bytes"},
+		{"before a legend", chosen + `Tag=b,1.1"StartTimestamp","Interval_Length","MAX"` + "\n" + chosen,
+			log + `:2: max: the line is cut off: not a number: "\"MAX\""`},
+		{"a damaged payload of another tag", chosen + begin + damaged + "\n", ""},
+	}
+	commands := []string{"hdrsum", "hdrsum -st csv -agg 1", "hdrunion", "hdrsplit", "hdrplot -of a.svg", "hdrdiff " + log}
+	for _, test := range tests {
+		for _, command := range commands {
+			for _, choice := range []string{"-incT a-rt", "-e 5"} {
+				t.Run(test.name+"/"+command+" "+choice, func(t *testing.T) {
+					t.Parallel()
+					dir := t.TempDir()
+					if err := os.WriteFile(filepath.Join(dir, log), []byte(test.text), 0o666); err != nil {
+						t.Fatal(err)
+					}
+					args := append(strings.Fields(command), strings.Fields(choice+" -in ns "+log)...)
+					run := exec.Command(args[0], args[1:]...)
+					run.Dir = dir
+					var stderr strings.Builder
+					run.Stderr = &stderr
+					run.Run()
+					status := 3
+					if test.want == "" {
+						status = 0
+					}
+					if got := run.ProcessState.ExitCode(); got != status || !strings.Contains(stderr.String(), test.want) {
+						t.Errorf("status %d, want %d and %q\n%s", got, status, test.want, stderr.String())
+					}
+				})
+			}
+		}
+	}
+}

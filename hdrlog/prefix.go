@@ -22,19 +22,29 @@ const (
 
 // cutPrefix returns the interval, the comment or the legend that stands in a line behind other
 // text, as programs that collect logs write it: 2024-05-01T10:00:00Z Tag=a,0.000,1.000,2.0,HISTF...
-// It returns nil if the line has none, or several intervals.
+// It returns nil if the line has none, or several intervals, or if the other text is the beginning
+// of an interval, as a crash leaves it.
 func cutPrefix(line []byte) []byte {
+	at, behind := findBehind(line)
+	if at > 0 && bytes.HasPrefix(line, []byte("Tag=")) {
+		return nil
+	}
+	return behind
+}
+
+// findBehind finds what [cutPrefix] returns, and where it begins.
+func findBehind(line []byte) (at int, behind []byte) {
 	if payload := bytes.Index(line, []byte(","+payloadBegin)) + 1; payload > 0 {
 		text := line[payload:]
 		end := len(text) - len(bytes.TrimLeft(text, base64Characters))
 		if bytes.Contains(text[end:], []byte(payloadBegin)) {
-			return nil
+			return 0, nil
 		}
 		fields := fieldsBehind().FindSubmatchIndex(line[:payload])
 		if fields == nil {
-			return nil
+			return 0, nil
 		}
-		return line[fields[2] : payload+end]
+		return fields[2], line[fields[2] : payload+end]
 	}
 	for from := 1; from < len(line); {
 		n := bytes.IndexByte(line[from:], '#')
@@ -47,14 +57,22 @@ func cutPrefix(line []byte) []byte {
 			continue
 		}
 		if bytes.HasPrefix(comment, []byte("#[")) || UnitOf(comment) != 0 {
-			return comment
+			return from - 1, comment
 		}
 	}
-	if bytes.Contains(line, []byte("Start"+timestamp)) && bytes.Contains(line, []byte("Interval_Length")) {
-		return legend
+	at = bytes.Index(line, []byte("Start"+timestamp))
+	if at < 0 || !bytes.Contains(line, []byte("Interval_Length")) {
+		return 0, nil
 	}
-	return nil
+	if before := bytes.TrimRight(line[:at], `"\`); fieldEnds().Match(before) {
+		return 0, nil
+	}
+	return at, legend
 }
+
+// fieldEnds matches text that ends in a field: no program that collects logs writes a legend
+// directly behind it.
+var fieldEnds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-\w.,]$`) })
 
 // legend is the beginning of the legend of the reference.
 var legend = []byte(`"Start` + timestamp + `","Interval_Length"`)

@@ -449,7 +449,7 @@ func (r *Reader) tooLong(b *Batch) {
 }
 
 func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {
-	if line != nil && (r.unended) {
+	if line != nil && (r.unended || bytes.Contains(line[1:], legend)) {
 		err = fmt.Errorf("%w: %w", ErrCutOff, err)
 	}
 	b.Records = append(b.Records, Record{

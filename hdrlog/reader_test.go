@@ -205,6 +205,19 @@ func TestRecords(t *testing.T) {
 			`12 malformed log:12: start: not a number: "x1"`,
 			`13 malformed log:13: length: the line is cut off: not a number: "1e999"`,
 		}},
+		{"an interval that is cut off before another line", strings.Join([]string{
+			`Tag=A,1.1"StartTimestamp","Interval_Length","MAX"`, `12"StartTimestamp","Interval_Length"`,
+			`Tag="StartTimestamp","Interval_Length"`, "Tag=a:#[BaseTime: 100 (seconds)]", "Tag=a,1 #[BaseTime: 100 (seconds)]",
+			`1.5,2,"StartTimestamp","Interval_Length"`, "1,1,1,HISTx",
+		}, "\n"), []string{
+			`1 malformed log:1: max: the line is cut off: not a number: "\"MAX\""`,
+			`2 malformed log:2: length: the line is cut off: not a number: "\"Interval_Length\""`,
+			`3 malformed log:3: start: the line is cut off: not a number: "\"Interval_Length\""`,
+			`4 malformed log:4: length: not a number: "(seconds)]"`,
+			`5 malformed log:5: length: not a number: "#[BaseTime:"`,
+			`6 malformed log:6: max: the line is cut off: not a number: "\"StartTimestamp\""`,
+			"7 interval start=1 length=1 max=1 log=1 base=0 payload=HISTx",
+		}},
 		{"neither start nor base", "5,1,0,H\n3,1,0,H\n", []string{
 			"1 interval start=5 length=1 max=0 log=5 base=0 payload=H",
 			"2 interval start=3 length=1 max=0 log=5 base=0 payload=H",

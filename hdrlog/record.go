@@ -64,8 +64,8 @@ type Record struct {
 // CutOff reports whether the line may be cut off, as a crash leaves it: the log ends in it, or
 // another line begins in it.
 func (r *Record) CutOff() bool {
-	_, behind, found := bytes.Cut(r.Text, []byte("HIST"))
-	return r.unended || found && (bytes.Contains(behind, []byte("#[")) || bytes.Contains(behind, []byte("HIST")))
+	_, behind, found := bytes.Cut(r.Text, []byte(payloadBegin))
+	return r.unended || found && (bytes.Contains(behind, []byte("#[")) || bytes.Contains(behind, []byte(payloadBegin)))
 }
 
 // Malformed returns err, for which the interval of the record cannot be used, with the name of the

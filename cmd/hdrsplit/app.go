@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"slices"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/base/unit"
@@ -132,17 +130,16 @@ func run(std *message.Streams, o *options) (failure error) {
 	return diagnostics.Close()
 }
 
-// check returns a function that finds payloads that are cut short, or, with verify, all damaged
-// payloads.
+// check returns a function that does nothing or, with verify, finds damaged payloads. A scan itself
+// finds those that are cut short.
 //
 // Verifying is not the default, since it takes more than half of the speed: a log of 43 MB is split
 // in 0.07 s without and in 0.18 s with it, on two cores (BenchmarkHdrsplit).
 func check(verify bool) func(worker int, v scan.Visit, _ *struct{}) error {
-	return func(_ int, v scan.Visit, _ *struct{}) error {
-		if _, _, length := histogram.Peek(v.Payload); !verify && length <= int64(len(bytes.TrimRight(v.Payload, "="))) {
-			return nil
+	return func(_ int, v scan.Visit, _ *struct{}) (err error) {
+		if verify {
+			_, err = v.Take(scan.Want{})
 		}
-		_, err := v.Take(scan.Want{})
 		return err
 	}
 }

@@ -121,15 +121,18 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		if r.Kind != hdrlog.IntervalRecord {
 			continue
 		}
-		if o.kept, o.ran = s.choose(b.input, &r.Interval); o.kept {
+		o.kept, o.ran = s.choose(b.input, &r.Interval)
+		o.err = d.checkWhole(r)
+		if o.kept && o.err == nil {
 			v := d.Visit(&r.Interval, b.place(s, n))
 			v.Row = s.By.Row(v.Name, v.Tag)
 			v.First = first
 			first = false
 			o.row = v.Row
-			if o.err = work(worker, v, &o.result); o.err != nil && errors.As(o.err, new(Fatal)) {
-				break
-			}
+			o.err = work(worker, v, &o.result)
+		}
+		if o.err != nil && errors.As(o.err, new(Fatal)) {
+			break
 		}
 	}
 	b.values = d.values

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -130,6 +131,18 @@ func (d *Decoder) hold(bytes int) error {
 // Visit returns an interval that can be decoded until the next one is visited.
 func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
 	return Visit{Interval: i, Place: at, Row: i.Tag, decoder: d}
+}
+
+// checkWhole returns an error if the payload of an interval is cut short, as a crash leaves it. A
+// crash concerns the whole log, so that is an error whether the selection has the interval or not.
+// Of a whole payload it reads the header alone.
+func (d *Decoder) checkWhole(r *hdrlog.Record) error {
+	_, _, length := histogram.Peek(r.Interval.Payload)
+	if length == 0 && !r.CutOff() || length > 0 && length <= int64(len(bytes.TrimRight(r.Interval.Payload, "="))) {
+		return nil
+	}
+	_, err := d.payloads.Open(r.Interval.Payload)
+	return err
 }
 
 // A Want says what a worker takes of an interval besides [Taken.Double]. Text has sums keep the
