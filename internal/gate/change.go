@@ -150,7 +150,10 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	if l.Name != output.Count { // which is no sample of anything
 		c, why = l.compare(change)
 	}
-	if why == "" && several(f.Pairs, s.Tag) {
+	switch {
+	case l.Name == output.Count && f.Runs != f.RunsBefore: // what as many runs had before
+		v.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
+	case l.Name != output.Count && why == "" && several(f.Pairs, s.Tag):
 		v.Baseline, v.Value = c.Before, c.After
 	}
 	v.Bound = l.Bound(v.Baseline)

@@ -303,6 +303,9 @@ type Figures struct {
 	// say what is chance.
 	Summaries, Baseline []*output.Summary
 	Pairs               []output.Pair
+	// Runs is the number of runs of Summaries, and RunsBefore that of Baseline. Both are 0 if each
+	// is one run.
+	Runs, RunsBefore int
 	// Watch has the windows of limits of windows.
 	Watch *Watch
 	// Strict makes absolute limits undecided, too, if a run is too short for an interval.
@@ -386,6 +389,13 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.judgeChange(s, f)
 		return v
 	}
+	if several(f.Pairs, s.Tag) {
+		v.Note = "of all runs together"
+		if l.Name == output.Throughput { // runs without dates seem to run at once
+			v.Note = "the mean of the runs"
+			v.Value = changeOf(f.Pairs, s.Tag).Rate.After
+		}
+	}
 	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 		v.Value, v.Missing = 0, "the period is zero"
 		return v
@@ -394,9 +404,6 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	v.decide(v.keeps(v.Value))
 	v.believe(s, f)
 	v.doubt(s)
-	if several(f.Pairs, s.Tag) && v.Note == "" && l.Name != output.Count && l.Name != output.Over {
-		v.Note = "of all runs together"
-	}
 	return v
 }
 

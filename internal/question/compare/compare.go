@@ -19,6 +19,8 @@ import (
 type Sums struct {
 	Summaries []*output.Summary
 	Runs      []*summary.Result
+	// Added is the number of runs in Summaries.
+	Added int
 }
 
 // A Comparison says what is asked about the sums of two sides.
@@ -55,10 +57,12 @@ func (c *Comparison) Compare() *Result {
 		c.dropIntervals()
 	}
 	r.Verdicts = gate.Judge(c.Limits, gate.Figures{
-		Summaries: c.After.Summaries,
-		Baseline:  c.Before.Summaries,
-		Pairs:     r.Pairs,
-		Strict:    c.Strict,
+		Summaries:  c.After.Summaries,
+		Baseline:   c.Before.Summaries,
+		Pairs:      r.Pairs,
+		Runs:       c.After.Added,
+		RunsBefore: c.Before.Added,
+		Strict:     c.Strict,
 	})
 	if !c.Intervals {
 		c.dropIntervals()

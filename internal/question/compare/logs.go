@@ -135,8 +135,8 @@ func (r *reading) compare() (*Result, *output.Table, error) {
 	table := report.Table(r.Figures, r.Kind == "markdown", 0, false)
 	table.Tests = r.Tests
 	c := &Comparison{
-		Before:    Sums{r.old.Summaries, r.old.runs},
-		After:     Sums{r.new.Summaries, r.new.runs},
+		Before:    r.old.sums(r.Sum),
+		After:     r.new.sums(r.Sum),
 		Figures:   r.Figures,
 		Limits:    r.Limits,
 		Strict:    r.Undecided == "fail",
@@ -147,6 +147,15 @@ func (r *reading) compare() (*Result, *output.Table, error) {
 		Partly:    r.diagnostics.Warnf,
 	}
 	return c.Compare(), table, nil
+}
+
+// sums returns what the logs of a side add up to. If together is set, they are one run.
+func (s *side) sums(together bool) Sums {
+	sums := Sums{Summaries: s.Summaries, Runs: s.runs, Added: 1}
+	if !together {
+		sums.Added = len(s.scan.Runs())
+	}
+	return sums
 }
 
 // saySame says which log is on both sides.
