@@ -168,7 +168,8 @@ type Takers struct {
 	// comments before it.
 	Kept func(input int, row []byte)
 	// Ran, if set, takes each interval in the range of the selection, whatever its tag is, before
-	// the next one is handed over: its input ran then. Whole payloads of other tags are not decoded.
+	// the next one is handed over: its input ran then. Whole payloads of other tags are not
+	// decoded.
 	Ran func(v Visit)
 }
 
