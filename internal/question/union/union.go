@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
@@ -63,6 +64,7 @@ type survey struct {
 	base    int64            // the earliest start of an input, in milliseconds since the epoch
 	units   unit.Finder      // knows the unit of the inputs once all have been looked through
 	scratch []*tempfile.File // that pipes need
+	copied  atomic.Int64     // bytes of pipes that are in them
 }
 
 // results are windows that nothing can join any more, on their way to the writer.

@@ -482,6 +482,47 @@ func TestPipesInFile(t *testing.T) {
 	}
 }
 
+// TestEndlessPipes: what is no log is refused once its beginning is read, and a log that goes on and
+// on when the file that it is copied to has enough.
+func TestEndlessPipes(t *testing.T) {
+	defer union.SetPipeMemory(64 << 10)()
+	comment, lines := "#"+strings.Repeat("c", 999)+"\n", randomLog(t, rand.New(rand.NewPCG(1, 4)), false)
+	comments := strings.Repeat(comment, 70)
+	const copies = "log: pipes have more than the 16 MiB that are copied to a temporary file: write them to files first"
+	for _, test := range []struct {
+		name, begin, repeated string
+		most                  int // bytes that may be read
+		want                  string
+	}{
+		{"lines", "", "yes\n", 1, `log is no log: its first 64 KiB have no interval: log:1: start: not a number: "yes"`},
+		{"no lines", "", "yes", 1, `log is no log: its first 64 KiB have no interval: log:1: start: not a number: "yesyesyes` +
+			`yesyesyesyesyesyesyesyesyesyesy"...`},
+		{"a log", "", lines, 17, copies},
+		{"a log that begins with text and comments", "text\n" + lines + comments, comment, 17, copies},
+		{"a log that begins with comments", comments, lines, 17, copies},
+	} {
+		pipe := &endless{text: test.repeated}
+		in := io.MultiReader(strings.NewReader(test.begin), pipe)
+		input := scan.Input{Name: "log", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(in), nil }}
+		_, err := union.Write(io.Discard, newScan(input), union.Options{})
+		if fmt.Sprint(err) != test.want || pipe.read > test.most<<20 {
+			t.Errorf("%s: after %d MiB %v, want %s", test.name, pipe.read>>20, err, test.want)
+		}
+	}
+}
+
+// An endless reader repeats a text for ever.
+type endless struct {
+	text string
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.text[e.read%len(e.text):])
+	e.read += n
+	return n, nil
+}
+
 // TestHeader checks the header of a union, and what it warns of.
 func TestHeader(t *testing.T) {
 	t.Parallel()
