@@ -6,9 +6,9 @@ import (
 )
 
 // linesOf reads lines that next makes, one at a time: it appends a line to a buffer. The lines end
-// where next returns an error: [io.EOF], a [brokenError], or that of reading. Ended is how many line
-// ends of the text stand before the end of the line's record: empty lines before it make up for
-// them, so that its number is that of the text.
+// where next returns an error: [io.EOF], a [brokenError], or that of reading. Ended is how many
+// line ends of the text stand before the end of the line's record: empty lines before it make up
+// for them, so that its number is that of the text.
 type linesOf struct {
 	next   func(line []byte) (_ []byte, ended int, err error)
 	buffer []byte
