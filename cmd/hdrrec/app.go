@@ -115,6 +115,12 @@ func (o *options) columnOptions() []cli.Option {
 			Usage: "the `COLUMN` that says how often the value came; such a file needs no time",
 		},
 		{
+			Name:  "above",
+			Group: groupRows,
+			Value: cli.Text(&r.Above, ""),
+			Usage: "values above the highest edge of buckets, which nobody knows, are `VALUE`, such as 10s",
+		},
+		{
 			Name:  "where",
 			Group: groupRows,
 			Value: cli.Each(&r.Where, parseConditions),

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -16,42 +17,63 @@ const edge = "le"
 const unbounded = math.MaxInt64
 
 var (
-	errUnbounded  = errors.New("values are above the highest edge, and nobody knows what they are")
+	errUnbounded  = errors.New("nobody knows what they are; -above VALUE records them as VALUE")
+	errLowAbove   = errors.New("-above is not above the highest edge")
 	errCumulative = errors.New("fewer values than up to the edge before")
+	errEqualEdges = errors.New("an edge comes twice with different counts; -tag names columns that tell series apart")
+	errOneEdge    = errors.New("a series has one edge alone; sort the rows of a series by their edges")
 )
 
 // buckets are the rows of a file with counts.
 type buckets struct {
 	cumulative bool                 // each count is that of all values so far
+	above      int64                // what values above the highest edge are, 0 if that is not known
 	last       map[uint64]edgeCount // by the hash of the tag: tags may be long
 	seed       maphash.Seed
+
+	// Values are counted, of which unknown are above the highest edge, and not known. Wrong says
+	// why the counts of the file cannot be right.
+	values, unknown int64
+	wrong           error
 	// Of two values in turn, low and high are furthest apart, as a share of high.
 	low, high int64
 	unsorted  bool
 }
 
-// An edgeCount is a value and its count.
-type edgeCount struct{ value, count int64 }
+// An edgeCount is a value and its count. More is set if the series has lower edges.
+type edgeCount struct {
+	value, count int64
+	more         bool
+}
 
-// take makes the count of a row its own, and notes how far it is from the last value of its tag.
+// take makes the count of a row its own, and notes how far it is from the last value of its tag. A
+// lower edge than the last one begins another series.
 func (b *buckets) take(row *Row) error {
 	tag := maphash.Bytes(b.seed, row.Tag)
-	last := b.last[tag]
-	now := edgeCount{row.Value, row.Count}
+	last, known := b.last[tag]
+	now := edgeCount{value: row.Value, count: row.Count}
+	if b.cumulative && known && now.value < last.value {
+		b.close(last)
+		last = edgeCount{}
+	} else if b.cumulative && known {
+		now.more = last.more || now.value > last.value
+	}
 	if b.cumulative {
-		if row.Count < last.count {
-			return fmt.Errorf("%w: %d", errCumulative, row.Count)
+		switch {
+		case now.count < last.count:
+			return fmt.Errorf("%w: %d", errCumulative, now.count)
+		case known && now.value == last.value && now.count > last.count:
+			b.wrong = cmp.Or(b.wrong, errEqualEdges)
 		}
 		row.Count -= last.count
 	}
-	if row.Value == unbounded {
-		if row.Count > 0 {
-			return fmt.Errorf("%d %w", row.Count, errUnbounded)
-		}
-		return nil
-	}
 	if len(b.last) < maxTags {
 		b.last[tag] = now
+	}
+	b.values += row.Count
+	if now.value == unbounded {
+		b.beyond(row, last)
+		return nil
 	}
 	b.unsorted = b.unsorted || now.value < last.value
 	if last.value > 0 && float64(now.value-last.value)/float64(now.value) > b.width() {
@@ -59,6 +81,39 @@ func (b *buckets) take(row *Row) error {
 		b.high = now.value
 	}
 	return nil
+}
+
+// beyond takes the values above the highest edge.
+func (b *buckets) beyond(row *Row, highest edgeCount) {
+	row.Value = b.above
+	switch {
+	case row.Count == 0:
+	case b.above == 0:
+		b.unknown += row.Count
+		row.Count = 0
+	case b.above <= highest.value:
+		b.wrong = cmp.Or(b.wrong, fmt.Errorf("%w, which is %v", errLowAbove, time.Duration(highest.value)))
+	}
+}
+
+// close ends a series.
+func (b *buckets) close(last edgeCount) {
+	if !last.more && last.count > 0 {
+		b.wrong = cmp.Or(b.wrong, errOneEdge)
+	}
+}
+
+// end returns what is wrong with all series.
+func (b *buckets) end() error {
+	if b.cumulative {
+		for _, last := range b.last {
+			b.close(last)
+		}
+	}
+	if b.wrong == nil && b.unknown > 0 {
+		return fmt.Errorf("%d of %d values are above the highest edge, and %w", b.unknown, b.values, errUnbounded)
+	}
+	return b.wrong
 }
 
 // width is the share of the widest bucket.

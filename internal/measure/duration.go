@@ -63,7 +63,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // parseValue returns the nanoseconds of a value: a number of the unit, or a text with units.
 func (p *rowParser) parseValue(text []byte) (int64, error) {
-	if p.buckets != nil && string(text) == "+Inf" {
+	if p.buckets != nil && bytes.EqualFold(bytes.TrimPrefix(text, []byte("+")), []byte("inf")) {
 		return unbounded, nil
 	}
 	value, err := decimal(text, p.scale)

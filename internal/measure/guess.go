@@ -41,6 +41,7 @@ func (r *Reader) Arguments() []string {
 		add("in", s.Unit.String())
 	}
 	add("count", s.Count)
+	add("above", s.Above)
 	add("ok", s.OK)
 	all = append(all, "-tag", strings.Join(s.Tags, ","))
 	if r.given.Metric != "" {

@@ -70,6 +70,8 @@ type Options struct {
 	Where []Condition
 	// Pattern is the format of an access log, as it stands in the configuration of the server.
 	Pattern string
+	// Above is the value of those above the highest edge of buckets.
+	Above string
 }
 
 // Columns are the names of columns, of paths in JSON, or of variables of an access log.
@@ -422,6 +424,8 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return usagef("-pattern is for access logs, and this is %s", f.Name)
 	case o.Metric != "" && f.columns.metric == "":
 		return usagef("-metric is for files with a column of metrics, and this is %s", f.Name)
+	case o.Above != "" && o.Count == "":
+		return usagef("-above is for counts of buckets: add -count COLUMN")
 	case o.End != "" && o.Value != "":
 		return usagef("-value has the value, and -end makes it of two times: give one of them")
 	}
@@ -459,6 +463,11 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.clock = clock{unit: s.TimeUnit, named: unitIn(s.Time), zone: s.Zone}
 	if s.Unit != 0 {
 		r.scale = decimals(s.Unit)
+	}
+	if o.Above != "" {
+		if r.buckets.above, err = r.parseValue([]byte(o.Above)); err != nil {
+			return usagef("-above: %w", err)
+		}
 	}
 	return nil
 }
@@ -597,10 +606,15 @@ func (t *tally) take(bad *hdrlog.SyntaxError) bool {
 // ErrMostly says that most rows of a file are malformed: figures of the others say little.
 var ErrMostly = errors.New("rows can be read, so none is taken")
 
-// judge returns an error if less than half of the rows are right. It is called at the end of the
-// file. Text with histograms has other lines, too.
+// judge returns an error if less than half of the rows are right, or if their counts cannot be. It
+// is called at the end of the file. Text with histograms has other lines, too.
 func (r *Reader) judge() error {
-	if r.payloads != nil || r.right >= r.wrong {
+	switch {
+	case r.payloads != nil:
+		return nil
+	case r.right >= r.wrong && r.buckets != nil:
+		return r.buckets.end()
+	case r.right >= r.wrong:
 		return nil
 	}
 	return fmt.Errorf("%d of %d %w; line %d: %s: %w", r.right, r.right+r.wrong, ErrMostly, r.first.Line, r.first.Field,

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/clitest"
@@ -203,12 +205,12 @@ func TestValues(t *testing.T) {
 // TestCounts has tables of counts that are partly bad.
 func TestCounts(t *testing.T) {
 	rec := recording{size: 1000, options: Options{Columns: Columns{Count: "n", Tags: []string{"op"}}}}
-	rec.record(t, []byte("op,le,n\na,1s,5\nb,1s,1\na,2s,4\na,3s,7\na,+Inf,9\nb,+Inf,1\na,4s,x\na,4s,\na,4s,-1\nb,2s,1\nb,3s,1\nb,4s,1\n"))
+	rec.record(t, []byte("op,le,n\na,1s,5\nb,1s,1\na,2s,4\na,3s,7\nb,2s,1\nb,3s,1\na,4s,x\na,4s,\na,4s,-1\nb,4s,1\nb,+Inf,1\n"))
 	want := []string{
-		"file0:4: n: fewer values than up to the edge before: 4", "file0:6: n: 2 values are above the highest edge, and nobody knows what they are",
+		"file0:4: n: fewer values than up to the edge before: 4",
 		`file0:8: n: not a number: "x"`, `file0:9: n: not a number: ""`, `file0:10: n: the number is negative: "-1"`,
 	}
-	if !slices.Equal(rec.messages, want) || rec.counts.Recorded != 7 {
+	if !slices.Equal(rec.messages, want) || rec.counts.Recorded != 7 || rec.mostly != nil {
 		t.Errorf("%d rows, %q, want %q", rec.counts.Recorded, rec.messages, want)
 	}
 	r, err := NewReader(strings.NewReader("ms,n\n1,5\n2,6\n2.5,7\n"), "f", "", Options{Columns: Columns{Count: "n"}, Unit: hdrlog.Millisecond})
@@ -219,6 +221,53 @@ func TestCounts(t *testing.T) {
 	}
 	if got, want := r.Loss(), "all values of a bucket are taken as its value; the widest is from 1ms to 2ms, so a percentile there may be 100% off"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSeries has cumulative counts of several series, and of those that cannot be right.
+func TestSeries(t *testing.T) {
+	for _, test := range []struct{ rows, above, want string }{
+		{"0.1,10\n0.5,20\n0.1,100\n0.5,120\n", "", "100ms:110 500ms:30"},
+		{"0.1,10\n0.5,20\n0.5,20\n", "", "100ms:10 500ms:10"}, // as redis-benchmark has it
+		{"0.5,3\n+Inf,3\n0.1,1\nInf,1\n", "", "100ms:1 500ms:3"},
+		{"0.1,5\n0.5,10\n+Inf,1000\n", "", "990 of 1000 values are above the highest edge, and nobody knows what they are; -above VALUE records them as VALUE"},
+		{"0.1,5\n0.5,10\n+Inf,1000\n0.1,1\n+Inf,2\n", "10s", "100ms:6 500ms:5 10s:991"},
+		{"0.1,5\n0.5,10\n+Inf,1000\n", "0.5", "-above is not above the highest edge, which is 500ms"},
+		{"0.1,5\n0.5,10\n+Inf,10\n", "0.5", "100ms:5 500ms:5"}, // there is none
+		{"1,5\n0.1,10\n", "", "a series has one edge alone; sort the rows of a series by their edges"},
+		{"0.1,5\n0.5,6\n0.1,3\n", "", "a series has one edge alone; sort the rows of a series by their edges"},
+		{"0.1,5\n", "", "a series has one edge alone; sort the rows of a series by their edges"},
+		{"0.1,0\n", "", ""},
+		{"0.1,5\n0.1,7\n0.5,6\n0.5,8\n", "", "an edge comes twice with different counts; -tag names columns that tell series apart"},
+		{"0.1,5\n0.5,6\n", "x", `-above: not a number: "x"`},
+	} {
+		o := Options{Columns: Columns{Count: "count"}, Unit: hdrlog.Second, Above: test.above}
+		r, err := NewReader(strings.NewReader("le,count\n"+test.rows), "f", "", o)
+		if err != nil {
+			if !strings.HasSuffix(err.Error(), test.want) {
+				t.Errorf("%q: %v, want %s", test.rows, err, test.want)
+			}
+			continue
+		}
+		counts := make(map[time.Duration]int64)
+		for r.Scan() {
+			if r.bad != nil && !strings.HasPrefix(test.want, "an edge comes twice") {
+				t.Error(r.bad)
+			}
+			counts[time.Duration(r.row.Value)] += r.row.Count
+		}
+		got := ""
+		for _, value := range slices.Sorted(maps.Keys(counts)) {
+			if counts[value] > 0 {
+				got += fmt.Sprintf(" %v:%d", value, counts[value])
+			}
+		}
+		if err := r.judge(); err != nil {
+			got = err.Error()
+		}
+		if got = strings.TrimSpace(got); got != test.want {
+			t.Errorf("%q: %s, want %s", test.rows, got, test.want)
+		}
 	}
 }
 
