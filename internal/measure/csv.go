@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"hdrkit/hdrlog"
 )
 
 // csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
@@ -16,7 +19,7 @@ var csv = Format{
 	Name:   "csv",
 	begins: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
 	open: func(s *setup, h *head) (fields, error) {
-		if isRow(h.columns) {
+		if !s.isHeader(h.columns) {
 			if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
 				return nil, usagef("the first line is no header: add -time NUMBER and -value "+
 					"NUMBER; the first row is %s", numbered(h.columns))
@@ -56,11 +59,10 @@ var csv = Format{
 var values = Format{
 	Name: "values",
 	begins: func(h *head) bool {
-		_, isDuration := duration(h.line)
 		if h.delimiter != 0 || bytes.IndexByte(h.line, 0) >= 0 {
 			return false
 		}
-		return isDuration || isRow(h.columns) || likely(h.columns, valueNames) != ""
+		return isMeasure(h.line) || likely(h.columns, valueNames) != ""
 	},
 	open: func(s *setup, h *head) (fields, error) {
 		if s.Time != "" || s.End != "" || s.Count != "" {
@@ -104,12 +106,28 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// isRow reports whether a line is a row and not a header: one of its fields is a number.
+// isHeader reports whether the first line of a table names its columns, also the one that an option
+// names.
+func (s *setup) isHeader(columns []string) bool {
+	_, err := strconv.Atoi(s.valueColumn())
+	return err != nil && slices.Contains(columns, s.valueColumn()) || !isRow(columns)
+}
+
+// isRow reports whether a line is a row and not a header: one of its fields is a number, a duration
+// or a date.
 func isRow(columns []string) bool {
+	c := clock{unit: hdrlog.Nanosecond, zone: time.UTC}
 	return slices.ContainsFunc(columns, func(column string) bool {
-		_, err := decimal([]byte(column), 0)
-		return err == nil
+		_, err := c.parse([]byte(column))
+		return isMeasure([]byte(column)) || err == nil
 	})
+}
+
+// isMeasure reports whether text is a number, also one that is out of range, or a duration.
+func isMeasure(text []byte) bool {
+	_, err := decimal(text, 0)
+	_, isDuration := duration(text)
+	return isDuration || !errors.Is(err, hdrlog.ErrNumber)
 }
 
 // delimiters are the usual ones.

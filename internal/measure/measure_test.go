@@ -271,6 +271,43 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// TestFirstRow has tables whose first line may be a header or a row, and rows that are equal to it.
+func TestFirstRow(t *testing.T) {
+	numbers := Options{Columns: Columns{Time: "1", Value: "2"}, Unit: hdrlog.Millisecond}
+	for _, test := range []struct {
+		text    string
+		options Options
+		want    string // values
+	}{
+		{"2024-05-01T10:00:01Z,90s\n2024-05-01T10:00:02Z,7ms\n2024-05-01T10:00:01Z,90s\n", numbers, "1m30s 7ms 1m30s"},
+		{"a,90s\nb,7ms\n", Options{Columns: Columns{Value: "2"}, NoTime: true}, "1m30s 7ms"},
+		{"2024-05-01 10:00:01,-1\n2024-05-01 10:00:02,7\n2024-05-01 10:00:02,7\n", numbers, `f:1: 2: the number is negative: "-1" 7ms 7ms`},
+		{"2024-05-01 10:00:01,-\n2024-05-01 10:00:02,7\n", numbers, `f:1: 2: not a number: "-" 7ms`},
+		{"2024-05-01 10:00:01,99999999999999999999\n", numbers, `f:1: 2: the number is too large: "99999999999999999999"`},
+		{"at,took\n2024-05-01T10:00:02Z,7\nat,took\n2024-05-01T10:00:02Z,7\n", numbers, "7ms 7ms"}, // two files in one
+		{"at,1m\n2024-05-01T10:00:02Z,7\n", Options{Columns: Columns{Time: "at", Value: "1m"}, Unit: hdrlog.Millisecond}, "7ms"},
+		{"90s\n90s\n7ms\n", Options{}, "1m30s 1m30s 7ms"},
+		{"-5\n7\n7\n", Options{Unit: hdrlog.Millisecond}, `f:1: 1: the number is negative: "-5" 7ms 7ms`},
+	} {
+		r, err := NewReader(strings.NewReader(test.text), "f", "", test.options)
+		if err != nil {
+			t.Errorf("%q: %v", test.text, err)
+			continue
+		}
+		var got []string
+		for r.Scan() {
+			if r.bad != nil {
+				got = append(got, r.bad.Error())
+				continue
+			}
+			got = append(got, time.Duration(r.row.Value).String())
+		}
+		if all := strings.Join(got, " "); all != test.want {
+			t.Errorf("%q: %s, want %s", test.text, all, test.want)
+		}
+	}
+}
+
 // TestMostlyMalformed has tables of which less than half of the rows is read. That is an error of
 // the file, and not a row less.
 func TestMostlyMalformed(t *testing.T) {
