@@ -473,18 +473,21 @@ func (r *command) end(err error) error {
 			warn("%s: %s", reader.Name(), loss)
 		}
 	}
-	requests := n.Recorded + n.Dropped
+	requests := n.Recorded + n.Dropped + n.NoValue
+	if n.NoValue > 0 {
+		warn("%d of %d requests failed or were skipped, and have no value", n.NoValue, requests)
+	}
 	switch {
 	case n.Dropped > 0:
 		warn("%d of %d requests failed and are left out", n.Dropped, requests)
-	case n.Failed > 0 && r.recording.Failed == measure.KeepFailed:
+	case n.Failed > n.NoValue && r.recording.Failed == measure.KeepFailed:
 		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that",
-			n.Failed, requests)
+			n.Failed-n.NoValue, requests)
 	}
 	if r.Verbose {
 		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of no interest, %d "+
 			"too late, %d malformed",
-			n.Recorded, n.Dropped, n.Other, n.Late, n.Malformed)
+			n.Recorded, n.Dropped+n.NoValue, n.Other, n.Late, n.Malformed)
 	}
 	if err == errNothing {
 		r.diagnostics.Close()
@@ -504,7 +507,7 @@ func (r *command) nothing() error {
 		return r.readers[0].None()
 	case n.Malformed > 0:
 		return errors.New("none of the rows could be recorded")
-	case n.Dropped > 0:
+	case n.Dropped+n.NoValue > 0:
 		return errors.New("all requests failed")
 	}
 	return errors.New("no rows in the input")

@@ -125,16 +125,19 @@ func IsFailed(tag string) bool { return path.Base(tag) == measure.FailedTag }
 const manyFailed = 0.01
 
 // failures finds requests that failed, and says whether they are counted with the others.
-func (r *Run) failures() []output.Finding {
-	var failed, requests int64
-	text := "%s of %s failed and are counted (%s)."
-	option := "hdrrec -errors drop"
+func (r *Run) failures() (all []output.Finding) {
+	var failed, noValue, requests int64
 	for _, f := range r.Failed {
-		failed += f.Count
-		requests += f.Records
+		failed += f.Count - f.NoValue
+		noValue += f.NoValue
+		requests += f.Requests
 	}
+	all = appendFailed(all, noValue, requests, "failed or were skipped, and have no value", "")
+	ending := "failed and are counted"
+	option := "hdrrec -errors drop"
 	if r.Failed == nil {
-		text, option = "%s of %s failed and have tags of their own (%s).", "-incT '.*/"+measure.FailedTag+"'"
+		ending = "failed and have tags of their own"
+		option = "-incT '.*/" + measure.FailedTag + "'"
 		requests = r.figures().count
 		for _, s := range r.Summaries {
 			if IsFailed(tags.Text(s.Tag)) {
@@ -142,19 +145,28 @@ func (r *Run) failures() []output.Finding {
 			}
 		}
 	}
+	return appendFailed(all, failed, requests, ending, option)
+}
+
+// appendFailed appends what is said of requests that failed, if there are some: what the sentence
+// ends in, and an option.
+func appendFailed(to []output.Finding, failed, requests int64, ending, option string) []output.Finding {
 	if failed == 0 {
-		return nil
+		return to
 	}
 	weight := output.Notes
 	if float64(failed) >= manyFailed*float64(requests) {
 		weight = output.Warns
 	}
-	return []output.Finding{{
+	if option != "" {
+		ending += " (" + option + ")"
+	}
+	return append(to, output.Finding{
 		Weight:   weight,
 		Figures:  map[string]output.Number{"failed": output.Number(failed), "requests": output.Number(requests)},
 		Option:   option,
-		Sentence: fmt.Sprintf(text, people.Whole(failed), people.Whole(requests)+" requests", option),
-	}}
+		Sentence: fmt.Sprintf("%s of %s requests %s.", people.Whole(failed), people.Whole(requests), ending),
+	})
 }
 
 // cut finds logs whose rest is missing, and says from when on.

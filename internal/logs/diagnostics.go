@@ -76,10 +76,11 @@ type repeats struct {
 	faults []repeated // of more than mostAlike lines
 }
 
-// Failed is the number of requests of a log that failed, and of all that are recorded.
+// Failed are the requests of a log that failed. Of these, NoValue have no value, so that they are
+// not recorded. Requests are all.
 type Failed struct {
-	Log            string
-	Count, Records int64
+	Log                      string
+	Count, NoValue, Requests int64
 }
 
 // A fault is what may be wrong with many lines of a file. The cause is without the text it quotes.
@@ -245,8 +246,14 @@ func (d *Diagnostics) fails(f Failed) {
 	if d.Keep {
 		return
 	}
-	d.print(fmt.Sprintf("%s: %d of %d requests failed and are counted with the others; hdrrec "+
-		"-errors drop or -errors tag changes that", f.Log, f.Count, f.Records))
+	if f.NoValue > 0 {
+		d.print(fmt.Sprintf("%s: %d of %d requests failed or were skipped, and have no value", f.Log,
+			f.NoValue, f.Requests))
+	}
+	if counted := f.Count - f.NoValue; counted > 0 {
+		d.print(fmt.Sprintf("%s: %d of %d requests failed and are counted with the others; hdrrec "+
+			"-errors drop or -errors tag changes that", f.Log, counted, f.Requests))
+	}
 }
 
 // Unread prints why a log could not be read.

@@ -149,7 +149,12 @@ func (m *measurements) ended(r *measure.Recorder) {
 		m.Warnf("%s: %s", m.name, NoTimes)
 	}
 	if r.Counts.Failed > 0 {
-		m.fails(Failed{m.name, int64(r.Counts.Failed), int64(r.Counts.Recorded)})
+		m.fails(Failed{
+			Log:      m.name,
+			Count:    r.Counts.Failed,
+			NoValue:  r.Counts.NoValue,
+			Requests: r.Counts.Recorded + r.Counts.NoValue,
+		})
 	}
 }
 

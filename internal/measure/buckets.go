@@ -124,10 +124,12 @@ func (b *buckets) width() float64 {
 	return float64(b.high-b.low) / float64(b.high)
 }
 
-// Loss says what counts of buckets lose, nothing if the file has values.
+// Loss says what the values lack: how exact they are. It says nothing if they lack nothing.
 func (r *Reader) Loss() string {
 	b := r.buckets
 	switch {
+	case r.setup.Value == "%T" || r.setup.Value == "%{s}T":
+		return "all values are whole seconds, rounded down; %D logs microseconds"
 	case b == nil:
 		return ""
 	case b.unsorted || b.high == 0:

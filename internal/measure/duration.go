@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // errNoUnit is the error of a number without a unit in a column of durations.
@@ -73,10 +74,49 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 	if nanoseconds, ok := duration(text); ok {
 		return nanoseconds, nil
 	}
+	if p.setup.lists {
+		return p.sumOf(text)
+	}
 	if err != nil {
 		return 0, err
 	}
 	return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
+}
+
+// errNoValue is the error of a row without a value, which is of no interest.
+var errNoValue = errors.New("no value")
+
+// isUpstream reports whether a column has the times that the servers behind a proxy took, as in
+// nginx: https://nginx.org/en/docs/http/ngx_http_upstream_module.html#var_upstream_response_time.
+func isUpstream(column string) bool {
+	name := strings.TrimLeft(column[strings.LastIndexByte(column, '.')+1:], "$")
+	return strings.HasPrefix(name, "upstream_") && strings.HasSuffix(name, "_time")
+}
+
+// sumOf returns the nanoseconds of a list of times, with a comma or a colon between them. A hyphen
+// is none.
+func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
+	some := false
+	for _, part := range bytes.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ':' || c == ' ' }) {
+		if string(part) == "-" {
+			continue
+		}
+		value, err := decimal(part, p.scale)
+		switch {
+		case err != nil:
+			return 0, fmt.Errorf("%w in the list %s", err, quote(text))
+		case p.setup.Unit == 0:
+			return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
+		case value > math.MaxInt64-sum:
+			return 0, fmt.Errorf("%w: %s", errLarge, quote(text))
+		}
+		sum += value
+		some = true
+	}
+	if !some {
+		return 0, errNoValue
+	}
+	return sum, nil
 }
 
 // hasUnits reports whether the first value of a file is a duration, so that it needs no unit of its

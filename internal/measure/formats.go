@@ -175,13 +175,13 @@ var (
 		open:     patternOf("$time, $latency, $direction, $size, $rest"),
 	}
 	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. The time is
-	// that of the end. A transaction that failed or was skipped has no latency.
+	// that of the end. A transaction that failed or was skipped has a word for its latency.
 	pgbench = Format{
 		Name:    "pgbench",
 		columns: Columns{Time: "end", Value: "latency"},
 		unit:    hdrlog.Microsecond,
 		end:     true,
-		where:   []Condition{without("latency", `[a-z]+`)},
+		failure: expression(`^[a-z]+$`),
 		begins:  matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
 		open:    patternOf("$client $transaction $latency $script $stamp"),
 	}

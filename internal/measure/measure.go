@@ -43,8 +43,8 @@ type Row struct {
 	// Tag is the tag, in the spelling of the file: [AppendTag] makes one that a log can hold. It is
 	// nil if there is none.
 	Tag []byte
-	// Failed is set if what was measured failed.
-	Failed bool
+	// Failed is set if what was measured failed, and NoValue if it has no value then.
+	Failed, NoValue bool
 	// Payload is the encoded histogram, nil if the row is one measurement. Length is then how long
 	// it was recorded, and Time the start.
 	Payload []byte
@@ -105,6 +105,8 @@ type Format struct {
 	unordered bool        // rows are not in the order of time
 	metric    string      // to read by default
 	where     []Condition
+	// failure matches what stands for the value of what failed.
+	failure func() *regexp.Regexp
 
 	// begins reports whether a file of the format can begin so.
 	begins func(h *head) bool
@@ -211,7 +213,9 @@ type setup struct {
 	ownOK, ownTags bool
 	// timeless is set if rows have no time: then all are one interval.
 	timeless bool
-	metrics  *regexp.Regexp
+	// lists is set if a value may be a list of times, see [sumOf].
+	lists   bool
+	metrics *regexp.Regexp
 }
 
 // optional reports whether a file may lack the column of a place.
@@ -301,6 +305,9 @@ func IsLog(begin []byte) bool {
 	}
 	return false
 }
+
+// A refusedError says why a file cannot be read as it is taken: what was read is wrong.
+type refusedError struct{ error }
 
 // An OptionError is an error of [NewReader] that options mend.
 type OptionError struct{ error }
@@ -440,6 +447,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return err
 	}
 	s.timeless = s.Time == ""
+	s.lists = isUpstream(s.Value)
 	if s.timeless && s.End != "" {
 		return usagef("-end makes a value of two times, and -time has the first one")
 	}
@@ -576,9 +584,14 @@ func (r *Reader) Scan() bool {
 		}
 		r.rowLine = r.line
 		r.bad = r.malformed(r.field, r.err)
-		if r.bad != nil && errors.As(r.bad, new(brokenError)) {
+		if errors.As(r.err, new(brokenError)) {
 			r.ended = true
 			return r.tally.take(r.bad)
+		}
+		if errors.As(r.err, new(refusedError)) {
+			r.ended = true
+			r.failure = fmt.Errorf("line %d: %w", r.line, r.err)
+			return false
 		}
 		held := false
 		if r.parts != nil && r.bad == nil {
@@ -675,7 +688,12 @@ func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 		p.other++
 		return true, "", nil
 	}
-	if field, err = p.measure(places); err != nil {
+	field, err = p.measure(places)
+	switch {
+	case err == errNoValue:
+		p.other++
+		return true, "", nil
+	case err != nil:
 		return false, field, err
 	}
 	p.name(places)
@@ -708,10 +726,14 @@ func (p *rowParser) measure(places [][]byte) (field string, err error) {
 			return s.Count, err
 		}
 	}
+	p.row.NoValue = s.format.failure != nil && s.format.failure().Match(places[valuePlace])
+	p.row.Failed = p.row.NoValue
+	if p.row.NoValue {
+		return "", nil
+	}
 	if p.row.Value, err = p.value(places[valuePlace]); err != nil {
 		return s.valueColumn(), err
 	}
-	p.row.Failed = false
 	if s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
 		if p.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
 			return s.OK, err

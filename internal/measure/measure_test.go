@@ -271,6 +271,48 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// TestTaken reads patterns with several times of a request, lists of times, and none.
+func TestTaken(t *testing.T) {
+	for _, test := range []struct{ pattern, line, value, want string }{
+		{"%t %T %D", "[23/Oct/2014:19:16:23 -0200] 3 3076001", "", "3.076001s"},
+		{"%t %{ms}T %T", "[23/Oct/2014:19:16:23 -0200] 3076 3", "", "3.076s"},
+		{"%t %T", "[23/Oct/2014:19:16:23 -0200] 3", "", "3s; all values are whole seconds, rounded down; %D logs microseconds"},
+		{"$time_local $request_time", "23/Oct/2014:19:16:23 -0200 0.050", "", "50ms"},
+		{"$msec $upstream_response_time $request_time", "1414099000.123 0.036, 0.010 : 0.002 0.050", "", "50ms"},
+		{"$msec $upstream_response_time $request_time", "1414099000.123 0.036, 0.010 : 0.002 0.050", "upstream_response_time", "48ms"},
+		{"$msec $upstream_response_time", "1414099000.123 0.036, -", "$upstream_response_time", "36ms"},
+		{"$msec $upstream_response_time", "1414099000.123 -", "upstream_response_time", "no row is one that -where chooses"},
+		{"$msec $upstream_response_time", "1414099000.123 0.036,", "upstream_response_time", "36ms"},
+		{"$msec $upstream_response_time", "1414099000.123 x, 0.010", "upstream_response_time", `f:1: upstream_response_time: not a number: "x" in the list "x, 0.010"`},
+		{"$msec $upstream_addr $request_time", "1414099000.123 10.0.0.1:80, 10.0.0.2:80 : 10.0.0.3:80 0.050", "", "50ms"},
+		{"", `{"time":1414099000,"upstream_response_time":"0.036, 0.010"}`, ".upstream_response_time", "46ms"},
+		{"", `{"time":1414099000,"upstream_response_time":""}`, ".upstream_response_time", "no row is one that -where chooses"},
+	} {
+		o := Options{Pattern: test.pattern, Columns: Columns{Value: test.value}}
+		if test.pattern == "" {
+			o.Unit = hdrlog.Second
+		}
+		r, err := NewReader(strings.NewReader(test.line+"\n"), "f", "", o)
+		if err != nil {
+			t.Errorf("%s: %v", test.pattern, err)
+			continue
+		}
+		got := r.None().Error()
+		if r.Scan() {
+			got = time.Duration(r.row.Value).String()
+		}
+		switch {
+		case r.bad != nil:
+			got = r.bad.Error()
+		case r.Loss() != "":
+			got += "; " + r.Loss()
+		}
+		if got != test.want {
+			t.Errorf("%s of %s: %s, want %s", test.pattern, test.line, got, test.want)
+		}
+	}
+}
+
 // TestFirstRow has tables whose first line may be a header or a row, and rows that are equal to it.
 func TestFirstRow(t *testing.T) {
 	numbers := Options{Columns: Columns{Time: "1", Value: "2"}, Unit: hdrlog.Millisecond}

@@ -88,10 +88,11 @@ const (
 // FailedTag is the last part of the tag of failed requests.
 const FailedTag = "failed"
 
-// Counts count rows. Each row is one of Recorded, Dropped, Other, Late and Malformed.
+// Counts count rows. Each row is one of Recorded, Dropped, NoValue, Other, Late and Malformed.
 type Counts struct {
 	Recorded, Malformed int64
-	Failed, Dropped     int64 // of those that failed, Dropped are not recorded
+	Failed, Dropped     int64 // of those that failed, Dropped are not recorded, as asked
+	NoValue             int64 // of those that failed, the others that are not recorded
 	Other               int64 // are of other metrics, or not those of -where
 	Late                int64
 }
@@ -253,6 +254,12 @@ func (r *Recorder) add(s *Reader) error {
 	}
 	if row.Time%1e9 != 0 {
 		r.resolution = 1
+	}
+	if row.NoValue {
+		s.see(row.Time / 1e6)
+		r.Counts.Failed++
+		r.Counts.NoValue++
+		return nil
 	}
 	ended := row.Time
 	if !s.AtEnd() {

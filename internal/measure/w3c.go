@@ -2,10 +2,11 @@ package measure
 
 import (
 	"bytes"
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hdrkit/hdrlog"
 )
@@ -36,21 +37,55 @@ type extended struct {
 	setup   *setup
 	table   table
 	columns int
-	date    int    // the column of the date, which the time does not have; -1 if there is none
-	day     []byte // of the line #Date:, if there is no such column
+	date    int // the column of the date, which the time does not have; -1 if there is none
+	day     day // of the line #Date:, if there is no such column
 	time    []byte
+	// guessed is set if nothing but the rows at the beginning says that values are milliseconds.
+	guessed bool
+}
+
+// A day is the one of times that have none: that of the first row, and the next one as often as
+// times begin anew. Its zero value is no day.
+type day struct {
+	first time.Time
+	past  int           // days since
+	last  time.Duration // since midnight
+}
+
+// jitter is how much earlier than a row before it a row can be.
+const jitter = time.Hour
+
+// append appends the day of a time such as 23:59:59.5, nothing if there is none.
+func (d *day) append(to, text []byte) []byte {
+	if d.first.IsZero() {
+		return to
+	}
+	past := d.past
+	if clock, err := time.Parse(time.TimeOnly, string(text)); err == nil {
+		since := clock.Sub(clock.Truncate(24 * time.Hour))
+		switch {
+		case since < d.last-jitter:
+			d.past++
+			past++
+			d.last = since
+		case past > 0 && since > d.last+24*time.Hour-jitter: // of before midnight
+			past--
+		default:
+			d.last = since
+		}
+	}
+	return d.first.AddDate(0, 0, past).AppendFormat(to, time.DateOnly)
 }
 
 func openW3C(s *setup, h *head) (fields, error) {
 	x := &extended{setup: s}
-	var row []byte
+	rows := h.text
 	for line := range bytes.Lines(h.text) {
-		line = bytes.TrimRight(line, "\r\n")
 		if len(line) > 0 && line[0] != '#' {
-			row = line
 			break
 		}
-		x.directive(line)
+		x.directive(bytes.TrimRight(line, "\r\n"))
+		rows = rows[len(line):]
 	}
 	for place, name := range s.names() {
 		if name != "" && x.table.column(name) < 0 && !s.optional(place) {
@@ -58,28 +93,38 @@ func openW3C(s *setup, h *head) (fields, error) {
 		}
 	}
 	if s.Unit == 0 && s.Value == "time-taken" {
-		s.Unit = x.takenIn(row)
+		s.Unit = x.takenIn(rows)
 	}
 	return x, nil
 }
 
-// takenIn returns the unit of time-taken: the decimals of a row show seconds.
-func (x *extended) takenIn(row []byte) hdrlog.Unit {
+// takenIn returns the unit of time-taken: decimals of any row show seconds. To wait for more rows
+// than those would block a pipe.
+func (x *extended) takenIn(rows []byte) hdrlog.Unit {
 	if slices.ContainsFunc(x.table.names, func(name string) bool { return strings.HasPrefix(name, "x-edge-") }) {
 		return hdrlog.Second
 	}
+	at := *x // rows do not move its day
 	places := make([][]byte, x.setup.tagPlace()+len(x.setup.Tags))
-	if _, err := x.find(row, places); err == nil && bytes.IndexByte(places[valuePlace], '.') >= 0 {
-		return hdrlog.Second
+	for line := range bytes.Lines(rows) {
+		skip, err := at.find(bytes.TrimRight(line, "\r\n"), places)
+		if !skip && err == nil && bytes.IndexByte(places[valuePlace], '.') >= 0 {
+			return hdrlog.Second
+		}
 	}
+	x.guessed = true
 	return hdrlog.Millisecond
 }
+
+var errDecimals = refusedError{errors.New("decimals show that values are seconds, and those before were " +
+	"taken as milliseconds; add -in s")}
 
 // directive takes a line that begins with #.
 func (x *extended) directive(line []byte) {
 	if date, ok := bytes.CutPrefix(line, []byte("#Date:")); ok {
-		day, _, _ := bytes.Cut(bytes.TrimSpace(date), []byte(" "))
-		x.day = bytes.Clone(day)
+		text, _, _ := bytes.Cut(bytes.TrimSpace(date), []byte(" "))
+		x.day = day{}
+		x.day.first, _ = time.Parse(time.DateOnly, string(text))
 	}
 	names, ok := bytes.CutPrefix(line, []byte(fieldsLine))
 	if !ok {
@@ -133,9 +178,19 @@ func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 	if columns != x.columns {
 		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, x.columns, quote(record))
 	}
-	if day := cmp.Or(string(date), string(x.day)); x.setup.Time == "time" && day != "" && places[timePlace] != nil {
-		x.time = append(append(append(x.time[:0], day...), 'T'), places[timePlace]...)
+	if x.setup.Time == "time" && places[timePlace] != nil {
+		x.time = append(x.time[:0], date...)
+		if date == nil {
+			x.time = x.day.append(x.time, places[timePlace])
+		}
+		if len(x.time) > 0 {
+			x.time = append(x.time, 'T')
+		}
+		x.time = append(x.time, places[timePlace]...)
 		places[timePlace] = x.time
+	}
+	if x.guessed && bytes.IndexByte(places[valuePlace], '.') >= 0 {
+		return false, errDecimals
 	}
 	switch string(places[okPlace]) {
 	case "-":
