@@ -99,7 +99,7 @@ func (r *Run) outliers() []summary.Outlier {
 		return nil
 	}
 	// Without memory for sums, there is nothing to find in them.
-	*r.outliersOf, _ = r.Histories.Outliers(values[0].percentile)
+	*r.outliersOf, _ = r.Histories.Outliers(values[0].percentile, r.scale)
 	return *r.outliersOf
 }
 

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,6 +27,7 @@ type Units struct {
 	finders []*unit.Finder  // of all [Logs]
 	named   map[string]bool // whether a scan has a log with a name that -in gives, if there is a scan
 	in      hdrlog.Unit     // what values that were printed were taken to be in
+	takenAs hdrlog.Unit     // what values of logs are in that do not state their unit
 	assumed bool            // that nothing states it
 	said    map[string]bool
 }
@@ -171,10 +173,11 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	if u.in != 0 {
 		found.Unit = u.in // all is printed in one unit
 	}
-	if found.Differ != nil && found.Unstated != "" && u.Options.Ratio == 0 {
-		return hdrlog.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Differ),
+	if found.Unclear != nil && u.Options.Ratio == 0 {
+		return hdrlog.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Unclear),
 			found.Unstated, "UNIT")
 	}
+	u.takenAs = found.TakenAs
 	if found.Doubt != nil {
 		u.Say("%v: they add up as if it were one; -in NAME=UNIT gives that of a log", found.Doubt)
 	}
@@ -202,7 +205,7 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	}
 	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
 		u.Say("%s does not state its unit, so its values are taken as %s: -in %s=UNIT names another",
-			found.Unstated, found.Unit, filepath.Base(found.Unstated))
+			found.Unstated, found.TakenAs, filepath.Base(found.Unstated))
 	}
 	s.Assumed = u.assumed
 	return s, nil
@@ -279,6 +282,7 @@ func (l *Logs) RowScale(row []byte, mustKnow bool) (hdrlog.Scale, error) {
 func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
 
 func (u *Units) factor(in hdrlog.Unit) float64 {
+	in = cmp.Or(in, u.takenAs)
 	if u.Options.Ratio != 0 || in == 0 || u.in == 0 {
 		return 1
 	}

@@ -299,36 +299,76 @@ func byName(a, b *log) int { return cmp.Compare(a.name, b.name) }
 
 // agree returns the unit that logs state, unknown if none does, and an error if they do not agree.
 func (f *Finder) agree(logs []*log) (hdrlog.Unit, error) {
-	u, err := smallest(logs)
+	u, err := smallest(logs, 0)
+	if u != 0 && slices.ContainsFunc(logs, (*log).unstated) {
+		u, err = smallest(logs, unstated(f))
+	}
 	if err = cmp.Or(f.clash, err); err != nil {
 		u = 0
 	}
 	return u, err
 }
 
-// smallest returns the smallest unit of logs, and an error if they have several.
-func smallest(logs []*log) (u hdrlog.Unit, err error) {
+// unstated reports whether nothing says in which unit the values of the log are.
+func (l *log) unstated() bool { return l.unit == 0 }
+
+// taken says in which unit the values of the log are.
+func (l *log) taken(in hdrlog.Unit) string {
+	if l.unstated() {
+		return "taken as " + in.String()
+	}
+	return "in " + in.String()
+}
+
+// unstated returns the unit of the logs that do not state theirs: the one that others state or
+// imply. What the user gives a log by its name says nothing about others. If only such logs have a
+// unit, that of the others is taken to be nanoseconds. It is unknown if others state several.
+func unstated(finders ...*Finder) hdrlog.Unit {
+	var stating []*log
+	given := false
+	for _, f := range finders {
+		for _, l := range f.logs {
+			given = given || l.given
+			if !l.given {
+				stating = append(stating, l)
+			}
+		}
+	}
+	u, several := smallest(stating, 0)
+	switch {
+	case several != nil:
+		return 0
+	case u == 0 && given:
+		return hdrlog.Nanosecond
+	}
+	return u
+}
+
+// smallest returns the smallest unit of logs, and an error if they have several. Those that do not
+// state theirs have another one, and do not count if that is unknown.
+func smallest(logs []*log, other hdrlog.Unit) (u hdrlog.Unit, err error) {
 	var first *log
 	for _, l := range logs {
-		if l.unit == 0 {
+		in := cmp.Or(l.unit, other)
+		if in == 0 {
 			continue
 		}
 		if first == nil {
-			first, u = l, l.unit
+			first, u = l, in
 		}
-		if l.unit != first.unit && err == nil {
+		if before := cmp.Or(first.unit, other); in != before && err == nil {
 			clash := &ClashError{
-				text: fmt.Sprintf("the values of %s are in %s, those of %s in %s", first.name, first.unit, l.name, l.unit),
+				text: fmt.Sprintf("the values of %s are %s, those of %s %s", first.name, first.taken(before), l.name, l.taken(in)),
 			}
 			for _, one := range []*log{l, first} {
-				if one.program != "" && !one.given {
+				if one.unstated() || one.program != "" && !one.given {
 					clash.Log = one.name
 				}
 			}
 			err = clash
 		}
-		if float64(l.unit) < float64(u) {
-			u = l.unit
+		if float64(in) < float64(u) {
+			u = in
 		}
 	}
 	return u, err
@@ -342,9 +382,11 @@ type Found struct {
 	Unit hdrlog.Unit
 	// Differ is nil, or says that some values are in another unit.
 	Differ error
-	// Unstated is a log that does not state its unit, while another one does. It is empty if there
-	// is none.
+	// Unstated is a log that does not state its unit, while another one has one. It is empty if
+	// there is none. Such logs have the unit TakenAs, unless Unclear says that others have several.
 	Unstated string
+	TakenAs  hdrlog.Unit
+	Unclear  error
 	// Doubt is nil, or says that values add up whose units may differ.
 	Doubt error
 	// Reasons say why logs have a unit that they do not state, and which units that logs state or
@@ -392,11 +434,15 @@ func find(finders []*Finder) (found Found, err error) {
 	}
 	slices.SortFunc(all, byName)
 	found.Reasons = reasons(finders)
-	if found.Unit, found.Differ = smallest(all); err != nil || found.Unit == 0 {
+	other := unstated(finders...)
+	if found.Unit, found.Differ = smallest(all, other); err != nil || found.Unit == 0 {
 		return Found{Doubt: found.Doubt, Reasons: found.Reasons}, err
 	}
-	if n := slices.IndexFunc(all, func(l *log) bool { return l.unit == 0 }); n >= 0 {
+	if n := slices.IndexFunc(all, (*log).unstated); n >= 0 {
 		found.Unstated = all[n].name
+		found.TakenAs = other
+		stating := slices.DeleteFunc(all, func(l *log) bool { return l.given })
+		_, found.Unclear = smallest(stating, 0)
 	}
 	return found, nil
 }

@@ -68,6 +68,9 @@ type history struct {
 	pieces []*piece
 	kept   []*piece // those with payloads: the ones with maxima above floor
 	floor  float64
+	// factor is that of the unit of its values, see [hdrlog.Scale.Factor]: logs are compared in one
+	// unit.
+	factor float64
 }
 
 // A piece is one interval, or what the intervals of a window add up to. Highest is the highest
@@ -87,6 +90,9 @@ type counts struct {
 	payload []byte     // of an interval
 	sum     *merge.Sum // of a window
 }
+
+// compared returns the highest value in the unit in which logs are compared.
+func (p *piece) compared() float64 { return p.highest * p.history.factor }
 
 func (p *piece) size() int {
 	size := 80 // with its place in a list
@@ -189,9 +195,10 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 	one.history = hs.all[string(hs.key)]
 	if one.history == nil {
 		one.history = &history{
-			key:   string(hs.key),
-			input: name,
-			tag:   bytes.Clone(tag),
+			key:    string(hs.key),
+			input:  name,
+			tag:    bytes.Clone(tag),
+			factor: 1,
 		}
 		hs.all[one.history.key] = one.history
 	}
@@ -410,6 +417,13 @@ func (hs *Histories) inOrder() ([]*history, error) {
 		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.key, b.key))
 	})
 	return hs.order, hs.err
+}
+
+// inUnit makes the histories comparable, whose values may have different units.
+func (hs *Histories) inUnit(scale func(input string, tag []byte) hdrlog.Scale) {
+	for _, h := range hs.all {
+		h.factor = scale(h.input, h.tag).Factor()
+	}
 }
 
 // byTag returns the histories of each tag, in the order in which tags first occur.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
@@ -60,7 +61,7 @@ func (h *history) spikes() (times []float64, length float64) {
 	last := int64(math.MinInt64)
 	for _, p := range h.pieces {
 		length += float64(p.End-p.Start) / float64(len(h.pieces))
-		if !(p.highest > limit) || limit == 0 {
+		if !(p.compared() > limit) || limit == 0 {
 			continue
 		}
 		if peak != nil && p.Start <= last {
@@ -91,12 +92,17 @@ type Outlier struct {
 // outlierParts is the number of parts of the time that are compared.
 const outlierParts = 20
 
-// Outliers returns the outlier of each tag that has one. Sums are needed.
-func (hs *Histories) Outliers(percentile float64) (all []Outlier, err error) {
+// Outliers returns the outlier of each tag that has one. Sums are needed, and the scale of
+// [Histories.Worst].
+func (hs *Histories) Outliers(
+	percentile float64,
+	scale func(input string, tag []byte) hdrlog.Scale,
+) (all []Outlier, err error) {
 	parts, err := hs.inOrder()
 	if err != nil {
 		return nil, err
 	}
+	hs.inUnit(scale)
 	for _, logs := range byTag(parts) {
 		var figures []float64
 		var levels [][]float64
@@ -109,14 +115,14 @@ func (hs *Histories) Outliers(percentile float64) (all []Outlier, err error) {
 					return nil, err
 				}
 				if output.Above(counts, percentile) > 0 {
-					figure = counts.Float(counts.ValueAtPercentile(percentile))
+					figure = counts.Float(counts.ValueAtPercentile(percentile)) * h.factor
 				}
 			}
 			figures = append(figures, figure)
 			var times, highest []float64
 			for _, p := range h.pieces {
 				times = append(times, float64(p.Start-hs.ran.Start))
-				highest = append(highest, p.highest)
+				highest = append(highest, p.compared())
 			}
 			levels = append(levels, confidence.Parts(times, highest, float64(hs.ran.End-hs.ran.Start), outlierParts))
 		}

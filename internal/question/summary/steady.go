@@ -95,11 +95,13 @@ func (l *Levels) look(summaries []*output.Summary) error {
 		}
 	}
 	l.loads = make([]confidence.Load, (c.windows[len(c.windows)-1].Window.Start-l.start)/l.size+1)
-	if len(c.windows) > mostShifted {
-		summaries = nil
-	}
 	var room []*histogram.Histogram
 	for _, windows := range c.rows() {
+		s := summaryOf(summaries, windows[0].(*window).Tag)
+		factor := 1.0 // the load is that of all rows, in one unit
+		if s != nil {
+			factor = s.Scale.Factor()
+		}
 		for n, w := range windows {
 			if n == len(room) {
 				room = append(room, new(histogram.Histogram))
@@ -111,10 +113,10 @@ func (l *Levels) look(summaries []*output.Summary) error {
 			load := &l.loads[(w.Window.Start-l.start)/l.size]
 			count := w.Values(float64(w.kept.TotalCount()))
 			load.Count += count
-			load.Sum += w.kept.Mean() * count
+			load.Sum += w.kept.Mean() * factor * count
 			load.Seconds = max(load.Seconds, float64(w.Recorded.Any)/1000)
 		}
-		if s := summaryOf(summaries, windows[0].(*window).Tag); s != nil {
+		if s != nil && len(c.windows) <= mostShifted {
 			l.lookForShift(windows, s)
 		}
 	}

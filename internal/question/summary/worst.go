@@ -57,6 +57,7 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 	if err != nil {
 		return nil, nil, err
 	}
+	hs.inUnit(scale)
 	var all []*sequence
 	var levels []output.Level
 	for _, ofTag := range byTag(parts) {
@@ -144,8 +145,8 @@ type low struct{ decile, quartile float64 }
 func lowOf(pieces []*piece) low {
 	var maxima []float64
 	for _, p := range pieces {
-		if p.highest > 0 {
-			maxima = append(maxima, p.highest)
+		if p.compared() > 0 {
+			maxima = append(maxima, p.compared())
 		}
 	}
 	n := len(maxima)
@@ -214,7 +215,7 @@ func (s *sequence) findLevels(typical low) (levels []output.Level) {
 // them.
 func long(pieces []*piece, limit float64) (all []moment) {
 	for _, w := range pieces {
-		if !(w.highest > limit) {
+		if !(w.compared() > limit) {
 			continue
 		}
 		if last := len(all) - 1; last >= 0 && w.Start-all[last].End <= int64(gapPart*float64(all[last].End-all[last].Start)) {
@@ -232,7 +233,7 @@ func long(pieces []*piece, limit float64) (all []moment) {
 func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
 	left := highestFirst{pieces: s.pieces}
 	for n, w := range s.pieces {
-		if w.highest > 0 {
+		if w.compared() > 0 {
 			left.order = append(left.order, n)
 		}
 	}
@@ -262,7 +263,7 @@ func (s *sequence) momentOf(from, highest, to int) moment {
 		Moment: output.Moment{
 			Start: s.pieces[from].Start,
 			End:   peak.End,
-			Times: output.Number(peak.highest / s.typical[highest]),
+			Times: output.Number(peak.compared() / s.typical[highest]),
 		},
 		peak: peak,
 		in:   s,
@@ -286,8 +287,8 @@ func (h *highestFirst) Push(any)      {}
 
 func (h *highestFirst) Less(i, j int) bool {
 	a, b := h.order[i], h.order[j]
-	if h.pieces[a].highest != h.pieces[b].highest {
-		return h.pieces[a].highest > h.pieces[b].highest
+	if h.pieces[a].compared() != h.pieces[b].compared() {
+		return h.pieces[a].compared() > h.pieces[b].compared()
 	}
 	return a < b
 }
@@ -302,12 +303,12 @@ func (h *highestFirst) Pop() any {
 // reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on. It
 // does not enter pieces that are taken, of which nil has none.
 func (s *sequence) reach(taken []bool, at, step int, length int64) int {
-	highest := s.pieces[at].highest
+	highest := s.pieces[at].compared()
 	limit := math.Sqrt(highest * min(s.typical[at], highest))
 	last := at
 	for n := at + step; n >= 0 && n < len(s.pieces) && (taken == nil || !taken[n]); n += step {
 		before, after := s.pieces[min(n, n-step)], s.pieces[max(n, n-step)]
-		if after.Start-before.End > length || s.pieces[n].highest <= limit {
+		if after.Start-before.End > length || s.pieces[n].compared() <= limit {
 			break
 		}
 		last = n
@@ -355,7 +356,7 @@ func (m *moment) findOthers(all []*sequence, length int64) {
 			continue
 		}
 		at := s.highestDuring(&m.Moment)
-		if at < 0 || !(s.pieces[at].highest > s.bad*s.typical[at]) {
+		if at < 0 || !(s.pieces[at].compared() > s.bad*s.typical[at]) {
 			continue
 		}
 		other := s.around(at, length)
@@ -382,7 +383,7 @@ func (s *sequence) highestDuring(m *output.Moment) int {
 		if s.pieces[n].End <= m.Start {
 			continue
 		}
-		if highest < 0 || s.pieces[n].highest > s.pieces[highest].highest {
+		if highest < 0 || s.pieces[n].compared() > s.pieces[highest].compared() {
 			highest = n
 		}
 	}
@@ -395,7 +396,7 @@ func (s *sequence) around(at int, length int64) moment {
 		from, to := s.reach(nil, at, -1, length), s.reach(nil, at, 1, length)
 		highest := at
 		for n := from; n <= to; n++ {
-			if s.pieces[n].highest > s.pieces[highest].highest {
+			if s.pieces[n].compared() > s.pieces[highest].compared() {
 				highest = n
 			}
 		}

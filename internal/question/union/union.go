@@ -110,7 +110,7 @@ func (u *union) findUnits() error {
 	}
 	if found.Unstated != "" {
 		u.options.Warn("%s does not state its unit as others do, so the result states none: -in %s=%s would",
-			found.Unstated, filepath.Base(found.Unstated), found.Unit)
+			found.Unstated, filepath.Base(found.Unstated), found.TakenAs)
 	}
 	if found.Doubt != nil {
 		u.options.Warn("%v: they add up as if it were one", found.Doubt)
