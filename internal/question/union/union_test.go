@@ -482,8 +482,8 @@ func TestPipesInFile(t *testing.T) {
 	}
 }
 
-// TestEndlessPipes: what is no log is refused once its beginning is read, and a log that goes on and
-// on when the file that it is copied to has enough.
+// TestEndlessPipes: what is no log is refused once its beginning is read, and a log that goes on
+// and on when the file that it is copied to has enough.
 func TestEndlessPipes(t *testing.T) {
 	defer union.SetPipeMemory(64 << 10)()
 	comment, lines := "#"+strings.Repeat("c", 999)+"\n", randomLog(t, rand.New(rand.NewPCG(1, 4)), false)
