@@ -114,7 +114,7 @@ func estimates(r *Run) (all []Estimate) {
 				sums[i] = loadOf(w).Sum
 			}
 			mean, residuals := ratioOf(sums, r.counts)
-			h := quantile(95, cosines) * longRunDeviation(residuals) / total(r.counts)
+			h := quantile(95, cosines) * r.longRunDeviation(residuals) / total(r.counts)
 			all = append(all, r.estimate(mean, mean-h, mean+h, residuals, nil, math.Inf(1)).Times(r.ratio))
 		}
 	}

@@ -110,8 +110,9 @@ type Run struct {
 	// medianTime is the autocorrelation time at the median. There, fewest values hide by chance
 	// what is slow.
 	medianTime float64
-	segments   *segments // if it was compared
-	values     []float64 // see rates
+	waves      [][cosines]float64 // see longRunDeviation
+	segments   *segments          // if it was compared
+	values     []float64          // see rates
 	seconds    []float64
 }
 
@@ -216,7 +217,7 @@ func (r *Run) percentile(percentile, t float64) Estimate {
 	}
 	rank, upTo := percentile*float64(r.total)/100, r.seen[at]
 	_, residuals := ratioOf(upTo, r.counts)
-	deviation := longRunDeviation(residuals)
+	deviation := r.longRunDeviation(residuals)
 	tail, beyond := upTo, whole-1
 	if percentile >= 50 {
 		tail, beyond = make([]float64, len(upTo)), float64(r.total)-whole
@@ -226,7 +227,7 @@ func (r *Run) percentile(percentile, t float64) Estimate {
 	}
 	if clear := r.clearlyBelow(at); clear >= 0 && (at == 0 || rank-t*deviation > float64(r.slots[at-1].upTo)) {
 		_, below := ratioOf(r.seen[clear], r.counts)
-		deviation = max(deviation, longRunDeviation(below))
+		deviation = max(deviation, r.longRunDeviation(below))
 	}
 	low, high := none, none
 	if from := math.Floor(rank - t*deviation); from >= 1 {
@@ -275,11 +276,12 @@ func (r *Run) look(slots []int) {
 	s := r.count(len(r.windows), slots, r.layout)
 	r.counts = s.all
 	for _, slot := range slots {
-		r.seen[slot] = make([]float64, len(r.windows))
+		seen := make([]float64, len(r.windows))
+		r.seen[slot] = seen
 		n, inside := s.at(r, float64(r.slots[slot].value))
 		for i := range r.windows {
 			below, upTo := s.between(i, n)
-			r.seen[slot][i] = below + inside*(upTo-below)
+			seen[i] = below + inside*(upTo-below)
 		}
 	}
 	if first && r.total > 0 {
@@ -442,7 +444,7 @@ func (r *Run) rate(level float64) Estimate {
 	if r.total == 0 || math.IsInf(value, 0) {
 		return r.nothing()
 	}
-	h := quantile(level, cosines) * longRunDeviation(residuals) / total(seconds)
+	h := quantile(level, cosines) * r.longRunDeviation(residuals) / total(seconds)
 	e := r.estimate(value, max(value-h, 0), value+h, residuals, nil, math.Inf(1))
 	e.percentile = ofRate
 	return e
