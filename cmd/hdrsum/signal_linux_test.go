@@ -73,15 +73,21 @@ func TestSignalEndsLines(t *testing.T) {
 	}
 }
 
-// waitFull waits until a pipe is full, but for a part of a page.
+// waitFull waits until a pipe is full: what it holds, which need not fill its pages, stays the same.
 func waitFull(t *testing.T, pipe *os.File) {
 	t.Helper()
+	same, last := 0, int32(0)
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		var size int32
 		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, pipe.Fd(), syscall.TIOCINQ, uintptr(unsafe.Pointer(&size))); errno != 0 {
 			t.Fatal(errno)
 		}
-		if size > 55<<10 { // of 64 kB; lines do not fill all of a page
+		same++
+		if size != last || size < 4<<10 {
+			same = 0
+		}
+		last = size
+		if same == 200 {
 			return
 		}
 	}
