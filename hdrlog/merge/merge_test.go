@@ -964,12 +964,7 @@ func TestMinOfMixed(t *testing.T) {
 		for len(all) > 1 {
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			sum := all[0]
-			decoded, err := all[1].Histogram(new(histogram.Histogram))
-			if r.IntN(2) == 0 {
-				err = errors.Join(err, sum.Merge(all[1]))
-			} else {
-				err = errors.Join(err, sum.MergeDecoded(all[1], decoded))
-			}
+			err := sum.Merge(all[1])
 			switch r.IntN(3) {
 			case 0:
 				err = errors.Join(err, sum.Compact())

@@ -171,6 +171,29 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 	return s.addHistogram(start, end, &c.scratch, c)
 }
 
+// Grows reports whether adding an interval of a layout only raises counts of s, and looking at these
+// costs little: s has a histogram of that layout. Then the difference of what [Sum.CoarsenInto] makes
+// before and after is what the interval recorded.
+func (s *Sum) Grows(layout histogram.Layout) bool {
+	if s.intervals == 0 {
+		return true
+	}
+	return (s.dense || s.intervals == 1) && !s.small && !s.mixed && s.layout == layout
+}
+
+// CoarsenInto makes into the counts of s with at most digits significant digits. The error is a
+// [SumError].
+func (s *Sum) CoarsenInto(into *histogram.Histogram, digits int) error {
+	c := codecs.Get().(*codec)
+	defer s.putCodec(c)
+	h, err := s.Histogram(&c.scratch)
+	if err != nil {
+		return err
+	}
+	h.CoarsenInto(into, digits)
+	return nil
+}
+
 // AddHistogram adds the counts of an interval from start to end, in milliseconds since the epoch. H
 // is not kept. The error is a [SumError], or [histogram.ErrLayout] if h has none; s is then
 // unchanged.
@@ -450,23 +473,13 @@ func (s *Sum) Merge(t *Sum) error {
 // MergeCounts is [Sum.Merge] for callers that merge more: it does not copy MAX and the payload of a
 // single interval as they stand in its log.
 func (s *Sum) MergeCounts(t *Sum) error {
-	return s.MergeDecoded(t, nil)
-}
-
-// MergeDecoded is [Sum.MergeCounts] for callers that have decoded t already: counts are those of
-// [Sum.Histogram], or nil.
-func (s *Sum) MergeDecoded(t *Sum, counts *histogram.Histogram) error {
 	if t.intervals == 0 {
 		return nil
 	}
 	if s.intervals == 0 {
 		s.summed = t.summed
 	}
-	addTo := t.addTo
-	if counts != nil && !t.mixed {
-		addTo = func(h *histogram.Histogram) error { return h.Add(counts) }
-	}
-	return sumError(s.add(t.facts(), t.appendTo, addTo), nil)
+	return sumError(s.add(t.facts(), t.appendTo, t.addTo), nil)
 }
 
 // appendTo appends the counts of t, packed.

@@ -19,8 +19,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// TestWindowsOfAnyOrder: the windows that become longer, since they are many, and what is in them,
-// depend neither on the order of inputs nor on the number of workers.
+// TestWindowsOfAnyOrder: the windows that become longer, since they are many or memory is short, and
+// what is in them, depend neither on the order of inputs nor on the number of workers.
 func TestWindowsOfAnyOrder(t *testing.T) {
 	t.Parallel()
 	doubled := 0
@@ -30,15 +30,18 @@ func TestWindowsOfAnyOrder(t *testing.T) {
 		for range 2 + random.IntN(3) {
 			logs = append(logs, inMemory(fmt.Sprint(len(logs)), logOf(random)))
 		}
-		most := int64(50 + random.IntN(100))
-		want := doubledWindows(t, logs, most, 1)
+		limit := Doubling{Most: int64(50 + random.IntN(100)), Digits: 1}
+		if random.IntN(3) == 0 {
+			limit.Room = (100 + random.IntN(300)) * cellBytes
+		}
+		want := doubledWindows(t, logs, limit, 1)
 		for range 4 {
 			random.Shuffle(len(logs), func(i, j int) { logs[i], logs[j] = logs[j], logs[i] })
-			if got := doubledWindows(t, logs, most, 1+random.IntN(4)); !slices.Equal(got, want) {
+			if got := doubledWindows(t, logs, limit, 1+random.IntN(4)); !slices.Equal(got, want) {
 				t.Fatalf("seed %d: %d windows, %d in another order\n%.300s\n%.300s", seed, len(want), len(got), want, got)
 			}
 		}
-		if len(want) < len(doubledWindows(t, logs, 1<<30, 1)) {
+		if len(want) < len(doubledWindows(t, logs, Doubling{Most: 1 << 30, Digits: 1}, 1)) {
 			doubled++
 		}
 	}
@@ -64,8 +67,8 @@ func TestLookAhead(t *testing.T) {
 	if size := (&Doubling{Most: 100}).start(run).(*doublingState).size.Load(); size != 4000 {
 		t.Errorf("windows begin with %d ms, want 4000", size)
 	}
-	want := doubledWindows(t, []scan.Input{inMemory("pipe", log.Bytes())}, 100, 1)
-	if got := doubledWindows(t, []scan.Input{file}, 100, 3); !slices.Equal(got, want) {
+	want := doubledWindows(t, []scan.Input{inMemory("pipe", log.Bytes())}, Doubling{Most: 100, Digits: 1}, 1)
+	if got := doubledWindows(t, []scan.Input{file}, Doubling{Most: 100, Digits: 1}, 3); !slices.Equal(got, want) {
 		t.Errorf("%d windows of a file, %d of a pipe\n%.300s\n%.300s", len(got), len(want), got, want)
 	}
 }
@@ -96,12 +99,12 @@ func TestFewIntervals(t *testing.T) {
 	for n, w := range writers {
 		w.Flush()
 		if n > 0 {
-			want = append(want, doubledWindows(t, []scan.Input{inMemory("log", each[n-1].Bytes())}, 75, 1)...)
+			want = append(want, doubledWindows(t, []scan.Input{inMemory("log", each[n-1].Bytes())}, Doubling{Most: 75, Digits: 1}, 1)...)
 		}
 	}
 	slices.Sort(want)
 	for workers := 1; workers <= 2; workers++ {
-		if got := doubledWindows(t, []scan.Input{inMemory("log", all.Bytes())}, 75, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		if got := doubledWindows(t, []scan.Input{inMemory("log", all.Bytes())}, Doubling{Most: 75, Digits: 1}, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("%d workers: %d windows, want %d", workers, len(got), len(want))
 		}
 	}
@@ -135,15 +138,16 @@ func inMemory(name string, log []byte) scan.Input {
 }
 
 // doubledWindows returns the windows of logs as text.
-func doubledWindows(t *testing.T, inputs []scan.Input, most int64, workers int) (all []string) {
+func doubledWindows(t *testing.T, inputs []scan.Input, limit Doubling, workers int) (all []string) {
 	s := &scan.Scan{
 		Inputs:  inputs,
 		Workers: workers,
 		Memory:  ledger.New(1 << 30),
 		Report:  func(err *hdrlog.SyntaxError, _ bool) error { return err },
 	}
-	plan := Doubling{Most: most, Digits: 1, Account: s.Memory.Open("windows", "")}
-	if err := cmp.Or(Run(s, &plan), plan.Err); err != nil {
+	plan := limit
+	plan.Account = s.Memory.Open("windows", "")
+	if err := cmp.Or(Run(s, new(Rows), &plan), plan.Err); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range plan.Windows {

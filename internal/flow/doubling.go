@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -14,14 +13,17 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Doubling are windows of time that become twice as long if there are too many, or if memory is
-// short, and are as long as the longest interval at least.
+// Doubling are windows of time that become twice as long if there are too many, and are as long as
+// the longest interval at least. What they become depends on their number alone, so that it does
+// not depend on the order of intervals. They need [Rows] before them.
 type Doubling struct {
 	// Size is the length of the first windows in milliseconds. 0 means the length of the longest
 	// interval.
 	Size int64
-	// Most is the largest number of windows.
+	// Most is the largest number of windows, and Room the memory in bytes for those of all rows, at
+	// about cellBytes each. 0 is no limit.
 	Most int64
+	Room int
 	// Digits is the number of significant digits of the counts.
 	Digits int
 	// Account is charged for windows.
@@ -30,7 +32,7 @@ type Doubling struct {
 	// for them.
 	RowBytes int
 	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
-	// too short for windows, Err is set instead.
+	// too short for leastWindows, Err is set instead.
 	Windows []*merge.Merged
 	Rates   *merge.Rates
 	Err     error
@@ -38,12 +40,15 @@ type Doubling struct {
 
 // A doublingState has the windows. At first, workers hand over each interval by itself. After the
 // windows have doubled once, they only double. Then the order of additions makes no difference, so
-// workers add up the intervals of a window before they hand it over.
+// workers hand over what rows record in a window.
 type doublingState struct {
 	*Doubling
-	openSizes   // size is that of the windows of workers: 0 while these hand over each interval by itself, or gaveUp
+	// size is that of the windows of workers: 0 while each interval is one, or gaveUp.
+	size        atomic.Int64
+	number      int // see [differences]
 	run         *run
 	table       merge.Table[merge.Merged]
+	cells       int // windows of rows
 	bytes       int
 	charge      ledger.Charge
 	rates       merge.Rates
@@ -61,18 +66,15 @@ const gaveUp = -1
 // A doublingPart hands over the windows of a worker when they are complete.
 type doublingPart struct {
 	*doublingState
-	openWindows
-	target *Window
-	ready  []*merge.Merged // to be handed over
+	windows *differences
+	apart   bool            // the row cannot tell what the interval adds
+	ready   []*merge.Merged // to be handed over
 }
 
 func (k *Doubling) start(r *run) state {
 	r.rowBytes += k.RowBytes
-	d := &doublingState{
-		Doubling:  k,
-		openSizes: openSizes{size: new(atomic.Int64)},
-		run:       r,
-	}
+	d := &doublingState{Doubling: k, number: r.differ, run: r}
+	r.differ++
 	d.lookAhead()
 	return d
 }
@@ -125,13 +127,9 @@ func (k *doublingState) lookAhead() {
 // firstIntervals is how many intervals of a log say how long its windows are.
 const firstIntervals = 32
 
-// length is that of the shortest windows. [Wide] may have none, so windows that double are the ones
-// that feed.
-func (k *doublingState) length() int64 { return k.usual }
-
 func (k *doublingState) part(w *worker) part {
-	s := &doublingPart{doublingState: k, openWindows: newOpenWindows(w, k.feeding)}
-	s.emit = s.handOver
+	s := &doublingPart{doublingState: k}
+	s.windows = newDifferences(w, k.number, k.Digits, s.handOver)
 	k.parts = append(k.parts, s)
 	return s
 }
@@ -147,47 +145,51 @@ func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
 	m.merged = nil
 	size := s.size.Load()
 	if size == gaveUp {
-		s.closeAll() // which may feed rows
 		s.ready = nil
-		s.target = nil
 		return scan.Want{}, nil
 	}
-	if size == 0 {
-		s.target = m.alone()
-		return scan.Want{Max: true, Counts: true}, nil
-	}
 	start, end := v.Span()
-	at := merge.WindowOf(start, end, size)
-	s.target = s.open(v, at)
-	return scan.Want{Max: merge.Crosses(start, end, size)}, &s.target.Sum
+	window := merge.Span{Start: start, End: end}
+	want := scan.Want{Max: true}
+	if size > 0 {
+		window = merge.WindowOf(start, end, size)
+		want.Max = merge.Crosses(start, end, size)
+	}
+	s.apart = !s.windows.open(v, window)
+	want.Counts = s.apart
+	return want, nil
 }
 
-func (s *doublingPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
-	if s.target == nil {
+func (s *doublingPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) (err error) {
+	size := s.size.Load()
+	if size == gaveUp {
 		return nil
 	}
-	s.target.add(v, t, failed)
 	m.count = t.Count
-	if s.target.alone {
+	switch {
+	case s.apart:
 		start, end := v.Span()
-		return s.target.Coarse.AddCoarse(start, end, t.Counts, s.Digits)
+		one := &merge.Merged{Tag: s.windows.worker.rows.target.Row}
+		s.ready = append(s.ready, one)
+		err = one.AddCoarse(start, end, t.Counts, s.Digits)
+	case failed == nil:
+		s.windows.add(v)
+		if size == 0 {
+			s.windows.close(s.windows.worker.rows.target)
+		}
 	}
-	s.noteSize(s.target)
 	if len(s.ready) > 0 {
 		m.merged = s.ready[0]
 		s.ready = s.ready[1:]
 	}
-	return nil
+	return err
 }
 
-// handOver makes the counts of a row in a window ready.
-func (s *doublingPart) handOver(window *Window, h *histogram.Histogram) error {
-	if s.size.Load() == gaveUp {
-		return nil
-	}
-	m := &merge.Merged{Tag: window.Row}
+// handOver makes what a row recorded in a window ready.
+func (s *doublingPart) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
+	m := &merge.Merged{Tag: r.Row}
 	s.ready = append(s.ready, m)
-	return m.AddCoarse(window.Start, window.End, h, s.Digits)
+	return m.AddHistogram(o.ran.Start, o.ran.End, h)
 }
 
 // acrossBytes is what [merge.Rates] take for an interval that windows may share, in a slice that
@@ -199,6 +201,9 @@ const looseBytes = 32 << 20
 
 // leastWindows is the number of windows below which they do not become longer for lack of memory.
 const leastWindows = 24
+
+// cellBytes is about what a window of a row takes with counts of one digit.
+const cellBytes = 512
 
 func (k *doublingState) take(v scan.Visit, m *made) error {
 	if k.err != nil {
@@ -229,12 +234,6 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 	if m.merged != nil {
 		k.addCoarse(m.merged)
 	}
-	if m.one != nil && m.one.Coarse.Intervals() > 0 && k.err == nil {
-		one := &merge.Merged{Tag: bytes.Clone(v.Row)}
-		k.err = one.Merge(&m.one.Coarse)
-		m.one.Coarse.Reset()
-		k.addCoarse(one)
-	}
 	if k.err == nil {
 		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.size.Load())
 	}
@@ -258,24 +257,24 @@ func MeantLength(length int64) int64 {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// addCoarse adds the counts of a row in a window, or in a part of it. If memory is short, it
-// doubles the windows.
+// addCoarse adds the counts of a row in a window, or in a part of it. If there are too many, it
+// doubles the windows. Without room for leastWindows, it gives up.
 func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.put(m)
-	for k.err == nil {
-		k.charge.Set(k.Account, 1, k.bytes+k.across)
-		crowded := k.Account.Crowded()
-		if crowded == nil {
-			return
+	for k.Room > 0 && k.cells > k.Room/cellBytes && k.err == nil {
+		if (k.last-k.first)/k.table.Size() < 2*leastWindows {
+			k.err = k.Account.Refuse()
 		}
 		k.size.Store(2 * k.table.Size())
 		k.pack(k.size.Load())
-		if (k.last-k.first)/k.table.Size() < leastWindows {
-			k.err = crowded
-		}
+	}
+	k.err = cmp.Or(k.err, k.charge.Set(k.Account, 1, k.bytes+k.across))
+	if k.err == nil {
+		return
 	}
 	k.table = merge.NewTable[merge.Merged](k.table.Size())
 	k.bytes = 0
+	k.cells = 0
 	k.rates = merge.Rates{}
 	k.charge.Set(k.Account, 0, 0)
 	k.size.Store(gaveUp)
@@ -287,6 +286,7 @@ func (k *doublingState) put(m *merge.Merged) {
 	window := k.table.At(m.Tag, m.Start, m.End, func(at merge.Span) *merge.Merged {
 		m.Window = at
 		m.Compact()
+		k.cells++
 		return m
 	})
 	if window != m {
@@ -299,7 +299,8 @@ func (k *doublingState) put(m *merge.Merged) {
 // pack merges the windows into those of a size, and packs their counts.
 func (k *doublingState) pack(size int64) {
 	old := k.table
-	k.table, k.bytes = merge.NewTable[merge.Merged](size), 0
+	k.table = merge.NewTable[merge.Merged](size)
+	k.cells = 0
 	for m := range old.Before(math.MaxInt64) {
 		k.put(m)
 	}
@@ -318,7 +319,6 @@ func (k *doublingState) pack(size int64) {
 // close takes what workers still have, and sets the results.
 func (k *doublingState) close() error {
 	for _, s := range k.parts {
-		s.closeAll()
 		for _, m := range s.ready {
 			if k.err == nil {
 				k.addCoarse(m)

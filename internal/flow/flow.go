@@ -3,7 +3,7 @@
 // Each worker has a part of each flow: one partial result for each row, or for each row and window
 // of a batch. It hands over partial results, not intervals, so an interval costs little more than
 // to decode its payload into a sum. One goroutine merges the partial results, and hands out what is
-// complete. If there are windows, rows get their sums, and not each interval.
+// complete. What a row records in a window is a difference of its sums, if that is precise enough.
 package flow
 
 import (

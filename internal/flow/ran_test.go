@@ -77,7 +77,7 @@ func TestRanInAnyTag(t *testing.T) {
 				doubled.Account = account
 				f = &doubled
 			}
-			if err := Run(s, f); err != nil {
+			if err := Run(s, new(Rows), f); err != nil {
 				t.Fatal(err)
 			}
 			for _, m := range doubled.Windows {
@@ -118,10 +118,10 @@ func TestRatesCharged(t *testing.T) {
 	s := &scan.Scan{Workers: 1, Memory: memory, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}}
 	plan := Doubling{Size: 1000, Most: 1000, Digits: 1, Account: memory.Open("windows", "")}
-	if err := Run(s, &plan); err != nil {
+	if err := Run(s, new(Rows), &plan); err != nil {
 		t.Fatal(err)
 	}
 	if plan.Err == nil {
-		t.Error("20,000 intervals of 48 bytes fit into 512 KiB")
+		t.Error("20,000 intervals of 48 bytes fit into seven eighths of a MiB")
 	}
 }

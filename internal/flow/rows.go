@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/scan"
@@ -22,7 +21,7 @@ type Rows struct {
 	Maxima bool
 	// Account is charged for rows.
 	Account *ledger.Account
-	// Emit takes a row for good.
+	// Emit takes a row for good. If it is nil, nobody needs the rows themselves.
 	Emit func(r *Row) error
 	// Ran is when each input ran, at the end: from the start of its first interval of any tag,
 	// chosen or not, to the end of its last one.
@@ -36,7 +35,8 @@ type Row struct {
 	Maxima Maxima
 
 	charge  ledger.Charge
-	counted bool // the account counts it: no other worker had it before
+	counted bool          // the account counts it: no other worker had it before
+	open    []*openWindow // by flow with differences
 }
 
 // rows are used again: the sum of one may take half a megabyte.
@@ -92,6 +92,8 @@ type rowsPart struct {
 	bytes  int
 	input  int    // of the last interval
 	open   []*Row // of it, if rows are apart and inputs are read one after another
+
+	differences []*differences
 }
 
 func (k *Rows) start(r *run) state {
@@ -109,15 +111,10 @@ func (k *rowsState) ran(v scan.Visit, _ int64) {
 	k.Ran[v.Input] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
 }
 
-// canBeFed reports whether windows of the same rows have many intervals. Those of one tag of one
-// input have few if a row has several tags, which take turns.
-func (k *rowsState) canBeFed() bool { return !k.Apart || !k.scan.By.AddsTags() }
-
-func (k *rowsState) isApart() bool { return k.Apart }
-
 func (k *rowsState) part(w *worker) part {
 	s := &rowsPart{state: k, worker: w, rows: make(map[string]*Row)}
 	k.parts = append(k.parts, s)
+	w.rows = s
 	return s
 }
 
@@ -162,6 +159,10 @@ func (k *rowsState) close() error {
 		if len(all[key].Spans.All) == 0 {
 			continue // no payload could be read
 		}
+		if k.Emit == nil {
+			all[key].Release()
+			continue
+		}
 		if err := k.Emit(all[key]); err != nil {
 			return err
 		}
@@ -183,6 +184,16 @@ func (s *rowsPart) setKey(input int, row, tag []byte) {
 }
 
 func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
+	r := s.rowOf(v)
+	s.worker.run.compactNew(&r.Sum, s.bytes)
+	return scan.Want{Max: s.state.Maxima}, &r.Sum
+}
+
+// rowOf returns the row of the interval that is decoded.
+func (s *rowsPart) rowOf(v scan.Visit) *Row {
+	if s.target != nil {
+		return s.target
+	}
 	w := s.worker
 	if v.Input != s.input {
 		s.packOpen()
@@ -197,29 +208,44 @@ func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
 		r.Name = v.Name
 		r.Tag = bytes.Clone(v.Tag)
 		r.counted = s.state.first(w.key)
+		for range s.differences {
+			r.open = append(r.open, new(openWindow))
+		}
 		s.rows[string(w.key)] = r
 		if s.state.Apart && !s.state.scan.ByTime {
 			s.open = append(s.open, r)
 		}
 	}
 	s.target = r
-	want := scan.Want{Max: s.state.Maxima}
-	if w.fed {
-		return want, nil
-	}
-	w.run.compactNew(&r.Sum, s.bytes)
-	return want, &r.Sum
+	return r
 }
 
-// packOpen makes the rows of an input that is read take little memory. To pack those of many tags,
-// which have few intervals each, takes as long as to add these.
+// manyOpen is the number of rows of an input above which they stay as they are. Rows of many tags
+// have few intervals each: to pack them takes as long as to add these.
+const manyOpen = 32
+
+// packOpen makes the rows of an input that is read take little memory.
 func (s *rowsPart) packOpen() {
 	if len(s.open) <= manyOpen {
 		for _, r := range s.open {
+			s.closeWindowsOf(r)
 			s.worker.err = cmp.Or(s.worker.err, r.fail(r.Compact()), s.charge(r))
 		}
 	}
 	s.open = s.open[:0]
+}
+
+// closeWindows completes the windows of all rows.
+func (s *rowsPart) closeWindows() {
+	for _, r := range s.rows {
+		s.closeWindowsOf(r)
+	}
+}
+
+func (s *rowsPart) closeWindowsOf(r *Row) {
+	for _, d := range s.differences {
+		d.close(r)
+	}
 }
 
 func (s *rowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
@@ -244,16 +270,4 @@ func (s *rowsPart) charge(r *Row) error {
 		things = 1
 	}
 	return r.charge.Set(s.state.Account, things, size)
-}
-
-func (s *rowsPart) takeSum(window *Window, counts *histogram.Histogram) {
-	w := s.worker
-	s.setKey(window.Input, window.Row, window.Tag)
-	r := s.rows[string(w.key)]
-	if r == nil { // the part is that of the goroutine that takes results
-		r = &Row{Total: Total{Row: bytes.Clone(window.Row)}}
-		s.rows[string(w.key)] = r
-	}
-	w.run.compactNew(&r.Sum, s.bytes)
-	w.err = cmp.Or(w.err, r.fail(r.Sum.MergeDecoded(&window.Sum, counts)), s.charge(r))
 }

@@ -42,40 +42,14 @@ type rated interface {
 	ran(v scan.Visit, passed int64)
 }
 
-// A feeder is a state whose windows cover all of the time. Fed states can be sums of its windows,
-// so they need not get each interval.
-type feeder interface {
-	state
-	// startFeeding lets the state feed the others, with windows that are each of one tag of one
-	// input if they are to be apart. It comes before the parts are made.
-	startFeeding(apart bool)
-	// canBeApart reports whether it has such windows.
-	canBeApart() bool
-	// length returns the length of the windows in milliseconds, 0 if it is not known.
-	length() int64
-}
-
-// A fed state can take sums of windows. Its parts come after those of others, to know what is fed.
-type fed interface {
-	state
-	canBeFed() bool
-	// isApart reports whether it takes only sums of one tag of one input.
-	isApart() bool
-}
-
-// A fedPart is the part of a fed state.
-type fedPart interface {
-	part
-	// takeSum adds what a row has in a window of the feeder, and its counts if they are known.
-	takeSum(window *Window, counts *histogram.Histogram)
-}
-
 // made is what the part of a worker makes of an interval, for its state.
 type made struct {
 	one    *Window       // the interval alone; its memory is used again
 	window *Window       // of its batch, if the interval is the first one there
 	merged *merge.Merged // a window of a row that is complete
 	count  int64         // of values, if windows share them
+	// highest is for [Times].
+	highest float64
 }
 
 // alone returns the result for the interval alone, with nothing added. The other fields are those
@@ -104,6 +78,7 @@ type run struct {
 	compactAt int     // the bytes of a worker's sums in a flow from which on new sums are compacted
 	passed    []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
 	latest    scan.Visit
+	differ    int // flows with differences
 }
 
 // Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
@@ -120,24 +95,13 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 		compactAt: s.Memory.AtMost(manyBytes, partOfMemory*s.Workers),
 		passed:    slices.Repeat([]int64{math.MinInt64}, len(s.Inputs)),
 	}
-	var fedStates []state
-	feeds, apart := false, false
 	for _, f := range flows {
 		k := f.start(r)
 		if k, is := k.(rated); is {
 			r.rated = append(r.rated, k)
 		}
-		if k, is := k.(fed); is {
-			feeds, apart = feeds || k.canBeFed(), apart || k.isApart()
-			fedStates = append(fedStates, k)
-			continue
-		}
 		r.states = append(r.states, k)
 	}
-	if best := r.feeder(apart); feeds && best != nil {
-		best.startFeeding(apart)
-	}
-	r.states = append(r.states, fedStates...)
 	for n := range r.workers {
 		w := &r.workers[n]
 		w.run = r
@@ -156,26 +120,17 @@ func (r *run) do() error {
 	if err := scan.Run(r.scan, decode, r.take); err != nil {
 		return err
 	}
+	for n := range r.workers {
+		if rows := r.workers[n].rows; rows != nil {
+			rows.closeWindows()
+		}
+	}
 	for _, k := range r.states {
 		if err := k.close(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// feeder returns the state that feeds others, the one with the longest windows, or nil.
-func (r *run) feeder(apart bool) (best feeder) {
-	for _, k := range r.states {
-		f, is := k.(feeder)
-		if !is || apart && !f.canBeApart() {
-			continue
-		}
-		if best == nil || f.length() > best.length() {
-			best = f
-		}
-	}
-	return best
 }
 
 // ran notes that an input ran in an interval, whatever the tag of that is.
@@ -206,9 +161,11 @@ type worker struct {
 	run   *run
 	parts []part
 	sums  []*merge.Sum
-	fed   bool // the interval is in a window whose sum rows get later
-	key   []byte
-	err   error
+	// layout is that of the interval that is decoded.
+	layout histogram.Layout
+	rows   *rowsPart // the part of [Rows]
+	key    []byte
+	err    error
 }
 
 // decode decodes an interval into all sums that get it.
@@ -224,8 +181,16 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 			s.begin()
 		}
 	}
+	p, err := v.Open()
+	if err != nil {
+		return err
+	}
+	w.layout = p.Layout()
 	var want scan.Want
-	w.sums, w.fed = w.sums[:0], false
+	w.sums = w.sums[:0]
+	if w.rows != nil {
+		w.rows.target = nil
+	}
 	for n, s := range w.parts {
 		more, sum := s.want(v, &o.made[n])
 		want.Max, want.Counts = want.Max || more.Max, want.Counts || more.Counts
@@ -233,7 +198,7 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 			w.sums = append(w.sums, sum)
 		}
 	}
-	took, failed := v.Take(want, w.sums...)
+	took, failed := v.TakeOpen(p, want, w.sums...)
 	if failed != nil && !errors.As(failed, new(*merge.SumError)) {
 		return failed
 	}
@@ -243,15 +208,6 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 		}
 	}
 	return nil
-}
-
-// feed hands what a row has in a window to the parts that can be fed.
-func (w *worker) feed(window *Window, counts *histogram.Histogram) {
-	for _, s := range w.parts {
-		if s, is := s.(fedPart); is {
-			s.takeSum(window, counts)
-		}
-	}
 }
 
 // compactNew compacts a new sum if those of its flow take many bytes.

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"math"
 	"sync/atomic"
 
 	"hdrkit/hdrlog/histogram"
@@ -25,16 +26,16 @@ type Wide struct {
 
 type wideState struct {
 	*Wide
-	openSizes
-	ranks []output.Figure // the percentiles among Figures
-	parts []*widePart
+	number int             // see [differences]
+	ranks  []output.Figure // the percentiles among Figures
+	parts  []*widePart
 }
 
 type widePart struct {
 	*wideState
-	openWindows
-	target *Window   // nil if the interval has its counts
-	ready  []*Window // to be handed over
+	windows *differences
+	apart   bool      // the interval has its counts
+	ready   []*Window // to be handed over
 }
 
 func (k *Wide) start(r *run) state {
@@ -42,7 +43,8 @@ func (k *Wide) start(r *run) state {
 	if k.Size == nil {
 		k.Size = new(atomic.Int64)
 	}
-	all := &wideState{Wide: k, openSizes: openSizes{size: k.Size}}
+	all := &wideState{Wide: k, number: r.differ}
+	r.differ++
 	for _, f := range k.Figures {
 		if f.Name == "" {
 			all.ranks = append(all.ranks, f)
@@ -52,52 +54,56 @@ func (k *Wide) start(r *run) state {
 }
 
 func (k *wideState) part(w *worker) part {
-	s := &widePart{wideState: k, openWindows: newOpenWindows(w, k.feeding)}
-	s.emit = s.handOver
+	s := &widePart{wideState: k}
+	s.windows = newDifferences(w, k.number, math.MaxInt, s.handOver)
 	k.parts = append(k.parts, s)
 	return s
 }
 
 func (s *widePart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
-	size := s.size.Load()
-	m.window, s.target = nil, nil
-	if size == 0 {
+	m.window = nil
+	size := s.Size.Load()
+	s.apart = true
+	if size > 0 {
+		first, _ := startIn(v, s.Relative)
+		s.apart = !s.windows.open(v, merge.WindowOf(logline.Millis(first), logline.Millis(first), size))
+	}
+	if s.apart {
 		return s.Intervals.want(v, m)
 	}
 	m.alone()
-	first, _ := startIn(v, s.Relative)
-	at := merge.WindowOf(logline.Millis(first), logline.Millis(first), size)
-	s.target = s.open(v, at)
-	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, &s.target.Sum
+	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, nil
 }
 
 func (s *widePart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
-	if s.target == nil {
+	if len(s.ready) > 0 {
+		m.window = s.ready[0]
+		s.ready = s.ready[1:]
+	}
+	if s.apart {
 		return s.Intervals.decoded(v, t, failed, m)
+	}
+	if failed == nil {
+		s.windows.add(v)
 	}
 	one := &m.one.Result
 	one.First, _ = startIn(v, s.Relative)
-	one.add(v, t, failed)
+	one.Total.add(v, t, failed)
 	if s.ranks != nil {
 		one.Stats = output.FiguresOf(t.Counts, s.ranks, one.Stats)
 	} else {
 		one.Stats = output.Stats{Count: t.Count, Max: output.FloatValue(t.Max)}
 	}
-	s.noteSize(s.target)
-	if len(s.ready) > 0 {
-		m.window = s.ready[0]
-		s.ready = s.ready[1:]
-	}
 	return nil
 }
 
-// handOver makes the counts of a row in a window ready.
-func (s *widePart) handOver(window *Window, h *histogram.Histogram) error {
-	w := &Window{Window: window.Window}
-	w.Row = window.Row
+// handOver makes what a row recorded in a window ready.
+func (s *widePart) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
+	w := &Window{Window: o.window}
+	w.Row = r.Row
 	w.Stats = output.StatsOf(h, nil, output.Stats{})
 	s.ready = append(s.ready, w)
-	return w.Coarse.AddCoarse(window.Start, window.End, h, s.Digits)
+	return w.Coarse.AddCoarse(o.ran.Start, o.ran.End, h, s.Digits)
 }
 
 func (k *wideState) take(v scan.Visit, m *made) error {
@@ -109,7 +115,6 @@ func (k *wideState) take(v scan.Visit, m *made) error {
 
 func (k *wideState) close() (err error) {
 	for _, s := range k.parts {
-		s.closeAll()
 		for _, w := range s.ready {
 			err = cmp.Or(err, k.EmitCounts(w))
 		}

@@ -54,17 +54,14 @@ func (w *Window) release() {
 // A windowsState has the open windows.
 type windowsState struct {
 	*Windows
-	run     *run
-	table   merge.Table[Window]
-	bytes   int
-	charge  ledger.Charge
-	rates   merge.Rates
-	counts  histogram.Histogram
-	late    *scan.Decoder // of intervals that come after their windows
-	mayFeed bool          // windows feed rows if they have several intervals
-	feeds   bool          // they do
-	begun   sync.Once     // sets feeds at the first interval
-	waits   bool          // see [Waiting]
+	run    *run
+	table  merge.Table[Window]
+	bytes  int
+	charge ledger.Charge
+	rates  merge.Rates
+	counts histogram.Histogram
+	late   *scan.Decoder // of intervals that come after their windows
+	waits  bool          // see [Waiting]
 	// relative counts times from the start of each log.
 	relative bool
 }
@@ -87,12 +84,6 @@ func (k *Windows) state(r *run) *windowsState {
 	return &windowsState{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
 }
 
-func (k *windowsState) length() int64     { return k.Size }
-func (k *windowsState) startFeeding(bool) { k.mayFeed = true }
-
-// canBeApart implements [feeder]: windows are of all inputs.
-func (k *windowsState) canBeApart() bool { return false }
-
 func (k *windowsState) part(w *worker) part {
 	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
 }
@@ -106,10 +97,6 @@ func (s *windowsPart) begin() {
 
 func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
 	start, end := v.Span()
-	if s.mayFeed {
-		s.begun.Do(func() { s.feeds = s.Size*int64(len(s.run.scan.Inputs)) >= 2*(end-start) })
-		s.worker.fed = s.feeds
-	}
 	s.count++
 	first, origin := startIn(v, s.relative)
 	start, end = start-origin, end-origin
@@ -282,13 +269,6 @@ func (k *windowsState) emit(window *Window) (err error) {
 	}
 	if !window.Late {
 		window.Rate = k.rates.Take(window.Row, window.Window)
-	}
-	if k.feeds {
-		taker := &k.run.workers[len(k.run.workers)-1] // this goroutine, which takes results
-		taker.feed(window, window.Counts)
-		if taker.err != nil {
-			return taker.err
-		}
 	}
 	window.Visit = k.run.latest
 	if k.Figures != nil {

@@ -163,18 +163,30 @@ type Taken struct {
 	Double bool
 }
 
+// Open opens the payload, for [Visit.TakeOpen].
+func (v Visit) Open() (*histogram.Payload, error) {
+	d := v.decoder
+	p, err := d.payloads.Open(v.Payload)
+	if err == nil {
+		err = d.shared.expand(v.Payload, p)
+	}
+	return p, err
+}
+
 // Take decodes the interval, and adds it to sums. After a [merge.SumError], one of the sums lacks
 // the interval, and all else is as wanted. Any other error says what is wrong with the payload.
 // Call Take where the interval is decoded.
 func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
-	d := v.decoder
-	p, err := d.payloads.Open(v.Payload)
+	p, err := v.Open()
 	if err != nil {
 		return t, err
 	}
-	if err := d.shared.expand(v.Payload, p); err != nil {
-		return t, err
-	}
+	return v.TakeOpen(p, want, sums...)
+}
+
+// TakeOpen is [Visit.Take] for a payload that is open.
+func (v Visit) TakeOpen(p *histogram.Payload, want Want, sums ...*merge.Sum) (t Taken, err error) {
+	d := v.decoder
 	var h *histogram.Histogram
 	if want.Counts || d.expected != 0 || p.Double() { // doubles are rare
 		if h, err = d.decode(p); err != nil {

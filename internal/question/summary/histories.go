@@ -168,16 +168,14 @@ func (hs *Histories) Rows() bool { return hs.goesOn }
 func (hs *Histories) Forgot() bool { return hs.forgot }
 
 // take keeps an interval.
-func (hs *Histories) take(r *flow.Result) error {
-	v := r.Visit
+func (hs *Histories) take(v scan.Visit, highest float64, count int64) {
 	hs.keep(v.Input, v.Name, v.Tag, piece{
 		Start:   v.StartMillis(),
 		End:     v.EndMillis(),
-		highest: r.Stats.Max.Float(),
-		count:   r.Stats.Count,
+		highest: highest,
+		count:   count,
 		line:    v.Line,
 	}, counts{payload: v.Payload})
-	return nil
 }
 
 // keep keeps a piece, and a copy of its counts if they are needed.

@@ -52,6 +52,7 @@ func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 	r.doubling = &flow.Doubling{
 		Size:     r.Size,
 		Most:     cmp.Or(r.most, mostWindows),
+		Room:     memory.AtMost(math.MaxInt, 2),
 		Digits:   windowDigits,
 		RowBytes: believedBytes,
 	}

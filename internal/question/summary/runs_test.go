@@ -258,7 +258,7 @@ func TestRunsMemory(t *testing.T) {
 		s := &scan.Scan{Workers: 1, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 		s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }}}
 		var runs Runs
-		if err := flow.Run(s, runs.flow(ledger.New(c.limit))); err != nil {
+		if err := flow.Run(s, new(flow.Rows), runs.flow(ledger.New(c.limit))); err != nil {
 			t.Fatal(err)
 		}
 		var limit *ledger.LimitError

@@ -38,7 +38,12 @@ const leastCourse = 8 << 20
 
 // flow returns the flow of the windows.
 func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
-	c.doubling = &flow.Doubling{Most: mostWarmup, Digits: windowDigits, Account: accountOf(memory)}
+	c.doubling = &flow.Doubling{
+		Most:    mostWarmup,
+		Room:    memory.AtMost(math.MaxInt, 2),
+		Digits:  windowDigits,
+		Account: accountOf(memory),
+	}
 	return c.doubling
 }
 
@@ -256,8 +261,9 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	}
 	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
 	var c Course
+	rows := &flow.Rows{Account: accountOf(s.Memory)}
 	windows := c.flow(s.Memory)
-	if err := cmp.Or(flow.Run(&quiet, windows), windows.Err); err != nil {
+	if err := cmp.Or(flow.Run(&quiet, rows, windows), windows.Err); err != nil {
 		return "", err
 	}
 	c.windows = windows.Windows

@@ -56,7 +56,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 		o.Histories.start(s)
 		rows.Apart = o.Histories.Sums
 		if o.Histories.Times {
-			flows = append(flows, &flow.Intervals{Emit: o.Histories.take})
+			flows = append(flows, &flow.Times{Emit: o.Histories.take})
 		}
 	}
 	if o.Runs != nil {

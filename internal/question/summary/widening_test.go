@@ -135,7 +135,7 @@ func byMiddle(start, end, size int64) int64 { return merge.WindowOf(start, end, 
 
 func widenDoubling(t *testing.T, all []taken, s *scan.Scan) (int64, func(start, end, size int64) int64, map[string]widenedWindow) {
 	windows := &flow.Doubling{Most: 20, Digits: 2}
-	if err := flow.Run(s, windows); err != nil || windows.Err != nil {
+	if err := flow.Run(s, new(flow.Rows), windows); err != nil || windows.Err != nil {
 		t.Fatal(err, windows.Err)
 	}
 	got := make(map[string]widenedWindow)
@@ -184,7 +184,7 @@ func widenCollector(t *testing.T, all []taken, s *scan.Scan) (int64, func(start,
 		c.Measure(r, w, &interval)
 		return c.Add("", string(r.Row), &interval)
 	}, func(w *flow.Window) error { return c.AddCounts(string(w.Row), w) })
-	if err := flow.Run(s, p); err != nil {
+	if err := flow.Run(s, new(flow.Rows), p); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := c.Picture(chart.New(chart.Heatmap), 0, nil)

@@ -358,7 +358,7 @@ func TestPartsMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := &hdrlog.Interval{Start: float64(at), Length: 1, Payload: payload}
-			parts.take(&flow.Result{Visit: scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, Stats: output.StatsOf(h, nil, output.Stats{})})
+			parts.take(scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, h.Float(h.Max()), h.TotalCount())
 		}
 		return parts
 	}

@@ -89,7 +89,7 @@ func Gather(c *collect.Collector, logs ...[]byte) error {
 		c.Measure(r, w, &interval)
 		return c.Add("", labelOf(r.Row), &interval)
 	}, func(w *flow.Window) error { return c.AddCounts(labelOf(w.Row), w) })
-	return flow.Run(s, p)
+	return flow.Run(s, new(flow.Rows), p)
 }
 
 // labelOf returns the label of a tag of tagOf, and other tags as they are.
