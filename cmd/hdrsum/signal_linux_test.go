@@ -73,7 +73,8 @@ func TestSignalEndsLines(t *testing.T) {
 	}
 }
 
-// waitFull waits until a pipe is full: what it holds, which need not fill its pages, stays the same.
+// waitFull waits until a pipe is full: what it holds, which need not fill its pages, stays the
+// same.
 func waitFull(t *testing.T, pipe *os.File) {
 	t.Helper()
 	same, last := 0, int32(0)

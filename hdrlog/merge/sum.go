@@ -171,9 +171,9 @@ func (s *Sum) AddCoarse(start, end int64, h *histogram.Histogram, digits int) er
 	return s.addHistogram(start, end, &c.scratch, c)
 }
 
-// Grows reports whether adding an interval of a layout only raises counts of s, and looking at these
-// costs little: s has a histogram of that layout. Then the difference of what [Sum.CoarsenInto] makes
-// before and after is what the interval recorded.
+// Grows reports whether adding an interval of a layout only raises counts of s, and looking at
+// these costs little: s has a histogram of that layout. Then the difference of what
+// [Sum.CoarsenInto] makes before and after is what the interval recorded.
 func (s *Sum) Grows(layout histogram.Layout) bool {
 	if s.intervals == 0 {
 		return true

@@ -8,9 +8,9 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// differences tell what the rows of a worker record in windows of time: what a row has at the end of
-// a window and did not have at its start. So an interval is added to its row only. A window of a row
-// ends when an interval of the row lies in another one. The flow needs [Rows] before it.
+// differences tell what the rows of a worker record in windows of time: what a row has at the end
+// of a window and did not have at its start. So an interval is added to its row only. A window of a
+// row ends when an interval of the row lies in another one. The flow needs [Rows] before it.
 type differences struct {
 	worker *worker
 	number int // among the flows with differences, see Row.open

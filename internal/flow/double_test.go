@@ -19,8 +19,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// TestWindowsOfAnyOrder: the windows that become longer, since they are many or memory is short, and
-// what is in them, depend neither on the order of inputs nor on the number of workers.
+// TestWindowsOfAnyOrder: the windows that become longer, since they are many or memory is short,
+// and what is in them, depend neither on the order of inputs nor on the number of workers.
 func TestWindowsOfAnyOrder(t *testing.T) {
 	t.Parallel()
 	doubled := 0

@@ -149,8 +149,8 @@ func (a *Account) Crowded() error {
 	return a.ledger.err()
 }
 
-// Refuse returns the error of [Account.Add], for who knows without a charge that there is too little
-// memory.
+// Refuse returns the error of [Account.Add], for who knows without a charge that there is too
+// little memory.
 func (a *Account) Refuse() error {
 	if a == nil {
 		return nil
