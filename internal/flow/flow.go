@@ -59,6 +59,7 @@ type Window struct {
 	alone      bool    // it is of one interval, and not used again as a window
 	kept       bool    // see Keep
 	size       int     // bytes that [openWindows] count for it
+	ahead      int     // bytes charged for it while a worker has it
 }
 
 // add takes in an interval whose counts the sum has.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
@@ -58,6 +59,7 @@ type windowsState struct {
 	table  merge.Table[Window]
 	bytes  int
 	charge ledger.Charge
+	ahead  atomic.Int64 // bytes of windows that workers have not handed over, or use again
 	rates  merge.Rates
 	counts histogram.Histogram
 	late   *scan.Decoder // of intervals that come after their windows
@@ -90,7 +92,7 @@ func (k *windowsState) part(w *worker) part {
 
 // begin begins a batch.
 func (s *windowsPart) begin() {
-	s.oneByOne = s.count < leastAdded*len(s.rows)
+	s.oneByOne = s.count <= leastAdded*len(s.rows) // as in the first batch, of which nothing is known
 	clear(s.rows)
 	s.passed, s.count = math.MinInt64, 0
 }
@@ -130,6 +132,7 @@ func (s *windowsPart) window(at merge.Span, v scan.Visit, m *made) *Window {
 		return window
 	default:
 		window = windowPool.Get().(*Window)
+		s.run.compactNew(&window.Sum, int(s.ahead.Load()))
 		s.rows[string(w.key)] = window
 	}
 	window.Row = v.Row
@@ -147,11 +150,25 @@ func (s *windowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made
 		return nil
 	}
 	s.target.add(v, t, failed)
+	if err := s.holdAhead(s.target, rowBytes+s.target.Sum.Size()); err != nil {
+		return scan.Fatal{Err: err}
+	}
 	s.target.highest = max(s.target.highest, t.Max)
 	if !s.target.handedOver {
 		s.target.handedOver, m.window = true, s.target
 	}
 	return nil
+}
+
+// holdAhead charges for a window that a worker has.
+func (k *windowsState) holdAhead(w *Window, bytes int) error {
+	more := bytes - w.ahead
+	if more == 0 {
+		return nil
+	}
+	w.ahead = bytes
+	k.ahead.Add(int64(more))
+	return k.Account.Add(0, more)
 }
 
 // ran takes in when an input ran. A line that is far out of order does not move the start of its
@@ -184,7 +201,8 @@ func (k *windowsState) take(v scan.Visit, m *made) error {
 // takeLate takes an interval whose input has passed its window, whether other inputs have or not.
 // The other intervals that the batch has of the window are late, too, so each is decoded by itself.
 func (k *windowsState) takeLate(v scan.Visit, at merge.Span, m *made) error {
-	if m.window != nil {
+	if m.window != nil && !m.window.alone {
+		k.holdAhead(m.window, 0)
 		m.window.release()
 	}
 	if k.late == nil {
@@ -214,6 +232,9 @@ func (k *windowsState) takeLate(v scan.Visit, at merge.Span, m *made) error {
 func (k *windowsState) merge(added *Window) (err error) {
 	if added == nil {
 		return nil
+	}
+	if !added.alone {
+		k.holdAhead(added, 0)
 	}
 	before := 0
 	window := k.table.At(added.Row, added.Window.Start, added.Window.Start, func(merge.Span) *Window { return nil })
@@ -283,4 +304,7 @@ func (k *windowsState) emit(window *Window) (err error) {
 	return k.Emit(window)
 }
 
-func (k *windowsState) close() error { return k.complete(math.MaxInt64) }
+func (k *windowsState) close() error {
+	k.Account.Add(0, -int(k.ahead.Swap(0))) // workers have no more work
+	return k.complete(math.MaxInt64)
+}

@@ -10,7 +10,6 @@ import (
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/flow"
-	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
@@ -69,6 +68,7 @@ const breachBytes = 160
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
 	w := &Watch{limits: limits, size: size, keep: keep, rows: make(map[rowOf]*history)}
 	sizes := make(map[int64]bool)
+	windows := memory.Open("sizes of windows of limits", "use fewer in -sla")
 	for n := range limits {
 		window := cmp.Or(limits[n].Window, size)
 		if !w.watches(&limits[n]) || sizes[window] {
@@ -78,7 +78,8 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 		if window == 0 {
 			w.flows = append(w.flows, &flow.Intervals{Counts: true, Emit: w.takeInterval})
 		} else {
-			w.flows = append(w.flows, &flow.Windows{Size: window, Account: series.Account(memory), Emit: w.takeWindow})
+			windows.Add(1, 0)
+			w.flows = append(w.flows, &flow.Windows{Size: window, Account: windows, Emit: w.takeWindow})
 		}
 	}
 	if len(sizes) == 0 {

@@ -6,10 +6,12 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/flow"
@@ -66,9 +68,23 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 		t.Fatal(err)
 	}
 	w := NewWatch(limits, size, true, nil)
+	if err := w.run(t, s, nil); err != nil {
+		t.Fatal(err)
+	}
+	return limits, w
+}
+
+// run takes the logs of a scenario through a watch.
+func (w *Watch) run(t *testing.T, s *loggen.Scenario, memory *ledger.Ledger) error {
+	t.Helper()
 	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1, In: hdrlog.Nanosecond}, nil }
 	w.Late = func(at scan.Place, why error) { t.Error(at, why) }
-	run := &scan.Scan{Workers: 2, ByTime: true, Report: func(err *hdrlog.SyntaxError, malformed bool) error { return err }}
+	run := &scan.Scan{
+		Workers: 2,
+		ByTime:  true,
+		Memory:  memory,
+		Report:  func(err *hdrlog.SyntaxError, malformed bool) error { return err },
+	}
 	for node := range s.Nodes {
 		var log bytes.Buffer
 		if err := s.Write(&log, node); err != nil {
@@ -76,10 +92,34 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 		}
 		run.Inputs = append(run.Inputs, scan.Input{Name: fmt.Sprint("node", node), Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }})
 	}
-	if err := flow.Run(run, w.Flows()...); err != nil {
-		t.Fatal(err)
+	return flow.Run(run, w.Flows()...)
+}
+
+// TestManyWindows: what workers have of the windows of limits is within the limit of memory, and
+// the end gives it back.
+func TestManyWindows(t *testing.T) {
+	t.Parallel()
+	memory := ledger.New(64 << 20)
+	run := func(sizes int) error {
+		var list []string
+		for size := range sizes {
+			list = append(list, fmt.Sprintf("p99<=1s in 99%% of %ds", size+1))
+		}
+		limits, err := Parse(strings.Join(list, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewWatch(limits, 0, false, memory).run(t, loggen.ScenarioNamed("pauses"), memory)
 	}
-	return limits, w
+	for range 20 {
+		if err := run(3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := run(20)
+	if want := "sizes of windows of limits take 56 MiB: use fewer in -sla, or raise -memory, which is 64 MiB"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 }
 
 // TestOutages: verdicts have the breaches of their limit and row, added up.

@@ -13,10 +13,10 @@ import (
 
 const (
 	// inFlight is the size of all batches together in bytes, largestBatch and smallestBatch of one.
-	// All batches have at most a sixteenth of -memory: what is decoded of them often takes four
-	// times their size.
+	// All batches have at most a 64th of -memory: what is decoded of them often takes four times
+	// their size, and fourteen times for each size of windows if lines have a hundred bytes.
 	inFlight     = 16 << 20
-	partOfMemory = 16
+	partOfMemory = 64
 	largestBatch = 256 << 10
 	// aheadBatch is the size in bytes of the largest batch of [RunAhead], whose results wait for
 	// those of other inputs. A union of three logs takes 24 MB, in the same time, where batches of
