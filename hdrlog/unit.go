@@ -2,6 +2,7 @@ package hdrlog
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,6 +91,13 @@ func isYCSB(name string) bool {
 	return ok && slices.Contains(ycsb, name)
 }
 
+// inWords finds the unit in a comment about values, such as "all measures are in micro seconds".
+// One about intervals or their MAX says nothing of payloads.
+var (
+	inWords    = regexp.MustCompile(`\b(?:values?|measure(?:ment)?s?|latenc(?:y|ies)|durations?)\b.* in ((?:nano|micro|milli)?)[ -]?seconds?\b`)
+	notOfThese = regexp.MustCompile(`\bintervals?\b|\bmax|\btimestamps?\b`)
+)
+
 // UnitOf returns the unit of the values of a log that has a comment. It is unknown if the comment
 // does not say. The field MAX of intervals says nothing about it: writers divide it by numbers of
 // their own.
@@ -100,7 +108,8 @@ func UnitOf(comment []byte) Unit {
 
 // UnitBy is [UnitOf] with the name of the program that writes values in this unit, if the comment
 // does not state the unit but is of that program. A log that states its unit has that one, whatever
-// its program usually writes.
+// its program usually writes. It states it by #UNITS:MICROSECONDS, or in a sentence about its
+// values.
 func UnitBy(comment []byte) (unit Unit, program string) {
 	text := string(bytes.TrimSpace(bytes.TrimPrefix(comment, []byte("#"))))
 	if len(text) > len(unitsComment) && strings.EqualFold(text[:len(unitsComment)], unitsComment) {
@@ -113,7 +122,11 @@ func UnitBy(comment []byte) (unit Unit, program string) {
 			return w.unit, w.name
 		}
 	}
-	return 0, ""
+	text = strings.ToLower(text)
+	if words := inWords.FindStringSubmatch(text); words != nil && !notOfThese.MatchString(text) {
+		unit, _ = ParseUnit(words[1] + "seconds")
+	}
+	return unit, ""
 }
 
 // ParseUnit returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It

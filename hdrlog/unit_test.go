@@ -19,13 +19,21 @@ func TestUnit(t *testing.T) {
 		"#[Logging for: READ":                               0,
 		"#[Histogram log format version 1.3]":               0,
 		"#a comment about [Logging for: READ], not of YCSB": 0,
-		"#":                     0,
-		"#UNITS:NANOSECONDS":    Nanosecond,
-		"# units: millisecond ": Millisecond,
-		"#UNITS:s":              Second,
-		"#UNITS:µs":             Microsecond,
-		"#UNITS:":               0,
-		"#UNITS:parsecs":        0,
+		"#":                                     0,
+		"#UNITS:NANOSECONDS":                    Nanosecond,
+		"# units: millisecond ":                 Millisecond,
+		"#UNITS:s":                              Second,
+		"#UNITS:µs":                             Microsecond,
+		"#UNITS:":                               0,
+		"#UNITS:parsecs":                        0,
+		"#Hiccup measures are in micro seconds": Microsecond, // of node-hiccup
+		"#Timestamp and interval length are in seconds": 0,
+		"#Hiccup max are in milliseconds":               0,
+		"#[All values in nanoseconds]":                  Nanosecond,
+		"# latency: measurements in Milliseconds":       Millisecond,
+		"# durations are in seconds":                    Second,
+		"# values of intervals that begin in seconds":   0,
+		"# values are evaluated in secondary caches":    0,
 	} {
 		if got := UnitOf([]byte(comment)); got != want {
 			t.Errorf("%s: %v, want %v", comment, got, want)

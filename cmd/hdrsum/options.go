@@ -165,10 +165,10 @@ func (o *options) setScale() error {
 	return err
 }
 
-// readable lets rows have the unit that suits a typical value.
-func (o *options) readable(typical float64) error {
+// readable lets rows have the unit that suits those that are like one.
+func (o *options) readable(row unit.Typical) error {
 	s, err := o.units.Scale(true)
-	o.setPrinted(o.units.Readable(s, typical))
+	o.setPrinted(o.units.Readable(s, row))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
@@ -127,7 +128,7 @@ func (s *rowSink) begin(r *output.Row) error {
 	if err == nil && s.format.values == readable && r.Count > 0 {
 		factor := 1.0
 		if factor, err = s.logs.Factor(r.Tag); err == nil {
-			err = s.readable(r.Mean * factor)
+			err = s.readable(unit.Typical{Median: r.Mean * factor, Count: r.Count})
 		}
 	}
 	if err == nil {

@@ -134,8 +134,8 @@ func (l *Logs) Unit() (hdrlog.Unit, error) {
 }
 
 // Readable is [unit.Options.Readable].
-func (u *Units) Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale {
-	return u.Options.Readable(s, typical...)
+func (u *Units) Readable(s hdrlog.Scale, rows ...unit.Typical) hdrlog.Scale {
+	return u.Options.Readable(s, rows...)
 }
 
 // Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may

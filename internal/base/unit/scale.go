@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 )
 
 // Assumption is the notice that the unit of a log is unknown.
@@ -34,18 +35,56 @@ func (o *Options) Scale(found hdrlog.Unit) hdrlog.Scale {
 	return hdrlog.Scale{Ratio: in.Per(to), Unit: to.String(), In: in, Chosen: true}
 }
 
-// Readable returns the scale for people, by typical values of rows in the unit of the log: s if
-// there are none. If that unit is known and the user asks for no other, it is the largest unit in
-// which their median is at least 0.05. Readable sorts the values.
-func (o *Options) Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale {
-	if s.In == 0 || o.Unit != "" || o.Ratio != 0 || len(typical) == 0 {
+// A Typical is the median of the values of a row that are not 0, in the unit of the log, and the
+// number of these.
+type Typical struct {
+	Median float64
+	Count  int64
+}
+
+// TypicalOf returns what is typical of counts, whose values have a factor (see
+// [hdrlog.Scale.Factor]).
+func TypicalOf(h *histogram.Histogram, factor float64) (t Typical) {
+	zeros := h.CountBetween(0, 0)
+	all := h.TotalCount()
+	if t.Count = all - zeros; t.Count > 0 {
+		middle := float64(zeros) + float64(t.Count)/2
+		t.Median = h.Float(h.ValueAtPercentile(100*middle/float64(all))) * factor
+	}
+	return t
+}
+
+// Readable returns the scale for people, by what is typical of rows. If their unit is known and the
+// user asks for no other, it is the largest unit in which the median of their medians is at least
+// 0.05, or half a second, where each counts as often as the row has values: a rare slow row chooses
+// no unit. It is s if there are only zeros. Readable sorts the rows.
+func (o *Options) Readable(s hdrlog.Scale, rows ...Typical) hdrlog.Scale {
+	if s.In == 0 || o.Unit != "" || o.Ratio != 0 {
 		return s
 	}
-	slices.Sort(typical)
-	median := typical[len(typical)/2]
+	slices.SortFunc(rows, func(a, b Typical) int { return cmp.Compare(a.Median, b.Median) })
+	var left float64
+	for _, t := range rows {
+		left += float64(t.Count) / 2
+	}
+	if left == 0 {
+		return s
+	}
+	median := 0.0
+	for _, t := range rows {
+		median = t.Median
+		left -= float64(t.Count)
+		if left < 0 {
+			break
+		}
+	}
 	best := hdrlog.Nanosecond
 	for _, u := range units {
-		if median >= s.In.Per(u)/20 {
+		least := s.In.Per(u) / 20
+		if u == hdrlog.Second { // 150 ms is no fraction of a second to people
+			least = s.In.Per(u) / 2
+		}
+		if median >= least {
 			best = u
 		}
 	}

@@ -239,13 +239,24 @@ func TestReadable(t *testing.T) {
 		{hdrlog.Microsecond, 0.5, 1, "us"},
 		{0, 5e6, 1, ""},
 	} {
-		s := o.Readable(o.Scale(test.in), test.typical)
+		s := o.Readable(o.Scale(test.in), Typical{test.typical, 1})
 		if s.Ratio != test.ratio || s.Unit != test.unit {
 			t.Errorf("%v %s: %+v", test.typical, test.in, s)
 		}
 	}
+	// zeros choose nothing, and a row counts as often as it has values
+	for want, rows := range map[string][]Typical{
+		"ms": {{0, 0}, {150e6, 1}},
+		"us": {{3e3, 1000}, {2e9, 10}},
+		"s":  {{3e3, 10}, {2e9, 1000}},
+		"ns": {{0, 0}},
+	} {
+		if s := o.Readable(o.Scale(hdrlog.Nanosecond), rows...); s.Unit != want {
+			t.Errorf("%v: %s, want %s", rows, s.Unit, want)
+		}
+	}
 	asked := &Options{Unit: "s"}
-	if s := asked.Readable(asked.Scale(hdrlog.Nanosecond), 5); s.Unit != "s" {
+	if s := asked.Readable(asked.Scale(hdrlog.Nanosecond), Typical{5, 1}); s.Unit != "s" {
 		t.Errorf("-unit s: %+v", s)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
@@ -144,7 +145,7 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		return nil, nil, err
 	}
 	var loader summary.Loader
-	var medians []float64
+	var typical []unit.Typical
 	for _, key := range slices.Sorted(maps.Keys(g.tags)) {
 		tag := g.tags[key]
 		s, err := loader.Summary(tag.tag, &tag.sum)
@@ -160,13 +161,13 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		}
 		s.Scale = scale.Times(factor)
 		if h := s.Counts(); h.TotalCount() > 0 {
-			medians = append(medians, h.Float(h.ValueAtPercentile(50))*factor)
+			typical = append(typical, unit.TypicalOf(h, factor))
 		}
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	if fit && !gate.Bare(g.limits) {
-		scale = g.options.Units.Readable(scale, medians...)
+		scale = g.options.Units.Readable(scale, typical...)
 	}
 	for _, s := range all {
 		s.Scale = scale.Times(s.Scale.Factor())

@@ -22,6 +22,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/live"
 	"hdrkit/internal/metric"
@@ -30,18 +31,18 @@ import (
 // plain has values without a unit, and refuses messages.
 type plain struct{ t *testing.T }
 
-func (plain) Comment(string, []byte) error                       { return nil }
-func (plain) Kept(string, []byte)                                {}
-func (plain) Factor([]byte) (float64, error)                     { return 1, nil }
-func (plain) Scale(bool) (hdrlog.Scale, error)                   { return hdrlog.Scale{Ratio: 1}, nil }
-func (plain) Readable(s hdrlog.Scale, _ ...float64) hdrlog.Scale { return s }
-func (plain) Unit() (hdrlog.Unit, error)                         { return 0, nil }
-func (plain) Skipped() int                                       { return 0 }
-func (plain) TooLate() int                                       { return 0 }
-func (p plain) Skip(text string) error                           { p.t.Error(text); return nil }
-func (p plain) SkipWindow(tag []byte, why error) error           { p.t.Error(why); return nil }
-func (p plain) Unread(text string)                               { p.t.Error(text) }
-func (p plain) Notice(text string)                               { p.t.Error(text) }
+func (plain) Comment(string, []byte) error                            { return nil }
+func (plain) Kept(string, []byte)                                     {}
+func (plain) Factor([]byte) (float64, error)                          { return 1, nil }
+func (plain) Scale(bool) (hdrlog.Scale, error)                        { return hdrlog.Scale{Ratio: 1}, nil }
+func (plain) Readable(s hdrlog.Scale, _ ...unit.Typical) hdrlog.Scale { return s }
+func (plain) Unit() (hdrlog.Unit, error)                              { return 0, nil }
+func (plain) Skipped() int                                            { return 0 }
+func (plain) TooLate() int                                            { return 0 }
+func (p plain) Skip(text string) error                                { p.t.Error(text); return nil }
+func (p plain) SkipWindow(tag []byte, why error) error                { p.t.Error(why); return nil }
+func (p plain) Unread(text string)                                    { p.t.Error(text) }
+func (p plain) Notice(text string)                                    { p.t.Error(text) }
 func (p plain) LeftOut(n int) {
 	if n > 0 {
 		p.t.Error(n, "left out")

@@ -7,6 +7,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/prom"
 	"hdrkit/internal/live/push"
@@ -54,9 +55,9 @@ type Units interface {
 	live.Units
 	// Scale returns how to print values, by what is known so far.
 	Scale(mustKnow bool) (hdrlog.Scale, error)
-	// Readable returns the scale for people, by typical values of rows, see
+	// Readable returns the scale for people, by what is typical of rows, see
 	// [unit.Options.Readable].
-	Readable(s hdrlog.Scale, typical ...float64) hdrlog.Scale
+	Readable(s hdrlog.Scale, rows ...unit.Typical) hdrlog.Scale
 	// Unit returns the unit that all logs have which state one. An error says that they have
 	// several.
 	Unit() (hdrlog.Unit, error)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/flow"
@@ -60,18 +61,18 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 // those about values that were not recorded.
 func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) {
 	scale := r.plan.scale
-	var medians []float64
+	var typical []unit.Typical
 	var summaries []*output.Summary // without intervals, which nobody asked for
 	for _, sum := range result.Summaries {
 		plain := *sum
 		plain.Confidence = nil
 		summaries = append(summaries, &plain)
 		if h := sum.Counts(); h.TotalCount() > 0 {
-			medians = append(medians, h.Float(h.ValueAtPercentile(50))*sum.Scale.Factor())
+			typical = append(typical, unit.TypicalOf(h, sum.Scale.Factor()))
 		}
 	}
 	if !gate.Bare(s.limits) {
-		scale = r.units.Readable(scale, medians...)
+		scale = r.units.Readable(scale, typical...)
 	}
 	for _, sum := range summaries {
 		sum.Scale = scale.Times(sum.Scale.Factor())

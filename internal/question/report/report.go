@@ -105,7 +105,7 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 		return scale, err
 	}
 	chooses := readable && !gate.Bare(limits)
-	var medians []float64
+	var typical []unit.Typical
 	highest := 0.0
 	factors := make(map[*output.Summary]float64)
 	for _, side := range sides {
@@ -117,13 +117,13 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 			factors[s] = factor
 			if h := s.Counts(); h.TotalCount() > 0 {
 				if chooses {
-					medians = append(medians, h.Float(h.ValueAtPercentile(50))*factor)
+					typical = append(typical, unit.TypicalOf(h, factor))
 				}
 				highest = max(highest, h.MaxFloat()*factor)
 			}
 		}
 	}
-	scale = units.Readable(scale, medians...)
+	scale = units.Readable(scale, typical...)
 	for s, factor := range factors {
 		s.Scale = scale.Times(factor)
 	}

@@ -52,11 +52,12 @@ type run struct {
 
 // A row is the figures of a tag. What it has of a run is at the index of the run.
 type row struct {
-	tag             []byte
-	allTags         bool
-	points          [][]confidence.RunFigure // by figure
-	medians, maxima []float64
-	factors         []float64 // of the values, 0 for none
+	tag     []byte
+	allTags bool
+	points  [][]confidence.RunFigure // by figure
+	typical []unit.Typical
+	maxima  []float64
+	factors []float64 // of the values, 0 for none
 }
 
 // Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
@@ -128,7 +129,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 		r = &row{
 			tag:     s.Tag,
 			allTags: s.AllTags,
-			medians: make([]float64, all),
+			typical: make([]unit.Typical, all),
 			maxima:  make([]float64, all),
 			factors: make([]float64, all),
 		}
@@ -140,7 +141,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 			r.points = append(r.points, points)
 		}
 		c.rows[key] = r
-		if err := c.account.Add(1, len(s.Tag)+all*(24+16*len(c.Figures))); err != nil {
+		if err := c.account.Add(1, len(s.Tag)+all*(32+16*len(c.Figures))); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 	}
 	if h := s.Counts(); h.TotalCount() > 0 {
 		r.factors[n] = 1
-		r.medians[n] = h.Float(h.ValueAtPercentile(50))
+		r.typical[n] = unit.TypicalOf(h, 1)
 		r.maxima[n] = h.MaxFloat()
 	}
 	return nil
@@ -161,7 +162,7 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 	if err != nil {
 		return scale, err
 	}
-	var medians []float64
+	var typical []unit.Typical
 	highest := 0.0
 	for _, r := range c.rows {
 		for n := range c.runs {
@@ -171,11 +172,14 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 			if r.factors[n], err = c.runs[n].logs.Factor(r.tag); err != nil {
 				return scale, err
 			}
-			medians, highest = append(medians, r.medians[n]*r.factors[n]), max(highest, r.maxima[n]*r.factors[n])
+			of := r.typical[n]
+			of.Median *= r.factors[n]
+			typical = append(typical, of)
+			highest = max(highest, r.maxima[n]*r.factors[n])
 		}
 	}
 	if c.Readable {
-		scale = c.units.Readable(scale, medians...)
+		scale = c.units.Readable(scale, typical...)
 	}
 	c.units.Doubt(highest)
 	for _, r := range c.rows {
