@@ -430,6 +430,7 @@ func (o *options) command(std *message.Streams) *command {
 	if o.columns != "" {
 		o.rows.Tags = strings.Split(o.columns, ",")
 	}
+	o.UnitOf = func(string) (hdrlog.Unit, bool) { return o.rows.Unit, o.rows.Unit != 0 }
 	r.recording.Failed = o.failed
 	if o.at != "" {
 		r.recording.AtEnd = func(*measure.Reader) bool { return o.at == "end" }

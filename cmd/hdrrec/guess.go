@@ -10,14 +10,19 @@ import (
 	"hdrkit/tags"
 )
 
-// guess prints the command line that reads each input as hdrrec takes it now.
+// guess prints the command line that reads each input as hdrrec takes it now. It tries whether that
+// works.
 func (r *command) guess(w io.Writer, s *scan.Scan) error {
 	for n := range s.Inputs {
 		readers, closer, err := r.openAll(s, s.Inputs[n:n+1])
 		if err != nil {
 			return err
 		}
+		err = readers[0].Try()
 		closer.Close()
+		if err != nil {
+			return err
+		}
 		if _, err := fmt.Fprintln(w, r.commandLine(s.Inputs[n].Name, readers[0])); err != nil {
 			return err
 		}

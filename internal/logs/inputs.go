@@ -30,6 +30,7 @@ type Source struct {
 	expression   *regexp.Regexp
 	whole        bool // the logs of a folder, whatever their names
 	run          string
+	unitOf       func(log string) (hdrlog.Unit, bool)
 }
 
 // Inputs say which logs to read. Messages call them by the options that give them.
@@ -47,6 +48,9 @@ type Inputs struct {
 	Waits bool
 	// Output is the file that -of names, nil for a command without: no input.
 	Output *string
+	// UnitOf, if it is set, returns the unit that the user gives the values of a log. Rows of
+	// measurements are read in it.
+	UnitOf func(log string) (hdrlog.Unit, bool)
 	// Given are inputs of a program that has no files. Names are nil then.
 	Given []scan.Input
 }
@@ -69,7 +73,7 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 		texts  []string
 	}{{"", in.Names}, {"-ifp ", in.Paths}, {"-tif ", in.Tagged}} {
 		for _, text := range named.texts {
-			s := Source{option: named.option, Text: text, Folder: folder, several: several}
+			s := Source{option: named.option, Text: text, Folder: folder, several: several, unitOf: in.UnitOf}
 			switch named.option {
 			case "-ifp ":
 				s.Path = text
@@ -124,13 +128,13 @@ func (s *Source) runs(beside bool) (all []Source) {
 	switch {
 	case s.whole && beside:
 		folders = []string{s.Folder}
-	case s.whole && !hasLogs(s.Folder):
+	case s.whole && !s.hasLogs(s.Folder):
 		folders = scan.Folders(filepath.Join(s.Folder, "*"))
 	case s.expression != nil && strings.ContainsAny(s.Text, wild):
 		folders = scan.Folders(filepath.Join(s.Folder, filepath.Base(s.Text)))
 	}
 	for _, folder := range folders {
-		if hasLogs(folder) {
+		if s.hasLogs(folder) {
 			all = append(all, Source{
 				option:     s.option,
 				Text:       folder,
@@ -139,6 +143,7 @@ func (s *Source) runs(beside bool) (all []Source) {
 				whole:      true,
 				run:        folder,
 				expression: anyName,
+				unitOf:     s.unitOf,
 			})
 		}
 	}
@@ -149,10 +154,14 @@ func (s *Source) runs(beside bool) (all []Source) {
 }
 
 // hasLogs reports whether a folder has a log.
-func hasLogs(folder string) bool {
+func (s *Source) hasLogs(folder string) bool {
 	entries, _ := os.ReadDir(folder) // what cannot be read gets a message later
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && isLog(filepath.Join(folder, e.Name()))
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			return false
+		}
+		is, _ := s.isLog(filepath.Join(folder, e.Name()))
+		return is
 	})
 }
 
@@ -235,16 +244,21 @@ func (s *Source) orGlob(notRegular error) error {
 	return nil
 }
 
-// isLog reports whether a file begins like a log, or like measurements that are read as one. One
-// that cannot be read gets a message later.
-func isLog(path string) bool {
+// isLog reports whether a file begins like a log, or like measurements that are read as one. If it
+// is none, the error may say what option makes one of it. A file that cannot be read gets a message
+// later.
+func (s *Source) isLog(path string) (is bool, why error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return true
+		return true, nil
 	}
 	defer file.Close()
-	measured, _, begin, _ := measure.Look(file, path, 0)
-	return measured != nil || measure.IsLog(begin)
+	var in hdrlog.Unit
+	if s.unitOf != nil {
+		in, _ = s.unitOf(path)
+	}
+	measured, _, begin, why := measure.Look(file, path, in)
+	return measured != nil || measure.IsLog(begin), why
 }
 
 // names returns the names of the files in the folder, with their folders if there are several.
@@ -353,9 +367,16 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 	}
 	if s.whole {
 		all := len(matched)
-		matched = slices.DeleteFunc(matched, func(name string) bool { return !isLog(filepath.Join(s.Folder, name)) })
+		hint := ""
+		matched = slices.DeleteFunc(matched, func(name string) bool {
+			is, why := s.isLog(filepath.Join(s.Folder, name))
+			if hint == "" && errors.As(why, new(measure.OptionError)) {
+				hint = fmt.Sprintf("; %s may be measurements: %v", name, why)
+			}
+			return !is
+		})
 		if len(matched) == 0 {
-			return nil, fmt.Errorf("%s%s: no logs in this folder", s.option, s.Text)
+			return nil, fmt.Errorf("%s%s: no logs in this folder%s", s.option, s.Text, hint)
 		}
 		std.Notef("%s has %s: %s%s", s.Text, message.Number(len(matched), "log"), message.List(matched),
 			leftOut(all-len(matched)))

@@ -21,7 +21,7 @@ var fileKinds = []struct{ begin, kind string }{
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"<svg", picture}, {"<?xml", "an XML document"},
 	{"%PDF", "a PDF document"}, {"<!DOCTYPE html", "a page"}, {"<!doctype html", "a page"}, {"<html", "a page"}, {"PK\x03\x04", "an archive; unpack it first"},
 	{"\xfd7zXZ", "compressed by xz; give it to xzcat first"}, {"BZh", "compressed by bzip2; give it to bzcat first"},
-	{"{", "a JSON document"}, {"[", "a JSON document"}, {"\x7fELF", "a program"}, {"#!", "a script"},
+	{"\x7fELF", "a program"}, {"#!", "a script"},
 }
 
 // KindOf takes the beginning of a file that is no log, and says what the file is. It returns an
@@ -41,9 +41,6 @@ func KindOf(begin []byte) string {
 	if kind := measure.SummaryOf(begin); kind != "" {
 		return kind
 	}
-	if bytes.Contains(begin, []byte("TotalCount 1/(1-Percentile)")) {
-		return "a percentile distribution; hdrplot -type percentiles draws it"
-	}
 	if bytes.Contains(begin, []byte("\x07Latency\x01")) {
 		return "a result of vegeta in binary; vegeta encode -to csv writes a table of it, which hdrkit reads"
 	}
@@ -52,8 +49,11 @@ func KindOf(begin []byte) string {
 			return k.kind
 		}
 	}
-	if bytes.IndexByte(begin, 0) >= 0 {
+	switch {
+	case bytes.IndexByte(begin, 0) >= 0:
 		return "binary data"
+	case measure.IsJSON(begin):
+		return "a JSON document"
 	}
 	return ""
 }
@@ -177,6 +177,8 @@ func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	switch {
 	case kind != "":
 		text = name + " is no log, but " + kind
+	case why == measure.ErrNoInterval:
+		text = fmt.Sprintf("%s is no log: %v; %s", name, why, measure.ReadsLines(begin))
 	case why != nil:
 		text = fmt.Sprintf("%s is no log: %v", name, why)
 	}

@@ -29,9 +29,6 @@ type Options struct {
 	Tags
 	Times
 	Run
-	// UnitOf, if it is set, returns the unit that the user gives the values of a log. Rows of
-	// measurements are read in it.
-	UnitOf func(log string) (hdrlog.Unit, bool)
 	Omission
 }
 

@@ -43,7 +43,7 @@ func openAccessLog(s *setup, h *head) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Time == "" {
+	if s.Time == "" && !s.NoTime {
 		s.Time = p.first(isTime)
 	}
 	if s.Value == "" && s.End == "" {
@@ -52,12 +52,12 @@ func openAccessLog(s *setup, h *head) (fields, error) {
 		}
 	}
 	switch {
-	case s.Time == "":
-		return nil, usagef("-pattern has no time such as $time_local, $msec or %%t")
+	case s.Time == "" && !s.noTime():
+		return nil, usagef("-pattern has no time such as $time_local, $msec or %%t; -time '' says that there is none")
 	case s.valueColumn() == "":
 		return nil, usagef("-pattern has no time that a request took, such as $request_time or %%D")
 	}
-	s.end = s.Time[0] != '%' || strings.HasPrefix(s.Time, "%{end:")
+	s.end = !strings.HasPrefix(s.Time, "%") || strings.HasPrefix(s.Time, "%{end:")
 	if s.Unit == 0 {
 		s.Unit = variableUnit(s.Value)
 	}

@@ -62,7 +62,12 @@ var values = Format{
 		if h.delimiter != 0 || bytes.IndexByte(h.line, 0) >= 0 {
 			return false
 		}
-		return isMeasure(h.line) || likely(h.columns, valueNames) != ""
+		if !isMeasure(h.line) && likely(h.columns, valueNames) == "" {
+			return false
+		}
+		// A distribution can have its mean above it.
+		two := func(text []byte) bool { return bytes.Count(text, []byte("\n")) > 1 }
+		return SummaryOf(h.more(len(h.line)+maxRecord, two)) == ""
 	},
 	open: func(s *setup, h *head) (fields, error) {
 		if s.Time != "" || s.End != "" || s.Count != "" {

@@ -122,6 +122,16 @@ var (
 		open: patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time ` +
 			`"$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
+	// istio is the log of the proxies of Istio, which are Envoys:
+	// https://istio.io/latest/docs/tasks/observability/logs/access-log/#default-access-log-format.
+	istio = Format{
+		Name:    "istio",
+		columns: envoy.columns,
+		unit:    hdrlog.Millisecond,
+		begins:  matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \S+ \S+ ".*" \d+ \d+ \d+ (\d+|-) "`),
+		open: patternOf(`[$start] "$request" $status $flags $details $termination "$failure" $received $sent ` +
+			`$duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream" $rest`),
+	}
 	// haproxy is option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. The time is
 	// that of the start, without a zone. Syslog puts more before the client.
 	haproxy = Format{

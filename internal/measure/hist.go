@@ -21,7 +21,9 @@ import (
 var hist = Format{
 	Name: "hist",
 	begins: func(h *head) bool {
-		return bytes.Contains(h.text, []byte("HISTF")) || h.isJSON() && !h.isObject() || isBinary(h.text)
+		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
+		return encoded(h.text) || isBinary(h.text) ||
+			h.isJSON() && !h.isObject() && encoded(h.more(maxRecord, encoded))
 	},
 	payloads: newHistograms,
 	source:   newBinary,

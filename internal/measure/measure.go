@@ -164,8 +164,18 @@ func newHead(b *beginning, delimiter byte) *head {
 	return h
 }
 
-// isJSON reports whether the file is JSON, and isObject whether its first line is a JSON object.
-func (h *head) isJSON() bool   { return beginsJSON().Match(h.line) }
+// IsJSON reports whether a text that begins so is JSON.
+func IsJSON(begin []byte) bool {
+	h := head{line: firstLine(bytes.TrimSpace(begin))}
+	return h.isJSON()
+}
+
+// isJSON reports whether the file is JSON, and isObject whether its first line is a JSON object. A
+// line such as [2024-05-01T10:00:00Z] GET begins like an array, and is none.
+func (h *head) isJSON() bool {
+	w := walker{separator: '.'}
+	return beginsJSON().Match(h.line) && (len(h.line) >= maxRecord || w.walk(h.line, func(_, _ []byte) {}) == nil)
+}
 func (h *head) isObject() bool { return h.isJSON() && h.line[0] == '{' && isValue(h.line) }
 
 // isTable reports whether the second line has as many columns as the first one, if there is one.
@@ -237,7 +247,7 @@ type fields interface {
 // Formats are all formats. The first one that detects a file reads it.
 var Formats = []Format{
 	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
-	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, haproxy, accessLog, w3c,
+	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, accessLog, w3c,
 	jsonArray, hist, ndjson, csv, values,
 }
 
@@ -281,7 +291,8 @@ func choose(name string, h *head) (*Format, error) {
 	switch {
 	case name == "":
 		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; "+
-			"-format names one of %s", quote(h.line), strings.Join(Names(), ", "))}
+			"-pattern says where lines have a time and a value, and -format names one of %s", quote(h.line),
+			strings.Join(Names(), ", "))}
 	case len(named) == 1: // it need not look so
 		return named[0], nil
 	}
@@ -298,7 +309,8 @@ func IsLog(begin []byte) bool {
 	r := hdrlog.ReaderOptions{BatchSize: 1 << 10}.NewReader(bytes.NewReader(begin), "")
 	for record := range r.All() {
 		switch {
-		case record.Kind == hdrlog.StartTime, record.Kind == hdrlog.BaseTime, record.Kind == hdrlog.Legend,
+		case record.Kind == hdrlog.StartTime, record.Kind == hdrlog.BaseTime,
+			record.Kind == hdrlog.Legend && bytes.Contains(record.Text, []byte("Interval")),
 			logline.IsVersion(record.Text), bytes.HasPrefix(record.Interval.Payload, []byte("HIST")):
 			return true
 		}
@@ -788,6 +800,30 @@ func (p *rowParser) count(text []byte) (err error) {
 		return hdrlog.ErrMissing
 	}
 	p.row.Count, err = decimal(text, 0)
+	return err
+}
+
+// Try reads rows, and returns why nothing could be recorded of them. It is for a file that is not
+// read to its end.
+func (r *Reader) Try() error {
+	const rows = 100_000
+	some := false
+	for n := 0; n < rows && r.Scan(); n++ {
+		some = some || r.bad == nil
+	}
+	err := r.Err()
+	if err == nil && (r.ended || r.right < r.wrong) {
+		err = r.judge()
+	}
+	if err == nil && !some {
+		err = errors.New("no row can be recorded")
+		if r.first != nil {
+			err = r.first.Err
+		}
+	}
+	if err != nil {
+		err = &fileError{r.name, err}
+	}
 	return err
 }
 

@@ -411,7 +411,7 @@ func TestRefused(t *testing.T) {
 		options      Options
 		want         string
 	}{
-		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -format names one of ` + strings.Join(Names(), ", ")},
+		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -pattern says where lines have a time and a value, and -format names one of ` + strings.Join(Names(), ", ")},
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},
@@ -422,7 +422,7 @@ func TestRefused(t *testing.T) {
 		{combinedLine + "\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
 		{combinedLine + " 5\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "$msec$status"}, "f: -pattern has nothing between msec and status"},
-		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t"},
+		{"x\n", "", Options{Pattern: "$status"}, "f: -pattern has no time such as $time_local, $msec or %t; -time '' says that there is none"},
 		{"x\n", "", Options{Pattern: "%t"}, "f: -pattern has no time that a request took, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "%t %D", Columns: Columns{Tags: []string{"$"}}}, "f: -pattern has no $"},
 		{`{"start":"2026-11-24T12:45:09.622Z","duration":10.08,"errors":0}`, "", Options{Unit: hdrlog.Second},

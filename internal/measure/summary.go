@@ -21,6 +21,23 @@ var summaries = []struct {
 		"a summary of ghz; ghz -O json records its requests",
 	},
 	{
+		expression(`(?s)^\s*Running .* test @ .*Detailed Percentile spectrum`),
+		"the output of wrk2; hdrplot -type percentiles draws the distribution in it",
+	},
+	{
+		expression(`TotalCount 1/\(1-Percentile\)`),
+		"a percentile distribution; hdrplot -type percentiles draws it",
+	},
+	{
+		expression(`(?s)^\s*\{.*"metrics"\s*:\s*\{.*"(http_req|iteration|vus|data_)`),
+		"a summary of k6; k6 run --out csv=k6.csv records its requests",
+	},
+	{
+		expression(`(?s)^\s*\{\s*"results"\s*:\s*\[\s*\{\s*"command"\s*:`),
+		"a result of hyperfine; jq -r '.results[] | .command as $c | .times[] | [$c, .] | @csv' FILE | " +
+			"hdrrec - -time '' -tag 1 -value 2 -in s records its runs",
+	},
+	{
 		expression(`(?s)^\s*Running .* test @ .*Thread Stats `),
 		"a summary of wrk, which records no requests; wrk2 --latency prints a distribution that hdrplot draws",
 	},

@@ -26,11 +26,8 @@ func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.
 	rest = io.MultiReader(&text, file)
 	h := newHead(b, 0)
 	f, unknown := choose("", h)
-	if unknown == nil && f.Name == hist.Name {
-		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
-		if !isPayload(h.line) && !isBinary(h.text) && (!h.isJSON() || !encoded(b.more(maxRecord, encoded))) {
-			unknown = errors.ErrUnsupported
-		}
+	if unknown == nil && f.Name == hist.Name && !h.isJSON() && !isPayload(h.line) && !isBinary(h.text) {
+		unknown = errors.ErrUnsupported
 	}
 	if unknown == nil {
 		reader = newReader(plaintext.NewReader(rest), name)
@@ -57,6 +54,11 @@ func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.
 
 // ErrNoInterval is the error of a text that is no log.
 var ErrNoInterval = errors.New("it has no interval")
+
+// ReadsLines says how to read lines that nobody knows, and shows the first one of them.
+func ReadsLines(begin []byte) string {
+	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quote(firstLine(begin)))
+}
 
 // Guessed reports whether the options do not name the columns of the time and of the value.
 func (r *Reader) Guessed() bool {
