@@ -14,12 +14,6 @@ func hasVectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.Ha
 //go:noescape
 func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots int, total int64)
 
-// skip32 passes over groups of 32 counts for as long as seen, with the counts that it passed, is
-// less than rank. It returns how many groups it passed, and that sum. Counts has groups*32 counts.
-//
-//go:noescape
-func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64)
-
 // addPages adds pages of 64 counts to as many slots.
 //
 //go:noescape

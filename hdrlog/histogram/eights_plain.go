@@ -8,10 +8,6 @@ func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots i
 	panic("no such instructions")
 }
 
-func skip32(counts *int64, groups int, seen, rank int64) (done int, now int64) {
-	panic("no such instructions")
-}
-
 func addPages(slots, counts *int64, pages int) { panic("no such instructions") }
 
 func sumPages(slots, counts *int64, pages int) { panic("no such instructions") }

@@ -2,7 +2,6 @@ package histogram
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"testing"
 	"unsafe"
@@ -16,35 +15,15 @@ func FuzzVectors(f *testing.F) {
 	if !hasVectors() {
 		f.Skip("this processor has no vectors, or the build leaves them out")
 	}
-	f.Add(bytes.Repeat([]byte{2, 0x7f, 6, 1}, 100), int64(400))
-	f.Add(append(bytes.Repeat([]byte{4}, 70), 0x80, 1), int64(0))
-	f.Add(bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0}, 64), int64(100))
-	f.Add(bytes.Repeat([]byte{0xff}, 512), int64(-5))
-	f.Add(bytes.Repeat([]byte{1, 2, 3, 5, 7, 11, 13}, 500), int64(1<<40))
+	f.Add(bytes.Repeat([]byte{2, 0x7f, 6, 1}, 100))
+	f.Add(append(bytes.Repeat([]byte{4}, 70), 0x80, 1))
+	f.Add(bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0}, 64))
+	f.Add(bytes.Repeat([]byte{0xff}, 512))
+	f.Add(bytes.Repeat([]byte{1, 2, 3, 5, 7, 11, 13}, 500))
 	guarded := logtest.NewGuard(f, 1<<16)
-	f.Fuzz(func(t *testing.T, data []byte, rank int64) {
+	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return
-		}
-		if groups := len(data) / 256; groups > 0 {
-			text := guarded(data[:256*groups])
-			counts := asCounts(text)
-			done, now := skip32(&counts[0], groups, 0, rank)
-			var want int64
-			for n := range groups {
-				next := want
-				for i := range 32 {
-					next += int64(binary.LittleEndian.Uint64(text[256*n+8*i:]))
-				}
-				if next >= rank {
-					groups = n
-					break
-				}
-				want = next
-			}
-			if done != groups || now != want {
-				t.Errorf("passed %d groups with %d; want %d with %d", done, now, groups, want)
-			}
 		}
 		if steps := len(data) / 64; steps > 0 {
 			counts := asCounts(guarded(data[:64*steps]))
