@@ -149,10 +149,6 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 					all[n] = append(all[n], fmt.Sprintf("%s %v %d-%d %v", m.Tag, m.Window, m.Start, m.End, slices.Collect(h.Recorded())))
 				}
 			})
-		case *Waiting:
-			p := *f
-			p.Emit = func(w *Window) error { return add(&w.Total, w.Window, w.Late, w.Rate, "") }
-			own = append(own, &p)
 		}
 	}
 	batches := 0
@@ -182,7 +178,7 @@ func TestRun(t *testing.T) {
 			logs, lines = append(logs, text), append(lines, all)
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
-		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000, Sources: true}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Waiting{Windows: Windows{Size: 5000}, Room: 1 << 30}}
+		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000, Sources: true}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Windows{Size: 5000, AtEnd: true}}
 		doubling := []Flow{&Doubling{Most: 10, Digits: 1}, &Doubling{Size: 3000, Most: 40, Digits: 3}}
 		plans = append(plans, doubling...)
 		want := emitted(t, logs, 1, 1<<30, false, plans...)

@@ -67,11 +67,6 @@ func TestRanInAnyTag(t *testing.T) {
 				own.Account = account
 				own.Emit = emit
 				f = &own
-			case *Waiting:
-				own := *p
-				own.Account = account
-				own.Emit = emit
-				f = &own
 			case *Doubling:
 				doubled = *p
 				doubled.Account = account
@@ -88,7 +83,7 @@ func TestRanInAnyTag(t *testing.T) {
 			}
 			return all
 		}
-		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Waiting{Windows: Windows{Size: size}, Room: 1 << 30}, "relative": &Waiting{Windows: Windows{Size: size}, Room: 1 << 30, Relative: true}, "most": &Doubling{Size: 1000, Most: 50, Digits: 2}} {
+		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Windows{Size: size, AtEnd: true}, "relative": &Windows{Size: size, AtEnd: true, Relative: true}, "most": &Doubling{Size: 1000, Most: 50, Digits: 2}} {
 			filter, err := tags.NewFilter([]string{"own"}, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // A Flow says which intervals are one result, and who takes the results: [Rows], [Intervals],
-// [Wide], [Windows], [Waiting] or [Doubling].
+// [Times], [Wide], [Windows] or [Doubling].
 type Flow interface{ start(r *run) state }
 
 // A state is a flow in a run. One goroutine calls its methods.

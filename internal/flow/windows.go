@@ -17,10 +17,15 @@ import (
 
 // Windows are windows of time. They come when they are complete, in the order of time, then of
 // rows: once all inputs have passed them, see [scan.Scan.Passed]. An interval that comes later is a
-// result by itself.
+// result by itself, unless AtEnd is set.
 type Windows struct {
 	// Size is the length of windows in milliseconds.
 	Size int64
+	// AtEnd keeps all windows open to the end, however late an interval comes. They are packed, and
+	// take memory that grows with their number.
+	AtEnd bool
+	// Relative counts times from the start of each log. It needs AtEnd.
+	Relative bool
 	// Sources finds out which input has the highest value of a window: the first of several.
 	Sources bool
 	// Figures are found for each window. If Digits is set, Coarse has the counts of the window with
@@ -39,6 +44,9 @@ type Windows struct {
 // each window of a batch takes two to three times the memory then, and up to 1.15 times the CPU
 // time. With an interval each second, windows of 10 s are as fast both ways.
 const leastAdded = 10
+
+// windowBytes is about what an open window takes beside its sum.
+const windowBytes = 800
 
 // windows are used again: the sum of one may take half a megabyte.
 var windowPool = sync.Pool{New: func() any { return new(Window) }}
@@ -63,9 +71,6 @@ type windowsState struct {
 	rates  merge.Rates
 	counts histogram.Histogram
 	late   *scan.Decoder // of intervals that come after their windows
-	waits  bool          // see [Waiting]
-	// relative counts times from the start of each log.
-	relative bool
 }
 
 // A windowsPart has the windows of a worker in one batch.
@@ -79,9 +84,7 @@ type windowsPart struct {
 	passed   int64   // by them
 }
 
-func (k *Windows) start(r *run) state { return k.state(r) }
-
-func (k *Windows) state(r *run) *windowsState {
+func (k *Windows) start(r *run) state {
 	r.scan.ByTime = true
 	return &windowsState{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
 }
@@ -97,11 +100,17 @@ func (s *windowsPart) begin() {
 	s.passed, s.count = math.MinInt64, 0
 }
 
+// span returns when an interval starts and ends in the time of the windows.
+func (k *windowsState) span(v scan.Visit) (start, end int64) {
+	start, end = v.Span()
+	_, origin := startIn(v, k.Relative)
+	return start - origin, end - origin
+}
+
 func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
-	start, end := v.Span()
+	start, end := s.span(v)
+	first, _ := startIn(v, s.Relative)
 	s.count++
-	first, origin := startIn(v, s.relative)
-	start, end = start-origin, end-origin
 	want.Max = s.Sources && len(s.run.scan.Inputs) > 1 || merge.Crosses(start, end, s.Size)
 	m.window = nil
 	at := merge.WindowOf(start, end, s.Size)
@@ -116,7 +125,7 @@ func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Su
 // interval alone if intervals are handed over by themselves. It returns nil if the interval is
 // late.
 func (s *windowsPart) window(at merge.Span, v scan.Visit, m *made) *Window {
-	if !s.waits && at.End <= s.passed {
+	if !s.AtEnd && at.End <= s.passed {
 		return nil
 	}
 	w := s.worker
@@ -174,15 +183,19 @@ func (k *windowsState) holdAhead(w *Window, bytes int) error {
 // ran takes in when an input ran. A line that is far out of order does not move the start of its
 // input: the windows there are complete already.
 func (k *windowsState) ran(v scan.Visit, passed int64) {
-	start, end := v.Span()
-	if ran, known := k.rates.Input(v.Input); known && start < passed {
+	start, end := k.span(v)
+	if ran, known := k.rates.Input(v.Input); known && start < passed && !k.AtEnd {
 		start, end = max(start, ran.Start), max(end, ran.Start)
 	}
 	k.rates.Ran(v.Input, start, end)
 }
 
 func (k *windowsState) take(v scan.Visit, m *made) error {
-	start, end := v.Span()
+	start, end := k.span(v)
+	if k.AtEnd {
+		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.Size)
+		return k.merge(m.window)
+	}
 	passed := scan.Passes(start, end)
 	for next := k.table.Next(); next <= passed && k.run.scan.Passed(next); next = k.table.Next() {
 		if err := k.complete(next); err != nil {
@@ -250,7 +263,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 	default:
 		window = added
 	}
-	if before == 0 && 2*k.bytes > manyBytes {
+	if before == 0 && 2*k.bytes > k.run.scan.Memory.AtMost(manyBytes, partOfMemory) {
 		window.Compact() // what does not add up is found later
 	}
 	if before == 0 {
@@ -266,14 +279,17 @@ func (k *windowsState) merge(added *Window) (err error) {
 		err = window.Merge(added)
 		added.release()
 	}
+	if before == 0 {
+		k.bytes += windowBytes
+	}
 	k.bytes += window.Sum.Size() - before
-	return cmp.Or(err, k.charge.Set(k.Account, 0, k.bytes))
+	return cmp.Or(err, k.charge.Set(k.Account, k.table.Len(), k.bytes))
 }
 
 // complete hands out the windows that end by a time.
 func (k *windowsState) complete(time int64) error {
 	for window := range k.table.Before(time) {
-		k.bytes -= window.Sum.Size()
+		k.bytes -= windowBytes + window.Sum.Size()
 		if err := k.emit(window); err != nil {
 			return err
 		}

@@ -20,6 +20,7 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
@@ -40,11 +41,11 @@ type Options struct {
 	// Totals are the lines of all series together, if any. They need Aggregate. The last one is the
 	// rate. If the series do not add up, only the rate is drawn.
 	Totals []chart.Measure
-	// WindowBytes is the memory that counts over time may take, for a heat map or a page. If they
-	// need more, the collector merges windows that follow each other. 0 keeps no counts.
-	WindowBytes int
-	// Paged says that the windows are for a page. WindowBytes is then a multiple of the size of the
-	// page, and the collector counts the bytes of counts several times, see pagedTimes.
+	// MostWindows is the largest number of windows with counts of all series together, for a heat
+	// map or a page. If there are more, the collector merges windows that follow each other. So what
+	// it merges does not depend on the order of intervals, as bytes would. 0 keeps no counts.
+	MostWindows int
+	// Paged says that the windows are for a page.
 	Paged bool
 	// Paired says that the points of a window belong together, as values and their rate do. The
 	// lines are then not thinned: Add returns an error for more windows than [MostPoints].
@@ -67,10 +68,9 @@ type Collector struct {
 	order  []string // the labels of series as they came
 	width  int64    // of the windows that start before recent
 	recent int64    // later windows are not merged
-	bytes  int      // that the windows take
-	room   int      // when bytes is above it, windows are merged
+	count  int      // of windows
+	room   int      // when count is above it, windows are merged
 	total  total
-	limit  int          // windowRoom, unless a test changes it
 	most   int          // MostPoints, unless a test changes it
 	wide   atomic.Int64 // see [flow.Wide.Size]: width once workers add up counts, and 0 before
 }
@@ -95,9 +95,7 @@ type gathered struct {
 	measures []chart.Measure
 	lines    [][]chart.Point // by measure
 	most     int             // points of a line
-	windows  []window        // if WindowBytes is set
-	bytes    int             // that the windows take
-	paged    bool
+	windows  []window        // if MostWindows is set
 }
 
 // unit returns what a value of 1 of a layout is in the picture.
@@ -139,28 +137,26 @@ func (i *Interval) Window() chart.Window {
 // Values returns the value of each measure.
 func (i *Interval) Values() []float64 { return i.values }
 
-// windowRoom is the memory that open windows may take. Above that, half of them are measured. It is
-// enough for some minutes of six tags, so lines may be out of order by some minutes. An interval
-// that comes later opens its window again, and the line gets another point there.
-const windowRoom = 16 << 20
-
 // Flow returns the flow that the collector needs. Emit takes its results, with the window if a
 // result is one of a window, and adds them by [Collector.Measure] and [Collector.Add]. EmitCounts
-// takes counts that come later, and adds them by [Collector.AddCounts].
-func (c *Collector) Flow(emit func(*flow.Result, *flow.Window) error, emitCounts func(*flow.Window) error) flow.Flow {
+// takes counts that come later, and adds them by [Collector.AddCounts]. Windows of Aggregate are
+// charged to memory.
+func (c *Collector) Flow(memory *ledger.Ledger, emit func(*flow.Result, *flow.Window) error, emitCounts func(*flow.Window) error) flow.Flow {
 	figures, digits := append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Count}), 0
-	if c.WindowBytes > 0 {
+	if c.MostWindows > 0 {
 		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
 	}
 	if c.Aggregate > 0 {
-		windows := flow.Windows{
-			Size:    c.Aggregate,
-			Sources: true,
-			Figures: figures,
-			Digits:  digits,
-			Emit:    func(w *flow.Window) error { return emit(&w.Result, w) },
+		return &flow.Windows{
+			Size:     c.Aggregate,
+			AtEnd:    true,
+			Relative: c.Relative,
+			Sources:  true,
+			Figures:  figures,
+			Digits:   digits,
+			Account:  memory.Open("windows", "choose longer ones with -agg"),
+			Emit:     func(w *flow.Window) error { return emit(&w.Result, w) },
 		}
-		return &flow.Waiting{Windows: windows, Room: cmp.Or(c.limit, windowRoom), Relative: c.Relative}
 	}
 	each := flow.Intervals{
 		Relative: c.Relative,
@@ -232,7 +228,7 @@ func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into 
 	into.seconds = float64(m.Recorded.Millis) / 1000
 	into.stats.Moved = m.Recorded.Moved
 	into.counts = nil
-	if c.WindowBytes > 0 {
+	if c.MostWindows > 0 {
 		into.coarse.Reset()
 		if err := into.coarse.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
 			return err
@@ -372,39 +368,35 @@ func (t *total) measure() error {
 
 // addWindow adds a window and its counts to a series.
 func (c *Collector) addWindow(g *gathered, w *window, counts *merge.Sum) error {
-	if c.WindowBytes == 0 {
+	if c.MostWindows == 0 {
 		return nil
 	}
-	before := g.bytes
+	before := len(g.windows)
 	if err := g.keep(w, counts, c.wide.Load()); err != nil {
 		return err
 	}
-	return c.grown(g.bytes - before)
+	if c.count += len(g.windows) - before; c.count > c.room {
+		return c.bound()
+	}
+	return nil
 }
 
 // AddCounts adds counts of intervals that were added to a series before, see
 // [flow.Wide.EmitCounts].
 func (c *Collector) AddCounts(label string, late *flow.Window) error {
 	g := c.series[label]
+	at := chart.WindowAt(late.Window.Start, c.width)
 	n := len(g.windows) - 1
-	for chart.WindowAt(g.windows[n].Start, c.width) != chart.WindowAt(late.Window.Start, c.width) {
-		n--
+	for ; n > 0; n-- {
+		w := &g.windows[n]
+		hasValues := w.Count > 0 || late.Stats.Count == 0 // a window of empty intervals has no minimum
+		if hasValues && chart.WindowAt(w.Start, c.width) == at {
+			break
+		}
 	}
 	w := &g.windows[n]
 	w.know(&late.Stats, late.Coarse.Layout(), g.ratio)
-	before := g.sizeOf(w)
-	err := w.counts.Merge(&late.Coarse)
-	more := g.sizeOf(w) - before
-	g.bytes += more
-	return cmp.Or(err, c.grown(more))
-}
-
-// grown takes in that the windows take more bytes, and bounds them.
-func (c *Collector) grown(bytes int) error {
-	if c.bytes += bytes; c.bytes > c.room {
-		return c.bound()
-	}
-	return nil
+	return w.counts.Merge(&late.Coarse)
 }
 
 // Forget drops windows and points that end at or before a time. It reports whether it dropped any.
@@ -419,11 +411,7 @@ func (c *Collector) Forget(time int64) (some bool) {
 		for i, line := range g.lines {
 			g.lines[i] = slices.DeleteFunc(line, func(p chart.Point) bool { return p.End <= float64(time) })
 		}
-		c.bytes, g.bytes = c.bytes-g.bytes, 0
-		for i := range g.windows {
-			g.bytes += g.sizeOf(&g.windows[i])
-		}
-		c.bytes += g.bytes
+		c.count -= n - len(g.windows)
 		if len(g.windows) == 0 {
 			delete(c.series, label)
 			c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == label })
@@ -456,7 +444,7 @@ func (c *Collector) at(group, label string) *gathered {
 			}
 			c.width = max(c.Step, 1)
 			c.recent = math.MaxInt64
-			c.room = c.WindowBytes
+			c.room = c.MostWindows
 			if c.Step > 0 {
 				c.recent = math.MinInt64
 			}
@@ -467,7 +455,6 @@ func (c *Collector) at(group, label string) *gathered {
 			measures: c.Measures,
 			lines:    make([][]chart.Point, len(c.Measures)),
 			most:     cmp.Or(c.most, MostPoints),
-			paged:    c.Paged,
 		}
 		c.series[label] = g
 		c.order = append(c.order, label)
@@ -475,18 +462,18 @@ func (c *Collector) at(group, label string) *gathered {
 	return g
 }
 
-// errWide is the error for tags whose sums alone take more memory than all windows may.
-var errWide = errors.New("the tags take too much memory: choose some with -incT, or set a larger -page-size")
+// errWide is the error for more series than there may be windows.
+var errWide = errors.New("there are too many tags: choose some with -incT, or set a larger -page-size")
 
-// bound merges windows, and widens them until they take at most WindowBytes. After that they may
+// bound merges windows, and widens them until there are at most MostWindows. After that they may
 // grow by a quarter before bound runs again: to run it for each interval would take most of the
 // time.
 func (c *Collector) bound() error {
-	defer func() { c.room = max(c.WindowBytes, c.bytes+c.WindowBytes/4) }()
-	if err := c.widen(); err != nil || c.bytes <= c.WindowBytes {
+	defer func() { c.room = max(c.MostWindows, c.count+c.MostWindows/4) }()
+	if err := c.widen(); err != nil || c.count <= c.MostWindows {
 		return err
 	}
-	limit := c.WindowBytes
+	limit := c.MostWindows
 	if c.Step > 0 { // make room for a while, so that this is seldom
 		limit = limit / 4 * 3
 		c.recent = chart.WindowAt(c.newest(limit/3)+c.Step-1, c.Step)
@@ -495,23 +482,22 @@ func (c *Collector) bound() error {
 			return err
 		}
 	}
-	for c.bytes > limit {
-		if c.width >= 1<<40 { // there is nothing left to merge
-			return c.tooWide(limit)
-		}
+	if len(c.series) > limit {
+		return errWide
+	}
+	for c.count > limit && c.width < 1<<40 {
 		c.width = chart.Wider(c.width)
 		if err := c.widen(); err != nil {
 			return err
 		}
 	}
-	intervals, windows := int64(0), 0
+	intervals := int64(0)
 	for _, g := range c.series {
-		windows += len(g.windows)
 		for n := range g.windows {
 			intervals += g.windows[n].Intervals
 		}
 	}
-	if c.Step == 0 && intervals >= wideFrom*int64(windows) {
+	if c.Step == 0 && intervals >= wideFrom*int64(c.count) {
 		c.wide.Store(c.width)
 	}
 	return nil
@@ -521,42 +507,30 @@ func (c *Collector) bound() error {
 // The page of a day of six tags takes 0.73 of the CPU time with that. With 7 it takes 0.78.
 const wideFrom = 4
 
-// tooWide returns an error if the windows take more memory than a limit.
-func (c *Collector) tooWide(limit int) error {
-	for _, g := range c.series {
-		for i := range g.windows {
-			if limit -= g.windows[i].size(); limit < 0 {
-				return errWide
-			}
-		}
-	}
-	return nil
-}
-
 // widen merges the windows of all series.
 func (c *Collector) widen() error {
-	c.bytes = 0
+	c.count = 0
 	for _, g := range c.series {
 		if err := g.widen(c.width, c.recent); err != nil {
 			return fmt.Errorf("%s: %w", chart.Named(g.label), err)
 		}
-		c.bytes += g.bytes
+		c.count += len(g.windows)
 	}
 	return nil
 }
 
-// newest returns the time from which on windows take at most so many bytes together.
-func (c *Collector) newest(bytes int) int64 {
-	sizes := map[int64]int{}
+// newest returns the time from which on there are at most so many windows.
+func (c *Collector) newest(most int) int64 {
+	counts := map[int64]int{}
 	for _, g := range c.series {
 		for _, w := range g.windows {
-			sizes[w.Start] += g.sizeOf(&w)
+			counts[w.Start]++
 		}
 	}
-	starts := slices.Sorted(maps.Keys(sizes))
+	starts := slices.Sorted(maps.Keys(counts))
 	n := len(starts)
-	for ; n > 0 && bytes >= sizes[starts[n-1]]; n-- {
-		bytes -= sizes[starts[n-1]]
+	for ; n > 0 && most >= counts[starts[n-1]]; n-- {
+		most -= counts[starts[n-1]]
 	}
 	if n == len(starts) {
 		return starts[n-1] + 1
@@ -590,7 +564,7 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 	if err := c.total.measure(); err != nil {
 		return nil, err
 	}
-	if c.WindowBytes > 0 {
+	if c.MostWindows > 0 {
 		if err := c.bound(); err != nil {
 			return nil, err
 		}
@@ -617,7 +591,7 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 			continue // a distribution without times
 		}
 		s.Group, s.Lines = g.group, g.linesFrom(origin)
-		if c.WindowBytes > 0 {
+		if c.MostWindows > 0 {
 			all := slices.Clone(g.windows)
 			layout, err := refine(all)
 			if err != nil {

@@ -62,40 +62,19 @@ func (w *window) know(s *output.Stats, layout histogram.Layout, ratio float64) {
 	w.add(math.Round(s.Mean*float64(s.Count)/one)*one, 0)
 }
 
-// windowBytes is about what a window takes beside its counts.
-const windowBytes = 150
-
-func (w *window) size() int { return windowBytes + w.counts.Size() }
-
-// pagedTimes is the weight of the bytes of counts if windows are for a page. Deflated and in
-// base64, counts take more than half of their size in the page, and the rest of a window takes a
-// sixth. So counts that take a third of six times the size of a page do not fit into it.
-const pagedTimes = 3
-
-// sizeOf returns what a window counts for in [Collector.WindowBytes].
-func (g *gathered) sizeOf(w *window) int {
-	if !g.paged {
-		return w.size()
-	}
-	return w.size() + (pagedTimes-1)*(w.counts.Size()-new(merge.Sum).Size())
-}
-
 // keep adds w with its counts to the windows of a series. If width is not 0, and the last window
 // lies in the same window of that width, keep merges both.
 func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
 	if n := len(g.windows) - 1; width > 0 && n >= 0 {
 		last := &g.windows[n]
-		before := g.sizeOf(last)
 		if chart.WindowAt(last.Start, width) == chart.WindowAt(w.Start, width) {
-			err := cmp.Or(last.counts.Merge(counts), last.include(w))
-			g.bytes += g.sizeOf(last) - before
-			return err
+			return cmp.Or(last.counts.Merge(counts), last.include(w))
 		}
 	}
 	kept := *w
 	kept.counts = new(merge.Sum)
 	err := cmp.Or(kept.counts.Merge(counts), kept.counts.Compact())
-	g.windows, g.bytes = append(g.windows, kept), g.bytes+g.sizeOf(&kept)
+	g.windows = append(g.windows, kept)
 	return err
 }
 
@@ -107,10 +86,7 @@ func (g *gathered) widen(width, before int64) error {
 	n, _ := slices.BinarySearchFunc(g.windows, before, byStart)
 	old, err := widened(g.windows[:n], width, 0)
 	recent, err2 := widened(g.windows[n:], 1, 0)
-	g.windows, g.bytes = append(old, recent...), 0
-	for i := range g.windows {
-		g.bytes += g.sizeOf(&g.windows[i])
-	}
+	g.windows = append(old, recent...)
 	return cmp.Or(err, err2)
 }
 

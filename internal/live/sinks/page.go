@@ -26,8 +26,9 @@ const (
 	mostTags = 1000
 	// mostFalls is the number of marks that a page keeps. Older ones go.
 	mostFalls = 100
-	// pageBytes is the size of a page. Its histograms by time take twice as much.
-	pageBytes = 16e6
+	// pageBytes is the size of a page, and mostWindows the number of windows with counts.
+	pageBytes   = 16e6
+	mostWindows = 1 << 16
 	// mostPixels is the width of the page's pictures.
 	mostPixels, mostHigh = 1200, 600
 )
@@ -89,7 +90,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 	p.page.Collector.Options = collect.Options{
 		Measures:    chart.Timeline.Measures(levels),
 		Ratio:       1,
-		WindowBytes: 2 * pageBytes,
+		MostWindows: mostWindows,
 		Step:        o.Size,
 	}
 	empty := chart.New(chart.Timeline)

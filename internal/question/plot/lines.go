@@ -20,12 +20,12 @@ func (d *decision) measures() []chart.Measure {
 	return nil
 }
 
-// Histograms by time may take this much memory. For a heat map that is about a window for each
-// column of a wide picture and each of ten tags. For a page it is a multiple of the size of the
-// page, in which they are deflated.
+// The largest number of windows with counts. For a heat map that is one for each column of a wide
+// picture and each of ten tags. For a page it is what may fit: a window takes rowBytes of the page or
+// more.
 const (
-	heatBytes    = 32 << 20
-	collectTimes = 6
+	heatWindows = 1 << 15
+	rowBytes    = 1 << 8
 )
 
 // setLines sets what the collector of lines and counts over time does.
@@ -37,9 +37,9 @@ func (d *decision) setLines() error {
 	lines.Paired = d.takes.points.of == ofEachWindow
 	switch {
 	case d.Page:
-		lines.WindowBytes, lines.Paged = collectTimes*d.look.PageSize, true
+		lines.MostWindows, lines.Paged = d.look.PageSize/rowBytes, true
 	case d.drawn.Chart.Marks == chart.Cells:
-		lines.WindowBytes = heatBytes
+		lines.MostWindows = heatWindows
 	}
 	switch {
 	case d.surveyed != nil:

@@ -199,7 +199,7 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 		}
 		return checkTags(len(r.lines.Labels()))
 	}
-	return r.lines.Flow(take, func(w *flow.Window) error {
+	return r.lines.Flow(one.Memory, take, func(w *flow.Window) error {
 		if r.failed == nil {
 			r.failed = r.lines.AddCounts(r.plan.rowLabel(label, w.Row), w)
 		}

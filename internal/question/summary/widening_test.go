@@ -178,9 +178,9 @@ func widenMaxima(t *testing.T, all []taken, s *scan.Scan) (size int64, at func(s
 }
 
 func widenCollector(t *testing.T, all []taken, s *scan.Scan) (int64, func(start, end, size int64) int64, map[string]widenedWindow) {
-	c := &collect.Collector{Options: collect.Options{WindowBytes: 60 << 10, Paged: true, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MostWindows: 60, Paged: true, Ratio: 1}}
 	var interval collect.Interval
-	p := c.Flow(func(r *flow.Result, w *flow.Window) error {
+	p := c.Flow(s.Memory, func(r *flow.Result, w *flow.Window) error {
 		c.Measure(r, w, &interval)
 		return c.Add("", string(r.Row), &interval)
 	}, func(w *flow.Window) error { return c.AddCounts(string(w.Row), w) })

@@ -85,7 +85,7 @@ func Gather(c *collect.Collector, logs ...[]byte) error {
 		s.Inputs = append(s.Inputs, scan.Input{Name: fmt.Sprint("log", n), Open: open})
 	}
 	var interval collect.Interval
-	p := c.Flow(func(r *flow.Result, w *flow.Window) error {
+	p := c.Flow(s.Memory, func(r *flow.Result, w *flow.Window) error {
 		c.Measure(r, w, &interval)
 		return c.Add("", labelOf(r.Row), &interval)
 	}, func(w *flow.Window) error { return c.AddCounts(labelOf(w.Row), w) })
@@ -106,7 +106,7 @@ func labelOf(tag []byte) string {
 func Measure(c *collect.Collector, start, length float64, h *histogram.Histogram, into *collect.Interval) {
 	i := &hdrlog.Interval{Start: start, Length: length}
 	var figures []output.Figure
-	switch f := c.Flow(nil, nil).(type) {
+	switch f := c.Flow(nil, nil, nil).(type) {
 	case *flow.Intervals:
 		figures = f.Figures
 	case *flow.Wide:
