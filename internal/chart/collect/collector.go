@@ -42,8 +42,8 @@ type Options struct {
 	// rate. If the series do not add up, only the rate is drawn.
 	Totals []chart.Measure
 	// MostWindows is the largest number of windows with counts of all series together, for a heat
-	// map or a page. If there are more, the collector merges windows that follow each other. So what
-	// it merges does not depend on the order of intervals, as bytes would. 0 keeps no counts.
+	// map or a page. If there are more, the collector merges windows that follow each other. So
+	// what it merges does not depend on the order of intervals, as bytes would. 0 keeps no counts.
 	MostWindows int
 	// Paged says that the windows are for a page.
 	Paged bool

@@ -21,8 +21,8 @@ func (d *decision) measures() []chart.Measure {
 }
 
 // The largest number of windows with counts. For a heat map that is one for each column of a wide
-// picture and each of ten tags. For a page it is what may fit: a window takes rowBytes of the page or
-// more.
+// picture and each of ten tags. For a page it is what may fit: a window takes rowBytes of the page
+// or more.
 const (
 	heatWindows = 1 << 15
 	rowBytes    = 1 << 8
