@@ -48,15 +48,6 @@ func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	return c.doubling
 }
 
-// follow takes the windows of runs, which are as good.
-func (c *Course) follow(r *Runs) bool {
-	if r == nil || r.Size != 0 || r.most != 0 {
-		return false
-	}
-	c.doubling = r.doubling
-	return true
-}
-
 // Levels are those of a percentile of rows over time.
 type Levels struct {
 	course     *Course
