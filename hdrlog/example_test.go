@@ -51,42 +51,6 @@ func ExampleOpen() {
 	// simple1-wt p99 3.2997375e+07
 }
 
-// The median of each interval, in the order of the log. Several goroutines decode.
-func ExampleDecode() {
-	reader, err := hdrlog.Open("../testdata/logs/node1.hdr")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer reader.Close()
-
-	median := func() func(*hdrlog.Interval, *int64) error { // called for each goroutine
-		var decoder histogram.Decoder
-		var h histogram.Histogram
-		return func(i *hdrlog.Interval, median *int64) error {
-			err := decoder.Decode(&h, i.Payload)
-			*median = h.ValueAtPercentile(50)
-			return err
-		}
-	}
-	for i, err := range hdrlog.Decode(reader, 0, median) {
-		if err != nil {
-			log.Print(err) // names the line; the next one is read
-			continue
-		}
-		fmt.Printf("%.1f s %s %d\n", i.Relative(), i.Tag, *i.Result)
-		if i.Line > 10 {
-			break
-		}
-	}
-	// Output:
-	// 0.0 s insert-rt 1244159
-	// 0.0 s insert-st 1180671
-	// 0.0 s insert-wt 36991
-	// 0.0 s simple1-rt 743423
-	// 0.0 s simple1-st 691199
-	// 0.0 s simple1-wt 34111
-}
-
 func ExampleWriter() {
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	if err != nil {

@@ -3,6 +3,8 @@ package merge_test
 import (
 	"fmt"
 	"log"
+	"maps"
+	"slices"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
@@ -44,23 +46,33 @@ func Example() {
 	// 1468800480 insert-rt   12 intervals   5394 values, 99% are at most 182845439
 }
 
-// The 99th percentile of each tag. docs/library.md shows this function.
-func ExampleByTag() {
+// The 99th percentile of each tag. A tag may have integers or doubles. docs/library.md shows this
+// function.
+func ExampleSum_tags() {
 	reader, err := hdrlog.Open("../../testdata/logs/node1.hdr") // or a .gz or .zst file
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer reader.Close()
-	sums, err := merge.ByTag(func(err error) { log.Print(err) }, reader)
-	if err != nil {
-		log.Fatal(err)
+	sums := make(map[string]*merge.Sum)
+	for interval, err := range reader.Intervals() {
+		if err == nil {
+			tag := string(interval.Tag) // empty if the interval has none
+			if sums[tag] == nil {
+				sums[tag] = new(merge.Sum)
+			}
+			err = sums[tag].Add(interval)
+		}
+		if err != nil {
+			log.Print(err) // a malformed line, for example; the next one is read
+		}
 	}
-	for _, s := range sums {
-		h, err := s.Histogram(nil)
+	for _, tag := range slices.Sorted(maps.Keys(sums)) {
+		h, err := sums[tag].Histogram(nil)
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s p99 %v\n", s.Tag, h.Float(h.ValueAtPercentile(99)))
+		fmt.Printf("%s p99 %v\n", tag, h.Float(h.ValueAtPercentile(99)))
 	}
 	// Output:
 	// insert-rt p99 3.3030143e+07
@@ -69,38 +81,6 @@ func ExampleByTag() {
 	// simple1-rt p99 1.40902399e+08
 	// simple1-st p99 1.34873087e+08
 	// simple1-wt p99 3.2997375e+07
-}
-
-// The sums of two logs by tag, and their 99th percentiles. A tag may have integers or doubles.
-func ExampleByTag_logs() {
-	var logs []*hdrlog.Reader
-	for _, name := range []string{"node1.hdr", "node2.hdr"} {
-		r, err := hdrlog.Open("../../testdata/logs/" + name)
-		if err != nil {
-			log.Fatal(err)
-		}
-		defer r.Close()
-		logs = append(logs, r)
-	}
-	sums, err := merge.ByTag(func(err error) { log.Print(err) }, logs...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range sums {
-		h, err := s.Histogram(nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%-10s %3d intervals %6d values, 99%% are at most %.0f\n",
-			s.Tag, s.Intervals(), h.TotalCount(), h.Float(h.ValueAtPercentile(99)))
-	}
-	// Output:
-	// insert-rt   24 intervals  10722 values, 99% are at most 45744127
-	// insert-st   24 intervals  10722 values, 99% are at most 7839743
-	// insert-wt   24 intervals  10722 values, 99% are at most 25985023
-	// simple1-rt  24 intervals  76681 values, 99% are at most 57802751
-	// simple1-st  24 intervals  76681 values, 99% are at most 28082175
-	// simple1-wt  24 intervals  76681 values, 99% are at most 28606463
 }
 
 // A pipeline adds up intervals in any grouping, and sends sums from one machine to another as

@@ -53,18 +53,6 @@
 //
 // # The parts
 //
-// [ByTag] adds up whole logs:
-//
-//	log, err := hdrlog.Open("run.hdr")
-//	...
-//	sums, err := merge.ByTag(nil, log)
-//	...
-//	for _, s := range sums {
-//		h, err := s.Histogram(nil)
-//		...
-//		fmt.Printf("%s: p99 is %v\n", s.Tag, h.Float(h.ValueAtPercentile(99)))
-//	}
-//
 // [Windows] merges logs by window:
 //
 //	minutes := merge.NewWindows(60_000)
