@@ -292,6 +292,39 @@ func run(t *testing.T, command string) {
 	}
 }
 
+// recipes are lines of the cookbook that read the output of other programs, by how they begin. Each
+// has a file, and how many values the tags in it have.
+var recipes = map[string]struct{ file, counts string }{
+	"redis-benchmark": {"redis-benchmark.txt", "GET.TotalCount=20000 SET.TotalCount=20000"},
+}
+
+// TestRecipes runs recipes of the cookbook.
+func TestRecipes(t *testing.T) {
+	build(t)
+	page, err := os.ReadFile("../docs/cookbook.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, recipe := range recipes {
+		t.Run(name, func(t *testing.T) {
+			found := regexp.MustCompile("(?m)^- " + name + "[^`]*`(.*)`$").FindSubmatch(page)
+			if found == nil {
+				t.Fatal("the cookbook has no such recipe")
+			}
+			file := filepath.Join(clitest.Root(), "testdata", "recipes", recipe.file)
+			command := strings.ReplaceAll(string(found[1]), "FILE", file) + " | hdrsum -st percentiles -p max"
+			out, err := exec.Command("sh", "-c", command).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts := regexp.MustCompile(`(?m)^.*TotalCount=.*$`).FindAllString(string(out), -1)
+			if got := strings.Join(counts, " "); got != recipe.counts {
+				t.Errorf("%s, want %s", got, recipe.counts)
+			}
+		})
+	}
+}
+
 // listenAddresses are the addresses at which examples listen, each with a path that answers.
 var listenAddresses = map[string]string{"127.0.0.1:9103": "/-/healthy", "127.0.0.1:8080": "/"}
 

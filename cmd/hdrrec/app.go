@@ -474,7 +474,7 @@ func (r *command) end(err error) error {
 			warn("%s: %s", reader.Name(), loss)
 		}
 	}
-	requests := n.Recorded + n.Dropped + n.NoValue
+	requests := n.Requests()
 	if n.NoValue > 0 {
 		warn("%d of %d requests failed or were skipped, and have no value", n.NoValue, requests)
 	}

@@ -14,6 +14,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
+const jsonKind = "a JSON document"
+
 const picture = "a picture; hdrplot LOG -of FILE writes one"
 
 // fileKinds are files that people give by mistake, by how they begin.
@@ -53,7 +55,7 @@ func KindOf(begin []byte) string {
 	case bytes.IndexByte(begin, 0) >= 0:
 		return "binary data"
 	case measure.IsJSON(begin):
-		return "a JSON document"
+		return jsonKind + measure.Numbers(begin)
 	}
 	return ""
 }
@@ -153,7 +155,7 @@ func (m *measurements) ended(r *measure.Recorder) {
 			Log:      m.name,
 			Count:    r.Counts.Failed,
 			NoValue:  r.Counts.NoValue,
-			Requests: r.Counts.Recorded + r.Counts.NoValue,
+			Requests: r.Counts.Requests(),
 		})
 	}
 }
@@ -170,7 +172,7 @@ const NoTimes = "no value has a time, so there is no rate"
 func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	kind := KindOf(begin)
 	options := why != nil && why != measure.ErrNoInterval
-	if options && (kind == "" || kind == "a JSON document") {
+	if options && (kind == "" || strings.HasPrefix(kind, jsonKind)) {
 		kind = fmt.Sprintf("a table or JSON, of which hdrrec makes a log with options: %v", why)
 	}
 	text := ""

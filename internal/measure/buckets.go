@@ -37,7 +37,6 @@ type buckets struct {
 	wrong           error
 	// Of two values in turn, low and high are furthest apart, as a share of high.
 	low, high int64
-	unsorted  bool
 }
 
 // An edgeCount is a value and its count. More is set if the series has lower edges.
@@ -75,7 +74,6 @@ func (b *buckets) take(row *Row) error {
 		b.beyond(row, last)
 		return nil
 	}
-	b.unsorted = b.unsorted || now.value < last.value
 	if last.value > 0 && float64(now.value-last.value)/float64(now.value) > b.width() {
 		b.low = last.value
 		b.high = now.value
@@ -130,9 +128,11 @@ func (r *Reader) Loss() string {
 	switch {
 	case r.setup.Value == "%T" || r.setup.Value == "%{s}T":
 		return "all values are whole seconds, rounded down; %D logs microseconds"
-	case b == nil:
+	case b == nil, !b.cumulative && r.given.Count == "":
 		return ""
-	case b.unsorted || b.high == 0:
+	case !b.cumulative:
+		return "if its rows are buckets, all values of a bucket are taken as its value"
+	case b.high == 0:
 		return "all values of a bucket are taken as its value"
 	}
 	return fmt.Sprintf("all values of a bucket are taken as its value; the widest is from %v to %v, "+

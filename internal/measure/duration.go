@@ -83,6 +83,20 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 	return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
 }
 
+// valueIn returns the nanoseconds of a number of a unit, such as ms, or ms/op in JMH.
+func valueIn(text, unit []byte) (int64, error) {
+	name, _, _ := bytes.Cut(bytes.ToLower(unit), []byte("/"))
+	n := slices.IndexFunc(lengths, func(l length) bool { return l.name == string(name) })
+	if n < 0 {
+		return 0, fmt.Errorf("%s is no unit of time", quote(unit))
+	}
+	value, err := decimal(text, lengths[n].scale)
+	if err == nil && value > math.MaxInt64/lengths[n].times {
+		err = fmt.Errorf("%w: %s", errLarge, quote(text))
+	}
+	return value * lengths[n].times, err
+}
+
 // errNoValue is the error of a row without a value, which is of no interest.
 var errNoValue = errors.New("no value")
 

@@ -44,8 +44,8 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 }
 
 // elementsOf returns a source of the elements of an array.
-func elementsOf(key string) func(text io.Reader, h *head) io.Reader {
-	return func(text io.Reader, _ *head) io.Reader {
+func elementsOf(key string) func(text io.Reader, s *setup, h *head) io.Reader {
+	return func(text io.Reader, _ *setup, _ *head) io.Reader {
 		l := &elements{key: key, lines: lineEnds{Reader: text, most: maxElement}}
 		l.decoder = json.NewDecoder(&l.lines)
 		return &linesOf{next: l.append}

@@ -1,6 +1,10 @@
 package measure
 
-import "hdrkit/hdrlog"
+import (
+	"bytes"
+
+	"hdrkit/hdrlog"
+)
 
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
 // https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
@@ -238,5 +242,95 @@ var (
 		},
 		source: elementsOf("details"),
 		open:   openObjects,
+	}
+)
+
+// These are documents of other programs.
+var (
+	// hyperfine is what hyperfine --export-json writes: https://github.com/sharkdp/hyperfine.
+	hyperfine = Format{
+		Name:    "hyperfine",
+		columns: Columns{Value: "results[].times", Tags: []string{"results[].command"}},
+		unit:    hdrlog.Second,
+		begins:  beginsDocument(".results.0.command", ".results.0.times."),
+		source:  newRows,
+		open:    openDocument,
+	}
+	// llm is what the benchmarks of vLLM (--save-result --save-detailed) and SGLang (--output-file,
+	// --output-details) write: https://docs.vllm.ai/en/latest/cli/bench/serve/ and
+	// https://docs.sglang.io/developer_guide/bench_serving.html. A request that failed has the time 0.
+	llm = Format{
+		Name:    "vllm",
+		columns: Columns{Value: "latency=ttfts+itls,ttft=ttfts,itl=itls", OK: "!errors"},
+		unit:    hdrlog.Second,
+		failure: expression(`^0(\.0*)?$`),
+		begins:  beginsDocument(".total_input_tokens", ".input_lens."),
+		source:  newRows,
+		open:    openDocument,
+	}
+	// aiperf is profile_export.jsonl of AIPerf: https://docs.nvidia.com/aiperf/tutorials/metrics-analysis/working-with-profile-export-files.
+	aiperf = Format{
+		Name: "aiperf",
+		columns: Columns{
+			Time: "metadata.request_start_ns",
+			Value: "latency=metrics.request_latency.value,ttft=metrics.time_to_first_token.value," +
+				"itl=metrics.inter_chunk_latency.value",
+		},
+		unit:   hdrlog.Millisecond,
+		where:  []Condition{{Column: "metadata.benchmark_phase", Value: "warmup", Not: true}},
+		begins: beginsDocument(".metadata.request_start_ns", ".metrics."),
+		source: newRows,
+		open:   openDocument,
+	}
+	// guidellm is benchmarks.json of GuideLLM: https://github.com/vllm-project/guidellm. Its itl is
+	// the mean of each request.
+	guidellm = Format{
+		Name: "guidellm",
+		columns: Columns{
+			Time: "benchmarks[].requests.successful[].request_start_time",
+			Value: "latency=benchmarks[].requests.successful[].request_latency," +
+				"ttft=benchmarks[].requests.successful[].time_to_first_token_ms," +
+				"itl=benchmarks[].requests.successful[].inter_token_latency_ms",
+			Tags: []string{
+				"benchmarks[].config.strategy.type_", "benchmarks[].config.strategy.rate",
+				"benchmarks[].config.strategy.streams",
+			},
+			unit: seriesUnit,
+		},
+		unit:   hdrlog.Second,
+		begins: beginsDocument(".metadata.guidellm_version", ".benchmarks."),
+		source: newRows,
+		open:   openDocument,
+	}
+	// jmh is what JMH writes with -bm sample -rf json: https://github.com/openjdk/jmh. Values are those
+	// of forks, iterations and slots with their counts.
+	jmh = Format{
+		Name: "jmh",
+		columns: Columns{
+			Value: "[].primaryMetric.rawDataHistogram[][][][0]",
+			Count: "[].primaryMetric.rawDataHistogram[][][][1]",
+			Tags:  []string{"[].benchmark", "[].params{}"},
+			unit:  "[].primaryMetric.scoreUnit",
+		},
+		begins: func(h *head) bool {
+			raw := []byte(`"rawDataHistogram"`)
+			return beginsDocument(".0.jmhVersion")(h) &&
+				bytes.Contains(h.more(64<<10, func(text []byte) bool { return bytes.Contains(text, raw) }), raw)
+		},
+		source: newRows,
+		open:   openDocument,
+	}
+	// locust is what locust --json prints, and --json-file writes: https://docs.locust.io/en/stable/configuration.html.
+	// It rounds response times.
+	locust = Format{
+		Name: "locust",
+		columns: Columns{
+			Value: "[].response_times{}",
+			Tags:  []string{"[].name"},
+		},
+		unit:   hdrlog.Millisecond,
+		begins: beginsDocument(".0.num_none_requests", ".0.response_times."),
+		source: newRows,
+		open:   openDocument,
 	}
 )

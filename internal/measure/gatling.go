@@ -25,7 +25,7 @@ var gatling = Format{
 		fields := bytes.Split(h.line, []byte("\t"))
 		return isRun(fields) || string(fields[0]) == "ASSERTION" || isRecords(h.text)
 	},
-	source: func(text io.Reader, h *head) io.Reader {
+	source: func(text io.Reader, _ *setup, h *head) io.Reader {
 		if !isRecords(h.text) {
 			return text
 		}

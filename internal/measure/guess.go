@@ -40,10 +40,12 @@ func (r *Reader) Arguments() []string {
 	if s.Unit != 0 && s.End == "" {
 		add("in", s.Unit.String())
 	}
-	add("count", s.Count)
+	if s.Count != keyCount {
+		add("count", s.Count)
+	}
 	add("above", s.Above)
 	add("ok", s.OK)
-	all = append(all, "-tag", strings.Join(s.Tags, ","))
+	all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.Tags, ","), seriesColumn), ","))
 	if r.given.Metric != "" {
 		add("metric", r.given.Metric)
 	}

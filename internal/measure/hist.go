@@ -399,7 +399,7 @@ func isBinary(text []byte) bool { return bytes.HasPrefix(text, []byte("\x1c\x84\
 
 // newBinary returns text as it is, and histograms in binary, one after another, as a line of base64
 // each.
-func newBinary(text io.Reader, h *head) io.Reader {
+func newBinary(text io.Reader, _ *setup, h *head) io.Reader {
 	if !isBinary(h.text) {
 		return text
 	}

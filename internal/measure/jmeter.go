@@ -91,7 +91,7 @@ type sampleReader struct {
 	row    []string
 }
 
-func newSampleReader(text io.Reader, _ *head) io.Reader {
+func newSampleReader(text io.Reader, _ *setup, _ *head) io.Reader {
 	s := &sampleReader{text: bufio.NewReader(text)}
 	return &linesOf{next: s.append}
 }

@@ -14,12 +14,12 @@ import (
 var (
 	ndjson = Format{
 		Name:   "ndjson",
-		begins: (*head).isObject,
+		begins: func(h *head) bool { return h.isObject() && SummaryOf(h.text) == "" },
 		open: func(s *setup, h *head) (fields, error) {
 			row := s.firstRow(h)
 			if s.valueColumn() == "" && h.alone() {
 				return nil, usagef("one JSON object is a measurement only if -value .KEY names its "+
-					"value; its keys are %s", list(keysOf(row)))
+					"value; its keys are %s%s", cmp.Or(list(keysOf(row)), "those of objects and arrays"), Numbers(row))
 			}
 			return openRows(s, row)
 		},
@@ -45,7 +45,8 @@ func openRows(s *setup, row []byte) (fields, error) {
 	}
 	if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
 		return nil, usagef("no list of measurements: its first line has no usual names of a time "+
-			"and a value, and -time .KEY and -value .KEY do not name them; its keys are %s", list(keys))
+			"and a value, and -time .KEY and -value .KEY do not name them; its keys are %s%s",
+			cmp.Or(list(keys), "those of objects and arrays"), Numbers(row))
 	}
 	s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
 	return newObjects(s), nil

@@ -3,10 +3,11 @@
 //
 // [Formats] are what a [Reader] reads. A format is an entry of that table. It says which columns
 // have the time and the value, in which unit, whether the time is the start or the end of what was
-// measured, and how a file begins. Three kinds of text serve most formats: a table (csv.go), JSON
-// (json.go) and a pattern (accesslog.go). A format whose records are no lines has a source that
-// makes lines of them ([linesOf]): elements of a JSON array, samples of XML, binary records.
-// Encoded histograms are a kind of their own ([payloads]).
+// measured, and how a file begins. Four kinds of text serve most formats: a table (csv.go), lines
+// of JSON (json.go), a JSON document with arrays (document.go) and a pattern (accesslog.go). A
+// format whose records are no lines has a source that makes lines of them ([linesOf]): elements of
+// a JSON array, samples of XML, binary records. Encoded histograms are a kind of their own
+// ([payloads]).
 //
 // Times are nanoseconds since the epoch. Values are nanoseconds.
 package measure
@@ -45,6 +46,8 @@ type Row struct {
 	Tag []byte
 	// Failed is set if what was measured failed, and NoValue if it has no value then.
 	Failed, NoValue bool
+	// Part is set if the value is one more of a request that has another row.
+	Part bool
 	// Payload is the encoded histogram, nil if the row is one measurement. Length is then how long
 	// it was recorded, and Time the start.
 	Payload []byte
@@ -88,6 +91,7 @@ type Columns struct {
 	Tags []string
 
 	metric string // has the name of the metric
+	unit   string // has the unit of the value, of that row
 	whole  string // shows rows that contain others, see [transactions]
 	part   string // is not empty in rows that others contain
 	// label and thread show such rows by their order, see [parts].
@@ -112,7 +116,7 @@ type Format struct {
 	begins func(h *head) bool
 	// source returns lines of records, made of a text that begins so. It is nil if the text has
 	// such lines.
-	source func(text io.Reader, h *head) io.Reader
+	source func(text io.Reader, s *setup, h *head) io.Reader
 	// One of these reads the lines: open returns what finds the fields of a record, and payloads
 	// what finds encoded histograms.
 	open     func(s *setup, h *head) (fields, error)
@@ -225,6 +229,7 @@ type setup struct {
 	timeless bool
 	// lists is set if a value may be a list of times, see [sumOf].
 	lists   bool
+	series  []valuePath // the values of a document
 	metrics *regexp.Regexp
 }
 
@@ -248,7 +253,7 @@ type fields interface {
 var Formats = []Format{
 	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
 	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, accessLog, w3c,
-	jsonArray, hist, ndjson, csv, values,
+	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, csv, values,
 }
 
 // Names are the names of formats.
@@ -272,7 +277,7 @@ type UnknownError struct {
 // name.
 func choose(name string, h *head) (*Format, error) {
 	var named []*Format
-	if name == "" && SummaryOf(h.text) != "" {
+	if name == "" && !h.isJSON() && SummaryOf(h.text) != "" {
 		return nil, &UnknownError{nil, errors.New("this is a summary, without measurements")}
 	}
 	if name == "" && IsLog(h.text) {
@@ -380,6 +385,7 @@ const (
 	partPlace
 	labelPlace
 	threadPlace
+	unitPlace
 	countPlace
 	wherePlace
 )
@@ -398,7 +404,11 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 		format = accessLog.Name
 	}
 	h := newHead(b, o.Delimiter)
-	f, err := choose(format, h)
+	f := &document
+	var err error
+	if !isPath(o.Value) || format != "" && format != document.Name {
+		f, err = choose(format, h)
+	}
 	if err == nil {
 		err = reader.open(f, h, o)
 	}
@@ -429,15 +439,6 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.given = o
 	r.setup = setup{Options: o, format: f, end: f.end}
 	s := &r.setup
-	if f.source != nil {
-		r.scanner = bufio.NewScanner(f.source(r.text, h))
-	}
-	r.most = maxRecord
-	if f.open == nil {
-		r.most = hdrlog.MaxLine
-	}
-	r.scanner.Split(r.split)
-	r.scanner.Buffer(make([]byte, 256<<10), r.most+2)
 	switch {
 	case o.Pattern != "" && f.Name != accessLog.Name:
 		return usagef("-pattern is for access logs, and this is %s", f.Name)
@@ -451,12 +452,20 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	if err := s.complete(); err != nil {
 		return err
 	}
+	r.most = maxRecord
 	if f.open == nil {
 		r.payloads = f.payloads(s)
-		return nil
-	}
-	if r.fields, err = f.open(s, h); err != nil {
+		r.most = hdrlog.MaxLine
+	} else if r.fields, err = f.open(s, h); err != nil {
 		return err
+	}
+	if f.source != nil {
+		r.scanner = bufio.NewScanner(f.source(r.text, s, h))
+	}
+	r.scanner.Split(r.split)
+	r.scanner.Buffer(make([]byte, 256<<10), r.most+2)
+	if r.payloads != nil {
+		return nil
 	}
 	s.timeless = s.Time == ""
 	s.lists = isUpstream(s.Value)
@@ -474,7 +483,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		r.closes = t.closes
 	}
 	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
-	if s.Unit == 0 && s.End == "" && !r.hasUnits(h) {
+	if s.Unit == 0 && s.End == "" && !s.hasUnit() && !r.hasUnits(h) {
 		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
 	}
 	if f.columns.label != "" {
@@ -518,6 +527,7 @@ func (s *setup) complete() error {
 			s.Tags = append([]string{s.metric}, s.Tags...)
 		}
 	}
+	s.Count = cmp.Or(s.Count, f.columns.Count)
 	s.Where = slices.Concat(f.where, s.Where)
 	s.Unit = cmp.Or(s.Unit, f.unit)
 	s.TimeUnit = cmp.Or(s.TimeUnit, f.timeUnit)
@@ -530,7 +540,7 @@ func (s *setup) names() []string {
 	c := &s.format.columns
 	names := []string{
 		s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric,
-		c.whole, c.part, c.label, c.thread, s.Count,
+		c.whole, c.part, c.label, c.thread, c.unit, s.Count,
 	}
 	for _, condition := range s.Where {
 		names = append(names, condition.Column)
@@ -659,6 +669,9 @@ func (r *Reader) end() (more bool) {
 	if err := r.scanner.Err(); err != nil {
 		r.failure = err
 	}
+	if errors.As(r.failure, new(refusedError)) {
+		r.failure = fmt.Errorf("line %d: %w", r.line+r.lines, r.failure)
+	}
 	var rest brokenError
 	if !errors.As(r.failure, &rest) {
 		return false
@@ -709,6 +722,7 @@ func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 		return false, field, err
 	}
 	p.name(places)
+	p.row.Part = len(p.setup.series) > 1 && string(places[p.setup.tagPlace()]) != p.setup.series[0].tag
 	if p.buckets != nil {
 		if err := p.buckets.take(&p.row); err != nil {
 			return false, s.Count, err
@@ -738,24 +752,36 @@ func (p *rowParser) measure(places [][]byte) (field string, err error) {
 			return s.Count, err
 		}
 	}
-	p.row.NoValue = s.format.failure != nil && s.format.failure().Match(places[valuePlace])
-	p.row.Failed = p.row.NoValue
-	if p.row.NoValue {
-		return "", nil
-	}
-	if p.row.Value, err = p.value(places[valuePlace]); err != nil {
-		return s.valueColumn(), err
-	}
+	p.row.Failed = false
 	if s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
 		if p.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
 			return s.OK, err
 		}
 	}
+	p.row.NoValue = s.failsWithout(places)
+	if p.row.NoValue {
+		p.row.Failed = true
+		return "", nil
+	}
+	if p.row.Value, err = p.value(places[valuePlace]); err != nil {
+		return s.valueColumn(), err
+	}
 	return "", nil
+}
+
+// failsWithout reports whether a row is one of what failed, and has no value.
+func (s *setup) failsWithout(places [][]byte) bool {
+	if s.format.failure == nil || !s.format.failure().Match(places[valuePlace]) {
+		return false
+	}
+	return s.OK == "" || len(places[okPlace]) > 0
 }
 
 // value returns the value of the row, of which the time is known.
 func (p *rowParser) value(text []byte) (int64, error) {
+	if unit := p.places[unitPlace]; len(unit) > 0 {
+		return valueIn(text, unit)
+	}
 	if p.setup.End == "" {
 		return p.parseValue(text)
 	}
@@ -771,7 +797,10 @@ func (p *rowParser) name(places [][]byte) {
 	p.tag = p.tag[:0]
 	some := false
 	for n, part := range places[p.setup.tagPlace():] {
-		if n > 0 {
+		if p.setup.ownTags && len(part) == 0 {
+			continue
+		}
+		if n > 0 && (some || !p.setup.ownTags) {
 			p.tag = append(p.tag, '/')
 		}
 		p.tag = append(p.tag, part...)

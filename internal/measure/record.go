@@ -93,9 +93,13 @@ type Counts struct {
 	Recorded, Malformed int64
 	Failed, Dropped     int64 // of those that failed, Dropped are not recorded, as asked
 	NoValue             int64 // of those that failed, the others that are not recorded
+	Parts               int64 // of Recorded, those of requests that have another row
 	Other               int64 // are of other metrics, or not those of -where
 	Late                int64
 }
+
+// Requests returns how many requests were read.
+func (c *Counts) Requests() int64 { return c.Recorded + c.Dropped + c.NoValue - c.Parts }
 
 // Errors of rows that are like others, but cannot be recorded.
 var (
@@ -268,8 +272,14 @@ func (r *Recorder) add(s *Reader) error {
 	if err := r.shift(row, s); err != nil {
 		return r.malformed(s.malformed(s.setup.Time, err))
 	}
-	if row.Failed {
+	if row.Failed && row.Part && r.Failed == DropFailed {
+		r.Counts.Other++
+		return nil
+	}
+	if row.Failed && !row.Part {
 		r.Counts.Failed++
+	}
+	if row.Failed {
 		switch r.Failed {
 		case DropFailed:
 			r.Counts.Dropped++
@@ -290,6 +300,9 @@ func (r *Recorder) add(s *Reader) error {
 			"before others", ErrLate, behind.Round(time.Second))))
 	}
 	r.Counts.Recorded++
+	if row.Part {
+		r.Counts.Parts++
+	}
 	if r.looks || row.Count == 0 {
 		return nil
 	}

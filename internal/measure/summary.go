@@ -33,9 +33,12 @@ var summaries = []struct {
 		"a summary of k6; k6 run --out csv=k6.csv records its requests",
 	},
 	{
-		expression(`(?s)^\s*\{\s*"results"\s*:\s*\[\s*\{\s*"command"\s*:`),
-		"a result of hyperfine; jq -r '.results[] | .command as $c | .times[] | [$c, .] | @csv' FILE | " +
-			"hdrrec - -time '' -tag 1 -value 2 -in s records its runs",
+		expression(`(?s)^\s*\{.*"total_input_tokens".*"mean_ttft_ms"`),
+		"a summary of the benchmark of vLLM or SGLang; --save-detailed or --output-details adds its requests",
+	},
+	{
+		expression(`(?s)^\s*\[\s*\{\s*"jmhVersion"`),
+		"a summary of JMH; -bm sample -rf json adds the times of its operations",
 	},
 	{
 		expression(`(?s)^\s*Running .* test @ .*Thread Stats `),

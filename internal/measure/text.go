@@ -82,17 +82,26 @@ func (r *Reader) Takes() string {
 	if s.Unit == 0 {
 		in = " with its unit"
 	}
-	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, column(s.Time), at, column(s.Value), in)
+	value := column(s.Value)
+	tags := s.Tags
+	if len(s.series) > 0 && s.series[0].tag != "" {
+		value = ""
+		for n, of := range s.series {
+			value += []string{"", ", "}[min(n, 1)] + of.tag
+		}
+		tags = tags[1:]
+	}
+	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, column(s.Time), at, value, in)
 	if s.timeless {
-		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, column(s.Value), in)
+		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, value, in)
 	}
 	if s.Count != "" {
-		text += ", which came " + s.Count + " times"
+		text += ", as often as " + column(s.Count) + " says"
 	}
 	if s.End != "" {
 		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, column(s.Time), column(s.End))
 	}
-	for n, tag := range s.Tags {
+	for n, tag := range tags {
 		text += []string{", the tag ", "/"}[min(n, 1)] + column(tag)
 	}
 	return text
