@@ -53,10 +53,10 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, log := range logs {
 		try(document, []string{log}, "hdrsum")
-		try(document, []string{log}, "hdrsum", "-ci", "95", "-worst", "3", "-sla", "p99<=20ms,max<=1s in 99% of 10s,over(1ms)<=1%", "-p", "p50,over(100ms)")
+		try(document, []string{log}, "hdrsum", "-ci", "95", "-worst", "3", "-sla", "p99<=20ms,max<=1s in 99% of 10s,over(1ms)<=1%", "-p", "p50,over(100ms)", "-in", "ns")
 	}
 	try(document, nodes, "hdrsum", "-by", "input,tag", "-in", "ns", "-unit", "ms", "-who", "99")
-	try(document, nodes[:2], "hdrdiff", "-sla", "p99<=+10%,mean<=1s")
+	try(document, nodes[:2], "hdrdiff", "-in", "ns", "-sla", "p99<=+10%,mean<=1s")
 	try(document, []string{nodes[0], nodes[1], "--", nodes[1], nodes[2]}, "hdrdiff")
 	try(trend, nodes, "hdrdiff", "-trend", "-sla", "p99<=+10%")
 	if documents < 50 {

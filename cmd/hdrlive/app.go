@@ -35,7 +35,7 @@ const examples = `examples:
    hdrlive run.hdr -push http://127.0.0.1:8086/write?db=load -state s
    hdrlive 'node.*\.hdr' | hdrsum -it     # the merged log, in a pipe
    hdrlive 'node.*\.hdr' -st ndjson -agg 10s      # rows for programs
-   hdrlive run.hdr -sla 'p99<=20ms' -abort        # 4 as soon as it fails
+   hdrlive run.hdr -in ns -sla 'p99<=20ms' -abort # 4 as soon as it fails
    tail -n +1 -F results.jtl | hdrrec - | hdrlive -    # any other tool
 
 It waits for logs that are not there yet, and ends with Ctrl-C, SIGTERM, SIGHUP
@@ -217,6 +217,8 @@ type command struct {
 	state *live.State // keeps nothing without -state
 	start int64       // where to begin
 
+	followed *logs.Logs // whose units are known
+
 	hangup  atomic.Bool // SIGHUP has ended the run
 	outputs []live.Output
 	gate    *sinks.Gate // nil if nothing needs it
@@ -264,7 +266,9 @@ func (r *command) check(d *logs.Diagnostics) error {
 	if err != nil {
 		return err
 	}
-	o.Units = units.Logs(r.Ledger())
+	units.Judge(gate.NeedsUnit(r.limits, &r.units))
+	r.followed = units.Logs(r.Ledger())
+	o.Units = r.followed
 	o.Messages = d
 	o.Memory = r.Ledger()
 	o.EndTime = endTime

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -114,6 +115,28 @@ func (t *liveTags) of(in *follow.Input) func(tag []byte) []byte {
 	}
 }
 
+// admit returns an error if a limit needs the unit of a file that is there, and it is unknown.
+func (r *command) admit(s *logs.Source) error {
+	paths := []string{s.Path}
+	if s.Path == "" && !s.Stdin {
+		files, _ := os.ReadDir(s.Folder)
+		for _, f := range files {
+			if s.Matches(f.Name()) {
+				paths = append(paths, filepath.Join(s.Folder, f.Name()))
+			}
+		}
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := r.followed.AdmitFile(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // follow adds the inputs to a follower. Those of -tif come first: a log that -if names too is still
 // the same log.
 func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostics) error {
@@ -123,6 +146,11 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 	}
 	slices.SortStableFunc(all, func(a, b logs.Source) int { return cmp.Compare(min(len(b.Tag), 1), min(len(a.Tag), 1)) })
 	names.several = len(all) > 1
+	for _, s := range all {
+		if err := r.admit(&s); err != nil {
+			return err
+		}
+	}
 	for _, s := range all {
 		name := func(in *follow.Input) {
 			if in != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,5 +53,36 @@ func TestUnits(t *testing.T) {
 		if !strings.Contains(r.Text(), want) {
 			t.Errorf("no %s in\n%s", want, r.Text())
 		}
+	}
+}
+
+// TestUnknownUnit: a limit whose result depends on the unit of the values needs it of each log: at
+// the start, and of one that comes later, which is not taken.
+func TestUnknownUnit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	known := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), 0, "known")
+	known.Line("#UNITS:NANOSECONDS\n")
+	for second := range 3 {
+		known.Second(second, 1000, 10)
+	}
+	args := []string{"-agg", "1", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-sla", "max<=1s", "-st", "ndjson"}
+	p := clitest.Start(t, nil, "hdrlive", args...)
+	p.Await("a window", func() bool { return strings.Contains(p.Stdout(), `"tag":"known"`) })
+	unknown := clitest.NewLogWriter(t, filepath.Join(dir, "node2.hdr"), 0, "unknown")
+	for second := range 5 {
+		unknown.Second(second, 1000, 10)
+		known.Second(3+second, 1000, 10)
+	}
+	p.Await("a message", func() bool {
+		return strings.Contains(p.Stderr(), "node2.hdr is unknown: add -in node2.hdr=UNIT, or -in UNIT for all logs; the log is not taken")
+	})
+	p.Interrupt(os.Interrupt, 3)
+	if strings.Contains(p.Stdout(), "unknown") || !strings.Contains(p.Stderr(), "HOLDS: max is 3.031 us of 1 s") {
+		t.Errorf("%s%s", p.Stdout(), p.Stderr())
+	}
+	stdout, stderr, status := hdrlive(t, args...)
+	if status != 2 || stdout != "" || !strings.Contains(stderr, "-sla max<=1s: the unit of the values of ") {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
 	}
 }

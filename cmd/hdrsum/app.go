@@ -15,13 +15,13 @@ import (
 const examples = `examples:
    hdrsum run.hdr -unit ms                 # a table
    hdrsum run.hdr -unit ms -p 99 -agg 1m   # p99 per minute
-   hdrsum run.hdr -sla 'p99<=250ms'        # status 4 if it does not hold
+   hdrsum run.hdr -in ns -sla 'p99<=250ms' # status 4 if it does not hold
    hdrsum run.hdr -unit ms -s 60 -e 5m     # from 1 to 5 minutes
    hdrsum run.hdr -unit ms -incT '.*-rt' -it # all response times together
    hdrsum 'node.*\.hdr' -unit ms -incT '.*-rt' -by input # which is slow?
    hdrsum -worst 10 'node.*\.hdr' -unit ms # when, which tag, which log
    hdrsum -who 99.9 'node.*\.hdr' -incT '.*-rt' # who has the slowest
-   hdrsum run.hdr -unit ms -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
+   hdrsum run.hdr -in ns -sla 'over(20ms)<=10%,p99<=300ms in 99% of 10s'
    hdrsum run.hdr -unit ms -st table -ci 95 # how far to believe figures
    hdrsum run.hdr -unit ms -st json        # for other programs
    hdrsum run.hdr -st hgrm -of run         # run.TAG.hgrm for each tag

@@ -185,7 +185,13 @@ func (o *options) setPrinted(s hdrlog.Scale) {
 func (o *options) newWatch() *gate.Watch {
 	w := gate.NewWatch(o.limits, o.series.Window, o.format.breaches || o.format.finds, o.Ledger())
 	if w != nil {
-		w.Scale = func(row []byte) (hdrlog.Scale, error) { return o.logs.RowScale(row, gate.HasUnit(o.limits)) }
+		needs := gate.NeedsUnit(o.limits, &o.units.Options)
+		w.Scale = func(row []byte) (hdrlog.Scale, error) {
+			if err := o.units.CheckLimit(needs); err != nil {
+				return hdrlog.Scale{}, err
+			}
+			return o.logs.RowScale(row, false)
+		}
 		w.AllTags = o.scan.By.All()
 		w.Late = func(at scan.Place, why error) { o.diagnostics.LeaveOut(at.Name, at.Line, why) }
 	}

@@ -178,16 +178,23 @@ func (l *Limit) parseValue(value string) (err error) {
 	return nil
 }
 
-// HasUnit reports whether a limit has a unit. Then the unit of the logs must be known.
-func HasUnit(limits []Limit) bool {
-	return slices.ContainsFunc(limits, func(l Limit) bool { return l.Unit != 0 })
+// Bare reports whether a limit is in printed units.
+func Bare(limits []Limit) bool { return slices.ContainsFunc(limits, Limit.bare) }
+
+func (l Limit) bare() bool {
+	return l.Unit == 0 && (l.Change == nil || l.Name == output.Over) && !l.Unitless()
 }
 
-// Bare reports whether a limit is in printed units.
-func Bare(limits []Limit) bool {
-	return slices.ContainsFunc(limits, func(l Limit) bool {
-		return l.Unit == 0 && (l.Change == nil || l.Name == output.Over) && !l.Unitless()
-	})
+// NeedsUnit returns the text of the first limit whose result depends on the unit that the logs
+// have, empty if there is none. Options say in which unit values are printed.
+func NeedsUnit(limits []Limit, o *unit.Options) string {
+	printed := o.Unit != "" && o.Ratio == 0
+	for _, l := range limits {
+		if l.Unit != 0 || printed && l.bare() {
+			return l.Text
+		}
+	}
+	return ""
 }
 
 // Drawn reports whether a chart can draw the limit: at most a value for a percentile or the

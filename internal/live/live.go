@@ -257,6 +257,7 @@ type remarks struct {
 	far         far
 	saidAhead   bool // a message has told of one
 	saidCrowded bool // a message has said that the log waits, see [clock.crowded]
+	refused     bool // a message has said that the log cannot be taken
 }
 
 // A batch is lines of an input: what to do with each that means something.
@@ -698,6 +699,18 @@ func (m *Merger) end(in *input) {
 	}
 }
 
+// refuse leaves out a log. If nothing has been handed out, the first one ends the merging.
+func (m *Merger) refuse(in *input, why error) error {
+	if m.clock.handed == never && m.clock.closed == never {
+		return why
+	}
+	if !in.refused {
+		in.refused = true
+		m.options.Messages.Unread(fmt.Sprintf("%v; the log is not taken", why))
+	}
+	return nil
+}
+
 // add adds an interval to its window.
 func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if i.sum != nil {
@@ -709,6 +722,9 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	}
 	late := in.show(i, now)
 	if i.err == nil && i.wanted {
+		if err := m.options.Units.Admit(in.now.Name); err != nil {
+			return m.refuse(in, err)
+		}
 		m.options.Units.Kept(in.now.Name, i.row)
 		i.err = m.kinds.admit(in.now.Name, i)
 	}
@@ -763,6 +779,8 @@ func (in *input) position() *position {
 func (m *Merger) addAgain(in *input, i *interval, now time.Time) error {
 	in.show(i, now)
 	switch {
+	case m.options.Units.Admit(in.now.Name) != nil:
+		return nil // the earlier run has said so
 	case !i.wanted:
 		if i.start >= m.options.From {
 			m.rates.Ran(in.number, i.start, i.end)

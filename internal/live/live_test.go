@@ -99,6 +99,7 @@ type noUnits struct{}
 
 func (noUnits) Comment(string, []byte) error   { return nil }
 func (noUnits) Kept(string, []byte)            {}
+func (noUnits) Admit(string) error             { return nil }
 func (noUnits) Factor([]byte) (float64, error) { return 1, nil }
 
 // start starts a merger of what add adds.
@@ -261,6 +262,7 @@ func (f *failing) Flush() error                   { return errors.Join(f.run.Flu
 func (f *failing) End() error                     { return f.fails("end") }
 func (f *failing) Comment(string, []byte) error   { return f.fails("comment") }
 func (f *failing) Kept(string, []byte)            {}
+func (f *failing) Admit(string) error             { return nil }
 func (f *failing) Factor([]byte) (float64, error) { return 1, f.fails("unit") }
 
 func (f *failing) Skip(text string) error {

@@ -102,6 +102,8 @@ type Units interface {
 	// an interval that is wanted.
 	Comment(log string, text []byte) error
 	Kept(log string, row []byte)
+	// Admit returns an error if a log that has an interval now cannot be taken.
+	Admit(log string) error
 	// Factor returns what one unit of a row's values is in the unit of all. An error says that the
 	// values of the row have different units.
 	Factor(row []byte) (float64, error)

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -30,6 +32,8 @@ type Units struct {
 	takenAs hdrlog.Unit     // what values of logs are in that do not state their unit
 	assumed bool            // that nothing states it
 	said    map[string]bool
+	// judged is the limit whose result depends on the unit of each log, empty if there is none.
+	judged string
 }
 
 // NewUnits returns the units that options ask for, whose messages go to std.
@@ -142,7 +146,8 @@ func (u *Units) Readable(s hdrlog.Scale, rows ...unit.Typical) hdrlog.Scale {
 // be compressed.
 func (l *Logs) Header(log string, begin []byte) { header(&l.finder, log, begin) }
 
-func header(f *unit.Finder, log string, begin []byte) {
+// header reads comments, and reports whether an interval follows.
+func header(f *unit.Finder, log string, begin []byte) (began bool) {
 	f.Add(log)
 	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
 	defer reader.Close()
@@ -151,9 +156,30 @@ func header(f *unit.Finder, log string, begin []byte) {
 		case hdrlog.Comment, hdrlog.BaseTime:
 			f.Comment(log, record.Text)
 		case hdrlog.IntervalRecord:
-			return
+			return true
 		}
 	}
+	return false
+}
+
+// beginBytes is how much of a file is read for its comments.
+const beginBytes = 64 << 10
+
+// AdmitFile is [Logs.Admit] of a file. One without intervals may still state its unit.
+func (l *Logs) AdmitFile(path string) error {
+	if l.judged == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // who follows it says so
+	}
+	defer f.Close()
+	begin, _ := io.ReadAll(io.LimitReader(f, beginBytes))
+	if !header(&l.finder, path, begin) {
+		return nil
+	}
+	return l.Admit(path)
 }
 
 // Scale returns how to print values, by the comments read so far: of the tags whose unit has the
@@ -209,6 +235,49 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	}
 	s.Assumed = u.assumed
 	return s, nil
+}
+
+// CheckLimit returns an error if the result of a limit would depend on a unit that is unknown. An
+// empty limit depends on none.
+func (u *Units) CheckLimit(limit string) error {
+	if limit == "" {
+		return nil
+	}
+	found, err := unit.Find(u.finders...)
+	if err != nil {
+		return unclear(err)
+	}
+	log := found.Unstated
+	if log == "" || u.Options.Ratio != 0 {
+		if s := u.Options.Scale(found.Unit); s.In != 0 && !s.Assumed {
+			return nil
+		}
+		return message.Usagef("-sla %s: the unit of the values is unknown: add -in ns, us, ms or s", limit)
+	}
+	return unknownUnit(limit, log)
+}
+
+func unknownUnit(limit, log string) error {
+	return message.Usagef("-sla %s: the unit of the values of %s is unknown: add -in %s=UNIT, or -in UNIT for all logs",
+		limit, log, filepath.Base(log))
+}
+
+// Unstated returns a log whose unit is unknown, empty if there is none.
+func (l *Logs) Unstated() string { return l.finder.Unstated() }
+
+// Judge says which limit depends on the unit of each log, see [Logs.Admit].
+func (u *Units) Judge(limit string) { u.judged = limit }
+
+// Admit returns an error if a log cannot be judged, since its unit is unknown. The comments before
+// its first interval have been taken.
+func (l *Logs) Admit(log string) error {
+	if l.judged == "" {
+		return nil
+	}
+	if s := l.Options.Scale(l.finder.OfLog(log)); s.In != 0 && !s.Assumed {
+		return nil
+	}
+	return unknownUnit(l.judged, log)
 }
 
 // Assumed reports whether the unit of values that were printed is unknown, and taken to be

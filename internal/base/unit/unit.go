@@ -235,6 +235,17 @@ func (f *Finder) Add(name string) { f.log(name) }
 // OfLog returns the unit of a log, unknown if it does not state one.
 func (f *Finder) OfLog(name string) hdrlog.Unit { return f.log(name).unit }
 
+// Unstated returns the first log, by name, that has intervals and does not state its unit. It is
+// empty if there is none.
+func (f *Finder) Unstated() (name string) {
+	for _, l := range f.logs {
+		if l.used && l.unstated() && (name == "" || l.name < name) {
+			name = l.name
+		}
+	}
+	return name
+}
+
 // Common returns the unit that a log can state which has the values of all logs: that of all which
 // have intervals. It is unknown if one of them does not state its unit, and no program implies it.
 // The error says that two have different ones.

@@ -69,7 +69,7 @@ type gateTag struct {
 // NewGate returns a gate. Stop says when a limit that fails ends the run, nil if none does.
 func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 	scale := func(row []byte) (hdrlog.Scale, error) {
-		scale, err := o.Units.Scale(gate.HasUnit(limits))
+		scale, err := o.Units.Scale(false)
 		if err != nil {
 			return scale, err
 		}
@@ -140,7 +140,7 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 
 // judge is Judge.
 func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
-	scale, err := g.options.Units.Scale(gate.HasUnit(g.limits))
+	scale, err := g.options.Units.Scale(false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -296,7 +296,7 @@ func (p *Page) setScale() error {
 	if p.scaled {
 		return nil
 	}
-	s, err := p.options.Units.Scale(gate.HasUnit(p.limits))
+	s, err := p.options.Units.Scale(false)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ import (
 type plain struct{ t *testing.T }
 
 func (plain) Comment(string, []byte) error                            { return nil }
+func (plain) Admit(string) error                                      { return nil }
 func (plain) Kept(string, []byte)                                     {}
 func (plain) Factor([]byte) (float64, error)                          { return 1, nil }
 func (plain) Scale(bool) (hdrlog.Scale, error)                        { return hdrlog.Scale{Ratio: 1}, nil }

@@ -3,9 +3,13 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/report"
@@ -37,6 +41,8 @@ type Comparison struct {
 	Zone      *time.Location
 	// Table prints the changes.
 	Table *output.Table
+	// Unknown is a log whose unit nothing states, empty if there is none.
+	Unknown string
 	// Partly is called for a tag that only some runs have.
 	Partly func(format string, args ...any)
 }
@@ -67,7 +73,11 @@ func (c *Comparison) Compare() *Result {
 	if !c.Intervals {
 		c.dropIntervals()
 	}
-	r.Headline = c.Table.Conclusion(r.Pairs)
+	if apart := unitsApart(r.Pairs); c.Unknown != "" && apart != 0 {
+		r.Headline = c.askForUnit(apart)
+	} else {
+		r.Headline = c.Table.Conclusion(r.Pairs)
+	}
 	run := &finding.Run{
 		Scale:    output.CommonScale(c.After.Summaries),
 		Zone:     c.Zone,
@@ -78,6 +88,50 @@ func (c *Comparison) Compare() *Result {
 	}
 	r.Findings = finding.Compared(run, []output.Finding{r.Headline})
 	return r
+}
+
+// sameUnit is how far the medians of two sides may be from the ratio of two units.
+const sameUnit = 0.02
+
+// unitsApart returns the ratio of two units if the medians of all pairs have it, after to before.
+// Otherwise it returns 0.
+func unitsApart(pairs []output.Pair) (apart float64) {
+	for _, p := range pairs {
+		if p.Before == nil || p.After == nil {
+			continue
+		}
+		before, after := median(p.Before), median(p.After)
+		is := func(ratio float64) bool { return math.Abs(after/before/ratio-1) <= sameUnit }
+		n := slices.IndexFunc(unitRatios, is)
+		if n < 0 || apart != 0 && unitRatios[n] != apart {
+			return 0
+		}
+		apart = unitRatios[n]
+	}
+	return apart
+}
+
+var unitRatios = []float64{1e-6, 1e-3, 1e3, 1e6}
+
+// median returns the median of a row in the unit in which rows are compared.
+func median(s *output.Summary) float64 {
+	h := s.Counts()
+	return h.Float(h.ValueAtPercentile(50)) * s.Scale.Factor()
+}
+
+// askForUnit asks whether the sides have different units.
+func (c *Comparison) askForUnit(apart float64) output.Finding {
+	high := "high"
+	if apart < 1 {
+		apart, high = 1/apart, "low"
+	}
+	return output.Finding{
+		Kind:   "change",
+		Weight: output.Warns,
+		Option: "-in",
+		Sentence: fmt.Sprintf("NOT COMPARED: values are %s times as %s as before, and nothing states the unit of %s: "+
+			"-in %s=UNIT gives it.", people.Whole(int64(math.Round(apart))), high, c.Unknown, filepath.Base(c.Unknown)),
+	}
 }
 
 // pairs puts the summaries of each tag together, and compares them.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -144,6 +145,7 @@ func (r *reading) compare() (*Result, *output.Table, error) {
 		Intervals: r.PrintIntervals,
 		Zone:      r.Logs.Zone,
 		Table:     table,
+		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}
 	return c.Compare(), table, nil

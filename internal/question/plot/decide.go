@@ -164,7 +164,10 @@ func (d *decision) setScale() (err error) {
 	d.scale = printed.Scale(0)
 	d.scale.Unit = cmp.Or(printed.Unit, printed.In.String())
 	if len(d.scan.Inputs) > 0 {
-		if d.scale, err = d.units.Scale(gate.HasUnit(d.Limits)); err != nil {
+		if err := d.units.CheckLimit(gate.NeedsUnit(d.Limits, &d.Units)); err != nil {
+			return err
+		}
+		if d.scale, err = d.units.Scale(false); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 	j := r.plan.judging
 	s := &search{judging: j, watch: gate.NewWatch(j.limits, 0, true, one.Memory)}
 	if s.watch != nil {
-		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return headers.RowScale(row, gate.HasUnit(s.limits)) }
+		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return headers.RowScale(row, false) }
 		s.watch.AllTags = r.plan.by.All()
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true

@@ -100,7 +100,10 @@ type Side struct {
 // scales. A readable report chooses its unit by the values, unless a limit is in printed units:
 // what such a limit means must not depend on the values.
 func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool, sides ...Side) (hdrlog.Scale, error) {
-	scale, err := units.Scale(gate.HasUnit(limits) || figures.HaveUnit())
+	if err := units.CheckLimit(gate.NeedsUnit(limits, &units.Options)); err != nil {
+		return hdrlog.Scale{}, err
+	}
+	scale, err := units.Scale(figures.HaveUnit())
 	if err != nil {
 		return scale, err
 	}

@@ -30,8 +30,8 @@ type Options struct {
 	Given bool
 	// Readable says that the values choose the unit in which they are printed, for people.
 	Readable bool
-	// Unit says that a limit has a unit, so that the unit of the values must be known.
-	Unit bool
+	// Judged is a limit that depends on the unit of the values, empty if there is none.
+	Judged string
 }
 
 // A collection is the figures of runs so far, each in the unit of its run.
@@ -158,7 +158,10 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 
 // scale finds out how to print values, and converts them to that.
 func (c *collection) scale() (hdrlog.Scale, error) {
-	scale, err := c.units.Scale(c.Unit)
+	if err := c.units.CheckLimit(c.Judged); err != nil {
+		return hdrlog.Scale{}, err
+	}
+	scale, err := c.units.Scale(false)
 	if err != nil {
 		return scale, err
 	}

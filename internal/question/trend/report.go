@@ -51,7 +51,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 		Figures:  figures,
 		Given:    o.Given,
 		Readable: readable,
-		Unit:     gate.HasUnit(o.Limits),
+		Judged:   gate.NeedsUnit(o.Limits, &o.Units),
 	})
 	if err != nil {
 		return err
