@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -247,6 +246,7 @@ func run(std *message.Streams, o *options) error {
 		if r.state, err = live.OpenState(o.state, o.sinks.Size, &r.start); err != nil {
 			return err
 		}
+		defer r.state.Release()
 	}
 	if o.of != "" {
 		file, err := sinks.OpenFile(&o.sinks, o.of)
@@ -318,8 +318,6 @@ func (r *command) checkRest() error {
 		}
 	}
 	switch {
-	case r.options.state != "" && runtime.GOOS == "windows":
-		return message.Usagef("-state needs a system that tells files apart, as Linux, macOS and the BSDs do")
 	case slices.Contains([]string{".gz", ".zst"}, filepath.Ext(r.of)):
 		return message.Usagef("-of %s: a file that grows is not compressed", r.of)
 	case r.of == "-":

@@ -48,7 +48,12 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	}
 	d.Follow(o.Tags)
 	merger := live.New(o, &live.Fan{Outputs: r.outputs})
-	options := follow.Options{Marks: o.State.Marks(), Continues: o.State.Kept(), Notice: merger.Notice}
+	options := follow.Options{
+		Marks:     o.State.Marks(),
+		Continues: o.State.Kept(),
+		Notice:    merger.Notice,
+		Lost:      merger.Lost,
+	}
 	if info, err := os.Stat(r.of); err == nil { // what the command writes it does not read
 		options.Except = info
 	} else if f, ok := r.std.Out.(*os.File); ok {

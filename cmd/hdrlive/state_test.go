@@ -273,3 +273,106 @@ func TestStateOutputs(t *testing.T) {
 		})
 	}
 }
+
+// TestStateSameText: a log is known by its text, whatever file has it. Each interval counts once.
+func TestStateSameText(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(dir, path string) error{
+		"copied back": func(dir, path string) error {
+			text, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, "copy"), text, 0o666)
+			}
+			if err == nil {
+				err = os.Rename(filepath.Join(dir, "copy"), path)
+			}
+			return err
+		},
+		"compressed": func(dir, path string) error {
+			text, err := os.ReadFile(path)
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			w.Write(text)
+			w.Close()
+			if err == nil {
+				err = os.WriteFile(path+".1.gz", packed.Bytes(), 0o666)
+			}
+			if err == nil {
+				err = os.Remove(path)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, own := t.TempDir(), t.TempDir()
+			out := filepath.Join(own, "all.hdr")
+			args := []string{"-for", "1s", "-idle", "100ms", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(own, "state")}
+			w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), 0, "rt")
+			for s := range 20 {
+				w.Second(s, 1000, 1)
+			}
+			whole := absolute(t, "-grid", "1", "-q", w.Path)
+			for range 2 {
+				clitest.Start(t, nil, "hdrlive", args...).Ends(0)
+				if err := change(dir, w.Path); err != nil && name == "copied back" {
+					t.Fatal(err)
+				}
+			}
+			if got := absolute(t, "-grid", "1", out); got != whole {
+				t.Errorf("the file has\n%s\nnot\n%s", got, whole)
+			}
+		})
+	}
+}
+
+// TestReplaced: a log is replaced by a longer copy of itself while it is read.
+func TestReplaced(t *testing.T) {
+	t.Parallel()
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "all.hdr")
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "whole.hdr"), 0, "rt")
+	for s := range 20 {
+		w.Second(s, 1000, 1)
+	}
+	text, err := os.ReadFile(w.Path)
+	path := filepath.Join(dir, "node1.hdr")
+	half := bytes.LastIndexByte(text[:len(text)/2], '\n') + 1
+	if err == nil {
+		err = os.WriteFile(path, text[:half], 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := clitest.Start(t, nil, "hdrlive", "-idle", "100ms", "-ip", dir, "-if", "node.*", "-of", out)
+	windows := func(n int) func() bool {
+		return func() bool {
+			text, _ := os.ReadFile(out)
+			return strings.Count(string(text), "Tag=rt") >= n
+		}
+	}
+	p.Await("windows", windows(5))
+	if err := os.Rename(w.Path, path); err != nil {
+		t.Fatal(err)
+	}
+	p.Await("all windows", windows(19))
+	p.Interrupt(os.Interrupt, 0)
+	if got, want := absolute(t, "-grid", "1", out), absolute(t, "-grid", "1", "-q", path); got != want {
+		t.Errorf("the file has\n%s\nnot\n%s", got, want)
+	}
+}
+
+// TestUsed: a state and a merged log serve one command at a time, from its start on.
+func TestUsed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, args := range [][]string{{"-of", filepath.Join(dir, "all.hdr")}, {"-of", filepath.Join(dir, "other.hdr"), "-state", filepath.Join(dir, "state")}} {
+		p := clitest.Start(t, nil, "hdrlive", append([]string{"-ip", dir, "-if", "node.*"}, args...)...)
+		p.Await("its start", func() bool { _, err := os.Stat(args[len(args)-1]); return err == nil })
+		second := clitest.Start(t, nil, "hdrlive", append([]string{"-ip", dir, "-if", "node.*"}, args...)...)
+		second.Ends(1)
+		if want := args[len(args)-1] + ": another command that runs uses it; give each command a file of its own"; !strings.Contains(second.Stderr(), want) {
+			t.Errorf("%q", second.Stderr())
+		}
+		p.Interrupt(os.Interrupt, 3)
+	}
+}

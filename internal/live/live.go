@@ -7,8 +7,8 @@
 // A [State] has no values. It says how far logs and outputs are at one moment:
 //
 //   - Done: windows that end at or before it were handed out, so later intervals of them are late.
-//   - For each log ([follow.Mark]): who it is, the last line that was taken, and the first line to
-//     read again ([follow.Again]).
+//   - For each log ([follow.Mark]): hashes of its text, the last line that was taken, and the first
+//     line to read again ([follow.Again]).
 //   - For each [Receiver]: the end of the last window that needs no sending any more.
 //   - For the merged log of -of ([FilePosition]): its size, and a hash of its tail.
 //
@@ -30,8 +30,8 @@
 // the run that took them. A run that finds the log later hands on what no window has as late. Once
 // a log and its copies are gone, a message says so.
 //
-// A log is read from the place of the first line that is needed, unless it is compressed or of
-// UTF-16, or its comments change behind that.
+// A log is read from the place of the first line that is needed, unless its comments change behind
+// that.
 //
 // Totals come out of the merged log, whose lines stand in the order in which they were handed out,
 // with comments that say what lines do not ([Window.Note]): metrics, page, table and limits begin
@@ -143,8 +143,9 @@ type Progress struct {
 	Ended bool
 	// Unread says why the log is not read, empty if it is.
 	Unread string
-	// Copy is set if the log is not read since it is a copy of another one. It is no input then.
-	Copy bool
+	// Copy is set if the log is not read since it is a copy of another one, and Lost if it is gone
+	// and windows lack some of its lines. It is no input then.
+	Copy, Lost bool
 }
 
 // A Merger merges the logs of a follower.
@@ -292,7 +293,7 @@ type interval struct {
 
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
-// New returns a merger. Give the options of the follower its Notice method.
+// New returns a merger. Give the options of the follower its methods Notice and Lost.
 func New(o Options, fan *Fan) *Merger {
 	if o.now == nil {
 		o.now = time.Now
@@ -326,6 +327,11 @@ func (m *Merger) Notice(input, text string) {
 	m.events.post(func() { m.options.Messages.Notice(input + " " + text) })
 }
 
+// Lost is for [follow.Options].
+func (m *Merger) Lost(input, text string) {
+	m.events.post(func() { m.options.Messages.Unread(input + " " + text) })
+}
+
 // Seen returns the number of intervals read.
 func (m *Merger) Seen() int64 { return m.seen }
 
@@ -342,7 +348,7 @@ func (m *Merger) Full() []string { return m.shown.Load().full }
 func (m *Merger) Run(f *follow.Follower) error {
 	m.follower = f
 	m.fan.account = m.options.Memory.Open("windows that wait for a state", "make them shorter, or choose tags with -incT")
-	defer m.options.State.release()
+	defer m.options.State.Release()
 	defer f.Abort()
 	defer close(m.done)
 	m.looked = m.options.now()
@@ -404,8 +410,16 @@ func (m *Merger) sayUnread() {
 			all.Add(in.now.Name, why)
 		}
 	}
+	for _, u := range m.follower.Unread() {
+		if u.Unsure {
+			all.Add(u.Path, unsure+u.Of+"; it was not read")
+		}
+	}
 	all.Say(func(name, text string) { m.options.Messages.Unread(name + ": " + text) })
 }
+
+// unsure says why a file is not read that has a log after it.
+const unsure = "may be a part of a copy of "
 
 // join begins to read an input.
 func (m *Merger) join(source *follow.Input) {
@@ -548,10 +562,10 @@ func (m *Merger) flush() error {
 		}
 		all[n] = in.now
 	}
-	for _, c := range m.follower.Copies() {
-		p := Progress{Name: c.Path, Copy: true}
-		if c.Unsure {
-			p.Unread = "may be a part of a copy of " + c.Of
+	for _, u := range m.follower.Unread() {
+		p := Progress{Name: u.Path, Copy: !u.Lost, Lost: u.Lost}
+		if u.Unsure {
+			p.Unread = unsure + u.Of
 		}
 		all = append(all, p)
 	}
@@ -623,7 +637,7 @@ func (m *Merger) take(in *input) error {
 	m.options.State.changed = true
 	kept := m.options.State.Kept()
 	if n := len(in.positions); kept && (n == 0 || in.positions[n-1].log != b.log) {
-		in.positions = append(in.positions, positionOf(b.log))
+		in.positions = append(in.positions, m.positionOf(b.log))
 	}
 	in.shares = never
 	now := m.options.now()

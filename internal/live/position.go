@@ -33,8 +33,20 @@ type span struct {
 	end   int64
 }
 
-// positionOf returns the position of a log that is read.
-func positionOf(log *follow.Log) *position {
+// positionOf returns the position of a log that is read, maybe again by another input.
+func (m *Merger) positionOf(log *follow.Log) *position {
+	for _, in := range m.inputs {
+		for _, p := range in.positions {
+			if p.log == log {
+				return p
+			}
+		}
+	}
+	for _, p := range m.left {
+		if p.log == log {
+			return p
+		}
+	}
 	p := &position{log: log}
 	if mark := log.Resumed(); mark != nil {
 		p.earlier = *mark

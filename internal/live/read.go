@@ -13,10 +13,15 @@ import (
 	"hdrkit/internal/scan"
 )
 
+// A reading is what is known where a log, or one after another, was read to.
+type reading struct {
+	reader *hdrlog.Reader
+	heading
+}
+
 // read reads the logs of an input and posts what is in them.
 func (m *Merger) read(in *input) {
-	var before *hdrlog.Reader
-	var h heading
+	before := new(reading)
 	var lines hdrlog.Batch
 	for {
 		log, err := in.source.Next()
@@ -30,10 +35,13 @@ func (m *Merger) read(in *input) {
 		mark := log.Resumed()
 		begin := log.Begin()
 		var steps []func(time.Time) error // of the first batch
-		if mark == nil {
-			mark = new(follow.Mark)
-		} else if before == nil || begin > 1 {
-			before = h.resume(in.source.Name(), mark, func(r *hdrlog.Record) {
+		from := before
+		own, goesOn := log.Reading.(*reading)
+		if goesOn {
+			from = own
+		} else if mark != nil && (from.reader == nil || begin > 1) {
+			from = new(reading)
+			from.reader = from.resume(in.source.Name(), mark, func(r *hdrlog.Record) {
 				steps = m.comment(steps, in, r)
 			})
 			steps = append(steps, func(time.Time) error {
@@ -41,18 +49,27 @@ func (m *Merger) read(in *input) {
 				return nil
 			})
 		}
+		if mark == nil {
+			mark = new(follow.Mark)
+		}
+		now := &reading{heading: from.heading}
+		log.Reading = now
+		h := &now.heading
 		r := hdrlog.ReaderOptions{
 			Second:      m.options.Second,
 			LinesBefore: begin - 1,
 			BatchSize:   16 << 10,
-			Continues:   before,
+			Continues:   from.reader,
 		}.NewReader(log, in.source.Name())
-		before = r
+		now.reader = r
+		if !goesOn {
+			before = now
+		}
 		h.begin()
 		for r.ReadBatch(&lines) {
 			last := &lines.Records[len(lines.Records)-1]
 			b := &batch{
-				steps:      append(steps, m.steps(in, &lines, mark, &h)...),
+				steps:      append(steps, m.steps(in, &lines, mark, h)...),
 				log:        log,
 				first:      lines.Records[0].Line,
 				line:       last.Line,

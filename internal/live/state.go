@@ -33,6 +33,8 @@ type State struct {
 	last saved    // what the file had at first
 	lock *os.File // the file, which no other command may use meanwhile
 
+	unwritten bool // the file is new and empty
+
 	most    time.Duration // between two states
 	took    time.Duration // what the last one took
 	at      time.Time     // of the last state
@@ -53,14 +55,16 @@ type saved struct {
 	Logs      []follow.Mark
 }
 
-// stateVersion and stateCommand tell the states of other versions and commands.
+// stateVersion and stateCommand tell the states of other versions and commands. Those of oldVersion
+// are read, too: see [follow.Mark.UnmarshalJSON].
 const (
-	stateVersion = 10
+	stateVersion = 11
+	oldVersion   = 10
 	stateCommand = "hdrlive"
 )
 
-// errUsed is the error for a state that another command uses.
-var errUsed = errors.New("another command that runs uses it; give each command a state of its own")
+// ErrUsed is the error for a file that another command uses.
+var ErrUsed = errors.New("another command that runs uses it; give each command a file of its own")
 
 // mostState is the number of bytes that a state may have.
 const mostState = 256 << 20
@@ -73,17 +77,16 @@ const mostAway = 24 * time.Hour
 // From is that of [Options]: that of the file replaces it.
 func OpenState(path string, size int64, from *int64) (*State, error) {
 	s := &State{path: path, most: saveMost, last: saved{Size: size, From: *from, Done: never, Again: never}}
-	err := s.hold()
-	if errors.Is(err, fs.ErrNotExist) {
-		s.changed = true // also a crash before the first window leaves a state
-		return s, nil
-	}
-	if err != nil {
+	if err := s.hold(); err != nil {
 		return nil, err
 	}
 	tempfile.RemoveOld(path)
-	if err = s.read(size); err != nil {
-		s.release()
+	if s.unwritten {
+		s.changed = true // also a crash before the first window leaves a state
+		return s, nil
+	}
+	if err := s.read(size); err != nil {
+		s.Release()
 		return nil, fmt.Errorf("%s: %w; remove it to begin anew, or name another file", path, err)
 	}
 	*from = s.last.From
@@ -105,7 +108,7 @@ func (s *State) read(size int64) error {
 	switch {
 	case l.Command != stateCommand && l.Command != "":
 		return fmt.Errorf("it is no state of hdrlive, but of %q", l.Command)
-	case l.Version != stateVersion && l.Version != 0:
+	case l.Version != stateVersion && l.Version != oldVersion && l.Version != 0:
 		return fmt.Errorf("it is a state of another version of hdrlive (%d, not %d)", l.Version, stateVersion)
 	case !bytes.Equal(bytes.TrimSpace(hash), hashOf(line)):
 		return errors.New("it is damaged: its hash is another one")
@@ -147,41 +150,47 @@ func (s *State) due() (wait time.Duration, ok bool) {
 	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.Kept() && s.changed
 }
 
-// hold locks the file, if there is one.
+// hold locks the file, which is new if there was none.
 func (s *State) hold() error {
 	for {
 		info, err := os.Stat(s.path) // to open a named pipe would wait for its writer
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return err
-		}
-		if !info.Mode().IsRegular() {
+		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is no regular file", s.path)
-		}
-		if info.Size() > mostState {
+		case info.Size() > mostState:
 			return fmt.Errorf("%s has %d bytes, which no state has", s.path, info.Size())
 		}
-		file, err := os.Open(s.path)
+		file, err := os.OpenFile(s.path, os.O_RDONLY|os.O_CREATE, 0o600) // names of logs are for nobody else
 		if err != nil {
 			return err
 		}
-		if err := lock(file); err != nil {
+		if err := Lock(file); err != nil {
 			file.Close()
 			return fmt.Errorf("%s: %w", s.path, err)
 		}
 		held, err := file.Stat()
 		if now, stat := os.Stat(s.path); err == nil && stat == nil && os.SameFile(now, held) {
 			s.lock = file
+			s.unwritten = held.Size() == 0
 			return nil
 		}
 		file.Close() // it was just replaced
 	}
 }
 
-func (s *State) release() {
-	if s.lock != nil {
-		s.lock.Close()
-		s.lock = nil
+// Release gives up the file. One that was never written goes.
+func (s *State) Release() {
+	if s.lock == nil {
+		return
 	}
+	if s.unwritten {
+		os.Remove(s.path)
+	}
+	s.lock.Close()
+	s.lock = nil
 }
 
 // write replaces the file. The new one is locked before others see it.
@@ -190,11 +199,15 @@ func (s *State) write(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err = file.Chmod(0o600); err == nil { // names of logs are for nobody else
+	if err = file.Chmod(0o600); err == nil {
 		_, err = file.Write(data)
 	}
 	if err == nil {
-		err = lock(file.File)
+		err = Lock(file.File)
+	}
+	if err == nil && !locks {
+		s.lock.Close()
+		err = file.Close()
 	}
 	if err == nil {
 		err = tempfile.Rename(file)
@@ -203,7 +216,8 @@ func (s *State) write(data []byte) error {
 		file.Remove()
 		return err
 	}
-	s.release()
+	s.unwritten = false
+	s.lock.Close()
 	s.lock = file.File
 	return nil
 }

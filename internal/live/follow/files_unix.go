@@ -3,6 +3,7 @@
 package follow
 
 import (
+	"io/fs"
 	"math"
 	"syscall"
 )
@@ -14,4 +15,10 @@ func openFiles() int64 {
 		return math.MaxInt32
 	}
 	return int64(limit.Cur)
+}
+
+// isRemoved reports whether no name leads to a file any more.
+func isRemoved(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink == 0
 }

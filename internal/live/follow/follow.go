@@ -1,8 +1,16 @@
-// Package follow reads files while other programs write them.
+// Package follow reads logs while other programs write and rotate them.
 //
-// A [Follower] looks at its files several times a second. Each file name is an [Input]. An input
-// gives one [Log] after another: the file as it is, and a new log after the file was replaced or
-// truncated. A log waits at the end of its file for more.
+// A [Log] is a text. The files that have it are its sources: the log, a renamed log, a copy, a
+// compressed copy. They have the same text as far as they go. So one number says how much of it was
+// read, and any of them gives the rest. A file is a source of a log if rotation can make its name
+// of that of the log, and if all bytes that both have are equal. Otherwise it is another log, and
+// both count from their starts. So it does not matter which device and which inode a file has.
+//
+// A [Follower] looks at names several times a second. Each name that stands for a log is an
+// [Input], which gives one log after another. A log waits at the end of its text for more.
+//
+// One goroutine looks at names, and one reads for each input. None has access to a file while it
+// holds the lock of the follower.
 //
 // The follower polls, because notification is not reliable over rotations and network file systems.
 package follow
@@ -15,7 +23,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,9 +52,9 @@ const reserved = 64
 
 // Options say how to follow. The zero value works.
 type Options struct {
-	// Poll is the time between two looks at the files.
+	// Poll is the time between two looks at the names of inputs.
 	Poll time.Duration
-	// Rescan is the time between two looks for new files that match a pattern.
+	// Rescan is the time between two looks at the names of folders.
 	Rescan time.Duration
 	// Gone is the time that a deleted file, read to its end, stays open.
 	Gone time.Duration
@@ -62,6 +69,8 @@ type Options struct {
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)
+	// Lost, if set, receives which lines are missing.
+	Lost func(input, text string)
 	// Except, if set, is a file that matches no pattern, such as the output of the command.
 	Except fs.FileInfo
 	// Between, if set, is called before each access to a file. A test chooses what happens there.
@@ -70,30 +79,24 @@ type Options struct {
 
 // A Follower follows files. Its methods are safe for concurrent use.
 type Follower struct {
-	options Options
-	found   func(*Input)
-	done    chan struct{} // closed by Close
-	poller  sync.WaitGroup
-	opened  atomic.Int64 // files
-	copies  atomic.Pointer[[]Copy]
-	turns   bool // a test lets one goroutine run at a time; Options.Between lets others run
-
-	mu sync.Mutex
-	inputSet
+	options  Options
+	found    func(*Input) // nil before Start
+	done     chan struct{}
+	poller   sync.WaitGroup
+	opened   atomic.Int64 // files
+	turns    bool         // a test lets one goroutine run at a time, see Options.Between
 	patterns []pattern
-	contents contents
-	phase    phase
 	pipes    map[string]bool // paths of pipes that match, and are not read
-	looks    int             // for files that match patterns
-	last     bool            // no file is found later, see lastLook
-}
 
-// An inputSet is inputs, which are found by their names and files.
-type inputSet struct {
-	inputs []*Input
-	names  map[string]bool     // their paths
-	stems  map[string][]*Input // by the stem of their path
-	files  fileSet             // that they have, or open contents; nil if one was released
+	mu      sync.Mutex
+	inputs  []*Input
+	names   map[string]*Input // by path
+	logs    []*Log            // in order of their first files
+	stems   map[string][]*Log // by the stem of the name of their path
+	sources map[ID][]*source
+	said    map[string]string // what copies are of, as messages say
+	phase   phase
+	looks   int // at folders
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -130,17 +133,23 @@ func New(o Options) *Follower {
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
 	}
+	if o.Lost == nil {
+		o.Lost = o.Notice
+	}
 	f := &Follower{
 		options: o,
 		done:    make(chan struct{}),
 		pipes:   make(map[string]bool),
-		inputSet: inputSet{
-			names: make(map[string]bool),
-			stems: make(map[string][]*Input),
-		},
+		names:   make(map[string]*Input),
+		stems:   make(map[string][]*Log),
+		sources: make(map[ID][]*source),
+		said:    make(map[string]string),
 	}
-	for _, m := range o.Marks {
-		f.contents.add(&content{Mark: m, waits: !m.Copy && !m.Ended})
+	for n := range o.Marks {
+		if o.Marks[n].Path == "" {
+			continue // a copy, of version 10
+		}
+		f.addLog(&Log{path: o.Marks[n].Path, target: o.Marks[n].Target, earlier: true}).resume(&o.Marks[n])
 	}
 	return f
 }
@@ -148,19 +157,41 @@ func New(o Options) *Follower {
 // AddFile adds the file at path, which may not exist yet. It returns nil if another input already
 // follows the same file. If path is a pipe, the input ends when its writer ends.
 func (f *Follower) AddFile(path string) *Input {
-	f.lock()
-	defer f.mu.Unlock()
-	in := f.add(path, false)
-	if in != nil {
-		f.look([]*Input{in})
+	if f.names[path] != nil {
+		return nil
 	}
+	f.step()
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return f.addPipe(path)
+	}
+	if err == nil && f.isRead(info) {
+		return nil
+	}
+	in := f.insert(&Input{name: path, path: path})
+	f.lookAll([]*Input{in})
 	return in
+}
+
+// isRead reports whether an input reads a file.
+func (f *Follower) isRead(info fs.FileInfo) bool {
+	s := f.known(info)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return s != nil && s.log.in != nil
+}
+
+// addPipe adds what is read once.
+func (f *Follower) addPipe(path string) *Input {
+	return f.insert(&Input{
+		name: path,
+		path: path,
+		pipe: &pipe{open: func() (io.Reader, error) { return os.Open(path) }},
+	})
 }
 
 // AddReader adds an input that ends at the end of r, such as standard input.
 func (f *Follower) AddReader(name string, r io.Reader) *Input {
-	f.lock()
-	defer f.mu.Unlock()
 	return f.insert(&Input{
 		name: name,
 		pipe: &pipe{open: func() (io.Reader, error) { return r, nil }},
@@ -171,8 +202,6 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 // the number of inputs that it added now. Each, which may be nil, is called for every input before
 // the input is received. It must not call the follower.
 func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) int {
-	f.lock()
-	defer f.mu.Unlock()
 	f.patterns = append(f.patterns, pattern{folder, matches, each})
 	before := len(f.inputs)
 	f.match()
@@ -184,8 +213,6 @@ func (f *Follower) AddMatching(folder string, matches func(name string) bool, ea
 // after each look at all files: every input there was at that time was found. Neither may call the
 // follower.
 func (f *Follower) Start(found func(*Input), looked func(at time.Time)) (matches bool) {
-	f.lock()
-	defer f.mu.Unlock()
 	f.begin(found)
 	f.poller.Go(func() { f.poll(looked) })
 	return len(f.patterns) > 0
@@ -193,9 +220,10 @@ func (f *Follower) Start(found func(*Input), looked func(at time.Time)) (matches
 
 // begin hands over the inputs.
 func (f *Follower) begin(found func(*Input)) {
-	f.missing()
+	f.search()
 	f.found = found
 	for _, in := range f.inputs {
+		slices.SortStableFunc(in.logs, func(a, b *Log) int { return a.number - b.number })
 		found(in)
 	}
 }
@@ -207,17 +235,6 @@ func (f *Follower) step() {
 	}
 }
 
-// lock locks mu.
-func (f *Follower) lock() {
-	if !f.turns {
-		f.mu.Lock()
-		return
-	}
-	for !f.mu.TryLock() {
-		f.options.Between()
-	}
-}
-
 // Stop ends following: each file is read to its present end and each pipe to its end.
 func (f *Follower) Stop() { f.enter(stopping) }
 
@@ -225,37 +242,18 @@ func (f *Follower) Stop() { f.enter(stopping) }
 func (f *Follower) Abort() { f.enter(aborted) }
 
 func (f *Follower) enter(p phase) {
-	f.lock()
+	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p == stopping {
-		f.lastLook()
-	}
 	f.phase = max(f.phase, p)
-	f.sayLost(true)
 	for _, in := range f.inputs {
 		in.enter(f.phase)
 	}
 }
 
-// lastLook looks once more for files that have what lost ones had. Otherwise a compressed file
-// waits for two looks, since the file that it was made of may still be found.
-func (f *Follower) lastLook() {
-	if f.phase != following || f.found == nil || !slices.ContainsFunc(f.contents.all, func(c *content) bool { return c.lost != "" }) {
-		return
-	}
-	f.last = true
-	for _, c := range f.contents.all {
-		if c.early {
-			c.took = 0 // however long it took
-		}
-	}
-	f.match()
-}
-
 // Close aborts, and releases the files. No log may be read after that.
 func (f *Follower) Close() {
 	f.Abort()
-	f.lock()
+	f.mu.Lock()
 	select {
 	case <-f.done:
 	default:
@@ -263,13 +261,17 @@ func (f *Follower) Close() {
 	}
 	f.mu.Unlock()
 	f.poller.Wait()
-	f.lock()
+	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, in := range f.inputs {
-		in.close()
+		if in.path != "" && in.pipe != nil && in.pipe.file != nil {
+			in.pipe.file.Close()
+		}
 	}
-	for _, c := range f.contents.all {
-		f.release(c)
+	for _, l := range f.logs {
+		for len(l.sources) > 0 {
+			f.drop(l.sources[0])
+		}
 	}
 }
 
@@ -295,173 +297,24 @@ func (f *Follower) close(file *os.File) {
 	f.opened.Add(-1)
 }
 
-// leave forgets an input.
-func (f *Follower) leave(in *Input) {
-	f.lock()
-	defer f.mu.Unlock()
-	is := func(other *Input) bool { return other == in }
-	f.inputs = slices.DeleteFunc(f.inputs, is)
-	f.stems[stem(in.path)] = slices.DeleteFunc(f.stems[stem(in.path)], is)
-	delete(f.names, in.path)
-}
-
-// add adds a file that no input follows yet. The caller looks at it.
-func (f *Follower) add(path string, matched bool) *Input {
-	if f.names[path] {
-		return nil
-	}
-	f.step()
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return f.insert(&Input{
-			name: path,
-			path: path,
-			pipe: &pipe{open: func() (io.Reader, error) { return os.Open(path) }},
-		})
-	}
-	if err == nil && f.known(info) {
-		return nil
-	}
-	return f.insert(&Input{
-		name:   path,
-		path:   path,
-		naming: naming{matched: matched},
-	})
-}
-
+// insert adds an input.
 func (f *Follower) insert(in *Input) *Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	in.follower = f
 	in.phase = f.phase
 	in.wake = make(chan struct{}, 1)
 	f.inputs = append(f.inputs, in)
 	if in.path != "" {
-		f.names[in.path] = true
-		f.stems[stem(in.path)] = append(f.stems[stem(in.path)], in)
+		f.names[in.path] = in
 	}
 	return in
 }
 
-// known reports whether the file was read by an input, or is going to be.
-func (f *Follower) known(info fs.FileInfo) bool {
-	if f.files == nil {
-		f.files = make(fileSet, len(f.inputs))
-		for _, in := range f.inputs {
-			in.collect(f.files)
-		}
-		for _, c := range f.contents.all {
-			if c.open {
-				f.files.add(c.info)
-			}
-		}
-	}
-	return f.files.has(info)
-}
-
-// A fileSet finds files. Those that the system does not identify have one key.
-type fileSet map[ID][]fs.FileInfo
-
-func (s fileSet) add(info fs.FileInfo) {
-	if !s.has(info) {
-		s[identity(info)] = append(s[identity(info)], info)
-	}
-}
-
-func (s fileSet) has(info fs.FileInfo) bool {
-	return slices.ContainsFunc(s[identity(info)], func(other fs.FileInfo) bool { return os.SameFile(other, info) })
-}
-
-// match adds the files that match a pattern, and forgets files that were read and that nothing
-// matches any more.
-func (f *Follower) match() {
-	named := make(fileSet, len(f.inputs)) // what a name that is followed stands for
-	for _, in := range f.inputs {
-		f.step()
-		if info, err := os.Stat(in.path); err == nil && !in.Once() {
-			named.add(info)
-		}
-	}
-	var all Summary
-	defer func() { all.Say(f.options.Notice) }()
-	looked := false
-	for _, p := range f.patterns {
-		f.step()
-		for _, path := range p.paths() {
-			if f.names[path] || !p.matches(filepath.Base(path)) {
-				continue
-			}
-			f.step()
-			info, err := os.Stat(path)
-			if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
-				continue
-			}
-			if f.options.Continues && !info.Mode().IsRegular() {
-				if !f.pipes[path] {
-					f.pipes[path] = true
-					all.Add(path, NoPosition)
-				}
-				continue
-			}
-			named.add(info)
-			if !f.known(info) && !looked && f.found != nil {
-				f.look(f.inputs) // the file may have just replaced another one
-				looked = true
-			}
-			if f.known(info) {
-				continue
-			}
-			if !f.isCopy(path, info) {
-				if in := f.add(path, true); in != nil {
-					in.look(&all)
-					if p.each != nil {
-						p.each(in)
-					}
-					if f.found != nil {
-						f.found(in)
-					}
-				}
-			}
-		}
-	}
-	f.showCopies()
-	f.looks++
-	if f.found == nil { // further patterns may match what was read
-		f.sayLost(false)
-		return
-	}
-	f.missing()
-	f.forget(named)
-}
-
-// paths returns what is in the folders. A folder that is gone may come back.
-func (p *pattern) paths() (paths []string) {
-	for _, folder := range scan.Folders(p.folder) {
-		entries, _ := os.ReadDir(folder)
-		for _, entry := range entries {
-			paths = append(paths, filepath.Join(folder, entry.Name()))
-		}
-	}
-	return paths
-}
-
-// finish ends a log that was read to its end, after which another one came or, if the file is gone,
-// none. It reports false if one has come meanwhile.
-func (f *Follower) finish(l *Log, gone bool) bool {
-	in := l.in
-	f.lock()
-	defer f.mu.Unlock()
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if gone && (!in.left || len(in.files) != 1) {
-		return false
-	}
-	if gone {
-		in.newest = nil
-	}
-	if len(in.files) > 0 { // else the follower is closed
-		in.files = in.files[1:]
-		f.remember(l, false).open = true
-	}
-	return true
+// leave forgets an input. The lock is held.
+func (f *Follower) leave(in *Input) {
+	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
+	delete(f.names, in.path)
 }
 
 // poll looks at the files until the follower is stopped.
@@ -475,22 +328,24 @@ func (f *Follower) poll(looked func(at time.Time)) {
 			return
 		case <-ticker.C:
 		}
-		if !f.lookAll(&matched, looked) {
+		if !f.look(&matched, looked) {
 			return
 		}
 	}
 }
 
-// lookAll looks at all files, and for new ones if that is due since matched. It reports false if
-// the follower is stopped.
-func (f *Follower) lookAll(matched *time.Time, looked func(at time.Time)) bool {
+// look looks at all names, and at those of folders if that is due since matched. It reports false
+// if the follower is stopped.
+func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
 	at := time.Now()
-	f.lock()
-	if f.phase != following {
-		f.mu.Unlock()
+	f.mu.Lock()
+	phase := f.phase
+	inputs := slices.Clone(f.inputs)
+	f.mu.Unlock()
+	if phase != following {
 		return false
 	}
-	f.look(f.inputs)
+	f.lookAll(inputs)
 	if at.Sub(*matched) >= f.options.Rescan {
 		*matched = at
 		f.match()
@@ -498,12 +353,11 @@ func (f *Follower) lookAll(matched *time.Time, looked func(at time.Time)) bool {
 	if len(f.patterns) > 0 {
 		at = *matched
 	}
-	f.mu.Unlock()
 	looked(at)
 	return true
 }
 
-func (f *Follower) look(inputs []*Input) {
+func (f *Follower) lookAll(inputs []*Input) {
 	var all Summary
 	for _, in := range inputs {
 		in.look(&all)
@@ -511,34 +365,119 @@ func (f *Follower) look(inputs []*Input) {
 	all.Say(f.options.Notice)
 }
 
-// A Summary is messages about logs. It says once what is the same of many.
-type Summary struct {
-	texts []string
-	names map[string][]string // of logs, by text
-}
-
-// Add adds a message about a log.
-func (s *Summary) Add(name, text string) {
-	if s.names == nil {
-		s.names = make(map[string][]string)
-	}
-	if s.names[text] == nil {
-		s.texts = append(s.texts, text)
-	}
-	s.names[text] = append(s.names[text], name)
-}
-
-// mostNames is the number of logs that a message names.
-const mostNames = 3
-
-// Say calls say with each message and the first logs that it is about.
-func (s *Summary) Say(say func(names, text string)) {
-	for _, text := range s.texts {
-		names := s.names[text]
-		if more := len(names) - mostNames; more > 0 {
-			names = names[:mostNames]
-			text += fmt.Sprintf(" (and %d more logs)", more)
+// match adds the files that match a pattern, finds those that have what earlier logs lack, and
+// forgets files that have no name any more.
+func (f *Follower) match() {
+	var all Summary
+	for n := range f.patterns {
+		p := &f.patterns[n]
+		f.step()
+		for _, path := range f.ordered(p.paths()) {
+			if f.input(path) != nil || !p.matches(filepath.Base(path)) {
+				continue
+			}
+			f.step()
+			info, err := os.Stat(path)
+			switch {
+			case err != nil, info.IsDir(), f.options.Except != nil && os.SameFile(f.options.Except, info):
+			case info.Mode().IsRegular():
+				f.matched(p, path, info, &all)
+			case !f.options.Continues:
+				f.hand(f.addPipe(path), p)
+			case !f.pipes[path]:
+				f.pipes[path] = true
+				all.Add(path, NoPosition)
+			}
 		}
-		say(strings.Join(names, ", "), text)
 	}
+	if f.found != nil {
+		f.search()
+		f.forget()
+	}
+	all.Say(f.options.Notice)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
+	for _, in := range f.inputs {
+		if len(in.logs) > 0 && in.logs[0].current == nil {
+			in.signal() // it waits for copies
+		}
+	}
+}
+
+// ordered has the names that logs of an earlier run had come first, before a start: what is left of
+// a renamed log belongs to the input of its name.
+func (f *Follower) ordered(paths []string) []string {
+	if f.found != nil || len(f.options.Marks) == 0 {
+		return paths
+	}
+	had := make(map[string]bool)
+	for _, l := range f.logs {
+		had[l.path] = true
+	}
+	first := func(path string) int {
+		if had[path] {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return first(a) - first(b) })
+	return paths
+}
+
+// matched looks at a file that a pattern finds and that no input follows. If it has something to
+// read, it becomes an input.
+func (f *Follower) matched(p *pattern, path string, info fs.FileInfo, news *Summary) {
+	s, err := f.find(path, info, true)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (s == nil || !f.unread(s)) {
+		return
+	}
+	if s != nil && f.found == nil {
+		if in := f.input(s.log.path); in != nil {
+			f.enqueue(s.log, in)
+			return
+		}
+	}
+	in := f.insert(&Input{name: path, path: path})
+	in.matched = true
+	if s != nil {
+		f.enqueue(s.log, in)
+	}
+	in.look(news)
+	f.hand(in, p)
+}
+
+// hand hands over an input that a pattern has found.
+func (f *Follower) hand(in *Input, p *pattern) {
+	in.matched = true
+	if p.each != nil {
+		p.each(in)
+	}
+	if f.found != nil {
+		f.found(in)
+	}
+}
+
+// input returns the input that follows a name, nil if there is none.
+func (f *Follower) input(path string) *Input {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.names[path]
+}
+
+// paths returns what is in the folders. A folder that is gone may come back.
+func (p *pattern) paths() (paths []string) {
+	for _, folder := range scan.Folders(p.folder) {
+		paths = append(paths, files(folder)...)
+	}
+	return paths
+}
+
+// files returns the paths of what is in a folder.
+func files(folder string) (paths []string) {
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		paths = append(paths, filepath.Join(folder, entry.Name()))
+	}
+	return paths
 }

@@ -16,13 +16,17 @@ type point struct {
 	sum  uint64
 }
 
-// Points are hashes of a text, in order of their lengths: at a line's end after each power of four,
-// at the ends of the last lines, and at its end. A copy that rotation makes ends at one of the last
-// lines, or is not complete yet.
+// Points are hashes of a text, in order of their lengths: at the ends of the first lines, at a
+// line's end after each power of four, at the ends of the last lines, and at its end. Another log
+// differs in one of the first lines. A copy that rotation makes ends at one of the last lines, or
+// is not complete yet.
 type Points []point
 
-// lastLines is the number of last lines whose ends have points.
-const lastLines = 16
+// The numbers of first and of last lines whose ends have points.
+const (
+	firstLines = 16
+	lastLines  = 16
+)
 
 // MarshalJSON returns the points as base64, with about 10 bytes for each.
 func (ps Points) MarshalJSON() ([]byte, error) {
@@ -65,7 +69,7 @@ var table = crc64.MakeTable(crc64.ECMA)
 type text struct {
 	point         // the end of what was written
 	power int64   // the next point is at the first line's end from here on
-	marks []point // at powers of four
+	marks []point // at the ends of the first lines, and at powers of four
 	lines []point // at the ends of the last lines
 }
 
@@ -82,8 +86,10 @@ func (t *text) Write(data []byte) (int, error) {
 	}
 	for {
 		from := max(int(min(t.power-t.size, int64(len(data))+1))-1, 0)
-		if last = max(last, 0); last < from {
-			from = last
+		last = max(last, 0)
+		from = min(from, last)
+		if len(t.marks) < firstLines {
+			from = 0
 		}
 		n := -1
 		if from < len(data) {
@@ -97,12 +103,7 @@ func (t *text) Write(data []byte) (int, error) {
 		t.add(data[:n])
 		data, last = data[n:], last-n
 		p := t.point
-		if t.size >= t.power {
-			t.marks = append(t.marks, p)
-			for t.power <= t.size {
-				t.power *= 4
-			}
-		}
+		t.mark(p)
 		if last <= 0 {
 			if len(t.lines) == lastLines {
 				t.lines = append(t.lines[:0], t.lines[1:]...)
@@ -122,11 +123,21 @@ func (t *text) resume(points Points) {
 	if len(points) == 0 {
 		return
 	}
-	n := max(len(points)-lastLines, 0)
-	t.marks = slices.Clone(points[:n])
-	t.lines = slices.Clone(points[n:])
 	t.point = points[len(points)-1]
-	for t.power = 1; t.power <= t.size; {
+	t.lines = slices.Clone(points[max(len(points)-lastLines, 0):])
+	t.power = 1
+	for _, p := range points {
+		t.mark(p)
+	}
+}
+
+// mark keeps a point if it is one of the first, or at a power of four.
+func (t *text) mark(p point) {
+	if p.size < t.power && len(t.marks) >= firstLines {
+		return
+	}
+	t.marks = append(t.marks, p)
+	for t.power <= p.size {
 		t.power *= 4
 	}
 }

@@ -327,6 +327,10 @@ func (c *Collector) ofCollector() []family {
 	age := func(millis int64) float64 { return now.Sub(time.UnixMilli(millis)).Seconds() }
 	for _, s := range inputs {
 		input := pair("input", tags.Text([]byte(s.Name)))
+		if s.Lost {
+			all.gauge("hdrkit_input_lost", "1 for a log that is gone, if windows lack some of its lines.", 1, input)
+			continue
+		}
 		if s.Copy {
 			all.gauge("hdrkit_input_copy", "1 for a log that is not read, since it is a copy of another one.", 1, input)
 			if s.Unread == "" {

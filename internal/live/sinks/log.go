@@ -136,6 +136,12 @@ func OpenFile(o *Options, path string) (*File, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no file that can grow", path)
 	}
+	if err == nil {
+		err = live.Lock(file)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	if err != nil {
 		file.Close()
 		return nil, err

@@ -142,7 +142,7 @@ func (p *Page) Watch(inputs func() []live.Progress) { p.inputs.ask = inputs }
 func (in *pageInputs) lookAt(origin int64) (changed bool) {
 	before := in.shown
 	in.shown = []page.Input{}
-	all := in.ask()
+	all := slices.DeleteFunc(slices.Clone(in.ask()), func(p live.Progress) bool { return p.Copy || p.Lost })
 	in.status = page.Status{Logs: len(all), Now: time.Now().UnixMilli() - origin}
 	behind := in.findFrom(all)
 	old := in.before
