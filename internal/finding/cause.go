@@ -141,7 +141,7 @@ func (r *Run) failures() (all []output.Finding) {
 		requests = r.figures().count
 		for _, s := range r.Summaries {
 			if IsFailed(tags.Text(s.Tag)) {
-				failed += s.Counts().TotalCount()
+				failed = added(failed, s.Counts().TotalCount())
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func (r *Run) figures() *figures {
 		if h.TotalCount() == 0 {
 			continue
 		}
-		all.count += h.TotalCount()
+		all.count = added(all.count, h.TotalCount())
 		most := r.printed(s, h.MaxFloat())
 		if most > all.highest {
 			all.top, all.highest = s, most
@@ -100,6 +100,15 @@ func (r *Run) figures() *figures {
 		all.others = slices.Max(maxima[first+1:])
 	}
 	return all
+}
+
+// added returns the sum of two counts, or the largest one if that is less: the sums of rows may
+// exceed it together.
+func added(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // printedValues returns the values of a row in printed units, each with its count.
