@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,218 +15,230 @@ import (
 	"time"
 )
 
-// A command is a whole process to measure, from its start to its end.
-type command struct {
-	name string
-	args []string
-	// from, if set, is a command whose output this one reads. Its own time and memory do not
-	// count.
-	from []string
-	// dir is the working directory, which bench makes if it is missing. "" is that of bench.
-	dir string
-	// out is a pattern of the files that the command writes, "" if there are none.
-	out string
-	// values returns the number of values that the command printed. It is nil if it prints
-	// none.
-	values func(stdout string) (int64, error)
-	// size is the number of bytes of input, and intervals that of decoded intervals. 0 leaves
-	// the column empty.
-	size, intervals int64
+// A table has rows of commands, and a column for each input.
+type table struct {
+	title  string
+	inputs []input
+	rows   []row
+	// growth makes the figure of a row the exponent of its CPU time over inputs that double. The
+	// figure is else the ratio to the CPU time of the first row, for the input where it is highest.
+	growth bool
+	counts bool // all rows print the same number of values
+	// refusable says that a command may end with a message: it has a time all the same.
+	refusable bool
+}
 
-	samples []sample
+// An input is files that commands read.
+type input struct {
+	name string
+	make func(dir string) error
+}
+
+// A row is a command line and the bound of its figure, 0 if it has none. In the line, LOGS stands
+// for all logs of the input, TABLES for all tables, DIR for its folder, and OUT for a folder that
+// is empty before each run. A + is a blank in an argument. Without a name, the line is the name.
+type row struct {
+	name, line string
+	bound      float64
 }
 
 // A sample is the result of one run.
 type sample struct {
 	wall, cpu float64 // seconds
 	peak      float64 // highest resident memory in MiB
+	values    int64   // that the command printed, with [table.counts]
 }
 
-// run runs the command. The output goes to stdout. A command that fails has a sample, too.
-func (c *command) run(stdout io.Writer) (s sample, err error) {
-	cmd := exec.Command(c.args[0], c.args[1:]...)
-	if cmd.Dir = c.dir; c.dir != "" {
-		if err := os.MkdirAll(c.dir, 0o777); err != nil {
-			return s, err
+// measure makes the inputs one after another, runs all rows in turn on each, and prints the table.
+// It returns how many rows are above their bounds.
+func (b *bench) measure(t *table) (above int, err error) {
+	fmt.Fprintf(os.Stderr, "bench: %s\n", t.title)
+	cells := make([][]sample, len(t.rows)) // by row and input
+	before := make([][]sample, len(t.rows))
+	for _, in := range t.inputs {
+		dir := b.path("input")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			return 0, err
+		}
+		if err := in.make(dir); err != nil {
+			return 0, err
+		}
+		samples, earlier := make([][]sample, len(t.rows)), make([][]sample, len(t.rows))
+		for range b.rounds {
+			for n, r := range t.rows {
+				s, err := b.runRow(t, r, dir, b.dir)
+				if err != nil {
+					return 0, err
+				}
+				samples[n] = append(samples[n], s)
+				if b.base == "" {
+					continue
+				}
+				if s, err = b.runRow(t, r, dir, b.base); err != nil {
+					return 0, err
+				}
+				earlier[n] = append(earlier[n], s)
+			}
+		}
+		for n := range t.rows {
+			cells[n] = append(cells[n], medians(samples[n]))
+			before[n] = append(before[n], medians(earlier[n]))
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return 0, err
 		}
 	}
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = stdout, &stderr
-	if c.from != nil {
-		from := exec.Command(c.from[0], c.from[1:]...)
-		if cmd.Stdin, err = from.StdoutPipe(); err != nil {
-			return s, err
-		}
-		if err := from.Start(); err != nil {
-			return s, err
-		}
-		defer func() {
+	return t.write(cells, before), nil
+}
+
+// runRow runs the command of a row once. A command in the folder takes the place of one on the
+// path.
+func (b *bench) runRow(t *table, r row, dir, folder string) (sample, error) {
+	out := b.path("out")
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return sample{}, err
+	}
+	defer os.RemoveAll(out)
+	var args []string
+	for _, word := range strings.Fields(r.line) {
+		word = strings.NewReplacer("DIR", dir, "OUT", out, "+", " ").Replace(word)
+		switch word {
+		case "LOGS", "TABLES":
+			files, err := filepath.Glob(filepath.Join(dir, map[string]string{"LOGS": "*.hdr", "TABLES": "*.csv"}[word]))
 			if err != nil {
-				from.Process.Kill() // it may wait for a reader
+				return sample{}, err
 			}
-			err = errors.Join(err, from.Wait())
-		}()
+			args = append(args, files...)
+		default:
+			args = append(args, word)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, args[0])); err == nil {
+		args[0] = filepath.Join(folder, args[0])
+	}
+	c := exec.Command(args[0], args[1:]...)
+	c.Dir = out
+	var stdout, stderr bytes.Buffer
+	c.Stderr = &stderr
+	if t.counts {
+		c.Stdout = &stdout
 	}
 	begin := time.Now()
-	err = cmd.Run()
-	s.wall = time.Since(begin).Seconds()
-	if ended := cmd.ProcessState; ended != nil && ended.Exited() {
-		s.cpu = (ended.UserTime() + ended.SystemTime()).Seconds()
-		s.peak = peak(ended.SysUsage().(*syscall.Rusage))
+	err := c.Run()
+	s := sample{wall: time.Since(begin).Seconds()}
+	ended := c.ProcessState
+	if err != nil && !(t.refusable && ended != nil && ended.ExitCode() == 1) {
+		return s, fmt.Errorf("%q: %w\n%s", args, err, &stderr)
 	}
-	if err != nil {
-		return s, fmt.Errorf("%q: %w\n%s", c.args, err, &stderr)
-	}
-	return s, nil
-}
-
-// peak returns the highest resident memory of a process, in MiB. A process starts with that of its
-// parent, so it is not below that.
-func peak(usage *syscall.Rusage) float64 {
+	s.cpu = (ended.UserTime() + ended.SystemTime()).Seconds()
+	s.peak = float64(ended.SysUsage().(*syscall.Rusage).Maxrss) / (1 << 10)
 	if runtime.GOOS == "darwin" {
-		return float64(usage.Maxrss) / (1 << 20)
+		s.peak /= 1 << 10
 	}
-	return float64(usage.Maxrss) / (1 << 10)
+	if !t.counts {
+		return s, nil
+	}
+	s.values, err = b.values(stdout.String(), out)
+	return s, err
 }
 
-// A table compares commands with the first of them.
-type table struct {
-	title    string
-	commands []*command
-	repeats  int // factor for the number of rounds: short commands vary more
-	rounds   int // highest number of rounds, 0 for no limit: the long log takes minutes
+var totals = regexp.MustCompile(`(?:TotalCount=|Total count += +)(\d+)|(\d+) (?:values|dropped)`)
+
+// values returns how many values a command printed, or wrote to a folder.
+func (b *bench) values(stdout, out string) (sum int64, err error) {
+	if logs, _ := filepath.Glob(filepath.Join(out, "*")); len(logs) > 0 {
+		printed, err := exec.Command(b.path("hdrsum"), append([]string{"-q", "-st", "percentiles"}, logs...)...).Output()
+		if err != nil {
+			return 0, err
+		}
+		stdout = string(printed)
+	}
+	for _, found := range totals.FindAllStringSubmatch(stdout, -1) {
+		var n int64
+		fmt.Sscan(found[1]+found[2], &n)
+		sum += n
+	}
+	return sum, nil
 }
 
-// measure runs each command once, to warm up and to compare the values. Then it runs all of them in
-// turn, once in each round.
-func (t *table) measure(rounds int) error {
-	fmt.Fprintf(os.Stderr, "bench: %s\n", strings.ReplaceAll(t.title, "*", ""))
-	if err := t.check(); err != nil {
-		return err
+// medians returns the median of each figure. A machine that is slow for a while is slow for all
+// rows.
+func medians(samples []sample) (m sample) {
+	middle := func(get func(s sample) float64) float64 {
+		if len(samples) == 0 {
+			return math.NaN()
+		}
+		var all []float64
+		for _, s := range samples {
+			all = append(all, get(s))
+		}
+		slices.Sort(all)
+		return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 	}
-	rounds *= max(t.repeats, 1)
-	if t.rounds > 0 {
-		rounds = min(rounds, t.rounds)
+	m.wall = middle(func(s sample) float64 { return s.wall })
+	m.cpu = middle(func(s sample) float64 { return s.cpu })
+	m.peak = middle(func(s sample) float64 { return s.peak })
+	for _, s := range samples {
+		m.values = s.values
 	}
-	return inTurn(rounds, t.commands...)
+	return m
 }
 
-// inTurn runs commands in turn, once in each round.
-func inTurn(rounds int, commands ...*command) error {
-	for range rounds {
-		for _, c := range commands {
-			s, err := c.run(nil)
-			if err != nil {
-				return err
+// shorter makes a name of a command line.
+var shorter = strings.NewReplacer("+", " ", "DIR/", "", "OUT/", "", " LOGS", "", " TABLES", "",
+	" -q", "", " -memory 8GiB", "", " -in ns -unit ms", "", " --", "")
+
+// write prints the table, and returns how many rows are above their bounds.
+func (t *table) write(cells, before [][]sample) (above int) {
+	figure := "CPU, ratio"
+	if t.growth {
+		figure = "exponent"
+	}
+	fmt.Printf("\n**%s**: CPU and wall time in ms, and peak in MiB\n\n| command |", t.title)
+	for _, in := range t.inputs {
+		fmt.Printf(" %s |", in.name)
+	}
+	fmt.Printf(" %s | bound | to -base |\n| --- |%s --: | --: | --: |\n", figure, strings.Repeat(" --: |", len(t.inputs)))
+	for n, r := range t.rows {
+		name := r.name
+		if name == "" {
+			name = shorter.Replace(r.line)
+		}
+		fmt.Printf("| %s |", name)
+		value, toBase := math.Inf(-1), math.Inf(-1)
+		for i, c := range cells[n] {
+			fmt.Printf(" %.3g, %.3g, %.0f |", 1e3*c.cpu, 1e3*c.wall, c.peak)
+			value = max(value, c.cpu/cells[0][i].cpu)
+			toBase = max(toBase, c.cpu/before[n][i].cpu)
+			if t.counts && c.values != cells[0][i].values {
+				fmt.Fprintf(os.Stderr, "bench: %s has %d values, and %s %d\n", name, c.values, t.rows[0].line, cells[0][i].values)
+				above++
 			}
-			c.samples = append(c.samples, s)
 		}
-	}
-	return nil
-}
-
-// check runs each command and compares the numbers of values.
-func (t *table) check() error {
-	var want int64
-	var first string
-	for _, c := range t.commands {
-		if c.values == nil {
-			if _, err := c.run(nil); err != nil {
-				return err
+		if t.growth {
+			value = exponent(cells[n])
+		}
+		bound, mark := "", ""
+		if r.bound > 0 {
+			bound = fmt.Sprintf("%.3g", r.bound)
+			if value > r.bound {
+				mark = " **above**"
+				above++
 			}
-			continue
 		}
-		var stdout bytes.Buffer
-		if _, err := c.run(&stdout); err != nil {
-			return err
-		}
-		got, err := c.values(stdout.String())
-		switch {
-		case err != nil:
-			return fmt.Errorf("%q: %w", c.args, err)
-		case first == "":
-			want, first = got, c.name
-		case got != want:
-			return fmt.Errorf("%s: %s has %d values, but %s has %d", t.title, c.name, got, first, want)
-		}
+		fmt.Printf(" %.2f%s | %s | %s |\n", value, mark, bound, strings.TrimSuffix(fmt.Sprintf("%.2f", toBase), "NaN"))
 	}
-	return nil
+	return above
 }
 
-func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
-}
-
-// of returns the median of get over the runs of the command.
-func (c *command) of(get func(sample) float64) float64 {
-	return median(c.all(get))
-}
-
-// least and most return the extremes of get over the runs of the command.
-func (c *command) least(get func(sample) float64) float64 { return slices.Min(c.all(get)) }
-func (c *command) most(get func(sample) float64) float64  { return slices.Max(c.all(get)) }
-
-func (c *command) all(get func(sample) float64) (values []float64) {
-	for _, s := range c.samples {
-		values = append(values, get(s))
+// exponent returns the slope of the line through CPU times for doubled sizes, where both axes are
+// logarithms: 1 if they are linear.
+func exponent(cells []sample) (slope float64) {
+	middle, squares := float64(len(cells)-1)/2, 0.0
+	for n, c := range cells {
+		x := float64(n) - middle
+		slope += x * math.Log2(c.cpu)
+		squares += x * x
 	}
-	return values
-}
-
-// ratio returns the median of the ratios of two commands in the same rounds. If a machine is slow
-// for a while, it is slow for both.
-func (c *command) ratio(other *command, get func(sample) float64) float64 {
-	var values []float64
-	for n := range c.samples {
-		values = append(values, get(c.samples[n])/get(other.samples[n]))
-	}
-	return median(values)
-}
-
-func wall(s sample) float64   { return s.wall }
-func cpu(s sample) float64    { return s.cpu }
-func memory(s sample) float64 { return s.peak }
-
-// write prints the table in Markdown.
-func (t *table) write(w io.Writer) {
-	rounds := ""
-	if t.repeats > 1 {
-		rounds = fmt.Sprintf(", in %d times as many rounds", t.repeats)
-	}
-	fmt.Fprintf(w, "\n%s%s\n\n", t.title, rounds)
-	fmt.Fprintln(w, "| command | wall, ms | ratio | CPU, ms | ratio | peak, MiB | GB/s | CPU µs an interval | out, MB |")
-	fmt.Fprintln(w, "| --- | --: | --: | --: | --: | --: | --: | --: | --: |")
-	first := t.commands[0]
-	for _, c := range t.commands {
-		fmt.Fprintf(w, "| %s | %s | %.2f | %s | %.2f | %.0f |", c.name,
-			millis(c.of(wall)), c.ratio(first, wall), millis(c.of(cpu)), c.ratio(first, cpu), c.of(memory))
-		fmt.Fprintf(w, " %s | %s | %s |\n", unless0(c.size, float64(c.size)/1e9/c.of(wall)),
-			unless0(c.intervals, c.of(cpu)*1e6/float64(c.intervals)), unless0(c.written(), float64(c.written())/1e6))
-	}
-}
-
-// written returns the number of bytes that the command wrote to files.
-func (c *command) written() (size int64) {
-	files, _ := filepath.Glob(c.out) // the pattern is valid: it matched before
-	for _, file := range files {
-		size += fileSize(file)
-	}
-	return size
-}
-
-// millis formats seconds as milliseconds, with at least three digits.
-func millis(seconds float64) string {
-	if seconds < 0.1 {
-		return fmt.Sprintf("%.1f", seconds*1e3)
-	}
-	return fmt.Sprintf("%.0f", seconds*1e3)
-}
-
-func unless0(n int64, value float64) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.2f", value)
+	return slope / squares
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
@@ -13,23 +14,54 @@ import (
 	"strings"
 )
 
-// hostile is input that once took minutes. Each must cost what good input of its size costs, or be
-// refused.
-var hostile = []inputKind{
-	{"payloads of version 1 that inflate to 8 MB each", 50, one("in0.hdr", inflating), []string{"hdrsum -st table LOGS"}, true},
-	{"compressed comments", 1_000_000, one("in0.hdr", compressedComments), []string{"hdrsum -st table LOGS"}, true},
-	{"comments between tags", 60_000, one("in0.hdr", comments), []string{"hdrsplit -od OUT LOGS"}, true},
-	{"hey's rows backwards", 50_000, one("in0.csv", heyBackwards), []string{"hdrrec -of OUT/rec.hdr TABLES"}, true},
-	{"an unclosed quote", 12_000, one("in0.csv", unclosed), []string{"hdrrec -of OUT/rec.hdr TABLES"}, true},
+const (
+	header = "#[StartTime: 1468800000.000 (seconds since epoch)]\n"
+	few    = "0.000,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==" // three values
+	start  = 1_468_800_000
+)
+
+// write writes a file.
+func write(path string, content func(io.Writer)) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	content(w)
+	return w.Flush()
 }
 
 // one returns what makes a folder of one file.
 func one(name string, content func(w io.Writer, n int)) func(dir string, n int) error {
 	return func(dir string, n int) error {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
 		return write(filepath.Join(dir, name), func(w io.Writer) { content(w, n) })
+	}
+}
+
+// gaps writes a log of one tag in which every second interval is missing.
+func gaps(w io.Writer, n int) {
+	fmt.Fprint(w, header)
+	for gap := range n {
+		fmt.Fprintf(w, "Tag=a,%d.000,1.000,%s\nTag=a,%d.000,1.000,%s\n", 7*gap, few, 7*gap+1+gap*gap%3, few)
+	}
+}
+
+const rowHeader = "timeStamp,elapsed,label,responseCode,success\n"
+
+// rows writes a table with 600 rows a second.
+func rows(w io.Writer, n int) {
+	fmt.Fprint(w, rowHeader)
+	for row := range n {
+		fmt.Fprintf(w, "%d%03d,%d,tag%d,200,true\n", start+row/600, row%600, 1+row%997, row%6)
+	}
+}
+
+// rowsBackwards writes a table with a row a second, the last one first.
+func rowsBackwards(w io.Writer, n int) {
+	fmt.Fprint(w, rowHeader)
+	for row := n; row > 0; row-- {
+		fmt.Fprintf(w, "%d000,%d,tag,200,true\n", start+row, 1+row%997)
 	}
 }
 
@@ -72,23 +104,14 @@ func compressedComments(w io.Writer, n int) {
 
 // comments writes a comment for each interval, of one tag after another.
 func comments(w io.Writer, n int) {
-	const payload = "HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA=="
 	for line := range n {
-		fmt.Fprintf(w, "#comment %d\nTag=tag%03d,%d.000,1.000,0.000,%s\n", line, line%100, line, payload)
-	}
-}
-
-// heyBackwards writes the table of hey, the last row first.
-func heyBackwards(w io.Writer, n int) {
-	fmt.Fprintln(w, "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset")
-	for row := n; row > 0; row-- {
-		fmt.Fprintf(w, "0.%04d,0.0000,0.0000,0.0000,0.0010,0.0000,200,%d.%04d\n", 1+row%997, row/100, row%100*100)
+		fmt.Fprintf(w, "#comment %d\nTag=tag%03d,%d.000,1.000,%s\n", line, line%100, line, few)
 	}
 }
 
 // unclosed writes a table whose first cell has no end.
 func unclosed(w io.Writer, n int) {
-	fmt.Fprint(w, "timeStamp,elapsed,label,responseCode,success\n1468800000000,1,\"")
+	fmt.Fprint(w, rowHeader+"1468800000000,1,\"")
 	for range n {
 		fmt.Fprint(w, "a,\"\"\n")
 	}
