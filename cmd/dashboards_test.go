@@ -213,9 +213,7 @@ func TestOperateFiles(t *testing.T) {
 // TestOperateUnit lets systemd's own tool check the unit, where there is one.
 func TestOperateUnit(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		t.Skip(err)
-	}
+	clitest.RequireTools(t, "systemd-analyze")
 	text, err := os.ReadFile("../docs/operate/hdrlive.service")
 	if err != nil {
 		t.Fatal(err)

@@ -203,52 +203,6 @@ func TestLinesBuffer(t *testing.T) {
 	}
 }
 
-// lockSeen notes for each write whether a signal would wait for it.
-type lockSeen []bool
-
-func (l *lockSeen) Write(p []byte) (int, error) {
-	free := stdoutBusy.TryLock()
-	if free {
-		stdoutBusy.Unlock()
-	}
-	*l = append(*l, !free)
-	return len(p), nil
-}
-
-// TestLinesLock checks that a signal waits for the writes that it could cut short.
-func TestLinesLock(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, test := range []struct {
-		name   string
-		stdout io.Writer
-		size   int
-		waits  bool
-	}{
-		{"a short line to a pipe", w, pipeWrite, false},
-		{"a long line to a pipe", w, pipeWrite + 1, true},
-		{"a short line to a file", f, 10, true},
-		{"a short line to another writer", io.Discard, 10, true},
-	} {
-		l := NewLines(test.stdout, false)
-		var seen lockSeen
-		l.w = &seen
-		l.Write([]byte(strings.Repeat("x", test.size-1) + "\n"))
-		if l.Flush(); len(seen) != 1 || seen[0] != test.waits {
-			t.Errorf("%s: a signal waits: %v", test.name, seen)
-		}
-	}
-}
-
 // TestWriteFileErrors writes where that is not possible.
 func TestWriteFileErrors(t *testing.T) {
 	folder := t.TempDir()
