@@ -80,6 +80,11 @@ type codec struct {
 	plain   []byte
 }
 
+// spareCounts are histograms that sums had before they were packed. Windows that are packed one
+// after the other, left to the garbage collector, took a quarter of the CPU time of hdrplot -agg
+// 10s.
+var spareCounts = sync.Pool{New: func() any { return new(histogram.Histogram) }}
+
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
 // putCodec gives a codec back, unless its memory is large because s is large.
@@ -337,7 +342,7 @@ func (s *Sum) unpack(more *facts) {
 		return
 	}
 	if s.counts == nil {
-		s.counts = new(histogram.Histogram)
+		s.counts = spareCounts.Get().(*histogram.Histogram)
 	}
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
@@ -389,6 +394,9 @@ func (s *Sum) compact() error {
 		return sumError(err, nil)
 	}
 	s.packed = bytes.Clone(s.packed)
+	if s.dense && 8*s.slots() <= mostKept {
+		spareCounts.Put(s.counts)
+	}
 	s.dense = false
 	s.counts = nil
 	return nil

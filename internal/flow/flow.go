@@ -58,7 +58,7 @@ type Window struct {
 	handedOver bool    // by a worker, with the first of its intervals
 	alone      bool    // it is of one interval, and not used again as a window
 	kept       bool    // see Keep
-	size       int     // bytes that [openWindows] count for it
+	round      int     // of packing, when it got something last
 	ahead      int     // bytes charged for it while a worker has it
 }
 

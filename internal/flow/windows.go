@@ -66,6 +66,9 @@ type windowsState struct {
 	run    *run
 	table  merge.Table[Window]
 	bytes  int
+	loose  int // bytes of the sums that got something since pack looked at them
+	packAt int // loose after pack
+	round  int // of pack
 	charge ledger.Charge
 	ahead  atomic.Int64 // bytes of windows that workers have not handed over, or use again
 	rates  merge.Rates
@@ -263,7 +266,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 	default:
 		window = added
 	}
-	if before == 0 && 2*k.bytes > k.run.scan.Memory.AtMost(manyBytes, partOfMemory) {
+	if before == 0 && k.crowded() {
 		window.Compact() // what does not add up is found later
 	}
 	if before == 0 {
@@ -282,14 +285,51 @@ func (k *windowsState) merge(added *Window) (err error) {
 	if before == 0 {
 		k.bytes += windowBytes
 	}
-	k.bytes += window.Sum.Size() - before
+	window.round = k.round
+	more := window.Sum.Size() - before
+	k.bytes += more
+	k.loose += more
+	if k.AtEnd && k.loose > k.packAt+k.mostLoose()/2 {
+		k.pack()
+	}
 	return cmp.Or(err, k.charge.Set(k.Account, k.table.Len(), k.bytes))
+}
+
+// crowded reports whether new windows are to be packed from their start.
+func (k *windowsState) crowded() bool {
+	if k.AtEnd {
+		return k.packAt > k.mostLoose()
+	}
+	return k.loose > k.mostLoose()
+}
+
+// mostLoose is how many bytes windows take before new ones are packed.
+func (k *windowsState) mostLoose() int {
+	return k.run.scan.Memory.AtMost(manyBytes, partOfMemory) / 2
+}
+
+// pack packs the windows that got nothing since it was called last: they seldom get more. To add to
+// packed windows takes longer.
+func (k *windowsState) pack() {
+	k.loose = 0
+	for window := range k.table.Open() {
+		before := window.Sum.Size()
+		if window.round == k.round {
+			k.loose += before
+			continue
+		}
+		window.Compact() // what does not add up is found later
+		k.bytes += window.Sum.Size() - before
+	}
+	k.packAt = k.loose
+	k.round++
 }
 
 // complete hands out the windows that end by a time.
 func (k *windowsState) complete(time int64) error {
 	for window := range k.table.Before(time) {
 		k.bytes -= windowBytes + window.Sum.Size()
+		k.loose -= window.Sum.Size()
 		if err := k.emit(window); err != nil {
 			return err
 		}
