@@ -292,10 +292,13 @@ func run(t *testing.T, command string) {
 	}
 }
 
-// recipes are lines of the cookbook that read the output of other programs, by how they begin. Each
-// has a file, and how many values the tags in it have.
-var recipes = map[string]struct{ file, counts string }{
-	"redis-benchmark": {"redis-benchmark.txt", "GET.TotalCount=20000 SET.TotalCount=20000"},
+// recipes are lines of the cookbook that read the output of other programs, by how they begin, with
+// how many values the tags in their files have.
+var recipes = map[string]string{
+	"redis-benchmark":         "GET.TotalCount=20000 SET.TotalCount=20000",
+	"Postgres":                "TotalCount=2",
+	"lines of an application": "GET.TotalCount=1 POST.TotalCount=1",
+	"fio":                     "a.TotalCount=7 b.TotalCount=1",
 }
 
 // TestRecipes runs recipes of the cookbook.
@@ -305,21 +308,21 @@ func TestRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, recipe := range recipes {
+	for name, want := range recipes {
 		t.Run(name, func(t *testing.T) {
-			found := regexp.MustCompile("(?m)^- " + name + "[^`]*`(.*)`$").FindSubmatch(page)
+			found := regexp.MustCompile("(?m)^- " + name + ".*`([^`]*)`$").FindSubmatch(page)
 			if found == nil {
 				t.Fatal("the cookbook has no such recipe")
 			}
-			file := filepath.Join(clitest.Root(), "testdata", "recipes", recipe.file)
-			command := strings.ReplaceAll(string(found[1]), "FILE", file) + " | hdrsum -st percentiles -p max"
-			out, err := exec.Command("sh", "-c", command).Output()
+			shell := exec.Command("sh", "-c", string(found[1])+" | hdrsum -st percentiles -p max")
+			shell.Dir = filepath.Join(clitest.Root(), "testdata", "recipes")
+			out, err := shell.Output()
 			if err != nil {
 				t.Fatal(err)
 			}
 			counts := regexp.MustCompile(`(?m)^.*TotalCount=.*$`).FindAllString(string(out), -1)
-			if got := strings.Join(counts, " "); got != recipe.counts {
-				t.Errorf("%s, want %s", got, recipe.counts)
+			if got := strings.Join(counts, " "); got != want {
+				t.Errorf("%s, want %s", got, want)
 			}
 		})
 	}

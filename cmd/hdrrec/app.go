@@ -165,7 +165,8 @@ func (o *options) rowOptions() []cli.Option {
 			Name:  "pattern",
 			Group: groupRows,
 			Value: cli.Text(&r.Pattern, ""),
-			Usage: "lines of an access log have this `PATTERN`, the log_format of nginx or the LogFormat of Apache",
+			Usage: "lines have this `PATTERN`: the log_format of nginx, the LogFormat of Apache, or a regular " +
+				"expression with groups such as (?P<time>...), (?P<value>...), (?P<unit>...) and (?P<tag>...)",
 		},
 		{
 			Name:    "delimiter",

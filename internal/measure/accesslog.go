@@ -266,8 +266,13 @@ func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
 		return true, nil
 	}
 	rest, ok := bytes.CutPrefix(record, p.begin)
+	before := p.begin
 	for n := 0; n < len(p.items) && ok; n++ {
 		item := &p.items[n]
+		if bytes.HasSuffix(before, []byte(" ")) {
+			rest = bytes.TrimLeft(rest, " ") // several blanks are one
+		}
+		before = item.after
 		end := len(rest)
 		if len(item.after) > 0 {
 			if end = item.end(rest); end < 0 {

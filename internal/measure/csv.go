@@ -273,6 +273,9 @@ func (t *table) closes(line []byte) bool {
 // field returns the first field of a line, without quotes, and the rest. More is set if fields
 // follow, and open if a quote is not closed. A quote that does not begin a field is a character.
 func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
+	if t.delimiter == ' ' {
+		line = bytes.TrimLeft(line, " ") // several are one
+	}
 	if len(line) > 0 && line[0] == '"' {
 		doubled := false
 		for end := 1; ; end++ {

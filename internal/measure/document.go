@@ -40,11 +40,6 @@ func beginsDocument(paths ...string) func(h *head) bool {
 	}
 }
 
-// hasUnit reports whether the values of a document have a unit beside them.
-func (s *setup) hasUnit() bool {
-	return s.format.columns.unit != "" && s.format.columns.unit != seriesUnit
-}
-
 // isPath reports whether the name of a column is the path of values in a document.
 func isPath(column string) bool {
 	return strings.Contains(column, "[") || strings.Contains(column, "{}")

@@ -86,7 +86,7 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 // valueIn returns the nanoseconds of a number of a unit, such as ms, or ms/op in JMH.
 func valueIn(text, unit []byte) (int64, error) {
 	name, _, _ := bytes.Cut(bytes.ToLower(unit), []byte("/"))
-	n := slices.IndexFunc(lengths, func(l length) bool { return l.name == string(name) })
+	n := slices.IndexFunc(lengths, func(l length) bool { return l.name == string(name) || l.name+"s" == string(name) })
 	if n < 0 {
 		return 0, fmt.Errorf("%s is no unit of time", quote(unit))
 	}

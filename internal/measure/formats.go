@@ -136,6 +136,34 @@ var (
 		open: patternOf(`[$start] "$request" $status $flags $details $termination "$failure" $received $sent ` +
 			`$duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream" $rest`),
 	}
+	// uwsgi is the log of uWSGI without a format of its own: https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html.
+	// The time is that of the start, without a zone.
+	uwsgi = Format{
+		Name:    "uwsgi",
+		columns: Columns{Time: "time", Value: "value", OK: "status", unit: "unit"},
+		begins:  matches(`^\[pid: \d+\|app: -?\d+\|req: [-\d/]+\] .* => generated \d+ bytes in \d+ \w+ `),
+		open: expressionOf(`\} \[(?P<time>[^]]+)\] (?P<method>\S+) (?P<path>\S*) => generated \d+ bytes in ` +
+			`(?P<value>\d+) (?P<unit>\w+) .*?\(\S+ (?P<status>\d+)\)`),
+	}
+	// squid is the native log of Squid: https://wiki.squid-cache.org/Features/LogFormat. The time is
+	// that of the end.
+	squid = Format{
+		Name:    "squid",
+		columns: Columns{Time: "time", Value: "elapsed", OK: "status"},
+		unit:    hdrlog.Millisecond,
+		end:     true,
+		begins:  matches(`^\d{10}\.\d{3} +\d+ \S+ [A-Z_]+/\d{3} \d+ \S+ \S+ \S+ \S+/\S+ \S+$`),
+		open:    patternOf("$time $elapsed $client $result/$status $bytes $method $uri $rest"),
+	}
+	// heroku is the log of the router of Heroku: https://devcenter.heroku.com/articles/http-routing#heroku-router-log-format.
+	// A line is written at the end of its request.
+	heroku = Format{
+		Name:    "heroku",
+		columns: Columns{Time: "time", Value: "service", OK: "status"},
+		end:     true,
+		begins:  matches(`heroku[\[ ]router\]?[: -]+ ?.*\bat=.* service=\d+ms `),
+		open:    func(s *setup, _ *head) (fields, error) { return newPairs(s), nil },
+	}
 	// haproxy is option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. The time is
 	// that of the start, without a zone. Syslog puts more before the client.
 	haproxy = Format{

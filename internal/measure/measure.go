@@ -228,9 +228,11 @@ type setup struct {
 	// timeless is set if rows have no time: then all are one interval.
 	timeless bool
 	// lists is set if a value may be a list of times, see [sumOf].
-	lists   bool
-	series  []valuePath // the values of a document
-	metrics *regexp.Regexp
+	lists  bool
+	series []valuePath // the values of a document
+	// unitBeside is set if each value has its unit beside it.
+	unitBeside bool
+	metrics    *regexp.Regexp
 }
 
 // optional reports whether a file may lack the column of a place.
@@ -252,8 +254,8 @@ type fields interface {
 // Formats are all formats. The first one that detects a file reads it.
 var Formats = []Format{
 	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
-	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, accessLog, w3c,
-	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, csv, values,
+	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, uwsgi, squid, accessLog, w3c,
+	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, heroku, logfmt, csv, values, lines,
 }
 
 // Names are the names of formats.
@@ -400,7 +402,10 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 		reader.Scan()
 		return reader, reader.Err()
 	}
-	if o.Pattern != "" && format == "" {
+	switch {
+	case isExpression(o.Pattern) && format == "":
+		format = lines.Name
+	case o.Pattern != "" && format == "":
 		format = accessLog.Name
 	}
 	h := newHead(b, o.Delimiter)
@@ -440,8 +445,8 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.setup = setup{Options: o, format: f, end: f.end}
 	s := &r.setup
 	switch {
-	case o.Pattern != "" && f.Name != accessLog.Name:
-		return usagef("-pattern is for access logs, and this is %s", f.Name)
+	case o.Pattern != "" && f.Name != accessLog.Name && f.Name != lines.Name:
+		return usagef("-pattern is for access logs and other lines, and this is %s", f.Name)
 	case o.Metric != "" && f.columns.metric == "":
 		return usagef("-metric is for files with a column of metrics, and this is %s", f.Name)
 	case o.Above != "" && o.Count == "":
@@ -483,7 +488,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		r.closes = t.closes
 	}
 	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
-	if s.Unit == 0 && s.End == "" && !s.hasUnit() && !r.hasUnits(h) {
+	if s.Unit == 0 && s.End == "" && !s.unitBeside && !r.hasUnits(h) {
 		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
 	}
 	if f.columns.label != "" {
@@ -530,6 +535,7 @@ func (s *setup) complete() error {
 	s.Count = cmp.Or(s.Count, f.columns.Count)
 	s.Where = slices.Concat(f.where, s.Where)
 	s.Unit = cmp.Or(s.Unit, f.unit)
+	s.unitBeside = f.columns.unit != "" && f.columns.unit != seriesUnit
 	s.TimeUnit = cmp.Or(s.TimeUnit, f.timeUnit)
 	s.Zone = cmp.Or(s.Zone, time.UTC)
 	return nil
@@ -904,7 +910,7 @@ func failed(text []byte, column string) (bool, error) {
 	switch strings.ToLower(string(text)) {
 	case "true", "1", "ok", "yes", "success", "passed":
 		return false, nil
-	case "false", "0", "ko", "no", "failure", "failed", "error", "-1":
+	case "false", "0", "ko", "no", "failure", "failed", "error", "-1", "000":
 		return true, nil
 	}
 	status, err := decimal(text, 0) // of HTTP

@@ -318,6 +318,60 @@ func TestTaken(t *testing.T) {
 	}
 }
 
+// TestLines reads lines of any log, with a regular expression or by their keys.
+func TestLines(t *testing.T) {
+	const app = `^(?P<time>\S+ \S+) \w+ +\[(?P<tag>[^]]+)\] handled (?P<path>\S+) in (?<value>[\d.]+) (?P<unit>ms|s)$`
+	const log = "2024-05-01 10:00:00,123 INFO  [worker-1] handled /a in 12 ms\n2024-05-01 10:00:01.5 WARN [worker-2] handled /b in 1.5 s\n"
+	for _, test := range []struct {
+		text    string
+		options Options
+		want    string // times in seconds of 2024-05-01 10:00, tags and values
+	}{
+		{log, Options{Pattern: app}, "0.123 worker-1 12ms; 1.5 worker-2 1.5s"},
+		{log, Options{Pattern: app, Columns: Columns{Tags: []string{"path"}}}, "0.123 /a 12ms; 1.5 /b 1.5s"},
+		{log + "2024-05-01 10:00:02 INFO idle\n", Options{Pattern: app}, `0.123 worker-1 12ms; 1.5 worker-2 1.5s; f:3: line: the line does not fit the pattern: "2024-05-01 10:00:02 INFO idle"`},
+		{"took 12ms\ntook 1.5s\n", Options{Pattern: `took (?P<value>\S+)`}, "-  12ms; -  1.5s"},
+		{"took 12\n", Options{Pattern: `took (?P<value>\S+)`}, "f: the unit of the values in column value is unknown: add -in ns, -in us, -in ms or -in s"},
+		{"took 12 in x\n", Options{Pattern: `took (?P<value>\S+) in (?P<unit>\S+)`}, `f:1: value: "x" is no unit of time`},
+		{"took 12\n", Options{Pattern: `took (?P<took>\S+)`, Unit: hdrlog.Second}, "f: -pattern has no group (?P<value>...)"},
+		{"took 12\n", Options{Pattern: `took (?P<took>\S+)`, Unit: hdrlog.Second, Columns: Columns{Value: "took"}}, "-  12s"},
+		{"took 12\n", Options{Pattern: `took (?P<took>`}, "f: -pattern: error parsing regexp: missing closing ): `took (?P<took>`"},
+		// several blanks are one
+		{"1714557600.5     12 GET  /a\n1714557600.5  12345 POST /b\n", Options{Pattern: "$msec $ms $method $path", Columns: Columns{Value: "ms", Tags: []string{"method"}}, Unit: hdrlog.Millisecond}, "0.5 GET 12ms; 0.5 POST 12.345s"},
+		{"1714557600.5     12 GET\n1714557600.5  12345 POST\n", Options{Delimiter: ' ', Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}}, Unit: hdrlog.Millisecond}, "0.5 GET 12ms; 0.5 POST 12.345s"},
+		// logfmt
+		{"time=2024-05-01T10:00:00.5Z level=INFO msg=\"GET /a\" duration=1.2ms path=/a\n", Options{Columns: Columns{Tags: []string{"path", "msg"}}}, "0.5 /a/GET /a 1.2ms"},
+		{"ts=2024-05-01T10:00:00.5Z msg=\"say \\\"a\\\" x=1\" latency_ms=3\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 say "a" x=1 3ms`},
+		{"2024-05-01T10:00:00.5Z app[web.1]: took=3s x=1\n", Options{}, "0.5  3s"},
+		{"a=1 b=2\n", Options{}, "f: no usual names of a time and a value: add -time KEY, or -time '' if there is none, and -value KEY; the keys of the first line are a, b"},
+		{"a=1 b=2\n", Options{Columns: Columns{Value: "b"}, NoTime: true, Unit: hdrlog.Second}, "-  2s"},
+		{"ts=2024-05-01T10:00:00.5Z took=3s\nts=2024-05-01T10:00:00.5Z msg=x\n", Options{}, "0.5  3s; f:2: took: field is missing"},
+	} {
+		r, err := NewReader(strings.NewReader(test.text), "f", "", test.options)
+		if err != nil {
+			if err.Error() != test.want {
+				t.Errorf("%q: %v, want %s", test.text, err, test.want)
+			}
+			continue
+		}
+		var all []string
+		for r.Scan() {
+			if r.bad != nil {
+				all = append(all, r.bad.Error())
+				continue
+			}
+			at := "-"
+			if r.row.Time != 0 {
+				at = fmt.Sprint(float64(r.row.Time-1714557600e9) / 1e9)
+			}
+			all = append(all, fmt.Sprint(at, " ", string(r.row.Tag), " ", time.Duration(r.row.Value)))
+		}
+		if got := strings.Join(all, "; "); got != test.want {
+			t.Errorf("%q of %q: %s, want %s", test.options.Pattern, test.text, got, test.want)
+		}
+	}
+}
+
 // TestFirstRow has tables whose first line may be a header or a row, and rows that are equal to it.
 func TestFirstRow(t *testing.T) {
 	numbers := Options{Columns: Columns{Time: "1", Value: "2"}, Unit: hdrlog.Millisecond}
@@ -423,7 +477,7 @@ func TestRefused(t *testing.T) {
 		{"1700000000,\"a b\",1\n", "", Options{Unit: hdrlog.Millisecond}, `f: the first line is no header: add -time NUMBER and -value NUMBER; the first row is 1 "1700000000", 2 "a b", 3 "1"`},
 		{"1700000000,1\n", "", Options{Columns: Columns{Time: "1", Value: "3"}}, "f: the first line is no header, so columns have numbers, from 1 to 2; there is no column 3"},
 		{"time,latency\n", "", Options{Metric: "x"}, "f: -metric is for files with a column of metrics, and this is csv"},
-		{"time,latency\n", "csv", Options{Pattern: "x"}, "f: -pattern is for access logs, and this is csv"},
+		{"time,latency\n", "csv", Options{Pattern: "x"}, "f: -pattern is for access logs and other lines, and this is csv"},
 		{combinedLine + "\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
 		{combinedLine + " 5\n", "", Options{}, "f: -pattern says what the fields of an access log are: the log_format of nginx or the LogFormat of Apache, with the time of a request, such as $request_time or %D"},
 		{"x\n", "", Options{Pattern: "$msec$status"}, "f: -pattern has nothing between msec and status"},
@@ -1241,6 +1295,10 @@ func FuzzRecords(f *testing.F) {
 	f.Add(gatlingRecords())
 	fuzz(f, "gatling", Options{})
 }
+func FuzzExpression(f *testing.F) {
+	fuzz(f, "lines", Options{Pattern: `(?P<time>\d\S+) .* (?P<value>\d+) (?P<unit>\w+)`}, "uwsgi.log", "squid.log")
+}
+func FuzzLogfmt(f *testing.F) { fuzz(f, "heroku", Options{}, "heroku.log") }
 func FuzzDocument(f *testing.F) {
 	fuzz(f, "vllm", Options{}, "vllm.json", "sglang.jsonl")
 }

@@ -123,7 +123,7 @@ type clock struct {
 // parse returns a time in nanoseconds since the epoch.
 func (c *clock) parse(text []byte) (int64, error) {
 	text = trim(text)
-	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/') {
+	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/' || text[3] == ' ') {
 		return c.date(text)
 	}
 	u := cmp.Or(c.unit, guess(text))
@@ -171,6 +171,7 @@ func guess(text []byte) hdrlog.Unit {
 
 // layouts are the layouts of times. All take decimals after the second.
 var layouts = func() (all []string) {
+	all = append(all, "Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006") // ctime and date
 	for _, begin := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05"} {
 		for _, zone := range []string{"", "Z07:00", "Z0700", "Z07", " -0700", " -07:00"} {
 			all = append(all, begin+zone)

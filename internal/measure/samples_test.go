@@ -164,6 +164,32 @@ func readLines(expression, layout string, scale int64) func(*testing.T, []byte) 
 	}
 }
 
+// readNamed reads each line with a regular expression of groups named time, value, method and
+// status. Scale returns how many units of the value of a line are a second.
+func readNamed(expression, layout string, scale func(line string) int64) func(*testing.T, []byte) []measured {
+	e := regexp.MustCompile(expression)
+	return func(t *testing.T, text []byte) (all []measured) {
+		for line := range strings.Lines(string(text)) {
+			m := e.FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil {
+				t.Fatalf("%q does not match", line)
+			}
+			of := func(name string) string { return m[e.SubexpIndex(name)] }
+			at := new(big.Rat)
+			if layout == "" {
+				at = rat(t, of("time"), 1)
+			} else {
+				at = seconds(t, layout, of("time"))
+			}
+			failed := of("status") >= "400" || of("status") == "000"
+			all = append(all, measured{at, rat(t, of("value"), scale(line)), of("method") + "/" + of("status"), failed})
+		}
+		return all
+	}
+}
+
+func millis(string) int64 { return 1e3 }
+
 // readGatling reads lines with an expression of four groups: name, start, end, status.
 func readGatling(expression string) func(*testing.T, []byte) []measured {
 	return func(t *testing.T, text []byte) (all []measured) {
@@ -362,6 +388,19 @@ var samples = []sample{
 	}},
 	{"envoy.log", "envoy", Options{Columns: Columns{Tags: []string{"method", "status"}}},
 		readLines(`^\[(\S+)\] "(\S+).*?" (\d+) \S+ \d+ \d+ (\d+) `, time.RFC3339Nano, 1e3)},
+	{"istio.log", "istio", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		readNamed(`^\[(?P<time>\S+)\] "(?P<method>\w+) .*?" (?P<status>\d+) .*?" \d+ \d+ (?P<value>\d+) `, time.RFC3339Nano, millis)},
+	{"squid.log", "squid", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		readNamed(`^(?P<time>\S+) +(?P<value>\d+) \S+ \w+/(?P<status>\d+) \d+ (?P<method>\w+) `, "", millis)},
+	{"uwsgi.log", "uwsgi", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		readNamed(`\[(?P<time>\w+ \w+ .{2} [^]]+)\] (?P<method>\w+) .* in (?P<value>\d+) m.* (?P<status>\d+)\) \d+ headers`, time.ANSIC, func(line string) int64 {
+			if strings.Contains(line, "micros") {
+				return 1e6
+			}
+			return 1e3
+		})},
+	{"heroku.log", "heroku", Options{Columns: Columns{Tags: []string{"method", "status"}}},
+		readNamed(`^(?P<time>\S+) .* method=(?P<method>\w+) .* service=(?P<value>\d+)ms status=(?P<status>\d+) `, time.RFC3339Nano, millis)},
 	{"haproxy.log", "haproxy", Options{Columns: Columns{Tags: []string{"method", "status"}}},
 		func(t *testing.T, text []byte) (all []measured) {
 			for line := range strings.Lines(string(text)) {
@@ -383,7 +422,7 @@ var samples = []sample{
 }
 
 // ends are the formats, and samples of other formats, whose times are those of ends.
-var ends = []string{"k6", "nginx.log", "nginx-msec.log", "caddy", "pgbench", "fio", "w3c", "tsung"}
+var ends = []string{"squid", "heroku", "k6", "nginx.log", "nginx-msec.log", "caddy", "pgbench", "fio", "w3c", "tsung"}
 
 // TestSamples reads what real tools wrote, and compares every row with what the standard library
 // reads.

@@ -192,11 +192,8 @@ func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 	if x.guessed && bytes.IndexByte(places[valuePlace], '.') >= 0 {
 		return false, errDecimals
 	}
-	switch string(places[okPlace]) {
-	case "-":
+	if string(places[okPlace]) == "-" {
 		places[okPlace] = nil
-	case "000": // of CloudFront: the client went away
-		places[okPlace] = places[okPlace][:1]
 	}
 	return false, nil
 }

@@ -1,0 +1,191 @@
+package measure
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// lines are those of any log, with a regular expression that has named groups: time, value, unit,
+// ok and tag, or other names, which options name. A line is written at the end of what it measures.
+var lines = Format{
+	Name:    "lines",
+	columns: Columns{unit: "unit"},
+	end:     true,
+	begins:  func(*head) bool { return false }, // needs -pattern
+	open: func(s *setup, h *head) (fields, error) {
+		if !isExpression(s.Pattern) {
+			return nil, usagef("lines need -pattern, a regular expression with groups such as (?P<time>...) and (?P<value>...)")
+		}
+		return expressionOf(s.Pattern)(s, h)
+	},
+}
+
+// isExpression reports whether a pattern is a regular expression with a named group.
+func isExpression(pattern string) bool {
+	return strings.Contains(pattern, "(?P<") || strings.Contains(pattern, "(?<")
+}
+
+// A matcher finds the groups of a regular expression in a line.
+type matcher struct {
+	expression *regexp.Regexp
+	groups     []int // of each place, -1 for none
+}
+
+// expressionOf opens a log whose lines match a regular expression.
+func expressionOf(text string) func(s *setup, h *head) (fields, error) {
+	return func(s *setup, _ *head) (fields, error) {
+		e, err := regexp.Compile(text)
+		if err != nil {
+			return nil, usagef("-pattern: %w", err)
+		}
+		return newMatcher(s, e)
+	}
+}
+
+func newMatcher(s *setup, e *regexp.Regexp) (fields, error) {
+	has := func(name string) bool { return slices.Contains(e.SubexpNames(), name) }
+	if s.Time == "" && has("time") && !s.NoTime {
+		s.Time = "time"
+	}
+	if s.Value == "" && s.End == "" {
+		s.Value = "value"
+	}
+	for _, name := range []string{"ok", "status"} {
+		if s.OK == "" && has(name) {
+			s.OK = name
+		}
+	}
+	if s.Tags == nil && !s.NoTags && has("tag") {
+		s.Tags = []string{"tag"}
+	}
+	m := &matcher{expression: e}
+	for place, name := range s.names() {
+		if name != "" && !has(name) && place != unitPlace {
+			return nil, usagef("-pattern has no group (?P<%s>...)", name)
+		}
+		m.groups = append(m.groups, slices.Index(e.SubexpNames(), name))
+		if name == "" {
+			m.groups[place] = -1
+		}
+	}
+	s.unitBeside = has("unit")
+	return m, nil
+}
+
+func (m *matcher) find(record []byte, places [][]byte) (skip bool, err error) {
+	if len(record) == 0 {
+		return true, nil
+	}
+	found := m.expression.FindSubmatchIndex(record)
+	if found == nil {
+		return false, fmt.Errorf("%w: %s", errPattern, quote(record))
+	}
+	for place, group := range m.groups {
+		places[place] = nil
+		if group >= 0 && found[2*group] >= 0 {
+			places[place] = record[found[2*group]:found[2*group+1]]
+		}
+	}
+	return false, nil
+}
+
+// logfmt is lines of keys with values: level=info path=/a duration=1.2ms. Text may stand before
+// them; a date in it is the time if no key is.
+var logfmt = Format{
+	Name:   "logfmt",
+	end:    true,
+	begins: matches(`^([^=]* )?[\w.-]+=("([^"\\]|\\.)*"|[^ "]*) +[\w.-]+=`),
+	open: func(s *setup, h *head) (fields, error) {
+		keys := keysOfPairs(h.line)
+		if !s.NoTime && s.Time == "" {
+			s.Time = likely(keys, timeNames)
+		}
+		if s.Value == "" && s.End == "" {
+			s.Value = likely(keys, valueNames)
+		}
+		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
+			return nil, usagef("no usual names of a time and a value: add -time KEY, or -time '' if there is none, "+
+				"and -value KEY; the keys of the first line are %s", list(keys))
+		}
+		if s.Unit == 0 {
+			s.Unit = unitIn(s.Value)
+		}
+		return newPairs(s), nil
+	},
+}
+
+// pairs find the values of keys in a line.
+type pairs struct{ places map[string][]int }
+
+func newPairs(s *setup) *pairs {
+	p := &pairs{places: make(map[string][]int)}
+	for place, name := range s.names() {
+		if name != "" {
+			p.places[name] = append(p.places[name], place)
+		}
+	}
+	return p
+}
+
+func (p *pairs) find(record []byte, places [][]byte) (skip bool, err error) {
+	if len(record) == 0 {
+		return true, nil
+	}
+	clear(places)
+	eachPair(record, func(key, value []byte) {
+		for _, place := range p.places[string(key)] {
+			places[place] = value
+		}
+	})
+	return false, nil
+}
+
+func keysOfPairs(line []byte) (keys []string) {
+	eachPair(line, func(key, _ []byte) {
+		if len(keys) < maxKeys {
+			keys = append(keys, string(key))
+		}
+	})
+	return keys
+}
+
+// eachPair calls found for each key of a line with its value, which is without quotes. A date
+// before the first key is that of the key time.
+func eachPair(line []byte, found func(key, value []byte)) {
+	before := true
+	for line = bytes.TrimLeft(line, " "); len(line) > 0; line = bytes.TrimLeft(line, " ") {
+		end := bytes.IndexAny(line, " =")
+		if end < 0 || line[end] == ' ' {
+			word := line[:max(end, 0)]
+			if before && len(word) > 18 && word[4] == '-' {
+				found([]byte("time"), word)
+			}
+			if end < 0 {
+				return
+			}
+			line = line[end:]
+			continue
+		}
+		before = false
+		key := line[:end]
+		line = line[end+1:]
+		value := line
+		if len(line) > 0 && line[0] == '"' {
+			length := stringLength(line)
+			if length == 0 {
+				length = len(line)
+			}
+			value = bytes.ReplaceAll(bytes.Trim(line[:length], `"`), []byte(`\"`), []byte(`"`))
+			line = line[length:]
+		} else if blank := bytes.IndexByte(line, ' '); blank >= 0 {
+			value = line[:blank]
+			line = line[blank:]
+		} else {
+			line = nil
+		}
+		found(key, value)
+	}
+}
