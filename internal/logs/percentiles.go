@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,9 @@ func ParsePercentiles(text string) (all []float64, err error) {
 		if err != nil || !(p >= 0 && p <= 100) {
 			return nil, message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
 		}
-		all = append(all, p)
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
 	}
 	return all, nil
 }

@@ -22,12 +22,15 @@ type Live struct {
 
 	origin  int64
 	started bool
-	ends    map[string]int64 // of the last window, by label
+	ends    map[string]int64   // of the last window, by label
+	highest map[string]float64 // by label
 
 	// What Data returned last, and what came since then or Update.
 	width, recent int64
 	index         map[string]int
 	layouts       []histogram.Layout // by series
+	rest          []bool             // which series have no line
+	least         float64            // the lowest maximum of those that have one
 	lines         []int              // which measures have one
 	pending       page.Rows
 	to            int64
@@ -42,6 +45,7 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 		l.origin = logStart
 		l.started = true
 		l.ends = map[string]int64{}
+		l.highest = map[string]float64{}
 	}
 	if err := l.Collector.Add("", label, i); err != nil {
 		return err
@@ -50,7 +54,15 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 	last, known := l.ends[label]
 	gap := !known || w.Start > last+w.Length()/2
 	l.ends[label] = max(last, w.End)
+	for _, v := range i.Values() {
+		if v > l.highest[label] { // not if it is NaN
+			l.highest[label] = v
+		}
+	}
 	n, known := l.index[label]
+	if known && l.rest[n] && l.highest[label] > l.least {
+		l.stale = true // it has a line now, and another one has none
+	}
 	if width, recent := l.Collector.Widths(); l.stale || !known || width != l.width || recent != l.recent {
 		l.stale = true
 		return nil
@@ -78,6 +90,7 @@ func (l *Live) Add(label string, logStart int64, i *Interval) error {
 func (l *Live) Forget(time int64) {
 	if l.started && l.Collector.Forget(time) {
 		l.origin, l.stale = max(l.origin, time), true
+		clear(l.highest)
 	}
 }
 
@@ -112,8 +125,14 @@ func (l *Live) Data() (*page.Data, error) {
 		l.lines = append(l.lines, slices.IndexFunc(c.Measures, func(m chart.Measure) bool { return m.Name == name }))
 	}
 	l.index, l.layouts = map[string]int{}, make([]histogram.Layout, len(d.Series))
+	l.rest = make([]bool, len(d.Series))
+	l.least = math.Inf(1)
 	for n, s := range d.Series {
 		l.index[s.Label] = n
+		l.rest[n] = s.Rest
+		if !s.Rest {
+			l.least = min(l.least, l.highest[s.Label])
+		}
 	}
 	l.width = width
 	l.recent = before

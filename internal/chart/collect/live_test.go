@@ -193,3 +193,50 @@ func TestPageLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestLiveHighest: the series with the highest maxima have a line, also if they rise later.
+func TestLiveHighest(t *testing.T) {
+	t.Parallel()
+	l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{Options: collect.Options{
+		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, MostWindows: 1 << 11, Step: 1000,
+	}}}
+	var interval collect.Interval
+	add := func(second int64, label string, value int64) {
+		t.Helper()
+		var sum merge.Sum
+		sum.Start, sum.End = 1000*second, 1000*second+1000
+		h := pagetest.HistogramOf(t, 3, []int64{value})
+		l.Collector.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
+		if err := l.Add(label, 0, &interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hasLine := func(label string) bool {
+		t.Helper()
+		d, err := l.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range d.Series {
+			if s.Label == label {
+				return !s.Rest
+			}
+		}
+		return false
+	}
+	for n := range int64(page.MostLines + 1) {
+		add(0, string(rune('a'+n)), 100-n)
+	}
+	last := string(rune('a' + page.MostLines))
+	if hasLine(last) {
+		t.Error("the lowest series has a line")
+	}
+	add(1, last, 50)
+	if l.Stale() {
+		t.Error("a value below those of the others makes all data stale")
+	}
+	add(2, last, 500)
+	if !l.Stale() || !hasLine(last) {
+		t.Error("the highest series has no line")
+	}
+}
