@@ -215,7 +215,10 @@ func (a *across) take(w Span, every bool) float64 {
 }
 
 // Period returns for how long the inputs of a row ran in all, in milliseconds.
-func (r *Rates) Period(row []byte) int64 {
+func (r *Rates) Period(row []byte) int64 { return r.PeriodTo(row, math.MaxInt64/4) }
+
+// PeriodTo returns for how long the inputs of a row ran up to a time, in milliseconds.
+func (r *Rates) PeriodTo(row []byte, end int64) int64 {
 	r.key = AppendKey(r.key[:0], row)
 	known := r.rows[string(r.key)]
 	if known == nil {
@@ -227,7 +230,7 @@ func (r *Rates) Period(row []byte) int64 {
 			r.spans = append(r.spans, *ran)
 		}
 	}
-	return Covered(r.spans)
+	return within(r.spans, Span{math.MinInt64 / 4, end})
 }
 
 // Forget forgets the inputs that ended by a time. Later windows have nothing of them.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ type Gate struct {
 	tags    map[string]*gateTag
 	changed bool              // since the last Flush
 	times   summary.Histories // of the last windows
+	end     int64             // of the last window that is complete
 	shows   shows
 	// Ran says when the inputs of rows ran: it is for [live.Options].
 	Ran merge.Rates
@@ -123,6 +125,9 @@ func (g *Gate) Window(w *live.Window) error {
 			return err
 		}
 	}
+	if !w.Late {
+		g.end = max(g.end, w.Window.End)
+	}
 	g.times.Window(w.Merged, h)
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
@@ -152,7 +157,7 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Period = g.Ran.Period(tag.tag)
+		s.Period = g.Ran.PeriodTo(tag.tag, g.end) // values of open windows do not count yet
 		s.Maxima = tag.maxima.Output()
 		s.AllTags = g.options.By.All()
 		factor, err := g.options.Units.Factor(tag.tag)
@@ -240,5 +245,10 @@ func (g *Gate) Flush() error {
 	return err
 }
 
-// End does nothing.
-func (g *Gate) End() error { return nil }
+// End notes that no window is open any more.
+func (g *Gate) End() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end = math.MaxInt64 / 4
+	return nil
+}

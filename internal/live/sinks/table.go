@@ -114,8 +114,8 @@ func (t *Table) Flush() error {
 
 // End draws the table for the last time.
 func (t *Table) End() error {
-	if len(t.tags) == 0 {
-		return nil
+	if err := t.Gate.End(); err != nil || len(t.tags) == 0 {
+		return err
 	}
 	return t.draw(false)
 }

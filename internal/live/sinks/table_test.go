@@ -122,3 +122,32 @@ func TestTableFindings(t *testing.T) {
 		}
 	}
 }
+
+// TestPeriod: while a window is open, neither its values nor its time count. At the end all do.
+func TestPeriod(t *testing.T) {
+	g := NewGate(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000}, nil, nil)
+	var h histogram.Histogram
+	if err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 2}), h.RecordN(1000, 50)); err != nil {
+		t.Fatal(err)
+	}
+	g.Ran.Add(nil, 0, 0, 5500, 0, 0, 1000)
+	for second := range int64(2) {
+		w := live.Window{
+			Merged:  &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}},
+			Factor:  1,
+			Scratch: new(histogram.Histogram),
+		}
+		if err := cmp.Or(w.Sum.AddHistogram(second*1000, second*1000+1000, &h), g.Window(&w)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int64{2000, 5500} {
+		rows, _, err := g.Judge(false)
+		if err != nil || len(rows) != 1 || rows[0].Period != want {
+			t.Fatalf("%d rows, a period of %d ms, not %d: %v", len(rows), rows[0].Period, want, err)
+		}
+		if err := g.End(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
