@@ -333,6 +333,9 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 		return err
 	}
 	some, err := r.mergeLogs(d)
+	if errors.Is(err, live.ErrStopped) { // the outputs have only a part of what earlier runs had
+		return r.status(d.Close())
+	}
 	err = cmp.Or(err, out.disk.End())
 	exceeded := errors.Is(err, sinks.ErrExceeded)
 	if err != nil && !exceeded {
@@ -355,10 +358,16 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 	switch {
 	case exceeded:
 		return message.Status(message.Exceeded)
-	case r.hangup.Load():
-		return message.Status(128 + int(syscall.SIGHUP)) // systemd starts the command again
-	case !some:
+	case !some && !r.hangup.Load():
 		return cmp.Or(status, errors.New("no intervals in the input"))
+	}
+	return r.status(status)
+}
+
+// status returns the status of a run that has ended with another one.
+func (r *command) status(status error) error {
+	if r.hangup.Load() {
+		return message.Status(128 + int(syscall.SIGHUP)) // systemd starts the command again
 	}
 	return status
 }

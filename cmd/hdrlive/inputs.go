@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,6 +64,10 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	}
 	follower := follow.New(options)
 	defer follower.Abort()
+	cli.OnInterrupt(0, func(hangup bool) {
+		r.hangup.Store(hangup)
+		end()
+	})
 	if err := r.follow(follower, names, d); err != nil {
 		return false, err
 	}
@@ -73,10 +78,6 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 		timer := time.AfterFunc(time.Duration(r.length)*time.Millisecond, end)
 		defer timer.Stop()
 	}
-	cli.OnInterrupt(0, func(hangup bool) {
-		r.hangup.Store(hangup)
-		end()
-	})
 	defer r.serve(merger)()
 	err = merger.Run(follower)
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
@@ -170,6 +171,9 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 		if s.Stdin {
 			name(f.AddReader("-", r.std.In))
 			continue
+		}
+		if s.Path == "" && strings.ContainsRune(s.Text, filepath.Separator) && !strings.ContainsAny(s.Text, "*?[") {
+			s.Path = s.Text // a file that is not there yet; no name matches a path
 		}
 		if s.Path != "" {
 			name(f.AddFile(s.Path))

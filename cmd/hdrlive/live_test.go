@@ -517,3 +517,21 @@ func TestHangup(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// TestPathLater waits for a file in a folder that is there already.
+func TestPathLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "a.hdr"), filepath.Join(t.TempDir(), "all.hdr")
+	p := clitest.Start(t, nil, "hdrlive", "-idle", "100ms", path, "-of", out)
+	p.Await("a message", func() bool { return strings.Contains(p.Stderr(), path+" is not there yet; waiting for it") })
+	w := clitest.NewLogWriter(t, path, 0, "rt")
+	for s := range 3 {
+		w.Second(s, 1000, 1)
+	}
+	p.Await("a window", func() bool {
+		text, _ := os.ReadFile(out)
+		return strings.Contains(string(text), "Tag=rt")
+	})
+	p.Interrupt(os.Interrupt, 0)
+}

@@ -28,7 +28,10 @@ func TestStateNow(t *testing.T) {
 	state, out := filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "all.hdr")
 	args := []string{"-s", "now", "-idle", "1h", "-ip", dir, "-if", `node\d\.hdr`, "-state", state, "-of", out}
 	p := clitest.Start(t, nil, "hdrlive", args...)
-	p.Await("a state", func() bool { _, err := os.Stat(state); return err == nil })
+	p.Await("a state", func() bool {
+		info, err := os.Stat(state)
+		return err == nil && info.Size() > 0
+	})
 	first := time.Now().Unix() + 1 // the state is of this second or before
 	p.Interrupt(syscall.SIGKILL, -1)
 	clitest.Await(t, "a later second", nil, func() bool { return time.Now().Unix() > first })

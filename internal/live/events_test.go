@@ -1080,6 +1080,24 @@ func TestDamaged(t *testing.T) {
 	if _, err := OpenState("/dev/zero", 1000, new(int64)); err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a device: %v", err)
 	}
+	for _, forged := range []saved{ // with a hash that is right
+		{File: &FilePosition{Size: -1}},
+		{Logs: []follow.Mark{{Path: "a.hdr", Line: -1}}},
+		{Logs: []follow.Mark{{Path: "a.hdr", Begin: follow.Place{Line: 7, Byte: 1 << 40}}}},
+		{Logs: []follow.Mark{{Path: "a.hdr", Again: follow.Again{From: 1, Late: []int{3}}}}},
+	} {
+		forged.Version, forged.Command, forged.Size = stateVersion, stateCommand, 1000
+		line, err := json.Marshal(forged)
+		if err == nil {
+			err = os.WriteFile(path, fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenState(path, 1000, new(int64)); err == nil || !strings.Contains(err.Error(), ": it is damaged: ") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
 	s, err := OpenState(path+"2", 1000, new(int64))
 	if err == nil { // a new one
 		defer s.Release()

@@ -101,8 +101,8 @@ type Options struct {
 	State *State
 	// Hint returns what to add to the message about a log.
 	Hint func(error) string
-	// Stop, when it is closed, ends the merging: files are read to their present end, pipes for
-	// [scan.Grace].
+	// Stop, when it is closed, ends the merging: files are read to their present end, with a state
+	// for [scan.Grace] at most, and pipes for that time.
 	Stop <-chan struct{}
 
 	times
@@ -480,6 +480,9 @@ func (m *Merger) loop(more bool) error {
 		case <-abort:
 			m.leaveCrowded()
 			m.clock.ending = true // windows of the future do not hold back the ends of files
+			if m.options.State.Kept() {
+				m.follower.Abort() // the next start reads the rest
+			}
 			if err := m.abortPipes(); err != nil {
 				return err
 			}
@@ -570,7 +573,7 @@ func (m *Merger) flush() error {
 		all = append(all, p)
 	}
 	full := m.fan.full()
-	if m.options.State.full {
+	if m.options.State.full && !m.options.State.waits {
 		full = append(full, "-state "+m.options.State.path)
 	}
 	m.shown.Store(&shown{progress: all, full: full})

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -51,6 +52,9 @@ func (w *Window) readNote(comment []byte) bool {
 	return true
 }
 
+// ErrStopped is the error of a start that was stopped. The state is as before.
+var ErrStopped = errors.New("the start was stopped")
+
 // readPast passes on what the merged log has from earlier runs, in the order in which it was
 // written.
 func (m *Merger) readPast(p *FilePosition) error {
@@ -62,6 +66,11 @@ func (m *Merger) readPast(p *FilePosition) error {
 	r := hdrlog.NewReader(io.LimitReader(file, p.Size), p.Path)
 	w := m.pastWindow()
 	for r.Scan() {
+		select {
+		case <-m.options.Stop:
+			return ErrStopped
+		default:
+		}
 		record := r.Record()
 		switch record.Kind {
 		case hdrlog.Comment:

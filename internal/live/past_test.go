@@ -1,10 +1,29 @@
 package live
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"hdrkit/hdrlog/merge"
 )
+
+// TestStopOfStart: a start that is stopped reads no further what the merged log has.
+func TestStopOfStart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "merged.hdr")
+	const log = "#[StartTime: 1 (seconds since epoch)]\n0.0,1.0,0.0,HISTFAAAAAx42pNpmSzMwMAAAAC4AIk=\n"
+	if err := os.WriteFile(path, []byte(log), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	m := New(Options{Size: 1000, Stop: stop}, new(Fan))
+	if err := m.readPast(&FilePosition{Path: path, Size: int64(len(log))}); !errors.Is(err, ErrStopped) {
+		t.Errorf("%v", err)
+	}
+}
 
 // TestNote checks that a later run knows of a window in the merged log when values were recorded,
 // however long the intervals are that have them.

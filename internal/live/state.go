@@ -39,7 +39,8 @@ type State struct {
 	took    time.Duration // what the last one took
 	at      time.Time     // of the last state
 	changed bool          // something was received since
-	full    bool          // the disk had no room for the last one
+	full    bool          // a disk had no room for the last one, or for what it says
+	waits   bool          // that is the disk of the merged log
 }
 
 // A saved state is what the file has: a line of JSON, and a line with its hash.
@@ -81,8 +82,18 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 		return nil, err
 	}
 	tempfile.RemoveOld(path)
-	if s.unwritten {
-		s.changed = true // also a crash before the first window leaves a state
+	if s.unwritten { // also a crash before the first window leaves a state, which has From
+		s.last.Version, s.last.Command = stateVersion, stateCommand
+		line, err := json.Marshal(&s.last)
+		if err == nil {
+			err = s.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
+		}
+		if err != nil && !IsFull(err) {
+			s.Release()
+			return nil, err
+		}
+		s.unwritten = true // it goes if nothing follows
+		s.changed = true
 		return s, nil
 	}
 	if err := s.read(size); err != nil {
@@ -101,8 +112,9 @@ func (s *State) read(size int64) error {
 	line, hash, _ := bytes.Cut(text, []byte{'\n'})
 	l := &s.last
 	*l = saved{}
-	if err := json.Unmarshal(line, l); err != nil && !bytes.HasPrefix(line, []byte(`{"Version":`)) {
-		return fmt.Errorf("it is no state of hdrlive: %w", err)
+	damage := json.Unmarshal(line, l)
+	if damage != nil && !bytes.HasPrefix(line, []byte(`{"Version":`)) {
+		return fmt.Errorf("it is no state of hdrlive: %w", damage)
 	}
 	far := time.Now().Add(mostAway + time.Duration(size)*time.Millisecond).UnixMilli()
 	switch {
@@ -112,6 +124,10 @@ func (s *State) read(size int64) error {
 		return fmt.Errorf("it is a state of another version of hdrlive (%d, not %d)", l.Version, stateVersion)
 	case !bytes.Equal(bytes.TrimSpace(hash), hashOf(line)):
 		return errors.New("it is damaged: its hash is another one")
+	case damage != nil:
+		return fmt.Errorf("it is damaged: %w", damage)
+	case l.File != nil && l.File.Size < 0:
+		return errors.New("it is damaged: the merged log has less than nothing")
 	case l.Size != size:
 		return fmt.Errorf("its windows are %v long, not %v", time.Duration(l.Size)*time.Millisecond, time.Duration(size)*time.Millisecond)
 	case max(l.From, l.Done) > far:
@@ -217,7 +233,9 @@ func (s *State) write(data []byte) error {
 		return err
 	}
 	s.unwritten = false
-	s.lock.Close()
+	if s.lock != nil {
+		s.lock.Close()
+	}
 	s.lock = file.File
 	return nil
 }
@@ -313,6 +331,7 @@ func (m *Merger) save() error {
 		}
 		return err
 	})
+	state.waits = err != nil
 	if err == nil {
 		m.settle(least, s.Done)
 		s.Logs = m.follower.Marks()
@@ -336,14 +355,14 @@ func IsFull(err error) bool {
 // trySave writes a state, and gives held outputs what it has. If a disk is full, they get that all
 // the same, and the next try comes soon.
 func (m *Merger) trySave() error {
-	before := m.options.State.full
+	before, waited := m.options.State.full, m.options.State.waits
 	err := m.save()
 	if full := m.options.State.full; full {
-		if !before {
+		if !before && !m.options.State.waits {
 			m.options.Messages.Notice(fmt.Sprintf("no state can be written: %v; trying again", err))
 		}
 		err = nil
-	} else if before {
+	} else if before && !waited {
 		m.options.Messages.Notice("states are written again")
 	}
 	return cmp.Or(err, m.fan.giveHeld())

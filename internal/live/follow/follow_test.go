@@ -333,6 +333,14 @@ func TestFile(t *testing.T) {
 		r.awaitLines("a", "--", "one", "two", "--", "x")
 		r.awaitNotice("a was truncated; reading it again from its start")
 	})
+	t.Run("is truncated within a line", func(t *testing.T) {
+		t.Parallel()
+		path := file(t, filepath.Join(t.TempDir(), "a"), "one\ntw")
+		r := read(t, func(f *Follower) { f.AddFile(path) })
+		r.awaitLines("a", "--", "one")
+		file(t, path, "x\n")
+		r.awaitLines("a", "--", "one", "--", "x")
+	})
 	t.Run("is written again at the same length, or longer", func(t *testing.T) {
 		t.Parallel()
 		path := file(t, filepath.Join(t.TempDir(), "a"), "start 1\n")

@@ -175,8 +175,18 @@ func (l *Log) Read(p []byte) (int, error) {
 			return 0, l.err
 		}
 		l.err = l.fill()
+		if errors.Is(l.err, io.EOF) && l.isCut() {
+			l.buffer = l.buffer[:0]
+		}
 	}
 	return 0, nil
+}
+
+// isCut reports whether the file was truncated, and no other one has the rest of the last line.
+func (l *Log) isCut() bool {
+	l.follower.mu.Lock()
+	defer l.follower.mu.Unlock()
+	return l.current == nil
 }
 
 // mostLine is the number of bytes of a line that are held back until its end comes.

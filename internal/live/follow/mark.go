@@ -47,8 +47,8 @@ func (m *Mark) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &old); err != nil {
 		return err
 	}
-	if old.Head.Sums == "" {
-		return nil
+	if err := m.check(); err != nil || old.Head.Sums == "" {
+		return err
 	}
 	for _, first := range []byte("\x1f\x28\xef\xff\xfe") { // those of [isPacked]
 		sum := fnv.New64a()
@@ -61,6 +61,22 @@ func (m *Mark) UnmarshalJSON(data []byte) error {
 		*m = Mark{}
 	}
 	return nil
+}
+
+// check returns an error if no follower has written the mark.
+func (m *Mark) check() error {
+	size := int64(0)
+	if n := len(m.Points); n > 0 {
+		size = m.Points[n-1].size
+	}
+	a := &m.Again
+	switch {
+	case m.Line < 0, m.Begin.Line < 0, m.Begin.Byte < 0, m.Begin.Byte > size, m.Begin.Line == 0 && m.Begin.Byte > 0:
+	case a.From < 0, a.Open < 0, a.Slack < 0, len(a.Late)%2 > 0, !slices.IsSorted(a.Late):
+	default:
+		return nil
+	}
+	return fmt.Errorf("the position in %q is none", m.Path)
 }
 
 // A Place is where a line of a file begins: its number, and the number of bytes before it.
