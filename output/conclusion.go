@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdrkit/internal/base/people"
@@ -37,9 +38,9 @@ func (t *Table) Conclusion(pairs []Pair) Finding {
 	switch {
 	case len(worse) > 0:
 		f.Weight = Warns
-		f.Sentence = sayProven(worse, better, &f)
+		f.Sentence = t.sayProven(worse, better, &f)
 	case len(better) > 0:
-		f.Sentence = sayProven(better, nil, &f)
+		f.Sentence = t.sayProven(better, nil, &f)
 	case len(beyond) > 0:
 		f.Sentence = sayUnproven(beyond, &f)
 	case len(all) == 0 || all[0].Rank > 2: // no percentile
@@ -85,7 +86,7 @@ func (c *tested) fill(f *Finding) {
 
 // sayProven says which figures changed: SLOWER: p99 of read by 11% (7..15): 17.1 to 19.0 ms; p50 by
 // 10%. Others changed the other way.
-func sayProven(changes, others []tested, f *Finding) string {
+func (t *Table) sayProven(changes, others []tested, f *Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	f.Option = "hdrplot -compare -type report"
@@ -93,7 +94,11 @@ func sayProven(changes, others []tested, f *Finding) string {
 	if lead.Rate() { // whose word names it
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")
 	}
-	text := fmt.Sprintf("%s: %sby %s: %s", lead.word(), name, lead.by(true), lead.values())
+	which := ""
+	if lead.Seconds > 0 {
+		which = " in these two runs"
+	}
+	text := fmt.Sprintf("%s%s: %sby %s: %s", lead.word(), which, name, lead.by(true), lead.values())
 	if len(changes) > 1 {
 		text += "; " + changes[1].also(lead.Pair)
 	}
@@ -106,10 +111,26 @@ func sayProven(changes, others []tested, f *Finding) string {
 	}
 	text += "."
 	if lead.Seconds > 0 {
-		text += " One run a side: three or more say whether it is the version."
+		text += " " + t.sayNoise(&lead)
 	}
 	return text
 }
+
+// sayNoise says whether a change between two runs can be noise between runs of one version.
+func (t *Table) sayNoise(c *tested) string {
+	noise := cmp.Or(t.Noise, UsualNoise)
+	wide := c.Versions(noise)
+	by := strconv.FormatFloat(100*noise, 'g', 2, 64) + "%"
+	text := fmt.Sprintf("Another run of the same version may differ by %s or so", by)
+	if wide.Low > 1 || wide.High < 1 {
+		text += ", which does not explain it"
+	}
+	return text + ". Several runs, or -noise, tell whether it is the version."
+}
+
+// UsualNoise is how much a percentile varies from run to run of one version if nobody says it, as a
+// part of it.
+const UsualNoise = 0.04
 
 // sayUnproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read
 // looks 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.

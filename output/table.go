@@ -34,6 +34,9 @@ type Table struct {
 	Markdown bool
 	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
 	Labels map[string]string
+	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
+	// stands for [UsualNoise].
+	Noise float64
 	// Tests prints p= and n= behind each change that has an interval.
 	Tests bool
 }

@@ -40,6 +40,7 @@ type options struct {
 	old, new     []string
 	sum          bool    // a side is one run
 	level        float64 // of confidence, in percent
+	noise        float64 // between runs of one version, as a part of a figure
 	tests        bool    // p= and n= are printed
 	trend        bool
 	order        string // of the runs of a trend
@@ -84,6 +85,7 @@ func app() *cli.Command {
 			New:            o.new,
 			Sum:            o.sum,
 			Level:          o.level,
+			Noise:          o.noise,
 			PrintIntervals: o.given.level,
 			Tests:          o.tests,
 		})
@@ -180,6 +182,16 @@ func (o *options) valueOptions() []cli.Option {
 			Value:   cli.Parsed(&o.level, "95", report.ParseLevel),
 			Given:   &o.given.level,
 			Usage:   "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too",
+		},
+		{
+			Name:    "noise",
+			Group:   cli.GroupValues,
+			Value:   cli.Parsed(&o.noise, "4%", report.ParseNoise),
+			Default: "4%",
+			Not:     "trend",
+			Why:     "a trend knows how its runs vary",
+			Usage: "percentiles of one version vary by so many `PERCENT` from run to run, which one run a " +
+				"side does not show: limits of changes take it into account",
 		},
 		{
 			Name:  "tests",

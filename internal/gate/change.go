@@ -165,10 +165,45 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	switch {
 	case why != "":
 		v.undecided(why)
+	case l.Name == "" && c.Seconds > 0 && f.Noise > 0:
+		v.decideVersions(c, f, func() string { return change.Next(c, v.Bound/v.Baseline, l.AtLeast) })
 	case l.Name != output.Count:
 		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline
 		v.decideInterval(change.Next(c, v.Bound/v.Baseline, l.AtLeast))
 	}
+}
+
+// decideVersions judges a change between one run each, which says little about the versions. A
+// figure beyond the bound fails if noise between runs does not explain it, and is undecided
+// otherwise. One within the bound holds, if the runs are long enough to know it. A strict judge
+// needs the whole interval there. Next says what runs of this length prove.
+func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func() string) {
+	wide := c.Versions(f.Noise)
+	v.Low, v.High = wide.Low*v.Baseline, wide.High*v.Baseline
+	better, worse := v.Low, v.High
+	needed := c.High * v.Baseline
+	if v.Limit.AtLeast {
+		better, worse = v.High, v.Low
+		needed = c.Low * v.Baseline
+	}
+	switch {
+	case f.Strict:
+		needed = worse
+	case c.Calm(f.Noise):
+		needed = v.Value
+	}
+	v.decide(v.keeps(needed))
+	if v.Result == Holds || !v.keeps(better) {
+		return
+	}
+	why := "the interval includes the bound"
+	switch {
+	case c.Calm(f.Noise):
+		why = fmt.Sprintf("one run each shows changes of %.2g%% or more", 100*confidence.ShownBetween(f.Noise))
+	case !v.keeps(v.Value):
+		why = next()
+	}
+	v.undecided(why)
 }
 
 // changeOf returns how the figures of a tag changed, nil if that is not known.

@@ -315,6 +315,9 @@ type Figures struct {
 	Runs, RunsBefore int
 	// Watch has the windows of limits of windows.
 	Watch *Watch
+	// Noise is how much a percentile varies from run to run of one version: the standard deviation
+	// of its logarithm. It is for changes of one run against one, which do not show it.
+	Noise float64
 	// Strict makes absolute limits undecided, too, if a run is too short for an interval.
 	Strict bool
 }

@@ -39,6 +39,8 @@ type Comparison struct {
 	Level     float64
 	Intervals bool
 	Zone      *time.Location
+	// Noise is how much a percentile varies from run to run of one version, as a part of it.
+	Noise float64
 	// Table prints the changes.
 	Table *output.Table
 	// Unknown is a log whose unit nothing states, empty if there is none.
@@ -68,11 +70,13 @@ func (c *Comparison) Compare() *Result {
 		Pairs:      r.Pairs,
 		Runs:       c.After.Added,
 		RunsBefore: c.Before.Added,
+		Noise:      c.Noise,
 		Strict:     c.Strict,
 	})
 	if !c.Intervals {
 		c.dropIntervals()
 	}
+	c.Table.Noise = c.Noise
 	if apart := unitsApart(r.Pairs); c.Unknown != "" && apart != 0 {
 		r.Headline = c.askForUnit(apart)
 	} else {

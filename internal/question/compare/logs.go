@@ -26,6 +26,8 @@ type Options struct {
 	// PrintIntervals is set.
 	Level          float64
 	PrintIntervals bool
+	// Noise is how much a percentile varies from run to run of one version, as a part of it.
+	Noise float64
 	// Tests prints p= and n= behind each change.
 	Tests bool
 }
@@ -145,6 +147,7 @@ func (r *reading) compare() (*Result, *output.Table, error) {
 		Intervals: r.PrintIntervals,
 		Zone:      r.Logs.Zone,
 		Table:     table,
+		Noise:     r.Noise,
 		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}

@@ -52,6 +52,7 @@ func (d *dressing) comparison() (*compare.Result, *output.Table) {
 		Figures: figures,
 		Limits:  d.plan.judging.limits,
 		Level:   confidenceLevel,
+		Noise:   output.UsualNoise,
 		Zone:    d.plan.judging.zone,
 		Table:   report.Table(figures, false, 0, false),
 		Partly:  d.std.Say,

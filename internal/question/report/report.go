@@ -31,6 +31,15 @@ func ParseLevel(text string) (float64, error) {
 	return level, nil
 }
 
+// ParseNoise reads how much figures vary from run to run, in percent.
+func ParseNoise(text string) (float64, error) {
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(percent > 0 && percent <= 100) {
+		return 0, message.Usagef("-noise %q is no percentage above 0, such as 4%%", text)
+	}
+	return percent / 100, nil
+}
+
 // Figures are the figures of -p: values at percentiles, and shares of values above one.
 type Figures struct {
 	Percentiles []float64
