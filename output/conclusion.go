@@ -274,13 +274,16 @@ func (c *tested) values() string {
 	return people.Digits(c.Before, 3) + " to " + people.Digits(c.After, 3) + unit
 }
 
+// noChange stands for a change that is so large that nobody needs a test.
+const noChange = "no change"
+
 // proves returns which change is proven by runs so many times as many, or as long: a fall if the
 // figure fell, and none that is so large that nobody needs a test.
 func (c *tested) proves(times float64) string {
 	least := c.leastOf(times)
 	switch {
 	case !(least < 11):
-		return "no change"
+		return noChange
 	case c.Ratio < 1:
 		return "-" + people.UpTo(2-1/least)
 	}

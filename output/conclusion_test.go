@@ -68,6 +68,7 @@ func TestCompared(t *testing.T) {
 		{"a fall in noise", map[float64]float64{99: 0.7, 50: 0.7, 90: 0.7}, 0.3, "NOT PROVEN: p50 of read -30% (-65..+42) is within the noise. 3 + 3 runs like these prove -76%; 6 + 6 would prove -53%. Too little data to compare p99.9.", output.Notes},
 		{"the same", nil, 0.01, "SAME within 2.3% (p99) and 2.3% (p50). A change of 4.7% would have been seen. Too little data to compare p99.9.", output.Notes},
 		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to compare p99.9.", output.Notes},
+		{"noise that hides all", nil, 0.6, "NOT PROVEN: p99 of read +0% (-80..+394) is within the noise. 3 + 3 runs like these cannot show a change of any size. Too little data to compare p99.9.", output.Notes},
 	} {
 		pairs := []output.Pair{compared(t, "read", test.factors, test.spread)}
 		pairs[0].Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
@@ -128,7 +129,7 @@ func TestSigns(t *testing.T) {
 	output.Correct(pairs, []float64{50, 90, 99, 99.9})
 	table := &output.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
 	_, rows := table.Changes(pairs[0])
-	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "?+0.0%", "?+0.0%"}
+	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "-", "?+0.0%"}
 	for n, text := range rows[2] {
 		if text != want[n] {
 			t.Errorf("cell %d: %q, want %q", n, text, want[n])

@@ -197,10 +197,16 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 // prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
 // many do, or runs so many times as long.
 func (c *Change) prove(proves func(times float64) string) string {
+	if c.Before == nil && proves(1) == noChange {
+		return "Runs this long cannot show a change of any size"
+	}
 	if c.Before == nil {
 		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
 	}
 	before, after := len(c.Before), len(c.After)
+	if proves(1) == noChange {
+		return fmt.Sprintf("%d + %d runs like these cannot show a change of any size", before, after)
+	}
 	return fmt.Sprintf("%d + %d runs like these prove %s; %d + %d would prove %s",
 		before, after, proves(1), 2*before, 2*after, proves(2))
 }

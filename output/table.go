@@ -326,7 +326,7 @@ func (t *Table) changes(p Pair) (all []cell) {
 // change returns the change of a figure, behind ~ if it is within the noise, ! if it is beyond, but
 // not proven, and ? if there is too little data. Only a proven one has a colour.
 func (t *Table) change(p Pair, f *figure) cell {
-	plain := cell{text: change(f.ifAny(p.Before), f.ifAny(p.After))}
+	plain := cell{text: change(t.side(&p, p.Before, f), t.side(&p, p.After, f))}
 	if p.Change == nil || f.any && f.change == nil { // the count and the period are no figures
 		return plain
 	}

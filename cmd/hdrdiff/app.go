@@ -289,7 +289,10 @@ func (o *options) check() (err error) {
 
 // checkLimit refuses a limit that another command checks.
 func (o *options) checkLimit(l *gate.Limit) error {
-	if o.trend && (l.Change == nil || l.Name == output.Over) {
+	if o.trend && l.Change != nil && l.Name == output.Over {
+		return message.Usagef("-sla: -trend has percentiles, the maximum and the rate: hdrdiff OLD NEW checks %q", l.Text)
+	}
+	if o.trend && l.Change == nil {
 		return message.Usagef("-sla: -trend takes changes, such as p99<=+10%%, and hdrsum checks %q", l.Text)
 	}
 	if l.Window > 0 {
