@@ -369,6 +369,7 @@ func (f *Follower) lookAll(inputs []*Input) {
 // forgets files that have no name any more.
 func (f *Follower) match() {
 	var all Summary
+	looked := f.found == nil
 	for n := range f.patterns {
 		p := &f.patterns[n]
 		f.step()
@@ -381,6 +382,13 @@ func (f *Follower) match() {
 			switch {
 			case err != nil, info.IsDir(), f.options.Except != nil && os.SameFile(f.options.Except, info):
 			case info.Mode().IsRegular():
+				if !looked && f.known(info) == nil { // it may have just replaced another one, with a link to it
+					f.mu.Lock()
+					inputs := slices.Clone(f.inputs)
+					f.mu.Unlock()
+					f.lookAll(inputs)
+					looked = true
+				}
 				f.matched(p, path, info, &all)
 			case !f.options.Continues:
 				f.hand(f.addPipe(path), p)

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"path/filepath"
@@ -752,4 +753,78 @@ func TestOpensLater(t *testing.T) {
 	r.await("the end of the data", in.AtEnd)
 	extend(t, path, "three\n")
 	r.awaitLines("a", "--", "one", "two", "--", "three")
+}
+
+// TestOlddir: a rotation moves a log into a folder below its own, or copies it there and truncates
+// it. It counts once.
+func TestOlddir(t *testing.T) {
+	t.Parallel()
+	for _, copies := range []bool{false, true} {
+		dir := t.TempDir()
+		old := filepath.Join(dir, "old")
+		must(t, os.Mkdir(old, 0o777))
+		text := strings.Repeat("a line of the log\n", 50)
+		path, rotated := file(t, filepath.Join(dir, "a.hdr"), text), filepath.Join(old, "a.hdr.1")
+		r := read(t, func(f *Follower) {
+			f.AddMatching(dir, regexp.MustCompile("^a").MatchString, nil)
+			f.AddMatching(old, regexp.MustCompile("^a").MatchString, nil)
+		})
+		r.await("the log", func() bool { return len(r.lines["a.hdr"]) == 51 })
+		if copies {
+			file(t, rotated, text)
+			file(t, path, "new\n")
+		} else {
+			must(t, os.Rename(path, rotated))
+			file(t, path, "new\n")
+		}
+		r.awaitLast("a.hdr", "new")
+		looks := func() int {
+			r.Follower.mu.Lock()
+			defer r.Follower.mu.Unlock()
+			return r.Follower.looks
+		}
+		now := looks()
+		r.await("looks", func() bool { return looks() > now+2 })
+		r.mu.Lock()
+		if len(r.lines) != 1 {
+			t.Errorf("copies %t: read %q", copies, r.lines)
+		}
+		r.mu.Unlock()
+	}
+}
+
+// TestOldMarks: a mark of version 10 goes on where it was, also one of a compressed file, whose
+// hashes are those of its bytes.
+func TestOldMarks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	all := "one\ntwo\n"
+	for name, content := range map[string]string{"a": all, "b.gz": packed(t, all)} {
+		path := file(t, filepath.Join(dir, name), content)
+		var hashes text
+		hashes.Write([]byte(content))
+		points, err := json.Marshal(hashes.all())
+		must(t, err)
+		first := fnv.New64a()
+		first.Write([]byte(content[:1]))
+		var m Mark
+		must(t, json.Unmarshal(fmt.Appendf(nil, `{"Path":%q,"Device":1,"Inode":2,"Head":{"Size":%d,"Sums":"%04x"},"Points":%s,"Line":1,"Rest":true}`,
+			path, len(content), first.Sum64()&0xffff, points), &m))
+		f := New(Options{Marks: []Mark{m}, Continues: true})
+		in := f.AddFile(path)
+		f.Start(func(*Input) {}, func(time.Time) {})
+		log, err := in.Next()
+		must(t, err)
+		if m := log.Resumed(); m == nil || m.Line != 1 {
+			t.Errorf("%s: it goes on at %+v", name, m)
+		}
+		lines := bufio.NewReader(log)
+		for n := log.Begin(); n <= 2; n++ {
+			line, err := lines.ReadString('\n')
+			if want := strings.Split(all, "\n")[n-1] + "\n"; err != nil || line != want {
+				t.Errorf("%s: line %d is %q, %v", name, n, line, err)
+			}
+		}
+		f.Close()
+	}
 }
