@@ -396,10 +396,11 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 			o.Messages.Notice("-of " + at.Path + " is no output any more; the state forgets it")
 			at = nil
 		}
-		log, err := sinks.NewFileLog(o, file, at)
+		log, err := sinks.NewFileLog(o, file, at, r.state.Parts())
 		if err != nil {
 			return err
 		}
+		r.state.TakeParts(log.Parts)
 		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.of, Sink: log, Full: file.Full})
 	}
 	if r.port != nil {

@@ -52,6 +52,7 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	options := follow.Options{
 		Marks:     o.State.Marks(),
 		Continues: o.State.Kept(),
+		Windows:   o.State.HasParts(),
 		Notice:    merger.Notice,
 		Lost:      merger.Lost,
 	}

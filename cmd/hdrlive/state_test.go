@@ -379,3 +379,66 @@ func TestUsed(t *testing.T) {
 		p.Interrupt(os.Interrupt, 3)
 	}
 }
+
+// TestStateOpenWindows: what was read of a log before a clean stop counts, also in windows that were
+// open, if the log is deleted then. After a kill, the next start says what is missing.
+func TestStateOpenWindows(t *testing.T) {
+	t.Parallel()
+	for _, killed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
+			t.Parallel()
+			dir, own := t.TempDir(), t.TempDir()
+			out := filepath.Join(own, "all.hdr")
+			args := []string{"-idle", "1h", "-ip", dir, "-if", `node.*`, "-of", out, "-state", filepath.Join(own, "state")}
+			var logs []*clitest.LogWriter
+			for n := range 2 {
+				logs = append(logs, clitest.NewLogWriter(t, fmt.Sprintf("%s/node%d.hdr", dir, n), 0, "rt"))
+				for s := range 10 {
+					logs[n].Second(s, 1000, 1)
+				}
+			}
+			whole := absolute(t, "-grid", "1", "-q", logs[0].Path, logs[1].Path)
+			state := func() string {
+				text, _ := os.ReadFile(filepath.Join(own, "state"))
+				return string(text)
+			}
+			start := func(what string, ready func(stderr string) bool) *clitest.Process {
+				p := clitest.Start(t, nil, "hdrlive", args...)
+				p.Await(what, func() bool { return ready(p.Stderr()) })
+				return p
+			}
+			says := func(text string) *clitest.Process {
+				return start(text, func(stderr string) bool { return strings.Contains(stderr, text) })
+			}
+			windows := func(string) bool {
+				text, _ := os.ReadFile(out)
+				return strings.Count(string(text), "Tag=rt") >= 8
+			}
+			goesOn := func(string) bool {
+				return strings.Contains(state(), `"Version"`) && !strings.Contains(state(), `"Parts"`)
+			}
+			start("windows", windows).Interrupt(os.Interrupt, 0)
+			if !strings.Contains(state(), `"Parts"`) {
+				t.Error("the state has no open windows")
+			}
+			if err := os.Remove(logs[0].Path); err != nil {
+				t.Fatal(err)
+			}
+			gone := logs[0].Path + " is gone since the state was written; what it got after that is missing, if it got anything"
+			if !killed {
+				for range 2 {
+					start("a state", goesOn).Interrupt(os.Interrupt, 0)
+				}
+				if got := absolute(t, "-grid", "1", out); got != whole {
+					t.Errorf("the file has\n%s\nnot\n%s", got, whole)
+				}
+				return
+			}
+			p := says(gone)
+			p.Await("a state", func() bool { return goesOn("") && strings.Contains(state(), `"Held"`) })
+			p.Interrupt(syscall.SIGKILL, -1)
+			p = says(logs[0].Path + " was gone before a crash; lines that no window has are missing")
+			p.Interrupt(os.Interrupt, 3)
+		})
+	}
+}

@@ -194,7 +194,29 @@ func (k *keeper) Position() (FilePosition, error) {
 	}
 	err := k.log.Flush()
 	size, seek := k.file.Seek(0, io.SeekEnd)
-	return FilePosition{Path: k.w.out, Size: size}, cmp.Or(err, seek)
+	return FilePosition{Path: k.w.out, Size: size, Tail: k.w.tail(size)}, cmp.Or(err, seek)
+}
+
+// tail returns a hash of the merged log up to a size, empty if it is shorter.
+func (w *world) tail(size int64) string {
+	text, err := os.ReadFile(w.out)
+	if err != nil || int64(len(text)) < size {
+		return ""
+	}
+	return fmt.Sprintf("%x", crc64.Checksum(text[:size], crc64.MakeTable(crc64.ECMA)))
+}
+
+// takeParts gives a state the open windows that it says stand behind the merged log.
+func (w *world) takeParts(s *State) {
+	at, to := s.File(), s.Parts()
+	if at == nil || to == nil || w.tail(to.Size) != to.Tail {
+		return
+	}
+	text, err := os.ReadFile(w.out)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.TakeParts(slices.Concat([]byte("#[BaseTime: 0.000 (seconds since epoch)]\n"), text[at.Size:to.Size]))
 }
 
 func (k *keeper) End() error { return cmp.Or(k.log.Flush(), k.file.Close()) }
@@ -305,6 +327,7 @@ func (w *world) start() {
 	}
 	o.Idle = cmp.Or(w.idle, []time.Duration{time.Millisecond, time.Hour}[w.random.IntN(2)])
 	r.Merger = merger(o, nil)
+	w.takeParts(o.State)
 	r.Merger.fan.Outputs = []Output{{Key: "-of", Sink: w.keeper(r, o.State.File())}}
 	for n, target := range w.targets {
 		target.own = &targetRun{target: target, has: never, again: never, done: never, sums: map[string]int64{}}
@@ -317,6 +340,7 @@ func (w *world) start() {
 		Gone:      time.Hour,
 		Continues: true,
 		Marks:     o.State.Marks(),
+		Windows:   o.State.HasParts(),
 		Notice:    r.Merger.Notice,
 		Between:   w.between,
 	})

@@ -39,9 +39,10 @@
 // logs are gone.
 //
 // What must never be taken back, such as a row that is sent or a counter that is scraped, is held
-// until a state covers it. A clean stop is a crash that was announced: it reads what is there and
-// writes a state. After that it writes the open windows to the merged log, from where the next
-// start cuts them off.
+// until a state covers it. A clean stop reads what is there, writes a state, and writes the open
+// windows to the merged log, behind what the state covers. The next start reads them back as open
+// sums and cuts them off. So logs may be deleted after a clean stop. After a kill lines are read
+// again, and a message names the logs that are gone.
 package live
 
 import (
@@ -170,6 +171,7 @@ type resumption struct {
 	// From is the end of the last window that no output needs again out of the logs. The merged
 	// log of a file has all windows that end after since.
 	from, since int64
+	held        heldLogs
 	search      *pace       // holds back all windows while files are searched that have what is read again
 	left        []*position // of logs whose inputs are gone
 }
@@ -288,6 +290,7 @@ type interval struct {
 	highest    float64 // of doubles
 	count      int64   // of values
 	counts     int64   // the end of the last window that an earlier run handed out with it
+	open       bool    // an open window of an earlier run has it
 	err        error
 }
 
@@ -385,7 +388,7 @@ func (m *Merger) stop() error {
 	if err != nil && !m.options.State.full {
 		return err
 	}
-	return cmp.Or(m.all(m.fan.part), err)
+	return cmp.Or(m.all(m.fan.part), err, m.saveParts())
 }
 
 // all hands on all windows. Those of the future stay open.
@@ -806,6 +809,9 @@ func (m *Merger) addAgain(in *input, i *interval, now time.Time) error {
 	case i.sum == nil: // only its time counts
 		m.options.Units.Kept(in.now.Name, i.row)
 		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+		if i.open {
+			m.share(in, i) // after a kill it is read again
+		}
 		return nil
 	}
 	defer i.release()

@@ -184,6 +184,10 @@ func (m *Merger) intervalAgain(in *input, r *hdrlog.Record, mark *follow.Mark) (
 	from := mark.Again.From
 	end := merge.WindowOf(i.start, i.end, m.options.Size).End
 	has := counts(&mark.Again, r.Line, m.clock.closed)
+	if m.options.State.HasParts() && has == m.clock.closed && from > 0 && r.Line >= from && end > has {
+		i.open = true
+		return i, nil
+	}
 	if !i.wanted || from == 0 || r.Line < from || max(end, i.end) <= min(m.from, has) || end <= has && isLate(&mark.Again, r.Line) {
 		return i, nil
 	}

@@ -35,6 +35,9 @@ type State struct {
 
 	unwritten bool // the file is new and empty
 
+	written saved  // the last state of this run
+	parts   []byte // open windows of the run before, as a log
+
 	most    time.Duration // between two states
 	took    time.Duration // what the last one took
 	at      time.Time     // of the last state
@@ -52,6 +55,8 @@ type saved struct {
 	Done      int64 // windows that end at or before this were handed out
 	Again     int64 // the marks of logs say where to read again for windows that end later
 	File      *FilePosition
+	Parts     *FilePosition    `json:",omitempty"` // the end of the open windows that follow it, after a stop
+	Held      []string         `json:",omitempty"` // logs that are gone, of which open windows have lines
 	Receivers map[string]int64 // see [Receiver.Has]
 	Logs      []follow.Mark
 }
@@ -148,6 +153,9 @@ func (s *State) Marks() []follow.Mark {
 	marks := slices.Clone(s.last.Logs)
 	for n := range marks {
 		a := &marks[n].Again
+		if s.HasParts() && slices.Contains(s.last.Held, marks[n].Path) {
+			a.Missed = nil // the open windows have them
+		}
 		if a.From > 0 && (len(a.Missed) == 0 || a.From < a.Missed[0].From) {
 			a.Missed = slices.Insert(slices.Clone(a.Missed), 0, follow.Missed{From: a.From, Done: s.last.Done})
 		}
@@ -157,6 +165,17 @@ func (s *State) Marks() []follow.Mark {
 
 // File returns how much counts of the merged log of the last run, nil if it wrote none.
 func (s *State) File() *FilePosition { return s.last.File }
+
+// Parts returns where the open windows end that the last run wrote behind the merged log, nil if it
+// did not stop cleanly.
+func (s *State) Parts() *FilePosition { return s.last.Parts }
+
+// TakeParts receives these windows, as a log. They are merged on, so no line need be read again for
+// them.
+func (s *State) TakeParts(log []byte) { s.parts = log }
+
+// HasParts reports whether there are such windows.
+func (s *State) HasParts() bool { return len(s.parts) > 0 }
 
 // Kept reports whether there is a file.
 func (s *State) Kept() bool { return s.path != "" }
@@ -261,6 +280,9 @@ func (m *Merger) Load(f *follow.Follower) error {
 			return ok
 		})
 	}
+	if err := m.readParts(f); err != nil {
+		return err
+	}
 	lost := f.Lost()
 	if len(s.Logs) > 0 {
 		m.search = m.clock.Join(m.options.now(), nil)
@@ -335,16 +357,64 @@ func (m *Merger) save() error {
 	if err == nil {
 		m.settle(least, s.Done)
 		s.Logs = m.follower.Marks()
-		var line []byte
-		if line, err = json.Marshal(&s); err == nil {
-			err = state.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
+		if s.Done < m.held.end {
+			s.Held = m.held.logs
+		} else if len(m.held.logs) > 0 {
+			m.follower.Settle(m.held.logs, s.Done)
+			m.held.logs = nil
+			s.Logs = m.follower.Marks()
 		}
+		err = state.save(s)
 	}
 	state.at = time.Now()
 	state.took = time.Since(begin)
 	state.changed = err != nil
 	state.full = IsFull(err)
 	return err
+}
+
+// save writes a state.
+func (s *State) save(state saved) error {
+	line, err := json.Marshal(&state)
+	if err == nil {
+		err = s.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
+	}
+	s.written = state
+	return err
+}
+
+// saveParts notes that open windows stand behind the merged log. If lines are left that were to be
+// read again, these windows lack them, unless they come from such windows.
+func (m *Merger) saveParts() error {
+	state := m.options.State
+	held := slices.Clone(m.held.logs)
+	for _, in := range m.inputs {
+		for _, p := range in.positions {
+			if p.owes() {
+				held = append(held, p.earlier.Path)
+			}
+		}
+		if again, _ := in.source.Again(1); again {
+			return nil
+		}
+	}
+	if state.written.File == nil || !state.HasParts() && (m.search != nil || len(held) > 0) {
+		return nil
+	}
+	return m.fan.each(func(o *Output) error {
+		file, ok := o.Sink.(File)
+		if !ok {
+			return nil
+		}
+		p, err := file.Position()
+		if err != nil || p.Size == state.written.File.Size {
+			return err
+		}
+		next := state.written
+		next.Parts = &p
+		next.Held = held
+		return state.save(next)
+	})
 }
 
 // IsFull reports whether an error says that a disk is full, or a quota reached.

@@ -66,6 +66,8 @@ type Options struct {
 	// Continues says that a later run reads on: what is read of a log when the follower stops is
 	// not its end.
 	Continues bool
+	// Windows says that the open windows have all lines of the marks that are to be read again.
+	Windows bool
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
 	// from several goroutines at once.
 	Notice func(input, text string)

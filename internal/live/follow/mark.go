@@ -226,6 +226,33 @@ func (f *Follower) Lost() bool {
 	})
 }
 
+// Gone returns the logs of an earlier run that are gone, and of which open windows have lines.
+func (f *Follower) Gone() (paths []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.logs {
+		if l.earlier && !l.said && !l.lives() && l.again.Load().needsWindows() {
+			paths = append(paths, l.path)
+		}
+	}
+	return paths
+}
+
+// Settle says that the windows up to a time, which were handed out, have all lines of logs that are
+// gone.
+func (f *Follower) Settle(paths []string, done int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.logs {
+		if a := l.again.Load(); l.earlier && l.in == nil && !l.lives() && a.From > 0 && slices.Contains(paths, l.path) {
+			a := *a
+			a.Open = 0
+			a.Missed = []Missed{{From: a.From, Done: done}}
+			l.again.Store(&a)
+		}
+	}
+}
+
 // Searching reports whether a file may still be found that has lines which are read again.
 func (f *Follower) Searching() bool {
 	f.mu.Lock()

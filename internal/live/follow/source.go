@@ -616,7 +616,7 @@ func (f *Follower) search() {
 		switch {
 		case l.in != nil, l.lives(), looks < lostLooks:
 			continue
-		case l.again.Load().needsWindows():
+		case !f.options.Windows && l.again.Load().needsWindows():
 			l.lost = true
 			gone.Add(l.path, "is gone since the state was written; lines that no window has are missing")
 		default:

@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,12 +38,18 @@ func NewLog(o *Options, w buffered) *Log {
 type FileLog struct {
 	*Log
 	file *File
+	// Parts are the open windows that the earlier run wrote behind what counts, as a log.
+	Parts []byte
 }
 
 // NewFileLog returns a log that is written to a file, of which an earlier run has written what at
-// says, nil if there is none.
-func NewFileLog(o *Options, file *File, at *live.FilePosition) (*FileLog, error) {
+// says, nil if there is none. Behind that it may have written open windows, up to another position.
+func NewFileLog(o *Options, file *File, at, parts *live.FilePosition) (*FileLog, error) {
 	l := &Log{options: o, w: file, notes: true}
+	var open []byte
+	if at != nil && parts != nil {
+		open = file.parts(at, parts)
+	}
 	err := file.cutBack(at)
 	if at != nil {
 		l.begun = at.Size > 0
@@ -55,7 +62,7 @@ func NewFileLog(o *Options, file *File, at *live.FilePosition) (*FileLog, error)
 		err = cmp.Or(err, union.WriteHeader(l.log, nil, 0, l.base), l.log.Flush())
 		to.Writer = file
 	}
-	return &FileLog{l, file}, err
+	return &FileLog{l, file, open}, err
 }
 
 // End writes the rest.
@@ -172,6 +179,28 @@ func (f *File) tail(size int64) (string, error) {
 	_, err := f.file.ReadAt(last, size-int64(len(last)))
 	sum := sha256.Sum256(last)
 	return hex.EncodeToString(sum[:8]), err
+}
+
+// parts returns what stands between two positions, as a log, nil if it is not there any more.
+func (f *File) parts(at, to *live.FilePosition) []byte {
+	if to.Size > f.size || to.Size <= at.Size {
+		return nil
+	}
+	if tail, err := f.tail(to.Size); err != nil || tail != to.Tail {
+		return nil
+	}
+	var log bytes.Buffer
+	if at.Size > 0 { // else its header is among them
+		header := hdrlog.NewWriter(&log)
+		if cmp.Or(union.WriteHeader(header, nil, 0, at.Base), header.Flush()) != nil {
+			return nil
+		}
+	}
+	_, err := io.Copy(&log, io.NewSectionReader(f.file, at.Size, to.Size-at.Size))
+	if err != nil {
+		return nil
+	}
+	return log.Bytes()
 }
 
 // cutBack drops what an earlier run has not saved.
