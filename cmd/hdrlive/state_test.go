@@ -380,8 +380,8 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestStateOpenWindows: what was read of a log before a clean stop counts, also in windows that were
-// open, if the log is deleted then. After a kill, the next start says what is missing.
+// TestStateOpenWindows: what was read of a log before a clean stop counts, also in windows that
+// were open, if the log is deleted then. After a kill, the next start says what is missing.
 func TestStateOpenWindows(t *testing.T) {
 	t.Parallel()
 	for _, killed := range []bool{false, true} {
