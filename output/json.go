@@ -58,8 +58,6 @@ type Document struct {
 	Breaches *[]Breach `json:"breaches,omitempty"`
 	// Moments are the worst ones, the worst first. It is missing if nobody asked.
 	Moments *[]Moment `json:"worst,omitempty"`
-	// Levels are what was bad for so long that it is no moment.
-	Levels []Level `json:"levels,omitempty"`
 	// Shares has one element for each tag of each log. It is missing if nobody asked.
 	Shares *[]Share `json:"who,omitempty"`
 

@@ -29,6 +29,8 @@ type Moment struct {
 	Scale hdrlog.Scale `json:"-"`
 	// Times is the maximum divided by the typical one of the tag in its log.
 	Times Number `json:"times"`
+	// Bound is what the maximum of the tag in its log exceeds by chance in one of a hundred logs.
+	Bound float64 `json:"-"`
 	// Others is the number of others that were bad at the same time: a tag of a log counts as one.
 	// It was bad if its maximum was at least twice the typical one.
 	// OtherTags is the number of tags of the same log among them, and OtherInputs that of other
@@ -36,18 +38,6 @@ type Moment struct {
 	Others      int `json:"others"`
 	OtherTags   int `json:"-"`
 	OtherInputs int `json:"-"`
-}
-
-// A Level is a time that was bad for so long that it is no moment: the maxima of a tag of a log
-// were Times as high as is typical of the tag. Throughout says that it lasts for the whole log.
-// Start and End are milliseconds since the epoch.
-type Level struct {
-	Start      int64  `json:"startMs"`
-	End        int64  `json:"endMs"`
-	Tag        Tag    `json:"tag"`
-	Input      string `json:"input"`
-	Times      Number `json:"times"`
-	Throughout bool   `json:"throughout"`
 }
 
 // A Share is what a tag of a log has of the values above a percentile of all values, or what a log
@@ -115,14 +105,14 @@ func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
 	return Columns(w, rows)
 }
 
-// Worst adds moments and levels to the document.
-func (d *Document) Worst(moments []Moment, levels []Level) {
+// Worst adds moments to the document.
+func (d *Document) Worst(moments []Moment) {
 	all := []Moment{}
 	for _, m := range moments {
 		m.Max = Number(m.Scale.Of(float64(m.Max)))
 		all = append(all, m)
 	}
-	d.Moments, d.Levels = &all, levels
+	d.Moments = &all
 }
 
 // Who adds shares to the document.

@@ -46,7 +46,7 @@ func TestWorstAgree(t *testing.T) {
 			if _, err := summary.Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Histories: &parts}); err != nil {
 				t.Fatal(err)
 			}
-			moments, _, err := parts.Worst(plot.MostWorst, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
+			moments, err := parts.Worst(plot.MostWorst, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
 			if err != nil {
 				t.Fatal(err)
 			}

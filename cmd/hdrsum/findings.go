@@ -58,7 +58,7 @@ func (r *found) find() (err error) {
 	by := r.scan.By
 	scale := gate.Scales(r.Summaries, by)
 	if r.worst > 0 {
-		if r.moments, r.levels, err = r.kept.Worst(r.worst, scale); err != nil {
+		if r.moments, err = r.kept.Worst(r.worst, scale); err != nil {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
@@ -100,7 +100,6 @@ func (r *found) findingsOf() []output.Finding {
 		Verdicts:  r.verdicts,
 		Histories: r.times(),
 		Moments:   r.moments,
-		Levels:    r.levels,
 		Course:    r.course,
 		Corrected: r.Expected > 0,
 		Failed:    r.diagnostics.Failed,

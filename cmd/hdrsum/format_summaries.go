@@ -166,7 +166,7 @@ var jsonFormat = format{
 			doc.Broken(r.watch.Breaches())
 		}
 		if r.worst > 0 {
-			doc.Worst(r.moments, r.levels)
+			doc.Worst(r.moments)
 		}
 		if r.who {
 			doc.Who(r.shares)

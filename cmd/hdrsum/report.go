@@ -29,7 +29,6 @@ type found struct {
 	verdicts []gate.Verdict
 	findings []output.Finding
 	moments  []output.Moment
-	levels   []output.Level
 	shares   *output.Shares
 }
 

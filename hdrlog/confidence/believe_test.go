@@ -37,9 +37,6 @@ type tally struct {
 	runs    int
 	figures []tallied // by figure
 
-	looked            int // runs that were searched for changes of the level
-	unsteady, warmups int // runs without a steady part; runs with a warm-up that is found
-	shift, found      int // runs; runs with a shift that is found
 }
 
 // tallied counts the runs by one figure.
@@ -65,35 +62,10 @@ func (m *model) simulate(runs int) *tally {
 	}
 	for n := range runs {
 		r := rand.New(rand.NewPCG(uint64(m.seconds), uint64(n)))
-		before, after := m.record(r, nil), m.record(r, nil)
+		before, after := m.record(r), m.record(r)
 		a, b := estimates(before), estimates(after)
 		for n := range figures {
 			t.figures[n].add(a[n], b[n])
-		}
-		if n%4 > 0 { // these take half of the time
-			continue
-		}
-		t.looked++
-		if _, steady := SteadyFrom(loads(before)); !steady {
-			t.unsteady++
-		}
-		if _, ok := before.Shift(99); ok {
-			t.shift++
-		}
-		const minute = 60
-		warmed := m.record(r, func(i int) float64 { return 1 + max(0, 0.5*(1-float64(i)/minute)) })
-		if warm, ok := SteadyFrom(loads(warmed)); ok && warm > 0 {
-			t.warmups++
-		}
-		middle := m.seconds * 2 / 5
-		shifted := m.record(r, func(i int) float64 {
-			if i < middle {
-				return 1
-			}
-			return 1.5
-		})
-		if at, ok := shifted.Shift(99); ok && max(at-middle, middle-at)*10 <= m.seconds {
-			t.found++
 		}
 	}
 	return t
@@ -111,7 +83,7 @@ func estimates(r *Run) (all []Estimate) {
 		case f == ofMean:
 			sums := make([]float64, len(r.windows))
 			for i, w := range r.windows {
-				sums[i] = loadOf(w).Sum
+				sums[i] = sumOf(w)
 			}
 			mean, residuals := ratioOf(sums, r.counts)
 			h := quantile(95, cosines) * r.longRunDeviation(residuals) / total(r.counts)
@@ -146,21 +118,17 @@ func (t *tallied) add(before, after Estimate) {
 	t.widths = append(t.widths, width)
 }
 
-// record makes a run, each window of which is slower by a factor.
-func (m *model) record(r *rand.Rand, factor func(window int) float64) *Run {
+// record makes a run.
+func (m *model) record(r *rand.Rand) *Run {
 	const unit = 1e6
 	sum, _ := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
 	var windows []Window
 	second := m.run(r)
-	for i := range m.seconds {
-		times := unit
-		if factor != nil {
-			times *= factor(i)
-		}
+	for range m.seconds {
 		values := second()
 		w := make(rawWindow, len(values))
 		for n, v := range values {
-			w[n] = int64(v * times)
+			w[n] = int64(v * unit)
 			sum.Record(w[n])
 		}
 		windows = append(windows, w)
@@ -188,26 +156,17 @@ func (w rawWindow) Count(upTo, counts []int64) (total int64) {
 
 func (w rawWindow) Seconds() float64 { return 1 }
 
-// loads returns what was recorded in the windows of a run.
-func loads(r *Run) (all []Load) {
-	for _, w := range r.windows {
-		all = append(all, loadOf(w))
-	}
-	return all
-}
-
-func loadOf(w Window) (l Load) {
+// sumOf returns the sum of the values of a window.
+func sumOf(w Window) (sum float64) {
 	switch w := w.(type) {
 	case rawWindow:
-		l = Load{Count: float64(len(w)), Seconds: 1}
 		for _, v := range w {
-			l.Sum += float64(v)
+			sum += float64(v)
 		}
 	case HistogramWindow:
-		count := float64(w.TotalCount())
-		l = Load{count, w.Mean() * count, w.Length}
+		sum = w.Mean() * float64(w.TotalCount())
 	}
-	return l
+	return sum
 }
 
 // share returns a share in percent.
@@ -230,7 +189,7 @@ func (t *tallied) width() string {
 	return "open"
 }
 
-// TestModels checks intervals, comparisons, shifts and warm-ups with runs whose truth is known. A
+// TestModels checks intervals and comparisons with runs whose truth is known. A
 // few runs of a model are made if -runs is not given, and of two models in CI.
 func TestModels(t *testing.T) {
 	runs, some := *manyRuns, regexp.MustCompile(*someModels)
@@ -247,7 +206,7 @@ func TestModels(t *testing.T) {
 		}
 	}
 	if *manyRuns > 0 {
-		fmt.Println("| model | seconds | right: p50 | p90 | p99 | p99.9 | rate | mean | refused: p99 | p99.9 | width | equal | fail | +10% | +20% | shift | found | unsteady | warm-up |\n| --- |" + strings.Repeat(" --: |", 18))
+		fmt.Println("| model | seconds | right: p50 | p90 | p99 | p99.9 | rate | mean | refused: p99 | p99.9 | width | equal | fail | +10% | +20% |\n| --- |" + strings.Repeat(" --: |", 14))
 		for _, m := range all {
 			fmt.Printf("| %s | %d |", m.model.name, m.model.seconds)
 			equal, worse := 0, 0
@@ -261,9 +220,6 @@ func TestModels(t *testing.T) {
 			fmt.Printf(" %s | %s | %s |", share(runs-p99.shown, runs), share(runs-m.figures[3].shown, runs), p99.width())
 			for _, k := range []int{equal, worse, p99.different[1], p99.different[2]} {
 				fmt.Printf(" %s |", share(k, runs))
-			}
-			for _, k := range []int{m.shift, m.found, m.unsteady, m.warmups} {
-				fmt.Printf(" %s |", share(k, m.looked))
 			}
 			fmt.Println()
 		}
@@ -288,7 +244,6 @@ func (m *tally) check(t *testing.T) {
 		most("equal runs differ", figures[n], f.different[0], m.runs, differ)
 		most("equal runs fail a relative limit", figures[n], f.worse, m.runs, differ*0.6)
 	}
-	most("a shift", 99, m.shift, m.looked, 0.05)
 }
 
 // mostDiffer returns how many equal runs of a model may differ.
@@ -330,7 +285,7 @@ func TestPairs(t *testing.T) {
 			var gates [2]int
 			for n := range runs {
 				r := rand.New(rand.NewPCG(*seed+uint64(m.seconds), uint64(n)))
-				before, after := m.record(r, nil).Percentile(99, 95), m.record(r, nil).Percentile(99, 95)
+				before, after := m.record(r).Percentile(99, 95), m.record(r).Percentile(99, 95)
 				for i, factor := range factors {
 					c := Compare(before, after.Times(factor), 95)
 					if c.P < 0.05 {

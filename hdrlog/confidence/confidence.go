@@ -53,8 +53,7 @@
 // # Sources
 //
 // Woodruff 1952 (inverted ranks); Lazarus, Lewis, Stock and Watson 2018 (cosines); Geyer 1992
-// (autocorrelation time); Wolff 2004 (its bias); Welch 1947; Hochberg 1988; Shao and Zhang 2010
-// (shifts).
+// (autocorrelation time); Wolff 2004 (its bias); Welch 1947; Hochberg 1988.
 package confidence
 
 import (
@@ -291,7 +290,7 @@ func (r *Run) look(slots []int) {
 			}
 		}
 		_, residuals := ratioOf(r.seen[median], r.counts)
-		r.medianTime = autocorrelationTime(residuals)
+		r.medianTime = Dependence(residuals)
 	}
 }
 
@@ -470,7 +469,7 @@ func (r *Run) estimate(value, low, high float64, residuals, tail []float64, beyo
 		factor:  1,
 		beyond:  beyond,
 	}
-	n, time := float64(len(residuals)), autocorrelationTime(residuals)
+	n, time := float64(len(residuals)), Dependence(residuals)
 	e.Independent = min(n/time, n/r.medianTime, float64(r.filled))
 	if sum := total(tail); sum > 0 {
 		squares := 0.0

@@ -318,59 +318,6 @@ func TestCoarseWindows(t *testing.T) {
 	}
 }
 
-// TestShift proves that a level that shifts for good is found, and that chance is not.
-func TestShift(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(6, 6))
-	found, wrong := 0, 0
-	const middle, windows = 120, 300
-	runs := logtest.Rounds(100)
-	for range runs {
-		values := steadyRun(r, windows, 50, 1)
-		if _, ok := newRun(t, values).Shift(99); ok {
-			wrong++
-		}
-		for i := range values[middle:] {
-			for n := range values[middle+i] {
-				values[middle+i][n] = values[middle+i][n] * 3 / 2
-			}
-		}
-		if at, ok := coarseRun(t, values, 1).Shift(99); ok && max(at-middle, middle-at) <= windows/20 {
-			found++
-		}
-		slices.Reverse(values)
-		if at, ok := newRun(t, values).Shift(99); ok && max(at-windows+middle, windows-middle-at) <= windows/20 {
-			found++
-		}
-	}
-	if wrong > runs/20 || found < 2*runs*8/10 {
-		t.Errorf("%d of %d steady runs shift, and %d of %d shifts are found", wrong, runs, found, 2*runs)
-	}
-	constant := func(windows int, value int64) (all [][]int64) {
-		for range windows {
-			all = append(all, slices.Repeat([]int64{value}, 20))
-		}
-		return all
-	}
-	for _, c := range []struct {
-		name   string
-		values [][]int64
-		at     int
-	}{
-		{"nothing", make([][]int64, 200), 0},
-		{"no windows", nil, 0},
-		{"one window", constant(1, 5), 0},
-		{"equal values", constant(200, 5), 0},
-		{"two levels", append(steadyRun(r, 80, 100, 1), steadyRun(r, 120, 100, 2)...), 80},
-		{"99 windows", append(steadyRun(r, 50, 100, 1), steadyRun(r, 49, 100, 2)...), 0},
-		{"an incident", append(append(steadyRun(r, 190, 100, 1), steadyRun(r, 20, 100, 2)...), steadyRun(r, 190, 100, 1)...), 0},
-	} {
-		if at, ok := newRun(t, c.values).Shift(99); at != c.at && ok || ok != (c.at > 0) {
-			t.Errorf("%s: %v at %d, want %d", c.name, ok, at, c.at)
-		}
-	}
-}
-
 // TestCount compares with a count of the raw values.
 func TestCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -498,37 +445,6 @@ func TestCoverage(t *testing.T) {
 	}
 	if covered < runs*92/100 || covered > runs*98/100 || different > runs*7/100 {
 		t.Errorf("of %d intervals, %d have the truth; of as many pairs of equal runs, %d differ", runs, covered, different)
-	}
-}
-
-func TestSteadyFrom(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
-	warm := func(windows, warm int) [][]int64 {
-		values := steadyRun(r, windows, 50, 1)
-		for i := range values[:warm] {
-			for j := range values[i] {
-				values[i][j] += int64(3000 * math.Exp(-3*float64(i)/float64(warm)))
-			}
-		}
-		return values
-	}
-	for _, c := range []struct {
-		name        string
-		values      [][]int64
-		least, most int
-		steady      bool
-	}{
-		{"steady", steadyRun(r, 600, 50, 1), 0, 0, true},
-		{"warm-up of 60 s", warm(600, 60), 40, 80, true},
-		{"fewer values first", append(steadyRun(r, 40, 20, 1), steadyRun(r, 500, 50, 1)...), 40, 45, true},
-		{"warm-up of two thirds", append(steadyRun(r, 400, 50, 3), steadyRun(r, 200, 50, 1)...), 0, 600, false},
-		{"few windows", steadyRun(r, 9, 50, 1), 0, 0, true},
-		{"nothing", make([][]int64, 100), 0, 0, true},
-	} {
-		n, steady := SteadyFrom(loads(newRun(t, c.values)))
-		if n < c.least || n > c.most || steady != c.steady {
-			t.Errorf("%s: steady from window %d, %v", c.name, n, steady)
-		}
 	}
 }
 

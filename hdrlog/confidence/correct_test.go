@@ -134,7 +134,7 @@ func TestHochbergOfRuns(t *testing.T) {
 				r := rand.New(rand.NewPCG(*seed+uint64(m.seconds), uint64(n)))
 				var p [3][]float64
 				for range 2 { // tags
-					before, after := m.record(r, nil), m.record(r, nil)
+					before, after := m.record(r), m.record(r)
 					olds, news := before.Percentiles(percentiles, 95), after.Percentiles(percentiles, 95)
 					for i, factor := range []float64{1, 1.1, 1.2} {
 						for k := range olds {

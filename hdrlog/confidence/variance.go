@@ -55,10 +55,10 @@ func wavesOf(n int) [][cosines]float64 {
 	return all
 }
 
-// autocorrelationTime returns the number of windows that tell as much as one independent window, at
+// Dependence returns the number of windows that tell as much as one independent window, at
 // least 1. It adds up the autocorrelations in pairs until a pair is not positive. In a trend that
 // is after half the residuals, and the time is quadratic.
-func autocorrelationTime(residuals []float64) float64 {
+func Dependence(residuals []float64) float64 {
 	covariance := func(lag int) (sum float64) {
 		for i := lag; i < len(residuals); i++ {
 			sum += residuals[i] * residuals[i-lag]

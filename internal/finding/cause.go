@@ -11,7 +11,6 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/measure"
-	"hdrkit/internal/question/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -77,45 +76,6 @@ func (r *Run) omission() []output.Finding {
 	}
 	f.Sentence = fmt.Sprintf("Requests waited for an answer while nothing was recorded: %s (%s).", result, f.Option)
 	return []output.Finding{f}
-}
-
-// levels finds times that were bad for so long that they are no moments: in each log, those of the
-// tag with the highest level.
-func (r *Run) levels() (all []output.Finding) {
-	_, levels := r.moments()
-	for n := range levels {
-		l := &levels[n]
-		same := func(o output.Level) bool { return o.Input == l.Input && o.Throughout == l.Throughout }
-		slow := func(o summary.Outlier) bool { return slices.Contains(o.Inputs, l.Input) }
-		if slices.ContainsFunc(levels[:n], same) || slices.ContainsFunc(r.outliers(), slow) {
-			continue
-		}
-		f := output.Finding{
-			Weight:  output.Warns,
-			Tag:     r.tag(l.Tag),
-			Input:   r.input(l.Input),
-			Start:   &l.Start,
-			End:     &l.End,
-			Figures: map[string]output.Number{"times": l.Times},
-			Option:  "hdrsum -worst 5",
-		}
-		when := "all the time"
-		if !l.Throughout {
-			when = fmt.Sprintf("for %s from %s", people.Length(l.End-l.Start), r.clock(l.Start))
-		}
-		f.Sentence = fmt.Sprintf("Maxima are %s times as high as typical %s%s.", times(float64(l.Times)), when,
-			r.where(&f))
-		if l.Throughout && f.Input != "" { // no time of the log is typical, but the other logs are
-			of := r.label(f.Input)
-			if f.Tag != "" {
-				of = f.Tag + " in " + of
-			}
-			f.Sentence = fmt.Sprintf("Maxima of %s are %s times as high as those of the other logs, all the time.", of,
-				times(float64(l.Times)))
-		}
-		all = append(all, f)
-	}
-	return all
 }
 
 // IsFailed reports whether the text of a tag is that of failed requests.

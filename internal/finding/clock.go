@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+	"math"
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/people"
@@ -12,7 +13,7 @@ import (
 func (r *Run) disjoint() []output.Finding {
 	names, spans := r.apart()
 	if names == nil {
-		return nil
+		return r.offClock()
 	}
 	last := len(spans) - 1
 	between := spans[1].Start - spans[0].End
@@ -60,4 +61,79 @@ func (r *Run) apart() ([]string, []merge.Span) {
 type apartOf struct {
 	names []string
 	spans []merge.Span
+}
+
+// clockStep is what clocks that are off differ by: they have another time zone, in milliseconds.
+const clockStep = 15 * 60 * 1000
+
+// offClock finds a log that does not overlap the others, of which at least two run together, but
+// would run with them if its clock were some quarters of an hour off.
+func (r *Run) offClock() []output.Finding {
+	spans := r.spans()
+	if len(spans) < LeastLogs {
+		return nil
+	}
+	for input, s := range spans {
+		off := int64(0)
+		for other, o := range spans {
+			if other == input {
+				continue
+			}
+			quarters := int64(math.Round(float64(s.Start-o.Start) / clockStep))
+			if off == 0 {
+				off = quarters * clockStep
+			}
+			moved := merge.Span{Start: s.Start - off, End: s.End - off}
+			if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, together) {
+				off = 0
+				break
+			}
+		}
+		if off == 0 {
+			continue
+		}
+		behind := "ahead"
+		if off < 0 {
+			behind = "behind"
+		}
+		start, end := s.Start, s.End
+		return []output.Finding{{
+			Weight:  output.Warns,
+			Input:   input,
+			Start:   &start,
+			End:     &end,
+			Figures: map[string]output.Number{"offMs": output.Number(off)},
+			Sentence: fmt.Sprintf("The clock of %s looks to be %s %s: it does not overlap the other %d, which ran together.",
+				r.label(input), people.Length(max(off, -off)), behind, len(spans)-1),
+		}}
+	}
+	return nil
+}
+
+// together is the part of the longer one of two logs that both have in common, at least, if they
+// ran together.
+const together = 0.8
+
+// overlaps reports whether two spans have more than a part of the longer one in common.
+func overlaps(a, b merge.Span, part float64) bool {
+	both := min(a.End, b.End) - max(a.Start, b.Start)
+	return float64(both) > part*float64(max(a.End-a.Start, b.End-b.Start))
+}
+
+// spans returns when each log ran.
+func (r *Run) spans() map[string]merge.Span {
+	if r.Histories == nil {
+		return nil
+	}
+	spans := make(map[string]merge.Span)
+	for _, t := range r.tracks() {
+		for _, i := range t.Intervals {
+			s, known := spans[t.Input]
+			if !known {
+				s = merge.Span{Start: i.Start, End: i.End}
+			}
+			spans[t.Input] = merge.Span{Start: min(s.Start, i.Start), End: max(s.End, i.End)}
+		}
+	}
+	return spans
 }

@@ -1,14 +1,15 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
 
-	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/detect"
 	"hdrkit/output"
 )
 
@@ -43,8 +44,11 @@ type figures struct {
 	values  []value
 	// others is the highest value of rows with too few values, printed.
 	others float64
+	// ceiling is the number of values of top that are as high as its highest one, 0 if they are
+	// few, or if others are nearly as high.
+	ceiling int64
 	// groups are those in which the values of the first of these rows fall, and mean is its mean.
-	groups []confidence.Group
+	groups []detect.Group
 	mean   float64
 }
 
@@ -67,6 +71,7 @@ func (r *Run) figures() *figures {
 		most := r.printed(s, h.MaxFloat())
 		if most > all.highest {
 			all.top, all.highest = s, most
+			all.ceiling = ceiling(h)
 		}
 		n := slices.IndexFunc(named, func(p float64) bool { return output.Above(h, p) >= output.Few })
 		if n < 0 {
@@ -90,7 +95,7 @@ func (r *Run) figures() *figures {
 		}
 		if len(all.values) == 0 || v.printed > leading {
 			leading = v.printed
-			all.groups = confidence.Groups(printedValues(s, h))
+			all.groups = detect.Groups(printedValues(s, h))
 			all.mean = r.printed(s, h.Mean())
 		}
 		all.values = append(all.values, v)
@@ -111,6 +116,20 @@ func added(a, b int64) int64 {
 	return a + b
 }
 
+// sameValue is how far values are apart, as a part, that timeouts of one length have.
+const sameValue = 0.01
+
+// ceiling returns how many values are as high as the highest one, such as those of requests that
+// timed out: 0 if they are few, or no tail of the others, or not more than are nearly as high.
+func ceiling(h *histogram.Histogram) int64 {
+	least := int64(float64(h.Max()) * (1 - sameValue))
+	at := h.CountBetween(least, math.MaxInt64)
+	if at < output.Few || 10*at > h.TotalCount() || at <= h.CountBetween(h.Max()/2, least-1) {
+		return 0
+	}
+	return at
+}
+
 // printedValues returns the values of a row in printed units, each with its count.
 func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64, int64] {
 	times := s.Scale.Of(1)
@@ -127,7 +146,7 @@ func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64,
 // typical of none.
 func (r *Run) groups() []output.Finding {
 	all := r.figures()
-	if len(all.groups) < 2 {
+	if len(all.groups) < 2 || !r.courses().groupsLast {
 		return nil
 	}
 	row := all.values[0].row
@@ -156,9 +175,6 @@ func (r *Run) groups() []output.Finding {
 	return []output.Finding{f}
 }
 
-// clearly is the least ratio of the highest figure to the next one for which a sentence gives it.
-const clearly = 1.5
-
 // figure finds the row with the highest percentile.
 func (r *Run) figure() []output.Finding {
 	all := r.values()
@@ -177,22 +193,34 @@ func (r *Run) figure() []output.Finding {
 	}
 	if len(r.Summaries) > 1 {
 		f.Tag = highest.row.Name()
-		more := "the highest"
+		more := ", the highest"
 		switch {
 		case len(all) < 2 || all[1].printed == 0:
-		case highest.printed >= clearly*all[1].printed:
-			more = fmt.Sprintf("%s times the next highest", times(highest.printed/all[1].printed))
+		case r.lasts() && r.Course != nil && r.courses().lead == nil:
+			more = "" // too few values over time to tell whether it is by chance
+		case !r.leads():
+			more = ", among the highest"
+		case worthwhile(highest.printed / all[1].printed):
+			more = fmt.Sprintf(", %s times the next highest", times(highest.printed/all[1].printed))
 			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
-		case all[1].printed >= highest.low:
-			more = "among the highest"
 		}
 		if r.figures().others > highest.printed { // a table may show a higher figure
-			more += " of those with enough values"
+			more = cmp.Or(more, ", the highest") + " of those with enough values"
 		}
-		f.Sentence = fmt.Sprintf("%s of %s is %s, %s.", highest.name(), r.name(highest.row),
+		f.Sentence = fmt.Sprintf("%s of %s is %s%s.", highest.name(), r.name(highest.row),
 			r.quantity(highest.printed), more)
 	}
 	return []output.Finding{f}
+}
+
+// leads reports whether the highest figure is beyond chance above the next one: by the parts of the
+// run, or, if it is one interval, as if values did not depend on one another.
+func (r *Run) leads() bool {
+	if c := r.courses(); c.lead != nil {
+		return detect.Differs(c.lead, len(r.Summaries))
+	}
+	all := r.values()
+	return all[1].printed < all[0].low
 }
 
 // few finds that there are too few values for percentiles, or that all values are 0.
@@ -211,19 +239,16 @@ func (r *Run) few() []output.Finding {
 		f.Sentence = "No values."
 	case highest == 0:
 		f.Sentence = fmt.Sprintf("All %s are 0.", people.Counted(count, "value"))
-	case len(r.values()) > 0:
-		return nil
-	case count == 1:
-		f.Sentence = fmt.Sprintf("1 value, %s, is too few for percentiles.", r.quantity(highest))
-	default:
-		f.Sentence = fmt.Sprintf("%s are too few for percentiles; the highest is %s.", people.Counted(count, "value"),
+	case len(r.values()) == 0:
+		f.Sentence = fmt.Sprintf("%s: too few for percentiles; the highest is %s.", people.Counted(count, "value"),
 			r.quantity(highest))
+	case r.values()[0].percentile == 50:
+		f.Sentence = fmt.Sprintf("%s: too few for p90 and p99.", people.Counted(count, "value"))
+	default:
+		return nil
 	}
 	return []output.Finding{f}
 }
-
-// bad is the factor above what is typical from which on a moment is a warning.
-const bad = 4
 
 // lasts reports whether a row has several intervals.
 func (r *Run) lasts() bool {
@@ -235,7 +260,7 @@ func (r *Run) worst() []output.Finding {
 	if !r.lasts() {
 		return nil
 	}
-	moments, _ := r.moments()
+	moments := r.moments()
 	if len(moments) == 0 || moments[0].Max == 0 {
 		return r.maximum()
 	}
@@ -254,12 +279,37 @@ func (r *Run) worst() []output.Finding {
 		Unit:    r.Scale.Unit,
 		Option:  "hdrsum -worst 5",
 	}
-	if m.Times >= bad {
+	if float64(m.Max) > m.Bound {
 		f.Weight = output.Warns
 	}
 	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), people.Length(m.End-m.Start),
 		r.quantity(float64(highest)), r.where(&f))
+	if all := r.figures(); all.ceiling > 0 && r.row(m.Input, m.Tag) == all.top {
+		count := all.top.Counts().TotalCount()
+		high, intervals := r.reach(all.top, float64(m.Max)*m.Scale.Factor()*(1-sameValue))
+		if high < output.Few {
+			return []output.Finding{f}
+		}
+		f.Weight = output.Warns
+		f.Sentence = fmt.Sprintf("%s%% of values%s take %s, the maximum, in %d of %s.",
+			people.Significant(100*float64(all.ceiling)/float64(count), 2), r.of(all.top.Name()),
+			r.quantity(people.Rounded(float64(highest), 3)), high, people.Counted(int64(intervals), "interval"))
+		return []output.Finding{f}
+	}
 	return []output.Finding{f}
+}
+
+// reach returns how many intervals of a row have a value of at least a limit, and how many it has.
+func (r *Run) reach(row *output.Summary, limit float64) (high, intervals int) {
+	for _, t := range r.tracksOfRow(row.Tag) {
+		for _, i := range t.Intervals {
+			if i.Max >= limit {
+				high++
+			}
+			intervals++
+		}
+	}
+	return high, intervals
 }
 
 // maximum finds the highest value. It stands for the worst moment if nothing knows the times of

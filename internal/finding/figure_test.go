@@ -26,7 +26,7 @@ func TestTied(t *testing.T) {
 		return s
 	}
 	row := func(tag string, factor float64) *output.Summary { return rows(tag, factor, 10_000) }
-	for second, want := range map[float64]string{0.998: "among the highest", 0.95: "the highest", 0.4: "2.5 times the next highest"} {
+	for second, want := range map[float64]string{0.998: "among the highest", 0.95: "1.1 times the next highest", 0.4: "2.5 times the next highest"} {
 		r := &Run{Summaries: []*output.Summary{row("read", second), row("write", 1)}}
 		if got := r.figure()[0].Sentence; !strings.HasSuffix(got, ", "+want+".") || !strings.HasPrefix(got, "p99 of write") {
 			t.Errorf("%v times: %s, want %s", second, got, want)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
@@ -28,10 +27,8 @@ type Run struct {
 	Verdicts []gate.Verdict
 	// Histories have the times of all intervals.
 	Histories *summary.Histories
-	// Moments and Levels are the worst ones of Histories, if they are known: to find them may read
-	// a log again.
+	// Moments are the worst ones of Histories, if they are known.
 	Moments []output.Moment
-	Levels  []output.Level
 	// Course has the levels of rows over time.
 	Course *summary.Course
 	// Corrected says that the counts are corrected for coordinated omission already.
@@ -52,14 +49,14 @@ type Run struct {
 
 // found are results that several kinds need. They are nil before the first kind asks.
 type found struct {
-	looked     bool // for Moments and Levels
-	omitted    *Omitted
-	names      map[string]string // see called
-	spanOf     *merge.Span
-	apartOf    *apartOf
-	figuresOf  *figures
-	levelsOf   *summary.Levels
-	outliersOf *[]summary.Outlier
+	looked    bool // for Moments
+	omitted   *Omitted
+	names     map[string]string // see called
+	spanOf    *merge.Span
+	apartOf   *apartOf
+	figuresOf *figures
+	coursesOf *courses
+	tracksOf  []summary.Track
 }
 
 // row returns the row that a tag of an input in the histories belongs to, nil if there is none.
@@ -77,10 +74,6 @@ func (r *Run) scale(input string, tag []byte) hdrlog.Scale {
 	}
 	return hdrlog.Scale{}
 }
-
-// LeastLogs is the least number of logs among which an outlier is looked for. From so many on,
-// [summary.Histories] need sums.
-const LeastLogs = confidence.LeastLogs
 
 // Level is the kind of a time that is bad for so long that it is no moment.
 const Level = "level"
@@ -100,17 +93,18 @@ var kinds = []struct {
 	{"cut", (*Run).cut},
 	{"malformed", (*Run).malformed},
 	{"late", (*Run).late},
+	{"clock", (*Run).disjoint},
 	{"gap", (*Run).gaps},
 	{"omission", (*Run).omission},
 	{"outlier", (*Run).outlier},
 	{"rhythm", (*Run).rhythm},
 	{"warmup", (*Run).warmup},
 	{"shift", (*Run).shift},
-	{"groups", (*Run).groups},
+	{Level, (*Run).level},
+	{"rate", (*Run).rate},
 	{"figure", (*Run).figure},
 	{"worst", (*Run).worst},
-	{Level, (*Run).levels},
-	{"clock", (*Run).disjoint},
+	{"groups", (*Run).groups},
 	{Same, (*Run).same},
 	{"unit", (*Run).unit},
 }

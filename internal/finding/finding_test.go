@@ -148,33 +148,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestGroups: values of the row with the highest figure fall in groups. Those of other rows are not
-// what hurts.
-func TestGroups(t *testing.T) {
-	r := runOf(t, "p99<=1s")
-	read, write := r.Summaries[0], r.Summaries[1]
-	sentence := func() string {
-		for _, f := range Of(r) {
-			if f.Kind == "groups" {
-				return f.Sentence
-			}
-		}
-		return ""
-	}
-	if got := sentence(); got != "" {
-		t.Errorf("of even values: %s", got)
-	}
-	for value := range int64(100) {
-		write.Histogram.Record(20e6 + value*1e5)
-		read.Histogram.RecordN(20_000, 10)
-	}
-	r.found = found{}
-	want := "Values of write fall in 2 groups: 95% near 1 ms and 5% near 25 ms; the mean, 2.1 ms, is near none."
-	if got := sentence(); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // TestBreaches: a limit that fails says when, and its option says how to see it.
 func TestBreaches(t *testing.T) {
 	r := runOf(t, "write:p99<=1ms")

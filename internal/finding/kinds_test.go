@@ -57,7 +57,7 @@ func sentencesOf(t *testing.T, scenario *loggen.Scenario) (all []string) {
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]string{
 		"spike":     "worst: Worst moment: 00:05:00 UTC, 1 s up to 400",
-		"slow node": "level: Maxima of ",
+		"slow node": "outlier: nodec has ",
 		"shift":     "shift: p99 of ",
 		"warm-up":   "warmup: Steady from 00:0",
 		"pauses":    "rhythm: Spikes every 60",

@@ -25,6 +25,9 @@ func figure(v float64) string { return people.Significant(v, 4) }
 // times returns how many times as high something is.
 func times(v float64) string { return people.Significant(v, 2) }
 
+// worthwhile reports whether a sentence can say how many times as high something is: not "1 times".
+func worthwhile(v float64) bool { return times(v) != "1" }
+
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
 // digits as that takes. All digits of other are printed.
 func beside(v, other float64) string {
@@ -157,15 +160,15 @@ func (r *Run) where(f *output.Finding) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-// moments returns the worst moments and levels of the run.
-func (r *Run) moments() ([]output.Moment, []output.Level) {
+// moments returns the worst moments of the run.
+func (r *Run) moments() []output.Moment {
 	if r.Histories == nil {
-		return nil, nil
+		return nil
 	}
 	if !r.looked && r.Moments == nil {
 		// Without memory for the times of intervals, there is nothing to find in them.
-		r.Moments, r.Levels, _ = r.Histories.Worst(1, r.scale)
+		r.Moments, _ = r.Histories.Worst(1, r.scale)
 	}
 	r.looked = true
-	return r.Moments, r.Levels
+	return r.Moments
 }

@@ -303,7 +303,7 @@ const leastMarked = 2
 // it says so.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
-	moments, _, err := parts.Worst(r.plan.worst, gate.Scales(summaries, by))
+	moments, err := parts.Worst(r.plan.worst, gate.Scales(summaries, by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		r.std.Notef("marks no worst moments: %v", err)
 		return nil

@@ -382,6 +382,9 @@ func (hs *Histories) Shares(moments []output.Moment) []float64 {
 	return shares
 }
 
+// Ran returns when the first interval begins and the last one ends.
+func (hs *Histories) Ran() (start, end int64) { return hs.ran.Start, hs.ran.End }
+
 // Inputs returns the names of the inputs that have histories, sorted.
 func (hs *Histories) Inputs() (names []string) {
 	for _, h := range hs.all {

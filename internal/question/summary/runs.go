@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/detect"
 	"hdrkit/internal/flow"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -66,22 +67,6 @@ type window struct {
 	*merge.Merged
 	scratch *histogram.Histogram
 	ratio   float64
-	kept    *histogram.Histogram // the counts, if they are decoded
-}
-
-// counts returns the counts. They are valid until those of another window with the same scratch
-// are asked for.
-func (w *window) counts() (*histogram.Histogram, error) {
-	if w.kept != nil {
-		return w.kept, nil
-	}
-	return w.Histogram(w.scratch)
-}
-
-// keep decodes the counts, into memory that is not used otherwise until they were used last.
-func (w *window) keep(memory *histogram.Histogram) (err error) {
-	w.kept, err = w.Histogram(memory)
-	return err
 }
 
 // Seconds implements [confidence.Window].
@@ -96,7 +81,7 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 		clear(counts)
 		return 0
 	}
-	h, err := w.counts()
+	h, err := w.Histogram(w.scratch)
 	if err != nil {
 		return 0 // cannot be: the intervals of all windows add up
 	}
@@ -156,14 +141,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		free <- struct{}{}
 		group.Go(func() {
 			s.Confidence = output.NewConfidence(run, wanted, level, size)
-			if at, ok := run.Shift(shiftPercentile); ok {
-				s.Confidence.Shift = &output.Shift{
-					Percentile: shiftPercentile,
-					Start:      first[n] + int64(at)*size,
-					Before:     levelOf(windows[n][:at], shiftPercentile),
-					After:      levelOf(windows[n][at:], shiftPercentile),
-				}
-			}
+			s.Confidence.Shift = shiftOf(windows[n], first[n], size)
 			<-free
 		})
 	}
@@ -186,21 +164,28 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 	last.Recorded.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
 }
 
-// levelOf returns about the value of windows at a percentile, not a number if they have none.
-func levelOf(windows []confidence.Window, percentile float64) float64 {
-	var sum histogram.Histogram
+// shiftOf returns where the level of a row shifts for good, nil if it does not.
+func shiftOf(windows []confidence.Window, start, size int64) *output.Shift {
+	var merged []*merge.Merged
 	for _, w := range windows {
-		w := w.(*window)
-		if w.Intervals() == 0 {
-			continue
-		}
-		if h, err := w.counts(); err == nil { // cannot fail: the intervals of all windows add up
-			sum.Add(h)
+		if w := w.(*window); w.Intervals() > 0 {
+			merged = append(merged, w.Merged)
 		}
 	}
-	if sum.TotalCount() == 0 {
-		return math.NaN()
+	t := newTimeline(start, size, len(windows))
+	if len(merged) == 0 || t.fill(merged) != nil {
+		return nil
 	}
-	at := sum.Layout().IndexOf(sum.ValueAtPercentile(percentile))
-	return (sum.Float(sum.Layout().LowestAt(at)) + sum.Float(sum.Layout().HighestAt(at))) / 2
+	levels, at := t.Levels(shiftPercentile)
+	found := detect.Find(levels, 1, func(c detect.Change) bool { return c.Kind == detect.Step })
+	if found.Kind == detect.Constant {
+		return nil
+	}
+	from := at[found.Spans[0].From]
+	return &output.Shift{
+		Percentile: shiftPercentile,
+		Start:      t.At(from),
+		Before:     t.Values(0, from, shiftPercentile)[0],
+		After:      t.Values(from, t.Windows(), shiftPercentile)[0],
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/detect"
 	"hdrkit/output"
 )
 
@@ -21,61 +22,44 @@ type moment struct {
 // that was rotated.
 type sequence struct {
 	pieces  []*piece
-	typical []float64 // by piece: the typical maximum of the log, or of the level that has the piece
-	bad     float64   // a piece is bad if its maximum is above the typical one by this factor
+	typical float64 // maximum, in the unit in which logs are compared
+	bound   float64 // what the highest maximum exceeds by chance in one of a hundred logs
 	end     int64
 	longest int64 // the length of the longest piece
 }
 
-// Rules of what is bad, and of what is a level.
-const (
-	// A maximum is bad, and belongs to a level, if it is above the typical one by a factor. The
-	// factor is at least levelLeast and at most levelMost. Between these, it is levelSteps steps,
-	// where a step is the ratio of the lower quartile of maxima to the lower decile.
-	levelLeast, levelSteps, levelMost = 2, 7, 10
-	// gapPart is the length of a gap, as a part of the level before it, that does not end the
-	// level.
-	gapPart = 0.2
-	// levelPart is the part of a log that a level lasts at least, and leastLevel the number of its
-	// intervals.
-	levelPart, leastLevel = 0.2, 20
-)
+// bad is how many times as high as typical a maximum is that was bad, too, at the same time.
+const bad = 2
 
-// Worst returns the highest separate moments, the highest first, and what was bad for so long that
-// it is a level. The first moment has the maximum of all. Scale returns how the values of a tag of
-// an input are printed.
+// Worst returns the highest separate moments, the highest first. The first moment has the maximum
+// of all. Scale returns how the values of a tag of an input are printed.
 //
 // A moment is the highest interval that is in none yet, with its neighbours for as long as they are
 // above the geometric middle of its maximum and the typical one: no part of it is calm. Typical is
-// the lower quartile of the maxima in one log: of several, the one whose lower quartile is in the
-// middle. Inputs whose times do not overlap are one log. What is at least twice as high as typical
-// for more than a fifth of its log is a level, and what is typical of it counts for the moments in
-// it. Moments during mostly the same time are one, that of the log with the highest maximum. Others
-// of it are those that were bad then, however many moments are asked for.
-func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, []output.Level, error) {
+// the lower quartile of the maxima in one log. Inputs whose times do not overlap are one log.
+// Moments during mostly the same time are one, that of the log with the highest maximum. Others of
+// it are those that were bad then, however many moments are asked for.
+func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, error) {
 	parts, err := hs.inOrder()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	hs.inUnit(scale)
 	var all []*sequence
-	var levels []output.Level
 	for _, ofTag := range byTag(parts) {
-		sequences := hs.sequences(ofTag)
-		typical := typicalOf(sequences)
-		for _, s := range sequences {
-			levels = append(levels, s.findLevels(typical)...)
-		}
-		all = append(all, sequences...)
+		all = append(all, hs.sequences(ofTag)...)
+	}
+	for _, s := range all {
+		s.setTypical()
 	}
 	found := hs.highest(all, most, scale)
 	var moments []output.Moment
 	for n := range found {
 		found[n].findOthers(all, hs.length)
+		found[n].Bound = found[n].in.bound / found[n].Scale.Factor()
 		moments = append(moments, found[n].Moment)
 	}
-	slices.SortStableFunc(levels, func(a, b output.Level) int { return cmp.Compare(b.Times, a.Times) })
-	return moments, levels, nil
+	return moments, nil
 }
 
 // highest returns the highest moments of sequences. Moments of several at the same time are only
@@ -138,93 +122,20 @@ func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 	return all
 }
 
-// low has the lower decile and the lower quartile of maxima: how high they are when nothing is bad.
-type low struct{ decile, quartile float64 }
-
-// lowOf returns the low maxima of pieces, zero if no piece has a maximum.
-func lowOf(pieces []*piece) low {
+// setTypical finds out what is typical of the maxima of a sequence: their lower quartile.
+func (s *sequence) setTypical() {
 	var maxima []float64
-	for _, p := range pieces {
-		if p.compared() > 0 {
+	for _, p := range s.pieces {
+		if p.highest > 0 {
 			maxima = append(maxima, p.compared())
 		}
 	}
-	n := len(maxima)
-	if n == 0 {
-		return low{}
+	if len(maxima) == 0 {
+		return
 	}
 	slices.Sort(maxima)
-	return low{maxima[n/10], maxima[n/4]}
-}
-
-// typicalOf returns the low maxima of one sequence: the one whose lower quartile is in the middle.
-func typicalOf(sequences []*sequence) low {
-	var all []low
-	for _, s := range sequences {
-		if low := lowOf(s.pieces); low.quartile > 0 {
-			all = append(all, low)
-		}
-	}
-	if len(all) == 0 {
-		return low{}
-	}
-	slices.SortStableFunc(all, func(a, b low) int { return cmp.Compare(a.quartile, b.quartile) })
-	return all[(len(all)-1)/2]
-}
-
-// bad returns how many times as high as typical a maximum is at least if it is bad.
-func (l low) bad() float64 {
-	return min(max(levelLeast, math.Pow(l.quartile/l.decile, levelSteps)), levelMost)
-}
-
-// limit returns the maximum above which a piece is bad.
-func (l low) limit() float64 { return l.quartile * l.bad() }
-
-// findLevels returns the levels of a sequence, and sets what is typical of each piece, and bad.
-func (s *sequence) findLevels(typical low) (levels []output.Level) {
-	s.bad = typical.bad()
-	s.typical = slices.Repeat([]float64{typical.quartile}, len(s.pieces))
-	first := s.pieces[0].Start
-	for _, m := range long(s.pieces, typical.limit()) {
-		if float64(m.End-m.Start) <= levelPart*float64(s.end-first) {
-			continue // before its pieces are looked for: there may be thousands in a day
-		}
-		inside := piecesIn(s.pieces, &m)
-		if len(inside) < leastLevel {
-			continue
-		}
-		quartile := lowOf(inside).quartile
-		levels = append(levels, output.Level{
-			Start:      m.Start,
-			End:        m.End,
-			Input:      inside[0].history.input,
-			Tag:        inside[0].history.tag,
-			Times:      output.Number(quartile / typical.quartile),
-			Throughout: m.Start == first && m.End == s.end,
-		})
-		for n, w := range s.pieces {
-			if w.Start >= m.Start && w.End <= m.End {
-				s.typical[n] = quartile
-			}
-		}
-	}
-	return levels
-}
-
-// long returns the times at which maxima are above a limit, in order. Short gaps do not divide
-// them.
-func long(pieces []*piece, limit float64) (all []moment) {
-	for _, w := range pieces {
-		if !(w.compared() > limit) {
-			continue
-		}
-		if last := len(all) - 1; last >= 0 && w.Start-all[last].End <= int64(gapPart*float64(all[last].End-all[last].Start)) {
-			all[last].End = max(all[last].End, w.End)
-		} else {
-			all = append(all, moment{Moment: output.Moment{Start: w.Start, End: w.End}})
-		}
-	}
-	return all
+	s.typical = maxima[len(maxima)/4]
+	s.bound = detect.Bound(maxima)
 }
 
 // moments returns up to most moments of a sequence, the highest first, and whether there are more.
@@ -263,7 +174,7 @@ func (s *sequence) momentOf(from, highest, to int) moment {
 		Moment: output.Moment{
 			Start: s.pieces[from].Start,
 			End:   peak.End,
-			Times: output.Number(peak.compared() / s.typical[highest]),
+			Times: output.Number(peak.compared() / s.typical),
 		},
 		peak: peak,
 		in:   s,
@@ -304,7 +215,7 @@ func (h *highestFirst) Pop() any {
 // does not enter pieces that are taken, of which nil has none.
 func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	highest := s.pieces[at].compared()
-	limit := math.Sqrt(highest * min(s.typical[at], highest))
+	limit := math.Sqrt(highest * min(s.typical, highest))
 	last := at
 	for n := at + step; n >= 0 && n < len(s.pieces) && (taken == nil || !taken[n]); n += step {
 		before, after := s.pieces[min(n, n-step)], s.pieces[max(n, n-step)]
@@ -356,7 +267,7 @@ func (m *moment) findOthers(all []*sequence, length int64) {
 			continue
 		}
 		at := s.highestDuring(&m.Moment)
-		if at < 0 || !(s.pieces[at].compared() > s.bad*s.typical[at]) {
+		if at < 0 || !(s.pieces[at].compared() > bad*s.typical) {
 			continue
 		}
 		other := s.around(at, length)

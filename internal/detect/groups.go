@@ -1,4 +1,4 @@
-package confidence
+package detect
 
 import (
 	"iter"
@@ -8,8 +8,9 @@ import (
 
 // A Group is values that lie together, with few values between them and others.
 type Group struct {
-	// Share is the part of all values above 0 that it has, and Middle its median.
-	Share, Middle float64
+	// Share is the part of all values above 0 that it has, Middle is the mean of those near its
+	// median, and From is where it begins.
+	Share, Middle, From float64
 }
 
 const (
@@ -50,6 +51,7 @@ func Groups(values iter.Seq2[float64, int64]) []Group {
 type grouping struct {
 	first  int // the bin of the lowest value
 	bins   []float64
+	sums   []float64 // of the values of a bin
 	count  float64
 	below  float64 // values below it belong to the last bin
 	groups []Group
@@ -64,18 +66,19 @@ func (g *grouping) add(v, count float64) {
 			g.first = bin
 		}
 		for len(g.bins) <= bin-g.first {
-			g.bins = append(g.bins, 0)
+			g.bins, g.sums = append(g.bins, 0), append(g.sums, 0)
 		}
 		g.below = math.Exp2(float64(bin+1)/groupBins) * (1 - 1e-9) // the end may be rounded
 	}
 	g.bins[len(g.bins)-1] += count
+	g.sums[len(g.sums)-1] += v * count
 	g.count += count
 }
 
 // octave returns the number of values in the octave from a bin on, of those from one bin to before
 // another.
 func (g *grouping) octave(bin, from, to int) float64 {
-	return total(g.bins[max(bin, from):min(bin+groupBins, to)])
+	return sum(g.bins[max(bin, from):min(bin+groupBins, to)])
 }
 
 // divide finds the groups of the bins from one to before another.
@@ -116,17 +119,20 @@ func (g *grouping) divide(from, to int) {
 
 // both reports whether both sides of a cut have enough values.
 func (g *grouping) both(from, cut, to int) bool {
-	return min(total(g.bins[from:cut]), total(g.bins[cut:to])) >= leastGroup*g.count
+	return min(sum(g.bins[from:cut]), sum(g.bins[cut:to])) >= leastGroup*g.count
 }
 
 // group returns the group of the bins from one to before another.
 func (g *grouping) group(from, to int) Group {
-	count := total(g.bins[from:to])
+	count := sum(g.bins[from:to])
 	half := count / 2
 	for bin := from; ; bin++ {
 		if half <= g.bins[bin] && g.bins[bin] > 0 {
-			at := float64(g.first+bin) + half/g.bins[bin]
-			return Group{Share: count / g.count, Middle: math.Exp2(at / groupBins)}
+			return Group{
+				Share:  count / g.count,
+				Middle: g.sums[bin] / g.bins[bin],
+				From:   math.Exp2(float64(g.first+from) / groupBins),
+			}
 		}
 		half -= g.bins[bin]
 	}
@@ -143,4 +149,12 @@ func chance(few, many float64) float64 {
 		}
 	}
 	return entropy - n*math.Ln2
+}
+
+// sum returns the sum of numbers.
+func sum(x []float64) (all float64) {
+	for _, v := range x {
+		all += v
+	}
+	return all
 }

@@ -1,7 +1,8 @@
-package confidence
+package detect
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -44,6 +45,8 @@ func gamma(random *rand.Rand, shape float64) float64 {
 		}
 	}
 }
+
+var manyRuns = flag.Int("runs", 0, "logs of each cell, for the table of bench/confidence.md")
 
 // TestGroups measures both errors: of values with one group at most 1% of logs have two, also if
 // two groups lie close together, tails are heavy, a clock is coarse or the level of each second

@@ -1,0 +1,150 @@
+package detect
+
+import (
+	"cmp"
+	"math"
+	"math/cmplx"
+	"slices"
+)
+
+// A Rhythm is what comes at even times.
+type Rhythm struct {
+	// Period is the time from one beat to the next, and First the time of the first beat, in
+	// milliseconds.
+	Period, First float64
+	// Found is the number of beats that have a spike, and Expected that of all beats from the first
+	// to the last.
+	Found, Expected int
+}
+
+const (
+	// leastBeats is the least number of beats that show a rhythm.
+	leastBeats = 10
+	// mostSpikes is the largest number of spikes that are looked at, the highest ones: the time
+	// that this takes has a bound, whatever the log.
+	mostSpikes = 128
+	// overtone is the part of the greatest strength that a longer period has at least.
+	overtone = 0.9
+	// offBeat is the part of a period by which a spike may be off its beat.
+	offBeat = 0.25
+)
+
+// A spike is a maximum that is higher than those around it. Its weight is by how much it is above
+// nine tenths of all.
+type spike struct{ time, weight float64 }
+
+// Beats looks for a rhythm in the highest of maxima. High ones count for more, so small spikes
+// between the beats do not hide them. The strength of a period is that of Rayleigh's test: the
+// length of the sum of the spikes as arrows on a clock. Only periods are looked at of which at
+// least half of the beats would have a spike, so there are few.
+func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
+	spikes, length := spikesOf(intervals)
+	if len(spikes) < leastBeats {
+		return r, false
+	}
+	var sum, squares float64
+	for _, s := range spikes {
+		sum += s.weight
+		squares += s.weight * s.weight
+	}
+	span := spikes[len(spikes)-1].time - spikes[0].time
+	count := sum * sum / squares // as many spikes of equal weight
+	shortest, longest := max(span/(2*count), 4*length), span/(leastBeats-1)
+	step := 0.1 / span // turns the last spike by a tenth of a turn
+	arrows, turns := make([]complex128, len(spikes)), make([]complex128, len(spikes))
+	for n, s := range spikes {
+		angle := 2 * math.Pi * (s.time - spikes[0].time)
+		arrows[n], turns[n] = cmplx.Rect(s.weight, angle/longest), cmplx.Rect(1, angle*step)
+	}
+	var clocks []complex128
+	best := 0.0
+	for f := 1 / longest; f <= 1/shortest; f += step {
+		var arrow complex128
+		for n, a := range arrows {
+			arrow += a
+			arrows[n] = a * turns[n]
+		}
+		clocks = append(clocks, arrow)
+		best = max(best, cmplx.Abs(arrow))
+	}
+	// The beats of half a period are nearly as regular, so the longest period that is counts.
+	for n, arrow := range clocks {
+		after := clocks[min(n+1, len(clocks)-1)]
+		if cmplx.Abs(arrow) >= overtone*best && cmplx.Abs(arrow) >= cmplx.Abs(after) {
+			f := 1/longest + float64(n)*step
+			r.Period = 1 / f
+			r.First = spikes[0].time + cmplx.Phase(arrow)/(2*math.Pi*f)
+			break
+		}
+	}
+	places := (1/shortest - 1/longest) * span
+	chance := math.Pow(1-square(best/sum), count-1)
+	if !(longest > shortest) || chance*places*float64(tries) > limit {
+		return r, false
+	}
+	r.count(spikes, sum/count)
+	return r, r.Found >= leastBeats && 2*r.Found >= r.Expected
+}
+
+// spikesOf returns the highest spikes, in the order of time, and the usual length of an interval.
+func spikesOf(intervals []Interval) (spikes []spike, length float64) {
+	var maxima, lengths []float64
+	for _, i := range intervals {
+		if i.Count > 0 {
+			maxima = append(maxima, i.Max)
+		}
+		lengths = append(lengths, float64(i.End-i.Start))
+	}
+	slices.Sort(maxima)
+	length = Median(lengths)
+	if len(maxima) == 0 {
+		return nil, length
+	}
+	usual := maxima[len(maxima)*9/10]
+	for n, i := range intervals {
+		before, after := max(n-1, 0), min(n+1, len(intervals)-1)
+		if i.Max > usual && i.Max >= intervals[before].Max && i.Max > intervals[after].Max {
+			spikes = append(spikes, spike{float64(i.Start), square(math.Log(i.Max / usual))})
+		}
+	}
+	if len(spikes) > mostSpikes {
+		slices.SortFunc(spikes, func(a, b spike) int { return cmp.Compare(b.weight, a.weight) })
+		spikes = spikes[:mostSpikes]
+		slices.SortFunc(spikes, func(a, b spike) int { return cmp.Compare(a.time, b.time) })
+	}
+	return spikes, length
+}
+
+// count counts the beats that have a spike of at least half of a weight, and sets the clock by
+// them.
+func (r *Rhythm) count(spikes []spike, weight float64) {
+	for range 2 {
+		seen := make(map[int]float64) // times by beat
+		for _, s := range spikes {
+			beat := int(math.Round((s.time - r.First) / r.Period))
+			if math.Abs(s.time-r.First-float64(beat)*r.Period) <= offBeat*r.Period && 2*s.weight >= weight {
+				seen[beat] = s.time
+			}
+		}
+		r.Found = len(seen)
+		first, last := math.MaxInt, math.MinInt
+		var x, y, xx, xy float64
+		for beat, t := range seen {
+			first, last = min(first, beat), max(last, beat)
+			b := float64(beat)
+			x += b
+			y += t - r.First
+			xx += b * b
+			xy += b * (t - r.First)
+		}
+		r.Expected = last - first + 1
+		n := float64(len(seen))
+		if spread := n*xx - x*x; spread > 0 {
+			period := (n*xy - x*y) / spread
+			r.First += (y-period*x)/n + period*float64(first)
+			r.Period = period
+		}
+	}
+}
+
+func square(x float64) float64 { return x * x }

@@ -1,0 +1,408 @@
+// Package detect finds out what changes in a run: how a figure of equal parts of its time moves,
+// and what of it is no chance.
+//
+// All of it has one idea of chance, that of package confidence: parts that follow each other are
+// alike, so n of them tell as much as n/T independent ones. T is estimated from what a model of the
+// parts leaves over.
+package detect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/confidence"
+)
+
+// A Kind says how a level changes.
+type Kind int
+
+// The kinds.
+const (
+	Constant Kind = iota
+	Step          // to another level, for good
+	Drift         // all the time
+	Decay         // the begin is higher, and fades
+	Phases        // higher for a time, or several times
+)
+
+// A Span is the parts from one to before another.
+type Span struct{ From, To int }
+
+// A Change is how a level changes. The spans of phases are in order. A step begins with its span,
+// and a decay ends with it. By is how far the level of the first span is from the rest.
+type Change struct {
+	Kind  Kind
+	Spans []Span
+	By    float64
+}
+
+const (
+	// Parts is about the number of parts that the time of a run is cut into, and LeastParts the
+	// least number that shows a change.
+	Parts, LeastParts = 50, 20
+	// limit is the probability with which a steady run seems to change.
+	limit = 0.001
+	// leastSide is the least number of parts on a side of a step.
+	leastSide = 3
+	// mostPhases is the largest number of phases. A run with more has beats, or no level.
+	mostPhases = 4
+	// faded is the part of the level by which a begin is still higher when it counts as over.
+	faded = 0.15
+)
+
+// A fit is a model of numbers, with what it leaves over.
+type fit struct {
+	Change
+	residuals []float64
+	squares   float64
+	// parameters is the number of numbers that it was fitted with, and places in how many places
+	// it could have been, of so many independent parts.
+	parameters float64
+	// gain is the least sum of squares by which a level differs from what is around it, by the
+	// middle ones of its parts: one moment makes no level.
+	gain   float64
+	places func(parts float64) float64
+}
+
+func newFit(kind Kind, residuals []float64, parameters float64, places func(float64) float64, spans ...Span) *fit {
+	f := &fit{
+		Change:     Change{Kind: kind, Spans: spans},
+		residuals:  residuals,
+		parameters: parameters,
+		places:     places,
+	}
+	for _, r := range residuals {
+		f.squares += r * r
+	}
+	return f
+}
+
+// Find returns which model describes numbers best, of those that are beyond chance and that accept
+// takes: the one whose residuals are smallest for the parameters that it has. Tries is the number
+// of series that the caller looks at.
+func Find(y []float64, tries int, accept func(Change) bool) Change {
+	if len(y) < LeastParts {
+		return Change{}
+	}
+	constant := newFit(Constant, centred(y), 1, nil)
+	fits := slices.Concat(steps(y), drifts(y), decays(y), phases(y))
+	time := confidence.Dependence(constant.residuals)
+	for _, f := range fits {
+		time = min(time, confidence.Dependence(f.residuals))
+	}
+	parts := float64(len(y)) / time
+	score := func(f *fit) float64 {
+		return parts*math.Log(f.squares+float64(len(y))*grain*grain) + f.parameters*math.Log(parts)
+	}
+	slices.SortStableFunc(fits, func(a, b *fit) int { return cmp.Compare(score(a), score(b)) })
+	for _, f := range fits {
+		if f.beyondChance(constant, tries) && accept(f.Change) {
+			return f.Change
+		}
+	}
+	return Change{}
+}
+
+// grain is the least deviation of a part: figures are hardly finer than that.
+const grain = 0.01
+
+// beyondChance reports whether a fit explains more of the numbers than it would of constant ones,
+// by Student's t.
+func (f *fit) beyondChance(constant *fit, tries int) bool {
+	gain := f.gain
+	if f.Kind == Drift || f.Kind == Decay {
+		gain = constant.squares - f.squares
+	}
+	parts, error := independent(f.residuals, f.parameters)
+	return beyond(math.Sqrt(max(gain, 0))/error, parts-f.parameters, f.places(parts)*float64(tries))
+}
+
+// independent returns the number of independent parts that residuals tell as much as, and the
+// deviation of one of them.
+func independent(residuals []float64, parameters float64) (parts, deviation float64) {
+	n := float64(len(residuals))
+	time := confidence.Dependence(residuals)
+	time *= 1 + 4*time/n // residuals add up to zero, so it comes out too small
+	squares := n * grain * grain
+	for _, r := range residuals {
+		squares += r * r
+	}
+	return n / time, math.Sqrt(squares / (n - parameters) * time)
+}
+
+// beyond reports whether so many standard errors are beyond chance.
+func beyond(t, freedom, tries float64) bool {
+	return freedom >= 1 && confidence.Tail(t, freedom)*tries < limit
+}
+
+// Differs reports whether the mean of numbers is beyond chance above zero.
+func Differs(y []float64, tries int) bool {
+	if len(y) < LeastParts {
+		return false
+	}
+	parts, deviation := independent(centred(y), 1)
+	return beyond(max(Mean(y), 0)*math.Sqrt(float64(len(y)))/deviation, parts-1, float64(tries))
+}
+
+// steps fits a level before and one after, and a trend on both sides, such as that of a queue that
+// grows from a moment on.
+func steps(y []float64) []*fit {
+	places := func(parts float64) float64 { return parts }
+	level := newFit(Step, y, 3, places)
+	trend := newFit(Step, y, 6, places)
+	before, after := squaresLeft(y), squaresLeft(reversed(y))
+	atLevel, atTrend := leastSide, leastSide
+	for k := leastSide; k <= len(y)-leastSide; k++ {
+		rest := len(y) - k
+		if squares := before[k].level + after[rest].level; squares < level.squares {
+			level.squares = squares
+			atLevel = k
+		}
+		if squares := before[k].level + after[rest].trend; squares < trend.squares {
+			trend.squares = squares
+			atTrend = k
+		}
+	}
+	level = newFit(Step, append(centred(y[:atLevel]), centred(y[atLevel:])...), 3, places, Span{atLevel, len(y)})
+	trend = newFit(Step, append(centred(y[:atTrend]), straight(y[atTrend:])...), 6, places, Span{atTrend, len(y)})
+	for _, f := range []*fit{level, trend} {
+		at := float64(f.Spans[0].From)
+		n := float64(len(y))
+		difference := Median(y[f.Spans[0].From:]) - Median(y[:f.Spans[0].From])
+		f.By = difference
+		f.gain = difference * difference * at * (n - at) / n
+	}
+	if !apart(y[:atTrend], y[atTrend:]) {
+		return []*fit{level}
+	}
+	return []*fit{level, trend}
+}
+
+// apart reports whether nine tenths of some numbers are farther from nine tenths of others than
+// most of the first are from one another.
+func apart(a, b []float64) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	low, high := func(x []float64) float64 { return x[len(x)/10] }, func(x []float64) float64 { return x[(len(x)-1)*9/10] }
+	return max(low(b)-high(a), low(a)-high(b)) > high(a)-low(a)
+}
+
+// left is the sums of the squares that a level and a line leave of some numbers.
+type left struct{ level, trend float64 }
+
+// squaresLeft returns what levels and lines leave of the first n numbers, for each n.
+func squaresLeft(y []float64) []left {
+	all := make([]left, len(y)+1)
+	var sx, sy, sxx, sxy, syy float64
+	for i, v := range y {
+		x := float64(i)
+		sx += x
+		sy += v
+		sxx += x * x
+		sxy += x * v
+		syy += v * v
+		n := float64(i + 1)
+		level := syy - sy*sy/n
+		trend := level
+		if spread := sxx - sx*sx/n; spread > 0 {
+			cross := sxy - sx*sy/n
+			trend -= cross * cross / spread
+		}
+		all[i+1] = left{max(level, 0), max(trend, 0)}
+	}
+	return all
+}
+
+// straight returns what a line leaves of numbers.
+func straight(y []float64) []float64 {
+	middle := float64(len(y)-1) / 2
+	r := centred(y)
+	var xy, xx float64
+	for i, v := range r {
+		x := float64(i) - middle
+		xy += x * v
+		xx += x * x
+	}
+	for i := range r {
+		r[i] -= xy / max(xx, 1) * (float64(i) - middle)
+	}
+	return r
+}
+
+func reversed(x []float64) []float64 {
+	x = slices.Clone(x)
+	slices.Reverse(x)
+	return x
+}
+
+// drifts fits levels that grow or fall all the time, to some times as high at the end.
+func drifts(y []float64) (all []*fit) {
+	places := func(float64) float64 { return 1 }
+	for times := 1 / mostDrift; times <= mostDrift; times *= 1.1 {
+		r := make([]float64, len(y))
+		for i, v := range y {
+			r[i] = v - math.Log1p((times-1)*(float64(i)+0.5)/float64(len(y)))
+		}
+		all = append(all, newFit(Drift, centred(r), 2, places, Span{0, len(y)}))
+	}
+	return all
+}
+
+// mostDrift is how many times as high or as low a level may become in the course of a run.
+const mostDrift = 50.0
+
+// decays fits levels that begin higher and fade, some faster than others. Numbers are logarithms.
+func decays(y []float64) (all []*fit) {
+	n := float64(len(y))
+	usual := Median(y[len(y)/2:])
+	levels := make([]float64, len(y))
+	for i, v := range y {
+		levels[i] = math.Exp(min(v-usual, mostLevel))
+	}
+	for time := 0.5; time < n/4; time *= 1.2 {
+		// The regression of levels on an exponential, whose values fall by a factor.
+		factor := math.Exp(-1 / time)
+		e := math.Sqrt(factor)
+		var s1, s2, sx, sum float64
+		for _, level := range levels {
+			s1 += e
+			s2 += e * e
+			sx += e * level
+			sum += level
+			e *= factor
+		}
+		slope := (sx - s1*sum/n) / (s2 - s1*s1/n)
+		height := slope / (sum - slope*s1) * n
+		end := int(math.Ceil(time * math.Log(height/faded)))
+		if !(height > faded) || end > len(y)*3/4 {
+			continue
+		}
+		r := make([]float64, len(y))
+		e = math.Sqrt(factor)
+		for i, v := range y {
+			r[i] = v - math.Log1p(height*e)
+			e *= factor
+		}
+		places := func(parts float64) float64 { return parts }
+		f := newFit(Decay, centred(r), 3, places, Span{0, end})
+		f.By = math.Log1p(height * math.Sqrt(factor))
+		all = append(all, f)
+	}
+	return all
+}
+
+// mostLevel is the largest logarithm of a level, as a part of the usual one.
+const mostLevel = 3
+
+// phases fits one phase that is higher than the rest, two and so on.
+func phases(y []float64) (all []*fit) {
+	in := make([]bool, len(y))
+	var spans []Span
+	for range mostPhases {
+		span, found := highest(y, in)
+		if !found {
+			break
+		}
+		spans = append(spans, span)
+		for i := span.From; i < span.To; i++ {
+			in[i] = true
+		}
+		usual, outside := outsideMean(y, in)
+		if 2*outside < len(y) {
+			break
+		}
+		r := make([]float64, len(y))
+		for i, v := range y {
+			r[i] = v - usual
+		}
+		for _, s := range spans {
+			copy(r[s.From:s.To], centred(y[s.From:s.To]))
+		}
+		places := func(parts float64) float64 { return parts * parts / 2 }
+		ordered := slices.SortedFunc(slices.Values(spans), func(a, b Span) int { return a.From - b.From })
+		f := newFit(Phases, r, float64(1+3*len(spans)), places, ordered...)
+		f.gain = math.Inf(1)
+		rest := medianOutside(y, in)
+		for n, s := range ordered {
+			difference := Median(y[s.From:s.To]) - rest
+			if n == 0 {
+				f.By = difference
+			}
+			l, m := float64(s.To-s.From), float64(outside)
+			f.gain = min(f.gain, difference*math.Abs(difference)*l*m/(l+m))
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// highest returns the span between the first part and the last one that is highest above what is in
+// none.
+func highest(y []float64, in []bool) (best Span, found bool) {
+	usual, outside := outsideMean(y, in)
+	most := 0.0
+	for a := 1; a < len(y)-1; a++ {
+		sum := 0.0
+		for b := a; b < len(y)-1 && !in[b] && b-a < outside/2; b++ {
+			sum += y[b] - usual
+			length := float64(b + 1 - a)
+			gain := sum * sum / length * float64(outside) / (float64(outside) - length)
+			if sum > 0 && gain > most {
+				most = gain
+				best = Span{a, b + 1}
+				found = true
+			}
+		}
+	}
+	return best, found
+}
+
+// outsideMean returns the mean of the numbers that are in no phase, and how many they are.
+func outsideMean(y []float64, in []bool) (usual float64, outside int) {
+	for i, v := range y {
+		if !in[i] {
+			usual += v
+			outside++
+		}
+	}
+	return usual / float64(outside), outside
+}
+
+// medianOutside returns the median of the numbers that are in no phase.
+func medianOutside(y []float64, in []bool) float64 {
+	var rest []float64
+	for i, v := range y {
+		if !in[i] {
+			rest = append(rest, v)
+		}
+	}
+	return Median(rest)
+}
+
+// Mean returns the mean of numbers.
+func Mean(x []float64) (m float64) {
+	for _, v := range x {
+		m += v
+	}
+	return m / float64(len(x))
+}
+
+// centred returns numbers without their mean.
+func centred(x []float64) []float64 {
+	r := slices.Clone(x)
+	m := Mean(x)
+	for i := range r {
+		r[i] -= m
+	}
+	return r
+}
+
+// Median returns the middle of numbers: NaN if there are none.
+func Median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	x = slices.Clone(x)
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}

@@ -1,0 +1,185 @@
+package detect
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// steady returns parts whose level is AR(1) with a correlation and a deviation.
+func steady(r *rand.Rand, n int, correlation, deviation float64) []float64 {
+	y := make([]float64, n)
+	last := r.NormFloat64()
+	for i := range y {
+		last = correlation*last + math.Sqrt(1-correlation*correlation)*r.NormFloat64()
+		y[i] = deviation * last
+	}
+	return y
+}
+
+// TestFind: each model is found where it is true, with its time, and steady parts have none, also
+// if those that follow each other are alike.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		correlation float64
+		add         func(i int) float64
+		want        Kind
+		from, to    int // of the first span; a step ends with the parts
+	}{
+		{"steady", 0, func(int) float64 { return 0 }, Constant, 0, 0},
+		{"steady, AR(1) 0.6", 0.6, func(int) float64 { return 0 }, Constant, 0, 0},
+		{"a step", 0, func(i int) float64 { return 0.5 * above(i >= 30) }, Step, 30, 50},
+		{"a step down, AR(1) 0.6", 0.6, func(i int) float64 { return 1.5 * above(i < 15) }, Step, 15, 50},
+		{"a drift", 0, func(i int) float64 { return math.Log1p(2 * float64(i) / 50) }, Drift, 0, 50},
+		{"a queue", 0, func(i int) float64 { return math.Log1p(50 * max(float64(i-25), 0)) }, Step, 25, 50},
+		{"a begin that fades", 0, func(i int) float64 { return math.Log1p(4 * math.Exp(-float64(i)/4)) }, Decay, 0, 14},
+		{"a phase", 0, func(i int) float64 { return above(i >= 20 && i < 26) }, Phases, 20, 26},
+		{"two phases", 0, func(i int) float64 { return above(i >= 10 && i < 13 || i >= 30 && i < 34) }, Phases, 10, 13},
+	} {
+		r := rand.New(rand.NewPCG(7, 7))
+		right := 0
+		const rounds = 200
+		for range rounds {
+			y := steady(r, 50, test.correlation, 0.1)
+			for i := range y {
+				y[i] += test.add(i)
+			}
+			c := Find(y, 1, func(Change) bool { return true })
+			switch {
+			case c.Kind != test.want:
+			case c.Kind == Constant:
+				right++
+			case abs(c.Spans[0].From-test.from) <= 1 && abs(c.Spans[0].To-test.to) <= 3:
+				right++
+			}
+		}
+		if right < rounds*95/100 {
+			t.Errorf("%s: %d of %d are right", test.name, right, rounds)
+		}
+	}
+}
+
+func above(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// seconds returns intervals of a second with some maxima.
+func seconds(maxima []float64) (all []Interval) {
+	for n, v := range maxima {
+		all = append(all, Interval{Start: int64(n) * 1000, End: int64(n+1) * 1000, Count: 100, Max: v})
+	}
+	return all
+}
+
+// lognormal returns maxima of values without anything else.
+func lognormal(r *rand.Rand, n int) []float64 {
+	maxima := make([]float64, n)
+	for i := range maxima {
+		maxima[i] = math.Exp(0.25 * r.NormFloat64())
+	}
+	return maxima
+}
+
+// TestBeats: spikes at about even times have a rhythm, also if some are missing or small ones come
+// between. Half of the period has none, and spikes at random neither.
+func TestBeats(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name           string
+		missing, small float64
+		random         bool
+		least          int // right, in percent
+	}{
+		{"beats", 0, 0, false, 95},
+		{"beats, some are missing", 0.2, 0, false, 90},
+		{"beats, and small spikes", 0, 1, false, 90},
+		{"random", 0, 0, true, 98},
+	} {
+		r := rand.New(rand.NewPCG(5, 5))
+		right := 0
+		const rounds = 200
+		for range rounds {
+			maxima := lognormal(r, 900)
+			period := 30 + 20*r.Float64()
+			for at := period * r.Float64(); at < 900; at += period {
+				time := at + period*(r.Float64()-0.5)/10
+				if test.random {
+					time = 900 * r.Float64()
+				}
+				if r.Float64() >= test.missing && time >= 0 && time < 900 {
+					maxima[int(time)] = 20 * (1 + r.Float64())
+				}
+				if r.Float64() < test.small {
+					maxima[r.IntN(900)] += 5
+				}
+			}
+			rhythm, found := Beats(seconds(maxima), 1)
+			if found == !test.random && (!found || math.Abs(rhythm.Period/1000/period-1) < 0.03) {
+				right++
+			}
+		}
+		if right < rounds*test.least/100 {
+			t.Errorf("%s: %d of %d are right", test.name, right, rounds)
+		}
+	}
+}
+
+// TestBeatsBounded: however many spikes a log has, few are looked at. Twice as long a log takes no
+// more spikes.
+func TestBeatsBounded(t *testing.T) {
+	for _, n := range []int{2000, 100_000} {
+		maxima := make([]float64, n)
+		for i := range maxima {
+			maxima[i] = float64(1 + i%7%2 + 1000*(i%20/19))
+		}
+		if spikes, _ := spikesOf(seconds(maxima)); len(spikes) > mostSpikes {
+			t.Errorf("%d intervals have %d spikes", n, len(spikes))
+		}
+	}
+}
+
+// TestBound: of maxima without anything else, the highest is above the bound in few cases. One that
+// is ten times as high always is.
+func TestBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	wrong := 0
+	const rounds = 500
+	for range rounds {
+		maxima := lognormal(r, 600)
+		bound := Bound(maxima)
+		highest := 0.0
+		for _, v := range maxima {
+			highest = max(highest, v)
+		}
+		if highest > bound {
+			wrong++
+		}
+		if bound > 10 {
+			t.Fatalf("a bound of %v", bound)
+		}
+	}
+	if wrong > rounds/50 {
+		t.Errorf("%d of %d logs have a moment", wrong, rounds)
+	}
+}
+
+// TestNarrow: when maxima were higher is found to the interval, though only a part is known in
+// which they were.
+func TestNarrow(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	maxima := lognormal(r, 600)
+	for i := 207; i < 251; i++ {
+		maxima[i] *= 4
+	}
+	start, end, times, more := Narrow(seconds(maxima), 204_000, 252_000, 12_000)
+	if abs(int(start-207_000)) > 1000 || abs(int(end-251_000)) > 1000 || math.Abs(times-4) > 0.8 || more < 30 {
+		t.Errorf("from %d to %d, %v times, %v", start, end, times, more)
+	}
+}

@@ -1,0 +1,98 @@
+package detect
+
+import (
+	"math"
+	"slices"
+)
+
+// An Interval has the number of values that were recorded from Start to End, in milliseconds, and
+// the highest one.
+type Interval struct {
+	Start, End, Count int64
+	Max               float64
+}
+
+// leastMaxima is the least number of maxima that tell what chance makes of them.
+const leastMaxima = 10
+
+// Bound returns what the highest of maxima exceeds in one of a hundred logs by chance. The maxima
+// of independent values have Gumbel's distribution, on a scale that depends on their tail: on that
+// of values if it is exponential, on that of logarithms if it is a power. This takes the fourth
+// root, which lies between, and the quantiles of a half and nine tenths, which a few bad moments do
+// not move.
+func Bound(maxima []float64) float64 {
+	if len(maxima) < leastMaxima {
+		return math.Inf(1)
+	}
+	sorted := slices.Clone(maxima)
+	slices.Sort(sorted)
+	root := func(part float64) float64 { return math.Sqrt(math.Sqrt(sorted[int(part*float64(len(sorted)-1))])) }
+	half, most := root(0.5), root(0.9)
+	gumbel := func(part float64) float64 { return -math.Log(-math.Log(part)) }
+	scale := (most - half) / (gumbel(0.9) - gumbel(0.5))
+	return math.Pow(half+scale*(math.Log(100*float64(len(sorted)))-gumbel(0.5)), 4)
+}
+
+// MedianMax returns the median of the maxima of intervals that have values.
+func MedianMax(intervals []Interval) float64 {
+	var maxima []float64
+	for _, i := range intervals {
+		if i.Count > 0 {
+			maxima = append(maxima, i.Max)
+		}
+	}
+	return Median(maxima)
+}
+
+// Narrow returns when maxima began and ceased to be higher that were so about from a time to
+// another one, up to a margin: where most of them are above the middle of what they are then and
+// otherwise. Times is the ratio of the two, and more by how many more of them are above it than
+// below.
+func Narrow(intervals []Interval, from, to, margin int64) (start, end int64, times, more float64) {
+	var inside, outside []float64
+	for _, i := range intervals {
+		switch {
+		case i.Count == 0:
+		case i.Start >= from && i.End <= to:
+			inside = append(inside, i.Max)
+		case i.End <= from-margin || i.Start >= to+margin:
+			outside = append(outside, i.Max)
+		}
+	}
+	high, low := Median(inside), Median(outside)
+	middle, gap := math.Log(high*low)/2, math.Log(high/low)
+	sum, most := 0.0, 0.0
+	first := from
+	start, end = from, to
+	for _, i := range intervals {
+		if i.Count == 0 || i.Start < from-margin || i.End > to+margin {
+			continue
+		}
+		if sum == 0 {
+			first = i.Start
+		}
+		// How far it is on one side of the middle counts, up to both levels.
+		sum = max(sum+min(max((math.Log(i.Max)-middle)/gap, -0.5), 0.5), 0)
+		if sum > most {
+			most = sum
+			start, end = first, i.End
+		}
+	}
+	return start, end, high / low, 2 * most
+}
+
+// Rates returns the values per second of intervals that begin from a time to before another one,
+// and of the others: 0 if there are none.
+func Rates(intervals []Interval, from, to int64) (inside, outside float64) {
+	var count, millis [2]int64
+	for _, i := range intervals {
+		side := 1
+		if i.Start >= from && i.Start < to {
+			side = 0
+		}
+		count[side] += i.Count
+		millis[side] += i.End - i.Start
+	}
+	rate := func(side int) float64 { return 1000 * float64(count[side]) / float64(max(millis[side], 1)) }
+	return rate(0), rate(1)
+}

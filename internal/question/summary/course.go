@@ -1,0 +1,291 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/detect"
+	"hdrkit/internal/flow"
+	"hdrkit/internal/scan"
+)
+
+// A Course has the counts of rows over time, in windows that are as long as the longest interval,
+// to find where a run becomes steady, and where its level changes. The zero value is ready.
+type Course struct {
+	doubling *flow.Doubling
+	// windows are those of doubling, in the order of time, then of rows.
+	windows []*merge.Merged
+}
+
+// mostCourse is the largest number of windows of a course. Of logs with known truth, as many get a
+// right first line with 150 windows as with 600, and a table of an hour takes 0.95 of the CPU time.
+const mostCourse = 150
+
+// coursePart says which part of the memory a course may take: a 32nd.
+const coursePart = 32
+
+// leastCourse is the memory in bytes that a course needs. With less there is no course.
+const leastCourse = 8 << 20
+
+// flow returns the flow of the windows.
+func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
+	c.doubling = &flow.Doubling{
+		Most:    mostCourse,
+		Room:    memory.AtMost(math.MaxInt, 2),
+		Digits:  windowDigits,
+		Account: accountOf(memory),
+	}
+	return c.doubling
+}
+
+// Rows returns the rows over time, in their order. Each is valid until the next one.
+func (c *Course) Rows() iter.Seq2[*Timeline, error] {
+	return func(yield func(*Timeline, error) bool) {
+		if c.doubling == nil || c.doubling.Err != nil || len(c.windows) == 0 {
+			return
+		}
+		byRow := make(map[string][]*merge.Merged)
+		for _, m := range c.windows {
+			key := string(merge.AppendKey(nil, m.Tag))
+			byRow[key] = append(byRow[key], m)
+		}
+		first, last := c.windows[0].Window, c.windows[len(c.windows)-1].Window
+		size := first.End - first.Start
+		t := newTimeline(first.Start, size, int((last.Start-first.Start)/size)+1)
+		for _, key := range slices.Sorted(maps.Keys(byRow)) {
+			err := t.fill(byRow[key])
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A Timeline is a row over time, in windows of Size milliseconds, of which the first begins at
+// Start.
+type Timeline struct {
+	Tag         []byte
+	Start, Size int64
+
+	counts []*histogram.Histogram // of each window, nil if it has no values
+	count  int64                  // of values
+	room   []histogram.Histogram  // for counts
+	sum    histogram.Histogram
+}
+
+func newTimeline(start, size int64, windows int) *Timeline {
+	return &Timeline{
+		Start:  start,
+		Size:   size,
+		counts: make([]*histogram.Histogram, windows),
+		room:   make([]histogram.Histogram, windows),
+	}
+}
+
+// fill makes the timeline that of a row.
+func (t *Timeline) fill(windows []*merge.Merged) error {
+	t.Tag = windows[0].Tag
+	t.count = 0
+	clear(t.counts)
+	for _, m := range windows {
+		at := (m.Window.Start - t.Start) / t.Size
+		h, err := m.Histogram(&t.room[at])
+		if err != nil {
+			return err
+		}
+		if h.TotalCount() > 0 {
+			t.counts[at] = h
+			t.count += h.TotalCount()
+		}
+	}
+	return nil
+}
+
+// At returns when a window begins.
+func (t *Timeline) At(window int) int64 { return t.Start + int64(window)*t.Size }
+
+// Windows returns the number of windows.
+func (t *Timeline) Windows() int { return len(t.counts) }
+
+// Counts returns what was recorded in a window, nil if that is nothing.
+func (t *Timeline) Counts(window int) *histogram.Histogram { return t.counts[window] }
+
+// Values returns the values at percentiles of the windows from one to before another, NaN if they
+// have none. The values of a slot fill it evenly, so that a level that moves within one is seen.
+func (t *Timeline) Values(from, to int, percentiles ...float64) (all []float64) {
+	t.sum.Reset(histogram.Layout{})
+	for _, h := range t.counts[from:to] {
+		switch {
+		case h == nil:
+		case t.sum.TotalCount() == 0:
+			t.sum.Reset(h.Layout())
+			fallthrough
+		default:
+			t.sum.Add(h) // cannot fail: the intervals of all windows add up
+		}
+	}
+	for _, p := range percentiles {
+		all = append(all, inSlot(&t.sum, p))
+	}
+	return all
+}
+
+// inSlot returns the value at a percentile, within its slot.
+func inSlot(h *histogram.Histogram, percentile float64) float64 {
+	rank, seen := percentile/100*float64(h.TotalCount()), 0.0
+	layout := h.Layout()
+	for slot, count := range h.Slots() {
+		if next := seen + float64(count); next < rank {
+			seen = next
+			continue
+		}
+		low, high := float64(layout.LowestAt(slot)), float64(layout.HighestAt(slot)+1)
+		return h.Ratio() * (low + (high-low)*(rank-seen)/float64(count))
+	}
+	return math.NaN()
+}
+
+// leastAbove is the number of values above a percentile that a part of a timeline has, on average.
+const leastAbove = 3
+
+// Parts cuts the time into parts in which so many values would have enough above a percentile. It
+// returns the windows at which they begin, and where the last one ends, or nil if values are too
+// few.
+func (t *Timeline) Parts(count int64, percentile float64) (at []int) {
+	windows := len(t.counts)
+	least := leastAbove * 100 / (100 - percentile)
+	size := max((windows+detect.Parts-1)/detect.Parts, 1)
+	if count > 0 {
+		size = max(size, int(math.Ceil(min(least*float64(windows)/float64(count), float64(windows)))))
+	}
+	if count == 0 || windows/size < detect.LeastParts {
+		return nil
+	}
+	for from := 0; from+size <= windows; from += size {
+		at = append(at, from)
+	}
+	return append(at, windows)
+}
+
+// Levels returns the logarithms of a percentile in the parts that have values, and the windows at
+// which these begin, and where the last one ends.
+func (t *Timeline) Levels(percentile float64) (levels []float64, at []int) {
+	parts := t.Parts(t.count, percentile)
+	for n := 1; n < len(parts); n++ {
+		if v := t.Values(parts[n-1], parts[n], percentile)[0]; v > 0 {
+			levels = append(levels, math.Log(v))
+			at = append(at, parts[n-1])
+		}
+	}
+	return levels, append(at, len(t.counts))
+}
+
+// SkipWarmup lets a scan begin where its logs are steady, the same time for all tags and logs, and
+// returns a notice that says so. It reads the logs once more, and reports no malformed lines then.
+func SkipWarmup(s *scan.Scan) (notice string, err error) {
+	s.Selection.Range.From = nil
+	quiet := scan.Scan{
+		Inputs:     s.Inputs,
+		Selection:  s.Selection,
+		Workers:    s.Workers,
+		Correction: s.Correction,
+		Memory:     s.Memory,
+	}
+	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
+	var c Course
+	rows := &flow.Rows{Account: accountOf(s.Memory)}
+	windows := c.flow(s.Memory)
+	if err := cmp.Or(flow.Run(&quiet, rows, windows), windows.Err); err != nil {
+		return "", err
+	}
+	c.windows = windows.Windows
+	warm, count, err := c.steadyFrom()
+	switch {
+	case err != nil:
+		return "", err
+	case count < detect.LeastParts:
+		return fmt.Sprintf("%d windows are too few to find a warm-up, so nothing is left out", count), nil
+	case warm == 0:
+		return fmt.Sprintf("no warm-up found in %d windows", count), nil
+	}
+	first, size := int64(math.MaxInt64), c.windows[0].Window.End-c.windows[0].Window.Start
+	for _, m := range c.windows {
+		first = min(first, m.Start)
+	}
+	begin := c.windows[0].Window.Start + int64(warm)*size
+	s.Selection.Range.From = &scan.Bound{Seconds: float64(begin) / 1000, Origin: scan.Epoch}
+	after := math.Round(float64(max(begin-first, 0))/100) / 10
+	return fmt.Sprintf("steady from %vs: %d of %d windows left out", after, warm, count), nil
+}
+
+// steadyFrom returns the window from which on the median and p90 of all rows, and their rate
+// together, are steady, and the number of windows.
+func (c *Course) steadyFrom() (warm, windows int, err error) {
+	var series []*warmup
+	var counts []float64
+	for t, err := range c.Rows() {
+		if err != nil {
+			return 0, 0, err
+		}
+		windows = t.Windows()
+		if counts == nil {
+			counts = make([]float64, windows)
+		}
+		for n, h := range t.counts {
+			if h != nil {
+				counts[n] += float64(h.TotalCount())
+			}
+		}
+		for _, p := range []float64{50, 90} {
+			levels, at := t.Levels(p)
+			series = append(series, &warmup{levels, at})
+		}
+	}
+	rate := &warmup{}
+	size := max((windows+detect.Parts-1)/detect.Parts, 1)
+	for from := 0; from+size <= windows; from += size {
+		if rates := detect.Mean(counts[from : from+size]); rates > 0 {
+			rate.levels = append(rate.levels, -math.Log(rates)) // a warm-up has a lower rate
+			rate.at = append(rate.at, from)
+		}
+	}
+	rate.at = append(rate.at, windows)
+	series = append(series, rate)
+	for _, w := range series {
+		end, steady := w.end(len(series))
+		if !steady {
+			return 0, windows, fmt.Errorf("no part of the %d windows is steady: the level still changes in the second half", windows)
+		}
+		warm = max(warm, end)
+	}
+	return warm, windows, nil
+}
+
+// A warmup has the levels in which a warm-up may be seen, and the windows at which these begin.
+type warmup struct {
+	levels []float64
+	at     []int
+}
+
+// end returns the window at which a warm-up ends, 0 if there is none: the end of a begin that
+// fades, or a step. It returns false if the level still changes in the second half.
+func (w *warmup) end(tries int) (window int, steady bool) {
+	found := detect.Find(w.levels, tries, func(c detect.Change) bool { return c.Kind != detect.Phases })
+	switch found.Kind {
+	case detect.Decay:
+		window = w.at[found.Spans[0].To]
+	case detect.Step:
+		window = w.at[found.Spans[0].From]
+	case detect.Drift:
+		return 0, false
+	}
+	return window, found.Kind == detect.Decay || 2*window <= w.at[len(w.at)-1]
+}
