@@ -32,9 +32,6 @@ const mostCourse = 150
 // coursePart says which part of the memory a course may take: a 32nd.
 const coursePart = 32
 
-// leastCourse is the memory in bytes that a course needs. With less there is no course.
-const leastCourse = 8 << 20
-
 // flow returns the flow of the windows.
 func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	c.doubling = &flow.Doubling{

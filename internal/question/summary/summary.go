@@ -62,7 +62,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if o.Runs != nil {
 		flows = append(flows, o.Runs.flow(s.Memory))
 	}
-	if o.Course != nil && s.Memory.AtMost(leastCourse, coursePart) == leastCourse {
+	if o.Course != nil {
 		flows = append(flows, o.Course.flow(s.Memory.Part(coursePart)))
 	}
 	if err := flow.Run(s, flows...); err != nil {
