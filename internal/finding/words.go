@@ -7,7 +7,6 @@ import (
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/people"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -86,14 +85,6 @@ func (r *Run) called(name string) string {
 		}
 	}
 	return cmp.Or(r.names[name], name)
-}
-
-// nameOf returns what a sentence calls the row with a tag.
-func (r *Run) nameOf(tag []byte) string {
-	if s := gate.Find(r.Summaries, tag); s != nil {
-		return r.name(s)
-	}
-	return tags.Text(tag)
 }
 
 // of returns " of TAG", or nothing if the run has only one row.

@@ -537,7 +537,7 @@ func (r *docRows) emit(line []byte) (_ []byte, ended int) {
 
 // appendField appends a field of a table, in quotes if it needs some.
 func appendField(line, text []byte) []byte {
-	if bytes.IndexAny(text, ",\"\r\n") < 0 {
+	if !bytes.ContainsAny(text, ",\"\r\n") {
 		return append(line, text...)
 	}
 	text = bytes.ReplaceAll(text, []byte(`"`), []byte(`""`))

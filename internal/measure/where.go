@@ -43,11 +43,6 @@ func ParseCondition(text string) (c Condition, err error) {
 // whole returns an expression that matches a whole text.
 func whole(e string) string { return "^(?:" + e + ")$" }
 
-// without returns the condition that a column does not match an expression.
-func without(column, e string) Condition {
-	return Condition{Column: column, Match: expression(whole(e)), Not: true}
-}
-
 // holds reports whether a value is one of those to read.
 func (c *Condition) holds(value []byte) bool {
 	value = trim(value)

@@ -227,16 +227,6 @@ func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	return last
 }
 
-// piecesIn returns the pieces of a moment.
-func piecesIn(pieces []*piece, m *moment) (all []*piece) {
-	for _, w := range pieces {
-		if w.Start >= m.Start && w.End <= m.End {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
 // separate returns the first moments of sorted ones. It leaves out moments of other logs at the
 // same time.
 func separate(sorted []moment, most int) (all []moment) {
