@@ -56,7 +56,7 @@ func TestBrowserLive(t *testing.T) {
 		}
 	}
 	write(0, 30)
-	args := []string{"-serve", clitest.Address(t), "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-unit", "ms", "-sla", "p99<=50ms,max<=20ms"}
+	args := []string{"-serve", clitest.Address(t), "-idle", "1s", "-ip", dir, "-if", `node.*\.hdr`, "-in", "ns", "-unit", "ms", "-sla", "p99<=50ms,max<=20ms"}
 	server := serveAt(t, command, args...)
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
 	count := "Number(document.querySelector('#summary tbody tr')?.cells[2].textContent.replace(/,/g, '') || 0)"

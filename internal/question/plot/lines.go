@@ -20,11 +20,11 @@ func (d *decision) measures() []chart.Measure {
 	return nil
 }
 
-// The largest number of windows with counts. For a heat map that is one for each column of a wide
-// picture and each of ten tags. For a page it is what may fit: a window takes rowBytes of the page
-// or more.
+// The largest number of windows with counts. For a heat map that is two for each column of a wide
+// picture and each of ten tags, and more than MostTags. For a page it is what may fit: a window
+// takes rowBytes of the page or more.
 const (
-	heatWindows = 1 << 15
+	heatWindows = 1 << 16
 	rowBytes    = 1 << 8
 )
 
