@@ -564,10 +564,11 @@ func TestLastLines(t *testing.T) {
 	}
 	wait()
 	must(t, os.Rename(path, path+".1"))
-	file(t, path, "new\n")
+	file(t, path, "")
 	in.look(new(Summary))
 	wait()
 	extend(t, path+".1", "last\n")
+	file(t, path, "new\n")
 	in.look(new(Summary))
 	if all := <-text; all != "one\nlast\n" {
 		t.Errorf("%q", all)
