@@ -55,7 +55,7 @@ func TestMake(t *testing.T) {
 		{name: "percentile", request: viewer.Request{Percentiles: "101"}, input: log, err: `-p: "101" is neither max nor a percentile`},
 		{name: "tag", request: viewer.Request{Include: "("}, input: log, err: "-incT and -excT: "},
 		{name: "time", request: viewer.Request{From: "never"}, input: log, err: "never"},
-		{name: "limits", request: viewer.Request{Unit: "ms", Limits: "p99<=50ms", Aggregate: "1m"}, input: log, page: `"label":"SLA: p99 ≤ 50 ms"`, table: "\n"},
+		{name: "limits", request: viewer.Request{In: "ns", Unit: "ms", Limits: "p99<=50ms", Aggregate: "1m"}, input: log, page: `"label":"SLA: p99 ≤ 50 ms"`, table: "\n"},
 		{name: "windows", request: viewer.Request{Unit: "ms", Aggregate: "1m"}, input: log, page: `"window":60000,`, table: "\n"},
 		{name: "limit", request: viewer.Request{Limits: "p99<=fast"}, input: log, err: "-sla p99<=fast: "},
 		{name: "length", request: viewer.Request{Aggregate: "1 hour"}, input: log, err: `-agg "1 hour" is no length of time; did you mean 1h?`},
