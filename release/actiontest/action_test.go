@@ -170,7 +170,7 @@ func TestAction(t *testing.T) {
 	if got, want := files(first), []string{"latency.html", "percentiles.png", "summary.json", "summary.md", "timeline.png"}; !slices.Equal(got, want) {
 		t.Errorf("there are %q, want %q", got, want)
 	}
-	if !strings.HasPrefix(first.summary, "### Latency\n\n**Worst moment: ") || !strings.Contains(first.summary, "\n| insert-rt | 5,384 |") {
+	if !strings.HasPrefix(first.summary, "### Latency\n\n**p99 of simple1-rt is 140.9 ms.") || !strings.Contains(first.summary, "\n| insert-rt | 5,384 |") {
 		t.Errorf("summary %s", first.summary)
 	}
 
