@@ -234,7 +234,9 @@ func (r *Run) narrow(c *course, at []int64) bool {
 		if more < leastLevel || load >= times*otherwise { // it follows the load
 			return false
 		}
-		c.start, c.end, c.times = start, end, times
+		c.start = start
+		c.end = end
+		c.times = times
 	}
 	return true
 }

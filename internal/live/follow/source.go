@@ -458,7 +458,13 @@ func (f *Follower) compare(l *Log, s *source) comparison {
 	others := false // has files that may have more
 	for _, other := range l.sources {
 		others = others || other != s && s.log == nil && (other == l.current || other.file != nil && !other.unsure && other.size >= known)
-		if other != s && other.file != nil && (!other.packed || known == 0) && (!other.unsure || other == l.current || known == 0) && (beside == nil || other == l.current) {
+		if other == s || other.file == nil {
+			continue
+		}
+		isCurrent := other == l.current
+		readable := !other.packed || known == 0
+		trusted := !other.unsure || isCurrent || known == 0
+		if readable && trusted && (beside == nil || isCurrent) {
 			beside = other
 			file = other.file
 			path = other.path

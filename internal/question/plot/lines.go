@@ -37,7 +37,8 @@ func (d *decision) setLines() error {
 	lines.Paired = d.takes.points.of == ofEachWindow
 	switch {
 	case d.Page:
-		lines.MostWindows, lines.Paged = d.look.PageSize/rowBytes, true
+		lines.MostWindows = d.look.PageSize / rowBytes
+		lines.Paged = true
 	case d.drawn.Chart.Marks == chart.Cells:
 		lines.MostWindows = heatWindows
 	}
