@@ -208,15 +208,16 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		}
 	}
 	for low, counts := range h.segments() {
-		for ; len(counts) > 0; low, counts = low+8, counts[8:] {
-			eight := (*[8]int64)(counts)
-			if sum := sumEight(eight); seen+sum < rank { // as in most cases
-				seen += sum
-				continue
+		for begin := 0; begin < len(counts); begin += 8 {
+			var passed int
+			passed, seen = below(counts[begin:], seen, rank)
+			begin += passed
+			if begin == len(counts) {
+				break
 			}
-			for i, n := range eight {
+			for i, n := range counts[begin : begin+8] {
 				for seen += n; seen >= rank; rank = h.rank(percentiles[0]) {
-					values = append(values, h.valueAt(low+i, percentiles[0]))
+					values = append(values, h.valueAt(low+begin+i, percentiles[0]))
 					if percentiles = percentiles[1:]; len(percentiles) == 0 {
 						return values
 					}
@@ -225,6 +226,32 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 		}
 	}
 	return values
+}
+
+// below returns how many counts, in groups of 8, can be added to seen before that reaches rank, and
+// the sum. Four sums that do not wait for each other are 1.6 times as fast as one: 3% of rows over
+// time. Vectors would save 2% more.
+func below(counts []int64, seen, rank int64) (passed int, sum int64) {
+	left := counts
+	for len(left) >= 32 {
+		group := (*[32]int64)(left)
+		low := sumEight((*[8]int64)(group[:8])) + sumEight((*[8]int64)(group[8:16]))
+		high := sumEight((*[8]int64)(group[16:24])) + sumEight((*[8]int64)(group[24:]))
+		if seen+low+high >= rank {
+			break
+		}
+		seen += low + high
+		left = left[32:]
+	}
+	for len(left) >= 8 {
+		eight := sumEight((*[8]int64)(left))
+		if seen+eight >= rank {
+			break
+		}
+		seen += eight
+		left = left[8:]
+	}
+	return len(counts) - len(left), seen
 }
 
 // valueAt returns the value at percentile if it lies in the slot at index.
