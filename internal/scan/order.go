@@ -46,7 +46,9 @@ func (t *timed[R]) Next() (bool, error) {
 // are in the order of the names of their inputs: what they add up to must not depend on the order
 // in which somebody gives the inputs.
 func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
-	cursors, stop := start(s, lanesOf(s.Inputs), aheadBatch, decode)
+	lanes := lanesOf(s.Inputs)
+	most := max(aheadBatch, largestBatch/max(len(lanes), 1))
+	cursors, stop := start(s, lanes, most, decode)
 	defer stop()
 	s.Start = math.Inf(1)
 	s.passing = passing{passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}

@@ -20,7 +20,9 @@ const (
 	largestBatch = 256 << 10
 	// aheadBatch is the size in bytes of the largest batch of [RunAhead], whose results wait for
 	// those of other inputs. A union of three logs takes 24 MB, in the same time, where batches of
-	// largestBatch take 43.
+	// largestBatch take 43. In order of time, one log has batches of largestBatch, so that workers
+	// add up more intervals of a window before they hand it over: hdrsum -st timeline -agg 1m takes
+	// 0.91 of the time.
 	aheadBatch    = 64 << 10
 	smallestBatch = 4 << 10
 
