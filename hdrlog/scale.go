@@ -3,7 +3,6 @@ package hdrlog
 import (
 	"cmp"
 	"math"
-	"strconv"
 )
 
 // A Scale says how values are printed. The zero value prints them as they are.
@@ -55,19 +54,6 @@ func (s Scale) Factor() float64 { return cmp.Or(s.times, 1) }
 // Raw reports whether values are printed in the unit of some of them, which is not larger than that
 // of the others.
 func (s Scale) Raw() bool { return cmp.Or(s.Ratio, 1) == 1 && s.Factor() >= 1 }
-
-// About says in which unit printed values are, or how to find that out.
-func (s Scale) About() string {
-	switch {
-	case s.Assumed:
-		return "values in " + s.Unit + " (taken as ns: -in names another unit)"
-	case s.Unit != "":
-		return "values in " + s.Unit
-	case cmp.Or(s.Ratio, 1) == 1:
-		return "unit unknown: add -in ns, us, ms or s"
-	}
-	return "values divided by " + strconv.FormatFloat(s.Ratio, 'f', -1, 64) + ": add -unit to name the result"
-}
 
 // Whole returns the whole number that values are multiplied by, 0 if they are divided: a ratio such
 // as 1e-9, which no float64 holds, is a multiplication by one.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
@@ -23,7 +24,7 @@ func RowTable(w io.Writer, zone *time.Location) RowWriter {
 			if r.Start%1000 != 0 || r.Length < 1 {
 				layout += ".000"
 			}
-			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", r.Scale.About(), zone, len(layout), "start")
+			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", unit.About(r.Scale), zone, len(layout), "start")
 			for n, c := range columns {
 				name := strings.Replace(strings.Replace(c.name, "per_second", "/s", 1), "percent_", "% ", 1)
 				widths = append(widths, max(len(name), 8))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
@@ -359,11 +360,11 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*Sum
 	b := bufio.NewWriter(w)
 	scale := CommonScale(summaries)
 	if t.Markdown {
-		t.markdown(b, grid(4), append([]string{scale.About()}, notes...))
+		t.markdown(b, grid(4), append([]string{unit.About(scale)}, notes...))
 		return b.Flush()
 	}
 	l := t.layOut(grid)
-	about := []string{scale.About()}
+	about := []string{unit.About(scale)}
 	if slices.Contains(l.left, l.labels+periodColumn) {
 		about = append(about, "period "+periods(summaries))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/base/unit"
 )
 
 // FewestRuns is the number of runs below which no change of a level can be found, however large it
@@ -112,7 +113,7 @@ func (f *TrendFigure) sparkline(width int) string {
 func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	escape := t.Escape
-	fmt.Fprintf(b, "%s\n\n", escape(trend.Scale.About()))
+	fmt.Fprintf(b, "%s\n\n", escape(unit.About(trend.Scale)))
 	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
 	var tag []TrendFigure
 	for n, f := range trend.Figures {

@@ -11,6 +11,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
@@ -192,7 +193,7 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 		_, err := io.WriteString(w, "no interval has a value above 0\n")
 		return err
 	}
-	fmt.Fprintf(w, "worst moments, %s\n\n", moments[0].Scale.About())
+	fmt.Fprintf(w, "worst moments, %s\n\n", unit.About(moments[0].Scale))
 	var l listing
 	add := func(more, start, length, highest, times, peak string, rest ...string) {
 		row := []string{start, length, highest, times}
@@ -225,7 +226,7 @@ func WriteWho(w io.Writer, s *Shares, width int) error {
 		return err
 	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
-		shortest(s.Percentile), people.Digits(s.Scale.Of(s.Value), 4), people.Whole(s.Count), s.Scale.About())
+		shortest(s.Percentile), people.Digits(s.Scale.Of(s.Value), 4), people.Whole(s.Count), unit.About(s.Scale))
 	var l listing
 	row := func(share, without, tag, input string) {
 		columns := []string{share, without}

@@ -3,6 +3,7 @@ package unit
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -10,6 +11,20 @@ import (
 
 // Assumption is the notice that the unit of a log is unknown.
 const Assumption = "the log does not state its unit, so its values are taken as nanoseconds: -in names another unit"
+
+// About says in which unit printed values are, or which option tells that.
+func About(s hdrlog.Scale) string {
+	switch {
+	case s.Assumed:
+		return "values in " + s.Unit + " (taken as ns: -in names another unit)"
+	case s.Unit != "":
+		return "values in " + s.Unit
+	case cmp.Or(s.Ratio, 1) == 1:
+		return "unit unknown: add -in ns, us, ms or s"
+	}
+	ratio := strconv.FormatFloat(s.Ratio, 'f', -1, 64)
+	return "values divided by " + ratio + ": add -unit to name the result"
+}
 
 // Scale returns how to print the values of a log whose unit is found, or unknown.
 func (o *Options) Scale(found hdrlog.Unit) hdrlog.Scale {

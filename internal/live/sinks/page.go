@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hdrkit/internal/base/logline"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
@@ -302,7 +303,7 @@ func (p *Page) setScale() error {
 	}
 	p.scaled = true
 	if s.Unit == "" || s.Assumed {
-		p.look.Notes = append(p.look.Notes, s.About())
+		p.look.Notes = append(p.look.Notes, unit.About(s))
 	}
 	p.page.Collector.Ratio = s.Ratio
 	p.look.Unit = s.Unit

@@ -7,6 +7,7 @@ import (
 
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/finding"
@@ -74,7 +75,7 @@ func (d *dressing) addNotes() {
 	scale := d.plan.scale
 	scale.Unit = p.Unit
 	if len(d.plan.parts) > 0 && d.plan.about && (scale.Unit == "" || scale.Assumed) {
-		p.Notes = append(p.Notes, scale.About())
+		p.Notes = append(p.Notes, unit.About(scale))
 	}
 	switch {
 	case d.plan.compares == comparesSides:
