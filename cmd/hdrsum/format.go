@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
@@ -34,17 +35,17 @@ type format struct {
 	// lists is refused by those that do not list it. The others are for all.
 	uses []string
 	// option, if set, returns an option of its own.
-	option func(o *options) cli.Option
+	option func(f *flags) cli.Option
 	// instead, if set, returns the format that other options make of it, nil for none.
-	instead func(o *options) *format
-	// check checks its options, if it is set.
-	check func(o *options) error
+	instead func(f *flags) *format
+	// check checks the options of a command line that chooses the format, if it is set.
+	check func(f *flags, of *format) error
 
 	// each prints a summary, and all prints a report, with the verdicts about limits. Formats of
 	// rows have neither. If each tag has a file of its own, extension is what its name ends in.
-	each      func(w io.Writer, r *found, s *output.Summary) error
+	each      func(w io.Writer, q *question, s *output.Summary, first bool) error
 	extension string
-	all       func(w io.Writer, r *found) error
+	all       func(w io.Writer, q *question, a *answer) error
 	values    values
 	// reference is set if the period of tags is that of HdrLogProcessing.
 	reference bool
@@ -52,8 +53,9 @@ type format struct {
 	// hold.
 	finds, breaches bool
 
-	// rows prints rows. It is nil for summaries.
-	rows   func(w io.Writer, o *options) (output.RowWriter, error)
+	// rows returns what prints rows, with the scale of their values: by itself that which suits all
+	// formats. It is nil for summaries.
+	rows   func(w io.Writer, q *question, scale hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error)
 	points points
 }
 
@@ -95,10 +97,10 @@ func formatTypes() (all []cli.Type) {
 }
 
 // formatOptions returns the options of the formats.
-func (o *options) formatOptions() (all []cli.Option) {
-	for _, f := range formats {
-		if f.option != nil {
-			all = append(all, f.option(o))
+func (f *flags) formatOptions() (all []cli.Option) {
+	for _, of := range formats {
+		if of.option != nil {
+			all = append(all, of.option(f))
 		}
 	}
 	return all
@@ -106,7 +108,7 @@ func (o *options) formatOptions() (all []cli.Option) {
 
 // reads reports whether a format uses an option.
 func (f *format) reads(option string) bool {
-	return slices.Contains(f.uses, option) || f.option != nil && f.option(new(options)).Name == option
+	return slices.Contains(f.uses, option) || f.option != nil && f.option(new(flags)).Name == option
 }
 
 // alone are the options whose output needs no format, and the options that they use: -lt has
@@ -120,59 +122,60 @@ var alone = map[string][]string{
 }
 
 // chosen returns the format that a command line asks for.
-func (o *options) chosen() *format {
-	f := o.asked()
-	if f.instead != nil {
-		return cmp.Or(f.instead(o), f)
+func (f *flags) chosen() *format {
+	of := f.asked()
+	if of.instead != nil {
+		return cmp.Or(of.instead(f), of)
 	}
-	return f
+	return of
 }
 
 // asked returns the format that -st names, or the name of the output, or what else there is.
 // Without -st, -agg asks for rows, unless something else needs its windows.
-func (o *options) asked() *format {
-	terminal := logs.ToStdout(o.of) && message.Terminal(o.std.Out)
-	lists := o.worst > 0 || o.who
+func (f *flags) asked() *format {
+	o := &f.output
+	terminal := logs.ToStdout(o.file) && message.Terminal(f.std.Out)
+	lists := f.lists.worst > 0 || f.lists.who
 	named, _ := o.byEnding() // checkEnding has the error
 	switch {
-	case o.given.kind:
+	case f.given.kind:
 	case o.list:
 		return &listFormat
 	case named != nil:
 		return named
-	case o.given.windows && !o.given.level && !lists && len(o.limits) == 0:
+	case f.given.windows && !f.given.level && !lists && len(f.limits) == 0:
 		if terminal {
 			return &rowsFormat
 		}
 		return &csvRows
-	case len(o.limits) > 0:
+	case len(f.limits) > 0:
 		return &findingsFormat
 	case lists:
 		return &askedFormat
-	case logs.ToStdout(o.of):
+	case logs.ToStdout(o.file):
 		return &tableFormat
 	}
 	return find(o.kind)
 }
 
 // byEnding returns the format that the name of the output chooses, nil if it chooses none.
-func (o *options) byEnding() (*format, error) {
+func (o *outputFlags) byEnding() (*format, error) {
 	endings := make(map[string]string)
 	for _, f := range formats {
 		if f.ending != "" {
 			endings[f.ending] = f.Name
 		}
 	}
-	name, err := logs.ByEnding(o.of, endings)
+	name, err := logs.ByEnding(o.file, endings)
 	return find(name), err
 }
 
 // checkEnding refuses names that choose no format, unless an option chooses one.
-func (o *options) checkEnding() error {
-	if o.given.kind || o.list {
+func (f *flags) checkEnding() error {
+	if f.given.kind || f.output.list {
 		return nil
 	}
-	_, err := o.byEnding()
+	_, err := f.output.byEnding()
 	return err
 }
 
@@ -187,15 +190,19 @@ func find(name string) *format {
 }
 
 // outputs returns what a command line prints, for the rules of options.
-func (o *options) outputs() (all []string) {
-	f := o.chosen()
-	if f.Name != "" {
-		return []string{"st " + f.Name}
+func (f *flags) outputs() (all []string) {
+	if name := f.chosen().Name; name != "" {
+		return []string{"st " + name}
 	}
 	for _, option := range []struct {
 		name  string
 		given bool
-	}{{"lt", o.list}, {"sla", len(o.limits) > 0}, {"who", o.who}, {"worst", o.worst > 0}} {
+	}{
+		{"lt", f.output.list},
+		{"sla", len(f.limits) > 0},
+		{"who", f.lists.who},
+		{"worst", f.lists.worst > 0},
+	} {
 		if option.given {
 			all = append(all, option.name)
 		}

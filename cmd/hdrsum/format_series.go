@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
@@ -20,9 +21,7 @@ var rowsFormat = format{
 	},
 	values: readable,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.RowTable(w, o.Zone), nil
-	},
+	rows:   inZone(output.RowTable),
 }
 
 // timelineFormat is CSV whose heads have no units.
@@ -35,9 +34,7 @@ var timelineFormat = format{
 	},
 	values: bare,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.Timeline(w, o.Zone), nil
-	},
+	rows:   inZone(output.Timeline),
 }
 
 // csvRows is what csv is with -agg.
@@ -46,9 +43,7 @@ var csvRows = format{
 		Name: timelineFormat.Name,
 	},
 	uses: timelineFormat.uses,
-	rows: func(w io.Writer, o *options) (output.RowWriter, error) {
-		return output.TimelineIn(w, o.Zone), nil
-	},
+	rows: inZone(output.TimelineIn),
 }
 
 // ndjsonFormat is a JSON object in each line.
@@ -61,7 +56,7 @@ var ndjsonFormat = format{
 	ending: ".ndjson",
 	values: bare,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows:   func(w io.Writer, o *options) (output.RowWriter, error) { return output.NDJSON(w, o.Zone), nil },
+	rows:   inZone(output.NDJSON),
 }
 
 // influxFormat is the line protocol of InfluxDB.
@@ -72,12 +67,12 @@ var influxFormat = format{
 		Others: "influxdb lineprotocol",
 	},
 	uses: metricOptions,
-	option: func(o *options) cli.Option {
+	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "metric",
 			Default: metric.Default,
 			Group:   cli.GroupSeries,
-			Value:   cli.Text(&o.metric, ""),
+			Value:   cli.Text(&f.format.metric, ""),
 			Usage:   "the `NAME` of the metric, whose values are seconds in openmetrics if their unit is known",
 		}
 	},
@@ -103,12 +98,12 @@ var openMetricsFormat = format{
 		Others: "prometheus prom",
 	},
 	uses: metricOptions,
-	check: func(o *options) error {
-		if o.series.Moving > 0 && o.given.percentiles {
+	check: func(f *flags, of *format) error {
+		if f.moves() && f.given.percentiles {
 			return message.Usagef("-p and -mwp do not go together: the percentile of the moving " +
 				"window replaces those of -p")
 		}
-		return checkMetric(o)
+		return checkMetric(f, of)
 	},
 	rows: metricRows,
 	points: points{
@@ -124,37 +119,46 @@ var openMetricsFormat = format{
 	},
 }
 
-// checkMetric checks -metric, and -unit for metrics.
-func checkMetric(o *options) error {
-	u := o.units.Options
-	other := u.Unit != "" && u.Unit != hdrlog.Second.String()
-	if o.format.Name != metric.Influx && u.Ratio == 0 && other {
-		return message.Usagef("-unit %s: values of -st %s are in seconds: leave out -unit",
-			u.Unit, o.format.Name)
+// inZone returns what makes a writer of rows with times in the zone of a question.
+func inZone(
+	of func(w io.Writer, zone *time.Location) output.RowWriter,
+) func(io.Writer, *question, hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error) {
+	return func(w io.Writer, q *question, scale hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error) {
+		return of(w, q.page.zone), scale, nil
 	}
-	if err := metric.Check(o.format.Name, o.metric); err != nil {
+}
+
+// checkMetric checks -metric, and -unit for metrics.
+func checkMetric(f *flags, of *format) error {
+	u := &f.units
+	other := u.Unit != "" && u.Unit != hdrlog.Second.String()
+	if of.Name != metric.Influx && u.Ratio == 0 && other {
+		return message.Usagef("-unit %s: values of -st %s are in seconds: leave out -unit",
+			u.Unit, of.Name)
+	}
+	if err := metric.Check(of.Name, f.format.metric); err != nil {
 		return message.Usagef("-metric: %w", err)
 	}
 	return nil
 }
 
 // metricRows writes rows for monitoring systems. Values that -ovr divides have no known unit.
-func metricRows(w io.Writer, o *options) (output.RowWriter, error) {
-	scale, err := o.units.Scale(false)
+func metricRows(w io.Writer, q *question, _ hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error) {
+	units := q.source.units
+	scale, err := units.Scale(false)
 	if err != nil {
-		return nil, err
+		return nil, scale, err
 	}
-	if o.units.Options.Ratio != 0 {
+	if units.Options.Ratio != 0 {
 		scale.In = 0
 	}
-	name, scale, err := metric.In(o.format.Name, o.metric, scale)
-	o.scale = scale
-	var rows output.RowWriter
-	if err == nil {
-		rows, err = metric.Rows(o.format.Name, w, name)
-	}
+	name, scale, err := metric.In(q.format.Name, q.page.details.metric, scale)
 	if err != nil {
-		return nil, message.Usagef("%w", err)
+		return nil, scale, message.Usagef("%w", err)
 	}
-	return rows, nil
+	rows, err := metric.Rows(q.format.Name, w, name)
+	if err != nil {
+		return nil, scale, message.Usagef("%w", err)
+	}
+	return rows, scale, nil
 }

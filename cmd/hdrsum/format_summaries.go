@@ -25,28 +25,28 @@ var hgrmFormat = format{
 	ending: ".hgrm",
 	values: bare,
 	uses:   valueOptions,
-	option: func(o *options) cli.Option {
+	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "tph",
 			Aliases: "percentilesOutputTicksPerHalf ticks-per-half",
 			Group:   cli.GroupRare,
 			Hidden:  true,
-			Value:   cli.Int(&o.ticks, "5", cli.Between(1, maxTicks)),
+			Value:   cli.Int(&f.format.ticks, "5", cli.Between(1, maxTicks)),
 			Usage: fmt.Sprintf("print this number of `STEPS` in each half of the distance to "+
 				"100%%, in hgrm, up to %d", maxTicks),
 		}
 	},
 	extension: ".hgrm",
-	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.HGRM(w, s, r.ticks)
+	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+		return output.HGRM(w, s, q.page.details.ticks)
 	},
 }
 
 // listFormat lists the tags, for -lt.
 var listFormat = format{
-	all: func(w io.Writer, r *found) error {
+	all: func(w io.Writer, q *question, a *answer) error {
 		rows := [][]string{{"TAG", "INTERVALS", "VALUES"}}
-		for _, s := range r.shown {
+		for _, s := range a.shown {
 			rows = append(rows, []string{s.Name(), fmt.Sprint(s.Intervals), fmt.Sprint(s.Counts().TotalCount())})
 		}
 		return output.Columns(w, rows)
@@ -63,8 +63,9 @@ var percentilesFormat = format{
 	values:    bare,
 	reference: true,
 	uses:      slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
-	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.Percentiles(w, s, r.figures.Percentiles, r.figures.Shares)
+	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+		figures := &q.figures.printed
+		return output.Percentiles(w, s, figures.Percentiles, figures.Shares)
 	},
 }
 
@@ -77,17 +78,18 @@ var csvFormat = format{
 	},
 	ending: ".csv",
 	uses:   slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
-	instead: func(o *options) *format {
+	instead: func(f *flags) *format {
 		switch {
-		case o.given.bucket:
+		case f.given.bucket:
 			return &binsFormat
-		case o.given.windows:
+		case f.given.windows:
 			return &csvRows
 		}
 		return nil
 	},
-	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.SummaryCSV(w, s, r.figures.Percentiles, r.figures.Shares, s == r.shown[0])
+	each: func(w io.Writer, q *question, s *output.Summary, first bool) error {
+		figures := &q.figures.printed
+		return output.SummaryCSV(w, s, figures.Percentiles, figures.Shares, first)
 	},
 }
 
@@ -99,20 +101,20 @@ var binsFormat = format{
 	},
 	values: bare,
 	uses:   valueOptions,
-	option: func(o *options) cli.Option {
+	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "obs",
 			Aliases: "outputBucketSize output-bucket-size",
 			Group:   cli.GroupRare,
 			Hidden:  true,
-			Value:   cli.Float(&o.bucket, "100", cli.Positive),
-			Given:   &o.given.bucket,
+			Value:   cli.Float(&f.format.bucket, "100", cli.Positive),
+			Given:   &f.given.bucket,
 			Usage:   "the `SIZE` of bins, and of the first one of bins2, in printed units",
 		}
 	},
 	extension: binsExtension,
-	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.CSV(w, s, r.bucket)
+	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+		return output.CSV(w, s, q.page.details.bucket)
 	},
 }
 
@@ -127,8 +129,8 @@ var doublingFormat = format{
 	values:    bare,
 	uses:      slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
-	each: func(w io.Writer, r *found, s *output.Summary) error {
-		return output.CSVE(w, s, r.bucket)
+	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+		return output.CSVE(w, s, q.page.details.bucket)
 	},
 }
 
@@ -143,7 +145,7 @@ var valuesFormat = format{
 	values:    bare,
 	uses:      valueOptions,
 	extension: binsExtension,
-	each:      func(w io.Writer, r *found, s *output.Summary) error { return output.CSVR(w, s) },
+	each:      func(w io.Writer, q *question, s *output.Summary, _ bool) error { return output.CSVR(w, s) },
 }
 
 // binsExtension is that of the files of bins and values, one for each tag.
@@ -158,18 +160,20 @@ var jsonFormat = format{
 	ending: ".json",
 	uses:   slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
 	finds:  true,
-	all: func(w io.Writer, r *found) error {
-		doc := report.Document(r.shown, r.scan.Inputs, r.figures, r.Zone, r.mode, r.diagnostics)
-		doc.Findings = r.findings
-		doc.Limits = gate.Documents(r.verdicts)
-		if r.watch != nil {
-			doc.Broken(r.watch.Breaches())
+	all: func(w io.Writer, q *question, a *answer) error {
+		from := &q.source
+		doc := report.Document(a.shown, from.scan.Inputs, q.figures.printed, q.page.zone, q.figures.period,
+			from.diagnostics)
+		doc.Findings = a.findings
+		doc.Limits = gate.Documents(a.verdicts)
+		if a.watch != nil {
+			doc.Broken(a.watch.Breaches())
 		}
-		if r.worst > 0 {
-			doc.Worst(r.moments)
+		if q.lists.worst > 0 {
+			doc.Worst(a.moments)
 		}
-		if r.who {
-			doc.Who(r.shares)
+		if q.lists.who {
+			doc.Who(a.shares)
 		}
 		return output.JSON(w, doc)
 	},

@@ -50,17 +50,18 @@ var markdownFormat = format{
 
 // writeTable writes the sentences at the top, the table, and then what else somebody asked for. In
 // Markdown, all findings are at the top.
-func writeTable(w io.Writer, r *found) error {
-	t := r.table()
-	err := report.Write(w, t, output.Top(r.findings), r.findings, func(w io.Writer) error { return t.Write(w, r.shown) })
+func writeTable(w io.Writer, q *question, a *answer) error {
+	t := a.table(q)
+	figures := func(w io.Writer) error { return t.Write(w, a.shown) }
+	err := report.Write(w, t, output.Top(a.findings), a.findings, figures)
 	if err != nil || !t.Markdown {
-		return cmp.Or(err, r.writeAsked(w, true))
+		return cmp.Or(err, a.writeLists(w, q, true))
 	}
-	if r.worst == 0 && !r.who {
+	if q.lists.worst == 0 && !q.lists.who {
 		return nil
 	}
 	fmt.Fprint(w, "\n```text\n") // otherwise lines become one paragraph
-	if err := r.writeAsked(w, false); err != nil {
+	if err := a.writeLists(w, q, false); err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, "```\n")
@@ -69,28 +70,25 @@ func writeTable(w io.Writer, r *found) error {
 
 // checkWindows refuses -agg if only -sla is there to use it: a table does not say when limits
 // failed.
-func checkWindows(o *options) error {
-	if o.given.windows && o.given.kind && !o.given.level {
-		return message.Usagef("-st %s uses -agg for the windows of -ci, which is not given", o.format.Name)
+func checkWindows(f *flags, of *format) error {
+	if f.given.windows && f.given.kind && !f.given.level {
+		return message.Usagef("-st %s uses -agg for the windows of -ci, which is not given", of.Name)
 	}
 	return nil
 }
 
-// colour reports whether the output takes colours.
-func (o *options) colour() bool { return logs.ToStdout(o.of) && logs.Colour(o.std.Out) }
-
 // table returns the table that the options ask for. On a terminal it fits the width, and has no
 // percentile that nobody asked for and that is the maximum of all rows.
-func (r *found) table() *output.Table {
-	figures := r.figures
-	if r.width > 0 && !r.given.percentiles {
+func (a *answer) table(q *question) *output.Table {
+	figures := q.figures.printed
+	if q.page.width > 0 && !q.figures.chosen {
 		figures.Percentiles = slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool {
-			return !slices.ContainsFunc(r.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
+			return !slices.ContainsFunc(a.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
 		})
 	}
-	t := report.Table(figures, r.format.Name == markdown, r.width, r.colour())
+	t := report.Table(figures, q.format.Name == markdown, q.page.width, q.page.colour)
 	var inputs []string
-	for _, s := range r.shown {
+	for _, s := range a.shown {
 		inputs = append(inputs, s.Input)
 	}
 	t.Labels = logs.Labels(inputs)
@@ -106,19 +104,19 @@ var findingsFormat = format{
 	uses:   slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
 	values: readable,
 	finds:  true,
-	all: func(w io.Writer, r *found) error {
-		if err := report.WriteList(w, r.findings, r.colour()); err != nil {
+	all: func(w io.Writer, q *question, a *answer) error {
+		if err := report.WriteList(w, a.findings, q.page.colour); err != nil {
 			return err
 		}
-		return r.writeAsked(w, true)
+		return a.writeLists(w, q, true)
 	},
 }
 
 // askedFormat has what -worst and -who list, without a table.
 var askedFormat = format{
 	values: readable,
-	all: func(w io.Writer, r *found) error {
-		return r.writeAsked(w, false)
+	all: func(w io.Writer, q *question, a *answer) error {
+		return a.writeLists(w, q, false)
 	},
 }
 
@@ -133,13 +131,13 @@ var junitFormat = format{
 	uses:   slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
 	finds:  true,
 	check:  needsLimits,
-	all:    func(w io.Writer, r *found) error { return output.JUnit(w, "hdrsum", r.findings) },
+	all:    func(w io.Writer, q *question, a *answer) error { return output.JUnit(w, "hdrsum", a.findings) },
 }
 
 // needsLimits refuses a format that is about limits if there are none.
-func needsLimits(o *options) error {
-	if len(o.limits) == 0 {
-		return message.Usagef("-st %s is about the limits of -sla, which are not given", o.format.Name)
+func needsLimits(f *flags, of *format) error {
+	if len(f.limits) == 0 {
+		return message.Usagef("-st %s is about the limits of -sla, which are not given", of.Name)
 	}
 	return nil
 }
@@ -153,14 +151,14 @@ var breachesFormat = format{
 	uses:     slices.Concat([]string{"agg", "tz"}, valueOptions),
 	breaches: true,
 	check:    needsLimits,
-	all: func(w io.Writer, r *found) error {
-		breaches := r.watch.Breaches()
+	all: func(w io.Writer, q *question, a *answer) error {
+		breaches := a.watch.Breaches()
 		// A limit can fail although nothing breaks it at any time: it has no values, or it is a
 		// count.
-		other := slices.DeleteFunc(slices.Clone(r.findings),
+		other := slices.DeleteFunc(slices.Clone(a.findings),
 			func(f output.Finding) bool { return f.Weight != output.Fails || f.Start != nil })
 		if len(breaches) > 0 || len(other) == 0 {
-			if err := output.WriteBreaches(w, breaches, r.Zone); err != nil {
+			if err := output.WriteBreaches(w, breaches, q.page.zone); err != nil {
 				return err
 			}
 		}
@@ -170,6 +168,6 @@ var breachesFormat = format{
 		for _, f := range other {
 			fmt.Fprintln(w, f.Sentence)
 		}
-		return r.writeAsked(w, true)
+		return a.writeLists(w, q, true)
 	},
 }

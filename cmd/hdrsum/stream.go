@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
@@ -13,38 +14,37 @@ import (
 	"hdrkit/tags"
 )
 
-// runStream writes a row for each interval, or for each window of -agg, as it is read.
-func runStream(o *options) error {
-	s := o.scan
-	if s.By.AddsTags() && o.series.Window == 0 {
+// writeStream writes a row for each interval, or for each window of -agg, as it is read.
+func writeStream(q *question) error {
+	s := q.source.scan
+	if s.By.AddsTags() && q.rows.Window == 0 {
 		return message.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}
-	o.logs = o.units.Watch(s)
 	// On a terminal the rows are progress enough.
 	stop := func() {}
-	if !message.Terminal(o.std.Out) {
-		stop = logs.ShowProgress(s, o.std)
+	if !message.Terminal(q.std.Out) {
+		stop = logs.ShowProgress(s, q.std)
 	}
-	err := logs.WriteFile(o.of, o.std.Out, s.Inputs, func(w io.Writer) error {
+	err := logs.WriteFile(q.page.file, q.std.Out, s.Inputs, func(w io.Writer) error {
 		s.BatchDone = func() error { return logs.Flush(w) }
-		return writeRows(o, w)
+		return writeRows(q, w)
 	})
 	stop()
 	switch {
 	case err == errNoRows:
-		o.diagnostics.Close()
+		q.source.diagnostics.Close()
 		return logs.NothingLeft(s)
 	case err != nil:
 		return err
 	}
-	return o.diagnostics.Close()
+	return q.source.diagnostics.Close()
 }
 
 // writeRows writes all rows to w. It makes their writer when the first row comes: then the comments
 // at the beginning of the logs have been read, and the scale is known.
-func writeRows(o *options, w io.Writer) error {
-	sink := &rowSink{options: o, w: w, last: map[string]int64{}}
-	if err := series.Run(o.scan, &o.series, sink.row); err != nil {
+func writeRows(q *question, w io.Writer) error {
+	sink := &rowSink{question: q, w: w, last: map[string]int64{}}
+	if err := series.Run(q.source.scan, &q.rows, sink.row); err != nil {
 		return err
 	}
 	switch {
@@ -53,17 +53,18 @@ func writeRows(o *options, w io.Writer) error {
 	case sink.out == nil:
 		return nil
 	}
-	o.units.Doubt(sink.highest)
+	q.source.units.Doubt(sink.highest)
 	return sink.out.Close()
 }
 
 // A rowSink writes rows, but not those that the receiver of the format would drop.
 type rowSink struct {
-	*options
-	w       io.Writer
-	out     output.RowWriter // nil before the first row
-	rows    int
-	highest float64
+	question *question
+	w        io.Writer
+	out      output.RowWriter // nil before the first row
+	scale    hdrlog.Scale     // known with out
+	rows     int
+	highest  float64
 	// last holds the time of the last point of each tag, to find the points that a monitoring
 	// system would drop or replace.
 	last map[string]int64
@@ -71,18 +72,22 @@ type rowSink struct {
 
 // row is a [series.Sink].
 func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
+	q := s.question
+	points := &q.format.points
 	s.rows++
-	s.sayInterval(at, r.Tag, r.Start, r.End, r.Count)
+	if q.source.verbose {
+		sayInterval(q.std, at, r.Tag, r.Start, r.End, r.Count)
+	}
 	// A row that cannot follow the tag's last point is left out, or, if the format has totals,
 	// moved behind that point and reduced to them.
 	moved := false
-	if s.format.points.clash != nil {
+	if points.clash != nil {
 		label := tags.Text(r.Tag)
 		last, ok := s.last[label]
 		if ok && late == nil {
-			late = s.format.points.clash(last, r.End)
+			late = points.clash(last, r.End)
 		}
-		if moved = late != nil && s.format.points.totals; moved {
+		if moved = late != nil && points.totals; moved {
 			r.TotalsOnly = true
 			if ok {
 				r.End = max(r.End, last+1)
@@ -93,14 +98,14 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 		}
 	}
 	if late != nil {
-		s.diagnostics.LeaveOut(at.Name, at.Line, late)
+		q.source.diagnostics.LeaveOut(at.Name, at.Line, late)
 		if !moved {
 			return nil
 		}
 	}
 	err := s.write(r)
 	if errors.Is(err, output.ErrPoint) {
-		s.diagnostics.LeaveOut(at.Name, at.Line, err)
+		q.source.diagnostics.LeaveOut(at.Name, at.Line, err)
 		return nil
 	}
 	return err
@@ -113,7 +118,7 @@ func (s *rowSink) write(r *output.Row) error {
 			return err
 		}
 	}
-	factor, err := s.logs.Factor(r.Tag)
+	factor, err := s.question.source.logs.Factor(r.Tag)
 	if err != nil {
 		return err
 	}
@@ -123,17 +128,26 @@ func (s *rowSink) write(r *output.Row) error {
 }
 
 // begin finds out how to print values and makes the writer, for the first row.
-func (s *rowSink) begin(r *output.Row) error {
-	err := s.setScale()
-	if err == nil && s.format.values == readable && r.Count > 0 {
-		factor := 1.0
-		if factor, err = s.logs.Factor(r.Tag); err == nil {
-			err = s.readable(unit.Typical{Median: r.Mean * factor, Count: r.Count})
+func (s *rowSink) begin(r *output.Row) (err error) {
+	q := s.question
+	units := q.source.units
+	s.scale, err = units.Scale(q.figures.printed.HaveUnit())
+	if err != nil {
+		return err
+	}
+	q.sayUnit(s.scale)
+	if q.format.values == readable && r.Count > 0 {
+		factor, err := q.source.logs.Factor(r.Tag)
+		if err != nil {
+			return err
 		}
+		known, err := units.Scale(true)
+		if err != nil {
+			return err
+		}
+		s.scale = units.Readable(known, unit.Typical{Median: r.Mean * factor, Count: r.Count})
 	}
-	if err == nil {
-		s.out, err = s.format.rows(s.w, s.options)
-	}
+	s.out, s.scale, err = q.format.rows(s.w, q, s.scale)
 	return err
 }
 
