@@ -114,7 +114,7 @@ func (t *Table) figures() []figure {
 	}
 	for n, p := range percentiles {
 		all = slices.Insert(all, meanColumn+1+n, figure{
-			head:       "p" + shortest(p),
+			head:       "p" + people.Shortest(p),
 			percentile: p,
 			of:         value(Figure{Percentile: p}),
 			interval: func(s *Summary) (low, high float64) {
@@ -125,7 +125,7 @@ func (t *Table) figures() []figure {
 		})
 	}
 	for _, f := range t.Shares {
-		share := func(s *Summary) float64 { return f.share(s.Counts(), s.Scale).float }
+		share := func(s *Summary) float64 { return f.Share(s.Counts(), s.Scale) }
 		all = slices.Insert(all, len(all)-1, figure{
 			head:       f.String(),
 			percentile: -1,

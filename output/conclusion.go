@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 )
 
@@ -58,11 +59,11 @@ func (t *Table) Conclusion(pairs []Pair) Finding {
 func enough(pairs []Pair) string {
 	for _, p := range pairs {
 		if p.Change != nil && p.Change.Before != nil {
-			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", Few)
+			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", counts.Few)
 		}
 	}
 	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, "+
-		"or three runs a side.", Few)
+		"or three runs a side.", counts.Few)
 }
 
 // boundDigits is the number of digits of a bound in a finding. The last of a float64 are not the

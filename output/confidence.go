@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 )
 
@@ -149,14 +149,14 @@ func (c *Change) Few(f Figure) bool {
 	if f.Name != "" || f.Percentile <= 0 || f.Percentile >= 100 {
 		return false
 	}
-	return above(slices.Concat(c.Before, c.After), f.Percentile) < Few
+	return above(slices.Concat(c.Before, c.After), f.Percentile) < counts.Few
 }
 
 // above returns the number of values that rank above a percentile in the run that has the fewest.
 func above(runs []*Summary, percentile float64) int64 {
 	least := int64(math.MaxInt64)
 	for _, s := range runs {
-		least = min(least, Above(s.Counts(), percentile))
+		least = min(least, counts.Above(s.Counts(), percentile))
 	}
 	return least
 }
@@ -241,17 +241,6 @@ func Correct(pairs []Pair, percentiles []float64) {
 	}
 }
 
-// Above returns how many values rank above a percentile.
-func Above(h *histogram.Histogram, percentile float64) int64 {
-	return AboveOf(h.TotalCount(), percentile)
-}
-
-// AboveOf returns how many of count values rank above a percentile.
-func AboveOf(count int64, percentile float64) int64 {
-	rank := math.Ceil(math.Nextafter(percentile, 0) * float64(count) / 100)
-	return count - int64(min(rank, float64(count)))
-}
-
 // IntervalText returns an interval, with its limits as text, or an empty text if it has none.
 func IntervalText(low, high float64, text func(float64) string) string {
 	switch {
@@ -324,18 +313,18 @@ func (t *Table) notes(summaries []*Summary, percentiles []float64) (lines []stri
 		}
 		if len(lines) == 0 && slices.ContainsFunc(summaries, (*Summary).believed) {
 			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from "+
-				"windows of %s", shortest(c.Level), people.Duration(c.Window)))
+				"windows of %s", people.Shortest(c.Level), people.Duration(c.Window)))
 		}
 		if shift := c.Shift; shift != nil && len(percentiles) > 0 {
 			value := func(v float64) string { return people.Digits(s.Scale.Of(v), 2) }
 			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after "+
-				"the start", s.Name(), shortest(shift.Percentile),
+				"the start", s.Name(), people.Shortest(shift.Percentile),
 				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), people.Duration(shift.Start-s.Start)))
 		}
 		var short []string
 		for _, p := range percentiles {
 			if c.Percentiles[p].TooShort {
-				short = append(short, "p"+shortest(p))
+				short = append(short, "p"+people.Shortest(p))
 			}
 		}
 		if len(short) > 0 {
@@ -370,7 +359,7 @@ func percentileName(percentile float64) string {
 	if percentile == 100 {
 		return Max
 	}
-	return "p" + shortest(percentile)
+	return "p" + people.Shortest(percentile)
 }
 
 // changeNotes returns lines that say how far the changes of pairs can be believed.
@@ -437,7 +426,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 func Legend(pairs []Pair) (text string) {
 	for _, p := range pairs {
 		if p.Change != nil {
-			text = fmt.Sprintf("(a..b): the true change in %s%% of cases. ", shortest(p.Change.level))
+			text = fmt.Sprintf("(a..b): the true change in %s%% of cases. ", people.Shortest(p.Change.level))
 		}
 	}
 	return text + "!: beyond 0, not proven. ~: within the noise. ?: too little data to judge"

@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 )
 
 // csvHeader is the header of HdrLogProcessing, including the space.
@@ -24,7 +25,7 @@ func CSVR(w io.Writer, s *Summary) error {
 	h := s.Counts()
 	label := func(v float64) string { return strconv.FormatInt(whole(v), 10) }
 	if h.Double() {
-		label = shortest
+		label = people.Shortest
 	}
 	b := bufio.NewWriter(w)
 	b.WriteString(csvHeader)
@@ -92,7 +93,7 @@ func writeBins(w io.Writer, h *histogram.Histogram, scale hdrlog.Scale, start fu
 	var bin int
 	var count int64
 	flush := func() {
-		fmt.Fprintf(b, "%s,%d\n", shortest(start(bin)), count)
+		fmt.Fprintf(b, "%s,%d\n", people.Shortest(start(bin)), count)
 		bin, count = bin+1, 0
 	}
 	for bucket := range h.Recorded() {

@@ -8,6 +8,8 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/counts"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 )
 
@@ -70,9 +72,9 @@ func ParseFigure(text string) (f Figure, err error) {
 func (f Figure) String() string {
 	switch f.Name {
 	case "":
-		return "p" + shortest(f.Percentile)
+		return "p" + people.Shortest(f.Percentile)
 	case Over:
-		return Over + "(" + shortest(f.Above) + f.Unit + ")"
+		return Over + "(" + people.Shortest(f.Above) + f.Unit + ")"
 	}
 	return f.Name
 }
@@ -87,33 +89,10 @@ func (f Figure) Unitless() bool {
 	return false
 }
 
-// ShareOver returns the share of the values of h above one in percent, if they are divided by
-// ratio. Values of the slot that it lies in are not above. It is not a number if nothing was
-// recorded.
-func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
-	return 100 * float64(h.TotalCount()-CountTo(h, above, ratio, true)) / float64(h.TotalCount())
-}
-
-// share returns [Over] of h, whose values have a scale.
-func (f Figure) share(h *histogram.Histogram, s hdrlog.Scale) Value {
-	return FloatValue(ShareOver(h, f.Above, per(s, f.Unit)))
-}
-
-// CountTo returns the number of values up to the slot that a value lies in, with that slot or
-// without. Values of h are divided by ratio.
-func CountTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
-	layout := h.Layout()
-	slot := layout.IndexOf(h.Max())
-	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
-		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
-	}
-	for ; slot >= 0; slot-- {
-		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
-		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
-			return h.CountBetween(0, highest)
-		}
-	}
-	return 0
+// Share returns [Over] of h, whose values have a scale: in percent, and not a number if nothing was
+// recorded. Values of the slot that Above lies in are not above.
+func (f Figure) Share(h *histogram.Histogram, s hdrlog.Scale) float64 {
+	return counts.ShareOver(h, f.Above, per(s, f.Unit))
 }
 
 // Of returns the figure of counts that were recorded in some seconds. There is no value if nothing
@@ -125,7 +104,7 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 				return named[n].of(s, seconds)
 			}
 		}
-		return none // [Over], which needs all counts, see [ShareOver]
+		return none // [Over], which needs all counts, see [Figure.Share]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	if n < 0 {

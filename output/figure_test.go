@@ -61,7 +61,7 @@ func TestShareOver(t *testing.T) {
 			}
 		}
 		want *= 100 / float64(len(values))
-		if got := f.share(h, scale.Times(factor)).float; math.Abs(got-want) > 1e-9 {
+		if got := f.Share(h, scale.Times(factor)); math.Abs(got-want) > 1e-9 {
 			t.Fatalf("%v of %v with a factor of %v: %v%%, want %v%%", f, values, factor, got, want)
 		}
 	}

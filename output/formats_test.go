@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 )
 
 // someSummary returns a summary of four values.
@@ -245,7 +246,7 @@ func TestExactIntegers(t *testing.T) {
 	if got := ValueOf(h, 9007199254740993000).text(hdrlog.Scale{Ratio: 1000}); got != "9007199254740993" {
 		t.Errorf("2^53+1 thousands: %s", got)
 	}
-	if got := shortest(math.MaxInt64 - 1023); got != "9223372036854774784" {
+	if got := people.Shortest(math.MaxInt64 - 1023); got != "9223372036854774784" {
 		t.Errorf("2^63-1024: %s", got)
 	}
 }

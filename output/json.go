@@ -20,6 +20,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
@@ -493,8 +494,8 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 		Intervals:         s.Intervals,
 		TotalCount:        h.TotalCount(),
 		Throughput:        Number(s.Throughput()),
-		Start:             rfc3339(s.Start, zone),
-		End:               rfc3339(s.End, zone),
+		Start:             people.RFC3339(s.Start, zone),
+		End:               people.RFC3339(s.End, zone),
 		StartMs:           s.Start,
 		EndMs:             s.End,
 		SignificantDigits: h.Layout().Digits,
@@ -514,10 +515,10 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 	d.StdDev = value(Value{float: h.StdDev()})
 	for _, at := range stats.Percentiles {
 		p := DocumentPercentile{at.Percentile, value(at.Value), nil}
-		d.Percentiles, d.Values["p"+shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
+		d.Percentiles, d.Values["p"+people.Shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	for _, f := range shares {
-		share := f.share(h, s.Scale).float
+		share := f.Share(h, s.Scale)
 		d.Shares = append(d.Shares, DocumentShare{f.Above, cmp.Or(f.Unit, s.Scale.Unit), Number(share)})
 	}
 	if c := s.Confidence; c != nil {
@@ -534,10 +535,10 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 				if math.IsNaN(v.float) || math.IsInf(v.float, 0) {
 					return ""
 				}
-				return Printed(shortest(v.float))
+				return Printed(people.Shortest(v.float))
 			}), nil}
 		if shift := c.Shift; shift != nil {
-			d.Confidence.Shift = &DocumentShift{shift.Percentile, rfc3339(shift.Start, zone), shift.Start,
+			d.Confidence.Shift = &DocumentShift{shift.Percentile, people.RFC3339(shift.Start, zone), shift.Start,
 				value(limitOf(h, shift.Before)), value(limitOf(h, shift.After))}
 		}
 	}
@@ -547,12 +548,4 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 // limitOf returns a limit of an interval. A whole one prints as the values of h do.
 func limitOf(h *histogram.Histogram, limit float64) Value {
 	return Value{float: limit, integer: int64(limit), whole: !h.Double() && limit == math.Trunc(limit) && math.Abs(limit) < 1<<62}
-}
-
-// rfc3339 returns a time in a zone; nil is UTC.
-func rfc3339(ms int64, zone *time.Location) string { return string(appendTime(nil, ms, zone)) }
-
-// appendTime appends rfc3339.
-func appendTime(to []byte, ms int64, zone *time.Location) []byte {
-	return time.UnixMilli(ms).In(cmp.Or(zone, time.UTC)).AppendFormat(to, "2006-01-02T15:04:05.000Z07:00")
 }

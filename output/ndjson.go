@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -22,7 +23,7 @@ func NDJSON(w io.Writer, zone *time.Location) RowWriter {
 				return err
 			}
 		}
-		line = append(appendTime(append(line[:0], `{"start":"`...), r.Start, zone), '"')
+		line = append(people.AppendRFC3339(append(line[:0], `{"start":"`...), r.Start, zone), '"')
 		line = strconv.AppendInt(append(line, `,"start_ms":`...), r.Start, 10)
 		line = strconv.AppendInt(append(line, `,"end_ms":`...), r.End, 10)
 		line = appendSeconds(append(line, `,"relative_start":`...), r.Relative)

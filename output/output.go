@@ -21,6 +21,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -134,7 +135,7 @@ func (v Value) append(to []byte, s hdrlog.Scale) []byte {
 			}
 		}
 	}
-	return appendShortest(to, s.Of(v.float))
+	return people.AppendShortest(to, s.Of(v.float))
 }
 
 // none stands where there is no value.
@@ -156,7 +157,7 @@ func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure
 		scaled := s.Scale.Of(h.Float(v))
 		switch {
 		case h.Double():
-			return shortest(scaled)
+			return people.Shortest(scaled)
 		case raw:
 			return strconv.FormatInt(whole(scaled), 10)
 		}
@@ -165,7 +166,7 @@ func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure
 	moment := func(v float64) string {
 		switch {
 		case h.Double():
-			return shortest(s.Scale.Of(v))
+			return people.Shortest(s.Scale.Of(v))
 		case raw:
 			return fixed(s.Scale.Of(v), 2)
 		}
@@ -184,7 +185,7 @@ func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure
 	}
 	line("Max", value(h.Max()))
 	for _, f := range shares {
-		line("O"+f.String()[1:]+"(%)", shortest(f.share(h, s.Scale).float))
+		line("O"+f.String()[1:]+"(%)", people.Shortest(f.Share(h, s.Scale)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -192,7 +193,7 @@ func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure
 
 // percentileLabel spells a percentile with three decimals, or with more if it has more.
 func percentileLabel(p float64) string {
-	text := shortest(p)
+	text := people.Shortest(p)
 	if _, decimals, _ := strings.Cut(text, "."); len(decimals) > 3 {
 		return text
 	}

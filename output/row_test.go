@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/csvcell"
 	"hdrkit/tags"
 )
 
@@ -53,7 +54,7 @@ func FuzzTags(f *testing.F) {
 		if bytes.ContainsRune(tag, ';') && want[0] != '"' {
 			want = `"` + want + `"`
 		}
-		if got := string(appendCell(nil, string(tag))); got != want {
+		if got := string(csvcell.Append(nil, string(tag))); got != want {
 			t.Errorf("cell %q, want %q", got, want)
 		}
 		if bytes.ContainsAny(tag, ", \r\n") {

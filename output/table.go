@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
@@ -287,10 +288,6 @@ func (t *Table) cellsOf(s *Summary, runs []*Summary, digits int, of func(f *figu
 	return all
 }
 
-// Few is the number of values above a percentile below which it is marked, and proves nothing: one
-// request more could change it.
-const Few = 10
-
 // believe adds to the cell of a figure how far it can be believed. Few values decide if they do so
 // in one of the runs.
 func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits int) cell {
@@ -308,9 +305,9 @@ func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits i
 	switch {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim
-	case above < Few && t.Colour:
+	case above < counts.Few && t.Colour:
 		c.colour = dim
-	case above < Few:
+	case above < counts.Few:
 		c.text += " <10"
 	}
 	return c

@@ -3,11 +3,10 @@ package output
 import (
 	"io"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"hdrkit/internal/base/csvcell"
+	"hdrkit/internal/base/people"
 	"hdrkit/tags"
 )
 
@@ -34,10 +33,10 @@ func timeline(w io.Writer, zone *time.Location, units bool) RowWriter {
 		if first {
 			line = appendNames(append(line, "start,relative_start,length,tag"...), columns, units)
 		}
-		line = append(appendTime(line, r.Start, zone), ',')
+		line = append(people.AppendRFC3339(line, r.Start, zone), ',')
 		line = append(appendSeconds(line, r.Relative), ',')
 		line = append(appendSeconds(line, r.Length), ',')
-		line = appendFigures(appendCell(line, csvTag(r.Tag)), columns, r)
+		line = appendFigures(csvcell.Append(line, csvTag(r.Tag)), columns, r)
 		_, err := w.Write(line)
 		return err
 	}}
@@ -62,7 +61,7 @@ func SummaryCSV(w io.Writer, s *Summary, percentiles []float64, shares []Figure,
 	if first {
 		line = appendNames(append(line, "tag,period"...), columns, true)
 	}
-	line = append(appendCell(line, csvTag(r.Tag)), ',')
+	line = append(csvcell.Append(line, csvTag(r.Tag)), ',')
 	_, err := w.Write(appendFigures(appendSeconds(line, period), columns, r))
 	return err
 }
@@ -70,7 +69,7 @@ func SummaryCSV(w io.Writer, s *Summary, percentiles []float64, shares []Figure,
 // appendNames appends the names of columns, and the end of the line.
 func appendNames(line []byte, columns []column, units bool) []byte {
 	for n := range columns {
-		line = appendCell(append(line, ','), columns[n].head(units))
+		line = csvcell.Append(append(line, ','), columns[n].head(units))
 	}
 	return append(line, '\n')
 }
@@ -83,33 +82,10 @@ func appendFigures(line []byte, columns []column, r *Row) []byte {
 	return append(line, '\n')
 }
 
-// appendCell appends a text, in quotes where encoding/csv has them, and where a semicolon is:
-// spreadsheets of many countries divide cells there, so what follows would begin one. To use
-// encoding/csv would take 5% of hdrsum -st timeline, since it copies all cells and looks into each.
-func appendCell(line []byte, text string) []byte {
-	first, _ := utf8.DecodeRuneInString(text)
-	if !strings.ContainsAny(text, ",;\"\r\n") && !unicode.IsSpace(first) && text != `\.` {
-		return append(line, text...)
-	}
-	return append(append(append(line, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
-}
-
 // csvTag returns a tag as a cell of CSV.
 func csvTag(tag []byte) string {
 	if tag == nil {
 		return ""
 	}
-	return csvText(tags.Text(tag))
-}
-
-// csvText returns a text from outside as a cell of CSV. Spreadsheets evaluate a cell that begins
-// with one of = + - @, also in their full-width forms. OWASP's advice against [CSV injection] is an
-// apostrophe before it.
-//
-// [CSV injection]: https://owasp.org/www-community/attacks/CSV_Injection
-func csvText(text string) string {
-	if first, _ := utf8.DecodeRuneInString(text); strings.ContainsRune("=+-@＝＋－＠'", first) {
-		return "'" + text
-	}
-	return text
+	return csvcell.Foreign(tags.Text(tag))
 }

@@ -8,6 +8,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/people"
 )
 
 // A Trend is figures of runs in their order, with the runs at which their levels change.
@@ -106,7 +107,7 @@ func (c TrendChange) noises() float64 {
 
 // Dated reports whether the run has a date: its logs say when it began. Otherwise times count from
 // 0, and a run without intervals has none.
-func (r TrendRun) Dated() bool { return Dated(r.Start) }
+func (r TrendRun) Dated() bool { return people.Dated(r.Start) }
 
 // RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
 // nothing was recorded, or if it is infinite.

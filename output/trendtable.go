@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/csvcell"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 )
@@ -229,7 +230,7 @@ func TrendCSV(w io.Writer, t *Trend, zone *time.Location) error {
 	for n, r := range t.Runs {
 		start := ""
 		if r.Dated() {
-			start = rfc3339(r.Start, zone)
+			start = people.RFC3339(r.Start, zone)
 		}
 		for k := range t.Figures {
 			f := &t.Figures[k]
@@ -241,21 +242,21 @@ func TrendCSV(w io.Writer, t *Trend, zone *time.Location) error {
 				unit = "/s"
 			}
 			if v := f.Points[n].Value; !math.IsNaN(v) {
-				value = shortest(v)
+				value = people.Shortest(v)
 			}
 			for at, l := range f.Levels {
 				if l.From <= n && n < l.To {
-					level = shortest(l.Value)
+					level = people.Shortest(l.Value)
 				}
 				if at > 0 && l.From == n {
 					change = strconv.FormatFloat(l.Value/f.Levels[at-1].Value-1, 'g', 6, 64)
 				}
 			}
 			line = line[:0]
-			for _, cell := range []string{start, csvText(r.Name), csvText(f.TagName()), f.String(), unit, value, level} {
-				line = append(appendCell(line, cell), ',')
+			for _, cell := range []string{start, csvcell.Foreign(r.Name), csvcell.Foreign(f.TagName()), f.String(), unit, value, level} {
+				line = append(csvcell.Append(line, cell), ',')
 			}
-			line = append(appendCell(line, change), '\n')
+			line = append(csvcell.Append(line, change), '\n')
 			b.Write(line)
 		}
 	}
@@ -331,7 +332,7 @@ func NewTrendDocument(t *Trend, zone *time.Location) *TrendDocument {
 	}
 	for _, r := range t.Runs {
 		run := DocumentRun{Name: r.Name, Inputs: r.Inputs}
-		start, ms := rfc3339(r.Start, zone), r.Start
+		start, ms := people.RFC3339(r.Start, zone), r.Start
 		if r.Dated() {
 			run.Start, run.StartMs = &start, &ms
 		}

@@ -95,7 +95,7 @@ func WriteBreaches(w io.Writer, breaches []Breach, zone *time.Location) error {
 	rows := [][]string{{"start", "length", "worst", "over", "limit", "tag"}}
 	for _, b := range breaches {
 		rows = append(rows, []string{
-			rfc3339(b.Start, zone),
+			people.RFC3339(b.Start, zone),
 			people.Duration(b.End - b.Start),
 			people.Digits(b.Worst, 4) + b.Unit,
 			people.Whole(b.Count),
@@ -206,7 +206,7 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 	for _, m := range moments {
 		add(
 			more(m.OtherInputs, "log"),
-			rfc3339(m.Start, zone),
+			people.RFC3339(m.Start, zone),
 			people.Duration(m.End-m.Start),
 			people.Digits(m.Scale.Of(float64(m.Max)), 4),
 			people.Digits(float64(m.Times), 2)+"x",
@@ -222,11 +222,11 @@ func WriteWorst(w io.Writer, moments []Moment, zone *time.Location, width int) e
 // [WriteWorst].
 func WriteWho(w io.Writer, s *Shares, width int) error {
 	if s.Count == 0 {
-		_, err := fmt.Fprintf(w, "no values are above p%s of all\n", shortest(s.Percentile))
+		_, err := fmt.Fprintf(w, "no values are above p%s of all\n", people.Shortest(s.Percentile))
 		return err
 	}
 	fmt.Fprintf(w, "p%s of all is %s, and %s values are above it, %s\n\n",
-		shortest(s.Percentile), people.Digits(s.Scale.Of(s.Value), 4), people.Whole(s.Count), unit.About(s.Scale))
+		people.Shortest(s.Percentile), people.Digits(s.Scale.Of(s.Value), 4), people.Whole(s.Count), unit.About(s.Scale))
 	var l listing
 	row := func(share, without, tag, input string) {
 		columns := []string{share, without}
@@ -238,7 +238,7 @@ func WriteWho(w io.Writer, s *Shares, width int) error {
 		}
 		l.add("", columns...)
 	}
-	row("share", fmt.Sprintf("p%s without", shortest(s.Percentile)), "tag", "input")
+	row("share", fmt.Sprintf("p%s without", people.Shortest(s.Percentile)), "tag", "input")
 	nothing := 0
 	for _, part := range s.Of {
 		if part.Count == 0 {

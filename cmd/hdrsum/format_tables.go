@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
@@ -83,7 +84,7 @@ func (a *answer) table(q *question) *output.Table {
 	figures := q.figures.printed
 	if q.page.width > 0 && !q.figures.chosen {
 		figures.Percentiles = slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool {
-			return !slices.ContainsFunc(a.shown, func(s *output.Summary) bool { return output.Above(s.Counts(), p) > 0 })
+			return !slices.ContainsFunc(a.shown, func(s *output.Summary) bool { return counts.Above(s.Counts(), p) > 0 })
 		})
 	}
 	t := report.Table(figures, q.format.Name == markdown, q.page.width, q.page.colour)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/output"
 )
@@ -69,7 +70,7 @@ func (p *Picture) spans() string {
 	const most = 2
 	var all []string
 	for _, span := range p.Spans {
-		if !output.Dated(span[0]) {
+		if !people.Dated(span[0]) {
 			return ""
 		}
 		from, to := p.clock(span[0]), p.clock(span[1])
@@ -251,14 +252,14 @@ func (p *Picture) described(start, peak, end int64) (d Described) {
 	d.Length = axis.Length(max(int64(rounded(end-start)), 1))
 	if p.Absolute {
 		d.At = p.clock(start + p.Origin).Format(time.DateTime)
-	} else if output.Dated(p.Origin) {
+	} else if people.Dated(p.Origin) {
 		d.Clock = p.clock(peak + p.Origin).Format(time.TimeOnly)
 	}
 	return d
 }
 
 // Dated reports whether Origin is a time of the calendar.
-func (p *Picture) Dated() bool { return output.Dated(p.Origin) }
+func (p *Picture) Dated() bool { return people.Dated(p.Origin) }
 
 // TimeRange returns the time that the picture shows, and false if it shows none.
 func (p *Picture) TimeRange() (from, to float64, ok bool) {

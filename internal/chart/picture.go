@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/output"
 )
@@ -352,7 +353,7 @@ func (s *Summary) Knows(percentile float64) bool {
 	if percentile >= 100 {
 		return s.Count > 0
 	}
-	return output.AboveOf(s.Count, percentile) > 0
+	return counts.AboveOf(s.Count, percentile) > 0
 }
 
 // Levels are the percentiles of the table.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/measure"
@@ -65,7 +66,7 @@ func (r *Run) omission() []output.Finding {
 	}
 	result := "it looks as if the recorder waited"
 	for _, p := range named {
-		if output.Above(corrected, p) >= output.Few {
+		if counts.Above(corrected, p) >= counts.Few {
 			omitted.Percentile, omitted.Value = p, corrected.Float(corrected.ValueAtPercentile(p))
 			v := r.printed(row, omitted.Value)
 			name := output.Figure{Percentile: p}.String()

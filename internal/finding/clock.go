@@ -27,7 +27,7 @@ func (r *Run) disjoint() []output.Finding {
 		End:     &spans[last].End,
 		Figures: map[string]output.Number{"betweenMs": output.Number(between)},
 	}
-	if !output.Dated(spans[0].Start) && output.Dated(spans[last].Start) {
+	if !people.Dated(spans[0].Start) && people.Dated(spans[last].Start) {
 		f.Weight = output.Warns
 		f.Sentence = fmt.Sprintf("%s has no dates: its times count from 0, and those of the other logs do not.",
 			r.label(names[0]))

@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/detect"
 	"hdrkit/output"
 )
 
 // named are the percentiles that a sentence may name. It names the first one with at least
-// [output.Few] values above it.
+// [counts.Few] values above it.
 var named = []float64{99, 90, 50}
 
 // A value is that of a row at a percentile.
@@ -73,7 +74,7 @@ func (r *Run) figures() *figures {
 			all.top, all.highest = s, most
 			all.ceiling = ceiling(h)
 		}
-		n := slices.IndexFunc(named, func(p float64) bool { return output.Above(h, p) >= output.Few })
+		n := slices.IndexFunc(named, func(p float64) bool { return counts.Above(h, p) >= counts.Few })
 		if n < 0 {
 			n = len(named)
 		}
@@ -85,7 +86,7 @@ func (r *Run) figures() *figures {
 			first, all.values = n, nil
 		}
 		p := named[n]
-		above := float64(output.Above(h, p))
+		above := float64(counts.Above(h, p))
 		lower := 100 * (1 - (above+2*math.Sqrt(2*above))/float64(h.TotalCount()))
 		v := value{
 			row:        s,
@@ -124,7 +125,7 @@ const sameValue = 0.01
 func ceiling(h *histogram.Histogram) int64 {
 	least := int64(float64(h.Max()) * (1 - sameValue))
 	at := h.CountBetween(least, math.MaxInt64)
-	if at < output.Few || 10*at > h.TotalCount() || at <= h.CountBetween(h.Max()/2, least-1) {
+	if at < counts.Few || 10*at > h.TotalCount() || at <= h.CountBetween(h.Max()/2, least-1) {
 		return 0
 	}
 	return at
@@ -287,7 +288,7 @@ func (r *Run) worst() []output.Finding {
 	if all := r.figures(); all.ceiling > 0 && r.row(m.Input, m.Tag) == all.top {
 		count := all.top.Counts().TotalCount()
 		high, intervals := r.reach(all.top, float64(m.Max)*m.Scale.Factor()*(1-sameValue))
-		if high < output.Few {
+		if high < counts.Few {
 			return []output.Finding{f}
 		}
 		f.Weight = output.Warns

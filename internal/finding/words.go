@@ -111,7 +111,7 @@ func (r *Run) span() (start, end int64) {
 // clock returns a time as sentences have it.
 func (r *Run) clock(at int64) string {
 	start, end := r.span()
-	return output.TimeIn(at, start, end, r.Zone)
+	return people.TimeIn(at, start, end, r.Zone)
 }
 
 // tag returns the text of a tag, and input the name of an input: nothing if there is only one.

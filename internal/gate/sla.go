@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
@@ -217,12 +218,12 @@ func (l *Limit) ratio(s *output.Summary) float64 { return s.Scale.Per(l.Unit) }
 // Over returns the number of values above one that is in the limit's unit. Values of the slot that
 // it lies in are not above.
 func (l *Limit) Over(above float64, s *output.Summary) int64 {
-	return s.Counts().TotalCount() - output.CountTo(s.Counts(), above, l.ratio(s), true)
+	return s.Counts().TotalCount() - counts.UpTo(s.Counts(), above, l.ratio(s), true)
 }
 
 // under returns the number of values below that of the limit. Values of its slot are not below.
 func (l *Limit) under(s *output.Summary) int64 {
-	return output.CountTo(s.Counts(), l.Value, l.ratio(s), false)
+	return counts.UpTo(s.Counts(), l.Value, l.ratio(s), false)
 }
 
 // best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
@@ -250,7 +251,7 @@ func (l *Limit) Of(s *output.Summary) float64 {
 	case output.Max: // no value is higher, also in histograms of doubles
 		return unit.Divide(s.Counts().MaxFloat(), l.ratio(s))
 	case output.Over:
-		return output.ShareOver(s.Counts(), l.Above, l.ratio(s))
+		return counts.ShareOver(s.Counts(), l.Above, l.ratio(s))
 	}
 	stats := output.FiguresOf(s.Counts(), []output.Figure{l.Figure}, output.Stats{})
 	stats.Moved = s.Moved
@@ -465,7 +466,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	}
 }
 
-// doubt takes back that a limit holds if fewer than [output.Few] values lie above the percentile,
+// doubt takes back that a limit holds if fewer than [counts.Few] values lie above the percentile,
 // so that one request more could change it, and no interval decides. Of few values a high
 // percentile is too low rather than too high. So a limit that fails, fails.
 func (v *Verdict) doubt(s *output.Summary) {
@@ -474,13 +475,13 @@ func (v *Verdict) doubt(s *output.Summary) {
 	if v.Result != Holds || l.AtLeast || l.Name != "" || l.Percentile == 100 || decided {
 		return
 	}
-	above := output.Above(s.Counts(), l.Percentile)
+	above := counts.Above(s.Counts(), l.Percentile)
 	switch {
 	case above == 0:
 		v.Note = "that is the maximum: no value is above this percentile"
 	case above == 1:
 		v.Note = "only 1 value is above this percentile"
-	case above < output.Few:
+	case above < counts.Few:
 		v.Note = fmt.Sprintf("only %d values are above this percentile", above)
 	default:
 		return

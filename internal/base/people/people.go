@@ -3,6 +3,7 @@
 package people
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -121,6 +122,49 @@ func withoutZero(large int64, largeUnit string, small int64, smallUnit string) s
 
 // plain returns a number without an exponent, with the fewest digits that identify it.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Shortest formats v without an exponent, with the fewest digits that identify it. Whole numbers
+// from 2^53 have all their digits: 9223372036854774784, not 9223372036854775000.
+func Shortest(v float64) string { return string(AppendShortest(nil, v)) }
+
+// AppendShortest appends [Shortest].
+func AppendShortest(to []byte, v float64) []byte {
+	if math.Abs(v) >= 1<<53 {
+		return strconv.AppendFloat(to, v, 'f', 0, 64)
+	}
+	return strconv.AppendFloat(to, v, 'f', -1, 64)
+}
+
+// RFC3339 returns a time in milliseconds since the epoch in a zone; nil is UTC.
+func RFC3339(ms int64, zone *time.Location) string { return string(AppendRFC3339(nil, ms, zone)) }
+
+// AppendRFC3339 appends [RFC3339].
+func AppendRFC3339(to []byte, ms int64, zone *time.Location) []byte {
+	at := time.UnixMilli(ms).In(cmp.Or(zone, time.UTC))
+	return at.AppendFormat(to, "2006-01-02T15:04:05.000Z07:00")
+}
+
+// Dated reports whether a time in milliseconds since the epoch is a date. Earlier ones count from
+// the start of a run.
+func Dated(ms int64) bool { return ms >= 365*24*3600*1000 }
+
+// TimeIn returns a time in a run, all in milliseconds since the epoch: the time of the day, with
+// the date if the run has several, or the time after the start if that has no date.
+func TimeIn(at, start, end int64, zone *time.Location) string {
+	zone = cmp.Or(zone, time.UTC)
+	clock := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
+	switch {
+	case !Dated(start) && Dated(at): // of another log than the one that has no dates
+		return clock(at).Format(time.DateTime) + " " + zone.String()
+	case !Dated(start) && at == start:
+		return "the start"
+	case !Dated(start):
+		return Length(at-start) + " after the start"
+	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):
+		return clock(at).Format(time.DateTime) + " " + zone.String()
+	}
+	return clock(at).Format(time.TimeOnly) + " " + zone.String()
+}
 
 // UpTo spells a ratio above 1 as percent, rounded up.
 func UpTo(ratio float64) string {

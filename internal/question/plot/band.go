@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/counts"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
@@ -58,7 +59,7 @@ func believedBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) 
 			Percentile: step.Percentile,
 			Low:        e.Low / ratio,
 			High:       e.High / ratio,
-			Above:      float64(output.Above(sum.Counts(), step.Percentile)),
+			Above:      float64(counts.Above(sum.Counts(), step.Percentile)),
 		})
 	}
 	return band
@@ -96,7 +97,7 @@ func (f *found) bandOf(group string, sum *output.Summary) (band []chart.Bound) {
 		b := chart.Bound{
 			Percentile: p,
 			Low:        math.Inf(1),
-			Above:      float64(output.Above(sum.Counts(), p)),
+			Above:      float64(counts.Above(sum.Counts(), p)),
 		}
 		for _, values := range runs {
 			b.Low = min(b.Low, values[n])

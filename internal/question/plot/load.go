@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/summary"
@@ -108,7 +109,7 @@ func loadOfWindows(series []chart.Series) []chart.Series {
 // loadOfRuns makes points of the loads of runs.
 func (d *dressing) loadOfRuns() (all []chart.Series) {
 	loads := d.found.loads
-	if slices.ContainsFunc(loads, func(r runLoad) bool { return !output.Dated(r.start) }) {
+	if slices.ContainsFunc(loads, func(r runLoad) bool { return !people.Dated(r.start) }) {
 		d.std.Say("%s", trend.Undated)
 	} else {
 		slices.SortStableFunc(loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })

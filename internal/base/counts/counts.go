@@ -1,0 +1,48 @@
+// Package counts counts the values of histograms that are above a percentile, or up to a value.
+package counts
+
+import (
+	"math"
+
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
+)
+
+// Few is the number of values above a percentile below which it is marked, and proves nothing: one
+// request more could change it.
+const Few = 10
+
+// Above returns how many values rank above a percentile.
+func Above(h *histogram.Histogram, percentile float64) int64 {
+	return AboveOf(h.TotalCount(), percentile)
+}
+
+// AboveOf returns how many of count values rank above a percentile.
+func AboveOf(count int64, percentile float64) int64 {
+	rank := math.Ceil(math.Nextafter(percentile, 0) * float64(count) / 100)
+	return count - int64(min(rank, float64(count)))
+}
+
+// ShareOver returns the share of the values of h above one in percent, if they are divided by
+// ratio. Values of the slot that it lies in are not above. It is not a number if nothing was
+// recorded.
+func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
+	return 100 * float64(h.TotalCount()-UpTo(h, above, ratio, true)) / float64(h.TotalCount())
+}
+
+// UpTo returns the number of values up to the slot that a value lies in, with that slot or
+// without. Values of h are divided by ratio.
+func UpTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
+	layout := h.Layout()
+	slot := layout.IndexOf(h.Max())
+	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
+		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
+	}
+	for ; slot >= 0; slot-- {
+		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
+		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
+			return h.CountBetween(0, highest)
+		}
+	}
+	return 0
+}
