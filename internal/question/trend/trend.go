@@ -2,8 +2,9 @@
 // and whether the newest run is worse than the runs since then.
 //
 // Changes are found by PELT (Killick, Fearnhead and Eckley 2012) with squared error on the natural
-// logarithm of the figure. It assumes that deviations of runs do not depend on each other: if they
-// do, such as on hosts that change, it reports changes that are none.
+// logarithm of the figure. A run may resemble the run before, such as on hosts that change. So the
+// penalty of a change grows with the correlation of neighbours within the levels that are found
+// without it. TestResembling says what that finds.
 package trend
 
 import (
@@ -17,8 +18,10 @@ import (
 // How changes are found. TestSimulated says what that finds.
 const (
 	least   = 2    // runs of a level
-	penalty = 11   // of a change, in variances between runs
+	penalty = 10   // of a change, in variances between runs
 	step    = 0.05 // smaller changes of a level are not reported
+
+	mostCorrelation = 0.9 // of runs that follow each other
 )
 
 // A series is the points of a figure that are no gaps.
@@ -43,17 +46,31 @@ func newSeries(points []confidence.RunFigure) (s series) {
 	return s
 }
 
-// deviationOf returns the deviation between runs of levels that start at starts. Half the mean
-// squared difference of neighbours is its square. A value may lie anywhere in its slot, so it is
-// not below that of slots.
-func (s *series) deviationOf(starts []int) float64 {
-	squares, n := 0.0, 0.0
-	for k := 1; k < len(s.logs); k++ {
-		if !slices.Contains(starts, k) {
-			squares, n = squares+(s.logs[k]-s.logs[k-1])*(s.logs[k]-s.logs[k-1]), n+1
+// variance returns the variance between runs of levels that start at starts, if runs do not resemble
+// each other: half the mean squared difference of runs of one level that are so many runs apart. A
+// value may lie anywhere in its slot, so it is not below that of slots.
+func (s *series) variance(starts []int, apart int) float64 {
+	squares := 0.0
+	n := 0.0
+	for k := apart; k < len(s.logs); k++ {
+		inside := func(start int) bool { return k-apart < start && start <= k }
+		if !slices.ContainsFunc(starts, inside) {
+			difference := s.logs[k] - s.logs[k-apart]
+			squares += difference * difference
+			n++
 		}
 	}
-	return math.Sqrt(max(s.slots, squares/max(n, 1)/2))
+	return max(s.slots, squares/max(n, 1)/2)
+}
+
+// correlation returns how much a run resembles the one before, from 0 to mostCorrelation. If runs
+// are an AR(1), differences of runs that are two apart are larger by it.
+func (s *series) correlation(starts []int) float64 {
+	neighbours := s.variance(starts, 1)
+	if neighbours == 0 {
+		return 0
+	}
+	return min(max(s.variance(starts, 2)/neighbours-1, 0), mostCorrelation)
 }
 
 // Find returns the levels of a figure, and the deviation of its logarithm from one run to the next.
@@ -63,18 +80,8 @@ func Find(points []confidence.RunFigure) (levels []output.TrendLevel, deviation 
 	if len(s.logs) == 0 {
 		return nil, 0
 	}
-	starts := []int{0}
-	for {
-		// Without the steps that are found, since a large one would hide a smaller one: of +10% at
-		// night 10 and +100% at night 28 of 30 that vary by 3%, both are found in 99% instead of
-		// 2%.
-		deviation = s.deviationOf(starts)
-		more := large(s.logs, pelt(s.logs, penalty*deviation*deviation))
-		if len(more) <= len(starts) {
-			break
-		}
-		starts = more
-	}
+	starts, variance := s.starts()
+	deviation = math.Sqrt(variance)
 	starts = append(starts, len(s.logs))
 	squared := newFit(s.logs)
 	for k, from := range starts[:len(starts)-1] {
@@ -103,6 +110,27 @@ func Find(points []confidence.RunFigure) (levels []output.TrendLevel, deviation 
 		levels = append(levels, level)
 	}
 	return levels, deviation
+}
+
+// starts returns where levels start, and the variance between runs.
+func (s *series) starts() (starts []int, variance float64) {
+	starts = []int{0}
+	for {
+		// Without the steps that are found, since a large one would hide a smaller one: of +10% at
+		// night 10 and +100% at night 28 of 30 that vary by 3%, both are found in 99% instead of
+		// 2%.
+		variance = s.variance(starts, 1)
+		more := large(s.logs, pelt(s.logs, penalty*variance))
+		if len(more) <= len(starts) {
+			break
+		}
+		starts = more
+	}
+	if r := s.correlation(starts); r > 0 {
+		variance /= 1 - r
+		starts = large(s.logs, pelt(s.logs, penalty*variance*(1+r)/(1-r)))
+	}
+	return starts, variance
 }
 
 // sure is how often the range of runs has the one at which a level really changed. TestWhere says

@@ -48,9 +48,9 @@ func TestSimulated(t *testing.T) {
 	}{
 		{"no change at 3%", 0.03, 1, 0, 0, 0, 4, 30, 1},
 		{"no change at 6%", 0.06, 1, 0, 0, 0, 5.5, 30, 1},
-		{"+10% at 3%", 0.03, 1.1, 15, 30, 98, 100, 3, 1},
+		{"+10% at 3%", 0.03, 1.1, 15, 30, 95, 100, 3, 1},
 		{"+10% at 6%", 0.06, 1.1, 15, 30, 70, 90, 30, 1},
-		{"ten slow nights at 3%", 0.03, 1.1, 10, 20, 95, 100, 30, 2},
+		{"ten slow nights at 3%", 0.03, 1.1, 10, 20, 83, 100, 30, 2},
 	} {
 		got := share(r, func(r *rand.Rand) bool {
 			s, _ := Find(nights(r, c.sd, c.ratio, c.from, c.to))
@@ -62,6 +62,45 @@ func TestSimulated(t *testing.T) {
 		t.Logf("%s: %.1f%%", c.name, got)
 		if got < c.lowest || got > c.most {
 			t.Errorf("%s: changes in %.1f%% of series, want %v to %v", c.name, got, c.lowest, c.most)
+		}
+	}
+}
+
+// TestResembling has nights that resemble the night before.
+func TestResembling(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct {
+		nights       int
+		correlation  float64
+		ratio        float64
+		lowest, most float64 // percent of series with a change
+	}{
+		{30, 0, 1, 0, 2},
+		{30, 0.3, 1, 0, 7},
+		{30, 0.5, 1, 0, 10},
+		{30, 0.7, 1, 0, 12},
+		{90, 0.5, 1, 0, 10},
+		{30, 0, 1.1, 85, 100},
+		{30, 0.3, 1.1, 65, 100},
+		{90, 0.5, 1.1, 65, 100},
+	} {
+		got := share(r, func(r *rand.Rand) bool {
+			points := make([]confidence.RunFigure, c.nights)
+			deviation := 0.03 * r.NormFloat64()
+			for n := range points {
+				deviation = c.correlation*deviation + 0.03*math.Sqrt(1-c.correlation*c.correlation)*r.NormFloat64()
+				points[n].Value = 6.2 * math.Exp(deviation)
+				if n >= c.nights/2 {
+					points[n].Value *= c.ratio
+				}
+			}
+			levels, _ := Find(points)
+			return len(levels) > 1
+		})
+		t.Logf("%d nights, correlation %v, x%v: %.1f%%", c.nights, c.correlation, c.ratio, got)
+		if got < c.lowest || got > c.most {
+			t.Errorf("%d nights, correlation %v, x%v: changes in %.1f%% of series, want %v to %v",
+				c.nights, c.correlation, c.ratio, got, c.lowest, c.most)
 		}
 	}
 }
