@@ -180,8 +180,8 @@ func (o *options) limitOptions() []cli.Option {
 			Group: cli.GroupLimits,
 			Needs: "abort",
 			Value: cli.Length(&o.stop.After, "1m"),
-			Usage: "wait `TIME` before a figure ends the run that may still become better, such as " +
-				"a percentile; max<=, min>= and count<= end it at once",
+			Usage: "wait `TIME` before a figure that may still become better, such as a percentile, " +
+				"may end the run; max<=, min>= and count<= end it at once",
 		},
 		{
 			Name:    "idle",

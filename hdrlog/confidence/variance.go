@@ -80,6 +80,29 @@ func Dependence(residuals []float64) float64 {
 	return max(2*sum/variance-1, 1)
 }
 
+// RatioTails returns how likely chance makes the ratio of two sums as high as it is, or as low, if the
+// true ratio is a bound. The terms are those of windows that follow each other. Of few independent
+// windows, what varies slowly is mostly unseen: a term of the square of their number is for that. It is
+// 0.5 for both if there is nothing to tell.
+func RatioTails(of, to []float64, bound float64) (above, below float64) {
+	if total(of) == 0 {
+		return 1, math.Exp(-bound * total(to)) // as of values that do not depend on each other
+	}
+	ratio, residuals := ratioOf(of, to)
+	independent := float64(len(of)) / Dependence(residuals)
+	deviation := new(Run).longRunDeviation(residuals) / total(of)
+	deviation *= math.Sqrt(1 + cosines/independent*(1+2*cosines/independent))
+	t := math.Log(ratio/bound) / deviation
+	if math.IsNaN(t) {
+		return 0.5, 0.5
+	}
+	tail := Tail(t, cosines) / 2
+	if t > 0 {
+		return tail, 1 - tail
+	}
+	return 1 - tail, tail
+}
+
 // Tail returns the probability that Student's t is at least t away from zero.
 func Tail(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))

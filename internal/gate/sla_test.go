@@ -217,7 +217,7 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Scale = hdrlog.Scale{In: hdrlog.Nanosecond, Ratio: 1}
-		w := NewLive(limits, func([]byte) (hdrlog.Scale, error) { return s.Scale, nil })
+		w := NewLive(limits, nil, func([]byte) (hdrlog.Scale, error) { return s.Scale, nil })
 		if err := w.Check(10_000, s); err != nil {
 			t.Fatal(err)
 		}

@@ -28,6 +28,7 @@ type Watch struct {
 	size     int64 // of the windows of limits that have none, 0 for intervals
 	keep     bool  // breaches are in a list
 	live     bool  // limits are checked in windows of any size
+	stop     *Stop // nil if no limit ends the run
 	account  *ledger.Account
 	charge   ledger.Charge
 	flows    []flow.Flow // of each size
@@ -48,6 +49,7 @@ type history struct {
 	breach    int   // the index of the latest one, plus 1, if they are in a list
 	latest    output.Breach
 	outage    Outage
+	evidence  evidence // if limits end the run
 }
 
 // An Outage is the times at which a limit did not hold for a row, added up.
@@ -90,9 +92,40 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 }
 
 // NewLive returns a watch of limits, which takes windows of one size by [Watch.Check]. It keeps no
-// list of breaches, which grows while logs are written.
-func NewLive(limits []Limit, scale func(row []byte) (hdrlog.Scale, error)) *Watch {
-	return &Watch{Scale: scale, limits: limits, live: true, rows: make(map[rowOf]*history)}
+// list of breaches, which grows while logs are written. Stop says when limits end the run, nil if
+// none does.
+func NewLive(limits []Limit, stop *Stop, scale func(row []byte) (hdrlog.Scale, error)) *Watch {
+	return &Watch{
+		Scale:  scale,
+		limits: limits,
+		live:   true,
+		stop:   stop,
+		rows:   make(map[rowOf]*history),
+	}
+}
+
+// Size returns about how many bytes the limits take for a row, beside their breaches.
+func (w *Watch) Size() int {
+	if w.stop == nil {
+		return 0
+	}
+	return 16 * mostParts * len(w.limits)
+}
+
+// Ends reports whether one of the verdicts ends the run. Summaries have all that was recorded so
+// far, and verdicts are about them.
+func (w *Watch) Ends(verdicts []Verdict, summaries []*output.Summary) bool {
+	rows := make(map[string]*output.Summary, len(summaries))
+	for _, row := range summaries {
+		rows[row.Name()] = row
+	}
+	for _, v := range verdicts {
+		row := rows[v.Tag]
+		if v.Result == Fails && v.Missing == "" && row != nil && w.stop.ends(v, row, &w.of(v.Limit, row).evidence) {
+			return true
+		}
+	}
+	return false
 }
 
 // watches reports whether a limit is checked over time.
@@ -166,6 +199,9 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 		if !w.watches(l) || !w.live && cmp.Or(l.Window, w.size) != size {
 			continue
 		}
+		if w.stop != nil {
+			w.look(l, s)
+		}
 		if value, keeps := w.keeps(l, s); w.times() && !keeps {
 			if err := w.breach(l, s, value); err != nil {
 				return err
@@ -173,6 +209,15 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 		}
 	}
 	return nil
+}
+
+// look adds a window of a row to what is known about a limit, and looks at that if it is due.
+func (w *Watch) look(l *Limit, s *output.Summary) {
+	if r, known := l.ratioOf(s); known && l.For(s) {
+		e := &w.of(l, s).evidence
+		e.add(r, s.Period)
+		e.look(r, w.stop.After, len(w.rows))
+	}
 }
 
 // applies reports whether a row has something that the limit is about.

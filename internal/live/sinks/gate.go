@@ -81,7 +81,7 @@ func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 	g := &Gate{
 		options: o,
 		limits:  limits,
-		watch:   gate.NewLive(limits, scale),
+		watch:   gate.NewLive(limits, stop, scale),
 		stop:    stop,
 		tags:    make(map[string]*gateTag),
 		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all"),
@@ -132,7 +132,7 @@ func (g *Gate) Window(w *live.Window) error {
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
 	}
-	return tag.charge.Set(g.account, 1, 1024+tag.sum.Size())
+	return tag.charge.Set(g.account, 1, 1024+tag.sum.Size()+g.watch.Size())
 }
 
 // Judge returns the summaries of all rows, in the unit that suits them if fit says so, and whether
@@ -239,7 +239,7 @@ func (g *Gate) Flush() error {
 	}
 	g.changed = false
 	all, verdicts, err := g.Judge(false)
-	if err == nil && g.stop.Ends(verdicts, all) {
+	if err == nil && g.watch.Ends(verdicts, all) {
 		err = ErrExceeded
 	}
 	return err

@@ -1,0 +1,108 @@
+package gate
+
+import (
+	"math"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/output"
+)
+
+// wrongEnds is how many runs that keep their limits may end, over all looks, rows and limits. Of
+// runs whose seconds depend on those before by 0.98, more end: TestStops has a table.
+const wrongEnds = 0.02
+
+// mostParts is the number of parts that evidence is kept in.
+const mostParts = 128
+
+// Evidence is what windows of a row say about a limit that later values may still mend. Who looks
+// at a figure again and again until it looks bad finds chance. So it looks at the end of a least
+// time, and each time that this has doubled, and each look spends half of what is left of
+// wrongEnds.
+type evidence struct {
+	of, to []float64 // by part
+	each   int       // windows of a part
+	last   int       // windows of the last part
+	millis int64     // of all windows
+	looks  int       // so far
+	proven bool      // the limit does not hold beyond chance
+}
+
+// A ratio is what a limit compares, such as the values above it and all values, with the most or the
+// least that it allows.
+type ratio struct {
+	of, to float64
+	bound  float64
+	least  bool
+}
+
+// ratioOf returns what decides about a limit in a window of a row. It is false if later values cannot
+// mend the figure, or if chance is unknown.
+func (l *Limit) ratioOf(s *output.Summary) (r ratio, known bool) {
+	r.to = float64(s.Counts().TotalCount())
+	switch {
+	case l.Window > 0 || l.Change != nil:
+		return r, false
+	case l.Name == output.Throughput:
+		r.of = r.to
+		r.to = float64(s.Period) / 1000
+		r.bound = l.Value
+		r.least = l.AtLeast
+	case l.Name == output.Over:
+		r.of = float64(l.Over(l.Above, s))
+		r.bound = l.Value / 100
+		r.least = l.AtLeast
+	case l.Name != "":
+		return r, false
+	case l.AtLeast:
+		r.of = float64(l.under(s))
+		r.bound = l.Percentile / 100
+	default:
+		r.of = float64(l.Over(l.Value, s))
+		r.bound = 1 - l.Percentile/100
+	}
+	return r, r.bound > 0
+}
+
+// add adds a window.
+func (e *evidence) add(r ratio, millis int64) {
+	if e.last == e.each {
+		if len(e.of) == mostParts {
+			e.halve()
+		}
+		e.of = append(e.of, 0)
+		e.to = append(e.to, 0)
+		e.last = 0
+	}
+	e.each = max(e.each, 1)
+	e.last++
+	e.of[len(e.of)-1] += r.of
+	e.to[len(e.to)-1] += r.to
+	e.millis += millis
+}
+
+// halve makes one part of two that follow each other.
+func (e *evidence) halve() {
+	half := len(e.of) / 2
+	for n := range half {
+		e.of[n] = e.of[2*n] + e.of[2*n+1]
+		e.to[n] = e.to[2*n] + e.to[2*n+1]
+	}
+	e.of = e.of[:half]
+	e.to = e.to[:half]
+	e.each *= 2
+}
+
+// look looks if that is due, first after so many milliseconds. Tests are how many limits of rows
+// there are.
+func (e *evidence) look(r ratio, after int64, tests int) {
+	if e.proven || e.millis < max(after, 1)<<e.looks {
+		return
+	}
+	e.looks++
+	above, below := confidence.RatioTails(e.of, e.to, r.bound)
+	chance := above
+	if r.least {
+		chance = below
+	}
+	e.proven = chance <= math.Ldexp(wrongEnds, -e.looks)/float64(tests)
+}
