@@ -386,7 +386,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		}
 		before, after := len(c.Before), len(c.After)
 		switch {
-		case c.Before != nil && min(before, after) < 2:
+		case c.Before != nil && !confidence.Comparable(before, after):
 			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, "+
 				"which is too few to compare", p.Name(), before, after))
 			continue

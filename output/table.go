@@ -325,7 +325,13 @@ func (t *Table) changes(p Pair) (all []cell) {
 // not proven, and ? if there is too little data. Only a proven one has a colour.
 func (t *Table) change(p Pair, f *figure) cell {
 	plain := cell{text: change(t.side(&p, p.Before, f), t.side(&p, p.After, f))}
-	if p.Change == nil || f.any && f.change == nil { // the count and the period are no figures
+	if p.Change == nil {
+		return plain
+	}
+	if f.any && f.change == nil { // the count and the period are no figures
+		if len(p.Change.Before) != len(p.Change.After) { // they add up different numbers of runs
+			return cell{text: "-"}
+		}
 		return plain
 	}
 	if plain.text != "-" {

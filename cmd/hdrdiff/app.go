@@ -40,8 +40,8 @@ type options struct {
 	old, new     []string
 	sum          bool    // a side is one run
 	level        float64 // of confidence, in percent
-	noise        float64 // between runs of one version, as a part of a figure
-	tests        bool    // p= and n= are printed
+	noise        report.Noise
+	tests        bool // p= and n= are printed
 	trend        bool
 	order        string // of the runs of a trend
 	accept       string // one of them
@@ -191,7 +191,8 @@ func (o *options) valueOptions() []cli.Option {
 			Not:     "trend",
 			Why:     "a trend knows how its runs vary",
 			Usage: "percentiles of one version vary by so many `PERCENT` from run to run, which one run a " +
-				"side does not show: limits of changes take it into account",
+				"side does not show: limits of changes take it into account; or a folder of runs of OLD's " +
+				"version, which show it and count as OLD, too",
 		},
 		{
 			Name:  "tests",
@@ -258,6 +259,9 @@ func (o *options) chosen() (string, error) {
 // check checks what needs more than one option.
 func (o *options) check() (err error) {
 	asked := &o.report
+	if o.sum && o.noise.Runs != nil {
+		return message.Usagef("-noise %s shows how runs vary, and -sum makes one run of each side", message.List(o.noise.Runs))
+	}
 	if asked.Kind, err = o.chosen(); err != nil {
 		return err
 	}

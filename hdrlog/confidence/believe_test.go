@@ -359,3 +359,47 @@ func TestRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestHistory compares one run with runs of the version before, at eight figures that move together
+// by 4% and each by 2% of its own.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	const pairs = 1000
+	for _, test := range []struct {
+		before       int
+		ratio        float64
+		lowest, most float64 // percent of runs with a figure that differs
+	}{
+		{6, 1, 0, 5},
+		{11, 1, 0, 5},
+		{6, 1.2, 70, 100},
+		{11, 1.2, 90, 100},
+		{5, 1.2, 0, 0}, // too few to tell
+	} {
+		r := rand.New(rand.NewPCG(9, uint64(test.before)))
+		differ := 0
+		for range pairs {
+			var figures [8][]RunFigure
+			for range test.before + 1 {
+				common := 0.04 * r.NormFloat64()
+				for k := range figures {
+					value := math.Exp(common + 0.02*r.NormFloat64())
+					figures[k] = append(figures[k], RunFigure{Value: value})
+				}
+			}
+			var p []float64
+			for _, runs := range figures {
+				runs[test.before].Value *= test.ratio
+				p = append(p, CompareRuns(runs[:test.before], runs[test.before:], 95).P)
+			}
+			if slices.Contains(Significant(p, 95), true) {
+				differ++
+			}
+		}
+		percent := 100 * float64(differ) / pairs
+		t.Logf("%d + 1 runs, x%v: %.1f%% differ", test.before, test.ratio, percent)
+		if percent < test.lowest || percent > test.most {
+			t.Errorf("%d + 1 runs, x%v: %.1f%% differ, want %v to %v", test.before, test.ratio, percent, test.lowest, test.most)
+		}
+	}
+}

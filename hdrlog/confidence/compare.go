@@ -189,14 +189,31 @@ func shareAbove(parts []part) (share, variance float64) {
 // figure, 0 if the figure is exact.
 type RunFigure struct{ Value, Slot float64 }
 
+// MinHistory is the number of runs of one side that tell how one run of the other side varies.
+const MinHistory = 6
+
+// Comparable reports whether so many runs of both sides have an interval.
+func Comparable(before, after int) bool {
+	return min(before, after) >= 2 || min(before, after) == 1 && max(before, after) >= MinHistory
+}
+
 // CompareRuns compares several runs with several others, by the figure of each run. The interval is
-// Welch's on logarithms. There is none if a side has fewer than two runs, or a figure that is not
-// above zero. The true figure lies anywhere in its slot, which adds slot^2/12 to its variance:
-// without that, runs that all have one slot are certain of a change to the next one.
+// Welch's on logarithms. One run on one side varies as those of the other side do (Student's).
+// There is no interval if runs are not [Comparable], or a figure is not above zero. The true figure
+// lies anywhere in its slot, which adds slot^2/12 to its variance: without that, runs that all have
+// one slot are certain of a change to the next one.
 func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	c := nothing
 	a, va := geometricMean(before)
 	b, vb := geometricMean(after)
+	alone := Comparable(len(before), len(after)) && min(len(before), len(after)) == 1
+	switch {
+	case !alone:
+	case len(after) == 1:
+		vb = va * float64(len(before))
+	default:
+		va = vb * float64(len(after))
+	}
 	change := math.Log(b / a)
 	c.Before, c.After = a, b
 	c.Ratio, c.deviation = b/a, math.Sqrt(va+vb)
@@ -209,7 +226,11 @@ func CompareRuns(before, after []RunFigure, level float64) Comparison {
 			c.P = 1
 		}
 	} else if c.deviation > 0 {
-		c.freedom = (va + vb) * (va + vb) / (va*va/float64(len(before)-1) + vb*vb/float64(len(after)-1))
+		if alone {
+			c.freedom = float64(len(before) + len(after) - 2)
+		} else {
+			c.freedom = (va + vb) * (va + vb) / (va*va/float64(len(before)-1) + vb*vb/float64(len(after)-1))
+		}
 		half := quantile(level, c.freedom) * c.deviation
 		c.Low = math.Exp(change - half)
 		c.High = math.Exp(change + half)

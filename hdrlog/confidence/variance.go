@@ -80,10 +80,10 @@ func Dependence(residuals []float64) float64 {
 	return max(2*sum/variance-1, 1)
 }
 
-// RatioTails returns how likely chance makes the ratio of two sums as high as it is, or as low, if the
-// true ratio is a bound. The terms are those of windows that follow each other. Of few independent
-// windows, what varies slowly is mostly unseen: a term of the square of their number is for that. It is
-// 0.5 for both if there is nothing to tell.
+// RatioTails returns how likely chance makes the ratio of two sums as high as it is, or as low, if
+// the true ratio is a bound. The terms are those of windows that follow each other. Of few
+// independent windows, what varies slowly is mostly unseen: a term of the square of their number is
+// for that. It is 0.5 for both if there is nothing to tell.
 func RatioTails(of, to []float64, bound float64) (above, below float64) {
 	if total(of) == 0 {
 		return 1, math.Exp(-bound * total(to)) // as of values that do not depend on each other

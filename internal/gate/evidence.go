@@ -27,16 +27,16 @@ type evidence struct {
 	proven bool      // the limit does not hold beyond chance
 }
 
-// A ratio is what a limit compares, such as the values above it and all values, with the most or the
-// least that it allows.
+// A ratio is what a limit compares, such as the values above it and all values, with the most or
+// the least that it allows.
 type ratio struct {
 	of, to float64
 	bound  float64
 	least  bool
 }
 
-// ratioOf returns what decides about a limit in a window of a row. It is false if later values cannot
-// mend the figure, or if chance is unknown.
+// ratioOf returns what decides about a limit in a window of a row. It is false if later values
+// cannot mend the figure, or if chance is unknown.
 func (l *Limit) ratioOf(s *output.Summary) (r ratio, known bool) {
 	r.to = float64(s.Counts().TotalCount())
 	switch {

@@ -142,8 +142,8 @@ func TestStopWindows(t *testing.T) {
 
 var manyRuns = flag.Int("runs", 0, "runs of each row of TestStops, for the table of bench/confidence.md")
 
-// TestStops counts runs of ten minutes that -abort ends: good ones, whose p99 is 5% below the limit,
-// and bad ones, whose p99 is twice the limit. The median of a second is an AR(1) process.
+// TestStops counts runs of ten minutes that -abort ends: good ones, whose p99 is 5% below the
+// limit, and bad ones, whose p99 is twice the limit. The median of a second is an AR(1) process.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	runs := 25

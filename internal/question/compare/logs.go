@@ -26,8 +26,9 @@ type Options struct {
 	// PrintIntervals is set.
 	Level          float64
 	PrintIntervals bool
-	// Noise is how much a percentile varies from run to run of one version, as a part of it.
-	Noise float64
+	// Noise is how much percentiles vary from run to run of one version. Its runs are further ones
+	// before the change.
+	Noise report.Noise
 	// Tests prints p= and n= behind each change.
 	Tests bool
 }
@@ -58,7 +59,7 @@ func Logs(std *message.Streams, o *Options) error {
 		return err
 	}
 	units.Headed = o.Kind != "json" && o.Kind != "junit"
-	sides, err := FindSides(std, diagnostics, o.Logs, o.Old, o.New, o.Sum)
+	sides, err := FindSides(std, diagnostics, o.Logs, o.Old, o.New, o.Noise.Runs, o.Sum)
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (r *reading) compare() (*Result, *output.Table, error) {
 		Intervals: r.PrintIntervals,
 		Zone:      r.Logs.Zone,
 		Table:     table,
-		Noise:     r.Noise,
+		Noise:     r.Noise.Part,
 		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}

@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -19,6 +21,29 @@ type Sides struct {
 // leastRuns is the number of runs a side that tell how runs vary.
 const leastRuns = 3
 
+// addHistory puts runs of the version before to that side, if there are enough of them to tell how
+// runs vary.
+func (s *Sides) addHistory(std *message.Streams, d *logs.Diagnostics, o *logs.Options, names []string) error {
+	history, err := o.Other(std, d, s.Before, names)
+	if err != nil {
+		return fmt.Errorf("-noise: %w", err)
+	}
+	known := make(map[string]bool)
+	for _, in := range s.Before.Inputs {
+		known[in.Name] = true
+	}
+	further := slices.DeleteFunc(history.Inputs, func(in scan.Input) bool { return known[in.Name] })
+	all := *s.Before
+	all.Inputs = slices.Concat(further, all.Inputs)
+	if runs := len(all.Runs()); runs < confidence.MinHistory {
+		d.Warnf("%d runs before are too few to tell how runs vary, which takes %d: this compares without -noise %s",
+			runs, confidence.MinHistory, message.List(names))
+		return nil
+	}
+	s.Before = &all
+	return nil
+}
+
 // SplitSides returns the names of both sides: of two arguments, or of those before -- and behind
 // it.
 func SplitSides(names []string, before int) (old, new []string, err error) {
@@ -33,14 +58,21 @@ func SplitSides(names []string, before int) (old, new []string, err error) {
 }
 
 // FindSides finds the logs of both sides, and whether there are enough runs to compare. If sum is
-// set, each side is one run.
-func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, new []string, sum bool) (s Sides, err error) {
+// set, each side is one run. History names further runs before.
+func FindSides(
+	std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, new, history []string, sum bool,
+) (s Sides, err error) {
 	o.Names = old
 	if s.Before, err = o.Scan(std, d); err != nil {
 		return s, err
 	}
 	if s.After, err = o.Other(std, d, s.Before, new); err != nil {
 		return s, err
+	}
+	if history != nil {
+		if err := s.addHistory(std, d, o, history); err != nil {
+			return s, err
+		}
 	}
 	for n := range s.After.Inputs {
 		in := &s.After.Inputs[n]
@@ -52,9 +84,11 @@ func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, 
 	s.Runs = !sum && before+after > 2
 	switch {
 	case !s.Runs:
+	case after == 1 && before >= confidence.MinHistory:
 	case before == 1 || after == 1:
 		return s, message.Usagef("%d before and %d after: give a log each, or several runs each, as "+
-			"two folders or two patterns; hdrdiff -sum adds up the logs of a side", before, after)
+			"two folders or two patterns, or %d runs before and one after; hdrdiff -sum adds up the logs of a side",
+			before, after, confidence.MinHistory)
 	case min(before, after) < leastRuns:
 		d.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on "+
 			"each side: this compares their sums as one run with one", before, after, leastRuns)

@@ -82,7 +82,7 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	if err != nil {
 		return nil, err
 	}
-	if in.sides, err = compare.FindSides(std, d, &o.Options, old, new, false); err != nil {
+	if in.sides, err = compare.FindSides(std, d, &o.Options, old, new, nil, false); err != nil {
 		return nil, err
 	}
 	in.Scan = in.sides.All()

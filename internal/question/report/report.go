@@ -31,13 +31,28 @@ func ParseLevel(text string) (float64, error) {
 	return level, nil
 }
 
-// ParseNoise reads how much figures vary from run to run, in percent.
-func ParseNoise(text string) (float64, error) {
-	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || !(percent > 0 && percent <= 100) {
-		return 0, message.Usagef("-noise %q is no percentage above 0, such as 4%%", text)
+// Noise is how much figures vary from run to run of one version.
+type Noise struct {
+	// Part is the standard deviation of a percentile, as a part of it.
+	Part float64
+	// Runs are names of runs of one version, which show how each figure varies.
+	Runs []string
+}
+
+// ParseNoise reads a percentage, or names of runs.
+func ParseNoise(text string) (n Noise, err error) {
+	number, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil && !percent && text != "":
+		n.Runs = []string{text}
+		n.Part = output.UsualNoise
+	case err != nil || !(value > 0 && value <= 100):
+		return n, message.Usagef("-noise %q is neither a percentage above 0, such as 4%%, nor a folder or pattern of runs", text)
+	default:
+		n.Part = value / 100
 	}
-	return percent / 100, nil
+	return n, nil
 }
 
 // Figures are the figures of -p: values at percentiles, and shares of values above one.

@@ -46,9 +46,9 @@ func newSeries(points []confidence.RunFigure) (s series) {
 	return s
 }
 
-// variance returns the variance between runs of levels that start at starts, if runs do not resemble
-// each other: half the mean squared difference of runs of one level that are so many runs apart. A
-// value may lie anywhere in its slot, so it is not below that of slots.
+// variance returns the variance between runs of levels that start at starts, if runs do not
+// resemble each other: half the mean squared difference of runs of one level that are so many runs
+// apart. A value may lie anywhere in its slot, so it is not below that of slots.
 func (s *series) variance(starts []int, apart int) float64 {
 	squares := 0.0
 	n := 0.0
