@@ -40,9 +40,12 @@ type Change struct {
 const (
 	// Parts is about the number of parts that the time of a run is cut into, and LeastParts the
 	// least number that shows a change.
-	Parts, LeastParts = 50, 20
-	// limit is the probability with which a steady run seems to change.
-	limit = 0.001
+	Parts, LeastParts = 150, 20
+	// limit is the probability with which independent parts seem to change. Of parts that depend on
+	// one another it is more, since a short run does not tell how long they do.
+	limit = 0.00003
+	// differLimit is the probability with which the mean of numbers seems to be above zero.
+	differLimit = 0.01
 	// leastSide is the least number of parts on a side of a step.
 	leastSide = 3
 	// mostPhases is the largest number of phases. A run with more has beats, or no level.
@@ -85,8 +88,9 @@ func Find(y []float64, tries int, accept func(Change) bool) Change {
 	if len(y) < LeastParts {
 		return Change{}
 	}
+	y = withoutMoments(y)
 	constant := newFit(Constant, centred(y), 1, nil)
-	fits := slices.Concat(steps(y), drifts(y), decays(y), phases(y))
+	fits := slices.Concat(steps(y), closest(drifts(y)), closest(decays(y)), phases(y))
 	time := confidence.Dependence(constant.residuals)
 	for _, f := range fits {
 		time = min(time, confidence.Dependence(f.residuals))
@@ -123,7 +127,7 @@ func (f *fit) beyondChance(constant *fit, tries int) bool {
 func independent(residuals []float64, parameters float64) (parts, deviation float64) {
 	n := float64(len(residuals))
 	time := confidence.Dependence(residuals)
-	time *= 1 + 4*time/n // residuals add up to zero, so it comes out too small
+	time *= 1 + 4*time/n
 	squares := n * grain * grain
 	for _, r := range residuals {
 		squares += r * r
@@ -142,7 +146,36 @@ func Differs(y []float64, tries int) bool {
 		return false
 	}
 	parts, deviation := independent(centred(y), 1)
-	return beyond(max(Mean(y), 0)*math.Sqrt(float64(len(y)))/deviation, parts-1, float64(tries))
+	t := max(Mean(y), 0) * math.Sqrt(float64(len(y))) / deviation
+	return parts >= 2 && confidence.Tail(t, parts-1)*float64(tries) < differLimit
+}
+
+// withoutMoments returns numbers of which none is farther from the middle one of five around it
+// than most are: one moment is no level, and must not hide one.
+func withoutMoments(y []float64) []float64 {
+	middle, away := make([]float64, len(y)), make([]float64, len(y))
+	for i := range y {
+		from := min(max(i-2, 0), len(y)-5)
+		middle[i] = Median(y[from : from+5])
+		away[i] = math.Abs(y[i] - middle[i])
+	}
+	most := farAway * max(Median(away), grain)
+	r := slices.Clone(y)
+	for i := range r {
+		r[i] = min(max(r[i], middle[i]-most), middle[i]+most)
+	}
+	return r
+}
+
+// farAway is how many times as far as most a number may be from the middle of those around it.
+const farAway = 6
+
+// closest returns the first of the fits that leave least, nothing if there are none.
+func closest(fits []*fit) []*fit {
+	if len(fits) == 0 {
+		return nil
+	}
+	return []*fit{slices.MinFunc(fits, func(a, b *fit) int { return cmp.Compare(a.squares, b.squares) })}
 }
 
 // steps fits a level before and one after, and a trend on both sides, such as that of a queue that
@@ -347,7 +380,7 @@ func highest(y []float64, in []bool) (best Span, found bool) {
 			sum += y[b] - usual
 			length := float64(b + 1 - a)
 			gain := sum * sum / length * float64(outside) / (float64(outside) - length)
-			if sum > 0 && gain > most {
+			if b-a+1 >= leastSide && sum > 0 && gain > most {
 				most = gain
 				best = Span{a, b + 1}
 				found = true

@@ -18,40 +18,44 @@ func steady(r *rand.Rand, n int, correlation, deviation float64) []float64 {
 }
 
 // TestFind: each model is found where it is true, with its time, and steady parts have none, also
-// if those that follow each other are alike.
+// if those that follow each other are alike. Moments neither hide what is there nor seem to be a
+// level.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name        string
 		correlation float64
+		moments     float64 // share of parts that are far higher
 		add         func(i int) float64
 		want        Kind
 		from, to    int // of the first span; a step ends with the parts
 	}{
-		{"steady", 0, func(int) float64 { return 0 }, Constant, 0, 0},
-		{"steady, AR(1) 0.6", 0.6, func(int) float64 { return 0 }, Constant, 0, 0},
-		{"a step", 0, func(i int) float64 { return 0.5 * above(i >= 30) }, Step, 30, 50},
-		{"a step down, AR(1) 0.6", 0.6, func(i int) float64 { return 1.5 * above(i < 15) }, Step, 15, 50},
-		{"a drift", 0, func(i int) float64 { return math.Log1p(2 * float64(i) / 50) }, Drift, 0, 50},
-		{"a queue", 0, func(i int) float64 { return math.Log1p(50 * max(float64(i-25), 0)) }, Step, 25, 50},
-		{"a begin that fades", 0, func(i int) float64 { return math.Log1p(4 * math.Exp(-float64(i)/4)) }, Decay, 0, 14},
-		{"a phase", 0, func(i int) float64 { return above(i >= 20 && i < 26) }, Phases, 20, 26},
-		{"two phases", 0, func(i int) float64 { return above(i >= 10 && i < 13 || i >= 30 && i < 34) }, Phases, 10, 13},
+		{"steady", 0, 0, func(int) float64 { return 0 }, Constant, 0, 0},
+		{"steady, AR(1) 0.8", 0.8, 0, func(int) float64 { return 0 }, Constant, 0, 0},
+		{"moments", 0, 0.02, func(int) float64 { return 0 }, Constant, 0, 0},
+		{"a step", 0, 0, func(i int) float64 { return 0.2 * above(i >= 90) }, Step, 90, Parts},
+		{"a step among moments", 0, 0.02, func(i int) float64 { return 0.2 * above(i >= 90) }, Step, 90, Parts},
+		{"a step down, AR(1) 0.8", 0.8, 0, func(i int) float64 { return 0.8 * above(i < 50) }, Step, 50, Parts},
+		{"a drift", 0, 0, func(i int) float64 { return math.Log1p(2 * float64(i) / Parts) }, Drift, 0, Parts},
+		{"a queue", 0, 0, func(i int) float64 { return math.Log1p(5 * max(float64(i-75), 0)) }, Step, 75, Parts},
+		{"a begin that fades", 0, 0, func(i int) float64 { return math.Log1p(4 * math.Exp(-float64(i)/10)) }, Decay, 0, 32},
+		{"a phase", 0, 0, func(i int) float64 { return 0.5 * above(i >= 20 && i < 24) }, Phases, 20, 24},
+		{"two phases", 0, 0, func(i int) float64 { return 0.5 * above(i >= 10 && i < 15 || i >= 30 && i < 36) }, Phases, 10, 15},
 	} {
 		r := rand.New(rand.NewPCG(7, 7))
 		right := 0
 		const rounds = 200
 		for range rounds {
-			y := steady(r, 50, test.correlation, 0.1)
+			y := steady(r, Parts, test.correlation, 0.1)
 			for i := range y {
-				y[i] += test.add(i)
+				y[i] += test.add(i) + 3*above(r.Float64() < test.moments)
 			}
 			c := Find(y, 1, func(Change) bool { return true })
 			switch {
 			case c.Kind != test.want:
 			case c.Kind == Constant:
 				right++
-			case abs(c.Spans[0].From-test.from) <= 1 && abs(c.Spans[0].To-test.to) <= 3:
+			case abs(c.Spans[0].From-test.from) <= 6 && abs(c.Spans[0].To-test.to) <= 6:
 				right++
 			}
 		}
@@ -171,15 +175,17 @@ func TestBound(t *testing.T) {
 }
 
 // TestNarrow: when maxima were higher is found to the interval, though only a part is known in
-// which they were.
+// which they were for a while.
 func TestNarrow(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	maxima := lognormal(r, 600)
 	for i := 207; i < 251; i++ {
 		maxima[i] *= 4
 	}
-	start, end, times, more := Narrow(seconds(maxima), 204_000, 252_000, 12_000)
-	if abs(int(start-207_000)) > 1000 || abs(int(end-251_000)) > 1000 || math.Abs(times-4) > 0.8 || more < 30 {
-		t.Errorf("from %d to %d, %v times, %v", start, end, times, more)
+	for _, to := range []int64{252_000, 330_000} {
+		start, end, times, more := Narrow(seconds(maxima), 204_000, to, 12_000)
+		if abs(int(start-207_000)) > 1000 || abs(int(end-251_000)) > 1000 || math.Abs(times-4) > 0.8 || more < 30 {
+			t.Errorf("to %d: from %d to %d, %v times, %v", to, start, end, times, more)
+		}
 	}
 }

@@ -49,23 +49,37 @@ func MedianMax(intervals []Interval) float64 {
 // otherwise. Times is the ratio of the two, and more by how many more of them are above it than
 // below.
 func Narrow(intervals []Interval, from, to, margin int64) (start, end int64, times, more float64) {
-	var inside, outside []float64
+	var otherwise []Interval
 	for _, i := range intervals {
-		switch {
-		case i.Count == 0:
-		case i.Start >= from && i.End <= to:
-			inside = append(inside, i.Max)
-		case i.End <= from-margin || i.Start >= to+margin:
-			outside = append(outside, i.Max)
+		if i.End <= from-margin || i.Start >= to+margin {
+			otherwise = append(otherwise, i)
 		}
 	}
-	high, low := Median(inside), Median(outside)
+	low := MedianMax(otherwise)
+	high := func() float64 {
+		var inside []Interval
+		for _, i := range intervals {
+			if i.Start >= start && i.End <= end {
+				inside = append(inside, i)
+			}
+		}
+		return MedianMax(inside)
+	}
+	start, end = from, to
+	for range 2 { // the first time, they may be higher in a small part of it
+		start, end, more = highestRun(intervals, from-margin, to+margin, low, high())
+	}
+	return start, end, high() / low, more
+}
+
+// highestRun returns the time between two times in which most maxima are nearer to a high level
+// than to a low one, and by how many more they are than the others.
+func highestRun(intervals []Interval, from, to int64, low, high float64) (start, end int64, more float64) {
 	middle, gap := math.Log(high*low)/2, math.Log(high/low)
 	sum, most := 0.0, 0.0
 	first := from
-	start, end = from, to
 	for _, i := range intervals {
-		if i.Count == 0 || i.Start < from-margin || i.End > to+margin {
+		if i.Count == 0 || i.Start < from || i.End > to {
 			continue
 		}
 		if sum == 0 {
@@ -75,10 +89,11 @@ func Narrow(intervals []Interval, from, to, margin int64) (start, end int64, tim
 		sum = max(sum+min(max((math.Log(i.Max)-middle)/gap, -0.5), 0.5), 0)
 		if sum > most {
 			most = sum
-			start, end = first, i.End
+			start = first
+			end = i.End
 		}
 	}
-	return start, end, high / low, 2 * most
+	return start, end, 2 * most
 }
 
 // Rates returns the values per second of intervals that begin from a time to before another one,

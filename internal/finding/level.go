@@ -168,7 +168,7 @@ func (r *Run) describe(t *summary.Timeline, row *output.Summary, percentiles [2]
 	for _, n := range at {
 		times = append(times, t.At(n))
 	}
-	aside := at[1] - at[0] // the moment of a step may lie a part beside
+	aside := max(t.Windows()/30, 1) // the moment of a step may lie so far beside
 	tenth := max(t.Windows()/10, 1)
 	switch found.Kind {
 	case detect.Step:
@@ -187,7 +187,10 @@ func (r *Run) describe(t *summary.Timeline, row *output.Summary, percentiles [2]
 		c.percentile = 50
 	}
 	c.before, c.after = before[figure], after[figure]
-	if min(moved(3)/moved(2), moved(4)/moved(2)) < 0.5 {
+	if !(min(moved(3)/moved(2), moved(4)/moved(2)) >= 0.5) {
+		return nil
+	}
+	if found.Kind == detect.Phases && !alike(moved(2), found.By) { // a few values make its parts high
 		return nil
 	}
 	if found.Kind == detect.Drift || r.Histories == nil {
@@ -207,9 +210,12 @@ func (r *Run) describe(t *summary.Timeline, row *output.Summary, percentiles [2]
 // leastLevel is by how many more intervals of a level are high than are not.
 const leastLevel = 10
 
+// alike reports whether a figure moves by about as much as a level does.
+func alike(moved, by float64) bool { return moved/by >= 0.5 && moved/by <= 2 }
+
 // narrow finds by the maxima of intervals when a level begins and ends, whose parts begin at some
-// times. It returns false if they are not higher by as much as half of the level: then a few
-// moments made it.
+// times. It returns false if they are not higher by about as much as the level: then a few moments
+// made it.
 func (r *Run) narrow(c *course, at []int64) bool {
 	var intervals []detect.Interval
 	for _, i := range summary.Together(r.tracksOfRow(c.row.Tag)) {
@@ -226,7 +232,7 @@ func (r *Run) narrow(c *course, at []int64) bool {
 		end = max(c.start+(c.end-c.start)/3, at[1])
 	}
 	start, end, times, more := detect.Narrow(intervals, c.start, end, at[1]-at[0])
-	if math.Log(times)/c.By < 0.5 {
+	if !alike(math.Log(times), c.By) {
 		return false
 	}
 	if c.Kind == detect.Phases {

@@ -59,7 +59,7 @@ func (b *fleet) find() (all []course) {
 			from, to := b.at[n][found.Spans[0].From], b.at[n][found.Spans[0].To]
 			more := 0.0
 			c.start, c.end, c.times, more = detect.Narrow(t.Intervals, from, to, b.size)
-			if math.Log(c.times)/found.By < 0.5 || more < leastLevel {
+			if !alike(math.Log(c.times), found.By) || more < leastLevel {
 				return false
 			}
 			all = append(all, c)
