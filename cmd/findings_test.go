@@ -22,6 +22,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
+	"hdrkit/internal/report"
 	outputs "hdrkit/output"
 )
 
@@ -81,7 +82,7 @@ func testSentences(t *testing.T, name string) {
 		if err := json.Unmarshal([]byte(run("hdrsum", with("-st", "json")...)), &document); err != nil {
 			t.Fatal(err)
 		}
-		top := outputs.Top(document.Findings)
+		top := report.Top(document.Findings)
 		table := run("hdrsum", with("-st", "table")...)
 		if !strings.HasPrefix(table, strings.Join(top, "\n")+"\n\n") {
 			t.Errorf("%s, %q: a table begins with\n%.300s\nwant\n%s", name, limits, table, strings.Join(top, "\n"))
@@ -102,10 +103,10 @@ func testSentences(t *testing.T, name string) {
 				}
 			}
 		}
-		report := svgText(run("hdrplot", with("-type", "report", "-of", "-", "-format", "svg", "-width", "2000")...))
+		drawn := svgText(run("hdrplot", with("-type", "report", "-of", "-", "-format", "svg", "-width", "2000")...))
 		for _, line := range top {
-			word, rest := outputs.Judged(line)
-			if !strings.Contains(report, strings.TrimSpace(rest)) || !strings.Contains(report, word) {
+			word, rest := report.Judged(line)
+			if !strings.Contains(drawn, strings.TrimSpace(rest)) || !strings.Contains(drawn, word) {
 				t.Errorf("%s, %q: a report has no %q", name, limits, line)
 			}
 		}

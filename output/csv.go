@@ -15,13 +15,14 @@ import (
 // csvHeader is the header of HdrLogProcessing, including the space.
 const csvHeader = "BucketStart, Count\n"
 
-// maxBins limits the lines of CSV. More are of no use to a spreadsheet, and seldom what was meant.
+// maxBins limits the lines of [Bins]. More are of no use to a spreadsheet, and seldom what was
+// meant.
 const maxBins = 1_000_000
 
-// CSVR writes each recorded value with its count, byte for byte as HdrLogProcessing does. Values
-// are truncated to whole printed units, and one line counts all values that become equal. Values of
-// double histograms are not truncated.
-func CSVR(w io.Writer, s *Summary) error {
+// RecordedValues writes each recorded value with its count, byte for byte as HdrLogProcessing does.
+// Values are truncated to whole printed units, and one line counts all values that become equal.
+// Values of double histograms are not truncated.
+func RecordedValues(w io.Writer, s *Summary) error {
 	h := s.Counts()
 	label := func(v float64) string { return strconv.FormatInt(whole(v), 10) }
 	if h.Double() {
@@ -47,10 +48,10 @@ func CSVR(w io.Writer, s *Summary) error {
 	return b.Flush()
 }
 
-// CSV writes the counts of bins of equal width, in printed units. The first bin has the lowest
+// Bins writes the counts of bins of equal width, in printed units. The first bin has the lowest
 // value and the last bin the highest one. A bin includes its start and excludes the start of the
 // next bin, so the counts add up to the total count.
-func CSV(w io.Writer, s *Summary, width float64) error {
+func Bins(w io.Writer, s *Summary, width float64) error {
 	if err := checkBins(width); err != nil {
 		return err
 	}
@@ -63,9 +64,9 @@ func CSV(w io.Writer, s *Summary, width float64) error {
 	return writeBins(w, h, s.Scale, func(n int) float64 { return (first + float64(n)) * width })
 }
 
-// CSVE writes the counts of bins that double in width. The first bin begins at 0 and has the given
-// width, in printed units. Each other bin is as wide as all bins before it together.
-func CSVE(w io.Writer, s *Summary, width float64) error {
+// DoublingBins writes the counts of bins that double in width. The first bin begins at 0 and has
+// the given width, in printed units. Each other bin is as wide as all bins before it together.
+func DoublingBins(w io.Writer, s *Summary, width float64) error {
 	if err := checkBins(width); err != nil {
 		return err
 	}

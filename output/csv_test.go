@@ -27,9 +27,9 @@ func TestBinsAddUp(t *testing.T) {
 		}
 		scale, width := hdrlog.Scale{Ratio: []float64{1, 3, 1000, 0.3}[random.IntN(4)]}, []float64{8, 7, 100, 2.5}[random.IntN(4)]
 		for name, format := range map[string]func(*bytes.Buffer) error{
-			"csv":  func(b *bytes.Buffer) error { return CSV(b, &Summary{Histogram: h, Scale: scale}, width) },
-			"csve": func(b *bytes.Buffer) error { return CSVE(b, &Summary{Histogram: h, Scale: scale}, width) },
-			"csvr": func(b *bytes.Buffer) error { return CSVR(b, &Summary{Histogram: h, Scale: scale}) },
+			"csv":  func(b *bytes.Buffer) error { return Bins(b, &Summary{Histogram: h, Scale: scale}, width) },
+			"csve": func(b *bytes.Buffer) error { return DoublingBins(b, &Summary{Histogram: h, Scale: scale}, width) },
+			"csvr": func(b *bytes.Buffer) error { return RecordedValues(b, &Summary{Histogram: h, Scale: scale}) },
 		} {
 			var b bytes.Buffer
 			if err := format(&b); err != nil {

@@ -24,7 +24,7 @@ func latencies() *histogram.Histogram {
 	return h
 }
 
-// The table of hdrsum for a log.
+// The table of hdrsum for a log, as CSV.
 func Example() {
 	reader, err := hdrlog.Open("../testdata/logs/node1.hdr")
 	if err != nil {
@@ -49,15 +49,12 @@ func Example() {
 	}
 	sum.Period = sum.End - sum.Start
 	sum.Scale = hdrlog.Scale{Ratio: 1e6, Unit: "ms"}
-	table := output.Table{Percentiles: []float64{50, 99}}
-	if err := table.Write(os.Stdout, []*output.Summary{sum}); err != nil {
+	if err := output.SummaryCSV(os.Stdout, sum, []float64{50, 99}, nil, true); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// values in ms
-	//
-	// tag         count     /s  period  min   mean     p50    p99    max
-	// all tags  132,330  1,103      2m    0  3.795  0.6651  51.48  356.0
+	// tag,period,count,per_second,min_ms,mean_ms,p50_ms,p99_ms,max_ms
+	// ,120.000,132330,1102.75,0,3.794626892473362,0.665087,51.478527,355.991551
 }
 
 func ExamplePercentiles() {

@@ -1,10 +1,8 @@
 package output
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A Finding is one thing that a run shows, in one sentence. Package internal/finding makes those of
@@ -62,59 +60,3 @@ func (w *Weight) UnmarshalText(text []byte) error {
 
 // Verdict reports whether the finding says what becomes of a limit.
 func (f *Finding) Verdict() bool { return f.Weight != Warns && f.Weight != Notes }
-
-// colours are those of the words that verdicts begin with.
-var colours = map[string]string{"FAILS": red, "NOT PROVEN": yellow, "HOLDS": green}
-
-// Verdict returns a sentence as a terminal shows it: the word of a verdict in its colour.
-func Verdict(sentence string, colour bool) string {
-	word, rest := Judged(sentence)
-	if word == "" || !colour {
-		return sentence
-	}
-	return coloured(word, colours[word]) + ":" + rest
-}
-
-// Top returns the sentences at the top of a report: the verdict if there are limits, and then what
-// hurts most, or the two that do.
-func Top(all []Finding) []string {
-	var top []Finding
-	judged := len(all) > 0 && all[0].Verdict()
-	for n := range all {
-		if n > 0 && judged && all[n].Verdict() {
-			continue
-		}
-		top = append(top, all[n])
-		if len(top) == 2 {
-			break
-		}
-	}
-	return WithNext(top)
-}
-
-// WithNext returns the sentences of findings. The last one names the option to type next, if none
-// of them does.
-func WithNext(all []Finding) (lines []string) {
-	next := ""
-	named := false
-	for n := range all {
-		f := &all[n]
-		lines = append(lines, f.Sentence)
-		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
-		next = cmp.Or(next, f.Option)
-	}
-	if next != "" && !named {
-		lines[len(lines)-1] += " Next: " + next
-	}
-	return lines
-}
-
-// Judged divides a sentence into the word of a verdict and the rest. The word is empty if it is no
-// verdict.
-func Judged(sentence string) (word, rest string) {
-	word, rest, found := strings.Cut(sentence, ":")
-	if !found || colours[word] == "" {
-		return "", sentence
-	}
-	return word, rest
-}

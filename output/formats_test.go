@@ -41,20 +41,14 @@ var summaryFormats = map[string]func(w io.Writer, s *Summary) error{
 		return Percentiles(w, s, []float64{50, 99}, nil)
 	},
 	"hgrm": func(w io.Writer, s *Summary) error { return HGRM(w, s, 2) },
-	"csv":  func(w io.Writer, s *Summary) error { return CSV(w, s, 10000) },
-	"csve": func(w io.Writer, s *Summary) error { return CSVE(w, s, 100) },
-	"csvr": CSVR,
+	"csv":  func(w io.Writer, s *Summary) error { return Bins(w, s, 10000) },
+	"csve": func(w io.Writer, s *Summary) error { return DoublingBins(w, s, 100) },
+	"csvr": RecordedValues,
 	"table as csv": func(w io.Writer, s *Summary) error {
 		return SummaryCSV(w, s, []float64{50, 99}, nil, true)
 	},
 	"json": func(w io.Writer, s *Summary) error {
 		return JSON(w, NewDocument([]*Summary{s}, []float64{50}, nil, nil))
-	},
-	"table": func(w io.Writer, s *Summary) error {
-		return (&Table{Percentiles: []float64{50}}).Write(w, []*Summary{s})
-	},
-	"table of changes": func(w io.Writer, s *Summary) error {
-		return (&Table{Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, []Pair{{Tag: s.Tag, Before: s, After: s}})
 	},
 }
 
@@ -185,9 +179,9 @@ func TestArguments(t *testing.T) {
 		want string
 	}{
 		"ticks":          {HGRM(io.Discard, s, 0), "0 ticks: a percentile distribution needs at least 1"},
-		"csv zero":       {CSV(io.Discard, s, 0), "bins of 0: the width must be a positive number"},
-		"csve not a num": {CSVE(io.Discard, s, math.NaN()), "bins of NaN: the width must be a positive number"},
-		"too many bins":  {CSV(io.Discard, s, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or values for the recorded ones only"},
+		"csv zero":       {Bins(io.Discard, s, 0), "bins of 0: the width must be a positive number"},
+		"csve not a num": {DoublingBins(io.Discard, s, math.NaN()), "bins of NaN: the width must be a positive number"},
+		"too many bins":  {Bins(io.Discard, s, 1e-9), "more than 1000000 bins of 1e-09: use wider bins (-obs of hdrsum), or values for the recorded ones only"},
 	} {
 		if test.got == nil || test.got.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, test.got, test.want)
@@ -230,7 +224,7 @@ func TestExactIntegers(t *testing.T) {
 	}
 
 	b.Reset()
-	if err := CSVE(&b, s, 1); err != nil {
+	if err := DoublingBins(&b, s, 1); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
@@ -287,17 +281,5 @@ func TestFactor(t *testing.T) {
 				t.Errorf("%s:\n%s\nwant\n%s", name, &got, &want)
 			}
 		}
-	}
-	// The sparklines of a pair have one scale, although the units differ.
-	before, after := someSummary(nil), someSummary(nil)
-	after.Scale = hdrlog.Scale{}.Times(1000)
-	before.Maxima = Maxima{Start: before.Start, Step: 10_000, Values: []float64{50_000}}
-	after.Maxima = Maxima{Start: before.Start, Step: 10_000, Values: []float64{100}}
-	var table bytes.Buffer
-	if err := (&Table{}).WriteChanges(&table, []Pair{{Before: before, After: after}}); err != nil {
-		t.Fatal(err)
-	}
-	if text := table.String(); strings.Count(text, "▄") != 1 || strings.Count(text, "█") != 1 || strings.Index(text, "▄") > strings.Index(text, "█") {
-		t.Error(text)
 	}
 }

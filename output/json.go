@@ -21,7 +21,6 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
-	"hdrkit/internal/base/unit"
 	"hdrkit/tags"
 )
 
@@ -281,26 +280,6 @@ type DocumentFigureChange struct {
 	Least Number `json:"least,omitempty"`
 }
 
-// document returns a change for JSON, whose figures are divided by ratio, nil for none.
-func (c *FigureChange) document(ratio float64) *DocumentFigureChange {
-	if c == nil {
-		return nil
-	}
-	d := &DocumentFigureChange{
-		Before:      Number(unit.Divide(c.Before, ratio)),
-		After:       Number(unit.Divide(c.After, ratio)),
-		Ratio:       Number(c.Ratio),
-		Low:         Number(c.Low),
-		High:        Number(c.High),
-		P:           Number(c.P),
-		Significant: c.Significant,
-	}
-	if c.Least > 0 && !math.IsInf(c.Least, 1) {
-		d.Least = Number(c.Least)
-	}
-	return d
-}
-
 // A DocumentShare is the share of values above one.
 type DocumentShare struct {
 	Above   float64 `json:"above"`
@@ -354,29 +333,6 @@ func (d *Document) collect() {
 	if d.stream != nil {
 		d.Summaries = slices.AppendSeq(d.Summaries, d.stream)
 		d.stream = nil
-	}
-}
-
-// Compare adds a baseline to the document, and the changes of pairs.
-func (d *Document) Compare(baseline *Document, pairs []Pair, percentiles []float64) {
-	baseline.collect()
-	d.Baseline = &DocumentBaseline{baseline.PeriodMs, baseline.Inputs, baseline.Summaries}
-	for _, pair := range pairs {
-		if pair.Change == nil {
-			continue
-		}
-		c := pair.Change
-		change := DocumentChange{
-			Tag:        pair.Tag,
-			RunsBefore: max(len(c.Before), 1),
-			RunsAfter:  max(len(c.After), 1),
-			Throughput: c.Rate.document(1),
-			Mean:       c.Mean.document(d.UnitRatio),
-		}
-		for _, p := range percentiles {
-			change.Percentiles = append(change.Percentiles, DocumentPercentileChange{p, c.Percentiles[p].document(d.UnitRatio)})
-		}
-		d.Changes = append(d.Changes, change)
 	}
 }
 
@@ -529,7 +485,7 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 			e := c.Percentiles[p]
 			d.Percentiles[n].DocumentInterval = interval(e, e.Low, e.High, value)
 		}
-		low, high := c.throughput(s)
+		low, high := c.Throughput(s)
 		d.Confidence = &DocumentConfidence{c.Level, c.Window, c.Rate.Windows,
 			interval(c.Rate, low, high, func(v Value) Printed {
 				if math.IsNaN(v.float) || math.IsInf(v.float, 0) {

@@ -8,8 +8,8 @@
 //
 // [ReadDocument] reads the JSON of hdrsum and hdrdiff: a [Document].
 //
-// Package internal/question computes a [Moment], a [Share], a [Breach] and a [Pair]. Functions of
-// this package write them as text, and a Document has them.
+// A Document has a [Finding], a [Moment], a [Share] and a [Breach], which hdrsum computes. Tables
+// and sentences for people are not part of the library.
 package output
 
 import (
@@ -51,10 +51,23 @@ type Summary struct {
 	AllTags bool
 	// Scale says how the values are printed. Summaries may be in different units.
 	Scale hdrlog.Scale
-	// Maxima are the maximum over time, if the caller wants sparklines in a [Table].
+	// Maxima are the maximum over time. Tables for people draw them.
 	Maxima Maxima
 	// Confidence says how far the figures can be believed. It is nil if nobody asked.
 	Confidence *Confidence
+}
+
+// Maxima are the maximum values of consecutive spans of time. The zero value has none.
+type Maxima struct {
+	// Start is the start of the first span, in milliseconds since the epoch, and Step the length of
+	// each span.
+	Start, Step int64
+	// Length is that of an interval, about, in milliseconds.
+	Length int64
+	// Peak is the start of the interval with the highest one, in milliseconds since the epoch.
+	Peak int64
+	// Values are in the unit of the log, NaN for a span in which nothing was recorded.
+	Values []float64
 }
 
 // CommonScale returns the scale of summaries that are printed together, in the unit of the
@@ -77,6 +90,14 @@ func (s *Summary) Counts() *histogram.Histogram {
 	}
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1}) // nothing was recorded
 	return h
+}
+
+// Name returns the text for the tag of the summary.
+func (s *Summary) Name() string {
+	if s.AllTags {
+		return "all tags"
+	}
+	return tags.Text(s.Tag)
 }
 
 // OwnTag returns the tag without the name of the log.

@@ -8,8 +8,8 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
-	"hdrkit/internal/question/report"
 	"hdrkit/internal/question/summary"
 	"hdrkit/internal/question/trend"
 	"hdrkit/output"
@@ -36,11 +36,11 @@ looks worse, but is not proven: run again (-undecided pass, and it is 0)`
 // options are what the command line asks for.
 type options struct {
 	logs.Options // of both sides, or of all runs of a trend
-	report       report.Options
+	report       asked.Options
 	old, new     []string
 	sum          bool    // a side is one run
 	level        float64 // of confidence, in percent
-	noise        report.Noise
+	noise        asked.Noise
 	tests        bool // p= and n= are printed
 	trend        bool
 	order        string // of the runs of a trend
@@ -169,7 +169,7 @@ func (o *options) outputOptions() []cli.Option {
 
 // valueOptions say which figures are compared, and how.
 func (o *options) valueOptions() []cli.Option {
-	percentiles := cli.PercentilesOption(cli.Parsed(&o.report.Figures, report.ComparedFigures, report.ParseFigures),
+	percentiles := cli.PercentilesOption(cli.Parsed(&o.report.Figures, asked.ComparedFigures, asked.ParseFigures),
 		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
 			"over(20ms); without it, -trend has 50,99,max")
 	percentiles.Given = &o.given.percentiles
@@ -179,14 +179,14 @@ func (o *options) valueOptions() []cli.Option {
 			Name:    "ci",
 			Aliases: "confidence",
 			Group:   cli.GroupValues,
-			Value:   cli.Parsed(&o.level, "95", report.ParseLevel),
+			Value:   cli.Parsed(&o.level, "95", asked.ParseLevel),
 			Given:   &o.given.level,
 			Usage:   "`PERCENT` of intervals have the true figure in them; if given, those of figures are printed, too",
 		},
 		{
 			Name:    "noise",
 			Group:   cli.GroupValues,
-			Value:   cli.Parsed(&o.noise, "4%", report.ParseNoise),
+			Value:   cli.Parsed(&o.noise, "4%", asked.ParseNoise),
 			Default: "4%",
 			Not:     "trend",
 			Why:     "a trend knows how its runs vary",

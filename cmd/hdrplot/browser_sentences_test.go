@@ -18,6 +18,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -36,8 +37,8 @@ func (b *browser) shownFindings(t *testing.T) (top, all []string) {
 func (b *browser) checkSentences(t *testing.T, what string, want []output.Finding) {
 	t.Helper()
 	top, all := b.shownFindings(t)
-	if !slices.Equal(top, output.Top(want)) {
-		t.Errorf("%s: at the top %q, want %q", what, top, output.Top(want))
+	if !slices.Equal(top, report.Top(want)) {
+		t.Errorf("%s: at the top %q, want %q", what, top, report.Top(want))
 	}
 	if len(all) != len(want) {
 		t.Errorf("%s: %d findings, want %d: %q", what, len(all), len(want), all)
@@ -113,7 +114,7 @@ func TestBrowserSentences(t *testing.T) {
 		b.viewer(t, viewer, "#in=ns&sla="+test.limit)
 		b.choose(t, slices.Clone(test.paths)...)
 		b.checkSentences(t, test.name+": hdrkit.html", document.Findings)
-		top := strings.Join(output.Top(document.Findings), "\n") + "\n\n"
+		top := strings.Join(report.Top(document.Findings), "\n") + "\n\n"
 		if got := b.eval(t, "document.querySelector('#table-text pre').textContent"); !strings.HasPrefix(got, top) {
 			t.Errorf("%s: the text of hdrkit.html begins with %.300q, want %q", test.name, got, top)
 		}

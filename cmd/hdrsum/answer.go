@@ -15,8 +15,9 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -34,7 +35,7 @@ type answer struct {
 	verdicts []gate.Verdict
 	findings []output.Finding
 	moments  []output.Moment
-	shares   *output.Shares
+	shares   *report.Shares
 }
 
 // writeSummaries adds up the logs and writes the answer. It returns a status if a limit does not
@@ -57,7 +58,7 @@ func writeSummaries(q *question) error {
 		q.std.Notef("%s", q.page.hint)
 	}
 	otherwise := q.source.diagnostics.Close()
-	return report.Status(q.std, a.verdicts, q.limits.undecided, "Run again, and longer", otherwise)
+	return asked.Status(q.std, a.verdicts, q.limits.undecided, "Run again, and longer", otherwise)
 }
 
 // add adds up the logs and finds intervals of confidence. It watches them for limits over time, and
@@ -162,9 +163,9 @@ func (a *answer) setScale(q *question) (err error) {
 	if by := q.order.by; by != nil && by.Name == output.Over {
 		limits = append(slices.Clone(limits), *by)
 	}
-	side := report.Side{Summaries: a.sums.Summaries, Logs: q.source.logs}
+	side := asked.Side{Summaries: a.sums.Summaries, Logs: q.source.logs}
 	forPeople := q.format.values == readable
-	a.scale, err = report.Fit(q.source.units, &q.figures.printed, limits, forPeople, side)
+	a.scale, err = asked.Fit(q.source.units, &q.figures.printed, limits, forPeople, side)
 	if err == nil {
 		q.sayUnit(a.scale)
 	}
@@ -317,7 +318,7 @@ func (a *answer) writeLists(w io.Writer, q *question, after bool) error {
 				fmt.Fprintf(w, "%s\n\n", f.Sentence)
 			}
 		}
-		if err := output.WriteWorst(w, a.moments, q.page.zone, q.page.width); err != nil {
+		if err := report.WriteWorst(w, a.moments, q.page.zone, q.page.width); err != nil {
 			return err
 		}
 	}
@@ -327,5 +328,5 @@ func (a *answer) writeLists(w io.Writer, q *question, after bool) error {
 	if after {
 		fmt.Fprintln(w)
 	}
-	return output.WriteWho(w, a.shares, q.page.width)
+	return report.WriteWho(w, a.shares, q.page.width)
 }

@@ -8,7 +8,7 @@ import (
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/summary"
 )
 
@@ -39,10 +39,10 @@ type outputFlags struct {
 
 // figureFlags say which figures are printed.
 type figureFlags struct {
-	printed   report.Figures // -p
-	level     float64        // -ci
-	period    string         // -period
-	intervals bool           // -its
+	printed   asked.Figures // -p
+	level     float64       // -ci
+	period    string        // -period
+	intervals bool          // -its
 }
 
 // windowFlags say what a row of time is, in milliseconds.
@@ -182,7 +182,7 @@ func (f *flags) periodOptions() []cli.Option {
 
 // valueOptions say which figures are printed, and of which windows.
 func (f *flags) valueOptions() []cli.Option {
-	figures := cli.Parsed(&f.figures.printed, report.UsualFigures, report.ParseFigures)
+	figures := cli.Parsed(&f.figures.printed, asked.UsualFigures, asked.ParseFigures)
 	percentiles := cli.PercentilesOption(figures,
 		"print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
 	percentiles.Given = &f.given.percentiles
@@ -195,7 +195,7 @@ func (f *flags) valueOptions() []cli.Option {
 			Name:    "ci",
 			Aliases: "confidence",
 			Group:   cli.GroupValues,
-			Value:   cli.Parsed(&f.figures.level, "", report.ParseLevel),
+			Value:   cli.Parsed(&f.figures.level, "", asked.ParseLevel),
 			Given:   &f.given.level,
 			Usage: "print intervals of confidence, from windows of -agg: `PERCENT` of them, such " +
 				"as 95, have the true figure in them",

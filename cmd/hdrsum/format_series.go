@@ -10,6 +10,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/metric"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -21,7 +22,7 @@ var rowsFormat = format{
 	},
 	values: readable,
 	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows:   inZone(output.RowTable),
+	rows:   inZone(report.RowTable),
 }
 
 // timelineFormat is CSV whose heads have no units.

@@ -7,7 +7,8 @@ import (
 
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -49,7 +50,7 @@ var listFormat = format{
 		for _, s := range a.shown {
 			rows = append(rows, []string{s.Name(), fmt.Sprint(s.Intervals), fmt.Sprint(s.Counts().TotalCount())})
 		}
-		return output.Columns(w, rows)
+		return report.Columns(w, rows)
 	},
 }
 
@@ -114,7 +115,7 @@ var binsFormat = format{
 	},
 	extension: binsExtension,
 	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
-		return output.CSV(w, s, q.page.details.bucket)
+		return output.Bins(w, s, q.page.details.bucket)
 	},
 }
 
@@ -130,7 +131,7 @@ var doublingFormat = format{
 	uses:      slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
 	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
-		return output.CSVE(w, s, q.page.details.bucket)
+		return output.DoublingBins(w, s, q.page.details.bucket)
 	},
 }
 
@@ -145,7 +146,7 @@ var valuesFormat = format{
 	values:    bare,
 	uses:      valueOptions,
 	extension: binsExtension,
-	each:      func(w io.Writer, q *question, s *output.Summary, _ bool) error { return output.CSVR(w, s) },
+	each:      func(w io.Writer, q *question, s *output.Summary, _ bool) error { return output.RecordedValues(w, s) },
 }
 
 // binsExtension is that of the files of bins and values, one for each tag.
@@ -162,8 +163,9 @@ var jsonFormat = format{
 	finds:  true,
 	all: func(w io.Writer, q *question, a *answer) error {
 		from := &q.source
-		doc := report.Document(a.shown, from.scan.Inputs, q.figures.printed, q.page.zone, q.figures.period,
-			from.diagnostics)
+		figures := &q.figures.printed
+		doc := output.StreamDocument(a.shown, figures.Percentiles, figures.Shares, q.page.zone)
+		asked.Describe(doc, from.scan.Inputs, q.figures.period, from.diagnostics)
 		doc.Findings = a.findings
 		doc.Limits = gate.Documents(a.verdicts)
 		if a.watch != nil {
@@ -173,7 +175,7 @@ var jsonFormat = format{
 			doc.Worst(a.moments)
 		}
 		if q.lists.who {
-			doc.Who(a.shares)
+			doc.Who(a.shares.Of, a.shares.Scale)
 		}
 		return output.JSON(w, doc)
 	},

@@ -10,7 +10,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -54,7 +54,7 @@ var markdownFormat = format{
 func writeTable(w io.Writer, q *question, a *answer) error {
 	t := a.table(q)
 	figures := func(w io.Writer) error { return t.Write(w, a.shown) }
-	err := report.Write(w, t, output.Top(a.findings), a.findings, figures)
+	err := report.Write(w, t, report.Top(a.findings), a.findings, figures)
 	if err != nil || !t.Markdown {
 		return cmp.Or(err, a.writeLists(w, q, true))
 	}
@@ -80,14 +80,20 @@ func checkWindows(f *flags, of *format) error {
 
 // table returns the table that the options ask for. On a terminal it fits the width, and has no
 // percentile that nobody asked for and that is the maximum of all rows.
-func (a *answer) table(q *question) *output.Table {
+func (a *answer) table(q *question) *report.Table {
 	figures := q.figures.printed
 	if q.page.width > 0 && !q.figures.chosen {
 		figures.Percentiles = slices.DeleteFunc(slices.Clone(figures.Percentiles), func(p float64) bool {
 			return !slices.ContainsFunc(a.shown, func(s *output.Summary) bool { return counts.Above(s.Counts(), p) > 0 })
 		})
 	}
-	t := report.Table(figures, q.format.Name == markdown, q.page.width, q.page.colour)
+	t := &report.Table{
+		Percentiles: figures.Percentiles,
+		Shares:      figures.Shares,
+		Markdown:    q.format.Name == markdown,
+		Width:       q.page.width,
+		Colour:      q.page.colour,
+	}
 	var inputs []string
 	for _, s := range a.shown {
 		inputs = append(inputs, s.Input)
@@ -132,7 +138,7 @@ var junitFormat = format{
 	uses:   slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
 	finds:  true,
 	check:  needsLimits,
-	all:    func(w io.Writer, q *question, a *answer) error { return output.JUnit(w, "hdrsum", a.findings) },
+	all:    func(w io.Writer, q *question, a *answer) error { return report.JUnit(w, "hdrsum", a.findings) },
 }
 
 // needsLimits refuses a format that is about limits if there are none.
@@ -159,7 +165,7 @@ var breachesFormat = format{
 		other := slices.DeleteFunc(slices.Clone(a.findings),
 			func(f output.Finding) bool { return f.Weight != output.Fails || f.Start != nil })
 		if len(breaches) > 0 || len(other) == 0 {
-			if err := output.WriteBreaches(w, breaches, q.page.zone); err != nil {
+			if err := report.WriteBreaches(w, breaches, q.page.zone); err != nil {
 				return err
 			}
 		}

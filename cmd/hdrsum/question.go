@@ -7,7 +7,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/series"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -38,7 +38,7 @@ type source struct {
 
 // figures are those of summaries.
 type figures struct {
-	printed report.Figures
+	printed asked.Figures
 	chosen  bool   // somebody chose the percentiles
 	period  string // how to find it, see [summary.Modes]
 	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
@@ -168,14 +168,14 @@ func (f *flags) summaryFigures() figures {
 		chosen:   f.given.percentiles,
 		period:   f.figures.period,
 		level:    f.figures.level,
-		believed: report.Believed(f.figures.printed.Percentiles, f.limits),
+		believed: asked.Believed(f.figures.printed.Percentiles, f.limits),
 		hidden:   !f.given.level,
 	}
 	if f.figures.intervals {
 		all.period = "intervals"
 	}
 	if all.level == 0 && f.undecided == "fail" {
-		all.level = report.UsualLevel
+		all.level = asked.UsualLevel
 	}
 	return all
 }

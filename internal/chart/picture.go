@@ -15,6 +15,7 @@ import (
 
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -67,7 +68,7 @@ type Comparison struct {
 	// Changes are the figures that a report compares: columns, whose first text is the heading.
 	Changes [][]string `json:"-"`
 	// Effects are the changes that have an interval.
-	Effects []output.Effect `json:"-"`
+	Effects []report.Effect `json:"-"`
 	// Changed are the changes of the series of the second log on a page, by label and by the
 	// headings of hdrdiff, for the whole time.
 	Changed map[string]map[string]string `json:"changed,omitempty"`

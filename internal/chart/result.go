@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -30,7 +31,7 @@ func (p *Picture) ofKind(kind string) (all []output.Finding) {
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
-		return output.Top(p.Findings)
+		return report.Top(p.Findings)
 	case Percentiles:
 		return p.omissions()
 	case Fleet:

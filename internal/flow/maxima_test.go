@@ -11,6 +11,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -156,7 +157,7 @@ func TestSpike(t *testing.T) {
 			Maxima:    m.Output(),
 		}
 		var b strings.Builder
-		if err := (&output.Table{}).Write(&b, []*output.Summary{s}); err != nil {
+		if err := (&report.Table{}).Write(&b, []*output.Summary{s}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")

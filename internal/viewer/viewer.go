@@ -21,9 +21,10 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/plot"
-	"hdrkit/internal/question/report"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
@@ -214,12 +215,12 @@ func typeOf(inputs []scan.Input) (*chart.Type, error) {
 }
 
 // addTable adds the table of logs that add up.
-func (a *Answer) addTable(units *logs.Units, side report.Side) error {
-	figures, err := report.ParseFigures(report.UsualFigures)
+func (a *Answer) addTable(units *logs.Units, side asked.Side) error {
+	figures, err := asked.ParseFigures(asked.UsualFigures)
 	if err != nil {
 		return err
 	}
-	_, err = report.Fit(units, &figures, nil, true, side)
+	_, err = asked.Fit(units, &figures, nil, true, side)
 	if err != nil || len(side.Summaries) == 0 {
 		return err
 	}
@@ -230,7 +231,8 @@ func (a *Answer) addTable(units *logs.Units, side report.Side) error {
 		shown = append(shown, &plain)
 	}
 	var text strings.Builder
-	err = report.Table(figures, false, 0, false).Write(&text, shown)
+	table := report.Table{Percentiles: figures.Percentiles, Shares: figures.Shares}
+	err = table.Write(&text, shown)
 	a.Table = text.String()
 	return err
 }
@@ -242,7 +244,7 @@ func (a *Answer) addFindings(found []output.Finding) error {
 	}
 	table := a.Table
 	var text strings.Builder
-	err := report.Write(&text, new(output.Table), output.Top(found), found, func(w io.Writer) error {
+	err := report.Write(&text, new(report.Table), report.Top(found), found, func(w io.Writer) error {
 		_, err := io.WriteString(w, table)
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 // forest draws a row for each change: a dot with its interval, and a line at no change. It returns
@@ -65,7 +65,7 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 
 // drawEffect draws a change at a height, with its text at the right. An end of its interval beyond
 // the axis is an arrow.
-func (pn *panel) drawEffect(e *output.Effect, y vg.Length) {
+func (pn *panel) drawEffect(e *report.Effect, y vg.Length) {
 	const end, arrow = 4 * pixel, 6 * pixel
 	f, colour := pn.frame, pn.effectColour(e)
 	left, right := max(pn.X(e.Low), f.Min.X), min(pn.X(e.High), f.Max.X)
@@ -87,7 +87,7 @@ func (pn *panel) drawEffect(e *output.Effect, y vg.Length) {
 }
 
 // effectColour returns the colour of a change: those of more and less in heat maps, or grey.
-func (c *pen) effectColour(e *output.Effect) chart.Colour {
+func (c *pen) effectColour(e *report.Effect) chart.Colour {
 	switch {
 	case !e.Proven:
 		return c.Faint.Mixed(0.7, c.Background)
@@ -99,7 +99,7 @@ func (c *pen) effectColour(e *output.Effect) chart.Colour {
 
 // effectRange returns the ends of an axis of changes, as far from no change on both sides. It has
 // room for all changes, and for the intervals of those that are proven.
-func effectRange(effects []output.Effect) (low, high float64) {
+func effectRange(effects []report.Effect) (low, high float64) {
 	const least, beyond, most = 1.02, 1.6, 100 // ratios, and times the logarithm of a change
 	away := math.Log(least)
 	for _, e := range effects {

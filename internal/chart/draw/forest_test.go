@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"hdrkit/internal/chart"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 // TestEffectTicks proves that an axis of changes has its middle at no change, has room for what is
 // proven, and has labels that do not depend on rounding.
 func TestEffectTicks(t *testing.T) {
 	t.Parallel()
-	for want, effects := range map[string][]output.Effect{
+	for want, effects := range map[string][]report.Effect{
 		"-10% -5% 0% +5% +10% +15%":                     {{Ratio: 1.1, Low: 1.05, High: 1.12, Proven: true}},
 		"-1.5% -1% -0.5% 0% +0.5% +1% +1.5% +2%":        {{Ratio: 1, Low: 0.2, High: 5}},
 		"-50% 0% +50% +100%":                            {{Ratio: 0.6, Low: 0.5, High: 0.7, Proven: true}},
@@ -37,7 +37,7 @@ func TestForest(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["comparison"]
 	p.Height += chart.ForestHeight(2)
-	p.Effects = []output.Effect{
+	p.Effects = []report.Effect{
 		{Tag: "read", Figure: "p50", Ratio: 1, Low: 0.9, High: 1.1, Text: "~0%"},
 		{Tag: "write", Figure: "p99", Ratio: 1.9, Low: 1.8, High: 2, Proven: true, Worse: true, Text: "+90.0%"},
 	}

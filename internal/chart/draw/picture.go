@@ -13,12 +13,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"hdrkit/internal/chart"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 // headline puts a title. The word of a verdict is a chip in its colour.
 func (c *pen) headline(font text.Style, x, y vg.Length, title string) {
-	word, rest := output.Judged(title)
+	word, rest := report.Judged(title)
 	if word == "" {
 		c.put(font, x, y, title)
 		return

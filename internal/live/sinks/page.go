@@ -17,6 +17,7 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/serve"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -341,7 +342,7 @@ func (p *Page) Flush() error {
 	u.Marks = p.marks()
 	if found {
 		u.Findings = p.findings
-		u.Top = output.Top(p.findings)
+		u.Top = report.Top(p.findings)
 	}
 	if many, err := p.server.Update(u); err != nil || !many {
 		return err

@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -132,13 +133,13 @@ func (t *Table) draw(goesOn bool) error {
 	}
 	var text, below strings.Builder
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
-	table := output.Table{
+	table := report.Table{
 		Percentiles: percentiles,
 		Width:       t.terminal.Width(),
 		Colour:      t.terminal.Colour,
 	}
-	for _, line := range output.Top(found) {
-		fmt.Fprintln(&text, output.Verdict(table.Wrap(line), t.terminal.Colour))
+	for _, line := range report.Top(found) {
+		fmt.Fprintln(&text, report.Verdict(table.Wrap(line), t.terminal.Colour))
 	}
 	text.WriteByte('\n')
 	// The worst tags first: there may be more of them than lines.
@@ -158,7 +159,7 @@ func (t *Table) draw(goesOn bool) error {
 	}
 	for n, f := range found {
 		if n > 0 && f.Verdict() {
-			fmt.Fprintln(&below, output.Verdict(f.Sentence, t.terminal.Colour))
+			fmt.Fprintln(&below, report.Verdict(f.Sentence, t.terminal.Colour))
 		}
 	}
 	if below.Len() > 0 {
@@ -171,6 +172,6 @@ func (t *Table) draw(goesOn bool) error {
 func WriteVerdicts(w io.Writer, all []*output.Summary, verdicts []gate.Verdict, colour bool) {
 	run := finding.Run{Summaries: all, Scale: output.CommonScale(all), Verdicts: verdicts}
 	for _, f := range finding.Limits(&run) {
-		fmt.Fprintln(w, output.Verdict(f.Sentence, colour))
+		fmt.Fprintln(w, report.Verdict(f.Sentence, colour))
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -30,7 +31,7 @@ type Sums struct {
 // A Comparison says what is asked about the sums of two sides.
 type Comparison struct {
 	Before, After Sums
-	Figures       report.Figures
+	Figures       asked.Figures
 	Limits        []gate.Limit
 	// Strict leaves a limit undecided if the interval of its figure has both sides of its bound.
 	Strict bool
@@ -42,7 +43,7 @@ type Comparison struct {
 	// Noise is how much a percentile varies from run to run of one version, as a part of it.
 	Noise float64
 	// Table prints the changes.
-	Table *output.Table
+	Table *report.Table
 	// Unknown is a log whose unit nothing states, empty if there is none.
 	Unknown string
 	// Partly is called for a tag that only some runs have.
@@ -51,7 +52,7 @@ type Comparison struct {
 
 // A Result is what differs between two sides.
 type Result struct {
-	Pairs    []output.Pair // in the order of tags
+	Pairs    []report.Pair // in the order of tags
 	Verdicts []gate.Verdict
 	// Headline says what changed most. Findings have it and the verdicts.
 	Headline output.Finding
@@ -99,7 +100,7 @@ const sameUnit = 0.02
 
 // unitsApart returns the ratio of two units if the medians of all pairs have it, after to before.
 // Otherwise it returns 0.
-func unitsApart(pairs []output.Pair) (apart float64) {
+func unitsApart(pairs []report.Pair) (apart float64) {
 	for _, p := range pairs {
 		if p.Before == nil || p.After == nil {
 			continue
@@ -139,16 +140,16 @@ func (c *Comparison) askForUnit(apart float64) output.Finding {
 }
 
 // pairs puts the summaries of each tag together, and compares them.
-func (c *Comparison) pairs() (pairs []output.Pair) {
+func (c *Comparison) pairs() (pairs []report.Pair) {
 	for _, s := range c.Before.Summaries {
-		pairs = append(pairs, output.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
+		pairs = append(pairs, report.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
 	}
 	for _, s := range c.After.Summaries {
 		if gate.Find(c.Before.Summaries, s.Tag) == nil {
-			pairs = append(pairs, output.Pair{Tag: s.Tag, After: s})
+			pairs = append(pairs, report.Pair{Tag: s.Tag, After: s})
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b output.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	slices.SortStableFunc(pairs, func(a, b report.Pair) int { return tags.Compare(a.Tag, b.Tag) })
 	for n := range pairs {
 		p := &pairs[n]
 		switch {
@@ -156,25 +157,25 @@ func (c *Comparison) pairs() (pairs []output.Pair) {
 		case c.Before.Runs != nil:
 			c.compareRuns(p)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
-			p.Change = output.NewChange(p.Before, p.After)
+			p.Change = report.NewChange(p.Before, p.After)
 			if !c.Intervals && !c.Strict {
 				p.Before.Confidence, p.After.Confidence = nil, nil // which have all windows
 			}
 		}
 	}
-	output.Correct(pairs, c.Figures.Percentiles)
+	report.Correct(pairs, c.Figures.Percentiles)
 	return pairs
 }
 
 // compareRuns compares the runs of a tag.
-func (c *Comparison) compareRuns(p *output.Pair) {
+func (c *Comparison) compareRuns(p *report.Pair) {
 	before, after := c.Before.Runs, c.After.Runs
 	a, b := ofTag(before, p.Tag), ofTag(after, p.Tag)
 	if len(a) < len(before) || len(b) < len(after) {
 		c.Partly("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(before),
 			len(b), len(after))
 	}
-	p.Change = output.NewRunsChange(*p, a, b, report.Believed(c.Figures.Percentiles, c.Limits), c.Level)
+	p.Change = report.NewRunsChange(*p, a, b, asked.Believed(c.Figures.Percentiles, c.Limits), c.Level)
 }
 
 // ofTag returns the summaries of a tag, without those that have no values.

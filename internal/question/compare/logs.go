@@ -10,15 +10,16 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
 
 // Options say which logs to compare, and what to print about them.
 type Options struct {
-	report.Options
+	asked.Options
 	Logs     *logs.Options // of both sides, but their names
 	Old, New []string
 	Sum      bool // a side is one run
@@ -28,7 +29,7 @@ type Options struct {
 	PrintIntervals bool
 	// Noise is how much percentiles vary from run to run of one version. Its runs are further ones
 	// before the change.
-	Noise report.Noise
+	Noise asked.Noise
 	// Tests prints p= and n= behind each change.
 	Tests bool
 }
@@ -90,7 +91,7 @@ func Logs(std *message.Streams, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return report.Status(std, result.Verdicts, o.Undecided, "Run again: longer, or several times a side",
+	return asked.Status(std, result.Verdicts, o.Undecided, "Run again: longer, or several times a side",
 		diagnostics.Close())
 }
 
@@ -122,21 +123,25 @@ func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
-		err = result.Believe(wanted.Runs, report.Believed(r.Figures.Percentiles, r.Limits), r.Level, s.Workers)
+		err = result.Believe(wanted.Runs, asked.Believed(r.Figures.Percentiles, r.Limits), r.Level, s.Workers)
 	}
 	return result, err
 }
 
 // compare finds out how to print values, and compares the sides.
-func (r *reading) compare() (*Result, *output.Table, error) {
+func (r *reading) compare() (*Result, *report.Table, error) {
 	r.saySame()
-	before := report.Side{Summaries: r.old.Summaries, Logs: r.old.logs}
-	after := report.Side{Summaries: r.new.Summaries, Logs: r.new.logs}
-	_, err := report.Fit(r.units, &r.Figures, r.Limits, r.Kind != "json", before, after)
+	before := asked.Side{Summaries: r.old.Summaries, Logs: r.old.logs}
+	after := asked.Side{Summaries: r.new.Summaries, Logs: r.new.logs}
+	_, err := asked.Fit(r.units, &r.Figures, r.Limits, r.Kind != "json", before, after)
 	if err != nil {
 		return nil, nil, err
 	}
-	table := report.Table(r.Figures, r.Kind == "markdown", 0, false)
+	table := &report.Table{
+		Percentiles: r.Figures.Percentiles,
+		Shares:      r.Figures.Shares,
+		Markdown:    r.Kind == "markdown",
+	}
 	table.Tests = r.Tests
 	c := &Comparison{
 		Before:    r.old.sums(r.Sum),
@@ -192,32 +197,33 @@ func sameFile(a, b string) bool {
 }
 
 // write writes a result.
-func (r *reading) write(w io.Writer, result *Result, table *output.Table) error {
+func (r *reading) write(w io.Writer, result *Result, table *report.Table) error {
 	if logs.ToStdout(r.File) {
 		table.Width, table.Colour = logs.Width(r.std.Out), logs.Colour(r.std.Out)
 	}
 	found := result.Findings
 	switch r.Kind {
 	case "junit":
-		return output.JUnit(w, "hdrdiff", found)
+		return report.JUnit(w, "hdrdiff", found)
 	case "json":
 		return output.JSON(w, r.document(result))
 	case "findings":
 		return report.WriteList(w, found, table.Colour)
 	}
 	changes := func(w io.Writer) error { return table.WriteChanges(w, result.Pairs) }
-	return report.Write(w, table, output.Top(found), found, changes)
+	return report.Write(w, table, report.Top(found), found, changes)
 }
 
 // document returns a result for JSON.
 func (r *reading) document(result *Result) *output.Document {
-	of := func(s *side) *output.Document {
-		return report.Document(s.Summaries, s.scan.Inputs, r.Figures, r.Logs.Zone, "covered", r.diagnostics)
-	}
-	doc := of(&r.new)
+	figures, zone := &r.Figures, r.Logs.Zone
+	doc := output.StreamDocument(r.new.Summaries, figures.Percentiles, figures.Shares, zone)
+	baseline := output.NewDocument(r.old.Summaries, figures.Percentiles, figures.Shares, zone)
+	asked.Describe(doc, r.new.scan.Inputs, "covered", r.diagnostics)
+	asked.Describe(baseline, r.old.scan.Inputs, "covered", r.diagnostics)
 	doc.Sentence = result.Headline.Sentence
 	doc.Findings = result.Findings
-	doc.Compare(of(&r.old), result.Pairs, r.Figures.Percentiles)
+	report.Compare(doc, baseline, result.Pairs, figures.Percentiles)
 	doc.Limits = gate.Documents(result.Verdicts)
 	return doc
 }

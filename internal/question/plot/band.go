@@ -10,12 +10,12 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/output"
 )
 
 // confidenceLevel is the confidence of bands in percent.
-const confidenceLevel = report.UsualLevel
+const confidenceLevel = asked.UsualLevel
 
 // mostBands is the number of curves that may have bands. More would hide one another and take time.
 const mostBands = 24
@@ -31,11 +31,11 @@ func drawnPercentiles(sum *output.Summary) (all []float64) {
 }
 
 // figurePercentiles returns the percentiles that are compared.
-func figurePercentiles() []float64 { return figuresOf(report.UsualFigures).Percentiles }
+func figurePercentiles() []float64 { return figuresOf(asked.UsualFigures).Percentiles }
 
 // figuresOf returns figures of a list that is right.
-func figuresOf(list string) report.Figures {
-	figures, err := report.ParseFigures(list)
+func figuresOf(list string) asked.Figures {
+	figures, err := asked.ParseFigures(list)
 	if err != nil {
 		panic(err) // a test sees it
 	}

@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
 // mostCompared is the number of tags whose figures before and after a report has.
 const mostCompared = 4
 
-// changeRow is the row of [output.Table.Changes] that has the changes, after before and after.
+// changeRow is the row of [report.Table.Changes] that has the changes, after before and after.
 const changeRow = 2
 
 // logRows returns the rows of logs: distributions are not compared.
@@ -29,7 +30,7 @@ func (d *dressing) comparePage() {
 	pairs := result.Pairs
 	p.Changed = make(map[string]map[string]string)
 	for _, row := range d.logRows() {
-		i := slices.IndexFunc(pairs, func(pair output.Pair) bool { return pair.After == row.sum && pair.Before != nil })
+		i := slices.IndexFunc(pairs, func(pair report.Pair) bool { return pair.After == row.sum && pair.Before != nil })
 		if i < 0 {
 			continue
 		}
@@ -41,20 +42,20 @@ func (d *dressing) comparePage() {
 		p.Changed[row.Label] = texts
 	}
 	p.Findings = result.Findings
-	p.Notes = append(p.Notes, output.Legend(pairs)+".")
+	p.Notes = append(p.Notes, report.Legend(pairs)+".")
 }
 
 // comparison compares the series of both groups, as hdrdiff does, and returns the table that prints
 // the changes.
-func (d *dressing) comparison() (*compare.Result, *output.Table) {
-	figures := figuresOf(report.ComparedFigures)
+func (d *dressing) comparison() (*compare.Result, *report.Table) {
+	figures := figuresOf(asked.ComparedFigures)
 	c := &compare.Comparison{
 		Figures: figures,
 		Limits:  d.plan.judging.limits,
 		Level:   confidenceLevel,
-		Noise:   output.UsualNoise,
+		Noise:   report.UsualNoise,
 		Zone:    d.plan.judging.zone,
-		Table:   report.Table(figures, false, 0, false),
+		Table:   &report.Table{Percentiles: figures.Percentiles, Shares: figures.Shares},
 		Partly:  d.std.Say,
 	}
 	before := d.found.rows[0].Group
@@ -78,7 +79,7 @@ func (d *dressing) compareReport() {
 	d.addEffects(pairs, table)
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, p.Of(len(pairs), mostCompared, "maximum", "figures"))
-		slices.SortStableFunc(pairs, func(a, b output.Pair) int { return cmp.Compare(highest(b), highest(a)) })
+		slices.SortStableFunc(pairs, func(a, b report.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}
 	for _, pair := range pairs {
@@ -101,11 +102,11 @@ func (d *dressing) compareReport() {
 			name = ""
 		}
 	}
-	p.Notes = append(p.Notes, output.Legend(pairs)+".")
+	p.Notes = append(p.Notes, report.Legend(pairs)+".")
 }
 
 // addEffects adds the changes that have an interval.
-func (d *dressing) addEffects(pairs []output.Pair, table *output.Table) {
+func (d *dressing) addEffects(pairs []report.Pair, table *report.Table) {
 	effects, all := table.Effects(pairs, chart.MostEffects)
 	d.p.Effects = effects
 	if all > len(effects) {
@@ -114,7 +115,7 @@ func (d *dressing) addEffects(pairs []output.Pair, table *output.Table) {
 }
 
 // highest returns the highest value of a pair.
-func highest(p output.Pair) (v float64) {
+func highest(p report.Pair) (v float64) {
 	for _, s := range []*output.Summary{p.Before, p.After} {
 		if s != nil {
 			v = max(v, s.Counts().MaxFloat()*s.Scale.Factor())

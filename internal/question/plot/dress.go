@@ -11,7 +11,7 @@ import (
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/finding"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 // A dressing makes a picture of what was read.
@@ -196,16 +196,16 @@ var changedPercentiles = []float64{99, 99.99}
 // changes says how the higher percentiles of runs differ from those of the first, a line for each
 // tag, as hdrdiff prints it.
 func (d *dressing) changes() (notes []string) {
-	table := output.Table{Percentiles: changedPercentiles}
-	var pairs []output.Pair
+	table := report.Table{Percentiles: changedPercentiles}
+	var pairs []report.Pair
 	for n, after := range d.found.rows {
 		for _, before := range d.found.rows[:n] {
 			same := before.Group == d.found.rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
 			if !same || !before.believed() || !after.believed() {
 				continue
 			}
-			pair := output.Pair{Before: before.sum, After: after.sum, Change: output.NewChange(before.sum, after.sum)}
-			output.Correct([]output.Pair{pair}, changedPercentiles)
+			pair := report.Pair{Before: before.sum, After: after.sum, Change: report.NewChange(before.sum, after.sum)}
+			report.Correct([]report.Pair{pair}, changedPercentiles)
 			pairs = append(pairs, pair)
 			headings, rows := table.Changes(pair)
 			var texts []string
@@ -217,7 +217,7 @@ func (d *dressing) changes() (notes []string) {
 		}
 	}
 	if len(pairs) > 0 {
-		notes = append(notes, output.Legend(pairs)+".")
+		notes = append(notes, report.Legend(pairs)+".")
 	}
 	return notes
 }

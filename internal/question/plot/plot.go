@@ -16,8 +16,8 @@ import (
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
-	"hdrkit/internal/question/report"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
@@ -38,7 +38,7 @@ type Options struct {
 	Marks        []Mark
 	Look         chart.Looks // the size, the title, the axes and the theme
 	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
-	Sums func(units *logs.Units, side report.Side) error
+	Sums func(units *logs.Units, side asked.Side) error
 }
 
 // Windows say how a picture divides time, in milliseconds.

@@ -19,7 +19,7 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
@@ -64,7 +64,7 @@ type reading struct {
 	plan    *plan
 	whole   *scan.Scan // of all inputs
 	when    *logs.Times
-	sums    func(units *logs.Units, side report.Side) error
+	sums    func(units *logs.Units, side asked.Side) error
 	failed  error   // of the collector
 	highest float64 // value of logs, in the unit of the picture but for the ratio
 }
@@ -132,7 +132,7 @@ func (r *reading) readPart(p *part) error {
 		}
 	}
 	if r.sums != nil {
-		if err := r.sums(r.units, report.Side{Summaries: result.Summaries, Logs: headers}); err != nil {
+		if err := r.sums(r.units, asked.Side{Summaries: result.Summaries, Logs: headers}); err != nil {
 			return err
 		}
 	}

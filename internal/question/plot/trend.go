@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/trend"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -43,7 +44,7 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 
 // placesOf returns where runs stand on the axis: at their starts if all have one and no two start
 // together, otherwise one behind another.
-func placesOf(t *output.Trend, p *chart.Picture) (places []float64) {
+func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
 	p.Absolute = true
 	for n, run := range t.Runs {
 		p.Absolute = p.Absolute && run.Dated() && (n == 0 || run.Start > t.Runs[n-1].Start)
@@ -60,7 +61,7 @@ func placesOf(t *output.Trend, p *chart.Picture) (places []float64) {
 }
 
 // addTrend adds a line to the series of its tag.
-func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places []float64) []chart.Series {
+func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places []float64) []chart.Series {
 	label := labelOf("", f.Tag)
 	if n := len(all); n == 0 || all[n-1].Label != label {
 		all = append(all, chart.Series{Label: label})
@@ -73,7 +74,7 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 		line.Points = append(line.Points, chart.Point{Start: places[n], End: places[n], Value: point.Value})
 	}
 	levels := f.Levels
-	if len(t.Runs) < output.FewestRuns { // no change of a level can be found
+	if len(t.Runs) < report.FewestRuns { // no change of a level can be found
 		levels = nil
 	}
 	for _, level := range levels { // from the first to the last of its runs that have a value
@@ -92,7 +93,7 @@ func addTrend(all []chart.Series, t *output.Trend, f *output.TrendFigure, places
 }
 
 // number numbers the changes of drawn lines, and adds their sentences.
-func number(p *chart.Picture, t *output.Trend, places []float64, zone *time.Location) {
+func number(p *chart.Picture, t *report.Trend, places []float64, zone *time.Location) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {

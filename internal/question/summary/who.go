@@ -11,6 +11,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -25,12 +26,12 @@ func (hs *Histories) Who(
 	percentile float64,
 	scale func(input string, tag []byte) hdrlog.Scale,
 	by func(input string, tag []byte) (string, []byte),
-) (*output.Shares, error) {
+) (*report.Shares, error) {
 	keys := slices.Sorted(maps.Keys(hs.sums))
 	var shares []output.Share
 	members := make(map[string][]string) // keys of histories, by the names of a share
 	var all histogram.Histogram
-	who := &output.Shares{Percentile: percentile}
+	who := &report.Shares{Percentile: percentile}
 	for n, key := range keys {
 		input, tag := hs.sums[key].Name, hs.sums[key].Tag
 		before := who.Scale

@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/summary"
+	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -45,7 +46,7 @@ type collection struct {
 }
 
 type run struct {
-	output.TrendRun
+	report.TrendRun
 	logs  *logs.Logs // know its units
 	empty bool
 }
@@ -62,7 +63,7 @@ type row struct {
 
 // Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
 // keeps nothing else of a run, so memory does not grow with the length of runs.
-func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*output.Trend, error) {
+func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*report.Trend, error) {
 	c := &collection{Options: o, std: std, units: units, rows: make(map[string]*row)}
 	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
 	all := len(s.Runs())
@@ -86,7 +87,7 @@ func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (
 func (c *collection) read(s *scan.Scan) (*summary.Result, error) {
 	s.Memory = s.Memory.Empty()
 	next := run{
-		TrendRun: output.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64},
+		TrendRun: report.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64},
 		logs:     c.units.Watch(s),
 	}
 	for _, in := range s.Inputs {
@@ -146,7 +147,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 		}
 	}
 	for k, f := range c.Figures {
-		r.points[k][n] = output.RunFigureOf(s, f)
+		r.points[k][n] = report.RunFigureOf(s, f)
 	}
 	if h := s.Counts(); h.TotalCount() > 0 {
 		r.factors[n] = 1
@@ -199,8 +200,8 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 }
 
 // trend puts the runs and tags into their order, and finds the changes.
-func (c *collection) trend() *output.Trend {
-	t := new(output.Trend)
+func (c *collection) trend() *report.Trend {
+	t := new(report.Trend)
 	order := make([]int, len(c.runs))
 	dated := true
 	for n, run := range c.runs {
@@ -227,7 +228,7 @@ func (c *collection) trend() *output.Trend {
 	slices.SortFunc(rows, func(a, b *row) int { return tags.Compare(a.tag, b.tag) })
 	for _, r := range rows {
 		for k, figure := range c.Figures {
-			f := output.TrendFigure{Tag: r.tag, AllTags: r.allTags, Figure: figure}
+			f := report.TrendFigure{Tag: r.tag, AllTags: r.allTags, Figure: figure}
 			for _, n := range order {
 				f.Points = append(f.Points, r.points[k][n])
 			}

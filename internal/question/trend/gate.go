@@ -7,6 +7,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
@@ -41,7 +42,7 @@ type Limits struct {
 // The newest run is compared with the level of the runs before the two newest ones in the same way.
 // A limit fails if the two newest runs are worse. It is undecided if only the newest is, or if runs
 // are too few.
-func Judge(t *output.Trend, o Limits) (verdicts []gate.Verdict) {
+func Judge(t *report.Trend, o Limits) (verdicts []gate.Verdict) {
 	for n := range o.Limits {
 		l := o.Limits[n].Printing(t.Scale)
 		judged := false
@@ -62,7 +63,7 @@ func Judge(t *output.Trend, o Limits) (verdicts []gate.Verdict) {
 
 // judge checks a limit of a figure whose values are in a unit: the level of today if it is worse,
 // otherwise the newest run.
-func (o *Limits) judge(f *output.TrendFigure, l *gate.Limit, in string) gate.Verdict {
+func (o *Limits) judge(f *report.TrendFigure, l *gate.Limit, in string) gate.Verdict {
 	points := f.Points[min(o.Accepted, len(f.Points)-1):]
 	v := newest(f, l, points)
 	if !l.Unitless() {
@@ -125,7 +126,7 @@ func recent(points []confidence.RunFigure) bool {
 func some(p confidence.RunFigure) bool { return p.Value > 0 }
 
 // newest judges the newest run.
-func newest(f *output.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
+func newest(f *report.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
 	v := gate.Verdict{
 		Limit:  l,
 		Tag:    f.TagName(),
@@ -200,7 +201,7 @@ type level struct {
 	runs               int // of all levels
 }
 
-func newLevel(levels []output.TrendLevel, deviation float64) (newest level) {
+func newLevel(levels []report.TrendLevel, deviation float64) (newest level) {
 	if len(levels) == 0 {
 		return newest
 	}

@@ -9,7 +9,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 var manySeries = flag.Int("series", 0, "series of each row of TestNights and TestWhere, for the tables of bench/confidence.md")
@@ -46,8 +46,8 @@ func gateNights(t *testing.T, limit string, ratio, sd float64, series, after int
 		failed := false
 		for k := range after {
 			points = append(points, confidence.RunFigure{Value: ratio * 6.2 * math.Exp(sd*r.NormFloat64())})
-			f := output.TrendFigure{Figure: limits[0].Figure, Points: points}
-			switch Judge(&output.Trend{Scale: inMilliseconds, Figures: []output.TrendFigure{f}}, limitsOf(limits))[0].Result {
+			f := report.TrendFigure{Figure: limits[0].Figure, Points: points}
+			switch Judge(&report.Trend{Scale: inMilliseconds, Figures: []report.TrendFigure{f}}, limitsOf(limits))[0].Result {
 			case gate.Fails:
 				nights[k].failed++
 				failed = true

@@ -9,13 +9,14 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/report"
+	"hdrkit/internal/question/asked"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
 // ReportOptions say which runs to look at, and what to print about them.
 type ReportOptions struct {
-	report.Options
+	asked.Options
 	Logs *logs.Options
 	// Given keeps the runs in the order in which they were given, as [Options] does.
 	Given bool
@@ -66,7 +67,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 		return err
 	}
 	verdicts := Judge(t, judging)
-	hidden := func(f output.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
+	hidden := func(f report.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
 	t.Figures = slices.DeleteFunc(t.Figures, hidden)
 	err = logs.WriteFile(o.File, std.Out, s.Inputs, func(w io.Writer) error {
 		return o.write(w, std, diagnostics, t, verdicts)
@@ -74,25 +75,25 @@ func Report(std *message.Streams, o *ReportOptions) error {
 	if err != nil {
 		return err
 	}
-	return report.Status(std, verdicts, o.Undecided, "Run again", diagnostics.Close())
+	return asked.Status(std, verdicts, o.Undecided, "Run again", diagnostics.Close())
 }
 
 // write writes a trend and the verdicts about it.
-func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *output.Trend, verdicts []gate.Verdict) error {
+func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *report.Trend, verdicts []gate.Verdict) error {
 	zone := o.Logs.Zone
 	changes := t.Findings(zone)
 	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, changes)
-	table := output.Table{Markdown: o.Kind == "markdown"}
+	table := report.Table{Markdown: o.Kind == "markdown"}
 	if logs.ToStdout(o.File) {
 		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
 	}
 	switch o.Kind {
 	case "csv":
-		return output.TrendCSV(w, t, zone)
+		return report.TrendCSV(w, t, zone)
 	case "junit":
-		return output.JUnit(w, "hdrdiff", found)
+		return report.JUnit(w, "hdrdiff", found)
 	case "json":
-		doc := output.NewTrendDocument(t, zone)
+		doc := report.NewTrendDocument(t, zone)
 		doc.Sentence = strings.Join(finding.Sentences(changes), " ")
 		doc.Findings = found
 		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(verdicts)
@@ -106,11 +107,11 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 			top = append(top, f)
 		}
 	}
-	return report.Write(w, &table, output.WithNext(top), found, func(w io.Writer) error { return table.WriteTrend(w, t, zone) })
+	return report.Write(w, &table, report.WithNext(top), found, func(w io.Writer) error { return table.WriteTrend(w, t, zone) })
 }
 
 // accepted returns the number of the run of -accept.
-func (o *ReportOptions) accepted(t *output.Trend) (int, error) {
+func (o *ReportOptions) accepted(t *report.Trend) (int, error) {
 	if o.Accept == "" {
 		return 0, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 // nights returns 30 figures whose deviation is sd. Those from and before to are by ratio higher.
@@ -193,7 +193,7 @@ func TestVerdicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := Judge(&output.Trend{Scale: inMilliseconds, Figures: []output.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
+		v := Judge(&report.Trend{Scale: inMilliseconds, Figures: []report.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
 		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
 			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
 		}
@@ -203,8 +203,8 @@ func TestVerdicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := points(4, 4, nan, nan, nan, nan, nan, nan, nan)
-	f := []output.TrendFigure{{Figure: limits[1].Figure, Points: old}}
-	if v := Judge(&output.Trend{Scale: inMilliseconds, Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
+	f := []report.TrendFigure{{Figure: limits[1].Figure, Points: old}}
+	if v := Judge(&report.Trend{Scale: inMilliseconds, Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
 		t.Errorf("a tag that ended long ago, and one that never was: %+v", v)
 	}
 }
@@ -221,19 +221,19 @@ func TestEdges(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		points []confidence.RunFigure
-		want   []output.TrendLevel
+		want   []report.TrendLevel
 	}{
 		{"no run", nil, nil},
 		{"gaps only", points(nan, 0), nil},
-		{"one run", points(4), []output.TrendLevel{{From: 0, To: 1, Runs: 1, Value: 4}}},
-		{"two runs", points(4, 4), []output.TrendLevel{{From: 0, To: 2, Runs: 2, Value: 4}}},
-		{"equal runs", points(4, 4, 4, 4), []output.TrendLevel{{From: 0, To: 4, Runs: 4, Value: 4}}},
+		{"one run", points(4), []report.TrendLevel{{From: 0, To: 1, Runs: 1, Value: 4}}},
+		{"two runs", points(4, 4), []report.TrendLevel{{From: 0, To: 2, Runs: 2, Value: 4}}},
+		{"equal runs", points(4, 4, 4, 4), []report.TrendLevel{{From: 0, To: 4, Runs: 4, Value: 4}}},
 		{"a gap where it changes", points(4, 4, 4, 4, 4, 4, 4, 4, nan, 8, 8, 8, 8, 8, 8, 8, 8),
-			[]output.TrendLevel{{From: 0, To: 9, Runs: 8, Value: 4}, {From: 9, To: 17, Runs: 8, Value: 8}}},
+			[]report.TrendLevel{{From: 0, To: 9, Runs: 8, Value: 4}, {From: 9, To: 17, Runs: 8, Value: 8}}},
 		{"a change before a larger one", points(100, 101, 100, 99, 100, 101, 100, 110, 109, 111, 110, 150, 151, 149),
-			[]output.TrendLevel{{From: 0, To: 7, Runs: 7, Value: 100.1408}, {From: 7, To: 11, Runs: 4, Value: 109.9977}, {From: 11, To: 14, Runs: 3, Value: 149.9978}}},
+			[]report.TrendLevel{{From: 0, To: 7, Runs: 7, Value: 100.1408}, {From: 7, To: 11, Runs: 4, Value: 109.9977}, {From: 11, To: 14, Runs: 3, Value: 149.9978}}},
 		{"a step below 5%", points(100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104),
-			[]output.TrendLevel{{From: 0, To: 24, Runs: 24, Value: 100 * math.Sqrt(1.04)}}},
+			[]report.TrendLevel{{From: 0, To: 24, Runs: 24, Value: 100 * math.Sqrt(1.04)}}},
 	} {
 		got, _ := Find(c.points)
 		if len(got) != len(c.want) {

@@ -1,8 +1,10 @@
-package output
+package report
 
 import (
 	"encoding/xml"
 	"io"
+
+	"hdrkit/output"
 )
 
 // A junitSuite is the root of a JUnit report.
@@ -30,7 +32,7 @@ type junitText struct {
 
 // JUnit writes the verdicts among findings as test cases of a suite, which GitLab, Jenkins and
 // others show. A limit that is not proven is skipped.
-func JUnit(w io.Writer, suite string, findings []Finding) error {
+func JUnit(w io.Writer, suite string, findings []output.Finding) error {
 	s := junitSuite{Name: suite}
 	for n := range findings {
 		f := &findings[n]
@@ -39,10 +41,10 @@ func JUnit(w io.Writer, suite string, findings []Finding) error {
 		}
 		c := junitCase{Class: f.Tag, Name: f.Limit + " of " + f.Tag}
 		switch f.Weight {
-		case Fails:
+		case output.Fails:
 			c.Failure = &junitText{f.Sentence}
 			s.Failures++
-		case Undecided:
+		case output.Undecided:
 			c.Skipped = &junitText{f.Sentence}
 			s.Skipped++
 		default:

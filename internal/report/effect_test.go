@@ -1,4 +1,4 @@
-package output_test
+package report_test
 
 import (
 	"fmt"
@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
-	"hdrkit/output"
+	"hdrkit/internal/report"
 )
 
 // TestEffects proves that changes come in the order of tags and percentiles, the rate last, and
 // that of too many the surest stay.
 func TestEffects(t *testing.T) {
 	t.Parallel()
-	pairs := []output.Pair{
+	pairs := []report.Pair{
 		compared(t, "read", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01),
 		compared(t, "write", map[float64]float64{99: 0.6}, 0.01),
 	}
@@ -22,8 +22,8 @@ func TestEffects(t *testing.T) {
 		p.Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		p.After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 	}
-	output.Correct(pairs, []float64{50, 90, 99, 99.9})
-	table := &output.Table{Percentiles: []float64{50, 90, 99, 99.9}}
+	report.Correct(pairs, []float64{50, 90, 99, 99.9})
+	table := &report.Table{Percentiles: []float64{50, 90, 99, 99.9}}
 	for most, want := range map[int][]string{
 		20: {"read p50 worse +20% (+17..+23)", "read p90 ~+0.0% (-2.2..+2.3)", "read p99 ~+0.0% (-2.2..+2.3)", "read throughput worse -50.0% (-51.1..-48.9)",
 			"write p50 ~+0.0% (-2.2..+2.3)", "write p90 ~+0.0% (-2.2..+2.3)", "write p99 better -40.0% (-41.3..-38.6)", "write throughput ~+0.0% (-2.2..+2.3)"},

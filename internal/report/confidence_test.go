@@ -1,10 +1,11 @@
-package output
+package report
 
 import (
 	"math"
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/output"
 )
 
 func TestChangeText(t *testing.T) {
@@ -43,7 +44,7 @@ func TestNext(t *testing.T) {
 		}
 		return all
 	}
-	several := &Change{level: 95, Before: make([]*Summary, 3), After: make([]*Summary, 3)}
+	several := &Change{level: 95, Before: make([]*output.Summary, 3), After: make([]*output.Summary, 3)}
 	calm := confidence.CompareRuns(runs(10, 10.1, 10.2), runs(11, 11.2, 11.1), 95)
 	single := calm
 	single.Seconds = 120

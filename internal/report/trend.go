@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
+	"hdrkit/output"
 )
 
 // A Trend is figures of runs in their order, with the runs at which their levels change.
@@ -30,7 +31,7 @@ type TrendRun struct {
 type TrendFigure struct {
 	Tag     []byte
 	AllTags bool // the figure is that of all tags together
-	Figure
+	output.Figure
 	// Points has a point for each run, in printed units. A value that is not a number is a gap: the
 	// run does not have the tag, or no values of it.
 	Points []confidence.RunFigure
@@ -62,7 +63,7 @@ func (c TrendChange) Ratio() float64 { return c.After.Value / c.Before.Value }
 
 // Worse reports whether the change is one for the worse: lower values per second, or a higher
 // value.
-func (c TrendChange) Worse() bool { return (c.Ratio() < 1) == (c.Of.Name == Throughput) }
+func (c TrendChange) Worse() bool { return (c.Ratio() < 1) == (c.Of.Name == output.Throughput) }
 
 // Changes returns where the level of the figure changes, in the order of runs.
 func (f *TrendFigure) Changes() (all []TrendChange) {
@@ -83,15 +84,15 @@ func (t *Trend) Changes() (all []TrendChange) {
 		all = append(all, t.Figures[n].Changes()...)
 	}
 	slices.SortStableFunc(all, func(a, b TrendChange) int {
-		return cmp.Or(cmp.Compare(a.Of.rank(), b.Of.rank()), cmp.Compare(b.noises(), a.noises()))
+		return cmp.Or(cmp.Compare(rankOf(a.Of.Figure), rankOf(b.Of.Figure)), cmp.Compare(b.noises(), a.noises()))
 	})
 	return all
 }
 
-// rank returns the place of changes of the figure among those of others: 2 if one value decides it.
-func (f *Figure) rank() int {
+// rankOf returns the place of changes of a figure among those of others: 2 if one value decides it.
+func rankOf(f output.Figure) int {
 	switch {
-	case f.Name == Throughput || f.Name == "" && (f.Percentile == 50 || f.Percentile == 99):
+	case f.Name == output.Throughput || f.Name == "" && (f.Percentile == 50 || f.Percentile == 99):
 		return 0
 	case f.Name == "" && f.Percentile > 0 && f.Percentile < 100:
 		return 1
@@ -111,9 +112,9 @@ func (r TrendRun) Dated() bool { return people.Dated(r.Start) }
 
 // RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
 // nothing was recorded, or if it is infinite.
-func RunFigureOf(s *Summary, f Figure) confidence.RunFigure {
+func RunFigureOf(s *output.Summary, f output.Figure) confidence.RunFigure {
 	h := s.Counts()
-	stats := FiguresOf(h, []Figure{f}, Stats{})
+	stats := output.FiguresOf(h, []output.Figure{f}, output.Stats{})
 	r := confidence.RunFigure{Value: f.Of(&stats, float64(s.Period)/1000).Float()}
 	if h.TotalCount() == 0 && !f.Unitless() || math.IsInf(r.Value, 0) {
 		r.Value = math.NaN()
@@ -121,9 +122,9 @@ func RunFigureOf(s *Summary, f Figure) confidence.RunFigure {
 	switch f.Name {
 	case "":
 		r.Slot = slotOf(h, f.Percentile)
-	case Min:
+	case output.Min:
 		r.Slot = slotOf(h, 0)
-	case Max:
+	case output.Max:
 		r.Slot = slotOf(h, 100)
 	}
 	return r

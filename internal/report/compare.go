@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"math"
@@ -6,12 +6,13 @@ import (
 	"strconv"
 
 	"hdrkit/internal/base/people"
+	"hdrkit/output"
 )
 
 // A Pair is the summary of a tag before and after, nil where there is none.
 type Pair struct {
 	Tag           []byte
-	Before, After *Summary
+	Before, After *output.Summary
 	// Change says how far the change can be believed. It is nil if nobody asked, or if a side has
 	// no confidence.
 	Change *Change
@@ -20,21 +21,21 @@ type Pair struct {
 // A figure is a statistic of a summary, and a column of a [Table].
 type figure struct {
 	head string
-	of   func(s *Summary) float64
+	of   func(s *output.Summary) float64
 	// any is set if the figure exists without values, too.
 	any bool
 	// text spells the figure of a summary, nil for a number with significant digits.
-	text func(s *Summary) string
+	text func(s *output.Summary) string
 	// percentile is below 0 if the figure is none.
 	percentile float64
 	// interval returns the interval of confidence in printed units, and change how far a change can
 	// be believed. They are nil if the figure has none.
-	interval func(s *Summary) (low, high float64)
+	interval func(s *output.Summary) (low, high float64)
 	change   func(c *Change) *FigureChange
 }
 
 // ifAny returns the figure of s, not a number if there is none.
-func (f *figure) ifAny(s *Summary) float64 {
+func (f *figure) ifAny(s *output.Summary) float64 {
 	if s == nil || !f.any && s.Counts().TotalCount() == 0 {
 		return math.NaN()
 	}
@@ -43,7 +44,7 @@ func (f *figure) ifAny(s *Summary) float64 {
 
 // side returns the figure of a side of a pair: what its change compares, if that is known, such as
 // the geometric mean of several runs. Otherwise it is that of all values of the side.
-func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
+func (t *Table) side(p *Pair, s *output.Summary, f *figure) float64 {
 	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
 		c := f.change(p.Change)
 		if c.known() {
@@ -69,42 +70,42 @@ func (t *Table) side(p *Pair, s *Summary, f *figure) float64 {
 // pass through its counts.
 func (t *Table) figures() []figure {
 	percentiles := t.columns()
-	known := make(map[*Summary]Stats)
-	value := func(f Figure) func(s *Summary) float64 {
-		return func(s *Summary) float64 {
+	known := make(map[*output.Summary]output.Stats)
+	value := func(f output.Figure) func(s *output.Summary) float64 {
+		return func(s *output.Summary) float64 {
 			stats, ok := known[s]
 			if !ok {
-				stats = StatsOf(s.Counts(), percentiles, Stats{})
+				stats = output.StatsOf(s.Counts(), percentiles, output.Stats{})
 				known[s] = stats
 			}
-			return s.Scale.Of(f.Of(&stats, 0).float)
+			return s.Scale.Of(f.Of(&stats, 0).Float())
 		}
 	}
-	count := func(s *Summary) string { return people.Whole(s.Counts().TotalCount()) }
+	count := func(s *output.Summary) string { return people.Whole(s.Counts().TotalCount()) }
 	all := []figure{
 		countColumn: {
 			head: "count",
-			of:   func(s *Summary) float64 { return float64(s.Counts().TotalCount()) },
+			of:   func(s *output.Summary) float64 { return float64(s.Counts().TotalCount()) },
 			any:  true,
 			text: count,
 		},
 		rateColumn: {
 			head:     "/s",
-			of:       (*Summary).Throughput,
+			of:       (*output.Summary).Throughput,
 			any:      true,
-			interval: func(s *Summary) (low, high float64) { return s.Confidence.throughput(s) },
+			interval: func(s *output.Summary) (low, high float64) { return s.Confidence.Throughput(s) },
 			change:   func(c *Change) *FigureChange { return c.Rate },
 		},
 		periodColumn: {
 			head: "period",
-			of:   func(s *Summary) float64 { return float64(s.Period) },
+			of:   func(s *output.Summary) float64 { return float64(s.Period) },
 			any:  true,
-			text: func(s *Summary) string { return duration(s.Period) },
+			text: func(s *output.Summary) string { return duration(s.Period) },
 		},
-		minColumn: {head: "min", of: value(Figure{Name: Min})},
-		meanColumn: {head: "mean", of: value(Figure{Name: Mean}),
+		minColumn: {head: "min", of: value(output.Figure{Name: output.Min})},
+		meanColumn: {head: "mean", of: value(output.Figure{Name: output.Mean}),
 			change: func(c *Change) *FigureChange { return c.Mean }},
-		{head: "max", of: value(Figure{Name: Max})},
+		{head: "max", of: value(output.Figure{Name: output.Max})},
 	}
 	if slices.Contains(t.Percentiles, 100) {
 		all[maxColumn].change = func(c *Change) *FigureChange { return c.Percentiles[100] }
@@ -116,8 +117,8 @@ func (t *Table) figures() []figure {
 		all = slices.Insert(all, meanColumn+1+n, figure{
 			head:       "p" + people.Shortest(p),
 			percentile: p,
-			of:         value(Figure{Percentile: p}),
-			interval: func(s *Summary) (low, high float64) {
+			of:         value(output.Figure{Percentile: p}),
+			interval: func(s *output.Summary) (low, high float64) {
 				e := s.Confidence.Percentiles[p]
 				return s.Scale.Of(e.Low), s.Scale.Of(e.High)
 			},
@@ -125,12 +126,12 @@ func (t *Table) figures() []figure {
 		})
 	}
 	for _, f := range t.Shares {
-		share := func(s *Summary) float64 { return f.Share(s.Counts(), s.Scale) }
+		share := func(s *output.Summary) float64 { return f.Share(s.Counts(), s.Scale) }
 		all = slices.Insert(all, len(all)-1, figure{
 			head:       f.String(),
 			percentile: -1,
 			of:         share,
-			text:       func(s *Summary) string { return people.Digits(share(s), 3) + "%" },
+			text:       func(s *output.Summary) string { return people.Digits(share(s), 3) + "%" },
 		})
 	}
 	return all

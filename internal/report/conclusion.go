@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"cmp"
@@ -10,12 +10,13 @@ import (
 
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
+	"hdrkit/output"
 )
 
 // Conclusion says whether the sides of pairs differ: what is proven, or what looks so and what
 // would prove it, or within what they are the same. The figures are those of a table.
-func (t *Table) Conclusion(pairs []Pair) Finding {
-	f := Finding{Kind: "change", Weight: Notes}
+func (t *Table) Conclusion(pairs []Pair) output.Finding {
+	f := output.Finding{Kind: "change", Weight: output.Notes}
 	if len(pairs) > 0 {
 		f.Unit = cmp.Or(pairs[0].After, pairs[0].Before).Scale.Unit
 	}
@@ -38,7 +39,7 @@ func (t *Table) Conclusion(pairs []Pair) Finding {
 	}
 	switch {
 	case len(worse) > 0:
-		f.Weight = Warns
+		f.Weight = output.Warns
 		f.Sentence = t.sayProven(worse, better, &f)
 	case len(better) > 0:
 		f.Sentence = t.sayProven(better, nil, &f)
@@ -71,14 +72,14 @@ func enough(pairs []Pair) string {
 const boundDigits = 9
 
 // fill gives a finding the figures of a change.
-func (c *tested) fill(f *Finding) {
+func (c *tested) fill(f *output.Finding) {
 	f.Tag = c.Pair.Name()
-	f.Figures = map[string]Number{
-		"before": Number(c.Before),
-		"after":  Number(c.After),
-		"ratio":  Number(c.Ratio),
-		"low":    Number(people.Rounded(c.Low, boundDigits)),
-		"high":   Number(people.Rounded(c.High, boundDigits)),
+	f.Figures = map[string]output.Number{
+		"before": output.Number(c.Before),
+		"after":  output.Number(c.After),
+		"ratio":  output.Number(c.Ratio),
+		"low":    output.Number(people.Rounded(c.Low, boundDigits)),
+		"high":   output.Number(people.Rounded(c.High, boundDigits)),
 	}
 	if c.Rate() {
 		f.Unit = "/s"
@@ -87,7 +88,7 @@ func (c *tested) fill(f *Finding) {
 
 // sayProven says which figures changed: SLOWER: p99 of read by 11% (7..15): 17.1 to 19.0 ms; p50 by
 // 10%. Others changed the other way.
-func (t *Table) sayProven(changes, others []tested, f *Finding) string {
+func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	f.Option = "hdrplot -compare -type report"
@@ -135,7 +136,7 @@ const UsualNoise = 0.04
 
 // sayUnproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read
 // looks 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
-func sayUnproven(changes []tested, f *Finding) string {
+func sayUnproven(changes []tested, f *output.Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	side := "higher"
@@ -156,7 +157,7 @@ const mostNoise = 1.2
 
 // sayAlike says within what the median and p99 are the same, or the figure that leads if neither is
 // there: within the widest interval of all rows. If that is too wide, it says what would tell.
-func sayAlike(all []tested, f *Finding) string {
+func sayAlike(all []tested, f *output.Finding) string {
 	var within []string
 	var hidden []tested
 	least := 1.0

@@ -1,20 +1,19 @@
-// Package report has what reports about summaries share: one scale for all of them, the comparison
-// of two sides, findings around figures, and the status that limits give a command.
-package report
+// Package asked has what questions about summaries share: one scale for all of them, the comparison
+// of two sides, and the status that limits give a command.
+package asked
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/output"
 )
@@ -46,7 +45,7 @@ func ParseNoise(text string) (n Noise, err error) {
 	switch {
 	case err != nil && !percent && text != "":
 		n.Runs = []string{text}
-		n.Part = output.UsualNoise
+		n.Part = report.UsualNoise
 	case err != nil || !(value > 0 && value <= 100):
 		return n, message.Usagef("-noise %q is neither a percentage above 0, such as 4%%, nor a folder or pattern of runs", text)
 	default:
@@ -158,76 +157,12 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 	return scale, nil
 }
 
-// Table returns a table, which always has the maximum. It fits a width, 0 for a file.
-func Table(figures Figures, markdown bool, width int, colour bool) *output.Table {
-	return &output.Table{
-		Percentiles: figures.Percentiles,
-		Shares:      figures.Shares,
-		Markdown:    markdown,
-		Width:       width,
-		Colour:      colour,
-	}
-}
-
-// Document returns summaries of inputs for JSON.
-func Document(summaries []*output.Summary, inputs []scan.Input, figures Figures, zone *time.Location, mode string, d *logs.Diagnostics) *output.Document {
-	doc := output.StreamDocument(summaries, figures.Percentiles, figures.Shares, zone)
+// Describe adds to a document which logs its summaries are of, and how their periods were found.
+func Describe(doc *output.Document, inputs []scan.Input, mode string, d *logs.Diagnostics) {
 	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
 	for _, input := range inputs {
 		doc.Inputs = append(doc.Inputs, input.Name)
 	}
-	return doc
-}
-
-// Write writes the sentences at the top of a report, then its figures, and last all verdicts if
-// there are several. In Markdown, the top has all findings.
-func Write(w io.Writer, t *output.Table, top []string, found []output.Finding, figures func(w io.Writer) error) error {
-	if t.Markdown {
-		for n, f := range found {
-			text := t.Escape(f.Sentence)
-			if n == 0 {
-				text = "**" + text + "**\n"
-			} else {
-				text = "- " + text
-			}
-			fmt.Fprintln(w, text)
-		}
-		if len(found) > 1 {
-			fmt.Fprintln(w)
-		}
-		return figures(w)
-	}
-	for _, line := range top {
-		fmt.Fprintln(w, output.Verdict(t.Wrap(line), t.Colour))
-	}
-	fmt.Fprintln(w)
-	if err := figures(w); err != nil {
-		return err
-	}
-	verdicts := slices.DeleteFunc(slices.Clone(found), func(f output.Finding) bool { return !f.Verdict() })
-	if len(verdicts) < 2 { // the top has one
-		return nil
-	}
-	fmt.Fprintln(w)
-	for _, f := range verdicts {
-		fmt.Fprintln(w, output.Verdict(f.Sentence, t.Colour))
-	}
-	return nil
-}
-
-// WriteList writes a line for each finding: its sentence, and the option to type next.
-func WriteList(w io.Writer, found []output.Finding, colour bool) error {
-	for n := range found {
-		f := &found[n]
-		line := output.Verdict(f.Sentence, colour)
-		if f.Option != "" && !strings.Contains(f.Sentence, f.Option) {
-			line += "  " + f.Option
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Status returns the status that verdicts give a command, and says why: otherwise if they hold.

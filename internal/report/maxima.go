@@ -1,22 +1,17 @@
-package output
+package report
 
 import (
 	"math"
 	"slices"
+
+	"hdrkit/output"
 )
 
-// Maxima are the maximum values of consecutive spans of time. The zero value has none.
-type Maxima struct {
-	// Start is the start of the first span, in milliseconds since the epoch, and Step the length of
-	// each span.
-	Start, Step int64
-	// Length is that of an interval, about, in milliseconds.
-	Length int64
-	// Peak is the start of the interval with the highest one, in milliseconds since the epoch.
-	Peak int64
-	// Values are in the unit of the log, NaN for a span in which nothing was recorded.
-	Values []float64
-}
+// maxima are [output.Maxima] that are drawn.
+type maxima output.Maxima
+
+// maximaOf returns the maxima of a summary.
+func maximaOf(s *output.Summary) *maxima { return (*maxima)(&s.Maxima) }
 
 // bars are the heights of a sparkline.
 var bars = []rune("▁▂▃▄▅▆▇█")
@@ -28,7 +23,7 @@ func bar(n float64) rune { return bars[min(max(int(n), 0), len(bars)-1)] }
 // sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
 // characters. The highest value of all has the full height. A span without a maximum, or with one
 // of 0, is a space.
-func (m *Maxima) sparkline(start, end int64, width int, highest float64) string {
+func (m *maxima) sparkline(start, end int64, width int, highest float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)
 	for n := range line {
@@ -53,7 +48,7 @@ func (m *Maxima) sparkline(start, end int64, width int, highest float64) string 
 
 // cells returns how many characters sparklines between start and end can have: as many as there are
 // intervals.
-func cells(summaries []*Summary, start, end int64) int {
+func cells(summaries []*output.Summary, start, end int64) int {
 	length := int64(1)
 	for _, s := range summaries {
 		length = max(length, s.Maxima.Length)
@@ -62,7 +57,7 @@ func cells(summaries []*Summary, start, end int64) int {
 }
 
 // between returns the maximum of the spans whose middle is from from to to, NaN if there is none.
-func (m *Maxima) between(from, to float64) float64 {
+func (m *maxima) between(from, to float64) float64 {
 	if m.Step <= 0 {
 		return math.NaN()
 	}
@@ -80,7 +75,7 @@ func (m *Maxima) between(from, to float64) float64 {
 // around returns the lower of the values before and after a time, NaN if an interval between them
 // is missing. Timers are late, so a span of time may have no middle of an interval although none is
 // missing.
-func (m *Maxima) around(at float64) float64 {
+func (m *maxima) around(at float64) float64 {
 	step, length := float64(m.Step), float64(m.Length)
 	recorded := func(v float64) bool { return !math.IsNaN(v) }
 	split := min(max(int(math.Ceil((at-float64(m.Start))/step-0.5)), 0), len(m.Values))
@@ -95,6 +90,6 @@ func (m *Maxima) around(at float64) float64 {
 }
 
 // highest returns the highest value, NaN if there is none.
-func (m *Maxima) highest() float64 {
+func (m *maxima) highest() float64 {
 	return m.between(float64(m.Start), float64(m.Start)+float64(m.Step)*float64(len(m.Values)))
 }

@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/output"
 )
 
 // TestRowTable checks the columns of a table with a row for each window.
@@ -22,10 +23,11 @@ func TestRowTable(t *testing.T) {
 	}
 	var b strings.Builder
 	w := RowTable(&b, time.FixedZone("UTC+2", 7200))
-	full := Row{Tag: []byte("read"), Start: 1468800000000, Length: 10, Covered: 10, Stats: StatsOf(h, []float64{50, 99.9}, Stats{})}
-	short := Row{Start: 1468800010000, Length: 10, Covered: 10, Stats: StatsOf(new(histogram.Histogram), []float64{50, 99.9}, Stats{})}
-	for _, r := range []*Row{&full, &short} {
-		if err := w.Row(scaledRow(r, hdrlog.Scale{Ratio: 1e3, Unit: "us"})); err != nil {
+	full := output.Row{Tag: []byte("read"), Start: 1468800000000, Length: 10, Covered: 10, Stats: output.StatsOf(h, []float64{50, 99.9}, output.Stats{})}
+	short := output.Row{Start: 1468800010000, Length: 10, Covered: 10, Stats: output.StatsOf(new(histogram.Histogram), []float64{50, 99.9}, output.Stats{})}
+	for _, r := range []*output.Row{&full, &short} {
+		r.Scale = hdrlog.Scale{Ratio: 1e3, Unit: "us"}
+		if err := w.Row(r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package output_test
+package report_test
 
 import (
 	"math"
@@ -8,12 +8,13 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
 // compared returns a pair of summaries of three runs a side, which vary by a percent. The figures
 // after are those before times a factor.
-func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) output.Pair {
+func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) report.Pair {
 	t.Helper()
 	h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
 	if err != nil {
@@ -23,9 +24,9 @@ func compared(t *testing.T, tag string, factors map[float64]float64, spread floa
 	h.RecordN(2000, 1000)
 	s := &output.Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
 	after := *s
-	c := output.NewRunsChange(output.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
+	c := report.NewRunsChange(report.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
 		[]*output.Summary{&after, &after, &after}, nil, 95)
-	change := func(value, factor float64) *output.FigureChange {
+	change := func(value, factor float64) *report.FigureChange {
 		if factor == 0 {
 			factor = 1
 		}
@@ -34,14 +35,14 @@ func compared(t *testing.T, tag string, factors map[float64]float64, spread floa
 			before = append(before, confidence.RunFigure{Value: value * by})
 			after = append(after, confidence.RunFigure{Value: value * by * factor})
 		}
-		return &output.FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
+		return &report.FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
 	}
 	for _, p := range []float64{50, 90, 99} {
 		c.Percentiles[p] = change(1000+p, factors[p])
 	}
-	c.Percentiles[99.9] = &output.FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
+	c.Percentiles[99.9] = &report.FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
 	c.Rate, c.Mean = change(100, factors[ofRate]), change(1000, factors[ofMean])
-	return output.Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
+	return report.Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
 }
 
 const ofRate, ofMean = -1, -2
@@ -70,11 +71,11 @@ func TestCompared(t *testing.T) {
 		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to compare p99.9.", output.Notes},
 		{"noise that hides all", nil, 0.6, "NOT PROVEN: p99 of read +0% (-80..+394) is within the noise. 3 + 3 runs like these cannot show a change of any size. Too little data to compare p99.9.", output.Notes},
 	} {
-		pairs := []output.Pair{compared(t, "read", test.factors, test.spread)}
+		pairs := []report.Pair{compared(t, "read", test.factors, test.spread)}
 		pairs[0].Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		pairs[0].After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
-		output.Correct(pairs, []float64{50, 90, 99, 99.9})
-		table := &output.Table{Percentiles: []float64{50, 90, 99, 99.9}}
+		report.Correct(pairs, []float64{50, 90, 99, 99.9})
+		table := &report.Table{Percentiles: []float64{50, 90, 99, 99.9}}
 		f := table.Conclusion(pairs)
 		if f.Sentence != test.want || f.Weight != test.weight {
 			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
@@ -85,10 +86,10 @@ func TestCompared(t *testing.T) {
 // TestCalmest: of figures within the noise, the one leads of which the runs prove most.
 func TestCalmest(t *testing.T) {
 	t.Parallel()
-	pairs := []output.Pair{compared(t, "read", nil, 0.2)}
+	pairs := []report.Pair{compared(t, "read", nil, 0.2)}
 	pairs[0].Change.Percentiles[99] = compared(t, "read", nil, 0.4).Change.Percentiles[99]
-	output.Correct(pairs, []float64{50, 99})
-	table := &output.Table{Percentiles: []float64{50, 99}}
+	report.Correct(pairs, []float64{50, 99})
+	table := &report.Table{Percentiles: []float64{50, 99}}
 	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -98,7 +99,7 @@ func TestCalmest(t *testing.T) {
 // that such runs prove.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	pairs := []output.Pair{compared(t, "read", nil, 0.2)}
+	pairs := []report.Pair{compared(t, "read", nil, 0.2)}
 	pairs[0].Change.Percentiles[99].High = math.Inf(1)
 	pairs[0].Change.Percentiles[50].Low = 0
 	for _, test := range []struct {
@@ -108,15 +109,15 @@ func TestOpen(t *testing.T) {
 		{[]float64{50}, "NOT PROVEN: p50 of read +0% (-100..+58) is within the noise. Give longer runs, or three or more a side."},
 		{[]float64{99}, "NOT PROVEN: p99 of read +0% (-37..no end) is within the noise. Give longer runs, or three or more a side."},
 	} {
-		output.Correct(pairs, test.percentiles)
-		table := &output.Table{Percentiles: test.percentiles}
+		report.Correct(pairs, test.percentiles)
+		table := &report.Table{Percentiles: test.percentiles}
 		if got := table.Conclusion(pairs).Sentence; got != test.want {
 			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
 		}
 	}
 	pairs[0].Change.Percentiles[50] = compared(t, "read", nil, 0.4).Change.Percentiles[50]
-	output.Correct(pairs, []float64{50, 99})
-	table := &output.Table{Percentiles: []float64{50, 99}}
+	report.Correct(pairs, []float64{50, 99})
+	table := &report.Table{Percentiles: []float64{50, 99}}
 	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -125,9 +126,9 @@ func TestOpen(t *testing.T) {
 // TestSigns: a cell agrees with the headline.
 func TestSigns(t *testing.T) {
 	t.Parallel()
-	pairs := []output.Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
-	output.Correct(pairs, []float64{50, 90, 99, 99.9})
-	table := &output.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
+	pairs := []report.Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
+	report.Correct(pairs, []float64{50, 90, 99, 99.9})
+	table := &report.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
 	_, rows := table.Changes(pairs[0])
 	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "-", "?+0.0%"}
 	for n, text := range rows[2] {
@@ -152,7 +153,7 @@ func TestFew(t *testing.T) {
 	before := []*output.Summary{run(2000), run(2000), run(2000)}
 	for values, few := range map[int64]bool{1000: false, 999: true} {
 		after := []*output.Summary{run(2000), run(values), run(2000)}
-		c := output.NewRunsChange(output.Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		c := report.NewRunsChange(report.Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
 		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
 			t.Errorf("%d values: %v, want %v", values, got, few)
 		}

@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/base/csvcell"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/output"
 )
 
 // FewestRuns is the number of runs below which no change of a level can be found, however large it
@@ -197,7 +198,7 @@ func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time
 }
 
 func (f *TrendFigure) head() string {
-	if f.Name == Throughput {
+	if f.Name == output.Throughput {
 		return "/s"
 	}
 	return f.String()
@@ -261,111 +262,4 @@ func TrendCSV(w io.Writer, t *Trend, zone *time.Location) error {
 		}
 	}
 	return b.Flush()
-}
-
-// A TrendDocument is the output of hdrdiff -trend -st json.
-type TrendDocument struct {
-	// UnitRatio is the number that values were divided by, and Unit their unit, null if it is
-	// unknown.
-	UnitRatio    float64           `json:"unitRatio"`
-	Unit         *string           `json:"unit"`
-	SkippedLines int               `json:"skippedLines"`
-	Sentence     string            `json:"sentence"`
-	Findings     []Finding         `json:"findings"`
-	Runs         []DocumentRun     `json:"runs"`
-	Figures      []DocumentFigure  `json:"figures"`
-	Changes      []DocumentStep    `json:"changes"`
-	Limits       []DocumentVerdict `json:"limits,omitempty"`
-}
-
-// A DocumentRun is a [TrendRun] as JSON.
-type DocumentRun struct {
-	Name   string   `json:"name"`
-	Inputs []string `json:"inputs"`
-	// Start is null if the run has no date.
-	Start   *string `json:"start"`
-	StartMs *int64  `json:"startMs"`
-}
-
-// A DocumentFigure is a [TrendFigure] as JSON.
-type DocumentFigure struct {
-	Tag    Tag    `json:"tag"`
-	Figure string `json:"figure"`
-	// Values has one for each run, null for a gap. Deviation is that of their logarithms.
-	Values    []Number        `json:"values"`
-	Deviation Number          `json:"deviation"`
-	Levels    []DocumentLevel `json:"levels"`
-}
-
-// A DocumentLevel is that of the runs from From to before To, whose numbers begin at 0.
-type DocumentLevel struct {
-	From  int     `json:"from"`
-	To    int     `json:"to"`
-	Runs  int     `json:"runs"`
-	Level float64 `json:"level"`
-}
-
-// A DocumentStep is a [TrendChange] as JSON.
-type DocumentStep struct {
-	Tag        Tag     `json:"tag"`
-	Figure     string  `json:"figure"`
-	Run        string  `json:"run"` // the first one of the new level
-	Before     float64 `json:"before"`
-	After      float64 `json:"after"`
-	Ratio      float64 `json:"ratio"`
-	RunsBefore int     `json:"runsBefore"`
-	RunsAfter  int     `json:"runsAfter"`
-	// Earliest and Latest are the range of the first run of the level, with a probability of 90%.
-	Earliest string `json:"earliest"`
-	Latest   string `json:"latest"`
-}
-
-// NewTrendDocument returns a document of a trend without findings, with times in a zone; nil is
-// UTC.
-func NewTrendDocument(t *Trend, zone *time.Location) *TrendDocument {
-	d := &TrendDocument{
-		UnitRatio: t.Scale.Divisor(),
-		Changes:   []DocumentStep{},
-	}
-	if t.Scale.Unit != "" {
-		d.Unit = &t.Scale.Unit
-	}
-	for _, r := range t.Runs {
-		run := DocumentRun{Name: r.Name, Inputs: r.Inputs}
-		start, ms := people.RFC3339(r.Start, zone), r.Start
-		if r.Dated() {
-			run.Start, run.StartMs = &start, &ms
-		}
-		d.Runs = append(d.Runs, run)
-	}
-	for _, f := range t.Figures {
-		figure := DocumentFigure{
-			Tag:       f.Tag,
-			Figure:    f.String(),
-			Deviation: Number(f.Deviation),
-			Levels:    []DocumentLevel{},
-		}
-		for _, p := range f.Points {
-			figure.Values = append(figure.Values, Number(p.Value))
-		}
-		for _, l := range f.Levels {
-			figure.Levels = append(figure.Levels, DocumentLevel{l.From, l.To, l.Runs, l.Value})
-		}
-		d.Figures = append(d.Figures, figure)
-	}
-	for _, c := range t.Changes() {
-		d.Changes = append(d.Changes, DocumentStep{
-			Tag:        c.Of.Tag,
-			Figure:     c.Of.String(),
-			Run:        t.Runs[c.After.From].Name,
-			Before:     c.Before.Value,
-			After:      c.After.Value,
-			Ratio:      c.Ratio(),
-			RunsBefore: c.Before.Runs,
-			RunsAfter:  c.After.Runs,
-			Earliest:   t.Runs[c.After.Earliest].Name,
-			Latest:     t.Runs[c.After.Latest].Name,
-		})
-	}
-	return d
 }

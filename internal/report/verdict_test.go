@@ -12,11 +12,11 @@ import (
 // full fails after some bytes.
 type full struct{ room int }
 
-var errFull = errors.New("full")
+var errNoSpace = errors.New("full")
 
 func (w *full) Write(p []byte) (int, error) {
 	if len(p) > w.room {
-		return 0, errFull
+		return 0, errNoSpace
 	}
 	w.room -= len(p)
 	return len(p), nil
@@ -38,11 +38,11 @@ func TestWrite(t *testing.T) {
 		"\x1b[31mFAILS\x1b[0m: p99 is 4 ms, limit 2 ms.\n\x1b[32mHOLDS\x1b[0m: p50 is 1 of 2 ms.\n"
 	top := []string{found[0].Sentence, found[1].Sentence}
 	for _, test := range []struct {
-		table output.Table
+		table Table
 		want  string
 	}{
-		{output.Table{Colour: true}, text},
-		{output.Table{Markdown: true}, "**FAILS: p99 is 4 ms, limit 2 ms.**\n\n- SLOWER: p99 by 10%.\n" +
+		{Table{Colour: true}, text},
+		{Table{Markdown: true}, "**FAILS: p99 is 4 ms, limit 2 ms.**\n\n- SLOWER: p99 by 10%.\n" +
 			"- HOLDS: p50 is 1 of 2 ms.\n\nfigures\n"},
 	} {
 		var b strings.Builder
@@ -51,7 +51,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	for room := range len("SLOWER: p99 by 10%.  -p 99\n") {
-		if err := WriteList(&full{room}, found[1:2], false); err != errFull {
+		if err := WriteList(&full{room}, found[1:2], false); err != errNoSpace {
 			t.Errorf("room for %d bytes: %v", room, err)
 		}
 	}

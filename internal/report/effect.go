@@ -1,9 +1,11 @@
-package output
+package report
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"hdrkit/output"
 )
 
 // A tested is a figure of a pair that has an interval of its change.
@@ -43,7 +45,7 @@ func (t *Table) tested(pairs []Pair) (all []tested) {
 				percentile:   f.percentile,
 			}
 			if f.rate() {
-				c.Figure = Throughput
+				c.Figure = output.Throughput
 			}
 			all = append(all, c)
 		}
@@ -76,7 +78,7 @@ func (f *figure) rank() int {
 		return 2
 	case f.rate():
 		return 3
-	case f.head == Mean:
+	case f.head == output.Mean:
 		return 4
 	}
 	return 5
@@ -89,7 +91,7 @@ func (f *figure) rate() bool { return f.head == "/s" }
 func (c *tested) sure() float64 { return min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))) }
 
 // Rate reports whether the figure is the throughput.
-func (c *tested) Rate() bool { return c.Figure == Throughput }
+func (c *tested) Rate() bool { return c.Figure == output.Throughput }
 
 // Worse reports whether the change is one for the worse.
 func (c *tested) Worse() bool { return (c.Ratio > 1) != c.Rate() }

@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hdrkit/internal/base/people"
+	"hdrkit/output"
 )
 
 // mostSentences is the number of changes of a trend that have a sentence. Tables mark all.
@@ -14,12 +15,12 @@ const mostSentences = 5
 
 // Findings says what has changed, in the order of [Trend.Changes], and last how many figures did.
 // A figure that one value decides does not lead: what the others did stands before it.
-func (t *Trend) Findings(zone *time.Location) (all []Finding) {
+func (t *Trend) Findings(zone *time.Location) (all []output.Finding) {
 	note := func(format string, args ...any) {
-		all = append(all, Finding{Kind: "trend", Weight: Notes, Sentence: fmt.Sprintf(format, args...)})
+		all = append(all, output.Finding{Kind: "trend", Weight: output.Notes, Sentence: fmt.Sprintf(format, args...)})
 	}
 	changes := t.Changes()
-	if names := t.steady(); len(changes) > 0 && changes[0].Of.rank() == 2 && names != nil {
+	if names := t.steady(); len(changes) > 0 && rankOf(changes[0].Of.Figure) == 2 && names != nil {
 		note("No level of %s changed.", strings.Join(names, ", "))
 	}
 	for n, c := range changes {
@@ -52,7 +53,7 @@ func (t *Trend) Findings(zone *time.Location) (all []Finding) {
 func (t *Trend) steady() (names []string) {
 	for n := range t.Figures {
 		f := &t.Figures[n]
-		if f.rank() < 2 && !slices.Contains(names, f.String()) {
+		if rankOf(f.Figure) < 2 && !slices.Contains(names, f.String()) {
 			names = append(names, f.String())
 		}
 	}
@@ -60,15 +61,15 @@ func (t *Trend) steady() (names []string) {
 }
 
 // step says how a level changed, and at which runs.
-func (t *Trend) step(c TrendChange, zone *time.Location) Finding {
-	f := Finding{
+func (t *Trend) step(c TrendChange, zone *time.Location) output.Finding {
+	f := output.Finding{
 		Kind:   "trend",
-		Weight: Notes,
+		Weight: output.Notes,
 		Tag:    c.Of.TagName(),
-		Figures: map[string]Number{
-			"before": Number(c.Before.Value),
-			"after":  Number(c.After.Value),
-			"ratio":  Number(c.Ratio()),
+		Figures: map[string]output.Number{
+			"before": output.Number(c.Before.Value),
+			"after":  output.Number(c.After.Value),
+			"ratio":  output.Number(c.Ratio()),
 		},
 		Unit:   t.Scale.Unit,
 		Option: "hdrplot -type trend",
@@ -79,7 +80,7 @@ func (t *Trend) step(c TrendChange, zone *time.Location) Finding {
 		unit = "/s"
 	}
 	if c.Worse() {
-		f.Weight = Warns
+		f.Weight = output.Warns
 	}
 	if r := t.Runs[c.After.From]; r.Dated() {
 		f.Start = &r.Start

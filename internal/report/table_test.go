@@ -1,9 +1,11 @@
-package output
+package report
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,19 +15,19 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/base/people"
+	"hdrkit/output"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 // tableSummary returns a summary of latencies in nanoseconds, with maxima over time. Factor slows
 // it down.
-func tableSummary(tag string, n int, factor float64) *Summary {
+func tableSummary(tag string, n int, factor float64) *output.Summary {
 	random := rand.New(rand.NewPCG(uint64(len(tag)), 7))
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	s := &Summary{Tag: []byte(tag), Histogram: h, Intervals: 60, Start: 1468800400000, End: 1468800520000, Period: 120000}
+	s := &output.Summary{Tag: []byte(tag), Histogram: h, Intervals: 60, Start: 1468800400000, End: 1468800520000, Period: 120000}
 	s.Scale = hdrlog.Scale{Ratio: 1e6, Unit: "ms"}
-	s.Maxima = Maxima{Start: s.Start, Step: 2000}
+	s.Maxima = output.Maxima{Start: s.Start, Step: 2000}
 	for range 60 {
 		highest := 0.0
 		for range n / 60 {
@@ -40,10 +42,10 @@ func tableSummary(tag string, n int, factor float64) *Summary {
 
 var defaultPercentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
 
-func tableSummaries() []*Summary {
-	all := []*Summary{tableSummary("insert-rt", 60000, 1), tableSummary("insert-st", 60000, 0.8), tableSummary("größe", 600, 20)}
+func tableSummaries() []*output.Summary {
+	all := []*output.Summary{tableSummary("insert-rt", 60000, 1), tableSummary("insert-st", 60000, 0.8), tableSummary("größe", 600, 20)}
 	empty, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	return append(all, &Summary{Tag: []byte("nothing"), Histogram: empty, Intervals: 1, Start: 1468800400000, End: 1468800520000, Period: 120000})
+	return append(all, &output.Summary{Tag: []byte("nothing"), Histogram: empty, Intervals: 1, Start: 1468800400000, End: 1468800520000, Period: 120000})
 }
 
 // golden compares text with a golden file.
@@ -124,7 +126,7 @@ func TestTableChanges(t *testing.T) {
 // characters.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
-	var all []*Summary
+	var all []*output.Summary
 	seen := make(map[string]bool)
 	for n := range 150 {
 		tag := fmt.Sprintf("op%d", n)
@@ -134,7 +136,9 @@ func TestLongTable(t *testing.T) {
 		case 2:
 			tag = fmt.Sprintf("操作%d", n)
 		}
-		all = append(all, scaled(tableSummary(tag, 60, 1), hdrlog.Scale{Ratio: 1000, Unit: "ms"}))
+		s := tableSummary(tag, 60, 1)
+		s.Scale = hdrlog.Scale{Ratio: 1000, Unit: "ms"}
+		all = append(all, s)
 	}
 	for _, width := range []int{40, 80, 120, 200} {
 		table := Table{Percentiles: []float64{50, 99}, Width: width}
@@ -159,40 +163,11 @@ func TestLongTable(t *testing.T) {
 	}
 }
 
-func TestSignificant(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		v      float64
-		digits int
-		want   string
-	}{
-		{0, 4, "0"}, {5, 4, "5"}, {1.5, 3, "1.50"}, {999.96, 4, "1,000"}, {0.1725, 3, "0.172"}, {12345.6, 4, "12,350"},
-		{5574655, 4, "5,575,000"}, {298.844, 4, "298.8"}, {1e-7, 3, "1e-07"}, {2e-6, 4, "0.000002"}, {2.5e-6, 2, "0.0000025"}, {1e18, 4, "1e+18"}, {0.00123456, 3, "0.00123"},
-	} {
-		if got := people.Digits(test.v, test.digits); got != test.want {
-			t.Errorf("%v with %d digits: %s, want %s", test.v, test.digits, got, test.want)
-		}
-	}
-	for ms, want := range map[int64]string{
-		0: "0ms", 999: "999ms", 1000: "1s", 9998: "9.998s", 59960: "60s", 99940: "99.9s", 120000: "2m", 125499: "2m5s",
-		3599600: "60m", 3600000: "1h", 11220000: "3h7m", 187200000: "2d4h",
-	} {
-		if got := people.Duration(ms); got != want {
-			t.Errorf("%d ms: %s, want %s", ms, got, want)
-		}
-	}
-	for n, want := range map[string]string{"1": "1", "999": "999", "1000": "1,000", "-1234567": "-1,234,567"} {
-		if got := people.Grouped(n); got != want {
-			t.Errorf("%s: %s, want %s", n, got, want)
-		}
-	}
-}
-
 // TestRowsOf80 checks that each tag is one row at 80 columns, whatever its values, and that the
 // table says what is left out.
 func TestRowsOf80(t *testing.T) {
 	t.Parallel()
-	var all []*Summary
+	var all []*output.Summary
 	for n := range 40 {
 		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 		if err != nil {
@@ -201,7 +176,7 @@ func TestRowsOf80(t *testing.T) {
 		for v := range int64(1000) {
 			h.RecordN(v*v*int64(n+1)/7, int64(n*n+1))
 		}
-		all = append(all, &Summary{Tag: fmt.Appendf(nil, "a.tag.with.a.long.name.%d.that.ends", n), Histogram: h, End: 1000, Period: 1000})
+		all = append(all, &output.Summary{Tag: fmt.Appendf(nil, "a.tag.with.a.long.name.%d.that.ends", n), Histogram: h, End: 1000, Period: 1000})
 	}
 	var b strings.Builder
 	table := Table{Percentiles: []float64{50, 90, 99, 99.9, 99.99, 99.999}, Width: 80}
@@ -216,7 +191,7 @@ func TestRowsOf80(t *testing.T) {
 func TestSparkline(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
-	m := Maxima{Start: 1000, Step: 10, Values: []float64{8, 4, nan, 1, 0}}
+	m := maxima{Start: 1000, Step: 10, Values: []float64{8, 4, nan, 1, 0}}
 	for _, test := range []struct {
 		start, end int64
 		width      int
@@ -232,7 +207,7 @@ func TestSparkline(t *testing.T) {
 			t.Errorf("%d to %d, %d wide: %q, want %q", test.start, test.end, test.width, got, test.want)
 		}
 	}
-	if got := (&Maxima{}).sparkline(0, 10, 3, 1); got != "   " {
+	if got := (&maxima{}).sparkline(0, 10, 3, 1); got != "   " {
 		t.Errorf("no maxima: %q", got)
 	}
 }
@@ -254,7 +229,7 @@ func TestMarkdownEscapes(t *testing.T) {
 	} {
 		var b strings.Builder
 		table := Table{Markdown: true}
-		if err := table.Write(&b, []*Summary{tableSummary(tag, 6, 1)}); err != nil {
+		if err := table.Write(&b, []*output.Summary{tableSummary(tag, 6, 1)}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), "\n| "+want+" | 0 |") {
@@ -297,7 +272,7 @@ func TestFewer(t *testing.T) {
 
 // TestPeriods proves that the periods of many tags are a range.
 func TestPeriods(t *testing.T) {
-	var all []*Summary
+	var all []*output.Summary
 	for _, test := range []struct {
 		add  int64 // milliseconds
 		want string
@@ -310,9 +285,77 @@ func TestPeriods(t *testing.T) {
 		{3_600_000, "2s to 1h"},
 		{1_000, "1s to 1h"},
 	} {
-		all = append(all, &Summary{Period: test.add})
+		all = append(all, &output.Summary{Period: test.add})
 		if got := periods(all); got != test.want {
 			t.Errorf("%s, want %s", got, test.want)
 		}
+	}
+}
+
+// tables are the tables of a summary, by name.
+var tables = map[string]func(w io.Writer, s *output.Summary) error{
+	"summaries": func(w io.Writer, s *output.Summary) error {
+		return (&Table{Percentiles: []float64{50}}).Write(w, []*output.Summary{s})
+	},
+	"changes": func(w io.Writer, s *output.Summary) error {
+		pairs := []Pair{{Tag: s.Tag, Before: s, After: s}}
+		return (&Table{Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, pairs)
+	},
+}
+
+var errNoRoom = errors.New("no room")
+
+// A noRoom is a writer that fails.
+type noRoom struct{}
+
+func (noRoom) Write([]byte) (int, error) { return 0, errNoRoom }
+
+// TestTables: a table returns the error of its writer, stands summaries whose fields are not set,
+// and prints microseconds with a factor of 1000 in milliseconds as it prints them without a factor.
+func TestTables(t *testing.T) {
+	in, of := hdrlog.Scale{Ratio: 1e6, Unit: "ms"}, hdrlog.Scale{Ratio: 1e3, Unit: "ms"}
+	for name, write := range tables {
+		s := tableSummary("read", 600, 1)
+		if err := write(noRoom{}, s); err != errNoRoom {
+			t.Errorf("%s: error %v", name, err)
+		}
+		var b bytes.Buffer
+		if err := write(&b, &output.Summary{}); err != nil {
+			t.Errorf("%s of an empty summary: %v", name, err)
+		}
+		b.Reset()
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		h.Record(5)
+		if err := write(&b, &output.Summary{Histogram: h, Period: 1}); err != nil || strings.Contains(b.String(), "Inf") {
+			t.Errorf("%s with a zero scale: %v, %s", name, err, &b)
+		}
+		var got, want bytes.Buffer
+		s.Scale = of
+		if err := write(&want, s); err != nil {
+			t.Fatal(err)
+		}
+		s.Scale = in.Times(1000)
+		if err := write(&got, s); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Errorf("%s:\n%s\nwant\n%s", name, &got, &want)
+		}
+	}
+}
+
+// TestPairScale: the sparklines of a pair have one scale, although the units differ.
+func TestPairScale(t *testing.T) {
+	before, after := tableSummary("", 60, 1), tableSummary("", 60, 1)
+	before.Scale = hdrlog.Scale{}
+	after.Scale = hdrlog.Scale{}.Times(1000)
+	before.Maxima = output.Maxima{Start: before.Start, Step: 10_000, Values: []float64{50_000}}
+	after.Maxima = output.Maxima{Start: before.Start, Step: 10_000, Values: []float64{100}}
+	var table bytes.Buffer
+	if err := (&Table{}).WriteChanges(&table, []Pair{{Before: before, After: after}}); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); strings.Count(text, "▄") != 1 || strings.Count(text, "█") != 1 || strings.Index(text, "▄") > strings.Index(text, "█") {
+		t.Error(text)
 	}
 }

@@ -1,32 +1,35 @@
-package output
+package report
 
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 // RowTable returns a writer of a table with a line for each row, which a terminal shows as it is
 // written. The tag comes last, since it may be long. Nil is UTC.
-func RowTable(w io.Writer, zone *time.Location) RowWriter {
+func RowTable(w io.Writer, zone *time.Location) output.RowWriter {
 	if zone == nil {
 		zone = time.UTC
 	}
-	layout, widths := time.DateTime, []int(nil)
-	return &rowFormat{write: func(r *Row, columns []column, first bool) error {
+	layout := time.DateTime
+	var widths []int
+	return output.Points(func(r *output.Row, fields []output.Field) error {
 		var b strings.Builder
-		if first {
+		if widths == nil {
 			if r.Start%1000 != 0 || r.Length < 1 {
 				layout += ".000"
 			}
 			fmt.Fprintf(&b, "%s, times in %s\n\n%-*s", unit.About(r.Scale), zone, len(layout), "start")
-			for n, c := range columns {
-				name := strings.Replace(strings.Replace(c.name, "per_second", "/s", 1), "percent_", "% ", 1)
+			for n, f := range fields {
+				name := strings.Replace(strings.Replace(f.Name, "per_second", "/s", 1), "percent_", "% ", 1)
 				widths = append(widths, max(len(name), 8))
 				if n == 0 {
 					widths[n] = 9 // a count with separators
@@ -36,17 +39,22 @@ func RowTable(w io.Writer, zone *time.Location) RowWriter {
 			b.WriteString("  tag\n")
 		}
 		b.WriteString(time.UnixMilli(r.Start).In(zone).Format(layout))
-		for n, c := range columns {
-			text := string(c.append(nil, r, "-"))
-			if c.counts(r) {
-				text = people.Grouped(text)
-			} else if text != "-" {
-				text = people.Digits(c.scaleOf(r).Of(c.value(r).float), 4)
-			}
-			fmt.Fprintf(&b, "  %*s", widths[n], text)
+		for n, f := range fields {
+			fmt.Fprintf(&b, "  %*s", widths[n], fieldText(f))
 		}
 		fmt.Fprintf(&b, "  %s\n", tags.Text(r.Tag))
 		_, err := io.WriteString(w, b.String())
 		return err
-	}}
+	})
+}
+
+// fieldText returns a figure of a row for people.
+func fieldText(f output.Field) string {
+	switch {
+	case f.Count:
+		return people.Whole(f.Whole)
+	case math.IsNaN(f.Value) || math.IsInf(f.Value, 0):
+		return "-"
+	}
+	return people.Digits(f.Value, 4)
 }

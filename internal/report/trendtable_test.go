@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/output"
 )
 
 // TestTrendCSV: no cell is a formula of a spreadsheet, whatever tags and logs are called.
@@ -14,8 +15,8 @@ func TestTrendCSV(t *testing.T) {
 		Scale: hdrlog.Scale{Unit: "ms"},
 		Runs:  []TrendRun{{Name: "=HYPERLINK(1).hdr"}},
 		Figures: []TrendFigure{
-			{Tag: []byte("+1+1"), Figure: Figure{Name: Max}, Points: []confidence.RunFigure{{Value: 2}}, Levels: []TrendLevel{{To: 1, Runs: 1, Value: 2}}},
-			{Tag: []byte("read"), Figure: Figure{Name: Throughput}, Points: []confidence.RunFigure{{Value: 3}}},
+			{Tag: []byte("+1+1"), Figure: output.Figure{Name: output.Max}, Points: []confidence.RunFigure{{Value: 2}}, Levels: []TrendLevel{{To: 1, Runs: 1, Value: 2}}},
+			{Tag: []byte("read"), Figure: output.Figure{Name: output.Throughput}, Points: []confidence.RunFigure{{Value: 3}}},
 		},
 	}
 	var text strings.Builder

@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"bytes"
@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/output"
 )
 
 // TestLowRates proves that a throughput of a few values an hour is not rounded before it is
 // compared.
 func TestLowRates(t *testing.T) {
-	summary := func(values int64) *Summary {
+	summary := func(values int64) *output.Summary {
 		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.RecordN(7, values)
-		return &Summary{Histogram: h, Period: 1_500_000}
+		return &output.Summary{Histogram: h, Period: 1_500_000}
 	}
 	pairs := []Pair{{Before: summary(10), After: summary(3)}, {Before: summary(2_000_000), After: summary(1_000_000)}}
 	var table bytes.Buffer
@@ -42,7 +43,7 @@ func TestOnePass(t *testing.T) {
 		h.RecordN(value, 100)
 		return h
 	}
-	s := &Summary{Histogram: of(7), Period: 1000}
+	s := &output.Summary{Histogram: of(7), Period: 1000}
 	table := &Table{Percentiles: []float64{50, 99, 99.9}}
 	for _, f := range table.figures() {
 		if f.any {

@@ -1,4 +1,4 @@
-package output
+package report
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
@@ -20,13 +21,13 @@ import (
 // If a row is too long, the table first uses less space between columns, then leaves out the period
 // and after it the minimum and the mean. If that is not enough, it prints all columns in several
 // blocks below each other. Each row ends with a sparkline of the maximum over time, if summaries
-// have [Maxima].
+// have [output.Maxima].
 type Table struct {
 	// Percentiles are those of columns. Of 100, the maximum, which always has a column, it says
 	// that its changes are looked at, too.
 	Percentiles []float64
-	// Shares are figures of [Over], in columns behind the percentiles.
-	Shares []Figure
+	// Shares are figures of [output.Over], in columns behind the percentiles.
+	Shares []output.Figure
 	// Width is the width of the terminal in characters. Zero means no limit.
 	Width int
 	// Colour marks significant changes in red if they are for the worse, otherwise in green, and
@@ -92,9 +93,9 @@ const (
 
 // highestOf returns the highest maximum of summaries, in the unit of their factors. All sparklines
 // of a table have it as their full height.
-func highestOf(summaries []*Summary) (highest float64) {
+func highestOf(summaries []*output.Summary) (highest float64) {
 	for _, s := range summaries {
-		if v := s.Maxima.highest() * s.Scale.Factor(); v > highest { // not if it is no number
+		if v := maximaOf(s).highest() * s.Scale.Factor(); v > highest { // not if it is no number
 			highest = v
 		}
 	}
@@ -105,29 +106,29 @@ func highestOf(summaries []*Summary) (highest float64) {
 const longTable = 30
 
 // Write writes a table with a row for each summary.
-func (t *Table) Write(w io.Writer, summaries []*Summary) error {
+func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 	start, end := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range summaries {
 		start, end = min(start, s.Start), max(end, s.End)
 	}
 	return t.write(w, func(digits int) *grid {
 		head := "tag"
-		if len(summaries) > 0 && !slices.ContainsFunc(summaries, func(s *Summary) bool { return !s.isLog() }) {
+		if len(summaries) > 0 && !slices.ContainsFunc(summaries, func(s *output.Summary) bool { return !isLog(s) }) {
 			head = "input"
 		}
 		g := t.newGrid(head)
 		for _, s := range summaries {
 			g.rows = append(g.rows, slices.Concat([]cell{{text: t.nameOf(s)}}, t.cells(s, digits)))
 		}
-		if !slices.ContainsFunc(summaries, func(s *Summary) bool { return s.Confidence != nil }) {
+		if !slices.ContainsFunc(summaries, func(s *output.Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)
 		}
 		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries,
-			func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
+			func(s *output.Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			highest := highestOf(summaries)
 			g.drawn = func(row, width int) string {
 				s := summaries[row]
-				return s.Maxima.sparkline(start, end, min(width, n), highest/s.Scale.Factor())
+				return maximaOf(s).sparkline(start, end, min(width, n), highest/s.Scale.Factor())
 			}
 		}
 		return g
@@ -137,9 +138,9 @@ func (t *Table) Write(w io.Writer, summaries []*Summary) error {
 // WriteChanges writes a table with three rows for each pair: before, after, and the change in
 // percent, with its interval if pairs have one. The sparklines of both have the same scale.
 func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
-	var all []*Summary
+	var all []*output.Summary
 	for _, p := range pairs {
-		for _, s := range []*Summary{p.Before, p.After} {
+		for _, s := range []*output.Summary{p.Before, p.After} {
 			if s != nil {
 				all = append(all, s)
 			}
@@ -153,22 +154,22 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 				slices.Concat([]cell{{}, {text: "after"}}, t.sideCells(&p, p.After, digits)),
 				slices.Concat([]cell{{}, {text: "change"}}, t.changes(p)))
 		}
-		if slices.ContainsFunc(all, func(s *Summary) bool { return len(s.Maxima.Values) > 0 }) {
+		if slices.ContainsFunc(all, func(s *output.Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			g.drawn = func(row, width int) string {
 				p := pairs[row/3]
-				s := []*Summary{p.Before, p.After, nil}[row%3]
+				s := []*output.Summary{p.Before, p.After, nil}[row%3]
 				if s == nil {
 					return ""
 				}
-				var both []*Summary
-				for _, side := range []*Summary{p.Before, p.After} {
+				var both []*output.Summary
+				for _, side := range []*output.Summary{p.Before, p.After} {
 					if side != nil {
 						both = append(both, side)
 					}
 				}
 				highest := highestOf(both)
 				highest /= s.Scale.Factor()
-				return s.Maxima.sparkline(s.Start, s.End, min(width, max(cells([]*Summary{s}, s.Start, s.End), 1)),
+				return maximaOf(s).sparkline(s.Start, s.End, min(width, max(cells([]*output.Summary{s}, s.Start, s.End), 1)),
 					highest)
 			}
 		}
@@ -195,7 +196,7 @@ const mostPeriods = 4
 
 // periods returns the periods of summaries as text: of many different ones, the shortest and the
 // longest.
-func periods(summaries []*Summary) string {
+func periods(summaries []*output.Summary) string {
 	var all []string
 	shortest, longest := int64(math.MaxInt64), int64(0)
 	for _, s := range summaries {
@@ -255,13 +256,13 @@ func (t *Table) leaveOutMore(g *grid) {
 }
 
 // cells returns the figures of a summary, which may be nil.
-func (t *Table) cells(s *Summary, digits int) []cell {
-	return t.cellsOf(s, []*Summary{s}, digits, func(f *figure) float64 { return f.ifAny(s) })
+func (t *Table) cells(s *output.Summary, digits int) []cell {
+	return t.cellsOf(s, []*output.Summary{s}, digits, func(f *figure) float64 { return f.ifAny(s) })
 }
 
 // sideCells returns the figures of a side of a pair, which may be nil.
-func (t *Table) sideCells(p *Pair, s *Summary, digits int) []cell {
-	runs := []*Summary{s}
+func (t *Table) sideCells(p *Pair, s *output.Summary, digits int) []cell {
+	runs := []*output.Summary{s}
 	if c := p.Change; c != nil && c.Before != nil {
 		runs = c.Before
 		if s == p.After {
@@ -272,7 +273,7 @@ func (t *Table) sideCells(p *Pair, s *Summary, digits int) []cell {
 }
 
 // cellsOf returns figures of a summary that adds up runs.
-func (t *Table) cellsOf(s *Summary, runs []*Summary, digits int, of func(f *figure) float64) (all []cell) {
+func (t *Table) cellsOf(s *output.Summary, runs []*output.Summary, digits int, of func(f *figure) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
 		v := of(&f)
@@ -290,7 +291,7 @@ func (t *Table) cellsOf(s *Summary, runs []*Summary, digits int, of func(f *figu
 
 // believe adds to the cell of a figure how far it can be believed. Few values decide if they do so
 // in one of the runs.
-func (t *Table) believe(c cell, s *Summary, runs []*Summary, f *figure, digits int) cell {
+func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *figure, digits int) cell {
 	if s == nil || s.Counts().TotalCount() == 0 || c.text == "-" {
 		return c
 	}
@@ -359,9 +360,9 @@ func (t *Table) change(p Pair, f *figure) cell {
 
 // write lays out the table and prints it, and notes below it. The grid is made with a number of
 // significant digits.
-func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*Summary, notes []string) error {
+func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*output.Summary, notes []string) error {
 	b := bufio.NewWriter(w)
-	scale := CommonScale(summaries)
+	scale := output.CommonScale(summaries)
 	if t.Markdown {
 		t.markdown(b, grid(4), append([]string{unit.About(scale)}, notes...))
 		return b.Flush()
@@ -454,15 +455,12 @@ func (t *Table) Escape(text string) string {
 	return text
 }
 
-// Name returns the text for the tag of the summary.
-func (s *Summary) Name() string { return tagName(s.Tag, s.AllTags) }
-
-// isLog reports whether the row is all of a log.
-func (s *Summary) isLog() bool { return s.Input != "" && s.InputTag == nil }
+// isLog reports whether a row is all of a log.
+func isLog(s *output.Summary) bool { return s.Input != "" && s.InputTag == nil }
 
 // nameOf returns what to call a row.
-func (t *Table) nameOf(s *Summary) string {
-	if label := t.Labels[s.Input]; label != "" && s.isLog() {
+func (t *Table) nameOf(s *output.Summary) string {
+	if label := t.Labels[s.Input]; label != "" && isLog(s) {
 		return tags.Printable(label)
 	}
 	return s.Name()
@@ -474,9 +472,5 @@ func (p *Pair) Name() string {
 	return tagName(p.Tag, all)
 }
 
-func tagName(tag []byte, all bool) string {
-	if all {
-		return "all tags"
-	}
-	return tags.Text(tag)
-}
+// tagName returns the text for a tag, or for all tags.
+func tagName(tag []byte, all bool) string { return (&output.Summary{Tag: tag, AllTags: all}).Name() }

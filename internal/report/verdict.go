@@ -1,0 +1,120 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"hdrkit/output"
+)
+
+// colours are those of the words that verdicts begin with.
+var colours = map[string]string{"FAILS": red, "NOT PROVEN": yellow, "HOLDS": green}
+
+// Verdict returns a sentence as a terminal shows it: the word of a verdict in its colour.
+func Verdict(sentence string, colour bool) string {
+	word, rest := Judged(sentence)
+	if word == "" || !colour {
+		return sentence
+	}
+	return coloured(word, colours[word]) + ":" + rest
+}
+
+// Top returns the sentences at the top of a report: the verdict if there are limits, and then what
+// hurts most, or the two that do.
+func Top(all []output.Finding) []string {
+	var top []output.Finding
+	judged := len(all) > 0 && all[0].Verdict()
+	for n := range all {
+		if n > 0 && judged && all[n].Verdict() {
+			continue
+		}
+		top = append(top, all[n])
+		if len(top) == 2 {
+			break
+		}
+	}
+	return WithNext(top)
+}
+
+// WithNext returns the sentences of findings. The last one names the option to type next, if none
+// of them does.
+func WithNext(all []output.Finding) (lines []string) {
+	next := ""
+	named := false
+	for n := range all {
+		f := &all[n]
+		lines = append(lines, f.Sentence)
+		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
+		next = cmp.Or(next, f.Option)
+	}
+	if next != "" && !named {
+		lines[len(lines)-1] += " Next: " + next
+	}
+	return lines
+}
+
+// Judged divides a sentence into the word of a verdict and the rest. The word is empty if it is no
+// verdict.
+func Judged(sentence string) (word, rest string) {
+	word, rest, found := strings.Cut(sentence, ":")
+	if !found || colours[word] == "" {
+		return "", sentence
+	}
+	return word, rest
+}
+
+// Write writes the sentences at the top of a report, then its figures, and last all verdicts if
+// there are several. In Markdown, the top has all findings.
+func Write(
+	w io.Writer, t *Table, top []string, found []output.Finding, figures func(w io.Writer) error,
+) error {
+	if t.Markdown {
+		for n, f := range found {
+			text := t.Escape(f.Sentence)
+			if n == 0 {
+				text = "**" + text + "**\n"
+			} else {
+				text = "- " + text
+			}
+			fmt.Fprintln(w, text)
+		}
+		if len(found) > 1 {
+			fmt.Fprintln(w)
+		}
+		return figures(w)
+	}
+	for _, line := range top {
+		fmt.Fprintln(w, Verdict(t.Wrap(line), t.Colour))
+	}
+	fmt.Fprintln(w)
+	if err := figures(w); err != nil {
+		return err
+	}
+	verdicts := slices.DeleteFunc(slices.Clone(found), func(f output.Finding) bool { return !f.Verdict() })
+	if len(verdicts) < 2 { // the top has one
+		return nil
+	}
+	fmt.Fprintln(w)
+	for _, f := range verdicts {
+		fmt.Fprintln(w, Verdict(f.Sentence, t.Colour))
+	}
+	return nil
+}
+
+// WriteList writes a line for each finding: its sentence, and the option to type next.
+func WriteList(w io.Writer, found []output.Finding, colour bool) error {
+	for n := range found {
+		f := &found[n]
+		line := Verdict(f.Sentence, colour)
+		if f.Option != "" && !strings.Contains(f.Sentence, f.Option) {
+			line += "  " + f.Option
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
