@@ -1,8 +1,9 @@
 package influx_test
 
 import (
+	"fmt"
 	"log"
-	"os"
+	"strings"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -10,7 +11,8 @@ import (
 	"hdrkit/output/influx"
 )
 
-// A point for a second of a log whose values are nanoseconds.
+// A point for a second of a log whose values are nanoseconds. It is one line, which has a line for
+// each field here.
 func Example() {
 	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	if err != nil {
@@ -33,7 +35,8 @@ func Example() {
 	if err := row.Total.Add(&row.Stats); err != nil {
 		log.Fatal(err)
 	}
-	points, err := influx.New(os.Stdout, "latency_ms")
+	var line strings.Builder
+	points, err := influx.New(&line, "latency_ms")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,6 +46,15 @@ func Example() {
 	if err := points.Close(); err != nil {
 		log.Fatal(err)
 	}
+	fmt.Print(strings.ReplaceAll(line.String(), ",", ",\n\t"))
 	// Output:
-	// latency_ms,tag=read length=1,count=3i,per_second=3,min=1.199104,mean=7.565312,p50=1.500159,p99=20.004863,max=20.004863 1468800402000000000
+	// latency_ms,
+	//	tag=read length=1,
+	//	count=3i,
+	//	per_second=3,
+	//	min=1.199104,
+	//	mean=7.565312,
+	//	p50=1.500159,
+	//	p99=20.004863,
+	//	max=20.004863 1468800402000000000
 }
