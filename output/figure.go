@@ -48,6 +48,28 @@ var named = []struct {
 	{Count, true, func(s *Stats, _ float64) Value { return countOf(s.Count) }},
 }
 
+// AtPercentile returns the value at a percentile. At 100 that is the maximum.
+func AtPercentile(percentile float64) Figure {
+	if percentile >= 100 {
+		return Figure{Name: Max}
+	}
+	return Figure{Percentile: percentile}
+}
+
+// Rank returns the percentile that the figure is the value at: 0 for the minimum, and 100 for the
+// maximum. It is false if the figure is no value of the counts.
+func (f Figure) Rank() (percentile float64, ok bool) {
+	switch f.Name {
+	case "":
+		return f.Percentile, true
+	case Min:
+		return 0, true
+	case Max:
+		return 100, true
+	}
+	return 0, false
+}
+
 // ParseFigure reads a figure, such as p99.9, 99.9, max or over(20ms).
 func ParseFigure(text string) (f Figure, err error) {
 	if above, ok := strings.CutPrefix(text, Over+"("); ok && strings.HasSuffix(above, ")") {
@@ -111,15 +133,6 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 		return none
 	}
 	return ifAny(s.Count, s.Percentiles[n].Value)
-}
-
-// RowFigures are the figures of a row with values at percentiles.
-func RowFigures(percentiles []float64) []Figure {
-	s := Stats{}
-	for _, p := range percentiles {
-		s.Percentiles = append(s.Percentiles, PercentileValue{Percentile: p})
-	}
-	return s.figures(Count, Throughput, Min, Mean)
 }
 
 // FiguresOf returns what figures need of h: values at the same percentiles cost one pass, and the

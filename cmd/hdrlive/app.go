@@ -25,6 +25,7 @@ import (
 	"hdrkit/internal/live/sinks"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/metric"
+	"hdrkit/internal/question/asked"
 )
 
 const examples = `examples:
@@ -146,7 +147,7 @@ func (o *options) outputOptions() []cli.Option {
 			Value: cli.Text(&o.state, ""),
 			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again",
 		},
-		cli.PercentilesOption(cli.Percentiles(&o.sinks.Percentiles, "50,90,99,99.9"),
+		cli.PercentilesOption(cli.Parsed(&o.sinks.Percentiles, "50,90,99,99.9", asked.ParsePercentiles),
 			"show these `PERCENTILES` of each window, such as 50,99.9,max"),
 	}
 }

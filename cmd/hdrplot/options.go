@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/gate"
+	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/plot"
 	"hdrkit/internal/scan"
 )
@@ -63,7 +64,7 @@ func (o *options) typeOptions() []cli.Option {
 			Name:    "p",
 			Aliases: "percentiles",
 			Group:   cli.GroupValues,
-			Value:   cli.Percentiles(&o.Percentiles, ""),
+			Value:   cli.Parsed(&o.Percentiles, "", asked.ParsePercentiles),
 			Only:    takenBy("p"),
 			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags; 99 of many logs",
 			Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50, or one, " +

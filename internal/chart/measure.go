@@ -15,10 +15,8 @@ type Measure struct {
 
 // AtPercentile measures the value at a percentile, 0 to 100; at 100 it is the maximum.
 func AtPercentile(percentile float64) Measure {
-	if percentile >= 100 {
-		return Measure{maximum, output.Figure{Name: output.Max}}
-	}
-	return Measure{percent(percentile), output.Figure{Percentile: percentile}}
+	f := output.AtPercentile(percentile)
+	return Measure{f.String(), f}
 }
 
 // RateName is the name of lines of rates.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -300,13 +299,10 @@ type Limit struct {
 	Label      string  `json:"label"`
 }
 
-// maximum is the name of lines of maxima.
-const maximum = "max"
-
 // Name returns the name of the line for which the limit holds, such as p99.
 func (l *Limit) Name() string {
 	if l.Percentile == 0 {
-		return maximum
+		return output.Max
 	}
 	return AtPercentile(l.Percentile).Name
 }
@@ -359,6 +355,3 @@ func (s *Summary) Knows(percentile float64) bool {
 
 // Levels are the percentiles of the table.
 var Levels = []float64{50, 90, 99, 99.9, 99.99}
-
-// percent prints a percentile as the name of a line.
-func percent(percentile float64) string { return "p" + strconv.FormatFloat(percentile, 'f', -1, 64) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdrkit/internal/chart/axis"
+	"hdrkit/output"
 )
 
 // A Type is a type of chart.
@@ -221,7 +222,7 @@ func (p *Picture) Steep() bool {
 			continue
 		}
 		line := s.Lines[len(s.Lines)-1]
-		if i := slices.IndexFunc(s.Lines, func(l Line) bool { return l.Name == "max" }); i >= 0 {
+		if i := slices.IndexFunc(s.Lines, func(l Line) bool { return l.Name == output.Max }); i >= 0 {
 			line = s.Lines[i]
 		}
 		var values []float64
@@ -247,7 +248,7 @@ func (p *Picture) KeepLines(paged bool) {
 	case p.Type.Chart.Marks == Dots:
 		p.keepLimited(AtPercentile(99).Name)
 	case paged || len(p.FacetsOf()) > MostTogether:
-		p.keepLimited(maximum)
+		p.keepLimited(output.Max)
 	}
 }
 
@@ -263,7 +264,7 @@ func (p *Picture) keepLimited(usual string) {
 
 // LimitedMeasures returns the measures whose lines [Picture.KeepLines] keeps.
 func LimitedMeasures(all []Measure, limits []Limit) []Measure {
-	return limited(all, func(m Measure) string { return m.Name }, limits, maximum)
+	return limited(all, func(m Measure) string { return m.Name }, limits, output.Max)
 }
 
 func limited[T any](all []T, name func(T) string, limits []Limit, usual string) (kept []T) {

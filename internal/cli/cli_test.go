@@ -118,7 +118,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 func TestHelp(t *testing.T) {
 	o, c := new(logs.Options), &Command{Streams: message.Streams{Name: "test"}}
 	c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "take"), TimeOptions(&o.Times, Option{}), RunOptions(&c.Streams, &o.Run),
-		[]Option{OmissionOption(&o.Omission), IgnoreTagsOption(&o.Tags, "take"), RatioOption(new(unit.Options)), PercentilesOption(Percentiles(new([]float64), "50"), "show"), AggregateOption(new(int64), Option{}), OutputOption(new(string), "write")})
+		[]Option{OmissionOption(&o.Omission), IgnoreTagsOption(&o.Tags, "take"), RatioOption(new(unit.Options)), PercentilesOption(Text(new(string), "50"), "show"), AggregateOption(new(int64), Option{}), OutputOption(new(string), "write")})
 	page := c.help()
 	for _, o := range c.Options {
 		if o.Group == "" {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/message"
-	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
 )
 
@@ -215,11 +214,6 @@ func SomeLength(to *int64, text string) Value {
 		return err
 	}
 	return v
-}
-
-// Percentiles are a list of percentiles, such as 50,p99.9,max.
-func Percentiles(to *[]float64, text string) Value {
-	return Parsed(to, text, logs.ParsePercentiles)
 }
 
 // names returns all names of an option, the first one first.

@@ -21,6 +21,9 @@ import (
 	"hdrkit/output"
 )
 
+// rowFigures are figures of rows.
+var rowFigures = []output.Figure{{Name: output.Mean}, {Percentile: 50}, {Percentile: 99}}
+
 // line is an interval of a log.
 type line struct {
 	tag        string
@@ -178,7 +181,7 @@ func TestRun(t *testing.T) {
 			logs, lines = append(logs, text), append(lines, all)
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
-		plans := []Flow{&Windows{Size: size, Figures: output.RowFigures([]float64{50, 99})}, &Rows{}, &Windows{Size: 7000, Sources: true}, &Intervals{Counts: true, Figures: output.RowFigures(nil)}, &Windows{Size: 5000, AtEnd: true}}
+		plans := []Flow{&Windows{Size: size, Figures: rowFigures}, &Rows{}, &Windows{Size: 7000, Sources: true}, &Intervals{Counts: true, Figures: []output.Figure{{Name: output.Mean}}}, &Windows{Size: 5000, AtEnd: true}}
 		doubling := []Flow{&Doubling{Most: 10, Digits: 1}, &Doubling{Size: 3000, Most: 40, Digits: 3}}
 		plans = append(plans, doubling...)
 		want := emitted(t, logs, 1, 1<<30, false, plans...)
@@ -246,7 +249,7 @@ func TestKeep(t *testing.T) {
 	var want []output.Stats
 	windows := &Windows{
 		Size:    2000,
-		Figures: output.RowFigures([]float64{50, 99}),
+		Figures: rowFigures,
 		Emit: func(w *Window) error {
 			w.Keep()
 			kept = append(kept, w)

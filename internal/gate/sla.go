@@ -202,7 +202,9 @@ func NeedsUnit(limits []Limit, o *unit.Options) string {
 // Drawn reports whether a chart can draw the limit: at most a value for a percentile or the
 // maximum, of all tags.
 func (l *Limit) Drawn() bool {
-	return l.Tag == nil && !l.AtLeast && l.Change == nil && l.Window == 0 && (l.Name == "max" || l.Name == "" && l.Percentile > 0)
+	percentile, ranked := l.Rank()
+	simple := !l.AtLeast && l.Change == nil && l.Window == 0
+	return l.Tag == nil && simple && ranked && percentile > 0
 }
 
 // Printed returns the limit in printed units.
@@ -230,7 +232,7 @@ func (l *Limit) under(s *output.Summary) int64 {
 // best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
 // the slot does not say which of them was recorded. A change compares slots.
 func (l *Limit) best(value float64, s *output.Summary) float64 {
-	if l.Change != nil || l.Name != "" && l.Name != output.Max && l.Name != output.Min {
+	if _, ranked := l.Rank(); l.Change != nil || !ranked {
 		return value
 	}
 	h := s.Counts()

@@ -26,15 +26,16 @@ type Stop struct {
 // figures may still become better: they end the run if windows prove it.
 func (s Stop) ends(v Verdict, row *output.Summary, e *evidence) bool {
 	l := v.Limit
+	percentile, ranked := l.Rank()
 	switch {
 	case l.Window > 0 && (s.Planned > 0 || l.Share == 100):
 		bad := math.Round(float64(v.Windows) * (100 - v.Value) / 100)
 		return 100*bad > (100-l.Share)*float64(s.Planned)*(1+roundoff)
 	case l.Window > 0:
 		return float64(v.Windows)*(100-l.Share) >= 100*leastBad
-	case l.Name == output.Max || l.Name == output.Count || l.Name == "" && l.Percentile == 100:
+	case ranked && percentile == 100 || l.Name == output.Count:
 		return !l.AtLeast
-	case l.Name == output.Min || l.Name == "" && l.Percentile == 0:
+	case ranked && percentile == 0:
 		return l.AtLeast
 	case l.Name == output.Over && (l.Value == 0 || l.Value == 100): // one value decides
 		return true

@@ -316,14 +316,6 @@ func fewNames(names []string) string {
 	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:mostNotes-1], ", "), len(names)-mostNotes+1)
 }
 
-// percentileName returns p99, or max.
-func percentileName(percentile float64) string {
-	if percentile == 100 {
-		return output.Max
-	}
-	return "p" + people.Shortest(percentile)
-}
-
 // changeNotes returns lines that say how far the changes of pairs can be believed.
 func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	var several, partly, never []string
@@ -336,7 +328,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		var short, least []string
 		var none []int // of the percentiles
 		for n, percentile := range percentiles {
-			name, change := percentileName(percentile), c.Percentiles[percentile]
+			name, change := output.AtPercentile(percentile).String(), c.Percentiles[percentile]
 			switch {
 			case !change.known():
 				short = append(short, name)
@@ -401,7 +393,7 @@ func unproven(none []int, percentiles []float64) string {
 	}
 	var names []string
 	for _, n := range none {
-		names = append(names, percentileName(percentiles[n]))
+		names = append(names, output.AtPercentile(percentiles[n]).String())
 	}
 	return ". None of " + strings.Join(names, ", ") + ", since the runs differ too much"
 }

@@ -20,18 +20,24 @@ type Pair struct {
 
 // A figure is a statistic of a summary, and a column of a [Table].
 type figure struct {
-	head string
-	of   func(s *output.Summary) float64
+	output.Figure
+	of func(s *output.Summary) float64
 	// any is set if the figure exists without values, too.
 	any bool
 	// text spells the figure of a summary, nil for a number with significant digits.
 	text func(s *output.Summary) string
-	// percentile is below 0 if the figure is none.
-	percentile float64
 	// interval returns the interval of confidence in printed units, and change how far a change can
 	// be believed. They are nil if the figure has none.
 	interval func(s *output.Summary) (low, high float64)
 	change   func(c *Change) *FigureChange
+}
+
+// head returns the heading of a column of a figure.
+func head(f output.Figure) string {
+	if f.Name == output.Throughput {
+		return "/s"
+	}
+	return f.String()
 }
 
 // ifAny returns the figure of s, not a number if there is none.
@@ -52,86 +58,82 @@ func (t *Table) side(p *Pair, s *output.Summary, f *figure) float64 {
 			if s == p.After {
 				v = c.After
 			}
-			if f.head != "/s" {
+			if !f.rate() {
 				v = s.Scale.Times(1).Of(v)
 			}
 			return v
 		}
 		// A run has too few values for it. That of all values is of another kind than the figures
 		// beside it.
-		if f.percentile >= 0 && len(p.Change.Before) > 1 && len(p.Change.After) > 1 {
+		if f.Name == "" && len(p.Change.Before) > 1 && len(p.Change.After) > 1 {
 			return math.NaN()
 		}
 	}
 	return f.ifAny(s)
 }
 
+// period is the head of the column of periods, which are no figures.
+const period = "period"
+
 // figures returns the columns of a table, for a row or a pair: all values of a summary come of one
 // pass through its counts.
 func (t *Table) figures() []figure {
 	percentiles := t.columns()
 	known := make(map[*output.Summary]output.Stats)
-	value := func(f output.Figure) func(s *output.Summary) float64 {
-		return func(s *output.Summary) float64 {
+	value := func(f output.Figure) figure {
+		return figure{Figure: f, of: func(s *output.Summary) float64 {
 			stats, ok := known[s]
 			if !ok {
 				stats = output.StatsOf(s.Counts(), percentiles, output.Stats{})
 				known[s] = stats
 			}
 			return s.Scale.Of(f.Of(&stats, 0).Float())
-		}
+		}}
 	}
 	count := func(s *output.Summary) string { return people.Whole(s.Counts().TotalCount()) }
 	all := []figure{
 		countColumn: {
-			head: "count",
-			of:   func(s *output.Summary) float64 { return float64(s.Counts().TotalCount()) },
-			any:  true,
-			text: count,
+			Figure: output.Figure{Name: output.Count},
+			of:     func(s *output.Summary) float64 { return float64(s.Counts().TotalCount()) },
+			any:    true,
+			text:   count,
 		},
 		rateColumn: {
-			head:     "/s",
+			Figure:   output.Figure{Name: output.Throughput},
 			of:       (*output.Summary).Throughput,
 			any:      true,
 			interval: func(s *output.Summary) (low, high float64) { return s.Confidence.Throughput(s) },
 			change:   func(c *Change) *FigureChange { return c.Rate },
 		},
 		periodColumn: {
-			head: "period",
-			of:   func(s *output.Summary) float64 { return float64(s.Period) },
-			any:  true,
-			text: func(s *output.Summary) string { return duration(s.Period) },
+			Figure: output.Figure{Name: period},
+			of:     func(s *output.Summary) float64 { return float64(s.Period) },
+			any:    true,
+			text:   func(s *output.Summary) string { return duration(s.Period) },
 		},
-		minColumn: {head: "min", of: value(output.Figure{Name: output.Min})},
-		meanColumn: {head: "mean", of: value(output.Figure{Name: output.Mean}),
-			change: func(c *Change) *FigureChange { return c.Mean }},
-		{head: "max", of: value(output.Figure{Name: output.Max})},
+		minColumn:  value(output.Figure{Name: output.Min}),
+		meanColumn: value(output.Figure{Name: output.Mean}),
+		maxColumn:  value(output.Figure{Name: output.Max}),
 	}
+	all[meanColumn].change = func(c *Change) *FigureChange { return c.Mean }
 	if slices.Contains(t.Percentiles, 100) {
 		all[maxColumn].change = func(c *Change) *FigureChange { return c.Percentiles[100] }
 	}
-	for n := range all {
-		all[n].percentile = -1
-	}
 	for n, p := range percentiles {
-		all = slices.Insert(all, meanColumn+1+n, figure{
-			head:       "p" + people.Shortest(p),
-			percentile: p,
-			of:         value(output.Figure{Percentile: p}),
-			interval: func(s *output.Summary) (low, high float64) {
-				e := s.Confidence.Percentiles[p]
-				return s.Scale.Of(e.Low), s.Scale.Of(e.High)
-			},
-			change: func(c *Change) *FigureChange { return c.Percentiles[p] },
-		})
+		f := value(output.Figure{Percentile: p})
+		f.interval = func(s *output.Summary) (low, high float64) {
+			e := s.Confidence.Percentiles[p]
+			return s.Scale.Of(e.Low), s.Scale.Of(e.High)
+		}
+		f.change = func(c *Change) *FigureChange { return c.Percentiles[p] }
+		all = slices.Insert(all, meanColumn+1+n, f)
 	}
 	for _, f := range t.Shares {
 		share := func(s *output.Summary) float64 { return f.Share(s.Counts(), s.Scale) }
 		all = slices.Insert(all, len(all)-1, figure{
-			head:       f.String(),
-			percentile: -1,
-			of:         share,
-			text:       func(s *output.Summary) string { return people.Digits(share(s), 3) + "%" },
+			Figure: f,
+			of:     share,
+			text:   func(s *output.Summary) string { return people.Digits(share(s), 3) + "%" },
 		})
 	}
 	return all

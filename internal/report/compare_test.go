@@ -50,7 +50,7 @@ func TestOnePass(t *testing.T) {
 			continue
 		}
 		if v := f.of(s); v != 7 {
-			t.Errorf("%s is %v: it is not of the first pass", f.head, v)
+			t.Errorf("%s is %v: it is not of the first pass", f, v)
 		}
 		s.Histogram = of(8) // nobody looks again
 	}

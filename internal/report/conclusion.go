@@ -175,7 +175,7 @@ func sayAlike(all []tested, f *output.Finding) string {
 			hidden = append(hidden, widest)
 			continue
 		}
-		within = append(within, people.UpTo(widest.widest())+" ("+widest.Figure+")")
+		within = append(within, people.UpTo(widest.widest())+" ("+widest.Figure.String()+")")
 		least = max(least, widest.Least)
 	}
 	if within == nil {
@@ -191,7 +191,7 @@ func sayAlike(all []tested, f *output.Finding) string {
 	}
 	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
-		text += ", but " + hidden[0].Figure + " is too noisy to tell"
+		text += ", but " + hidden[0].Figure.String() + " is too noisy to tell"
 	}
 	return fmt.Sprintf("%s. A change of %s would have been seen.", text, people.UpTo(least))
 }
@@ -217,9 +217,9 @@ func calmer(a, b tested) int {
 // pair that was named before.
 func (c *tested) name(before *Pair) string {
 	if c.Pair == before || c.Tag == nil && !c.Pair.After.AllTags {
-		return c.Figure
+		return c.Figure.String()
 	}
-	return c.Figure + " of " + c.Pair.Name()
+	return c.Figure.String() + " of " + c.Pair.Name()
 }
 
 // word returns the word for the change.

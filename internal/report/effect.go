@@ -12,15 +12,12 @@ import (
 type tested struct {
 	*Pair
 	*FigureChange
-	// Figure is the name of the figure.
-	Figure string
+	Figure output.Figure
 	// Rank is its place in what is said of the changes: 0 for p99, 1 for the median, 2 for other
 	// percentiles, 3 for the rate, and more for what few values decide.
 	Rank int
 	// Before and After are the figure on both sides, in printed units.
 	Before, After float64
-
-	percentile float64
 }
 
 // tested returns the figures of pairs that have an interval of their change, in the order of their
@@ -38,14 +35,10 @@ func (t *Table) tested(pairs []Pair) (all []tested) {
 			c := tested{
 				Pair:         p,
 				FigureChange: f.change(p.Change),
-				Figure:       f.head,
-				Rank:         f.rank(),
+				Figure:       f.Figure,
+				Rank:         f.place(),
 				Before:       t.side(p, p.Before, &f),
 				After:        t.side(p, p.After, &f),
-				percentile:   f.percentile,
-			}
-			if f.rate() {
-				c.Figure = output.Throughput
 			}
 			all = append(all, c)
 		}
@@ -61,37 +54,37 @@ func (t *Table) untested(pairs []Pair) (names []string) {
 	for _, percentile := range t.columns() {
 		short := func(p Pair) bool { return p.Change != nil && !p.Change.Percentiles[percentile].known() }
 		if slices.ContainsFunc(pairs, short) {
-			names = append(names, percentileName(percentile))
+			names = append(names, output.AtPercentile(percentile).String())
 		}
 	}
 	return names
 }
 
-// rank returns the place of a figure in what is said of the changes.
-func (f *figure) rank() int {
+// place returns the place of a figure in what is said of the changes.
+func (f *figure) place() int {
 	switch {
-	case f.percentile == 99:
+	case f.Name == "" && f.Percentile == 99:
 		return 0
-	case f.percentile == 50:
+	case f.Name == "" && f.Percentile == 50:
 		return 1
-	case f.percentile >= 0 && f.percentile <= 99.9:
+	case f.Name == "" && f.Percentile <= 99.9:
 		return 2
 	case f.rate():
 		return 3
-	case f.head == output.Mean:
+	case f.Name == output.Mean:
 		return 4
 	}
 	return 5
 }
 
 // rate reports whether the figure is the throughput.
-func (f *figure) rate() bool { return f.head == "/s" }
+func (f *figure) rate() bool { return f.Name == output.Throughput }
 
 // sure returns how far the interval is from no change.
 func (c *tested) sure() float64 { return min(math.Abs(math.Log(c.Low)), math.Abs(math.Log(c.High))) }
 
 // Rate reports whether the figure is the throughput.
-func (c *tested) Rate() bool { return c.Figure == output.Throughput }
+func (c *tested) Rate() bool { return c.Figure.Name == output.Throughput }
 
 // Worse reports whether the change is one for the worse.
 func (c *tested) Worse() bool { return (c.Ratio > 1) != c.Rate() }
@@ -137,7 +130,7 @@ func (t *Table) Effects(pairs []Pair, most int) (effects []Effect, all int) {
 		if c.Rate() {
 			return 100 // behind all others
 		}
-		return c.percentile
+		return c.Figure.Percentile
 	}
 	slices.SortStableFunc(shown, func(a, b tested) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(percentile(a), percentile(b)))
@@ -146,7 +139,7 @@ func (t *Table) Effects(pairs []Pair, most int) (effects []Effect, all int) {
 		text, _ := c.Text()
 		effects = append(effects, Effect{
 			Tag:    c.Pair.Name(),
-			Figure: c.Figure,
+			Figure: c.Figure.String(),
 			Ratio:  c.Ratio,
 			Low:    c.Low,
 			High:   c.High,

@@ -181,7 +181,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 // after and change.
 func (t *Table) Changes(p Pair) (headings []string, rows [3][]string) {
 	for _, f := range t.figures() {
-		headings = append(headings, f.head)
+		headings = append(headings, head(f.Figure))
 	}
 	for n, cells := range [][]cell{t.sideCells(&p, p.Before, 4), t.sideCells(&p, p.After, 4), t.changes(p)} {
 		for _, c := range cells {
@@ -227,7 +227,7 @@ func (t *Table) newGrid(labels ...string) *grid {
 	n := len(labels)
 	g := &grid{labels: n, heads: labels, optional: []int{n + periodColumn, n + minColumn, n + meanColumn}}
 	for _, f := range t.figures() {
-		g.heads = append(g.heads, f.head)
+		g.heads = append(g.heads, head(f.Figure))
 	}
 	return g
 }
@@ -299,10 +299,10 @@ func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *fi
 		low, high := f.interval(s)
 		c.text += IntervalText(low, high, func(v float64) string { return people.Digits(v, digits) })
 	}
-	if f.percentile < 0 || f.percentile >= 100 {
+	if f.Name != "" || f.Percentile >= 100 {
 		return c
 	}
-	above := above(runs, f.percentile)
+	above := above(runs, f.Percentile)
 	switch {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim

@@ -119,13 +119,8 @@ func RunFigureOf(s *output.Summary, f output.Figure) confidence.RunFigure {
 	if h.TotalCount() == 0 && !f.Unitless() || math.IsInf(r.Value, 0) {
 		r.Value = math.NaN()
 	}
-	switch f.Name {
-	case "":
-		r.Slot = slotOf(h, f.Percentile)
-	case output.Min:
-		r.Slot = slotOf(h, 0)
-	case output.Max:
-		r.Slot = slotOf(h, 100)
+	if percentile, ranked := f.Rank(); ranked {
+		r.Slot = slotOf(h, percentile)
 	}
 	return r
 }

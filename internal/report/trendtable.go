@@ -14,7 +14,6 @@ import (
 	"hdrkit/internal/base/csvcell"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
-	"hdrkit/output"
 )
 
 // FewestRuns is the number of runs below which no change of a level can be found, however large it
@@ -152,7 +151,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 	}
 	for n := range trend.Figures {
 		f := &trend.Figures[n]
-		row := []cell{{text: f.TagName()}, {text: f.head()}, {text: "-"}, value(f.Points[len(f.Points)-1], digits), {text: "-"}, {text: "-"}}
+		row := []cell{{text: f.TagName()}, {text: head(f.Figure)}, {text: "-"}, value(f.Points[len(f.Points)-1], digits), {text: "-"}, {text: "-"}}
 		if levels := f.Levels; len(levels) > 0 {
 			row[2].text = people.Digits(levels[len(levels)-1].Value, digits)
 		}
@@ -175,7 +174,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time.Location) *grid {
 	g := &grid{labels: 2, heads: []string{"run", "start"}}
 	for _, f := range figures {
-		g.heads = append(g.heads, f.head())
+		g.heads = append(g.heads, head(f.Figure))
 	}
 	for n := range trend.Runs {
 		marks, marked := []cell{{}, {text: "change"}}, false
@@ -195,13 +194,6 @@ func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time
 		g.rows = append(g.rows, row)
 	}
 	return g
-}
-
-func (f *TrendFigure) head() string {
-	if f.Name == output.Throughput {
-		return "/s"
-	}
-	return f.String()
 }
 
 func value(p confidence.RunFigure, digits int) cell {

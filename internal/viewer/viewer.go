@@ -180,7 +180,7 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		return nil, fmt.Errorf("-unit: %w", err)
 	}
 	if r.Percentiles != "" {
-		o.Percentiles, err = logs.ParsePercentiles(r.Percentiles)
+		o.Percentiles, err = asked.ParsePercentiles(r.Percentiles)
 	}
 	if r.Limits != "" && err == nil {
 		o.Limits, err = gate.ParseDrawn(r.Limits)

@@ -80,21 +80,48 @@ const ComparedFigures = "50,90,99,99.9"
 // ParseFigures reads figures, such as 50,p99.9,max,over(20ms).
 func ParseFigures(list string) (f Figures, err error) {
 	for text := range strings.SplitSeq(list, ",") {
-		if name := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(name, output.Over+"(") {
-			share, err := output.ParseFigure(name)
-			if err != nil {
-				return f, err
-			}
-			f.Shares = append(f.Shares, share)
-			continue
+		figure, err := parseFigure(text)
+		percentile, ranked := figure.Rank()
+		switch {
+		case figure.Name == output.Over && err != nil:
+			return f, err
+		case figure.Name == output.Over:
+			f.Shares = append(f.Shares, figure)
+		case ranked && err == nil:
+			f.Percentiles = append(f.Percentiles, percentile)
+		default:
+			return f, message.Usagef("%w, nor over(VALUE)", noPercentile(text))
 		}
-		percentiles, err := logs.ParsePercentiles(text)
-		if err != nil {
-			return f, fmt.Errorf("%w, nor over(VALUE)", err)
-		}
-		f.Percentiles = append(f.Percentiles, percentiles...)
 	}
 	return f, nil
+}
+
+// ParsePercentiles reads percentiles, such as 50,p99,max. Each counts once.
+func ParsePercentiles(list string) (all []float64, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		figure, err := parseFigure(text)
+		percentile, ranked := figure.Rank()
+		if err != nil || !ranked {
+			return nil, noPercentile(text)
+		}
+		if !slices.Contains(all, percentile) {
+			all = append(all, percentile)
+		}
+	}
+	return all, nil
+}
+
+// parseFigure reads a figure of a list. The minimum has a column of its own, so nobody chooses it.
+func parseFigure(text string) (f output.Figure, err error) {
+	name := strings.ToLower(strings.TrimSpace(text))
+	if name == output.Min {
+		return output.Figure{Name: name}, noPercentile(text)
+	}
+	return output.ParseFigure(name)
+}
+
+func noPercentile(text string) error {
+	return message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
 }
 
 // HaveUnit reports whether a share has a unit. Then the unit of the logs must be known.

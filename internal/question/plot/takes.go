@@ -5,6 +5,7 @@ import (
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/question/summary"
+	"hdrkit/output"
 )
 
 // takes are what a picture takes of the logs, which reading gives it.
@@ -122,7 +123,7 @@ func (d *decision) whatToTake() takes {
 		t.believed.Size = d.Windows.Length
 		t.believed.Percentiles = drawnPercentiles
 	}
-	maxima := func(m chart.Measure) bool { return m.Name == "max" }
+	maxima := func(m chart.Measure) bool { return m.Name == output.Max }
 	cells := d.drawn.Chart.Marks == chart.Cells
 	above := cells || slices.ContainsFunc(d.measures(), maxima) // numbers stand above maxima
 	if d.Windows.Fold == 0 && has.Worst && above && d.division != twoSides {

@@ -21,7 +21,7 @@ import (
 func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	collecting := trend.Options{Options: &o.Options, Readable: true}
 	for _, level := range o.levels() {
-		collecting.Figures = append(collecting.Figures, chart.AtPercentile(level).Figure)
+		collecting.Figures = append(collecting.Figures, output.AtPercentile(level))
 	}
 	t, err := trend.Collect(std, in.Scan, units, collecting)
 	if err != nil {

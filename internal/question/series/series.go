@@ -47,7 +47,10 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 		tags:    make(map[string]*tag),
 		account: Account(s.Memory),
 	}
-	figures := output.RowFigures(o.Percentiles)
+	figures := []output.Figure{{Name: output.Mean}}
+	for _, p := range o.Percentiles {
+		figures = append(figures, output.Figure{Percentile: p})
+	}
 	if o.Window == 0 {
 		return flow.Run(s, &flow.Intervals{Figures: figures, Counts: o.Moving > 0 || o.Shares != nil, Emit: m.interval})
 	}
