@@ -93,6 +93,7 @@ func (a *answer) table(q *question) *report.Table {
 		Markdown:    q.format.Name == markdown,
 		Width:       q.page.width,
 		Colour:      q.page.colour,
+		Zone:        q.page.zone,
 	}
 	var inputs []string
 	for _, s := range a.shown {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -279,9 +280,10 @@ func (t *Table) notes(summaries []*output.Summary, percentiles []float64) (lines
 		}
 		if shift := c.Shift; shift != nil && len(percentiles) > 0 {
 			value := func(v float64) string { return people.Digits(s.Scale.Of(v), 2) }
+			at := time.UnixMilli(shift.Start).In(cmp.Or(t.Zone, time.UTC)).Format(time.RFC3339)
 			lines = append(lines, fmt.Sprintf("%s: p%s shifts from about %s to %s at %s, %s after "+
-				"the start", s.Name(), people.Shortest(shift.Percentile),
-				value(shift.Before), value(shift.After), time.UnixMilli(shift.Start).UTC().Format(time.RFC3339), people.Duration(shift.Start-s.Start)))
+				"the start", s.Name(), people.Shortest(shift.Percentile), value(shift.Before),
+				value(shift.After), at, people.Duration(shift.Start-s.Start)))
 		}
 		var short []string
 		for _, p := range percentiles {

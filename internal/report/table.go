@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
@@ -35,6 +36,8 @@ type Table struct {
 	Colour bool
 	// Markdown writes a table of Markdown, without sparklines.
 	Markdown bool
+	// Zone is that of times; nil is UTC.
+	Zone *time.Location
 	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
 	Labels map[string]string
 	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0

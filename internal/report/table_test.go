@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
@@ -357,5 +358,26 @@ func TestPairScale(t *testing.T) {
 	}
 	if text := table.String(); strings.Count(text, "▄") != 1 || strings.Count(text, "█") != 1 || strings.Index(text, "▄") > strings.Index(text, "█") {
 		t.Error(text)
+	}
+}
+
+// TestShiftZone: a note has the time of a shift in the zone of the table.
+func TestShiftZone(t *testing.T) {
+	s := tableSummary("read", 600, 1)
+	s.Confidence = &output.Confidence{Shift: &output.Shift{
+		Percentile: 99,
+		Start:      1468800460000,
+		Before:     1e6,
+		After:      2e6,
+	}}
+	for zone, want := range map[*time.Location]string{
+		nil:                           " at 2016-07-18T00:07:40Z, 60s after",
+		time.FixedZone("UTC+2", 7200): " at 2016-07-18T02:07:40+02:00, 60s after",
+	} {
+		var b strings.Builder
+		table := Table{Percentiles: []float64{99}, Zone: zone}
+		if err := table.Write(&b, []*output.Summary{s}); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v, no %q in\n%s", err, want, &b)
+		}
 	}
 }

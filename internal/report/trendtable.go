@@ -111,11 +111,11 @@ func (f *TrendFigure) sparkline(width int) string {
 
 // WriteTrend writes a table of the levels with a sparkline over the runs, and for each tag a table
 // with a row for each run. A row between two runs marks where levels change.
-func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error {
+func (t *Table) WriteTrend(w io.Writer, trend *Trend) error {
 	b := bufio.NewWriter(w)
 	escape := t.Escape
 	fmt.Fprintf(b, "%s\n\n", escape(unit.About(trend.Scale)))
-	t.grid(b, func(digits int) *grid { return t.levels(trend, digits, zone) })
+	t.grid(b, func(digits int) *grid { return t.levels(trend, digits) })
 	var tag []TrendFigure
 	for n, f := range trend.Figures {
 		tag = append(tag, f)
@@ -125,7 +125,7 @@ func (t *Table) WriteTrend(w io.Writer, trend *Trend, zone *time.Location) error
 		}
 		fmt.Fprintf(b, "\n%s\n\n", escape(f.TagName()))
 		figures := tag
-		t.grid(b, func(digits int) *grid { return t.runs(trend, figures, digits, zone) })
+		t.grid(b, func(digits int) *grid { return t.runs(trend, figures, digits) })
 		tag = nil
 	}
 	return b.Flush()
@@ -140,7 +140,7 @@ func (t *Table) grid(b *bufio.Writer, grid func(digits int) *grid) {
 }
 
 // levels returns a row for each figure.
-func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
+func (t *Table) levels(trend *Trend, digits int) *grid {
 	g := &grid{
 		labels:    2,
 		heads:     []string{"tag", "figure", "level", "newest", "change", "from"},
@@ -157,7 +157,7 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
-			row[4], row[5].text = last.cell(), trend.dates(last.After, " to ", zone)
+			row[4], row[5].text = last.cell(), trend.dates(last.After, " to ", t.Zone)
 		}
 		if t.Markdown {
 			row = append(row, cell{text: f.sparkline(mostSparkline)})
@@ -171,14 +171,14 @@ func (t *Table) levels(trend *Trend, digits int, zone *time.Location) *grid {
 }
 
 // runs returns a row for each run, and one before each run at which a level changes.
-func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int, zone *time.Location) *grid {
+func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int) *grid {
 	g := &grid{labels: 2, heads: []string{"run", "start"}}
 	for _, f := range figures {
 		g.heads = append(g.heads, head(f.Figure))
 	}
 	for n := range trend.Runs {
 		marks, marked := []cell{{}, {text: "change"}}, false
-		row := []cell{{text: trend.Short(n)}, {text: trend.date(n, zone)}}
+		row := []cell{{text: trend.Short(n)}, {text: trend.date(n, t.Zone)}}
 		for k := range figures {
 			mark := cell{}
 			for _, c := range figures[k].Changes() {

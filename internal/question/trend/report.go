@@ -83,7 +83,7 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 	zone := o.Logs.Zone
 	changes := t.Findings(zone)
 	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, changes)
-	table := report.Table{Markdown: o.Kind == "markdown"}
+	table := report.Table{Markdown: o.Kind == "markdown", Zone: zone}
 	if logs.ToStdout(o.File) {
 		table.Width, table.Colour = logs.Width(std.Out), logs.Colour(std.Out)
 	}
@@ -107,7 +107,8 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 			top = append(top, f)
 		}
 	}
-	return report.Write(w, &table, report.WithNext(top), found, func(w io.Writer) error { return table.WriteTrend(w, t, zone) })
+	figures := func(w io.Writer) error { return table.WriteTrend(w, t) }
+	return report.Write(w, &table, report.WithNext(top), found, figures)
 }
 
 // accepted returns the number of the run of -accept.
