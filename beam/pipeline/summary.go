@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -10,8 +10,8 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/question/trend"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 

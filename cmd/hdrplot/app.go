@@ -9,7 +9,7 @@ import (
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 )
 
 const examples = `examples:

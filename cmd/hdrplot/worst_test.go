@@ -17,8 +17,8 @@ import (
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/question/plot"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

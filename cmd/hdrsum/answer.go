@@ -16,9 +16,9 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -9,7 +9,7 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 )
 
 // flags are the options as they are typed. A [question] is made of them, and what answers it knows

@@ -11,7 +11,7 @@ import (
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -10,8 +10,8 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 )
 
 // sentences returns the findings of a scenario.

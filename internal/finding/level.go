@@ -5,7 +5,7 @@ import (
 
 	"hdrkit/internal/detect"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 

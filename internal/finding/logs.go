@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/detect"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 )
 
 // LeastLogs is the least number of logs among which one can differ from the others. From so many

@@ -23,9 +23,9 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/plot"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/output/hgrm"
 )

@@ -17,7 +17,7 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/asked"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/report"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

@@ -11,8 +11,8 @@ import (
 	"hdrkit/internal/flow"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart/axis"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 )
 
 // FoldFound is the period of the spikes that are found, in [Windows].

@@ -8,9 +8,9 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/question/trend"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 

@@ -20,8 +20,8 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/chart"
-	"hdrkit/internal/question/summary"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 

@@ -12,9 +12,9 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/question/summary"
 	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )

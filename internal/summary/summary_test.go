@@ -58,7 +58,7 @@ func describe(r *Result) string {
 
 // TestWorkers proves that the result is the same however many workers add up.
 func TestWorkers(t *testing.T) {
-	logs, err := filepath.Glob("../../../testdata/logs/*.hdr")
+	logs, err := filepath.Glob("../../testdata/logs/*.hdr")
 	if err != nil || len(logs) < 20 {
 		t.Fatalf("%d logs: %v", len(logs), err)
 	}
@@ -82,11 +82,11 @@ func TestWorkers(t *testing.T) {
 // are.
 func TestKindsDoNotMix(t *testing.T) {
 	for _, workers := range []int{1, 4} {
-		s := newScan(t, workers, "../../../testdata/logs/double.hdr")
+		s := newScan(t, workers, "../../testdata/logs/double.hdr")
 		s.By, _ = tags.ParseBy("all")
 		_, err := Collect(s, Options{})
 		want := "tag default: integer and double histograms do not add up: " +
-			"integers at ../../../testdata/logs/double.hdr:7, doubles at ../../../testdata/logs/double.hdr:6"
+			"integers at ../../testdata/logs/double.hdr:7, doubles at ../../testdata/logs/double.hdr:6"
 		if err == nil || err.Error() != want {
 			t.Errorf("%d workers: %v, want %s", workers, err, want)
 		}
@@ -246,14 +246,14 @@ func TestOverflow(t *testing.T) {
 // TestDoubleFacts compares the sum of double histograms with the reference's, within the precision
 // of three digits.
 func TestDoubleFacts(t *testing.T) {
-	s := newScan(t, 1, "../../../testdata/logs/double.hdr")
+	s := newScan(t, 1, "../../testdata/logs/double.hdr")
 	s.Selection.Tags, _ = tags.NewFilter([]string{"ratio"}, nil)
 	result, err := Collect(s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := result.Summaries[0].Counts()
-	text, err := os.ReadFile("../../../testdata/expected/double.facts")
+	text, err := os.ReadFile("../../testdata/expected/double.facts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestDoubleFacts(t *testing.T) {
 // TestReaderFacts compares what is read of logs that are not part of this repository with what the
 // reference reads.
 func TestReaderFacts(t *testing.T) {
-	const dir = "../../../../shared/reference"
+	const dir = "../../../shared/reference"
 	text, err := os.ReadFile(dir + "/reader-facts.tsv")
 	if err != nil {
 		t.Skipf("skipped: the real logs are not here: %v", err)
@@ -420,7 +420,7 @@ func TestPeriod(t *testing.T) {
 // TestObserve proves that intervals are observed whole and in order, whoever decodes them.
 func TestObserve(t *testing.T) {
 	observe := func(workers int) (seen []string) {
-		s := newScan(t, workers, "../../../testdata/logs/node1.hdr", "../../../testdata/logs/mixed-precision.hdr")
+		s := newScan(t, workers, "../../testdata/logs/node1.hdr", "../../testdata/logs/mixed-precision.hdr")
 		s.By, _ = tags.ParseBy("all")
 		_, err := Collect(s, Options{}, &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error {
 			h, err := r.Sum.Histogram(new(histogram.Histogram))
