@@ -414,15 +414,12 @@ func (m *Merger) sayUnread() {
 		}
 	}
 	for _, u := range m.follower.Unread() {
-		if u.Unsure {
-			all.Add(u.Path, unsure+u.Of+"; it was not read")
+		if u.Unsure != "" {
+			all.Add(u.Path, u.Unsure+"; it was not read")
 		}
 	}
 	all.Say(func(name, text string) { m.options.Messages.Unread(name + ": " + text) })
 }
-
-// unsure says why a file is not read that has a log after it.
-const unsure = "may be a part of a copy of "
 
 // join begins to read an input.
 func (m *Merger) join(source *follow.Input) {
@@ -569,11 +566,7 @@ func (m *Merger) flush() error {
 		all[n] = in.now
 	}
 	for _, u := range m.follower.Unread() {
-		p := Progress{Name: u.Path, Copy: !u.Lost, Lost: u.Lost}
-		if u.Unsure {
-			p.Unread = unsure + u.Of
-		}
-		all = append(all, p)
+		all = append(all, Progress{Name: u.Path, Copy: !u.Lost, Lost: u.Lost, Unread: u.Unsure})
 	}
 	full := m.fan.full()
 	if m.options.State.full && !m.options.State.waits {
@@ -670,7 +663,10 @@ func (m *Merger) take(in *input) error {
 // endSearch lets windows be complete when all copies were found, or none comes. Those that were
 // found join before that.
 func (m *Merger) endSearch() {
-	if m.search != nil && !m.follower.Searching() {
+	if m.search == nil {
+		return
+	}
+	if !slices.ContainsFunc(m.follower.Missing(), func(mark follow.Mark) bool { return !mark.Said }) {
 		m.events.post(m.search.End)
 		m.search = nil
 	}

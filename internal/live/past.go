@@ -108,7 +108,12 @@ func (m *Merger) readParts(f *follow.Follower) error {
 		}
 		return nil
 	}
-	m.held = heldLogs{logs: append(state.last.Held, f.Gone()...), end: never}
+	m.held = heldLogs{logs: state.last.Held, end: never}
+	for _, mark := range f.Missing() {
+		if mark.Again.Open > 0 && !mark.Said {
+			m.held.logs = append(m.held.logs, mark.Path)
+		}
+	}
 	path := state.last.Parts.Path
 	r := hdrlog.NewReader(bytes.NewReader(state.parts), path)
 	for r.Scan() {

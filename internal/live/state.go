@@ -61,11 +61,9 @@ type saved struct {
 	Logs      []follow.Mark
 }
 
-// stateVersion and stateCommand tell the states of other versions and commands. Those of oldVersion
-// are read, too: see [follow.Mark.UnmarshalJSON].
+// stateVersion and stateCommand tell the states of other versions and commands.
 const (
-	stateVersion = 11
-	oldVersion   = 10
+	stateVersion = 12
 	stateCommand = "hdrlive"
 )
 
@@ -125,7 +123,7 @@ func (s *State) read(size int64) error {
 	switch {
 	case l.Command != stateCommand && l.Command != "":
 		return fmt.Errorf("it is no state of hdrlive, but of %q", l.Command)
-	case l.Version != stateVersion && l.Version != oldVersion && l.Version != 0:
+	case l.Version != stateVersion && l.Version != 0:
 		return fmt.Errorf("it is a state of another version of hdrlive (%d, not %d)", l.Version, stateVersion)
 	case !bytes.Equal(bytes.TrimSpace(hash), hashOf(line)):
 		return errors.New("it is damaged: its hash is another one")
@@ -283,7 +281,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 	if err := m.readParts(f); err != nil {
 		return err
 	}
-	lost := f.Lost()
+	lost := slices.ContainsFunc(f.Missing(), func(mark follow.Mark) bool { return mark.Again.From > 0 })
 	if len(s.Logs) > 0 {
 		m.search = m.clock.Join(m.options.now(), nil)
 		m.search.again = true

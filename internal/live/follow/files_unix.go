@@ -3,7 +3,6 @@
 package follow
 
 import (
-	"io/fs"
 	"math"
 	"syscall"
 )
@@ -15,10 +14,4 @@ func openFiles() int64 {
 		return math.MaxInt32
 	}
 	return int64(limit.Cur)
-}
-
-// isRemoved reports whether no name leads to a file any more.
-func isRemoved(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Nlink == 0
 }

@@ -16,6 +16,7 @@
 package follow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -86,6 +87,7 @@ type Follower struct {
 	done     chan struct{}
 	poller   sync.WaitGroup
 	opened   atomic.Int64 // files
+	starting bool         // only what has the name of a log yet is that
 	turns    bool         // a test lets one goroutine run at a time, see Options.Between
 	patterns []pattern
 	pipes    map[string]bool // paths of pipes that match, and are not read
@@ -94,9 +96,8 @@ type Follower struct {
 	inputs  []*Input
 	names   map[string]*Input // by path
 	logs    []*Log            // in order of their first files
-	stems   map[string][]*Log // by the stem of the name of their path
-	sources map[ID][]*source
-	said    map[string]string // what copies are of, as messages say
+	sources map[[2]uint64][]*source
+	alike   map[string]*likeness // by path
 	phase   phase
 	looks   int // at folders
 }
@@ -119,15 +120,9 @@ const (
 
 // New returns a follower of nothing. Add inputs, then call Start.
 func New(o Options) *Follower {
-	if o.Poll <= 0 {
-		o.Poll = DefaultPoll
-	}
-	if o.Rescan <= 0 {
-		o.Rescan = DefaultRescan
-	}
-	if o.Gone <= 0 {
-		o.Gone = DefaultGone
-	}
+	o.Poll = cmp.Or(o.Poll, DefaultPoll)
+	o.Rescan = cmp.Or(o.Rescan, DefaultRescan)
+	o.Gone = cmp.Or(o.Gone, DefaultGone)
 	if o.Files <= 0 {
 		o.Files = openFiles()
 		o.Files -= min(reserved, o.Files/2)
@@ -143,16 +138,20 @@ func New(o Options) *Follower {
 		done:    make(chan struct{}),
 		pipes:   make(map[string]bool),
 		names:   make(map[string]*Input),
-		stems:   make(map[string][]*Log),
-		sources: make(map[ID][]*source),
-		said:    make(map[string]string),
+		sources: make(map[[2]uint64][]*source),
+		alike:   make(map[string]*likeness),
 	}
 	for n := range o.Marks {
-		if o.Marks[n].Path == "" {
-			continue // a copy, of version 10
-		}
-		f.addLog(&Log{path: o.Marks[n].Path, target: o.Marks[n].Target, earlier: true}).resume(&o.Marks[n])
+		f.addLog(&Log{earlier: true}).resume(&o.Marks[n])
 	}
+	f.starting = true // what still has its name is no other log
+	for _, l := range f.logs {
+		f.step()
+		if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() {
+			f.find(l.path, info, false)
+		}
+	}
+	f.starting = false
 	return f
 }
 
@@ -167,20 +166,16 @@ func (f *Follower) AddFile(path string) *Input {
 	if err == nil && !info.Mode().IsRegular() {
 		return f.addPipe(path)
 	}
-	if err == nil && f.isRead(info) {
-		return nil
+	if err == nil {
+		if s := f.known(info); s != nil && s.log.in != nil {
+			return nil
+		}
 	}
 	in := f.insert(&Input{name: path, path: path})
-	f.lookAll([]*Input{in})
+	var news Summary
+	in.look(&news)
+	news.Say(f.options.Notice)
 	return in
-}
-
-// isRead reports whether an input reads a file.
-func (f *Follower) isRead(info fs.FileInfo) bool {
-	s := f.known(info)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return s != nil && s.log.in != nil
 }
 
 // addPipe adds what is read once.
@@ -225,7 +220,9 @@ func (f *Follower) begin(found func(*Input)) {
 	f.search()
 	f.found = found
 	for _, in := range f.inputs {
-		slices.SortStableFunc(in.logs, func(a, b *Log) int { return a.number - b.number })
+		slices.SortFunc(in.logs, func(a, b *Log) int {
+			return slices.Index(f.logs, a) - slices.Index(f.logs, b)
+		})
 		found(in)
 	}
 }
@@ -266,8 +263,8 @@ func (f *Follower) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, in := range f.inputs {
-		if in.path != "" && in.pipe != nil && in.pipe.file != nil {
-			in.pipe.file.Close()
+		if in.path != "" && in.pipe != nil && in.pipe.file() != nil {
+			in.pipe.file().Close()
 		}
 	}
 	for _, l := range f.logs {
@@ -342,12 +339,11 @@ func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
 	at := time.Now()
 	f.mu.Lock()
 	phase := f.phase
-	inputs := slices.Clone(f.inputs)
 	f.mu.Unlock()
 	if phase != following {
 		return false
 	}
-	f.lookAll(inputs)
+	f.lookAll()
 	if at.Sub(*matched) >= f.options.Rescan {
 		*matched = at
 		f.match()
@@ -359,8 +355,11 @@ func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
 	return true
 }
 
-func (f *Follower) lookAll(inputs []*Input) {
+func (f *Follower) lookAll() {
 	var all Summary
+	f.mu.Lock()
+	inputs := slices.Clone(f.inputs)
+	f.mu.Unlock()
 	for _, in := range inputs {
 		in.look(&all)
 	}
@@ -371,32 +370,12 @@ func (f *Follower) lookAll(inputs []*Input) {
 // forgets files that have no name any more.
 func (f *Follower) match() {
 	var all Summary
-	looked := f.found == nil
 	for n := range f.patterns {
 		p := &f.patterns[n]
 		f.step()
-		for _, path := range f.ordered(p.paths()) {
-			if f.input(path) != nil || !p.matches(filepath.Base(path)) {
-				continue
-			}
-			f.step()
-			info, err := os.Stat(path)
-			switch {
-			case err != nil, info.IsDir(), f.options.Except != nil && os.SameFile(f.options.Except, info):
-			case info.Mode().IsRegular():
-				if !looked && f.known(info) == nil { // it may have just replaced another one, with a link to it
-					f.mu.Lock()
-					inputs := slices.Clone(f.inputs)
-					f.mu.Unlock()
-					f.lookAll(inputs)
-					looked = true
-				}
-				f.matched(p, path, info, &all)
-			case !f.options.Continues:
-				f.hand(f.addPipe(path), p)
-			case !f.pipes[path]:
-				f.pipes[path] = true
-				all.Add(path, NoPosition)
+		for _, path := range p.paths() {
+			if p.matches(filepath.Base(path)) {
+				f.see(p, path, &all)
 			}
 		}
 	}
@@ -415,44 +394,58 @@ func (f *Follower) match() {
 	}
 }
 
-// ordered has the names that logs of an earlier run had come first, before a start: what is left of
-// a renamed log belongs to the input of its name.
-func (f *Follower) ordered(paths []string) []string {
-	if f.found != nil || len(f.options.Marks) == 0 {
-		return paths
-	}
-	had := make(map[string]bool)
-	for _, l := range f.logs {
-		had[l.path] = true
-	}
-	first := func(path string) int {
-		if had[path] {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(paths, func(a, b string) int { return first(a) - first(b) })
-	return paths
-}
-
-// matched looks at a file that a pattern finds and that no input follows. If it has something to
-// read, it becomes an input.
-func (f *Follower) matched(p *pattern, path string, info fs.FileInfo, news *Summary) {
-	s, err := f.find(path, info, true)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (s == nil || !f.unread(s)) {
+// see looks at a name. If no input follows it, and its file has something that none reads, the file
+// becomes an input. Before a start, the input of its log reads it. Without a pattern, only what is
+// left of a log of an earlier run is read.
+func (f *Follower) see(p *pattern, path string, news *Summary) {
+	if f.input(path) != nil {
 		return
 	}
-	if s != nil && f.found == nil {
-		if in := f.input(s.log.path); in != nil {
-			f.enqueue(s.log, in)
+	f.step()
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
+		return
+	}
+	switch {
+	case info.Mode().IsRegular():
+	case p == nil:
+		return
+	case !f.options.Continues:
+		f.hand(f.addPipe(path), p)
+		return
+	case !f.pipes[path]:
+		f.pipes[path] = true
+		news.Add(path, NoPosition)
+		return
+	default:
+		return
+	}
+	if p != nil && f.found != nil && f.known(info) == nil {
+		f.lookAll() // it may have just replaced another one, with a link to it
+	}
+	s, err := f.find(path, info, p != nil)
+	switch {
+	case err == nil && (s == nil || !f.unread(s)):
+		return
+	case err != nil && (p == nil || errors.Is(err, fs.ErrNotExist)):
+		return
+	}
+	in := &Input{name: path, path: path}
+	if s != nil {
+		owner := f.input(s.log.path)
+		if owner != nil && f.found == nil {
+			f.enqueue(s.log, owner)
 			return
 		}
-	}
-	in := f.insert(&Input{name: path, path: path})
-	in.matched = true
-	if s != nil {
+		if owner != nil && p == nil {
+			in.Tag = owner.Tag
+		}
+		f.insert(in)
 		f.enqueue(s.log, in)
+	} else {
+		f.insert(in)
 	}
+	in.matched = true
 	in.look(news)
 	f.hand(in, p)
 }
@@ -460,7 +453,7 @@ func (f *Follower) matched(p *pattern, path string, info fs.FileInfo, news *Summ
 // hand hands over an input that a pattern has found.
 func (f *Follower) hand(in *Input, p *pattern) {
 	in.matched = true
-	if p.each != nil {
+	if p != nil && p.each != nil {
 		p.each(in)
 	}
 	if f.found != nil {
@@ -475,11 +468,13 @@ func (f *Follower) input(path string) *Input {
 	return f.names[path]
 }
 
-// paths returns what is in the folders. A folder that is gone may come back.
+// paths returns what is in the folders, shorter names first: a log comes before what rotation makes
+// of it. A folder that is gone may come back.
 func (p *pattern) paths() (paths []string) {
 	for _, folder := range scan.Folders(p.folder) {
 		paths = append(paths, files(folder)...)
 	}
+	slices.SortStableFunc(paths, func(a, b string) int { return len(a) - len(b) })
 	return paths
 }
 
@@ -491,3 +486,63 @@ func files(folder string) (paths []string) {
 	}
 	return paths
 }
+
+// search finds what is left of logs of an earlier run that have other names now, and says what is
+// gone.
+func (f *Follower) search() {
+	f.mu.Lock()
+	looks := f.looks
+	var lost []*Log
+	for _, l := range f.logs {
+		renamed := looks < lostLooks && l.earlier && !l.over && l.in == nil // maybe since New
+		if l.missing() && !l.said || renamed {
+			lost = append(lost, l)
+		}
+	}
+	f.mu.Unlock()
+	var news Summary
+	listed := make(map[string][]string)
+	for _, l := range lost {
+		for _, of := range []string{l.path, l.target} {
+			folder := filepath.Dir(of)
+			if of == "" {
+				continue
+			}
+			if listed[folder] == nil {
+				f.step()
+				listed[folder] = files(folder)
+			}
+			for _, path := range listed[folder] {
+				if path != l.path && derived(path, of) {
+					f.see(nil, path, &news)
+				}
+			}
+		}
+	}
+	news.Say(f.options.Notice)
+	if looks < lostLooks {
+		return
+	}
+	var gone, rest Summary
+	f.mu.Lock()
+	for _, l := range lost {
+		switch {
+		case !l.missing(), l.said:
+			continue
+		case !f.options.Windows && l.again.Open > 0:
+			l.lost = true
+			gone.Add(l.path, "is gone since the state was written; lines that no window has are missing")
+		default:
+			rest.Add(l.path, "is gone since the state was written; "+
+				"what it got after that is missing, if it got anything")
+		}
+		l.said = true
+	}
+	f.mu.Unlock()
+	gone.Say(f.options.Lost)
+	rest.Say(f.options.Notice)
+}
+
+// lostLooks is the number of looks after a start in which a file may be found that has what a log
+// lacks: rotation may just make it.
+const lostLooks = 3

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"os"
 	"path/filepath"
@@ -35,9 +33,9 @@ type reading struct {
 }
 
 // read starts a follower with what add adds, and reads it.
-func read(t *testing.T, add func(f *Follower)) *reading {
+func read(t *testing.T, add func(f *Follower), marks ...Mark) *reading {
 	r := &reading{t: t, inputs: map[string]*Input{}, lines: map[string][]string{}, errs: map[string]error{}}
-	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Notice: func(input, text string) {
+	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Marks: marks, Notice: func(input, text string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.notices = append(r.notices, filepath.Base(input)+" "+text)
@@ -203,7 +201,7 @@ func TestCopies(t *testing.T) {
 	r.awaitNotice("node1.hdr.1 is a copy of " + path + "; it counts once")
 	r.await("the list of copies", func() bool {
 		all := r.Unread()
-		return len(all) == 2 && all[1] == Unread{Path: path + ".1", Of: path}
+		return len(all) == 2 && all[0] == Unread{Path: path + ".1"}
 	})
 	file(t, path, "new\n")
 	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
@@ -244,7 +242,7 @@ func TestTwoLogs(t *testing.T) {
 	r.awaitNotice("run_errors.hdr is no copy of " + run + " any more; reading it")
 }
 
-// TestPoints: hashes do not depend on how a text is divided, and stay the same in JSON.
+// TestPoints: hashes do not depend on how a text is divided, and stay the same in a state.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	var all []byte
@@ -260,20 +258,17 @@ func TestPoints(t *testing.T) {
 			t2.Write(rest[:n])
 			rest = rest[n:]
 		}
-		if !slices.Equal(whole.all(), t2.all()) {
-			t.Errorf("in parts of %d bytes: %v, not %v", part, t2.all(), whole.all())
+		if !slices.Equal(whole.points(), t2.points()) {
+			t.Errorf("in parts of %d bytes: %v, not %v", part, t2.points(), whole.points())
 		}
 	}
-	data, err := json.Marshal(whole.all())
-	must(t, err)
-	var again Points
-	must(t, json.Unmarshal(data, &again))
-	if !slices.Equal(again, whole.all()) || len(again) < lastLines+7 {
-		t.Errorf("%s: %v", data, again)
+	data := encode(whole.points())
+	if again, ok := decode(data); !ok || !slices.Equal(again, whole.points()) || len(again) != 2*someLines {
+		t.Errorf("%x: %v", data, again)
 	}
-	for _, bad := range []string{`"AQ=="`, `7`, `"////////////////////////"`} {
-		if json.Unmarshal([]byte(bad), &again) == nil {
-			t.Errorf("%s is read", bad)
+	for _, bad := range [][]byte{data[1:], append(data, data...), make([]byte, 16)} {
+		if again, ok := decode(bad); ok {
+			t.Errorf("%x is read: %v", bad, again)
 		}
 	}
 }
@@ -714,12 +709,7 @@ func TestLink(t *testing.T) {
 	must(t, os.Rename(first, filepath.Join(target, "one.hdr.1")))
 	must(t, os.Remove(link))
 	must(t, os.Symlink(file(t, filepath.Join(target, "other.hdr"), "three\n"), link))
-	r = read(t, func(f *Follower) {
-		for n := range marks {
-			f.addLog(&Log{path: marks[n].Path, target: marks[n].Target, earlier: true}).resume(&marks[n])
-		}
-		f.AddFile(link)
-	})
+	r = read(t, func(f *Follower) { f.AddFile(link) }, marks...)
 	r.awaitLines("a", "--", "one", "two", "--", "three")
 }
 
@@ -791,41 +781,5 @@ func TestOlddir(t *testing.T) {
 			t.Errorf("copies %t: read %q", copies, r.lines)
 		}
 		r.mu.Unlock()
-	}
-}
-
-// TestOldMarks: a mark of version 10 goes on where it was, also one of a compressed file, whose
-// hashes are those of its bytes.
-func TestOldMarks(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	all := "one\ntwo\n"
-	for name, content := range map[string]string{"a": all, "b.gz": packed(t, all)} {
-		path := file(t, filepath.Join(dir, name), content)
-		var hashes text
-		hashes.Write([]byte(content))
-		points, err := json.Marshal(hashes.all())
-		must(t, err)
-		first := fnv.New64a()
-		first.Write([]byte(content[:1]))
-		var m Mark
-		must(t, json.Unmarshal(fmt.Appendf(nil, `{"Path":%q,"Device":1,"Inode":2,"Head":{"Size":%d,"Sums":"%04x"},"Points":%s,"Line":1,"Rest":true}`,
-			path, len(content), first.Sum64()&0xffff, points), &m))
-		f := New(Options{Marks: []Mark{m}, Continues: true})
-		in := f.AddFile(path)
-		f.Start(func(*Input) {}, func(time.Time) {})
-		log, err := in.Next()
-		must(t, err)
-		if m := log.Resumed(); m == nil || m.Line != 1 {
-			t.Errorf("%s: it goes on at %+v", name, m)
-		}
-		lines := bufio.NewReader(log)
-		for n := log.Begin(); n <= 2; n++ {
-			line, err := lines.ReadString('\n')
-			if want := strings.Split(all, "\n")[n-1] + "\n"; err != nil || line != want {
-				t.Errorf("%s: line %d is %q, %v", name, n, line, err)
-			}
-		}
-		f.Close()
 	}
 }

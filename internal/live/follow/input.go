@@ -31,9 +31,13 @@ type Input struct {
 // A pipe is what is read once, such as standard input. The follower's mu guards it.
 type pipe struct {
 	open   func() (io.Reader, error)
-	opened bool
-	file   *os.File // nil if it is none
-	stream io.Reader
+	stream io.Reader // nil until it is open
+}
+
+// file returns the file that it is, nil if it is none.
+func (p *pipe) file() *os.File {
+	file, _ := p.stream.(*os.File)
+	return file
 }
 
 // A naming is what looks have found of the name of an input.
@@ -74,8 +78,8 @@ func (in *Input) Abort() {
 // enter begins a phase. The lock is held.
 func (in *Input) enter(p phase) {
 	in.phase = max(in.phase, p)
-	if in.phase == aborted && in.pipe != nil && in.pipe.file != nil {
-		in.pipe.file.SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
+	if in.phase == aborted && in.pipe != nil && in.pipe.file() != nil {
+		in.pipe.file().SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
 	}
 	in.signal()
 }
@@ -141,7 +145,12 @@ func (in *Input) note(s *source, err error, changed bool) string {
 			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
 		}
 		return trouble + "; trying again"
-	case named, err == nil && s == nil:
+	case named:
+		return ""
+	case err == nil && s == nil:
+		if a := in.follower.alike[in.path]; a != nil {
+			in.unread = a.doubt()
+		}
 		return ""
 	case !in.found && in.left: // Next says so
 		return ""
@@ -241,11 +250,10 @@ func (in *Input) Next() (*Log, error) {
 func (in *Input) once() (*Log, error) {
 	f := in.follower
 	f.mu.Lock()
-	opened, phase := in.pipe.opened, in.phase
-	in.pipe.opened = true
+	before, phase := in.pipe.stream, in.phase
 	f.mu.Unlock()
 	switch {
-	case opened:
+	case before != nil:
 		return nil, io.EOF
 	case phase == aborted:
 		return nil, ErrStopped
@@ -255,7 +263,6 @@ func (in *Input) once() (*Log, error) {
 	in.setWaiting(false)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	in.pipe.file, _ = stream.(*os.File)
 	in.pipe.stream = stream
 	return &Log{in: in}, err
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"hdrkit/internal/base/plaintext"
 )
@@ -19,7 +18,6 @@ type Log struct {
 	Reading any
 
 	follower *Follower
-	number   int
 	path     string // the first name
 	target   string // what that led to, if it was a symbolic link
 	stream   io.Reader
@@ -33,13 +31,11 @@ type Log struct {
 	lostAt  int     // the number of looks when it was lost
 	over    bool    // nothing is left to read unless a source has more
 	earlier bool    // an earlier run has read it
-	raw     bool    // the hashes are of the bytes of a packed file
-	checked bool    // its name was looked at
 	said    bool    // a message says that it is gone
 	lost    bool    // windows lack some of its lines
 	progress
 	resumed *Mark // where it goes on
-	again   atomic.Pointer[Again]
+	again   Again // what a later run must read again
 }
 
 // A progress is how much was read of a log.
@@ -59,14 +55,7 @@ type progress struct {
 // addLog adds a log. The lock is held.
 func (f *Follower) addLog(l *Log) *Log {
 	l.follower = f
-	l.number = 1
-	if n := len(f.logs); n > 0 {
-		l.number = f.logs[n-1].number + 1
-	}
 	f.logs = append(f.logs, l)
-	for _, key := range l.keys() {
-		f.stems[key] = append(f.stems[key], l)
-	}
 	return l
 }
 
@@ -77,40 +66,19 @@ func (f *Follower) newLog(path string) *Log {
 	if link, err := os.Lstat(l.path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
 		l.target, _ = filepath.EvalSymlinks(l.path)
 	}
-	last := 0
 	for _, before := range f.logs {
-		if before.header != "" && before.number > last && isBelow(path, before) && derived(path, before.path) {
+		if before.header != "" && isBelow(path, before.path) && derived(path, before.path) {
 			l.resumed = &Mark{Header: before.header}
-			last = before.number
 		}
 	}
 	return f.addLog(l)
 }
 
-func (f *Follower) removeLog(l *Log) {
-	is := func(other *Log) bool { return other == l }
-	f.logs = slices.DeleteFunc(f.logs, is)
-	for _, key := range l.keys() {
-		f.stems[key] = slices.DeleteFunc(f.stems[key], is)
-	}
-}
-
-// keys returns under which texts [Follower.related] finds the log.
-func (l *Log) keys() []string {
-	name := filepath.Base(l.path)
-	keys := []string{stem(name), family(name), "=" + l.path}
-	for stem := range stems(name) {
-		keys = append(keys, "<"+stem)
-	}
-	if l.target != "" && stem(filepath.Base(l.target)) != keys[0] {
-		keys = append(keys, stem(filepath.Base(l.target)))
-	}
-	return keys
-}
-
 // lives reports whether a file has all that is known of the log. The lock is held.
 func (l *Log) lives() bool {
-	return slices.ContainsFunc(l.sources, func(s *source) bool { return s == l.current || !s.unsure && s.size >= l.text.size })
+	return slices.ContainsFunc(l.sources, func(s *source) bool {
+		return s == l.current || s.size >= l.text.Size
+	})
 }
 
 // enqueue gives a log to an input, which reads it after those before it.
@@ -175,18 +143,11 @@ func (l *Log) Read(p []byte) (int, error) {
 			return 0, l.err
 		}
 		l.err = l.fill()
-		if errors.Is(l.err, io.EOF) && l.isCut() {
+		if errors.Is(l.err, io.EOF) && l.current == nil { // no file has the rest of the last line
 			l.buffer = l.buffer[:0]
 		}
 	}
 	return 0, nil
-}
-
-// isCut reports whether the file was truncated, and no other one has the rest of the last line.
-func (l *Log) isCut() bool {
-	l.follower.mu.Lock()
-	defer l.follower.mu.Unlock()
-	return l.current == nil
 }
 
 // mostLine is the number of bytes of a line that are held back until its end comes.
@@ -207,7 +168,6 @@ func (l *Log) fill() error {
 	l.buffer = slices.Grow(l.buffer, fillSize)
 	got, err := l.stream.Read(l.buffer[n : n+fillSize])
 	l.buffer = l.buffer[:n+got]
-	l.know()
 	switch {
 	case errors.Is(err, errSwitch):
 		l.buffer = l.buffer[:0] // what it begins comes again
@@ -217,16 +177,6 @@ func (l *Log) fill() error {
 		return nil
 	}
 	return err
-}
-
-// know hashes the whole lines that were read.
-func (l *Log) know() {
-	l.follower.mu.Lock()
-	defer l.follower.mu.Unlock()
-	whole := int64(bytes.LastIndexByte(l.buffer, '\n') + 1)
-	if known := l.text.size - l.at; known >= 0 && known < whole {
-		l.text.Write(l.buffer[known:whole])
-	}
 }
 
 // fillSize is the number of bytes that are read at once.
@@ -252,22 +202,17 @@ func (l *Log) open() (done bool, err error) {
 	case s == nil:
 		return true, io.EOF
 	}
-	r := &raw{log: l, source: s}
-	l.stream = r
-	if s.packed {
-		l.stream = plaintext.NewReader(r)
-		_, err := io.CopyN(io.Discard, l.stream, l.at)
-		if err != nil && !errors.Is(err, errSwitch) {
-			return true, err
-		}
-		if err != nil {
-			l.stream = nil
-			return true, nil
-		}
-	} else {
-		r.at = l.at
+	l.stream = &raw{log: l, source: s}
+	if !s.packed {
+		return false, nil
 	}
-	return false, nil
+	l.stream = plaintext.NewReader(l.stream)
+	_, err = io.CopyN(io.Discard, l.stream, l.at)
+	if errors.Is(err, errSwitch) {
+		l.stream = nil
+		return true, nil
+	}
+	return err != nil, err
 }
 
 // choose returns the source to read, nil if there is none: that which has the name of the input, or
@@ -278,16 +223,17 @@ func (l *Log) choose() *source {
 		f.mu.Lock()
 		var best *source
 		for _, s := range l.sources {
-			if s.file != nil && s.size >= max(l.at, l.text.size) && (best == nil || s.path == l.in.path || best.path != l.in.path && s.size > best.size) {
+			whole := s.file != nil && s.size >= max(l.at, l.text.Size)
+			if whole && (best == nil || s.path == l.in.path || best.path != l.in.path && s.size > best.size) {
 				best = s
 			}
 		}
 		l.current = best
-		l.bytesRead = 0
-		verified := best != nil && (best.known == l.text.size && !best.unsure || l.text.size == 0)
-		if verified {
-			best.unsure = false
+		l.bytesRead = l.at
+		if best != nil && best.packed {
+			l.bytesRead = 0
 		}
+		verified := best != nil && (best.known == l.text.Size || l.text.Size == 0)
 		f.mu.Unlock()
 		if best == nil {
 			return nil
@@ -296,17 +242,17 @@ func (l *Log) choose() *source {
 		if verified && intact {
 			return best
 		}
-		c := comparison{}
+		var c comparison
+		same := false
 		if intact {
-			c = f.compare(l, best)
+			c, same = f.compare(l, best)
 		}
-		if c.verdict == different && (!intact || best.path == l.path) {
+		if !same && (!intact || best.path == l.path) {
 			l.in.sayTruncated()
 		}
 		f.mu.Lock()
-		if c.verdict == same && c.size >= l.at {
+		if same && c.sure && c.size >= l.at {
 			best.known = c.known
-			best.unsure = false
 			f.mu.Unlock()
 			return best
 		}
@@ -319,7 +265,6 @@ func (l *Log) choose() *source {
 type raw struct {
 	log    *Log
 	source *source
-	at     int64
 }
 
 func (r *raw) Read(p []byte) (int, error) {
@@ -346,18 +291,17 @@ func (r *raw) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		f.step()
-		n, err := s.file.ReadAt(p, r.at)
+		n, err := s.file.ReadAt(p, l.bytesRead)
 		switch {
-		case !f.intact(s, r.at+int64(n)): // maybe while it was read
+		case !f.intact(s, l.bytesRead+int64(n)): // maybe while it was read
 			in.sayTruncated()
 			f.mu.Lock()
 			f.drop(s)
 			f.mu.Unlock()
 			return 0, errSwitch
 		case n > 0:
-			r.at += int64(n)
 			f.mu.Lock()
-			l.bytesRead = r.at
+			l.bytesRead += int64(n)
 			f.mu.Unlock()
 			return n, nil
 		case err != nil && err != io.EOF:
@@ -375,8 +319,8 @@ func (r *raw) Read(p []byte) (int, error) {
 			return 0, errSwitch
 		case replaced, left && phase == following && in.mayLeave():
 			return 0, io.EOF
-		case phase == stopping && f.options.Continues && !s.packed: // else its reader knows whether it is cut short
-			return 0, ErrStopped
+		case phase == stopping && f.options.Continues && !s.packed:
+			return 0, ErrStopped // the reader of a packed one must know whether it is cut short
 		case phase == stopping:
 			return 0, io.EOF
 		}
@@ -402,7 +346,7 @@ func (l *Log) advance(read []byte) {
 	defer f.mu.Unlock()
 	l.place(read)
 	l.at += int64(len(read))
-	if more := l.at - l.text.size; more > 0 { // an earlier run has hashed what comes before
+	if more := l.at - l.text.Size; more > 0 { // an earlier run has hashed what comes before
 		l.text.Write(read[max(int64(len(read))-more, 0):])
 	}
 	l.lines += bytes.Count(read, []byte{'\n'})
@@ -418,11 +362,10 @@ func (l *Log) place(read []byte) {
 		return
 	}
 	if len(l.places) == mostPlaces {
-		half := l.places[:0]
-		for n := 0; n < mostPlaces; n += 2 {
-			half = append(half, l.places[n])
+		for n := range mostPlaces / 2 {
+			l.places[n] = l.places[2*n]
 		}
-		l.places = half
+		l.places = l.places[:mostPlaces/2]
 	}
 	l.places = append(l.places, Place{Line: l.lines + 1, Byte: l.at})
 }
@@ -447,4 +390,11 @@ func (l *Log) Took(line int, header string, headerFrom int) {
 }
 
 // ReadAgain sets what a later run must read again of the log.
-func (l *Log) ReadAgain(a Again) { l.again.Store(&a) }
+func (l *Log) ReadAgain(a Again) {
+	if l.follower == nil {
+		return // a pipe
+	}
+	l.follower.mu.Lock()
+	defer l.follower.mu.Unlock()
+	l.again = a
+}

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -16,8 +14,9 @@ type Mark struct {
 	Path string
 	// Target is the file that Path led to, if Path was a symbolic link.
 	Target string `json:",omitempty"`
-	// Points are hashes of what was read, the last one of all of it.
-	Points Points
+	// Points are hashes of what was read: at the ends of its first and of its last lines, and of
+	// all of it.
+	Points []byte
 	// Line is the last line that counts. Header has the comments that hold for the lines after it,
 	// also if they come from the log before. The reader of the log sets both: see [Log.Took].
 	Line   int
@@ -31,47 +30,26 @@ type Mark struct {
 	Ended bool `json:",omitempty"`
 	// Said says that a message has said that lines are missing. A copy may still appear.
 	Said bool `json:",omitempty"`
-	// Raw says that the points are those of a file as it is, not of its text.
-	Raw bool `json:",omitempty"`
 }
 
-// UnmarshalJSON reads a mark, also one of version 10 of the state. That has the points of packed
-// files as they are, and says otherwise whether a log has ended.
+// UnmarshalJSON reads a mark, and returns an error if no follower has written it.
 func (m *Mark) UnmarshalJSON(data []byte) error {
 	type mark Mark // without this method
-	old := struct {
-		*mark
-		Head                         struct{ Sums string }
-		Done, Over, Copy, Rest, Lost bool
-	}{mark: (*mark)(m)}
-	if err := json.Unmarshal(data, &old); err != nil {
+	if err := json.Unmarshal(data, (*mark)(m)); err != nil {
 		return err
 	}
-	if err := m.check(); err != nil || old.Head.Sums == "" {
-		return err
-	}
-	for _, first := range []byte("\x1f\x28\xef\xff\xfe") { // those of [isPacked]
-		sum := fnv.New64a()
-		sum.Write([]byte{first})
-		m.Raw = m.Raw || strings.HasPrefix(old.Head.Sums, fmt.Sprintf("%04x", sum.Sum64()&0xffff))
-	}
-	m.Ended = (old.Ended || old.Done || old.Over) && !old.Rest
-	m.Said = old.Lost
-	if old.Copy {
-		*m = Mark{}
-	}
-	return nil
+	return m.check()
 }
 
 // check returns an error if no follower has written the mark.
 func (m *Mark) check() error {
-	size := int64(0)
-	if n := len(m.Points); n > 0 {
-		size = m.Points[n-1].size
-	}
 	a := &m.Again
+	var t text
+	points, ok := decode(m.Points)
+	t.resume(points)
 	switch {
-	case m.Line < 0, m.Begin.Line < 0, m.Begin.Byte < 0, m.Begin.Byte > size, m.Begin.Line == 0 && m.Begin.Byte > 0:
+	case !ok, m.Line < 0, m.Begin.Line < 0, m.Begin.Byte < 0, m.Begin.Byte > t.Size:
+	case m.Begin.Line == 0 && m.Begin.Byte > 0:
 	case a.From < 0, a.Open < 0, a.Slack < 0, len(a.Late)%2 > 0, !slices.IsSorted(a.Late):
 	default:
 		return nil
@@ -127,20 +105,19 @@ func (a Again) Behind(line int) Again {
 	return rest
 }
 
-// needsWindows reports whether lines are to be read again that belong to open windows.
-func (a *Again) needsWindows() bool { return a != nil && a.Open > 0 }
-
 // resume has a log go on where a mark says.
 func (l *Log) resume(m *Mark) {
-	l.text.resume(m.Points)
-	l.reread = l.text.size
+	l.path = m.Path
+	l.target = m.Target
+	points, _ := decode(m.Points)
+	l.text.resume(points)
+	l.reread = l.text.Size
 	l.line = m.Line
 	l.header = m.Header
 	l.over = m.Ended && m.Again.From == 0
 	l.said = m.Said
-	l.again.Store(&m.Again)
+	l.again = m.Again
 	l.resumed = m
-	l.raw = m.Raw
 	l.from = math.MaxInt
 	if m.Begin.Line > 0 {
 		l.from = 1
@@ -158,7 +135,6 @@ func (l *Log) mark() (m Mark, ok bool) {
 		return m, false
 	}
 	m = l.known()
-	m.Raw = l.raw
 	m.Said = l.said
 	if l.at < l.reread { // it is still read up to where an earlier run has read it
 		m.Ended = l.over
@@ -171,17 +147,14 @@ func (l *Log) mark() (m Mark, ok bool) {
 
 // known returns the mark of what was taken of a log.
 func (l *Log) known() Mark {
-	m := Mark{
+	return Mark{
 		Path:   l.path,
 		Target: l.target,
-		Points: l.text.all(),
+		Points: encode(l.text.points()),
 		Line:   l.line,
 		Header: l.header,
+		Again:  l.again,
 	}
-	if a := l.again.Load(); a != nil {
-		m.Again = *a
-	}
-	return m
 }
 
 // isLeft reports whether a log that is read has no more, and was deleted or not written for long.
@@ -211,31 +184,23 @@ func (l *Log) begin(line int) (begin Place) {
 	return l.places[0]
 }
 
-// mostSaved is the number of logs that ended and have no file, of which a later run recognizes
-// copies.
-const mostSaved = 1000
+// missing reports whether no file is known that has what a log of an earlier run had. The lock is
+// held.
+func (l *Log) missing() bool { return l.earlier && !l.over && l.in == nil && !l.lives() }
 
-// Lost reports whether lines that are read again are in no file that was found so far.
-func (f *Follower) Lost() bool {
-	f.search()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.logs, func(l *Log) bool {
-		a := l.again.Load()
-		return l.earlier && !l.lives() && a != nil && a.From > 0
-	})
-}
-
-// Gone returns the logs of an earlier run that are gone, and of which open windows have lines.
-func (f *Follower) Gone() (paths []string) {
+// Missing returns the marks of the logs of an earlier run of which no file is found.
+func (f *Follower) Missing() (marks []Mark) {
+	if f.found == nil {
+		f.search()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
-		if l.earlier && !l.said && !l.lives() && l.again.Load().needsWindows() {
-			paths = append(paths, l.path)
+		if l.missing() {
+			marks = append(marks, Mark{Path: l.path, Again: l.again, Said: l.said})
 		}
 	}
-	return paths
+	return marks
 }
 
 // Settle says that the windows up to a time, which were handed out, have all lines of logs that are
@@ -244,22 +209,11 @@ func (f *Follower) Settle(paths []string, done int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
-		if a := l.again.Load(); l.earlier && l.in == nil && !l.lives() && a.From > 0 && slices.Contains(paths, l.path) {
-			a := *a
-			a.Open = 0
-			a.Missed = []Missed{{From: a.From, Done: done}}
-			l.again.Store(&a)
+		if l.missing() && l.again.From > 0 && slices.Contains(paths, l.path) {
+			l.again.Open = 0
+			l.again.Missed = []Missed{{From: l.again.From, Done: done}}
 		}
 	}
-}
-
-// Searching reports whether a file may still be found that has lines which are read again.
-func (f *Follower) Searching() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.logs, func(l *Log) bool {
-		return l.earlier && !l.over && !l.said && !l.lives()
-	})
 }
 
 // Again reports whether logs of the input, from the one of that number on, were read in an earlier
@@ -281,28 +235,10 @@ func (in *Input) Again(from int) (again bool, slack int64) {
 func (f *Follower) Marks() (marks []Mark) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	old := -mostSaved
 	for _, l := range f.logs {
-		if l.isOld() {
-			old++
-		}
-	}
-	for _, l := range f.logs {
-		if l.isOld() {
-			old--
-			if old >= 0 {
-				continue
-			}
-		}
 		if m, ok := l.mark(); ok {
 			marks = append(marks, m)
 		}
 	}
 	return marks
-}
-
-// isOld reports whether nothing is left of a log but that copies of it may appear.
-func (l *Log) isOld() bool {
-	a := l.again.Load()
-	return l.in == nil && len(l.sources) == 0 && (a == nil || a.From == 0)
 }

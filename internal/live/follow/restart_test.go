@@ -222,7 +222,9 @@ func (r *rotated) save() {
 
 // ordered returns the logs in the order in which they were found.
 func (r *rotated) ordered() []*openLog {
-	return slices.SortedFunc(maps.Values(r.logs), func(a, b *openLog) int { return a.log.number - b.log.number })
+	return slices.SortedFunc(maps.Values(r.logs), func(a, b *openLog) int {
+		return slices.Index(r.follower.logs, a.log) - slices.Index(r.follower.logs, b.log)
+	})
 }
 
 // settle forgets the logs of which a state has all lines. The next rotations may remove their
@@ -234,7 +236,7 @@ func (r *rotated) settle() {
 		if err == nil {
 			s = r.follower.known(now)
 		}
-		if s == nil || s.log != l.log || now.Size() < l.log.text.size || strings.HasPrefix(l.log.path, r.path+".") {
+		if s == nil || s.log != l.log || now.Size() < l.log.text.Size || strings.HasPrefix(l.log.path, r.path+".") {
 			l.log.ReadAgain(Again{})
 			delete(r.logs, l.log)
 		}
@@ -271,9 +273,9 @@ func (r *rotated) noted() string {
 		if l.in != nil {
 			in = filepath.Base(l.in.path)
 		}
-		r.note("log %d %s: at %d, known %d, lines %d, over %t, read as %q, %d bytes wait, %v", l.number, filepath.Base(l.path), l.at, l.text.size, l.lines, l.over, in, len(l.buffer), l.err)
+		r.note("log %s: at %d, known %d, lines %d, over %t, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.at, l.text.Size, l.lines, l.over, in, len(l.buffer), l.err)
 		for _, s := range l.sources {
-			r.note("   source %s: size %d known %d unsure %t current %t open %t gone %d, packed %t, read %d", filepath.Base(s.path), s.size, s.known, s.unsure, l.current == s, s.file != nil, s.gone, s.packed, l.bytesRead)
+			r.note("   source %s: size %d known %d current %t open %t gone %d, packed %t, read %d", filepath.Base(s.path), s.size, s.known, l.current == s, s.file != nil, s.gone, s.packed, l.bytesRead)
 		}
 	}
 	entries, _ := os.ReadDir(filepath.Dir(r.path))

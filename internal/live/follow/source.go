@@ -2,13 +2,12 @@ package follow
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"io/fs"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +17,7 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A source is a file that has the text of a log, as far as that was compared.
+// A source is a file that has the text of a log.
 type source struct {
 	log    *Log
 	path   string
@@ -26,10 +25,8 @@ type source struct {
 	info   fs.FileInfo // as of the last look, or as its reader came to its end
 	head   []byte      // its first bytes
 	packed bool        // it is compressed or UTF-16
-	size   int64       // of its text, so far as that is known; more if there may be more
-	known  int64       // how much of the log it was compared with
-	unsure bool        // it may still differ
-	next   time.Time   // when it may be compared again
+	size   int64       // of its text, more if there may be more than is known of the log
+	known  int64       // what was known of the log when they were compared
 	gone   int         // looks in a row that found no name
 }
 
@@ -40,13 +37,10 @@ const more = math.MaxInt64
 // comments, which differ when a program starts again and truncates its log.
 const headSize = 512
 
-// An ID tells a file from all others of this machine, while it is there.
-type ID struct{ Device, Inode uint64 }
-
-// identity returns nothing if the system knows nothing.
-func identity(info fs.FileInfo) ID {
+// identify returns the device of a file and its number there, zeros if the system knows none.
+func identify(info fs.FileInfo) [2]uint64 {
 	device, file := scan.Identity(info)
-	return ID{device, file}
+	return [2]uint64{device, file}
 }
 
 // isPacked reports whether the text of a file that begins so has to be decoded. It is not known if
@@ -63,25 +57,33 @@ func isPacked(head []byte) (packed, known bool) {
 	return len(head) > 1 && (head[0] == 0) != (head[1] == 0), len(head) > 1
 }
 
-// beginning returns up to size bytes.
-func beginning(file *os.File, size int) []byte {
-	head := make([]byte, size)
+// head returns the first bytes of a file.
+func head(file *os.File) []byte {
+	head := make([]byte, headSize)
 	n, _ := file.ReadAt(head, 0)
 	return head[:n]
+}
+
+// text returns a reader of the text of a file. One that is packed is read from its start.
+func (s *source) text(from int64) io.Reader {
+	if s.packed {
+		return plaintext.NewReader(io.NewSectionReader(s.file, 0, math.MaxInt64))
+	}
+	return io.NewSectionReader(s.file, from, math.MaxInt64-from)
 }
 
 // intact reports whether a file still begins as it did, and has so many bytes. It may just have
 // been truncated, and have been written again.
 func (f *Follower) intact(s *source, bytesRead int64) bool {
 	f.mu.Lock()
-	file, head := s.file, s.head
+	file, before := s.file, s.head
 	f.mu.Unlock()
 	if file == nil {
 		return false
 	}
 	f.step()
-	now := beginning(file, headSize)
-	if !bytes.HasPrefix(now, head) || bytesRead > 0 && len(now) == 0 {
+	now := head(file)
+	if !bytes.HasPrefix(now, before) || bytesRead > 0 && len(now) == 0 {
 		return false
 	}
 	f.mu.Lock()
@@ -97,6 +99,17 @@ func (f *Follower) intact(s *source, bytesRead int64) bool {
 	return n == 1
 }
 
+// hasName reports whether a file of a log other than one has the name that was seen last, or may
+// turn out to be one.
+func (f *Follower) hasName(l *Log, but *source) bool {
+	f.mu.Lock()
+	sources := slices.Clone(l.sources)
+	a := f.alike[l.path]
+	waits := a != nil && a.unsure && a.of == l.path
+	f.mu.Unlock()
+	return waits || slices.ContainsFunc(sources, func(s *source) bool { return s != but && f.isNamed(s) })
+}
+
 // isNamed reports whether a source has the name that was seen last.
 func (f *Follower) isNamed(s *source) bool {
 	f.mu.Lock()
@@ -105,25 +118,6 @@ func (f *Follower) isNamed(s *source) bool {
 	f.step()
 	now, err := os.Stat(path)
 	return err == nil && os.SameFile(now, info)
-}
-
-// replaces reports whether a file may have replaced that of a log: it has its name, or that file is
-// removed and its name is that of another log.
-func (f *Follower) replaces(s *source, l *Log, file *os.File, path string) bool {
-	if s.path == path || s.log == l {
-		return true
-	}
-	f.step()
-	if info, err := file.Stat(); err != nil || !isRemoved(info) {
-		return false
-	}
-	f.step()
-	now, err := os.Stat(path)
-	if err != nil {
-		return true
-	}
-	named, _ := f.find(path, now, false)
-	return named == nil || named.log != l
 }
 
 // unchanged reports whether a file is the same as before.
@@ -135,7 +129,7 @@ func unchanged(before, now fs.FileInfo) bool {
 func (f *Follower) known(info fs.FileInfo) *source {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.sources[identity(info)] {
+	for _, s := range f.sources[identify(info)] {
 		if os.SameFile(s.info, info) {
 			return s
 		}
@@ -143,10 +137,18 @@ func (f *Follower) known(info fs.FileInfo) *source {
 	return nil
 }
 
+// release closes the file of a source. The lock is held.
+func (f *Follower) release(s *source) {
+	if s.file != nil {
+		f.close(s.file)
+		s.file = nil
+	}
+}
+
 // drop forgets a source. The lock is held.
 func (f *Follower) drop(s *source) {
 	is := func(other *source) bool { return other == s }
-	id := identity(s.info)
+	id := identify(s.info)
 	f.sources[id] = slices.DeleteFunc(f.sources[id], is)
 	if len(f.sources[id]) == 0 {
 		delete(f.sources, id)
@@ -157,19 +159,17 @@ func (f *Follower) drop(s *source) {
 		l.current = nil
 		l.lostAt = f.looks + 1
 	}
-	if s.file != nil {
-		f.close(s.file)
-		s.file = nil
-	}
+	f.release(s)
 }
 
 // find returns the source that the file of a name is. It is nil if the file has too little yet to
 // tell, or if it is no source and create is not set.
 func (f *Follower) find(path string, info fs.FileInfo, create bool) (*source, error) {
-	if s := f.known(info); s != nil && f.still(s, path, info) {
+	waits := f.seen(path)
+	if s := f.known(info); s != nil && f.still(s, path, info, waits) {
 		return s, nil
 	}
-	if info.Size() == 0 {
+	if info.Size() == 0 || waits {
 		return nil, nil
 	}
 	file, err := f.open(path)
@@ -184,46 +184,45 @@ func (f *Follower) find(path string, info fs.FileInfo, create bool) (*source, er
 	if err == nil {
 		if other := f.known(s.info); other != nil { // it was just renamed
 			f.close(file)
-			if f.still(other, path, s.info) {
+			if f.still(other, path, s.info, false) {
 				return other, nil
 			}
 			return nil, nil
 		}
 		f.step()
-		s.head = beginning(file, headSize)
+		s.head = head(file)
 	}
 	packed, ok := isPacked(s.head)
 	s.packed = packed
-	if err != nil || !ok || !f.identify(s, create) {
+	if err != nil || !ok || !f.assign(s, create) {
 		f.close(file)
 		return nil, err
 	}
 	return s, nil
 }
 
-// still reports whether a source is still what it was, and notes its name.
-func (f *Follower) still(s *source, path string, info fs.FileInfo) bool {
-	now := time.Now()
+// still reports whether a source is still what it was, and notes its name. It says so of one that
+// has changed and waits to be compared again.
+func (f *Follower) still(s *source, path string, info fs.FileInfo, waits bool) bool {
 	f.mu.Lock()
 	l := s.log
 	s.path = path
 	s.gone = 0
-	read := l.in != nil && l.current == s // its reader looks at it
-	due := !unchanged(s.info, info) || s.unsure && (l.text.size != s.known || l.current == nil && (s.known > 0 || l.in == nil))
-	spare := l.current != nil && l.current != s
-	bytesRead := l.bytesRead
-	if l.current != s {
-		bytesRead = 0
+	current := l.current == s
+	reads := current && l.in != nil // its reader looks at it
+	spare := l.current != nil && !current
+	same := unchanged(s.info, info)
+	bytesRead := int64(0)
+	if current {
+		bytesRead = l.bytesRead
 	}
-	if !read && !due && !s.unsure && l.current != s && s.size <= l.text.size && (spare || l.over) {
+	if same && !current && s.size <= l.text.Size && (spare || l.over) {
 		f.release(s)
 	}
-	mayGrow := !spare && s.file != nil && !s.unsure && s.size >= l.text.size
+	mayGrow := !spare && s.file != nil && s.size >= l.text.Size
 	f.mu.Unlock()
 	switch {
-	case read, !due:
-		return true
-	case spare && now.Before(s.next):
+	case reads, same, spare && waits:
 		return true
 	case mayGrow && f.intact(s, bytesRead):
 		f.mu.Lock()
@@ -246,77 +245,96 @@ func (f *Follower) still(s *source, path string, info fs.FileInfo) bool {
 // truncated is the message about a file that was.
 const truncated = "was truncated; reading it again from its start"
 
-// release closes the file of a source. The lock is held.
-func (f *Follower) release(s *source) {
-	if s.file != nil {
-		f.close(s.file)
-		s.file = nil
+// A likeness says that the file of a name has what a log has, and nothing else so far.
+type likeness struct {
+	of     string    // the path of the log
+	unsure bool      // the file has too little to tell, and is no source
+	next   time.Time // when it may be compared again
+	looks  int       // at folders, when the name was seen last
+}
+
+// doubt says what the file may be, if that is not sure.
+func (a *likeness) doubt() string {
+	if a.unsure {
+		return "may be a part of a copy of " + a.of
 	}
+	return ""
 }
 
 // compareShare is the part of the time that comparing a file again may take.
 const compareShare = 10
 
-// identify finds the log that has the text of a file. It reports false if that is not known, or if
-// there is none and create is not set.
-func (f *Follower) identify(s *source, create bool) bool {
-	begin := time.Now()
-	best, result := f.best(s, f.named(s.path))
-	if best == nil || result.verdict != same || result.size < result.known {
-		if other, c := f.best(s, f.related(s.path)); other != nil && (best == nil || c.better(result)) {
-			best = other
-			result = c
-		}
+// seen notes that a name was seen, and reports whether its file waits to be compared again.
+func (f *Follower) seen(path string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a := f.alike[path]
+	if a == nil {
+		return false
 	}
+	a.looks = f.looks
+	return time.Now().Before(a.next)
+}
+
+// assign makes a file a source of the log whose text it has. It reports false if it does not.
+func (f *Follower) assign(s *source, create bool) bool {
+	begin := time.Now()
+	best, c := f.best(s)
 	if !f.intact(s, 0) || best == nil && !create {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	was := f.said[s.path]
-	delete(f.said, s.path)
-	copied := false
+	was := ""
+	if a := f.alike[s.path]; a != nil {
+		was = a.of
+	}
+	delete(f.alike, s.path)
 	if best == nil {
 		best = f.newLog(s.path)
-		result = comparison{verdict: same, size: more}
-	} else {
-		copied = best.lives() && s.path != best.path && (result.size >= headSize || result.verdict == same)
+		c = comparison{size: more, sure: true}
 	}
-	if best.raw && !best.over { // it is read from its start, up to where it counts
-		best.raw = false
-		best.text = text{}
-		best.reread = 0
-		result.size = more
-		result.known = 0
+	isCopy := best.path != s.path && best.lives()
+	if isCopy || !c.sure {
+		f.alike[s.path] = &likeness{
+			of:     best.path,
+			unsure: !c.sure,
+			next:   time.Now().Add(compareShare * time.Since(begin)),
+			looks:  f.looks,
+		}
+	}
+	switch {
+	case isCopy && was != best.path && (c.sure || c.equal >= headSize):
+		f.options.Notice(s.path, "is a copy of "+best.path+"; it counts once")
+	case c.sure && !isCopy && was != "" && was != best.path:
+		f.options.Notice(s.path, "is no copy of "+was+" any more; reading it")
+	}
+	if !c.sure {
+		return false
 	}
 	s.log = best
-	s.size = result.size
-	s.known = result.known
-	s.unsure = result.verdict == unsure
-	s.next = time.Now().Add(compareShare * time.Since(begin))
+	s.size = c.size
+	s.known = c.known
 	best.sources = append(best.sources, s)
-	id := identity(s.info)
+	id := identify(s.info)
 	f.sources[id] = append(f.sources[id], s)
 	if best.in != nil {
 		best.in.signal()
 	}
-	switch {
-	case copied:
-		f.said[s.path] = best.path
-		if was != best.path {
-			f.options.Notice(s.path, "is a copy of "+best.path+"; it counts once")
-		}
-	case was != "" && best.path == s.path:
-		f.options.Notice(s.path, "is no copy of "+was+" any more; reading it")
-	}
 	return true
 }
 
-// best returns the one of some logs whose text a file has most of, nil if it has that of none.
-func (f *Follower) best(s *source, logs []*Log) (best *Log, result comparison) {
-	for _, l := range logs {
-		c := f.compare(l, s)
-		if c.verdict != different && (best == nil || c.better(result)) && !f.isElsewhere(l, s) {
+// best returns the log whose text a file has most of, nil if it has that of none. A log that began
+// at the name of the file, and that has nothing else, is that.
+func (f *Follower) best(s *source) (best *Log, result comparison) {
+	for _, l := range f.related(s.path) {
+		whole := best != nil && result.sure && result.size >= result.known
+		if l.path != s.path && (whole || f.starting) {
+			break
+		}
+		c, same := f.compare(l, s)
+		better := best == nil || c.equal > result.equal || c.equal == result.equal && c.sure && !result.sure
+		if same && better {
 			best = l
 			result = c
 		}
@@ -324,258 +342,175 @@ func (f *Follower) best(s *source, logs []*Log) (best *Log, result comparison) {
 	return best, result
 }
 
-// named returns the logs that began at a path.
-func (f *Follower) named(path string) []*Log {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.stems["="+path])
-}
-
-// isElsewhere reports whether a log that was not looked at yet is in a file of its own name, if
-// that is another one and not in the folder of the log.
-func (f *Follower) isElsewhere(l *Log, s *source) bool {
-	f.mu.Lock()
-	unseen := l.path != s.path && len(l.sources) == 0 && !l.checked
-	l.checked = true
-	f.mu.Unlock()
-	if unseen {
-		f.step()
-		info, err := os.Stat(l.path)
-		if err == nil && info.Mode().IsRegular() && !os.SameFile(info, s.info) {
-			f.find(l.path, info, false)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return unseen && l.lives() && !(isBelow(s.path, l) && derived(s.path, l.path))
-}
-
-// related returns the logs of whose names rotation can make a name, and those that have no file and
-// may have been moved.
+// related returns the logs of whose names rotation can make a name, those that began there first.
 func (f *Follower) related(path string) (all []*Log) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	name := filepath.Base(path)
-	for stem := range stems(name) {
-		for _, l := range f.stems[stem] {
-			if !l.lives() || isBelow(path, l) && (name != filepath.Base(l.path) || l.path == path) {
-				all = append(all, l)
-			}
-		}
-	}
-	for _, l := range f.stems["<"+stem(name)] { // a file that is just compressed
-		packed := !slices.ContainsFunc(l.sources, func(s *source) bool { return !s.packed })
-		if packed && isBelow(path, l) && !slices.Contains(all, l) {
+	for _, l := range f.logs {
+		if l.path == path {
 			all = append(all, l)
 		}
 	}
-	for _, l := range f.stems[family(name)] {
-		if !l.lives() && !slices.Contains(all, l) {
+	for _, l := range f.logs {
+		if l.path != path && (l.mayBe(path, l.path) || l.target != "" && l.mayBe(path, l.target)) {
 			all = append(all, l)
 		}
 	}
 	return all
 }
 
-// isBelow reports whether a file is in the folder of a log, or below it: olddir of logrotate.
-func isBelow(path string, l *Log) bool {
-	for _, of := range []string{l.path, l.target} {
-		if folder := filepath.Dir(of); of != "" && strings.HasPrefix(path, folder+string(os.PathSeparator)) {
-			return true
-		}
+// mayBe reports whether the file of a name may have the text of a log that has one of its names. If
+// a file has the text already, that is in the folder of the log, or below it: olddir of logrotate.
+// A log without a file may have been moved.
+func (l *Log) mayBe(path, of string) bool {
+	if !l.lives() {
+		return derived(path, of) || family(path) == family(of)
 	}
-	return false
+	packed := !slices.ContainsFunc(l.sources, func(s *source) bool { return !s.packed })
+	renamed := filepath.Base(path) != filepath.Base(of) && (derived(path, of) || packed && derived(of, path))
+	return renamed && isBelow(path, of)
 }
 
-// stem returns a name without its suffix, after which rotation may put something.
-func stem(name string) string {
-	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
-		return name[:dot]
-	}
-	return name
+// isBelow reports whether a file is in the folder of another one, or below it.
+func isBelow(path, of string) bool {
+	return strings.HasPrefix(path, filepath.Dir(of)+string(os.PathSeparator))
 }
 
-// stems iterates over the stems of the names from which rotation can make a name: node and
-// node.hdr of node.hdr.1.
-func stems(name string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := 1; i < len(name); i++ {
-			if strings.IndexByte(".-_", name[i]) >= 0 && !yield(name[:i]) {
-				return
-			}
-		}
+// derived reports whether rotation makes one name of the other: it puts something behind it, or
+// before its suffix.
+func derived(path, from string) bool {
+	name, stem := filepath.Base(path), filepath.Base(from)
+	if dot := strings.LastIndexByte(stem, '.'); dot > 0 {
+		stem = stem[:dot]
 	}
+	rest, ok := strings.CutPrefix(name, stem)
+	return ok && (rest == "" || strings.IndexByte(".-_", rest[0]) >= 0)
 }
-
-var digits = regexp.MustCompile(`\d+`)
 
 // family returns what names have in common that differ only in numbers, and in whether they are
-// compressed. No stem is equal to it.
-func family(name string) string {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	return "/" + digits.ReplaceAllString(name, "0")
+// compressed.
+func family(path string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst")
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
 }
 
-// derived reports whether rotation makes one name of the other.
-func derived(path, from string) bool {
-	name, of := filepath.Base(path), filepath.Base(from)
-	return name == of || slices.Contains(slices.Collect(stems(name)), stem(of))
-}
-
-// A comparison says how a file compares with a log.
+// A comparison says what a file and a log have in common.
 type comparison struct {
-	verdict verdict
-	size    int64 // of the text of the file; more if it has more than the log
-	known   int64 // of the text of the log
-	equal   int64 // bytes that were found equal
+	equal int64 // bytes that were found equal, from the start
+	size  int64 // of the text of the file, more if it has more than the log
+	known int64 // of the text of the log
+	sure  bool  // else the file has too little to tell
 }
 
-// A verdict says whether all bytes are equal that both have.
-type verdict int
+// compare compares a file with the file of a log while that is there, and with the hashes of what
+// was read of it otherwise. It reports false if a byte differs.
+func (f *Follower) compare(l *Log, s *source) (c comparison, same bool) {
+	f.mu.Lock()
+	points := l.text.points()
+	c.known = l.text.Size
+	beside := l.beside(s)
+	ahead := slices.ContainsFunc(l.sources, func(other *source) bool {
+		return other != s && other != beside && other.file != nil && other.size > c.known
+	})
+	empty := len(l.sources) == 0
+	f.mu.Unlock()
+	if beside != nil {
+		size, longer, equal := f.compareFiles(s, beside)
+		c.equal = size
+		c.size = size
+		c.sure = size > 0
+		switch {
+		case !f.intact(beside, c.known), longer && beside.packed: // it says nothing
+		case longer && (s.log == l || s.path == beside.path || !f.hasName(l, s)):
+			c.size = more
+			c.sure = !ahead
+			return c, true
+		default:
+			return c, equal
+		}
+	}
+	if c.known == 0 {
+		return comparison{}, !empty
+	}
+	c.size, c.equal, same = f.compareHashes(s, points, c.known)
+	c.sure = c.equal > 0 && (c.size == c.equal || c.size > c.known && !ahead)
+	return c, same
+}
 
-const (
-	different verdict = iota
-	unsure            // there is too little to tell
-	same
-)
-
-// better reports whether a comparison tells more than another one.
-func (c comparison) better(than comparison) bool {
-	return c.equal > than.equal || c.equal == than.equal && c.verdict > than.verdict
+// beside returns a plain file that has all that is known of a log, nil if there is none. If nothing
+// is known, it may be a packed one. The lock is held.
+func (l *Log) beside(s *source) (best *source) {
+	for _, other := range l.sources {
+		readable := other != s && other.file != nil && (!other.packed || l.text.Size == 0)
+		if readable && (other == l.current || best == nil && other.size >= l.text.Size) {
+			best = other
+		}
+	}
+	return best
 }
 
 var comparing = sync.Pool{New: func() any { return new([2][64 << 10]byte) }}
 
-// compare compares a file with a log: with hashes of what was read of it, and byte for byte with
-// the file of the log while that is there.
-func (f *Follower) compare(l *Log, s *source) comparison {
-	f.mu.Lock()
-	points := l.text.all()
-	known := l.text.size
-	var beside *source
-	var file *os.File
-	var path string
-	others := false // has files that may have more
-	for _, other := range l.sources {
-		others = others || other != s && s.log == nil && (other == l.current || other.file != nil && !other.unsure && other.size >= known)
-		if other == s || other.file == nil {
-			continue
-		}
-		isCurrent := other == l.current
-		readable := !other.packed || known == 0
-		trusted := !other.unsure || isCurrent || known == 0
-		if readable && trusted && (beside == nil || isCurrent) {
-			beside = other
-			file = other.file
-			path = other.path
-		}
-	}
-	f.mu.Unlock()
-	result := comparison{verdict: different, known: known}
-	if known == 0 && beside == nil {
-		return result // nothing is known of it
-	}
-	if l.path == s.path && beside == nil && !s.packed && s.info.Size() >= known && f.ends(s.file, points) {
-		result.verdict = same
-		result.size = s.info.Size()
-		result.equal = known
-		return result
-	}
-	var r io.Reader = io.NewSectionReader(s.file, 0, math.MaxInt64)
-	if s.packed && !l.raw {
-		r = plaintext.NewReader(r)
-	}
-	var r2 io.Reader = io.NewSectionReader(file, 0, math.MaxInt64)
-	if beside != nil && beside.packed {
-		r2 = plaintext.NewReader(r2)
-	}
+// compareFiles compares the text of a file with another file. It returns how much was read of the
+// first one, whether the other one ends before that, and whether all of it is equal.
+func (f *Follower) compareFiles(s, other *source) (size int64, longer, equal bool) {
 	buffers := comparing.Get().(*[2][64 << 10]byte)
 	defer comparing.Put(buffers)
-	var read text
-	exact := false
-	matched := 0
+	r, beside := s.text(0), other.text(0)
 	for {
-		part := buffers[0][:]
-		if len(points) > 0 {
-			part = part[:min(int64(len(part)), points[0].size-read.size)]
-		}
 		f.step()
-		n, err := io.ReadFull(r, part)
-		part = part[:n]
-		if beside != nil && n > 0 {
-			f.step()
-			m, _ := io.ReadFull(r2, buffers[1][:n])
-			if !bytes.Equal(part, buffers[1][:m]) {
-				longer := bytes.HasPrefix(part, buffers[1][:m])
-				if !(longer && beside.packed) && f.intact(beside, known) && !(longer && f.replaces(s, l, file, path)) {
-					return result
-				}
-				beside = nil
-			}
-		}
-		if n > 0 {
-			read.add(part)
-			exact = len(points) > 0 && read.size == points[0].size
-			switch {
-			case exact && read.point != points[0]:
-				return result
-			case exact:
-				points = points[1:]
-				matched++
-				result.equal = read.size
-			case matched < firstLines && len(points) > 0 && bytes.IndexByte(part, '\n') >= 0:
-				return result // a line has another end
-			}
-		}
-		if err != nil || len(points) == 0 && read.size > known && beside == nil {
-			break
+		n, err := io.ReadFull(r, buffers[0][:])
+		f.step()
+		m, _ := io.ReadFull(beside, buffers[1][:n])
+		part, there := buffers[0][:n], buffers[1][:m]
+		size += int64(n)
+		switch {
+		case !bytes.Equal(part, there):
+			return size, bytes.HasPrefix(part, there), false
+		case err != nil:
+			return size, false, true
 		}
 	}
-	result.size = read.size
-	result.verdict = same
-	if beside != nil {
-		result.equal = read.size
-	}
-	switch {
-	case read.size == 0:
-		result.verdict = unsure
-	case read.size < known && !exact && beside == nil:
-		result.verdict = unsure
-	case read.size > known && beside == nil && others:
-		result.verdict = unsure
-	}
-	return result
 }
 
-// ends reports whether a file begins and ends as a text: the lines at both ends are equal.
-func (f *Follower) ends(file *os.File, points Points) bool {
-	if len(points) == 0 {
-		return false
-	}
-	last := points[len(points)-1]
-	from := point{}
-	for n := len(points) - lastLines; n < len(points)-1; n++ {
-		if n >= 0 && points[n].size > 0 {
-			from = points[n]
-			break
-		}
-	}
-	for n, begin := range [][2]point{{{}, points[0]}, {from, last}} {
-		if n == 0 && begin[1].size > headSize<<3 {
+// compareHashes compares the text of a file with the hashes of another one. It returns its size,
+// more if that is the longer one, and up to where it was found equal. It reports false if a byte
+// differs. Of a plain file that is as long it reads only the first and the last lines.
+func (f *Follower) compareHashes(s *source, points []point, known int64) (size, equal int64, same bool) {
+	buffers := comparing.Get().(*[2][64 << 10]byte)
+	defer comparing.Put(buffers)
+	r := s.text(0)
+	skips := !s.packed && len(points) >= 2*someLines && s.info.Size() >= known
+	var read point
+	for n, p := range points {
+		if n == someLines && skips {
+			read = p
+			r = s.text(p.Size)
 			continue
 		}
-		f.step()
-		t := text{point: begin[0]}
-		part := make([]byte, begin[1].size-begin[0].size)
-		if m, _ := file.ReadAt(part, begin[0].size); m < len(part) {
-			return false
+		for read.Size < p.Size {
+			f.step()
+			part := buffers[0][:min(p.Size-read.Size, int64(len(buffers[0])))]
+			m, err := io.ReadFull(r, part)
+			read.add(part[:m])
+			if err != nil { // a first line that ends there is another one
+				return read.Size, equal, n >= someLines || bytes.IndexByte(part[:m], '\n') < 0
+			}
 		}
-		t.add(part)
-		if t.point != begin[1] {
-			return false
+		if read != p {
+			return read.Size, equal, false
 		}
+		equal = p.Size
 	}
-	return true
+	if m, _ := io.ReadFull(r, buffers[0][:1]); m > 0 {
+		return more, equal, true
+	}
+	return read.Size, equal, true
 }
 
 // unread reports whether a source has something that no input reads.
@@ -583,98 +518,21 @@ func (f *Follower) unread(s *source) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := s.log
-	return l.in == nil && !s.unsure && (s.size > l.text.size || !l.over && s.size == l.text.size)
-}
-
-// search finds what is left of logs of an earlier run that have other names now, and says what is
-// gone.
-func (f *Follower) search() {
-	f.mu.Lock()
-	var lost []*Log
-	for _, l := range f.logs {
-		if l.earlier && !l.over && !l.said && l.in == nil && !l.lives() {
-			lost = append(lost, l)
-		}
-	}
-	looks := f.looks
-	f.mu.Unlock()
-	listed := make(map[string][]string)
-	for _, l := range lost {
-		for _, of := range []string{l.path, l.target} {
-			folder := filepath.Dir(of)
-			if of == "" {
-				continue
-			}
-			if listed[folder] == nil {
-				f.step()
-				listed[folder] = files(folder)
-			}
-			for _, path := range listed[folder] {
-				if path != l.path && derived(path, of) {
-					f.searchIn(path)
-				}
-			}
-		}
-	}
-	var gone, rest Summary
-	f.mu.Lock()
-	for _, l := range lost {
-		switch {
-		case l.in != nil, l.lives(), looks < lostLooks:
-			continue
-		case !f.options.Windows && l.again.Load().needsWindows():
-			l.lost = true
-			gone.Add(l.path, "is gone since the state was written; lines that no window has are missing")
-		default:
-			rest.Add(l.path, "is gone since the state was written; what it got after that is missing, if it got anything")
-		}
-		l.said = true
-	}
-	f.mu.Unlock()
-	gone.Say(f.options.Lost)
-	rest.Say(f.options.Notice)
-}
-
-// lostLooks is the number of looks after a start in which a file may be found that has what a log
-// lacks: rotation may just make it.
-const lostLooks = 3
-
-// searchIn looks whether a file that no input follows has what a log of an earlier run lacks.
-func (f *Follower) searchIn(path string) {
-	f.step()
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	s, err := f.find(path, info, false)
-	if err != nil || s == nil || !f.unread(s) || f.input(s.path) != nil {
-		return
-	}
-	owner := f.input(s.log.path)
-	if owner != nil && f.found == nil {
-		f.enqueue(s.log, owner)
-		return
-	}
-	in := f.insert(&Input{name: path, path: path})
-	if owner != nil {
-		in.Tag = owner.Tag
-	}
-	f.enqueue(s.log, in)
-	f.hand(in, &pattern{})
+	return l.in == nil && (s.size > l.text.Size || !l.over && s.size == l.text.Size)
 }
 
 // mostGone is the number of looks after which a file without a name is forgotten. Rotation may
 // rename it during a few looks in a row.
 const mostGone = 10
 
-// mostEnded is the number of logs without a file that copies are compared with.
-const mostEnded = 10_000
+// mostOld is the number of logs without a file that copies are compared with.
+const mostOld = 1000
 
 // forget closes the files that have no name any more, and forgets the oldest of too many logs.
 func (f *Follower) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ended := 0
+	old := 0
 	for _, l := range f.logs {
 		for _, s := range slices.Clone(l.sources) {
 			s.gone++
@@ -682,31 +540,38 @@ func (f *Follower) forget() {
 				f.drop(s)
 			}
 		}
-		if l.in == nil && len(l.sources) == 0 {
-			ended++
+		if l.isOld() {
+			old++
 		}
 	}
-	for n := 0; ended > mostEnded && n < len(f.logs); n++ {
-		if l := f.logs[n]; l.in == nil && len(l.sources) == 0 {
-			f.removeLog(l)
-			n--
-			ended--
+	f.logs = slices.DeleteFunc(f.logs, func(l *Log) bool {
+		if l.isOld() {
+			old--
+			return old >= mostOld
+		}
+		return false
+	})
+	for path, a := range f.alike {
+		if f.looks-a.looks > mostGone {
+			delete(f.alike, path)
 		}
 	}
 }
+
+// isOld reports whether nothing is left of a log but that copies of it may appear.
+func (l *Log) isOld() bool { return l.in == nil && len(l.sources) == 0 && l.again.From == 0 }
 
 // An Unread is a file that is not read, or a log that is gone.
 type Unread struct {
 	Path string
-	// Of is the log that has the text of a copy.
-	Of string
-	// Unsure is set if the file may still differ from the log.
-	Unsure bool
+	// Unsure says what a file may be that has too little to tell. It is empty for a copy.
+	Unsure string
 	// Lost is set for a log of an earlier run that is gone, if windows lack some of its lines.
 	Lost bool
 }
 
-// Unread returns the copies that there are, and the logs of which lines are missing.
+// Unread returns the files that are not read and are no inputs, and the logs of which lines are
+// missing.
 func (f *Follower) Unread() (all []Unread) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -714,11 +579,12 @@ func (f *Follower) Unread() (all []Unread) {
 		if l.lost {
 			all = append(all, Unread{Path: l.path, Lost: true})
 		}
-		for _, s := range l.sources {
-			if s != l.current && s.path != l.path && s.gone <= 1 && (s.unsure || f.said[s.path] != "") {
-				all = append(all, Unread{Path: s.path, Of: l.path, Unsure: s.unsure})
-			}
+	}
+	for path, a := range f.alike {
+		if f.looks-a.looks <= 1 && f.names[path] == nil {
+			all = append(all, Unread{Path: path, Unsure: a.doubt()})
 		}
 	}
+	slices.SortFunc(all, func(a, b Unread) int { return cmp.Compare(a.Path, b.Path) })
 	return all
 }
