@@ -290,7 +290,7 @@ func decays(y []float64) (all []*fit) {
 	usual := Median(y[len(y)/2:])
 	levels := make([]float64, len(y))
 	for i, v := range y {
-		levels[i] = math.Exp(min(v-usual, mostLevel))
+		levels[i] = math.Exp(v-usual)
 	}
 	for time := 0.5; time < n/4; time *= 1.2 {
 		// The regression of levels on an exponential, whose values fall by a factor.
@@ -323,9 +323,6 @@ func decays(y []float64) (all []*fit) {
 	}
 	return all
 }
-
-// mostLevel is the largest logarithm of a level, as a part of the usual one.
-const mostLevel = 3
 
 // phases fits one phase that is higher than the rest, two and so on.
 func phases(y []float64) (all []*fit) {

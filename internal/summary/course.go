@@ -223,8 +223,8 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	return fmt.Sprintf("steady from %vs: %d of %d windows left out", after, warm, count), nil
 }
 
-// steadyFrom returns the window from which on the median and p90 of all rows, and their rate
-// together, are steady, and the number of windows.
+// steadyFrom returns the window from which on the median, p90 and p99 of all rows, and their rate
+// together, are steady, and the number of windows. A finding names the end of a warm-up of p99.
 func (c *Course) steadyFrom() (warm, windows int, err error) {
 	var series []*warmup
 	var counts []float64
@@ -241,9 +241,13 @@ func (c *Course) steadyFrom() (warm, windows int, err error) {
 				counts[n] += float64(h.TotalCount())
 			}
 		}
-		for _, p := range []float64{50, 90} {
+		median := 0
+		for _, p := range []float64{50, 90, 99} {
 			levels, at := t.Levels(p)
-			series = append(series, &warmup{levels, at})
+			median = max(median, len(levels))
+			if len(levels) == median { // with longer parts, more than the warm-up would go
+				series = append(series, &warmup{levels, at})
+			}
 		}
 	}
 	rate := &warmup{}
