@@ -46,7 +46,7 @@ const (
 	limit = 0.00003
 	// differLimit is the probability with which the mean of numbers seems to be above zero.
 	differLimit = 0.01
-	// leastSide is the least number of parts on a side of a step.
+	// leastSide is the least number of parts on a side of a step, and of a phase.
 	leastSide = 3
 	// mostPhases is the largest number of phases. A run with more has beats, or no level.
 	mostPhases = 4
@@ -59,21 +59,18 @@ type fit struct {
 	Change
 	residuals []float64
 	squares   float64
-	// parameters is the number of numbers that it was fitted with, and places in how many places
-	// it could have been, of so many independent parts.
+	// parameters is the number of numbers that it was fitted with.
 	parameters float64
 	// gain is the least sum of squares by which a level differs from what is around it, by the
 	// middle ones of its parts: one moment makes no level.
-	gain   float64
-	places func(parts float64) float64
+	gain float64
 }
 
-func newFit(kind Kind, residuals []float64, parameters float64, places func(float64) float64, spans ...Span) *fit {
+func newFit(kind Kind, residuals []float64, parameters float64, spans ...Span) *fit {
 	f := &fit{
 		Change:     Change{Kind: kind, Spans: spans},
 		residuals:  residuals,
 		parameters: parameters,
-		places:     places,
 	}
 	for _, r := range residuals {
 		f.squares += r * r
@@ -82,14 +79,14 @@ func newFit(kind Kind, residuals []float64, parameters float64, places func(floa
 }
 
 // Find returns which model describes numbers best, of those that are beyond chance and that accept
-// takes: the one whose residuals are smallest for the parameters that it has. Tries is the number
-// of series that the caller looks at.
+// takes: the one whose residuals are smallest for the parameters that it has. Numbers are finite.
+// Tries is the number of series that the caller looks at.
 func Find(y []float64, tries int, accept func(Change) bool) Change {
 	if len(y) < LeastParts {
 		return Change{}
 	}
 	y = withoutMoments(y)
-	constant := newFit(Constant, centred(y), 1, nil)
+	constant := newFit(Constant, centred(y), 1)
 	fits := slices.Concat(steps(y), closest(drifts(y)), closest(decays(y)), phases(y))
 	time := confidence.Dependence(constant.residuals)
 	for _, f := range fits {
@@ -119,25 +116,36 @@ func (f *fit) beyondChance(constant *fit, tries int) bool {
 		gain = constant.squares - f.squares
 	}
 	parts, error := independent(f.residuals, f.parameters)
-	return beyond(math.Sqrt(max(gain, 0))/error, parts-f.parameters, f.places(parts)*float64(tries))
+	t := math.Sqrt(max(gain, 0)) / error
+	freedom := parts - f.parameters
+	return freedom >= 1 && confidence.Tail(t, freedom)*f.places(parts)*float64(tries) < limit
+}
+
+// places returns in how many places a fit could have been, of so many independent parts.
+func (f *fit) places(parts float64) float64 {
+	switch f.Kind {
+	case Drift:
+		return 1
+	case Phases:
+		return parts * parts / 2
+	default:
+		return parts
+	}
 }
 
 // independent returns the number of independent parts that residuals tell as much as, and the
 // deviation of one of them.
 func independent(residuals []float64, parameters float64) (parts, deviation float64) {
 	n := float64(len(residuals))
-	time := confidence.Dependence(residuals)
-	time *= 1 + 4*time/n
-	squares := n * grain * grain
+	squares := 0.0
 	for _, r := range residuals {
 		squares += r * r
 	}
-	return n / time, math.Sqrt(squares / (n - parameters) * time)
-}
-
-// beyond reports whether so many standard errors are beyond chance.
-func beyond(t, freedom, tries float64) bool {
-	return freedom >= 1 && confidence.Tail(t, freedom)*tries < limit
+	fine := n * grain * grain
+	time := confidence.Dependence(residuals)
+	time *= 1 + 4*time/n                            // residuals add up to zero, so it comes out too small
+	time = (squares*time + fine) / (squares + fine) // what is finer is by chance
+	return n / time, math.Sqrt((squares + fine) / (n - parameters) * time)
 }
 
 // Differs reports whether the mean of numbers is beyond chance above zero.
@@ -181,24 +189,22 @@ func closest(fits []*fit) []*fit {
 // steps fits a level before and one after, and a trend on both sides, such as that of a queue that
 // grows from a moment on.
 func steps(y []float64) []*fit {
-	places := func(parts float64) float64 { return parts }
-	level := newFit(Step, y, 3, places)
-	trend := newFit(Step, y, 6, places)
 	before, after := squaresLeft(y), squaresLeft(reversed(y))
-	atLevel, atTrend := leastSide, leastSide
+	least := left{math.Inf(1), math.Inf(1)}
+	var atLevel, atTrend int
 	for k := leastSide; k <= len(y)-leastSide; k++ {
 		rest := len(y) - k
-		if squares := before[k].level + after[rest].level; squares < level.squares {
-			level.squares = squares
+		if squares := before[k].level + after[rest].level; squares < least.level {
+			least.level = squares
 			atLevel = k
 		}
-		if squares := before[k].level + after[rest].trend; squares < trend.squares {
-			trend.squares = squares
+		if squares := before[k].level + after[rest].trend; squares < least.trend {
+			least.trend = squares
 			atTrend = k
 		}
 	}
-	level = newFit(Step, append(centred(y[:atLevel]), centred(y[atLevel:])...), 3, places, Span{atLevel, len(y)})
-	trend = newFit(Step, append(centred(y[:atTrend]), straight(y[atTrend:])...), 6, places, Span{atTrend, len(y)})
+	level := newFit(Step, append(centred(y[:atLevel]), centred(y[atLevel:])...), 3, Span{atLevel, len(y)})
+	trend := newFit(Step, append(centred(y[:atTrend]), straight(y[atTrend:])...), 4, Span{atTrend, len(y)})
 	for _, f := range []*fit{level, trend} {
 		at := float64(f.Spans[0].From)
 		n := float64(len(y))
@@ -270,13 +276,12 @@ func reversed(x []float64) []float64 {
 
 // drifts fits levels that grow or fall all the time, to some times as high at the end.
 func drifts(y []float64) (all []*fit) {
-	places := func(float64) float64 { return 1 }
 	for times := 1 / mostDrift; times <= mostDrift; times *= 1.1 {
 		r := make([]float64, len(y))
 		for i, v := range y {
 			r[i] = v - math.Log1p((times-1)*(float64(i)+0.5)/float64(len(y)))
 		}
-		all = append(all, newFit(Drift, centred(r), 2, places, Span{0, len(y)}))
+		all = append(all, newFit(Drift, centred(r), 2, Span{0, len(y)}))
 	}
 	return all
 }
@@ -290,9 +295,9 @@ func decays(y []float64) (all []*fit) {
 	usual := Median(y[len(y)/2:])
 	levels := make([]float64, len(y))
 	for i, v := range y {
-		levels[i] = math.Exp(v-usual)
+		levels[i] = math.Exp(v - usual)
 	}
-	for time := 0.5; time < n/4; time *= 1.2 {
+	for time := 0.5; time < n; time *= 1.2 {
 		// The regression of levels on an exponential, whose values fall by a factor.
 		factor := math.Exp(-1 / time)
 		e := math.Sqrt(factor)
@@ -316,8 +321,7 @@ func decays(y []float64) (all []*fit) {
 			r[i] = v - math.Log1p(height*e)
 			e *= factor
 		}
-		places := func(parts float64) float64 { return parts }
-		f := newFit(Decay, centred(r), 3, places, Span{0, end})
+		f := newFit(Decay, centred(r), 3, Span{0, end})
 		f.By = math.Log1p(height * math.Sqrt(factor))
 		all = append(all, f)
 	}
@@ -337,10 +341,11 @@ func phases(y []float64) (all []*fit) {
 		for i := span.From; i < span.To; i++ {
 			in[i] = true
 		}
-		usual, outside := outsideMean(y, in)
-		if 2*outside < len(y) {
+		rest := outside(y, in)
+		if 2*len(rest) < len(y) {
 			break
 		}
+		usual := Mean(rest)
 		r := make([]float64, len(y))
 		for i, v := range y {
 			r[i] = v - usual
@@ -348,17 +353,15 @@ func phases(y []float64) (all []*fit) {
 		for _, s := range spans {
 			copy(r[s.From:s.To], centred(y[s.From:s.To]))
 		}
-		places := func(parts float64) float64 { return parts * parts / 2 }
 		ordered := slices.SortedFunc(slices.Values(spans), func(a, b Span) int { return a.From - b.From })
-		f := newFit(Phases, r, float64(1+3*len(spans)), places, ordered...)
+		f := newFit(Phases, r, float64(1+3*len(spans)), ordered...)
 		f.gain = math.Inf(1)
-		rest := medianOutside(y, in)
 		for n, s := range ordered {
-			difference := Median(y[s.From:s.To]) - rest
+			difference := Median(y[s.From:s.To]) - Median(rest)
 			if n == 0 {
 				f.By = difference
 			}
-			l, m := float64(s.To-s.From), float64(outside)
+			l, m := float64(s.To-s.From), float64(len(rest))
 			f.gain = min(f.gain, difference*math.Abs(difference)*l*m/(l+m))
 		}
 		all = append(all, f)
@@ -369,14 +372,15 @@ func phases(y []float64) (all []*fit) {
 // highest returns the span between the first part and the last one that is highest above what is in
 // none.
 func highest(y []float64, in []bool) (best Span, found bool) {
-	usual, outside := outsideMean(y, in)
+	rest := outside(y, in)
+	usual := Mean(rest)
 	most := 0.0
 	for a := 1; a < len(y)-1; a++ {
 		sum := 0.0
-		for b := a; b < len(y)-1 && !in[b] && b-a < outside/2; b++ {
+		for b := a; b < len(y)-1 && !in[b]; b++ {
 			sum += y[b] - usual
 			length := float64(b + 1 - a)
-			gain := sum * sum / length * float64(outside) / (float64(outside) - length)
+			gain := sum * sum / length * float64(len(rest)) / (float64(len(rest)) - length)
 			if b-a+1 >= leastSide && sum > 0 && gain > most {
 				most = gain
 				best = Span{a, b + 1}
@@ -387,26 +391,14 @@ func highest(y []float64, in []bool) (best Span, found bool) {
 	return best, found
 }
 
-// outsideMean returns the mean of the numbers that are in no phase, and how many they are.
-func outsideMean(y []float64, in []bool) (usual float64, outside int) {
-	for i, v := range y {
-		if !in[i] {
-			usual += v
-			outside++
-		}
-	}
-	return usual / float64(outside), outside
-}
-
-// medianOutside returns the median of the numbers that are in no phase.
-func medianOutside(y []float64, in []bool) float64 {
-	var rest []float64
+// outside returns the numbers that are in no phase.
+func outside(y []float64, in []bool) (rest []float64) {
 	for i, v := range y {
 		if !in[i] {
 			rest = append(rest, v)
 		}
 	}
-	return Median(rest)
+	return rest
 }
 
 // Mean returns the mean of numbers.

@@ -29,18 +29,20 @@ func TestFind(t *testing.T) {
 		add         func(i int) float64
 		want        Kind
 		from, to    int // of the first span; a step ends with the parts
+		about       int // by how many parts its ends may be beside
 	}{
-		{"steady", 0, 0, func(int) float64 { return 0 }, Constant, 0, 0},
-		{"steady, AR(1) 0.8", 0.8, 0, func(int) float64 { return 0 }, Constant, 0, 0},
-		{"moments", 0, 0.02, func(int) float64 { return 0 }, Constant, 0, 0},
-		{"a step", 0, 0, func(i int) float64 { return 0.2 * above(i >= 90) }, Step, 90, Parts},
-		{"a step among moments", 0, 0.02, func(i int) float64 { return 0.2 * above(i >= 90) }, Step, 90, Parts},
-		{"a step down, AR(1) 0.8", 0.8, 0, func(i int) float64 { return 0.8 * above(i < 50) }, Step, 50, Parts},
-		{"a drift", 0, 0, func(i int) float64 { return math.Log1p(2 * float64(i) / Parts) }, Drift, 0, Parts},
-		{"a queue", 0, 0, func(i int) float64 { return math.Log1p(5 * max(float64(i-75), 0)) }, Step, 75, Parts},
-		{"a begin that fades", 0, 0, func(i int) float64 { return math.Log1p(4 * math.Exp(-float64(i)/10)) }, Decay, 0, 32},
-		{"a phase", 0, 0, func(i int) float64 { return 0.5 * above(i >= 20 && i < 24) }, Phases, 20, 24},
-		{"two phases", 0, 0, func(i int) float64 { return 0.5 * above(i >= 10 && i < 15 || i >= 30 && i < 36) }, Phases, 10, 15},
+		{"steady", 0, 0, func(int) float64 { return 0 }, Constant, 0, 0, 0},
+		{"steady, AR(1) 0.8", 0.8, 0, func(int) float64 { return 0 }, Constant, 0, 0, 0},
+		{"moments", 0, 0.02, func(int) float64 { return 0 }, Constant, 0, 0, 0},
+		{"a step", 0, 0, func(i int) float64 { return 0.2 * above(i >= 90) }, Step, 90, Parts, 4},
+		{"a step among moments", 0, 0.02, func(i int) float64 { return 0.25 * above(i >= 90) }, Step, 90, Parts, 5},
+		{"a step down, AR(1) 0.8", 0.8, 0, func(i int) float64 { return 0.8 * above(i < 50) }, Step, 50, Parts, 6},
+		{"a drift", 0, 0, func(i int) float64 { return math.Log1p(2 * float64(i) / Parts) }, Drift, 0, Parts, 0},
+		{"a queue", 0, 0, func(i int) float64 { return math.Log1p(5 * max(float64(i-75), 0)) }, Step, 75, Parts, 3},
+		{"a begin that fades", 0, 0, func(i int) float64 { return math.Log1p(4 * math.Exp(-float64(i)/10)) }, Decay, 0, 32, 6},
+		{"a phase", 0, 0, func(i int) float64 { return 0.8 * above(i >= 20 && i < 23) }, Phases, 20, 23, 0},
+		{"a level for most of the time", 0, 0, func(i int) float64 { return 0.5 * above(i >= 20 && i < 140) }, Constant, 0, 0, 0},
+		{"two phases", 0, 0, func(i int) float64 { return 0.5 * above(i >= 10 && i < 15 || i >= 30 && i < 36) }, Phases, 10, 15, 1},
 	} {
 		r := rand.New(rand.NewPCG(7, 7))
 		right := 0
@@ -55,13 +57,110 @@ func TestFind(t *testing.T) {
 			case c.Kind != test.want:
 			case c.Kind == Constant:
 				right++
-			case abs(c.Spans[0].From-test.from) <= 6 && abs(c.Spans[0].To-test.to) <= 6:
+			case abs(c.Spans[0].From-test.from) <= test.about && abs(c.Spans[0].To-test.to) <= test.about:
 				right++
 			}
 		}
 		if right < rounds*95/100 {
 			t.Errorf("%s: %d of %d are right", test.name, right, rounds)
 		}
+	}
+}
+
+// TestChance: of steady parts, one of two thousand or fewer seem to change, and a change that is
+// hardly beyond chance is found in most.
+func TestChance(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		step        float64
+		least, most int // found of a thousand
+	}{
+		{"steady", 0, 0, 5},
+		{"a step", 0.22, 500, 1000},
+	} {
+		r := rand.New(rand.NewPCG(9, 9))
+		found := 0
+		for range 1000 {
+			y := steady(r, Parts, 0.6, 0.1)
+			for i := range y {
+				y[i] += test.step * above(i >= 60)
+			}
+			if Find(y, 1, func(Change) bool { return true }).Kind != Constant {
+				found++
+			}
+		}
+		if found < test.least || found > test.most {
+			t.Errorf("%s: %d of 1000 change", test.name, found)
+		}
+	}
+}
+
+// TestFine: a change that is finer than figures are is none, however constant they are otherwise,
+// and so few parts as there are show none.
+func TestFine(t *testing.T) {
+	for _, test := range []struct {
+		parts int
+		by    float64
+		want  Kind
+	}{
+		{Parts, 0.001, Constant},
+		{Parts, 0.1, Step},
+		{LeastParts, 0.1, Step},
+		{LeastParts - 1, 0.1, Constant},
+	} {
+		y := make([]float64, test.parts)
+		for i := range y {
+			y[i] = test.by * above(2*i >= test.parts)
+		}
+		if got := Find(y, 1, func(Change) bool { return true }); got.Kind != test.want {
+			t.Errorf("%d parts, by %v: %+v", test.parts, test.by, got)
+		}
+	}
+}
+
+// TestAccept: what the caller does not take gives way to the next model, and more series to look at
+// make chance more likely.
+func TestAccept(t *testing.T) {
+	y := steady(rand.New(rand.NewPCG(2, 2)), Parts, 0, 0.1)
+	for i := range y {
+		y[i] += 0.3 * above(i >= 90)
+	}
+	if c := Find(y, 1, func(Change) bool { return true }); c.Kind != Step {
+		t.Errorf("%+v, want a step", c)
+	}
+	if c := Find(y, 1, func(c Change) bool { return c.Kind == Phases }); c.Kind != Phases {
+		t.Errorf("%+v, want phases", c)
+	}
+	for i := range y {
+		y[i] -= 0.2 * above(i >= 90)
+	}
+	if c := Find(y, 1_000_000, func(Change) bool { return true }); c.Kind != Constant {
+		t.Errorf("%+v of a million series", c)
+	}
+}
+
+// TestDiffers: numbers around zero do not differ from it, but for one of a hundred runs, and higher
+// ones do.
+func TestDiffers(t *testing.T) {
+	for mean, want := range map[float64][2]int{0: {0, 20}, 0.5: {900, 1000}, -0.5: {0, 0}} {
+		r := rand.New(rand.NewPCG(6, 6))
+		differ := 0
+		for range 1000 {
+			y := steady(r, 100, 0, 1)
+			for i := range y {
+				y[i] += mean
+			}
+			if Differs(y, 1) {
+				differ++
+			}
+		}
+		if differ < want[0] || differ > want[1] {
+			t.Errorf("a mean of %v: %d of 1000 differ", mean, differ)
+		}
+	}
+	if Differs(make([]float64, LeastParts), 1) {
+		t.Error("zeros differ from zero")
 	}
 }
 
@@ -125,7 +224,7 @@ func TestBeats(t *testing.T) {
 				}
 			}
 			rhythm, found := Beats(seconds(maxima), 1)
-			if found == !test.random && (!found || math.Abs(rhythm.Period/1000/period-1) < 0.03) {
+			if found == !test.random && (!found || math.Abs(rhythm.Period/1000/period-1) < 0.006) {
 				right++
 			}
 		}

@@ -187,7 +187,7 @@ func (r *Run) describe(t *summary.Timeline, row *output.Summary, percentiles [2]
 		c.percentile = 50
 	}
 	c.before, c.after = before[figure], after[figure]
-	if !(min(moved(3)/moved(2), moved(4)/moved(2)) >= 0.5) {
+	if !(min(moved(3)/moved(2), moved(4)/moved(2)) >= 0.5) || !worthwhile(c.after/c.before) {
 		return nil
 	}
 	if found.Kind == detect.Phases && !alike(moved(2), found.By) { // a few values make its parts high
@@ -232,7 +232,7 @@ func (r *Run) narrow(c *course, at []int64) bool {
 		end = max(c.start+(c.end-c.start)/3, at[1])
 	}
 	start, end, times, more := detect.Narrow(intervals, c.start, end, at[1]-at[0])
-	if !alike(math.Log(times), c.By) {
+	if !alike(math.Log(times), c.By) || !worthwhile(times) {
 		return false
 	}
 	if c.Kind == detect.Phases {
@@ -375,7 +375,10 @@ func (r *Run) rateCourse() (c *course) {
 			before: many * math.Exp(detect.Median(before)),
 			after:  many * math.Exp(detect.Median(after)),
 		}
-		return true
+		if !worthwhile(c.after / c.before) {
+			c = nil
+		}
+		return c != nil
 	})
 	return c
 }

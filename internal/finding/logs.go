@@ -81,8 +81,8 @@ func (b *fleet) compare() {
 			levels[n][part] = math.NaN()
 		}
 		for part, intervals := range t.Parts(b.start, b.size) {
-			if part < detect.Parts {
-				levels[n][part] = math.Log(detect.MedianMax(intervals))
+			if v := detect.MedianMax(intervals); part < detect.Parts && v > 0 {
+				levels[n][part] = math.Log(v)
 			}
 		}
 	}

@@ -24,8 +24,9 @@ func figure(v float64) string { return people.Significant(v, 4) }
 // times returns how many times as high something is.
 func times(v float64) string { return people.Significant(v, 2) }
 
-// worthwhile reports whether a sentence can say how many times as high something is: not "1 times".
-func worthwhile(v float64) bool { return times(v) != "1" }
+// worthwhile reports whether a sentence can say how many times as high or low something is: not "1
+// times".
+func worthwhile(v float64) bool { return times(max(v, 1/v)) != "1" }
 
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
 // digits as that takes. All digits of other are printed.
