@@ -50,10 +50,10 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.UnitOf = o.report.Units.Given
-	o.Steady = summary.SkipWarmup
-	o.EachRun = true
-	o.Output = &o.report.File
+	o.Inputs.UnitOf = o.report.Units.Given
+	o.Times.Steady = summary.SkipWarmup
+	o.Times.EachRun = true
+	o.Inputs.Output = &o.report.File
 	o.Inputs.Runs = true
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrdiff"},
@@ -95,7 +95,7 @@ func app() *cli.Command {
 
 // ofTrend returns the options of a trend.
 func (o *options) ofTrend() *trend.ReportOptions {
-	o.Names = o.new
+	o.Inputs.Names = o.new
 	if !o.given.percentiles {
 		o.report.Figures.Percentiles = []float64{50, 99}
 	}
@@ -270,13 +270,13 @@ func (o *options) check() (err error) {
 			return err
 		}
 	}
-	by, err := o.Rows()
+	by, err := o.Tags.Rows()
 	if err != nil {
 		return err
 	}
 	if by.Inputs() {
 		return message.Usagef("-by %s looks at each log by itself, and hdrdiff compares rows that both sides have",
-			o.By)
+			o.Tags.By)
 	}
 	if asked.Kind == "junit" && len(asked.Limits) == 0 {
 		return message.Usagef("-st junit is about the limits of -sla, which are not given")

@@ -34,9 +34,9 @@ func app() *cli.Command {
 // commandLine returns a command and the options that it fills.
 func commandLine() (*options, *cli.Command) {
 	o := new(options)
-	o.UnitOf = o.Units.Given
-	o.Steady = summary.SkipWarmup
-	o.Output = &o.of
+	o.Inputs.UnitOf = o.Units.Given
+	o.Times.Steady = summary.SkipWarmup
+	o.Inputs.Output = &o.of
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrplot"},
 		Usage:       "draw HdrHistogram logs",
@@ -46,9 +46,9 @@ func commandLine() (*options, *cli.Command) {
 			"agg", "sla", "of"},
 		Args: func(args []string, before int) error {
 			if before > 0 {
-				o.Separator = len(o.Names) + before
+				o.Separator = len(o.Inputs.Names) + before
 			}
-			o.Names = append(o.Names, args...)
+			o.Inputs.Names = append(o.Inputs.Names, args...)
 			return nil
 		},
 		Separates: true,
@@ -64,7 +64,7 @@ func run(std *message.Streams, o *options) error {
 	if err := o.check(std); err != nil {
 		return err
 	}
-	diagnostics := logs.NewDiagnostics(std, o.Strict)
+	diagnostics := logs.NewDiagnostics(std, o.Run.Strict)
 	in, err := o.Find(std, diagnostics)
 	if err != nil {
 		return err

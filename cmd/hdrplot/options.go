@@ -271,7 +271,7 @@ func (o *options) outputs(std *message.Streams) []string {
 func (o *options) check(std *message.Streams) (err error) {
 	look := &o.Look
 	if o.Compare {
-		o.Apart = "compare"
+		o.Times.Apart = "compare"
 	}
 	if o.format, err = o.formatOf(std); err != nil {
 		return err
@@ -279,8 +279,8 @@ func (o *options) check(std *message.Streams) (err error) {
 	if err := o.Units.Validate(); err != nil {
 		return message.Usagef("-unit: %w", err)
 	}
-	look.Zone, o.Page = o.Zone, o.format == draw.HTML
-	if o.Marks, err = parseMarks(o.marks, o.Zone); err != nil {
+	look.Zone, o.Page = o.Times.Zone, o.format == draw.HTML
+	if o.Marks, err = parseMarks(o.marks, o.Times.Zone); err != nil {
 		return err
 	}
 	if o.Type == chart.Report && o.Page { // a page has all of it

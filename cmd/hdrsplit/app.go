@@ -39,8 +39,8 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.UnitOf = o.units.Given
-	o.Untagged = true // parts are the intervals of a log as they are
+	o.Inputs.UnitOf = o.units.Given
+	o.Inputs.Untagged = true // parts are the intervals of a log as they are
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrsplit"},
 		Usage:       "take HdrHistogram logs apart by tag",
@@ -77,7 +77,7 @@ func app() *cli.Command {
 
 // run splits the logs.
 func run(std *message.Streams, o *options) (failure error) {
-	diagnostics := logs.NewDiagnostics(std, o.Strict)
+	diagnostics := logs.NewDiagnostics(std, o.Run.Strict)
 	s, err := o.Scan(std, diagnostics)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func run(std *message.Streams, o *options) (failure error) {
 	stop := logs.ShowProgress(s, std)
 	err = scan.Run(s, check(o.verify), func(v scan.Visit, _ *struct{}) error {
 		path, err := parts.Add(v)
-		if err == nil && o.Verbose {
+		if err == nil && o.Run.Verbose {
 			std.Verbosef("%s:%d: %s (%.3f to %.3f) goes to %s", v.Name, v.Line, tags.Text(v.Tag),
 				float64(v.StartMillis())/1000, float64(v.EndMillis())/1000, path)
 		}

@@ -70,9 +70,9 @@ type given struct {
 // newFlags returns flags for a command that prints to std, and the options that fill them.
 func newFlags(std *message.Streams) (*flags, []cli.Option) {
 	f := &flags{std: std}
-	f.logs.UnitOf = f.units.Given
-	f.logs.Steady = summary.SkipWarmup
-	f.logs.Output = &f.output.file
+	f.logs.Inputs.UnitOf = f.units.Given
+	f.logs.Times.Steady = summary.SkipWarmup
+	f.logs.Inputs.Output = &f.output.file
 	inputs := cli.InputOptions(&f.logs.Inputs)
 	inputs[0].Given = &f.given.inputs
 	rows := cli.RowOptions(&f.logs.Tags, "summarize")

@@ -139,7 +139,7 @@ func (f *flags) moves() bool { return f.given.moving || f.given.movingLength }
 
 // page returns where a format is printed.
 func (f *flags) page(of *format) page {
-	p := page{file: f.output.file, zone: f.logs.Zone, details: f.format}
+	p := page{file: f.output.file, zone: f.logs.Times.Zone, details: f.format}
 	if logs.ToStdout(p.file) {
 		p.width = logs.Width(f.std.Out)
 		p.colour = logs.Colour(f.std.Out)
@@ -182,7 +182,7 @@ func (f *flags) summaryFigures() figures {
 
 // source finds the logs.
 func (f *flags) source(units *logs.Units, finds bool) (source, error) {
-	diagnostics := logs.NewDiagnostics(f.std, f.logs.Strict)
+	diagnostics := logs.NewDiagnostics(f.std, f.logs.Run.Strict)
 	diagnostics.Keep = finds
 	found, err := f.logs.Scan(f.std, diagnostics)
 	if err != nil {
@@ -193,8 +193,8 @@ func (f *flags) source(units *logs.Units, finds bool) (source, error) {
 		logs:        units.Watch(found),
 		units:       units,
 		diagnostics: diagnostics,
-		corrected:   f.logs.Expected > 0,
-		verbose:     f.logs.Verbose,
+		corrected:   f.logs.Omission.Expected > 0,
+		verbose:     f.logs.Run.Verbose,
 	}, nil
 }
 

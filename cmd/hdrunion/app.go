@@ -36,8 +36,8 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.UnitOf = o.units.Given
-	o.Output = &o.of
+	o.Inputs.UnitOf = o.units.Given
+	o.Inputs.Output = &o.of
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrunion"},
 		Usage:       "put HdrHistogram logs together",
@@ -82,12 +82,12 @@ func app() *cli.Command {
 
 // run joins the logs and writes the result.
 func run(std *message.Streams, o *options) error {
-	diagnostics := logs.NewDiagnostics(std, o.Strict)
+	diagnostics := logs.NewDiagnostics(std, o.Run.Strict)
 	o.union.Warn = diagnostics.Warnf
 	if o.union.Relative {
-		o.Apart = "r"
+		o.Times.Apart = "r"
 	}
-	if o.Verbose {
+	if o.Run.Verbose {
 		o.union.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
 			std.Verbosef("%s:%d: %s (%s to %s) goes to (%s to %s)", name, line, tags.Text(tag),
 				seconds(start), seconds(end), seconds(windowStart), seconds(windowEnd))
@@ -102,7 +102,7 @@ func run(std *message.Streams, o *options) error {
 	}
 	o.union.Given = o.units.Given
 	stop := logs.ShowProgress(s, std)
-	err = logs.WriteLog(o.of, std.Out, s.Inputs, o.Strict, func(w io.Writer) error { return join(w, s, o.union) })
+	err = logs.WriteLog(o.of, std.Out, s.Inputs, o.Run.Strict, func(w io.Writer) error { return join(w, s, o.union) })
 	stop()
 	if err == errNothing {
 		diagnostics.Close()

@@ -25,11 +25,11 @@ import (
 // Options say which intervals of which logs to read, and how. The zero value reads all of standard
 // input. The options of the command line that all commands share fill it; see package cli.
 type Options struct {
-	Inputs
-	Tags
-	Times
-	Run
-	Omission
+	Inputs   Inputs
+	Tags     Tags
+	Times    Times
+	Run      Run
+	Omission Omission
 }
 
 // Tags say which tags to use, and what makes a row of them.
@@ -85,28 +85,28 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		return nil, err
 	}
 	diagnostics.filter = selection.Tags
-	if diagnostics.by, err = o.Rows(); err != nil {
+	if diagnostics.by, err = o.Tags.Rows(); err != nil {
 		return nil, err
 	}
-	if o.Apart != "" && diagnostics.by.Inputs() {
-		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.By, o.Apart,
-			o.Apart)
+	if o.Times.Apart != "" && diagnostics.by.Inputs() {
+		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.Tags.By, o.Times.Apart,
+			o.Times.Apart)
 	}
-	diagnostics.byText = "-by " + o.By
-	if o.Together {
+	diagnostics.byText = "-by " + o.Tags.By
+	if o.Tags.Together {
 		diagnostics.byText = "-it"
 	}
 	s := &scan.Scan{
 		Inputs:    inputs,
-		Memory:    o.Ledger(),
+		Memory:    o.Run.Ledger(),
 		Selection: selection,
 		By:        diagnostics.by,
-		Workers:   cmp.Or(o.Workers, UsualWorkers()),
+		Workers:   cmp.Or(o.Run.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
 		Others:    diagnostics.onlyOthers,
 	}
-	diagnostics.lookAt(inputs, s.Memory, o.UnitOf)
-	if err := o.Omission.set(s, o.UnitOf); err != nil {
+	diagnostics.lookAt(inputs, s.Memory, o.Inputs.UnitOf)
+	if err := o.Omission.set(s, o.Inputs.UnitOf); err != nil {
 		return nil, err
 	}
 	return s, o.Times.find(std, s)
@@ -125,8 +125,8 @@ func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.
 		return nil, err
 	}
 	other.Seen = 0
-	diagnostics.lookAt(other.Inputs, other.Memory, o.UnitOf)
-	if err := o.Omission.set(&other, o.UnitOf); err != nil {
+	diagnostics.lookAt(other.Inputs, other.Memory, o.Inputs.UnitOf)
+	if err := o.Omission.set(&other, o.Inputs.UnitOf); err != nil {
 		return nil, err
 	}
 	return &other, o.Times.find(std, &other)
@@ -137,7 +137,7 @@ func (o *Options) selection() (scan.Selection, error) {
 	if err != nil {
 		return scan.Selection{}, err
 	}
-	filter, err := o.Filter()
+	filter, err := o.Tags.Filter()
 	return scan.Selection{Tags: filter, Range: span}, err
 }
 

@@ -151,21 +151,21 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		Look:    chart.New(chart.Timeline).Looks,
 	}
 	o.Look.Zone, o.Look.PageSize = time.UTC, pageSize
-	o.Given = inputs
-	o.Memory = Memory
-	o.Workers = 1
-	o.Steady = summary.SkipWarmup
-	o.From = r.From
-	o.To = r.To
-	o.Zone = time.UTC
-	o.By = r.By
+	o.Inputs.Given = inputs
+	o.Run.Memory = Memory
+	o.Run.Workers = 1
+	o.Times.Steady = summary.SkipWarmup
+	o.Times.From = r.From
+	o.Times.To = r.To
+	o.Times.Zone = time.UTC
+	o.Tags.By = r.By
 	if r.Compare {
-		o.Apart = "compare"
+		o.Times.Apart = "compare"
 	}
 	for _, list := range []struct {
 		text string
 		to   *[]string
-	}{{r.Include, &o.Include}, {r.Exclude, &o.Exclude}} {
+	}{{r.Include, &o.Tags.Include}, {r.Exclude, &o.Tags.Exclude}} {
 		if list.text != "" {
 			*list.to = []string{list.text}
 		}

@@ -54,7 +54,7 @@ type reading struct {
 
 // Logs compares logs and writes the report. It returns a status if a limit does not hold.
 func Logs(std *message.Streams, o *Options) error {
-	diagnostics := logs.NewDiagnostics(std, o.Logs.Strict)
+	diagnostics := logs.NewDiagnostics(std, o.Logs.Run.Strict)
 	units, err := logs.NewUnits(std, o.Units)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *reading) read(s *side, names []string) (err error) {
 // readRun adds up the logs of a run. If a side is one run, it finds its intervals, unless that
 // takes too much memory and nobody asked for them.
 func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
-	if err := r.Logs.FindSteady(r.std, s); err != nil {
+	if err := r.Logs.Times.FindSteady(r.std, s); err != nil {
 		return nil, err
 	}
 	wanted := summary.Options{Maxima: r.Kind != "json"}
@@ -151,7 +151,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Strict:    r.Undecided == "fail",
 		Level:     r.Level,
 		Intervals: r.PrintIntervals,
-		Zone:      r.Logs.Zone,
+		Zone:      r.Logs.Times.Zone,
 		Table:     table,
 		Noise:     r.Noise.Part,
 		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
@@ -216,7 +216,7 @@ func (r *reading) write(w io.Writer, result *Result, table *report.Table) error 
 
 // document returns a result for JSON.
 func (r *reading) document(result *Result) *output.Document {
-	figures, zone := &r.Figures, r.Logs.Zone
+	figures, zone := &r.Figures, r.Logs.Times.Zone
 	doc := output.StreamDocument(r.new.Summaries, figures.Percentiles, figures.Shares, zone)
 	baseline := output.NewDocument(r.old.Summaries, figures.Percentiles, figures.Shares, zone)
 	asked.Describe(doc, r.new.scan.Inputs, "covered", r.diagnostics)

@@ -62,7 +62,7 @@ func SplitSides(names []string, before int) (old, new []string, err error) {
 func FindSides(
 	std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, new, history []string, sum bool,
 ) (s Sides, err error) {
-	o.Names = old
+	o.Inputs.Names = old
 	if s.Before, err = o.Scan(std, d); err != nil {
 		return s, err
 	}

@@ -68,7 +68,7 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 			labels:  labelsOf(in.Scan.Inputs),
 			headers: units.Logs(in.Memory),
 			look:    *o.newPicture(),
-			judging: judging{o.Limits, o.Zone, o.Expected > 0, in.diagnostics},
+			judging: judging{o.Limits, o.Times.Zone, o.Omission.Expected > 0, in.diagnostics},
 		},
 	}
 	d.look.Sources = sourcesOf(in.Scan.Inputs)
@@ -140,11 +140,11 @@ func (d *decision) needsLogs() string {
 		option string
 		is     bool
 	}{
-		{"co", d.Expected > 0},
-		{"s", alone && d.From != ""},
-		{"e", alone && d.To != ""},
-		{"incT", alone && d.Include != nil},
-		{"excT", alone && d.Exclude != nil},
+		{"co", d.Omission.Expected > 0},
+		{"s", alone && d.Times.From != ""},
+		{"e", alone && d.Times.To != ""},
+		{"incT", alone && d.Tags.Include != nil},
+		{"excT", alone && d.Tags.Exclude != nil},
 	} {
 		if given.is {
 			return given.option

@@ -68,17 +68,17 @@ type Inputs struct {
 
 // Find finds the inputs, and those of each side of a report that compares.
 func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, error) {
-	by, err := o.Rows()
+	by, err := o.Tags.Rows()
 	if err != nil {
 		return nil, err
 	}
 	in := &Inputs{division: o.divisionBy(by), diagnostics: d}
-	o.Inputs.Runs, o.EachRun = in.division.byRun(), in.division.byRun()
+	o.Inputs.Runs, o.Times.EachRun = in.division.byRun(), in.division.byRun()
 	if in.division != twoSides {
 		in.Scan, err = o.Scan(std, d)
 		return in, err
 	}
-	old, new, err := compare.SplitSides(o.Names, o.Separator)
+	old, new, err := compare.SplitSides(o.Inputs.Names, o.Separator)
 	if err != nil {
 		return nil, err
 	}

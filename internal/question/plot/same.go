@@ -14,7 +14,7 @@ import (
 // chose tags. A report that adds them up would count each request several times.
 func (d *decision) dropSameRequests() error {
 	sums := d.findings && !d.Page && d.drawn.Chart.Marks == chart.Cells
-	if d.surveyed == nil || !sums || d.Include != nil || d.Exclude != nil {
+	if d.surveyed == nil || !sums || d.Tags.Include != nil || d.Tags.Exclude != nil {
 		return nil
 	}
 	kept := slices.Sorted(maps.Keys(d.surveyed.names))

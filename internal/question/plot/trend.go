@@ -38,7 +38,7 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 	if o.Percentiles == nil {
 		p.KeepLines(false)
 	}
-	number(p, t, places, o.Zone)
+	number(p, t, places, o.Times.Zone)
 	return p, nil
 }
 

@@ -94,7 +94,7 @@ func (c *collection) read(s *scan.Scan) (*summary.Result, error) {
 		next.Inputs = append(next.Inputs, in.Name)
 	}
 	c.runs = append(c.runs, next)
-	if err := c.FindSteady(c.std, s); err != nil {
+	if err := c.Times.FindSteady(c.std, s); err != nil {
 		return nil, err
 	}
 	return summary.Collect(s, summary.Options{})

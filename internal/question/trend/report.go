@@ -27,7 +27,7 @@ type ReportOptions struct {
 // Report finds out how figures change over many runs, and writes that. It returns a status if a
 // limit does not hold for the newest.
 func Report(std *message.Streams, o *ReportOptions) error {
-	diagnostics := logs.NewDiagnostics(std, o.Logs.Strict)
+	diagnostics := logs.NewDiagnostics(std, o.Logs.Run.Strict)
 	units, err := logs.NewUnits(std, o.Units)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 	stop()
 	judging := Limits{
 		Limits: o.Limits,
-		When:   func(run int) string { return t.When(run, o.Logs.Zone) },
+		When:   func(run int) string { return t.When(run, o.Logs.Times.Zone) },
 		Name:   t.Short,
 	}
 	if judging.Accepted, err = o.accepted(t); err != nil {
@@ -80,7 +80,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 
 // write writes a trend and the verdicts about it.
 func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *report.Trend, verdicts []gate.Verdict) error {
-	zone := o.Logs.Zone
+	zone := o.Logs.Times.Zone
 	changes := t.Findings(zone)
 	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, changes)
 	table := report.Table{Markdown: o.Kind == "markdown", Zone: zone}
