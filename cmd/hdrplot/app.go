@@ -34,9 +34,9 @@ func app() *cli.Command {
 // commandLine returns a command and the options that it fills.
 func commandLine() (*options, *cli.Command) {
 	o := new(options)
-	o.Inputs.UnitOf = o.Units.Given
-	o.Times.Steady = summary.SkipWarmup
-	o.Inputs.Output = &o.of
+	o.Logs.Inputs.UnitOf = o.Units.Given
+	o.Logs.Times.Steady = summary.SkipWarmup
+	o.Logs.Inputs.Output = &o.of
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrplot"},
 		Usage:       "draw HdrHistogram logs",
@@ -46,9 +46,9 @@ func commandLine() (*options, *cli.Command) {
 			"agg", "sla", "of"},
 		Args: func(args []string, before int) error {
 			if before > 0 {
-				o.Separator = len(o.Inputs.Names) + before
+				o.Separator = len(o.Logs.Inputs.Names) + before
 			}
-			o.Inputs.Names = append(o.Inputs.Names, args...)
+			o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, args...)
 			return nil
 		},
 		Separates: true,
@@ -64,7 +64,7 @@ func run(std *message.Streams, o *options) error {
 	if err := o.check(std); err != nil {
 		return err
 	}
-	diagnostics := logs.NewDiagnostics(std, o.Run.Strict)
+	diagnostics := logs.NewDiagnostics(std, o.Logs.Run.Strict)
 	in, err := o.Find(std, diagnostics)
 	if err != nil {
 		return err

@@ -28,16 +28,16 @@ type options struct {
 }
 
 func (o *options) define(std *message.Streams) []cli.Option {
-	return slices.Concat(cli.InputOptions(&o.Inputs), cli.TagOptions(&o.Tags, &o.Inputs, "draw"),
-		cli.RowOptions(&o.Tags, "draw"), o.choiceOptions(), cli.TimeOptions(&o.Times, cli.Option{}),
+	return slices.Concat(cli.InputOptions(&o.Logs.Inputs), cli.TagOptions(&o.Logs.Tags, &o.Logs.Inputs, "draw"),
+		cli.RowOptions(&o.Logs.Tags, "draw"), o.choiceOptions(), cli.TimeOptions(&o.Logs.Times, cli.Option{}),
 		cli.UnitOptions(&o.Units), o.typeOptions(), o.scaleOptions(), o.fileOptions(), o.lookOptions(), o.axisOptions(),
-		cli.Without(cli.RunOptions(std, &o.Run), "v"))
+		cli.Without(cli.RunOptions(std, &o.Logs.Run), "v"))
 }
 
 // choiceOptions say which inputs are apart.
 func (o *options) choiceOptions() []cli.Option {
 	return []cli.Option{
-		cli.UntaggedOption(&o.Inputs),
+		cli.UntaggedOption(&o.Logs.Inputs),
 		{
 			Name:  "compare",
 			Group: cli.GroupChoice,
@@ -51,7 +51,7 @@ func (o *options) choiceOptions() []cli.Option {
 // typeOptions say what is drawn.
 func (o *options) typeOptions() []cli.Option {
 	return []cli.Option{
-		cli.OmissionOption(&o.Omission),
+		cli.OmissionOption(&o.Logs.Omission),
 		{
 			Name:  "type",
 			Group: cli.GroupOutput,
@@ -271,7 +271,7 @@ func (o *options) outputs(std *message.Streams) []string {
 func (o *options) check(std *message.Streams) (err error) {
 	look := &o.Look
 	if o.Compare {
-		o.Times.Apart = "compare"
+		o.Logs.Times.Apart = "compare"
 	}
 	if o.format, err = o.formatOf(std); err != nil {
 		return err
@@ -279,8 +279,8 @@ func (o *options) check(std *message.Streams) (err error) {
 	if err := o.Units.Validate(); err != nil {
 		return message.Usagef("-unit: %w", err)
 	}
-	look.Zone, o.Page = o.Times.Zone, o.format == draw.HTML
-	if o.Marks, err = parseMarks(o.marks, o.Times.Zone); err != nil {
+	look.Zone, o.Page = o.Logs.Times.Zone, o.format == draw.HTML
+	if o.Marks, err = parseMarks(o.marks, o.Logs.Times.Zone); err != nil {
 		return err
 	}
 	if o.Type == chart.Report && o.Page { // a page has all of it

@@ -279,8 +279,8 @@ func parseDelimiter(text string) (byte, error) {
 
 // A command is one run.
 type command struct {
-	std *message.Streams
-	*options
+	std         *message.Streams
+	options     *options
 	diagnostics *logs.Diagnostics
 	recording   measure.Recording
 	recorder    *measure.Recorder
@@ -314,7 +314,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 	}
 	rest := &measure.Files{
 		Recording: r.recording,
-		Room:      measure.NewRoom(r.Ledger()),
+		Room:      measure.NewRoom(r.options.Ledger()),
 		Open:      func() ([]*measure.Reader, io.Closer, error) { return r.openAll(s, files) },
 	}
 	if len(files) < len(s.Inputs) {
@@ -347,8 +347,8 @@ func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) e
 	var g *growing
 	inputs := s.Inputs
 	if len(inputs) == 1 {
-		g = &growing{command: r, w: w, log: log, late: r.late}
-		if !r.lateGiven {
+		g = &growing{command: r, w: w, log: log, late: r.options.late}
+		if !r.options.lateGiven {
 			g.late = soon
 		}
 		inputs = []scan.Input{g.input(inputs[0])}
@@ -406,7 +406,7 @@ func (r *command) openAll(s *scan.Scan, inputs []scan.Input) (readers []*measure
 
 // open opens a file.
 func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
-	reader, err := measure.NewReader(file, name, r.format, r.rows)
+	reader, err := measure.NewReader(file, name, r.options.format, r.options.rows)
 	var usage measure.OptionError
 	var unknown *measure.UnknownError
 	switch {
@@ -429,7 +429,7 @@ func (o *options) command(std *message.Streams) *command {
 		o.late = r.recording.Late
 	}
 	if o.columns != "" {
-		o.rows.Tags = strings.Split(o.columns, ",")
+		o.rows.Columns.Tags = strings.Split(o.columns, ",")
 	}
 	o.UnitOf = func(string) (hdrlog.Unit, bool) { return o.rows.Unit, o.rows.Unit != 0 }
 	r.recording.Failed = o.failed
@@ -486,7 +486,7 @@ func (r *command) end(err error) error {
 		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that",
 			n.Failed-n.NoValue, requests)
 	}
-	if r.Verbose {
+	if r.options.Verbose {
 		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of no interest, %d "+
 			"too late, %d malformed",
 			n.Recorded, n.Dropped+n.NoValue, n.Other, n.Late, n.Malformed)

@@ -22,11 +22,11 @@ const (
 
 // A growing input is a pipe. When reading waits for more, intervals that are over are written.
 type growing struct {
-	*command
-	pipe io.ReadCloser
-	w    io.Writer
-	log  *hdrlog.Writer
-	late int64 // milliseconds
+	command *command
+	pipe    io.ReadCloser
+	w       io.Writer
+	log     *hdrlog.Writer
+	late    int64 // milliseconds
 
 	mu      sync.Mutex // held while reading waits, and by the timer
 	waiting bool
@@ -69,16 +69,16 @@ func (g *growing) wait(waiting bool) error {
 	if !waiting || g.reader == nil || !g.reader.Since(time.Now().Add(-present)) {
 		return g.err
 	}
-	g.written(g.recorder.Advance(g.reader, g.late))
+	g.written(g.command.recorder.Advance(g.reader, g.late))
 	g.timer = time.AfterFunc(soon*time.Millisecond, func() {
-		g.end(func() error { return g.recorder.WriteOver(g.reader, time.Now().UnixMilli()) })
+		g.end(func() error { return g.command.recorder.WriteOver(g.reader, time.Now().UnixMilli()) })
 	})
 	return g.err
 }
 
 // interrupted writes what there is: a signal has come, and maybe no more rows.
 func (g *growing) interrupted() {
-	g.end(func() error { return g.recorder.Run(nil) })
+	g.end(func() error { return g.command.recorder.Run(nil) })
 }
 
 // end ends intervals if reading waits.

@@ -34,8 +34,8 @@ func (r *command) guess(w io.Writer, s *scan.Scan) error {
 func (r *command) commandLine(name string, reader *measure.Reader) string {
 	line := "hdrrec"
 	arguments := reader.Arguments()
-	if r.at != "" {
-		arguments = append(arguments, "-at", r.at)
+	if r.options.at != "" {
+		arguments = append(arguments, "-at", r.options.at)
 	}
 	for _, argument := range append(arguments, name) {
 		line += " " + quoted(argument)

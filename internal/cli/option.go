@@ -251,8 +251,8 @@ func (o *Option) parse() error {
 }
 
 // A setter lets the library set an option. The text is parsed later, when all are known.
-type setter struct{ *Option }
+type setter struct{ option *Option }
 
-func (s setter) Set(text string) error { s.texts = append(s.texts, text); return nil }
+func (s setter) Set(text string) error { s.option.texts = append(s.option.texts, text); return nil }
 func (s setter) String() string        { return "" }
-func (s setter) IsBoolFlag() bool      { return s.Option != nil && s.Value.isBool }
+func (s setter) IsBoolFlag() bool      { return s.option != nil && s.option.Value.isBool }

@@ -67,7 +67,7 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given f
 	room := measure.NewRoom(memory)
 	for n := range inputs {
 		m := &measurements{
-			Diagnostics: d,
+			diagnostics: d,
 			name:        inputs[n].Name,
 			open:        inputs[n].Open,
 			once:        inputs[n].Once,
@@ -87,13 +87,13 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given f
 
 // measurements are an input that may have some.
 type measurements struct {
-	*Diagnostics
-	name   string
-	open   func() (io.ReadCloser, error)
-	once   bool
-	in     hdrlog.Unit // that the user gives, unknown if there is none
-	files  measure.Files
-	opened sync.Once
+	diagnostics *Diagnostics
+	name        string
+	open        func() (io.ReadCloser, error)
+	once        bool
+	in          hdrlog.Unit // that the user gives, unknown if there is none
+	files       measure.Files
+	opened      sync.Once
 }
 
 // log opens the log of the measurements, or the input as it is if it has none.
@@ -104,12 +104,12 @@ func (m *measurements) log() (io.ReadCloser, error) {
 	}
 	measured, rest, begin, why := measure.Look(file, m.name, m.in)
 	if measured == nil {
-		m.isKind(m.name, begin, why)
+		m.diagnostics.isKind(m.name, begin, why)
 		return readCloser{rest, file}, nil
 	}
 	m.opened.Do(func() {
-		if !m.std.Quiet {
-			m.Warnf("%s is read as %s; hdrrec has options for other columns", m.name, measured.Takes())
+		if !m.diagnostics.std.Quiet {
+			m.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.name, measured.Takes())
 		}
 	})
 	if m.once {
@@ -137,21 +137,21 @@ func (m *measurements) readers() ([]*measure.Reader, io.Closer, error) {
 
 func (m *measurements) report(err *hdrlog.SyntaxError) error {
 	if errors.Is(err, measure.ErrLate) {
-		return m.Late(err, "hdrrec -late says how long to wait in a pipe, and a file may have any order")
+		return m.diagnostics.Late(err, "hdrrec -late says how long to wait in a pipe, and a file may have any order")
 	}
-	return m.Report(err, true)
+	return m.diagnostics.Report(err, true)
 }
 
 // ended says what is to know of all rows.
 func (m *measurements) ended(r *measure.Recorder) {
 	if r.WholeSeconds() {
-		m.Warnf("%s: %s", m.name, CoarseTimes)
+		m.diagnostics.Warnf("%s: %s", m.name, CoarseTimes)
 	}
 	if r.Timeless() {
-		m.Warnf("%s: %s", m.name, NoTimes)
+		m.diagnostics.Warnf("%s: %s", m.name, NoTimes)
 	}
 	if r.Counts.Failed > 0 {
-		m.fails(Failed{
+		m.diagnostics.fails(Failed{
 			Log:      m.name,
 			Count:    r.Counts.Failed,
 			NoValue:  r.Counts.NoValue,

@@ -31,35 +31,35 @@ var timed = expression(`" \d+\.\d{3}$`)
 const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`
 
 func openAccessLog(s *setup, h *head) (fields, error) {
-	if s.Pattern == "" {
+	if s.options.Pattern == "" {
 		if !timed().Match(h.line) {
 			return nil, usagef("-pattern says what the fields of an access log are: the log_format " +
 				"of nginx or the LogFormat of Apache, " +
 				"with the time of a request, such as $request_time or %%D")
 		}
-		s.Pattern = nginxTimed
+		s.options.Pattern = nginxTimed
 	}
-	p, err := compile(s.Pattern)
+	p, err := compile(s.options.Pattern)
 	if err != nil {
 		return nil, err
 	}
-	if s.Time == "" && !s.NoTime {
-		s.Time = p.first(isTime)
+	if s.options.Columns.Time == "" && !s.options.NoTime {
+		s.options.Columns.Time = p.first(isTime)
 	}
-	if s.Value == "" && s.End == "" {
+	if s.options.Columns.Value == "" && s.options.Columns.End == "" {
 		for _, finest := range taken {
-			s.Value = cmp.Or(s.Value, p.first(func(name string) bool { return name == finest }))
+			s.options.Columns.Value = cmp.Or(s.options.Columns.Value, p.first(func(name string) bool { return name == finest }))
 		}
 	}
 	switch {
-	case s.Time == "" && !s.noTime():
+	case s.options.Columns.Time == "" && !s.noTime():
 		return nil, usagef("-pattern has no time such as $time_local, $msec or %%t; -time '' says that there is none")
 	case s.valueColumn() == "":
 		return nil, usagef("-pattern has no time that a request took, such as $request_time or %%D")
 	}
-	s.end = !strings.HasPrefix(s.Time, "%") || strings.HasPrefix(s.Time, "%{end:")
-	if s.Unit == 0 {
-		s.Unit = variableUnit(s.Value)
+	s.end = !strings.HasPrefix(s.options.Columns.Time, "%") || strings.HasPrefix(s.options.Columns.Time, "%{end:")
+	if s.options.Unit == 0 {
+		s.options.Unit = variableUnit(s.options.Columns.Value)
 	}
 	return p, p.bindAll(s)
 }

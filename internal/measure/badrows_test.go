@@ -50,8 +50,8 @@ func TestBadRows(t *testing.T) {
 				continue // which is another value
 			case f.format == "cockroach" && kind == "10 MB, good":
 				continue // lines with histograms may be as long
-			case f.options.Count != "" && kind == "cut short":
-				column = f.options.Count
+			case f.options.Columns.Count != "" && kind == "cut short":
+				column = f.options.Columns.Count
 			}
 			rec := recording{size: 1000, options: f.options}
 			text := f.head + good + bad + good + good

@@ -124,11 +124,11 @@ func (b *buckets) width() float64 {
 
 // Loss says what the values lack: how exact they are. It says nothing if they lack nothing.
 func (r *Reader) Loss() string {
-	b := r.buckets
+	b := r.parser.buckets
 	switch {
-	case r.setup.Value == "%T" || r.setup.Value == "%{s}T":
+	case r.parser.setup.options.Columns.Value == "%T" || r.parser.setup.options.Columns.Value == "%{s}T":
 		return "all values are whole seconds, rounded down; %D logs microseconds"
-	case b == nil, !b.cumulative && r.given.Count == "":
+	case b == nil, !b.cumulative && r.given.Columns.Count == "":
 		return ""
 	case !b.cumulative:
 		return "if its rows are buckets, all values of a bucket are taken as its value"

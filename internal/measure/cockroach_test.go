@@ -55,11 +55,11 @@ func TestCockroach(t *testing.T) {
 			t.Fatalf("%.200s: %v", line, r.bad)
 		}
 		var h histogram.Histogram
-		if err := decoder.Decode(&h, r.row.Payload); err != nil {
+		if err := decoder.Decode(&h, r.parser.row.Payload); err != nil {
 			t.Fatal(err)
 		}
-		if string(r.row.Tag) != want.Name || r.row.Time != want.Now.UnixNano()-want.Elapsed || r.row.Length != want.Elapsed {
-			t.Errorf("%s from %d for %d", r.row.Tag, r.row.Time, r.row.Length)
+		if string(r.parser.row.Tag) != want.Name || r.parser.row.Time != want.Now.UnixNano()-want.Elapsed || r.parser.row.Length != want.Elapsed {
+			t.Errorf("%s from %d for %d", r.parser.row.Tag, r.parser.row.Time, r.parser.row.Length)
 		}
 		if h.TotalCount() != other.TotalCount() || h.Max() != other.Max() || h.Min() != other.Min() {
 			t.Errorf("%.100s: %d values to %d, want %d to %d", line, h.TotalCount(), h.Max(), other.TotalCount(), other.Max())

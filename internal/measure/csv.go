@@ -20,22 +20,22 @@ var csv = Format{
 	begins: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
 	open: func(s *setup, h *head) (fields, error) {
 		if !s.isHeader(h.columns) {
-			if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
+			if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 				return nil, usagef("the first line is no header: add -time NUMBER and -value "+
 					"NUMBER; the first row is %s", numbered(h.columns))
 			}
 			return newTable(s, h, nil, nil)
 		}
-		if !s.NoTime {
-			s.Time = cmp.Or(s.Time, likely(h.columns, timeNames))
+		if !s.options.NoTime {
+			s.options.Columns.Time = cmp.Or(s.options.Columns.Time, likely(h.columns, timeNames))
 		}
-		if s.End == "" {
-			s.Value = cmp.Or(s.Value, likely(h.columns, valueNames))
+		if s.options.Columns.End == "" {
+			s.options.Columns.Value = cmp.Or(s.options.Columns.Value, likely(h.columns, valueNames))
 		}
-		if len(h.columns) == 2 && s.Value == "" && s.Count != "" {
-			s.Value = otherOf(h.columns, s.Count)
+		if len(h.columns) == 2 && s.options.Columns.Value == "" && s.options.Columns.Count != "" {
+			s.options.Columns.Value = otherOf(h.columns, s.options.Columns.Count)
 		}
-		noTime := s.Time == "" && !s.noTime()
+		noTime := s.options.Columns.Time == "" && !s.noTime()
 		noValue := s.valueColumn() == ""
 		switch {
 		case noTime && noValue:
@@ -48,8 +48,8 @@ var csv = Format{
 			return nil, usagef("no usual name of a value: add -value COLUMN; the columns are %s", list(h.columns))
 		}
 		t, err := newTable(s, h, h.columns, h.line)
-		if err == nil && s.Unit == 0 {
-			s.Unit = unitIn(h.columns[t.column(s.valueColumn())])
+		if err == nil && s.options.Unit == 0 {
+			s.options.Unit = unitIn(h.columns[t.column(s.valueColumn())])
 		}
 		return t, err
 	},
@@ -70,21 +70,21 @@ var values = Format{
 		return SummaryOf(h.more(len(h.line)+maxRecord, two)) == ""
 	},
 	open: func(s *setup, h *head) (fields, error) {
-		if s.Time != "" || s.End != "" || s.Count != "" {
+		if s.options.Columns.Time != "" || s.options.Columns.End != "" || s.options.Columns.Count != "" {
 			return nil, usagef("each line has one value, and -time, -end and -count name other columns")
 		}
 		name := likely(h.columns, valueNames)
-		s.Value = cmp.Or(s.Value, name, "1")
+		s.options.Columns.Value = cmp.Or(s.options.Columns.Value, name, "1")
 		if name == "" {
 			return newTable(s, h, nil, nil)
 		}
-		s.Unit = cmp.Or(s.Unit, unitIn(h.columns[0]))
+		s.options.Unit = cmp.Or(s.options.Unit, unitIn(h.columns[0]))
 		return newTable(s, h, h.columns, h.line)
 	},
 }
 
 // noTime reports whether rows may have no time: those of counts, and if an option says so.
-func (s *setup) noTime() bool { return s.NoTime || s.Count != "" }
+func (s *setup) noTime() bool { return s.options.NoTime || s.options.Columns.Count != "" }
 
 // otherOf returns the column of two that has not a name or number.
 func otherOf(columns []string, name string) string {

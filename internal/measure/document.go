@@ -77,15 +77,15 @@ func parseSeries(value string) (all []valuePath) {
 }
 
 func openDocument(s *setup, h *head) (fields, error) {
-	s.series = parseSeries(s.Value)
+	s.series = parseSeries(s.options.Columns.Value)
 	if s.series[0].tag != "" {
-		s.Tags = append([]string{seriesColumn}, s.Tags...)
+		s.options.Columns.Tags = append([]string{seriesColumn}, s.options.Columns.Tags...)
 	}
-	if s.Count == "" && strings.HasSuffix(s.series[0].terms[0], "{}") {
-		s.Count = keyCount
+	if s.options.Columns.Count == "" && strings.HasSuffix(s.series[0].terms[0], "{}") {
+		s.options.Columns.Count = keyCount
 	}
-	if s.Unit == 0 && s.series[0].unit != "" {
-		s.Unit, _ = hdrlog.ParseUnit(s.series[0].unit)
+	if s.options.Unit == 0 && s.series[0].unit != "" {
+		s.options.Unit, _ = hdrlog.ParseUnit(s.series[0].unit)
 	}
 	return newTable(s, &head{columns: s.rowNames(), delimiter: ','}, s.rowNames(), nil)
 }
@@ -522,7 +522,7 @@ func (r *docRows) emit(line []byte) (_ []byte, ended int) {
 			line = append(line, ',')
 		}
 		switch name {
-		case r.setup.Value:
+		case r.setup.options.Columns.Value:
 			line = r.appendValue(line, c)
 		case seriesColumn:
 			line = appendField(line, []byte(of.tag))
@@ -552,12 +552,12 @@ func appendField(line, text []byte) []byte {
 
 // failed reports whether a cell is of what failed, and has no value.
 func (r *docRows) failed(c *cell) bool {
-	if r.setup.format.failure == nil || r.setup.OK == "" {
+	if r.setup.format.failure == nil || r.setup.options.Columns.OK == "" {
 		return false
 	}
 	places := make([][]byte, wherePlace)
 	places[valuePlace] = r.text[c.begin:c.end]
-	places[okPlace] = r.beside(strings.TrimPrefix(r.setup.OK, "!"), c)
+	places[okPlace] = r.beside(strings.TrimPrefix(r.setup.options.Columns.OK, "!"), c)
 	return r.setup.failsWithout(places)
 }
 

@@ -161,7 +161,7 @@ func TestDocuments(t *testing.T) {
 				got := make(perTag)
 				requests, without := 0, 0
 				for r.Scan() {
-					row := &r.row
+					row := &r.parser.row
 					switch {
 					case r.bad != nil:
 						t.Fatal(r.bad)
@@ -241,12 +241,12 @@ func TestPaths(t *testing.T) {
 				continue
 			}
 			row := ""
-			if r.row.Tag != nil {
-				row = string(r.row.Tag) + ":"
+			if r.parser.row.Tag != nil {
+				row = string(r.parser.row.Tag) + ":"
 			}
-			row += fmt.Sprint(r.row.Value / 1e9)
-			if r.row.Count != 1 {
-				row += fmt.Sprint("*", r.row.Count)
+			row += fmt.Sprint(r.parser.row.Value / 1e9)
+			if r.parser.row.Count != 1 {
+				row += fmt.Sprint("*", r.parser.row.Count)
 			}
 			all = append(all, row)
 		}
@@ -276,7 +276,7 @@ func TestLongDocument(t *testing.T) {
 	} {
 		o := Options{Columns: Columns{Value: test.value}, Unit: hdrlog.Second}
 		if test.tag != "" {
-			o.Tags = []string{test.tag}
+			o.Columns.Tags = []string{test.tag}
 		}
 		r, err := NewReader(strings.NewReader(test.text), "f", "", o)
 		if err != nil {
@@ -284,8 +284,8 @@ func TestLongDocument(t *testing.T) {
 		}
 		rows := 0
 		for ; r.Scan(); rows++ {
-			if r.bad != nil || (string(r.row.Tag) == "x") != (test.tag != "") {
-				t.Fatal(r.bad, string(r.row.Tag))
+			if r.bad != nil || (string(r.parser.row.Tag) == "x") != (test.tag != "") {
+				t.Fatal(r.bad, string(r.parser.row.Tag))
 			}
 		}
 		if got := fmt.Sprint(r.Err()); got != test.err || rows != test.rows {

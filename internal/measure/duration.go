@@ -68,7 +68,7 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 		return unbounded, nil
 	}
 	value, err := decimal(text, p.scale)
-	if err == nil && p.setup.Unit != 0 {
+	if err == nil && p.setup.options.Unit != 0 {
 		return value, nil
 	}
 	if nanoseconds, ok := duration(text); ok {
@@ -119,7 +119,7 @@ func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 		switch {
 		case err != nil:
 			return 0, fmt.Errorf("%w in the list %s", err, quote(text))
-		case p.setup.Unit == 0:
+		case p.setup.options.Unit == 0:
 			return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
 		case value > math.MaxInt64-sum:
 			return 0, fmt.Errorf("%w: %s", errLarge, quote(text))
@@ -143,9 +143,9 @@ func (r *Reader) hasUnits(h *head) bool {
 		lines = func(yield func([]byte) bool) { yield(firstElement(h)) }
 	}
 	for line := range lines {
-		clear(r.places)
-		skip, err := r.fields.find(bytes.TrimRight(line, "\r\n"), r.places)
-		if value := r.places[valuePlace]; !skip && err == nil && len(value) > 0 {
+		clear(r.parser.places)
+		skip, err := r.parser.fields.find(bytes.TrimRight(line, "\r\n"), r.parser.places)
+		if value := r.parser.places[valuePlace]; !skip && err == nil && len(value) > 0 {
 			_, ok := duration(value)
 			return ok
 		}

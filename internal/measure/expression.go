@@ -16,10 +16,10 @@ var lines = Format{
 	end:     true,
 	begins:  func(*head) bool { return false }, // needs -pattern
 	open: func(s *setup, h *head) (fields, error) {
-		if !isExpression(s.Pattern) {
+		if !isExpression(s.options.Pattern) {
 			return nil, usagef("lines need -pattern, a regular expression with groups such as (?P<time>...) and (?P<value>...)")
 		}
-		return expressionOf(s.Pattern)(s, h)
+		return expressionOf(s.options.Pattern)(s, h)
 	},
 }
 
@@ -47,19 +47,19 @@ func expressionOf(text string) func(s *setup, h *head) (fields, error) {
 
 func newMatcher(s *setup, e *regexp.Regexp) (fields, error) {
 	has := func(name string) bool { return slices.Contains(e.SubexpNames(), name) }
-	if s.Time == "" && has("time") && !s.NoTime {
-		s.Time = "time"
+	if s.options.Columns.Time == "" && has("time") && !s.options.NoTime {
+		s.options.Columns.Time = "time"
 	}
-	if s.Value == "" && s.End == "" {
-		s.Value = "value"
+	if s.options.Columns.Value == "" && s.options.Columns.End == "" {
+		s.options.Columns.Value = "value"
 	}
 	for _, name := range []string{"ok", "status"} {
-		if s.OK == "" && has(name) {
-			s.OK = name
+		if s.options.Columns.OK == "" && has(name) {
+			s.options.Columns.OK = name
 		}
 	}
-	if s.Tags == nil && !s.NoTags && has("tag") {
-		s.Tags = []string{"tag"}
+	if s.options.Columns.Tags == nil && !s.options.NoTags && has("tag") {
+		s.options.Columns.Tags = []string{"tag"}
 	}
 	m := &matcher{expression: e}
 	for place, name := range s.names() {
@@ -100,18 +100,18 @@ var logfmt = Format{
 	begins: matches(`^([^=]* )?[\w.-]+=("([^"\\]|\\.)*"|[^ "]*) +[\w.-]+=`),
 	open: func(s *setup, h *head) (fields, error) {
 		keys := keysOfPairs(h.line)
-		if !s.NoTime && s.Time == "" {
-			s.Time = likely(keys, timeNames)
+		if !s.options.NoTime && s.options.Columns.Time == "" {
+			s.options.Columns.Time = likely(keys, timeNames)
 		}
-		if s.Value == "" && s.End == "" {
-			s.Value = likely(keys, valueNames)
+		if s.options.Columns.Value == "" && s.options.Columns.End == "" {
+			s.options.Columns.Value = likely(keys, valueNames)
 		}
-		if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
+		if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 			return nil, usagef("no usual names of a time and a value: add -time KEY, or -time '' if there is none, "+
 				"and -value KEY; the keys of the first line are %s", list(keys))
 		}
-		if s.Unit == 0 {
-			s.Unit = unitIn(s.Value)
+		if s.options.Unit == 0 {
+			s.options.Unit = unitIn(s.options.Columns.Value)
 		}
 		return newPairs(s), nil
 	},

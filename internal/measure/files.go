@@ -47,7 +47,7 @@ func (f *Files) Log() (*Text, error) {
 	again.Ended = nil
 	t := NewText(again, readers)
 	t.atRest = true
-	t.Late = f.read.lookBack
+	t.options.Late = f.read.lookBack
 	t.Closer = closer
 	return t, nil
 }
@@ -83,7 +83,7 @@ func (f *Files) look() error {
 		if t.looks {
 			continue
 		}
-		if !t.reopened && f.Room.take(t.log.Len()-held) {
+		if !t.windows.reopened && f.Room.take(t.log.Len()-held) {
 			held = t.log.Len()
 			continue
 		}
@@ -97,7 +97,7 @@ func (f *Files) look() error {
 	}
 	f.checked = make(map[string]int)
 	for _, reader := range readers {
-		f.checked[reader.name] = reader.line
+		f.checked[reader.name] = reader.splitter.line
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func TestGatlingRecords(t *testing.T) {
 				bad = append(bad, r.bad.Error())
 				continue
 			}
-			rows += fmt.Sprintln(r.row.Time, r.row.Value, string(r.row.Tag), r.row.Failed)
+			rows += fmt.Sprintln(r.parser.row.Time, r.parser.row.Value, string(r.parser.row.Tag), r.parser.row.Failed)
 		}
 		if r.Err() != nil {
 			t.Fatal(r.Err())
@@ -186,11 +186,11 @@ func TestGatlingReport(t *testing.T) {
 			t.Fatal(r.bad)
 		}
 		status := "OK"
-		if r.row.Failed {
+		if r.parser.row.Failed {
 			status = "KO"
 		}
-		values[status] = append(values[status], r.row.Value/1e6)
-		if name := string(r.row.Tag); (name == "Startseite ä") != (status == "OK") || status == "KO" && name != "страница" {
+		values[status] = append(values[status], r.parser.row.Value/1e6)
+		if name := string(r.parser.row.Tag); (name == "Startseite ä") != (status == "OK") || status == "KO" && name != "страница" {
 			t.Errorf("%s %s", name, status)
 		}
 	}
@@ -220,7 +220,7 @@ func TestLatte(t *testing.T) {
 	}
 	got := ""
 	for r.Scan() {
-		got += fmt.Sprintln(string(r.row.Tag), r.row.Time/1e6, r.row.Length/1e6, r.bad)
+		got += fmt.Sprintln(string(r.parser.row.Tag), r.parser.row.Time/1e6, r.parser.row.Length/1e6, r.bad)
 	}
 	want := ""
 	for n := range 4 {

@@ -17,35 +17,35 @@ func (r *Reader) Arguments() []string {
 			all = append(all, "-"+option, text)
 		}
 	}
-	s := &r.setup
-	if r.payloads != nil {
-		add("time", s.Time)
-		add("in", s.Unit.String())
+	s := &r.parser.setup
+	if r.parser.payloads != nil {
+		add("time", s.options.Columns.Time)
+		add("in", s.options.Unit.String())
 		return all
 	}
-	add("pattern", s.Pattern)
-	if s.Delimiter != 0 {
-		add("delimiter", strings.ReplaceAll(string(s.Delimiter), "\t", `\t`))
+	add("pattern", s.options.Pattern)
+	if s.options.Delimiter != 0 {
+		add("delimiter", strings.ReplaceAll(string(s.options.Delimiter), "\t", `\t`))
 	}
-	add("time", s.Time)
+	add("time", s.options.Columns.Time)
 	if s.timeless {
 		all = append(all, "-time", "")
 	}
-	add("time-in", s.TimeUnit.String())
-	if s.Zone != nil && s.Zone.String() != "UTC" {
-		add("tz", s.Zone.String())
+	add("time-in", s.options.TimeUnit.String())
+	if s.options.Zone != nil && s.options.Zone.String() != "UTC" {
+		add("tz", s.options.Zone.String())
 	}
-	add("value", s.Value)
-	add("end", s.End)
-	if s.Unit != 0 && s.End == "" {
-		add("in", s.Unit.String())
+	add("value", s.options.Columns.Value)
+	add("end", s.options.Columns.End)
+	if s.options.Unit != 0 && s.options.Columns.End == "" {
+		add("in", s.options.Unit.String())
 	}
-	if s.Count != keyCount {
-		add("count", s.Count)
+	if s.options.Columns.Count != keyCount {
+		add("count", s.options.Columns.Count)
 	}
-	add("above", s.Above)
-	add("ok", s.OK)
-	all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.Tags, ","), seriesColumn), ","))
+	add("above", s.options.Above)
+	add("ok", s.options.Columns.OK)
+	all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.options.Columns.Tags, ","), seriesColumn), ","))
 	if r.given.Metric != "" {
 		add("metric", r.given.Metric)
 	}

@@ -40,7 +40,7 @@ func TestArguments(t *testing.T) {
 			Pattern:  of("pattern"),
 		}
 		if of("tag") != "" {
-			o.Tags = strings.Split(of("tag"), ",")
+			o.Columns.Tags = strings.Split(of("tag"), ",")
 		}
 		again, err := NewReader(bytes.NewReader(text), s.file, of("format"), o)
 		if err != nil {
@@ -48,8 +48,8 @@ func TestArguments(t *testing.T) {
 			continue
 		}
 		for n := 0; r.Scan() && again.Scan(); n++ {
-			if r.row.Time != again.row.Time || r.row.Value != again.row.Value || string(r.row.Tag) != string(again.row.Tag) || r.row.Failed != again.row.Failed || again.bad != nil {
-				t.Errorf("%s, row %d: %+v, want %+v; %v", s.file, n, again.row, r.row, again.bad)
+			if r.parser.row.Time != again.parser.row.Time || r.parser.row.Value != again.parser.row.Value || string(r.parser.row.Tag) != string(again.parser.row.Tag) || r.parser.row.Failed != again.parser.row.Failed || again.bad != nil {
+				t.Errorf("%s, row %d: %+v, want %+v; %v", s.file, n, again.parser.row, r.parser.row, again.bad)
 				break
 			}
 		}

@@ -91,9 +91,9 @@ type span struct {
 
 func newHistograms(s *setup) payloads {
 	h := &histograms{
-		in:     s.Unit,
-		time:   strings.ReplaceAll(s.Time, ".", "/"),
-		clock:  clock{unit: s.TimeUnit, zone: s.Zone},
+		in:     s.options.Unit,
+		time:   strings.ReplaceAll(s.options.Columns.Time, ".", "/"),
+		clock:  clock{unit: s.options.TimeUnit, zone: s.options.Zone},
 		walker: walker{separator: '/'},
 	}
 	if h.time != "" && h.time[0] != '/' {

@@ -14,7 +14,7 @@ import (
 
 // windows are the intervals that a recorder has open, and the log of those that it has written.
 type windows struct {
-	out
+	out      out
 	layout   histogram.Layout
 	open     merge.Table[counts]
 	tags     map[string]*series // by key
@@ -23,11 +23,11 @@ type windows struct {
 	timed    bool               // a histogram has one
 	// reopened is set if a row came after its interval was written.
 	reopened bool
-	times
-	memory
-	scratch histogram.Histogram
-	decoder histogram.Decoder
-	key     []byte
+	times    times
+	memory   memory
+	scratch  histogram.Histogram
+	decoder  histogram.Decoder
+	key      []byte
 }
 
 // times are the earliest and the latest time of a value. The times of values are multiples of
@@ -80,24 +80,24 @@ const (
 )
 
 func (r *windows) init(w *hdrlog.Writer, o *Recording) {
-	r.w = w
+	r.out.w = w
 	r.layout = o.Layout
-	r.account = o.Memory.Open("tags, with their open intervals,",
+	r.memory.account = o.Memory.Open("tags, with their open intervals,",
 		"record fewer with -tag of hdrrec, sort the rows by time")
 	r.open = merge.NewTable[counts](o.Size)
 	r.tags = make(map[string]*series)
 	r.done = never
-	r.first = math.MaxInt64
-	r.last = never
-	r.resolution = 1000
+	r.times.first = math.MaxInt64
+	r.times.last = never
+	r.times.resolution = 1000
 }
 
 // drop forgets the open intervals, and gives back their memory.
 func (r *windows) drop() {
 	r.open = merge.NewTable[counts](r.open.Size())
 	clear(r.tags)
-	r.bytes = 0
-	r.charge.Set(r.account, 0, 0)
+	r.memory.bytes = 0
+	r.memory.charge.Set(r.memory.account, 0, 0)
 }
 
 // endOf returns when the interval of a time ends.
@@ -113,13 +113,13 @@ func (r *windows) count(row *Row) (err error) {
 	c := s.last
 	if c == nil || at < c.Start || c.End <= at {
 		c = r.open.At(s.tag, at, at, func(w merge.Span) *counts {
-			r.bytes += aCount
+			r.memory.bytes += aCount
 			r.reopened = r.reopened || w.End <= r.done
 			return &counts{Span: w, series: s}
 		})
 		s.last = c
 	}
-	r.first, r.last = min(r.first, at), max(r.last, at)
+	r.times.first, r.times.last = min(r.times.first, at), max(r.times.last, at)
 	if row.Count != 1 {
 		return r.addMany(c, row)
 	}
@@ -134,7 +134,7 @@ func (r *windows) count(row *Row) (err error) {
 func (r *windows) grow(c *counts, value int64) error {
 	before := c.sum.Size() + 8*cap(c.few)
 	if len(c.few) >= maxFew {
-		if c.sum.Intervals() < 2 && r.bytes > manyBytes {
+		if c.sum.Intervals() < 2 && r.memory.bytes > manyBytes {
 			c.sum.Compact()
 		}
 		if err := c.sum.AddHistogram(c.Start, c.End, r.histogram(c.few)); err != nil {
@@ -143,8 +143,8 @@ func (r *windows) grow(c *counts, value int64) error {
 		c.few = c.few[:0]
 	}
 	c.few = append(c.few, value)
-	r.bytes += c.sum.Size() + 8*cap(c.few) - before
-	return r.take(len(r.tags))
+	r.memory.bytes += c.sum.Size() + 8*cap(c.few) - before
+	return r.memory.take(len(r.tags))
 }
 
 // addMany adds a value that came several times.
@@ -157,8 +157,8 @@ func (r *windows) addMany(c *counts, row *Row) error {
 	if err := c.sum.AddHistogram(c.Start, c.End, &r.scratch); err != nil {
 		return err
 	}
-	r.bytes += c.sum.Size() - before
-	return r.take(len(r.tags))
+	r.memory.bytes += c.sum.Size() - before
+	return r.memory.take(len(r.tags))
 }
 
 // histogram returns a histogram of values. It is valid until the next call.
@@ -187,8 +187,8 @@ func (r *windows) seriesOf(tag []byte) (*series, error) {
 		s.tag = bytes.Clone(r.key[1:])
 	}
 	r.tags[string(r.key)] = s
-	r.bytes += aSeries + 2*len(r.key)
-	return s, r.take(len(r.tags))
+	r.memory.bytes += aSeries + 2*len(r.key)
+	return s, r.memory.take(len(r.tags))
 }
 
 // write writes the intervals that end at or before end, in milliseconds since the epoch. Nothing
@@ -200,7 +200,7 @@ func (r *windows) write(end int64) error {
 		if c.series.last == c {
 			c.series.last = nil
 		}
-		r.bytes -= aCount + c.sum.Size() + 8*cap(c.few)
+		r.memory.bytes -= aCount + c.sum.Size() + 8*cap(c.few)
 		h := r.histogram(c.few)
 		if c.sum.Intervals() > 0 {
 			err := c.sum.AddHistogram(c.Start, c.End, h)
@@ -211,13 +211,13 @@ func (r *windows) write(end int64) error {
 				return err
 			}
 		}
-		stamp := r.resolution
+		stamp := r.times.resolution
 		if stamp > r.open.Size() {
 			stamp = 1 // the times of values that begin an interval are its own
 		}
-		start := max(c.Start, min(r.first, c.End-stamp))
-		if end == math.MaxInt64 && r.last < c.End {
-			c.End = max(r.last+r.resolution, min(c.End, start+2)) // readers truncate: 1 ms may become 0
+		start := max(c.Start, min(r.times.first, c.End-stamp))
+		if end == math.MaxInt64 && r.times.last < c.End {
+			c.End = max(r.times.last+r.times.resolution, min(c.End, start+2)) // readers truncate: 1 ms may become 0
 		}
 		if r.timeless {
 			start = 0
@@ -244,14 +244,14 @@ func (r *windows) addPayload(row *Row) error {
 }
 
 func (r *windows) writeInterval(tag []byte, start, end int64, h *histogram.Histogram) error {
-	if !r.begun {
-		r.begun = true
-		r.base = start
-		if err := r.head(float64(start) / 1000); err != nil {
+	if !r.out.begun {
+		r.out.begun = true
+		r.out.base = start
+		if err := r.out.head(float64(start) / 1000); err != nil {
 			return err
 		}
 	}
-	return r.w.Interval(tag, float64(start-r.base)/1000, float64(end-start)/1000, h)
+	return r.out.w.Interval(tag, float64(start-r.out.base)/1000, float64(end-start)/1000, h)
 }
 
 // head writes the head of the log, which starts at a time in seconds since the epoch.
@@ -267,12 +267,14 @@ func (o *out) head(seconds float64) error {
 
 // WholeSeconds reports whether all times of values were whole seconds. Then the first value may
 // have come up to a second later than it says, and the last one a second before the log ends.
-func (r *windows) WholeSeconds() bool {
-	return r.last != never && r.resolution == 1000 && !r.timeless
+func (r *Recorder) WholeSeconds() bool {
+	return r.windows.times.last != never && r.windows.times.resolution == 1000 && !r.windows.timeless
 }
 
 // Timeless reports whether no row has a time, and no histogram.
-func (r *windows) Timeless() bool { return r.timeless || r.begun && !r.timed && r.last == never }
+func (r *Recorder) Timeless() bool {
+	return r.windows.timeless || r.windows.out.begun && !r.windows.timed && r.windows.times.last == never
+}
 
 // Some reports whether an interval was written.
-func (r *windows) Some() bool { return r.begun }
+func (r *Recorder) Some() bool { return r.windows.out.begun }

@@ -33,7 +33,7 @@ func TestSubResults(t *testing.T) {
 		}
 		var tags []string
 		for r.Scan() {
-			tags = append(tags, string(r.row.Tag))
+			tags = append(tags, string(r.parser.row.Tag))
 			if r.bad != nil {
 				t.Error(r.bad)
 			}
@@ -73,7 +73,7 @@ func TestBadXML(t *testing.T) {
 				got = append(got, r.bad.Error())
 				continue
 			}
-			got = append(got, fmt.Sprint(string(r.row.Tag), " ", r.row.Value/1e6))
+			got = append(got, fmt.Sprint(string(r.parser.row.Tag), " ", r.parser.row.Value/1e6))
 		}
 		if all := strings.Join(got, "; "); all != want || r.Err() != nil {
 			t.Errorf("%.200q: %s %v, want %s", text, all, r.Err(), want)

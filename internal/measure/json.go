@@ -37,18 +37,18 @@ var (
 // openRows opens rows like one of them.
 func openRows(s *setup, row []byte) (fields, error) {
 	keys := keysOf(row)
-	if key := likely(keys, timeNames); key != "" && !s.NoTime {
-		s.Time = cmp.Or(s.Time, "."+key)
+	if key := likely(keys, timeNames); key != "" && !s.options.NoTime {
+		s.options.Columns.Time = cmp.Or(s.options.Columns.Time, "."+key)
 	}
-	if key := likely(keys, valueNames); key != "" && s.End == "" {
-		s.Value = cmp.Or(s.Value, "."+key)
+	if key := likely(keys, valueNames); key != "" && s.options.Columns.End == "" {
+		s.options.Columns.Value = cmp.Or(s.options.Columns.Value, "."+key)
 	}
-	if s.Time == "" && !s.noTime() || s.valueColumn() == "" {
+	if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 		return nil, usagef("no list of measurements: its first line has no usual names of a time "+
 			"and a value, and -time .KEY and -value .KEY do not name them; its keys are %s%s",
 			cmp.Or(list(keys), "those of objects and arrays"), Numbers(row))
 	}
-	s.Unit = cmp.Or(s.Unit, unitIn(s.Value))
+	s.options.Unit = cmp.Or(s.options.Unit, unitIn(s.options.Columns.Value))
 	return newObjects(s), nil
 }
 
@@ -72,11 +72,11 @@ func firstElement(h *head) []byte {
 // firstRow returns the first line that -where chooses, the first line of all if there is none at
 // the beginning of the file.
 func (s *setup) firstRow(h *head) []byte {
-	if len(s.Where) == 0 {
+	if len(s.options.Where) == 0 {
 		return h.line
 	}
 	o := newObjects(s)
-	places := make([][]byte, s.tagPlace()+len(s.Tags))
+	places := make([][]byte, s.tagPlace()+len(s.options.Columns.Tags))
 	find := func(text []byte) []byte {
 		for line := range bytes.Lines(text) {
 			if o.fill(line, places) != nil {

@@ -57,7 +57,7 @@ type Row struct {
 // Options choose what to read. An empty option leaves the choice to the format.
 type Options struct {
 	// Columns are the names of columns.
-	Columns
+	Columns Columns
 	// NoTags is set if Tags is meant to be empty, and NoTime if Time is.
 	NoTags, NoTime bool
 	// Unit is the unit of values, TimeUnit that of times that are numbers.
@@ -219,9 +219,9 @@ func beginsWith(text []byte, begin string) bool {
 
 // A setup is what a format is opened with: the options, completed by its defaults.
 type setup struct {
-	Options
-	format *Format
-	end    bool
+	options Options
+	format  *Format
+	end     bool
 	// ownOK and ownTags are set if the columns of OK and Tags are those of the format. A file may
 	// lack them.
 	ownOK, ownTags bool
@@ -241,7 +241,7 @@ func (s *setup) optional(place int) bool {
 }
 
 // tagPlace is the place of the first tag.
-func (s *setup) tagPlace() int { return wherePlace + len(s.Where) }
+func (s *setup) tagPlace() int { return wherePlace + len(s.options.Where) }
 
 // fields find the fields of a record.
 type fields interface {
@@ -335,15 +335,15 @@ func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(fo
 
 // A Reader reads the rows of a file. It is not safe for concurrent use.
 type Reader struct {
-	name   string
-	text   io.Reader
-	format *Format
-	given  Options
-	told   hdrlog.Unit // of values, see [Look]
-	splitter
-	rowParser
-	parts *parts // hold rows back; nil if the format has no labels
-	tally
+	name     string
+	text     io.Reader
+	format   *Format
+	given    Options
+	told     hdrlog.Unit // of values, see [Look]
+	splitter splitter
+	parser   rowParser
+	parts    *parts // hold rows back; nil if the format has no labels
+	tally    tally
 
 	// Of the row that Scan advanced to, the line, and what is wrong with it, nil if nothing is.
 	rowLine int
@@ -411,7 +411,7 @@ func NewReader(r io.Reader, name, format string, o Options) (*Reader, error) {
 	h := newHead(b, o.Delimiter)
 	f := &document
 	var err error
-	if !isPath(o.Value) || format != "" && format != document.Name {
+	if !isPath(o.Columns.Value) || format != "" && format != document.Name {
 		f, err = choose(format, h)
 	}
 	if err == nil {
@@ -433,8 +433,8 @@ func newReader(text io.Reader, name string) *Reader {
 		at:    never,
 		ahead: never,
 	}
-	r.splitter = splitter{scanner: bufio.NewScanner(text), lines: 1, parse: r.rowParser.parse}
-	r.metrics = make(map[string]bool)
+	r.splitter = splitter{scanner: bufio.NewScanner(text), lines: 1, parse: r.parser.parse}
+	r.parser.metrics = make(map[string]bool)
 	return r
 }
 
@@ -442,64 +442,64 @@ func newReader(text io.Reader, name string) *Reader {
 func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	r.format = f
 	r.given = o
-	r.setup = setup{Options: o, format: f, end: f.end}
-	s := &r.setup
+	r.parser.setup = setup{options: o, format: f, end: f.end}
+	s := &r.parser.setup
 	switch {
 	case o.Pattern != "" && f.Name != accessLog.Name && f.Name != lines.Name:
 		return usagef("-pattern is for access logs and other lines, and this is %s", f.Name)
 	case o.Metric != "" && f.columns.metric == "":
 		return usagef("-metric is for files with a column of metrics, and this is %s", f.Name)
-	case o.Above != "" && o.Count == "":
+	case o.Above != "" && o.Columns.Count == "":
 		return usagef("-above is for counts of buckets: add -count COLUMN")
-	case o.End != "" && o.Value != "":
+	case o.Columns.End != "" && o.Columns.Value != "":
 		return usagef("-value has the value, and -end makes it of two times: give one of them")
 	}
 	if err := s.complete(); err != nil {
 		return err
 	}
-	r.most = maxRecord
+	r.splitter.most = maxRecord
 	if f.open == nil {
-		r.payloads = f.payloads(s)
-		r.most = hdrlog.MaxLine
-	} else if r.fields, err = f.open(s, h); err != nil {
+		r.parser.payloads = f.payloads(s)
+		r.splitter.most = hdrlog.MaxLine
+	} else if r.parser.fields, err = f.open(s, h); err != nil {
 		return err
 	}
 	if f.source != nil {
-		r.scanner = bufio.NewScanner(f.source(r.text, s, h))
+		r.splitter.scanner = bufio.NewScanner(f.source(r.text, s, h))
 	}
-	r.scanner.Split(r.split)
-	r.scanner.Buffer(make([]byte, 256<<10), r.most+2)
-	if r.payloads != nil {
+	r.splitter.scanner.Split(r.splitter.split)
+	r.splitter.scanner.Buffer(make([]byte, 256<<10), r.splitter.most+2)
+	if r.parser.payloads != nil {
 		return nil
 	}
-	s.timeless = s.Time == ""
-	s.lists = isUpstream(s.Value)
-	if s.timeless && s.End != "" {
+	s.timeless = s.options.Columns.Time == ""
+	s.lists = isUpstream(s.options.Columns.Value)
+	if s.timeless && s.options.Columns.End != "" {
 		return usagef("-end makes a value of two times, and -time has the first one")
 	}
-	if s.Count != "" {
-		r.buckets = &buckets{
-			cumulative: s.Value == edge,
+	if s.options.Columns.Count != "" {
+		r.parser.buckets = &buckets{
+			cumulative: s.options.Columns.Value == edge,
 			last:       make(map[uint64]edgeCount),
 			seed:       maphash.MakeSeed(),
 		}
 	}
-	if t, ok := r.fields.(*table); ok {
-		r.closes = t.closes
+	if t, ok := r.parser.fields.(*table); ok {
+		r.splitter.closes = t.closes
 	}
-	r.places = make([][]byte, s.tagPlace()+len(s.Tags))
-	if s.Unit == 0 && s.End == "" && !s.unitBeside && !r.hasUnits(h) {
-		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.Value)
+	r.parser.places = make([][]byte, s.tagPlace()+len(s.options.Columns.Tags))
+	if s.options.Unit == 0 && s.options.Columns.End == "" && !s.unitBeside && !r.hasUnits(h) {
+		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.options.Columns.Value)
 	}
 	if f.columns.label != "" {
 		r.parts = newParts()
 	}
-	r.clock = clock{unit: s.TimeUnit, named: unitIn(s.Time), zone: s.Zone}
-	if s.Unit != 0 {
-		r.scale = decimals(s.Unit)
+	r.parser.clock = clock{unit: s.options.TimeUnit, named: unitIn(s.options.Columns.Time), zone: s.options.Zone}
+	if s.options.Unit != 0 {
+		r.parser.scale = decimals(s.options.Unit)
 	}
 	if o.Above != "" {
-		if r.buckets.above, err = r.parseValue([]byte(o.Above)); err != nil {
+		if r.parser.buckets.above, err = r.parser.parseValue([]byte(o.Above)); err != nil {
 			return usagef("-above: %w", err)
 		}
 	}
@@ -509,35 +509,35 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 // complete sets what the options leave to the format.
 func (s *setup) complete() error {
 	f := s.format
-	if !s.NoTime {
-		s.Time = cmp.Or(s.Time, f.columns.Time)
+	if !s.options.NoTime {
+		s.options.Columns.Time = cmp.Or(s.options.Columns.Time, f.columns.Time)
 	}
-	if s.Value == "" && s.End == "" {
-		s.Value, s.End = f.columns.Value, f.columns.End
+	if s.options.Columns.Value == "" && s.options.Columns.End == "" {
+		s.options.Columns.Value, s.options.Columns.End = f.columns.Value, f.columns.End
 	}
-	if s.OK == "" {
-		s.OK, s.ownOK = f.columns.OK, true
+	if s.options.Columns.OK == "" {
+		s.options.Columns.OK, s.ownOK = f.columns.OK, true
 	}
-	if s.Tags == nil && !s.NoTags {
-		s.Tags, s.ownTags = f.columns.Tags, true
+	if s.options.Columns.Tags == nil && !s.options.NoTags {
+		s.options.Columns.Tags, s.ownTags = f.columns.Tags, true
 	}
-	if s.metric = f.columns.metric; s.metric != "" {
-		s.Metric = cmp.Or(s.Metric, f.metric)
+	if s.options.Columns.metric = f.columns.metric; s.options.Columns.metric != "" {
+		s.options.Metric = cmp.Or(s.options.Metric, f.metric)
 		var err error
-		if s.metrics, err = regexp.Compile("^(?:" + s.Metric + ")$"); err != nil {
+		if s.metrics, err = regexp.Compile("^(?:" + s.options.Metric + ")$"); err != nil {
 			return usagef("-metric: %w", err)
 		}
 		// The values of different metrics do not add up.
-		if regexp.QuoteMeta(s.Metric) != s.Metric && !slices.Contains(s.Tags, s.metric) {
-			s.Tags = append([]string{s.metric}, s.Tags...)
+		if regexp.QuoteMeta(s.options.Metric) != s.options.Metric && !slices.Contains(s.options.Columns.Tags, s.options.Columns.metric) {
+			s.options.Columns.Tags = append([]string{s.options.Columns.metric}, s.options.Columns.Tags...)
 		}
 	}
-	s.Count = cmp.Or(s.Count, f.columns.Count)
-	s.Where = slices.Concat(f.where, s.Where)
-	s.Unit = cmp.Or(s.Unit, f.unit)
+	s.options.Columns.Count = cmp.Or(s.options.Columns.Count, f.columns.Count)
+	s.options.Where = slices.Concat(f.where, s.options.Where)
+	s.options.Unit = cmp.Or(s.options.Unit, f.unit)
 	s.unitBeside = f.columns.unit != "" && f.columns.unit != seriesUnit
-	s.TimeUnit = cmp.Or(s.TimeUnit, f.timeUnit)
-	s.Zone = cmp.Or(s.Zone, time.UTC)
+	s.options.TimeUnit = cmp.Or(s.options.TimeUnit, f.timeUnit)
+	s.options.Zone = cmp.Or(s.options.Zone, time.UTC)
 	return nil
 }
 
@@ -545,17 +545,17 @@ func (s *setup) complete() error {
 func (s *setup) names() []string {
 	c := &s.format.columns
 	names := []string{
-		s.Time, s.valueColumn(), strings.TrimPrefix(s.OK, "!"), s.metric,
-		c.whole, c.part, c.label, c.thread, c.unit, s.Count,
+		s.options.Columns.Time, s.valueColumn(), strings.TrimPrefix(s.options.Columns.OK, "!"), s.options.Columns.metric,
+		c.whole, c.part, c.label, c.thread, c.unit, s.options.Columns.Count,
 	}
-	for _, condition := range s.Where {
+	for _, condition := range s.options.Where {
 		names = append(names, condition.Column)
 	}
-	return append(names, s.Tags...)
+	return append(names, s.options.Columns.Tags...)
 }
 
 // valueColumn returns the column that the value is made of.
-func (s *setup) valueColumn() string { return cmp.Or(s.End, s.Value) }
+func (s *setup) valueColumn() string { return cmp.Or(s.options.Columns.End, s.options.Columns.Value) }
 
 // Name returns the name of the file.
 func (r *Reader) Name() string { return r.name }
@@ -569,12 +569,12 @@ func (r *Reader) Format() string {
 }
 
 // AtEnd reports whether times are those of the end of what was measured.
-func (r *Reader) AtEnd() bool { return r.setup.end }
+func (r *Reader) AtEnd() bool { return r.parser.setup.end }
 
 // Unit returns the unit of the values of payloads, unknown if nothing states it.
 func (r *Reader) Unit() hdrlog.Unit {
-	if r.payloads != nil {
-		return r.payloads.unit()
+	if r.parser.payloads != nil {
+		return r.parser.payloads.unit()
 	}
 	return hdrlog.Nanosecond
 }
@@ -582,23 +582,23 @@ func (r *Reader) Unit() hdrlog.Unit {
 // Scan advances to the next row. It returns false at the end, and if reading fails.
 func (r *Reader) Scan() bool {
 	for {
-		if r.payloads != nil {
-			if f, ok := r.payloads.next(); ok {
-				r.row = f.row
-				r.rowLine = r.line
+		if r.parser.payloads != nil {
+			if f, ok := r.parser.payloads.next(); ok {
+				r.parser.row = f.row
+				r.rowLine = r.splitter.line
 				r.bad = r.malformed("payload", f.err)
 				return true
 			}
 		}
 		if r.parts != nil {
 			if h := r.parts.next(); h != nil {
-				r.row = h.row
+				r.parser.row = h.row
 				r.rowLine = h.line
 				r.bad = nil
 				return r.tally.take(r.bad)
 			}
 		}
-		if !r.scanner.Scan() {
+		if !r.splitter.scanner.Scan() {
 			if r.ended {
 				return false
 			}
@@ -607,23 +607,23 @@ func (r *Reader) Scan() bool {
 			}
 			continue
 		}
-		if r.skip {
+		if r.splitter.skip {
 			continue
 		}
-		r.rowLine = r.line
-		r.bad = r.malformed(r.field, r.err)
-		if errors.As(r.err, new(brokenError)) {
+		r.rowLine = r.splitter.line
+		r.bad = r.malformed(r.splitter.field, r.splitter.err)
+		if errors.As(r.splitter.err, new(brokenError)) {
 			r.ended = true
 			return r.tally.take(r.bad)
 		}
-		if errors.As(r.err, new(refusedError)) {
+		if errors.As(r.splitter.err, new(refusedError)) {
 			r.ended = true
-			r.failure = fmt.Errorf("line %d: %w", r.line, r.err)
+			r.failure = fmt.Errorf("line %d: %w", r.splitter.line, r.splitter.err)
 			return false
 		}
 		held := false
 		if r.parts != nil && r.bad == nil {
-			held = r.parts.take(&r.row, r.line, r.places[labelPlace], r.places[threadPlace])
+			held = r.parts.take(&r.parser.row, r.splitter.line, r.parser.places[labelPlace], r.parser.places[threadPlace])
 		}
 		if !held {
 			return r.tally.take(r.bad)
@@ -651,15 +651,15 @@ var ErrMostly = errors.New("rows can be read, so none is taken")
 // is called at the end of the file. Text with histograms has other lines, too.
 func (r *Reader) judge() error {
 	switch {
-	case r.payloads != nil:
+	case r.parser.payloads != nil:
 		return nil
-	case r.right >= r.wrong && r.buckets != nil:
-		return r.buckets.end()
-	case r.right >= r.wrong:
+	case r.tally.right >= r.tally.wrong && r.parser.buckets != nil:
+		return r.parser.buckets.end()
+	case r.tally.right >= r.tally.wrong:
 		return nil
 	}
-	return fmt.Errorf("%d of %d %w; line %d: %s: %w", r.right, r.right+r.wrong, ErrMostly, r.first.Line, r.first.Field,
-		r.first.Err)
+	return fmt.Errorf("%d of %d %w; line %d: %s: %w", r.tally.right, r.tally.right+r.tally.wrong, ErrMostly, r.tally.first.Line, r.tally.first.Field,
+		r.tally.first.Err)
 }
 
 // end takes the end of the file. It reports whether there is one more malformed row: the rest of a
@@ -669,23 +669,23 @@ func (r *Reader) end() (more bool) {
 	if r.parts != nil {
 		r.parts.flush()
 	}
-	if r.payloads != nil {
-		r.failure = r.payloads.end()
+	if r.parser.payloads != nil {
+		r.failure = r.parser.payloads.end()
 	}
-	if err := r.scanner.Err(); err != nil {
+	if err := r.splitter.scanner.Err(); err != nil {
 		r.failure = err
 	}
 	if errors.As(r.failure, new(refusedError)) {
-		r.failure = fmt.Errorf("line %d: %w", r.line+r.lines, r.failure)
+		r.failure = fmt.Errorf("line %d: %w", r.splitter.line+r.splitter.lines, r.failure)
 	}
 	var rest brokenError
 	if !errors.As(r.failure, &rest) {
 		return false
 	}
 	r.failure = nil
-	r.line += r.lines
-	r.lines = 0
-	r.rowLine = r.line
+	r.splitter.line += r.splitter.lines
+	r.splitter.lines = 0
+	r.rowLine = r.splitter.line
 	r.bad = r.malformed("line", rest.error)
 	return true
 }
@@ -715,7 +715,7 @@ func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 		p.other++
 		return true, "", nil
 	}
-	if s.metric != "" && !p.wants(places[metricPlace]) {
+	if s.options.Columns.metric != "" && !p.wants(places[metricPlace]) {
 		p.other++
 		return true, "", nil
 	}
@@ -731,7 +731,7 @@ func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 	p.row.Part = len(p.setup.series) > 1 && string(places[p.setup.tagPlace()]) != p.setup.series[0].tag
 	if p.buckets != nil {
 		if err := p.buckets.take(&p.row); err != nil {
-			return false, s.Count, err
+			return false, s.options.Columns.Count, err
 		}
 	}
 	return false, "", nil
@@ -741,7 +741,7 @@ func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 func (p *rowParser) measure(places [][]byte) (field string, err error) {
 	s := &p.setup
 	if places[timePlace] == nil && !s.timeless {
-		return s.Time, hdrlog.ErrMissing
+		return s.options.Columns.Time, hdrlog.ErrMissing
 	}
 	if places[valuePlace] == nil {
 		return s.valueColumn(), hdrlog.ErrMissing
@@ -749,19 +749,19 @@ func (p *rowParser) measure(places [][]byte) (field string, err error) {
 	p.row.Time = 0
 	if !s.timeless {
 		if p.row.Time, err = p.clock.parse(places[timePlace]); err != nil {
-			return s.Time, err
+			return s.options.Columns.Time, err
 		}
 	}
 	p.row.Count = 1
-	if s.Count != "" {
+	if s.options.Columns.Count != "" {
 		if err := p.count(places[countPlace]); err != nil {
-			return s.Count, err
+			return s.options.Columns.Count, err
 		}
 	}
 	p.row.Failed = false
-	if s.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
-		if p.row.Failed, err = failed(places[okPlace], s.OK); err != nil {
-			return s.OK, err
+	if s.options.Columns.OK != "" && (len(places[okPlace]) > 0 || !s.ownOK) {
+		if p.row.Failed, err = failed(places[okPlace], s.options.Columns.OK); err != nil {
+			return s.options.Columns.OK, err
 		}
 	}
 	p.row.NoValue = s.failsWithout(places)
@@ -780,7 +780,7 @@ func (s *setup) failsWithout(places [][]byte) bool {
 	if s.format.failure == nil || !s.format.failure().Match(places[valuePlace]) {
 		return false
 	}
-	return s.OK == "" || len(places[okPlace]) > 0
+	return s.options.Columns.OK == "" || len(places[okPlace]) > 0
 }
 
 // value returns the value of the row, of which the time is known.
@@ -788,7 +788,7 @@ func (p *rowParser) value(text []byte) (int64, error) {
 	if unit := p.places[unitPlace]; len(unit) > 0 {
 		return valueIn(text, unit)
 	}
-	if p.setup.End == "" {
+	if p.setup.options.Columns.End == "" {
 		return p.parseValue(text)
 	}
 	end, err := p.clock.parse(text)
@@ -847,13 +847,13 @@ func (r *Reader) Try() error {
 		some = some || r.bad == nil
 	}
 	err := r.Err()
-	if err == nil && (r.ended || r.right < r.wrong) {
+	if err == nil && (r.ended || r.tally.right < r.tally.wrong) {
 		err = r.judge()
 	}
 	if err == nil && !some {
 		err = errors.New("no row can be recorded")
-		if r.first != nil {
-			err = r.first.Err
+		if r.tally.first != nil {
+			err = r.tally.first.Err
 		}
 	}
 	if err != nil {
@@ -879,11 +879,11 @@ func (p *rowParser) wants(metric []byte) bool {
 
 // None returns the error of a file of which no row is read: the options choose others.
 func (r *Reader) None() error {
-	if len(r.metrics) == 0 {
+	if len(r.parser.metrics) == 0 {
 		return errors.New("no row is one that -where chooses")
 	}
 	return fmt.Errorf("no row has a metric that -metric chooses; there are %s",
-		strings.Join(slices.Sorted(maps.Keys(r.metrics)), ", "))
+		strings.Join(slices.Sorted(maps.Keys(r.parser.metrics)), ", "))
 }
 
 // mostMetrics is how many names of metrics are kept.
@@ -891,7 +891,9 @@ const mostMetrics = 50
 
 // Unended reports whether the last line is a row without an end, so that its last number may have
 // been cut short.
-func (r *Reader) Unended() bool { return r.unended && r.err == nil && r.payloads == nil }
+func (r *Reader) Unended() bool {
+	return r.splitter.unended && r.splitter.err == nil && r.parser.payloads == nil
+}
 
 // Err returns the error that ended reading, nil at the end of the file. A compressed file that is
 // cut short is [hdrlog.ErrCutShort].

@@ -259,7 +259,7 @@ func TestSeries(t *testing.T) {
 			if r.bad != nil && !strings.HasPrefix(test.want, "an edge comes twice") {
 				t.Error(r.bad)
 			}
-			counts[time.Duration(r.row.Value)] += r.row.Count
+			counts[time.Duration(r.parser.row.Value)] += r.parser.row.Count
 		}
 		got := ""
 		for _, value := range slices.Sorted(maps.Keys(counts)) {
@@ -304,7 +304,7 @@ func TestTaken(t *testing.T) {
 		}
 		got := r.None().Error()
 		if r.Scan() {
-			got = time.Duration(r.row.Value).String()
+			got = time.Duration(r.parser.row.Value).String()
 		}
 		switch {
 		case r.bad != nil:
@@ -361,10 +361,10 @@ func TestLines(t *testing.T) {
 				continue
 			}
 			at := "-"
-			if r.row.Time != 0 {
-				at = fmt.Sprint(float64(r.row.Time-1714557600e9) / 1e9)
+			if r.parser.row.Time != 0 {
+				at = fmt.Sprint(float64(r.parser.row.Time-1714557600e9) / 1e9)
 			}
-			all = append(all, fmt.Sprint(at, " ", string(r.row.Tag), " ", time.Duration(r.row.Value)))
+			all = append(all, fmt.Sprint(at, " ", string(r.parser.row.Tag), " ", time.Duration(r.parser.row.Value)))
 		}
 		if got := strings.Join(all, "; "); got != test.want {
 			t.Errorf("%q of %q: %s, want %s", test.options.Pattern, test.text, got, test.want)
@@ -401,7 +401,7 @@ func TestFirstRow(t *testing.T) {
 				got = append(got, r.bad.Error())
 				continue
 			}
-			got = append(got, time.Duration(r.row.Value).String())
+			got = append(got, time.Duration(r.parser.row.Value).String())
 		}
 		if all := strings.Join(got, " "); all != test.want {
 			t.Errorf("%q: %s, want %s", test.text, all, test.want)
@@ -551,7 +551,7 @@ func TestHeader(t *testing.T) {
 	if !strings.HasPrefix(log, want) || strings.Count(log, "#") != 6 {
 		t.Errorf("got\n%s\nwant\n%s", log, want)
 	}
-	rec.options.Tags = []string{"tag"}
+	rec.options.Columns.Tags = []string{"tag"}
 	log = rec.record(t, []byte("time,value,tag\n1700000000.25,1,\n1700000000.5,1,a b\n1700000001.5,1,\"a,b\"\n"))
 	var got []string
 	for line := range strings.Lines(strings.TrimPrefix(log, want)) {
@@ -833,7 +833,7 @@ func TestDeepKeys(t *testing.T) {
 	}
 	var got []string
 	for r.Scan() {
-		got = append(got, string(r.row.Tag))
+		got = append(got, string(r.parser.row.Tag))
 	}
 	if fmt.Sprint(got) != "[ x z]" {
 		t.Errorf("%q", got)
@@ -938,7 +938,7 @@ func TestHistogramTimes(t *testing.T) {
 		}
 		var got []string
 		for r.Scan() {
-			got = append(got, fmt.Sprint(string(r.row.Tag), " ", r.row.Time/1e6, " ", r.row.Length/1e6))
+			got = append(got, fmt.Sprint(string(r.parser.row.Tag), " ", r.parser.row.Time/1e6, " ", r.parser.row.Length/1e6))
 		}
 		if r.Err() != nil {
 			got = append(got, "f: "+r.Err().Error())
@@ -963,7 +963,7 @@ func TestBinaryHistograms(t *testing.T) {
 		}
 		good, bad := 0, 0
 		for r.Scan() {
-			if r.bad == nil && string(r.row.Payload) == payload {
+			if r.bad == nil && string(r.parser.row.Payload) == payload {
 				good++
 			} else {
 				bad++
@@ -1013,7 +1013,7 @@ func rows(t *testing.T, r io.Reader, o Options) string {
 	}
 	var b strings.Builder
 	for reader.Scan() {
-		fmt.Fprintf(&b, "%+v %v %d\n", reader.row, reader.bad, reader.Line())
+		fmt.Fprintf(&b, "%+v %v %d\n", reader.parser.row, reader.bad, reader.Line())
 	}
 	return b.String()
 }
@@ -1052,12 +1052,12 @@ func TestOpenQuoteInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := &counting{fields: r.fields}
-	r.fields = count
+	count := &counting{fields: r.parser.fields}
+	r.parser.fields = count
 	for r.Scan() {
 	}
-	if r.line+r.lines != lines+3 || count.times > lines+10 {
-		t.Errorf("%d lines, parsed %d times", r.line+r.lines, count.times)
+	if r.splitter.line+r.splitter.lines != lines+3 || count.times > lines+10 {
+		t.Errorf("%d lines, parsed %d times", r.splitter.line+r.splitter.lines, count.times)
 	}
 }
 
@@ -1071,17 +1071,17 @@ func TestManyQuotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := &counting{fields: r.fields}
-		r.fields = count
+		count := &counting{fields: r.parser.fields}
+		r.parser.fields = count
 		read := 0
 		for r.Scan() {
-			read += r.lines
+			read += r.splitter.lines
 			if r.bad == nil {
 				t.Fatalf("%q is a row", line)
 			}
 		}
-		if read != lines || count.times > 4*lines || r.again > spareAgain+timesAgain*len(text)+maxRecord {
-			t.Errorf("%.9q: %d of %d lines, parsed %d times, %d bytes again", line, read, lines, count.times, r.again)
+		if read != lines || count.times > 4*lines || r.splitter.again > spareAgain+timesAgain*len(text)+maxRecord {
+			t.Errorf("%.9q: %d of %d lines, parsed %d times, %d bytes again", line, read, lines, count.times, r.splitter.again)
 		}
 	}
 }
@@ -1160,8 +1160,8 @@ func FuzzTable(f *testing.F) {
 		want := row[1] + "/" + row[2] + "/" + row[4]
 		n := 0
 		for ; r.Scan(); n++ {
-			if r.bad != nil || r.row.Value != 250_000_000 || string(r.row.Tag) != want && want != "//" {
-				t.Fatalf("%v %+v %q, want %q", r.bad, r.row, r.row.Tag, want)
+			if r.bad != nil || r.parser.row.Value != 250_000_000 || string(r.parser.row.Tag) != want && want != "//" {
+				t.Fatalf("%v %+v %q, want %q", r.bad, r.parser.row, r.parser.row.Tag, want)
 			}
 		}
 		if n != 2 {
@@ -1250,16 +1250,16 @@ func fuzz(f *testing.F, format string, o Options, files ...string) {
 			if !errors.Is(err, ErrMostly) && !errors.As(err, new(refusedError)) {
 				t.Fatal(err)
 			}
-			rec.write(math.MaxInt64)
+			rec.windows.write(math.MaxInt64)
 		}
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		c := rec.Counts
-		if reported != c.Malformed+c.Late || r.payloads == nil && r.format != nil && r.format.source == nil && c.Recorded+c.Malformed+c.Late+c.Other > int64(bytes.Count(text, []byte("\n")))+1 {
+		if reported != c.Malformed+c.Late || r.parser.payloads == nil && r.format != nil && r.format.source == nil && c.Recorded+c.Malformed+c.Late+c.Other > int64(bytes.Count(text, []byte("\n")))+1 {
 			t.Errorf("%+v, %d reported", c, reported)
 		}
-		if r.payloads == nil {
+		if r.parser.payloads == nil {
 			total := int64(0)
 			for _, h := range intervals(t, log.String()) {
 				total += h.TotalCount()

@@ -50,12 +50,12 @@ func UsualRecording() Recording {
 // A row has the time of its start, but programs write it at its end: the interval of a slow request
 // may be written already. Then the row begins another interval of the same time, out of order.
 type Recorder struct {
-	Recording
-	Counts Counts
+	options Recording
+	Counts  Counts
 
 	readers []*Reader
 	tag     []byte
-	windows
+	windows windows
 	// lookBack is the least Late for which no row comes after its interval, in milliseconds.
 	lookBack int64
 	atRest   bool // no row is late, see [Files]
@@ -65,7 +65,7 @@ type Recorder struct {
 // NewRecorder returns a recorder that writes a log to w. Its first comments name the format of the
 // first reader.
 func NewRecorder(w *hdrlog.Writer, o Recording) *Recorder {
-	r := &Recorder{Recording: o}
+	r := &Recorder{options: o}
 	r.windows.init(w, &o)
 	return r
 }
@@ -73,7 +73,7 @@ func NewRecorder(w *hdrlog.Writer, o Recording) *Recorder {
 // look stops the recording: from now on rows are only looked at, for lookBack and Counts.
 func (r *Recorder) look() {
 	r.looks = true
-	r.drop()
+	r.windows.drop()
 }
 
 // Failed is what becomes of failed requests.
@@ -144,24 +144,24 @@ func (r *Recorder) Run(readers []*Reader) error {
 
 func (r *Recorder) begin(readers []*Reader) {
 	r.readers = slices.Clone(readers)
-	if r.named == nil && len(readers) > 0 {
-		r.named = readers[0]
-		r.namedAtEnd = r.AtEnd(readers[0])
+	if r.windows.out.named == nil && len(readers) > 0 {
+		r.windows.out.named = readers[0]
+		r.windows.out.namedAtEnd = r.options.AtEnd(readers[0])
 	}
-	r.timeless = len(readers) > 0 && !slices.ContainsFunc(readers, func(s *Reader) bool { return !s.setup.timeless })
+	r.windows.timeless = len(readers) > 0 && !slices.ContainsFunc(readers, func(s *Reader) bool { return !s.parser.setup.timeless })
 	if slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
-		r.Late = math.MaxInt64 / 4
+		r.options.Late = math.MaxInt64 / 4
 	}
 }
 
 // step records some rows. After the last ones it closes all intervals and returns false.
 func (r *Recorder) step() (more bool, err error) {
 	if len(r.readers) == 0 {
-		if err := r.write(math.MaxInt64); err != nil {
+		if err := r.windows.write(math.MaxInt64); err != nil {
 			return false, err
 		}
-		if r.Ended != nil {
-			r.Ended(r)
+		if r.options.Ended != nil {
+			r.options.Ended(r)
 		}
 		return false, nil
 	}
@@ -177,14 +177,14 @@ func (r *Recorder) step() (more bool, err error) {
 	if len(r.readers) == 0 {
 		return true, nil
 	}
-	return true, r.Advance(slices.MinFunc(r.readers, behind), r.Late)
+	return true, r.Advance(slices.MinFunc(r.readers, behind), r.options.Late)
 }
 
 // some records some rows of a file. It returns false after the last one.
 func (r *Recorder) some(s *Reader) (more bool, err error) {
 	for range 1000 {
 		if !s.Scan() {
-			r.Counts.Other += s.other
+			r.Counts.Other += s.parser.other
 			return false, r.ended(s)
 		}
 		if err := r.add(s); err != nil {
@@ -199,7 +199,7 @@ func (r *Recorder) ended(s *Reader) error {
 	err := s.Err()
 	switch {
 	case errors.Is(err, hdrlog.ErrCutShort):
-		s.rowLine = s.line
+		s.rowLine = s.splitter.line
 		if err := r.malformed(s.malformed("line", err)); err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (r *Recorder) Advance(s *Reader, late int64) error {
 	if s.at == never {
 		return nil
 	}
-	return r.write(s.at - late)
+	return r.windows.write(s.at - late)
 }
 
 // WriteOver writes the intervals of the only file that are over now, in milliseconds since the
@@ -240,12 +240,12 @@ func (r *Recorder) WriteOver(s *Reader, now int64) error {
 	if s.at == never {
 		return nil
 	}
-	return r.write(min(r.endOf(s.at), now))
+	return r.windows.write(min(r.windows.endOf(s.at), now))
 }
 
 // add records the row that a file has advanced to.
 func (r *Recorder) add(s *Reader) error {
-	row := &s.row
+	row := &s.parser.row
 	if s.bad != nil {
 		return r.malformed(s.bad)
 	}
@@ -254,10 +254,10 @@ func (r *Recorder) add(s *Reader) error {
 		if r.looks {
 			return nil
 		}
-		return r.addPayload(row)
+		return r.windows.addPayload(row)
 	}
 	if row.Time%1e9 != 0 {
-		r.resolution = 1
+		r.windows.times.resolution = 1
 	}
 	if row.NoValue {
 		s.see(row.Time / 1e6)
@@ -270,9 +270,9 @@ func (r *Recorder) add(s *Reader) error {
 		ended = min(math.MaxInt64-row.Time, row.Value) + row.Time
 	}
 	if err := r.shift(row, s); err != nil {
-		return r.malformed(s.malformed(s.setup.Time, err))
+		return r.malformed(s.malformed(s.parser.setup.options.Columns.Time, err))
 	}
-	if row.Failed && row.Part && r.Failed == DropFailed {
+	if row.Failed && row.Part && r.options.Failed == DropFailed {
 		r.Counts.Other++
 		return nil
 	}
@@ -280,7 +280,7 @@ func (r *Recorder) add(s *Reader) error {
 		r.Counts.Failed++
 	}
 	if row.Failed {
-		switch r.Failed {
+		switch r.options.Failed {
 		case DropFailed:
 			r.Counts.Dropped++
 			return nil
@@ -291,12 +291,12 @@ func (r *Recorder) add(s *Reader) error {
 	}
 	at := row.Time / 1e6
 	s.see(at)
-	missed := s.at - r.endOf(at) // negative if its interval has not ended
+	missed := s.at - r.windows.endOf(at) // negative if its interval has not ended
 	r.lookBack = max(r.lookBack, missed+1)
-	if !r.atRest && missed >= r.Late && ended/1e6 <= s.at-r.Late {
+	if !r.atRest && missed >= r.options.Late && ended/1e6 <= s.at-r.options.Late {
 		r.Counts.Late++
 		behind := time.Duration(s.at-ended/1e6) * time.Millisecond
-		return r.Report(s.malformed(s.setup.Time, fmt.Errorf("%w: it ended %v "+
+		return r.options.Report(s.malformed(s.parser.setup.options.Columns.Time, fmt.Errorf("%w: it ended %v "+
 			"before others", ErrLate, behind.Round(time.Second))))
 	}
 	r.Counts.Recorded++
@@ -306,7 +306,7 @@ func (r *Recorder) add(s *Reader) error {
 	if r.looks || row.Count == 0 {
 		return nil
 	}
-	if err := r.count(row); err != nil {
+	if err := r.windows.count(row); err != nil {
 		return fmt.Errorf("%s:%d: %w", s.name, s.Line(), err)
 	}
 	return nil
@@ -315,13 +315,13 @@ func (r *Recorder) add(s *Reader) error {
 // malformed reports a row that cannot be recorded.
 func (r *Recorder) malformed(err *hdrlog.SyntaxError) error {
 	r.Counts.Malformed++
-	return r.Report(err)
+	return r.options.Report(err)
 }
 
 // shift moves the time of a row to that of its interval.
 func (r *Recorder) shift(row *Row, s *Reader) error {
 	switch {
-	case r.AtEnd(s) == s.AtEnd(), s.setup.timeless:
+	case r.options.AtEnd(s) == s.AtEnd(), s.parser.setup.timeless:
 	case s.AtEnd():
 		row.Time -= row.Value
 	default:

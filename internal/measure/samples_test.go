@@ -449,7 +449,7 @@ func TestSamples(t *testing.T) {
 				if n >= len(want) {
 					continue
 				}
-				row, w := &r.row, want[n]
+				row, w := &r.parser.row, want[n]
 				if big.NewRat(row.Time, 1e9).Cmp(w.time) != 0 || big.NewRat(row.Value, 1e9).Cmp(w.value) != 0 ||
 					string(row.Tag) != w.tag || row.Failed != w.failed {
 					t.Errorf("row %d: %d %d %s %v, want %s %s %s %v", n, row.Time, row.Value, row.Tag, row.Failed,
@@ -581,7 +581,7 @@ func (rec *recording) record(t testing.TB, texts ...[]byte) string {
 			t.Fatal(err)
 		}
 		rec.mostly = err
-		r.write(math.MaxInt64)
+		r.windows.write(math.MaxInt64)
 	}
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)

@@ -63,27 +63,27 @@ func ReadsLines(begin []byte) string {
 // Guessed reports whether the options do not name the columns of the time and of the value.
 func (r *Reader) Guessed() bool {
 	o := &r.given
-	return r.payloads == nil && r.format != nil && (o.Time == "" || o.Value == "" && o.End == "")
+	return r.parser.payloads == nil && r.format != nil && (o.Columns.Time == "" || o.Columns.Value == "" && o.Columns.End == "")
 }
 
 // Takes says what the columns are taken for, for people.
 func (r *Reader) Takes() string {
-	if r.payloads != nil {
+	if r.parser.payloads != nil {
 		if r.format.Name == hist.Name {
 			return "histograms in base64"
 		}
 		return r.format.Name + ": histograms"
 	}
-	s, at := &r.setup, "start"
+	s, at := &r.parser.setup, "start"
 	if s.end {
 		at = "end"
 	}
-	in := " in " + s.Unit.String()
-	if s.Unit == 0 {
+	in := " in " + s.options.Unit.String()
+	if s.options.Unit == 0 {
 		in = " with its unit"
 	}
-	value := column(s.Value)
-	tags := s.Tags
+	value := column(s.options.Columns.Value)
+	tags := s.options.Columns.Tags
 	if len(s.series) > 0 && s.series[0].tag != "" {
 		value = ""
 		for n, of := range s.series {
@@ -91,15 +91,15 @@ func (r *Reader) Takes() string {
 		}
 		tags = tags[1:]
 	}
-	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, column(s.Time), at, value, in)
+	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, column(s.options.Columns.Time), at, value, in)
 	if s.timeless {
 		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, value, in)
 	}
-	if s.Count != "" {
-		text += ", as often as " + column(s.Count) + " says"
+	if s.options.Columns.Count != "" {
+		text += ", as often as " + column(s.options.Columns.Count) + " says"
 	}
-	if s.End != "" {
-		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, column(s.Time), column(s.End))
+	if s.options.Columns.End != "" {
+		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, column(s.options.Columns.Time), column(s.options.Columns.End))
 	}
 	for n, tag := range tags {
 		text += []string{", the tag ", "/"}[min(n, 1)] + column(tag)
@@ -165,7 +165,7 @@ func (t *Text) Read(p []byte) (n int, err error) {
 func (t *Text) advance() (err error) {
 	t.more, err = t.step()
 	if err == nil {
-		err = t.w.Flush()
+		err = t.windows.out.w.Flush()
 	}
 	return err
 }

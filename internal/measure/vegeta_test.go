@@ -38,7 +38,7 @@ func TestVegeta(t *testing.T) {
 			if r.bad != nil {
 				t.Fatal(r.bad)
 			}
-			fmt.Fprintln(&got, r.row.Time, r.row.Value, string(r.row.Tag), r.row.Failed)
+			fmt.Fprintln(&got, r.parser.row.Time, r.parser.row.Value, string(r.parser.row.Tag), r.parser.row.Failed)
 		}
 		if got.String() != string(want) || strings.Count(got.String(), "\n") != 2000 {
 			t.Errorf("%s: other rows than vegeta reads", encoding)

@@ -92,8 +92,8 @@ func openW3C(s *setup, h *head) (fields, error) {
 			return nil, usagef("there is no column %s; the columns are %s", name, list(x.table.names))
 		}
 	}
-	if s.Unit == 0 && s.Value == "time-taken" {
-		s.Unit = x.takenIn(rows)
+	if s.options.Unit == 0 && s.options.Columns.Value == "time-taken" {
+		s.options.Unit = x.takenIn(rows)
 	}
 	return x, nil
 }
@@ -105,7 +105,7 @@ func (x *extended) takenIn(rows []byte) hdrlog.Unit {
 		return hdrlog.Second
 	}
 	at := *x // rows do not move its day
-	places := make([][]byte, x.setup.tagPlace()+len(x.setup.Tags))
+	places := make([][]byte, x.setup.tagPlace()+len(x.setup.options.Columns.Tags))
 	for line := range bytes.Lines(rows) {
 		skip, err := at.find(bytes.TrimRight(line, "\r\n"), places)
 		if !skip && err == nil && bytes.IndexByte(places[valuePlace], '.') >= 0 {
@@ -133,7 +133,7 @@ func (x *extended) directive(line []byte) {
 	x.table = table{names: strings.Fields(string(names))}
 	x.columns = len(x.table.names)
 	x.date = -1
-	if x.setup.Time == "time" {
+	if x.setup.options.Columns.Time == "time" {
 		x.date = slices.Index(x.table.names, "date")
 	}
 	for place, name := range x.setup.names() {
@@ -178,7 +178,7 @@ func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 	if columns != x.columns {
 		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, x.columns, quote(record))
 	}
-	if x.setup.Time == "time" && places[timePlace] != nil {
+	if x.setup.options.Columns.Time == "time" && places[timePlace] != nil {
 		x.time = append(x.time[:0], date...)
 		if date == nil {
 			x.time = x.day.append(x.time, places[timePlace])

@@ -37,8 +37,8 @@ func TestW3C(t *testing.T) {
 			case r.bad != nil:
 				got = append(got, r.bad.Error())
 			default:
-				row := fmt.Sprint(r.row.Time/1e9, " ", strings.Replace(fmt.Sprint(r.row.Value/1e6, "ms"), "1000ms", "1s", 1))
-				if r.row.Failed {
+				row := fmt.Sprint(r.parser.row.Time/1e9, " ", strings.Replace(fmt.Sprint(r.parser.row.Value/1e6, "ms"), "1000ms", "1s", 1))
+				if r.parser.row.Failed {
 					row += " failed"
 				}
 				got = append(got, row)

@@ -55,12 +55,12 @@ func (c *Condition) holds(value []byte) bool {
 // wants reports whether a row is to be read. A row without the column of a condition of the format
 // is malformed: field is then the name of the column.
 func (s *setup) wants(places [][]byte) (wanted bool, field string, err error) {
-	for n := range s.Where {
+	for n := range s.options.Where {
 		value := places[wherePlace+n]
 		if value == nil && n < len(s.format.where) {
-			return false, s.Where[n].Column, hdrlog.ErrMissing
+			return false, s.options.Where[n].Column, hdrlog.ErrMissing
 		}
-		if !s.Where[n].holds(value) {
+		if !s.options.Where[n].holds(value) {
 			return false, "", nil
 		}
 	}

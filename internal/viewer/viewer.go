@@ -117,7 +117,7 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 	if err != nil {
 		return err
 	}
-	in.Progress = share(inputs, progress)
+	in.Scan.Progress = share(inputs, progress)
 	p, err := o.Gather(std, in)
 	if err != nil {
 		return err
@@ -151,21 +151,21 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		Look:    chart.New(chart.Timeline).Looks,
 	}
 	o.Look.Zone, o.Look.PageSize = time.UTC, pageSize
-	o.Inputs.Given = inputs
-	o.Run.Memory = Memory
-	o.Run.Workers = 1
-	o.Times.Steady = summary.SkipWarmup
-	o.Times.From = r.From
-	o.Times.To = r.To
-	o.Times.Zone = time.UTC
-	o.Tags.By = r.By
+	o.Logs.Inputs.Given = inputs
+	o.Logs.Run.Memory = Memory
+	o.Logs.Run.Workers = 1
+	o.Logs.Times.Steady = summary.SkipWarmup
+	o.Logs.Times.From = r.From
+	o.Logs.Times.To = r.To
+	o.Logs.Times.Zone = time.UTC
+	o.Logs.Tags.By = r.By
 	if r.Compare {
-		o.Times.Apart = "compare"
+		o.Logs.Times.Apart = "compare"
 	}
 	for _, list := range []struct {
 		text string
 		to   *[]string
-	}{{r.Include, &o.Tags.Include}, {r.Exclude, &o.Tags.Exclude}} {
+	}{{r.Include, &o.Logs.Tags.Include}, {r.Exclude, &o.Logs.Tags.Exclude}} {
 		if list.text != "" {
 			*list.to = []string{list.text}
 		}

@@ -44,7 +44,7 @@ type side struct {
 
 // A reading reads and compares both sides.
 type reading struct {
-	*Options
+	options     *Options
 	std         *message.Streams
 	diagnostics *logs.Diagnostics
 	units       *logs.Units
@@ -65,7 +65,7 @@ func Logs(std *message.Streams, o *Options) error {
 		return err
 	}
 	r := &reading{
-		Options:     o,
+		options:     o,
 		std:         std,
 		diagnostics: diagnostics,
 		units:       units,
@@ -114,16 +114,16 @@ func (r *reading) read(s *side, names []string) (err error) {
 // readRun adds up the logs of a run. If a side is one run, it finds its intervals, unless that
 // takes too much memory and nobody asked for them.
 func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
-	if err := r.Logs.Times.FindSteady(r.std, s); err != nil {
+	if err := r.options.Logs.Times.FindSteady(r.std, s); err != nil {
 		return nil, err
 	}
-	wanted := summary.Options{Maxima: r.Kind != "json"}
+	wanted := summary.Options{Maxima: r.options.Kind != "json"}
 	if !r.byRun {
-		wanted.Runs = &summary.Runs{Optional: !r.PrintIntervals}
+		wanted.Runs = &summary.Runs{Optional: !r.options.PrintIntervals}
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
-		err = result.Believe(wanted.Runs, asked.Believed(r.Figures.Percentiles, r.Limits), r.Level, s.Workers)
+		err = result.Believe(wanted.Runs, asked.Believed(r.options.Figures.Percentiles, r.options.Limits), r.options.Level, s.Workers)
 	}
 	return result, err
 }
@@ -133,27 +133,27 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 	r.saySame()
 	before := asked.Side{Summaries: r.old.Summaries, Logs: r.old.logs}
 	after := asked.Side{Summaries: r.new.Summaries, Logs: r.new.logs}
-	_, err := asked.Fit(r.units, &r.Figures, r.Limits, r.Kind != "json", before, after)
+	_, err := asked.Fit(r.units, &r.options.Figures, r.options.Limits, r.options.Kind != "json", before, after)
 	if err != nil {
 		return nil, nil, err
 	}
 	table := &report.Table{
-		Percentiles: r.Figures.Percentiles,
-		Shares:      r.Figures.Shares,
-		Markdown:    r.Kind == "markdown",
+		Percentiles: r.options.Figures.Percentiles,
+		Shares:      r.options.Figures.Shares,
+		Markdown:    r.options.Kind == "markdown",
 	}
-	table.Tests = r.Tests
+	table.Tests = r.options.Tests
 	c := &Comparison{
-		Before:    r.old.sums(r.Sum),
-		After:     r.new.sums(r.Sum),
-		Figures:   r.Figures,
-		Limits:    r.Limits,
-		Strict:    r.Undecided == "fail",
-		Level:     r.Level,
-		Intervals: r.PrintIntervals,
-		Zone:      r.Logs.Times.Zone,
+		Before:    r.old.sums(r.options.Sum),
+		After:     r.new.sums(r.options.Sum),
+		Figures:   r.options.Figures,
+		Limits:    r.options.Limits,
+		Strict:    r.options.Undecided == "fail",
+		Level:     r.options.Level,
+		Intervals: r.options.PrintIntervals,
+		Zone:      r.options.Logs.Times.Zone,
 		Table:     table,
-		Noise:     r.Noise.Part,
+		Noise:     r.options.Noise.Part,
 		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}
@@ -198,11 +198,11 @@ func sameFile(a, b string) bool {
 
 // write writes a result.
 func (r *reading) write(w io.Writer, result *Result, table *report.Table) error {
-	if logs.ToStdout(r.File) {
+	if logs.ToStdout(r.options.File) {
 		table.Width, table.Colour = logs.Width(r.std.Out), logs.Colour(r.std.Out)
 	}
 	found := result.Findings
-	switch r.Kind {
+	switch r.options.Kind {
 	case "junit":
 		return report.JUnit(w, "hdrdiff", found)
 	case "json":
@@ -216,7 +216,7 @@ func (r *reading) write(w io.Writer, result *Result, table *report.Table) error 
 
 // document returns a result for JSON.
 func (r *reading) document(result *Result) *output.Document {
-	figures, zone := &r.Figures, r.Logs.Times.Zone
+	figures, zone := &r.options.Figures, r.options.Logs.Times.Zone
 	doc := output.StreamDocument(r.new.Summaries, figures.Percentiles, figures.Shares, zone)
 	baseline := output.NewDocument(r.old.Summaries, figures.Percentiles, figures.Shares, zone)
 	asked.Describe(doc, r.new.scan.Inputs, "covered", r.diagnostics)

@@ -22,12 +22,12 @@ type plan struct {
 	headers       *logs.Logs // of all logs
 	parts         []part
 	distributions []scan.Input
-	takes
-	shows
-	lines   collect.Options // of lines and counts over time
-	scale   hdrlog.Scale    // of logs
-	judging judging
-	look    chart.Picture // has the type, the looks, the unit and the limits, and nothing of the logs
+	takes         takes
+	shows         shows
+	lines         collect.Options // of lines and counts over time
+	scale         hdrlog.Scale    // of logs
+	judging       judging
+	look          chart.Picture // has the type, the looks, the unit and the limits, and nothing of the logs
 }
 
 // A part is logs that add up, row by row. Its label is empty if all logs do.
@@ -43,8 +43,8 @@ func (p *part) isSide() bool { return p.runs > 0 }
 
 // A decision makes a plan.
 type decision struct {
-	*Options
-	*plan
+	asked    *Options
+	plan     *plan
 	std      *message.Streams
 	units    *logs.Units
 	division division
@@ -57,23 +57,23 @@ type decision struct {
 // decide returns the plan of a picture of inputs.
 func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
 	d := &decision{
-		Options:  o,
+		asked:    o,
 		std:      std,
 		units:    units,
 		division: in.division,
 		scan:     *in.Scan,
 		drawn:    o.Type,
 		plan: &plan{
-			by:      in.By,
+			by:      in.Scan.By,
 			labels:  labelsOf(in.Scan.Inputs),
-			headers: units.Logs(in.Memory),
+			headers: units.Logs(in.Scan.Memory),
 			look:    *o.newPicture(),
-			judging: judging{o.Limits, o.Times.Zone, o.Omission.Expected > 0, in.diagnostics},
+			judging: judging{o.Limits, o.Logs.Times.Zone, o.Logs.Omission.Expected > 0, in.diagnostics},
 		},
 	}
-	d.look.Sources = sourcesOf(in.Scan.Inputs)
-	if o.Type == chart.Heatmap && !o.Page && in.By.Inputs() {
-		d.look.Facets = true // a map for each machine
+	d.plan.look.Sources = sourcesOf(in.Scan.Inputs)
+	if o.Type == chart.Heatmap && !o.Page && in.Scan.By.Inputs() {
+		d.plan.look.Facets = true // a map for each machine
 	}
 	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(in.Scan.Inputs) != 2 {
 		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+
@@ -91,8 +91,8 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 	if err := d.chooseRows(); err != nil {
 		return nil, err
 	}
-	d.takes = d.whatToTake()
-	d.shows = d.whatToShow()
+	d.plan.takes = d.whatToTake()
+	d.plan.shows = d.whatToShow()
 	if err := d.dropSameRequests(); err != nil {
 		return nil, err
 	}
@@ -113,16 +113,16 @@ func (d *decision) sortInputs(inputs []scan.Input) error {
 			return err
 		}
 		if hgrm.Detect(text) {
-			d.distributions = append(d.distributions, input)
+			d.plan.distributions = append(d.plan.distributions, input)
 		} else {
 			d.scan.Inputs = append(d.scan.Inputs, input)
-			d.headers.Header(input.Name, text)
+			d.plan.headers.Header(input.Name, text)
 		}
 	}
-	if len(d.distributions) == 0 {
+	if len(d.plan.distributions) == 0 {
 		return nil
 	}
-	first := d.distributions[0].Name
+	first := d.plan.distributions[0].Name
 	if d.drawn.Chart.Marks != chart.Curves {
 		return message.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", first)
 	}
@@ -140,11 +140,11 @@ func (d *decision) needsLogs() string {
 		option string
 		is     bool
 	}{
-		{"co", d.Omission.Expected > 0},
-		{"s", alone && d.Times.From != ""},
-		{"e", alone && d.Times.To != ""},
-		{"incT", alone && d.Tags.Include != nil},
-		{"excT", alone && d.Tags.Exclude != nil},
+		{"co", d.asked.Logs.Omission.Expected > 0},
+		{"s", alone && d.asked.Logs.Times.From != ""},
+		{"e", alone && d.asked.Logs.Times.To != ""},
+		{"incT", alone && d.asked.Logs.Tags.Include != nil},
+		{"excT", alone && d.asked.Logs.Tags.Exclude != nil},
 	} {
 		if given.is {
 			return given.option
@@ -156,22 +156,22 @@ func (d *decision) needsLogs() string {
 // setScale sets the scale of logs, and the unit of the picture. Without logs, -unit only names the
 // unit of distributions.
 func (d *decision) setScale() (err error) {
-	printed := d.Units
+	printed := d.asked.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
 	if printed.Unit != "" {
 		printed.In = 0
 	}
-	d.scale = printed.Scale(0)
-	d.scale.Unit = cmp.Or(printed.Unit, printed.In.String())
+	d.plan.scale = printed.Scale(0)
+	d.plan.scale.Unit = cmp.Or(printed.Unit, printed.In.String())
 	if len(d.scan.Inputs) > 0 {
-		if err := d.units.CheckLimit(gate.NeedsUnit(d.Limits, &d.Units)); err != nil {
+		if err := d.units.CheckLimit(gate.NeedsUnit(d.asked.Limits, &d.asked.Units)); err != nil {
 			return err
 		}
-		if d.scale, err = d.units.Scale(false); err != nil {
+		if d.plan.scale, err = d.units.Scale(false); err != nil {
 			return err
 		}
 	}
-	return d.setUnit(&d.look, d.scale)
+	return d.asked.setUnit(&d.plan.look, d.plan.scale)
 }
 
 // divide divides the logs into parts.
@@ -185,10 +185,10 @@ func (d *decision) divide(in *Inputs) {
 		for n := range all.Inputs {
 			one := *all
 			one.Inputs = all.Inputs[n : n+1]
-			d.parts = append(d.parts, part{scan: &one, label: d.labels.of(&one)})
+			d.plan.parts = append(d.plan.parts, part{scan: &one, label: d.plan.labels.of(&one)})
 		}
 	default:
-		d.parts = []part{{scan: all}}
+		d.plan.parts = []part{{scan: all}}
 	}
 }
 
@@ -197,13 +197,13 @@ func (d *decision) addSides(in *Inputs) {
 	labels := []string{"before", "after"}
 	sides := []*scan.Scan{in.sides.Before, in.sides.After}
 	single := len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1
-	if one, other := d.labels.of(sides[0]), d.labels.of(sides[1]); single && one != other {
+	if one, other := d.plan.labels.of(sides[0]), d.plan.labels.of(sides[1]); single && one != other {
 		labels = []string{one, other}
 	}
 	for n, side := range sides {
 		one := *side
-		one.Progress = in.Progress
-		d.parts = append(d.parts, part{
+		one.Progress = in.Scan.Progress
+		d.plan.parts = append(d.plan.parts, part{
 			scan:      &one,
 			label:     labels[n],
 			runs:      len(one.Runs()),

@@ -47,9 +47,9 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 		}
 	}
 	options := &r.units.Options
-	if r.unit == "" && options.Ratio == 0 && len(r.rows) == 0 {
+	if r.found.unit == "" && options.Ratio == 0 && len(r.found.rows) == 0 {
 		for n := range all {
-			r.unit = cmp.Or(r.unit, all[n].unit(options).String())
+			r.found.unit = cmp.Or(r.found.unit, all[n].unit(options).String())
 		}
 	}
 	for n := range all {
@@ -64,7 +64,7 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 func (r *reading) addDistribution(d *distribution) {
 	options := &r.units.Options
 	ratio := cmp.Or(options.Ratio, 1)
-	if to, ok := hdrlog.ParseUnit(r.unit); ok && options.Ratio == 0 {
+	if to, ok := hdrlog.ParseUnit(r.found.unit); ok && options.Ratio == 0 {
 		if in := d.unit(options); in != 0 {
 			ratio = in.Per(to)
 		} else {
@@ -76,7 +76,7 @@ func (r *reading) addDistribution(d *distribution) {
 		curve.Steps = append(curve.Steps, chart.Step{Percentile: row.Percentile, Value: row.Value / ratio})
 	}
 	group := r.plan.labels[d.input]
-	r.rows = append(r.rows, row{Series: chart.Series{
+	r.found.rows = append(r.found.rows, row{Series: chart.Series{
 		Label: strings.TrimSpace(group + " " + d.Name),
 		Group: group,
 		Curve: curve,
@@ -87,9 +87,9 @@ func (r *reading) addDistribution(d *distribution) {
 func (r *reading) assume(input string, in hdrlog.Unit) {
 	name := message.Printable(filepath.Base(input))
 	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", name, in)
-	if slices.Contains(r.notes, note+".") {
+	if slices.Contains(r.found.notes, note+".") {
 		return
 	}
-	r.notes = append(r.notes, note+".")
+	r.found.notes = append(r.found.notes, note+".")
 	r.std.Say("%s; -in %s=UNIT names another", note, name)
 }

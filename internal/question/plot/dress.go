@@ -46,7 +46,7 @@ func (d *dressing) addSeries() (err error) {
 		series = append(series, row.Series)
 	}
 	d.p.Series = series
-	if d.plan.overTime && len(d.plan.parts) > 0 {
+	if d.plan.takes.overTime && len(d.plan.parts) > 0 {
 		origin := int64(0)
 		if !d.plan.lines.Relative && d.plan.lines.Fold == 0 {
 			origin = logline.Millis(d.found.times.start)
@@ -55,11 +55,11 @@ func (d *dressing) addSeries() (err error) {
 			return err
 		}
 	}
-	if d.plan.points.of != noPoints {
+	if d.plan.takes.points.of != noPoints {
 		d.drawPoints()
 	}
 	for n := range d.p.Series {
-		d.p.Series[n].Runs = max(d.p.Series[n].Runs, d.plan.periods)
+		d.p.Series[n].Runs = max(d.p.Series[n].Runs, d.plan.shows.periods)
 	}
 	d.p.Summary = d.found.summaries
 	d.p.Fold = d.plan.lines.Fold
@@ -74,21 +74,21 @@ func (d *dressing) addNotes() {
 	p := d.p
 	scale := d.plan.scale
 	scale.Unit = p.Unit
-	if len(d.plan.parts) > 0 && d.plan.about && (scale.Unit == "" || scale.Assumed) {
+	if len(d.plan.parts) > 0 && d.plan.shows.about && (scale.Unit == "" || scale.Assumed) {
 		p.Notes = append(p.Notes, unit.About(scale))
 	}
 	switch {
-	case d.plan.compares == comparesSides:
+	case d.plan.shows.compares == comparesSides:
 		d.compareReport()
-	case d.plan.compares == comparesOnPage:
+	case d.plan.shows.compares == comparesOnPage:
 		d.comparePage()
-	case d.plan.compares == comparesCurves && len(p.Series) <= chart.MostTogether:
+	case d.plan.shows.compares == comparesCurves && len(p.Series) <= chart.MostTogether:
 		p.Notes = append(p.Notes, d.changes()...)
 	}
 	d.nameEmpty()
 	d.nameBands()
 	for _, f := range d.found.findings {
-		if d.plan.same != nil && f.Kind == finding.Same {
+		if d.plan.shows.same != nil && f.Kind == finding.Same {
 			p.Notes = append(p.Notes, f.Sentence)
 		}
 	}
@@ -99,7 +99,7 @@ func (d *dressing) each() string {
 	by := d.plan.by
 	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
 	switch {
-	case by.Inputs() && by.AddsTags(), d.plan.apart && !tagged:
+	case by.Inputs() && by.AddsTags(), d.plan.shows.apart && !tagged:
 		return "log"
 	case by.Inputs() || by.AddsTags():
 		return "row"
@@ -113,7 +113,7 @@ func (d *dressing) addTimes() {
 	p.Marks = marksOf(d.found.shifts, p)
 	p.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
-	p.Worst = d.found.worst[:min(len(d.found.worst), d.plan.worst)]
+	p.Worst = d.found.worst[:min(len(d.found.worst), d.plan.takes.worst)]
 	for _, times := range p.Ran {
 		for n := range times {
 			times[n] = [2]int64{times[n][0] - p.Origin, times[n][1] - p.Origin}
@@ -131,7 +131,7 @@ func (d *dressing) addTimes() {
 // the same requests.
 func (d *dressing) nameAdded() error {
 	p := d.p
-	if p.Facets || !d.plan.added {
+	if p.Facets || !d.plan.shows.added {
 		return nil
 	}
 	groups := map[string]bool{}
@@ -144,7 +144,7 @@ func (d *dressing) nameAdded() error {
 			p.Added = append(p.Added, tag)
 		}
 	}
-	if d.plan.compares == comparesCells && len(groups) < 2 {
+	if d.plan.shows.compares == comparesCells && len(groups) < 2 {
 		for _, label := range d.plan.labels {
 			if !groups[label] {
 				return fmt.Errorf("-compare: %s has no intervals that are drawn", message.Printable(label))
@@ -153,7 +153,7 @@ func (d *dressing) nameAdded() error {
 	}
 	if same, choice := writers.SameRequests(p.Added); same != "" {
 		p.SameRequests = true
-		if !d.plan.page { // whose heat map and total are two charts of many
+		if !d.plan.shows.page { // whose heat map and total are two charts of many
 			d.std.Notef("-type %s adds up %s; choose %s", p.Type.Name, same, choice)
 		}
 	}

@@ -35,7 +35,7 @@ type search struct {
 // search returns the search of logs, which adds to what is collected of them, and its flows. Nil is
 // none.
 func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
-	if !r.plan.findings {
+	if !r.plan.takes.findings {
 		return nil, nil
 	}
 	j := r.plan.judging
@@ -46,7 +46,7 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true
 	}
-	if r.plan.overTime {
+	if r.plan.takes.overTime {
 		s.run.Course = new(summary.Course)
 		o.Course = s.run.Course
 	}
@@ -81,17 +81,17 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Summaries, run.By = summaries, r.plan.by
 	run.Scale = scale
 	run.Zone = s.zone
-	run.Same = r.plan.same
+	run.Same = r.plan.shows.same
 	run.Histories = histories
 	run.Corrected = s.corrected
 	run.Failed = s.diagnostics.Failed
 	run.Cut = s.diagnostics.Cut()
 	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
-	if r.plan.overTime {
-		r.findings = finding.Of(run)
+	if r.plan.takes.overTime {
+		r.found.findings = finding.Of(run)
 	} else {
-		r.findings = finding.Omissions(run)
+		r.found.findings = finding.Omissions(run)
 	}
 	r.addOmitted(run.Omitted())
 }
@@ -101,8 +101,8 @@ func (r *reading) addOmitted(o *finding.Omitted) {
 	if o == nil {
 		return
 	}
-	for n := range r.rows {
-		row := &r.rows[n]
+	for n := range r.found.rows {
+		row := &r.found.rows[n]
 		if row.sum == nil || !bytes.Equal(row.sum.Tag, o.Tag) {
 			continue
 		}

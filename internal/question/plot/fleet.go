@@ -15,33 +15,33 @@ type fleet struct{ percentile float64 }
 // input, if they are more than charts can show and ran at the same time.
 func (d *decision) chooseRows() error {
 	logs := len(d.scan.Inputs)
-	suits := (d.Type == chart.Heatmap || d.Type == chart.Report) && !d.Page
-	many := suits && !d.Compare && d.by.Inputs() && logs > chart.MostTogether && d.surveyed.together(logs)
-	given := len(d.Percentiles)
+	suits := (d.asked.Type == chart.Heatmap || d.asked.Type == chart.Report) && !d.asked.Page
+	many := suits && !d.asked.Compare && d.plan.by.Inputs() && logs > chart.MostTogether && d.surveyed.together(logs)
+	given := len(d.asked.Percentiles)
 	switch {
 	case suits && given > 0 && !many:
 		return message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
-			"the same time", d.Type.Name, chart.MostTogether)
+			"the same time", d.asked.Type.Name, chart.MostTogether)
 	case suits && given > 1:
-		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.Type.Name, given)
+		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.asked.Type.Name, given)
 	case !many:
 		return nil
 	}
 	d.fleet = &fleet{percentile: 99}
 	if given == 1 {
-		d.fleet.percentile = d.Percentiles[0]
+		d.fleet.percentile = d.asked.Percentiles[0]
 	}
-	if d.Type == chart.Heatmap {
+	if d.asked.Type == chart.Heatmap {
 		d.drawn = chart.Fleet
-		d.look.Type = chart.Fleet
+		d.plan.look.Type = chart.Fleet
 	}
 	switch {
-	case d.HeightGiven:
-	case d.Type == chart.Heatmap:
+	case d.asked.HeightGiven:
+	case d.asked.Type == chart.Heatmap:
 		const around, least = 130, 400 // pixels: the axis and the texts around the rows, and a whole picture
-		d.look.Height = max(around+chart.FleetHeight(logs), least)
+		d.plan.look.Height = max(around+chart.FleetHeight(logs), least)
 	default:
-		d.look.Height += chart.FleetHeight(logs)
+		d.plan.look.Height += chart.FleetHeight(logs)
 	}
 	return nil
 }
@@ -68,10 +68,10 @@ func (s *survey) together(logs int) bool {
 
 // addFleet adds the rows of logs to the picture. Those of the same tag are compared.
 func (d *dressing) addFleet() {
-	if d.plan.fleet == nil {
+	if d.plan.shows.fleet == nil {
 		return
 	}
-	level := d.plan.fleet.percentile
+	level := d.plan.shows.fleet.percentile
 	whole, kin := make(map[string]float64), make(map[string]string)
 	for _, row := range d.found.rows {
 		_, kin[row.Label] = d.plan.labels.parts(row.sum.Tag)

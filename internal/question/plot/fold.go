@@ -33,13 +33,13 @@ func (d *decision) fold() error {
 	for _, sum := range result.Summaries {
 		start, end = min(start, sum.Start), max(end, sum.End)
 	}
-	d.lines.Fold, d.lines.FoldAt = d.Windows.Fold, start
-	if d.Windows.Fold == FoldFound {
+	d.plan.lines.Fold, d.plan.lines.FoldAt = d.asked.Windows.Fold, start
+	if d.asked.Windows.Fold == FoldFound {
 		rhythm := histories.Rhythm()
 		if rhythm == nil {
 			return errors.New("-fold auto: no spikes come at even times; -fold TIME folds by any")
 		}
-		d.lines.Fold = int64(math.Round(rhythm.Period))
+		d.plan.lines.Fold = int64(math.Round(rhythm.Period))
 		first, err := d.survey(1)
 		if err != nil {
 			return err
@@ -47,14 +47,14 @@ func (d *decision) fold() error {
 		// A beat is not at the edge, and an interval begins there: otherwise one would cross it.
 		before := float64(start) - rhythm.First + rhythm.Period/4
 		intervals := math.Round(before / float64(first.length))
-		d.lines.FoldAt = start - int64(intervals)*first.length
+		d.plan.lines.FoldAt = start - int64(intervals)*first.length
 	}
-	d.periods = max(int((end-start)/max(d.lines.Fold, 1)), 1)
+	d.plan.shows.periods = max(int((end-start)/max(d.plan.lines.Fold, 1)), 1)
 	// A part of a period would count more than once in some columns.
-	if whole := start + int64(d.periods)*d.lines.Fold; whole < end {
+	if whole := start + int64(d.plan.shows.periods)*d.plan.lines.Fold; whole < end {
 		d.scan.Selection.Range.To = &scan.Bound{Seconds: float64(whole-1) / 1000, Origin: scan.Epoch}
 	}
-	d.look.Notes = append(d.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d whole ones.",
-		axis.Length(d.lines.Fold), d.periods))
+	d.plan.look.Notes = append(d.plan.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d whole ones.",
+		axis.Length(d.plan.lines.Fold), d.plan.shows.periods))
 	return nil
 }

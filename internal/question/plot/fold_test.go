@@ -28,7 +28,7 @@ func TestFold(t *testing.T) {
 	file.Close()
 	for _, period := range []int64{plot.FoldFound, 60_000} {
 		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Look: chart.Looks{Zone: time.UTC}}
-		o.Inputs.Names = []string{path}
+		o.Logs.Inputs.Names = []string{path}
 		p := gather(t, &o)
 		first, last := int64(1<<62), int64(0)
 		for _, series := range p.Series {
@@ -68,7 +68,7 @@ func TestFoldEven(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: 7500}, Look: chart.Looks{Zone: time.UTC}}
-	o.Inputs.Names = []string{path}
+	o.Logs.Inputs.Names = []string{path}
 	p := gather(t, &o)
 	from, to, _ := p.TimeRange()
 	g := &chart.Grid{From: from, To: to, Folded: true, Low: 100, High: 10_000, Columns: 15, Rows: 1}

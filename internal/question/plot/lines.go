@@ -13,9 +13,9 @@ func (d *decision) measures() []chart.Measure {
 	case d.fleet != nil:
 		return append(chart.Fleet.Measures([]float64{d.fleet.percentile}), chart.PerSecond())
 	case d.drawn.Measures != nil:
-		return d.drawn.Measures(d.levels())
-	case d.Page:
-		return chart.Timeline.Measures(d.levels()) // for the lines of the page
+		return d.drawn.Measures(d.asked.levels())
+	case d.asked.Page:
+		return chart.Timeline.Measures(d.asked.levels()) // for the lines of the page
 	}
 	return nil
 }
@@ -30,14 +30,14 @@ const (
 
 // setLines sets what the collector of lines and counts over time does.
 func (d *decision) setLines() error {
-	lines := &d.lines
-	lines.Ratio = d.scale.Divisor()
+	lines := &d.plan.lines
+	lines.Ratio = d.plan.scale.Divisor()
 	lines.Relative = d.relative()
 	lines.Measures = d.measures()
-	lines.Paired = d.takes.points.of == ofEachWindow
+	lines.Paired = d.plan.takes.points.of == ofEachWindow
 	switch {
-	case d.Page:
-		lines.MostWindows = d.look.PageSize / rowBytes
+	case d.asked.Page:
+		lines.MostWindows = d.plan.look.PageSize / rowBytes
 		lines.Paged = true
 	case d.drawn.Chart.Marks == chart.Cells:
 		lines.MostWindows = heatWindows
@@ -45,14 +45,14 @@ func (d *decision) setLines() error {
 	switch {
 	case d.surveyed != nil:
 		d.setWindows()
-	case d.takes.overTime:
+	case d.plan.takes.overTime:
 		return d.fold()
 	}
 	return nil
 }
 
 // relative reports whether logs lie over one another.
-func (d *decision) relative() bool { return d.Compare && !d.look.Absolute }
+func (d *decision) relative() bool { return d.asked.Compare && !d.plan.look.Absolute }
 
 // mostPoints is about the number of windows of a picture over time, if nobody chose their length.
 const mostPoints = 500
@@ -60,11 +60,11 @@ const mostPoints = 500
 // surveyLogs looks at the logs of a picture over time: at all of it if that decides how long
 // windows are.
 func (d *decision) surveyLogs() (err error) {
-	if !d.needsTime() || d.Windows.Fold != 0 {
+	if !d.needsTime() || d.asked.Windows.Fold != 0 {
 		return nil
 	}
 	most := firstIntervals
-	if !d.Page && (d.merges() || d.thinned()) {
+	if !d.asked.Page && (d.merges() || d.thinned()) {
 		most = math.MaxInt
 	}
 	d.surveyed, err = d.survey(most)
@@ -74,28 +74,28 @@ func (d *decision) surveyLogs() (err error) {
 // setWindows sets the length of windows, and the lines that depend on how many series there are.
 func (d *decision) setWindows() {
 	count := len(d.scan.Inputs)
-	several := d.surveyed.tags > 1 && !d.by.AddsTags() || d.Compare && count > 1
-	if several && d.Page && d.Percentiles == nil {
-		d.lines.Measures = chart.LimitedMeasures(d.lines.Measures, d.look.Limits) // others would be dropped
+	several := d.surveyed.tags > 1 && !d.plan.by.AddsTags() || d.asked.Compare && count > 1
+	if several && d.asked.Page && d.asked.Percentiles == nil {
+		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Limits) // others would be dropped
 	}
 	if d.merges() && count > 1 {
 		for _, log := range d.scan.Inputs {
-			d.look.Logs = append(d.look.Logs, d.labels[log.Name])
+			d.plan.look.Logs = append(d.plan.look.Logs, d.plan.labels[log.Name])
 		}
 	}
-	d.lines.Aggregate = d.windowLength()
+	d.plan.lines.Aggregate = d.windowLength()
 	if d.totals() {
-		d.lines.Totals = chart.TotalMeasures(d.look.Limits)
+		d.plan.lines.Totals = chart.TotalMeasures(d.plan.look.Limits)
 	}
 }
 
 // windowLength returns the length of windows in milliseconds, 0 if each interval stays as it is.
 func (d *decision) windowLength() int64 {
-	length := d.Windows.Length
+	length := d.asked.Windows.Length
 	if length == 0 && d.merges() {
 		length = d.surveyed.length
 	}
-	if d.Windows.Length == 0 && d.thinned() && d.surveyed.points > mostPoints {
+	if d.asked.Windows.Length == 0 && d.thinned() && d.surveyed.points > mostPoints {
 		seconds := float64(max(d.surveyed.to-d.surveyed.from, 0)) / 1000
 		length = max(length, int64(axis.Window(seconds, mostPoints)*1000))
 	}
@@ -103,13 +103,17 @@ func (d *decision) windowLength() int64 {
 }
 
 // thinned reports whether long logs get windows, since nobody chose.
-func (d *decision) thinned() bool { return !d.Windows.Given && !d.Page && d.drawn != chart.Load }
+func (d *decision) thinned() bool {
+	return !d.asked.Windows.Given && !d.asked.Page && d.drawn != chart.Load
+}
 
 // totals reports whether lines are of all series together.
-func (d *decision) totals() bool { return d.drawn.Chart.Marks == chart.Cells && !d.Page && !d.Compare }
+func (d *decision) totals() bool {
+	return d.drawn.Chart.Marks == chart.Cells && !d.asked.Page && !d.asked.Compare
+}
 
 // merges reports whether lines need windows, since their intervals are of several logs or tags.
 func (d *decision) merges() bool {
-	logs := len(d.scan.Inputs) > 1 && !d.Compare && !d.by.Inputs()
-	return logs || d.by.AddsTags() || d.totals()
+	logs := len(d.scan.Inputs) > 1 && !d.asked.Compare && !d.plan.by.Inputs()
+	return logs || d.plan.by.AddsTags() || d.totals()
 }

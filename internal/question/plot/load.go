@@ -54,7 +54,7 @@ func (r *reading) readLoads(s *scan.Scan) error {
 			if !r.plan.by.AddsTags() {
 				load.label = r.plan.rowLabel("", sum.Tag)
 			}
-			r.loads = append(r.loads, load)
+			r.found.loads = append(r.found.loads, load)
 		}
 		return nil
 	})
@@ -68,7 +68,7 @@ func (r *reading) loadOf(sum *output.Summary, name string) runLoad {
 		count: sum.Counts().TotalCount(),
 		rate:  sum.Throughput(),
 	}
-	for _, p := range output.RanksOf(sum.Counts(), r.plan.points.levels, output.Stats{}).Percentiles {
+	for _, p := range output.RanksOf(sum.Counts(), r.plan.takes.points.levels, output.Stats{}).Percentiles {
 		load.values = append(load.values, sum.Scale.Of(p.Value.Float()))
 	}
 	return load
@@ -77,7 +77,7 @@ func (r *reading) loadOf(sum *output.Summary, name string) runLoad {
 // drawPoints makes points of the lines over time of a picture of load, or of its runs.
 func (d *dressing) drawPoints() {
 	p := d.p
-	if d.plan.points.of == ofEachWindow {
+	if d.plan.takes.points.of == ofEachWindow {
 		p.Series = loadOfWindows(p.Series)
 	} else {
 		p.Series = d.loadOfRuns()
@@ -114,7 +114,7 @@ func (d *dressing) loadOfRuns() (all []chart.Series) {
 	} else {
 		slices.SortStableFunc(loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
 	}
-	levels := d.plan.points.levels
+	levels := d.plan.takes.points.levels
 	curves := make(map[string]int)
 	for _, r := range loads {
 		n, known := curves[r.label]

@@ -24,19 +24,19 @@ import (
 
 // Options say what to draw of which logs. The zero value of each but the type is the usual one.
 type Options struct {
-	logs.Options // of the scan
-	Units        unit.Options
-	Type         *chart.Type
-	Page         bool      // a page has all charts
-	Compare      bool      // each log by itself, and not what several add up to
-	Separator    int       // how many names are before --
-	Percentiles  []float64 // of lines, nil for the usual ones
-	Windows      Windows
-	HeightGiven  bool // otherwise the picture is as high as its logs need
-	Linear       bool // an axis of values that is never logarithmic by itself
-	Limits       []gate.Limit
-	Marks        []Mark
-	Look         chart.Looks // the size, the title, the axes and the theme
+	Logs        logs.Options // of the scan
+	Units       unit.Options
+	Type        *chart.Type
+	Page        bool      // a page has all charts
+	Compare     bool      // each log by itself, and not what several add up to
+	Separator   int       // how many names are before --
+	Percentiles []float64 // of lines, nil for the usual ones
+	Windows     Windows
+	HeightGiven bool // otherwise the picture is as high as its logs need
+	Linear      bool // an axis of values that is never logarithmic by itself
+	Limits      []gate.Limit
+	Marks       []Mark
+	Look        chart.Looks // the size, the title, the axes and the theme
 	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
 	Sums func(units *logs.Units, side asked.Side) error
 }
@@ -60,7 +60,7 @@ type Mark struct {
 
 // Inputs are the logs and percentile distributions of a picture.
 type Inputs struct {
-	*scan.Scan
+	Scan        *scan.Scan
 	division    division
 	sides       compare.Sides // of a report that compares
 	diagnostics *logs.Diagnostics
@@ -68,21 +68,21 @@ type Inputs struct {
 
 // Find finds the inputs, and those of each side of a report that compares.
 func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, error) {
-	by, err := o.Tags.Rows()
+	by, err := o.Logs.Tags.Rows()
 	if err != nil {
 		return nil, err
 	}
 	in := &Inputs{division: o.divisionBy(by), diagnostics: d}
-	o.Inputs.Runs, o.Times.EachRun = in.division.byRun(), in.division.byRun()
+	o.Logs.Inputs.Runs, o.Logs.Times.EachRun = in.division.byRun(), in.division.byRun()
 	if in.division != twoSides {
-		in.Scan, err = o.Scan(std, d)
+		in.Scan, err = o.Logs.Scan(std, d)
 		return in, err
 	}
-	old, new, err := compare.SplitSides(o.Inputs.Names, o.Separator)
+	old, new, err := compare.SplitSides(o.Logs.Inputs.Names, o.Separator)
 	if err != nil {
 		return nil, err
 	}
-	if in.sides, err = compare.FindSides(std, d, &o.Options, old, new, nil, false); err != nil {
+	if in.sides, err = compare.FindSides(std, d, &o.Logs, old, new, nil, false); err != nil {
 		return nil, err
 	}
 	in.Scan = in.sides.All()
@@ -160,7 +160,7 @@ func (o *Options) checkPoints(in *Inputs) error {
 	switch {
 	case o.Page && o.Type.Chart.Marks == chart.Dots:
 		return message.Usagef("-type %s is a picture: give -of a name such as %[1]s.png", o.Type.Name)
-	case in.division == eachRun && len(in.Runs()) == 1:
+	case in.division == eachRun && len(in.Scan.Runs()) == 1:
 		return message.Usagef("-type load draws a point for each run, and there is one input: " +
 			"give several, or -agg 10s for windows of one whose rate was raised")
 	}

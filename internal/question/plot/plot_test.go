@@ -36,9 +36,9 @@ func TestTrendLevels(t *testing.T) {
 		want int // levels
 	}{{[]string{"node1.hdr", "node2.hdr", "node3.hdr"}, 0}, {[]string{"digits3.hdr", "node1.hdr", "node2.hdr", "node3.hdr", "straddle-a.hdr", "straddle-b.hdr"}, 1}} {
 		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Look: chart.Looks{Zone: time.UTC}}
-		o.Tags.Include = []string{"insert-rt"}
+		o.Logs.Tags.Include = []string{"insert-rt"}
 		for _, log := range test.logs {
-			o.Inputs.Names = append(o.Inputs.Names, "../../../testdata/logs/"+log)
+			o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, "../../../testdata/logs/"+log)
 		}
 		p := gather(t, &o)
 		line := p.Series[0].Lines[0]
@@ -55,7 +55,7 @@ func TestTrendLevels(t *testing.T) {
 // TestGather makes a picture without a command line.
 func TestGather(t *testing.T) {
 	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Look: chart.Looks{Zone: time.UTC}}
-	o.Inputs.Names, o.Tags.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
+	o.Logs.Inputs.Names, o.Logs.Tags.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
 	if p := gather(t, &o); len(p.Series) != 1 || len(p.Series[0].Lines) != 2 {
 		t.Errorf("%+v", p)
 	}

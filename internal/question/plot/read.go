@@ -58,7 +58,7 @@ type times struct {
 
 // A reading reads the inputs of a plan.
 type reading struct {
-	*found
+	found   *found
 	std     *message.Streams
 	units   *logs.Units
 	plan    *plan
@@ -82,7 +82,7 @@ func (o *Options) read(std *message.Streams, units *logs.Units, whole *scan.Scan
 		units: units,
 		plan:  p,
 		whole: whole,
-		when:  &o.Times,
+		when:  &o.Logs.Times,
 		sums:  o.Sums,
 	}
 	for n := range p.parts {
@@ -96,7 +96,7 @@ func (o *Options) read(std *message.Streams, units *logs.Units, whole *scan.Scan
 
 // readPart reads a part. Its series have their tags as names, behind its label.
 func (r *reading) readPart(p *part) error {
-	if r.plan.points.of == ofEachRun {
+	if r.plan.takes.points.of == ofEachRun {
 		return r.readLoads(p.scan)
 	}
 	headers := r.units.Watch(p.scan)
@@ -139,7 +139,7 @@ func (r *reading) readPart(p *part) error {
 	if search != nil {
 		r.find(search, result, wanted.Histories)
 	}
-	if r.plan.worst == 0 {
+	if r.plan.takes.worst == 0 {
 		return nil
 	}
 	if !r.plan.lines.Relative {
@@ -150,12 +150,12 @@ func (r *reading) readPart(p *part) error {
 
 // wanted returns what a part collects beside counts. Each needs its own.
 func (p *plan) wanted(of *part) (o summary.Options) {
-	o.Maxima = p.maxima
-	if p.believed != nil && !of.runsFirst { // where the spread of runs stands for intervals
-		runs := *p.believed
+	o.Maxima = p.takes.maxima
+	if p.takes.believed != nil && !of.runsFirst { // where the spread of runs stands for intervals
+		runs := *p.takes.believed
 		o.Runs = &runs
 	}
-	if p.worst > 0 {
+	if p.takes.worst > 0 {
 		o.Histories = &summary.Histories{Times: true}
 	}
 	return o
@@ -166,14 +166,14 @@ func (p *plan) wanted(of *part) (o summary.Options) {
 func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary.Result, float64, error) {
 	start := math.Inf(1)
 	read := func(one *scan.Scan) (*summary.Result, error) {
-		if !r.plan.overTime {
+		if !r.plan.takes.overTime {
 			return summary.Collect(one, o, flows...)
 		}
 		return summary.Collect(one, o, append(flows, r.overTime(one, p.label, &start))...)
 	}
 	runs, sum, err := summary.AddUp(p.scan, p.runsFirst, read)
 	if runs != nil {
-		r.runs[p.label] = runs
+		r.found.runs[p.label] = runs
 	}
 	return sum, start, err
 }
@@ -191,17 +191,17 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 		if one.ByTime {
 			*start = min(*start, one.Start)
 		}
-		r.times.start = min(r.times.start, *start)
+		r.found.times.start = min(r.found.times.start, *start)
 		i.Factor = factors[result.Input]
 		if r.failed == nil {
-			r.lines.Measure(result, w, &i)
-			r.failed = r.lines.Add(label, r.plan.rowLabel(label, result.Row), &i)
+			r.found.lines.Measure(result, w, &i)
+			r.failed = r.found.lines.Add(label, r.plan.rowLabel(label, result.Row), &i)
 		}
-		return checkTags(len(r.lines.Labels()))
+		return checkTags(len(r.found.lines.Labels()))
 	}
-	return r.lines.Flow(one.Memory, take, func(w *flow.Window) error {
+	return r.found.lines.Flow(one.Memory, take, func(w *flow.Window) error {
 		if r.failed == nil {
-			r.failed = r.lines.AddCounts(r.plan.rowLabel(label, w.Row), w)
+			r.failed = r.found.lines.AddCounts(r.plan.rowLabel(label, w.Row), w)
 		}
 		return nil
 	})
@@ -224,7 +224,7 @@ func (r *reading) addTimes(p *part, result *summary.Result) {
 	r.addSpan(result)
 	if ran := result.Ran(); len(ran) > 1 && !r.plan.lines.Relative && !p.runsFirst {
 		for _, w := range ran {
-			r.times.ran[p.label] = append(r.times.ran[p.label], [2]int64{w.Start, w.End})
+			r.found.times.ran[p.label] = append(r.found.times.ran[p.label], [2]int64{w.Start, w.End})
 		}
 	}
 }
@@ -238,12 +238,12 @@ func (r *reading) addSpan(result *summary.Result) {
 	for _, sum := range result.Summaries {
 		whole = [2]int64{min(whole[0], sum.Start), max(whole[1], sum.End)}
 	}
-	r.times.spans = append(r.times.spans, whole)
+	r.found.times.spans = append(r.found.times.spans, whole)
 }
 
 // addRows adds the rows of a part, of which headers state the units.
 func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) error {
-	if err := checkTags(len(r.rows) + len(result.Summaries)); err != nil {
+	if err := checkTags(len(r.found.rows) + len(result.Summaries)); err != nil {
 		return err
 	}
 	result.SetPeriods("covered")
@@ -252,18 +252,18 @@ func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) e
 			return err
 		}
 		label := r.plan.rowLabel(p.label, sum.Tag)
-		if r.plan.points.of == ofEachRow {
-			r.loads = append(r.loads, r.loadOf(sum, label))
+		if r.plan.takes.points.of == ofEachRow {
+			r.found.loads = append(r.found.loads, r.loadOf(sum, label))
 			continue
 		}
-		if few := len(result.Summaries) <= mostShifts; few && r.plan.shifts && sum.Confidence != nil {
+		if few := len(result.Summaries) <= mostShifts; few && r.plan.takes.shifts && sum.Confidence != nil {
 			r.markShift(label, sum)
 		}
 		series := chart.Series{Label: label, Group: p.label, Curve: r.curveOf(sum), Runs: p.runs}
 		if p.runsFirst && len(result.Summaries) <= mostBands {
-			series.Curve.Band = r.bandOf(p.label, sum)
+			series.Curve.Band = r.found.bandOf(p.label, sum)
 		}
-		r.rows = append(r.rows, row{series, sum})
+		r.found.rows = append(r.found.rows, row{series, sum})
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Lo
 	sum.Scale = r.plan.scale.Times(factor)
 	h := sum.Counts()
 	r.highest = max(r.highest, h.MaxFloat()*sum.Scale.Factor())
-	r.summaries = append(r.summaries, chart.SummaryOf(r.plan.rowLabel(group, sum.Tag), h, sum.Scale.Divisor(), sum.Intervals,
+	r.found.summaries = append(r.found.summaries, chart.SummaryOf(r.plan.rowLabel(group, sum.Tag), h, sum.Scale.Divisor(), sum.Intervals,
 		sum.Period, r.plan.look.Limits))
 	return nil
 }
@@ -285,10 +285,10 @@ func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Lo
 // curveOf returns the curve of a sum, only the number of values if the picture has no curves.
 func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 	curve := chart.Curve{Count: sum.Counts().TotalCount()}
-	if r.plan.curves {
+	if r.plan.takes.curves {
 		curve = chart.CurveOf(sum.Counts(), sum.Scale.Divisor())
 	}
-	if r.plan.bands && sum.Confidence != nil {
+	if r.plan.takes.bands && sum.Confidence != nil {
 		curve.Band = believedBand(&curve, sum)
 		keepFigures(sum.Confidence)
 	}
@@ -303,7 +303,7 @@ const leastMarked = 2
 // it says so.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
-	moments, err := parts.Worst(r.plan.worst, gate.Scales(summaries, by))
+	moments, err := parts.Worst(r.plan.takes.worst, gate.Scales(summaries, by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		r.std.Notef("marks no worst moments: %v", err)
 		return nil
@@ -313,7 +313,7 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 		if n > 0 && m.Times < leastMarked {
 			continue
 		}
-		r.worst = append(r.worst, chart.Moment{
+		r.found.worst = append(r.found.worst, chart.Moment{
 			Start: m.Start - start,
 			End:   m.End - start,
 			Peak:  m.Peak - start,
@@ -323,7 +323,7 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 			Name:  labelOf(r.plan.labels[m.Input], m.Tag),
 		})
 	}
-	slices.SortStableFunc(r.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
+	slices.SortStableFunc(r.found.worst, func(a, b chart.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	return err
 }
 
@@ -336,7 +336,7 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	value := func(v float64) string { return strconv.FormatFloat(people.Rounded(sum.Scale.Of(v), 2), 'f', -1, 64) }
 	text := fmt.Sprintf("%s p%v %s -> %s %s",
 		label, shift.Percentile, value(shift.Before), value(shift.After), r.plan.look.Unit)
-	r.shifts = append(r.shifts, Mark{
+	r.found.shifts = append(r.found.shifts, Mark{
 		When: scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch},
 		Text: strings.TrimSpace(text),
 	})

@@ -13,8 +13,8 @@ import (
 // dropSameRequests drops tags of a report that count the same requests as others, unless the user
 // chose tags. A report that adds them up would count each request several times.
 func (d *decision) dropSameRequests() error {
-	sums := d.findings && !d.Page && d.drawn.Chart.Marks == chart.Cells
-	if d.surveyed == nil || !sums || d.Tags.Include != nil || d.Tags.Exclude != nil {
+	sums := d.plan.takes.findings && !d.asked.Page && d.drawn.Chart.Marks == chart.Cells
+	if d.surveyed == nil || !sums || d.asked.Logs.Tags.Include != nil || d.asked.Logs.Tags.Exclude != nil {
 		return nil
 	}
 	kept := slices.Sorted(maps.Keys(d.surveyed.names))
@@ -24,8 +24,8 @@ func (d *decision) dropSameRequests() error {
 		if !ok || same.Other != "" {
 			break
 		}
-		if d.same == nil {
-			d.same = same.Tags
+		if d.plan.shows.same == nil {
+			d.plan.shows.same = same.Tags
 		}
 		for _, tag := range same.Tags[1:] {
 			dropped = append(dropped, regexp.QuoteMeta(tag))

@@ -68,9 +68,9 @@ func (d *decision) comparison() comparison {
 		return comparesSides
 	case d.division != apart:
 		return comparesNothing
-	case d.Page && len(d.scan.Inputs) == 2:
+	case d.asked.Page && len(d.scan.Inputs) == 2:
 		return comparesOnPage
-	case d.Page:
+	case d.asked.Page:
 		return comparesNothing
 	case marks == chart.Curves:
 		return comparesCurves
@@ -85,17 +85,17 @@ func (d *decision) pointsOf() points {
 	switch {
 	case d.drawn != chart.Load:
 		return points{}
-	case d.Windows.Length > 0:
-		return points{ofEachWindow, d.levels()}
+	case d.asked.Windows.Length > 0:
+		return points{ofEachWindow, d.asked.levels()}
 	case d.division == eachRun:
-		return points{ofEachRun, d.levels()}
+		return points{ofEachRun, d.asked.levels()}
 	}
-	return points{ofEachRow, d.levels()}
+	return points{ofEachRow, d.asked.levels()}
 }
 
 // needsTime reports whether the picture has lines or counts over time.
 func (d *decision) needsTime() bool {
-	return d.Page || d.drawn.OverTime() || d.pointsOf().of == ofEachWindow
+	return d.asked.Page || d.drawn.OverTime() || d.pointsOf().of == ofEachWindow
 }
 
 // The number of worst moments that are marked. A page marks as many of its view.
@@ -111,24 +111,24 @@ func (d *decision) whatToTake() takes {
 		overTime: d.needsTime(),
 		curves:   has.Curves,
 		points:   d.pointsOf(),
-		bands:    !d.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
-		shifts:   has.Shifts && !d.Compare && d.fewSeries(),
-		maxima:   d.Sums != nil,
-		findings: (has.Findings || d.Page) && d.division == together,
+		bands:    !d.asked.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
+		shifts:   has.Shifts && !d.asked.Compare && d.fewSeries(),
+		maxima:   d.asked.Sums != nil,
+		findings: (has.Findings || d.asked.Page) && d.division == together,
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
 		t.believed = &summary.Runs{Optional: true}
 	}
 	if t.bands {
-		t.believed.Size = d.Windows.Length
+		t.believed.Size = d.asked.Windows.Length
 		t.believed.Percentiles = drawnPercentiles
 	}
 	maxima := func(m chart.Measure) bool { return m.Name == output.Max }
 	cells := d.drawn.Chart.Marks == chart.Cells
 	above := cells || slices.ContainsFunc(d.measures(), maxima) // numbers stand above maxima
-	if d.Windows.Fold == 0 && has.Worst && above && d.division != twoSides {
+	if d.asked.Windows.Fold == 0 && has.Worst && above && d.division != twoSides {
 		t.worst = MostWorst
-		if d.Page {
+		if d.asked.Page {
 			t.worst = mostPageWorst
 		}
 	}
@@ -139,11 +139,11 @@ func (d *decision) whatToTake() takes {
 func (d *decision) whatToShow() shows {
 	cells := d.drawn.Chart.Marks == chart.Cells
 	return shows{
-		page:     d.Page,
+		page:     d.asked.Page,
 		compares: d.comparison(),
 		apart:    d.division != together,
-		added:    d.Page || cells,
-		about:    d.Page || cells && d.drawn.Shows.Findings,
+		added:    d.asked.Page || cells,
+		about:    d.asked.Page || cells && d.drawn.Shows.Findings,
 		fleet:    d.fleet,
 	}
 }
@@ -155,12 +155,12 @@ const mostShifts = 4
 // series, but would add up much in vain for many.
 func (d *decision) fewSeries() bool {
 	switch {
-	case d.by.All() || d.surveyed == nil:
+	case d.plan.by.All() || d.surveyed == nil:
 		return true
-	case d.by.Inputs() && d.by.AddsTags():
+	case d.plan.by.Inputs() && d.plan.by.AddsTags():
 		return len(d.scan.Inputs) <= mostShifts
 	case d.surveyed.tags == 0: // the logs can be read only once
-		return !d.Page
+		return !d.asked.Page
 	}
 	return d.surveyed.tags <= mostShifts
 }

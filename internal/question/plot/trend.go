@@ -19,7 +19,7 @@ import (
 // trend returns the picture of how figures change over the runs of a scan: a line for each
 // percentile, with its levels, and a number at each change that has a sentence.
 func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
-	collecting := trend.Options{Options: &o.Options, Readable: true}
+	collecting := trend.Options{Logs: &o.Logs, Readable: true}
 	for _, level := range o.levels() {
 		collecting.Figures = append(collecting.Figures, output.AtPercentile(level))
 	}
@@ -38,7 +38,7 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 	if o.Percentiles == nil {
 		p.KeepLines(false)
 	}
-	number(p, t, places, o.Times.Zone)
+	number(p, t, places, o.Logs.Times.Zone)
 	return p, nil
 }
 

@@ -24,7 +24,7 @@ const Undated = "some logs do not say when they began, so the order of runs is t
 
 // Options say what to collect.
 type Options struct {
-	*logs.Options
+	Logs    *logs.Options
 	Figures []output.Figure
 	// Given keeps the runs in the order in which they were given. Otherwise it is that of their
 	// starts, if they have dates.
@@ -37,7 +37,7 @@ type Options struct {
 
 // A collection is the figures of runs so far, each in the unit of its run.
 type collection struct {
-	Options
+	options Options
 	std     *message.Streams
 	units   *logs.Units
 	runs    []run
@@ -64,7 +64,7 @@ type row struct {
 // Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
 // keeps nothing else of a run, so memory does not grow with the length of runs.
 func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*report.Trend, error) {
-	c := &collection{Options: o, std: std, units: units, rows: make(map[string]*row)}
+	c := &collection{options: o, std: std, units: units, rows: make(map[string]*row)}
 	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
 	all := len(s.Runs())
 	err := summary.EachRun(s, c.read, func(run *scan.Scan, r *summary.Result) error { return c.take(run, r, all) })
@@ -94,7 +94,7 @@ func (c *collection) read(s *scan.Scan) (*summary.Result, error) {
 		next.Inputs = append(next.Inputs, in.Name)
 	}
 	c.runs = append(c.runs, next)
-	if err := c.Times.FindSteady(c.std, s); err != nil {
+	if err := c.options.Logs.Times.FindSteady(c.std, s); err != nil {
 		return nil, err
 	}
 	return summary.Collect(s, summary.Options{})
@@ -134,7 +134,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 			maxima:  make([]float64, all),
 			factors: make([]float64, all),
 		}
-		for range c.Figures {
+		for range c.options.Figures {
 			points := make([]confidence.RunFigure, all)
 			for k := range points {
 				points[k].Value = math.NaN()
@@ -142,11 +142,11 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 			r.points = append(r.points, points)
 		}
 		c.rows[key] = r
-		if err := c.account.Add(1, len(s.Tag)+all*(32+16*len(c.Figures))); err != nil {
+		if err := c.account.Add(1, len(s.Tag)+all*(32+16*len(c.options.Figures))); err != nil {
 			return err
 		}
 	}
-	for k, f := range c.Figures {
+	for k, f := range c.options.Figures {
 		r.points[k][n] = report.RunFigureOf(s, f)
 	}
 	if h := s.Counts(); h.TotalCount() > 0 {
@@ -159,7 +159,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 
 // scale finds out how to print values, and converts them to that.
 func (c *collection) scale() (hdrlog.Scale, error) {
-	if err := c.units.CheckLimit(c.Judged); err != nil {
+	if err := c.units.CheckLimit(c.options.Judged); err != nil {
 		return hdrlog.Scale{}, err
 	}
 	scale, err := c.units.Scale(false)
@@ -182,12 +182,12 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 			highest = max(highest, r.maxima[n]*r.factors[n])
 		}
 	}
-	if c.Readable {
+	if c.options.Readable {
 		scale = c.units.Readable(scale, typical...)
 	}
 	c.units.Doubt(highest)
 	for _, r := range c.rows {
-		for k, f := range c.Figures {
+		for k, f := range c.options.Figures {
 			for n := range r.points[k] {
 				p := &r.points[k][n]
 				if !f.Unitless() {
@@ -209,7 +209,7 @@ func (c *collection) trend() *report.Trend {
 		dated = dated && (run.empty || run.Dated())
 	}
 	switch {
-	case c.Given:
+	case c.options.Given:
 	case dated:
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.runs[a].Start, c.runs[b].Start) })
 	case len(c.runs) > 1:
@@ -227,7 +227,7 @@ func (c *collection) trend() *report.Trend {
 	}
 	slices.SortFunc(rows, func(a, b *row) int { return tags.Compare(a.tag, b.tag) })
 	for _, r := range rows {
-		for k, figure := range c.Figures {
+		for k, figure := range c.options.Figures {
 			f := report.TrendFigure{Tag: r.tag, AllTags: r.allTags, Figure: figure}
 			for _, n := range order {
 				f.Points = append(f.Points, r.points[k][n])

@@ -48,7 +48,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 		}
 	}
 	t, err := Collect(std, s, units, Options{
-		Options:  o.Logs,
+		Logs:     o.Logs,
 		Figures:  figures,
 		Given:    o.Given,
 		Readable: readable,

@@ -181,9 +181,9 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	for log.Scan() {
 		r := log.Record()
 		if r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime {
-			u.mu.Lock()
-			u.units.Comment(log.Name(), r.Text)
-			u.mu.Unlock()
+			u.survey.mu.Lock()
+			u.survey.units.Comment(log.Name(), r.Text)
+			u.survey.mu.Unlock()
 		}
 		i := r.Interval
 		if r.Kind != hdrlog.IntervalRecord || !u.scan.Select(input, &i) {
@@ -192,9 +192,9 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		tag := u.tag(&i)
 		if key = merge.AppendKey(key[:0], tag); !seen[string(key)] {
 			seen[string(key)] = true
-			u.mu.Lock()
-			u.units.Uses(tag, log.Name())
-			u.mu.Unlock()
+			u.survey.mu.Lock()
+			u.survey.units.Uses(tag, log.Name())
+			u.survey.mu.Unlock()
 		}
 		start, end := u.times(&i)
 		if check(tag, start, end) != nil {
@@ -221,8 +221,8 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		}
 		latest = append(latest, start)
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.base = min(u.base, base)
+	u.survey.mu.Lock()
+	defer u.survey.mu.Unlock()
+	u.survey.base = min(u.survey.base, base)
 	return lookAhead, log.Err()
 }

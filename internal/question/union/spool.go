@@ -51,10 +51,10 @@ func (u *union) spool(input *scan.Input) error {
 		if err != nil {
 			return fmt.Errorf("%s: a pipe needs a temporary file (TMPDIR): %w", input.Name, err)
 		}
-		u.mu.Lock()
-		u.scratch = append(u.scratch, scratch)
-		u.mu.Unlock()
-		size, err = io.Copy(&copied{scratch, &u.copied, mostCopied * int64(all)}, io.MultiReader(&begin, pipe))
+		u.survey.mu.Lock()
+		u.survey.scratch = append(u.survey.scratch, scratch)
+		u.survey.mu.Unlock()
+		size, err = io.Copy(&copied{scratch, &u.survey.copied, mostCopied * int64(all)}, io.MultiReader(&begin, pipe))
 		if err != nil {
 			return fmt.Errorf("%s: %w", input.Name, err)
 		}

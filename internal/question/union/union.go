@@ -50,12 +50,12 @@ type union struct {
 	options   Options
 	account   *ledger.Account // of intervals and windows
 	lookAhead int             // intervals held of an input at most
-	survey
-	unit  hdrlog.Unit // of the result, unknown if no log states one
-	plan  plan
-	kinds map[string]*scan.Kinds // by tag, see [merge.AppendKey]
-	key   []byte
-	results
+	survey    survey
+	unit      hdrlog.Unit // of the result, unknown if no log states one
+	plan      plan
+	kinds     map[string]*scan.Kinds // by tag, see [merge.AppendKey]
+	key       []byte
+	results   results
 }
 
 // A survey is what a first look through the inputs finds. Several goroutines look.
@@ -94,7 +94,7 @@ const (
 
 // findUnits finds out the unit of the result. A log has one unit, so it refuses logs of several.
 func (u *union) findUnits() error {
-	found, err := unit.Find(&u.units)
+	found, err := unit.Find(&u.survey.units)
 	if err = cmp.Or(err, found.Differ); err != nil {
 		return fmt.Errorf("%w: a log has one unit; hdrsum and hdrplot read logs of several units", err)
 	}
@@ -135,18 +135,18 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 		u.plan = &grid{merge.NewTable[window](o.Grid)}
 	}
 	err := u.run()
-	return u.count, err
+	return u.results.count, err
 }
 
 func (u *union) run() error {
-	u.units.Given = u.options.Given
+	u.survey.units.Given = u.options.Given
 	for _, input := range u.scan.Inputs {
-		u.units.Add(input.Name)
+		u.survey.units.Add(input.Name)
 	}
 	defer func() {
-		u.mu.Lock() // after an error, other pipes may still be read
-		defer u.mu.Unlock()
-		for _, f := range u.scratch {
+		u.survey.mu.Lock() // after an error, other pipes may still be read
+		defer u.survey.mu.Unlock()
+		for _, f := range u.survey.scratch {
 			f.Remove()
 		}
 	}()
@@ -157,10 +157,10 @@ func (u *union) run() error {
 	if err := u.findUnits(); err != nil {
 		return err
 	}
-	u.batches = make(chan *batch, 2*u.scan.Workers+1) // all that are begun
+	u.results.batches = make(chan *batch, 2*u.scan.Workers+1) // all that are begun
 	var workers sync.WaitGroup
 	defer workers.Wait()
-	defer close(u.batches)
+	defer close(u.results.batches)
 	for range u.scan.Workers {
 		workers.Go(u.work)
 	}
@@ -171,18 +171,18 @@ func (u *union) run() error {
 		return err
 	}
 	u.begin()
-	for len(u.begun) > 0 {
+	for len(u.results.begun) > 0 {
 		if err := u.write(); err != nil {
 			return err
 		}
 	}
-	return u.writer.Flush()
+	return u.results.writer.Flush()
 }
 
 // earlier returns the error of the first window that was begun, or err if none has one: how many
 // windows are written by now depends on the number of workers, and the error must not.
 func (u *union) earlier(err error) error {
-	for _, b := range u.begun {
+	for _, b := range u.results.begun {
 		<-b.ready
 		for _, w := range b.windows {
 			if w.err != nil {
@@ -229,11 +229,11 @@ func (u *union) merge(i *interval) error {
 // finish hands the windows to the workers that no interval from a time on can join.
 func (u *union) finish(time int64) error {
 	for w := range u.plan.before(time) {
-		if u.batch.windows = append(u.batch.windows, w); len(u.batch.windows) < batchSize {
+		if u.results.batch.windows = append(u.results.batch.windows, w); len(u.results.batch.windows) < batchSize {
 			continue
 		}
 		u.begin()
-		if len(u.begun) > 2*u.scan.Workers {
+		if len(u.results.begun) > 2*u.scan.Workers {
 			if err := u.write(); err != nil {
 				return err
 			}
@@ -244,12 +244,12 @@ func (u *union) finish(time int64) error {
 
 // begin hands the batch to the workers.
 func (u *union) begin() {
-	u.batches <- u.batch
-	u.begun = append(u.begun, u.batch)
-	if n := len(u.free) - 1; n >= 0 {
-		u.batch, u.free = u.free[n], u.free[:n]
+	u.results.batches <- u.results.batch
+	u.results.begun = append(u.results.begun, u.results.batch)
+	if n := len(u.results.free) - 1; n >= 0 {
+		u.results.batch, u.results.free = u.results.free[n], u.results.free[:n]
 	} else {
-		u.batch = newBatch()
+		u.results.batch = newBatch()
 	}
 }
 
@@ -260,7 +260,7 @@ func newBatch() *batch {
 // work makes the lines of batches.
 func (u *union) work() {
 	var scratch merge.Sum
-	for b := range u.batches {
+	for b := range u.results.batches {
 		for n, w := range b.windows {
 			b.lines[n] = u.encode(w, &scratch, b.lines[n][:0])
 			if w.err != nil {
@@ -288,7 +288,7 @@ func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
 	}
 	if w.err == nil {
 		sum.Start, sum.End = w.start, w.end
-		line, w.err = sum.AppendFields(line, u.base)
+		line, w.err = sum.AppendFields(line, u.survey.base)
 	}
 	u.hold(0, -size)
 	w.sum, w.members = nil, nil
@@ -308,8 +308,8 @@ func (u *union) fold(w *window, sum *merge.Sum) {
 
 // write writes the lines of the first batch that was begun.
 func (u *union) write() error {
-	b := u.begun[0]
-	u.begun = u.begun[1:]
+	b := u.results.begun[0]
+	u.results.begun = u.results.begun[1:]
 	<-b.ready
 	for n, w := range b.windows {
 		if w.err != nil {
@@ -320,18 +320,18 @@ func (u *union) write() error {
 		}
 	}
 	b.windows = b.windows[:0]
-	u.free = append(u.free, b)
+	u.results.free = append(u.results.free, b)
 	return nil
 }
 
 func (u *union) writeLine(tag, fields []byte) error {
-	if u.count == 0 {
+	if u.results.count == 0 {
 		if err := u.writeHeader(); err != nil {
 			return err
 		}
 	}
-	u.count++
-	return u.writer.WriteEncoded(tag, fields)
+	u.results.count++
+	return u.results.writer.WriteEncoded(tag, fields)
 }
 
 // writeHeader writes what opens the result: the same whatever the order of the inputs is.
@@ -344,7 +344,7 @@ func (u *union) writeHeader() error {
 		}
 		sources = append(sources, source)
 	}
-	return WriteHeader(u.writer, sources, u.unit, u.base)
+	return WriteHeader(u.results.writer, sources, u.unit, u.survey.base)
 }
 
 // WriteHeader writes what opens a union: its sources, none if more may come, the unit of its values
