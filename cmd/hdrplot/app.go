@@ -9,7 +9,6 @@ import (
 	"hdrkit/internal/chart/draw"
 	"hdrkit/internal/cli"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/summary"
 )
 
 const examples = `examples:
@@ -31,12 +30,8 @@ func app() *cli.Command {
 	return c
 }
 
-// commandLine returns a command and the options that it fills.
-func commandLine() (*options, *cli.Command) {
-	o := new(options)
-	o.Logs.Inputs.UnitOf = o.Units.Given
-	o.Logs.Times.Steady = summary.SkipWarmup
-	o.Logs.Inputs.Output = &o.of
+// commandLine returns a command and the flags that it fills.
+func commandLine() (*flags, *cli.Command) {
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrplot"},
 		Usage:       "draw HdrHistogram logs",
@@ -44,71 +39,83 @@ func commandLine() (*options, *cli.Command) {
 		Description: examples,
 		Common: []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log",
 			"agg", "sla", "of"},
-		Args: func(args []string, before int) error {
-			if before > 0 {
-				o.Separator = len(o.Logs.Inputs.Names) + before
-			}
-			o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, args...)
-			return nil
-		},
 		Separates: true,
 	}
-	c.Options = o.define(&c.Streams)
-	c.Outputs = func() []string { return o.outputs(&c.Streams) }
-	c.Action = func() error { return run(&c.Streams, o) }
-	return o, c
+	f, options := newFlags(&c.Streams)
+	c.Options = options
+	c.Args = func(args []string, before int) error {
+		names := &f.asked.Logs.Inputs.Names
+		if before > 0 {
+			f.asked.Separator = len(*names) + before
+		}
+		*names = append(*names, args...)
+		return nil
+	}
+	c.Outputs = f.outputs
+	c.Action = func() error {
+		p, err := f.picture()
+		if err != nil {
+			return err
+		}
+		return p.draw()
+	}
+	return f, c
 }
 
-// run reads the logs and writes the picture.
-func run(std *message.Streams, o *options) error {
-	if err := o.check(std); err != nil {
-		return err
-	}
-	diagnostics := logs.NewDiagnostics(std, o.Logs.Run.Strict)
-	in, err := o.Find(std, diagnostics)
+// draw reads the logs and writes the picture.
+func (p *picture) draw() error {
+	std := p.std
+	diagnostics := logs.NewDiagnostics(std, p.asked.Logs.Run.Strict)
+	in, err := p.asked.Find(std, diagnostics)
 	if err != nil {
 		return err
 	}
 	s := in.Scan
-	path := o.of
+	path := p.file
 	if path == "" {
-		path = pathFor(s.Inputs[0].Name, o.format)
+		path = pathFor(s.Inputs[0].Name, p.format)
 	}
-	if o.of != "" && path != "-" { // an input that is a picture gets a better message later
+	if p.file != "" && path != "-" { // an input that is a picture gets a better message later
 		if err := logs.CheckOutput(path, std.Out, s.Inputs); err != nil {
 			return err
 		}
 	}
 	stop := logs.ShowProgress(s, std)
-	p, err := o.Gather(std, in)
+	drawn, err := p.asked.Gather(std, in)
 	stop()
 	if err != nil {
 		return err
 	}
-	if p == nil {
+	if drawn == nil {
 		diagnostics.Close()
 		return logs.NothingLeft(s)
 	}
-	if o.Page && p.Title == "" {
-		p.Title = logs.BaseName(path) // a page needs one
+	if p.asked.Page && drawn.Title == "" {
+		drawn.Title = logs.BaseName(path) // a page needs one
 	}
-	err = logs.WriteFile(path, std.Out, s.Inputs, func(w io.Writer) error { return draw.Write(w, p, o.format) })
-	if err != nil {
+	write := func(w io.Writer) error { return draw.Write(w, drawn, p.format) }
+	if err := logs.WriteFile(path, std.Out, s.Inputs, write); err != nil {
 		return err
 	}
 	if path != "-" {
-		if p.Type == chart.Load { // the question was up to which rate limits hold
-			for _, text := range p.Results() {
-				fmt.Fprintln(std.Out, message.Printable(text))
-			}
-		}
-		fmt.Fprintln(std.Out, message.Printable(path))
-		if o.of == "" && !o.given.kind && message.Terminal(std.Out) {
-			std.Notef("-type report answers more in one picture, and -of %s writes a page to look around in",
-				pathFor(s.Inputs[0].Name, draw.HTML))
-		}
+		p.say(drawn, path, s.Inputs[0].Name)
 	}
 	return diagnostics.Close()
+}
+
+// say prints where the picture is, after what it answers.
+func (p *picture) say(drawn *chart.Picture, path, first string) {
+	out := p.std.Out
+	if drawn.Type == chart.Load { // the question was up to which rate limits hold
+		for _, text := range drawn.Results() {
+			fmt.Fprintln(out, message.Printable(text))
+		}
+	}
+	fmt.Fprintln(out, message.Printable(path))
+	if p.file == "" && !p.chosen && message.Terminal(out) {
+		p.std.Notef("-type report answers more in one picture, and -of %s writes a page to look around in",
+			pathFor(first, draw.HTML))
+	}
 }
 
 // pathFor returns the default path of the picture: the name of the input in the current folder,

@@ -30,14 +30,15 @@ import (
 // pictureOf returns the picture that a command line draws.
 func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 	t.Helper()
-	o, app := commandLine()
+	f, app := commandLine()
 	app.Action = func() error {
-		if err := o.check(&app.Streams); err != nil {
+		asked, err := f.picture()
+		if err != nil {
 			return err
 		}
-		s, err := o.Find(&app.Streams, logs.NewDiagnostics(&app.Streams, false))
+		s, err := asked.asked.Find(&app.Streams, logs.NewDiagnostics(&app.Streams, false))
 		if err == nil {
-			p, err = o.Gather(&app.Streams, s)
+			p, err = asked.asked.Gather(&app.Streams, s)
 		}
 		return err
 	}

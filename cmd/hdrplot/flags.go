@@ -15,27 +15,49 @@ import (
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/plot"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
 )
 
-// options are what the command line asks for.
-type options struct {
-	plot.Options
-	of, named string // the output, and the format that -format names
-	format    draw.Format
-	marks     []string
-	megabytes float64 // of a page
+// flags are the options as they are typed. A [picture] is made of them.
+type flags struct {
+	std       *message.Streams
+	asked     plot.Options // what to draw of which logs
+	file      string       // -of
+	format    string       // -format
+	marks     []string     // -mark
+	megabytes float64      // -page-size
 	given     struct{ kind, low, high bool }
 }
 
-func (o *options) define(std *message.Streams) []cli.Option {
+// A picture says what to draw, and where to write it.
+type picture struct {
+	std    *message.Streams
+	asked  plot.Options
+	file   string // empty for the name of the first input
+	format draw.Format
+	chosen bool // somebody chose the type
+}
+
+// newFlags returns flags for a command that prints to std, and the options that fill them.
+func newFlags(std *message.Streams) (*flags, []cli.Option) {
+	f := &flags{std: std}
+	f.asked.Logs.Inputs.UnitOf = f.asked.Units.Given
+	f.asked.Logs.Inputs.Output = &f.file
+	f.asked.Logs.Times.Steady = summary.SkipWarmup
+	return f, f.define()
+}
+
+func (f *flags) define() []cli.Option {
+	o := &f.asked
 	return slices.Concat(cli.InputOptions(&o.Logs.Inputs), cli.TagOptions(&o.Logs.Tags, &o.Logs.Inputs, "draw"),
-		cli.RowOptions(&o.Logs.Tags, "draw"), o.choiceOptions(), cli.TimeOptions(&o.Logs.Times, cli.Option{}),
-		cli.UnitOptions(&o.Units), o.typeOptions(), o.scaleOptions(), o.fileOptions(), o.lookOptions(), o.axisOptions(),
-		cli.Without(cli.RunOptions(std, &o.Logs.Run), "v"))
+		cli.RowOptions(&o.Logs.Tags, "draw"), f.choiceOptions(), cli.TimeOptions(&o.Logs.Times, cli.Option{}),
+		cli.UnitOptions(&o.Units), f.typeOptions(), f.scaleOptions(), f.fileOptions(), f.lookOptions(), f.axisOptions(),
+		cli.Without(cli.RunOptions(f.std, &o.Logs.Run), "v"))
 }
 
 // choiceOptions say which inputs are apart.
-func (o *options) choiceOptions() []cli.Option {
+func (f *flags) choiceOptions() []cli.Option {
+	o := &f.asked
 	return []cli.Option{
 		cli.UntaggedOption(&o.Logs.Inputs),
 		{
@@ -49,7 +71,8 @@ func (o *options) choiceOptions() []cli.Option {
 }
 
 // typeOptions say what is drawn.
-func (o *options) typeOptions() []cli.Option {
+func (f *flags) typeOptions() []cli.Option {
+	o := &f.asked
 	return []cli.Option{
 		cli.OmissionOption(&o.Logs.Omission),
 		{
@@ -57,7 +80,7 @@ func (o *options) typeOptions() []cli.Option {
 			Group: cli.GroupOutput,
 			Types: typeList(),
 			Value: cli.Pick(&o.Type, chart.Timeline.Name, typeNamed),
-			Given: &o.given.kind,
+			Given: &f.given.kind,
 			Usage: "draw this `TYPE`, see below; percentiles takes .hgrm files, too",
 		},
 		{
@@ -75,7 +98,8 @@ func (o *options) typeOptions() []cli.Option {
 }
 
 // scaleOptions say how values and times are drawn.
-func (o *options) scaleOptions() []cli.Option {
+func (f *flags) scaleOptions() []cli.Option {
+	o := &f.asked
 	look := &o.Look
 	return []cli.Option{
 		{
@@ -129,16 +153,17 @@ func (o *options) scaleOptions() []cli.Option {
 }
 
 // fileOptions say how and where a picture is written.
-func (o *options) fileOptions() []cli.Option {
+func (f *flags) fileOptions() []cli.Option {
+	o := &f.asked
 	look := &o.Look
 	return []cli.Option{
-		cli.OutputOption(&o.of, "write to `FILE`, - is standard output (default the name of the "+
+		cli.OutputOption(&f.file, "write to `FILE`, - is standard output (default the name of the "+
 			"first input, with the extension of the format)"),
 		{
 			Name:   "format",
 			Group:  cli.GroupOutput,
 			Values: formats,
-			Value:  cli.Choice(&o.named, ""),
+			Value:  cli.Choice(&f.format, ""),
 			Usage:  "the `FORMAT`: png, svg, pdf or html (default the extension of -of, or png)",
 		},
 		{
@@ -165,7 +190,8 @@ func (o *options) fileOptions() []cli.Option {
 }
 
 // lookOptions say how a picture looks.
-func (o *options) lookOptions() []cli.Option {
+func (f *flags) lookOptions() []cli.Option {
+	o := &f.asked
 	look := &o.Look
 	return []cli.Option{
 		{
@@ -185,7 +211,7 @@ func (o *options) lookOptions() []cli.Option {
 		{
 			Name:  "mark",
 			Group: cli.GroupLook,
-			Value: cli.List(&o.marks),
+			Value: cli.List(&f.marks),
 			Only:  takenBy("mark"),
 			Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable",
 		},
@@ -193,7 +219,8 @@ func (o *options) lookOptions() []cli.Option {
 }
 
 // axisOptions are seldom needed.
-func (o *options) axisOptions() []cli.Option {
+func (f *flags) axisOptions() []cli.Option {
+	o := &f.asked
 	look := &o.Look
 	return []cli.Option{
 		{
@@ -201,7 +228,7 @@ func (o *options) axisOptions() []cli.Option {
 			Group:  cli.GroupRare,
 			Hidden: true,
 			Value:  cli.Float(&look.Low, "0", cli.AnyNumber),
-			Given:  &o.given.low,
+			Given:  &f.given.low,
 			Usage:  "the lowest `VALUE` of the axis",
 		},
 		{
@@ -209,7 +236,7 @@ func (o *options) axisOptions() []cli.Option {
 			Group:  cli.GroupRare,
 			Hidden: true,
 			Value:  cli.Float(&look.High, "0", cli.AnyNumber),
-			Given:  &o.given.high,
+			Given:  &f.given.high,
 			Usage:  "the highest `VALUE` of the axis",
 		},
 		{
@@ -225,7 +252,7 @@ func (o *options) axisOptions() []cli.Option {
 			Name:   "page-size",
 			Group:  cli.GroupRare,
 			Hidden: true,
-			Value:  cli.Float(&o.megabytes, "16", cli.Between(0.1, 1000)),
+			Value:  cli.Float(&f.megabytes, "16", cli.Between(0.1, 1000)),
 			Usage: "the size of a page in `MB`; a page keeps each interval if they fit, and merges " +
 				"them by time otherwise",
 		},
@@ -260,52 +287,78 @@ func typesWith(option string) (all []string) {
 }
 
 // outputs returns what a command line draws.
-func (o *options) outputs(std *message.Streams) []string {
-	if format, _ := o.formatOf(std); format == draw.HTML {
+func (f *flags) outputs() []string {
+	if format, _ := f.formatOf(); format == draw.HTML {
 		return []string{"format html"}
 	}
-	return []string{"type " + o.Type.Name}
+	return []string{"type " + f.asked.Type.Name}
 }
 
-// check checks the options together, and sets those that follow from others.
-func (o *options) check(std *message.Streams) (err error) {
-	look := &o.Look
+// picture returns what the flags ask for.
+func (f *flags) picture() (*picture, error) {
+	format, err := f.formatOf()
+	if err != nil {
+		return nil, err
+	}
+	p := &picture{
+		std:    f.std,
+		asked:  f.asked,
+		file:   f.file,
+		format: format,
+		chosen: f.given.kind,
+	}
+	o := &p.asked
 	if o.Compare {
 		o.Logs.Times.Apart = "compare"
 	}
-	if o.format, err = o.formatOf(std); err != nil {
-		return err
-	}
 	if err := o.Units.Validate(); err != nil {
-		return message.Usagef("-unit: %w", err)
+		return nil, message.Usagef("-unit: %w", err)
 	}
-	look.Zone, o.Page = o.Logs.Times.Zone, o.format == draw.HTML
-	if o.Marks, err = parseMarks(o.marks, o.Logs.Times.Zone); err != nil {
-		return err
+	o.Look.Zone = o.Logs.Times.Zone
+	o.Look.PageSize = int(f.megabytes * 1e6)
+	o.Page = format == draw.HTML
+	if o.Marks, err = parseMarks(f.marks, o.Logs.Times.Zone); err != nil {
+		return nil, err
 	}
 	if o.Type == chart.Report && o.Page { // a page has all of it
 		o.Type = chart.Timeline
 	}
-	if difference := o.Compare && o.Type == chart.Heatmap && !o.Page; difference && look.Facets {
+	if err := setHeight(o); err != nil {
+		return nil, err
+	}
+	if err := draw.Check(o.Type, &o.Look); err != nil {
+		return nil, message.Usagef("-width, -height and -dpi: %w", err)
+	}
+	return p, f.checkAxis(o)
+}
+
+// setHeight sets the height of a picture that needs more than others, if nobody chose it.
+func setHeight(o *plot.Options) error {
+	look := &o.Look
+	difference := o.Compare && o.Type == chart.Heatmap && !o.Page
+	if difference && look.Facets {
 		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
-	} else if (difference || o.Type == chart.Report) && !o.HeightGiven {
-		look.Height = 900
-		if o.Compare && o.Type == chart.Report {
-			look.Height = 1200
-		}
 	}
-	look.PageSize = int(o.megabytes * 1e6)
-	if err := draw.Check(o.Type, look); err != nil {
-		return message.Usagef("-width, -height and -dpi: %w", err)
+	if o.HeightGiven || !difference && o.Type != chart.Report {
+		return nil
 	}
-	low, high := look.Low, look.High
+	look.Height = 900
+	if o.Compare && o.Type == chart.Report {
+		look.Height = 1200
+	}
+	return nil
+}
+
+// checkAxis checks the ends of the axes, and that marks have a place on that of time.
+func (f *flags) checkAxis(o *plot.Options) error {
+	low, high := o.Look.Low, o.Look.High
+	clock := func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }
 	switch {
-	case !(low >= 0) || !(high >= 0) || o.given.high && high <= low:
+	case !(low >= 0) || !(high >= 0) || f.given.high && high <= low:
 		return message.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
-	case low == 0 && o.given.low && (look.LogValues || o.Type.Chart.Log):
+	case low == 0 && f.given.low && (o.Look.LogValues || o.Type.Chart.Log):
 		return message.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.Compare && !look.Absolute && slices.ContainsFunc(o.Marks,
-		func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }):
+	case o.Compare && !o.Look.Absolute && slices.ContainsFunc(o.Marks, clock):
 		return message.Usagef("-mark: logs that are laid over one another by -compare have no clock " +
 			"time; -time absolute, or a time since the start, has one")
 	}
@@ -313,18 +366,18 @@ func (o *options) check(std *message.Streams) (err error) {
 }
 
 // formatOf returns the format: that of -format, or that of the extension of the output.
-func (o *options) formatOf(std *message.Streams) (draw.Format, error) {
-	path := o.of
+func (f *flags) formatOf() (draw.Format, error) {
+	path := f.file
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	if path == "-" && message.Terminal(std.Out) {
+	if path == "-" && message.Terminal(f.std.Out) {
 		return "", message.Usagef("-of -: standard output is a terminal, which cannot show a " +
 			"picture; -of FILE writes a file")
 	}
-	if o.named != "" {
-		if extension != o.named && slices.Contains(formats, extension) {
-			return "", message.Usagef("-of %s and -format %s name different formats", path, o.named)
+	if f.format != "" {
+		if extension != f.format && slices.Contains(formats, extension) {
+			return "", message.Usagef("-of %s and -format %s name different formats", path, f.format)
 		}
-		return draw.Format(o.named), nil
+		return draw.Format(f.format), nil
 	}
 	switch {
 	case path == "":
