@@ -264,8 +264,8 @@ type Windows struct {
 
 // A spare has memory of so many bytes.
 type spare struct {
-	*Merged
-	bytes int
+	merged *Merged
+	bytes  int
 }
 
 // mostSpare is the number of bytes that are kept for windows to come. After a window of a million
@@ -354,7 +354,7 @@ func (ws *Windows) empty() *Merged {
 	s := ws.spare[n]
 	ws.spare = ws.spare[:n]
 	ws.spareBytes -= s.bytes
-	return s.Merged
+	return s.merged
 }
 
 // release takes back what is not open any more.

@@ -561,7 +561,7 @@ func TestKeep(t *testing.T) {
 	}
 	size := 0
 	for _, s := range ws.spare {
-		size += s.Sum.Size()
+		size += s.merged.Sum.Size()
 	}
 	if ws.Bytes() != 0 || size > mostSpare || len(ws.spare) == 0 {
 		t.Errorf("%d bytes are open, and %d spare ones in %d", ws.Bytes(), size, len(ws.spare))

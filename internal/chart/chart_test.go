@@ -97,7 +97,7 @@ func TestTogether(t *testing.T) {
 		parts := p.FacetsOf()
 		lines := len(p.Series)
 		if len(parts) > 0 {
-			lines = len(parts[0].Series)
+			lines = len(parts[0].Picture.Series)
 		}
 		if len(parts) != test.parts || lines != test.lines {
 			t.Errorf("%d tags of %d runs: %d charts, the first with %d lines", test.tags, test.groups, len(parts), lines)

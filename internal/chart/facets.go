@@ -38,8 +38,8 @@ func (p *Picture) mixed() bool {
 
 // A Facet is the picture of a tag.
 type Facet struct {
-	*Picture
-	Tag string
+	Picture *Picture
+	Tag     string
 }
 
 // FacetsOf returns a picture for each tag, the highest first. Runs that are compared share the
@@ -49,10 +49,10 @@ func (p *Picture) FacetsOf() []Facet {
 		return nil
 	}
 	parts := p.allFacets((*Series).Tag)
-	if slices.ContainsFunc(parts, func(part Facet) bool { return part.Crowded() }) {
+	if slices.ContainsFunc(parts, func(part Facet) bool { return part.Picture.Crowded() }) {
 		parts = p.allFacets(func(s *Series) string { return s.Label })
 	}
-	slices.SortStableFunc(parts, func(a, b Facet) int { return cmp.Compare(b.Max(), a.Max()) })
+	slices.SortStableFunc(parts, func(a, b Facet) int { return cmp.Compare(b.Picture.Max(), a.Picture.Max()) })
 	return parts
 }
 

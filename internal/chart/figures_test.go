@@ -30,15 +30,15 @@ func TestFiguresOf(t *testing.T) {
 	}
 	for n, want := range []struct{ low, high, rise float64 }{{70, 140, 18}, {440, 5500, 4100}, {150, 250, 2}} {
 		part := parts[n]
-		if part.Low < want.low || part.High > want.high {
-			t.Errorf("chart %d from %v to %v, want a part of %v to %v", n, part.Low, part.High, want.low, want.high)
+		if part.Picture.Low < want.low || part.Picture.High > want.high {
+			t.Errorf("chart %d from %v to %v, want a part of %v to %v", n, part.Picture.Low, part.Picture.High, want.low, want.high)
 		}
-		share := want.rise / (part.High - part.Low)
+		share := want.rise / (part.Picture.High - part.Picture.Low)
 		if steep := share > 0.2; steep != (n < 2) {
 			t.Errorf("chart %d: %v is %.0f%% of the axis", n, want.rise, 100*share)
 		}
-		if part.Worst[0].Elsewhere != (n != 0) || part.Worst[1].Elsewhere != (n != 1) || len(part.Limits) != n/2 {
-			t.Errorf("chart %d: %+v, limits %v", n, part.Worst, part.Limits)
+		if part.Picture.Worst[0].Elsewhere != (n != 0) || part.Picture.Worst[1].Elsewhere != (n != 1) || len(part.Picture.Limits) != n/2 {
+			t.Errorf("chart %d: %+v, limits %v", n, part.Picture.Worst, part.Picture.Limits)
 		}
 	}
 	p.High = 10

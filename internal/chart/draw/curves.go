@@ -28,7 +28,7 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	for _, s := range on {
 		pn.x.high = max(pn.x.high, s.Curve.End(), s.Corrected.End())
 	}
-	pn.values = func(add func(float64)) {
+	pn.content.values = func(add func(float64)) {
 		for _, s := range on {
 			addCurve(&s.Curve, add)
 			addCurve(&s.Corrected, add)
@@ -39,14 +39,14 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		if l.Percentile > 0 {
 			steps = append(steps, l)
 		} else {
-			pn.across = append(pn.across, l)
+			pn.around.across = append(pn.around.across, l)
 		}
 	}
 	if !facet {
-		pn.headroom = noteSize + 8*pixel
-		pn.endings = c.curveEndings(shown, styles, len(p.Series) > 1)
+		pn.around.headroom = noteSize + 8*pixel
+		pn.around.endings = c.curveEndings(shown, styles, len(p.Series) > 1)
 	}
-	pn.paint = func() {
+	pn.content.paint = func() {
 		pn.drawExcess(shown, steps)
 		for i := range shown {
 			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Curve.Band)
@@ -203,7 +203,7 @@ func (pn *panel) drawSteps(steps []chart.Limit) {
 			to = min(pn.X(axis.Nines(l.Percentile)), f.Max.X)
 		}
 		path = append(path, vg.Point{X: at, Y: height}, vg.Point{X: to, Y: height})
-		if !pn.untitled && height <= f.Max.Y {
+		if !pn.around.untitled && height <= f.Max.Y {
 			font.Color = pn.Limit
 			for _, label := range []string{l.Label, strings.TrimPrefix(l.Label, "SLA: "), l.Name()} {
 				if font.Width(label) <= to-at-6*pixel {

@@ -83,13 +83,13 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 			heat.Total = chart.Series{}
 			pn = c.heatPanel(&heat, p, nil, outer, &colours)
 		}
-		pn.untitled = true
+		pn.around.untitled = true
 		panels = append(panels, pn)
 		asides[i] = pn.facetHigh()
 	}
 	room := width - 70*pixel
 	for i, tag := range chart.Distinct(tags, within(font, room)) {
-		panels[i].title, panels[i].aside = tag, asides[i]
+		panels[i].around.title, panels[i].around.aside = tag, asides[i]
 	}
 	drawPanels(panels...)
 	font.XAlign = text.XCenter
@@ -104,12 +104,12 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 // facetHigh says what the highest value of a facet is. The axes are those of all facets.
 func (pn *panel) facetHigh() string {
 	if pn.what.Marks == chart.Lines || pn.what.Marks == chart.Dots {
-		top, line, _ := highest(pn.Series)
+		top, line, _ := highest(pn.picture.Series)
 		return pn.highestText(line, top.Value)
 	}
-	text := pn.highestText("", pn.Max())
-	if len(pn.Series) == 1 {
-		text += " of " + chart.Counted(pn.Series[0].Curve.Count, "value")
+	text := pn.highestText("", pn.picture.Max())
+	if len(pn.picture.Series) == 1 {
+		text += " of " + chart.Counted(pn.picture.Series[0].Curve.Count, "value")
 	}
 	return text
 }

@@ -25,13 +25,13 @@ func (c *pen) fleet(p *chart.Picture, area vg.Rectangle) {
 func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Fleet, p, p, outer)
 	rows := p.Fleet.Rows[:min(len(p.Fleet.Rows), mostRows)]
-	pn.values = func(add func(float64)) {
+	pn.content.values = func(add func(float64)) {
 		for _, row := range rows {
 			add(row.Value)
 		}
 	}
-	pn.ruler = func(height vg.Length) { pn.rowsRuler(rows, height) }
-	pn.paint = func() {
+	pn.content.ruler = func(height vg.Length) { pn.rowsRuler(rows, height) }
+	pn.content.paint = func() {
 		grid := &chart.Grid{
 			Columns: max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 1),
 			Rows:    max(pn.dots(pn.frame.Max.Y-pn.frame.Min.Y), 1),
@@ -45,7 +45,7 @@ func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 // have room.
 func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 	const widest = 0.3 // part of the panel
-	fleet := pn.Fleet
+	fleet := pn.picture.Fleet
 	r := &pn.y
 	font := pn.font(tickSize)
 	r.low, r.high = 0, float64(max(len(rows), 1))
@@ -68,7 +68,7 @@ func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 // lowest dot of a row that is high enough.
 func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 	const leastApart = 6 * pixel
-	fleet, cells := pn.Fleet, make([]cell, grid.Columns*(grid.Rows+1))
+	fleet, cells := pn.picture.Fleet, make([]cell, grid.Columns*(grid.Rows+1))
 	begin := func(n int) int { return grid.Rows - grid.Rows*n/len(rows) } // from below
 	seam := 0
 	if grid.Rows >= len(rows)*pn.dots(leastApart) {

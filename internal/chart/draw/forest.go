@@ -27,20 +27,20 @@ func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
 }
 
 func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
-	pn := &panel{pen: c, Picture: p, outer: outer}
+	pn := &panel{pen: c, picture: p, outer: outer}
 	font := pn.font(tickSize)
 	rows := p.Effects
-	pn.title = "changes with their intervals"
-	pn.aside = "orange: worse   blue: better   grey: may be chance"
+	pn.around.title = "changes with their intervals"
+	pn.around.aside = "orange: worse   blue: better   grey: may be chance"
 	pn.x.title = "change"
 	pn.x.log = true
 	pn.x.low, pn.x.high = effectRange(rows)
 	pn.x.zero = pn.x.low
 	for _, e := range rows {
-		pn.right = max(pn.right, font.Width(e.Text)+12*pixel)
+		pn.around.right = max(pn.around.right, font.Width(e.Text)+12*pixel)
 	}
-	pn.values = func(add func(float64)) { add(1) }
-	pn.ruler = func(vg.Length) {
+	pn.content.values = func(add func(float64)) { add(1) }
+	pn.content.ruler = func(vg.Length) {
 		pn.y.low, pn.y.high = 0, float64(len(rows))
 		for n, e := range rows {
 			label := e.Tag + "  " + e.Figure
@@ -51,8 +51,8 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 			pn.y.ticks = append(pn.y.ticks, axis.Tick{Value: pn.y.high - float64(n) - 0.5, Label: label})
 		}
 	}
-	pn.horizontal = func() { pn.x.ticks = effectTicks(pn.x.low, pn.x.high, most(pn.frame.Size().X, 80)) }
-	pn.paint = func() {
+	pn.content.horizontal = func() { pn.x.ticks = effectTicks(pn.x.low, pn.x.high, most(pn.frame.Size().X, 80)) }
+	pn.content.paint = func() {
 		f := pn.frame
 		none := pn.X(1)
 		pn.stroke(style{colour: pn.Text}, pixel, vg.Point{X: none, Y: f.Min.Y}, vg.Point{X: none, Y: f.Max.Y})

@@ -38,19 +38,19 @@ type heatScale struct {
 // how many times as many values there are.
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := c.newPanel(chart.Heatmap, p, whole, outer)
-	pn.values = whole.Values
-	pn.across, pn.headroom = p.Labelled(), 4*pixel
+	pn.content.values = whole.Values
+	pn.around.across, pn.around.headroom = p.Labelled(), 4*pixel
 	if len(p.Worst) > 0 {
-		pn.headroom = 2*numberRadius + 6*pixel
+		pn.around.headroom = 2*numberRadius + 6*pixel
 	}
 	lines := p.Total.Lines
 	if len(lines) > 0 && before == nil {
 		lines = lines[:len(lines)-1] // the last one is a rate
-		pn.endings = c.endingsOverHeat(lines)
+		pn.around.endings = c.endingsOverHeat(lines)
 	}
 	from, to := pn.x.low, pn.x.high
 	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Fold > 0}, &chart.Grid{}
-	pn.prepare = func() {
+	pn.content.prepare = func() {
 		length := 0.0 // of the windows
 		for _, s := range whole.Series {
 			length = math.Max(length, chart.TypicalLength(s.Maxima()))
@@ -76,15 +76,15 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		}
 		colours.least = min(cmp.Or(colours.least, least), least)
 	}
-	pn.paint = func() {
+	pn.content.paint = func() {
 		if before != nil {
 			pn.drawCells(grid, c.changes(old.Rate, grid.Rate))
 			return
 		}
 		pn.drawCells(grid, c.heats(grid.Rate, colours))
 		pn.drawBreaches([]chart.Series{p.Total})
-		for i, line := range lines[:min(len(lines), len(pn.endings))] {
-			pn.drawLineOverHeat(pn.endings[i].style, line.Points)
+		for i, line := range lines[:min(len(lines), len(pn.around.endings))] {
+			pn.drawLineOverHeat(pn.around.endings[i].style, line.Points)
 		}
 		pn.drawNumbers(p.Has)
 	}
@@ -312,9 +312,9 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 			outer.Min.Y += apart
 		}
 		pn := c.heatPanel(&part, p, from, outer, &colours)
-		pn.title = chart.Cut(title, within(c.font(labelSize), outer.Size().X))
-		pn.inner = i < 2
-		pn.endings = nil
+		pn.around.title = chart.Cut(title, within(c.font(labelSize), outer.Size().X))
+		pn.around.inner = i < 2
+		pn.around.endings = nil
 		panels = append(panels, pn)
 	}
 	drawPanels(panels...)

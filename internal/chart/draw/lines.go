@@ -21,23 +21,23 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	facet := p != whole
 	groups, names := chart.GroupsOf(p.Series)
 	styles := chart.Styles(groups, names)
-	pn.values = func(add func(float64)) { addLines(whole.Series, add) }
+	pn.content.values = func(add func(float64)) { addLines(whole.Series, add) }
 	if !p.Type.Chart.Rate {
-		pn.across = p.LineLimits()
+		pn.around.across = p.LineLimits()
 	}
 	if !facet {
-		pn.headroom = noteSize + 10*pixel
-		pn.endings = c.lineEndings(p.Series, styles)
+		pn.around.headroom = noteSize + 10*pixel
+		pn.around.endings = c.lineEndings(p.Series, styles)
 	}
 	if len(p.Worst) > 0 {
-		pn.headroom = max(pn.headroom, 2*numberRadius+6*pixel)
+		pn.around.headroom = max(pn.around.headroom, 2*numberRadius+6*pixel)
 	}
-	pn.paint = func() {
+	pn.content.paint = func() {
 		if pn.what.Breaches {
 			pn.drawBreaches(p.Series)
 		}
 		pn.drawLines(styles)
-		marked := len(pn.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
+		marked := len(pn.picture.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
 		if marked {
 			pn.drawNumbers(p.Has)
 		}
@@ -63,15 +63,15 @@ func addLines(series []chart.Series, add func(float64)) {
 // so that it hides no other.
 func (pn *panel) drawLines(styles [][]chart.Style) {
 	width := (pn.x.high - pn.x.low) / float64(max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
-	order := make([]int, len(pn.Series))
+	order := make([]int, len(pn.picture.Series))
 	for i := range order {
 		order[i] = i
 	}
-	byMax := func(a, b int) int { return cmp.Compare(pn.Series[b].Max(), pn.Series[a].Max()) }
+	byMax := func(a, b int) int { return cmp.Compare(pn.picture.Series[b].Max(), pn.picture.Series[a].Max()) }
 	slices.SortStableFunc(order, byMax)
 	for _, areas := range []bool{true, false} {
 		for _, i := range order {
-			for n, line := range pn.Series[i].Lines {
+			for n, line := range pn.picture.Series[i].Lines {
 				if st := pn.styled(styles[i][n]); st.area == areas {
 					pn.drawLine(st, chart.Runs(line.Points, width))
 				}
@@ -79,7 +79,7 @@ func (pn *panel) drawLines(styles [][]chart.Style) {
 		}
 	}
 	var all []chart.Line
-	for _, series := range pn.Series {
+	for _, series := range pn.picture.Series {
 		all = append(all, series.Lines...)
 	}
 	pn.drawCut(all)

@@ -18,10 +18,10 @@ func (pn *panel) markRows() int {
 	switch {
 	case !pn.overTime():
 		return 0
-	case pn.untitled:
-		return min(len(pn.Marks), 2)
+	case pn.around.untitled:
+		return min(len(pn.picture.Marks), 2)
 	}
-	return min(len(pn.Marks), 3)
+	return min(len(pn.picture.Marks), 3)
 }
 
 // drawMarks draws a line for each mark, and its text above the chart, in the first row that has
@@ -33,7 +33,7 @@ func (pn *panel) drawMarks() {
 	for i := range free {
 		free[i] = f.Min.X - 1
 	}
-	marks := slices.Clone(pn.Marks)
+	marks := slices.Clone(pn.picture.Marks)
 	slices.SortStableFunc(marks, func(a, b chart.Mark) int { return cmp.Compare(a.Time, b.Time) })
 	for _, m := range marks {
 		at := pn.X(float64(m.Time))
@@ -68,7 +68,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
 	var places, taken []vg.Point // of the values, and of the numbers
-	for _, m := range pn.Worst {
+	for _, m := range pn.picture.Worst {
 		places = append(places, vg.Point{X: pn.X(float64(m.Peak)), Y: pn.inside(m.Value)})
 	}
 	free := func(at vg.Point) bool {
@@ -76,7 +76,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 			return max(p.X-at.X, at.X-p.X) >= least || max(p.Y-at.Y, at.Y-p.Y) >= least
 		}
 		for i, p := range places {
-			if has(pn.Worst[i].Label) && !pn.Worst[i].Elsewhere && !apart(p, numberRadius+2*pixel) {
+			if has(pn.picture.Worst[i].Label) && !pn.picture.Worst[i].Elsewhere && !apart(p, numberRadius+2*pixel) {
 				return false
 			}
 		}
@@ -87,7 +87,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 		}
 		return at.Y <= f.Max.Y-numberRadius && at.Y >= f.Min.Y+numberRadius
 	}
-	for i, m := range pn.Worst {
+	for i, m := range pn.picture.Worst {
 		place := places[i]
 		if !has(m.Label) || m.Elsewhere || !pn.has(place.X) {
 			continue
@@ -116,7 +116,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 // drawBreaches shades the times in which a line is above a limit that holds for it.
 func (pn *panel) drawBreaches(series []chart.Series) {
 	f := pn.frame
-	for _, span := range chart.Breaches(series, pn.Limits) {
+	for _, span := range chart.Breaches(series, pn.picture.Limits) {
 		from, to := pn.X(span.Start), max(pn.X(span.End), pn.X(span.Start)+pixel)
 		time := vg.Rectangle{
 			Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y},
@@ -171,7 +171,7 @@ func (pn *panel) labelHighest(x, value float64, label string) {
 	at := pn.X(x)
 	y := pn.Y(value)
 	f := pn.frame
-	if !pn.has(at) || y < f.Min.Y || y > f.Max.Y-pn.headroom/2 {
+	if !pn.has(at) || y < f.Min.Y || y > f.Max.Y-pn.around.headroom/2 {
 		return // the axis does not reach so far
 	}
 	font := pn.font(noteSize)
@@ -181,7 +181,7 @@ func (pn *panel) labelHighest(x, value float64, label string) {
 
 // drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
 func (pn *panel) drawFindings(findings []output.Finding) {
-	at := func(ms int64) vg.Length { return pn.X(float64(ms - pn.Origin)) }
+	at := func(ms int64) vg.Length { return pn.X(float64(ms - pn.picture.Origin)) }
 	for n := range findings {
 		f := &findings[n]
 		if f.Start == nil || f.End == nil {
@@ -225,7 +225,7 @@ func (pn *panel) beats(first, last, period float64) {
 	}
 	y := pn.frame.Min.Y
 	for at := first; at <= last+period/2; at += period {
-		x := pn.X(at - float64(pn.Origin))
+		x := pn.X(at - float64(pn.picture.Origin))
 		if pn.has(x) {
 			pn.FillPolygon(pn.Text, []vg.Point{{X: x - size, Y: y}, {X: x + size, Y: y}, {X: x, Y: y + 2*size}})
 		}

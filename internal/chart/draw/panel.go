@@ -16,15 +16,15 @@ import (
 // A panel is a chart with its axes. A picture is a list of them.
 type panel struct {
 	*pen
-	*chart.Picture // what the panel shows
-	what           chart.Chart
-	outer          vg.Rectangle // with all that is around the frame
-	frame          vg.Rectangle // between the axes
-	x, y           ruler
-	scale          axis.Scale // of values, on a linear axis
+	picture *chart.Picture // what the panel shows
+	what    chart.Chart
+	outer   vg.Rectangle // with all that is around the frame
+	frame   vg.Rectangle // between the axes
+	x, y    ruler
+	scale   axis.Scale // of values, on a linear axis
 
-	surroundings
-	content
+	around  surroundings
+	content content
 }
 
 // surroundings are what stands around the frame of a panel.
@@ -56,7 +56,7 @@ type content struct {
 
 // newPanel returns a chart of a type for p, on axes for all of whole.
 func (c *pen) newPanel(t *chart.Type, p, whole *chart.Picture, outer vg.Rectangle) *panel {
-	pn := &panel{pen: c, Picture: p, what: whole.Describe(t), outer: outer}
+	pn := &panel{pen: c, picture: p, what: whole.Describe(t), outer: outer}
 	pn.what.Low, pn.what.High = p.Low, p.High
 	pn.x.high = 1000
 	if from, to, timed := whole.TimeRange(); timed {
@@ -98,7 +98,7 @@ func (pn *panel) inside(v float64) vg.Length {
 // overTime reports whether the horizontal axis has times.
 func (pn *panel) overTime() bool {
 	return slices.Contains([]string{chart.Lines, chart.Cells, chart.Rows}, pn.what.Marks) ||
-		pn.Type == chart.Trend && pn.Absolute
+		pn.picture.Type == chart.Trend && pn.picture.Absolute
 }
 
 // has reports whether a place lies between left and right.
@@ -111,16 +111,16 @@ func drawPanels(panels ...*panel) {
 	left, right := vg.Length(0), vg.Length(0)
 	for _, pn := range panels {
 		pn.measure()
-		left, right = max(left, pn.left), max(right, pn.right)
+		left, right = max(left, pn.around.left), max(right, pn.around.right)
 	}
 	for _, pn := range panels {
 		pn.frame = vg.Rectangle{
-			Min: vg.Point{X: pn.outer.Min.X + left, Y: pn.outer.Min.Y + pn.bottom},
-			Max: vg.Point{X: pn.outer.Max.X - right, Y: pn.outer.Max.Y - pn.top},
+			Min: vg.Point{X: pn.outer.Min.X + left, Y: pn.outer.Min.Y + pn.around.bottom},
+			Max: vg.Point{X: pn.outer.Max.X - right, Y: pn.outer.Max.Y - pn.around.top},
 		}
-		pn.left, pn.right = left, right
-		if pn.prepare != nil && pn.recorded {
-			pn.prepare()
+		pn.around.left, pn.around.right = left, right
+		if pn.content.prepare != nil && pn.content.recorded {
+			pn.content.prepare()
 		}
 	}
 	for _, pn := range panels {
@@ -133,37 +133,37 @@ func most(length vg.Length, apart float64) int { return max(int(float64(length/p
 
 // measure finds out how much room is needed around the frame.
 func (pn *panel) measure() {
-	if pn.title != "" {
-		pn.top += labelSize + 6*pixel
+	if pn.around.title != "" {
+		pn.around.top += labelSize + 6*pixel
 	}
-	pn.top += noteSize * lineSpace * vg.Length(pn.markRows())
-	pn.bottom = 4 * pixel
-	if !pn.inner {
-		pn.bottom = tickSize*lineSpace + 8*pixel
+	pn.around.top += noteSize * lineSpace * vg.Length(pn.markRows())
+	pn.around.bottom = 4 * pixel
+	if !pn.around.inner {
+		pn.around.bottom = tickSize*lineSpace + 8*pixel
 		if pn.overTime() {
-			pn.bottom += tickSize * lineSpace * vg.Length(pn.timeLines()-1)
+			pn.around.bottom += tickSize * lineSpace * vg.Length(pn.timeLines()-1)
 		}
-		if !pn.untitled {
-			pn.bottom += labelSize * lineSpace
+		if !pn.around.untitled {
+			pn.around.bottom += labelSize * lineSpace
 		}
 	}
 	values := valueRange{lowest: math.Inf(1)}
-	pn.values(values.add)
-	pn.recorded = values.zero || values.high > 0
+	pn.content.values(values.add)
+	pn.content.recorded = values.zero || values.high > 0
 	if !pn.what.Rate {
-		for _, l := range pn.Limits {
+		for _, l := range pn.picture.Limits {
 			values.add(l.Value)
 		}
 	}
-	height := pn.outer.Max.Y - pn.outer.Min.Y - pn.top - pn.bottom
-	if pn.ruler != nil {
-		pn.ruler(height)
+	height := pn.outer.Max.Y - pn.outer.Min.Y - pn.around.top - pn.around.bottom
+	if pn.content.ruler != nil {
+		pn.content.ruler(height)
 	} else {
 		pn.valueRuler(values, height)
 	}
-	for _, l := range pn.across {
-		if !pn.untitled { // the legend of facets has them
-			pn.endings = append(pn.endings, ending{
+	for _, l := range pn.around.across {
+		if !pn.around.untitled { // the legend of facets has them
+			pn.around.endings = append(pn.around.endings, ending{
 				value: l.Value,
 				label: l.Label,
 				style: pn.limitStyle(),
@@ -172,14 +172,14 @@ func (pn *panel) measure() {
 		}
 	}
 	for _, t := range pn.y.ticks {
-		pn.left = max(pn.left, pn.font(tickSize).Width(t.Label)+11*pixel)
+		pn.around.left = max(pn.around.left, pn.font(tickSize).Width(t.Label)+11*pixel)
 	}
-	if !pn.untitled && pn.y.title != "" {
-		pn.left += labelSize * lineSpace
+	if !pn.around.untitled && pn.y.title != "" {
+		pn.around.left += labelSize * lineSpace
 	}
-	pn.right = max(pn.right, 8*pixel)
-	for _, e := range pn.endings {
-		pn.right = max(pn.right, min(pn.font(tickSize).Width(e.label)+leader+6*pixel, pn.outer.Size().X/3))
+	pn.around.right = max(pn.around.right, 8*pixel)
+	for _, e := range pn.around.endings {
+		pn.around.right = max(pn.around.right, min(pn.font(tickSize).Width(e.label)+leader+6*pixel, pn.outer.Size().X/3))
 	}
 }
 
@@ -209,7 +209,7 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	if high > 0 {
 		values.high = high
 	}
-	share := beyond + float64(pn.headroom/max(height, pixel))
+	share := beyond + float64(pn.around.headroom/max(height, pixel))
 	pn.scale = axis.ScaleFor(pn.what.Unit, values.high)
 	r.title, r.log = axis.Scale{Unit: axis.FixedName(pn.what.Unit)}.Titled(pn.what.Name), pn.what.Log
 	if !r.log {
@@ -249,9 +249,9 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 func (pn *panel) timeLines() int {
 	const hour = 3600_000
 	switch {
-	case pn.Absolute:
+	case pn.picture.Absolute:
 		return 2
-	case pn.Dated() && pn.x.high-pn.x.low > hour:
+	case pn.picture.Dated() && pn.x.high-pn.x.low > hour:
 		return 3
 	}
 	return 1
@@ -264,9 +264,9 @@ func (pn *panel) timeRuler() {
 	from, to := r.low/1000, r.high/1000
 	r.ticks, r.title = axis.Relative(from, to, most(width, 80))
 	if pn.timeLines() > 1 {
-		r.ticks, r.title = axis.Clock(from, to, float64(pn.Origin)/1000, pn.Location(), !pn.Absolute, most(width, 100))
+		r.ticks, r.title = axis.Clock(from, to, float64(pn.picture.Origin)/1000, pn.picture.Location(), !pn.picture.Absolute, most(width, 100))
 	}
-	if pn.Fold > 0 {
+	if pn.picture.Fold > 0 {
 		r.title = strings.Replace(r.title, "since start", "in the period", 1)
 	}
 	for i := range r.ticks {
@@ -277,8 +277,8 @@ func (pn *panel) timeRuler() {
 // draw draws the panel.
 func (pn *panel) draw() {
 	switch {
-	case pn.horizontal != nil:
-		pn.horizontal()
+	case pn.content.horizontal != nil:
+		pn.content.horizontal()
 	case pn.what.Marks == chart.Curves:
 		width := float64((pn.frame.Max.X - pn.frame.Min.X) / pixel)
 		pn.x.ticks, pn.x.title = axis.NinesTicks(pn.x.high, 64*pn.x.high/width), "percentile"
@@ -299,8 +299,8 @@ func (pn *panel) draw() {
 			pn.stroke(grid, pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
 		}
 	}
-	if pn.recorded {
-		pn.paint()
+	if pn.content.recorded {
+		pn.content.paint()
 	} else {
 		pn.message(pn.what.Empty)
 	}
@@ -312,16 +312,16 @@ func (pn *panel) draw() {
 }
 
 func (pn *panel) drawTitle() {
-	if pn.title == "" {
+	if pn.around.title == "" {
 		return
 	}
 	font, width := pn.font(labelSize), pn.outer.Max.X-pn.outer.Min.X
 	y := pn.outer.Max.Y - labelSize
-	pn.put(font, pn.frame.Min.X, y, pn.title)
-	x := pn.frame.Min.X + font.Width(pn.title) + 12*pixel
+	pn.put(font, pn.frame.Min.X, y, pn.around.title)
+	x := pn.frame.Min.X + font.Width(pn.around.title) + 12*pixel
 	font.Color = pn.Faint
-	if x+font.Width(pn.aside) <= pn.outer.Min.X+width {
-		pn.put(font, x, y, pn.aside)
+	if x+font.Width(pn.around.aside) <= pn.outer.Min.X+width {
+		pn.put(font, x, y, pn.around.aside)
 	}
 }
 
@@ -341,15 +341,15 @@ func (pn *panel) drawAxes() {
 			pn.put(tick, f.Min.X-8*pixel, at, t.Label)
 		}
 	}
-	if !pn.untitled && pn.y.title != "" {
+	if !pn.around.untitled && pn.y.title != "" {
 		title.Rotation = math.Pi / 2
 		title.XAlign = text.XCenter
 		title.YAlign = text.YTop
-		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.bottom/2
+		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.around.bottom/2
 		pn.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, height))
 		title.Rotation = 0
 	}
-	if pn.inner {
+	if pn.around.inner {
 		return
 	}
 	tick.XAlign, tick.YAlign = text.XCenter, text.YTop
@@ -369,7 +369,7 @@ func (pn *panel) drawAxes() {
 			}
 		}
 	}
-	if !pn.untitled {
+	if !pn.around.untitled {
 		title.XAlign, title.YAlign = text.XCenter, text.YBottom
 		pn.put(title, (f.Min.X+f.Max.X)/2, pn.outer.Min.Y, pn.x.title)
 	}
@@ -425,27 +425,27 @@ func (c *pen) breach() chart.Colour { return c.Limit.Mixed(0.14, c.Background) }
 func (pn *panel) drawEndings() {
 	const row = tickSize * lineSpace
 	f := pn.frame
-	for _, l := range pn.across {
+	for _, l := range pn.around.across {
 		if at := pn.Y(l.Value); at <= f.Max.Y {
 			pn.stroke(pn.limitStyle(), 1.3*pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
 		}
 	}
-	font, room := pn.font(tickSize), pn.right-leader-4*pixel
+	font, room := pn.font(tickSize), pn.around.right-leader-4*pixel
 	font.YAlign = text.YCenter
 	var labels []string
-	for i := range pn.endings {
-		e := &pn.endings[i]
+	for i := range pn.around.endings {
+		e := &pn.around.endings[i]
 		if e.short != "" && font.Width(e.label) > room {
 			e.label = e.short
 		}
 		labels = append(labels, e.label)
 	}
 	for i, label := range chart.Distinct(labels, within(font, room)) {
-		pn.endings[i].label = label
+		pn.around.endings[i].label = label
 	}
-	slices.SortStableFunc(pn.endings, func(a, b ending) int { return cmp.Compare(a.value, b.value) })
-	places := make([]vg.Length, len(pn.endings))
-	for i, e := range pn.endings {
+	slices.SortStableFunc(pn.around.endings, func(a, b ending) int { return cmp.Compare(a.value, b.value) })
+	places := make([]vg.Length, len(pn.around.endings))
+	for i, e := range pn.around.endings {
 		places[i] = pn.inside(e.value)
 		if i > 0 {
 			places[i] = max(places[i], places[i-1]+row)
@@ -456,7 +456,7 @@ func (pn *panel) drawEndings() {
 		places[i] = min(places[i], highest)
 		highest = places[i] - row
 	}
-	for i, e := range pn.endings {
+	for i, e := range pn.around.endings {
 		x, from := f.Max.X, pn.inside(e.value)
 		pn.stroke(e.style, 1.3*pixel,
 			vg.Point{X: x, Y: from},

@@ -39,7 +39,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	outer.Min.Y = outer.Max.Y - max((area.Size().Y-rows)*0.22, 60*pixel)
 	rates := ratesOf(p)
 	thin := c.linesPanel(rates, rates, outer)
-	thin.inner = true
+	thin.around.inner = true
 	thin.x.low, thin.x.high, _ = p.TimeRange()
 
 	outer.Max.Y = outer.Min.Y - 4*pixel
@@ -51,8 +51,8 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	unmarked.Marks = nil // which the panel above has
 	var colours heatScale
 	heat := c.heatPanel(&unmarked, &unmarked, nil, outer, &colours)
-	heatPaint := heat.paint
-	heat.paint = func() {
+	heatPaint := heat.content.paint
+	heat.content.paint = func() {
 		heatPaint()
 		heat.drawFindings(p.Findings)
 	}
@@ -62,7 +62,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 		outer.Min.Y = area.Min.Y
 		logs := c.fleetPanel(&unmarked, outer)
 		panels = append(panels, logs)
-		heat.inner = true
+		heat.around.inner = true
 	}
 	drawPanels(panels...)
 	if p.Fleet != nil {
@@ -85,8 +85,8 @@ func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 		area.Max.X = moments.Min.X - 2*apart
 	}
 	pn := c.curvesPanel(&curves, &curves, area)
-	paint := pn.paint
-	pn.paint = func() {
+	paint := pn.content.paint
+	pn.content.paint = func() {
 		paint()
 		pn.drawLevels()
 	}
@@ -136,7 +136,7 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 		return
 	}
 	for _, tag := range tags {
-		curves.Series = append(curves.Series, tag.Series...)
+		curves.Series = append(curves.Series, tag.Picture.Series...)
 	}
 	c.facets(&curves, bottom, tags)
 }
@@ -149,15 +149,15 @@ func (pn *panel) drawLevels() {
 			continue
 		}
 		at := pn.X(axis.Nines(level))
-		highest := func(s *chart.Summary) float64 { return leading(pn.Picture, s.Label, s.Max) }
-		shown, _ := chart.Highest(pn.Summary, highest, chart.MostTogether) // which have a curve
+		highest := func(s *chart.Summary) float64 { return leading(pn.picture, s.Label, s.Max) }
+		shown, _ := chart.Highest(pn.picture.Summary, highest, chart.MostTogether) // which have a curve
 		for _, s := range shown {
 			if !s.Knows(level) {
 				continue
 			}
 			v := s.Percentiles[n]
 			pn.dot(pn.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
-			if len(pn.Summary) == 1 {
+			if len(pn.picture.Summary) == 1 {
 				// Below and to the right of a point, a curve that rises leaves room.
 				label := axis.Value(pn.what.Unit, v)
 				x := min(at+5*pixel, pn.frame.Max.X-font.Width(label))

@@ -19,7 +19,7 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	groups, names := chart.GroupsOf(p.Series)
 	styles := chart.Styles(groups, names)
 	pn.x.low, pn.x.high = 0, 0
-	pn.values = func(add func(float64)) {
+	pn.content.values = func(add func(float64)) {
 		for _, s := range whole.Series {
 			for _, line := range s.Lines {
 				for _, point := range line.Points {
@@ -29,11 +29,11 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			}
 		}
 	}
-	pn.across, pn.headroom = p.LineLimits(), noteSize+10*pixel
+	pn.around.across, pn.around.headroom = p.LineLimits(), noteSize+10*pixel
 	if len(p.Worst) > 0 {
-		pn.headroom = 2*numberRadius + 6*pixel
+		pn.around.headroom = 2*numberRadius + 6*pixel
 	}
-	pn.paint = func() {
+	pn.content.paint = func() {
 		for i, s := range p.Series {
 			for n, line := range s.Lines {
 				pn.drawDots(c.styled(styles[i][n]), line, s.Joined())
@@ -65,10 +65,10 @@ func (c *pen) runsOf(parts []chart.Facet, area vg.Rectangle) {
 			outer.Min.Y = outer.Max.Y - height
 		}
 		pn := c.runsPanel(part.Picture, part.Picture, outer)
-		pn.title = part.Tag
-		pn.inner = !last
+		pn.around.title = part.Tag
+		pn.around.inner = !last
 		if n > 0 {
-			pn.Picture.Marks = nil
+			pn.picture.Marks = nil
 		}
 		panels = append(panels, pn)
 	}
@@ -160,9 +160,9 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 // runsRuler sets up the horizontal axis: of rates, of the dates of runs, or of their names.
 func (pn *panel) runsRuler() {
 	switch {
-	case pn.Type == chart.Load:
+	case pn.picture.Type == chart.Load:
 		pn.rateRuler()
-	case pn.Absolute:
+	case pn.picture.Absolute:
 		beyond := max(0.02*pn.x.high, 1)
 		pn.x.low, pn.x.high = -beyond, pn.x.high+beyond
 		pn.timeRuler()
@@ -176,12 +176,12 @@ func (pn *panel) nameRuler() {
 	pn.x.low = -0.5
 	pn.x.high = pn.x.high + 0.5
 	pn.x.title = "run"
-	if len(pn.Series) == 0 {
+	if len(pn.picture.Series) == 0 {
 		return
 	}
 	room, font := pn.frame.Max.X-pn.frame.Min.X, pn.font(tickSize)
 	end := pn.frame.Min.X - room
-	for n, name := range pn.Series[0].Names {
+	for n, name := range pn.picture.Series[0].Names {
 		label := chart.Cut(name, within(font, room/3))
 		at := pn.X(float64(n))
 		half := vg.Length(0)

@@ -119,7 +119,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	charts.Facets = true
 	titles := map[string]string{} // by label
 	for _, part := range charts.FacetsOf() {
-		for _, s := range part.Series {
+		for _, s := range part.Picture.Series {
 			titles[s.Label] = part.Tag
 		}
 	}
