@@ -99,3 +99,51 @@ func TestOutliers(t *testing.T) {
 		}
 	}
 }
+
+// TestCourses: how a level changes, when and by how much, to the second where intervals say that.
+func TestCourses(t *testing.T) {
+	t.Parallel()
+	event := func(node, first, last int, begin, end float64) loggen.Event {
+		return loggen.Event{Node: node, First: first, Last: last, Slow: [2]float64{begin, end}}
+	}
+	for _, test := range []struct {
+		name  string
+		nodes int
+		known []loggen.Event
+		want  string
+	}{
+		{"a step", 1, []loggen.Event{event(0, 360, 599, 3, 3)}, "shift: p99 of read-rt rose at 00:06:00 UTC: from about 3.6 to 11 ms."},
+		{"a step down in the first quarter", 1, []loggen.Event{event(0, 0, 140, 3, 3)},
+			"warmup: Steady from 00:02:24 UTC on (-s steady); before, p99 of insert-rt was 3 times as high."},
+		{"a step down behind it", 1, []loggen.Event{event(0, 0, 160, 3, 3)}, "shift: p99 of insert-rt fell at 00:02:44 UTC: from about 11 to 3.6 ms."},
+		{"a drift", 1, []loggen.Event{event(0, 0, 599, 1, 4)}, "shift: p99 of insert-rt rose in the course of the run: from about 4.3 to 14 ms."},
+		{"a phase", 1, []loggen.Event{event(0, 200, 259, 3, 3)}, "level: Maxima of insert-rt are 3.3 times as high as otherwise for 60 s from 00:03:20 UTC."},
+		{"two phases", 1, []loggen.Event{event(0, 200, 259, 3, 3), event(0, 400, 459, 3, 3)},
+			"level: Maxima of insert-rt are 3.3 times as high as otherwise for 60 s from 00:03:20 UTC, and 1 more time."},
+		{"a short phase", 1, []loggen.Event{event(0, 200, 211, 3, 3)}, "level: Maxima of read-rt are 3.2 times as high as otherwise for 12 s from 00:03:20 UTC."},
+		{"a moment", 1, []loggen.Event{event(0, 200, 208, 3, 3)}, "worst: Worst moment: 00:03:20 UTC, 9 s up to 23.25 ms (read-rt)."},
+		{"a phase of a node", 3, []loggen.Event{event(1, 200, 259, 3, 3)},
+			"level: Maxima of read-rt in nodeb are 3 times as high as otherwise for 60 s from 00:03:20 UTC."},
+		{"a node that gets slow", 3, []loggen.Event{event(1, 200, 599, 3, 3)},
+			"level: Maxima of insert-rt in nodeb are 3.1 times as high as otherwise for 6m40s from 00:03:20 UTC."},
+		{"a level that hardly moves", 1, []loggen.Event{event(0, 300, 599, 1.03, 1.03)}, "figure: p99 of insert-rt is 3.66 ms, among the highest."},
+	} {
+		s := *loggen.ScenarioNamed("steady")
+		s.Nodes = test.nodes
+		s.Known = test.known
+		if got := sentencesOf(t, &s)[0]; got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestZeros: logs whose values are all 0 are as good as each other.
+func TestZeros(t *testing.T) {
+	s := *loggen.ScenarioNamed("steady")
+	for node := range s.Nodes {
+		s.Known = append(s.Known, loggen.Event{Node: node, Last: s.Intervals, Slow: [2]float64{1e-12, 1e-12}})
+	}
+	if got := sentencesOf(t, &s)[0]; !strings.HasPrefix(got, "few: All ") {
+		t.Error(got)
+	}
+}
