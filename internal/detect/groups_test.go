@@ -148,3 +148,15 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupFrom: a group begins in the middle of the octaves before it that have no values.
+func TestGroupFrom(t *testing.T) {
+	var values []float64
+	for range 1000 {
+		values = append(values, 1, 1.1, 64, 70)
+	}
+	groups := groupsOf(values)
+	if len(groups) != 2 || math.Abs(math.Log2(groups[1].From)-3) > 0.5 || groups[1].Share != 0.5 {
+		t.Errorf("%+v, want two, the second from about 8 on", groups)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/detect"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/output"
@@ -202,5 +203,22 @@ func TestSpanOnce(t *testing.T) {
 	r.Summaries = nil // nobody looks at them again
 	if s, e := r.span(); s != start || e != end {
 		t.Errorf("span from %d to %d, then from %d to %d", start, end, s, e)
+	}
+}
+
+// TestLoad: a level that moves as the rate does says so, and one that moves against it does not.
+func TestLoad(t *testing.T) {
+	for _, test := range []struct {
+		after, rate float64
+		says        bool
+	}{{8e6, 200, true}, {8e6, 50, false}, {2e6, 200, false}, {2e6, 50, true}} {
+		r := runOf(t, "p99<=1s")
+		r.coursesOf = &courses{
+			rows: []course{{Change: detect.Change{Kind: detect.Step}, row: r.Summaries[0], percentile: 99, before: 4e6, after: test.after}},
+			rate: &course{before: 100, after: test.rate},
+		}
+		if got := r.shift()[0].Sentence; strings.HasSuffix(got, ", as does the rate.") != test.says {
+			t.Errorf("to %v at %v/s: %s", test.after, test.rate, got)
+		}
 	}
 }
