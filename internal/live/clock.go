@@ -55,13 +55,13 @@ const mostFuture = 3600
 //
 // The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
 type clock struct {
-	windows *merge.Windows
-	idle    time.Duration
-	inputs  []*pace
-	first   int   // of inputs that was not passed over by the last search for one that others wait for
-	done    int64 // windows that end at or before this are complete
-	handed  int64 // the end of the last window that was handed out
-	closed  int64 // windows that end at or before this were handed out in an earlier run
+	windows          *merge.Windows
+	idle             time.Duration
+	inputs           []*pace
+	first            int   // of inputs that was not passed over by the last search for one that others wait for
+	completeUntil    int64 // windows that end at or before this are complete
+	handedUntil      int64 // the end of the last window that was handed out
+	previousRunUntil int64 // windows that end at or before this were handed out in an earlier run
 	// passes says when the first input passed windows: in order of both, from the first window
 	// that is not complete.
 	passes []pass
@@ -103,11 +103,11 @@ const never = math.MinInt64
 // may hold an interval until the next one shows whether its second number is a length or an end.
 func newClock(size int64, idle time.Duration) *clock {
 	return &clock{
-		windows: merge.NewWindows(size),
-		idle:    idle,
-		done:    never,
-		handed:  never,
-		closed:  never,
+		windows:          merge.NewWindows(size),
+		idle:             idle,
+		completeUntil:    never,
+		handedUntil:      never,
+		previousRunUntil: never,
 	}
 }
 
@@ -130,7 +130,7 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	in.written = time.Time{}
 	in.silent = false
 	wasAhead := in.ahead
-	late = at.End <= max(l.handed, l.closed)
+	late = at.End <= max(l.handedUntil, l.previousRunUntil)
 	in.ahead = in.Ahead(now, middle)
 	if in.ahead {
 		in.position = middle
@@ -146,7 +146,7 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 		in.position = middle
 	}
 	in.passed = max(in.passed, at.Start)
-	in.behind = in.position < l.done && time.Duration(min(l.done-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
+	in.behind = in.position < l.completeUntil && time.Duration(min(l.completeUntil-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
 	l.pass(in.passed, now)
 	return late
 }
@@ -172,7 +172,7 @@ func (in *pace) Ahead(now time.Time, middle int64) bool {
 
 // pass says that the windows that end at or before end were passed.
 func (l *clock) pass(end int64, at time.Time) {
-	if (len(l.passes) == 0 || end > l.passes[len(l.passes)-1].end) && end > l.done {
+	if (len(l.passes) == 0 || end > l.passes[len(l.passes)-1].end) && end > l.completeUntil {
 		l.passes = append(l.passes, pass{end, at})
 	}
 }
@@ -223,10 +223,10 @@ func (l *clock) Next() *pace {
 	return nil
 }
 
-// crowded reports whether so many windows wait for the future that logs that are ahead have to wait
-// in their files until some are complete.
+// crowded reports whether more than mostFuture open windows end after completeUntil. Then logs that
+// are ahead wait in their files until some of these windows are complete.
 func (l *clock) crowded() bool {
-	return l.windows.Len()-l.openUntil(l.done) > mostFuture
+	return l.windows.Len()-l.openUntil(l.completeUntil) > mostFuture
 }
 
 // Complete iterates over what the intervals of the windows that are complete now add up to, as
@@ -244,19 +244,19 @@ func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 			l.pass(in.passed, now)
 		}
 	}
-	if end := l.complete(now); end > l.done {
-		l.done = end
+	if end := l.complete(now); end > l.completeUntil {
+		l.completeUntil = end
 		n, _ := slices.BinarySearchFunc(l.passes, end+1, func(p pass, end int64) int { return cmp.Compare(p.end, end) })
 		l.passes = slices.Delete(l.passes, 0, n)
 	}
-	return l.handOut(l.done)
+	return l.handOut(l.completeUntil)
 }
 
 // handOut hands out the windows that end at or before a time.
 func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
 	return func(yield func(*merge.Merged) bool) {
 		for merged := range l.windows.Before(time) {
-			l.handed = max(l.handed, merged.Window.End)
+			l.handedUntil = max(l.handedUntil, merged.Window.End)
 			if !yield(merged) {
 				return
 			}
@@ -272,8 +272,8 @@ func (l *clock) showsAgain() bool {
 // All closes all windows whose time has come: the inputs have ended, or nobody waits for them any
 // more.
 func (l *clock) All(now time.Time) iter.Seq[*merge.Merged] {
-	l.done = l.soon(now)
-	return l.handOut(l.done)
+	l.completeUntil = l.soon(now)
+	return l.handOut(l.completeUntil)
 }
 
 // soon returns the time up to which windows may be complete.
@@ -281,8 +281,8 @@ func (l *clock) soon(now time.Time) int64 { return now.Add(Early).UnixMilli() }
 
 // complete returns the end of the last window that is complete.
 func (l *clock) complete(now time.Time) int64 {
-	least := l.closed // nothing but what was shown before belongs to these windows
-	if l.done < l.closed {
+	least := l.previousRunUntil // nothing but what was shown before belongs to these windows
+	if l.completeUntil < l.previousRunUntil {
 		for _, in := range l.inputs {
 			if in.again {
 				least = min(least, in.releases(now))
@@ -300,9 +300,9 @@ func (l *clock) passed(now time.Time) int64 {
 	}
 	for n := range l.inputs {
 		at := (l.first + n) % len(l.inputs)
-		if released = min(released, l.inputs[at].releases(now)); released <= l.done {
+		if released = min(released, l.inputs[at].releases(now)); released <= l.completeUntil {
 			l.first = at // the usual case, with many inputs
-			return l.done
+			return l.completeUntil
 		}
 	}
 	if past := l.openUntil(now.UnixMilli()); released == math.MaxInt64 && past > 0 {

@@ -205,7 +205,7 @@ func TestClockIdle(t *testing.T) {
 // for twice the idle time.
 func TestClockAgain(t *testing.T) {
 	r := newRig(t, 2*time.Second, "a", "b")
-	r.closed = 2000
+	r.previousRunUntil = 2000
 	b := r.inputs["b"]
 	b.again, b.atEnd = true, true
 	for start := int64(0); start < 4000; start += 1000 {

@@ -244,13 +244,13 @@ type input struct {
 
 // A batches is how batches of an input come.
 type batches struct {
-	coming  atomic.Bool   // one was posted, which the merger has not seen yet
-	queue   *batch        // nil if none waits to be taken
-	taken   chan struct{} // the one before was taken
-	waiting bool          // the reader waits for data
-	reached bool          // the reader has waited for data
-	over    bool          // there is no batch after the queued one
-	err     error         // why, nil if the input was read to its end or stopped
+	coming   atomic.Bool   // one was posted, which the merger has not seen yet
+	queue    *batch        // nil if none waits to be taken
+	accepted chan struct{} // the one before was taken
+	waiting  bool          // the reader waits for data
+	reached  bool          // the reader has waited for data
+	over     bool          // there is no batch after the queued one
+	err      error         // why, nil if the input was read to its end or stopped
 }
 
 // A remarks is what messages say, or have said, of an input.
@@ -426,14 +426,14 @@ func (m *Merger) join(source *follow.Input) {
 	in := &input{
 		source:  source,
 		tag:     m.options.Tag(source),
-		batches: batches{taken: make(chan struct{}, 1)},
+		batches: batches{accepted: make(chan struct{}, 1)},
 	}
 	in.pace = m.clock.Join(m.options.now(), func() bool { return !source.AtEnd() || in.coming.Load() })
 	in.pace.input = in
 	m.joined++
 	in.number = m.joined
 	in.now.Name = source.Name()
-	in.taken <- struct{}{}
+	in.accepted <- struct{}{}
 	in.pace.again, in.pace.slack = source.Again(0)
 	m.inputs = append(m.inputs, in)
 	source.OnWait(func(waiting bool) {
@@ -527,7 +527,7 @@ func (m *Merger) abortPipes() error {
 // time in which hdrlive has looked at its file, however slow this machine is.
 func (m *Merger) consume() error {
 	m.received = false
-	m.rates.Forget(m.clock.done)
+	m.rates.Forget(m.clock.completeUntil)
 	for {
 		for merged := range m.clock.Complete(m.looked) {
 			if err := m.hand(merged, false); err != nil {
@@ -649,10 +649,10 @@ func (m *Merger) take(in *input) error {
 		return err
 	}
 	if kept {
-		in.position().took(b.first, b.line, in.shares, in.pace.slack)
+		in.position().add(b.first, b.line, in.shares, in.pace.slack)
 	}
 	in.pace.again = in.pace.again && b.again
-	in.taken <- struct{}{}
+	in.accepted <- struct{}{}
 	m.atEnd(in)
 	if in.over {
 		m.end(in)
@@ -717,7 +717,7 @@ func (m *Merger) end(in *input) {
 
 // refuse leaves out a log. If nothing has been handed out, the first one ends the merging.
 func (m *Merger) refuse(in *input, why error) error {
-	if m.clock.handed == never && m.clock.closed == never {
+	if m.clock.handedUntil == never && m.clock.previousRunUntil == never {
 		return why
 	}
 	if !in.refused {
@@ -768,7 +768,7 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 			Err:   err,
 		}, now)
 	}
-	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.closed, m.options.Size)
+	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.previousRunUntil, m.options.Size)
 	m.share(in, i)
 	return nil
 }
@@ -816,9 +816,9 @@ func (m *Merger) addAgain(in *input, i *interval, now time.Time) error {
 		return nil // the earlier run has said so
 	}
 	end := merge.WindowOf(i.start, i.end, m.options.Size).End
-	has := m.clock.handed // windows that end at or before it get nothing more
+	has := m.clock.handedUntil // windows that end at or before it get nothing more
 	if end > i.counts {
-		has = max(has, m.clock.closed)
+		has = max(has, m.clock.previousRunUntil)
 	}
 	if end <= has && end > i.counts { // its file was found after other logs went on
 		return m.late(in, i, now)

@@ -56,8 +56,8 @@ func (m *Merger) positionOf(log *follow.Log) *position {
 	return p
 }
 
-// took notes that lines were taken, whose windows end by a time.
-func (p *position) took(first, last int, end int64, slack int64) {
+// add notes that lines were taken, whose windows end by a time.
+func (p *position) add(first, last int, end int64, slack int64) {
 	p.line = last
 	p.again.Slack = max(p.again.Slack, slack)
 	if end == never {
@@ -122,7 +122,7 @@ func (p *position) settle(all, done int64) bool {
 	}
 	p.spans = slices.Delete(p.spans, 0, n)
 	rest := follow.Again{}
-	if p.owes() {
+	if p.hasUnreadNeededLines() {
 		rest = p.earlier.Again.Behind(p.line)
 	}
 	p.again.From = rest.From
@@ -146,8 +146,10 @@ func (p *position) settle(all, done int64) bool {
 	return a.From == 0
 }
 
-// owes reports whether lines are left that an earlier run left to this one.
-func (p *position) owes() bool { return p.line < p.earlier.Line && p.earlier.Again.From > 0 }
+// hasUnreadNeededLines reports whether lines were not read yet that an earlier run left to this one.
+func (p *position) hasUnreadNeededLines() bool {
+	return p.line < p.earlier.Line && p.earlier.Again.From > 0
+}
 
 // settle tells all logs what a later run must read again, see [position.settle].
 func (m *Merger) settle(all, done int64) {

@@ -83,7 +83,7 @@ func (m *Merger) read(in *input) {
 			again, _ := in.source.Again(1)
 			b.again = b.line < mark.Line || again
 			select {
-			case <-in.taken:
+			case <-in.accepted:
 				in.coming.Store(true)
 				m.events.post(func() {
 					in.queue = b
@@ -183,8 +183,8 @@ func (m *Merger) intervalAgain(in *input, r *hdrlog.Record, mark *follow.Mark) (
 	i.line = r.Line
 	from := mark.Again.From
 	end := merge.WindowOf(i.start, i.end, m.options.Size).End
-	has := counts(&mark.Again, r.Line, m.clock.closed)
-	if m.options.State.HasParts() && has == m.clock.closed && from > 0 && r.Line >= from && end > has {
+	has := counts(&mark.Again, r.Line, m.clock.previousRunUntil)
+	if m.options.State.HasParts() && has == m.clock.previousRunUntil && from > 0 && r.Line >= from && end > has {
 		i.open = true
 		return i, nil
 	}

@@ -261,11 +261,11 @@ func (s *State) write(data []byte) error {
 func (m *Merger) Load(f *follow.Follower) error {
 	s := &m.options.State.last
 	m.fan.keeps = m.options.State.Kept()
-	m.clock.closed = s.Done
+	m.clock.previousRunUntil = s.Done
 	m.since = s.Done
 	m.from = s.Done
-	m.clock.done = s.Done
-	m.clock.handed = s.Done
+	m.clock.completeUntil = s.Done
+	m.clock.handedUntil = s.Done
 	if !m.fan.keeps {
 		return nil
 	}
@@ -315,8 +315,8 @@ func (m *Merger) Load(f *follow.Follower) error {
 			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
 		}
 	}
-	m.clock.done = m.from
-	m.clock.handed = m.from
+	m.clock.completeUntil = m.from
+	m.clock.handedUntil = m.from
 	if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Past }) {
 		return nil
 	}
@@ -332,7 +332,7 @@ func (m *Merger) save() error {
 		Command:   stateCommand,
 		Size:      m.options.Size,
 		From:      m.options.From,
-		Done:      max(m.clock.handed, m.clock.closed),
+		Done:      max(m.clock.handedUntil, m.clock.previousRunUntil),
 		Again:     m.from,
 		Receivers: make(map[string]int64),
 	}
@@ -388,7 +388,7 @@ func (m *Merger) saveParts() error {
 	held := slices.Clone(m.held.logs)
 	for _, in := range m.inputs {
 		for _, p := range in.positions {
-			if p.owes() {
+			if p.hasUnreadNeededLines() {
 				held = append(held, p.earlier.Path)
 			}
 		}

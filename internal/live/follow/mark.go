@@ -73,14 +73,14 @@ type Again struct {
 	// Late are the lines from then on that came too late for what they belong to: the first and the
 	// last one of each part.
 	Late []int `json:",omitempty"`
-	// Slack is by how much lines were behind those before them, as the reader counts it.
+	// Slack is the largest backward step in time between two lines, in milliseconds.
 	Slack int64 `json:",omitempty"`
-	// Missed are the lines from then on that no run has read since others went on without them.
+	// Missed are lines from then on that were not read when windows were handed out.
 	Missed []Missed `json:",omitempty"`
 }
 
-// A Missed is lines that follow one another, up to those of the next one: they count for nothing
-// that the reader has done after a time, in its own measure.
+// A Missed is lines that were not read when windows up to Done were handed out: they are late for
+// these windows. They begin at From, and end before those of the next one.
 type Missed struct {
 	From int
 	Done int64

@@ -497,15 +497,16 @@ func (p *Pusher) send(rows [][]byte) (refused int, why error) {
 	}
 	pause, away := p.options.pause, false
 	for {
-		left, wait, err := p.post(body)
+		result, err := p.post(body)
+		wait := result.retryAfter
 		var whole refusal
 		switch {
-		case wait < 0 && errors.As(err, &whole):
+		case result.final && errors.As(err, &whole):
 			p.answered(false)
 			return len(rows), err
-		case wait < 0:
+		case result.final:
 			p.answered(true)
-			return min(max(left, 0), len(rows)), err
+			return min(max(result.rejected, 0), len(rows)), err
 		case p.State().LastSuccess.IsZero() && isCertificate(err): // a new one may come while rows are sent
 			p.options.Notice(fmt.Sprintf("the receiver is not to be trusted: %v", err))
 			p.GiveUp()
@@ -556,34 +557,40 @@ type refusal struct {
 	had  bool // the receiver has newer ones
 }
 
-// post sends one request. Wait is the time that the receiver asks to wait, 0 if it does not say,
-// and -1 if the request is over. Then the error says why rows were refused: left is the number of
-// those that a receiver left out although it accepted the request.
-func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
+// An outcome is what became of a request.
+type outcome struct {
+	final      bool          // the receiver has answered, and the request is over
+	rejected   int           // rows that it left out although it accepted the request
+	retryAfter time.Duration // the time that it asks to wait, 0 if it does not say
+}
+
+// post sends one request. The error of a final outcome says why rows were refused.
+func (p *Pusher) post(body []byte) (outcome, error) {
 	request, err := http.NewRequestWithContext(p.context, http.MethodPost, p.options.URL.String(), bytes.NewReader(body))
 	if err != nil {
-		return 0, -1, refusal{error: err}
+		return outcome{final: true}, refusal{error: err}
 	}
 	request.Header = p.options.Header
 	answer, err := p.client.Do(request)
 	if err != nil {
-		return 0, 0, p.printableError(err)
+		return outcome{}, p.printableError(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, which has no timeout
-		return 0, 0, fmt.Errorf("%s answers with another protocol: %d", p.options.URL.Host, answer.StatusCode)
+		return outcome{}, fmt.Errorf("%s answers with another protocol: %d", p.options.URL.Host, answer.StatusCode)
 	}
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // of a longer one the number of rows cannot be read
 	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))    // so that the connection is used again
 	// The text in the answer's first line comes from the receiver, too.
 	status := answer.StatusCode
 	err = errors.New(strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
+	rejected := 0
 	if status/100 == 2 {
 		if p.options.Rejected == nil {
-			return 0, -1, nil
+			return outcome{final: true}, nil
 		}
 		var why string
-		left, why = p.options.Rejected(text)
+		rejected, why = p.options.Rejected(text)
 		text = []byte(why)
 	}
 	had := p.options.Had != nil && p.options.Had(text)
@@ -595,12 +602,12 @@ func (p *Pusher) post(body []byte) (left int, wait time.Duration, err error) {
 	}
 	switch {
 	case status/100 == 2:
-		return left, -1, err
+		return outcome{final: true, rejected: rejected}, err
 	case status/100 == 5, status == http.StatusTooManyRequests,
 		p.options.Patient && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound):
-		return 0, retryAfter(answer.Header.Get("Retry-After")), err
+		return outcome{retryAfter: retryAfter(answer.Header.Get("Retry-After"))}, err
 	}
-	return 0, -1, refusal{err, status == http.StatusBadRequest, had}
+	return outcome{final: true}, refusal{err, status == http.StatusBadRequest, had}
 }
 
 // printable returns the receiver's message on one line, without control characters.
