@@ -3,8 +3,10 @@
 // A [Log] is a text. The files that have it are its sources: the log, a renamed log, a copy, a
 // compressed copy. They have the same text as far as they go. So one number says how much of it was
 // read, and any of them gives the rest. A file is a source of a log if rotation can make its name
-// of that of the log, and if all bytes that both have are equal. Otherwise it is another log, and
-// both count from their starts. So it does not matter which device and which inode a file has.
+// of that of the log, and if both have the same text. That is compared with a file of the log while
+// there is one, and otherwise with hashes of the first and the last lines that were read. A file
+// that has too little to tell is no source yet, and is compared again. Any other file is another
+// log. So it does not matter which device and which inode a file has.
 //
 // A [Follower] looks at names several times a second. Each name that stands for a log is an
 // [Input], which gives one log after another. A log waits at the end of its text for more.
@@ -87,7 +89,7 @@ type Follower struct {
 	done     chan struct{}
 	poller   sync.WaitGroup
 	opened   atomic.Int64 // files
-	starting bool         // only what has the name of a log yet is that
+	starting bool         // New looks at the names of logs
 	turns    bool         // a test lets one goroutine run at a time, see Options.Between
 	patterns []pattern
 	pipes    map[string]bool // paths of pipes that match, and are not read

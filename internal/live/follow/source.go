@@ -329,7 +329,7 @@ func (f *Follower) assign(s *source, create bool) bool {
 func (f *Follower) best(s *source) (best *Log, result comparison) {
 	for _, l := range f.related(s.path) {
 		whole := best != nil && result.sure && result.size >= result.known
-		if l.path != s.path && (whole || f.starting) {
+		if whole && l.path != s.path {
 			break
 		}
 		c, same := f.compare(l, s)
@@ -342,7 +342,8 @@ func (f *Follower) best(s *source) (best *Log, result comparison) {
 	return best, result
 }
 
-// related returns the logs of whose names rotation can make a name, those that began there first.
+// related returns the logs of whose names rotation can make a name, first those that began there.
+// At first only these are returned: the others may still have files of their own names.
 func (f *Follower) related(path string) (all []*Log) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -352,7 +353,10 @@ func (f *Follower) related(path string) (all []*Log) {
 		}
 	}
 	for _, l := range f.logs {
-		if l.path != path && (l.mayBe(path, l.path) || l.target != "" && l.mayBe(path, l.target)) {
+		if f.starting || l.path == path {
+			continue
+		}
+		if l.mayBe(path, l.path) || l.target != "" && l.mayBe(path, l.target) {
 			all = append(all, l)
 		}
 	}
