@@ -146,7 +146,8 @@ func (p *position) settle(all, done int64) bool {
 	return a.From == 0
 }
 
-// hasUnreadNeededLines reports whether lines were not read yet that an earlier run left to this one.
+// hasUnreadNeededLines reports whether lines were not read yet that an earlier run left to this
+// one.
 func (p *position) hasUnreadNeededLines() bool {
 	return p.line < p.earlier.Line && p.earlier.Again.From > 0
 }
