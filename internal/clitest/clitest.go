@@ -61,6 +61,16 @@ func SeldomCollect(m *testing.M) {
 	m.Run()
 }
 
+// InMemory runs the tests of a package that write many small files, with temporary folders in memory
+// where the system has them.
+func InMemory(m *testing.M) {
+	if dir, err := os.MkdirTemp("/dev/shm", "hdrkit"); err == nil {
+		defer os.RemoveAll(dir)
+		os.Setenv("TMPDIR", dir)
+	}
+	SeldomCollect(m)
+}
+
 // Run runs the scripts in testdata/script. In scripts, $TESTDATA is the testdata folder of the
 // repository; $LOGS, $DIALECTS and $MEASUREMENTS are folders in it.
 func Run(t *testing.T) {

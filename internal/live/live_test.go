@@ -572,6 +572,58 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// TestStoppedBehind stops with a state while much is unread: the merging ends before that is read,
+// and the next one reads the rest. Each window comes once.
+func TestStoppedBehind(t *testing.T) {
+	t.Parallel()
+	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
+	const seconds = 5000
+	for s := range seconds {
+		a.Second(s, 1000, 1)
+	}
+	path := filepath.Join(t.TempDir(), "state")
+	run := func(stop chan struct{}) *run {
+		state, err := OpenState(path, 1000, new(int64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run{t: t, stop: stop, ended: make(chan error, 1)}
+		o := Options{Size: 1000, Idle: time.Millisecond, Stop: stop, Messages: r, State: state, times: times{grace: 1}}
+		r.Merger = merger(o, r)
+		r.fan.Outputs[0].Whole = true
+		f := follow.New(follow.Options{Marks: state.Marks(), Continues: true, Poll: time.Millisecond})
+		t.Cleanup(f.Close)
+		f.AddFile(a.Path)
+		if err := r.Load(f); err != nil {
+			t.Fatal(err)
+		}
+		go func() { r.ended <- r.Run(f) }()
+		return r
+	}
+	stopped := make(chan struct{})
+	close(stopped)
+	first := run(stopped)
+	first.end(nil)
+	if n := first.Seen(); n == seconds {
+		t.Errorf("all %d intervals were read", n)
+	}
+	second := run(make(chan struct{}))
+	want := seconds - len(first.windows)
+	clitest.Await(t, "the other windows", nil, func() bool {
+		second.mu.Lock()
+		defer second.mu.Unlock()
+		return second.flushed == want
+	})
+	close(second.stop)
+	second.end(nil)
+	all := append(first.windows, second.windows...)
+	for n, window := range all {
+		if window != fmt.Sprintf("%d x 1", n) {
+			t.Fatalf("window %d is %q", n, window)
+		}
+	}
+}
+
 // TestStoppedAhead stops while more windows of the future are open than a clock reads ahead. The
 // rest of the file is read all the same, and the merging ends.
 func TestStoppedAhead(t *testing.T) {

@@ -6,4 +6,4 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-func TestMain(m *testing.M) { clitest.SeldomCollect(m) }
+func TestMain(m *testing.M) { clitest.InMemory(m) }
