@@ -9,7 +9,7 @@ import { changesOf, changeText } from './confidence.js';
 import { latestOf, lightsOf, lagText, mostTiled } from './tiles.js';
 import { connect } from './live.js';
 import { scaleOf, sparkline, rangeOf, draw } from './overview.js';
-import { columnsOf, textOf, changeOf, sorted, csvOf, rowOf, levels } from './table.js';
+import { columnsOf, textOf, changeOf, sorted, worstOf, csvOf, rowOf, levels } from './table.js';
 
 const element = id => document.getElementById(id);
 const make = (kind, properties = {}, ...children) => {
@@ -593,16 +593,20 @@ function buildTiles() {
   element('tiles').replaceChildren(...store.length ? all : []);
 }
 
-// buildLatest shows the numbers of the latest window of a live page, the worst tag first.
+// mostLatest is the number of tags of the latest window.
+const mostLatest = 12;
+
+// buildLatest shows the numbers of the latest window of a live page, the worst tags first, whether they have a line or not.
 function buildLatest() {
-  const last = page.series.map(s => s.windows.at(-1)).filter(w => w), table = element('latest');
+  const series = [...page.series, ...page.band];
+  const last = series.map(s => s.windows.at(-1)).filter(w => w), table = element('latest');
   const start = Math.max(...last.map(w => w.start)), half = Math.max(...last.map(w => w.end - w.begin)) / 2;
-  const rows = tableOf(page.series.map(({ label, group, windows }) => ({ label, group, windows })), start - half, Infinity, levels);
+  const rows = tableOf(series.map(({ label, group, windows }) => ({ label, group, windows })), start - half, Infinity, levels);
   const columns = columnsOf(rows, data.unit).filter(column => ['tag', '/s', 'p50', 'p99', 'max'].includes(column.key));
-  table.caption.textContent = rows.length ? 'The latest window, from ' + timeText(start) : '';
+  const part = rows.length > mostLatest ? `, the worst ${mostLatest} of ${rows.length} tags` : '';
+  table.caption.textContent = rows.length ? 'The latest window, from ' + timeText(start) + part : '';
   table.tHead.replaceChildren(make('tr', {}, ...rows.length ? columns.map(column => make('th', { scope: 'col', textContent: column.name })) : []));
-  const worst = columns.find(column => column.key === 'p99');
-  table.tBodies[0].replaceChildren(...bodyOf(worst ? sorted(rows, worst, true) : rows, columns));
+  table.tBodies[0].replaceChildren(...bodyOf(worstOf(rows, columns.find(column => column.key === 'p99'), mostLatest), columns));
 }
 
 function saveCSV() {

@@ -59,6 +59,11 @@ export function sorted(rows, column, descending) {
   return [...rows].sort((a, b) => (descending ? -1 : 1) * order(column.get(a), column.get(b)));
 }
 
+// worstOf returns the rows with the highest values of a column, the highest first, at most so many. Without a column it returns the first rows.
+export function worstOf(rows, column, most) {
+  return (column ? sorted(rows, column, true) : rows).slice(0, most);
+}
+
 // csvOf returns the table as CSV, with exact numbers. A text that a spreadsheet would evaluate begins with an apostrophe.
 export function csvOf(rows, unit) {
   const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';

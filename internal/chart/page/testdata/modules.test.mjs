@@ -234,6 +234,8 @@ test('the table', () => {
   const p99 = columns.find(column => column.key === 'p99'), some = { ...rows[1], count: 50 }, believed = { p99: '?-97.8%' }; // none of 50 values lies above p99
   assert.deepEqual([table.textOf(p99, some), table.changeOf(p99, { ...some, before: rows[0], believed }), table.changeOf(p99, { ...rows[0], before: some, believed })], ['-', '', '']);
   assert.deepEqual(table.sorted(rows, columns[1], true).map(r => r.label), ['b', '=1+1']);
+  assert.deepEqual(table.worstOf(rows, columns[1], 1).map(r => r.label), ['b']);
+  assert.equal(table.worstOf(rows, undefined, 1)[0], rows[0]);
   assert.match(table.csvOf(rows, 'ms'), /^"tag","intervals","values","values\/s","min \(ms\)".*\r\n"'=1\+1",2,300000,,1,2,1,2,3,4,5,12345.678\r\n/);
 });
 
