@@ -40,6 +40,9 @@ type Table struct {
 	Zone *time.Location
 	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
 	Labels map[string]string
+	// Verdicts are texts about limits, by the text of a tag. If they are not nil, they have a column
+	// behind that of the tags.
+	Verdicts map[string]string
 	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
 	// stands for [UsualNoise].
 	Noise float64
@@ -119,9 +122,17 @@ func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 		if len(summaries) > 0 && !slices.ContainsFunc(summaries, func(s *output.Summary) bool { return !isLog(s) }) {
 			head = "input"
 		}
-		g := t.newGrid(head)
+		heads := []string{head}
+		if t.Verdicts != nil {
+			heads = append(heads, "limits")
+		}
+		g := t.newGrid(heads...)
 		for _, s := range summaries {
-			g.rows = append(g.rows, slices.Concat([]cell{{text: t.nameOf(s)}}, t.cells(s, digits)))
+			labels := []cell{{text: t.nameOf(s)}}
+			if t.Verdicts != nil {
+				labels = append(labels, cell{text: t.Verdicts[tags.Text(s.Tag)]})
+			}
+			g.rows = append(g.rows, slices.Concat(labels, t.cells(s, digits)))
 		}
 		if !slices.ContainsFunc(summaries, func(s *output.Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)

@@ -196,13 +196,13 @@ func (g *Gate) Findings(mustBeNew bool) ([]output.Finding, error) {
 	return g.shows.findings, err
 }
 
-// Show returns the summaries of all rows, as Judge does, and what they show, as Findings does.
-func (g *Gate) Show(mustBeNew bool) (rows []*output.Summary, found []output.Finding, err error) {
+// Snapshot returns the summaries of all rows, as Judge does, and what they show, both of this moment.
+func (g *Gate) Snapshot() (rows []*output.Summary, found []output.Finding, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	begin := time.Now()
 	rows, verdicts, err := g.judge(true)
-	if err == nil && g.shows.isDue(begin, mustBeNew) {
+	if err == nil && g.shows.stale {
 		g.find(begin, rows, verdicts)
 	}
 	return rows, g.shows.findings, err

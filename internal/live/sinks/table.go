@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/live"
 	"hdrkit/internal/report"
 	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // redraw is the shortest time between two drawings of a table.
@@ -50,24 +51,21 @@ func (m *messages) Write(text []byte) (int, error) {
 	return n, cmp.Or(err, t.put(lines))
 }
 
-// draw draws a table with some lines below it. One that goes on fits the terminal: it may lack
-// lines at its end.
-func (t *Terminal) draw(table, below string, goesOn bool) error {
+// draw draws a table. One that goes on fits the terminal: it may lack lines at its end.
+func (t *Terminal) draw(table string, goesOn bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !goesOn {
 		err := t.put(nil)
-		_, last := io.WriteString(t.W, table+below)
+		_, last := io.WriteString(t.W, table)
 		return cmp.Or(err, last)
 	}
-	lines, last := slices.Collect(strings.Lines(table)), slices.Collect(strings.Lines(below))
-	height := max(t.Height()-1, 3) // the cursor has a line
-	if room := max(height-len(last), 2); len(lines) > room {
-		more := len(lines) - room + 1
-		lines = append(lines[:room-1], fmt.Sprintf("... and %d more lines; -incT chooses tags\n", more))
+	lines := slices.Collect(strings.Lines(table))
+	if height := max(t.Height()-1, 3); len(lines) > height { // the cursor has a line
+		more := len(lines) - height + 1
+		lines = append(lines[:height-1], fmt.Sprintf("... and %d more lines; -incT chooses tags\n", more))
 	}
-	lines = append(lines, last...)
-	return t.put(lines[:min(len(lines), height)])
+	return t.put(lines)
 }
 
 // put puts lines in the place of the table. Those that are too wide are cut: a line that breaks
@@ -91,7 +89,8 @@ type Table struct {
 	terminal *Terminal
 
 	drawn time.Time
-	stale bool // it has changed since then
+	took  time.Duration // the last drawing
+	stale bool          // it has changed since then
 }
 
 // NewTable returns a table of what a gate has.
@@ -103,9 +102,10 @@ func (t *Table) Window(w *live.Window) error {
 	return t.Gate.Window(w)
 }
 
-// Flush draws the table, unless it has just been drawn.
+// Flush draws the table, unless it has just been drawn. Drawings take one of findShare parts of the
+// time.
 func (t *Table) Flush() error {
-	if t.stale && time.Since(t.drawn) >= redraw {
+	if t.stale && time.Since(t.drawn) >= max(redraw, findShare*t.took) {
 		if err := t.draw(true); err != nil {
 			return err
 		}
@@ -126,17 +126,25 @@ const worstPercentile = 99
 
 // draw draws the table, which goes on or is the last.
 func (t *Table) draw(goesOn bool) error {
-	t.drawn, t.stale = time.Now(), false
-	all, found, err := t.Show(!goesOn)
+	begin := time.Now()
+	defer func() {
+		t.drawn = time.Now()
+		t.took = t.drawn.Sub(begin)
+	}()
+	t.stale = false
+	all, found, err := t.Snapshot()
 	if err != nil {
 		return err
 	}
-	var text, below strings.Builder
+	var text strings.Builder
 	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
 	table := report.Table{
 		Percentiles: percentiles,
 		Width:       t.terminal.Width(),
 		Colour:      t.terminal.Colour,
+	}
+	if goesOn {
+		table.Verdicts = verdictsOf(found, all)
 	}
 	for _, line := range report.Top(found) {
 		fmt.Fprintln(&text, report.Verdict(table.Wrap(line), t.terminal.Colour))
@@ -157,15 +165,58 @@ func (t *Table) draw(goesOn bool) error {
 	if err := table.Write(&text, order); err != nil {
 		return err
 	}
+	if goesOn {
+		return t.terminal.draw(text.String(), true)
+	}
+	between := "\n"
 	for n, f := range found {
 		if n > 0 && f.Verdict() {
-			fmt.Fprintln(&below, report.Verdict(f.Sentence, t.terminal.Colour))
+			fmt.Fprintln(&text, between+report.Verdict(f.Sentence, t.terminal.Colour))
+			between = ""
 		}
 	}
-	if below.Len() > 0 {
-		text.WriteByte('\n')
+	return t.terminal.draw(text.String(), false)
+}
+
+// verdictsOf returns what the column of limits says of each tag: how many limits fail, or whether
+// all hold. It is nil if there are no limits.
+func verdictsOf(found []output.Finding, all []*output.Summary) map[string]string {
+	limits := make(map[string][]output.Finding)
+	for _, f := range found {
+		if !f.Verdict() {
+			continue
+		}
+		if f.Tag == "" && len(all) == 1 {
+			f.Tag = tags.Text(all[0].Tag)
+		}
+		limits[f.Tag] = append(limits[f.Tag], f)
 	}
-	return t.terminal.draw(text.String(), below.String(), goesOn)
+	if len(limits) == 0 {
+		return nil
+	}
+	texts := make(map[string]string)
+	for tag, verdicts := range limits {
+		texts[tag] = verdictOf(verdicts)
+	}
+	return texts
+}
+
+// verdictOf returns what the column of limits says of a tag, in few characters.
+func verdictOf(verdicts []output.Finding) string {
+	text := "hold"
+	failed := 0
+	for _, f := range verdicts {
+		switch f.Weight {
+		case output.Fails:
+			failed++
+		case output.Undecided:
+			text = "undecided"
+		}
+	}
+	if failed > 0 {
+		text = fmt.Sprintf("%d of %d FAIL", failed, len(verdicts))
+	}
+	return text
 }
 
 // WriteVerdicts writes the sentences about limits, those that fail first.

@@ -60,16 +60,16 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	io.WriteString(messages, "first\n")
-	check(terminal.draw(table(3), "ok\n", true))
-	want("first\n", table(3), "ok\n")
+	check(terminal.draw(table(3), true))
+	want("first\n", table(3))
 	io.WriteString(messages, "second\n")
-	want("first\n", "second\n", table(3), "ok\n")
-	check(terminal.draw(table(500), "\nok\n", true))
-	want("first\n", "second\n", table(6), "... and 494 more lines; -incT chooses tags\n", "\nok\n")
-	check(terminal.draw(table(500), "\nok\n", false))
-	want("first\n", "second\n", table(500), "\nok\n")
+	want("first\n", "second\n", table(3))
+	check(terminal.draw(table(500), true))
+	want("first\n", "second\n", table(8), "... and 492 more lines; -incT chooses tags\n")
+	check(terminal.draw(table(500), false))
+	want("first\n", "second\n", table(500))
 	io.WriteString(messages, "third\n")
-	want("first\n", "second\n", table(500), "\nok\n", "third\n")
+	want("first\n", "second\n", table(500), "third\n")
 }
 
 // counting counts how often rows are judged.
@@ -83,8 +83,8 @@ func (c *counting) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	return c.plain.Scale(mustKnow)
 }
 
-// TestTableFindings: a table begins with what the run shows, and ends with the other verdicts. A
-// drawing judges the rows once.
+// TestTableFindings: a table begins with what the run shows. While it goes on, it has a column of
+// limits, and at the end the other verdicts below it. A drawing judges the rows once.
 func TestTableFindings(t *testing.T) {
 	limits, err := gate.Parse("p50<=1000,max<=1000")
 	if err != nil {
@@ -109,16 +109,21 @@ func TestTableFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, draw := range []func() error{table.Flush, table.End} {
+	for _, test := range []struct {
+		draw func() error
+		last string
+	}{
+		{table.Flush, "1 of 2 FAIL  1,203   -       -  100  121.7  110  5,023  ▁▁▁▁▁▁▁██▁▁▁▁▁▁\n"},
+		{table.End, "\n\nHOLDS: p50 is 110 of 1,000.\n"},
+	} {
 		units.judged = 0
-		if err := draw(); err != nil || units.judged != 1 {
+		if err := test.draw(); err != nil || units.judged != 1 {
 			t.Fatal(err, units.judged)
 		}
 		first := "FAILS: max is 5,023, limit 1,000; above it for 3 s from 30 s after the start.\n"
-		last := "HOLDS: p50 is 110 of 1,000.\n"
 		got := strings.Join(s.lines, "")
-		if !strings.HasPrefix(got, first) || !strings.HasSuffix(got, "\n\n"+last) {
-			t.Errorf("the terminal has\n%s\nwant\n%s...\n%s", got, first, last)
+		if !strings.HasPrefix(got, first) || !strings.HasSuffix(got, test.last) {
+			t.Errorf("the terminal has\n%s\nwant\n%s...\n%s", got, first, test.last)
 		}
 	}
 }
