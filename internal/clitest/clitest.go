@@ -61,8 +61,8 @@ func SeldomCollect(m *testing.M) {
 	m.Run()
 }
 
-// InMemory runs the tests of a package that write many small files, with temporary folders in memory
-// where the system has them.
+// InMemory runs the tests of a package that write many small files, with temporary folders in
+// memory where the system has them.
 func InMemory(m *testing.M) {
 	if dir, err := os.MkdirTemp("/dev/shm", "hdrkit"); err == nil {
 		defer os.RemoveAll(dir)

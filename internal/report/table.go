@@ -40,8 +40,8 @@ type Table struct {
 	Zone *time.Location
 	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
 	Labels map[string]string
-	// Verdicts are texts about limits, by the text of a tag. If they are not nil, they have a column
-	// behind that of the tags.
+	// Verdicts are texts about limits, by the text of a tag. If they are not nil, they have a
+	// column behind that of the tags.
 	Verdicts map[string]string
 	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
 	// stands for [UsualNoise].

@@ -196,7 +196,8 @@ func (g *Gate) Findings(mustBeNew bool) ([]output.Finding, error) {
 	return g.shows.findings, err
 }
 
-// Snapshot returns the summaries of all rows, as Judge does, and what they show, both of this moment.
+// Snapshot returns the summaries of all rows, as Judge does, and what they show, both of this
+// moment.
 func (g *Gate) Snapshot() (rows []*output.Summary, found []output.Finding, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
