@@ -38,46 +38,24 @@ var Trend = &Type{
 	name:     Load.name,
 }
 
-// falls is the part of the highest rate so far below which a rate is lower: less is noise.
-const falls = 0.95
-
-// OrderLoads puts the points of series in the order of load, which is that of rates. A server that
-// has too much load may have lower rates than before: if rates rise up to the highest one, the
-// curve goes back behind it.
+// OrderLoads puts the points of series in the order of rates, whatever the order of runs is.
 func (p *Picture) OrderLoads() {
 	for n := range p.Series {
 		s := &p.Series[n]
 		if len(s.Lines) == 0 || len(s.Lines[0].Points) == 0 {
 			continue
 		}
-		order := loadOrder(s.Lines[0].Points)
+		points := s.Lines[0].Points
+		order := make([]int, len(points))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].Start, points[b].Start) })
 		for l := range s.Lines {
 			s.Lines[l].Points = arranged(s.Lines[l].Points, order)
 		}
 		s.Names = arranged(s.Names, order)
 	}
-}
-
-// loadOrder returns the indexes of points in the order of load. Behind the highest rate that is the
-// order of runs if a rate there is lower than noise makes it. Otherwise a run between, whose rate
-// is a little lower, would stand before the highest one.
-func loadOrder(points []Point) (order []int) {
-	top := topOf(points)
-	behind := len(points)
-	lower := func(p Point) bool { return p.Start < falls*points[top].Start }
-	if rises(points) && slices.ContainsFunc(points[top:], lower) {
-		behind = top + 1
-	}
-	var back []int
-	for i := range points {
-		if i >= behind {
-			back = append(back, i)
-		} else {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].Start, points[b].Start) })
-	return append(order, back...)
 }
 
 func arranged[T any](all []T, order []int) (ordered []T) {
@@ -87,39 +65,11 @@ func arranged[T any](all []T, order []int) (ordered []T) {
 	return ordered
 }
 
-// rises reports whether rates rise up to the highest one, which is not the first.
-func rises(points []Point) bool {
-	if len(points) < 2 {
-		return false
-	}
-	highest, top := 0.0, topOf(points)
-	if top == 0 {
-		return false
-	}
-	for _, p := range points[:top] {
-		if p.Start < falls*highest {
-			return false
-		}
-		highest = math.Max(highest, p.Start)
-	}
-	return true
-}
-
-// topOf returns the index of the point with the highest rate.
-func topOf(points []Point) (top int) {
-	for i, p := range points {
-		if p.Start > points[top].Start {
-			top = i
-		}
-	}
-	return top
-}
-
 // LoadResults says up to which rate each limit holds, a sentence for each series, and without
 // limits what the highest rate of all is. It invents no rate between the measured ones.
 func (p *Picture) LoadResults() (all []string) {
 	var top *Series
-	rate := func(s *Series) float64 { return s.Lines[0].Points[topOf(s.Lines[0].Points)].Start }
+	rate := func(s *Series) float64 { return s.Lines[0].Points[len(s.Lines[0].Points)-1].Start }
 	for i := range p.Series {
 		s := &p.Series[i]
 		if len(s.Lines) == 0 || len(s.Lines[0].Points) == 0 {
@@ -136,7 +86,8 @@ func (p *Picture) LoadResults() (all []string) {
 		}
 	}
 	if len(p.Limits) == 0 && top != nil {
-		all = append(all, "the highest rate"+p.of(top)+top.highestRate())
+		points := top.Lines[0].Points
+		all = append(all, "the highest rate"+p.of(top)+" is "+top.rate(points, len(points)-1))
 	}
 	return all
 }
@@ -149,54 +100,31 @@ func (p *Picture) of(s *Series) string {
 	return " of " + Named(s.Label)
 }
 
-// highestRate says what the highest rate is, and what becomes of it with more load. It begins with
-// a space.
-func (s *Series) highestRate() string {
-	points := s.Lines[0].Points
-	top, last := topOf(points), len(points)-1
-	text := " is " + s.rate(points, top)
-	if points[last].Start < falls*points[top].Start {
-		text += "; with more load it falls to " + s.rate(points, last)
-	}
-	return text
-}
-
-// holdsUpTo says up to which rate no point is above a limit. Points are in the order of load. A
-// rate at which one of several points is above the limit does not hold.
+// holdsUpTo says up to which rate no point is above a limit. Points are in the order of rates. A rate
+// at which one of several points is above the limit does not hold.
 func (s *Series) holdsUpTo(points []Point, limit float64) string {
 	holds := func(p Point) bool { return p.Value <= limit }
 	first := slices.IndexFunc(points, func(p Point) bool { return !holds(p) })
-	top := topOf(points)
 	if first < 0 {
-		return "holds at all rates, up to " + s.rate(points, top)
+		return "holds at all rates, up to " + s.rate(points, len(points)-1)
 	}
 	if !slices.ContainsFunc(points, holds) {
 		return "holds at no rate, from " + s.rate(points, 0) + " on"
 	}
 	failing := points[first].Start
-	goesBack := first > top && failing < points[top].Start
-	next, held := first+1, top
-	text := "fails with more load, at " + s.rate(points, first)
-	if !goesBack {
-		text = "fails from " + s.rate(points, first)
-		for next < len(points) && points[next].Start == failing {
-			next++
-		}
-		held = first - 1
-		for held >= 0 && points[held].Start == failing {
-			held--
-		}
+	next, held := first+1, first-1
+	for next < len(points) && points[next].Start == failing {
+		next++
 	}
+	for held >= 0 && points[held].Start == failing {
+		held--
+	}
+	text := "fails from " + s.rate(points, first)
 	if held >= 0 {
 		text = "holds up to " + s.rate(points, held) + " and " + text
 	}
-	for i := next; i < len(points); i++ {
-		if holds(points[i]) {
-			return text + ", but holds again at " + s.rate(points, i)
-		}
-	}
-	if goesBack {
-		return text
+	if again := slices.IndexFunc(points[next:], holds); again >= 0 {
+		return text + ", but holds again at " + s.rate(points, next+again)
 	}
 	return text + " on"
 }
