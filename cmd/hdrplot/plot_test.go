@@ -463,7 +463,7 @@ func TestWaited(t *testing.T) {
 	if err := os.WriteFile(file, log.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sentence := regexp.MustCompile(`>Requests waited for an answer while nothing was recorded: p99 is ([0-9,]+ ms) if [^<]* \(-co ([0-9.a-z]+)\)`)
+	sentence := regexp.MustCompile(`>Requests waited for an answer while nothing was recorded: p99 with those that were due is ([0-9,]+ ms) if [^<]* \(-co ([0-9.a-z]+)\)`)
 	for _, kind := range []string{"percentiles", "report"} {
 		got := hdrplot(t, "", "-q", "-in", "ns", "-unit", "ms", "-type", kind, "-format", "svg", "-of", "-", file)
 		found := sentence.FindStringSubmatch(got)

@@ -48,7 +48,7 @@ func TestOmissionNotice(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const sentence = "Requests waited for an answer while nothing was recorded: p99 is 4,014 ms if those that were due are counted (-co 10ms)."
+	const sentence = "Requests waited for an answer while nothing was recorded: p99 with those that were due is 4,014 ms if all requests waited and went on at once (-co 10ms)."
 	for _, c := range []struct {
 		options string
 		said    bool
