@@ -41,7 +41,9 @@ type options struct {
 	sum          bool    // a side is one run
 	level        float64 // of confidence, in percent
 	noise        asked.Noise
-	tests        bool // p= and n= are printed
+	unpaired     bool
+	same         float64 // the largest change of what is the same, as a part
+	tests        bool    // p= and n= are printed
 	trend        bool
 	order        string // of the runs of a trend
 	accept       string // one of them
@@ -87,6 +89,8 @@ func app() *cli.Command {
 			Level:          o.level,
 			Noise:          o.noise,
 			PrintIntervals: o.given.level,
+			Unpaired:       o.unpaired,
+			Same:           o.same,
 			Tests:          o.tests,
 		})
 	}
@@ -193,6 +197,25 @@ func (o *options) valueOptions() []cli.Option {
 			Usage: "percentiles of one version vary by so many `PERCENT` from run to run, which one run a " +
 				"side does not show: limits of changes take it into account; or a folder of runs of OLD's " +
 				"version, which show it and count as OLD, too",
+		},
+		{
+			Name:    "same",
+			Group:   cli.GroupValues,
+			Value:   cli.Parsed(&o.same, "10%", asked.ParseSame),
+			Default: "10%",
+			Not:     "trend",
+			Why:     "it is about a comparison",
+			Usage: "SAME means that the intervals of p50 and p99 are within so many `PERCENT`; otherwise " +
+				"NOT PROVEN says what would tell",
+		},
+		{
+			Name:  "unpaired",
+			Group: cli.GroupValues,
+			Value: cli.Bool(&o.unpaired),
+			Not:   "trend",
+			Why:   "it looks at each run by itself",
+			Usage: "compare two runs as if they had not run at the same time; otherwise such runs are compared " +
+				"window by window, since what both share cancels",
 		},
 		{
 			Name:  "tests",

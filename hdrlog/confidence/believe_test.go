@@ -403,3 +403,66 @@ func TestHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestTogether compares p99 of two runs that ran at the same time. A level that both share, such as
+// that of the host, cancels; what each has of its own does not.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	pairs := logtest.Rounds(100)
+	if *manyRuns > 0 {
+		pairs = *manyRuns
+		fmt.Println("| shared | own | seconds | equal | +10% | +10%, unpaired |\n| --- | --- | --: | --: | --: | --: |")
+	}
+	for _, test := range []struct {
+		shared, own [2]float64 // correlation from second to second, and deviation
+		seconds     int
+		most, least float64 // percent of equal pairs, and of +10%, that differ
+	}{
+		{[2]float64{0.9, 0.3}, [2]float64{}, 120, 5, 90},
+		{[2]float64{0.98, 0.5}, [2]float64{}, 300, 5, 90},
+		{[2]float64{0.9, 0.3}, [2]float64{0, 0.2}, 300, 8, 0},
+		{[2]float64{}, [2]float64{0.9, 0.2}, 300, 8, 0},
+		{[2]float64{0.9, 0.3}, [2]float64{0.9, 0.2}, 600, 8, 0},
+	} {
+		var differ [3]int
+		for n := range pairs {
+			r := rand.New(rand.NewPCG(*seed+uint64(test.seconds), uint64(n)))
+			levels := make([]float64, test.seconds)
+			next := level(r, test.shared[0], test.shared[1])
+			for i := range levels {
+				levels[i] = next()
+			}
+			side := func() Estimate {
+				own := level(r, test.own[0], test.own[1])
+				second := 0
+				m := model{seconds: test.seconds, run: func(r *rand.Rand) func() []float64 {
+					return func() []float64 {
+						now := levels[second] + own()
+						second++
+						return around(r, perSecond*math.Exp(-now), now)
+					}
+				}}
+				return m.record(r).Percentile(99, 95)
+			}
+			before, after := side(), side()
+			compare := func(factor float64) bool { return Compare(before, after.Times(factor), 95).P < 0.05 }
+			unpaired := compare(1.1)
+			before.run.SetTime(1_000_000, 1000)
+			after.run.SetTime(1_000_000, 1000)
+			for k, found := range []bool{compare(1), compare(1.1), unpaired} {
+				if found {
+					differ[k]++
+				}
+			}
+		}
+		percent := func(k int) float64 { return 100 * float64(differ[k]) / float64(pairs) }
+		row := fmt.Sprintf("| AR(1) %v, %v | AR(1) %v, %v | %d | %.0f | %.0f | %.0f |", test.shared[0], test.shared[1],
+			test.own[0], test.own[1], test.seconds, percent(0), percent(1), percent(2))
+		if *manyRuns > 0 {
+			fmt.Println(row)
+		}
+		if chance := 300 * math.Sqrt(0.05/float64(pairs)); percent(0) > test.most+chance || percent(1) < test.least-chance {
+			t.Errorf("equal pairs or those of +10%% that differ: %s", row)
+		}
+	}
+}

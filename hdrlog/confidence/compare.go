@@ -24,6 +24,9 @@ type Comparison struct {
 	P float64
 	// Seconds is the length of the shorter one of two runs, 0 for several runs a side.
 	Seconds float64
+	// Paired is set if both runs ran at the same time, and the interval is that of their
+	// differences window by window: what both share cancels.
+	Paired bool
 	// Before and After are the figures that Ratio compares. Those of several runs are geometric
 	// means.
 	Before, After float64
@@ -56,16 +59,25 @@ func Compare(before, after Estimate, level float64) Comparison {
 		return c
 	}
 	c.Seconds = min(before.run.length(), after.run.length())
+	s := bothOf(before, after)
+	c.Paired = s.paired
 	independent := min(before.Independent, after.Independent)
+	if s.paired {
+		independent = s.independent(c.Ratio)
+	}
 	k := int(min(max(independent/partWindows, leastParts), mostParts))
-	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || min(before.run.filledParts(k),
-		after.run.filledParts(k)) < leastParts {
+	filled := min(before.run.filledParts(s.before, k), after.run.filledParts(s.after, k))
+	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || filled < leastParts {
 		return c
 	}
 	// test returns how likely chance is as an explanation, if the true ratio is a bound.
 	test := func(bound float64) (p, freedom float64) {
-		a, b := partsOf(before, after, k, bound)
-		t, freedom := welch(a, b, independent)
+		a, b := s.parts(k, bound)
+		compare := welch
+		if s.paired {
+			compare = pairs
+		}
+		t, freedom := compare(a, b, independent)
 		return Tail(t, freedom), freedom
 	}
 	// turn returns the farthest ratio up or down that chance explains, as a logarithm from Ratio.
@@ -128,11 +140,50 @@ const versionTail = 1.75
 // rate, it is the number of values, and the seconds.
 type part struct{ above, all float64 }
 
-// partsOf cuts two sides into k parts each. What is compared is the share of values above the
+// A stretch is windows of a run, from one to before another.
+type stretch struct{ from, to int }
+
+func (s stretch) windows() int { return s.to - s.from }
+
+// whole returns all windows.
+func (r *Run) whole() stretch { return stretch{0, len(r.windows)} }
+
+// togetherLeast is the part of the longer run that two runs must have run at the same time to be
+// compared window by window.
+const togetherLeast = 0.8
+
+// both are two runs, and the windows of them that are compared.
+type both struct {
+	a, b          Estimate
+	before, after stretch
+	paired        bool
+}
+
+// bothOf returns the windows at which both runs ran, if these are most, and otherwise all.
+func bothOf(before, after Estimate) both {
+	a, b := before.run, after.run
+	s := both{a: before, b: after, before: a.whole(), after: b.whole()}
+	if a.size == 0 || a.size != b.size {
+		return s
+	}
+	later := int((b.start - a.start) / a.size) // windows by which b starts later
+	from := max(later, 0)
+	to := min(len(a.windows), later+len(b.windows))
+	if float64(to-from) < togetherLeast*float64(max(len(a.windows), len(b.windows))) {
+		return s
+	}
+	s.before = stretch{from, to}
+	s.after = stretch{from - later, to - later}
+	s.paired = true
+	return s
+}
+
+// parts cuts both sides into k parts each. What is compared is the share of values above the
 // percentile of both together, after those of before were multiplied by a bound.
-func partsOf(before, after Estimate, k int, bound float64) (a, b []part) {
+func (s *both) parts(k int, bound float64) (a, b []part) {
+	before, after := s.a, s.b
 	if before.percentile == ofRate {
-		a, b = before.run.rateParts(k), after.run.rateParts(k)
+		a, b = before.run.rateParts(s.before, k), after.run.rateParts(s.after, k)
 		for i := range a {
 			a[i].above *= bound
 		}
@@ -155,7 +206,54 @@ func partsOf(before, after Estimate, k int, bound float64) (a, b []part) {
 			high = middle
 		}
 	}
-	return before.run.above(k, high/scale), after.run.above(k, high)
+	return before.run.above(s.before, k, high/scale), after.run.above(s.after, k, high)
+}
+
+// independent returns the number of independent differences between runs that ran at the same time,
+// if the true ratio is a bound.
+func (s *both) independent(bound float64) float64 {
+	n := min(s.before.windows(), mostSegments)
+	differences := residuals(s.parts(n, bound))
+	return float64(n) / Dependence(differences)
+}
+
+// residuals returns the differences between the shares of two sides in parts of the same times,
+// less that of all parts.
+func residuals(before, after []part) []float64 {
+	a, allBefore := shareOf(before)
+	b, allAfter := shareOf(after)
+	differences := make([]float64, len(before))
+	for i := range before {
+		ofBefore := (before[i].above - a*before[i].all) / allBefore
+		ofAfter := (after[i].above - b*after[i].all) / allAfter
+		differences[i] = ofAfter - ofBefore
+	}
+	return differences
+}
+
+// pairs compares the shares of two sides, cut into parts of the same times, by Student's t of their
+// differences. See welch for what neighbouring parts have in common.
+func pairs(before, after []part, independent float64) (t, freedom float64) {
+	k := float64(len(before))
+	a, _ := shareOf(before)
+	b, _ := shareOf(after)
+	squares := 0.0
+	for _, d := range residuals(before, after) {
+		squares += d * d
+	}
+	const least = 1e-300 // where nothing varies, every difference is one
+	variance := max(k/(k-1)*squares, least)
+	return (b - a) / math.Sqrt(variance*(1+k/independent*(1+4/independent))), k - 1
+}
+
+// shareOf returns the share of values above a value in all parts together, and how many there are.
+func shareOf(parts []part) (share, all float64) {
+	above := 0.0
+	for _, p := range parts {
+		above += p.above
+		all += p.all
+	}
+	return above / all, all
 }
 
 // welch compares the shares of two sides, cut into parts of equal time, by Welch's t. Neighbouring
@@ -173,11 +271,8 @@ func welch(before, after []part, independent float64) (t, freedom float64) {
 
 // shareAbove returns the share of values above a value in all parts together, and its variance.
 func shareAbove(parts []part) (share, variance float64) {
-	var above, all, squares float64
-	for _, p := range parts {
-		above, all = above+p.above, all+p.all
-	}
-	share = above / all
+	share, all := shareOf(parts)
+	squares := 0.0
 	for _, p := range parts {
 		squares += (p.above - share*p.all) * (p.above - share*p.all)
 	}
@@ -303,23 +398,23 @@ func Significant(p []float64, level float64) []bool {
 // mostSegments is the largest number of segments that a run is kept in, to make parts of them.
 const mostSegments = 120
 
-// cut returns the segments of a run.
-func (r *Run) cut() *segments {
-	if r.segments == nil {
+// cut returns the segments of windows of a run.
+func (r *Run) cut(of stretch) *segments {
+	if r.segments == nil || r.segments.of != of {
 		slots := make([]int, len(r.slots))
 		for n := range slots {
 			slots[n] = n
 		}
 		layout := r.layout
 		layout.Digits = min(layout.Digits, 1) // as TestCoarseWindows shows, more do not help
-		r.segments = r.count(min(len(r.windows), mostSegments), slots, layout)
+		r.segments = r.count(of, min(of.windows(), mostSegments), slots, layout)
 	}
 	return r.segments
 }
 
 // filledParts returns how many of k parts have values.
-func (r *Run) filledParts(k int) (filled int) {
-	for _, p := range r.above(k, 0) {
+func (r *Run) filledParts(of stretch, k int) (filled int) {
+	for _, p := range r.above(of, k, 0) {
 		if p.all > 0 {
 			filled++
 		}
@@ -327,9 +422,9 @@ func (r *Run) filledParts(k int) (filled int) {
 	return filled
 }
 
-// above returns k parts, with the values above one.
-func (r *Run) above(k int, value float64) []part {
-	s, parts := r.cut(), make([]part, k)
+// above returns k parts of windows, with the values above one.
+func (r *Run) above(of stretch, k int, value float64) []part {
+	s, parts := r.cut(of), make([]part, k)
 	n, inside := s.at(r, value)
 	for i, all := range s.all {
 		p := &parts[i*k/len(s.all)]
@@ -339,13 +434,14 @@ func (r *Run) above(k int, value float64) []part {
 	return parts
 }
 
-// rateParts returns k parts with their values and seconds.
-func (r *Run) rateParts(k int) []part {
+// rateParts returns k parts of windows with their values and seconds.
+func (r *Run) rateParts(of stretch, k int) []part {
 	parts := make([]part, k)
 	values, seconds := r.rates()
-	for i := range values {
-		p := &parts[i*k/len(values)]
-		p.above, p.all = p.above+values[i], p.all+seconds[i]
+	for i := range of.windows() {
+		p := &parts[i*k/of.windows()]
+		p.above += values[of.from+i]
+		p.all += seconds[of.from+i]
 	}
 	return parts
 }

@@ -111,7 +111,9 @@ type Run struct {
 	medianTime float64
 	waves      [][cosines]float64 // see longRunDeviation
 	segments   *segments          // if it was compared
-	values     []float64          // see rates
+	start      int64              // see SetTime
+	size       int64
+	values     []float64 // see rates
 	seconds    []float64
 }
 
@@ -149,6 +151,13 @@ func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 // SetDigits says that the windows have at most so many significant digits, to take less memory.
 // What they count in a slot is then divided as in the sum. Limits hardly move with one digit.
 func (r *Run) SetDigits(digits int) { r.layout.Digits = min(digits, r.layout.Digits) }
+
+// SetTime says when the first window starts, in milliseconds since the epoch, and how long windows
+// are, in milliseconds. [Compare] then compares runs that ran at the same time window by window.
+func (r *Run) SetTime(start, size int64) {
+	r.start = start
+	r.size = size
+}
 
 // An Estimate is a figure with its interval. It keeps its [Run] with all windows in memory, since
 // [Compare] looks at them.
@@ -272,7 +281,7 @@ func (r *Run) look(slots []int) {
 	if len(slots) == 0 && !first {
 		return
 	}
-	s := r.count(len(r.windows), slots, r.layout)
+	s := r.count(r.whole(), len(r.windows), slots, r.layout)
 	r.counts = s.all
 	for _, slot := range slots {
 		seen := make([]float64, len(r.windows))
@@ -297,15 +306,17 @@ func (r *Run) look(slots []int) {
 // segments are a run in segments of equal time: how many values are up to edges, which are the
 // highest values of slots, ascending.
 type segments struct {
+	of    stretch
 	edges []int64
 	run   []float64   // values up to an edge in the run
 	upTo  [][]float64 // in each segment
 	all   []float64   // values in each segment
 }
 
-// count counts values up to some slots, which ascend, in n segments. The edges are of a layout.
-func (r *Run) count(n int, slots []int, layout histogram.Layout) *segments {
-	s := &segments{upTo: make([][]float64, n), all: make([]float64, n)}
+// count counts values up to some slots, which ascend, in n segments of some windows. The edges are
+// of a layout.
+func (r *Run) count(of stretch, n int, slots []int, layout histogram.Layout) *segments {
+	s := &segments{of: of, upTo: make([][]float64, n), all: make([]float64, n)}
 	last := int64(-1)
 	for _, slot := range slots {
 		index := layout.IndexOf(r.slots[slot].value)
@@ -321,11 +332,11 @@ func (r *Run) count(n int, slots []int, layout histogram.Layout) *segments {
 		s.upTo[i] = make([]float64, len(s.edges))
 	}
 	counts := make([]int64, len(s.edges))
-	for i, w := range r.windows {
-		if w == nil || r.counts != nil && r.counts[i] == 0 {
+	for i, w := range r.windows[of.from:of.to] {
+		if w == nil || r.counts != nil && r.counts[of.from+i] == 0 {
 			continue
 		}
-		at := i * n / len(r.windows)
+		at := i * n / of.windows()
 		s.all[at] += float64(w.Count(s.edges, counts))
 		for e, count := range counts {
 			s.upTo[at][e] += float64(count)

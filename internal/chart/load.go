@@ -100,8 +100,8 @@ func (p *Picture) of(s *Series) string {
 	return " of " + Named(s.Label)
 }
 
-// holdsUpTo says up to which rate no point is above a limit. Points are in the order of rates. A rate
-// at which one of several points is above the limit does not hold.
+// holdsUpTo says up to which rate no point is above a limit. Points are in the order of rates. A
+// rate at which one of several points is above the limit does not hold.
 func (s *Series) holdsUpTo(points []Point, limit float64) string {
 	holds := func(p Point) bool { return p.Value <= limit }
 	first := slices.IndexFunc(points, func(p Point) bool { return !holds(p) })

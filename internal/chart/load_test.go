@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLoadResults says up to which measured rate a limit holds, for rates that rise, and that have no
-// order.
+// TestLoadResults says up to which measured rate a limit holds, for rates that rise, and that have
+// no order.
 func TestLoadResults(t *testing.T) {
 	for _, test := range []struct {
 		rates, values []float64

@@ -318,10 +318,21 @@ func fewNames(names []string) string {
 	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:mostNotes-1], ", "), len(names)-mostNotes+1)
 }
 
+// paired reports whether both runs ran at the same time.
+func (c *Change) paired() bool {
+	for _, figure := range c.Percentiles {
+		if figure.Paired {
+			return true
+		}
+	}
+	return false
+}
+
 // changeNotes returns lines that say how far the changes of pairs can be believed.
 func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	var several, partly, never []string
 	one := false
+	together := false
 	for _, p := range pairs {
 		c := p.Change
 		if c == nil {
@@ -349,6 +360,8 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 		case len(short) == len(percentiles):
 			never = append(never, p.Name())
 			continue
+		case c.Before == nil && c.paired():
+			together = true
 		case c.Before == nil:
 			one = true
 		default:
@@ -367,6 +380,9 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	if one {
 		lines = append(lines, "one run against one says whether these runs differ, not whether "+
 			"the versions do: give several runs a side, as two folders")
+	}
+	if together {
+		lines = append(lines, "both runs ran at once, so they are compared second by second; -unpaired compares each as a whole")
 	}
 	if len(lines) > 0 {
 		lines = append(lines, Legend(pairs))

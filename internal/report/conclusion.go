@@ -48,7 +48,7 @@ func (t *Table) Conclusion(pairs []Pair) output.Finding {
 	case len(all) == 0 || all[0].Rank > 2: // no percentile
 		f.Sentence = "NOT PROVEN: too little data to judge. " + enough(pairs)
 	default:
-		f.Sentence = sayAlike(all, &f)
+		f.Sentence = t.sayAlike(all, &f)
 		if short := t.untested(pairs); short != nil {
 			f.Sentence += fmt.Sprintf(" Too little data to compare %s.", strings.Join(short, ", "))
 		}
@@ -97,7 +97,7 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")
 	}
 	which := ""
-	if lead.Seconds > 0 {
+	if lead.Seconds > 0 && !lead.Paired {
 		which = " in these two runs"
 	}
 	text := fmt.Sprintf("%s%s: %sby %s: %s", lead.word(), which, name, lead.by(true), lead.values())
@@ -112,10 +112,49 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 		text += "; but " + strings.ToLower(other.word()) + ": " + other.name(nil) + " by " + other.by(false)
 	}
 	text += "."
-	if lead.Seconds > 0 {
+	switch {
+	case lead.Paired:
+		text += " Both ran at once, so they are compared second by second."
+	case lead.Seconds > 0:
 		text += " " + t.sayNoise(&lead)
+	case lead.Pair.Change.oneSideFirst() && !lead.exceedsDrift():
+		text += " All runs of one side ran before those of the other, so a drift of the machine looks like a change: alternate them."
 	}
 	return text
+}
+
+// oneSideFirst reports whether several runs have dates, and all of one side began before those of
+// the other side.
+func (c *Change) oneSideFirst() bool {
+	if len(c.Before) < 2 || len(c.After) < 2 {
+		return false
+	}
+	byStart := func(a, b *output.Summary) int { return cmp.Compare(a.Start, b.Start) }
+	firstBefore, lastBefore := slices.MinFunc(c.Before, byStart), slices.MaxFunc(c.Before, byStart)
+	firstAfter, lastAfter := slices.MinFunc(c.After, byStart), slices.MaxFunc(c.After, byStart)
+	if !people.Dated(firstBefore.Start) || !people.Dated(firstAfter.Start) {
+		return false
+	}
+	return lastBefore.Start < firstAfter.Start || lastAfter.Start < firstBefore.Start
+}
+
+// timesDrift is how many times the range of the runs of a side a change must have, so that nobody
+// takes a drift for it.
+const timesDrift = 3
+
+// exceedsDrift reports whether a change is far larger than what the runs of a side differ by.
+func (c *tested) exceedsDrift() bool {
+	widest := 0.0
+	for _, runs := range [][]*output.Summary{c.Change.Before, c.Change.After} {
+		lowest, highest := math.Inf(1), 0.0
+		for _, s := range runs {
+			value := RunFigureOf(s, c.Figure).Value
+			lowest = min(lowest, value)
+			highest = max(highest, value)
+		}
+		widest = max(widest, math.Log(highest/lowest))
+	}
+	return math.Abs(math.Log(c.Ratio)) > timesDrift*widest
 }
 
 // sayNoise says whether a change between two runs can be noise between runs of one version.
@@ -151,13 +190,13 @@ func sayUnproven(changes []tested, f *output.Finding) string {
 	return text + ". " + lead.next()
 }
 
-// mostNoise is the change, as a ratio above 1, from which on noise hides too much to call sides the
-// same.
-const mostNoise = 1.2
+// UsualSame is the largest change, as a part, of figures that are the same.
+const UsualSame = 0.1
 
 // sayAlike says within what the median and p99 are the same, or the figure that leads if neither is
-// there: within the widest interval of all rows. If that is too wide, it says what would tell.
-func sayAlike(all []tested, f *output.Finding) string {
+// there: within the widest interval of all rows. If one of them is wider than what is the same, it
+// says what would tell.
+func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 	var within []string
 	var hidden []tested
 	least := 1.0
@@ -171,29 +210,35 @@ func sayAlike(all []tested, f *output.Finding) string {
 				widest = c
 			}
 		}
-		if widest.widest() > mostNoise {
+		if widest.widest() > 1+cmp.Or(t.Same, UsualSame) {
 			hidden = append(hidden, widest)
 			continue
 		}
 		within = append(within, people.UpTo(widest.widest())+" ("+widest.Figure.String()+")")
 		least = max(least, widest.Least)
 	}
-	if within == nil {
-		calmest := slices.MinFunc(hidden, calmer)
-		calmest.fill(f)
-		change, _ := calmest.Text()
-		change = strings.TrimLeft(change, "!~")
-		next := calmest.next()
-		if calmest.open() { // the change can be larger than what such runs prove, which reads as a contradiction
-			next = "Give longer runs, or three or more a side."
-		}
-		return fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", calmest.name(nil), change, next)
-	}
-	text := "SAME within " + strings.Join(within, " and ")
 	if hidden != nil {
-		text += ", but " + hidden[0].Figure.String() + " is too noisy to tell"
+		return sayHidden(hidden, within, f)
 	}
-	return fmt.Sprintf("%s. A change of %s would have been seen.", text, people.UpTo(least))
+	return fmt.Sprintf("SAME within %s. A change of %s would have been seen.", strings.Join(within, " and "), people.UpTo(least))
+}
+
+// sayHidden says which figure may have changed, and what would tell. Others are the same within
+// what is there.
+func sayHidden(hidden []tested, within []string, f *output.Finding) string {
+	calmest := slices.MinFunc(hidden, calmer)
+	calmest.fill(f)
+	change, _ := calmest.Text()
+	change = strings.TrimLeft(change, "!~")
+	next := calmest.next()
+	if calmest.open() { // the change can be larger than what such runs prove, which reads as a contradiction
+		next = "Give longer runs, or three or more a side."
+	}
+	text := fmt.Sprintf("NOT PROVEN: %s %s is within the noise. %s", calmest.name(nil), change, next)
+	if within != nil {
+		text += " The same within " + strings.Join(within, " and ") + "."
+	}
+	return text
 }
 
 // widest returns the largest change that the interval has, as a ratio above 1.

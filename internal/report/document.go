@@ -52,6 +52,7 @@ func (c *FigureChange) document(ratio float64) *output.DocumentFigureChange {
 		High:        output.Number(c.High),
 		P:           output.Number(c.P),
 		Significant: c.Significant,
+		Paired:      c.Paired,
 	}
 	if c.Least > 0 && !math.IsInf(c.Least, 1) {
 		d.Least = output.Number(c.Least)

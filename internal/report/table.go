@@ -46,6 +46,9 @@ type Table struct {
 	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
 	// stands for [UsualNoise].
 	Noise float64
+	// Same is the largest change, as a part, of figures that are the same. 0 stands for
+	// [UsualSame].
+	Same float64
 	// Tests prints p= and n= behind each change that has an interval.
 	Tests bool
 }

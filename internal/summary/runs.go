@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/detect"
 	"hdrkit/internal/flow"
 	"hdrkit/output"
@@ -41,6 +42,8 @@ type Runs struct {
 	Size int64
 	// Optional says that nobody asked for intervals: if there is too little memory, there are none.
 	Optional bool
+	// Unpaired says that runs are compared as if they had not run at the same time.
+	Unpaired bool
 	// Percentiles, if set, returns further percentiles of a row that get an interval.
 	Percentiles func(*output.Summary) []float64
 
@@ -134,6 +137,9 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		}
 		run := confidence.NewRun(sum, windows[n])
 		run.SetDigits(windowDigits)
+		if !runs.Unpaired && people.Dated(first[n]) {
+			run.SetTime(first[n], size)
+		}
 		wanted := percentiles
 		if runs.Percentiles != nil {
 			wanted = slices.Concat(percentiles, runs.Percentiles(s))

@@ -54,6 +54,15 @@ func ParseNoise(text string) (n Noise, err error) {
 	return n, nil
 }
 
+// ParseSame reads the largest change, in percent, of figures that are the same.
+func ParseSame(text string) (float64, error) {
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || !(percent > 0 && percent <= 100) {
+		return 0, message.Usagef("-same %q is no percentage above 0, such as 10%%", text)
+	}
+	return percent / 100, nil
+}
+
 // Figures are the figures of -p: values at percentiles, and shares of values above one.
 type Figures struct {
 	Percentiles []float64

@@ -30,6 +30,10 @@ type Options struct {
 	// Noise is how much percentiles vary from run to run of one version. Its runs are further ones
 	// before the change.
 	Noise asked.Noise
+	// Unpaired compares runs as if they had not run at the same time.
+	Unpaired bool
+	// Same is the largest change, as a part, of figures that are the same.
+	Same float64
 	// Tests prints p= and n= behind each change.
 	Tests bool
 }
@@ -119,7 +123,7 @@ func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
 	}
 	wanted := summary.Options{Maxima: r.options.Kind != "json"}
 	if !r.byRun {
-		wanted.Runs = &summary.Runs{Optional: !r.options.PrintIntervals}
+		wanted.Runs = &summary.Runs{Optional: !r.options.PrintIntervals, Unpaired: r.options.Unpaired}
 	}
 	result, err := summary.Collect(s, wanted)
 	if err == nil && wanted.Runs != nil {
@@ -143,6 +147,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Markdown:    r.options.Kind == "markdown",
 	}
 	table.Tests = r.options.Tests
+	table.Same = r.options.Same
 	c := &Comparison{
 		Before:    r.old.sums(r.options.Sum),
 		After:     r.new.sums(r.options.Sum),
