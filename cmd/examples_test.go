@@ -169,7 +169,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "../README.md") {
+	for _, page := range append(pages, "../README.md", "../llms.txt") {
 		name := filepath.Base(page)
 		if otherTests[name] {
 			continue
