@@ -85,10 +85,20 @@ func ParseFigure(text string) (f Figure, err error) {
 	}
 	f.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
 	if err != nil || !(f.Percentile >= 0 && f.Percentile <= 100) {
-		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s or over(VALUE)", text,
-			strings.Join(names, ", "))
+		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s or over(VALUE)%s", text,
+			strings.Join(names, ", "), MeantPercentile(text))
 	}
 	return f, err
+}
+
+// MeantPercentile asks about a percentile whose point is missing, such as p999. It is empty for any
+// other text.
+func MeantPercentile(text string) string {
+	digits := strings.TrimPrefix(text, "p")
+	if len(digits) < 3 || digits[0] != '9' || strings.Trim(digits, "0123456789") != "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean p%s.%s?", digits[:2], digits[2:])
 }
 
 func (f Figure) String() string {

@@ -62,7 +62,7 @@ func app() *cli.Command {
 		Usage:       "compare HdrHistogram logs before and after a change",
 		UsageText:   "hdrdiff [options] OLD NEW, OLD ... -- NEW ..., or -trend RUNS ...",
 		Description: examples,
-		Common:      []string{"incT", "s", "e", "sum", "trend", "st", "of", "unit", "p", "sla", "undecided"},
+		Common:      []string{"incT", "s", "e", "sum", "trend", "st", "of", "in", "unit", "p", "sla", "undecided"},
 		Args:        o.sides,
 		Separates:   true,
 		Outputs:     func() []string { kind, _ := o.chosen(); return []string{"st " + kind} },
@@ -234,6 +234,7 @@ func (o *options) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
 			Name:  "sla",
+			Doubt: cli.DoubtLimits,
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.report.Limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as " +

@@ -37,7 +37,7 @@ func commandLine() (*flags, *cli.Command) {
 		Usage:       "draw HdrHistogram logs",
 		UsageText:   "hdrplot [options] [log ...]",
 		Description: examples,
-		Common: []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "unit", "log",
+		Common: []string{"if", "incT", "by", "it", "compare", "s", "e", "type", "p", "in", "unit", "log",
 			"agg", "sla", "of"},
 		Separates: true,
 	}

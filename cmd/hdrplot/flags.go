@@ -88,6 +88,7 @@ func (f *flags) typeOptions() []cli.Option {
 			Aliases: "percentiles",
 			Group:   cli.GroupValues,
 			Value:   cli.Parsed(&o.Percentiles, "", asked.ParsePercentiles),
+			Doubt:   cli.DoubtPercentiles,
 			Only:    takenBy("p"),
 			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags; 99 of many logs",
 			Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50, or one, " +
@@ -144,6 +145,7 @@ func (f *flags) scaleOptions() []cli.Option {
 		},
 		{
 			Name:  "sla",
+			Doubt: cli.DoubtLimits,
 			Group: cli.GroupLook,
 			Value: cli.Each(&o.Limits, gate.ParseDrawn),
 			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade " +

@@ -33,7 +33,7 @@ func app() *cli.Command {
 		Usage:       "summarize HdrHistogram logs",
 		UsageText:   "hdrsum [options] [log ...]",
 		Description: examples,
-		Common:      []string{"incT", "by", "s", "e", "st", "of", "unit", "p", "agg", "worst", "sla"},
+		Common:      []string{"incT", "by", "s", "e", "st", "of", "in", "unit", "p", "agg", "worst", "sla"},
 	}
 	f, options := newFlags(&c.Streams)
 	c.Options = options

@@ -228,6 +228,7 @@ func (f *flags) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
 			Name:  "sla",
+			Doubt: cli.DoubtLimits,
 			Group: cli.GroupLimits,
 			Value: cli.Each(&f.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: " +
@@ -259,6 +260,7 @@ func (f *flags) listOptions() []cli.Option {
 			Name:    "who",
 			Group:   cli.GroupOutput,
 			Value:   cli.Float(&f.lists.percentile, "", cli.Percent),
+			Doubt:   cli.DoubtPercentiles,
 			Given:   &f.lists.who,
 			Default: "none",
 			Usage: "list what each tag of each log, or what -by says, has of the values above " +

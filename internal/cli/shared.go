@@ -286,18 +286,45 @@ func PercentilesOption(value Value, usage string) Option {
 		Group:   GroupValues,
 		Value:   value,
 		Usage:   usage,
-		Doubt:   doubtPercentiles,
+		Doubt:   DoubtPercentiles,
 	}
 }
 
-// doubtPercentiles doubts percentiles between 0 and 1, which look like parts of 1.
-func doubtPercentiles(text string) string {
+// DoubtPercentiles doubts percentiles between 0 and 1, which look like parts of 1, and 99,9, which
+// looks like a number with a comma.
+func DoubtPercentiles(text string) string {
+	before := ""
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "p")
-		p, err := strconv.ParseFloat(name, 64)
-		if err == nil && p > 0 && p < 1 {
-			meant := strconv.FormatFloat(math.Round(p*1e12)/1e10, 'f', -1, 64)
-			return fmt.Sprintf("%s is below 1: did you mean %s?", name, meant)
+		if doubt := DoubtPercentile(name); doubt != "" {
+			return doubt
+		}
+		if before == "99" && name != "99" && strings.Trim(name, "9") == "" {
+			return fmt.Sprintf("99,%s is p99 and p%s: did you mean 99.%s?", name, name, name)
+		}
+		before = name
+	}
+	return ""
+}
+
+// DoubtPercentile doubts a percentile between 0 and 1.
+func DoubtPercentile(name string) string {
+	p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
+	if err != nil || p <= 0 || p >= 1 {
+		return ""
+	}
+	meant := strconv.FormatFloat(math.Round(p*1e12)/1e10, 'f', -1, 64)
+	return fmt.Sprintf("%s is below 1: did you mean %s?", name, meant)
+}
+
+// DoubtLimits doubts limits of percentiles between 0 and 1.
+func DoubtLimits(text string) string {
+	for limit := range strings.SplitSeq(text, ",") {
+		figure, _, _ := strings.Cut(limit, "<")
+		figure, _, _ = strings.Cut(figure, ">")
+		figure = figure[strings.LastIndexByte(figure, ':')+1:]
+		if doubt := DoubtPercentile(strings.TrimSpace(figure)); doubt != "" {
+			return doubt
 		}
 	}
 	return ""

@@ -78,7 +78,7 @@ func parse(text string) (l Limit, err error) {
 	}
 	statistic, operator := parts[1], parts[2]
 	value, windows, inWindows := strings.Cut(strings.TrimSpace(parts[3]), " in ")
-	l.AtLeast = operator == ">="
+	l.AtLeast = strings.HasPrefix(operator, ">")
 	if colon := strings.LastIndexByte(statistic, ':'); colon >= 0 {
 		tag := strings.TrimSpace(statistic[:colon])
 		l.Tag, statistic = &tag, statistic[colon+1:]
@@ -98,6 +98,7 @@ func parse(text string) (l Limit, err error) {
 	if err == nil {
 		err = checkOperator(strings.TrimSpace(parts[1]), operator, value)
 	}
+	l.exclude(operator)
 	l.Text = statistic + operator + value
 	if err == nil && inWindows {
 		l.Text += " in " + strings.TrimSpace(windows)
@@ -106,23 +107,31 @@ func parse(text string) (l Limit, err error) {
 	return l, err
 }
 
-// checkOperator returns an error for an operator other than <= and >=, which says what to write. A
-// value that equals its limit keeps it, so < would say something that is not checked.
+// checkOperator returns an error for an operator other than <=, >=, < and >, which says what to
+// write.
 func checkOperator(subject, operator, value string) error {
 	most, least := subject+"<="+value, subject+">="+value
-	switch strings.Trim(operator, "=") {
-	case "<":
-		if operator != "<=" {
-			return fmt.Errorf("%s is no operator of limits: write %s", operator, most)
-		}
-	case ">":
-		if operator != ">=" {
-			return fmt.Errorf("%s is no operator of limits: write %s", operator, least)
-		}
-	default:
-		return fmt.Errorf("%s is no operator of limits: write %s or %s", operator, most, least)
+	switch operator {
+	case "<=", ">=", "<", ">":
+		return nil
+	case "=<":
+		return fmt.Errorf("%s is no operator of limits: write %s", operator, most)
+	case "=>":
+		return fmt.Errorf("%s is no operator of limits: write %s", operator, least)
 	}
-	return nil
+	return fmt.Errorf("%s is no operator of limits: write %s or %s", operator, most, least)
+}
+
+// exclude makes the bound of < and > exclusive where that can be told: of a count. A latency may
+// equal its bound, since it stands for a slot.
+func (l *Limit) exclude(operator string) {
+	switch {
+	case l.Name != output.Count || l.Change != nil:
+	case operator == "<":
+		l.Value--
+	case operator == ">":
+		l.Value++
+	}
 }
 
 // ParseFigure reads a statistic alone, which is the text of the limit that it returns.

@@ -130,7 +130,8 @@ func parseFigure(text string) (f output.Figure, err error) {
 }
 
 func noPercentile(text string) error {
-	return message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100", text)
+	return message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100%s", text,
+		output.MeantPercentile(text))
 }
 
 // HaveUnit reports whether a share has a unit. Then the unit of the logs must be known.
