@@ -269,7 +269,7 @@ func (r *command) check(d *logs.Diagnostics) error {
 		return err
 	}
 	units.Judge(gate.NeedsUnit(r.limits, &r.units))
-	r.followed = units.Logs(r.Ledger())
+	r.followed = units.NewLogs(r.Ledger())
 	o.Units = r.followed
 	o.Messages = d
 	o.Memory = r.Ledger()

@@ -138,7 +138,7 @@ func run(std *message.Streams, o *options) (failure error) {
 func check(verify bool) func(worker int, v scan.Visit, _ *struct{}) error {
 	return func(_ int, v scan.Visit, _ *struct{}) (err error) {
 		if verify {
-			_, err = v.Take(scan.Want{})
+			_, err = v.Decode(scan.Want{})
 		}
 		return err
 	}

@@ -16,7 +16,7 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 	finest := h.layout.halfMagnitude() - half
 	if len(h.few) > 0 {
 		into.few = coarsenFew(into.few, h.few, half, finest)
-		into.total, into.least = h.total, h.least
+		into.total, into.coarseEnd = h.total, h.coarseEnd
 		return
 	}
 	into.room(coarserAt(first, half, finest), coarserAt(last, half, finest))
@@ -35,7 +35,7 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 			low, counts = low+next, counts[next:]
 		}
 	}
-	into.total, into.least = h.total, h.least
+	into.total, into.coarseEnd = h.total, h.coarseEnd
 }
 
 // finerAt returns how much finer the slot at index is than those of a layout with that half

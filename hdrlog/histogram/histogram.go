@@ -58,9 +58,9 @@ type Histogram struct {
 	// and pages are empty.
 	few   []slot
 	total int64
-	// least is one more than the lowest value that was added with a coarser slot, 0 if there is
-	// none: the counts of the slot went to its highest value.
-	least int64
+	// coarseEnd is the exclusive bound of coarse values: one more than the lowest value that was
+	// added with a coarser slot, whose counts went to its highest value. It is 0 if there is none.
+	coarseEnd int64
 }
 
 // New returns an empty histogram.
@@ -114,14 +114,14 @@ func (h *Histogram) reset(layout Layout) {
 	h.pages = h.pages[:0]
 	h.few = h.few[:0]
 	h.total = 0
-	h.least = 0
+	h.coarseEnd = 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
 	counts := make([]int64, len(h.counts))
 	h.copyTo(counts)
-	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), slices.Clone(h.few), h.total, h.least}
+	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), slices.Clone(h.few), h.total, h.coarseEnd}
 }
 
 // add adds n to the count of the slot at index and to the total.
@@ -306,7 +306,7 @@ func (h *Histogram) Add(other *Histogram) error {
 		}
 	}
 	h.total += other.total
-	if !shares || other.least > 0 {
+	if !shares || other.coarseEnd > 0 {
 		h.LowerMin(least)
 	}
 	return nil
@@ -362,7 +362,7 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	}
 	h.total -= other.total
 	if h.total == 0 {
-		h.least = 0
+		h.coarseEnd = 0
 	}
 	return nil
 }

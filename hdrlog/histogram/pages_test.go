@@ -193,8 +193,8 @@ func checkPages(t *testing.T, way string, h *Histogram) {
 	var want Bucket // the lowest and the highest
 	if len(slots) > 0 {
 		want = Bucket{Low: buckets[0].Low, High: buckets[len(buckets)-1].High}
-		if h.least > 0 { // of coarser counts
-			want.Low = min(want.Low, h.least-1)
+		if h.coarseEnd > 0 { // of coarser counts
+			want.Low = min(want.Low, h.coarseEnd-1)
 		}
 		mean /= float64(total)
 		for _, s := range slots {

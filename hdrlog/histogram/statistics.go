@@ -20,8 +20,8 @@ func (h *Histogram) Min() int64 {
 // [Histogram.LowerMin], the minimum may be lower than that slot.
 func (h *Histogram) lowestAt(index int) int64 {
 	lowest := h.layout.LowestAt(index)
-	if h.least > 0 {
-		return min(lowest, h.least-1)
+	if h.coarseEnd > 0 {
+		return min(lowest, h.coarseEnd-1)
 	}
 	return lowest
 }
@@ -30,8 +30,8 @@ func (h *Histogram) lowestAt(index int) int64 {
 // a coarser histogram, which do not know their minimum any more. It does nothing if h has no
 // values.
 func (h *Histogram) LowerMin(value int64) {
-	if h.total > 0 && value >= 0 && value < math.MaxInt64 && (h.least == 0 || value < h.least-1) {
-		h.least = value + 1
+	if h.total > 0 && value >= 0 && value < math.MaxInt64 && (h.coarseEnd == 0 || value < h.coarseEnd-1) {
+		h.coarseEnd = value + 1
 	}
 }
 

@@ -36,8 +36,8 @@ func (g *Grid) Fill(all []Series) {
 	}
 }
 
-// setRan finds out for how long the logs of series ran in each column. One in which none ran has
-// its width.
+// setRan computes how long logs ran in each column. A column in which no log ran counts as its full
+// width.
 func (g *Grid) setRan(all []Series) {
 	var times [][2]int64
 	for n := range all {

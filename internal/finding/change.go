@@ -40,7 +40,7 @@ func (r *Run) warmup() []output.Finding {
 		Option:  "-s steady",
 	}
 	f.Sentence = fmt.Sprintf("Steady from %s on (-s steady); before, %s%s was %s times as high.",
-		r.clock(c.end), output.Figure{Percentile: c.percentile}, r.of(c.row.Name()), times(ratio))
+		r.clock(c.end), output.Figure{Percentile: c.percentile}, r.of(c.row.Name()), formatRatio(ratio))
 	return []output.Finding{f}
 }
 
@@ -111,7 +111,7 @@ func (r *Run) level() []output.Finding {
 		if f.Tag != "" {
 			of = f.Tag + " in " + of
 		}
-		f.Sentence = fmt.Sprintf("Maxima of %s are %s times as high as otherwise %s.", of, times(c.times), when)
+		f.Sentence = fmt.Sprintf("Maxima of %s are %s times as high as otherwise %s.", of, formatRatio(c.times), when)
 		return []output.Finding{f}
 	}
 	if len(r.Summaries) > 1 {
@@ -121,7 +121,7 @@ func (r *Run) level() []output.Finding {
 	if n := len(c.Spans) - 1; n > 0 {
 		more = fmt.Sprintf(", and %s", people.Counted(int64(n), "more time"))
 	}
-	f.Sentence = fmt.Sprintf("Maxima%s are %s times as high as otherwise %s%s.", r.of(c.row.Name()), times(c.times), when, more)
+	f.Sentence = fmt.Sprintf("Maxima%s are %s times as high as otherwise %s%s.", r.of(c.row.Name()), formatRatio(c.times), when, more)
 	return []output.Finding{f}
 }
 
@@ -206,7 +206,7 @@ func (r *Run) outlier() []output.Finding {
 	if f.Tag = r.tag(first.tag); f.Tag != "" {
 		of = " of " + f.Tag
 	}
-	f.Sentence = fmt.Sprintf("%s %s %s times the %s%s of the other %d, all the time.", listed(names), verb, times(ratio),
+	f.Sentence = fmt.Sprintf("%s %s %s times the %s%s of the other %d, all the time.", listed(names), verb, formatRatio(ratio),
 		output.Figure{Percentile: percentile}, of, len(others))
 	return []output.Finding{f}
 }

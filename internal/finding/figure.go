@@ -202,7 +202,7 @@ func (r *Run) figure() []output.Finding {
 		case !r.leads():
 			more = ", among the highest"
 		case worthwhile(highest.printed / all[1].printed):
-			more = fmt.Sprintf(", %s times the next highest", times(highest.printed/all[1].printed))
+			more = fmt.Sprintf(", %s times the next highest", formatRatio(highest.printed/all[1].printed))
 			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
 		}
 		if r.figures().others > highest.printed { // a table may show a higher figure
@@ -267,7 +267,7 @@ func (r *Run) worst() []output.Finding {
 	}
 	m := &moments[0]
 	highest := output.Number(m.Scale.Of(float64(m.Max)))
-	if r.Histories.Forgot() && float64(highest) < r.figures().highest {
+	if r.Histories.Truncated() && float64(highest) < r.figures().highest {
 		return r.maximum()
 	}
 	f := output.Finding{

@@ -21,12 +21,12 @@ func (r *Run) quantity(v float64) string { return figure(v) + people.Spaced(r.Sc
 // figure returns a number as sentences have it.
 func figure(v float64) string { return people.Significant(v, 4) }
 
-// times returns how many times as high something is.
-func times(v float64) string { return people.Significant(v, 2) }
+// formatRatio returns how many times as high something is, with two digits.
+func formatRatio(v float64) string { return people.Significant(v, 2) }
 
 // worthwhile reports whether a sentence can say how many times as high or low something is: not "1
 // times".
-func worthwhile(v float64) bool { return times(max(v, 1/v)) != "1" }
+func worthwhile(v float64) bool { return formatRatio(max(v, 1/v)) != "1" }
 
 // beside returns v as a text that differs from that of other, unless both are equal: it has as many
 // digits as that takes. All digits of other are printed.

@@ -73,7 +73,7 @@ type run struct {
 	scan      *scan.Scan
 	states    []state
 	rated     []rated
-	workers   []worker // the last one is the goroutine that takes results
+	workers   []worker // the last one belongs to the consumer goroutine
 	rowBytes  int
 	compactAt int     // the bytes of a worker's sums in a flow from which on new sums are compacted
 	passed    []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
@@ -198,7 +198,7 @@ func (w *worker) decode(v scan.Visit, o *outcome) error {
 			w.sums = append(w.sums, sum)
 		}
 	}
-	took, failed := v.TakeOpen(p, want, w.sums...)
+	took, failed := v.DecodeOpen(p, want, w.sums...)
 	if failed != nil && !errors.As(failed, new(*merge.SumError)) {
 		return failed
 	}

@@ -236,7 +236,7 @@ func (k *windowsState) takeLate(v scan.Visit, at merge.Span, m *made) error {
 	one.Tag = v.Tag
 	one.Input = v.Input
 	one.Name = v.Name
-	took, err := k.late.Visit(v.Interval, v.Place).Take(scan.Want{}, &one.Sum)
+	took, err := k.late.Visit(v.Interval, v.Place).Decode(scan.Want{}, &one.Sum)
 	if err != nil {
 		return err
 	}

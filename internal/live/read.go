@@ -208,7 +208,7 @@ func (m *Merger) interval(in *input, r *hdrlog.Record) (*interval, error) {
 	i.sum = sums.Get().(*merge.Sum)
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	took, err := d.Visit(&r.Interval, scan.Place{}).Take(scan.Want{Max: merge.Crosses(i.start, i.end, m.options.Size), Text: true}, i.sum)
+	took, err := d.Visit(&r.Interval, scan.Place{}).Decode(scan.Want{Max: merge.Crosses(i.start, i.end, m.options.Size), Text: true}, i.sum)
 	i.highest, i.count = took.Max, took.Count
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {

@@ -54,8 +54,8 @@ type Logs struct {
 // tagBytes is about what a tag takes in a [unit.Finder], beside its text.
 const tagBytes = 60
 
-// Logs returns logs, none so far.
-func (u *Units) Logs(memory *ledger.Ledger) *Logs {
+// NewLogs returns logs, none so far.
+func (u *Units) NewLogs(memory *ledger.Ledger) *Logs {
 	l := &Logs{Units: u, account: memory.Open("tags with their units", "choose some with -incT")}
 	l.finder.Given = u.Options.Given
 	u.finders = append(u.finders, &l.finder)
@@ -64,7 +64,7 @@ func (u *Units) Logs(memory *ledger.Ledger) *Logs {
 
 // Watch returns the logs of a scan, and has their comments and tags read for their units.
 func (u *Units) Watch(s *scan.Scan) *Logs {
-	l := u.Logs(s.Memory)
+	l := u.NewLogs(s.Memory)
 	if u.named == nil {
 		u.named = make(map[string]bool)
 	}

@@ -21,7 +21,7 @@ func TestUnitsLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs := u.Logs(nil)
+	logs := u.NewLogs(nil)
 	for _, log := range []struct {
 		tag, comment string
 		factor       float64
@@ -48,7 +48,7 @@ func TestReasonOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := u.Logs(nil).Comment("a.hdr", []byte("#[Logging for: READ]")); err != nil {
+		if err := u.NewLogs(nil).Comment("a.hdr", []byte("#[Logging for: READ]")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := u.Scale(false); err != nil {
@@ -70,7 +70,7 @@ func TestDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.Headed = true
-		if err := u.Logs(nil).Comment("a.hdr", []byte(comment)); err != nil {
+		if err := u.NewLogs(nil).Comment("a.hdr", []byte(comment)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := u.Scale(true); err != nil {
@@ -119,7 +119,7 @@ func TestUnitsCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := ledger.New(1 << 20)
-	logs, others := u.Logs(memory), memory.Open("others", "")
+	logs, others := u.NewLogs(memory), memory.Open("others", "")
 	for n := range 10_000 {
 		logs.Kept("a.hdr", fmt.Appendf(nil, "tag%05d", n%2000))
 	}

@@ -196,7 +196,7 @@ func (r *simulationRecords) append(line []byte) (_ []byte, ended int, _ error) {
 		line = r.request(line)
 	case userRecord:
 		r.number()
-		r.byte()
+		r.readByte()
 		r.number()
 		line = append(line, "USER\t"...)
 	case groupRecord:
@@ -204,7 +204,7 @@ func (r *simulationRecords) append(line []byte) (_ []byte, ended int, _ error) {
 		r.number()
 		r.number()
 		r.number()
-		r.byte()
+		r.readByte()
 		line = append(line, "GROUP\t"...)
 	case errorRecord:
 		r.cached()
@@ -224,12 +224,12 @@ func (r *simulationRecords) append(line []byte) (_ []byte, ended int, _ error) {
 }
 
 func (r *simulationRecords) run(line []byte) []byte {
-	version := r.string()
-	class := r.string()
+	version := r.readString()
+	class := r.readString()
 	r.start = int64(r.number())<<32 | int64(uint32(r.number()))
-	description := r.string()
+	description := r.readString()
 	for range r.count() {
-		r.string() // a scenario
+		r.readString() // a scenario
 	}
 	for range r.count() {
 		r.skip(r.count()) // an assertion
@@ -245,7 +245,7 @@ func (r *simulationRecords) request(line []byte) []byte {
 		line = strconv.AppendInt(append(line, '\t'), r.start+int64(r.number()), 10)
 	}
 	status := "\tKO\t"
-	if r.byte() == 1 {
+	if r.readByte() == 1 {
 		status = "\tOK\t"
 	}
 	return append(append(line, status...), r.cached()...)
@@ -262,7 +262,7 @@ func (r *simulationRecords) groups(line []byte) []byte {
 	return line
 }
 
-func (r *simulationRecords) byte() byte {
+func (r *simulationRecords) readByte() byte {
 	if r.err != nil {
 		return 0
 	}
@@ -274,7 +274,7 @@ func (r *simulationRecords) byte() byte {
 func (r *simulationRecords) number() int32 {
 	var number int32
 	for range 4 {
-		number = number<<8 | int32(r.byte())
+		number = number<<8 | int32(r.readByte())
 	}
 	return number
 }
@@ -297,10 +297,10 @@ func (r *simulationRecords) skip(bytes int) {
 	}
 }
 
-// string reads a text: its length in bytes, the bytes, and whether these are of Latin 1 (0) or of
-// UTF-16 (1), in the order of the processor, which is little-endian on all that Gatling runs on. An
-// empty text has no third part.
-func (r *simulationRecords) string() string {
+// readString reads a text: its length in bytes, the bytes, and whether these are of Latin 1 (0) or
+// of UTF-16 (1), in the order of the processor, which is little-endian on all that Gatling runs on.
+// An empty text has no third part.
+func (r *simulationRecords) readString() string {
 	length := r.count()
 	if length == 0 {
 		return ""
@@ -313,7 +313,7 @@ func (r *simulationRecords) string() string {
 		}
 	}
 	var runes []rune
-	if r.byte() == 1 {
+	if r.readByte() == 1 {
 		units := make([]uint16, length/2)
 		for n := range units {
 			units[n] = binary.LittleEndian.Uint16(text[2*n:])
@@ -346,7 +346,7 @@ func (r *simulationRecords) cached() string {
 		}
 		return r.part(text)
 	}
-	text := r.string()
+	text := r.readString()
 	if r.bytes += len(text) + 50; r.bytes > maxNames {
 		r.err = fmt.Errorf("%w: texts of more than %d MiB", errRecord, maxNames>>20)
 		return ""

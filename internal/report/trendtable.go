@@ -80,8 +80,8 @@ func (t *Trend) date(run int, zone *time.Location) string {
 	return at(t.Runs[run], layout)
 }
 
-// sparkline draws the values of a figure with at most width characters. The lowest value of all is
-// the lowest bar, unless that is above three quarters of the highest.
+// sparkline draws the values of a figure with at most width characters. The scale begins at the
+// lowest value, or at 75% of the highest if that is lower.
 func (f *TrendFigure) sparkline(width int) string {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, p := range f.Points {

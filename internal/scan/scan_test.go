@@ -47,7 +47,7 @@ func run(t *testing.T, s *Scan) (got []string, err error) {
 		}
 	}
 	err = Run(s, func(_ int, v Visit, count *int64) error {
-		took, err := v.Take(Want{Counts: true})
+		took, err := v.Decode(Want{Counts: true})
 		h := took.Counts
 		if err == nil {
 			*count = h.TotalCount()
@@ -349,10 +349,10 @@ func TestVisit(t *testing.T) {
 			t.Parallel()
 			s := &Scan{Inputs: []Input{text("a", "0,1,1,"+string(payload)+"\n")}, Workers: 1, Correction: Correction{Expected: test.expected}}
 			err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
-				if _, err := v.Take(Want{}); err != nil {
+				if _, err := v.Decode(Want{}); err != nil {
 					return err
 				}
-				took, err := v.Take(Want{Counts: true}, sum)
+				took, err := v.Decode(Want{Counts: true}, sum)
 				if err != nil {
 					return err
 				}
@@ -380,7 +380,7 @@ func TestVisitText(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
 		s := &Scan{Inputs: []Input{text("a", "0,1,7.000,"+three+"\n")}, Workers: 1}
 		err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
-			_, err := v.Take(Want{Text: wanted}, sum)
+			_, err := v.Decode(Want{Text: wanted}, sum)
 			return err
 		}, func(_ Visit, sum *merge.Sum) error {
 			fields, err := sum.AppendFields(nil, 0)
@@ -421,11 +421,11 @@ func TestVisitFigures(t *testing.T) {
 				want string
 			}{
 				{"Max", func(v Visit) (string, error) {
-					took, err := v.Take(Want{Max: true})
+					took, err := v.Decode(Want{Max: true})
 					return fmt.Sprint(took.Max), err
 				}, fmt.Sprint(want.Float(want.Max()))},
 				{"Histogram, Max", func(v Visit) (string, error) {
-					took, err := v.Take(Want{Counts: true, Max: true})
+					took, err := v.Decode(Want{Counts: true, Max: true})
 					if err != nil {
 						return "", err
 					}
@@ -433,7 +433,7 @@ func TestVisitFigures(t *testing.T) {
 				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
 				{"Sums", func(v Visit) (string, error) {
 					var sum merge.Sum
-					if _, err := v.Take(Want{}, &sum); err != nil {
+					if _, err := v.Decode(Want{}, &sum); err != nil {
 						return "", err
 					}
 					h, err := sum.Histogram(new(histogram.Histogram))
@@ -443,7 +443,7 @@ func TestVisitFigures(t *testing.T) {
 					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), err
 				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
 				{"Double", func(v Visit) (string, error) {
-					took, err := v.Take(Want{})
+					took, err := v.Decode(Want{})
 					return fmt.Sprint(took.Double), err
 				}, fmt.Sprint(ratio > 0)},
 			} {

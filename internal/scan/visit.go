@@ -69,7 +69,7 @@ func NewDecoder(expected float64, shared *Payloads) *Decoder {
 	d := &Decoder{expected: expected, shared: shared}
 	d.payloads.Grow = func(bytes int) error {
 		d.inflated = max(d.inflated, workTimes*bytes)
-		return d.hold(d.inflated)
+		return d.chargeFor(d.inflated)
 	}
 	return d
 }
@@ -117,8 +117,8 @@ func (s *Payloads) expand(text []byte, p *histogram.Payload) error {
 	return nil
 }
 
-// hold charges for bytes, if they are many and more than before.
-func (d *Decoder) hold(bytes int) error {
+// chargeFor charges for bytes, if they are many and more than before.
+func (d *Decoder) chargeFor(bytes int) error {
 	if bytes < 1<<20 || bytes <= d.charge.Bytes() {
 		return nil
 	}
@@ -163,7 +163,7 @@ type Taken struct {
 	Double bool
 }
 
-// Open opens the payload, for [Visit.TakeOpen].
+// Open opens the payload, for [Visit.DecodeOpen].
 func (v Visit) Open() (*histogram.Payload, error) {
 	d := v.decoder
 	p, err := d.payloads.Open(v.Payload)
@@ -173,19 +173,19 @@ func (v Visit) Open() (*histogram.Payload, error) {
 	return p, err
 }
 
-// Take decodes the interval, and adds it to sums. After a [merge.SumError], one of the sums lacks
+// Decode decodes the interval, and adds it to sums. After a [merge.SumError], one of the sums lacks
 // the interval, and all else is as wanted. Any other error says what is wrong with the payload.
-// Call Take where the interval is decoded.
-func (v Visit) Take(want Want, sums ...*merge.Sum) (t Taken, err error) {
+// Call Decode where the interval is decoded.
+func (v Visit) Decode(want Want, sums ...*merge.Sum) (t Taken, err error) {
 	p, err := v.Open()
 	if err != nil {
 		return t, err
 	}
-	return v.TakeOpen(p, want, sums...)
+	return v.DecodeOpen(p, want, sums...)
 }
 
-// TakeOpen is [Visit.Take] for a payload that is open.
-func (v Visit) TakeOpen(p *histogram.Payload, want Want, sums ...*merge.Sum) (t Taken, err error) {
+// DecodeOpen is [Visit.Decode] for a payload that is open.
+func (v Visit) DecodeOpen(p *histogram.Payload, want Want, sums ...*merge.Sum) (t Taken, err error) {
 	d := v.decoder
 	var h *histogram.Histogram
 	if want.Counts || d.expected != 0 || p.Double() { // doubles are rare
@@ -234,7 +234,7 @@ func (d *Decoder) decode(p *histogram.Payload) (*histogram.Histogram, error) {
 	if d.expected != 0 {
 		size *= 2
 	}
-	if err := d.hold(d.inflated + size); err != nil {
+	if err := d.chargeFor(d.inflated + size); err != nil {
 		return nil, err
 	}
 	if err := p.Decode(&d.recorded); err != nil || d.expected == 0 {

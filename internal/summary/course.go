@@ -74,7 +74,7 @@ type Timeline struct {
 
 	counts []*histogram.Histogram // of each window, nil if it has no values
 	count  int64                  // of values
-	room   []histogram.Histogram  // for counts
+	memory []histogram.Histogram  // for counts
 	sum    histogram.Histogram
 }
 
@@ -83,7 +83,7 @@ func newTimeline(start, size int64, windows int) *Timeline {
 		Start:  start,
 		Size:   size,
 		counts: make([]*histogram.Histogram, windows),
-		room:   make([]histogram.Histogram, windows),
+		memory: make([]histogram.Histogram, windows),
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *Timeline) fill(windows []*merge.Merged) error {
 	clear(t.counts)
 	for _, m := range windows {
 		at := (m.Window.Start - t.Start) / t.Size
-		h, err := m.Histogram(&t.room[at])
+		h, err := m.Histogram(&t.memory[at])
 		if err != nil {
 			return err
 		}

@@ -36,9 +36,9 @@ type Histories struct {
 	// order has all of them once somebody asked, nil if an interval came since.
 	order []*history
 	extent
-	room           room
-	err            error
-	goesOn, forgot bool // see Follow, Forgot
+	budget               budget
+	err                  error
+	streaming, truncated bool // see Follow, Truncated
 }
 
 // An extent says which times there are.
@@ -49,8 +49,8 @@ type extent struct {
 	ran            merge.Span // from the first start to the last end
 }
 
-// A room is the memory that pieces take.
-type room struct {
+// A budget is the memory that pieces take.
+type budget struct {
 	free    []piece // of the next pieces
 	bytes   int
 	account *ledger.Account
@@ -58,7 +58,7 @@ type room struct {
 }
 
 // take charges for so many histories.
-func (r *room) take(histories int) { r.charge.Set(r.account, histories, r.bytes) }
+func (r *budget) take(histories int) { r.charge.Set(r.account, histories, r.bytes) }
 
 // A history is what a tag of an input recorded.
 type history struct {
@@ -111,13 +111,13 @@ const slab = 256
 
 // addPiece adds a copy of a piece to a history.
 func (hs *Histories) addPiece(to *history, one piece) *piece {
-	free := hs.room.free
+	free := hs.budget.free
 	if len(free) == 0 {
 		free = make([]piece, slab)
 	}
 	at := &free[0]
 	*at = one
-	hs.room.free = free[1:]
+	hs.budget.free = free[1:]
 	to.pieces = append(to.pieces, at)
 	return at
 }
@@ -140,15 +140,15 @@ func tagOf(key string) string { return key[4:] }
 
 // start makes the histories those of a scan.
 func (hs *Histories) start(s *scan.Scan) {
-	hs.room.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
+	hs.budget.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
 // Follow makes the histories those of the rows of logs that go on, which [Histories.Window] adds.
 // They are as of one log without a name.
 func (hs *Histories) Follow(memory *ledger.Ledger) {
-	hs.goesOn, hs.Times = true, true
-	hs.room.account = memory.Open("times of tags", "choose tags with -incT")
+	hs.streaming, hs.Times = true, true
+	hs.budget.account = memory.Open("times of tags", "choose tags with -incT")
 }
 
 // Window keeps what a row has in a window.
@@ -162,10 +162,10 @@ func (hs *Histories) Window(w *merge.Merged, h *histogram.Histogram) {
 }
 
 // Rows reports whether the tags of histories are names of rows already.
-func (hs *Histories) Rows() bool { return hs.goesOn }
+func (hs *Histories) Rows() bool { return hs.streaming }
 
-// Forgot reports whether older times are gone.
-func (hs *Histories) Forgot() bool { return hs.forgot }
+// Truncated reports whether older times are gone.
+func (hs *Histories) Truncated() bool { return hs.truncated }
 
 // take keeps an interval.
 func (hs *Histories) take(v scan.Visit, highest float64, count int64) {
@@ -211,22 +211,22 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 	hs.length = max(hs.length, kept.End-kept.Start, 1)
 	hs.ran.Start = min(hs.ran.Start, kept.Start)
 	hs.ran.End = max(hs.ran.End, kept.End)
-	hs.room.bytes += kept.size()
+	hs.budget.bytes += kept.size()
 	if kept.counts != nil {
-		hs.room.bytes -= kept.history.keepFew(kept)
+		hs.budget.bytes -= kept.history.keepFew(kept)
 	}
-	hs.room.take(len(hs.all))
-	crowded := hs.room.account.Crowded()
-	much := hs.Most > 0 && hs.room.bytes > hs.Most
+	hs.budget.take(len(hs.all))
+	crowded := hs.budget.account.Crowded()
+	much := hs.Most > 0 && hs.budget.bytes > hs.Most
 	switch {
-	case hs.goesOn && (much || crowded != nil) && hs.forget():
-	case hs.goesOn && crowded != nil, much:
+	case hs.streaming && (much || crowded != nil) && hs.forget():
+	case hs.streaming && crowded != nil, much:
 		hs.err = errMost
-		hs.all, hs.room.bytes = nil, 0
+		hs.all, hs.budget.bytes = nil, 0
 	case crowded != nil:
 		hs.coarsen(crowded)
 	}
-	hs.room.take(len(hs.all))
+	hs.budget.take(len(hs.all))
 }
 
 // forget drops the older half of all pieces, whole windows of them. It copies the others, since one
@@ -247,8 +247,8 @@ func (hs *Histories) forget() bool {
 		return false
 	}
 	from := starts[half]
-	hs.forgot = true
-	hs.room.free, hs.room.bytes = nil, 0
+	hs.truncated = true
+	hs.budget.free, hs.budget.bytes = nil, 0
 	hs.ran.Start = from
 	for key, h := range hs.all {
 		old := h.pieces
@@ -260,7 +260,7 @@ func (hs *Histories) forget() bool {
 				continue
 			}
 			p = hs.addPiece(h, *p)
-			hs.room.bytes += p.size()
+			hs.budget.bytes += p.size()
 			if p.counts != nil {
 				h.kept = append(h.kept, p)
 			}
@@ -294,20 +294,20 @@ func (h *history) keepFew(p *piece) (freed int) {
 // coarsen merges pieces to windows until half of their memory is free. If windows would be too
 // long, nothing is kept, and the error is crowded.
 func (hs *Histories) coarsen(crowded error) {
-	most := hs.room.bytes / 2
+	most := hs.budget.bytes / 2
 	for hs.coarse = cmp.Or(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
 		if hs.coarse < hs.length {
 			continue // windows are not shorter than the longest interval
 		}
 		hs.pack()
-		if hs.room.bytes <= most {
+		if hs.budget.bytes <= most {
 			return
 		}
 		if (hs.ran.End-hs.ran.Start)/hs.coarse < leastWindows {
 			hs.err = crowded
 		}
 	}
-	hs.all, hs.room.bytes = nil, 0
+	hs.all, hs.budget.bytes = nil, 0
 }
 
 // pack makes the pieces of each history windows in the order of time. Without a size, each interval
@@ -317,7 +317,7 @@ func (hs *Histories) pack() {
 	if hs.coarse > 0 {
 		at = func(p *piece) int64 { return merge.WindowOf(p.Start, p.End, hs.coarse).Start }
 	}
-	hs.room.bytes = 0
+	hs.budget.bytes = 0
 	for _, h := range hs.all {
 		order := func(a, b *piece) int { return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Start, b.Start)) }
 		if !slices.IsSortedFunc(h.pieces, order) {
@@ -327,7 +327,7 @@ func (hs *Histories) pack() {
 			hs.mergePieces(h, at)
 		}
 		for _, p := range h.pieces {
-			hs.room.bytes += p.size()
+			hs.budget.bytes += p.size()
 		}
 	}
 }
@@ -357,7 +357,7 @@ func (hs *Histories) countsOf(p *piece) (*histogram.Histogram, error) {
 	if p.sum != nil {
 		return p.sum.Histogram(nil)
 	}
-	took, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Take(scan.Want{Counts: true})
+	took, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Decode(scan.Want{Counts: true})
 	return took.Counts, err
 }
 

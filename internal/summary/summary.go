@@ -213,8 +213,8 @@ func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	return newResult(all, rows, accountOf(memory))
 }
 
-// A Loader decodes sums into one histogram. Each sum holds little, so all together may take a
-// thousand times their memory: hundreds of tags of 47 MB, from a log of 2 MB.
+// A Loader decodes sums into one histogram, one after another. Decoded, all sums could take a
+// thousand times their packed memory: hundreds of tags of 47 MB, from a log of 2 MB.
 type Loader struct {
 	loaded  *merge.Sum
 	scratch histogram.Histogram

@@ -208,7 +208,7 @@ func widenCollector(t *testing.T, all []taken, s *scan.Scan) (int64, func(start,
 // widenHistories takes the maxima of all inputs as those of one.
 func widenHistories(t *testing.T, all []taken, s *scan.Scan) (int64, func(start, end, size int64) int64, map[string]widenedWindow) {
 	hs := &Histories{Times: true}
-	hs.room.account = ledger.New(200<<10).Open("times", "choose")
+	hs.budget.account = ledger.New(200<<10).Open("times", "choose")
 	for _, i := range all {
 		hs.keep(0, "log", []byte(i.tag), piece{Start: i.start, End: i.end, highest: i.highest(), count: i.count}, counts{})
 	}

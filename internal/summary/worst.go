@@ -260,7 +260,7 @@ func (m *moment) findOthers(all []*sequence, length int64) {
 		if at < 0 || !(s.pieces[at].compared() > bad*s.typical) {
 			continue
 		}
-		other := s.around(at, length)
+		other := s.momentContaining(at, length)
 		if !sameTime(&m.Moment, &other.Moment) {
 			continue
 		}
@@ -291,8 +291,8 @@ func (s *sequence) highestDuring(m *output.Moment) int {
 	return highest
 }
 
-// around returns the moment that has a piece, with the highest piece that it reaches.
-func (s *sequence) around(at int, length int64) moment {
+// momentContaining returns the moment that has a piece, with the highest piece that it reaches.
+func (s *sequence) momentContaining(at int, length int64) moment {
 	for {
 		from, to := s.reach(nil, at, -1, length), s.reach(nil, at, 1, length)
 		highest := at

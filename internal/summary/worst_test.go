@@ -120,7 +120,7 @@ func TestPartsMost(t *testing.T) {
 	one := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
 	const limit = 1 << 20
 	parts := &Histories{Times: true}
-	parts.room.account = ledger.New(2*limit).Open("times", "choose")
+	parts.budget.account = ledger.New(2*limit).Open("times", "choose")
 	random := rand.New(rand.NewPCG(7, 8))
 	for at := range int64(seconds) {
 		for n, tag := range []string{"a", "b"} {
@@ -130,8 +130,8 @@ func TestPartsMost(t *testing.T) {
 			}
 			parts.add(n, fmt.Sprint("log", n), []byte(tag), 1000*at, 1000*at+1000, highest)
 		}
-		if parts.room.bytes > limit {
-			t.Fatalf("%d bytes at %d s", parts.room.bytes, at)
+		if parts.budget.bytes > limit {
+			t.Fatalf("%d bytes at %d s", parts.budget.bytes, at)
 		}
 		if at%9999 != 0 || at < bad+20 {
 			continue
@@ -150,15 +150,15 @@ func TestPartsMost(t *testing.T) {
 	for n := range 20_000 {
 		parts.add(n, "log", fmt.Append(nil, n), 0, 1000, 1)
 	}
-	if _, err := parts.Worst(9, one); !errors.As(err, new(*ledger.LimitError)) || parts.room.bytes > 0 {
-		t.Errorf("%d bytes, %v", parts.room.bytes, err)
+	if _, err := parts.Worst(9, one); !errors.As(err, new(*ledger.LimitError)) || parts.budget.bytes > 0 {
+		t.Errorf("%d bytes, %v", parts.budget.bytes, err)
 	}
 	parts = &Histories{Times: true, Most: limit}
 	for at := range int64(seconds) {
 		parts.add(0, "log", nil, 1000*at, 1000*at+1000, 1)
 	}
-	if found, err := parts.Omission(func(string, []byte) float64 { return 1 }); found != nil || err == nil || parts.room.bytes > 0 {
-		t.Errorf("%d bytes above Most: %+v, %v", parts.room.bytes, found, err)
+	if found, err := parts.Omission(func(string, []byte) float64 { return 1 }); found != nil || err == nil || parts.budget.bytes > 0 {
+		t.Errorf("%d bytes above Most: %+v, %v", parts.budget.bytes, found, err)
 	}
 }
 
@@ -354,8 +354,8 @@ func TestPartsMemory(t *testing.T) {
 	}
 	all, few := taken(1<<30, length), taken(1<<18, length)
 	size := few.coarse
-	if all.coarse != 0 || size == 0 || few.room.account.Crowded() != nil {
-		t.Fatalf("windows of %d and %d ms: %v", all.coarse, size, few.room.account.Crowded())
+	if all.coarse != 0 || size == 0 || few.budget.account.Crowded() != nil {
+		t.Fatalf("windows of %d and %d ms: %v", all.coarse, size, few.budget.account.Crowded())
 	}
 	want, err := all.Worst(9, one)
 	got, err2 := few.Worst(9, one)
@@ -549,8 +549,8 @@ func TestForget(t *testing.T) {
 				w := &merge.Merged{Tag: fmt.Append(nil, row)}
 				w.Sum.Start, w.Sum.End = 1000*window, 1000*window+1000
 				hs.Window(w, &h)
-				if hs.room.bytes > most {
-					t.Fatalf("%d rows take %d bytes of %d", rows, hs.room.bytes, most)
+				if hs.budget.bytes > most {
+					t.Fatalf("%d rows take %d bytes of %d", rows, hs.budget.bytes, most)
 				}
 			}
 		}

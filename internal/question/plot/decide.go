@@ -66,7 +66,7 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 		plan: &plan{
 			by:      in.Scan.By,
 			labels:  labelsOf(in.Scan.Inputs),
-			headers: units.Logs(in.Scan.Memory),
+			headers: units.NewLogs(in.Scan.Memory),
 			look:    *o.newPicture(),
 			judging: judging{o.Limits, o.Logs.Times.Zone, o.Logs.Omission.Expected > 0, in.diagnostics},
 		},

@@ -41,8 +41,8 @@ func before(i, j interval) bool {
 // took a twelfth of a union's time.
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
-// hold charges for intervals in memory.
-func (u *union) hold(intervals, bytes int) error {
+// charge charges for intervals in memory.
+func (u *union) charge(intervals, bytes int) error {
 	if err := u.account.Add(intervals, bytes); err != nil {
 		return scan.Fatal{Err: err}
 	}
@@ -51,7 +51,7 @@ func (u *union) hold(intervals, bytes int) error {
 
 // put gives a sum back.
 func (u *union) put(sum *merge.Sum) {
-	u.hold(-1, -sum.Size())
+	u.charge(-1, -sum.Size())
 	sums.Put(sum)
 }
 
@@ -64,13 +64,13 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	}
 	sum := sums.Get().(*merge.Sum)
 	sum.Reset()
-	took, err := v.Take(scan.Want{Text: true}, sum)
+	took, err := v.Decode(scan.Want{Text: true}, sum)
 	if err != nil {
 		sums.Put(sum)
 		return err
 	}
 	*i = interval{v.Place, start, end, bytes.Clone(tag), sum, took.Double}
-	return u.hold(1, sum.Size())
+	return u.charge(1, sum.Size())
 }
 
 // tag returns the tag that an interval has in the result.

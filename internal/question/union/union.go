@@ -221,7 +221,7 @@ func (u *union) merge(i *interval) error {
 			before = w.sum.Size()
 		}
 		u.fold(w, w.sum)
-		return u.hold(0, w.sum.Size()-before)
+		return u.charge(0, w.sum.Size()-before)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
 		sum.Start, sum.End = w.start, w.end
 		line, w.err = sum.AppendFields(line, u.survey.base)
 	}
-	u.hold(0, -size)
+	u.charge(0, -size)
 	w.sum, w.members = nil, nil
 	return line
 }
