@@ -54,7 +54,7 @@ func (r *Reader) noteOnce(said *bool, field string, cause error) {
 }
 
 func (r *Reader) note(line int, field string, cause error) {
-	r.notes = append(r.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
+	r.aside.notes = append(r.aside.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
 }
 
 // commas matches START,LENGTH,MAX, with decimal commas.
@@ -83,25 +83,25 @@ func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok b
 // its base. The first interval settles those of a log without time comments. If the interval is too
 // far from the epoch, setTimes returns the field at fault and changes nothing in the reader.
 func (r *Reader) setTimes(i *Interval) (tooFar string) {
-	if r.before != nil && !r.hasStart && !r.hasBase {
+	if r.before != nil && !r.times.hasStart && !r.times.hasBase {
 		r.times = *r.before
 		r.note(r.line, "line", ErrTimesKept)
 	}
 	r.before = nil
 	var millis, ends bool
-	onlyLengths := r.dialect.written || r.second == SecondLength
+	onlyLengths := r.dialect.written || r.reading.second == SecondLength
 	switch {
-	case i.Start+r.base >= millisStart && !r.dialect.written:
+	case i.Start+r.times.base >= millisStart && !r.dialect.written:
 		millis, ends = true, r.fromMillis(i)
-	case r.second == SecondEnd:
+	case r.reading.second == SecondEnd:
 		i.endToLength()
 	case i.Length >= impossibleLength && i.Length >= i.Start && !onlyLengths:
 		ends = true
 		i.endToLength()
 	}
-	base := r.base
-	if !r.hasBase && r.hasStart && i.Start < r.start-year {
-		base = r.start
+	base := r.times.base
+	if !r.times.hasBase && r.times.hasStart && i.Start < r.times.start-year {
+		base = r.times.start
 	}
 	start := i.Start + base
 	switch {
@@ -117,11 +117,11 @@ func (r *Reader) setTimes(i *Interval) (tooFar string) {
 	if ends {
 		r.noteEnds()
 	}
-	r.base, r.hasBase = base, true
-	if !r.hasStart {
-		r.start, r.hasStart = i.Start+r.base, true
+	r.times.base, r.times.hasBase = base, true
+	if !r.times.hasStart {
+		r.times.start, r.times.hasStart = i.Start+r.times.base, true
 	}
-	i.LogStart, i.Base = r.start, r.base
+	i.LogStart, i.Base = r.times.start, r.times.base
 	return ""
 }
 
@@ -130,10 +130,10 @@ func (r *Reader) setTimes(i *Interval) (tooFar string) {
 // reports whether the second number is an end.
 func (r *Reader) fromMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
-	i.Start = (start+r.base)/1000 - r.base
+	i.Start = (start+r.times.base)/1000 - r.times.base
 	i.Length = second / 1000
 	i.head = nil
-	if r.second == SecondEnd || r.second == SecondUnknown && second+r.base >= millisStart {
+	if r.reading.second == SecondEnd || r.reading.second == SecondUnknown && second+r.times.base >= millisStart {
 		i.Length = (second - start) / 1000
 		return true
 	}
@@ -166,8 +166,8 @@ func (r *Reader) applySecond(b *Batch) {
 		if !d.saidBackwards {
 			d.saidBackwards = true
 			r.note(rec.Line, "length", ErrBackwards)
-			b.Records = slices.Insert(b.Records, n+1, r.notes...)
-			r.notes = r.notes[:0]
+			b.Records = slices.Insert(b.Records, n+1, r.aside.notes...)
+			r.aside.notes = r.aside.notes[:0]
 		}
 	}
 	d.applied = len(b.Records)
@@ -227,7 +227,7 @@ func (r *Reader) decideSecond(second SecondField) {
 
 // noteEnds says once that the second number is read as the end.
 func (r *Reader) noteEnds() {
-	if r.second == SecondUnknown {
+	if r.reading.second == SecondUnknown {
 		r.noteOnce(&r.dialect.saidEnds, "length", ErrSecondEnd)
 	}
 }

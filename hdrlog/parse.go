@@ -62,24 +62,24 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 			return "StartTime", err
 		}
 		rec.Kind = StartTime
-		r.noteChange("StartTime", r.hasStart, r.start, rec.Seconds)
-		r.start, r.hasStart = rec.Seconds, true
+		r.noteChange("StartTime", r.times.hasStart, r.times.start, rec.Seconds)
+		r.times.start, r.times.hasStart = rec.Seconds, true
 	} else if rest, ok := logline.CutPrefixFold(line, "#[BaseTime:"); ok {
 		if rec.Seconds, err = parseCommentTime(rest); err != nil {
 			return "BaseTime", err
 		}
 		rec.Kind = BaseTime
-		if logline.RevokesUnit(line, r.unitBy) {
-			r.unit, r.unitBy = 0, nil
+		if logline.RevokesUnit(line, r.stated.unitBy) {
+			r.stated.unit, r.stated.unitBy = 0, nil
 		}
-		r.noteChange("BaseTime", r.hasBase, r.base, rec.Seconds)
-		r.base, r.hasBase = rec.Seconds, true
+		r.noteChange("BaseTime", r.times.hasBase, r.times.base, rec.Seconds)
+		r.times.base, r.times.hasBase = rec.Seconds, true
 	} else if logline.IsMark(line) {
 		r.dialect.written = true
-	} else if unit, program := UnitBy(line); unit != 0 && (r.unit == 0 || r.unitImplied && program == "") {
-		r.unit = unit
-		r.unitImplied = program != ""
-		r.unitBy = bytes.Clone(line)
+	} else if unit, program := UnitBy(line); unit != 0 && (r.stated.unit == 0 || r.stated.unitImplied && program == "") {
+		r.stated.unit = unit
+		r.stated.unitImplied = program != ""
+		r.stated.unitBy = bytes.Clone(line)
 	}
 	return "", nil
 }
@@ -188,7 +188,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		r.noteOnce(&r.dialect.saidSpace, "tag", ErrTagSpace)
 	}
 	if len(extra) > 0 {
-		r.extra = extra
+		r.aside.extra = extra
 	}
 	i.Payload = rest
 	return "", nil

@@ -38,21 +38,21 @@ const (
 // of Scan, a record of a [Batch] until that batch is filled again. A Reader is not safe for
 // concurrent use, but other goroutines may work on filled batches while it fills more.
 type Reader struct {
-	in   io.Reader
-	file io.Closer // what Close closes, if anything
-	name string
-	reading
-	pending
-	line int // the number of the last line parsed
-	err  error
-	cut  error // why the compressed file ended too early, until a record reports it
+	in      io.Reader
+	file    io.Closer // what Close closes, if anything
+	name    string
+	reading reading
+	pending pending
+	line    int // the number of the last line parsed
+	err     error
+	cut     error // why the compressed file ended too early, until a record reports it
 
-	times
-	before *times // of the log that this one continues
-	statedUnit
+	times     times
+	before    *times // of the log that this one continues
+	stated    statedUnit
 	intervals bool // an interval was read
 	dialect   dialect
-	aside
+	aside     aside
 
 	scanned scanned
 }
@@ -145,7 +145,7 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 		reader.in = plaintext.NewReader(r)
 	}
 	if o.BatchSize > 0 {
-		reader.batch = o.BatchSize
+		reader.reading.batch = o.BatchSize
 	}
 	reader.dialect.second, reader.dialect.sure = o.Second, o.Second != SecondUnknown
 	if o.Continues != nil {
@@ -156,13 +156,13 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 
 // follow takes what the log keeps of the log before it.
 func (r *Reader) follow(before *Reader) {
-	if before.intervals || before.hasStart || before.hasBase {
+	if before.intervals || before.times.hasStart || before.times.hasBase {
 		kept := before.times
 		r.before = &kept
 	} else {
 		r.before = before.before
 	}
-	if r.second == SecondUnknown {
+	if r.reading.second == SecondUnknown {
 		d := &before.dialect
 		r.dialect.second = d.second
 		r.dialect.sure = d.sure
@@ -175,7 +175,7 @@ func (r *Reader) Name() string { return r.name }
 
 // Unit returns the unit of the values if one of the comments that were read states it, see
 // [UnitOf].
-func (r *Reader) Unit() Unit { return r.unit }
+func (r *Reader) Unit() Unit { return r.stated.unit }
 
 // Scan advances to the next record, which Record then returns. It returns false at the end of the
 // log, and if reading fails. [Reader.Err] returns the error.
@@ -248,14 +248,14 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	}
 	b.Records = b.Records[:0]
 	r.dialect.applied, r.dialect.waiting = 0, 0
-	if cap(b.text) >= max(4*longText, 2*r.batch) {
+	if cap(b.text) >= max(4*longText, 2*r.reading.batch) {
 		b.text = nil
 	}
-	b.text = append(b.text[:0], r.rest...)
-	parsed, whole := 0, r.whole
+	b.text = append(b.text[:0], r.pending.rest...)
+	parsed, whole := 0, r.pending.whole
 	for {
 		parsed = r.parseLines(b, parsed, whole)
-		if parsed < whole || r.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.evidence.held {
+		if parsed < whole || r.pending.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.evidence.held {
 			break
 		}
 		if len(b.Records) == 0 {
@@ -265,7 +265,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 		}
 		whole = r.fill(b, parsed)
 	}
-	if r.ended && parsed == whole {
+	if r.pending.ended && parsed == whole {
 		r.endRecords(b)
 	}
 	r.applySecond(b)
@@ -273,10 +273,10 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 		parsed = 0
 		whole = 0
 		b.text = b.text[:0]
-		r.ended = true
+		r.pending.ended = true
 	}
-	r.rest = append(r.rest[:0], b.text[parsed:]...)
-	r.whole = whole - parsed
+	r.pending.rest = append(r.pending.rest[:0], b.text[parsed:]...)
+	r.pending.whole = whole - parsed
 	return len(b.Records) > 0
 }
 
@@ -299,10 +299,10 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
 		read := len(b.text)
-		b.grow(max(r.batch-read, r.batch/4, 1), 2*parsed+r.maxLine+r.batch)
-		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.batch)])
+		b.grow(max(r.reading.batch-read, r.reading.batch/4, 1), 2*parsed+r.reading.maxLine+r.reading.batch)
+		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.reading.batch)])
 		b.text = b.text[:read+n]
-		if r.skipping {
+		if r.pending.skipping {
 			b.text = b.text[:parsed+copy(b.text[parsed:], r.skip(b.text[parsed:]))]
 		}
 		// Search only the new bytes. Searching from the start each time is quadratic for a long
@@ -316,10 +316,10 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 			return r.end(b, err, whole)
 		case newline >= 0:
 			return whole
-		case len(b.text)-parsed > r.maxLine:
+		case len(b.text)-parsed > r.reading.maxLine:
 			r.line++
 			r.tooLong(b)
-			r.skipping = true
+			r.pending.skipping = true
 			b.text = b.text[:parsed]
 			return parsed
 		}
@@ -348,13 +348,13 @@ func (r *Reader) skip(text []byte) []byte {
 	if newline < 0 {
 		return nil
 	}
-	r.skipping = false
+	r.pending.skipping = false
 	return text[newline+1:]
 }
 
 // end keeps the reason why the log ended and returns the end of its last line.
 func (r *Reader) end(b *Batch, err error, whole int) (end int) {
-	r.ended = true
+	r.pending.ended = true
 	if err == io.EOF {
 		return len(b.text)
 	}
@@ -378,10 +378,10 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 			line = line[:newline]
 			from++
 		}
-		r.unended = newline < 0
+		r.aside.unended = newline < 0
 		from += len(line)
 		r.line++
-		if len(line) > r.maxLine {
+		if len(line) > r.reading.maxLine {
 			r.tooLong(b)
 		} else if trimmed := bytes.TrimRight(line, "\r \t"); len(trimmed) > 0 {
 			r.parseLine(b, trimmed)
@@ -401,7 +401,7 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 func (r *Reader) parseLine(b *Batch, line []byte) {
 	line, glued := cutLegend(line)
 	index := len(b.Records)
-	b.Records = append(b.Records, Record{Line: r.line, Text: line, unended: r.unended})
+	b.Records = append(b.Records, Record{Line: r.line, Text: line, unended: r.aside.unended})
 	rec := &b.Records[index]
 	if field, err := r.parse(rec, line); err != nil {
 		b.Records = b.Records[:index]
@@ -415,7 +415,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 			r.weighSecond(b, index)
 		}
 	case Comment:
-		if r.second == SecondUnknown && (logline.IsMark(line) || bytes.HasPrefix(line, []byte(union))) {
+		if r.reading.second == SecondUnknown && (logline.IsMark(line) || bytes.HasPrefix(line, []byte(union))) {
 			if r.dialect.evidence.bytes > 0 {
 				r.guessSecond()
 			}
@@ -426,9 +426,9 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 		r.dialect.evidence.tags = nil // starts count from another time
 	}
 	r.flushNotes(b)
-	if r.extra != nil {
-		r.malformed(b, line, "line", fmt.Errorf("%w: %s", ErrExtra, quoted(r.extra)))
-		r.extra = nil
+	if r.aside.extra != nil {
+		r.malformed(b, line, "line", fmt.Errorf("%w: %s", ErrExtra, quoted(r.aside.extra)))
+		r.aside.extra = nil
 	}
 	if glued != nil {
 		r.parseLine(b, glued)
@@ -437,19 +437,19 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 
 // flushNotes appends the notices about the lines so far.
 func (r *Reader) flushNotes(b *Batch) {
-	b.Records = append(b.Records, r.notes...)
-	r.notes = r.notes[:0]
+	b.Records = append(b.Records, r.aside.notes...)
+	r.aside.notes = r.aside.notes[:0]
 }
 
 // fail ends the log with an error.
 func (r *Reader) fail(err error) { r.err = fmt.Errorf("%s: %w", r.name, err) }
 
 func (r *Reader) tooLong(b *Batch) {
-	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.maxLine))
+	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.reading.maxLine))
 }
 
 func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {
-	if line != nil && (r.unended || bytes.Contains(line[1:], legend)) {
+	if line != nil && (r.aside.unended || bytes.Contains(line[1:], legend)) {
 		err = fmt.Errorf("%w: %w", ErrCutOff, err)
 	}
 	b.Records = append(b.Records, Record{

@@ -225,12 +225,12 @@ func (w *Writer) WriteEncoded(tag, fields []byte) error {
 func (w *Writer) checkFields(fields []byte) error {
 	var i Interval
 	r := &w.checker
-	r.base = w.base
-	r.hasBase = true
+	r.times.base = w.base
+	r.times.hasBase = true
 	r.dialect.written = true
 	field, err := r.parseInterval(&i, fields)
-	extra := r.extra != nil
-	r.extra, r.notes = nil, r.notes[:0]
+	extra := r.aside.extra != nil
+	r.aside.extra, r.aside.notes = nil, r.aside.notes[:0]
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", field, err)
