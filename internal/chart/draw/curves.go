@@ -121,7 +121,7 @@ func (pn *panel) drawExcess(series []chart.Series, steps []chart.Limit) {
 			}
 			if n := len(area); n > 0 {
 				right := vg.Point{X: max(area[n-1].X, area[0].X+pixel), Y: limit}
-				pn.FillPolygon(pn.breach(), append(area, right, vg.Point{X: area[0].X, Y: limit}))
+				pn.pen.FillPolygon(pn.pen.breach(), append(area, right, vg.Point{X: area[0].X, Y: limit}))
 			}
 			from = to
 		}
@@ -145,7 +145,7 @@ func (pn *panel) drawConfidence(st style, band []chart.Bound) {
 			highs = append(highs, vg.Point{X: at, Y: pn.inside(b.High)})
 		}
 		slices.Reverse(highs)
-		pn.FillPolygon(pale(st.colour, share*shade(band[1])/shades), append(lows, highs...))
+		pn.pen.FillPolygon(pale(st.colour, share*shade(band[1])/shades), append(lows, highs...))
 		band = band[n-1:]
 	}
 }
@@ -159,12 +159,12 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	for _, p := range points {
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
-	pn.stroke(st, 1.8*pixel, path...)
+	pn.pen.stroke(st, 1.8*pixel, path...)
 	end := path[len(path)-1]
-	pn.dot(st.colour, 3*pixel, end)
+	pn.pen.dot(st.colour, 3*pixel, end)
 	if labelled {
 		dotted := style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}
-		pn.stroke(dotted, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
+		pn.pen.stroke(dotted, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
 	}
 }
 
@@ -182,19 +182,19 @@ func (pn *panel) drawCorrected(st style, curve *chart.Curve) {
 	for _, p := range curve.Points() {
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
-	pn.stroke(st, 1.8*pixel, path...)
+	pn.pen.stroke(st, 1.8*pixel, path...)
 	if named := curve.Named; named.Percentile > 0 {
 		at := vg.Point{X: pn.X(axis.Nines(named.Percentile)), Y: pn.inside(named.Value)}
-		pn.dot(st.colour, 3*pixel, at)
-		font := pn.font(noteSize)
+		pn.pen.dot(st.colour, 3*pixel, at)
+		font := pn.pen.font(noteSize)
 		label := axis.Value(pn.what.Unit, named.Value)
-		pn.put(font, max(at.X-font.Width(label)-5*pixel, pn.frame.Min.X+2*pixel), at.Y+2*pixel, label)
+		pn.pen.put(font, max(at.X-font.Width(label)-5*pixel, pn.frame.Min.X+2*pixel), at.Y+2*pixel, label)
 	}
 }
 
 // drawSteps draws the limit of each percentile up to that percentile, with its label.
 func (pn *panel) drawSteps(steps []chart.Limit) {
-	f, font := pn.frame, pn.font(noteSize)
+	f, font := pn.frame, pn.pen.font(noteSize)
 	var path []vg.Point
 	at := f.Min.X
 	for _, l := range steps {
@@ -204,15 +204,15 @@ func (pn *panel) drawSteps(steps []chart.Limit) {
 		}
 		path = append(path, vg.Point{X: at, Y: height}, vg.Point{X: to, Y: height})
 		if !pn.around.untitled && height <= f.Max.Y {
-			font.Color = pn.Limit
+			font.Color = pn.pen.Limit
 			for _, label := range []string{l.Label, strings.TrimPrefix(l.Label, "SLA: "), l.Name()} {
 				if font.Width(label) <= to-at-6*pixel {
-					pn.put(font, at+4*pixel, height+3*pixel, label)
+					pn.pen.put(font, at+4*pixel, height+3*pixel, label)
 					break
 				}
 			}
 		}
 		at = to
 	}
-	pn.stroke(pn.limitStyle(), 1.6*pixel, path...)
+	pn.pen.stroke(pn.pen.limitStyle(), 1.6*pixel, path...)
 }

@@ -33,8 +33,8 @@ func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn.content.ruler = func(height vg.Length) { pn.rowsRuler(rows, height) }
 	pn.content.paint = func() {
 		grid := &chart.Grid{
-			Columns: max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 1),
-			Rows:    max(pn.dots(pn.frame.Max.Y-pn.frame.Min.Y), 1),
+			Columns: max(pn.pen.dots(pn.frame.Max.X-pn.frame.Min.X), 1),
+			Rows:    max(pn.pen.dots(pn.frame.Max.Y-pn.frame.Min.Y), 1),
 		}
 		pn.drawCells(grid, pn.rowCells(grid, rows))
 	}
@@ -47,7 +47,7 @@ func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 	const widest = 0.3 // part of the panel
 	fleet := pn.picture.Fleet
 	r := &pn.y
-	font := pn.font(tickSize)
+	font := pn.pen.font(tickSize)
 	r.low, r.high = 0, float64(max(len(rows), 1))
 	r.title = "logs by " + fleet.Line
 	var names []string
@@ -71,8 +71,8 @@ func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 	fleet, cells := pn.picture.Fleet, make([]cell, grid.Columns*(grid.Rows+1))
 	begin := func(n int) int { return grid.Rows - grid.Rows*n/len(rows) } // from below
 	seam := 0
-	if grid.Rows >= len(rows)*pn.dots(leastApart) {
-		seam = max(pn.dots(pixel), 1)
+	if grid.Rows >= len(rows)*pn.pen.dots(leastApart) {
+		seam = max(pn.pen.dots(pixel), 1)
 	}
 	for x := range grid.Columns {
 		time := pn.x.low + (float64(x)+0.5)/float64(grid.Columns)*(pn.x.high-pn.x.low)
@@ -81,7 +81,7 @@ func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 			if column < 0 || column >= len(row.Times) || math.IsNaN(row.Times[column]) {
 				continue
 			}
-			colour := pale(chart.At(pn.Change, fleet.Part(row.Times[column])), 1)
+			colour := pale(chart.At(pn.pen.Change, fleet.Part(row.Times[column])), 1)
 			for y := begin(n+1) + seam; y < begin(n); y++ {
 				cells[x*(grid.Rows+1)+1+y].colour = colour
 			}

@@ -28,7 +28,7 @@ func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
 
 func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := &panel{pen: c, picture: p, outer: outer}
-	font := pn.font(tickSize)
+	font := pn.pen.font(tickSize)
 	rows := p.Effects
 	pn.around.title = "changes with their intervals"
 	pn.around.aside = "orange: worse   blue: better   grey: may be chance"
@@ -55,7 +55,7 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn.content.paint = func() {
 		f := pn.frame
 		none := pn.X(1)
-		pn.stroke(style{colour: pn.Text}, pixel, vg.Point{X: none, Y: f.Min.Y}, vg.Point{X: none, Y: f.Max.Y})
+		pn.pen.stroke(style{colour: pn.pen.Text}, pixel, vg.Point{X: none, Y: f.Min.Y}, vg.Point{X: none, Y: f.Max.Y})
 		for n := range rows {
 			pn.drawEffect(&rows[n], pn.Y(pn.y.high-float64(n)-0.5))
 		}
@@ -67,23 +67,23 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 // the axis is an arrow.
 func (pn *panel) drawEffect(e *report.Effect, y vg.Length) {
 	const end, arrow = 4 * pixel, 6 * pixel
-	f, colour := pn.frame, pn.effectColour(e)
+	f, colour := pn.frame, pn.pen.effectColour(e)
 	left, right := max(pn.X(e.Low), f.Min.X), min(pn.X(e.High), f.Max.X)
-	pn.stroke(style{colour: colour}, 2*pixel, vg.Point{X: left, Y: y}, vg.Point{X: right, Y: y})
+	pn.pen.stroke(style{colour: colour}, 2*pixel, vg.Point{X: left, Y: y}, vg.Point{X: right, Y: y})
 	for _, side := range []struct {
 		x, inwards vg.Length
 		beyond     bool
 	}{{left, arrow, e.Low < pn.x.low}, {right, -arrow, e.High > pn.x.high}} {
 		if side.beyond {
-			pn.FillPolygon(colour, []vg.Point{{X: side.x, Y: y}, {X: side.x + side.inwards, Y: y - end}, {X: side.x + side.inwards, Y: y + end}})
+			pn.pen.FillPolygon(colour, []vg.Point{{X: side.x, Y: y}, {X: side.x + side.inwards, Y: y - end}, {X: side.x + side.inwards, Y: y + end}})
 			continue
 		}
-		pn.stroke(style{colour: colour}, 1.5*pixel, vg.Point{X: side.x, Y: y - end}, vg.Point{X: side.x, Y: y + end})
+		pn.pen.stroke(style{colour: colour}, 1.5*pixel, vg.Point{X: side.x, Y: y - end}, vg.Point{X: side.x, Y: y + end})
 	}
-	pn.dot(colour, 4*pixel, vg.Point{X: min(max(pn.X(e.Ratio), f.Min.X), f.Max.X), Y: y})
-	font := pn.font(tickSize)
+	pn.pen.dot(colour, 4*pixel, vg.Point{X: min(max(pn.X(e.Ratio), f.Min.X), f.Max.X), Y: y})
+	font := pn.pen.font(tickSize)
 	font.YAlign = text.YCenter
-	pn.put(font, f.Max.X+8*pixel, y, e.Text)
+	pn.pen.put(font, f.Max.X+8*pixel, y, e.Text)
 }
 
 // effectColour returns the colour of a change: those of more and less in heat maps, or grey.

@@ -123,17 +123,17 @@ func (c *pen) lineOverHeat(name string, names []string) style {
 
 // drawLineOverHeat draws a line with an edge in the colour of the background.
 func (pn *panel) drawLineOverHeat(st style, points []chart.Point) {
-	width := (pn.x.high - pn.x.low) / float64(max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
-	edge := style{colour: pn.Background}
+	width := (pn.x.high - pn.x.low) / float64(max(pn.pen.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
+	edge := style{colour: pn.pen.Background}
 	for _, run := range chart.Runs(points, width) {
 		path := stepPath(run, pn.X, pn.inside)
 		if st.area {
-			pn.strokeParts(edge, 3*pixel, path)
-			pn.strokeParts(style{colour: st.colour}, 1.6*pixel, path)
+			pn.pen.strokeParts(edge, 3*pixel, path)
+			pn.pen.strokeParts(style{colour: st.colour}, 1.6*pixel, path)
 			continue
 		}
-		pn.stroke(edge, 3*pixel, path...)
-		pn.stroke(st, 1.5*pixel, path...)
+		pn.pen.stroke(edge, 3*pixel, path...)
+		pn.pen.stroke(st, 1.5*pixel, path...)
 	}
 }
 
@@ -176,27 +176,27 @@ func (c *pen) changes(before, after []float64) []cell {
 // transparent parts. The row of zeros is at the bottom.
 func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
 	f := pn.frame
-	width := max(pn.dots(f.Max.X-f.Min.X), 1)
-	height := max(pn.dots(f.Max.Y-f.Min.Y), 1)
-	thick := max(pn.dots(pixel), 1)
+	width := max(pn.pen.dots(f.Max.X-f.Min.X), 1)
+	height := max(pn.pen.dots(f.Max.Y-f.Min.Y), 1)
+	thick := max(pn.pen.dots(pixel), 1)
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	fill := func(r image.Rectangle, c color.Color) {
 		imagedraw.Draw(img, r, image.NewUniform(c), image.Point{}, imagedraw.Src)
 	}
-	fill(img.Rect, pn.Background)
+	fill(img.Rect, pn.pen.Background)
 	for _, t := range pn.x.ticks {
-		at := pn.dots(pn.X(t.Value) - f.Min.X)
+		at := pn.pen.dots(pn.X(t.Value) - f.Min.X)
 		if t.Label != "" {
-			fill(image.Rect(at-thick/2, 0, at-thick/2+thick, height), pn.Grid)
+			fill(image.Rect(at-thick/2, 0, at-thick/2+thick, height), pn.pen.Grid)
 		}
 	}
 	for _, t := range pn.y.ticks {
-		at := height - pn.dots(pn.Y(t.Value)-f.Min.Y)
+		at := height - pn.pen.dots(pn.Y(t.Value)-f.Min.Y)
 		if t.Label != "" {
-			fill(image.Rect(0, at-thick/2, width, at-thick/2+thick), pn.Grid)
+			fill(image.Rect(0, at-thick/2, width, at-thick/2+thick), pn.pen.Grid)
 		}
 	}
-	gap := pn.dots(pn.Y(g.Low) - f.Min.Y)
+	gap := pn.pen.dots(pn.Y(g.Low) - f.Min.Y)
 	for y := range height {
 		row := 0
 		if up := height - gap - 1 - y; up >= 0 {
@@ -210,7 +210,7 @@ func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
 			}
 		}
 	}
-	pn.DrawImage(f, img)
+	pn.pen.DrawImage(f, img)
 }
 
 // part returns the place of v on a logarithmic scale, from 0 to 1.

@@ -62,7 +62,7 @@ func addLines(series []chart.Series, add func(float64)) {
 // drawLines draws the lines of all series, in front of their areas. The highest series comes first,
 // so that it hides no other.
 func (pn *panel) drawLines(styles [][]chart.Style) {
-	width := (pn.x.high - pn.x.low) / float64(max(pn.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
+	width := (pn.x.high - pn.x.low) / float64(max(pn.pen.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
 	order := make([]int, len(pn.picture.Series))
 	for i := range order {
 		order[i] = i
@@ -72,7 +72,7 @@ func (pn *panel) drawLines(styles [][]chart.Style) {
 	for _, areas := range []bool{true, false} {
 		for _, i := range order {
 			for n, line := range pn.picture.Series[i].Lines {
-				if st := pn.styled(styles[i][n]); st.area == areas {
+				if st := pn.pen.styled(styles[i][n]); st.area == areas {
 					pn.drawLine(st, chart.Runs(line.Points, width))
 				}
 			}
@@ -202,16 +202,16 @@ func (pn *panel) drawLine(st style, runs [][]chart.Point) {
 		switch {
 		case st.area:
 			below := append(slices.Clone(path), vg.Point{X: path[len(path)-1].X, Y: f.Min.Y}, vg.Point{X: path[0].X, Y: f.Min.Y})
-			pn.FillPolygon(pale(st.colour, areaShare), below)
-			pn.strokeParts(st, 1.2*pixel, path)
+			pn.pen.FillPolygon(pale(st.colour, areaShare), below)
+			pn.pen.strokeParts(st, 1.2*pixel, path)
 		case dense:
-			pn.stroke(st, 1.1*pixel, path...)
+			pn.pen.stroke(st, 1.1*pixel, path...)
 		default:
-			pn.strokeParts(style{colour: pale(st.colour, 0.45)}, pixel, path[1:len(path)-1])
+			pn.pen.strokeParts(style{colour: pale(st.colour, 0.45)}, pixel, path[1:len(path)-1])
 			if wide := 12 * pixel; len(st.dashes) > 0 && vg.Length(points)*wide < f.Max.X-f.Min.X {
-				pn.stroke(st, 1.8*pixel, path...) // steps may be shorter than a dash
+				pn.pen.stroke(st, 1.8*pixel, path...) // steps may be shorter than a dash
 			} else {
-				pn.strokeParts(st, 1.8*pixel, path)
+				pn.pen.strokeParts(st, 1.8*pixel, path)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func (pn *panel) markRows() int {
 // room.
 func (pn *panel) drawMarks() {
 	const row = noteSize * lineSpace
-	f, font := pn.frame, pn.font(noteSize)
+	f, font := pn.frame, pn.pen.font(noteSize)
 	free := make([]vg.Length, pn.markRows()) // where each row is free from, from below
 	for i := range free {
 		free[i] = f.Min.X - 1
@@ -46,12 +46,12 @@ func (pn *panel) drawMarks() {
 		for i := range free {
 			if free[i] < left {
 				top += row * vg.Length(i)
-				pn.put(font, left, top+2*pixel, label)
+				pn.pen.put(font, left, top+2*pixel, label)
 				free[i] = left + font.Width(label) + 8*pixel
 				break
 			}
 		}
-		pn.stroke(style{colour: pn.Faint}, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: top})
+		pn.pen.stroke(style{colour: pn.pen.Faint}, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: top})
 	}
 }
 
@@ -63,8 +63,8 @@ const numberRadius = 8 * pixel
 // to its place.
 func (pn *panel) drawNumbers(has func(label string) bool) {
 	const near = numberRadius + 3*pixel
-	f, font := pn.frame, pn.font(noteSize)
-	font.Color = pn.Background
+	f, font := pn.frame, pn.pen.font(noteSize)
+	font.Color = pn.pen.Background
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
 	var places, taken []vg.Point // of the values, and of the numbers
@@ -105,11 +105,11 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 			}
 		}
 		if at.Y != place.Y+near {
-			pn.stroke(style{colour: pn.Text}, pixel, at, place)
+			pn.pen.stroke(style{colour: pn.pen.Text}, pixel, at, place)
 		}
 		taken = append(taken, at)
-		pn.dot(pn.Text, numberRadius, at)
-		pn.put(font, at.X, at.Y, fmt.Sprint(i+1))
+		pn.pen.dot(pn.pen.Text, numberRadius, at)
+		pn.pen.put(font, at.X, at.Y, fmt.Sprint(i+1))
 	}
 }
 
@@ -122,7 +122,7 @@ func (pn *panel) drawBreaches(series []chart.Series) {
 			Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y},
 			Max: vg.Point{X: min(to, f.Max.X), Y: f.Max.Y},
 		}
-		pn.plate(time, pale(pn.Limit, 0.14))
+		pn.pen.plate(time, pale(pn.pen.Limit, 0.14))
 	}
 }
 
@@ -132,7 +132,7 @@ func (pn *panel) drawCut(lines []chart.Line) {
 	if pn.what.High == 0 {
 		return
 	}
-	f, font := pn.frame, pn.font(noteSize)
+	f, font := pn.frame, pn.pen.font(noteSize)
 	end := f.Min.X - 1 // of the text before
 	var all []chart.Point
 	for _, line := range lines {
@@ -156,11 +156,11 @@ func (pn *panel) drawCut(lines []chart.Line) {
 			continue
 		}
 		y := f.Max.Y
-		pn.FillPolygon(pn.Text, []vg.Point{{X: at, Y: y}, {X: at - 5*pixel, Y: y - 8*pixel}, {X: at + 5*pixel, Y: y - 8*pixel}})
+		pn.pen.FillPolygon(pn.pen.Text, []vg.Point{{X: at, Y: y}, {X: at - 5*pixel, Y: y - 8*pixel}, {X: at + 5*pixel, Y: y - 8*pixel}})
 		label := axis.Value(pn.what.Unit, top.Value)
 		left := min(at+8*pixel, f.Max.X-font.Width(label))
 		if left > end {
-			pn.put(font, left, y-noteSize, label)
+			pn.pen.put(font, left, y-noteSize, label)
 			end = left + font.Width(label) + 6*pixel
 		}
 	}
@@ -174,9 +174,9 @@ func (pn *panel) labelHighest(x, value float64, label string) {
 	if !pn.has(at) || y < f.Min.Y || y > f.Max.Y-pn.around.headroom/2 {
 		return // the axis does not reach so far
 	}
-	font := pn.font(noteSize)
+	font := pn.pen.font(noteSize)
 	width := font.Width(label)
-	pn.put(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
+	pn.pen.put(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
 }
 
 // drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
@@ -211,7 +211,7 @@ func (pn *panel) hatch(left, right vg.Length) {
 			to = vg.Point{X: right, Y: f.Min.Y + right - x}
 		}
 		if from.X < to.X {
-			pn.stroke(style{colour: pn.Faint}, pixel/2, from, to)
+			pn.pen.stroke(style{colour: pn.pen.Faint}, pixel/2, from, to)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (pn *panel) beats(first, last, period float64) {
 	for at := first; at <= last+period/2; at += period {
 		x := pn.X(at - float64(pn.picture.Origin))
 		if pn.has(x) {
-			pn.FillPolygon(pn.Text, []vg.Point{{X: x - size, Y: y}, {X: x + size, Y: y}, {X: x, Y: y + 2*size}})
+			pn.pen.FillPolygon(pn.pen.Text, []vg.Point{{X: x - size, Y: y}, {X: x + size, Y: y}, {X: x, Y: y + 2*size}})
 		}
 	}
 }

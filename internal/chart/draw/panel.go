@@ -15,7 +15,7 @@ import (
 
 // A panel is a chart with its axes. A picture is a list of them.
 type panel struct {
-	*pen
+	pen     *pen
 	picture *chart.Picture // what the panel shows
 	what    chart.Chart
 	outer   vg.Rectangle // with all that is around the frame
@@ -166,20 +166,20 @@ func (pn *panel) measure() {
 			pn.around.endings = append(pn.around.endings, ending{
 				value: l.Value,
 				label: l.Label,
-				style: pn.limitStyle(),
+				style: pn.pen.limitStyle(),
 				short: strings.TrimPrefix(l.Label, "SLA: "),
 			})
 		}
 	}
 	for _, t := range pn.y.ticks {
-		pn.around.left = max(pn.around.left, pn.font(tickSize).Width(t.Label)+11*pixel)
+		pn.around.left = max(pn.around.left, pn.pen.font(tickSize).Width(t.Label)+11*pixel)
 	}
 	if !pn.around.untitled && pn.y.title != "" {
 		pn.around.left += labelSize * lineSpace
 	}
 	pn.around.right = max(pn.around.right, 8*pixel)
 	for _, e := range pn.around.endings {
-		pn.around.right = max(pn.around.right, min(pn.font(tickSize).Width(e.label)+leader+6*pixel, pn.outer.Size().X/3))
+		pn.around.right = max(pn.around.right, min(pn.pen.font(tickSize).Width(e.label)+leader+6*pixel, pn.outer.Size().X/3))
 	}
 }
 
@@ -288,15 +288,15 @@ func (pn *panel) draw() {
 		pn.timeRuler()
 	}
 	pn.drawTitle()
-	grid, f := style{colour: pn.Grid}, pn.frame
+	grid, f := style{colour: pn.pen.Grid}, pn.frame
 	for _, t := range pn.x.ticks {
 		if at := pn.X(t.Value); t.Label != "" && pn.has(at) {
-			pn.stroke(grid, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: f.Max.Y})
+			pn.pen.stroke(grid, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: f.Max.Y})
 		}
 	}
 	for _, t := range pn.y.ticks {
 		if at := pn.Y(t.Value); t.Label != "" && at <= f.Max.Y {
-			pn.stroke(grid, pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
+			pn.pen.stroke(grid, pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
 		}
 	}
 	if pn.content.recorded {
@@ -315,21 +315,21 @@ func (pn *panel) drawTitle() {
 	if pn.around.title == "" {
 		return
 	}
-	font, width := pn.font(labelSize), pn.outer.Max.X-pn.outer.Min.X
+	font, width := pn.pen.font(labelSize), pn.outer.Max.X-pn.outer.Min.X
 	y := pn.outer.Max.Y - labelSize
-	pn.put(font, pn.frame.Min.X, y, pn.around.title)
+	pn.pen.put(font, pn.frame.Min.X, y, pn.around.title)
 	x := pn.frame.Min.X + font.Width(pn.around.title) + 12*pixel
-	font.Color = pn.Faint
+	font.Color = pn.pen.Faint
 	if x+font.Width(pn.around.aside) <= pn.outer.Min.X+width {
-		pn.put(font, x, y, pn.around.aside)
+		pn.pen.put(font, x, y, pn.around.aside)
 	}
 }
 
 // drawAxes draws the axes around the frame.
 func (pn *panel) drawAxes() {
-	f, line := pn.frame, style{colour: pn.Faint}
-	pn.stroke(line, pixel, vg.Point{X: f.Min.X, Y: f.Max.Y}, f.Min, vg.Point{X: f.Max.X, Y: f.Min.Y})
-	tick, title := pn.font(tickSize), pn.font(labelSize)
+	f, line := pn.frame, style{colour: pn.pen.Faint}
+	pn.pen.stroke(line, pixel, vg.Point{X: f.Min.X, Y: f.Max.Y}, f.Min, vg.Point{X: f.Max.X, Y: f.Min.Y})
+	tick, title := pn.pen.font(tickSize), pn.pen.font(labelSize)
 	tick.XAlign, tick.YAlign = text.XRight, text.YCenter
 	for _, t := range pn.y.ticks {
 		if at := pn.Y(t.Value); at >= f.Min.Y-pixel/2 && at <= f.Max.Y+pixel/2 {
@@ -337,8 +337,8 @@ func (pn *panel) drawAxes() {
 			if t.Label == "" {
 				length /= 2
 			}
-			pn.stroke(line, pixel, vg.Point{X: f.Min.X - length, Y: at}, vg.Point{X: f.Min.X, Y: at})
-			pn.put(tick, f.Min.X-8*pixel, at, t.Label)
+			pn.pen.stroke(line, pixel, vg.Point{X: f.Min.X - length, Y: at}, vg.Point{X: f.Min.X, Y: at})
+			pn.pen.put(tick, f.Min.X-8*pixel, at, t.Label)
 		}
 	}
 	if !pn.around.untitled && pn.y.title != "" {
@@ -346,7 +346,7 @@ func (pn *panel) drawAxes() {
 		title.XAlign = text.XCenter
 		title.YAlign = text.YTop
 		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.around.bottom/2
-		pn.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, height))
+		pn.pen.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, height))
 		title.Rotation = 0
 	}
 	if pn.around.inner {
@@ -362,16 +362,16 @@ func (pn *panel) drawAxes() {
 		if t.Label == "" {
 			length /= 2
 		}
-		pn.stroke(line, pixel, vg.Point{X: at, Y: f.Min.Y - length}, vg.Point{X: at, Y: f.Min.Y})
+		pn.pen.stroke(line, pixel, vg.Point{X: at, Y: f.Min.Y - length}, vg.Point{X: at, Y: f.Min.Y})
 		if half := tick.Width(t.Label) / 2; at+half <= pn.outer.Max.X+margin-2*pixel {
 			for n, line := range strings.Split(t.Label, "\n") {
-				pn.put(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)
+				pn.pen.put(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)
 			}
 		}
 	}
 	if !pn.around.untitled {
 		title.XAlign, title.YAlign = text.XCenter, text.YBottom
-		pn.put(title, (f.Min.X+f.Max.X)/2, pn.outer.Min.Y, pn.x.title)
+		pn.pen.put(title, (f.Min.X+f.Max.X)/2, pn.outer.Min.Y, pn.x.title)
 	}
 }
 
@@ -393,15 +393,15 @@ func fitting(style text.Style, title string, width vg.Length) string {
 
 // message writes a text in the middle of an empty chart.
 func (pn *panel) message(str string) {
-	font := pn.font(labelSize)
-	font.Color = pn.Faint
+	font := pn.pen.font(labelSize)
+	font.Color = pn.pen.Faint
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
 	f := pn.frame
 	x, y := font.Width(str)/2+labelSize, labelSize // what the grid is to leave free around it
 	center := vg.Point{X: (f.Min.X + f.Max.X) / 2, Y: (f.Min.Y + f.Max.Y) / 2}
-	pn.plate(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.Background)
-	pn.put(font, center.X, center.Y, str)
+	pn.pen.plate(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.pen.Background)
+	pn.pen.put(font, center.X, center.Y, str)
 }
 
 // An ending is a label to the right of the chart, at the end of a line.
@@ -427,10 +427,10 @@ func (pn *panel) drawEndings() {
 	f := pn.frame
 	for _, l := range pn.around.across {
 		if at := pn.Y(l.Value); at <= f.Max.Y {
-			pn.stroke(pn.limitStyle(), 1.3*pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
+			pn.pen.stroke(pn.pen.limitStyle(), 1.3*pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
 		}
 	}
-	font, room := pn.font(tickSize), pn.around.right-leader-4*pixel
+	font, room := pn.pen.font(tickSize), pn.around.right-leader-4*pixel
 	font.YAlign = text.YCenter
 	var labels []string
 	for i := range pn.around.endings {
@@ -458,12 +458,12 @@ func (pn *panel) drawEndings() {
 	}
 	for i, e := range pn.around.endings {
 		x, from := f.Max.X, pn.inside(e.value)
-		pn.stroke(e.style, 1.3*pixel,
+		pn.pen.stroke(e.style, 1.3*pixel,
 			vg.Point{X: x, Y: from},
 			vg.Point{X: x + 6*pixel, Y: from},
 			vg.Point{X: x + leader - 8*pixel, Y: places[i]},
 			vg.Point{X: x + leader - 2*pixel, Y: places[i]},
 		)
-		pn.put(font, x+leader+2*pixel, places[i], e.label)
+		pn.pen.put(font, x+leader+2*pixel, places[i], e.label)
 	}
 }

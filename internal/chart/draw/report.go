@@ -143,7 +143,7 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 
 // drawLevels marks some percentiles of each curve.
 func (pn *panel) drawLevels() {
-	font := pn.font(noteSize)
+	font := pn.pen.font(noteSize)
 	for n, level := range chart.Levels {
 		if level != 50 && level != 99 && level != 99.9 || axis.Nines(level) > pn.x.high {
 			continue
@@ -156,12 +156,12 @@ func (pn *panel) drawLevels() {
 				continue
 			}
 			v := s.Percentiles[n]
-			pn.dot(pn.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
+			pn.pen.dot(pn.pen.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
 			if len(pn.picture.Summary) == 1 {
 				// Below and to the right of a point, a curve that rises leaves room.
 				label := axis.Value(pn.what.Unit, v)
 				x := min(at+5*pixel, pn.frame.Max.X-font.Width(label))
-				pn.put(font, x, max(pn.inside(v)-noteSize, pn.frame.Min.Y+pixel), label)
+				pn.pen.put(font, x, max(pn.inside(v)-noteSize, pn.frame.Min.Y+pixel), label)
 			}
 		}
 	}

@@ -116,23 +116,23 @@ func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
 	if joined {
-		pn.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
+		pn.pen.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
 	}
 	for _, at := range path {
-		pn.dot(dots, radius, at)
+		pn.pen.dot(dots, radius, at)
 	}
 	var steps []vg.Point
 	for _, l := range line.Levels {
 		height := pn.inside(l.Value)
 		steps = append(steps, vg.Point{X: pn.X(l.Start), Y: height}, vg.Point{X: pn.X(l.End), Y: height})
 	}
-	pn.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
+	pn.pen.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
 }
 
 // nameDots names the runs at the highest of their dots, where a name hides no other.
 func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
-	font := pn.font(noteSize)
-	font.Color, font.XAlign = pn.Faint, text.XCenter
+	font := pn.pen.font(noteSize)
+	font.Color, font.XAlign = pn.pen.Faint, text.XCenter
 	for i, name := range chart.Distinct(s.Names, within(font, (pn.frame.Max.X-pn.frame.Min.X)/6)) {
 		highest := 0.0
 		for _, line := range s.Lines {
@@ -151,7 +151,7 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 		if name == "" || slices.ContainsFunc(taken, overlaps) {
 			continue
 		}
-		pn.put(font, at.X, at.Y, name)
+		pn.pen.put(font, at.X, at.Y, name)
 		taken = append(taken, box)
 	}
 	return taken
@@ -179,7 +179,7 @@ func (pn *panel) nameRuler() {
 	if len(pn.picture.Series) == 0 {
 		return
 	}
-	room, font := pn.frame.Max.X-pn.frame.Min.X, pn.font(tickSize)
+	room, font := pn.frame.Max.X-pn.frame.Min.X, pn.pen.font(tickSize)
 	end := pn.frame.Min.X - room
 	for n, name := range pn.picture.Series[0].Names {
 		label := chart.Cut(name, within(font, room/3))
