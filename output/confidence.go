@@ -24,16 +24,6 @@ type Shift struct {
 	Before, After float64
 }
 
-// NewConfidence returns the confidence in the figures of a run.
-func NewConfidence(run *confidence.Run, percentiles []float64, level float64, window int64) *Confidence {
-	c := &Confidence{Level: level, Window: window, Percentiles: make(map[float64]confidence.Estimate)}
-	for n, e := range run.Percentiles(percentiles, level) { // first, so that it looks at the windows once
-		c.Percentiles[percentiles[n]] = e
-	}
-	c.Rate = run.Rate(level)
-	return c
-}
-
 // Throughput returns the limits of the throughput of a summary. The period may be another one than
 // that of the windows.
 func (c *Confidence) Throughput(s *Summary) (low, high float64) {

@@ -374,7 +374,7 @@ func (l *logReader) merge() error {
 
 func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	l.sum.Reset()
-	if _, err := l.decoder.Visit(i, scan.Place{}).Take(scan.Want{Text: true}, &l.sum); err != nil {
+	if _, err := l.decoder.Visit(i, scan.Place{}).Decode(scan.Want{Text: true}, &l.sum); err != nil {
 		return err
 	}
 	return windows.Merge(i.Tag, i.LogStart, &l.sum)

@@ -146,7 +146,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		}
 		free <- struct{}{}
 		group.Go(func() {
-			s.Confidence = output.NewConfidence(run, wanted, level, size)
+			s.Confidence = confidenceOf(run, wanted, level, size)
 			s.Confidence.Shift = shiftOf(windows[n], first[n], size)
 			<-free
 		})
@@ -194,4 +194,20 @@ func shiftOf(windows []confidence.Window, start, size int64) *output.Shift {
 		Before:     t.Values(0, from, shiftPercentile)[0],
 		After:      t.Values(from, t.Windows(), shiftPercentile)[0],
 	}
+}
+
+// confidenceOf returns the confidence in the figures of a run.
+func confidenceOf(
+	run *confidence.Run, percentiles []float64, level float64, window int64,
+) *output.Confidence {
+	c := &output.Confidence{
+		Level:       level,
+		Window:      window,
+		Percentiles: make(map[float64]confidence.Estimate),
+	}
+	for n, e := range run.Percentiles(percentiles, level) { // first, so that it looks at the windows once
+		c.Percentiles[percentiles[n]] = e
+	}
+	c.Rate = run.Rate(level)
+	return c
 }
