@@ -18,8 +18,8 @@ import (
 type Figure struct {
 	Name       string
 	Percentile float64
-	// Above is what [Over] counts values above: in the unit named Unit, or in printed units if that
-	// is empty.
+	// Above is what [Over] counts values above, and the threshold of [Apdex]: in the unit named Unit,
+	// or in printed units if that is empty.
 	Above float64
 	Unit  string
 }
@@ -31,7 +31,8 @@ const (
 	Min        = "min"
 	Mean       = "mean"
 	Max        = "max"
-	Over       = "over" // the share of values above one, in percent
+	Over       = "over"  // the share of values above one, in percent
+	Apdex      = "apdex" // from 0 to 1: values up to a threshold count fully, and up to four times it half
 )
 
 // named are the figures of [Stats] that are no percentiles. An entry is all that a new one takes:
@@ -72,9 +73,11 @@ func (f Figure) Rank() (percentile float64, ok bool) {
 
 // ParseFigure reads a figure, such as p99.9, 99.9, max or over(20ms).
 func ParseFigure(text string) (f Figure, err error) {
-	if above, ok := strings.CutPrefix(text, Over+"("); ok && strings.HasSuffix(above, ")") {
-		value, in, err := unit.ParseValue(strings.TrimSuffix(above, ")"))
-		return Figure{Name: Over, Above: value, Unit: in.String()}, err
+	for _, name := range []string{Over, Apdex} {
+		if above, ok := strings.CutPrefix(text, name+"("); ok && strings.HasSuffix(above, ")") {
+			value, in, err := unit.ParseValue(strings.TrimSuffix(above, ")"))
+			return Figure{Name: name, Above: value, Unit: in.String()}, err
+		}
 	}
 	var names []string
 	for _, figure := range named {
@@ -85,7 +88,7 @@ func ParseFigure(text string) (f Figure, err error) {
 	}
 	f.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
 	if err != nil || !(f.Percentile >= 0 && f.Percentile <= 100) {
-		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s or over(VALUE)%s", text,
+		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s, over(VALUE) or apdex(VALUE)%s", text,
 			strings.Join(names, ", "), MeantPercentile(text))
 	}
 	return f, err
@@ -105,14 +108,17 @@ func (f Figure) String() string {
 	switch f.Name {
 	case "":
 		return "p" + people.Shortest(f.Percentile)
-	case Over:
-		return Over + "(" + people.Shortest(f.Above) + f.Unit + ")"
+	case Over, Apdex:
+		return f.Name + "(" + people.Shortest(f.Above) + f.Unit + ")"
 	}
 	return f.Name
 }
 
 // Unitless reports whether the figure is a number, not a value.
 func (f Figure) Unitless() bool {
+	if f.Name == Apdex {
+		return true
+	}
 	for n := range named {
 		if named[n].name == f.Name {
 			return named[n].unitless
@@ -121,10 +127,21 @@ func (f Figure) Unitless() bool {
 	return false
 }
 
-// Share returns [Over] of h, whose values have a scale: in percent, and not a number if nothing was
+// OfCounts reports whether the figure is [Over] or [Apdex], which need all counts.
+func (f Figure) OfCounts() bool { return f.Name == Over || f.Name == Apdex }
+
+// Share returns [Over] or [Apdex] of h, whose values have a scale. It is not a number if nothing was
 // recorded. Values of the slot that Above lies in are not above.
 func (f Figure) Share(h *histogram.Histogram, s hdrlog.Scale) float64 {
-	return counts.ShareOver(h, f.Above, per(s, f.Unit))
+	return f.ShareOf(h, per(s, f.Unit))
+}
+
+// ShareOf is [Figure.Share] of values that are divided by ratio.
+func (f Figure) ShareOf(h *histogram.Histogram, ratio float64) float64 {
+	if f.Name == Apdex {
+		return counts.Apdex(h, f.Above, ratio)
+	}
+	return counts.ShareOver(h, f.Above, ratio)
 }
 
 // Of returns the figure of counts that were recorded in some seconds. There is no value if nothing
@@ -136,7 +153,7 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 				return named[n].of(s, seconds)
 			}
 		}
-		return none // [Over], which needs all counts, see [Figure.Share]
+		return none // it needs all counts, see [Figure.Share]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	if n < 0 {

@@ -210,6 +210,8 @@ type DocumentSummary struct {
 	Values map[string]Printed `json:"values"`
 	// Shares are those of values above some that were asked for. It is missing if none was.
 	Shares []DocumentShare `json:"shares,omitempty"`
+	// Apdex are those that were asked for. It is missing if none was.
+	Apdex []DocumentApdex `json:"apdex,omitempty"`
 	// Confidence is missing if nobody asked how far the figures can be believed.
 	Confidence *DocumentConfidence `json:"confidence,omitempty"`
 }
@@ -287,6 +289,13 @@ type DocumentShare struct {
 	Above   float64 `json:"above"`
 	Unit    string  `json:"unit,omitempty"`
 	Percent Number  `json:"percent"`
+}
+
+// A DocumentApdex is the Application Performance Index for a threshold.
+type DocumentApdex struct {
+	Threshold float64 `json:"threshold"`
+	Unit      string  `json:"unit,omitempty"`
+	Value     Number  `json:"value"`
 }
 
 // A DocumentPercentile is the value at a percentile.
@@ -476,8 +485,13 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 		d.Percentiles, d.Values["p"+people.Shortest(p.Percentile)] = append(d.Percentiles, p), p.Value
 	}
 	for _, f := range shares {
-		share := f.Share(h, s.Scale)
-		d.Shares = append(d.Shares, DocumentShare{f.Above, cmp.Or(f.Unit, s.Scale.Unit), Number(share)})
+		share := Number(f.Share(h, s.Scale))
+		in := cmp.Or(f.Unit, s.Scale.Unit)
+		if f.Name == Apdex {
+			d.Apdex = append(d.Apdex, DocumentApdex{f.Above, in, share})
+		} else {
+			d.Shares = append(d.Shares, DocumentShare{f.Above, in, share})
+		}
 	}
 	if c := s.Confidence; c != nil {
 		interval := func(e confidence.Estimate, low, high float64, text func(Value) Printed) *DocumentInterval {

@@ -206,7 +206,12 @@ func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure
 	}
 	line("Max", value(h.Max()))
 	for _, f := range shares {
-		line("O"+f.String()[1:]+"(%)", people.Shortest(f.Share(h, s.Scale)))
+		name := f.String()
+		name = strings.ToUpper(name[:1]) + name[1:]
+		if f.Name == Over {
+			name += "(%)"
+		}
+		line(name, people.Shortest(f.Share(h, s.Scale)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

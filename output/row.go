@@ -159,7 +159,11 @@ func columns(first *Row) (all []column) {
 		add(strings.Replace(f.String(), Throughput, "per_second", 1), f, func(r *Row) *Stats { return &r.Stats })
 	}
 	for _, f := range first.Shares {
-		all = append(all, column{"percent_" + f.String(), func(r *Row) Value { return FloatValue(f.Share(r.Counts, r.Scale)) }, nil})
+		name := f.String()
+		if f.Name == Over {
+			name = "percent_" + name
+		}
+		all = append(all, column{name, func(r *Row) Value { return FloatValue(f.Share(r.Counts, r.Scale)) }, nil})
 	}
 	if first.Moving != nil {
 		for _, f := range append(first.Moving.figures(), Figure{Name: Count}) {

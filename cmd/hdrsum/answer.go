@@ -160,7 +160,7 @@ func (a *answer) judge(q *question) error {
 // setScale finds out how to print summaries and to compare them with limits.
 func (a *answer) setScale(q *question) (err error) {
 	limits := q.limits.all
-	if by := q.order.by; by != nil && by.Name == output.Over {
+	if by := q.order.by; by != nil && by.OfCounts() {
 		limits = append(slices.Clone(limits), *by)
 	}
 	side := asked.Side{Summaries: a.sums.Summaries, Logs: q.source.logs}

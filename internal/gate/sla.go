@@ -167,7 +167,7 @@ func (l *Limit) parseValue(value string) (err error) {
 	number, percent := strings.CutSuffix(value, "%")
 	over := l.Name == output.Over
 	switch {
-	case percent || over:
+	case percent || over || l.Name == output.Apdex:
 		l.Value, err = strconv.ParseFloat(number, 64)
 	case l.Name == output.Throughput:
 		l.Value, l.Unit, err = unit.ParseValue(strings.TrimSuffix(number, "/s"))
@@ -183,6 +183,7 @@ func (l *Limit) parseValue(value string) (err error) {
 	case !over && wrong:
 		return fmt.Errorf("%q is neither a number, a number with a unit (%s), nor a change such as +10%%", value,
 			strings.Join(unit.Names, ", "))
+	case l.Name == output.Apdex && !wrong:
 	case l.Unitless() && l.Unit != 0:
 		return fmt.Errorf("%s has no unit", l.Name)
 	}
@@ -193,7 +194,7 @@ func (l *Limit) parseValue(value string) (err error) {
 func Bare(limits []Limit) bool { return slices.ContainsFunc(limits, Limit.bare) }
 
 func (l Limit) bare() bool {
-	return l.Unit == 0 && (l.Change == nil || l.Name == output.Over) && !l.Unitless()
+	return l.Unit == 0 && (l.OfCounts() || l.Change == nil && !l.Unitless())
 }
 
 // NeedsUnit returns the text of the first limit whose result depends on the unit that the logs
@@ -262,8 +263,8 @@ func (l *Limit) Of(s *output.Summary) float64 {
 	switch l.Name {
 	case output.Max: // no value is higher, also in histograms of doubles
 		return unit.Divide(s.Counts().MaxFloat(), l.ratio(s))
-	case output.Over:
-		return counts.ShareOver(s.Counts(), l.Above, l.ratio(s))
+	case output.Over, output.Apdex:
+		return l.ShareOf(s.Counts(), l.ratio(s))
 	}
 	stats := output.FiguresOf(s.Counts(), []output.Figure{l.Figure}, output.Stats{})
 	stats.Moved = s.Moved
@@ -372,8 +373,11 @@ func Judge(limits []Limit, f Figures) []Verdict {
 
 // unit returns the unit of the verdict's values, empty if it is that of printed values.
 func (l *Limit) unit() string {
-	if l.Name == output.Over || l.Window > 0 {
+	switch {
+	case l.Name == output.Over || l.Window > 0:
 		return "%"
+	case l.Unitless():
+		return ""
 	}
 	return l.Unit.String()
 }
@@ -403,7 +407,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		}
 		return v
 	}
-	if s.Counts().TotalCount() == 0 && !l.Unitless() {
+	if s.Counts().TotalCount() == 0 && (!l.Unitless() || l.OfCounts()) {
 		v.Missing = "no values"
 		return v
 	}

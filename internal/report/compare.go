@@ -133,7 +133,13 @@ func (t *Table) figures() []figure {
 		all = slices.Insert(all, len(all)-1, figure{
 			Figure: f,
 			of:     share,
-			text:   func(s *output.Summary) string { return people.Digits(share(s), 3) + "%" },
+			text: func(s *output.Summary) string {
+				text := people.Digits(share(s), 3)
+				if f.Name == output.Over {
+					text += "%"
+				}
+				return text
+			},
 		})
 	}
 	return all

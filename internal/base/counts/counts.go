@@ -30,6 +30,15 @@ func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
 	return 100 * float64(h.TotalCount()-UpTo(h, above, ratio, true)) / float64(h.TotalCount())
 }
 
+// Apdex returns the Application Performance Index of the values of h, if they are divided by ratio:
+// values up to a threshold count fully, and up to four times it half. It is not a number if nothing
+// was recorded.
+func Apdex(h *histogram.Histogram, threshold, ratio float64) float64 {
+	satisfied := UpTo(h, threshold, ratio, true)
+	tolerated := UpTo(h, 4*threshold, ratio, true) - satisfied
+	return (float64(satisfied) + float64(tolerated)/2) / float64(h.TotalCount())
+}
+
 // UpTo returns the number of values up to the slot that a value lies in, with that slot or
 // without. Values of h are divided by ratio.
 func UpTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {

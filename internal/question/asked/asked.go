@@ -92,14 +92,14 @@ func ParseFigures(list string) (f Figures, err error) {
 		figure, err := parseFigure(text)
 		percentile, ranked := figure.Rank()
 		switch {
-		case figure.Name == output.Over && err != nil:
+		case figure.OfCounts() && err != nil:
 			return f, err
-		case figure.Name == output.Over:
+		case figure.OfCounts():
 			f.Shares = append(f.Shares, figure)
 		case ranked && err == nil:
 			f.Percentiles = append(f.Percentiles, percentile)
 		default:
-			return f, message.Usagef("%w, nor over(VALUE)", noPercentile(text))
+			return f, message.Usagef("%w, nor over(VALUE) or apdex(VALUE)", noPercentile(text))
 		}
 	}
 	return f, nil
