@@ -51,6 +51,9 @@ func ParseBy(text string) (*By, error) {
 		}
 		b.group.Longest()
 		if groups := b.group.NumSubexp(); groups != 1 {
+			if slices.Contains([]string{"host", "machine", "node", "file", "log", "run", "inputs"}, text) {
+				return nil, fmt.Errorf("%q is none; input makes a row of each log", text)
+			}
 			return nil, fmt.Errorf("%q is neither tag, input, input,tag nor all, nor a regular "+
 				"expression with one group such as '.*-(rt|st)': it has %d; (?:a|b) is no group", text, groups)
 		}

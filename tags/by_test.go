@@ -51,7 +51,9 @@ func TestBy(t *testing.T) {
 func TestByErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"inputs": `"inputs" is neither tag, input, input,tag nor all, nor a regular expression with one group such as '.*-(rt|st)': it has 0; (?:a|b) is no group`,
+		"inputs": `"inputs" is none; input makes a row of each log`,
+		"host":   `"host" is none; input makes a row of each log`,
+		"write":  `"write" is neither tag, input, input,tag nor all, nor a regular expression with one group such as '.*-(rt|st)': it has 0; (?:a|b) is no group`,
 		"(a)(b)": "it has 2",
 		"(a":     "missing closing ): `(a`",
 	} {
