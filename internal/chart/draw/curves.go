@@ -155,10 +155,7 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	if len(points) == 0 {
 		return
 	}
-	var path []vg.Point
-	for _, p := range points {
-		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
-	}
+	path := pn.curvePath(points)
 	pn.pen.stroke(st, 1.8*pixel, path...)
 	end := path[len(path)-1]
 	pn.pen.dot(st.colour, 3*pixel, end)
@@ -166,6 +163,21 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 		dotted := style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}
 		pn.pen.stroke(dotted, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
 	}
+}
+
+// curvePath returns where a curve runs. It comes up from the edge where its values are lower than the
+// axis shows.
+func (pn *panel) curvePath(points []chart.Point) (path []vg.Point) {
+	for n, p := range points {
+		if !pn.y.shows(p.Value) && n < len(points)-1 {
+			continue
+		}
+		if len(path) == 0 && n > 0 {
+			path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.frame.Min.Y})
+		}
+		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
+	}
+	return path
 }
 
 // withDue is what a legend calls the curve with the values that were due.
@@ -178,10 +190,7 @@ func (c *pen) corrected(s chart.Style) style {
 
 // drawCorrected draws the curve with the values that were due, and the value that a sentence names.
 func (pn *panel) drawCorrected(st style, curve *chart.Curve) {
-	var path []vg.Point
-	for _, p := range curve.Points() {
-		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
-	}
+	path := pn.curvePath(curve.Points())
 	pn.pen.stroke(st, 1.8*pixel, path...)
 	if named := curve.Named; named.Percentile > 0 {
 		at := vg.Point{X: pn.X(axis.Nines(named.Percentile)), Y: pn.inside(named.Value)}

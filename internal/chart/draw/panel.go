@@ -82,6 +82,12 @@ func (r *ruler) part(v float64) vg.Length {
 	return vg.Length((v - r.low) / (r.high - r.low))
 }
 
+// shows reports whether the axis reaches down to a value.
+func (r *ruler) shows(v float64) bool {
+	const roundoff = 1e-9
+	return !r.log || v >= r.lowest*(1-roundoff) || v <= 0 && r.zero < r.lowest
+}
+
 // X returns the place of a time or a percentile, and Y that of a value.
 func (pn *panel) X(v float64) vg.Length {
 	return pn.frame.Min.X + pn.x.part(v)*(pn.frame.Max.X-pn.frame.Min.X)

@@ -460,22 +460,26 @@ export function drawCurve(chart, page, curves, height) {
     last = Math.max(last, curve.x[curve.x.length - 1]);
     curve.v.forEach((v, i) => { if (curve.x[i] >= leastShown) range.add(v); });
   }
+  const shows = v => v >= range.low || v === 0 && range.zeros;
   const axis = width => ({ ticks: ninesTicks(last, 64 * last / width), title: 'percentile', at: x => x / last, inverse: p => p * last });
   drawChart(chart, page, what, range, axis, () => {
     for (const [s, curve, corrected] of curves) {
-      strokeCurve(chart, g, curve, colourOf(theme, s), s.dashes.length > 1 ? [] : s.dashes[0]);
-      if (corrected) strokeCurve(chart, g, corrected, colourOf(theme, s), dueDash);
+      strokeCurve(chart, g, curve, colourOf(theme, s), s.dashes.length > 1 ? [] : s.dashes[0], shows);
+      if (corrected) strokeCurve(chart, g, corrected, colourOf(theme, s), dueDash, shows);
     }
   }, () => drawSteps(chart, theme, what.limits, last));
 }
 
-export function strokeCurve(chart, g, curve, colour, dash) {
+// strokeCurve draws a curve. It comes up from the edge where its values are lower than the axis shows.
+export function strokeCurve(chart, g, curve, colour, dash, shows = () => true) {
   Object.assign(g, { strokeStyle: colour, fillStyle: colour, lineWidth: 1.8 });
   g.setLineDash(dash);
   const end = curve.x.length - 1, pixels = [];
   for (let i = 0; i <= end; i++) {
     const x = chart.px(curve.x[i]);
-    if (i % 2 && i < end && x - pixels.at(-1)[0] < 0.5) continue; // a step of less than half a pixel is a slope
+    if (i < end && !shows(curve.v[i])) continue;
+    if (i % 2 && i < end && pixels.length && x - pixels.at(-1)[0] < 0.5) continue; // a step of less than half a pixel is a slope
+    if (i && !pixels.length) pixels.push([x, chart.plot.bottom]);
     pixels.push([x, chart.py(curve.v[i])]);
   }
   stroke(g, pixels);
