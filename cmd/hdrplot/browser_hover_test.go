@@ -107,7 +107,7 @@ func TestBrowserSpikes(t *testing.T) {
 		for n, s := range all {
 			found := slices.ContainsFunc(read[n], func(text string) bool {
 				want := fmt.Sprintf("%.4g ms", s.value)
-				return strings.HasPrefix(text, s.label+" ") && strings.HasSuffix(text, want) || strings.HasPrefix(text, "highest: "+want+", "+s.label+", ")
+				return strings.HasPrefix(text, s.label+" ") && strings.HasSuffix(text, want) || strings.HasPrefix(text, "highest maximum: "+want+", "+s.label+", ")
 			})
 			higher := slices.ContainsFunc(all[:n], func(o spike) bool { return math.Abs(at(o)-at(s)) < 4 })
 			if !found && !higher {
@@ -268,7 +268,7 @@ func TestBrowserWorst(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	b.hover(t, "time", 300.5/600)
-	if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, "highest: 400 ms, insert-rt, node1, 5:00 to 5:01") {
+	if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, "highest maximum: 400 ms, insert-rt, node1, 5:00 to 5:01") {
 		t.Errorf("read-out %q", got)
 	}
 	pauses := writeScenario(t, "pauses")

@@ -290,7 +290,7 @@ function logOf({ series, start, end, value }) {
 
 function readTime(g) {
   const out = [], t = pointer.time, onHeat = pointer.chart === heatChart, text = v => data.lines.rate && !onHeat ? rateText(v) : value(data.unit, v);
-  const worse = (s, p, v) => { if (p && (!worst || v > worst.value)) worst = { series: s, start: p.start, end: p.end, value: v }; };
+  const worse = (s, p, v, figure) => { if (p && (!worst || v > worst.value)) worst = { series: s, start: p.start, end: p.end, value: v, figure }; };
   worst = null;
   if (t !== null) {
     const pixel = pixelOf(timeChart);
@@ -302,7 +302,7 @@ function readTime(g) {
         make('span', {}, before === undefined ? values(cell.count) : 'before ' + values(cell.countBefore) + ', after ' + values(cell.count) + ratio));
       for (const s of page.series) {
         const { high } = extremesOf(s.windows, Math.min(cell.from, t - pixel), Math.max(cell.to, t + pixel), longest(s.windows), w => w.max);
-        worse(s, high, high?.max);
+        worse(s, high, high?.max, 'maximum');
       }
     } else {
       out.push(make('span', {}, timeText(t)));
@@ -310,12 +310,12 @@ function readTime(g) {
         const name = s.lines.length > 1 ? named(s.label) + ' ' + line.name : named(s.label);
         out.push(...readLine(timeChart, g, s, line.drawn || line.points, n, name, text, p => {
           const exact = page.merged && extremesOf(line.points, p.start, p.end - 1, longest(line.points)).high || p; // an interval of the window
-          worse(s, exact, exact.value);
+          worse(s, exact, exact.value, line.name === 'max' ? 'maximum' : line.name);
         }));
       });
       if (!worst) out.push(make('span', {}, 'no values'));
     }
-    if (worst) out.push(make('span', {}, 'highest: ' + text(worst.value) + ', ' + [named(worst.series.label), logOf(worst), timeText(worst.start)].filter(part => part).join(', ') + ' to ' + timeText(worst.end)));
+    if (worst) out.push(make('span', {}, 'highest ' + worst.figure + ': ' + text(worst.value) + ', ' + [named(worst.series.label), logOf(worst), timeText(worst.start)].filter(part => part).join(', ') + ' to ' + timeText(worst.end)));
   }
   element('readout').replaceChildren(...out);
 }
