@@ -18,8 +18,8 @@ import (
 type Figure struct {
 	Name       string
 	Percentile float64
-	// Above is what [Over] counts values above, and the threshold of [Apdex]: in the unit named Unit,
-	// or in printed units if that is empty.
+	// Above is what [Over] counts values above, and the threshold of [Apdex]: in the unit named
+	// Unit, or in printed units if that is empty.
 	Above float64
 	Unit  string
 }
@@ -130,8 +130,8 @@ func (f Figure) Unitless() bool {
 // OfCounts reports whether the figure is [Over] or [Apdex], which need all counts.
 func (f Figure) OfCounts() bool { return f.Name == Over || f.Name == Apdex }
 
-// Share returns [Over] or [Apdex] of h, whose values have a scale. It is not a number if nothing was
-// recorded. Values of the slot that Above lies in are not above.
+// Share returns [Over] or [Apdex] of h, whose values have a scale. It is not a number if nothing
+// was recorded. Values of the slot that Above lies in are not above.
 func (f Figure) Share(h *histogram.Histogram, s hdrlog.Scale) float64 {
 	return f.ShareOf(h, per(s, f.Unit))
 }

@@ -165,8 +165,8 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	}
 }
 
-// curvePath returns where a curve runs. It comes up from the edge where its values are lower than the
-// axis shows.
+// curvePath returns where a curve runs. It comes up from the edge where its values are lower than
+// the axis shows.
 func (pn *panel) curvePath(points []chart.Point) (path []vg.Point) {
 	for n, p := range points {
 		if !pn.y.shows(p.Value) && n < len(points)-1 {
