@@ -466,3 +466,35 @@ func TestTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestPartlyTogether: of two runs that overlap, only what ran at the same time counts. Before that,
+// one of them was five times as slow.
+func TestPartlyTogether(t *testing.T) {
+	t.Parallel()
+	const late, seconds, factor = 40, 260, 1.1
+	r := rand.New(rand.NewPCG(7, 7))
+	record := func(warmup int) Estimate {
+		second := 0
+		m := model{seconds: warmup + seconds, run: func(r *rand.Rand) func() []float64 {
+			return func() []float64 {
+				second++
+				if second <= warmup {
+					return around(r, perSecond, math.Log(5))
+				}
+				return around(r, perSecond, 0)
+			}
+		}}
+		return m.record(r).Percentile(99, 95)
+	}
+	before, after := record(late), record(0)
+	before.run.SetTime(1_000_000, 1000)
+	after.run.SetTime(1_000_000+late*1000, 1000)
+	c := Compare(before, after.Times(factor), 95)
+	if !c.Paired || math.Abs(c.Ratio/factor-1) > 0.05 || !(c.Low < c.Ratio && c.Ratio < c.High) || c.High/c.Low > 1.2 {
+		t.Errorf("%+v", c)
+	}
+	after.run.SetTime(1_000_000+90_000, 1000) // they overlap by less than 80%
+	if c := Compare(before, after, 95); c.Paired {
+		t.Errorf("paired: %+v", c)
+	}
+}

@@ -61,6 +61,9 @@ func Compare(before, after Estimate, level float64) Comparison {
 	c.Seconds = min(before.run.length(), after.run.length())
 	s := bothOf(before, after)
 	c.Paired = s.paired
+	if s.isPartial() {
+		c.Ratio = s.ratio(c.Ratio)
+	}
 	independent := min(before.Independent, after.Independent)
 	if s.paired {
 		independent = s.independent(c.Ratio)
@@ -198,15 +201,46 @@ func (s *both) parts(k int, bound float64) (a, b []part) {
 	lowBefore, highBefore := of(before)
 	low, high := of(after)
 	low, high = min(low, lowBefore*scale), max(high, highBefore*scale)
-	rank := before.percentile / 100 * float64(before.run.total+after.run.total)
+	rank := before.percentile / 100 * (before.run.countIn(s.before) + after.run.countIn(s.after))
+	if s.isPartial() {
+		low, high = 0, high*math.Exp(mostApart)
+	}
 	for range 50 {
-		if middle := (low + high) / 2; before.run.below(middle/scale)+after.run.below(middle) < rank {
+		middle := (low + high) / 2
+		if before.run.belowIn(s.before, middle/scale)+after.run.belowIn(s.after, middle) < rank {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
 	return before.run.above(s.before, k, high/scale), after.run.above(s.after, k, high)
+}
+
+// isPartial reports whether windows of a run are left out, since the other one did not run then.
+func (s *both) isPartial() bool {
+	return s.before != s.a.run.whole() || s.after != s.b.run.whole()
+}
+
+// mostApart is how far, on logarithms, the ratio of what ran together may be from that of both
+// runs.
+const mostApart = 4
+
+// ratio returns the ratio of the figures of the windows that are compared, given that of both runs:
+// the bound at which both sides have the same share of values above their common percentile.
+func (s *both) ratio(whole float64) float64 {
+	low, high := math.Log(whole)-mostApart, math.Log(whole)+mostApart
+	for range 40 {
+		middle := (low + high) / 2
+		a, b := s.parts(1, math.Exp(middle))
+		before, _ := shareOf(a)
+		after, _ := shareOf(b)
+		if after > before {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Exp((low + high) / 2)
 }
 
 // independent returns the number of independent differences between runs that ran at the same time,
@@ -410,6 +444,23 @@ func (r *Run) cut(of stretch) *segments {
 		r.segments = r.count(of, min(of.windows(), mostSegments), slots, layout)
 	}
 	return r.segments
+}
+
+// countIn returns the number of values of windows.
+func (r *Run) countIn(of stretch) float64 {
+	if of == r.whole() {
+		return float64(r.total)
+	}
+	return r.above(of, 1, 0)[0].all
+}
+
+// belowIn returns the number of values of windows that are not above one.
+func (r *Run) belowIn(of stretch, value float64) float64 {
+	if of == r.whole() {
+		return r.below(value)
+	}
+	p := r.above(of, 1, value)[0]
+	return p.all - p.above
 }
 
 // filledParts returns how many of k parts have values.
