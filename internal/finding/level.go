@@ -325,7 +325,7 @@ func (r *Run) tracksOfRow(row []byte) (all []summary.Track) {
 const leastCount = 10
 
 // rateCourse returns how the rate of all logs together changes, nil if it does not. That of a log
-// counts while it runs.
+// counts while it runs, and as many logs run together as in the part that has most.
 func (r *Run) rateCourse() (c *course) {
 	if len(r.tracks()) == 0 {
 		return nil
@@ -350,8 +350,10 @@ func (r *Run) rateCourse() (c *course) {
 	}
 	var levels []float64
 	var at []int64
+	together := 0
 	for part := range parts {
 		if rates[part] > 0 {
+			together = max(together, len(logs[part]))
 			levels = append(levels, math.Log(rates[part]/float64(len(logs[part]))))
 			at = append(at, start+part*size)
 		}
@@ -367,13 +369,12 @@ func (r *Run) rateCourse() (c *course) {
 			tenth := len(levels) / 10
 			before, after = levels[:tenth], levels[len(levels)-tenth:]
 		}
-		many := float64(len(r.Histories.Inputs()))
 		c = &course{
 			Change: found,
 			start:  at[from],
 			end:    end,
-			before: many * math.Exp(detect.Median(before)),
-			after:  many * math.Exp(detect.Median(after)),
+			before: float64(together) * math.Exp(detect.Median(before)),
+			after:  float64(together) * math.Exp(detect.Median(after)),
 		}
 		if !worthwhile(c.after / c.before) {
 			c = nil
