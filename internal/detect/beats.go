@@ -2,6 +2,7 @@ package detect
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -129,7 +130,8 @@ func (r *Rhythm) count(spikes []spike, weight float64) {
 		r.Found = len(seen)
 		first, last := math.MaxInt, math.MinInt
 		var x, y, xx, xy float64
-		for beat, t := range seen {
+		for _, beat := range slices.Sorted(maps.Keys(seen)) { // sums round by their order
+			t := seen[beat]
 			first, last = min(first, beat), max(last, beat)
 			b := float64(beat)
 			x += b
