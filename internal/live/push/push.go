@@ -603,11 +603,12 @@ func (p *Pusher) post(body []byte) (outcome, error) {
 	switch {
 	case status/100 == 2:
 		return outcome{final: true, rejected: rejected}, err
-	case status/100 == 5, status == http.StatusTooManyRequests,
+	case status/100 == 5, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
 		p.options.Patient && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound):
 		return outcome{retryAfter: retryAfter(answer.Header.Get("Retry-After"))}, err
 	}
-	return outcome{final: true}, refusal{err, status == http.StatusBadRequest, had}
+	divides := status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge
+	return outcome{final: true}, refusal{err, divides, had}
 }
 
 // printable returns the receiver's message on one line, without control characters.

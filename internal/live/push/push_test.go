@@ -286,7 +286,7 @@ func TestFlush(t *testing.T) {
 // again.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusRequestEntityTooLarge, http.StatusUnauthorized, http.StatusFound} {
+	for _, status := range []int{http.StatusConflict, http.StatusUnauthorized, http.StatusFound} {
 		r := receive(t, func(n int, w http.ResponseWriter, request *http.Request) int {
 			if got := request.Header.Get("Authorization"); got != "Token secret42" {
 				t.Errorf("Authorization: %s", got)
