@@ -128,9 +128,9 @@ func (l *Limit) exclude(operator string) {
 	switch {
 	case l.Name != output.Count || l.Change != nil:
 	case operator == "<":
-		l.Value--
+		l.Value = math.Ceil(l.Value) - 1
 	case operator == ">":
-		l.Value++
+		l.Value = math.Floor(l.Value) + 1
 	}
 }
 

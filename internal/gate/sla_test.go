@@ -46,6 +46,7 @@ func TestParse(t *testing.T) {
 		"throughput>10":                  "any throughput >= 10",
 		"count>0":                        "any count >= 1",
 		"count<5":                        "any count <= 4",
+		"count<5.5":                      "any count <= 5",
 		"99<=.5 µs":                      "any 99 <= 0.5 us",
 		"50<=+10%":                       "any 50 <= 10% NaN",
 		"50<=10%":                        "any 50 <= 10% NaN",

@@ -220,7 +220,7 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 	if hidden != nil {
 		return sayHidden(hidden, within, f)
 	}
-	return fmt.Sprintf("SAME within %s. A change of %s would have been seen.", strings.Join(within, " and "), people.UpTo(least))
+	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.", strings.Join(within, " and "), people.UpTo(least))
 }
 
 // sayHidden says which figure may have changed, and what would tell. Others are the same within

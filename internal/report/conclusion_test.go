@@ -67,7 +67,7 @@ func TestCompared(t *testing.T) {
 		{"not proven", map[float64]float64{50: 1.1}, 0.04, "NOT PROVEN: p50 of read looks 10% higher (0..20). 3 + 3 runs like these prove 20%; 6 + 6 would prove 11%.", output.Notes},
 		{"a fall not proven", map[float64]float64{50: 0.91}, 0.04, "NOT PROVEN: p50 of read looks 9% lower (0..17). 3 + 3 runs like these prove -17%; 6 + 6 would prove -10%.", output.Notes},
 		{"a fall in noise", map[float64]float64{99: 0.7, 50: 0.7, 90: 0.7}, 0.3, "NOT PROVEN: p50 of read -30% (-65..+42) is within the noise. 3 + 3 runs like these prove -76%; 6 + 6 would prove -53%. Too little data to compare p99.9.", output.Notes},
-		{"the same", nil, 0.01, "SAME within 2.3% (p99) and 2.3% (p50). A change of 4.7% would have been seen. Too little data to compare p99.9.", output.Notes},
+		{"the same", nil, 0.01, "SAME within 2.3% (p99) and 2.3% (p50). A change of 4.7% would mostly have been seen. Too little data to compare p99.9.", output.Notes},
 		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to compare p99.9.", output.Notes},
 		{"noise that hides all", nil, 0.6, "NOT PROVEN: p99 of read +0% (-80..+394) is within the noise. 3 + 3 runs like these cannot show a change of any size. Too little data to compare p99.9.", output.Notes},
 	} {

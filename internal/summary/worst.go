@@ -98,7 +98,7 @@ func (hs *Histories) highest(all []*sequence, most int, scale func(input string,
 func (m *moment) printed() float64 { return float64(m.Max) * m.Scale.Factor() }
 
 // sequences returns those of a tag. An input goes on with the one that ended last before it begins.
-// It may begin an interval earlier.
+// It may begin half an interval earlier.
 func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
