@@ -325,7 +325,7 @@ func (r *Run) tracksOfRow(row []byte) (all []summary.Track) {
 const leastCount = 10
 
 // rateCourse returns how the rate of all logs together changes, nil if it does not. That of a log
-// counts while it runs, and as many logs run together as in the part that has most.
+// counts while it runs, and so many logs run together as in most parts.
 func (r *Run) rateCourse() (c *course) {
 	if len(r.tracks()) == 0 {
 		return nil
@@ -350,10 +350,10 @@ func (r *Run) rateCourse() (c *course) {
 	}
 	var levels []float64
 	var at []int64
-	together := 0
+	var running []float64
 	for part := range parts {
 		if rates[part] > 0 {
-			together = max(together, len(logs[part]))
+			running = append(running, float64(len(logs[part])))
 			levels = append(levels, math.Log(rates[part]/float64(len(logs[part]))))
 			at = append(at, start+part*size)
 		}
@@ -369,12 +369,13 @@ func (r *Run) rateCourse() (c *course) {
 			tenth := len(levels) / 10
 			before, after = levels[:tenth], levels[len(levels)-tenth:]
 		}
+		together := detect.Median(running)
 		c = &course{
 			Change: found,
 			start:  at[from],
 			end:    end,
-			before: float64(together) * math.Exp(detect.Median(before)),
-			after:  float64(together) * math.Exp(detect.Median(after)),
+			before: together * math.Exp(detect.Median(before)),
+			after:  together * math.Exp(detect.Median(after)),
 		}
 		if !worthwhile(c.after / c.before) {
 			c = nil
