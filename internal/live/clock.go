@@ -48,10 +48,10 @@ const mostFuture = 3600
 // An interval is late, and must not be merged, if its window was handed out, or one that ends
 // later.
 //
-// A clock goes on where an earlier run was: windows that end at or before closed are complete as
-// soon as the inputs have shown again what they had shown, and have no further intervals. An input
-// that shows them again holds back every window that it has not passed by its slack, but nothing
-// after twice the idle time at the end of its data.
+// A clock goes on where an earlier run was: windows that end at or before previousRunUntil are
+// complete as soon as the inputs have shown again what they had shown, and have no further
+// intervals. An input that shows them again holds back every window that it has not passed by its
+// slack, but nothing after twice the idle time at the end of its data.
 //
 // The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
 type clock struct {

@@ -11,8 +11,8 @@
 // A [Follower] looks at names several times a second. Each name that stands for a log is an
 // [Input], which gives one log after another. A log waits at the end of its text for more.
 //
-// One goroutine looks at names, and one reads for each input. None has access to a file while it
-// holds the lock of the follower.
+// One goroutine looks at names, and one reads for each input. None reads a file while it holds the
+// lock of the follower.
 //
 // The follower polls, because notification is not reliable over rotations and network file systems.
 package follow
@@ -78,11 +78,13 @@ type Options struct {
 	Lost func(input, text string)
 	// Except, if set, is a file that matches no pattern, such as the output of the command.
 	Except fs.FileInfo
-	// Between, if set, is called before each access to a file. A test chooses what happens there.
+	// Between, if set, is called before each access to the text of a file. A test chooses what
+	// happens there.
 	Between func()
 }
 
-// A Follower follows files. Its methods are safe for concurrent use.
+// A Follower follows files. One goroutine adds them and starts it; then its methods are safe for
+// concurrent use.
 type Follower struct {
 	options  Options
 	found    func(*Input) // nil before Start

@@ -65,11 +65,14 @@ func head(file *os.File) []byte {
 }
 
 // text returns a reader of the text of a file. One that is packed is read from its start.
-func (s *source) text(from int64) io.Reader {
+func (f *Follower) text(s *source, from int64) io.Reader {
+	f.mu.Lock()
+	file := s.file // which a reader may close
+	f.mu.Unlock()
 	if s.packed {
-		return plaintext.NewReader(io.NewSectionReader(s.file, 0, math.MaxInt64))
+		return plaintext.NewReader(io.NewSectionReader(file, 0, math.MaxInt64))
 	}
-	return io.NewSectionReader(s.file, from, math.MaxInt64-from)
+	return io.NewSectionReader(file, from, math.MaxInt64-from)
 }
 
 // intact reports whether a file still begins as it did, and has so many bytes. It may just have
@@ -465,7 +468,7 @@ var comparing = sync.Pool{New: func() any { return new([2][64 << 10]byte) }}
 func (f *Follower) compareFiles(s, other *source) (size int64, longer, equal bool) {
 	buffers := comparing.Get().(*[2][64 << 10]byte)
 	defer comparing.Put(buffers)
-	r, beside := s.text(0), other.text(0)
+	r, beside := f.text(s, 0), f.text(other, 0)
 	for {
 		f.step()
 		n, err := io.ReadFull(r, buffers[0][:])
@@ -488,13 +491,13 @@ func (f *Follower) compareFiles(s, other *source) (size int64, longer, equal boo
 func (f *Follower) compareHashes(s *source, points []point, known int64) (size, equal int64, same bool) {
 	buffers := comparing.Get().(*[2][64 << 10]byte)
 	defer comparing.Put(buffers)
-	r := s.text(0)
+	r := f.text(s, 0)
 	skips := !s.packed && len(points) >= 2*someLines && s.info.Size() >= known
 	var read point
 	for n, p := range points {
 		if n == someLines && skips {
 			read = p
-			r = s.text(p.Size)
+			r = f.text(s, p.Size)
 			continue
 		}
 		for read.Size < p.Size {

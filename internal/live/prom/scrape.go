@@ -82,7 +82,7 @@ func (c *Collector) SetMetric(name string, scale hdrlog.Scale) {
 }
 
 // Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
-// the epoch. Only the totals have what came late. The factor is that of [output.Row].
+// the epoch. Only the totals have what came late. The factor is that of [hdrlog.Scale.Times].
 func (c *Collector) Window(tag []byte, factor float64, end int64, late bool, h *histogram.Histogram) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
