@@ -31,7 +31,7 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	font := pn.pen.font(tickSize)
 	rows := p.Effects
 	pn.around.title = "changes with their intervals"
-	pn.around.aside = "orange: worse   blue: better   grey: may be chance"
+	pn.around.aside = fmt.Sprintf("orange: worse   blue: better   grey: may be chance   shaded: within %g%%", 100*report.UsualSame)
 	pn.x.title = "change"
 	pn.x.log = true
 	pn.x.low, pn.x.high = effectRange(rows)
@@ -55,6 +55,10 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn.content.paint = func() {
 		f := pn.frame
 		none := pn.X(1)
+		left, right := pn.X(1/(1+report.UsualSame)), pn.X(1+report.UsualSame)
+		pn.pen.FillPolygon(c.Faint.Mixed(0.15, c.Background), []vg.Point{
+			{X: left, Y: f.Min.Y}, {X: right, Y: f.Min.Y}, {X: right, Y: f.Max.Y}, {X: left, Y: f.Max.Y},
+		})
 		pn.pen.stroke(style{colour: pn.pen.Text}, pixel, vg.Point{X: none, Y: f.Min.Y}, vg.Point{X: none, Y: f.Max.Y})
 		for n := range rows {
 			pn.drawEffect(&rows[n], pn.Y(pn.y.high-float64(n)-0.5))
@@ -98,23 +102,18 @@ func (c *pen) effectColour(e *report.Effect) chart.Colour {
 }
 
 // effectRange returns the ends of an axis of changes, as far from no change on both sides. It has
-// room for all changes, and for the intervals of those that are proven.
+// room for all changes with their intervals, unless these have no end, and for what is the same.
 func effectRange(effects []report.Effect) (low, high float64) {
-	const least, beyond, most = 1.02, 1.6, 100 // ratios, and times the logarithm of a change
-	away := math.Log(least)
+	const beyond, most = 1.05, 100 // times the logarithm of a change, and a ratio
+	away := 2 * math.Log(1+report.UsualSame)
 	for _, e := range effects {
-		away = max(away, beyond*math.Abs(math.Log(e.Ratio)))
-		if e.Proven {
-			for _, end := range []float64{e.Low, e.High} {
-				if far := math.Abs(math.Log(end)); !math.IsInf(far, 1) {
-					away = max(away, 1.05*far)
-				}
+		for _, ratio := range []float64{e.Ratio, e.Low, e.High} {
+			if far := math.Abs(math.Log(ratio)); !math.IsInf(far, 1) && !math.IsNaN(far) {
+				away = max(away, beyond*far)
 			}
 		}
 	}
-	if away = min(away, math.Log(most)); math.IsNaN(away) {
-		away = math.Log(most)
-	}
+	away = min(away, math.Log(most))
 	return math.Exp(-away), math.Exp(away)
 }
 

@@ -14,10 +14,10 @@ import (
 func TestEffectTicks(t *testing.T) {
 	t.Parallel()
 	for want, effects := range map[string][]report.Effect{
-		"-10% -5% 0% +5% +10% +15%":                     {{Ratio: 1.1, Low: 1.05, High: 1.12, Proven: true}},
-		"-1.5% -1% -0.5% 0% +0.5% +1% +1.5% +2%":        {{Ratio: 1, Low: 0.2, High: 5}},
-		"-50% 0% +50% +100%":                            {{Ratio: 0.6, Low: 0.5, High: 0.7, Proven: true}},
-		"-95% -90% -80% -50% 0% ×2 ×5 ×10 ×20":          {{Ratio: 10, Low: 8, High: math.Inf(1), Proven: true}},
+		"-15% -10% -5% 0% +5% +10% +15% +20%":           {{Ratio: 1.1, Low: 1.05, High: 1.12, Proven: true}},
+		"-80% -50% 0% ×2 ×5":                            {{Ratio: 1, Low: 0.2, High: 5}},
+		"-40% -20% 0% +20% +40% +60% +80% +100%":        {{Ratio: 0.6, Low: 0.5, High: 0.7, Proven: true}},
+		"-90% -80% -50% 0% ×2 ×5 ×10":                   {{Ratio: 10, Low: 8, High: math.Inf(1), Proven: true}},
 		"-98% -95% -90% -80% -50% 0% ×2 ×5 ×10 ×20 ×50": {{Ratio: 1e9, Low: 1, High: math.Inf(1), Proven: true}},
 	} {
 		low, high := effectRange(effects)
