@@ -104,7 +104,7 @@ func testSentences(t *testing.T, name string) {
 			}
 		}
 		drawn := svgText(run("hdrplot", with("-type", "report", "-of", "-", "-format", "svg", "-width", "2000")...))
-		for _, line := range top {
+		for _, line := range report.Headline(document.Findings) {
 			word, rest := report.Judged(line)
 			if !strings.Contains(drawn, strings.TrimSpace(rest)) || !strings.Contains(drawn, word) {
 				t.Errorf("%s, %q: a report has no %q", name, limits, line)

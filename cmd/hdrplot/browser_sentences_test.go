@@ -37,8 +37,8 @@ func (b *browser) shownFindings(t *testing.T) (top, all []string) {
 func (b *browser) checkSentences(t *testing.T, what string, want []output.Finding) {
 	t.Helper()
 	top, all := b.shownFindings(t)
-	if !slices.Equal(top, report.Top(want)) {
-		t.Errorf("%s: at the top %q, want %q", what, top, report.Top(want))
+	if !slices.Equal(top, report.Headline(want)) {
+		t.Errorf("%s: at the top %q, want %q", what, top, report.Headline(want))
 	}
 	if len(all) != len(want) {
 		t.Errorf("%s: %d findings, want %d: %q", what, len(all), len(want), all)

@@ -31,7 +31,7 @@ func (p *Picture) ofKind(kind string) (all []output.Finding) {
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
-		return report.Top(p.Findings)
+		return report.Headline(p.Findings)
 	case Percentiles:
 		return p.omissions()
 	case Fleet:

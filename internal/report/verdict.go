@@ -22,10 +22,9 @@ func Verdict(sentence string, colour bool) string {
 	return coloured(word, colours[word]) + ":" + rest
 }
 
-// Top returns the sentences at the top of a report: the verdict if there are limits, and then what
-// hurts most, or the two that do.
-func Top(all []output.Finding) []string {
-	var top []output.Finding
+// leading returns the findings at the top of a report: the verdict if there are limits, and then
+// what hurts most, or the two that do.
+func leading(all []output.Finding) (top []output.Finding) {
 	judged := len(all) > 0 && all[0].Verdict()
 	for n := range all {
 		if n > 0 && judged && all[n].Verdict() {
@@ -36,7 +35,18 @@ func Top(all []output.Finding) []string {
 			break
 		}
 	}
-	return WithNext(top)
+	return top
+}
+
+// Top returns the sentences at the top of a report, and what to type next.
+func Top(all []output.Finding) []string { return WithNext(leading(all)) }
+
+// Headline returns the sentences at the top of a picture or a page, where nobody can type.
+func Headline(all []output.Finding) (lines []string) {
+	for _, f := range leading(all) {
+		lines = append(lines, f.Sentence)
+	}
+	return lines
 }
 
 // WithNext returns the sentences of findings. The last one names the option to type next, if none

@@ -89,7 +89,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	out := &Data{
 		Picture: &picture,
 		Caption: p.Caption(),
-		Top:     some(report.Top(p.Findings)),
+		Top:     some(report.Headline(p.Findings)),
 		Charts: Charts{
 			Lines:  described(p, lines),
 			Cells:  described(p, chart.Heatmap),

@@ -342,7 +342,7 @@ func (p *Page) Flush() error {
 	u.Marks = p.marks()
 	if found {
 		u.Findings = p.findings
-		u.Top = report.Top(p.findings)
+		u.Top = report.Headline(p.findings)
 	}
 	if many, err := p.server.Update(u); err != nil || !many {
 		return err
