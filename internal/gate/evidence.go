@@ -14,9 +14,9 @@ const wrongEnds = 0.02
 // mostParts is the number of parts that evidence is kept in.
 const mostParts = 128
 
-// Evidence is what windows of a row say about a limit that later values may still mend. Who looks
-// at a figure again and again until it looks bad finds chance. So it looks at the end of a least
-// time, and each time that this has doubled, and each look spends half of what is left of
+// An evidence is what windows of a row say about a limit that later values may still mend. Who
+// looks at a figure again and again until it looks bad finds chance. So it looks at the end of a
+// least time, and each time that this has doubled, and each look spends half of what is left of
 // wrongEnds.
 type evidence struct {
 	of, to []float64 // by part
@@ -27,44 +27,42 @@ type evidence struct {
 	proven bool      // the limit does not hold beyond chance
 }
 
-// A ratio is what a limit compares, such as the values above it and all values, with the most or
-// the least that it allows.
-type ratio struct {
-	of, to float64
-	bound  float64
-	least  bool
+// A tally is what a window says about a limit, such as the values above it, and all values.
+type tally struct{ of, to float64 }
+
+// A bound is the most that a limit allows of a ratio of tallies, or the least.
+type bound struct {
+	value float64
+	least bool
 }
 
-// ratioOf returns what decides about a limit in a window of a row. It is false if later values
-// cannot mend the figure, or if chance is unknown.
-func (l *Limit) ratioOf(s *output.Summary) (r ratio, known bool) {
-	r.to = float64(s.Counts().TotalCount())
+// tally returns what a window of a row says about a limit, and what the limit allows. It is false
+// if later values cannot mend the figure, or if chance is unknown.
+func (l *Limit) tally(s *output.Summary) (t tally, b bound, known bool) {
+	t.to = float64(s.Counts().TotalCount())
 	switch {
 	case l.Window > 0 || l.Change != nil:
-		return r, false
+		return t, b, false
 	case l.Name == output.Throughput:
-		r.of = r.to
-		r.to = float64(s.Period) / 1000
-		r.bound = l.Value
-		r.least = l.AtLeast
+		t = tally{t.to, float64(s.Period) / 1000}
+		b = bound{l.Value, l.AtLeast}
 	case l.Name == output.Over:
-		r.of = float64(l.Over(l.Above, s))
-		r.bound = l.Value / 100
-		r.least = l.AtLeast
+		t.of = float64(l.Over(l.Above, s))
+		b = bound{l.Value / 100, l.AtLeast}
 	case l.Name != "":
-		return r, false
+		return t, b, false
 	case l.AtLeast:
-		r.of = float64(l.under(s))
-		r.bound = l.Percentile / 100
+		t.of = float64(l.under(s))
+		b.value = l.Percentile / 100
 	default:
-		r.of = float64(l.Over(l.Value, s))
-		r.bound = 1 - l.Percentile/100
+		t.of = float64(l.Over(l.Value, s))
+		b.value = 1 - l.Percentile/100
 	}
-	return r, r.bound > 0
+	return t, b, b.value > 0
 }
 
 // add adds a window.
-func (e *evidence) add(r ratio, millis int64) {
+func (e *evidence) add(t tally, millis int64) {
 	if e.last == e.each {
 		if len(e.of) == mostParts {
 			e.halve()
@@ -75,8 +73,8 @@ func (e *evidence) add(r ratio, millis int64) {
 	}
 	e.each = max(e.each, 1)
 	e.last++
-	e.of[len(e.of)-1] += r.of
-	e.to[len(e.to)-1] += r.to
+	e.of[len(e.of)-1] += t.of
+	e.to[len(e.to)-1] += t.to
 	e.millis += millis
 }
 
@@ -94,14 +92,14 @@ func (e *evidence) halve() {
 
 // look looks if that is due, first after so many milliseconds. Tests are how many limits of rows
 // there are.
-func (e *evidence) look(r ratio, after int64, tests int) {
+func (e *evidence) look(b bound, after int64, tests int) {
 	if e.proven || e.millis < max(after, 1)<<e.looks {
 		return
 	}
 	e.looks++
-	above, below := confidence.RatioTails(e.of, e.to, r.bound)
+	above, below := confidence.RatioTails(e.of, e.to, b.value)
 	chance := above
-	if r.least {
+	if b.least {
 		chance = below
 	}
 	e.proven = chance <= math.Ldexp(wrongEnds, -e.looks)/float64(tests)

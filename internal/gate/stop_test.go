@@ -188,14 +188,14 @@ func endsRun(correlation, deviation, p99 float64, seed uint64) bool {
 	level := deviation * r.NormFloat64()
 	var e evidence
 	for range 600 {
-		window := ratio{to: math.Floor(rate * math.Exp(-level)), bound: 0.01}
+		window := tally{to: math.Floor(rate * math.Exp(-level))}
 		for range int(window.to) {
 			if level+inside*r.NormFloat64() > limit {
 				window.of++
 			}
 		}
 		e.add(window, 1000)
-		e.look(window, 60_000, 1)
+		e.look(bound{value: 0.01}, 60_000, 1)
 		level = correlation*level + math.Sqrt(1-correlation*correlation)*deviation*r.NormFloat64()
 	}
 	return e.proven

@@ -213,10 +213,10 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 
 // look adds a window of a row to what is known about a limit, and looks at that if it is due.
 func (w *Watch) look(l *Limit, s *output.Summary) {
-	if r, known := l.ratioOf(s); known && l.For(s) {
+	if t, b, known := l.tally(s); known && l.For(s) {
 		e := &w.of(l, s).evidence
-		e.add(r, s.Period)
-		e.look(r, w.stop.After, len(w.rows))
+		e.add(t, s.Period)
+		e.look(b, w.stop.After, len(w.rows))
 	}
 }
 
