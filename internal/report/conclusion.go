@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 	"hdrkit/output"
@@ -118,7 +119,8 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	case lead.Seconds > 0:
 		text += " " + t.sayNoise(&lead)
 	case lead.Pair.Change.oneSideFirst() && !lead.exceedsDrift():
-		text += " All runs of one side ran before those of the other, so a drift of the machine looks like a change: alternate them."
+		text += " All runs of one side ran before those of the other, so a drift of the machine looks " +
+			"like a change: alternate them."
 	}
 	return text
 }
@@ -161,8 +163,8 @@ func (c *tested) exceedsDrift() bool {
 func (t *Table) sayNoise(c *tested) string {
 	noise := cmp.Or(t.Noise, UsualNoise)
 	wide := c.Versions(noise)
-	by := strconv.FormatFloat(100*noise, 'g', 2, 64) + "%"
-	text := fmt.Sprintf("Another run of the same version may differ by %s or so", by)
+	by := strconv.FormatFloat(100*confidence.ShownBetween(noise), 'g', 2, 64) + "%"
+	text := fmt.Sprintf("Another run of the same version may differ by up to %s", by)
 	if wide.Low > 1 || wide.High < 1 {
 		text += ", which does not explain it"
 	}
@@ -220,7 +222,8 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 	if hidden != nil {
 		return sayHidden(hidden, within, f)
 	}
-	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.", strings.Join(within, " and "), people.UpTo(least))
+	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.",
+		strings.Join(within, " and "), people.UpTo(least))
 }
 
 // sayHidden says which figure may have changed, and what would tell. Others are the same within
