@@ -29,7 +29,8 @@ type Row struct {
 	// Counts are all counts of the row, for a consumer that asked for them. They are valid as long
 	// as the row.
 	Counts *histogram.Histogram
-	// Shares are figures of [Over] of Counts, the same ones in all rows of a series.
+	// Shares are figures of all Counts, see [Figure.OfCounts], the same ones in all rows of a
+	// series.
 	Shares []Figure
 	// Total is everything that was recorded with this tag up to the end of the row.
 	Total Total

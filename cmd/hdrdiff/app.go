@@ -284,7 +284,8 @@ func (o *options) chosen() (string, error) {
 func (o *options) check() (err error) {
 	asked := &o.report
 	if o.sum && o.noise.Runs != nil {
-		return message.Usagef("-noise %s shows how runs vary, and -sum makes one run of each side", message.List(o.noise.Runs))
+		return message.Usagef("-noise %s shows how runs vary, and -sum makes one run of each side",
+			message.List(o.noise.Runs))
 	}
 	if asked.Kind, err = o.chosen(); err != nil {
 		return err

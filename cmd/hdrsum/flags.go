@@ -184,7 +184,7 @@ func (f *flags) periodOptions() []cli.Option {
 func (f *flags) valueOptions() []cli.Option {
 	figures := cli.Parsed(&f.figures.printed, asked.UsualFigures, asked.ParseFigures)
 	percentiles := cli.PercentilesOption(figures,
-		"print these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: over(20ms)")
+		"print these `PERCENTILES`, such as 50,99.9,max, and over(20ms), the share of values above one, or apdex(500ms)")
 	percentiles.Given = &f.given.percentiles
 	percentiles.Reasons = map[string]string{
 		"st findings": "a sentence has the highest one of p99, p90 and p50 that ten values are above",

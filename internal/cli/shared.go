@@ -296,7 +296,7 @@ func DoubtPercentiles(text string) string {
 	before := ""
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "p")
-		if doubt := DoubtPercentile(name); doubt != "" {
+		if doubt := doubtPercentile(name); doubt != "" {
 			return doubt
 		}
 		if before == "99" && name != "99" && strings.Trim(name, "9") == "" {
@@ -307,8 +307,8 @@ func DoubtPercentiles(text string) string {
 	return ""
 }
 
-// DoubtPercentile doubts a percentile between 0 and 1.
-func DoubtPercentile(name string) string {
+// doubtPercentile doubts a percentile between 0 and 1.
+func doubtPercentile(name string) string {
 	p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
 	if err != nil || p <= 0 || p >= 1 {
 		return ""
@@ -323,7 +323,7 @@ func DoubtLimits(text string) string {
 		figure, _, _ := strings.Cut(limit, "<")
 		figure, _, _ = strings.Cut(figure, ">")
 		figure = figure[strings.LastIndexByte(figure, ':')+1:]
-		if doubt := DoubtPercentile(strings.TrimSpace(figure)); doubt != "" {
+		if doubt := doubtPercentile(strings.TrimSpace(figure)); doubt != "" {
 			return doubt
 		}
 	}

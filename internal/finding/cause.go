@@ -71,7 +71,8 @@ func (r *Run) omission() []output.Finding {
 			v := r.printed(row, omitted.Value)
 			name := output.Figure{Percentile: p}.String()
 			f.Figures[name] = output.Number(v)
-			result = fmt.Sprintf("%s with those that were due is %s if all requests waited and went on at once", name+r.of(row.Name()), r.quantity(v))
+			result = fmt.Sprintf("%s with those that were due is %s if all requests waited and went on at once",
+				name+r.of(row.Name()), r.quantity(v))
 			break
 		}
 	}

@@ -119,7 +119,9 @@ func (b *fleet) slow() (all []course) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return descending(means[a], means[b]) })
 	for slow := max(len(order)/4, 1); slow > 0; slow-- {
-		last, next, lowest := order[slow-1], order[slow], order[len(order)-1]
+		last := order[slow-1]
+		next := order[slow]
+		lowest := order[len(order)-1]
 		if !(means[last]-means[next] > means[next]-means[lowest]) || !detect.Differs(b.above[last], b.tries) {
 			continue
 		}

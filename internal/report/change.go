@@ -382,7 +382,8 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 			"the versions do: give several runs a side, as two folders")
 	}
 	if together {
-		lines = append(lines, "both runs ran at once, so they are compared second by second; -unpaired compares each as a whole")
+		lines = append(lines, "both runs ran at once, so they are compared second by second; "+
+			"-unpaired compares each as a whole")
 	}
 	if len(lines) > 0 {
 		lines = append(lines, Legend(pairs))

@@ -27,7 +27,8 @@ type Table struct {
 	// Percentiles are those of columns. Of 100, the maximum, which always has a column, it says
 	// that its changes are looked at, too.
 	Percentiles []float64
-	// Shares are figures of [output.Over], in columns behind the percentiles.
+	// Shares are figures of all counts, see [output.Figure.OfCounts], in columns behind the
+	// percentiles.
 	Shares []output.Figure
 	// Width is the width of the terminal in characters. Zero means no limit.
 	Width int

@@ -31,7 +31,8 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	font := pn.pen.font(tickSize)
 	rows := p.Effects
 	pn.around.title = "changes with their intervals"
-	pn.around.aside = fmt.Sprintf("orange: worse   blue: better   grey: may be chance   shaded: within %g%%", 100*report.UsualSame)
+	pn.around.aside = fmt.Sprintf("orange: worse   blue: better   grey: may be chance   shaded: within %g%%",
+		100*report.UsualSame)
 	pn.x.title = "change"
 	pn.x.log = true
 	pn.x.low, pn.x.high = effectRange(rows)

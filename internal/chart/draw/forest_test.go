@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/report"
 )
 
-// TestEffectTicks proves that an axis of changes has its middle at no change, has room for what is
-// proven, and has labels that do not depend on rounding.
+// TestEffectTicks proves that an axis of changes has its middle at no change, has room for all
+// intervals that end, and has labels that do not depend on rounding.
 func TestEffectTicks(t *testing.T) {
 	t.Parallel()
 	for want, effects := range map[string][]report.Effect{

@@ -24,7 +24,7 @@ type Options struct {
 	// show their maximum and their value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
-	// Rows show the values at Percentiles, and Shares of values above one.
+	// Rows show the values at Percentiles, and Shares, which need all counts.
 	Percentiles []float64
 	Shares      []output.Figure
 }
