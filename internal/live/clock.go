@@ -120,9 +120,14 @@ func (l *clock) Join(now time.Time, unread func() bool) *pace {
 	return in
 }
 
-// Show says that the input has an interval from start to end, in milliseconds since the epoch. It
-// returns true if the interval is late. Call it for every interval in the order of the log.
-func (in *pace) Show(now time.Time, start, end int64) (late bool) {
+// isLate reports whether the window that ends at a time was handed out, or one that ends later.
+func (l *clock) isLate(window int64) bool {
+	return window <= max(l.handedUntil, l.previousRunUntil)
+}
+
+// Show says that the input has an interval from start to end, in milliseconds since the epoch. Call
+// it for every interval in the order of the log.
+func (in *pace) Show(now time.Time, start, end int64) {
 	l := in.clock
 	middle := (start + end) >> 1 // rounded down
 	at := merge.WindowOf(start, end, l.windows.Size())
@@ -130,25 +135,35 @@ func (in *pace) Show(now time.Time, start, end int64) (late bool) {
 	in.written = time.Time{}
 	in.silent = false
 	wasAhead := in.ahead
-	late = at.End <= max(l.handedUntil, l.previousRunUntil)
 	in.ahead = in.Ahead(now, middle)
 	if in.ahead {
 		in.position = middle
 		in.passedAhead = at.Start
-		return late
+		return
 	}
-	if !late && in.passed != never && in.passed >= at.End {
+	if !l.isLate(at.End) && in.passed != never && in.passed >= at.End {
 		in.slack = max(in.slack, in.passed-at.End+l.windows.Size())
 	}
-	in.longest = max(in.longest, time.Duration(min(end-start, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond)
+	in.longest = max(in.longest, between(start, end))
 	in.position = max(in.position, middle)
 	if wasAhead {
 		in.position = middle
 	}
 	in.passed = max(in.passed, at.Start)
-	in.behind = in.position < l.completeUntil && time.Duration(min(l.completeUntil-in.position, int64(math.MaxInt64/time.Millisecond)))*time.Millisecond > in.idle()
+	in.behind = between(in.position, l.completeUntil) > in.idle()
 	l.pass(in.passed, now)
-	return late
+}
+
+// between returns the time from one time to another, in milliseconds since the epoch: 0 if the
+// other one is earlier, and the longest [time.Duration] if it is too long for one. A log may say
+// any time.
+func between(from, to int64) time.Duration {
+	const longest = uint64(math.MaxInt64 / time.Millisecond)
+	if to <= from {
+		return 0
+	}
+	difference := uint64(to) - uint64(from) // right even where that of int64 overflows
+	return time.Duration(min(difference, longest)) * time.Millisecond
 }
 
 // Ahead reports whether a middle of an interval, in milliseconds since the epoch, is so far in the

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -63,7 +64,9 @@ func sum(t testing.TB, start, end int64, values ...int64) *merge.Sum {
 func (r *rig) show(name string, start, end int64) (late bool) {
 	r.t.Helper()
 	in := r.inputs[name]
-	if late = in.Show(r.now, start, end); !late {
+	in.Show(r.now, start, end)
+	late = in.clock.isLate(merge.WindowOf(start, end, 1000).End)
+	if !late {
 		if err := in.clock.windows.Merge(nil, 0, sum(r.t, start, end, 1)); err != nil {
 			r.t.Fatal(err)
 		}
@@ -289,6 +292,47 @@ func TestClockLate(t *testing.T) {
 	}
 }
 
+// TestBetween: times so far from each other that their difference is no int64, or no duration, do
+// not overflow.
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	const longest = math.MaxInt64 / time.Millisecond * time.Millisecond
+	for _, test := range []struct {
+		from, to int64
+		want     time.Duration
+	}{
+		{0, 1, time.Millisecond},
+		{-1, 1, 2 * time.Millisecond},
+		{1, 1, 0},
+		{1, 0, 0},
+		{0, math.MaxInt64 / int64(time.Millisecond), longest},
+		{0, math.MaxInt64/int64(time.Millisecond) + 1, longest},
+		{never, 1, longest},
+		{never, math.MaxInt64, longest},
+		{never, never, 0},
+		{math.MaxInt64, never, 0},
+	} {
+		if got := between(test.from, test.to); got != test.want {
+			t.Errorf("from %d to %d are %v, not %v", test.from, test.to, got, test.want)
+		}
+	}
+}
+
+// TestClockAges: a log that is behind by more than a duration can say holds back nothing.
+func TestClockAges(t *testing.T) {
+	r := newRig(t, 0, "a", "old")
+	r.show("a", 0, 1000)
+	r.show("a", 1000, 2000)
+	r.show("old", 1000, 2000)
+	r.complete("0-1")
+	old := r.inputs["old"]
+	old.position = never
+	old.Show(r.now, never/4, never/4)
+	if !old.behind {
+		t.Error("the log is not behind")
+	}
+}
+
 // TestClockAhead: a log whose clock is ahead, always or for a line, moves no window of the others
 // and loses nothing itself. Its last windows come when their time comes.
 func TestClockAhead(t *testing.T) {
@@ -379,7 +423,9 @@ func TestClockGood(t *testing.T) {
 			if now := at[in] + 2000; now > r.now.UnixMilli() {
 				r.now = time.UnixMilli(now) // a log has no interval before its end
 			}
-			if in.Ahead(r.now, at[in]+500) || in.Show(r.now, at[in], at[in]+1000) {
+			ahead := in.Ahead(r.now, at[in]+500)
+			in.Show(r.now, at[in], at[in]+1000)
+			if ahead || in.clock.isLate(merge.WindowOf(at[in], at[in]+1000, 1000).End) {
 				t.Fatalf("seed %d: %d is late or ahead at %v", seed, at[in], r.now)
 			}
 			if at[in] += 1000; random.IntN(30) == 0 {
@@ -476,7 +522,9 @@ func TestClockAll(t *testing.T) {
 			at[name] += 1000
 			tag, s := tags[random.IntN(len(tags))], sum(t, start, end, random.Int64N(1e6))
 			add(offline, tag, s)
-			if in := r.inputs[name]; in.Show(r.now, start, end) {
+			in := r.inputs[name]
+			in.Show(r.now, start, end)
+			if in.clock.isLate(merge.WindowOf(start, end, 1000).End) {
 				lates++
 				add(again, tag, s)
 			} else if err := in.clock.windows.Merge(tag, 0, s); err != nil {

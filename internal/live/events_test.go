@@ -749,7 +749,8 @@ func withoutMoved(r merge.Recorded) merge.Recorded {
 }
 
 // TestStops: after a clean stop, windows that other logs have not reached are as open as after a
-// crash. No interval is late, whether a clock is slow or a log has long intervals.
+// crash. No interval is late, whether a clock is slow or a log has long intervals. The merged log
+// is that of a run that was never stopped, also in how many values each window recorded.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ length, slow int }{{5, 0}, {1, 8}} {
@@ -766,20 +767,49 @@ func TestStops(t *testing.T) {
 			w.logs[n].create()
 		}
 		w.logs[0].length, w.logs[0].slow = test.length, test.slow
-		for range 5 {
-			w.start()
-			for range 3 {
-				for _, l := range w.logs {
+		for n := range 15 {
+			if n%3 == 0 {
+				w.start()
+			}
+			for _, l := range w.logs {
+				if n%l.length == 0 { // intervals of a log do not overlap
 					l.line(false)
 				}
 			}
-			w.stop(false)
+			if n%3 == 2 {
+				w.stop(false)
+			}
 		}
 		w.end()
 		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
 			t.Errorf("%+v: %v, %q\n%s", test, err, w.messages, text)
 		}
+		stopped := w.mergedLog()
+		own := t.TempDir()
+		w.state = filepath.Join(own, "state")
+		w.out = filepath.Join(own, "merged.hdr")
+		w.start()
+		w.awaitLines()
+		w.stop(false)
+		if whole := w.mergedLog(); stopped != whole {
+			t.Errorf("%+v: with stops the merged log is\n%s\nwithout\n%s", test, stopped, whole)
+		}
 	}
+}
+
+// mergedLog returns the merged log, without what each run says of its writer.
+func (w *world) mergedLog() string {
+	text, err := os.ReadFile(w.out)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#[Written by") {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
 }
 
 // createOrdered creates logs of one tag whose files are in the order of time.

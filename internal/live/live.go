@@ -279,21 +279,6 @@ type far struct {
 	middle int64
 }
 
-// An interval is one that was decoded.
-type interval struct {
-	wanted     bool
-	row        []byte
-	logStart   float64
-	start, end int64
-	line       int
-	sum        *merge.Sum
-	highest    float64 // of doubles
-	count      int64   // of values
-	counts     int64   // the end of the last window that an earlier run handed out with it
-	open       bool    // an open window of an earlier run has it
-	err        error
-}
-
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
 // New returns a merger. Give the options of the follower its methods Notice and Lost.
@@ -716,7 +701,10 @@ func (m *Merger) end(in *input) {
 }
 
 // refuse leaves out a log. If nothing has been handed out, the first one ends the merging.
-func (m *Merger) refuse(in *input, why error) error {
+func (m *Merger) refuse(in *input, i *interval, why error) error {
+	if i.again { // the earlier run has said so
+		return nil
+	}
 	if m.clock.handedUntil == never && m.clock.previousRunUntil == never {
 		return why
 	}
@@ -727,56 +715,89 @@ func (m *Merger) refuse(in *input, why error) error {
 	return nil
 }
 
-// add adds an interval to its window.
+// add does with an interval what its fate is.
 func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	if i.sum != nil {
 		defer i.release()
 	}
-	m.seen++
-	if middle := i.start + (i.end-i.start)/2; in.far.line == 0 && !in.saidAhead && in.pace.Ahead(now, middle) {
-		in.far = far{i.line, middle}
+	if !i.again {
+		m.seen++
+		in.noteFar(i, now)
 	}
-	late := in.show(i, now)
-	if i.err == nil && i.wanted {
-		if err := m.options.Units.Admit(in.now.Name); err != nil {
-			return m.refuse(in, err)
-		}
-		m.options.Units.Kept(in.now.Name, i.row)
-		i.err = m.kinds.admit(in.now.Name, i)
-	}
-	if i.err != nil {
-		return m.skip(in, i.err, now)
-	}
+	in.show(i, now)
+	fate := m.fate(i)
 	if !i.wanted {
-		if i.start >= m.options.From && !late { // of a tag that is not chosen
-			m.ran(in, i)
-			m.share(in, i)
+		if i.start >= m.options.From && fate != late { // of a tag that is not chosen
+			m.ran(in, i, fate)
 		}
 		return nil
 	}
-	if m.options.Whole != nil {
-		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+	if i.err == nil {
+		if err := m.options.Units.Admit(in.now.Name); err != nil {
+			return m.refuse(in, i, err)
+		}
+		m.options.Units.Kept(in.now.Name, i.row)
+		if i.sum != nil {
+			i.err = m.kinds.admit(in.now.Name, i)
+		}
 	}
-	if late {
+	if i.err != nil {
+		return m.skipInterval(in, i, now)
+	}
+	m.rate(in, i, fate)
+	switch {
+	case fate == late:
 		return m.late(in, i, now)
+	case fate == dropped:
+		return nil
+	}
+	m.share(in, i)
+	if i.readBack || i.window <= m.clock.handedUntil {
+		return nil
 	}
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
-		return m.skip(in, &hdrlog.SyntaxError{
+		i.err = &hdrlog.SyntaxError{
 			File:  in.now.Name,
 			Line:  i.line,
 			Field: "payload",
 			Err:   err,
-		}, now)
+		}
+		return m.skipInterval(in, i, now)
 	}
-	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.previousRunUntil, m.options.Size)
-	m.share(in, i)
 	return nil
+}
+
+// rate adds an interval to the rates of its row. One that came late has no part in those of
+// windows.
+func (m *Merger) rate(in *input, i *interval, fate fate) {
+	switch {
+	case fate == dropped:
+		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+	case fate == counted && i.again:
+		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
+	case fate == counted:
+		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.previousRunUntil, m.options.Size)
+	}
+	if m.options.Whole != nil && m.isNew(i, fate) {
+		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+	}
+}
+
+// ran notes that an input ran in an interval of a tag that is not chosen.
+func (m *Merger) ran(in *input, i *interval, fate fate) {
+	m.rates.Ran(in.number, i.start, i.end)
+	if m.options.Whole != nil && m.isNew(i, fate) {
+		m.options.Whole.Ran(in.number, i.start, i.end)
+	}
+	if fate == counted {
+		m.share(in, i)
+	}
 }
 
 // share notes that a later run needs an interval until all outputs have the windows that it has a
 // share of.
 func (m *Merger) share(in *input, i *interval) {
-	in.shares = max(in.shares, merge.WindowOf(i.start, i.end, m.options.Size).End, i.end)
+	in.shares = max(in.shares, i.window, i.end)
 	if p := in.position(); p != nil {
 		p.seen = i.line
 	}
@@ -788,47 +809,6 @@ func (in *input) position() *position {
 		return nil
 	}
 	return in.positions[len(in.positions)-1]
-}
-
-// addAgain adds an interval that an earlier run has read. Windows that all outputs have got do not
-// get it, and neither does a window for which it came too late.
-func (m *Merger) addAgain(in *input, i *interval, now time.Time) error {
-	in.show(i, now)
-	switch {
-	case m.options.Units.Admit(in.now.Name) != nil:
-		return nil // the earlier run has said so
-	case !i.wanted:
-		if i.start >= m.options.From {
-			m.rates.Ran(in.number, i.start, i.end)
-		}
-		return nil
-	case i.sum == nil: // only its time counts
-		m.options.Units.Kept(in.now.Name, i.row)
-		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
-		if i.open {
-			m.share(in, i) // after a kill it is read again
-		}
-		return nil
-	}
-	defer i.release()
-	m.options.Units.Kept(in.now.Name, i.row)
-	if i.err != nil || m.kinds.admit(in.now.Name, i) != nil {
-		return nil // the earlier run has said so
-	}
-	end := merge.WindowOf(i.start, i.end, m.options.Size).End
-	has := m.clock.handedUntil // windows that end at or before it get nothing more
-	if end > i.counts {
-		has = max(has, m.clock.previousRunUntil)
-	}
-	if end <= has && end > i.counts { // its file was found after other logs went on
-		return m.late(in, i, now)
-	}
-	m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
-	m.share(in, i)
-	if end <= has || end <= min(i.counts, m.from) {
-		return nil
-	}
-	return m.clock.windows.Merge(i.row, i.logStart, i.sum)
 }
 
 // late hands on an interval that came after its window, and says so.
@@ -854,21 +834,29 @@ func (i *interval) release() {
 	sums.Put(i.sum)
 }
 
-// ran notes that an input ran in an interval that nobody wants.
-func (m *Merger) ran(in *input, i *interval) {
-	m.rates.Ran(in.number, i.start, i.end)
-	if m.options.Whole != nil {
-		m.options.Whole.Ran(in.number, i.start, i.end)
-	}
-}
-
 // show says how far the input is, see [pace.Show].
-func (in *input) show(i *interval, now time.Time) (late bool) {
+func (in *input) show(i *interval, now time.Time) {
 	in.now.End = i.end
 	if in.now.Start == 0 {
 		in.now.Start = i.start
 	}
-	return in.pace.Show(now, i.start, i.end)
+	in.pace.Show(now, i.start, i.end)
+}
+
+// noteFar notes the first interval that is too far ahead.
+func (in *input) noteFar(i *interval, now time.Time) {
+	middle := i.start + (i.end-i.start)/2
+	if in.far.line == 0 && !in.saidAhead && in.pace.Ahead(now, middle) {
+		in.far = far{i.line, middle}
+	}
+}
+
+// skipInterval reports an interval that is left out, unless an earlier run has done that.
+func (m *Merger) skipInterval(in *input, i *interval, now time.Time) error {
+	if i.again {
+		return nil
+	}
+	return m.skip(in, i.err, now)
 }
 
 // skip reports a line that is left out.

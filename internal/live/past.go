@@ -145,9 +145,11 @@ func (m *Merger) readPart(i *hdrlog.Interval, path string) error {
 	start, end := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
 	m.held.end = max(m.held.end, merge.WindowOf(start, end, m.options.Size).End)
 	m.options.Units.Kept(path, i.Tag)
-	m.rates.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
-	if m.options.Whole != nil {
-		m.options.Whole.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
+	if len(m.held.logs) > 0 { // else the logs say when they ran
+		m.rates.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
+		if m.options.Whole != nil {
+			m.options.Whole.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
+		}
 	}
 	return m.clock.windows.Merge(bytes.Clone(i.Tag), i.LogStart, &sum)
 }

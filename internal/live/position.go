@@ -101,9 +101,9 @@ func isLate(a *follow.Again, line int) bool {
 	return false
 }
 
-// counts returns the end of the last window that was handed out with what it has of a line that is
-// read again. Done is that of the state.
-func counts(a *follow.Again, line int, done int64) int64 {
+// handedUntil returns up to where windows were handed out when a line was read that is read again.
+// Done is that of the state.
+func handedUntil(a *follow.Again, line int, done int64) int64 {
 	for _, m := range a.Missed {
 		if line >= m.From {
 			done = m.Done

@@ -123,25 +123,17 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading
 		}
 		err, line := r.Err, r.Line
 		switch {
-		case r.Kind == hdrlog.IntervalRecord && line <= mark.Line:
-			i, err := m.intervalAgain(in, r, mark)
-			steps = append(steps, func(now time.Time) error {
-				if err != nil {
-					return err
-				}
-				return m.addAgain(in, i, now)
-			})
-		case r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime:
-			steps = m.comment(steps, in, r)
-		case line <= mark.Line:
 		case r.Kind == hdrlog.IntervalRecord:
-			i, err := m.interval(in, r)
+			i, err := m.interval(in, r, mark)
 			steps = append(steps, func(now time.Time) error {
 				if err != nil {
 					return err
 				}
 				return m.add(in, i, now)
 			})
+		case r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime:
+			steps = m.comment(steps, in, r)
+		case line <= mark.Line:
 		case r.Kind == hdrlog.Malformed:
 			steps = append(steps, func(now time.Time) error { return m.skip(in, err, now) })
 		case r.Kind == hdrlog.Notice && (mark.Begin.Line == 0 || !errors.Is(err, hdrlog.ErrTimesKept)):
@@ -166,49 +158,30 @@ func (m *Merger) comment(steps []func(time.Time) error, in *input, r *hdrlog.Rec
 	return append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
 }
 
-// undecoded returns an interval without its counts, and whether it is wanted.
-func (m *Merger) undecoded(in *input, x *hdrlog.Interval) *interval {
+// interval returns an interval, and decodes it if its counts are needed. The error ends the
+// merging.
+func (m *Merger) interval(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
+	x := &r.Interval
 	x.Tag = in.tag(x.Tag)
-	i := &interval{start: x.StartMillis(), logStart: x.LogStart, row: bytes.Clone(m.options.By.Row(in.source.Name(), x.Tag))}
+	i := &interval{
+		row:      bytes.Clone(m.options.By.Row(in.source.Name(), x.Tag)),
+		logStart: x.LogStart,
+		start:    x.StartMillis(),
+		line:     r.Line,
+	}
 	i.end = max(i.start, x.EndMillis())
+	i.window = merge.WindowOf(i.start, i.end, m.options.Size).End
 	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
 	i.wanted = kept && i.start >= m.options.From
-	return i
-}
-
-// intervalAgain returns an interval that an earlier run has taken. It decodes the interval if an
-// output needs it again.
-func (m *Merger) intervalAgain(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
-	i := m.undecoded(in, &r.Interval)
-	i.line = r.Line
-	from := mark.Again.From
-	end := merge.WindowOf(i.start, i.end, m.options.Size).End
-	has := counts(&mark.Again, r.Line, m.clock.previousRunUntil)
-	if m.options.State.HasParts() && has == m.clock.previousRunUntil && from > 0 && r.Line >= from && end > has {
-		i.open = true
-		return i, nil
-	}
-	if !i.wanted || from == 0 || r.Line < from || max(end, i.end) <= min(m.from, has) || end <= has && isLate(&mark.Again, r.Line) {
-		return i, nil
-	}
-	i, err := m.interval(in, r)
-	if i != nil {
-		i.counts = has
-	}
-	return i, err
-}
-
-// interval decodes an interval. The error ends the merging.
-func (m *Merger) interval(in *input, r *hdrlog.Record) (*interval, error) {
-	i := m.undecoded(in, &r.Interval)
-	i.line = r.Line
-	if !i.wanted {
+	m.recall(i, mark)
+	crosses := merge.Crosses(i.start, i.end, m.options.Size)
+	if !i.wanted || i.dropped || i.readBack && !crosses {
 		return i, nil
 	}
 	i.sum = sums.Get().(*merge.Sum)
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	took, err := d.Visit(&r.Interval, scan.Place{}).Decode(scan.Want{Max: merge.Crosses(i.start, i.end, m.options.Size), Text: true}, i.sum)
+	took, err := d.Visit(x, scan.Place{}).Decode(scan.Want{Max: crosses, Text: true}, i.sum)
 	i.highest, i.count = took.Max, took.Count
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
