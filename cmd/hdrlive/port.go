@@ -24,7 +24,7 @@ func portOptions(o *port.Options) []cli.Option {
 		{
 			Name:  "tls-cert",
 			Group: cli.GroupLive,
-			Needs: "tls-key",
+			Needs: "serve",
 			Value: cli.Text(&o.Certificate, ""),
 			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes",
 		},
@@ -41,7 +41,7 @@ func portOptions(o *port.Options) []cli.Option {
 			Needs: "serve",
 			Value: cli.Bool(&o.Open),
 			Usage: "let everybody who reaches -serve read; without it, an address that is not of " +
-				"this machine alone needs -auth or -tls-cert",
+				"this machine alone needs -auth",
 		},
 	}
 }
@@ -55,11 +55,14 @@ func listen(std *message.Streams, o port.Options) (*port.Port, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return nil, message.Usagef("-serve %s: an address has a host and a port, such as 127.0.0.1:8080", address)
 	}
+	if o.Certificate != "" && o.Key == "" {
+		return nil, message.Usagef("-tls-cert needs -tls-key")
+	}
 	p, err := port.Listen(o)
 	if errors.Is(err, port.ErrExposed) {
 		_, number, _ := net.SplitHostPort(address)
 		return nil, message.Usagef("-serve %s: everybody who reaches this machine could read the "+
-			"logs; -auth FILE asks for a password, -tls-cert and -tls-key encrypt, -open allows it, "+
+			"logs; -auth FILE asks for a password, -open allows it, "+
 			"and -serve 127.0.0.1:%s is for this machine only",
 			address, number)
 	}

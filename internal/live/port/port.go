@@ -1,10 +1,10 @@
 // Package port opens the port of a command that shows logs, and decides who gets answers there.
 //
-// A port at a loopback address is for this machine. Another one needs passwords, a certificate or
-// the word of the user that everybody may read. A browser lets a page talk to the address that the
-// page came from. If a name of the Internet leads to a loopback address suddenly (DNS rebinding),
-// that address is this machine. The request still has the name of the Internet, and a port without
-// passwords refuses it.
+// A port at a loopback address is for this machine. Another one needs passwords, or the word of the
+// user that everybody may read: TLS alone keeps nobody out. A browser lets a page talk to the
+// address that the page came from. If a name of the Internet leads to a loopback address suddenly
+// (DNS rebinding), that address is this machine. The request still has the name of the Internet,
+// and a port without passwords refuses it.
 package port
 
 import (
@@ -68,7 +68,7 @@ func Listen(o Options) (*Port, error) {
 	if p.listener, err = net.Listen("tcp", o.Address); err != nil {
 		return nil, err
 	}
-	if !p.local() && !o.Open && o.Auth == "" && config == nil {
+	if !p.local() && !o.Open && o.Auth == "" {
 		p.listener.Close()
 		return nil, ErrExposed
 	}

@@ -83,7 +83,8 @@ func TestExposed(t *testing.T) {
 		{Options{Address: "127.0.0.1:0"}, nil, false},
 		{Options{Address: ":0", Open: true}, nil, true},
 		{Options{Address: ":0", Auth: write(t, dir, "auth", "token\n")}, nil, false},
-		{Options{Address: ":0", Certificate: certificate, Key: key}, nil, true},
+		{Options{Address: ":0", Certificate: certificate, Key: key}, ErrExposed, false},
+		{Options{Address: ":0", Certificate: certificate, Key: key, Open: true}, nil, true},
 	} {
 		p, err := Listen(test.options)
 		if err != test.want {
