@@ -3,16 +3,20 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -190,6 +194,150 @@ func TestStateFullDisk(t *testing.T) {
 		return strings.Contains(p.Stderr(), "the disk is full")
 	})
 	p.Interrupt(os.Interrupt, 1)
+}
+
+// TestFullDisks lets the disk of the merged log or that of the state get full, while the other one
+// has room. hdrlive says which one is full, page and metrics go on, and the status is 1 if it ends
+// that way.
+func TestFullDisks(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		output, says string
+		written      func(of string, second int) bool
+	}{
+		{
+			output:  "-of",
+			says:    "all.hdr: the disk is full; what it does not take waits in memory",
+			written: func(of string, second int) bool { return windowsIn(of) < second },
+		},
+		{
+			output:  "-state",
+			says:    "no state can be written: ",
+			written: func(of string, second int) bool { return windowsIn(of) >= second-1 },
+		},
+	} {
+		t.Run(test.output, func(t *testing.T) {
+			t.Parallel()
+			small, dir, large := clitest.SmallDisk(t), t.TempDir(), t.TempDir()
+			files := map[string]string{"-of": filepath.Join(large, "all.hdr"), "-state": filepath.Join(large, "state")}
+			files[test.output] = filepath.Join(small, filepath.Base(files[test.output]))
+			w := clitest.NewLogWriter(t, filepath.Join(dir, "node1.hdr"), 0, "rt")
+			p := clitest.Start(t, nil, "hdrlive", "-idle", "100ms", "-ip", dir, "-if", "node.*", "-metric", "rt",
+				"-of", files["-of"], "-state", files["-state"], "-serve", "127.0.0.1:0")
+			at := "http://" + p.Serves()
+			var page atomic.Int64
+			go countUpdates(at+"/events", &page)
+			second := 0
+			write := func() {
+				w.Second(second, 1000, 1)
+				second++
+			}
+			shows := func(what string) {
+				t.Helper()
+				p.Await(what, func() bool {
+					return strings.Contains(clitest.Fetch(at+"/metrics"), fmt.Sprintf("rt_count{tag=\"rt\"} %d\n", second))
+				})
+			}
+			write()
+			shows("metrics")
+			if err := os.WriteFile(filepath.Join(small, "full"), make([]byte, 1<<20), 0o666); err == nil {
+				t.Fatal("the disk has room for 1 MB")
+			}
+			full := "the disk of " + test.output + " " + files[test.output] + " is full\n"
+			p.Await("a full disk", func() bool {
+				write()
+				return clitest.Fetch(at+"/readyz") == full
+			})
+			updates := page.Load()
+			write()
+			shows("metrics of a full disk")
+			p.Await("an update of the page", func() bool { return page.Load() > updates })
+			if !test.written(files["-of"], second) {
+				t.Errorf("the merged log has %d windows of %d", windowsIn(files["-of"]), second)
+			}
+			gauges := regexp.MustCompile("(?m)^hdrkit_disk_full{.*").FindAllString(clitest.Fetch(at+"/metrics"), -1)
+			if want := fmt.Sprintf("hdrkit_disk_full{output=%q} 1", test.output+" "+files[test.output]); !slices.Equal(gauges, []string{want}) {
+				t.Errorf("%q, not %q", gauges, want)
+			}
+			p.Interrupt(syscall.SIGTERM, 1)
+			said := strings.Count(p.Stderr(), "the disk is full") + strings.Count(p.Stderr(), "no state can be written")
+			if said != 1 || !strings.Contains(p.Stderr(), test.says) || !strings.HasSuffix(p.Stderr(), ": no space left on device\n") {
+				t.Errorf("%s", p.Stderr())
+			}
+		})
+	}
+}
+
+// windowsIn returns the number of windows in a merged log.
+func windowsIn(path string) int {
+	text, _ := os.ReadFile(path)
+	return strings.Count(string(text), "Tag=rt")
+}
+
+// countUpdates counts the updates of a page until it ends.
+func countUpdates(url string, updates *atomic.Int64) {
+	response, err := http.Get(url)
+	if err != nil {
+		return
+	}
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if lines.Text() == "event: rows" {
+			updates.Add(1)
+		}
+	}
+}
+
+// TestBacklog: SIGTERM ends a command with a state although it has much to read. Its output takes
+// few rows a second, so that it cannot have read all. The next start reads the rest, and each
+// interval counts once.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rows, out := filepath.Join(dir, "rows"), filepath.Join(dir, "all.hdr")
+	if err := syscall.Mkfifo(rows, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const seconds = 50_000
+	w := clitest.NewLogWriter(t, filepath.Join(dir, "a.hdr"), 0, "rt")
+	line := string(clitest.Line(t, 0, 1000, 1, "rt"))
+	line = line[strings.Index(line, "Tag="):]
+	var log strings.Builder
+	for s := range seconds {
+		log.WriteString(strings.Replace(line, ",0.000,", fmt.Sprintf(",%d.000,", s), 1))
+	}
+	w.Line(log.String())
+	args := fmt.Sprintf("exec hdrlive -idle 100ms -st ndjson -of %s -state %s %s", out, filepath.Join(dir, "state"), w.Path)
+	p := clitest.Start(t, nil, "sh", "-c", args+" > "+rows)
+	reader, err := os.Open(rows) // waits for the writer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	part := make([]byte, 4<<10)
+	first, err := io.ReadFull(reader, part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	text.Write(part[:first])
+	p.Signal(syscall.SIGTERM)
+	for pace := time.NewTicker(5 * time.Millisecond); err == nil; <-pace.C { // at this pace all rows take 10 seconds
+		var n int
+		n, err = reader.Read(part)
+		text.Write(part[:n])
+	}
+	p.Ends(0)
+	before := strings.Count(text.String(), "\n")
+	if before >= seconds/2 {
+		t.Fatalf("the command has read %d of %d intervals", before, seconds)
+	}
+	p = clitest.Start(t, nil, "sh", "-c", args)
+	p.Await("the other rows", func() bool { return strings.Count(p.Stdout(), "\n") >= seconds-before-1 })
+	p.Interrupt(syscall.SIGTERM, 0)
+	if got, want := absolute(t, "-grid", "1", out), absolute(t, "-grid", "1", "-q", w.Path); got != want {
+		t.Errorf("the merged log has %d intervals of %d, or others", strings.Count(got, "\n"), strings.Count(want, "\n"))
+	}
 }
 
 // TestStateOutputs kills the command again and again while logs are written, and checks that each
