@@ -1052,7 +1052,7 @@ func TestUsed(t *testing.T) {
 	}
 	refused := func(size int64, want string) {
 		t.Helper()
-		if _, err := OpenState(w.state, size, new(int64)); err == nil || err.Error() != w.state+": "+want+"; remove it to begin anew, or name another file" {
+		if _, err := OpenState(w.state, size, new(int64)); err == nil || err.Error() != w.state+": "+want+"; remove it and the file of -of to begin anew, or name others" {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}

@@ -101,7 +101,7 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 	}
 	if err := s.read(size); err != nil {
 		s.Release()
-		return nil, fmt.Errorf("%s: %w; remove it to begin anew, or name another file", path, err)
+		return nil, fmt.Errorf("%s: %w; remove it and the file of -of to begin anew, or name others", path, err)
 	}
 	*from = s.last.From
 	return s, nil
