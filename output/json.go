@@ -278,7 +278,8 @@ type DocumentFigureChange struct {
 	P Number `json:"p"`
 	// Significant is set if the change is proven, after Hochberg's correction over all changes.
 	Significant bool `json:"significant"`
-	// Paired is set if both runs ran at the same time, and were compared window by window.
+	// Paired is set if what both sides share cancels: two runs ran at the same time, or several
+	// runs took turns.
 	Paired bool `json:"paired,omitempty"`
 	// Least is the change, as a ratio above 1, that such runs mostly find.
 	Least Number `json:"least,omitempty"`

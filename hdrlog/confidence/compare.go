@@ -24,11 +24,11 @@ type Comparison struct {
 	P float64
 	// Seconds is the length of the shorter one of two runs, 0 for several runs a side.
 	Seconds float64
-	// Paired is set if both runs ran at the same time, and the interval is that of their
-	// differences window by window: what both share cancels.
+	// Paired is set if what both sides share cancels: two runs ran at the same time, and are
+	// compared window by window, or several runs took turns, and a drift is taken out.
 	Paired bool
 	// Before and After are the figures that Ratio compares. Those of several runs are geometric
-	// means.
+	// means, without the drift of runs that took turns.
 	Before, After float64
 
 	// deviation is the standard error of the logarithm of the ratio, and freedom its degrees of
@@ -316,85 +316,6 @@ func shareAbove(parts []part) (share, variance float64) {
 	}
 	k := float64(len(parts))
 	return share, k / (k - 1) * squares / (all * all)
-}
-
-// A RunFigure is the figure of one of several runs. Slot is the width of its slot as a part of the
-// figure, 0 if the figure is exact.
-type RunFigure struct{ Value, Slot float64 }
-
-// MinHistory is the number of runs of one side that tell how one run of the other side varies.
-const MinHistory = 6
-
-// Comparable reports whether so many runs of both sides have an interval.
-func Comparable(before, after int) bool {
-	return min(before, after) >= 2 || min(before, after) == 1 && max(before, after) >= MinHistory
-}
-
-// CompareRuns compares several runs with several others, by the figure of each run. The interval is
-// Welch's on logarithms. One run on one side varies as those of the other side do (Student's).
-// There is no interval if runs are not [Comparable], or a figure is not above zero. The true figure
-// lies anywhere in its slot, which adds slot^2/12 to its variance: without that, runs that all have
-// one slot are certain of a change to the next one.
-func CompareRuns(before, after []RunFigure, level float64) Comparison {
-	c := nothing
-	a, va := geometricMean(before)
-	b, vb := geometricMean(after)
-	alone := Comparable(len(before), len(after)) && min(len(before), len(after)) == 1
-	switch {
-	case !alone:
-	case len(after) == 1:
-		vb = va * float64(len(before))
-	default:
-		va = vb * float64(len(after))
-	}
-	change := math.Log(b / a)
-	c.Before, c.After = a, b
-	c.Ratio, c.deviation = b/a, math.Sqrt(va+vb)
-	if c.deviation == 0 { // as of runs that are copies
-		c.Low = c.Ratio
-		c.High = c.Ratio
-		c.P = 0
-		c.freedom = 1
-		if change == 0 {
-			c.P = 1
-		}
-	} else if c.deviation > 0 {
-		if alone {
-			c.freedom = float64(len(before) + len(after) - 2)
-		} else {
-			c.freedom = (va + vb) * (va + vb) / (va*va/float64(len(before)-1) + vb*vb/float64(len(after)-1))
-		}
-		half := quantile(level, c.freedom) * c.deviation
-		c.Low = math.Exp(change - half)
-		c.High = math.Exp(change + half)
-		c.P = Tail(change/c.deviation, c.freedom)
-	}
-	return c
-}
-
-// geometricMean returns the geometric mean of figures, and the variance of its logarithm. They are
-// not numbers if there is nothing to compute them from, or if a figure is not above zero.
-func geometricMean(x []RunFigure) (mean, variance float64) {
-	if len(x) == 0 {
-		return none, none
-	}
-	n := float64(len(x))
-	logs := make([]float64, len(x)) // of the ratios to the first one: the mean of copies is exact
-	sum := 0.0
-	slots := 0.0
-	for i, f := range x {
-		if !(f.Value > 0) || math.IsInf(f.Value, 1) {
-			return none, none
-		}
-		logs[i] = math.Log(f.Value / x[0].Value)
-		sum += logs[i] / n
-		slots += f.Slot * f.Slot / 12 / n
-	}
-	squares := 0.0
-	for _, v := range logs {
-		squares += (v - sum) * (v - sum)
-	}
-	return x[0].Value * math.Exp(sum), (squares/(n-1) + slots) / n
 }
 
 // Least returns the change, as a ratio above 1, that such runs mostly find if it is the only one of

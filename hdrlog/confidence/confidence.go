@@ -41,6 +41,10 @@
 // interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or with
 // fewer than five parts that have values, or [MinBeyond] values above the percentile are refused.
 //
+// [CompareRuns] compares the logarithms of the figures of runs by Welch's t. If the sides took
+// turns, it fits the change and a drift together, by least squares. The drift is a line in the
+// order of the runs, or a parabola from five runs a side on.
+//
 // # Assumptions
 //
 // The run is steady, and longer than the slowest fluctuation of the system. The number of

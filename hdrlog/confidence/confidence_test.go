@@ -131,7 +131,7 @@ func TestEstimatesOfOracle(t *testing.T) {
 // figuresOf returns the figures of runs, all of them with the same slot.
 func figuresOf(slot float64, values ...float64) (all []RunFigure) {
 	for _, v := range values {
-		all = append(all, RunFigure{v, slot})
+		all = append(all, RunFigure{Value: v, Slot: slot})
 	}
 	return all
 }

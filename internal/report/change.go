@@ -26,6 +26,7 @@ type Change struct {
 	Before, After []*output.Summary
 
 	level float64
+	turns map[*output.Summary]int // nil if the runs of both sides took none
 }
 
 // A FigureChange is how a figure changed.
@@ -85,6 +86,7 @@ func NewRunsChange(pair Pair, before, after []*output.Summary, percentiles []flo
 		Before:      before,
 		After:       after,
 		level:       level,
+		turns:       turnsOf(before, after),
 	}
 	for _, s := range before {
 		s.Scale = pair.Before.Scale
@@ -138,7 +140,9 @@ func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidenc
 	var figures [2][]confidence.RunFigure
 	for side, runs := range [][]*output.Summary{c.Before, c.After} {
 		for _, s := range runs {
-			figures[side] = append(figures[side], figure(s))
+			f := figure(s)
+			f.Turn = c.turns[s]
+			figures[side] = append(figures[side], f)
 		}
 	}
 	return confidence.CompareRuns(figures[0], figures[1], c.level)

@@ -114,49 +114,17 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	}
 	text += "."
 	switch {
-	case lead.Paired:
+	case lead.Paired && lead.Seconds > 0:
 		text += " Both ran at once, so they are compared second by second."
 	case lead.Seconds > 0:
 		text += " " + t.sayNoise(&lead)
+	case lead.Paired:
+		text += " The sides took turns, so a drift of the machine cancels."
 	case lead.Pair.Change.oneSideFirst() && !lead.exceedsDrift():
 		text += " All runs of one side ran before those of the other, so a drift of the machine looks " +
 			"like a change: alternate them."
 	}
 	return text
-}
-
-// oneSideFirst reports whether several runs have dates, and all of one side began before those of
-// the other side.
-func (c *Change) oneSideFirst() bool {
-	if len(c.Before) < 2 || len(c.After) < 2 {
-		return false
-	}
-	byStart := func(a, b *output.Summary) int { return cmp.Compare(a.Start, b.Start) }
-	firstBefore, lastBefore := slices.MinFunc(c.Before, byStart), slices.MaxFunc(c.Before, byStart)
-	firstAfter, lastAfter := slices.MinFunc(c.After, byStart), slices.MaxFunc(c.After, byStart)
-	if !people.Dated(firstBefore.Start) || !people.Dated(firstAfter.Start) {
-		return false
-	}
-	return lastBefore.Start < firstAfter.Start || lastAfter.Start < firstBefore.Start
-}
-
-// timesDrift is how many times the range of the runs of a side a change must have, so that nobody
-// takes a drift for it.
-const timesDrift = 3
-
-// exceedsDrift reports whether a change is far larger than what the runs of a side differ by.
-func (c *tested) exceedsDrift() bool {
-	widest := 0.0
-	for _, runs := range [][]*output.Summary{c.Change.Before, c.Change.After} {
-		lowest, highest := math.Inf(1), 0.0
-		for _, s := range runs {
-			value := RunFigureOf(s, c.Figure).Value
-			lowest = min(lowest, value)
-			highest = max(highest, value)
-		}
-		widest = max(widest, math.Log(highest/lowest))
-	}
-	return math.Abs(math.Log(c.Ratio)) > timesDrift*widest
 }
 
 // sayNoise says whether a change between two runs can be noise between runs of one version.

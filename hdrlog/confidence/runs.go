@@ -1,0 +1,191 @@
+package confidence
+
+import "math"
+
+// A RunFigure is the figure of one of several runs.
+type RunFigure struct {
+	Value float64
+	// Slot is the width of the slot of the value, as a part of the value: 0 if it is exact.
+	Slot float64
+	// Turn is the place of the run among those of both sides, from 1, if the sides took turns: one
+	// run before, one after, and so on. Otherwise it is 0.
+	Turn int
+}
+
+// MinHistory is the number of runs of one side that tell how one run of the other side varies.
+const MinHistory = 6
+
+// Comparable reports whether so many runs of both sides have an interval.
+func Comparable(before, after int) bool {
+	return min(before, after) >= 2 || min(before, after) == 1 && max(before, after) >= MinHistory
+}
+
+// CompareRuns compares several runs with several others, by the figure of each run. The interval is
+// Welch's on logarithms. One run on one side varies as those of the other side do (Student's). If
+// both sides took turns, with three runs or more each, a drift that all runs share is taken out:
+// see [RunFigure.Turn]. There is no interval if runs are not [Comparable], or a figure is not above
+// zero. The true figure lies anywhere in its slot, which adds slot^2/12 to its variance: without
+// that, runs that all have one slot are certain of a change to the next one.
+func CompareRuns(before, after []RunFigure, level float64) Comparison {
+	c := nothing
+	d := apart(before, after)
+	if all := byTurns(before, after); all != nil && d.variance >= 0 {
+		c.Paired = true
+		d = withoutDrift(all, before[0].Turn%2 == 0)
+	}
+	change := math.Log(d.after / d.before)
+	c.Before, c.After = d.before, d.after
+	c.Ratio, c.deviation = d.after/d.before, math.Sqrt(d.variance)
+	if c.deviation == 0 { // as of runs that are copies
+		c.Low = c.Ratio
+		c.High = c.Ratio
+		c.P = 0
+		c.freedom = 1
+		if change == 0 {
+			c.P = 1
+		}
+	} else if c.deviation > 0 {
+		c.freedom = d.freedom
+		half := quantile(level, c.freedom) * c.deviation
+		c.Low = math.Exp(change - half)
+		c.High = math.Exp(change + half)
+		c.P = Tail(change/c.deviation, c.freedom)
+	}
+	return c
+}
+
+// A difference is what several runs a side say about a figure: its geometric means, the variance of
+// the logarithm of their ratio, and the degrees of freedom of that variance. What cannot be
+// computed is not a number.
+type difference struct{ before, after, variance, freedom float64 }
+
+// apart compares runs that have nothing in common with those of the other side.
+func apart(before, after []RunFigure) (d difference) {
+	var va, vb float64
+	d.before, va = geometricMean(before)
+	d.after, vb = geometricMean(after)
+	n, m := float64(len(before)), float64(len(after))
+	switch {
+	case min(n, m) > 1 || !Comparable(len(before), len(after)):
+		d.freedom = (va + vb) * (va + vb) / (va*va/(n-1) + vb*vb/(m-1))
+	case m == 1:
+		vb = va * n
+		d.freedom = n - 1
+	default:
+		va = vb * m
+		d.freedom = m - 1
+	}
+	d.variance = va + vb
+	return d
+}
+
+// byTurns returns the runs of both sides by their turns, nil if the sides did not take turns.
+func byTurns(before, after []RunFigure) []RunFigure {
+	const least = 3
+	n := len(before)
+	if n != len(after) || n < least {
+		return nil
+	}
+	all := make([]RunFigure, 2*n)
+	for side, runs := range [][]RunFigure{before, after} {
+		for _, f := range runs {
+			odd := (before[0].Turn + side) % 2
+			if f.Turn < 1 || f.Turn > len(all) || f.Turn%2 != odd || all[f.Turn-1].Turn != 0 {
+				return nil
+			}
+			all[f.Turn-1] = f
+		}
+	}
+	return all
+}
+
+// bentDrift is the number of runs a side from which on a drift may be bent. With fewer, a parabola
+// costs more than it explains: without a drift, 3 + 3 runs would find +10% in 35 instead of 48%.
+const bentDrift = 5
+
+// withoutDrift compares runs in turns, the first of which may be one after. It takes out a line or
+// a parabola that all runs follow in the course of time, as they do if the host gets slower. What
+// it leaves of a drift is slow, so neighbours share it, and the variance is rather too large. In
+// each model of TestTurns, 5% of equal sides differ or fewer.
+func withoutDrift(all []RunFigure, afterFirst bool) (d difference) {
+	n := len(all)
+	logs := make([]float64, n)
+	sides := make([]float64, n)
+	mean := 0.0
+	slots := 0.0
+	for i, f := range all {
+		logs[i] = math.Log(f.Value / all[0].Value) // the mean of copies is exact
+		mean += logs[i] / float64(n)
+		slots += f.Slot * f.Slot / 12 / float64(n)
+		sides[i] = 0.5
+		if (i%2 == 0) != afterFirst {
+			sides[i] = -0.5
+		}
+	}
+	degree := 1
+	if n >= 2*bentDrift {
+		degree = 2
+	}
+	takeOut(logs, degree)
+	takeOut(sides, degree)
+	weight := dot(sides, sides)
+	change := dot(sides, logs) / weight
+	squares := 0.0
+	for i := range logs {
+		left := logs[i] - float64(change*sides[i])
+		squares += left * left
+	}
+	d.freedom = float64(n - 2 - degree)
+	d.variance = (squares/d.freedom + slots) / weight
+	d.before = all[0].Value * math.Exp(mean-change/2)
+	d.after = all[0].Value * math.Exp(mean+change/2)
+	return d
+}
+
+// takeOut takes the mean and the polynomial of a degree up to 2 out of terms, by least squares.
+func takeOut(terms []float64, degree int) {
+	n := float64(len(terms))
+	for power := range degree + 1 {
+		curve := make([]float64, len(terms))
+		for i := range curve {
+			at := float64(i) - (n-1)/2
+			curve[i] = [...]float64{1, at, at*at - (n*n-1)/12}[power]
+		}
+		by := dot(terms, curve) / dot(curve, curve)
+		for i := range terms {
+			terms[i] -= float64(by * curve[i])
+		}
+	}
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += float64(a[i] * b[i])
+	}
+	return sum
+}
+
+// geometricMean returns the geometric mean of figures, and the variance of its logarithm. They are
+// not numbers if there is nothing to compute them from, or if a figure is not above zero.
+func geometricMean(x []RunFigure) (mean, variance float64) {
+	if len(x) == 0 {
+		return none, none
+	}
+	n := float64(len(x))
+	logs := make([]float64, len(x)) // of the ratios to the first one: the mean of copies is exact
+	sum := 0.0
+	slots := 0.0
+	for i, f := range x {
+		if !(f.Value > 0) || math.IsInf(f.Value, 1) {
+			return none, none
+		}
+		logs[i] = math.Log(f.Value / x[0].Value)
+		sum += logs[i] / n
+		slots += f.Slot * f.Slot / 12 / n
+	}
+	squares := 0.0
+	for _, v := range logs {
+		squares += (v - sum) * (v - sum)
+	}
+	return x[0].Value * math.Exp(sum), (squares/(n-1) + slots) / n
+}
