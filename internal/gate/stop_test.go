@@ -181,10 +181,10 @@ func TestStops(t *testing.T) {
 }
 
 // endsRun reports whether a run of ten minutes ends whose true p99 is so many times the limit.
-func endsRun(correlation, deviation, p99 float64, seed uint64) bool {
+func endsRun(correlation, deviation, p99 float64, run uint64) bool {
 	const inside, rate = 0.5, 200 // the deviation of the logarithms of the values of a second
 	limit := -deviation*deviation + 2.3263478740408408*math.Hypot(deviation, inside) - math.Log(p99)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(run, *seed))
 	level := deviation * r.NormFloat64()
 	var e evidence
 	for range 600 {

@@ -11,7 +11,7 @@ import (
 	"hdrkit/output"
 )
 
-var seed = flag.Uint64("seed", 1, "of the pairs of runs that are simulated")
+var seed = flag.Uint64("seed", 1, "other runs are simulated for each seed")
 
 // TestVersions simulates pairs of one run each, whose percentiles vary by 4% from run to run and by
 // 1% within a run. It prints both errors of a limit of +2% for bench/confidence.md.

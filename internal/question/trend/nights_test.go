@@ -12,7 +12,10 @@ import (
 	"hdrkit/internal/report"
 )
 
-var manySeries = flag.Int("series", 0, "series of each row of TestNights and TestWhere, for the tables of bench/confidence.md")
+var (
+	manySeries = flag.Int("series", 0, "series of each row of TestNights and TestWhere, for the tables of bench/confidence.md")
+	seed       = flag.Uint64("seed", 0, "other series are simulated for each seed")
+)
 
 // seriesOf returns the number of series, and whether a table is printed.
 func seriesOf(t *testing.T, head string) (series int, table bool) {
@@ -38,7 +41,7 @@ func gateNights(t *testing.T, limit string, ratio, sd float64, series, after int
 	}
 	nights = make([]night, after)
 	for n := range series {
-		r := rand.New(rand.NewPCG(77, uint64(n)))
+		r := rand.New(rand.NewPCG(77+*seed, uint64(n)))
 		var points []confidence.RunFigure
 		for range before {
 			points = append(points, confidence.RunFigure{Value: 6.2 * math.Exp(sd*r.NormFloat64())})
@@ -122,7 +125,7 @@ func TestWhere(t *testing.T) {
 		for _, at := range []int{4, 15, 25} {
 			found, right, wide := 0, 0, 0
 			for n := range series {
-				r := rand.New(rand.NewPCG(78, uint64(n)))
+				r := rand.New(rand.NewPCG(78+*seed, uint64(n)))
 				levels, _ := Find(nights(r, c.sd, c.ratio, at, 30))
 				if len(levels) != 2 {
 					continue

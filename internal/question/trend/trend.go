@@ -112,8 +112,19 @@ func Find(points []confidence.RunFigure) (levels []report.TrendLevel, deviation 
 	return levels, deviation
 }
 
-// starts returns where levels start, and the variance between runs.
+// starts returns where levels start, and the variance between runs. Runs may resemble the runs
+// before them.
 func (s *series) starts() (starts []int, variance float64) {
+	starts, variance = s.unlikeStarts()
+	if r := s.correlation(starts); r > 0 {
+		variance /= 1 - r
+		starts = large(s.logs, pelt(s.logs, penalty*variance*(1+r)/(1-r)))
+	}
+	return starts, variance
+}
+
+// unlikeStarts returns the same if no run resembles the run before.
+func (s *series) unlikeStarts() (starts []int, variance float64) {
 	starts = []int{0}
 	for {
 		// Without the steps that are found, since a large one would hide a smaller one: of +10% at
@@ -122,15 +133,10 @@ func (s *series) starts() (starts []int, variance float64) {
 		variance = s.variance(starts, 1)
 		more := large(s.logs, pelt(s.logs, penalty*variance))
 		if len(more) <= len(starts) {
-			break
+			return starts, variance
 		}
 		starts = more
 	}
-	if r := s.correlation(starts); r > 0 {
-		variance /= 1 - r
-		starts = large(s.logs, pelt(s.logs, penalty*variance*(1+r)/(1-r)))
-	}
-	return starts, variance
 }
 
 // sure is how often the range of runs has the one at which a level really changed. TestWhere says

@@ -38,7 +38,7 @@ func share(r *rand.Rand, f func(*rand.Rand) bool) float64 {
 }
 
 func TestSimulated(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(1+*seed, 2))
 	for _, c := range []struct {
 		name          string
 		sd, ratio     float64
@@ -68,7 +68,7 @@ func TestSimulated(t *testing.T) {
 
 // TestResembling has nights that resemble the night before.
 func TestResembling(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := rand.New(rand.NewPCG(5+*seed, 6))
 	for _, c := range []struct {
 		nights       int
 		correlation  float64
@@ -84,6 +84,7 @@ func TestResembling(t *testing.T) {
 		{30, 0.3, 1.1, 65, 100},
 		{90, 0.5, 1.1, 65, 100},
 	} {
+		unlike := 0 // series with a change, if nights are taken for unlike those before
 		got := share(r, func(r *rand.Rand) bool {
 			points := make([]confidence.RunFigure, c.nights)
 			deviation := 0.03 * r.NormFloat64()
@@ -94,10 +95,18 @@ func TestResembling(t *testing.T) {
 					points[n].Value *= c.ratio
 				}
 			}
+			s := newSeries(points)
+			if starts, _ := s.unlikeStarts(); len(starts) > 1 {
+				unlike++
+			}
 			levels, _ := Find(points)
 			return len(levels) > 1
 		})
-		t.Logf("%d nights, correlation %v, x%v: %.1f%%", c.nights, c.correlation, c.ratio, got)
+		t.Logf("%d nights, correlation %v, x%v: %.1f%%, without the correlation %.1f%%", c.nights, c.correlation, c.ratio, got,
+			float64(unlike)/10)
+		if c.correlation >= 0.5 && c.ratio == 1 && float64(unlike)/10 < 2*got {
+			t.Errorf("%d nights, correlation %v: the correlation changes little", c.nights, c.correlation)
+		}
 		if got < c.lowest || got > c.most {
 			t.Errorf("%d nights, correlation %v, x%v: changes in %.1f%% of series, want %v to %v",
 				c.nights, c.correlation, c.ratio, got, c.lowest, c.most)
