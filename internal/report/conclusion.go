@@ -45,7 +45,7 @@ func (t *Table) Conclusion(pairs []Pair) output.Finding {
 	case len(better) > 0:
 		f.Sentence = t.sayProven(better, nil, &f)
 	case len(beyond) > 0:
-		f.Sentence = sayUnproven(beyond, &f)
+		f.Sentence = t.sayUnproven(beyond, &f)
 	case len(all) == 0 || all[0].Rank > 2: // no percentile
 		f.Sentence = "NOT PROVEN: too little data to judge. " + enough(pairs)
 	default:
@@ -97,11 +97,7 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	if lead.Rate() { // whose word names it
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")
 	}
-	which := ""
-	if lead.Seconds > 0 && !lead.Paired {
-		which = " in these two runs"
-	}
-	text := fmt.Sprintf("%s%s: %sby %s: %s", lead.word(), which, name, lead.by(true), lead.values())
+	text := fmt.Sprintf("%s%s: %sby %s: %s", lead.word(), lead.where(), name, lead.by(true), lead.values())
 	if len(changes) > 1 {
 		text += "; " + changes[1].also(lead.Pair)
 	}
@@ -114,10 +110,10 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	}
 	text += "."
 	switch {
+	case lead.alone():
+		text += " " + t.sayNoise(&lead)
 	case lead.Paired && lead.Seconds > 0:
 		text += " Both ran at once, so they are compared second by second."
-	case lead.Seconds > 0:
-		text += " " + t.sayNoise(&lead)
 	case lead.Paired:
 		text += " The sides took turns, so a drift of the machine cancels."
 	case lead.Pair.Change.oneSideFirst() && !lead.exceedsDrift():
@@ -127,17 +123,40 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	return text
 }
 
+// alone reports whether the change is that between one run each, which ran at different times: it
+// does not say how runs of one version vary.
+func (c *tested) alone() bool { return c.Seconds > 0 && !c.Paired }
+
+// where says that a change is one between two runs, if nobody knows more.
+func (c *tested) where() string {
+	if c.alone() {
+		return " in these two runs"
+	}
+	return ""
+}
+
 // sayNoise says whether a change between two runs can be noise between runs of one version.
 func (t *Table) sayNoise(c *tested) string {
-	noise := cmp.Or(t.Noise, UsualNoise)
-	wide := c.Versions(noise)
-	by := strconv.FormatFloat(100*confidence.ShownBetween(noise), 'g', 2, 64) + "%"
-	text := fmt.Sprintf("Another run of the same version may differ by up to %s", by)
+	const next = "Several runs, or -noise, tell whether it is the version."
+	if c.Rate() { // which often does not vary at all
+		return next
+	}
+	text := t.sayVaries()
+	wide := c.Versions(t.noise())
 	if wide.Low > 1 || wide.High < 1 {
 		text += ", which does not explain it"
 	}
-	return text + ". Several runs, or -noise, tell whether it is the version."
+	return text + ". " + next
 }
+
+// sayVaries says by how much percentiles of two runs of one version differ.
+func (t *Table) sayVaries() string {
+	by := strconv.FormatFloat(100*confidence.ShownBetween(t.noise()), 'g', 2, 64)
+	return fmt.Sprintf("Another run of the same version may differ by up to %s%%", by)
+}
+
+// noise returns how much a percentile varies from run to run of one version.
+func (t *Table) noise() float64 { return cmp.Or(t.Noise, UsualNoise) }
 
 // UsualNoise is how much a percentile varies from run to run of one version if nobody says it, as a
 // part of it.
@@ -145,7 +164,7 @@ const UsualNoise = 0.04
 
 // sayUnproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read
 // looks 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
-func sayUnproven(changes []tested, f *output.Finding) string {
+func (t *Table) sayUnproven(changes []tested, f *output.Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	side := "higher"
@@ -157,7 +176,7 @@ func sayUnproven(changes []tested, f *output.Finding) string {
 	if more := len(changes) - 1; more > 0 {
 		text += fmt.Sprintf(", and %s", people.Counted(int64(more), "more figure"))
 	}
-	return text + ". " + lead.next()
+	return text + ". " + t.next(&lead)
 }
 
 // UsualSame is the largest change, as a part, of figures that are the same.
@@ -188,20 +207,23 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 		least = max(least, widest.Least)
 	}
 	if hidden != nil {
-		return sayHidden(hidden, within, f)
+		return t.sayHidden(hidden, within, f)
 	}
-	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.",
-		strings.Join(within, " and "), people.UpTo(least))
+	text := fmt.Sprintf("SAME%s within %s. ", all[0].where(), strings.Join(within, " and "))
+	if all[0].alone() {
+		return text + t.sayVaries() + ". Several runs tell whether the versions are the same."
+	}
+	return text + fmt.Sprintf("A change of %s would mostly have been seen.", people.UpTo(least))
 }
 
 // sayHidden says which figure may have changed, and what would tell. Others are the same within
 // what is there.
-func sayHidden(hidden []tested, within []string, f *output.Finding) string {
+func (t *Table) sayHidden(hidden []tested, within []string, f *output.Finding) string {
 	calmest := slices.MinFunc(hidden, calmer)
 	calmest.fill(f)
 	change, _ := calmest.Text()
 	change = strings.TrimLeft(change, "!~")
-	next := calmest.next()
+	next := t.next(&calmest)
 	if calmest.open() { // the change can be larger than what such runs prove, which reads as a contradiction
 		next = "Give longer runs, or three or more a side."
 	}
@@ -308,5 +330,11 @@ func (c *tested) proves(times float64) string {
 	return people.UpTo(least)
 }
 
-// next says which change such runs prove, and more or longer ones would.
-func (c *tested) next() string { return c.Pair.Change.prove(c.proves) + "." }
+// next says which change such runs prove, and more or longer ones would. Longer runs do not help if
+// runs of one version differ by more than what varies within them.
+func (t *Table) next(c *tested) string {
+	if c.alone() && !c.Rate() && c.Calm(t.noise()) {
+		return t.sayNoise(c)
+	}
+	return c.Pair.Change.prove(c.proves) + "."
+}

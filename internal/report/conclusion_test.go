@@ -1,7 +1,9 @@
 package report_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +122,40 @@ func TestOpen(t *testing.T) {
 	table := &report.Table{Percentiles: []float64{50, 99}}
 	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAlone: what one run a side says is about these two runs. Longer runs would not tell more about
+// versions if runs of one version vary by more than what varies within them.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		factors map[float64]float64
+		spread  float64
+		noise   float64
+		want    string
+	}{
+		{"proven", map[float64]float64{99: 1.08}, 0.01, 0, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
+		{"beyond noise", map[float64]float64{99: 1.08}, 0.01, 0.01, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 2.8%, which does not explain it. Several runs, or -noise, tell whether it is the version."},
+		{"a rate", map[float64]float64{ofRate: 0.5}, 0.01, 0, "LESS THROUGHPUT in these two runs: read by 50.0% (48.9..51.1): 1,670 to 1,670/s. Several runs, or -noise, tell whether it is the version."},
+		{"not proven", map[float64]float64{99: 1.05}, 0.02, 0, "NOT PROVEN: p99 of read looks 5% higher (0..10). Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
+		{"short runs", map[float64]float64{99: 1.2}, 0.08, 0, "NOT PROVEN: p99 of read looks 20% higher (0..44). Runs as long as these prove 42%; four times as long, 19%."},
+		{"the same", nil, 0.01, 0, "SAME in these two runs within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
+	} {
+		pairs := []report.Pair{compared(t, "read", test.factors, test.spread)}
+		c := pairs[0].Change
+		c.Before, c.After = nil, nil
+		c.Mean = nil
+		for _, f := range append(slices.Collect(maps.Values(c.Percentiles)), c.Rate) {
+			f.Seconds = 600
+		}
+		report.Correct(pairs, []float64{50, 90, 99})
+		table := &report.Table{Percentiles: []float64{50, 90, 99}}
+		table.Noise = test.noise
+		if got := table.Conclusion(pairs).Sentence; got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
 	}
 }
 
