@@ -38,7 +38,8 @@ var Trend = &Type{
 	name:     Load.name,
 }
 
-// OrderLoads puts the points of series in the order of rates, whatever the order of runs is.
+// OrderLoads puts the points of series in the order of rates, whatever the order of runs is. Runs of
+// one rate come to one place.
 func (p *Picture) OrderLoads() {
 	for n := range p.Series {
 		s := &p.Series[n]
@@ -55,6 +56,33 @@ func (p *Picture) OrderLoads() {
 			s.Lines[l].Points = arranged(s.Lines[l].Points, order)
 		}
 		s.Names = arranged(s.Names, order)
+		if s.Joined() {
+			s.joinRates()
+		}
+	}
+}
+
+// sameRate is how far apart the measured rates of runs of one load are, as a part: of 10,000 values
+// of an open load, two runs differ by less in 84% of cases.
+const sameRate = 0.02
+
+// joinRates puts runs of about one rate at their mean. There the line goes up and down through the
+// range of their values, and a limit that one of them violates does not hold.
+func (s *Series) joinRates() {
+	points := s.Lines[0].Points
+	to := 0
+	for from := 0; from < len(points); from = to {
+		sum := 0.0
+		for to = from; to < len(points) && points[to].Start <= points[from].Start*(1+sameRate); to++ {
+			sum += points[to].Start
+		}
+		mean := sum / float64(to-from)
+		for _, line := range s.Lines {
+			for n := from; n < to; n++ {
+				line.Points[n].Start = mean
+				line.Points[n].End = mean
+			}
+		}
 	}
 }
 

@@ -25,6 +25,10 @@ func TestLoadResults(t *testing.T) {
 		{[]float64{1000, 3000, 2000}, []float64{1, 2, 90}, 0, "acb", "the highest rate is 3,000/s (c)"},
 		// Runs in no order of load have that of rates.
 		{[]float64{3000, 1000, 2000}, []float64{9, 1, 2}, 5, "cab", "p99 ≤ 5 ms holds up to 2,000/s (b) and fails from 3,000/s (c) on"},
+		// Two runs of one rate are one load: it fails if one of them does.
+		{[]float64{1000, 2010, 1990, 3000}, []float64{1, 2, 9, 12}, 5, "abcd", "p99 ≤ 5 ms holds up to 1,000/s (a) and fails from 2,000/s (c) on"},
+		{[]float64{1000, 2010, 1990, 3000}, []float64{1, 9, 2, 4}, 5, "abcd", "p99 ≤ 5 ms holds up to 1,000/s (a) and fails from 2,000/s (b), but holds again at 3,000/s (d)"},
+		{[]float64{1000, 2050, 2000, 3000}, []float64{1, 9, 2, 12}, 5, "abcd", "p99 ≤ 5 ms holds up to 2,000/s (c) and fails from 2,050/s (b) on"},
 		// Windows over time, whose rates go up and down a little: the lowest rate that fails
 		// counts.
 		{[]float64{1011, 1157, 1131, 1148, 1199, 1190}, []float64{4, 12, 13, 14, 15, 16}, 5, "", "p99 ≤ 5 ms holds up to 1,011/s and fails from 1,131/s on"},
