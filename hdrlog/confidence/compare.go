@@ -27,6 +27,9 @@ type Comparison struct {
 	// Paired is set if what both sides share cancels: two runs ran at the same time, and are
 	// compared window by window, or several runs took turns, and a drift is taken out.
 	Paired bool
+	// Untimed is set if values have no times: the interval is right if they do not depend on each
+	// other.
+	Untimed bool
 	// Before and After are the figures that Ratio compares. Those of several runs are geometric
 	// means, without the drift of runs that took turns.
 	Before, After float64
@@ -49,6 +52,7 @@ var nothing = Comparison{
 
 // Compare compares one run with another, each cut into parts of equal time: see the package
 // comment. The interval knows only what varies within the runs. Ratios with zero have no interval.
+// Of two runs without windows it compares independent values.
 func Compare(before, after Estimate, level float64) Comparison {
 	c := nothing
 	c.Before, c.After = before.Value, after.Value
@@ -58,8 +62,15 @@ func Compare(before, after Estimate, level float64) Comparison {
 	if before.run == nil || after.run == nil || math.IsNaN(c.Ratio) {
 		return c
 	}
-	c.Seconds = min(before.run.length(), after.run.length())
 	s := bothOf(before, after)
+	if len(before.run.windows)+len(after.run.windows) == 0 {
+		c.Untimed = true
+		if min(before.beyond, after.beyond) >= MinBeyond {
+			c.setInterval(level, s.testValues)
+		}
+		return c
+	}
+	c.Seconds = min(before.run.length(), after.run.length())
 	c.Paired = s.paired
 	if s.isPartial() {
 		c.Ratio = s.ratio(c.Ratio)
@@ -73,8 +84,7 @@ func Compare(before, after Estimate, level float64) Comparison {
 	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || filled < leastParts {
 		return c
 	}
-	// test returns how likely chance is as an explanation, if the true ratio is a bound.
-	test := func(bound float64) (p, freedom float64) {
+	c.setInterval(level, func(bound float64) (p, freedom float64) {
 		a, b := s.parts(k, bound)
 		compare := welch
 		if s.paired {
@@ -82,7 +92,13 @@ func Compare(before, after Estimate, level float64) Comparison {
 		}
 		t, freedom := compare(a, b, independent)
 		return Tail(t, freedom), freedom
-	}
+	})
+	return c
+}
+
+// setInterval gives the comparison the ratios that a test does not reject. A test returns how
+// likely chance is as an explanation, if the true ratio is a bound.
+func (c *Comparison) setInterval(level float64, test func(bound float64) (p, freedom float64)) {
 	// turn returns the farthest ratio up or down that chance explains, as a logarithm from Ratio.
 	turn := func(sign float64) float64 {
 		explains := func(by float64) bool { p, _ := test(c.Ratio * math.Exp(sign*by)); return p > 1-level/100 }
@@ -111,7 +127,6 @@ func Compare(before, after Estimate, level float64) Comparison {
 		}
 		c.deviation = width / quantile(level, c.freedom)
 	}
-	return c
 }
 
 // Versions returns what one run each says about two versions, whose runs vary by noise: the
@@ -138,6 +153,24 @@ func ShownBetween(noise float64) float64 { return 1.96 * math.Sqrt2 * noise }
 // versionTail is the quantile of the normal distribution that 4% exceed. Of equal versions that
 // vary by 4%, a limit of +2% then fails in 1.7%, and +25% is found in 96% (TestVersions).
 const versionTail = 1.75
+
+// mostFreedom stands for as many degrees of freedom as anybody needs.
+const mostFreedom = 1000
+
+// testValues compares the shares of values above the percentile of both sides, if the true ratio is
+// a bound. The values do not depend on each other, so their number above it is binomial.
+func (s *both) testValues(bound float64) (p, freedom float64) {
+	before, after := s.parts(1, bound)
+	a, b := before[0], after[0]
+	variance := 0.0
+	for _, side := range []part{a, b} {
+		share := side.above / side.all
+		variance += share * (1 - share) / side.all
+	}
+	t := (b.above/b.all - a.above/a.all) / math.Sqrt(max(variance, leastVariance))
+	freedom = min(a.all+b.all-2, mostFreedom)
+	return Tail(t, freedom), freedom
+}
 
 // A part is how many values of a part of a run are above a value, and how many there are. For a
 // rate, it is the number of values, and the seconds.
@@ -400,6 +433,10 @@ func (r *Run) filledParts(of stretch, k int) (filled int) {
 
 // above returns k parts of windows, with the values above one.
 func (r *Run) above(of stretch, k int, value float64) []part {
+	if len(r.windows) == 0 {
+		all := float64(r.total)
+		return []part{{above: all - r.below(value), all: all}}
+	}
 	s, parts := r.cut(of), make([]part, k)
 	n, inside := s.at(r, value)
 	for i, all := range s.all {

@@ -41,6 +41,8 @@
 // interval has the ratios that the test does not reject. Runs of less than [MinSeconds], or with
 // fewer than five parts that have values, or [MinBeyond] values above the percentile are refused.
 //
+// Values without times have no parts. [Compare] takes their number above x for binomial.
+//
 // [CompareRuns] compares the logarithms of the figures of runs by Welch's t. If the sides took
 // turns, it fits the change and a drift together, by least squares. The drift is a line in the
 // order of the runs, or a parabola from five runs a side on.
@@ -131,7 +133,8 @@ func (r *Run) lowest(s slot) int64 { return r.sum.LowestAt(r.sum.IndexOf(s.value
 // NewRun returns a run. The histogram is the sum of the windows, which are in the order of time. A
 // window without values may be nil, but must be there. NewRun does not keep the histogram. An
 // interval takes time proportional to the number of windows, but to its square if the figure drifts
-// during the whole run: 10,000 windows are plenty.
+// during the whole run: 10,000 windows are plenty. A run without windows is values without times,
+// which have no intervals. [Compare] takes them for independent of each other.
 func NewRun(sum *histogram.Histogram, windows []Window) *Run {
 	r := &Run{
 		windows: windows,
@@ -227,6 +230,9 @@ func (r *Run) percentile(percentile, t float64) Estimate {
 		e.Value, e.TooShort = r.value(at), false
 		return e
 	}
+	if len(r.windows) == 0 {
+		return r.untimed(percentile, whole, at)
+	}
 	rank, upTo := percentile*float64(r.total)/100, r.seen[at]
 	_, residuals := ratioOf(upTo, r.counts)
 	deviation := r.longRunDeviation(residuals)
@@ -250,6 +256,20 @@ func (r *Run) percentile(percentile, t float64) Estimate {
 	}
 	e := r.estimate(r.value(at), low, high, residuals, tail, beyond)
 	e.percentile = percentile
+	return e
+}
+
+// untimed returns a percentile of values without times, given its rank and its slot.
+func (r *Run) untimed(percentile, rank float64, at int) Estimate {
+	e := r.nothing()
+	e.Value = r.value(at)
+	e.run = r
+	e.factor = 1
+	e.percentile = percentile
+	e.beyond = rank - 1
+	if percentile >= 50 {
+		e.beyond = float64(r.total) - rank
+	}
 	return e
 }
 
@@ -453,6 +473,9 @@ func (r *Run) length() float64 { _, seconds := r.rates(); return total(seconds) 
 func (r *Run) Rate(level float64) Estimate { return r.rate(level).shown() }
 
 func (r *Run) rate(level float64) Estimate {
+	if len(r.windows) == 0 {
+		return r.nothing()
+	}
 	values, seconds := r.rates()
 	value, residuals := ratioOf(values, seconds)
 	if r.total == 0 || math.IsInf(value, 0) {

@@ -38,8 +38,8 @@ var Trend = &Type{
 	name:     Load.name,
 }
 
-// OrderLoads puts the points of series in the order of rates, whatever the order of runs is. Runs of
-// one rate come to one place.
+// OrderLoads puts the points of series in the order of rates, whatever the order of runs is. Runs
+// of one rate come to one place.
 func (p *Picture) OrderLoads() {
 	for n := range p.Series {
 		s := &p.Series[n]

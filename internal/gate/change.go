@@ -166,7 +166,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	switch {
 	case why != "":
 		v.undecided(why)
-	case l.Name == "" && c.Seconds > 0 && f.Noise > 0:
+	case l.Name == "" && (c.Seconds > 0 || c.Untimed) && f.Noise > 0:
 		v.decideVersions(c, f, func() string { return change.Next(c, v.Bound/v.Baseline, l.AtLeast) })
 	case l.Name != output.Count:
 		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline

@@ -164,10 +164,14 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 // prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
 // many do, or runs so many times as long.
 func (c *Change) prove(proves func(times float64) string) string {
-	if c.Before == nil && proves(1) == noChange {
+	switch {
+	case c.untimed() && proves(1) == noChange:
+		return "So few values cannot show a change of any size"
+	case c.untimed():
+		return fmt.Sprintf("As many values as these prove %s; four times as many, %s", proves(1), proves(4))
+	case c.Before == nil && proves(1) == noChange:
 		return "Runs this long cannot show a change of any size"
-	}
-	if c.Before == nil {
+	case c.Before == nil:
 		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
 	}
 	before, after := len(c.Before), len(c.After)
@@ -332,11 +336,22 @@ func (c *Change) paired() bool {
 	return false
 }
 
+// untimed reports whether the values of one run a side have no times.
+func (c *Change) untimed() bool {
+	for _, figure := range c.Percentiles {
+		if figure.Untimed {
+			return true
+		}
+	}
+	return false
+}
+
 // changeNotes returns lines that say how far the changes of pairs can be believed.
 func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	var several, partly, never []string
 	one := false
 	together := false
+	untimed := false
 	for _, p := range pairs {
 		c := p.Change
 		if c == nil {
@@ -368,6 +383,7 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 			together = true
 		case c.Before == nil:
 			one = true
+			untimed = untimed || c.untimed()
 		default:
 			proven := "no change of a percentile"
 			if len(least) > 0 {
@@ -384,6 +400,9 @@ func changeNotes(pairs []Pair, percentiles []float64) (lines []string) {
 	if one {
 		lines = append(lines, "one run against one says whether these runs differ, not whether "+
 			"the versions do: give several runs a side, as two folders")
+	}
+	if untimed {
+		lines = append(lines, "values without times: the intervals are right "+assumption)
 	}
 	if together {
 		lines = append(lines, "both runs ran at once, so they are compared second by second; "+

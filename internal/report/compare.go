@@ -32,6 +32,14 @@ type figure struct {
 	change   func(c *Change) *FigureChange
 }
 
+// periodOf returns the period of a summary, not a number if values have no times.
+func periodOf(s *output.Summary) float64 {
+	if s.Period == 0 {
+		return math.NaN()
+	}
+	return float64(s.Period)
+}
+
 // head returns the heading of a column of a figure.
 func head(f output.Figure) string {
 	if f.Name == output.Throughput {
@@ -107,7 +115,7 @@ func (t *Table) figures() []figure {
 		},
 		periodColumn: {
 			Figure: output.Figure{Name: period},
-			of:     func(s *output.Summary) float64 { return float64(s.Period) },
+			of:     periodOf,
 			any:    true,
 			text:   func(s *output.Summary) string { return duration(s.Period) },
 		},
@@ -149,7 +157,7 @@ func (t *Table) figures() []figure {
 func change(a, b float64) string {
 	percent := (b - a) / a * 100
 	if math.IsNaN(percent) || math.IsInf(percent, 0) {
-		if a == b {
+		if a == 0 && b == 0 {
 			return "+0.0%"
 		}
 		return "-"

@@ -60,8 +60,12 @@ func (t *Table) Conclusion(pairs []Pair) output.Finding {
 // enough says what a comparison takes.
 func enough(pairs []Pair) string {
 	for _, p := range pairs {
-		if p.Change != nil && p.Change.Before != nil {
+		switch {
+		case p.Change == nil:
+		case p.Change.Before != nil:
 			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", counts.Few)
+		case p.Change.untimed():
+			return fmt.Sprintf("A percentile takes %d values above it on each side.", counts.Few)
 		}
 	}
 	return fmt.Sprintf("Give runs of two minutes or more, with %d values above a percentile, "+
@@ -123,13 +127,19 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	return text
 }
 
-// alone reports whether the change is that between one run each, which ran at different times: it
-// does not say how runs of one version vary.
-func (c *tested) alone() bool { return c.Seconds > 0 && !c.Paired }
+// alone reports whether the change is that between one run each, which did not run at the same
+// time: it does not say how runs of one version vary.
+func (c *tested) alone() bool { return (c.Seconds > 0 || c.Untimed) && !c.Paired }
+
+// assumption says what must hold for values without times.
+const assumption = "if the values do not depend on each other"
 
 // where says that a change is one between two runs, if nobody knows more.
 func (c *tested) where() string {
-	if c.alone() {
+	switch {
+	case c.Untimed:
+		return " in these two runs, " + assumption
+	case c.alone():
 		return " in these two runs"
 	}
 	return ""
@@ -209,11 +219,12 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 	if hidden != nil {
 		return t.sayHidden(hidden, within, f)
 	}
-	text := fmt.Sprintf("SAME%s within %s. ", all[0].where(), strings.Join(within, " and "))
+	figures := strings.Join(within, " and ")
 	if all[0].alone() {
-		return text + t.sayVaries() + ". Several runs tell whether the versions are the same."
+		return fmt.Sprintf("SAME%s: within %s. %s. Several runs tell whether the versions are the same.",
+			all[0].where(), figures, t.sayVaries())
 	}
-	return text + fmt.Sprintf("A change of %s would mostly have been seen.", people.UpTo(least))
+	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.", figures, people.UpTo(least))
 }
 
 // sayHidden says which figure may have changed, and what would tell. Others are the same within

@@ -125,8 +125,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestAlone: what one run a side says is about these two runs. Longer runs would not tell more about
-// versions if runs of one version vary by more than what varies within them.
+// TestAlone: what one run a side says is about these two runs. Longer runs would not tell more
+// about versions if runs of one version vary by more than what varies within them.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -141,7 +141,7 @@ func TestAlone(t *testing.T) {
 		{"a rate", map[float64]float64{ofRate: 0.5}, 0.01, 0, "LESS THROUGHPUT in these two runs: read by 50.0% (48.9..51.1): 1,670 to 1,670/s. Several runs, or -noise, tell whether it is the version."},
 		{"not proven", map[float64]float64{99: 1.05}, 0.02, 0, "NOT PROVEN: p99 of read looks 5% higher (0..10). Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
 		{"short runs", map[float64]float64{99: 1.2}, 0.08, 0, "NOT PROVEN: p99 of read looks 20% higher (0..44). Runs as long as these prove 42%; four times as long, 19%."},
-		{"the same", nil, 0.01, 0, "SAME in these two runs within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
+		{"the same", nil, 0.01, 0, "SAME in these two runs: within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
 	} {
 		pairs := []report.Pair{compared(t, "read", test.factors, test.spread)}
 		c := pairs[0].Change

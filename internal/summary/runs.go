@@ -135,6 +135,9 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		for _, w := range windows[n] {
 			w.(*window).ratio = sum.Ratio()
 		}
+		if s.Start == s.End { // values without times
+			windows[n] = nil
+		}
 		run := confidence.NewRun(sum, windows[n])
 		run.SetDigits(windowDigits)
 		if !runs.Unpaired && people.Dated(first[n]) {
