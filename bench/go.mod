@@ -2,11 +2,7 @@ module hdrkit/bench
 
 go 1.26.0
 
-require (
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
-	github.com/klauspost/compress v1.20.3
-	google.golang.org/protobuf v1.36.8
-)
+require github.com/HdrHistogram/hdrhistogram-go v1.4.0
 
 require gonum.org/v1/gonum v0.17.0 // indirect
 

@@ -1,7 +1,7 @@
 // Command bench measures the commands of this repository, and prints a table in Markdown: beside
-// other programs (others), for logs of several shapes (shapes), or with their growth (growth). A
-// row is a command, what it reads, and a bound. README.md says how to run each table, and has the
-// last ones.
+// other programs (others), for logs of several shapes (shapes), with their growth (growth), or what
+// is wrong after a soak of hdrlive (soak). A row is a command, what it reads, and a bound. README.md
+// says how to run each table, and has the last ones.
 //
 // It needs a Unix. It leaves out programs that are not installed, and names them on standard error.
 package main
@@ -19,8 +19,8 @@ import (
 
 func main() {
 	var b bench
-	flag.StringVar(&b.table, "table", "others", "the table to measure: others, shapes or growth")
-	flag.IntVar(&b.seconds, "seconds", 3600, "length of the log; a second has six intervals and 12 KB")
+	flag.StringVar(&b.table, "table", "others", "the table to measure: others, shapes, growth or soak")
+	flag.IntVar(&b.seconds, "seconds", 3600, "length of the log; a second has six intervals and 12 KB; or of the soak")
 	flag.IntVar(&b.divisor, "divisor", 1, "the table growth begins with so much less")
 	flag.IntVar(&b.rounds, "rounds", 7, "how often to run each command")
 	flag.StringVar(&b.only, "only", "", "only rows that contain this")
@@ -47,17 +47,22 @@ type bench struct {
 	floor, jar, processing   string
 	base                     string // "" if no earlier commands are measured
 	dir                      string // of all files that it makes
+	keep                     bool   // the files stay
 }
 
 func (b *bench) run() (above int, err error) {
 	tables := map[string]func() []*table{"others": b.others, "shapes": b.shapes, "growth": b.growth}
-	if tables[b.table] == nil {
-		return 0, fmt.Errorf("-table %q: there are others, shapes and growth", b.table)
+	if tables[b.table] == nil && b.table != "soak" {
+		return 0, fmt.Errorf("-table %q: there are others, shapes, growth and soak", b.table)
 	}
 	if b.dir, err = os.MkdirTemp("", "hdrkit-bench-"); err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(b.dir)
+	defer func() {
+		if !b.keep {
+			os.RemoveAll(b.dir)
+		}
+	}()
 	if b.base != "" {
 		if b.base, err = filepath.Abs(b.base); err != nil {
 			return 0, err
@@ -66,6 +71,9 @@ func (b *bench) run() (above int, err error) {
 	os.Setenv("CGO_ENABLED", "0") // as in the README
 	if err := execute("go", "build", "-C", "..", "-o", b.dir, "./cmd/...", "./internal/loggen/genlog"); err != nil {
 		return 0, err
+	}
+	if b.table == "soak" {
+		return b.soak()
 	}
 	for _, t := range tables[b.table]() {
 		t.rows = slices.DeleteFunc(t.rows, func(r row) bool { return !strings.Contains(r.line, b.only) })
