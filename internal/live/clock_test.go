@@ -220,6 +220,30 @@ func TestClockAgain(t *testing.T) {
 	r.complete("2-1", "3-1")
 }
 
+// TestClockSlack: an input whose lines were out of order shows them again in that order. A window
+// waits for a line that came when the input had passed it.
+func TestClockSlack(t *testing.T) {
+	before := newRig(t, time.Hour, "a", "b")
+	before.show("a", 2000, 3000)
+	before.show("a", 1000, 2000)
+	slack := before.inputs["a"].slack
+	if slack != 1000 {
+		t.Errorf("the slack is %d", slack)
+	}
+	r := newRig(t, time.Hour, "a")
+	a := r.inputs["a"]
+	a.again = true
+	a.slack = slack
+	r.show("a", 1000, 2000)
+	r.show("a", 2000, 3000)
+	r.complete()
+	if r.show("a", 1000, 2000) {
+		t.Error("late")
+	}
+	r.show("a", 3000, 4000)
+	r.complete("1-2")
+}
+
 // TestClockSilent checks that an input that shows nothing for twice its idle time costs the others
 // no time.
 func TestClockSilent(t *testing.T) {

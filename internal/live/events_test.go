@@ -65,6 +65,7 @@ type world struct {
 	logs       [3]*eventLog
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
+	mostPast   int64         // as in [limits]
 	keeps      bool          // no file gets the inode of one that was compressed
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
 	poll       time.Duration // as in [follow.Options], 0 for a millisecond
@@ -314,6 +315,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 		Stop:     r.stop,
 		Messages: r,
 		Second:   hdrlog.SecondLength,
+		limits:   limits{mostPast: w.mostPast},
 	}, nil
 }
 
@@ -966,6 +968,26 @@ func TestAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.end()
+}
+
+// TestMadeAgain: a receiver that lacks windows gets them out of the logs if no merged log has them,
+// or if that is too large to be read. They are what the merged log has.
+func TestMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 8)
+	w.idle = time.Hour
+	w.mostPast = 1
+	w.targets = w.targets[:1] // logs have no totals
+	w.createOrdered()
+	w.logs[1].slow = 8
+	for n := range 6 {
+		w.away.Store(n != 2)
+		w.start()
+		w.writeLines()
+		w.awaitLines()
+		w.stop(n%2 == 0)
+	}
+	w.endInTime()
 }
 
 // TestRotatedTwice: a log was rotated while a command ran, and again after it was killed. So the

@@ -41,7 +41,7 @@ func (m *Merger) recall(i *interval, mark *follow.Mark) {
 	i.again = true
 	i.handedUntil = handedUntil(&mark.Again, i.line, m.clock.previousRunUntil)
 	isNeeded := mark.Again.From > 0 && i.line >= mark.Again.From
-	outputsHaveIt := max(i.window, i.end) <= min(m.from, i.handedUntil)
+	outputsHaveIt := max(i.window, i.end) <= min(m.neededAfter, i.handedUntil)
 	wasLate := i.window <= i.handedUntil && isLate(&mark.Again, i.line)
 	i.dropped = !isNeeded || outputsHaveIt || wasLate
 	isOpen := i.handedUntil == m.clock.previousRunUntil && i.window > i.handedUntil

@@ -35,8 +35,8 @@
 //
 // Totals come out of the merged log, whose lines stand in the order in which they were handed out,
 // with comments that say what lines do not ([Window.Note]): metrics, page, table and limits begin
-// with it, and a receiver that gets totals gets its rows from there. So does any receiver whose
-// logs are gone.
+// with it. A receiver that gets totals, or that lacks rows, gets its rows from there. Without a
+// merged log, windows that a receiver lacks are made again of the logs.
 //
 // What must never be taken back, such as a row that is sent or a counter that is scraped, is held
 // until a state covers it. A clean stop reads what is there, writes a state, and writes the open
@@ -106,13 +106,15 @@ type Options struct {
 	// for [scan.Grace] at most, and pipes for that time.
 	Stop <-chan struct{}
 
-	times
+	limits
 }
 
-// A times is what tests set: the clock, and the grace of [scan.Grace].
-type times struct {
-	now   func() time.Time
-	grace time.Duration
+// A limits is what tests set: the clock, the grace of [scan.Grace], and the size of the largest
+// merged log that is read at the start.
+type limits struct {
+	now      func() time.Time
+	grace    time.Duration
+	mostPast int64
 }
 
 // Messages receive what is wrong with logs.
@@ -168,9 +170,9 @@ type Merger struct {
 
 // A resumption is what a state says of earlier runs, and what it will say of this one.
 type resumption struct {
-	// From is the end of the last window that no output needs again out of the logs. The merged
-	// log of a file has all windows that end after since.
-	from, since int64
+	// neededAfter is the end of the last window that no output needs again out of the logs, and the
+	// merged log has all windows that end after mergedAfter.
+	neededAfter, mergedAfter int64
 	held        heldLogs
 	search      *pace       // holds back all windows while files are searched that have what is read again
 	left        []*position // of logs whose inputs are gone
@@ -289,6 +291,7 @@ func New(o Options, fan *Fan) *Merger {
 	if o.grace == 0 {
 		o.grace = scan.Grace
 	}
+	o.mostPast = cmp.Or(o.mostPast, mostPast)
 	if o.State == nil {
 		o.State = new(State)
 	}
@@ -297,7 +300,7 @@ func New(o Options, fan *Fan) *Merger {
 		fan:        fan,
 		clock:      newClock(max(o.Size, 1), o.Idle),
 		kinds:      newKinds(o.Memory),
-		resumption: resumption{from: never},
+		resumption: resumption{neededAfter: never},
 		watched: watched{
 			events: events{wake: make(chan struct{}, 1)},
 			done:   make(chan struct{}),
@@ -774,7 +777,7 @@ func (m *Merger) rate(in *input, i *interval, fate fate) {
 	case fate == dropped:
 		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
 	case fate == counted && i.again:
-		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.from, m.options.Size)
+		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.neededAfter, m.options.Size)
 	case fate == counted:
 		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.previousRunUntil, m.options.Size)
 	}

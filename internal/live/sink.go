@@ -134,8 +134,7 @@ type Output struct {
 type Fan struct {
 	Outputs []Output
 
-	resumed   bool      // done of outputs is set
-	keeps     bool      // there is a state
+	keeps     bool      // there is a state, and done of outputs is set
 	ended     bool      // the held outputs have ended
 	held      []*Window // for held outputs, until a state has them
 	heldBytes ledger.Charge
@@ -184,7 +183,7 @@ func (f *Fan) window(w *Window) error {
 
 // pass gives a window to an output, unless an earlier run did.
 func (f *Fan) pass(o *Output, w *Window) error {
-	if f.resumed && !w.Late && w.Window.End <= o.done {
+	if f.keeps && !w.Late && w.Window.End <= o.done {
 		return nil
 	}
 	return o.Sink.Window(w)
@@ -218,10 +217,12 @@ func (f *Fan) giveHeld() error {
 	}), sumErr)
 }
 
-// past gives a window of an earlier run to the outputs that want it.
+// past gives a window of an earlier run to the outputs that want it. What came late is only for
+// totals: the earlier run has said that others left it out.
 func (f *Fan) past(w *Window) error {
 	return f.each(func(o *Output) error {
-		if !o.Past {
+		r, isReceiver := o.Sink.(Receiver)
+		if !o.Past || w.Late && isReceiver && !r.Totals() {
 			return nil
 		}
 		return o.Sink.Window(w)

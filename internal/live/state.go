@@ -53,7 +53,6 @@ type saved struct {
 	Size      int64 // of the windows
 	From      int64 // see [Options]
 	Done      int64 // windows that end at or before this were handed out
-	Again     int64 // the marks of logs say where to read again for windows that end later
 	File      *FilePosition
 	Parts     *FilePosition    `json:",omitempty"` // the end of the open windows that follow it, after a stop
 	Held      []string         `json:",omitempty"` // logs that are gone, of which open windows have lines
@@ -80,7 +79,7 @@ const mostAway = 24 * time.Hour
 // OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet.
 // From is that of [Options]: that of the file replaces it.
 func OpenState(path string, size int64, from *int64) (*State, error) {
-	s := &State{path: path, most: saveMost, last: saved{Size: size, From: *from, Done: never, Again: never}}
+	s := &State{path: path, most: saveMost, last: saved{Size: size, From: *from, Done: never}}
 	if err := s.hold(); err != nil {
 		return nil, err
 	}
@@ -259,34 +258,46 @@ func (s *State) write(data []byte) error {
 
 // Load takes up the state. Call it when the follower has all inputs, before Run.
 func (m *Merger) Load(f *follow.Follower) error {
-	s := &m.options.State.last
-	m.fan.keeps = m.options.State.Kept()
-	m.clock.previousRunUntil = s.Done
-	m.since = s.Done
-	m.from = s.Done
-	m.clock.completeUntil = s.Done
-	m.clock.handedUntil = s.Done
-	if !m.fan.keeps {
+	if !m.options.State.Kept() {
 		return nil
 	}
-	m.fan.resumed = true
-	past := false
+	s := &m.options.State.last
+	m.fan.keeps = true
+	m.clock.previousRunUntil = s.Done
+	m.neededAfter = s.Done
+	m.mergedAfter = s.Done
 	if s.File != nil {
-		m.since = s.File.Since
-		past = s.File.Size <= mostPast && slices.ContainsFunc(m.fan.Outputs, func(o Output) bool {
-			_, ok := o.Sink.(File)
-			return ok
-		})
+		m.mergedAfter = s.File.Since
 	}
 	if err := m.readParts(f); err != nil {
 		return err
 	}
-	lost := slices.ContainsFunc(f.Missing(), func(mark follow.Mark) bool { return mark.Again.From > 0 })
 	if len(s.Logs) > 0 {
 		m.search = m.clock.Join(m.options.now(), nil)
 		m.search.again = true
 		m.search.Stop()
 	}
+	m.resumeOutputs(f)
+	m.clock.completeUntil = m.neededAfter
+	m.clock.handedUntil = m.neededAfter
+	for key := range s.Receivers {
+		if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Key == key }) {
+			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
+		}
+	}
+	if slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Past }) {
+		return m.readPast(s.File)
+	}
+	return nil
+}
+
+// resumeOutputs finds out from where each output goes on, and whether it gets what it lacks out of
+// the merged log. Without one, windows that a receiver lacks are made again of the logs.
+func (m *Merger) resumeOutputs(f *follow.Follower) {
+	s := &m.options.State.last
+	isFile := func(o Output) bool { _, ok := o.Sink.(File); return ok }
+	past := s.File != nil && s.File.Size <= m.options.mostPast && slices.ContainsFunc(m.fan.Outputs, isFile)
+	areGone := slices.ContainsFunc(f.Missing(), func(mark follow.Mark) bool { return mark.Again.From > 0 })
 	for n := range m.fan.Outputs {
 		o := &m.fan.Outputs[n]
 		o.done = s.Done
@@ -300,27 +311,19 @@ func (m *Merger) Load(f *follow.Follower) error {
 			has = s.Done
 		}
 		r.Resume(has, s.Done)
-		o.Past = past && m.since <= has && (r.Totals() || lost || has < s.Again)
-		if o.Past {
-			continue
-		}
-		o.done = has
-		m.from = min(m.from, has)
-		if lost && has < s.Done {
-			m.options.Messages.Notice(o.Key + ": rows may be missing: some logs are gone, and no merged log has them")
-		}
-	}
-	for key := range s.Receivers {
-		if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Key == key }) {
-			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
+		lacks := has < s.Done
+		switch {
+		case !lacks && !r.Totals():
+		case past && m.mergedAfter <= has:
+			o.Past = true
+		default:
+			o.done = has
+			m.neededAfter = min(m.neededAfter, has)
+			if lacks && areGone {
+				m.options.Messages.Notice(o.Key + ": rows may be missing: some logs are gone, and no merged log has them")
+			}
 		}
 	}
-	m.clock.completeUntil = m.from
-	m.clock.handedUntil = m.from
-	if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Past }) {
-		return nil
-	}
-	return m.readPast(s.File)
 }
 
 // save writes a state.
@@ -333,7 +336,6 @@ func (m *Merger) save() error {
 		Size:      m.options.Size,
 		From:      m.options.From,
 		Done:      max(m.clock.handedUntil, m.clock.previousRunUntil),
-		Again:     m.from,
 		Receivers: make(map[string]int64),
 	}
 	least := s.Done
@@ -346,7 +348,7 @@ func (m *Merger) save() error {
 		case File:
 			var p FilePosition
 			p, err = sink.Position()
-			p.Since = m.since
+			p.Since = m.mergedAfter
 			s.File = &p
 		}
 		return err
