@@ -1,7 +1,7 @@
 // Command bench measures the commands of this repository, and prints a table in Markdown: beside
 // other programs (others), for logs of several shapes (shapes), with their growth (growth), or what
-// is wrong after a soak of hdrlive (soak). A row is a command, what it reads, and a bound. README.md
-// says how to run each table, and has the last ones.
+// is wrong after a soak of hdrlive (soak). A row is a command, what it reads, and a bound.
+// README.md says how to run each table, and has the last ones.
 //
 // It needs a Unix. It leaves out programs that are not installed, and names them on standard error.
 package main

@@ -65,7 +65,7 @@ type world struct {
 	logs       [3]*eventLog
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
-	mostPast   int64         // as in [limits]
+	mostPast   int64         // as in [tuning]
 	keeps      bool          // no file gets the inode of one that was compressed
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
 	poll       time.Duration // as in [follow.Options], 0 for a millisecond
@@ -315,7 +315,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 		Stop:     r.stop,
 		Messages: r,
 		Second:   hdrlog.SecondLength,
-		limits:   limits{mostPast: w.mostPast},
+		tuning:   tuning{mostPast: w.mostPast},
 	}, nil
 }
 

@@ -1,6 +1,11 @@
 package live
 
 import (
+	"fmt"
+	"sync"
+	"time"
+
+	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/live/follow"
 )
@@ -13,7 +18,7 @@ type interval struct {
 	window     int64 // the end of its window
 	line       int
 	wanted     bool // its tag is chosen, and it does not start too early
-	history
+	past       history
 
 	sum     *merge.Sum // nil if its counts are not needed
 	highest float64    // of doubles
@@ -24,36 +29,36 @@ type interval struct {
 // A history is what earlier runs have made of an interval.
 type history struct {
 	again bool // one has read it
-	// handedUntil is up to where windows were handed out when it was read: those have it, or were
-	// too early for it. It is never if no run has read it.
+	// handedUntil: windows that end at or before it were handed out with all that this run may need
+	// of the interval. It is never if no run has read the interval.
 	handedUntil int64
-	dropped     bool // no output needs it any more
+	dropped     bool // no output needs it
 	readBack    bool // its window was open at a stop, and was read back with it
 }
 
-// recall finds out what earlier runs have made of an interval, by the mark of its log. Lines up to
-// the one of the mark were read.
+// recall finds out what earlier runs have made of an interval, by the mark of its log. The
+// goroutine that reads the log calls it: an interval that is dropped is not decoded.
 func (m *Merger) recall(i *interval, mark *follow.Mark) {
-	i.handedUntil = never
+	i.past.handedUntil = never
 	if i.line > mark.Line {
 		return
 	}
-	i.again = true
-	i.handedUntil = handedUntil(&mark.Again, i.line, m.clock.previousRunUntil)
+	i.past.again = true
+	i.past.handedUntil = handedUntil(&mark.Again, i.line, m.clock.previousRunUntil)
 	isNeeded := mark.Again.From > 0 && i.line >= mark.Again.From
-	outputsHaveIt := max(i.window, i.end) <= min(m.neededAfter, i.handedUntil)
-	wasLate := i.window <= i.handedUntil && isLate(&mark.Again, i.line)
-	i.dropped = !isNeeded || outputsHaveIt || wasLate
-	isOpen := i.handedUntil == m.clock.previousRunUntil && i.window > i.handedUntil
-	i.readBack = m.options.State.HasParts() && isOpen
+	outputsHaveIt := max(i.window, i.end) <= min(m.resumed.neededAfter, i.past.handedUntil)
+	wasLate := i.window <= i.past.handedUntil && isLate(&mark.Again, i.line)
+	i.past.dropped = !isNeeded || outputsHaveIt || wasLate
+	isOpen := i.past.handedUntil == m.clock.previousRunUntil && i.window > i.past.handedUntil
+	i.past.readBack = m.options.State.HasParts() && isOpen
 }
 
 // A fate is what becomes of an interval.
 type fate int
 
 const (
-	// counted: its window gets it, if that was not read back with it and must still be handed out.
-	// Its values are part of the rates of all windows that it lies in.
+	// counted: its window gets it, unless that has it already. The rates of all windows that it
+	// lies in get their parts of it.
 	counted fate = iota
 	// late: its window was handed out without it.
 	late
@@ -64,15 +69,128 @@ const (
 // fate returns what becomes of an interval now.
 func (m *Merger) fate(i *interval) fate {
 	switch {
-	case i.dropped:
+	case i.past.dropped:
 		return dropped
-	case i.window > i.handedUntil && m.clock.isLate(i.window):
+	case i.window > i.past.handedUntil && m.clock.isLate(i.window):
 		return late
 	}
 	return counted
 }
 
-// isNew reports whether no window of an earlier run has an interval.
+// isNew reports whether no window that an earlier run handed out has the interval.
 func (m *Merger) isNew(i *interval, fate fate) bool {
 	return fate == late || i.window > m.clock.previousRunUntil
+}
+
+var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
+
+// add does with an interval what its fate is.
+func (m *Merger) add(in *input, i *interval, now time.Time) error {
+	if i.sum != nil {
+		defer i.release()
+	}
+	if !i.past.again {
+		m.seen++
+		in.noteFar(i, now)
+	}
+	in.show(i, now)
+	fate := m.fate(i)
+	if !i.wanted {
+		if i.start >= m.options.From && fate != late { // of a tag that is not chosen
+			m.ran(in, i, fate)
+		}
+		return nil
+	}
+	if i.err == nil {
+		if err := m.options.Units.Admit(in.now.Name); err != nil {
+			return m.refuse(in, i, err)
+		}
+		m.options.Units.Kept(in.now.Name, i.row)
+		if i.sum != nil {
+			i.err = m.kinds.admit(in.now.Name, i)
+		}
+	}
+	if i.err != nil {
+		return m.skipInterval(in, i, now)
+	}
+	m.rate(in, i, fate)
+	switch fate {
+	case late:
+		return m.late(in, i, now)
+	case dropped:
+		return nil
+	}
+	m.need(in, i)
+	hasIt := i.past.readBack || i.window <= m.clock.handedUntil
+	if hasIt {
+		return nil
+	}
+	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
+		i.err = &hdrlog.SyntaxError{
+			File:  in.now.Name,
+			Line:  i.line,
+			Field: "payload",
+			Err:   err,
+		}
+		return m.skipInterval(in, i, now)
+	}
+	return nil
+}
+
+// rate adds an interval to the rates of its row. One that came late has no part in those of
+// windows.
+func (m *Merger) rate(in *input, i *interval, fate fate) {
+	switch {
+	case fate == dropped:
+		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+	case fate == counted && i.past.again:
+		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.resumed.neededAfter, m.options.Size)
+	case fate == counted:
+		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.previousRunUntil, m.options.Size)
+	}
+	if m.options.Whole != nil && m.isNew(i, fate) {
+		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
+	}
+}
+
+// ran notes that an input ran in an interval of a tag that is not chosen.
+func (m *Merger) ran(in *input, i *interval, fate fate) {
+	m.rates.Ran(in.number, i.start, i.end)
+	if m.options.Whole != nil && m.isNew(i, fate) {
+		m.options.Whole.Ran(in.number, i.start, i.end)
+	}
+	if fate == counted {
+		m.need(in, i)
+	}
+}
+
+// need notes that a later run needs an interval until all outputs have the windows that it lies in.
+func (m *Merger) need(in *input, i *interval) {
+	in.neededUntil = max(in.neededUntil, i.window, i.end)
+	if p := in.position(); p != nil {
+		p.seen = i.line
+	}
+}
+
+// late hands on an interval that came after its window, and says so.
+func (m *Merger) late(in *input, i *interval, now time.Time) error {
+	if p := in.position(); p != nil {
+		p.late(i.line)
+	}
+	in.now.Late++
+	why := fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line)
+	if text := in.remarks.late.text(now, why, in.now.Late, "late intervals"); text != "" {
+		m.options.Messages.Notice(text)
+	}
+	merged := merge.Merged{Window: merge.WindowOf(i.start, i.end, m.options.Size), Tag: i.row, LogStart: i.logStart}
+	if err := merged.Sum.Merge(i.sum); err != nil {
+		return err
+	}
+	return m.hand(&merged, true)
+}
+
+// release gives back the memory of an interval.
+func (i *interval) release() {
+	i.sum.Reset()
+	sums.Put(i.sum)
 }

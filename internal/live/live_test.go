@@ -326,7 +326,7 @@ func TestAhead(t *testing.T) {
 		logs = append(logs, clitest.NewLogWriter(t, filepath.Join(dir, name), 0, "x"))
 	}
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
-	r := start(t, Options{Size: 1000, Idle: time.Hour, limits: limits{now: now}}, func(f *follow.Follower) {
+	r := start(t, Options{Size: 1000, Idle: time.Hour, tuning: tuning{now: now}}, func(f *follow.Follower) {
 		for _, w := range logs {
 			f.AddFile(w.Path)
 		}
@@ -367,7 +367,7 @@ func TestCrowded(t *testing.T) {
 		logs[0].Second(90_000+s, 1000, 1)
 	}
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
-	r := start(t, Options{Size: 1000, Idle: time.Hour, limits: limits{now: now, grace: time.Second}}, func(f *follow.Follower) {
+	r := start(t, Options{Size: 1000, Idle: time.Hour, tuning: tuning{now: now, grace: time.Second}}, func(f *follow.Follower) {
 		for _, w := range logs {
 			f.AddFile(w.Path)
 		}
@@ -528,7 +528,7 @@ func TestComing(t *testing.T) {
 	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
 	a.Second(0, 1000, 1)
 	m := merger(Options{Size: 1000}, &run{t: t})
-	defer close(m.done)
+	defer close(m.events.done)
 	f := follow.New(follow.Options{})
 	defer f.Close()
 	source := f.AddFile(a.Path)
@@ -562,7 +562,7 @@ func TestStopped(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
 	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
-	r.Merger = merger(Options{Size: 1000, Idle: time.Hour, Stop: stop, Messages: r, limits: limits{grace: 1}}, r)
+	r.Merger = merger(Options{Size: 1000, Idle: time.Hour, Stop: stop, Messages: r, tuning: tuning{grace: 1}}, r)
 	f := follow.New(follow.Options{})
 	defer f.Close()
 	f.AddFile(a.Path)
@@ -588,7 +588,7 @@ func TestStoppedBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &run{t: t, stop: stop, ended: make(chan error, 1)}
-		o := Options{Size: 1000, Idle: time.Millisecond, Stop: stop, Messages: r, State: state, limits: limits{grace: 1}}
+		o := Options{Size: 1000, Idle: time.Millisecond, Stop: stop, Messages: r, State: state, tuning: tuning{grace: 1}}
 		r.Merger = merger(o, r)
 		r.fan.Outputs[0].Whole = true
 		f := follow.New(follow.Options{Marks: state.Marks(), Continues: true, Poll: time.Millisecond})
@@ -637,7 +637,7 @@ func TestStoppedAhead(t *testing.T) {
 	close(stop)
 	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
 	now := func() time.Time { return time.Unix(clitest.LiveStart-86400, 0) }
-	r.Merger = merger(Options{Size: 1000, Stop: stop, Messages: r, limits: limits{now: now, grace: 1}}, r)
+	r.Merger = merger(Options{Size: 1000, Stop: stop, Messages: r, tuning: tuning{now: now, grace: 1}}, r)
 	f := follow.New(follow.Options{})
 	defer f.Close()
 	f.AddFile(a.Path)
@@ -692,7 +692,7 @@ func TestKinds(t *testing.T) {
 	want := []string{"0  1", "0 x 1", "1  1", "2 x 1", "2 y 1", "4 x 1"}
 	a := clitest.NewLogWriter(t, filepath.Join(t.TempDir(), "a"), 0, "x")
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) } // a message a minute
-	r := start(t, Options{Size: 1000, Idle: time.Hour, limits: limits{now: now}}, func(f *follow.Follower) { f.AddFile(a.Path) })
+	r := start(t, Options{Size: 1000, Idle: time.Hour, tuning: tuning{now: now}}, func(f *follow.Follower) { f.AddFile(a.Path) })
 	a.Line(line("Tag=x,", 0, 0, 5))
 	a.Line(line("", 0, 1, 5))
 	a.Line(line("", 1, 0x1p-20, 7))
@@ -767,13 +767,13 @@ func TestKindsCharged(t *testing.T) {
 	for n := range 10_000 {
 		admit("tag%05d", n/2) // each twice
 	}
-	if err := m.charge.Set(m.account, 1, 1); err != nil {
+	if err := m.handing.charge.Set(m.handing.account, 1, 1); err != nil {
 		t.Fatalf("5,000 tags: %v", err)
 	}
 	for n := range 10_000 {
 		admit("%d", n)
 	}
-	if err := m.charge.Set(m.account, 1, 2); err == nil || !strings.Contains(err.Error(), "15000 tags so far") {
+	if err := m.handing.charge.Set(m.handing.account, 1, 2); err == nil || !strings.Contains(err.Error(), "15000 tags so far") {
 		t.Errorf("15,000 tags in a MiB: %v", err)
 	}
 }

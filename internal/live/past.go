@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
-	"hdrkit/internal/live/follow"
 )
 
 // mostPast is the size of the largest merged log that is read at the start. That takes some
@@ -92,72 +90,10 @@ func (m *Merger) readPast(p *FilePosition) error {
 	return cmp.Or(r.Err(), m.fan.flushPast())
 }
 
-// heldLogs are logs that are gone, of which only open windows have lines, and when these end.
-type heldLogs struct {
-	logs []string
-	end  int64
-}
-
-// readParts merges the open windows of the run before. Without them, what they had of logs that are
-// gone is missing.
-func (m *Merger) readParts(f *follow.Follower) error {
-	state := m.options.State
-	if !state.HasParts() {
-		for _, log := range state.last.Held {
-			m.options.Messages.Unread(log + " was gone before a crash; lines that no window has are missing")
-		}
-		return nil
-	}
-	m.held = heldLogs{logs: state.last.Held, end: never}
-	for _, mark := range f.Missing() {
-		if mark.Again.Open > 0 && !mark.Said {
-			m.held.logs = append(m.held.logs, mark.Path)
-		}
-	}
-	path := state.last.Parts.Path
-	r := hdrlog.NewReader(bytes.NewReader(state.parts), path)
-	for r.Scan() {
-		record := r.Record()
-		var err error
-		switch record.Kind {
-		case hdrlog.Comment:
-			if !m.pastWindow().readNote(record.Text) {
-				err = m.options.Units.Comment(path, record.Text)
-			}
-		case hdrlog.Malformed:
-			err = record.Err
-		case hdrlog.IntervalRecord:
-			err = m.readPart(&record.Interval, path)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return cmp.Or(r.Err(), m.charge.Set(m.account, m.clock.windows.Len(), m.clock.windows.Bytes()))
-}
-
-// readPart merges what a tag has in an open window.
-func (m *Merger) readPart(i *hdrlog.Interval, path string) error {
-	var sum merge.Sum
-	if err := sum.Add(i); err != nil {
-		return err
-	}
-	start, end := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
-	m.held.end = max(m.held.end, merge.WindowOf(start, end, m.options.Size).End)
-	m.options.Units.Kept(path, i.Tag)
-	if len(m.held.logs) > 0 { // else the logs say when they ran
-		m.rates.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
-		if m.options.Whole != nil {
-			m.options.Whole.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
-		}
-	}
-	return m.clock.windows.Merge(bytes.Clone(i.Tag), i.LogStart, &sum)
-}
-
 // pastWindow returns a window of an earlier run, whose inputs ran all the time.
 func (m *Merger) pastWindow() *Window {
 	recorded := merge.Recorded{Millis: m.options.Size, Any: m.options.Size}
-	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.scratch}
+	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.handing.scratch}
 }
 
 // pastInterval passes on an interval, which fills a window.

@@ -9,31 +9,32 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// mostSpans is the number of spans that a position has. More become coarser: a later run reads more
-// lines again, and leaves out more of them.
+// mostSpans is the number of spans that a position has. If there are more, two become one: a later
+// run reads more lines again, and drops those that are not needed.
 const mostSpans = 256
 
-// mostLate is the number of parts of late lines that a position has.
+// mostLate is the number of parts of late lines that a position has. If there are more, two become
+// one: a later run drops the lines between them from windows that are made again.
 const mostLate = 64
 
 // A position is what a later run must read again of a log.
 type position struct {
 	log     *follow.Log
 	again   follow.Again
-	earlier follow.Mark // of an earlier run; the zero value if there was none
+	earlier follow.Mark // of the run before; the zero value if that did not know the log
 	line    int         // the last one taken
 	seen    int         // the line of the last interval
-	spans   []span
+	spans   []span      // of lines that are needed, in order
 }
 
-// A span is lines of a log that follow one another: the first one, and when the last window ends
-// that one of their intervals has a share of.
+// A span is lines of a log that follow one another: the first one, and the end of the last window
+// that one of their intervals lies in.
 type span struct {
 	first int
 	end   int64
 }
 
-// positionOf returns the position of a log that is read, maybe again by another input.
+// positionOf returns the position of a log. Another input may have read it before.
 func (m *Merger) positionOf(log *follow.Log) *position {
 	for _, in := range m.inputs {
 		for _, p := range in.positions {
@@ -42,7 +43,7 @@ func (m *Merger) positionOf(log *follow.Log) *position {
 			}
 		}
 	}
-	for _, p := range m.left {
+	for _, p := range m.resumed.left {
 		if p.log == log {
 			return p
 		}
@@ -56,7 +57,8 @@ func (m *Merger) positionOf(log *follow.Log) *position {
 	return p
 }
 
-// add notes that lines were taken, whose windows end by a time.
+// add notes that lines were taken. Their intervals lie in windows that end at or before a time,
+// never if they have none.
 func (p *position) add(first, last int, end int64, slack int64) {
 	p.line = last
 	p.again.Slack = max(p.again.Slack, slack)
@@ -101,8 +103,8 @@ func isLate(a *follow.Again, line int) bool {
 	return false
 }
 
-// handedUntil returns up to where windows were handed out when a line was read that is read again.
-// Done is that of the state.
+// handedUntil returns the end of the last window that was handed out with a line that is read
+// again, if the line belongs there. Done is that of the state.
 func handedUntil(a *follow.Again, line int, done int64) int64 {
 	for _, m := range a.Missed {
 		if line >= m.From {
@@ -112,9 +114,8 @@ func handedUntil(a *follow.Again, line int, done int64) int64 {
 	return done
 }
 
-// settle leaves out what belongs to windows that end at or before the time that all outputs have
-// come to, and tells the log. Windows that end after done are still to be handed out. It reports
-// whether nothing is left.
+// settle forgets the spans that all outputs have, those up to a time, and tells the log what is
+// left. Windows that end after done are open. It reports whether no line is needed any more.
 func (p *position) settle(all, done int64) bool {
 	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > all })
 	if n < 0 {
@@ -146,8 +147,7 @@ func (p *position) settle(all, done int64) bool {
 	return a.From == 0
 }
 
-// hasUnreadNeededLines reports whether lines were not read yet that an earlier run left to this
-// one.
+// hasUnreadNeededLines reports whether lines that were to be read again are still unread.
 func (p *position) hasUnreadNeededLines() bool {
 	return p.line < p.earlier.Line && p.earlier.Again.From > 0
 }
@@ -163,7 +163,7 @@ func (m *Merger) settle(all, done int64) {
 		}
 		in.positions = slices.DeleteFunc(in.positions, func(p *position) bool { return p == nil })
 	}
-	m.left = slices.DeleteFunc(m.left, func(p *position) bool { return p.settle(all, done) })
+	m.resumed.left = slices.DeleteFunc(m.resumed.left, func(p *position) bool { return p.settle(all, done) })
 }
 
 // mostHeader is the number of bytes of comments that a state keeps of a log.

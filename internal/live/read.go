@@ -83,13 +83,13 @@ func (m *Merger) read(in *input) {
 			again, _ := in.source.Again(1)
 			b.again = b.line < mark.Line || again
 			select {
-			case <-in.accepted:
-				in.coming.Store(true)
+			case <-in.feed.accepted:
+				in.feed.coming.Store(true)
 				m.events.post(func() {
-					in.queue = b
-					in.coming.Store(false)
+					in.feed.queue = b
+					in.feed.coming.Store(false)
 				})
-			case <-m.done:
+			case <-m.events.done:
 				return
 			}
 		}
@@ -103,8 +103,8 @@ func (m *Merger) read(in *input) {
 // ended posts that nothing more can be read of an input.
 func (m *Merger) ended(in *input, err error) {
 	m.events.post(func() {
-		in.over, in.err = true, err
-		if in.queue == nil {
+		in.feed.over, in.feed.err = true, err
+		if in.feed.queue == nil {
 			m.end(in)
 		}
 	})
@@ -175,7 +175,7 @@ func (m *Merger) interval(in *input, r *hdrlog.Record, mark *follow.Mark) (*inte
 	i.wanted = kept && i.start >= m.options.From
 	m.recall(i, mark)
 	crosses := merge.Crosses(i.start, i.end, m.options.Size)
-	if !i.wanted || i.dropped || i.readBack && !crosses {
+	if !i.wanted || i.past.dropped || i.past.readBack && !crosses {
 		return i, nil
 	}
 	i.sum = sums.Get().(*merge.Sum)

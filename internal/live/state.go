@@ -2,7 +2,6 @@ package live
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -39,23 +38,23 @@ type State struct {
 	parts   []byte // open windows of the run before, as a log
 
 	most    time.Duration // between two states
-	took    time.Duration // what the last one took
-	at      time.Time     // of the last state
+	took    time.Duration // to write the last one
+	at      time.Time     // of the last one
 	changed bool          // something was received since
-	full    bool          // a disk had no room for the last one, or for what it says
-	waits   bool          // that is the disk of the merged log
+	full    bool          // a disk had no room for the last one, or for the merged log that it covers
+	logFull bool          // that is the disk of the merged log
 }
 
 // A saved state is what the file has: a line of JSON, and a line with its hash.
 type saved struct {
 	Version   int
 	Command   string
-	Size      int64 // of the windows
-	From      int64 // see [Options]
-	Done      int64 // windows that end at or before this were handed out
-	File      *FilePosition
-	Parts     *FilePosition    `json:",omitempty"` // the end of the open windows that follow it, after a stop
-	Held      []string         `json:",omitempty"` // logs that are gone, of which open windows have lines
+	Size      int64            // of the windows
+	From      int64            // see [Options]
+	Done      int64            // windows that end at or before this were handed out
+	File      *FilePosition    // of the merged log
+	Parts     *FilePosition    `json:",omitempty"` // after a clean stop: the end of the open windows behind it
+	Held      []string         `json:",omitempty"` // see [heldLogs]
 	Receivers map[string]int64 // see [Receiver.Has]
 	Logs      []follow.Mark
 }
@@ -144,8 +143,8 @@ func hashOf(text []byte) []byte {
 	return hex.AppendEncode(nil, sum[:])
 }
 
-// Marks returns the marks for [follow.Options]. A later run may find a log that this one does not:
-// so each one keeps what its lines count for.
+// Marks returns the marks for [follow.Options]. This run may not find a log that a later one finds,
+// so each mark keeps which windows were handed out with its lines.
 func (s *State) Marks() []follow.Mark {
 	marks := slices.Clone(s.last.Logs)
 	for n := range marks {
@@ -256,123 +255,6 @@ func (s *State) write(data []byte) error {
 	return nil
 }
 
-// Load takes up the state. Call it when the follower has all inputs, before Run.
-func (m *Merger) Load(f *follow.Follower) error {
-	if !m.options.State.Kept() {
-		return nil
-	}
-	s := &m.options.State.last
-	m.fan.keeps = true
-	m.clock.previousRunUntil = s.Done
-	m.neededAfter = s.Done
-	m.mergedAfter = s.Done
-	if s.File != nil {
-		m.mergedAfter = s.File.Since
-	}
-	if err := m.readParts(f); err != nil {
-		return err
-	}
-	if len(s.Logs) > 0 {
-		m.search = m.clock.Join(m.options.now(), nil)
-		m.search.again = true
-		m.search.Stop()
-	}
-	m.resumeOutputs(f)
-	m.clock.completeUntil = m.neededAfter
-	m.clock.handedUntil = m.neededAfter
-	for key := range s.Receivers {
-		if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Key == key }) {
-			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
-		}
-	}
-	if slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Past }) {
-		return m.readPast(s.File)
-	}
-	return nil
-}
-
-// resumeOutputs finds out from where each output goes on, and whether it gets what it lacks out of
-// the merged log. Without one, windows that a receiver lacks are made again of the logs.
-func (m *Merger) resumeOutputs(f *follow.Follower) {
-	s := &m.options.State.last
-	isFile := func(o Output) bool { _, ok := o.Sink.(File); return ok }
-	past := s.File != nil && s.File.Size <= m.options.mostPast && slices.ContainsFunc(m.fan.Outputs, isFile)
-	areGone := slices.ContainsFunc(f.Missing(), func(mark follow.Mark) bool { return mark.Again.From > 0 })
-	for n := range m.fan.Outputs {
-		o := &m.fan.Outputs[n]
-		o.done = s.Done
-		o.Past = o.Past && past
-		r, ok := o.Sink.(Receiver)
-		if !ok {
-			continue
-		}
-		has, known := s.Receivers[o.Key]
-		if !known {
-			has = s.Done
-		}
-		r.Resume(has, s.Done)
-		lacks := has < s.Done
-		switch {
-		case !lacks && !r.Totals():
-		case past && m.mergedAfter <= has:
-			o.Past = true
-		default:
-			o.done = has
-			m.neededAfter = min(m.neededAfter, has)
-			if lacks && areGone {
-				m.options.Messages.Notice(o.Key + ": rows may be missing: some logs are gone, and no merged log has them")
-			}
-		}
-	}
-}
-
-// save writes a state.
-func (m *Merger) save() error {
-	begin := time.Now()
-	state := m.options.State
-	s := saved{
-		Version:   stateVersion,
-		Command:   stateCommand,
-		Size:      m.options.Size,
-		From:      m.options.From,
-		Done:      max(m.clock.handedUntil, m.clock.previousRunUntil),
-		Receivers: make(map[string]int64),
-	}
-	least := s.Done
-	err := m.fan.each(func(o *Output) (err error) {
-		switch sink := o.Sink.(type) {
-		case Receiver:
-			has := min(sink.Has(), s.Done)
-			s.Receivers[o.Key] = has
-			least = min(least, has)
-		case File:
-			var p FilePosition
-			p, err = sink.Position()
-			p.Since = m.mergedAfter
-			s.File = &p
-		}
-		return err
-	})
-	state.waits = err != nil
-	if err == nil {
-		m.settle(least, s.Done)
-		s.Logs = m.follower.Marks()
-		if s.Done < m.held.end {
-			s.Held = m.held.logs
-		} else if len(m.held.logs) > 0 {
-			m.follower.Settle(m.held.logs, s.Done)
-			m.held.logs = nil
-			s.Logs = m.follower.Marks()
-		}
-		err = state.save(s)
-	}
-	state.at = time.Now()
-	state.took = time.Since(begin)
-	state.changed = err != nil
-	state.full = IsFull(err)
-	return err
-}
-
 // save writes a state.
 func (s *State) save(state saved) error {
 	line, err := json.Marshal(&state)
@@ -383,57 +265,7 @@ func (s *State) save(state saved) error {
 	return err
 }
 
-// saveParts notes that open windows stand behind the merged log. If lines are left that were to be
-// read again, these windows lack them, unless they come from such windows.
-func (m *Merger) saveParts() error {
-	state := m.options.State
-	held := slices.Clone(m.held.logs)
-	for _, in := range m.inputs {
-		for _, p := range in.positions {
-			if p.hasUnreadNeededLines() {
-				held = append(held, p.earlier.Path)
-			}
-		}
-		if again, _ := in.source.Again(1); again {
-			return nil
-		}
-	}
-	if state.written.File == nil || !state.HasParts() && (m.search != nil || len(held) > 0) {
-		return nil
-	}
-	return m.fan.each(func(o *Output) error {
-		file, ok := o.Sink.(File)
-		if !ok {
-			return nil
-		}
-		p, err := file.Position()
-		if err != nil || p.Size == state.written.File.Size {
-			return err
-		}
-		next := state.written
-		next.Parts = &p
-		next.Held = held
-		return state.save(next)
-	})
-}
-
 // IsFull reports whether an error says that a disk is full, or a quota reached.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// trySave writes a state, and gives held outputs what it has. If a disk is full, they get that all
-// the same, and the next try comes soon.
-func (m *Merger) trySave() error {
-	before, waited := m.options.State.full, m.options.State.waits
-	err := m.save()
-	if full := m.options.State.full; full {
-		if !before && !m.options.State.waits {
-			m.options.Messages.Notice(fmt.Sprintf("no state can be written: %v; trying again", err))
-		}
-		err = nil
-	} else if before && !waited {
-		m.options.Messages.Notice("states are written again")
-	}
-	return cmp.Or(err, m.fan.giveHeld())
 }

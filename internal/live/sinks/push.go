@@ -15,15 +15,16 @@ import (
 
 // A Push sends the rows of windows to a receiver.
 type Push struct {
-	*Rows
-	pusher *push.Pusher
-	name   string
-	keeps  bool  // a later run makes again what the receiver has not taken
-	sent   int64 // see Has
-	again  int64 // windows that end by then may have been sent by an earlier run
-	window int64 // the end of the last window
-	rows   int64 // all that were written
-	ends   []rowEnd
+	options *Options
+	rows    *Rows
+	pusher  *push.Pusher
+	name    string
+	keeps   bool  // a later run sends what the receiver has not taken
+	sent    int64 // see Has
+	again   int64 // windows that end by then may have been sent by an earlier run
+	window  int64 // the end of the last window
+	written int64 // number of rows
+	ends    []rowEnd
 }
 
 // A rowEnd says how many rows there are up to the end of a window.
@@ -33,16 +34,17 @@ type rowEnd struct{ rows, end int64 }
 func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 	format := prom.ReceiverOf(u)
 	p := &Push{
-		name:   prom.ReceiverName(u),
-		keeps:  keeps,
-		sent:   math.MinInt64,
-		again:  math.MinInt64,
-		window: math.MinInt64,
+		options: o,
+		name:    prom.ReceiverName(u),
+		keeps:   keeps,
+		sent:    math.MinInt64,
+		again:   math.MinInt64,
+		window:  math.MinInt64,
 	}
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
 		Patient: true, Room: o.room(), Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
 	})
-	p.Rows = newRows(o, format, p.pusher.Flush, func() (rows output.RowWriter, scale hdrlog.Scale, err error) {
+	p.rows = newRows(o, format, p.pusher.Flush, func() (rows output.RowWriter, scale hdrlog.Scale, err error) {
 		metrics, err := o.metrics(format)
 		if err == nil {
 			rows, err = metrics.Rows(format, p, true)
@@ -57,27 +59,30 @@ func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State:
 
 // Resume goes on where an earlier run was.
 func (p *Push) Resume(has, again int64) {
-	p.has = has
+	p.rows.has = has
 	p.sent = has
 	p.window = has
 	p.again = again
 }
 
 // Totals reports whether rows have totals since the start.
-func (p *Push) Totals() bool { return p.Rows.totals }
+func (p *Push) Totals() bool { return p.rows.totals }
 
 // Window sends a row.
 func (p *Push) Window(w *live.Window) error {
 	if end := w.Window.End; !w.Late && end > p.window {
-		p.ends = append(p.ends, rowEnd{p.rows, p.window})
+		p.ends = append(p.ends, rowEnd{p.written, p.window})
 		p.window = end
 	}
-	return p.Rows.Window(w)
+	return p.rows.Window(w)
 }
+
+// Flush sends the rows so far.
+func (p *Push) Flush() error { return p.rows.Flush() }
 
 // Write sends an encoded row.
 func (p *Push) Write(row []byte) (int, error) {
-	p.rows++
+	p.written++
 	if p.window <= p.again {
 		return p.pusher.Again(row)
 	}
@@ -86,8 +91,8 @@ func (p *Push) Write(row []byte) (int, error) {
 
 // Has returns the end of the last window of which no row waits.
 func (p *Push) Has() int64 {
-	gone := p.rows - p.pusher.State().Waiting
-	if gone == p.rows {
+	gone := p.written - p.pusher.State().Waiting
+	if gone == p.written {
 		p.sent = p.window
 		p.ends = nil
 	}
@@ -101,9 +106,9 @@ func (p *Push) Has() int64 {
 // End sends the last rows. The receiver has some time for that. If there is a state, a later run
 // shows totals of what came late: more may come before the next window.
 func (p *Push) End() error {
-	end := p.Rows.End
+	end := p.rows.End
 	if p.keeps {
-		end = p.Rows.Flush
+		end = p.rows.Flush
 	}
 	err := end()
 	timer := time.AfterFunc(p.options.EndTime, p.pusher.GiveUp)

@@ -85,7 +85,7 @@ func (t *Terminal) put(lines []string) error {
 
 // A Table shows on a terminal all that was recorded so far. It is drawn again where it stands.
 type Table struct {
-	*Gate
+	gate     *Gate
 	terminal *Terminal
 
 	drawn time.Time
@@ -94,12 +94,12 @@ type Table struct {
 }
 
 // NewTable returns a table of what a gate has.
-func NewTable(g *Gate, t *Terminal) *Table { return &Table{Gate: g, terminal: t} }
+func NewTable(g *Gate, t *Terminal) *Table { return &Table{gate: g, terminal: t} }
 
 // Window adds what a tag has in a window, or what came late.
 func (t *Table) Window(w *live.Window) error {
 	t.stale = true
-	return t.Gate.Window(w)
+	return t.gate.Window(w)
 }
 
 // Flush draws the table, unless it has just been drawn. Drawings take one of findShare parts of the
@@ -110,12 +110,12 @@ func (t *Table) Flush() error {
 			return err
 		}
 	}
-	return t.Gate.Flush()
+	return t.gate.Flush()
 }
 
 // End draws the table for the last time.
 func (t *Table) End() error {
-	if err := t.Gate.End(); err != nil || len(t.tags) == 0 {
+	if err := t.gate.End(); err != nil || len(t.gate.tags) == 0 {
 		return err
 	}
 	return t.draw(false)
@@ -132,12 +132,12 @@ func (t *Table) draw(goesOn bool) error {
 		t.took = t.drawn.Sub(begin)
 	}()
 	t.stale = false
-	all, found, err := t.Snapshot()
+	all, found, err := t.gate.Snapshot()
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
-	percentiles := slices.DeleteFunc(slices.Clone(t.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
+	percentiles := slices.DeleteFunc(slices.Clone(t.gate.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
 	table := report.Table{
 		Percentiles: percentiles,
 		Width:       t.terminal.Width(),
