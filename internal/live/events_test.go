@@ -1147,7 +1147,7 @@ func TestDamaged(t *testing.T) {
 		{File: &FilePosition{Size: -1}},
 		{Logs: []follow.Mark{{Path: "a.hdr", Line: -1}}},
 		{Logs: []follow.Mark{{Path: "a.hdr", Begin: follow.Place{Line: 7, Byte: 1 << 40}}}},
-		{Logs: []follow.Mark{{Path: "a.hdr", Again: follow.Again{From: 1, Late: []int{3}}}}},
+		{Logs: []follow.Mark{{Path: "a.hdr", Again: follow.Again{From: 1, Slack: -1}}}},
 	} {
 		forged.Version, forged.Command, forged.Size = stateVersion, stateCommand, 1000
 		line, err := json.Marshal(forged)

@@ -47,8 +47,7 @@ func (m *Merger) recall(i *interval, mark *follow.Mark) {
 	i.past.handedUntil = handedUntil(&mark.Again, i.line, m.clock.previousRunUntil)
 	isNeeded := mark.Again.From > 0 && i.line >= mark.Again.From
 	outputsHaveIt := max(i.window, i.end) <= min(m.resumed.neededAfter, i.past.handedUntil)
-	wasLate := i.window <= i.past.handedUntil && isLate(&mark.Again, i.line)
-	i.past.dropped = !isNeeded || outputsHaveIt || wasLate
+	i.past.dropped = !isNeeded || outputsHaveIt
 	isOpen := i.past.handedUntil == m.clock.previousRunUntil && i.window > i.past.handedUntil
 	i.past.readBack = m.options.State.HasParts() && isOpen
 }
@@ -114,15 +113,11 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 		return m.skipInterval(in, i, now)
 	}
 	m.rate(in, i, fate)
-	switch fate {
-	case late:
-		return m.late(in, i, now)
-	case dropped:
-		return nil
-	}
-	m.need(in, i)
 	hasIt := i.past.readBack || i.window <= m.clock.handedUntil
-	if hasIt {
+	switch {
+	case fate == late:
+		return m.late(in, i, now)
+	case fate == dropped, hasIt:
 		return nil
 	}
 	if err := m.clock.windows.Merge(i.row, i.logStart, i.sum); err != nil {
@@ -137,16 +132,19 @@ func (m *Merger) add(in *input, i *interval, now time.Time) error {
 	return nil
 }
 
-// rate adds an interval to the rates of its row. One that came late has no part in those of
-// windows.
+// rate adds an interval to the rates of the windows of its row that are still to be handed out. A
+// later run needs it until all outputs have these.
 func (m *Merger) rate(in *input, i *interval, fate fate) {
+	after := m.clock.previousRunUntil
+	if i.past.again {
+		after = m.resumed.neededAfter
+	}
 	switch {
 	case fate == dropped:
 		m.rates.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
-	case fate == counted && i.past.again:
-		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.resumed.neededAfter, m.options.Size)
-	case fate == counted:
-		m.rates.Add(i.row, in.number, i.start, i.end, i.count, m.clock.previousRunUntil, m.options.Size)
+	case fate == counted || !m.clock.isLate(i.end):
+		m.rates.Add(i.row, in.number, i.start, i.end, i.count, after, m.options.Size)
+		in.need(i)
 	}
 	if m.options.Whole != nil && m.isNew(i, fate) {
 		m.options.Whole.Add(i.row, in.number, i.start, i.end, 0, never, m.options.Size)
@@ -160,23 +158,17 @@ func (m *Merger) ran(in *input, i *interval, fate fate) {
 		m.options.Whole.Ran(in.number, i.start, i.end)
 	}
 	if fate == counted {
-		m.need(in, i)
+		in.need(i)
 	}
 }
 
 // need notes that a later run needs an interval until all outputs have the windows that it lies in.
-func (m *Merger) need(in *input, i *interval) {
+func (in *input) need(i *interval) {
 	in.neededUntil = max(in.neededUntil, i.window, i.end)
-	if p := in.position(); p != nil {
-		p.seen = i.line
-	}
 }
 
 // late hands on an interval that came after its window, and says so.
 func (m *Merger) late(in *input, i *interval, now time.Time) error {
-	if p := in.position(); p != nil {
-		p.late(i.line)
-	}
 	in.now.Late++
 	why := fmt.Sprintf("%s:%d: the interval came after its window was written", in.now.Name, i.line)
 	if text := in.remarks.late.text(now, why, in.now.Late, "late intervals"); text != "" {

@@ -823,6 +823,61 @@ func TestRanInAnyTag(t *testing.T) {
 	}
 }
 
+// moved sends how many values of other windows each window has recorded.
+type moved chan string
+
+func (m moved) Window(w *Window) error {
+	m <- fmt.Sprintf("%s, late %t: %g", merged(w.Merged), w.Late, w.Recorded.Moved)
+	return nil
+}
+func (moved) Flush() error { return nil }
+func (moved) End() error   { return nil }
+
+// TestLateRates: an interval that is late counts in the rates of the windows that it lies in and
+// that are still open.
+func TestLateRates(t *testing.T) {
+	t.Parallel()
+	reader, writer := io.Pipe()
+	windows := make(moved, 100)
+	f := follow.New(follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond})
+	defer f.Close()
+	f.AddReader("log", reader)
+	ended := make(chan error, 1)
+	go func() {
+		r := &run{t: t, stop: make(chan struct{})}
+		ended <- merger(Options{Size: 1000, Idle: time.Hour, Second: hdrlog.SecondLength, Stop: r.stop, Messages: r}, windows).Run(f)
+	}()
+	line := func(second, length int) {
+		text := string(clitest.Line(t, second, 1000, 80, "x"))
+		text = text[strings.Index(text, "Tag="):]
+		text = strings.Replace(text, ",1.000,", fmt.Sprintf(",%d.000,", length), 1)
+		if _, err := io.WriteString(writer, text); err != nil {
+			t.Error(err)
+		}
+	}
+	fmt.Fprintf(writer, "#[BaseTime: %d]\n", clitest.LiveStart)
+	for second := range 10 {
+		line(second, 1)
+	}
+	for second := range 9 { // those before the last one are complete
+		if got, want := <-windows, fmt.Sprintf("%d x 1, late false: 0", second); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	line(3, 8) // ten of its 80 values lie in each second
+	line(10, 1)
+	line(11, 1)
+	writer.Close()
+	for _, want := range []string{"7 x 1, late true: 0", "9 x 1, late false: 10", "10 x 1, late false: 10", "11 x 1, late false: 0"} {
+		if got := <-windows; got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestIdleBefore: a log that was not written for long before the start holds back nothing once it
 // was read.
 func TestIdleBefore(t *testing.T) {

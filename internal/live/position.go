@@ -13,17 +13,12 @@ import (
 // run reads more lines again, and drops those that are not needed.
 const mostSpans = 256
 
-// mostLate is the number of parts of late lines that a position has. If there are more, two become
-// one: a later run drops the lines between them from windows that are made again.
-const mostLate = 64
-
 // A position is what a later run must read again of a log.
 type position struct {
 	log     *follow.Log
 	again   follow.Again
 	earlier follow.Mark // of the run before; the zero value if that did not know the log
 	line    int         // the last one taken
-	seen    int         // the line of the last interval
 	spans   []span      // of lines that are needed, in order
 }
 
@@ -52,7 +47,6 @@ func (m *Merger) positionOf(log *follow.Log) *position {
 	if mark := log.Resumed(); mark != nil {
 		p.earlier = *mark
 		p.again = mark.Again
-		p.again.Late = slices.Clone(mark.Again.Late)
 	}
 	return p
 }
@@ -74,33 +68,6 @@ func (p *position) add(first, last int, end int64, slack int64) {
 		half = append(half, span{pair[0].first, max(pair[0].end, pair[len(pair)-1].end)})
 	}
 	p.spans = half
-}
-
-// late notes that the interval of a line came too late.
-func (p *position) late(line int) {
-	n := 0
-	for n < len(p.again.Late) && p.again.Late[n] < line { // an earlier run may have seen later lines
-		n += 2
-	}
-	if n > 0 && p.again.Late[n-1] == p.seen { // no interval that was in time came between them
-		p.again.Late[n-1] = line
-	} else {
-		p.again.Late = slices.Insert(p.again.Late, n, line, line)
-	}
-	if len(p.again.Late) > 2*mostLate {
-		p.again.Late = slices.Delete(p.again.Late, 1, 3)
-	}
-	p.seen = line
-}
-
-// isLate reports whether the interval of a line came too late in an earlier run.
-func isLate(a *follow.Again, line int) bool {
-	for n := 0; n+1 < len(a.Late); n += 2 {
-		if line >= a.Late[n] && line <= a.Late[n+1] {
-			return true
-		}
-	}
-	return false
 }
 
 // handedUntil returns the end of the last window that was handed out with a line that is read
@@ -135,16 +102,8 @@ func (p *position) settle(all, done int64) bool {
 	if n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done }); n >= 0 {
 		p.again.Open = p.spans[n].first
 	}
-	if p.again.From == 0 {
-		p.again.Late = nil
-	}
-	for len(p.again.Late) > 0 && p.again.Late[1] < p.again.From {
-		p.again.Late = p.again.Late[2:]
-	}
-	a := p.again
-	a.Late = slices.Clone(a.Late)
-	p.log.ReadAgain(a)
-	return a.From == 0
+	p.log.ReadAgain(p.again)
+	return p.again.From == 0
 }
 
 // hasUnreadNeededLines reports whether lines that were to be read again are still unread.

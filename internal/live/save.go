@@ -10,8 +10,9 @@ import (
 // mostHeld is the number of bytes of windows that wait for a state at which one is written at once.
 const mostHeld = 4 << 20
 
-// stop writes the last states, and the open windows to the outputs that may have a part of a window.
-// Receivers have some time to take the last rows, so a state comes before that and one after it.
+// stop writes the last states, and the open windows to the outputs that may have a part of a
+// window. Receivers have some time to take the last rows, so a state comes before that and one
+// after it.
 func (m *Merger) stop() error {
 	if err := m.trySave(); err != nil {
 		return err
@@ -86,8 +87,9 @@ func (m *Merger) save() error {
 	return err
 }
 
-// saveParts writes a state that has the open windows, which stand behind the merged log. It does not
-// if these lack lines that were to be read again and were not: then a later run reads all of them.
+// saveParts writes a state that has the open windows, which stand behind the merged log. It does
+// not if these lack lines that were to be read again and were not: then a later run reads all of
+// them.
 func (m *Merger) saveParts() error {
 	state := m.options.State
 	held := slices.Clone(m.resumed.held.logs)

@@ -50,7 +50,7 @@ func (m *Mark) check() error {
 	switch {
 	case !ok, m.Line < 0, m.Begin.Line < 0, m.Begin.Byte < 0, m.Begin.Byte > t.Size:
 	case m.Begin.Line == 0 && m.Begin.Byte > 0:
-	case a.From < 0, a.Open < 0, a.Slack < 0, len(a.Late)%2 > 0, !slices.IsSorted(a.Late):
+	case a.From < 0, a.Open < 0, a.Slack < 0:
 	default:
 		return nil
 	}
@@ -70,9 +70,6 @@ type Again struct {
 	// for some outputs.
 	From int `json:",omitempty"`
 	Open int `json:",omitempty"`
-	// Late are the lines from then on that came too late for what they belong to: the first and the
-	// last one of each part.
-	Late []int `json:",omitempty"`
 	// Slack is the largest backward step in time between two lines, in milliseconds.
 	Slack int64 `json:",omitempty"`
 	// Missed are lines from then on that were not read when windows were handed out.
@@ -90,7 +87,6 @@ type Missed struct {
 func (a Again) Behind(line int) Again {
 	rest := Again{
 		From:  max(a.From, line+1),
-		Late:  a.Late,
 		Slack: a.Slack,
 	}
 	if a.Open > 0 {
