@@ -970,6 +970,38 @@ func TestAway(t *testing.T) {
 	w.end()
 }
 
+// TestReadBack: a log is away after a clean stop, and is back in the same run, when its windows were
+// handed out. They have its lines, since the stop wrote them when they were open.
+func TestReadBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 8)
+	w.idle = time.Hour
+	w.createOrdered()
+	w.logs[1].slow = 8
+	w.writeLines()
+	w.start()
+	w.awaitLines()
+	w.stop(false)
+	written := w.second
+	w.logs[0].rename()
+	rotated := w.logs[0].parts[0].path
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(rotated, away); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	w.writeLines()
+	w.writeLines()
+	w.awaitLines()
+	clitest.Await(t, "windows are handed out", nil, func() bool {
+		return w.saved().Done >= 1000*int64(clitest.LiveStart+written)
+	})
+	if err := os.Rename(away, rotated); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
+}
+
 // TestMadeAgain: a receiver that lacks windows gets them out of the logs if no merged log has them,
 // or if that is too large to be read. They are what the merged log has.
 func TestMadeAgain(t *testing.T) {

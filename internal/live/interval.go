@@ -70,6 +70,8 @@ func (m *Merger) fate(i *interval) fate {
 	switch {
 	case i.past.dropped:
 		return dropped
+	case i.past.readBack: // its window has it, if that was handed out meanwhile, too
+		return counted
 	case i.window > i.past.handedUntil && m.clock.isLate(i.window):
 		return late
 	}
