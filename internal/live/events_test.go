@@ -970,8 +970,8 @@ func TestAway(t *testing.T) {
 	w.end()
 }
 
-// TestReadBack: a log is away after a clean stop, and is back in the same run, when its windows were
-// handed out. They have its lines, since the stop wrote them when they were open.
+// TestReadBack: a log is away after a clean stop, and is back in the same run, when its windows
+// were handed out. They have its lines, since the stop wrote them when they were open.
 func TestReadBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 8)

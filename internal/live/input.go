@@ -157,21 +157,24 @@ func (m *Merger) end(in *input) {
 		m.resumed.left = append(m.resumed.left, in.positions...)
 		m.inputs = slices.DeleteFunc(m.inputs, func(other *input) bool { return other == in })
 	}
-	if in.feed.err != nil && !gone {
-		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.now.Name, in.feed.err, m.options.Hint(in.feed.err)))
+	if err := in.feed.err; err != nil && !gone {
+		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.now.Name, err, m.options.Hint(err)))
 	}
 }
 
 // leaveCrowded ends the logs that wait since too many windows of the future are open. A state has
 // how far they were read.
 func (m *Merger) leaveCrowded() {
+	soon := m.clock.soon(m.options.tuning.now())
 	for _, in := range m.inputs {
-		if in.pace.position > m.clock.soon(m.options.tuning.now()) && !in.pace.atEnd && !in.now.Ended && m.clock.crowded() {
-			in.source.Abort()
-			m.end(in)
-			if !m.options.State.Kept() {
-				m.options.Messages.Unread(in.now.Name + ": its next intervals lie in the future, and are not read")
-			}
+		isOver := in.pace.atEnd || in.now.Ended
+		if isOver || in.pace.position <= soon || !m.clock.crowded() {
+			continue
+		}
+		in.source.Abort()
+		m.end(in)
+		if !m.options.State.Kept() {
+			m.options.Messages.Unread(in.now.Name + ": its next intervals lie in the future, and are not read")
 		}
 	}
 }

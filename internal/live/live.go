@@ -225,12 +225,14 @@ func (m *Merger) Run(f *follow.Follower) error {
 	defer f.Abort()
 	defer close(m.events.done)
 	m.looked = m.options.tuning.now()
-	more := f.Start(func(source *follow.Input) { m.events.post(func() { m.join(source) }) }, func(at time.Time) {
+	found := func(source *follow.Input) { m.events.post(func() { m.join(source) }) }
+	looked := func(at time.Time) {
 		m.events.post(func() {
 			m.looked = m.options.tuning.now().Add(-time.Since(at))
 			m.endSearch()
 		})
-	})
+	}
+	more := f.Start(found, looked)
 	err := m.loop(more)
 	if err == nil {
 		m.sayUnread()
@@ -255,8 +257,9 @@ func (m *Merger) all(to func(w *Window) error) error {
 		}
 	}
 	if n := m.clock.windows.Len(); n > 0 && !m.options.State.Kept() {
-		m.options.Messages.Unread(fmt.Sprintf("%d windows lie in the future, the first at %s, and are not written: is a clock wrong?",
-			n, time.UnixMilli(m.clock.windows.Window(0).End).UTC().Format(time.RFC3339)))
+		first := time.UnixMilli(m.clock.windows.Window(0).End).UTC()
+		m.options.Messages.Unread(fmt.Sprintf("%d windows lie in the future, the first at %s, "+
+			"and are not written: is a clock wrong?", n, first.Format(time.RFC3339)))
 	}
 	return nil
 }

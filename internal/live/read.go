@@ -13,7 +13,7 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A reading is what is known where a log, or one after another, was read to.
+// A reading is how far a log was read. Another one may continue it.
 type reading struct {
 	reader *hdrlog.Reader
 	heading
@@ -22,82 +22,97 @@ type reading struct {
 // read reads the logs of an input and posts what is in them.
 func (m *Merger) read(in *input) {
 	before := new(reading)
-	var lines hdrlog.Batch
 	for {
 		log, err := in.source.Next()
-		if err != nil {
-			if err == io.EOF || err == follow.ErrStopped {
-				err = nil
-			}
+		switch {
+		case err == io.EOF, errors.Is(err, follow.ErrStopped):
+			m.ended(in, nil)
+			return
+		case err != nil:
 			m.ended(in, err)
 			return
 		}
-		mark := log.Resumed()
-		begin := log.Begin()
-		var steps []func(time.Time) error // of the first batch
-		from := before
-		own, goesOn := log.Reading.(*reading)
-		if goesOn {
-			from = own
-		} else if mark != nil && (from.reader == nil || begin > 1) {
-			from = new(reading)
-			from.reader = from.resume(in.source.Name(), mark, func(r *hdrlog.Record) {
-				steps = m.comment(steps, in, r)
-			})
-			steps = append(steps, func(time.Time) error {
-				in.now.Lines += int64(begin - 1)
-				return nil
-			})
-		}
-		if mark == nil {
-			mark = new(follow.Mark)
-		}
-		now := &reading{heading: from.heading}
-		log.Reading = now
-		h := &now.heading
-		r := hdrlog.ReaderOptions{
-			Second:      m.options.Second,
-			LinesBefore: begin - 1,
-			BatchSize:   16 << 10,
-			Continues:   from.reader,
-		}.NewReader(log, in.source.Name())
-		now.reader = r
+		_, goesOn := log.Reading.(*reading)
+		now, steps := m.begin(in, log, before)
 		if !goesOn {
 			before = now
 		}
-		h.begin()
-		for r.ReadBatch(&lines) {
-			last := &lines.Records[len(lines.Records)-1]
-			b := &batch{
-				steps:      append(steps, m.steps(in, &lines, mark, h)...),
-				log:        log,
-				first:      lines.Records[0].Line,
-				line:       last.Line,
-				header:     h.text,
-				headerFrom: h.headerFrom,
-			}
-			steps = nil
-			if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
-				b.line--
-			}
-			again, _ := in.source.Again(1)
-			b.again = b.line < mark.Line || again
-			select {
-			case <-in.feed.accepted:
-				in.feed.coming.Store(true)
-				m.events.post(func() {
-					in.feed.queue = b
-					in.feed.coming.Store(false)
-				})
-			case <-m.events.done:
-				return
-			}
-		}
-		if err := r.Err(); err != nil && !errors.Is(err, follow.ErrStopped) {
-			m.ended(in, errors.Unwrap(err)) // the input has a name
+		if !m.readBatches(in, log, now, steps) {
 			return
 		}
 	}
+}
+
+// begin begins to read a log, after the one before or where it was read to. If an earlier run has
+// read it, steps are for the comments that it kept.
+func (m *Merger) begin(in *input, log *follow.Log, before *reading) (now *reading, steps []func(time.Time) error) {
+	from := before
+	mark := log.Resumed()
+	lines := log.Begin() - 1
+	if own, goesOn := log.Reading.(*reading); goesOn {
+		from = own
+	} else if mark != nil && (from.reader == nil || lines > 0) {
+		from = new(reading)
+		from.reader = from.resume(in.source.Name(), mark, func(r *hdrlog.Record) {
+			steps = m.comment(steps, in, r)
+		})
+		steps = append(steps, func(time.Time) error {
+			in.now.Lines += int64(lines)
+			return nil
+		})
+	}
+	now = &reading{heading: from.heading}
+	now.reader = hdrlog.ReaderOptions{
+		Second:      m.options.Second,
+		LinesBefore: lines,
+		BatchSize:   16 << 10,
+		Continues:   from.reader,
+	}.NewReader(log, in.source.Name())
+	now.begin()
+	log.Reading = now
+	return now, steps
+}
+
+// readBatches posts the batches of a log, the first one with further steps. It reports whether
+// another log may follow.
+func (m *Merger) readBatches(in *input, log *follow.Log, now *reading, steps []func(time.Time) error) bool {
+	mark := log.Resumed()
+	if mark == nil {
+		mark = new(follow.Mark)
+	}
+	var lines hdrlog.Batch
+	for now.reader.ReadBatch(&lines) {
+		last := &lines.Records[len(lines.Records)-1]
+		b := &batch{
+			steps:      append(steps, m.steps(in, &lines, mark, &now.heading)...),
+			log:        log,
+			first:      lines.Records[0].Line,
+			line:       last.Line,
+			header:     now.text,
+			headerFrom: now.headerFrom,
+		}
+		steps = nil
+		if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
+			b.line--
+		}
+		again, _ := in.source.Again(1)
+		b.again = b.line < mark.Line || again
+		select {
+		case <-in.feed.accepted:
+			in.feed.coming.Store(true)
+			m.events.post(func() {
+				in.feed.queue = b
+				in.feed.coming.Store(false)
+			})
+		case <-m.events.done:
+			return false
+		}
+	}
+	if err := now.reader.Err(); err != nil && !errors.Is(err, follow.ErrStopped) {
+		m.ended(in, errors.Unwrap(err)) // the input has a name
+		return false
+	}
+	return true
 }
 
 // ended posts that nothing more can be read of an input.

@@ -23,11 +23,11 @@ type Sink interface {
 	End() error
 }
 
-// A Receiver is a sink that others are behind of, who may be away for long.
+// A Receiver is a sink that sends to others, who may be away for long.
 type Receiver interface {
 	Sink
 	// Resume says, before all windows, where the sink goes on: windows that end at or before has
-	// need no sending, and those up to again may have been sent.
+	// need no sending, and those that end at or before again may have been sent.
 	Resume(has, again int64)
 	// Has returns the end of the last window that needs no sending any more.
 	Has() int64
@@ -111,7 +111,7 @@ type Units interface {
 
 // An Output is a sink of a fan-out.
 type Output struct {
-	// Key tells it from others, in the state too: what it is, and its address.
+	// Key tells it from others, also in the state: what it is, and its address.
 	Key  string
 	Sink Sink
 	// Drop, if set, reports whether an error of the sink means that nobody wants its output any
@@ -135,7 +135,7 @@ type Fan struct {
 	Outputs []Output
 
 	keeps     bool      // there is a state, and done of outputs is set
-	ended     bool      // the held outputs have ended
+	heldEnded bool      // the held outputs have ended
 	held      []*Window // for held outputs, until a state has them
 	heldBytes ledger.Charge
 	account   *ledger.Account // of held
@@ -265,13 +265,13 @@ func (f *Fan) flush() error { return f.each(func(o *Output) error { return o.Sin
 // end ends the outputs at the same time, since some wait for receivers: those that are held, or the
 // others.
 func (f *Fan) end(held bool) error {
-	var all sync.WaitGroup
-	ends := make(map[Sink]error, len(f.Outputs))
-	var mu sync.Mutex
-	if held && f.ended {
+	if held && f.heldEnded {
 		return nil
 	}
-	f.ended = true
+	f.heldEnded = f.heldEnded || held
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	ends := make(map[Sink]error, len(f.Outputs))
 	for _, o := range f.Outputs {
 		if o.Held == held {
 			all.Go(func() {

@@ -117,7 +117,9 @@ func (s *State) read(size int64) error {
 	if damage != nil && !bytes.HasPrefix(line, []byte(`{"Version":`)) {
 		return fmt.Errorf("it is no state of hdrlive: %w", damage)
 	}
-	far := time.Now().Add(mostAway + time.Duration(size)*time.Millisecond).UnixMilli()
+	length := func(size int64) time.Duration { return time.Duration(size) * time.Millisecond }
+	far := time.Now().Add(mostAway + length(size)).UnixMilli()
+	end := max(l.From, l.Done)
 	switch {
 	case l.Command != stateCommand && l.Command != "":
 		return fmt.Errorf("it is no state of hdrlive, but of %q", l.Command)
@@ -130,9 +132,9 @@ func (s *State) read(size int64) error {
 	case l.File != nil && l.File.Size < 0:
 		return errors.New("it is damaged: the merged log has less than nothing")
 	case l.Size != size:
-		return fmt.Errorf("its windows are %v long, not %v", time.Duration(l.Size)*time.Millisecond, time.Duration(size)*time.Millisecond)
-	case max(l.From, l.Done) > far:
-		return fmt.Errorf("it ends at %s: is the clock of this machine right?", time.UnixMilli(max(l.From, l.Done)).UTC().Format(time.RFC3339))
+		return fmt.Errorf("its windows are %v long, not %v", length(l.Size), length(size))
+	case end > far:
+		return fmt.Errorf("it ends at %s: is the clock of this machine right?", time.UnixMilli(end).UTC().Format(time.RFC3339))
 	}
 	return nil
 }

@@ -208,15 +208,18 @@ func (f *File) cutBack(at *live.FilePosition) error {
 	if at == nil {
 		at = new(live.FilePosition)
 		if f.size > 0 {
-			return fmt.Errorf("%s is not empty, and no state says how much of it counts: remove it, or choose another file", f.path)
+			return fmt.Errorf("%s is not empty, and no state says how much of it counts: "+
+				"remove it, or choose another file", f.path)
 		}
 	}
 	size := at.Size
 	if size > f.size {
-		return fmt.Errorf("%s has %d bytes, but its state covers %d: it is another file, or parts are lost", f.path, f.size, size)
+		return fmt.Errorf("%s has %d bytes, but its state covers %d: it is another file, or parts are lost",
+			f.path, f.size, size)
 	}
 	if tail, err := f.tail(size); size > 0 && (err != nil || tail != at.Tail) {
-		return fmt.Errorf("%s does not end, after %d bytes, as its state says: it is another file, or was changed", f.path, size)
+		return fmt.Errorf("%s does not end, after %d bytes, as its state says: it is another file, or was changed",
+			f.path, size)
 	}
 	if err := f.file.Truncate(size); err != nil {
 		return err

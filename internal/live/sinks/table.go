@@ -137,7 +137,8 @@ func (t *Table) draw(goesOn bool) error {
 		return err
 	}
 	var text strings.Builder
-	percentiles := slices.DeleteFunc(slices.Clone(t.gate.options.Percentiles), func(p float64) bool { return p == 100 }) // a table has the maximum
+	isMaximum := func(p float64) bool { return p == 100 } // a table has that anyway
+	percentiles := slices.DeleteFunc(slices.Clone(t.gate.options.Percentiles), isMaximum)
 	table := report.Table{
 		Percentiles: percentiles,
 		Width:       t.terminal.Width(),
@@ -150,19 +151,7 @@ func (t *Table) draw(goesOn bool) error {
 		fmt.Fprintln(&text, report.Verdict(table.Wrap(line), t.terminal.Colour))
 	}
 	text.WriteByte('\n')
-	// The worst tags first: there may be more of them than lines.
-	worst := func(s *output.Summary) float64 {
-		if h := s.Counts(); h.TotalCount() > 0 {
-			return h.Float(h.ValueAtPercentile(worstPercentile)) * s.Scale.Factor()
-		}
-		return 0
-	}
-	figures := make(map[*output.Summary]float64)
-	for _, s := range all {
-		figures[s] = worst(s)
-	}
-	order := slices.SortedStableFunc(slices.Values(all), func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) })
-	if err := table.Write(&text, order); err != nil {
+	if err := table.Write(&text, worstFirst(all)); err != nil {
 		return err
 	}
 	if goesOn {
@@ -176,6 +165,19 @@ func (t *Table) draw(goesOn bool) error {
 		}
 	}
 	return t.terminal.draw(text.String(), false)
+}
+
+// worstFirst returns the rows with the worst ones first: there may be more of them than lines.
+func worstFirst(rows []*output.Summary) []*output.Summary {
+	figures := make(map[*output.Summary]float64)
+	for _, s := range rows {
+		if h := s.Counts(); h.TotalCount() > 0 {
+			figures[s] = h.Float(h.ValueAtPercentile(worstPercentile)) * s.Scale.Factor()
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b *output.Summary) int {
+		return cmp.Compare(figures[b], figures[a])
+	})
 }
 
 // verdictsOf returns what the column of limits says of each tag: how many limits fail, or whether
