@@ -235,7 +235,7 @@ func (a *answer) find(q *question) (err error) {
 // findingsOf returns what the run shows.
 func (a *answer) findingsOf(q *question) []output.Finding {
 	from := &q.source
-	return finding.Of(&finding.Run{
+	all, _ := finding.Of(&finding.Run{
 		Summaries: a.sums.Summaries,
 		By:        from.scan.By,
 		Scale:     a.scale,
@@ -250,6 +250,7 @@ func (a *answer) findingsOf(q *question) []output.Finding {
 		Malformed: from.diagnostics.Skipped(),
 		Late:      from.diagnostics.TooLate(),
 	})
+	return all
 }
 
 // times returns the histories if they have the times of intervals.

@@ -283,9 +283,9 @@ func TestNarrow(t *testing.T) {
 		maxima[i] *= 4
 	}
 	for _, to := range []int64{252_000, 330_000} {
-		start, end, times, more := Narrow(seconds(maxima), 204_000, to, 12_000)
-		if abs(int(start-207_000)) > 1000 || abs(int(end-251_000)) > 1000 || math.Abs(times-4) > 0.8 || more < 30 {
-			t.Errorf("to %d: from %d to %d, %v times, %v", to, start, end, times, more)
+		h := Narrow(seconds(maxima), 204_000, to, 12_000)
+		if abs(int(h.Start-207_000)) > 1000 || abs(int(h.End-251_000)) > 1000 || math.Abs(h.Times-4) > 0.8 || h.More < 30 {
+			t.Errorf("to %d: %+v", to, h)
 		}
 	}
 }

@@ -44,11 +44,17 @@ func MedianMax(intervals []Interval) float64 {
 	return Median(maxima)
 }
 
-// Narrow returns when maxima began and ceased to be higher that were so about from a time to
-// another one, up to a margin: where most of them are above the middle of what they are then and
-// otherwise. Times is the ratio of the two, and more by how many more of them are above it than
-// below.
-func Narrow(intervals []Interval, from, to, margin int64) (start, end int64, times, more float64) {
+// A Higher is a time in which maxima are higher than otherwise.
+type Higher struct {
+	Start, End int64 // in milliseconds
+	// Times is how many times as high maxima are then as otherwise. More is by how many more of
+	// them are high than are not.
+	Times, More float64
+}
+
+// Narrow finds when maxima began and ceased to be higher that were so about from a time to another
+// one, up to a margin: where most of them are above the middle of what they are then and otherwise.
+func Narrow(intervals []Interval, from, to, margin int64) Higher {
 	var otherwise []Interval
 	for _, i := range intervals {
 		if i.End <= from-margin || i.Start >= to+margin {
@@ -56,20 +62,21 @@ func Narrow(intervals []Interval, from, to, margin int64) (start, end int64, tim
 		}
 	}
 	low := MedianMax(otherwise)
+	h := Higher{Start: from, End: to}
 	high := func() float64 {
 		var inside []Interval
 		for _, i := range intervals {
-			if i.Start >= start && i.End <= end {
+			if i.Start >= h.Start && i.End <= h.End {
 				inside = append(inside, i)
 			}
 		}
 		return MedianMax(inside)
 	}
-	start, end = from, to
 	for range 2 { // the first time, they may be higher in a small part of it
-		start, end, more = highestRun(intervals, from-margin, to+margin, low, high())
+		h.Start, h.End, h.More = highestRun(intervals, from-margin, to+margin, low, high())
 	}
-	return start, end, high() / low, more
+	h.Times = high() / low
+	return h
 }
 
 // highestRun returns the time between two times in which most maxima are nearer to a high level

@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/writers"
 	"hdrkit/internal/measure"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -25,56 +26,75 @@ type Omitted struct {
 	Percentile, Value float64
 }
 
-// Omitted returns the values that the finding of an omission is about, nil if there is none. Call
-// it after [Of].
-func (r *Run) Omitted() *Omitted { return r.omitted }
+// An omission is what the recorder missed while it waited for an answer.
+type omission struct {
+	summary.Omission
+	every float64 // how often requests were due, in milliseconds
+	row   *output.Summary
+	*Omitted
+}
 
-// omission finds requests that were due while the recorder waited for an answer, and says what the
-// percentile is if they are counted.
-func (r *Run) omission() []output.Finding {
+// omission finds requests that were due while the recorder waited for an answer, nil if there are
+// none.
+func (r *Run) omission() *omission {
 	if r.Histories == nil || r.Corrected || r.Scale.In == 0 {
 		return nil
 	}
-	const millisecond = 1e6
 	found, err := r.Histories.Omission(func(input string, tag []byte) float64 {
 		of := r.scale(input, tag)
-		return of.Factor() * float64(of.In) / millisecond
+		return of.Factor() * float64(of.In) / float64(time.Millisecond)
 	})
 	if err != nil || found == nil {
 		return nil
 	}
-	row := r.row(found.Place.Name, found.Tag)
-	every := people.Rounded(found.Expected, 2)
-	omitted := new(Omitted)
-	corrected := &omitted.Counts
-	if row == nil || row.Counts().CorrectInto(corrected, every/found.Unit) != nil {
+	o := &omission{
+		Omission: *found,
+		every:    people.Rounded(found.Expected, 2),
+		row:      r.row(found.Place.Name, found.Tag),
+		Omitted:  new(Omitted),
+	}
+	if o.row == nil || o.row.Counts().CorrectInto(&o.Counts, o.every/found.Unit) != nil {
 		return nil
 	}
-	omitted.Tag = row.Tag
-	r.omitted = omitted
-	f := output.Finding{
-		Weight:  output.Warns,
-		Tag:     r.tag(found.Tag),
-		Input:   r.input(found.Place.Name),
-		Start:   &found.Start,
-		Figures: map[string]output.Number{"expectedMs": output.Number(every), "longestMs": output.Number(found.Longest)},
-		Unit:    r.Scale.Unit,
-		Option:  "-co " + time.Duration(every*millisecond).Round(time.Microsecond).String(),
+	o.Omitted.Tag = o.row.Tag
+	for _, p := range named {
+		if counts.Above(&o.Counts, p) >= counts.Few {
+			o.Percentile, o.Value = p, o.Counts.Float(o.Counts.ValueAtPercentile(p))
+			break
+		}
 	}
-	if r.Scale.Assumed { // -co needs to know the unit
+	return o
+}
+
+// waited says what the percentile is if requests are counted that were due while the recorder
+// waited.
+func (a *analysis) waited() []output.Finding {
+	o := a.omission
+	if o == nil {
+		return nil
+	}
+	f := output.Finding{
+		Weight: output.Warns,
+		Tag:    a.say.tag(o.Omission.Tag),
+		Input:  a.say.input(o.Place.Name),
+		Start:  &o.Start,
+		Figures: map[string]output.Number{
+			"expectedMs": output.Number(o.every),
+			"longestMs":  output.Number(o.Longest),
+		},
+		Unit:   a.run.Scale.Unit,
+		Option: "-co " + time.Duration(o.every*float64(time.Millisecond)).Round(time.Microsecond).String(),
+	}
+	if a.run.Scale.Assumed { // -co needs to know the unit
 		f.Option = "-in ns " + f.Option
 	}
 	result := "it looks as if the recorder waited"
-	for _, p := range named {
-		if counts.Above(corrected, p) >= counts.Few {
-			omitted.Percentile, omitted.Value = p, corrected.Float(corrected.ValueAtPercentile(p))
-			v := r.printed(row, omitted.Value)
-			name := output.Figure{Percentile: p}.String()
-			f.Figures[name] = output.Number(v)
-			result = fmt.Sprintf("%s with those that were due is %s if all requests waited and went on at once",
-				name+r.of(row.Name()), r.quantity(v))
-			break
-		}
+	if o.Percentile > 0 {
+		v := o.row.Scale.Of(o.Value)
+		name := output.Figure{Percentile: o.Percentile}.String()
+		f.Figures[name] = output.Number(v)
+		result = fmt.Sprintf("%s with those that were due is %s if all requests waited and went on at once",
+			name+a.say.of(o.row.Name()), a.say.quantity(v))
 	}
 	f.Sentence = fmt.Sprintf("Requests waited for an answer while nothing was recorded: %s (%s).", result, f.Option)
 	return []output.Finding{f}
@@ -87,9 +107,9 @@ func IsFailed(tag string) bool { return path.Base(tag) == measure.FailedTag }
 const manyFailed = 0.01
 
 // failures finds requests that failed, and says whether they are counted with the others.
-func (r *Run) failures() (all []output.Finding) {
+func (a *analysis) failures() (all []output.Finding) {
 	var failed, noValue, requests int64
-	for _, f := range r.Failed {
+	for _, f := range a.run.Failed {
 		failed += f.Count - f.NoValue
 		noValue += f.NoValue
 		requests += f.Requests
@@ -97,11 +117,11 @@ func (r *Run) failures() (all []output.Finding) {
 	all = appendFailed(all, noValue, requests, "failed or were skipped, and have no value", "")
 	ending := "failed and are counted"
 	option := "hdrrec -errors drop"
-	if r.Failed == nil {
+	if a.run.Failed == nil {
 		ending = "failed and have tags of their own"
 		option = "-incT '.*/" + measure.FailedTag + "'"
-		requests = r.figures().count
-		for _, s := range r.Summaries {
+		requests = a.figures.count
+		for _, s := range a.run.Summaries {
 			if IsFailed(tags.Text(s.Tag)) {
 				failed = added(failed, s.Counts().TotalCount())
 			}
@@ -132,33 +152,33 @@ func appendFailed(to []output.Finding, failed, requests int64, ending, option st
 }
 
 // cut finds logs whose rest is missing, and says from when on.
-func (r *Run) cut() []output.Finding {
-	if len(r.Cut) == 0 {
+func (a *analysis) cut() []output.Finding {
+	if len(a.run.Cut) == 0 {
 		return nil
 	}
 	f := output.Finding{
 		Weight:  output.Warns,
-		Figures: map[string]output.Number{"count": output.Number(len(r.Cut))},
+		Figures: map[string]output.Number{"count": output.Number(len(a.run.Cut))},
 	}
-	for _, c := range r.Cut {
+	for _, c := range a.run.Cut {
 		if c.Until != nil && (f.Start == nil || *c.Until < *f.Start) {
 			f.Start = c.Until
 		}
 	}
 	from := ""
 	if f.Start != nil {
-		from = fmt.Sprintf(" from %s on", r.clock(*f.Start))
+		from = fmt.Sprintf(" from %s on", a.say.clock(*f.Start))
 	}
-	if len(r.Cut) > 1 {
+	if len(a.run.Cut) > 1 {
 		if from != "" {
 			from = ", the earliest" + from
 		}
 		f.Sentence = fmt.Sprintf("The rest of %s is missing%s: the files are cut short or damaged.",
-			people.Counted(int64(len(r.Cut)), "log"), from)
+			people.Counted(int64(len(a.run.Cut)), "log"), from)
 		return []output.Finding{f}
 	}
 	of := "the log"
-	if name := r.Cut[0].Log; r.Histories == nil || !slices.Equal(r.Histories.Inputs(), []string{name}) {
+	if name := a.run.Cut[0].Log; !slices.Equal(a.say.inputs, []string{name}) {
 		f.Input = name
 		of = tags.Printable(name)
 	}
@@ -167,13 +187,13 @@ func (r *Run) cut() []output.Finding {
 }
 
 // malformed finds lines that were skipped: what they had is in no figure.
-func (r *Run) malformed() []output.Finding {
-	return lost(r.Malformed-len(r.Cut), "malformed line", "skipped, so no figure has what they recorded")
+func (a *analysis) malformed() []output.Finding {
+	return lost(a.run.Malformed-len(a.run.Cut), "malformed line", "skipped, so no figure has what they recorded")
 }
 
 // late finds what came too late to be shown.
-func (r *Run) late() []output.Finding {
-	return lost(r.Late, "interval", "left out, since they came too late")
+func (a *analysis) late() []output.Finding {
+	return lost(a.run.Late, "interval", "left out, since they came too late")
 }
 
 // lost returns the finding of things that are missing in figures, if there are some.
@@ -194,21 +214,21 @@ func lost(n int, thing, how string) []output.Finding {
 }
 
 // same finds tags that count the same requests.
-func (r *Run) same() []output.Finding {
-	if r.Same != nil {
+func (a *analysis) same() []output.Finding {
+	if a.run.Same != nil {
 		return []output.Finding{{
 			Weight:   output.Notes,
 			Option:   "-incT",
-			Sentence: fmt.Sprintf("%s are the same requests: only %s is shown (-incT chooses).", listed(r.Same), r.Same[0]),
+			Sentence: fmt.Sprintf("%s are the same requests: only %s is shown (-incT chooses).", listed(a.run.Same), a.run.Same[0]),
 		}}
 	}
 	weight := output.Notes
 	var names []string
-	for _, s := range r.Summaries {
+	for _, s := range a.run.Summaries {
 		names = append(names, s.Name())
 	}
 	found, ok := writers.SameAmong(names)
-	for _, row := range r.By.Added() {
+	for _, row := range a.run.By.Added() {
 		if added, is := writers.SameAmong(row); is {
 			found = added
 			ok = true
@@ -244,13 +264,13 @@ func others(names, first []string) string {
 }
 
 // unit finds that the unit of values is unknown.
-func (r *Run) unit() []output.Finding {
+func (a *analysis) unit() []output.Finding {
 	f := output.Finding{Weight: output.Notes, Option: "-in ns"}
 	switch {
-	case r.Scale.Assumed:
+	case a.run.Scale.Assumed:
 		f.Sentence = "No log states its unit: values are taken as ns (-in names another)."
 		f.Option = "-in"
-	case r.Scale.Unit == "" && r.Scale.In == 0:
+	case a.run.Scale.Unit == "" && a.run.Scale.In == 0:
 		f.Sentence = "The unit of values is unknown (-in ns)."
 	default:
 		return nil

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,8 +13,8 @@ import (
 )
 
 // most returns the row with the largest change of some kinds, nil if no row has one.
-func (r *Run) most(kinds ...detect.Kind) (most *course) {
-	rows := r.courses().rows
+func (a *analysis) most(kinds ...detect.Kind) (most *rowChange) {
+	rows := a.courses.rows
 	for n := range rows {
 		for _, kind := range kinds {
 			if rows[n].Kind == kind && (most == nil || math.Abs(rows[n].By) > math.Abs(most.By)) {
@@ -25,12 +26,12 @@ func (r *Run) most(kinds ...detect.Kind) (most *course) {
 }
 
 // warmup finds a begin that was slower than the rest.
-func (r *Run) warmup() []output.Finding {
-	c := r.most(detect.Decay)
+func (a *analysis) warmup() []output.Finding {
+	c := a.most(detect.Decay)
 	if c == nil {
 		return nil
 	}
-	start, _ := r.span()
+	start := a.say.span.Start
 	ratio := c.before / c.after
 	f := output.Finding{
 		Weight:  output.Warns,
@@ -40,94 +41,100 @@ func (r *Run) warmup() []output.Finding {
 		Option:  "-s steady",
 	}
 	f.Sentence = fmt.Sprintf("Steady from %s on (-s steady); before, %s%s was %s times as high.",
-		r.clock(c.end), output.Figure{Percentile: c.percentile}, r.of(c.row.Name()), formatRatio(ratio))
+		a.say.clock(c.end), output.Figure{Percentile: c.percentile}, a.say.of(c.row.Name()), formatRatio(ratio))
 	return []output.Finding{f}
 }
 
 // shift finds the row whose level changes most, at one moment or in the course of the run. If one
 // of several logs differs from the others, that is said instead.
-func (r *Run) shift() []output.Finding {
-	c := r.most(detect.Step, detect.Drift)
-	if c == nil || len(r.courses().logs) > 0 {
+func (a *analysis) shift() []output.Finding {
+	c := a.most(detect.Step, detect.Drift)
+	if c == nil || a.logsDiffer() {
 		return nil
 	}
-	before, after := r.printed(c.row, c.before), r.printed(c.row, c.after)
+	before, after := c.row.Scale.Of(c.before), c.row.Scale.Of(c.after)
 	f := output.Finding{
 		Weight:  output.Warns,
+		Tag:     a.say.tagOf(c.row),
 		Start:   &c.start,
 		Figures: map[string]output.Number{"before": output.Number(before), "after": output.Number(after)},
-		Unit:    r.Scale.Unit,
+		Unit:    a.run.Scale.Unit,
 		Option:  "-agg 1m",
 	}
-	if len(r.Summaries) > 1 {
-		f.Tag = c.row.Name()
-	}
 	load := ""
-	if rate := r.courses().rate; rate != nil && (rate.after > rate.before) == (after > before) {
+	if rate := a.courses.rate; rate != nil && (rate.after > rate.before) == (after > before) {
 		load = ", as does the rate"
 	}
 	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s%s.", output.Figure{Percentile: c.percentile},
-		r.of(c.row.Name()), people.Moved(after/before), r.when(c), figure(people.Rounded(before, 2)),
-		r.quantity(people.Rounded(after, 2)), load)
+		a.say.of(c.row.Name()), people.Moved(after/before), a.when(&c.change), figure(people.Rounded(before, 2)),
+		a.say.quantity(people.Rounded(after, 2)), load)
 	return []output.Finding{f}
 }
 
 // when says when a level changes.
-func (r *Run) when(c *course) string {
+func (a *analysis) when(c *change) string {
 	if c.Kind == detect.Drift {
 		return "in the course of the run"
 	}
-	return "at " + r.clock(c.start)
+	return "at " + a.say.clock(c.start)
 }
+
+// logsDiffer reports whether one of several logs differs from the others.
+func (a *analysis) logsDiffer() bool { return len(a.courses.logs) > 0 || len(a.courses.slow) > 0 }
 
 // level finds a time that was bad for so long that it is no moment: that of a log beside the
 // others, or that of a row.
-func (r *Run) level() []output.Finding {
-	c := r.most(detect.Phases)
-	logs := r.courses().logs
-	if len(logs) > 0 {
-		c = &logs[0]
-		for n := range logs {
-			if logs[n].times > c.times {
-				c = &logs[n]
-			}
-		}
+func (a *analysis) level() []output.Finding {
+	if len(a.courses.logs) > 0 {
+		return a.levelOfLog()
 	}
-	if c == nil || c.Kind == detect.Constant {
+	c := a.most(detect.Phases)
+	if c == nil || a.logsDiffer() {
 		return nil
-	}
-	f := output.Finding{
-		Weight:  output.Warns,
-		Input:   r.input(c.input),
-		Start:   &c.start,
-		End:     &c.end,
-		Figures: map[string]output.Number{"times": output.Number(c.times)},
-		Option:  "hdrsum -worst 5",
-	}
-	when := fmt.Sprintf("for %s from %s", people.Length(c.end-c.start), r.clock(c.start))
-	if c.row == nil {
-		f.Tag = r.tag(c.tag)
-		of := r.label(c.input)
-		if f.Tag != "" {
-			of = f.Tag + " in " + of
-		}
-		f.Sentence = fmt.Sprintf("Maxima of %s are %s times as high as otherwise %s.", of, formatRatio(c.times), when)
-		return []output.Finding{f}
-	}
-	if len(r.Summaries) > 1 {
-		f.Tag = c.row.Name()
 	}
 	more := ""
 	if n := len(c.Spans) - 1; n > 0 {
 		more = fmt.Sprintf(", and %s", people.Counted(int64(n), "more time"))
 	}
-	f.Sentence = fmt.Sprintf("Maxima%s are %s times as high as otherwise %s%s.", r.of(c.row.Name()), formatRatio(c.times), when, more)
+	f := a.levelAt(c.start, c.end, c.times, a.say.of(c.row.Name()))
+	f.Tag = a.say.tagOf(c.row)
+	f.Sentence += more + "."
 	return []output.Finding{f}
 }
 
+// levelOfLog finds the highest time of a log beside the others.
+func (a *analysis) levelOfLog() []output.Finding {
+	highest := func(a, b logPhase) int { return cmp.Compare(a.times, b.times) }
+	p := slices.MaxFunc(a.courses.logs, highest)
+	tag := a.say.tag(p.tag)
+	of := a.say.label(p.input)
+	if tag != "" {
+		of = tag + " in " + of
+	}
+	f := a.levelAt(p.start, p.end, p.times, " of "+of)
+	f.Input = a.say.input(p.input)
+	f.Tag = tag
+	f.Sentence += "."
+	return []output.Finding{f}
+}
+
+// levelAt returns the finding of maxima of something that are higher for a time. Its sentence has
+// no end.
+func (a *analysis) levelAt(start, end int64, times float64, of string) output.Finding {
+	return output.Finding{
+		Weight:  output.Warns,
+		Start:   &start,
+		End:     &end,
+		Figures: map[string]output.Number{"times": output.Number(times)},
+		Option:  "hdrsum -worst 5",
+		Sentence: fmt.Sprintf("Maxima%s are %s times as high as otherwise for %s from %s", of, formatRatio(times),
+			people.Length(end-start), a.say.clock(start)),
+	}
+}
+
 // rate finds that the number of values per second changes.
-func (r *Run) rate() []output.Finding {
-	c := r.courses().rate
+func (a *analysis) rate() []output.Finding {
+	c := a.courses.rate
 	if c == nil {
 		return nil
 	}
@@ -137,7 +144,7 @@ func (r *Run) rate() []output.Finding {
 		Figures: map[string]output.Number{"before": output.Number(c.before), "after": output.Number(c.after)},
 		Unit:    "/s",
 		Option:  "-agg 1m",
-		Sentence: fmt.Sprintf("The rate %s %s: from about %s to %s/s.", people.Moved(c.after/c.before), r.when(c),
+		Sentence: fmt.Sprintf("The rate %s %s: from about %s to %s/s.", people.Moved(c.after/c.before), a.when(c),
 			figure(people.Rounded(c.before, 2)), figure(people.Rounded(c.after, 2))),
 	}}
 }
@@ -146,29 +153,21 @@ func (r *Run) rate() []output.Finding {
 const mostNamed = 3
 
 // outlier finds logs that are slower than the others all the time.
-func (r *Run) outlier() []output.Finding {
-	var inputs []string
-	var first *course
-	logs := r.courses().logs
-	for n := range logs {
-		c := &logs[n]
-		switch {
-		case c.Kind != detect.Constant:
-			return nil
-		case first == nil:
-			first = c
-		}
-		if bytes.Equal(c.tag, first.tag) {
-			inputs = append(inputs, c.input)
-		}
-	}
-	values := r.values()
-	if first == nil || len(values) == 0 {
+func (a *analysis) outlier() []output.Finding {
+	values := a.figures.values
+	if len(a.courses.slow) == 0 || len(values) == 0 {
 		return nil
+	}
+	first := &a.courses.slow[0]
+	var inputs []string
+	for _, log := range a.courses.slow {
+		if bytes.Equal(log.tag, first.tag) {
+			inputs = append(inputs, log.input)
+		}
 	}
 	slices.Sort(inputs)
 	percentile := values[0].percentile
-	some, others := r.Histories.Figures(first.tag, percentile, inputs)
+	some, others := a.run.Histories.Figures(first.tag, percentile, inputs)
 	if len(some) == 0 || len(others) == 0 {
 		return nil
 	}
@@ -187,7 +186,7 @@ func (r *Run) outlier() []output.Finding {
 		},
 		Option: "-by input",
 	}
-	if r.By.Inputs() {
+	if a.run.By.Inputs() {
 		f.Option = "hdrplot -by input -type heatmap"
 	}
 	verb := "have"
@@ -197,13 +196,13 @@ func (r *Run) outlier() []output.Finding {
 	}
 	var names []string
 	for _, input := range inputs {
-		names = append(names, r.label(input))
+		names = append(names, a.say.label(input))
 	}
 	if rest := len(names) - mostNamed + 1; rest > 1 {
 		names = append(names[:mostNamed-1], people.Counted(int64(rest), "more log"))
 	}
 	of := ""
-	if f.Tag = r.tag(first.tag); f.Tag != "" {
+	if f.Tag = a.say.tag(first.tag); f.Tag != "" {
 		of = " of " + f.Tag
 	}
 	f.Sentence = fmt.Sprintf("%s %s %s times the %s%s of the other %d, all the time.", listed(names), verb, formatRatio(ratio),

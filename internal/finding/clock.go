@@ -10,16 +10,16 @@ import (
 )
 
 // disjoint finds logs that do not overlap at all: the clock of one may be off.
-func (r *Run) disjoint() []output.Finding {
-	names, spans := r.apart()
+func (a *analysis) disjoint() []output.Finding {
+	names, spans := a.apart.names, a.apart.spans
 	if names == nil {
-		return r.offClock()
+		return a.offClock()
 	}
 	last := len(spans) - 1
 	between := spans[1].Start - spans[0].End
 	logs, pair := "The "+people.Counted(int64(len(names)), "log"), "the first two"
 	if last == 1 {
-		logs, pair = r.label(names[0])+" and "+r.label(names[1]), "them"
+		logs, pair = a.say.label(names[0])+" and "+a.say.label(names[1]), "them"
 	}
 	f := output.Finding{
 		Weight:  output.Notes,
@@ -30,7 +30,7 @@ func (r *Run) disjoint() []output.Finding {
 	if !people.Dated(spans[0].Start) && people.Dated(spans[last].Start) {
 		f.Weight = output.Warns
 		f.Sentence = fmt.Sprintf("%s has no dates: its times count from 0, and those of the other logs do not.",
-			r.label(names[0]))
+			a.say.label(names[0]))
 		return []output.Finding{f}
 	}
 	f.Sentence = fmt.Sprintf("%s do not overlap: %s lies between %s. If they ran together, a clock is off.",
@@ -38,57 +38,18 @@ func (r *Run) disjoint() []output.Finding {
 	return []output.Finding{f}
 }
 
-// separate reports whether the logs are several runs: what differs between them is no course of
-// one.
-func (r *Run) separate() bool {
-	names, _ := r.apart()
-	return names != nil
-}
-
-// apart returns the logs that do not overlap, and when they ran, nil if some do.
-func (r *Run) apart() ([]string, []merge.Span) {
-	if r.Histories == nil {
-		return nil, nil
-	}
-	if r.apartOf == nil {
-		r.apartOf = new(apartOf)
-		r.apartOf.names, r.apartOf.spans = r.Histories.Apart()
-	}
-	return r.apartOf.names, r.apartOf.spans
-}
-
-// An apartOf is what [summary.Histories.Apart] finds.
-type apartOf struct {
-	names []string
-	spans []merge.Span
-}
-
 // clockStep is what clocks that are off differ by: they have another time zone, in milliseconds.
 const clockStep = 15 * 60 * 1000
 
 // offClock finds a log that does not overlap the others, of which at least two run together, but
 // would run with them if its clock were some quarters of an hour off.
-func (r *Run) offClock() []output.Finding {
-	spans := r.spans()
+func (a *analysis) offClock() []output.Finding {
+	spans := a.spans()
 	if len(spans) < LeastLogs {
 		return nil
 	}
 	for input, s := range spans {
-		off := int64(0)
-		for other, o := range spans {
-			if other == input {
-				continue
-			}
-			quarters := int64(math.Round(float64(s.Start-o.Start) / clockStep))
-			if off == 0 {
-				off = quarters * clockStep
-			}
-			moved := merge.Span{Start: s.Start - off, End: s.End - off}
-			if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, together) {
-				off = 0
-				break
-			}
-		}
+		off := clockOff(input, spans)
 		if off == 0 {
 			continue
 		}
@@ -104,10 +65,29 @@ func (r *Run) offClock() []output.Finding {
 			End:     &end,
 			Figures: map[string]output.Number{"offMs": output.Number(off)},
 			Sentence: fmt.Sprintf("The clock of %s looks to be %s %s: it does not overlap the other %d, which ran together.",
-				r.label(input), people.Length(max(off, -off)), behind, len(spans)-1),
+				a.say.label(input), people.Length(max(off, -off)), behind, len(spans)-1),
 		}}
 	}
 	return nil
+}
+
+// clockOff returns how many milliseconds the clock of a log is ahead, a number of quarters of an
+// hour: 0 if the log overlaps others, or would not run together with all of them.
+func clockOff(input string, spans map[string]merge.Span) (off int64) {
+	s := spans[input]
+	for other, o := range spans {
+		if other == input {
+			continue
+		}
+		if off == 0 {
+			off = int64(math.Round(float64(s.Start-o.Start)/clockStep)) * clockStep
+		}
+		moved := merge.Span{Start: s.Start - off, End: s.End - off}
+		if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, together) {
+			return 0
+		}
+	}
+	return off
 }
 
 // together is the part of the longer one of two logs that both have in common, at least, if they
@@ -121,12 +101,9 @@ func overlaps(a, b merge.Span, part float64) bool {
 }
 
 // spans returns when each log ran.
-func (r *Run) spans() map[string]merge.Span {
-	if r.Histories == nil {
-		return nil
-	}
+func (a *analysis) spans() map[string]merge.Span {
 	spans := make(map[string]merge.Span)
-	for _, t := range r.tracks() {
+	for _, t := range a.tracks {
 		for _, i := range t.Intervals {
 			s, known := spans[t.Input]
 			if !known {

@@ -32,17 +32,14 @@ type value struct {
 // name returns the name of the percentile.
 func (v *value) name() string { return output.Figure{Percentile: v.percentile}.String() }
 
-// values returns a value for each row, the highest first, all at one percentile: the first of the
-// named ones that any row has enough values above. Rows with too few values are left out.
-func (r *Run) values() []value { return r.figures().values }
-
-// figures are about all rows, for several kinds. They are computed once, since each look at the
-// counts of a row decodes them.
+// figures are about the counts of all rows.
 type figures struct {
 	count   int64   // of values
 	highest float64 // printed
 	top     *output.Summary
-	values  []value
+	// values has a value for each row, the highest first, all at one percentile: the first of the
+	// named ones that any row has enough values above. Rows with too few values are left out.
+	values []value
 	// others is the highest value of rows with too few values, printed.
 	others float64
 	// ceiling is the number of values of top that are as high as its highest one, 0 if they are
@@ -53,23 +50,18 @@ type figures struct {
 	mean   float64
 }
 
-// figures returns those of the run.
-func (r *Run) figures() *figures {
-	if r.figuresOf != nil {
-		return r.figuresOf
-	}
-	all := new(figures)
-	r.figuresOf = all
+// figuresOf decodes the counts of each row once.
+func figuresOf(rows []*output.Summary) (all figures) {
 	first := len(named)                     // of the percentiles that a row has
 	leading := 0.0                          // the highest of values
 	maxima := make([]float64, len(named)+1) // of rows, by the first percentile that they have
-	for _, s := range r.Summaries {
+	for _, s := range rows {
 		h := s.Counts()
 		if h.TotalCount() == 0 {
 			continue
 		}
 		all.count = added(all.count, h.TotalCount())
-		most := r.printed(s, h.MaxFloat())
+		most := s.Scale.Of(h.MaxFloat())
 		if most > all.highest {
 			all.top, all.highest = s, most
 			all.ceiling = ceiling(h)
@@ -91,17 +83,17 @@ func (r *Run) figures() *figures {
 		v := value{
 			row:        s,
 			percentile: p,
-			printed:    r.printed(s, h.Float(h.ValueAtPercentile(p))),
-			low:        r.printed(s, h.Float(h.ValueAtPercentile(lower))),
+			printed:    s.Scale.Of(h.Float(h.ValueAtPercentile(p))),
+			low:        s.Scale.Of(h.Float(h.ValueAtPercentile(lower))),
 		}
 		if len(all.values) == 0 || v.printed > leading {
 			leading = v.printed
 			all.groups = detect.Groups(printedValues(s, h))
-			all.mean = r.printed(s, h.Mean())
+			all.mean = s.Scale.Of(h.Mean())
 		}
 		all.values = append(all.values, v)
 	}
-	slices.SortStableFunc(all.values, func(a, b value) int { return descending(a.printed, b.printed) })
+	slices.SortStableFunc(all.values, func(a, b value) int { return cmp.Compare(b.printed, a.printed) })
 	if first < len(named) {
 		all.others = slices.Max(maxima[first+1:])
 	}
@@ -145,40 +137,40 @@ func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64,
 
 // groups finds that the values of the row with the highest figure fall in groups, so that a mean is
 // typical of none.
-func (r *Run) groups() []output.Finding {
-	all := r.figures()
-	if len(all.groups) < 2 || !r.courses().groupsLast {
+func (a *analysis) groups() []output.Finding {
+	all := &a.figures
+	if len(all.groups) < 2 || !a.courses.groupsLast {
 		return nil
 	}
 	row := all.values[0].row
 	f := output.Finding{
 		Weight:  output.Notes,
 		Figures: map[string]output.Number{"groups": output.Number(len(all.groups)), "mean": output.Number(all.mean)},
-		Unit:    r.Scale.Unit,
+		Unit:    a.run.Scale.Unit,
 		Option:  "hdrplot -type heatmap",
 	}
 	values := "Values"
-	if len(r.Summaries) > 1 {
+	if len(a.run.Summaries) > 1 {
 		f.Tag = row.Name()
-		values += " of " + r.name(row)
+		values += " of " + a.say.row(row.Name())
 	}
 	var texts []string
 	between := true // the mean is near no group
 	for _, g := range all.groups {
-		texts = append(texts, fmt.Sprintf("%.0f%% near %s", 100*g.Share, r.quantity(people.Rounded(g.Middle, 2))))
+		texts = append(texts, fmt.Sprintf("%.0f%% near %s", 100*g.Share, a.say.quantity(people.Rounded(g.Middle, 2))))
 		between = between && math.Abs(math.Log2(all.mean/g.Middle)) > 0.5
 	}
 	f.Sentence = fmt.Sprintf("%s fall in %d groups: %s", values, len(all.groups), listed(texts))
 	if between {
-		f.Sentence += fmt.Sprintf("; the mean, %s, is near none", r.quantity(people.Rounded(all.mean, 2)))
+		f.Sentence += fmt.Sprintf("; the mean, %s, is near none", a.say.quantity(people.Rounded(all.mean, 2)))
 	}
 	f.Sentence += "."
 	return []output.Finding{f}
 }
 
 // figure finds the row with the highest percentile.
-func (r *Run) figure() []output.Finding {
-	all := r.values()
+func (a *analysis) figure() []output.Finding {
+	all := a.figures.values
 	if len(all) == 0 || all[0].printed == 0 {
 		return nil
 	}
@@ -186,51 +178,51 @@ func (r *Run) figure() []output.Finding {
 	f := output.Finding{
 		Weight:   output.Notes,
 		Figures:  map[string]output.Number{highest.name(): output.Number(highest.printed)},
-		Unit:     r.Scale.Unit,
-		Sentence: fmt.Sprintf("%s is %s.", highest.name(), r.quantity(highest.printed)),
+		Unit:     a.run.Scale.Unit,
+		Sentence: fmt.Sprintf("%s is %s.", highest.name(), a.say.quantity(highest.printed)),
 	}
-	if !r.lasts() {
+	if !a.lasts() {
 		f.Option = "hdrplot -type percentiles"
 	}
-	if len(r.Summaries) > 1 {
+	if len(a.run.Summaries) > 1 {
 		f.Tag = highest.row.Name()
 		more := ", the highest"
 		switch {
 		case len(all) < 2 || all[1].printed == 0:
-		case r.lasts() && r.Course != nil && r.courses().lead == nil:
+		case a.lasts() && a.run.Course != nil && a.courses.lead == nil:
 			more = "" // too few values over time to tell whether it is by chance
-		case !r.leads():
+		case !a.leads():
 			more = ", among the highest"
 		case worthwhile(highest.printed / all[1].printed):
 			more = fmt.Sprintf(", %s times the next highest", formatRatio(highest.printed/all[1].printed))
 			f.Figures["times"] = output.Number(highest.printed / all[1].printed)
 		}
-		if r.figures().others > highest.printed { // a table may show a higher figure
+		if a.figures.others > highest.printed { // a table may show a higher figure
 			more = cmp.Or(more, ", the highest") + " of those with enough values"
 		}
-		f.Sentence = fmt.Sprintf("%s of %s is %s%s.", highest.name(), r.name(highest.row),
-			r.quantity(highest.printed), more)
+		f.Sentence = fmt.Sprintf("%s of %s is %s%s.", highest.name(), a.say.row(highest.row.Name()),
+			a.say.quantity(highest.printed), more)
 	}
 	return []output.Finding{f}
 }
 
 // leads reports whether the highest figure is beyond chance above the next one: by the parts of the
 // run, or, if it is one interval, as if values did not depend on one another.
-func (r *Run) leads() bool {
-	if c := r.courses(); c.lead != nil {
-		return detect.Differs(c.lead, len(r.Summaries))
+func (a *analysis) leads() bool {
+	if c := a.courses; c.lead != nil {
+		return detect.Differs(c.lead, len(a.run.Summaries))
 	}
-	all := r.values()
+	all := a.figures.values
 	return all[1].printed < all[0].low
 }
 
 // few finds that there are too few values for percentiles, or that all values are 0.
-func (r *Run) few() []output.Finding {
-	count, highest := r.figures().count, r.figures().highest
+func (a *analysis) few() []output.Finding {
+	count, highest := a.figures.count, a.figures.highest
 	f := output.Finding{
 		Weight:  output.Warns,
 		Figures: map[string]output.Number{"count": output.Number(count), "max": output.Number(highest)},
-		Unit:    r.Scale.Unit,
+		Unit:    a.run.Scale.Unit,
 		Option:  "hdrsum -st values",
 	}
 	switch {
@@ -240,10 +232,10 @@ func (r *Run) few() []output.Finding {
 		f.Sentence = "No values."
 	case highest == 0:
 		f.Sentence = fmt.Sprintf("All %s are 0.", people.Counted(count, "value"))
-	case len(r.values()) == 0:
+	case len(a.figures.values) == 0:
 		f.Sentence = fmt.Sprintf("%s: too few for percentiles; the highest is %s.", people.Counted(count, "value"),
-			r.quantity(highest))
-	case r.values()[0].percentile == 50:
+			a.say.quantity(highest))
+	case a.figures.values[0].percentile == 50:
 		f.Sentence = fmt.Sprintf("%s: too few for p90 and p99.", people.Counted(count, "value"))
 	default:
 		return nil
@@ -252,87 +244,97 @@ func (r *Run) few() []output.Finding {
 }
 
 // lasts reports whether a row has several intervals.
-func (r *Run) lasts() bool {
-	return slices.ContainsFunc(r.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 })
+func (a *analysis) lasts() bool {
+	return slices.ContainsFunc(a.run.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 })
 }
 
 // worst finds the moment with the highest value. A run of one interval has none.
-func (r *Run) worst() []output.Finding {
-	if !r.lasts() {
+func (a *analysis) worst() []output.Finding {
+	if !a.lasts() {
 		return nil
 	}
-	moments := r.moments()
+	moments := a.run.moments()
 	if len(moments) == 0 || moments[0].Max == 0 {
-		return r.maximum()
+		return a.maximum()
 	}
 	m := &moments[0]
 	highest := output.Number(m.Scale.Of(float64(m.Max)))
-	if r.Histories.Truncated() && float64(highest) < r.figures().highest {
-		return r.maximum()
+	if a.run.Histories.Truncated() && float64(highest) < a.figures.highest {
+		return a.maximum()
 	}
 	f := output.Finding{
 		Weight:  output.Notes,
-		Tag:     r.tag(m.Tag),
-		Input:   r.input(m.Input),
+		Tag:     a.say.tag(m.Tag),
+		Input:   a.say.input(m.Input),
 		Start:   &m.Start,
 		End:     &m.End,
 		Figures: map[string]output.Number{"max": highest, "times": m.Times},
-		Unit:    r.Scale.Unit,
+		Unit:    a.run.Scale.Unit,
 		Option:  "hdrsum -worst 5",
 	}
 	if float64(m.Max) > m.Bound {
 		f.Weight = output.Warns
 	}
-	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", r.clock(m.Start), people.Length(m.End-m.Start),
-		r.quantity(float64(highest)), r.where(&f))
-	if all := r.figures(); all.ceiling > 0 && r.row(m.Input, m.Tag) == all.top {
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", a.say.clock(m.Start), people.Length(m.End-m.Start),
+		a.say.quantity(float64(highest)), a.say.where(&f))
+	if all := &a.figures; all.ceiling > 0 && a.run.row(m.Input, m.Tag) == all.top {
 		count := all.top.Counts().TotalCount()
-		high, intervals := r.reach(all.top, float64(m.Max)*m.Scale.Factor()*(1-sameValue))
+		high, intervals := reach(a.intervalsOf(all.top), float64(m.Max)*m.Scale.Factor()*(1-sameValue))
 		if high < counts.Few {
 			return []output.Finding{f}
 		}
 		f.Weight = output.Warns
 		f.Sentence = fmt.Sprintf("%s%% of values%s take %s, the maximum, in %d of %s.",
-			people.Significant(100*float64(all.ceiling)/float64(count), 2), r.of(all.top.Name()),
-			r.quantity(people.Rounded(float64(highest), 3)), high, people.Counted(int64(intervals), "interval"))
+			people.Significant(100*float64(all.ceiling)/float64(count), 2), a.say.of(all.top.Name()),
+			a.say.quantity(people.Rounded(float64(highest), 3)), high, people.Counted(int64(intervals), "interval"))
 		return []output.Finding{f}
 	}
 	return []output.Finding{f}
 }
 
-// reach returns how many intervals of a row have a value of at least a limit, and how many it has.
-func (r *Run) reach(row *output.Summary, limit float64) (high, intervals int) {
-	for _, t := range r.tracksOfRow(row.Tag) {
-		for _, i := range t.Intervals {
-			if i.Max >= limit {
-				high++
-			}
-			intervals++
+// reach returns how many intervals have a value of at least a limit, and how many there are.
+func reach(all []detect.Interval, limit float64) (high, intervals int) {
+	for _, i := range all {
+		if i.Max >= limit {
+			high++
 		}
 	}
-	return high, intervals
+	return high, len(all)
+}
+
+// moments returns the worst moments of the run.
+func (r *Run) moments() []output.Moment {
+	if r.Histories == nil {
+		return nil
+	}
+	if r.Moments != nil {
+		return r.Moments
+	}
+	// Without memory for the times of intervals, there is nothing to find in them.
+	moments, _ := r.Histories.Worst(1, r.scale)
+	return moments
 }
 
 // maximum finds the highest value. It stands for the worst moment if nothing knows the times of
 // intervals.
-func (r *Run) maximum() []output.Finding {
-	top, highest := r.figures().top, r.figures().highest
+func (a *analysis) maximum() []output.Finding {
+	top, highest := a.figures.top, a.figures.highest
 	if top == nil {
 		return nil
 	}
 	f := output.Finding{
 		Weight:  output.Notes,
 		Figures: map[string]output.Number{"max": output.Number(highest)},
-		Unit:    r.Scale.Unit,
+		Unit:    a.run.Scale.Unit,
 	}
-	if len(r.Summaries) > 1 {
+	if len(a.run.Summaries) > 1 {
 		f.Tag = top.Name()
 	}
 	if len(top.Maxima.Values) == 0 {
-		f.Sentence = fmt.Sprintf("The maximum is %s%s.", r.quantity(highest), r.where(&f))
+		f.Sentence = fmt.Sprintf("The maximum is %s%s.", a.say.quantity(highest), a.say.where(&f))
 		return []output.Finding{f}
 	}
 	f.Start = &top.Maxima.Peak
-	f.Sentence = fmt.Sprintf("Worst moment: %s, %s%s.", r.clock(*f.Start), r.quantity(highest), r.where(&f))
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s%s.", a.say.clock(*f.Start), a.say.quantity(highest), a.say.where(&f))
 	return []output.Finding{f}
 }

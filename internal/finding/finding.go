@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/detect"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/summary"
@@ -43,20 +44,6 @@ type Run struct {
 	Malformed, Late int
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
-
-	found
-}
-
-// found are results that several kinds need. They are nil before the first kind asks.
-type found struct {
-	looked    bool // for Moments
-	omitted   *Omitted
-	names     map[string]string // see called
-	spanOf    *merge.Span
-	apartOf   *apartOf
-	figuresOf *figures
-	coursesOf *courses
-	tracksOf  []summary.Track
 }
 
 // row returns the row that a tag of an input in the histories belongs to, nil if there is none.
@@ -81,55 +68,110 @@ const Level = "level"
 // Same is the kind of tags that count the same requests.
 const Same = "same"
 
+// An analysis is a run with what several kinds of findings look at.
+type analysis struct {
+	run      *Run
+	say      *words
+	omission *omission
+	tracks   []summary.Track // of all tags of all logs
+	apart    separateRuns
+	figures  figures
+	courses  courses
+}
+
+// separateRuns are the names of logs that do not overlap, and when they ran. They are nil if some
+// overlap.
+type separateRuns struct {
+	names []string
+	spans []merge.Span
+}
+
+func analyse(r *Run) *analysis {
+	a := &analysis{
+		run:      r,
+		say:      newWords(r),
+		omission: r.omission(),
+		figures:  figuresOf(r.Summaries),
+	}
+	if r.Histories != nil {
+		a.tracks = r.Histories.Tracks(r.scale)
+		a.apart.names, a.apart.spans = r.Histories.Apart()
+	}
+	if a.apart.names == nil { // what differs between separate runs is no course of one
+		a.courses = a.findCourses()
+	}
+	return a
+}
+
+// intervalsOf returns the intervals of a row in the order of time, with their maxima in the unit in
+// which logs are compared.
+func (a *analysis) intervalsOf(row *output.Summary) []detect.Interval {
+	var all []summary.Track
+	for _, t := range a.tracks {
+		if a.run.row(t.Input, t.Tag) == row {
+			all = append(all, t)
+		}
+	}
+	return summary.Together(all)
+}
+
 // kinds are what can be found, in the order of importance of findings of equal weight. A new kind
 // is a line here and its function.
 var kinds = []struct {
 	name string
-	find func(r *Run) []output.Finding
+	find func(a *analysis) []output.Finding
 }{
-	{"limit", (*Run).limits},
-	{"few", (*Run).few},
-	{"failures", (*Run).failures},
-	{"cut", (*Run).cut},
-	{"malformed", (*Run).malformed},
-	{"late", (*Run).late},
-	{"clock", (*Run).disjoint},
-	{"gap", (*Run).gaps},
-	{"omission", (*Run).omission},
-	{"outlier", (*Run).outlier},
-	{"rhythm", (*Run).rhythm},
-	{Level, (*Run).level},
-	{"warmup", (*Run).warmup},
-	{"shift", (*Run).shift},
-	{"rate", (*Run).rate},
-	{"figure", (*Run).figure},
-	{"worst", (*Run).worst},
-	{"groups", (*Run).groups},
-	{Same, (*Run).same},
-	{"unit", (*Run).unit},
+	{kindLimit, func(a *analysis) []output.Finding { return a.say.limits(a.run.Verdicts) }},
+	{"few", (*analysis).few},
+	{"failures", (*analysis).failures},
+	{"cut", (*analysis).cut},
+	{"malformed", (*analysis).malformed},
+	{"late", (*analysis).late},
+	{"clock", (*analysis).disjoint},
+	{"gap", (*analysis).gaps},
+	{kindOmission, (*analysis).waited},
+	{"outlier", (*analysis).outlier},
+	{"rhythm", (*analysis).rhythm},
+	{Level, (*analysis).level},
+	{"warmup", (*analysis).warmup},
+	{"shift", (*analysis).shift},
+	{"rate", (*analysis).rate},
+	{"figure", (*analysis).figure},
+	{"worst", (*analysis).worst},
+	{"groups", (*analysis).groups},
+	{Same, (*analysis).same},
+	{"unit", (*analysis).unit},
+}
+
+// Names of kinds that can be had alone.
+const (
+	kindLimit    = "limit"
+	kindOmission = "omission"
+)
+
+// ofKind gives findings the name of their kind.
+func ofKind(name string, all []output.Finding) []output.Finding {
+	for n := range all {
+		all[n].Kind = name
+	}
+	return all
 }
 
 // Limits returns the verdicts alone, as [Of] words them.
-func Limits(r *Run) []output.Finding { return ofKind(r, "limit") }
+func Limits(r *Run) []output.Finding { return ofKind(kindLimit, newWords(r).limits(r.Verdicts)) }
 
-// Omissions returns what is found of requests that waited, alone.
-func Omissions(r *Run) []output.Finding { return ofKind(r, "omission") }
+// Omissions returns what is found of requests that waited, alone, as [Of] does.
+func Omissions(r *Run) ([]output.Finding, *Omitted) {
+	a := analysis{run: r, say: newWords(r), omission: r.omission()}
+	return ofKind(kindOmission, a.waited()), a.omitted()
+}
 
-// every stands for all kinds.
-const every = ""
-
-// ofKind returns the findings of a kind.
-func ofKind(r *Run, name string) (all []output.Finding) {
-	for _, kind := range kinds {
-		if name != every && name != kind.name {
-			continue
-		}
-		for _, f := range kind.find(r) {
-			f.Kind = kind.name
-			all = append(all, f)
-		}
+// omitted returns the values that the finding of an omission is about, nil if there is none.
+func (a *analysis) omitted() *Omitted {
+	if a.omission == nil {
+		return nil
 	}
-	return all
+	return a.omission.Omitted
 }
 
 // Compared returns the findings of a comparison or a trend: verdicts about it, and what changed.
@@ -148,12 +190,17 @@ func Compared(r *Run, changes []output.Finding) []output.Finding {
 
 // Of returns the findings of a run, the most important first. The verdict about the limit that is
 // farthest from holding comes first, even if it holds. The others are ordered by weight.
-func Of(r *Run) []output.Finding {
-	all := ofKind(r, every)
+// It also returns the values that the finding of an omission is about, nil if there is none.
+func Of(r *Run) ([]output.Finding, *Omitted) {
+	a := analyse(r)
+	var all []output.Finding
+	for _, kind := range kinds {
+		all = append(all, ofKind(kind.name, kind.find(a))...)
+	}
 	slices.SortStableFunc(all, func(a, b output.Finding) int { return cmp.Compare(a.Weight, b.Weight) })
 	if n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Verdict() }); n > 0 { // limits hold
 		verdict := all[n]
 		all = slices.Insert(slices.Delete(all, n, n+1), 0, verdict)
 	}
-	return all
+	return all, a.omitted()
 }

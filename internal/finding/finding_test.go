@@ -48,6 +48,12 @@ func runOf(t *testing.T, limits string) *Run {
 	return r
 }
 
+// of returns the findings of a run.
+func of(r *Run) []output.Finding {
+	all, _ := Of(r)
+	return all
+}
+
 // TestLimits: what fails comes first, then what is nearest to its bound. The verdict is the first
 // finding also if all limits hold.
 func TestLimits(t *testing.T) {
@@ -64,7 +70,7 @@ func TestLimits(t *testing.T) {
 		{"over(1ms)<=10%", []string{"FAILS: over(1ms) of write is 50%, limit 10%.", "HOLDS: over(1ms) of read is 0 of 10%."}},
 	} {
 		var got []string
-		for _, f := range Of(runOf(t, test.limits)) {
+		for _, f := range of(runOf(t, test.limits)) {
 			if f.Kind == "limit" {
 				got = append(got, f.Sentence)
 			}
@@ -109,7 +115,7 @@ func TestLost(t *testing.T) {
 	r := runOf(t, "p99<=1s")
 	r.Malformed, r.Late = 12, 1
 	var got []string
-	for _, f := range Of(r) {
+	for _, f := range of(r) {
 		if f.Kind == "malformed" || f.Kind == "late" {
 			got = append(got, f.Sentence)
 		}
@@ -125,7 +131,7 @@ func TestCut(t *testing.T) {
 	r := runOf(t, "p99<=1s")
 	until := r.Summaries[0].Start + 30_000
 	sentences := func() (got []string) {
-		for _, f := range Of(r) {
+		for _, f := range of(r) {
 			if f.Kind == "malformed" || f.Kind == "cut" {
 				got = append(got, f.Sentence)
 			}
@@ -154,7 +160,7 @@ func TestBreaches(t *testing.T) {
 	r := runOf(t, "write:p99<=1ms")
 	start := r.Summaries[0].Start
 	r.Verdicts[0].Outage = gate.Outage{Start: start, End: start + 30_000, Times: 1, Millis: 30_000}
-	all := Of(r)
+	all := of(r)
 	if want := "FAILS: p99 of write is 1.98 ms, limit 1 ms; above it for 30 s from 00:00:00 UTC."; all[0].Sentence != want {
 		t.Errorf("%s, want %s", all[0].Sentence, want)
 	}
@@ -188,21 +194,11 @@ func TestRowsOnce(t *testing.T) {
 		s := gate.Find(r.Summaries, []byte(v.Tag))
 		v.Outage = gate.Outage{Start: s.Start, End: s.End, Times: 1, Millis: s.End - s.Start}
 	}
-	if all := Of(r); len(all) < len(r.Verdicts) {
+	if all := of(r); len(all) < len(r.Verdicts) {
 		t.Fatalf("%d findings of %d verdicts", len(all), len(r.Verdicts))
 	}
 	if loads != len(r.Summaries) {
 		t.Errorf("the counts of %d rows are decoded %d times", len(r.Summaries), loads)
-	}
-}
-
-// TestSpanOnce: the span of a run is found once.
-func TestSpanOnce(t *testing.T) {
-	r := runOf(t, "p99<=1ms")
-	start, end := r.span()
-	r.Summaries = nil // nobody looks at them again
-	if s, e := r.span(); s != start || e != end {
-		t.Errorf("span from %d to %d, then from %d to %d", start, end, s, e)
 	}
 }
 
@@ -213,11 +209,13 @@ func TestLoad(t *testing.T) {
 		says        bool
 	}{{8e6, 200, true}, {8e6, 50, false}, {2e6, 200, false}, {2e6, 50, true}} {
 		r := runOf(t, "p99<=1s")
-		r.coursesOf = &courses{
-			rows: []course{{Change: detect.Change{Kind: detect.Step}, row: r.Summaries[0], percentile: 99, before: 4e6, after: test.after}},
-			rate: &course{before: 100, after: test.rate},
+		a := analyse(r)
+		step := change{Change: detect.Change{Kind: detect.Step}, before: 4e6, after: test.after}
+		a.courses = courses{
+			rows: []rowChange{{change: step, row: r.Summaries[0], percentile: 99}},
+			rate: &change{before: 100, after: test.rate},
 		}
-		if got := r.shift()[0].Sentence; strings.HasSuffix(got, ", as does the rate.") != test.says {
+		if got := a.shift()[0].Sentence; strings.HasSuffix(got, ", as does the rate.") != test.says {
 			t.Errorf("to %v at %v/s: %s", test.after, test.rate, got)
 		}
 	}

@@ -47,7 +47,7 @@ func sentencesOf(t *testing.T, scenario *loggen.Scenario) (all []string) {
 	for _, s := range r.Summaries {
 		s.Scale = r.Scale
 	}
-	for _, f := range Of(r) {
+	for _, f := range of(r) {
 		all = append(all, f.Kind+": "+f.Sentence)
 	}
 	return all

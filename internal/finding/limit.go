@@ -16,13 +16,13 @@ import (
 
 // limits returns a finding for each verdict. Verdicts that fail come first. Then come those that
 // are nearest to their bound.
-func (r *Run) limits() (all []output.Finding) {
-	verdicts := slices.Clone(r.Verdicts)
+func (w *words) limits(verdicts []gate.Verdict) (all []output.Finding) {
+	verdicts = slices.Clone(verdicts)
 	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
 		return cmp.Or(cmp.Compare(a.Result, b.Result), cmp.Compare(used(&b), used(&a)))
 	})
 	for n := range verdicts {
-		all = append(all, r.limit(&verdicts[n]))
+		all = append(all, w.limit(&verdicts[n]))
 	}
 	return all
 }
@@ -50,7 +50,7 @@ var results = map[gate.Result]struct {
 }
 
 // limit returns the finding of a verdict.
-func (r *Run) limit(v *gate.Verdict) output.Finding {
+func (w *words) limit(v *gate.Verdict) output.Finding {
 	result := results[v.Result]
 	f := output.Finding{
 		Weight: result.weight,
@@ -65,7 +65,7 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	if !math.IsNaN(v.Low) && !math.IsNaN(v.High) {
 		f.Figures["low"], f.Figures["high"] = output.Number(v.Low), output.Number(v.High)
 	}
-	what := v.Limit.Figure.String() + r.of(v.Tag)
+	what := v.Limit.Figure.String() + w.of(v.Tag)
 	var text string
 	switch {
 	case v.Missing != "":
@@ -73,10 +73,10 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 		text = fmt.Sprintf("%s: %s: %s", result.word, what, v.Missing)
 	case v.Windows > 0:
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
-		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, r.of(v.Tag),
+		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, w.of(v.Tag),
 			beside(v.Value, v.Bound), people.Counted(v.Windows, "window"), typed(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
-		text = fmt.Sprintf("%s: %s %s", result.word, what, change(v))
+		text = fmt.Sprintf("%s: %s %s", result.word, what, changed(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
 			interval(v), typed(v.Bound)+people.Spaced(unitOf(v)))
@@ -93,7 +93,7 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 	if v.Outage.Times > 0 {
 		f.Start, f.End = &v.Outage.Start, &v.Outage.End
 		if v.Result == gate.Fails {
-			text += "; " + r.breached(v)
+			text += "; " + w.breached(v)
 			f.Option = "hdrsum -st breaches"
 		}
 	}
@@ -105,7 +105,7 @@ func (r *Run) limit(v *gate.Verdict) output.Finding {
 func typed(bound float64) string { return people.Significant(bound, 9) }
 
 // breached returns the words for how long and since when a limit did not hold.
-func (r *Run) breached(v *gate.Verdict) string {
+func (w *words) breached(v *gate.Verdict) string {
 	side := "above"
 	if v.Limit.AtLeast {
 		side = "below"
@@ -115,7 +115,7 @@ func (r *Run) breached(v *gate.Verdict) string {
 		times = fmt.Sprintf(" %d times,", v.Outage.Times)
 		long += ","
 	}
-	return fmt.Sprintf("%s it%s for %s from %s", side, times, long, r.clock(v.Outage.Start))
+	return fmt.Sprintf("%s it%s for %s from %s", side, times, long, w.clock(v.Outage.Start))
 }
 
 // judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1
@@ -142,8 +142,8 @@ func interval(v *gate.Verdict) string {
 	return fmt.Sprintf(" (%s..%s)", figure(v.Low), figure(v.High))
 }
 
-// change words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
-func change(v *gate.Verdict) string {
+// changed words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
+func changed(v *gate.Verdict) string {
 	percent := func(value float64) float64 { return 100 * (value/v.Baseline - 1) }
 	by := percent(v.Value)
 	sign := math.Copysign(1, by)

@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,12 +13,28 @@ import (
 // on, [summary.Histories] need sums.
 const LeastLogs = 3
 
-// logCourses finds logs that are higher than the others, for a time or all the time: those of each
+// A logPhase is a time for which the maxima of a tag of a log are some times as high as otherwise,
+// and those of other logs are not.
+type logPhase struct {
+	input      string
+	tag        []byte
+	start, end int64 // in milliseconds since the epoch
+	times      float64
+}
+
+// A slowLog is a log whose maxima of a tag are higher than those of other logs all the time.
+type slowLog struct {
+	input      string
+	tag        []byte
+	start, end int64 // in milliseconds since the epoch
+}
+
+// logChanges finds logs that are higher than the others, for a time or all the time: those of each
 // tag.
-func (r *Run) logCourses() (all []course) {
+func (a *analysis) logChanges() (phases []logPhase, slow []slowLog) {
 	byTag := make(map[string][]summary.Track)
 	var order []string
-	for _, t := range r.tracks() {
+	for _, t := range a.tracks {
 		key := string(t.Tag)
 		if byTag[key] == nil {
 			order = append(order, key)
@@ -25,69 +42,53 @@ func (r *Run) logCourses() (all []course) {
 		byTag[key] = append(byTag[key], t)
 	}
 	for _, key := range order {
-		if tracks := byTag[key]; len(tracks) >= LeastLogs {
-			b := fleet{tracks: tracks, tries: len(tracks) * len(order)}
-			b.start, b.end = r.Histories.Ran()
-			all = append(all, b.find()...)
+		tracks := byTag[key]
+		if len(tracks) < LeastLogs {
+			continue
 		}
-	}
-	return all
-}
-
-// A fleet compares the logs of a tag, which ran beside each other, by the maxima of parts of the
-// time.
-type fleet struct {
-	tracks     []summary.Track
-	tries      int
-	start, end int64
-	// above is by how much each log is above the mean of the others in parts of the time that begin
-	// at some times, as logarithms.
-	above [][]float64
-	at    [][]int64
-	size  int64 // of a part
-}
-
-// find returns the logs that are higher than the others for a time, or else all the time.
-func (b *fleet) find() (all []course) {
-	b.compare()
-	for n, t := range b.tracks {
-		detect.Find(b.above[n], b.tries, func(found detect.Change) bool {
-			if found.Kind != detect.Phases && found.Kind != detect.Step || found.By < 0 {
-				return false
+		start, end := a.run.Histories.Ran()
+		logs := compareLogs(tracks, start, end)
+		tries := len(tracks) * len(order)
+		var steady []besideOthers
+		for _, log := range logs {
+			if phase := log.phase(tries); phase != nil {
+				phases = append(phases, *phase)
+			} else {
+				steady = append(steady, log)
 			}
-			c := course{Change: found, input: t.Input, tag: t.Tag}
-			from, to := b.at[n][found.Spans[0].From], b.at[n][found.Spans[0].To]
-			more := 0.0
-			c.start, c.end, c.times, more = detect.Narrow(t.Intervals, from, to, b.size)
-			if !alike(math.Log(c.times), found.By) || more < leastLevel {
-				return false
-			}
-			all = append(all, c)
-			return true
-		})
+		}
+		slow = append(slow, slowOf(steady, tries)...)
 	}
-	if len(all) > 0 {
-		return all
-	}
-	return b.slow()
+	return phases, slow
 }
 
-// compare compares the logs.
-func (b *fleet) compare() {
-	b.size = max((b.end-b.start)/detect.Parts, 1)
-	levels := make([][detect.Parts]float64, len(b.tracks))
-	for n, t := range b.tracks {
+// A besideOthers is a tag of a log beside other logs, which ran at the same time.
+type besideOthers struct {
+	summary.Track
+	// above is by how much the maxima are above the mean of those of other logs in parts of the
+	// time, as logarithms.
+	above []float64
+	at    []int64 // when parts begin, and when the last one ends
+	size  int64   // of a part
+	mean  float64 // of above
+}
+
+// compareLogs compares the logs of a tag by the maxima of parts of the time.
+func compareLogs(tracks []summary.Track, start, end int64) []besideOthers {
+	size := max((end-start)/detect.Parts, 1)
+	logs := make([]besideOthers, len(tracks))
+	levels := make([][detect.Parts]float64, len(tracks))
+	for n, t := range tracks {
+		logs[n] = besideOthers{Track: t, size: size}
 		for part := range levels[n] {
 			levels[n][part] = math.NaN()
 		}
-		for part, intervals := range t.Parts(b.start, b.size) {
+		for part, intervals := range t.Parts(start, size) {
 			if v := detect.MedianMax(intervals); part < detect.Parts && v > 0 {
 				levels[n][part] = math.Log(v)
 			}
 		}
 	}
-	b.above = make([][]float64, len(b.tracks))
-	b.at = make([][]int64, len(b.tracks))
 	for part := range detect.Parts {
 		sum, count := 0.0, 0
 		for n := range levels {
@@ -98,40 +99,61 @@ func (b *fleet) compare() {
 		}
 		for n := range levels {
 			if v := levels[n][part]; !math.IsNaN(v) && count >= LeastLogs {
-				b.above[n] = append(b.above[n], v-(sum-v)/float64(count-1))
-				b.at[n] = append(b.at[n], b.start+int64(part)*b.size)
+				logs[n].above = append(logs[n].above, v-(sum-v)/float64(count-1))
+				logs[n].at = append(logs[n].at, start+int64(part)*size)
 			}
 		}
 	}
-	for n := range b.at {
-		b.at[n] = append(b.at[n], b.end)
+	for n := range logs {
+		logs[n].at = append(logs[n].at, end)
+		logs[n].mean = detect.Mean(logs[n].above)
 	}
+	return logs
 }
 
-// slow returns the logs, at most a quarter of all, that are higher than the others all the time:
+// phase returns a time for which the log is higher than the others, nil if there is none.
+func (b *besideOthers) phase(tries int) (phase *logPhase) {
+	detect.Find(b.above, tries, func(found detect.Change) bool {
+		if found.Kind != detect.Phases && found.Kind != detect.Step || found.By < 0 {
+			return false
+		}
+		from, to := b.at[found.Spans[0].From], b.at[found.Spans[0].To]
+		higher := detect.Narrow(b.Intervals, from, to, b.size)
+		if !alike(math.Log(higher.Times), found.By) || higher.More < leastLevel {
+			return false
+		}
+		phase = &logPhase{
+			input: b.Input,
+			tag:   b.Tag,
+			start: higher.Start,
+			end:   higher.End,
+			times: higher.Times,
+		}
+		return true
+	})
+	return phase
+}
+
+// slowOf returns the logs, at most a quarter of all, that are higher than the others all the time:
 // beyond chance, and by more than the others are apart.
-func (b *fleet) slow() (all []course) {
-	order := make([]int, len(b.tracks))
-	means := make([]float64, len(b.tracks))
-	for n := range order {
-		order[n] = n
-		means[n] = detect.Mean(b.above[n])
+func slowOf(logs []besideOthers, tries int) (all []slowLog) {
+	if len(logs) < LeastLogs {
+		return nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return descending(means[a], means[b]) })
-	for slow := max(len(order)/4, 1); slow > 0; slow-- {
-		last := order[slow-1]
-		next := order[slow]
-		lowest := order[len(order)-1]
-		if !(means[last]-means[next] > means[next]-means[lowest]) || !detect.Differs(b.above[last], b.tries) {
+	slices.SortStableFunc(logs, func(a, b besideOthers) int { return cmp.Compare(b.mean, a.mean) })
+	lowest := logs[len(logs)-1].mean
+	for count := max(len(logs)/4, 1); count > 0; count-- {
+		last, next := &logs[count-1], &logs[count]
+		apart := last.mean-next.mean > next.mean-lowest
+		if !apart || !detect.Differs(last.above, tries) {
 			continue
 		}
-		for _, n := range order[:slow] {
-			t := b.tracks[n]
-			all = append(all, course{
-				input: t.Input,
-				tag:   t.Tag,
-				start: t.Intervals[0].Start,
-				end:   t.Intervals[len(t.Intervals)-1].End,
+		for _, log := range logs[:count] {
+			all = append(all, slowLog{
+				input: log.Input,
+				tag:   log.Tag,
+				start: log.Intervals[0].Start,
+				end:   log.Intervals[len(log.Intervals)-1].End,
 			})
 		}
 		return all

@@ -9,12 +9,12 @@ import (
 )
 
 // gaps finds times without values.
-func (r *Run) gaps() (all []output.Finding) {
-	if r.Histories == nil {
+func (a *analysis) gaps() (all []output.Finding) {
+	if a.run.Histories == nil {
 		return nil
 	}
-	inputs, ofRun := r.Histories.Inputs(), r.Histories.Tags()
-	for _, g := range r.Histories.Gaps() {
+	inputs, ofRun := a.say.inputs, a.run.Histories.Tags()
+	for _, g := range a.run.Histories.Gaps() {
 		f := output.Finding{
 			Weight:  output.Warns,
 			Start:   &g.Start,
@@ -25,7 +25,7 @@ func (r *Run) gaps() (all []output.Finding) {
 		if len(g.Tags) < len(ofRun) {
 			f.Tag = tags.Text(g.Tags[0])
 		}
-		text := fmt.Sprintf("No values for %s from %s", people.Length(g.End-g.Start), r.clock(g.Start))
+		text := fmt.Sprintf("No values for %s from %s", people.Length(g.End-g.Start), a.say.clock(g.Start))
 		if f.Tag != "" {
 			text += fmt.Sprintf(" (%s%s)", f.Tag, more(len(g.Tags)-1, "tag"))
 		}
@@ -35,7 +35,7 @@ func (r *Run) gaps() (all []output.Finding) {
 			text += fmt.Sprintf(", in all %d logs", len(inputs))
 		case len(g.Inputs) == 1:
 			f.Input = g.Inputs[0]
-			text += ", in " + r.label(f.Input)
+			text += ", in " + a.say.label(f.Input)
 		default:
 			text += fmt.Sprintf(", in %d of %d logs", len(g.Inputs), len(inputs))
 		}
@@ -54,11 +54,11 @@ func more(n int, thing string) string {
 }
 
 // rhythm finds spikes that come at even times.
-func (r *Run) rhythm() []output.Finding {
-	if r.Histories == nil {
+func (a *analysis) rhythm() []output.Finding {
+	if a.run.Histories == nil {
 		return nil
 	}
-	found := r.Histories.Rhythm()
+	found := a.run.Histories.Rhythm()
 	if found == nil {
 		return nil
 	}
@@ -74,9 +74,9 @@ func (r *Run) rhythm() []output.Finding {
 		},
 		Option: "hdrplot -fold auto",
 	}
-	if all := len(r.Histories.Tags()) * len(r.Histories.Inputs()); 2*(found.Others+1) <= all {
-		f.Tag, f.Input = r.tag(found.Tag), r.input(found.Input)
+	if all := len(a.run.Histories.Tags()) * len(a.run.Histories.Inputs()); 2*(found.Others+1) <= all {
+		f.Tag, f.Input = a.say.tag(found.Tag), a.say.input(found.Input)
 	}
-	f.Sentence = fmt.Sprintf("Spikes every %s (%d of %d expected)%s.", people.Length(int64(found.Period)), found.Found, found.Expected, r.where(&f))
+	f.Sentence = fmt.Sprintf("Spikes every %s (%d of %d expected)%s.", people.Length(int64(found.Period)), found.Found, found.Expected, a.say.where(&f))
 	return []output.Finding{f}
 }

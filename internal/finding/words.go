@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"strings"
+	"time"
 
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/people"
@@ -11,12 +12,6 @@ import (
 	"hdrkit/output"
 	"hdrkit/tags"
 )
-
-// printed returns a value of a row in printed units.
-func (r *Run) printed(s *output.Summary, v float64) float64 { return s.Scale.Of(v) }
-
-// quantity returns a printed value with its unit.
-func (r *Run) quantity(v float64) string { return figure(v) + people.Spaced(r.Scale.Unit) }
 
 // figure returns a number as sentences have it.
 func figure(v float64) string { return people.Significant(v, 4) }
@@ -59,89 +54,112 @@ func Sentences(findings []output.Finding) (all []string) {
 	return all
 }
 
-// descending orders numbers, the highest first.
-func descending(a, b float64) int { return cmp.Compare(b, a) }
-
-// name returns what a sentence calls a row.
-func (r *Run) name(s *output.Summary) string { return r.called(s.Name()) }
-
-// called returns what a sentence calls the row with a name. A row of an input has the input's
-// label. The names are found once: there may be a verdict for each of many rows.
-func (r *Run) called(name string) string {
-	if !r.By.Inputs() {
-		return name
-	}
-	if r.names == nil {
-		var inputs []string
-		for _, s := range r.Summaries {
-			inputs = append(inputs, s.Input)
-		}
-		labels := logs.Labels(inputs)
-		r.names = make(map[string]string)
-		for _, s := range r.Summaries {
-			if s.Input != "" {
-				label := cmp.Or(labels[s.Input], s.Input)
-				r.names[s.Name()] = strings.Replace(s.Name(), tags.Text([]byte(s.Input)), label, 1)
-			}
-		}
-	}
-	return cmp.Or(r.names[name], name)
+// words say what is the same in many sentences: names, times and values.
+type words struct {
+	rows []*output.Summary
+	unit string
+	zone *time.Location
+	span merge.Span // of the run
+	// names are what sentences call the rows whose names have that of an input.
+	names map[string]string
+	// severalTags is set if the times of several tags are known. Inputs are those whose times are
+	// known, and labels are what sentences call them.
+	severalTags bool
+	inputs      []string
+	labels      map[string]string
 }
 
-// of returns " of TAG", or nothing if the run has only one row.
-func (r *Run) of(tag string) string {
-	if len(r.Summaries) == 1 && r.Summaries[0].Name() == tag {
+func newWords(r *Run) *words {
+	w := &words{
+		rows: r.Summaries,
+		unit: r.Scale.Unit,
+		zone: r.Zone,
+		span: merge.Span{Start: math.MaxInt64, End: math.MinInt64},
+	}
+	for _, s := range r.Summaries {
+		w.span.Start = min(w.span.Start, s.Start)
+		w.span.End = max(w.span.End, s.End)
+	}
+	if r.By.Inputs() {
+		w.names = rowNames(r.Summaries)
+	}
+	if r.Histories != nil {
+		w.severalTags = len(r.Histories.Tags()) > 1
+		w.inputs = r.Histories.Inputs()
+		w.labels = logs.Labels(w.inputs)
+	}
+	return w
+}
+
+// rowNames returns what sentences call rows of inputs: they have the input's label.
+func rowNames(rows []*output.Summary) map[string]string {
+	var inputs []string
+	for _, s := range rows {
+		inputs = append(inputs, s.Input)
+	}
+	labels := logs.Labels(inputs)
+	names := make(map[string]string)
+	for _, s := range rows {
+		if s.Input != "" {
+			label := cmp.Or(labels[s.Input], s.Input)
+			names[s.Name()] = strings.Replace(s.Name(), tags.Text([]byte(s.Input)), label, 1)
+		}
+	}
+	return names
+}
+
+// quantity returns a printed value with its unit.
+func (w *words) quantity(v float64) string { return figure(v) + people.Spaced(w.unit) }
+
+// row returns what a sentence calls the row with a name.
+func (w *words) row(name string) string { return cmp.Or(w.names[name], name) }
+
+// of returns " of ROW", or nothing if the run has only one row.
+func (w *words) of(row string) string {
+	if len(w.rows) == 1 && w.rows[0].Name() == row {
 		return ""
 	}
-	return " of " + r.called(tag)
+	return " of " + w.row(row)
 }
 
-// span returns when the run starts and ends. It looks at the rows once: each sentence with a time
-// asks, and there may be one for each row.
-func (r *Run) span() (start, end int64) {
-	if r.spanOf == nil {
-		r.spanOf = &merge.Span{Start: math.MaxInt64, End: math.MinInt64}
-		for _, s := range r.Summaries {
-			r.spanOf.Start = min(r.spanOf.Start, s.Start)
-			r.spanOf.End = max(r.spanOf.End, s.End)
-		}
+// tagOf returns the name of a row for [output.Finding.Tag]: nothing if the run has only one.
+func (w *words) tagOf(row *output.Summary) string {
+	if len(w.rows) > 1 {
+		return row.Name()
 	}
-	return r.spanOf.Start, r.spanOf.End
+	return ""
 }
 
 // clock returns a time as sentences have it.
-func (r *Run) clock(at int64) string {
-	start, end := r.span()
-	return people.TimeIn(at, start, end, r.Zone)
-}
+func (w *words) clock(at int64) string { return people.TimeIn(at, w.span.Start, w.span.End, w.zone) }
 
 // tag returns the text of a tag, and input the name of an input: nothing if there is only one.
-func (r *Run) tag(tag []byte) string {
-	if r.Histories != nil && len(r.Histories.Tags()) > 1 {
+func (w *words) tag(tag []byte) string {
+	if w.severalTags {
 		return tags.Text(tag)
 	}
 	return ""
 }
 
-func (r *Run) input(name string) string {
-	if r.Histories != nil && len(r.Histories.Inputs()) > 1 {
+func (w *words) input(name string) string {
+	if len(w.inputs) > 1 {
 		return name
 	}
 	return ""
 }
 
 // label returns what a sentence calls an input.
-func (r *Run) label(name string) string {
+func (w *words) label(name string) string {
 	if name == "" {
 		return ""
 	}
-	return tags.Printable(logs.Labels(r.Histories.Inputs())[name])
+	return tags.Printable(w.labels[name])
 }
 
 // where returns the tag and the log of a finding behind a sentence, if it has some.
-func (r *Run) where(f *output.Finding) string {
+func (w *words) where(f *output.Finding) string {
 	var names []string
-	for _, name := range []string{f.Tag, r.label(f.Input)} {
+	for _, name := range []string{f.Tag, w.label(f.Input)} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -150,17 +168,4 @@ func (r *Run) where(f *output.Finding) string {
 		return ""
 	}
 	return " (" + strings.Join(names, ", ") + ")"
-}
-
-// moments returns the worst moments of the run.
-func (r *Run) moments() []output.Moment {
-	if r.Histories == nil {
-		return nil
-	}
-	if !r.looked && r.Moments == nil {
-		// Without memory for the times of intervals, there is nothing to find in them.
-		r.Moments, _ = r.Histories.Worst(1, r.scale)
-	}
-	r.looked = true
-	return r.Moments
 }

@@ -220,7 +220,7 @@ func (g *Gate) find(begin time.Time, rows []*output.Summary, verdicts []gate.Ver
 	if len(rows) == 0 {
 		return
 	}
-	g.shows.findings = finding.Of(&finding.Run{
+	g.shows.findings, _ = finding.Of(&finding.Run{
 		Summaries: rows,
 		By:        g.options.By,
 		Scale:     output.CommonScale(rows),

@@ -88,12 +88,13 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Cut = s.diagnostics.Cut()
 	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
+	find := finding.Omissions
 	if r.plan.takes.overTime {
-		r.found.findings = finding.Of(run)
-	} else {
-		r.found.findings = finding.Omissions(run)
+		find = finding.Of
 	}
-	r.addOmitted(run.Omitted())
+	var omitted *finding.Omitted
+	r.found.findings, omitted = find(run)
+	r.addOmitted(omitted)
 }
 
 // addOmitted adds the curve of values with those that were due while the recorder waited.
