@@ -41,10 +41,11 @@ const (
 	// Parts is about the number of parts that the time of a run is cut into, and LeastParts the
 	// least number that shows a change.
 	Parts, LeastParts = 150, 20
-	// limit is the probability with which independent parts seem to change. Of parts that depend on
-	// one another it is more, since a short run does not tell how long they do.
+	// limit is the nominal probability with which a run seems to change: that of independent parts.
+	// Of parts that depend on one another it is more, since a short run does not tell how long they
+	// do. Logs whose truth is known say how often a finding is wrong (docs/statistics.md).
 	limit = 0.00003
-	// differLimit is the probability with which the mean of numbers seems to be above zero.
+	// differLimit is the nominal probability with which the mean of numbers seems to be above zero.
 	differLimit = 0.01
 	// leastSide is the least number of parts on a side of a step, and of a phase.
 	leastSide = 3

@@ -100,6 +100,24 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// TestLogsBeside: a log that is slower all the time is found though another one is slower for a
+// while, and both are told.
+func TestLogsBeside(t *testing.T) {
+	t.Parallel()
+	s := *loggen.ScenarioNamed("steady")
+	s.Nodes = 8
+	s.Known = []loggen.Event{
+		{Node: 2, First: 0, Last: 599, Slow: [2]float64{3, 3}},
+		{Node: 5, First: 200, Last: 299, Slow: [2]float64{3, 3}},
+	}
+	all := sentencesOf(t, &s)
+	for _, want := range []string{"outlier: nodec has ", "level: Maxima of "} {
+		if !slices.ContainsFunc(all, func(got string) bool { return strings.HasPrefix(got, want) }) {
+			t.Errorf("%q has no %s", all, want)
+		}
+	}
+}
+
 // TestCourses: how a level changes, when and by how much, to the second where intervals say that.
 func TestCourses(t *testing.T) {
 	t.Parallel()
