@@ -234,7 +234,7 @@ func (o *options) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
 			Name:  "sla",
-			Doubt: cli.DoubtLimits,
+			Doubt: gate.Doubt,
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.report.Limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: changes such as " +

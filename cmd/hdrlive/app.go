@@ -164,7 +164,7 @@ func (o *options) limitOptions() []cli.Option {
 		},
 		{
 			Name:  "sla",
-			Doubt: cli.DoubtLimits,
+			Doubt: gate.Doubt,
 			Group: cli.GroupLimits,
 			Value: cli.Each(&o.limits, gate.Parse),
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: " +

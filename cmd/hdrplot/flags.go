@@ -145,7 +145,7 @@ func (f *flags) scaleOptions() []cli.Option {
 		},
 		{
 			Name:  "sla",
-			Doubt: cli.DoubtLimits,
+			Doubt: gate.Doubt,
 			Group: cli.GroupLook,
 			Value: cli.Each(&o.Limits, gate.ParseDrawn),
 			Usage: "draw a service level, a `LEVEL` such as 20 or 99<=5ms,99.9<=20ms, and shade " +

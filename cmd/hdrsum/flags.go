@@ -228,7 +228,7 @@ func (f *flags) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
 			Name:  "sla",
-			Doubt: cli.DoubtLimits,
+			Doubt: gate.Doubt,
 			Group: cli.GroupLimits,
 			Value: cli.Each(&f.limits, gate.Parse),
 			Usage: "check `LIMITS`, and exit with 4 if one does not hold: " +

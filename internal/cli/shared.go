@@ -2,13 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
 )
@@ -296,36 +296,13 @@ func DoubtPercentiles(text string) string {
 	before := ""
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "p")
-		if doubt := doubtPercentile(name); doubt != "" {
-			return doubt
+		if p, err := strconv.ParseFloat(name, 64); err == nil && p > 0 && p < 1 {
+			return people.BelowOne(name, p)
 		}
 		if before == "99" && name != "99" && strings.Trim(name, "9") == "" {
 			return fmt.Sprintf("99,%s is p99 and p%s: did you mean 99.%s?", name, name, name)
 		}
 		before = name
-	}
-	return ""
-}
-
-// doubtPercentile doubts a percentile between 0 and 1.
-func doubtPercentile(name string) string {
-	p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
-	if err != nil || p <= 0 || p >= 1 {
-		return ""
-	}
-	meant := strconv.FormatFloat(math.Round(p*1e12)/1e10, 'f', -1, 64)
-	return fmt.Sprintf("%s is below 1: did you mean %s?", name, meant)
-}
-
-// DoubtLimits doubts limits of percentiles between 0 and 1.
-func DoubtLimits(text string) string {
-	for limit := range strings.SplitSeq(text, ",") {
-		figure, _, _ := strings.Cut(limit, "<")
-		figure, _, _ = strings.Cut(figure, ">")
-		figure = figure[strings.LastIndexByte(figure, ':')+1:]
-		if doubt := doubtPercentile(strings.TrimSpace(figure)); doubt != "" {
-			return doubt
-		}
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/people"
 )
 
 // ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. 20 stands for max<=20.
@@ -25,4 +26,16 @@ func ParseDrawn(text string) (limits []Limit, err error) {
 		limits = append(limits, *l)
 	}
 	return limits, nil
+}
+
+// Doubt doubts limits of percentiles between 0 and 1, which look like parts of 1. It is empty if
+// there is none.
+func Doubt(text string) string {
+	limits, _ := Parse(text) // what is no limit is reported elsewhere
+	for _, l := range limits {
+		if l.Name == "" && l.Percentile > 0 && l.Percentile < 1 {
+			return people.BelowOne(l.Figure.String(), l.Percentile)
+		}
+	}
+	return ""
 }

@@ -8,8 +8,8 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// TestGaps: a gap is longer than five intervals, and three times as long as the longest time without
-// values that is none. There are at most three.
+// TestGaps: a gap is longer than five intervals, and three times as long as the longest time
+// without values that is none. There are at most three.
 func TestGaps(t *testing.T) {
 	const second = 1000
 	random := rand.New(rand.NewPCG(1, 1))

@@ -191,3 +191,8 @@ func Spaced(unit string) string {
 	}
 	return " " + unit
 }
+
+// BelowOne asks about a percentile between 0 and 1 with a name, which looks like a part of 1.
+func BelowOne(name string, percentile float64) string {
+	return fmt.Sprintf("%s is below 1: did you mean %s?", name, Shortest(math.Round(percentile*1e12)/1e10))
+}

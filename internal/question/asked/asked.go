@@ -86,7 +86,7 @@ const UsualFigures = "50,90,99,99.9,99.99,99.999"
 // ComparedFigures are those of comparisons: each figure more asks for more proof of all.
 const ComparedFigures = "50,90,99,99.9"
 
-// ParseFigures reads figures, such as 50,p99.9,max,over(20ms).
+// ParseFigures reads figures, such as 50,p99.9,max,over(20ms). Each counts once.
 func ParseFigures(list string) (f Figures, err error) {
 	for text := range strings.SplitSeq(list, ",") {
 		figure, err := parseFigure(text)
@@ -95,9 +95,9 @@ func ParseFigures(list string) (f Figures, err error) {
 		case figure.OfCounts() && err != nil:
 			return f, err
 		case figure.OfCounts():
-			f.Shares = append(f.Shares, figure)
+			f.Shares = appendNew(f.Shares, figure)
 		case ranked && err == nil:
-			f.Percentiles = append(f.Percentiles, percentile)
+			f.Percentiles = appendNew(f.Percentiles, percentile)
 		default:
 			return f, message.Usagef("%w, nor over(VALUE) or apdex(VALUE)", noPercentile(text))
 		}
@@ -113,11 +113,17 @@ func ParsePercentiles(list string) (all []float64, err error) {
 		if err != nil || !ranked {
 			return nil, noPercentile(text)
 		}
-		if !slices.Contains(all, percentile) {
-			all = append(all, percentile)
-		}
+		all = appendNew(all, percentile)
 	}
 	return all, nil
+}
+
+// appendNew appends what is not there yet.
+func appendNew[T comparable](to []T, one T) []T {
+	if slices.Contains(to, one) {
+		return to
+	}
+	return append(to, one)
 }
 
 // parseFigure reads a figure of a list. The minimum has a column of its own, so nobody chooses it.

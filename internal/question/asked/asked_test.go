@@ -12,3 +12,14 @@ func TestParsePercentiles(t *testing.T) {
 		t.Errorf("%v, not %v: %v", all, want, err)
 	}
 }
+
+// TestParseFigures: each figure counts once, so that no two columns have one name.
+func TestParseFigures(t *testing.T) {
+	f, err := ParseFigures("50,p99,99,max,100,over(20ms),over(20ms),over(20us)")
+	if want := []float64{50, 99, 100}; err != nil || !slices.Equal(f.Percentiles, want) {
+		t.Errorf("%v, not %v: %v", f.Percentiles, want, err)
+	}
+	if len(f.Shares) != 2 {
+		t.Errorf("%v", f.Shares)
+	}
+}
