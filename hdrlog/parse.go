@@ -150,7 +150,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			end = min(end, payloadEnd(rest[:end]))
 			extra = bytes.TrimLeft(rest[end:], ", \t")
 		}
-		end = len(bytes.TrimRight(rest[:end], "\r\t")) // as at the end of a line
+		end = len(bytes.TrimRight(rest[:end], "\r\t")) // as the reader trims whole lines
 		fields, rest = fields[:len(fields)-len(rest)+end], rest[:end]
 	}
 	if !commas {

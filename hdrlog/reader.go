@@ -39,7 +39,7 @@ const (
 // concurrent use, but other goroutines may work on filled batches while it fills more.
 type Reader struct {
 	in      io.Reader
-	file    io.Closer // what Close closes, if anything
+	file    io.Closer // Close closes it, unless it is nil
 	name    string
 	reading reading
 	pending pending
@@ -57,7 +57,7 @@ type Reader struct {
 	scanned scanned
 }
 
-// scanned is what Scan returns records of.
+// scanned has the records that Scan returns.
 type scanned struct {
 	Batch
 	next int // the index of the record that Scan returns next
@@ -78,17 +78,17 @@ type pending struct {
 	ended    bool // the source
 }
 
-// A statedUnit is the unit of the values, see [Reader.Unit].
+// A statedUnit is the unit of values that a comment states, see [Reader.Unit].
 type statedUnit struct {
 	unit        Unit
 	unitBy      []byte // the comment that states it
 	unitImplied bool   // it does not: it is of a program that writes values in this unit
 }
 
-// aside is what the line that is parsed brings beside its record.
+// aside is all that a line has beside its record.
 type aside struct {
 	notes   []Record
-	extra   []byte // what follows the payload
+	extra   []byte // the fields behind the payload
 	unended bool   // the line has no newline
 }
 
@@ -387,7 +387,7 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 			r.parseLine(b, trimmed)
 		}
 		if e := &r.dialect.evidence; e.held {
-			e.bytes += len(line) + heldBytes // that may be a comment
+			e.bytes += len(line) + heldBytes // a comment may need so many
 			if e.full() {
 				r.guessSecond()
 				r.flushNotes(b)

@@ -25,7 +25,7 @@ type Recording struct {
 
 	mu        sync.Mutex
 	writer    *Writer
-	recorders map[string]*histogram.Recorder // by tag
+	recorders map[string]*histogram.Recorder // of each tag
 	// End of the last interval, in milliseconds since begin.
 	last  int64
 	taken histogram.Histogram

@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	// rounding is how far two printed times may lie apart that were the same, in seconds. Each was
-	// rounded or truncated to three decimals.
+	// rounding is the largest difference in seconds between two printed times of one moment. Each
+	// was rounded or truncated to three decimals.
 	rounding = 0.0015
 
 	// distinct is the smallest number of seconds that proves something. It is more than the sum of
@@ -69,12 +69,13 @@ type evidence struct {
 }
 
 const (
-	// provingSteps is how many intervals of a tag prove ends. With fewer, unions of logs of lengths
-	// do (TestUnionsAreNotEnds).
+	// provingSteps is the number of intervals of a tag that prove that second numbers are ends.
+	// With fewer, unions of logs with lengths would look like ends (TestUnionsAreNotEnds).
 	provingSteps = 3
-	// mostHeld is how many intervals of a tag wait, and mostHeldBytes what all may take.
+	// mostHeld is the largest number of intervals of a tag that wait, and mostHeldBytes the most
+	// memory that all of them take.
 	mostHeld, mostHeldBytes = 64, 1 << 20
-	// heldBytes is what an interval takes beside its line.
+	// heldBytes is the memory of an interval that waits, without its line.
 	heldBytes = 1 << 10
 )
 
@@ -110,10 +111,10 @@ func (e *evidence) add(tag []byte, now span, line int) SecondField {
 // full reports whether the intervals take too much memory, or too many wait.
 func (e *evidence) full() bool { return e.bytes > mostHeldBytes }
 
-// weight is what the intervals of a tag say.
+// weight is the evidence of the intervals of a tag.
 type weight struct {
-	// steps is the number of intervals that begin inside an earlier one only if the second numbers
-	// are lengths, and exact that of those that begin where the one before ends.
+	// steps counts intervals that begin inside an earlier one only if the second numbers are
+	// lengths. exact counts intervals that begin where the one before ends.
 	steps, exact int
 	inside       bool    // an interval begins inside an earlier one in both readings
 	length       float64 // the smallest as lengths

@@ -48,7 +48,7 @@ type Writer struct {
 	line    []byte
 	marked  bool    // the log has the comment of a Writer
 	base    float64 // the base time, in seconds since the epoch
-	err     error   // of writing
+	err     error   // the first error of writing
 	checker Reader  // parses what is written
 }
 

@@ -64,7 +64,7 @@ func (h *Histogram) addGroups(from int, counts []int64, size int) {
 	}
 	h.mark(from, from+len(slots))
 	switch {
-	case size == pageSize && useVectors: // that of windows
+	case size == pageSize && useVectors: // the size of windows of pages
 		sumPages(&slots[0], &counts[0], len(slots))
 	case size == 8:
 		for i := range slots {

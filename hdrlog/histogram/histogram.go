@@ -200,7 +200,7 @@ func (h *Histogram) copyTo(counts []int64) {
 	}
 }
 
-// lower makes room for the slots from low on. Low is below base.
+// lower makes room for slots from low on, which is below base.
 func (h *Histogram) lower(low int) {
 	// Take as many slots again. Otherwise a series of ever smaller values copies the counts
 	// each time.

@@ -135,7 +135,7 @@ func (h *Histogram) StdDev() float64 {
 	for r := range h.runs() {
 		for begin := 0; begin < len(r.counts); begin += 8 {
 			eight := r.counts[begin:min(begin+8, len(r.counts))]
-			if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 { // as in most cases
+			if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 { // most blocks are empty
 				continue
 			}
 			for i, n := range eight {

@@ -186,7 +186,7 @@ func (t *Table[T]) remove(w *openWindow[T]) {
 	delete(t.byStart, w.Start)
 	open := t.sorted()
 	at := slices.Index(open, w)
-	if at == 0 { // as usual: nothing moves
+	if at == 0 { // the usual case: nothing moves
 		open[0] = nil
 		t.open = open[1:]
 	} else {
@@ -272,7 +272,8 @@ type spare struct {
 // tags most of them never come.
 const mostSpare = 4 << 20
 
-// entryBytes is about what an entry of a window takes beside its sum and twice its tag.
+// entryBytes is about the memory of an entry of a window without its sum and without its tag, which
+// it has twice.
 const entryBytes = 60
 
 // Merged is what the intervals of a tag in a window add up to. Window is the window. Start and End,
@@ -315,7 +316,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.Sum.Size()
-		if m.Intervals() < 2 && 2*ws.bytes > manyBytes { // what takes them needs room, too
+		if m.Intervals() < 2 && 2*ws.bytes > manyBytes { // whoever takes them needs memory, too
 			m.Compact()
 		}
 		err = m.Merge(s)

@@ -44,7 +44,7 @@ func (r *Recorded) Add(other Recorded) {
 	r.Any += other.Any
 }
 
-// A rateRow is what [Rates] know of a row. It is small: there may be a million rows of one input.
+// A rateRow is the part of a row in [Rates]. It is small: there may be a million rows of one input.
 type rateRow struct {
 	inputs []rateInput // in the order of their numbers
 	across *across     // nil if the row never had any

@@ -123,7 +123,7 @@ func (p *Picture) Name() string { return cmp.Or(p.Title, p.Caption(), p.Type.Nam
 // Footnotes returns the lines below the charts.
 func (p *Picture) Footnotes() []string {
 	notes := slices.Clone(p.Notes)
-	if p.Type != Report && p.Type != Trend { // which have a table of them, or sentences
+	if p.Type != Report && p.Type != Trend { // these types show findings as a table or sentences
 		for n, m := range p.Moments() {
 			notes = slices.Insert(notes, n, m.String())
 		}
@@ -190,7 +190,7 @@ func (p *Picture) shades() bool {
 	return slices.ContainsFunc(p.Series, above)
 }
 
-// A Described is what a list says of a moment.
+// A Described is a moment in the words of a list.
 type Described struct {
 	Number                  int // 0 if it has none
 	At, Clock, Length, Peak string
@@ -227,7 +227,7 @@ func (p *Picture) Moments() (all []Described) {
 		all = append(all, d)
 	}
 	for _, f := range p.ofKind(gap) {
-		if p.Type != Report { // which has a table of them
+		if p.Type != Report { // only a report has a table of gaps
 			break
 		}
 		start := *f.Start - p.Origin
@@ -293,7 +293,7 @@ func (p *Picture) Labelled() []Limit {
 		l := &limits[i]
 		name := l.Name()
 		if l.Percentile == 0 && p.Type == Timeline && len(p.Series) > 0 && !p.Series[0].hasLine(name) {
-			name = lineNames(p.Series[0].Lines) // which are shaded above the limit
+			name = lineNames(p.Series[0].Lines) // the lines are shaded above the limit
 		}
 		l.Label = "SLA: " + name + " ≤ " + axis.Handy(unit, l.Value)
 	}

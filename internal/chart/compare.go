@@ -21,7 +21,7 @@ type Tick struct {
 // mostChange is the ratio at the end of the scale of colours. Higher ones have the same colour.
 const mostChange = 8
 
-// ChangeScale returns the scale of colours for how many times as many values there are.
+// ChangeScale returns the scale of colours for the ratio of two numbers of values.
 func ChangeScale() *Scale {
 	scale := &Scale{Title: "times as many per second; stripes: in one log only", Most: mostChange}
 	for _, r := range []struct {

@@ -36,8 +36,8 @@ type RatioRow struct {
 	Label string
 	// Value is that of the whole time.
 	Value float64
-	// Times are how many times as high as the median of all rows it is, by column. They are not
-	// numbers where the row has no values.
+	// Times are the ratios of the row to the median of all rows, by column. They are not numbers
+	// where the row has no values.
 	Times []float64
 }
 

@@ -23,7 +23,7 @@ type Grid struct {
 	// Longest is the longest time in a column in which logs ran, in milliseconds.
 	Longest float64
 
-	ran []float64 // by column
+	ran []float64 // for how long logs ran in each column
 }
 
 // Fill spreads the counts of windows over time and values.
@@ -90,7 +90,7 @@ type extent struct{ low, high float64 }
 func (f *filler) add(s *Series) {
 	var (
 		at     stretch
-		counts []float64 // by slot
+		counts []float64 // counts of each slot
 		layout histogram.Layout
 	)
 	for i := range s.Windows {

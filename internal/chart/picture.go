@@ -41,7 +41,7 @@ type Picture struct {
 	Comparison
 }
 
-// Drawn are the values that a picture draws.
+// Drawn are the data of a picture.
 type Drawn struct {
 	// Series are the tags or inputs.
 	Series []Series `json:"-"`
@@ -73,7 +73,7 @@ type Comparison struct {
 	Changed map[string]map[string]string `json:"changed,omitempty"`
 }
 
-// Looks are what somebody chose of a picture, or what it chooses by its data.
+// Looks are choices about a picture, by somebody or by its data.
 type Looks struct {
 	Title string `json:"title"`
 	// Theme is light or dark. A picture without one is light, and a page without one follows the
@@ -102,7 +102,7 @@ type Looks struct {
 	PageSize int `json:"-"`
 }
 
-// Inputs are what a picture shows, as the line below it says.
+// Inputs are the logs of a picture, for the line below it.
 type Inputs struct {
 	// Sources are the names of the logs. Spans are when they begin and end, in milliseconds since
 	// the epoch: of each log by itself if they are compared, and of all together otherwise. Added
@@ -110,11 +110,11 @@ type Inputs struct {
 	Sources []string   `json:"-"`
 	Spans   [][2]int64 `json:"-"`
 	Added   []string   `json:"-"`
-	// Each is what a series is called, such as log. Empty stands for tag.
+	// Each is the word for a series, such as log. Empty stands for tag.
 	Each string `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
-	// Logs are what the sources of windows are called, if there are several that add up.
+	// Logs are the names of the sources of windows, if several sources add up.
 	Logs []string `json:"sources,omitempty"`
 	// Span is the time that a point of a line stands for, such as "each interval".
 	Span string `json:"-"`
@@ -188,7 +188,7 @@ func (s *Series) Max() float64 {
 	highest := 0.0
 	for _, line := range s.Lines {
 		for _, p := range line.Points {
-			if p.Value > highest { // not if it is NaN
+			if p.Value > highest { // false for NaN
 				highest = p.Value
 			}
 		}

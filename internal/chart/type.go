@@ -51,8 +51,7 @@ func (t *Type) Takes(option string) bool { return slices.Contains(strings.Fields
 // A Chart describes a chart: what its axes show, and what lies between them. Package draw draws it
 // as a picture, and the page's script draws it in a browser.
 type Chart struct {
-	// Marks are what shows the data: Lines, Cells or Rows over time, Curves over percentiles, or
-	// Dots.
+	// Marks is the kind of marks: Lines, Cells or Rows over time, Curves over percentiles, or Dots.
 	Marks string `json:"marks"`
 	// Name is the title of the axis of values.
 	Name string `json:"name"`
@@ -68,8 +67,8 @@ type Chart struct {
 	// Limits are service levels. Breaches has the times shaded in which a line is above its limit.
 	Limits   []Limit `json:"limits"`
 	Breaches bool    `json:"breaches"`
-	// Empty is what stands in a picture without data, and EmptyView in a page if the time in view
-	// has none.
+	// Empty is the text in a picture without data, and EmptyView the text in a page if the time in
+	// view has none.
 	Empty     string `json:"-"`
 	EmptyView string `json:"empty"`
 }
@@ -193,11 +192,11 @@ func lineNames(lines []Line) string {
 	return strings.Join(names, " and ")
 }
 
-// steep is how many times the median of any series the highest value of all is at least on an axis
-// that is logarithmic if nobody chose.
+// An axis is logarithmic by default if the highest value of all is at least so many times the
+// median of a series.
 const (
-	steep      = 50 // of the maxima over time
-	steepCurve = 30
+	steep      = 50 // for maxima over time
+	steepCurve = 30 // for curves
 )
 
 // Steep reports whether a few high values leave most of a linear axis empty, or a series on its
@@ -232,7 +231,7 @@ func (p *Picture) Steep() bool {
 			}
 		}
 		if len(values) > 0 {
-			middle = math.Min(middle, median(values)) // which sorts them
+			middle = math.Min(middle, median(values)) // median sorts the values
 			highest = math.Max(highest, values[len(values)-1])
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// A Rhythm is what comes at even times.
+// A Rhythm is a series of spikes at even times.
 type Rhythm struct {
 	// Period is the time from one beat to the next, and First the time of the first beat, in
 	// milliseconds.
@@ -49,7 +49,7 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 		squares += s.weight * s.weight
 	}
 	span := spikes[len(spikes)-1].time - spikes[0].time
-	count := sum * sum / squares // as many spikes of equal weight
+	count := sum * sum / squares // number of spikes of equal weight that tell as much
 	shortest, longest := max(span/(2*count), 4*length), span/(leastBeats-1)
 	step := 0.1 / span // turns the last spike by a tenth of a turn
 	arrows, turns := make([]complex128, len(spikes)), make([]complex128, len(spikes))

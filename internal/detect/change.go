@@ -1,5 +1,5 @@
-// Package detect finds out what changes in a run: how a figure of equal parts of its time moves,
-// and what of it is no chance.
+// Package detect finds changes in a run. It cuts the time of the run into equal parts, and looks at
+// how a figure of the parts moves beyond chance.
 //
 // All of it has one idea of chance, that of package confidence: parts that follow each other are
 // alike, so n of them tell as much as n/T independent ones. T is estimated from what a model of the
@@ -145,7 +145,7 @@ func independent(residuals []float64, parameters float64) (parts, deviation floa
 	fine := n * grain * grain
 	time := confidence.Dependence(residuals)
 	time *= 1 + 4*time/n                            // residuals add up to zero, so it comes out too small
-	time = (squares*time + fine) / (squares + fine) // what is finer is by chance
+	time = (squares*time + fine) / (squares + fine) // residuals below the grain are independent
 	return n / time, math.Sqrt((squares + fine) / (n - parameters) * time)
 }
 
@@ -159,8 +159,8 @@ func Differs(y []float64, tries int) bool {
 	return parts >= 2 && confidence.Tail(t, parts-1)*float64(tries) < differLimit
 }
 
-// withoutMoments returns numbers of which none is farther from the middle one of five around it
-// than most are: one moment is no level, and must not hide one.
+// withoutMoments returns numbers without outliers: each one that is far from the median of the five
+// around it moves closer. One moment is no level, and must not hide one.
 func withoutMoments(y []float64) []float64 {
 	middle, away := make([]float64, len(y)), make([]float64, len(y))
 	for i := range y {
@@ -176,10 +176,11 @@ func withoutMoments(y []float64) []float64 {
 	return r
 }
 
-// farAway is how many times as far as most a number may be from the middle of those around it.
+// farAway limits how far a number may be from the middle of those around it: so many times the
+// median of all such distances.
 const farAway = 6
 
-// closest returns the first of the fits that leave least, nothing if there are none.
+// closest returns the fit with the smallest sum of squares, nothing if there is no fit.
 func closest(fits []*fit) []*fit {
 	if len(fits) == 0 {
 		return nil
@@ -219,8 +220,8 @@ func steps(y []float64) []*fit {
 	return []*fit{level, trend}
 }
 
-// apart reports whether nine tenths of some numbers are farther from nine tenths of others than
-// most of the first are from one another.
+// apart reports whether the gap between most of a and most of b is wider than the range of most of
+// a. Most are those between the first and the last tenth.
 func apart(a, b []float64) bool {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	low, high := func(x []float64) float64 { return x[len(x)/10] }, func(x []float64) float64 { return x[(len(x)-1)*9/10] }
@@ -287,7 +288,8 @@ func drifts(y []float64) (all []*fit) {
 	return all
 }
 
-// mostDrift is how many times as high or as low a level may become in the course of a run.
+// mostDrift is the largest ratio of the levels at the end and at the begin of a drift, or of begin
+// to end.
 const mostDrift = 50.0
 
 // decays fits levels that begin higher and fade, some faster than others. Numbers are logarithms.

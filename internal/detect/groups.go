@@ -17,8 +17,8 @@ const (
 	// groupBins is the number of bins of an octave, the values from one to its double. Octaves
 	// that begin at each bin are compared: a clock with long ticks leaves none of them empty.
 	groupBins = 4
-	// groupDeep is how many times as many values as the octave between them the octaves of two
-	// groups have.
+	// groupDeep is the least ratio of the values in the octave of a group to those in the octave
+	// between two groups.
 	groupDeep = 4
 	// groupChance is the logarithm of a bound of the probability that the octave between has so few
 	// if all have equally many. At -14, 73% of the logs are found of which -9 finds 98%, and
@@ -51,7 +51,7 @@ func Groups(values iter.Seq2[float64, int64]) []Group {
 type grouping struct {
 	first  int // the bin of the lowest value
 	bins   []float64
-	sums   []float64 // of the values of a bin
+	sums   []float64 // sum of the values of each bin
 	count  float64
 	below  float64 // values below it belong to the last bin
 	groups []Group
@@ -91,7 +91,7 @@ func (g *grouping) divide(from, to int) {
 	for n := len(octaves) - 2; n >= 0; n-- {
 		higher[n] = max(higher[n], higher[n+1])
 	}
-	middle := func(n int) int { return from + n - groupBins/2 + 1 } // bin of an octave
+	middle := func(n int) int { return from + n - groupBins/2 + 1 } // the middle bin of an octave
 	lower := 0.0
 	deepest := 1.0 / groupDeep
 	first, last := -1, -1

@@ -19,7 +19,7 @@ import (
 
 // Omitted are the values of a row with those that were due while the recorder waited.
 type Omitted struct {
-	Tag    []byte // of the row
+	Tag    []byte // the tag of the row
 	Counts histogram.Histogram
 	// Percentile is the one that the sentence names, with its value in the unit of the row's
 	// counts. It is 0 if it names none.
@@ -66,8 +66,8 @@ func (r *Run) omission() *omission {
 	return o
 }
 
-// waited says what the percentile is if requests are counted that were due while the recorder
-// waited.
+// waited tells that the recorder waited for answers, and the percentile with the requests that were
+// due then.
 func (a *analysis) waited() []output.Finding {
 	o := a.omission
 	if o == nil {
@@ -217,9 +217,10 @@ func lost(n int, thing, how string) []output.Finding {
 func (a *analysis) same() []output.Finding {
 	if a.run.Same != nil {
 		return []output.Finding{{
-			Weight:   output.Notes,
-			Option:   "-incT",
-			Sentence: fmt.Sprintf("%s are the same requests: only %s is shown (-incT chooses).", listed(a.run.Same), a.run.Same[0]),
+			Weight: output.Notes,
+			Option: "-incT",
+			Sentence: fmt.Sprintf("%s are the same requests: only %s is shown (-incT chooses).", joined(a.run.Same),
+				a.run.Same[0]),
 		}}
 	}
 	weight := output.Notes
@@ -249,7 +250,7 @@ func (a *analysis) same() []output.Finding {
 	if found.Other != "" {
 		found.Tags, choose = append(found.Tags, found.Other), "leave it out"
 	}
-	f.Sentence = fmt.Sprintf("%s are the same requests%s: %s (%s).", listed(found.Tags), more, choose, f.Option)
+	f.Sentence = fmt.Sprintf("%s are the same requests%s: %s (%s).", joined(found.Tags), more, choose, f.Option)
 	return []output.Finding{f}
 }
 
@@ -260,7 +261,7 @@ func others(names, first []string) string {
 	if !ok || next.Other != "" {
 		return ""
 	}
-	return ", as are " + listed(next.Tags)
+	return ", as are " + joined(next.Tags)
 }
 
 // unit finds that the unit of values is unknown.

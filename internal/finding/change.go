@@ -66,7 +66,7 @@ func (a *analysis) shift() []output.Finding {
 		load = ", as does the rate"
 	}
 	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s%s.", output.Figure{Percentile: c.percentile},
-		a.say.of(c.row.Name()), people.Moved(after/before), a.when(&c.change), figure(people.Rounded(before, 2)),
+		a.say.of(c.row.Name()), people.Moved(after/before), a.when(&c.change), formatNumber(people.Rounded(before, 2)),
 		a.say.quantity(people.Rounded(after, 2)), load)
 	return []output.Finding{f}
 }
@@ -145,7 +145,7 @@ func (a *analysis) rate() []output.Finding {
 		Unit:    "/s",
 		Option:  "-agg 1m",
 		Sentence: fmt.Sprintf("The rate %s %s: from about %s to %s/s.", people.Moved(c.after/c.before), a.when(c),
-			figure(people.Rounded(c.before, 2)), figure(people.Rounded(c.after, 2))),
+			formatNumber(people.Rounded(c.before, 2)), formatNumber(people.Rounded(c.after, 2))),
 	}}
 }
 
@@ -205,7 +205,7 @@ func (a *analysis) outlier() []output.Finding {
 	if f.Tag = a.say.tag(first.tag); f.Tag != "" {
 		of = " of " + f.Tag
 	}
-	f.Sentence = fmt.Sprintf("%s %s %s times the %s%s of the other %d, all the time.", listed(names), verb, formatRatio(ratio),
-		output.Figure{Percentile: percentile}, of, len(others))
+	f.Sentence = fmt.Sprintf("%s %s %s times the %s%s of the other %d, all the time.", joined(names), verb,
+		formatRatio(ratio), output.Figure{Percentile: percentile}, of, len(others))
 	return []output.Finding{f}
 }

@@ -38,11 +38,12 @@ func (a *analysis) disjoint() []output.Finding {
 	return []output.Finding{f}
 }
 
-// clockStep is what clocks that are off differ by: they have another time zone, in milliseconds.
+// clockStep is the step of time zones in milliseconds. Clocks that are off differ by multiples of
+// it.
 const clockStep = 15 * 60 * 1000
 
-// offClock finds a log that does not overlap the others, of which at least two run together, but
-// would run with them if its clock were some quarters of an hour off.
+// offClock finds a log whose clock is off by some quarters of an hour: it does not overlap the
+// others, but would run together with all of them if its times moved.
 func (a *analysis) offClock() []output.Finding {
 	spans := a.spans()
 	if len(spans) < LeastLogs {
@@ -90,8 +91,8 @@ func clockOff(input string, spans map[string]merge.Span) (off int64) {
 	return off
 }
 
-// together is the part of the longer one of two logs that both have in common, at least, if they
-// ran together.
+// together is the least part of the longer one of two logs that both have in common if they ran
+// together.
 const together = 0.8
 
 // overlaps reports whether two spans have more than a part of the longer one in common.

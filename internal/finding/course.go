@@ -24,16 +24,16 @@ type change struct {
 type rowChange struct {
 	change
 	row        *output.Summary
-	percentile float64 // of before and after
+	percentile float64 // the percentile of before and after
 	// times is how many times as high maxima are from start to end, if the change is a phase.
 	times float64
 }
 
-// courses are how levels change in the course of a run: nothing is in them that is the same all the
-// time.
+// courses are all changes that the parts of a run show, and what the parts say of groups and of the
+// highest row.
 type courses struct {
 	rows []rowChange
-	logs []logPhase // of logs that are higher than the others for a time
+	logs []logPhase // logs that are higher than the others for a time
 	slow []slowLog
 	rate *change // nil if it does not change
 	// lead is by how much the row with the highest figure is above the next one in each part of the
@@ -65,7 +65,7 @@ func (a *analysis) findCourses() (all courses) {
 // levels is not known.
 func (a *analysis) addTimelines(all *courses) {
 	highest := a.figures.values[:min(2, len(a.figures.values))]
-	levels := make([][]float64, 2) // of the highest rows
+	levels := make([][]float64, 2) // levels of the two highest rows
 	for t, err := range a.run.Course.Rows() {
 		if err != nil {
 			return
@@ -152,8 +152,8 @@ func (s *sight) sides() (before, after stretch) {
 	return stretch{0, from}, stretch{from, to}
 }
 
-// levels are what a stretch has at percentiles: at that which sentences name, at the median, at
-// that at which the change is seen, and at two that lie around it.
+// levels are the values of a stretch at percentiles: the high one of sentences, the median, the one
+// at which the change is seen, and two around that.
 type levels struct{ high, median, seen, near, nearer float64 }
 
 func (s *sight) levels(of stretch) levels {
@@ -341,7 +341,7 @@ func lasting(t *summary.Timeline, groups []detect.Group, unit float64) bool {
 			in[g] = append(in[g], count)
 		}
 	}
-	few := func(counts []float64) bool { return 2*equals(counts) < equals(all) }
+	few := func(counts []float64) bool { return 2*effectiveWindows(counts) < effectiveWindows(all) }
 	return !slices.ContainsFunc(in, few)
 }
 
@@ -359,8 +359,9 @@ func countGroups(h *histogram.Histogram, groups []detect.Group, unit float64) []
 	return in
 }
 
-// equals returns the number of equal counts that would vary as much as some do.
-func equals(counts []float64) float64 {
+// effectiveWindows returns the number of windows with equal counts whose sum would vary as much as
+// that of some counts (Kish).
+func effectiveWindows(counts []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, c := range counts {
 		sum += c

@@ -18,14 +18,13 @@ import (
 // [counts.Few] values above it.
 var named = []float64{99, 90, 50}
 
-// A value is that of a row at a percentile.
+// A value is the value of a row at a percentile.
 type value struct {
 	row        *output.Summary
 	percentile float64
 	printed    float64
-	// low is what the figure may be by chance: the value that is so many ranks lower as make two
-	// standard errors of the difference of two such figures, if values do not depend on one
-	// another.
+	// low is the value that the figure may have by chance: two standard errors of the difference of
+	// two such figures lower in rank, as if values were independent.
 	low float64
 }
 
@@ -34,7 +33,7 @@ func (v *value) name() string { return output.Figure{Percentile: v.percentile}.S
 
 // figures are about the counts of all rows.
 type figures struct {
-	count   int64   // of values
+	count   int64   // number of values
 	highest float64 // printed
 	top     *output.Summary
 	// values has a value for each row, the highest first, all at one percentile: the first of the
@@ -52,7 +51,7 @@ type figures struct {
 
 // figuresOf decodes the counts of each row once.
 func figuresOf(rows []*output.Summary) (all figures) {
-	first := len(named)                     // of the percentiles that a row has
+	first := len(named)                     // index of the highest of named percentiles that any row has
 	leading := 0.0                          // the highest of values
 	maxima := make([]float64, len(named)+1) // of rows, by the first percentile that they have
 	for _, s := range rows {
@@ -109,7 +108,8 @@ func added(a, b int64) int64 {
 	return a + b
 }
 
-// sameValue is how far values are apart, as a part, that timeouts of one length have.
+// sameValue is the largest difference between the values of timeouts of one length, as a part of
+// them.
 const sameValue = 0.01
 
 // ceiling returns how many values are as high as the highest one, such as those of requests that
@@ -160,7 +160,7 @@ func (a *analysis) groups() []output.Finding {
 		texts = append(texts, fmt.Sprintf("%.0f%% near %s", 100*g.Share, a.say.quantity(people.Rounded(g.Middle, 2))))
 		between = between && math.Abs(math.Log2(all.mean/g.Middle)) > 0.5
 	}
-	f.Sentence = fmt.Sprintf("%s fall in %d groups: %s", values, len(all.groups), listed(texts))
+	f.Sentence = fmt.Sprintf("%s fall in %d groups: %s", values, len(all.groups), joined(texts))
 	if between {
 		f.Sentence += fmt.Sprintf("; the mean, %s, is near none", a.say.quantity(people.Rounded(all.mean, 2)))
 	}
@@ -243,7 +243,7 @@ func (a *analysis) few() []output.Finding {
 	return []output.Finding{f}
 }
 
-// lasts reports whether a row has several intervals.
+// lasts reports whether any row has several intervals.
 func (a *analysis) lasts() bool {
 	return slices.ContainsFunc(a.run.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 })
 }

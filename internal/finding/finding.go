@@ -21,7 +21,7 @@ import (
 // not known is zero, and kinds that need it find nothing.
 type Run struct {
 	Summaries []*output.Summary
-	By        *tags.By // what makes a row of Summaries
+	By        *tags.By // says which intervals are a row of Summaries
 	Scale     hdrlog.Scale
 	Zone      *time.Location
 	// Verdicts are about limits.
@@ -34,8 +34,7 @@ type Run struct {
 	Course *summary.Course
 	// Corrected says that the counts are corrected for coordinated omission already.
 	Corrected bool
-	// Same are tags that count the same requests, of which only the first one is shown, since
-	// nobody chose.
+	// Same are tags that count the same requests. Only the first one is shown, since nobody chose.
 	Same []string
 	// Cut are the logs that are cut short, and Malformed counts a line for each of them.
 	Cut []logs.Cut
@@ -97,7 +96,7 @@ func analyse(r *Run) *analysis {
 		a.tracks = r.Histories.Tracks(r.scale)
 		a.apart.names, a.apart.spans = r.Histories.Apart()
 	}
-	if a.apart.names == nil { // what differs between separate runs is no course of one
+	if a.apart.names == nil { // a difference between separate runs is no change of a run
 		a.courses = a.findCourses()
 	}
 	return a
@@ -115,8 +114,8 @@ func (a *analysis) intervalsOf(row *output.Summary) []detect.Interval {
 	return summary.Together(all)
 }
 
-// kinds are what can be found, in the order of importance of findings of equal weight. A new kind
-// is a line here and its function.
+// kinds are the kinds of findings. Of findings of equal weight, those of an earlier kind come
+// first. A new kind is a line here and its function.
 var kinds = []struct {
 	name string
 	find func(a *analysis) []output.Finding

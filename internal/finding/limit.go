@@ -74,15 +74,15 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 	case v.Windows > 0:
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
 		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, w.of(v.Tag),
-			beside(v.Value, v.Bound), people.Counted(v.Windows, "window"), typed(v.Bound))
+			formatBeside(v.Value, v.Bound), people.Counted(v.Windows, "window"), formatBound(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", result.word, what, changed(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
-			interval(v), typed(v.Bound)+people.Spaced(unitOf(v)))
+			interval(v), formatBound(v.Bound)+people.Spaced(unitOf(v)))
 	default:
 		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
-			typed(v.Bound)+people.Spaced(unitOf(v)))
+			formatBound(v.Bound)+people.Spaced(unitOf(v)))
 		if v.Result == gate.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
 			text += "; the log does not tell them apart"
 		}
@@ -101,8 +101,8 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 	return f
 }
 
-// typed returns a bound as somebody typed it: with all its digits.
-func typed(bound float64) string { return people.Significant(bound, 9) }
+// formatBound returns a bound as somebody typed it: with all its digits.
+func formatBound(bound float64) string { return people.Significant(bound, 9) }
 
 // breached returns the words for how long and since when a limit did not hold.
 func (w *words) breached(v *gate.Verdict) string {
@@ -129,9 +129,9 @@ func judged(v *gate.Verdict) string {
 		value = v.Value * smaller.Per(in)
 	}
 	if name != v.Unit {
-		return figure(value) + " " + name
+		return formatNumber(value) + " " + name
 	}
-	return beside(v.Value, v.Bound) + people.Spaced(unitOf(v))
+	return formatBeside(v.Value, v.Bound) + people.Spaced(unitOf(v))
 }
 
 // interval returns the interval of a figure, if it has one.
@@ -139,7 +139,7 @@ func interval(v *gate.Verdict) string {
 	if math.IsNaN(v.Low) || math.IsNaN(v.High) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s..%s)", figure(v.Low), figure(v.High))
+	return fmt.Sprintf(" (%s..%s)", formatNumber(v.Low), formatNumber(v.High))
 }
 
 // changed words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
@@ -152,12 +152,12 @@ func changed(v *gate.Verdict) string {
 		interval = fmt.Sprintf(" (%s..%s)", people.Significant(min(low, high), 3),
 			people.Significant(max(low, high), 3))
 	}
-	after := beside(v.Value, v.Bound) + people.Spaced(unitOf(v))
+	after := formatBeside(v.Value, v.Bound) + people.Spaced(unitOf(v))
 	if by == 0 {
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
 	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", people.Moved(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
-		figure(v.Baseline), after, v.Allowed())
+		formatNumber(v.Baseline), after, v.Allowed())
 }
 
 // unitOf returns the unit of the figures of a verdict.

@@ -13,21 +13,21 @@ import (
 	"hdrkit/tags"
 )
 
-// figure returns a number as sentences have it.
-func figure(v float64) string { return people.Significant(v, 4) }
+// formatNumber returns a number as sentences have it.
+func formatNumber(v float64) string { return people.Significant(v, 4) }
 
-// formatRatio returns how many times as high something is, with two digits.
+// formatRatio returns a ratio with two digits.
 func formatRatio(v float64) string { return people.Significant(v, 2) }
 
-// worthwhile reports whether a sentence can say how many times as high or low something is: not "1
+// worthwhile reports whether a ratio, or its inverse, is worth a sentence: it does not read "1
 // times".
 func worthwhile(v float64) bool { return formatRatio(max(v, 1/v)) != "1" }
 
-// beside returns v as a text that differs from that of other, unless both are equal: it has as many
-// digits as that takes. All digits of other are printed.
-func beside(v, other float64) string {
+// formatBeside returns v as a text that differs from that of other, unless both are equal: it has
+// as many digits as that takes. All digits of other are printed.
+func formatBeside(v, other float64) string {
 	if v == other {
-		return typed(other)
+		return formatBound(other)
 	}
 	for digits := 4; digits < 9; digits++ {
 		if text := people.Significant(v, digits); text != people.Significant(other, digits) {
@@ -37,8 +37,8 @@ func beside(v, other float64) string {
 	return people.Significant(v, 9)
 }
 
-// listed returns names as a sentence has them: a, b and c.
-func listed(names []string) string {
+// joined returns names as a sentence has them: a, b and c.
+func joined(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
 		return strings.Join(names, "")
@@ -59,8 +59,9 @@ type words struct {
 	rows []*output.Summary
 	unit string
 	zone *time.Location
-	span merge.Span // of the run
-	// names are what sentences call the rows whose names have that of an input.
+	span merge.Span // from the first start to the last end of the rows
+	// names are short names of rows for sentences, by the name of a row. Only rows of inputs have
+	// one.
 	names map[string]string
 	// severalTags is set if the times of several tags are known. Inputs are those whose times are
 	// known, and labels are what sentences call them.
@@ -109,7 +110,7 @@ func rowNames(rows []*output.Summary) map[string]string {
 }
 
 // quantity returns a printed value with its unit.
-func (w *words) quantity(v float64) string { return figure(v) + people.Spaced(w.unit) }
+func (w *words) quantity(v float64) string { return formatNumber(v) + people.Spaced(w.unit) }
 
 // row returns what a sentence calls the row with a name.
 func (w *words) row(name string) string { return cmp.Or(w.names[name], name) }

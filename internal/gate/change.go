@@ -17,8 +17,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Change is how far a figure may be from that of the baseline: so many percent, or so much. What
-// is not given is not a number. If both are given, one of them is enough.
+// A Change is the allowed difference from the figure of the baseline, in percent or as an amount. A
+// part that is not given is not a number. If both are given, a figure that keeps one of them holds.
 type Change struct {
 	// Percent is relative to the baseline.
 	Percent float64
@@ -148,11 +148,11 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	change := changeOf(f.Pairs, s.Tag)
 	var c confidence.Comparison
 	why := ""
-	if l.Name != output.Count { // which is no sample of anything
+	if l.Name != output.Count { // a count has no interval
 		c, why = l.compare(change)
 	}
 	switch {
-	case l.Name == output.Count && f.Runs != f.RunsBefore: // what as many runs had before
+	case l.Name == output.Count && f.Runs != f.RunsBefore: // scaled to as many runs
 		v.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
 	case l.Name != output.Count && why == "" && several(f.Pairs, s.Tag):
 		v.Baseline, v.Value = c.Before, c.After

@@ -7,27 +7,27 @@ import (
 	"hdrkit/output"
 )
 
-// wrongEnds is how many runs that keep their limits may end, over all looks, rows and limits. Of
-// runs whose seconds depend on those before by 0.98, more end: TestStops has a table.
+// wrongEnds is the share of runs that are ended although they keep their limits, over all looks,
+// rows and limits. If seconds depend on those before by 0.98, more runs end: TestStops has a table.
 const wrongEnds = 0.02
 
 // mostParts is the number of parts that evidence is kept in.
 const mostParts = 128
 
-// An evidence is what windows of a row say about a limit that later values may still mend. Who
-// looks at a figure again and again until it looks bad finds chance. So it looks at the end of a
-// least time, and each time that this has doubled, and each look spends half of what is left of
-// wrongEnds.
+// An evidence collects the windows of a row for a limit whose figure may still become better.
+// Looking again and again until a figure looks bad would find chance. So evidence is looked at
+// after a least time, and each time that the time has doubled, and each look spends half of what is
+// left of wrongEnds.
 type evidence struct {
-	of, to []float64 // by part
+	of, to []float64 // sums of tallies, one for each part
 	each   int       // windows of a part
 	last   int       // windows of the last part
-	millis int64     // of all windows
-	looks  int       // so far
+	millis int64     // length of all windows
+	looks  int       // number of looks so far
 	proven bool      // the limit does not hold beyond chance
 }
 
-// A tally is what a window says about a limit, such as the values above it, and all values.
+// A tally is what a window counts for a limit, such as values above the limit, and all values.
 type tally struct{ of, to float64 }
 
 // A bound is the most that a limit allows of a ratio of tallies, or the least.

@@ -107,7 +107,7 @@ func parse(text string) (l Limit, err error) {
 	return l, err
 }
 
-// checkOperator returns an error for an operator other than <=, >=, < and >, which says what to
+// checkOperator returns an error for an operator other than <=, >=, < and >. The error says what to
 // write.
 func checkOperator(subject, operator, value string) error {
 	most, least := subject+"<="+value, subject+">="+value
@@ -275,7 +275,7 @@ func (l *Limit) Of(s *output.Summary) float64 {
 	return unit.Divide(v, l.ratio(s))
 }
 
-// A Result is what becomes of a limit, the worst first.
+// A Result says whether a limit holds. The worst one comes first.
 type Result int
 
 // The results.

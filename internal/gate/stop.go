@@ -6,8 +6,8 @@ import (
 	"hdrkit/output"
 )
 
-// leastBad is how many windows may not keep a limit of windows when it ends a run whose end is not
-// planned.
+// leastBad is the number of bad windows from which on a limit of windows ends a run whose end is
+// not planned.
 const leastBad = 3
 
 // A Stop says when limits end a run that goes on.

@@ -31,7 +31,7 @@ type Watch struct {
 	stop     *Stop // nil if no limit ends the run
 	account  *ledger.Account
 	charge   ledger.Charge
-	flows    []flow.Flow // of each size
+	flows    []flow.Flow // one flow for each size of windows
 	counts   histogram.Histogram
 	rows     map[rowOf]*history
 	breaches []output.Breach
@@ -43,7 +43,7 @@ type rowOf struct {
 	row   string
 }
 
-// A history is what a row had so far, as a limit sees it.
+// A history has the windows of a row so far, as a limit sees them.
 type history struct {
 	all, kept int64 // windows or intervals with values, and how many of them kept the limit
 	breach    int   // the index of the latest one, plus 1, if they are in a list
@@ -57,7 +57,7 @@ type Outage struct {
 	// Start and End are those of the first and of the last time, in milliseconds since the epoch.
 	Start, End int64
 	Times      int64
-	Millis     int64 // that all times last together
+	Millis     int64 // length of all times together
 }
 
 // breachBytes is about what a breach takes.

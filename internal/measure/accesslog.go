@@ -131,7 +131,7 @@ type bind struct {
 var variable = expression(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(\{[^}]*\})?(\^t[io]|[A-Za-z])`)
 
 func compile(text string) (*pattern, error) {
-	text = strings.ReplaceAll(text, `\"`, `"`) // as in the configuration of Apache
+	text = strings.ReplaceAll(text, `\"`, `"`) // the configuration of Apache has backslashes before quotes
 	p := &pattern{}
 	literal := &p.begin
 	for len(text) > 0 {

@@ -27,7 +27,7 @@ var (
 // buckets are the rows of a file with counts.
 type buckets struct {
 	cumulative bool                 // each count is that of all values so far
-	above      int64                // what values above the highest edge are, 0 if that is not known
+	above      int64                // value of those above the highest edge, 0 if it is not known
 	last       map[uint64]edgeCount // by the hash of the tag: tags may be long
 	seed       maphash.Seed
 

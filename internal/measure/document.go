@@ -49,7 +49,7 @@ func isPath(column string) bool {
 type valuePath struct {
 	tag   string
 	terms []string // paths
-	unit  string   // that the name of the path ends in
+	unit  string   // unit at the end of the name of the path
 }
 
 // seriesColumn is the name of the column that has the tags of series.
@@ -106,8 +106,8 @@ func (s *setup) rowNames() (names []string) {
 // maxArrays is how many arrays can be around a value.
 const maxArrays = 6
 
-// maxDocument is how many bytes the values of a document may take that wait for what belongs to
-// them: about three million.
+// maxDocument is the most memory of the values of a document that wait for their others: about
+// three million.
 var maxDocument = 256 << 20
 
 // A path is one in a document.
@@ -157,8 +157,8 @@ func trimArrays(shape string) string {
 type cell struct {
 	at         [maxArrays]int32
 	depth      int32 // of at
-	begin, end int   // of its text
-	line       int   // that ended before it
+	begin, end int   // ends of its text
+	line       int   // number of lines that ended before it
 }
 
 // A docColumn has the cells at a path, in the order of the document.
@@ -179,14 +179,14 @@ type docRows struct {
 	byShape map[string][]*docColumn
 	terms   [][]*docColumn // of each series
 	outer   bool           // all columns are in elements of the same array
-	text    []byte         // of cells
+	text    []byte         // text of cells
 	size    int            // in bytes, of cells
 	piece   []byte         // of the document, not read yet
 	shape   []byte
-	entries int32 // of objects so far
+	entries int32 // number of entries of objects so far
 	lines   int
-	err     error // that ends the document
-	wrong   error // of a cell
+	err     error // error that ends the document
+	wrong   error // error of a cell
 
 	// Emitting is set while rows of elements before an index are handed out: the next one is of a
 	// cell of a series.
@@ -194,7 +194,7 @@ type docRows struct {
 	before   int32
 	series   int
 	cell     int
-	names    []string // of columns
+	names    []string // names of columns
 }
 
 func newRows(text io.Reader, s *setup, _ *head) io.Reader {
@@ -473,7 +473,7 @@ func (r *docRows) release(before int32) {
 	}
 }
 
-// before returns how many cells are of elements before an index.
+// before returns the number of cells that belong to elements before an index.
 func (c *docColumn) before(index int32) int {
 	if index == math.MaxInt32 {
 		return len(c.cells)

@@ -21,9 +21,9 @@ type elements struct {
 type lineEnds struct {
 	io.Reader
 	read  int64
-	most  int64 // what may be read now
+	most  int64 // number of bytes that may be read now
 	ended int
-	err   error // of reading
+	err   error // error of reading
 }
 
 // maxElement is the longest element in bytes, and the longest value of another key.

@@ -52,7 +52,7 @@ func isRun(line [][]byte) bool {
 // scenario and the user. Up to 2.1, REQUEST stands behind these, and there are four times: the
 // start and the end of the request, and of the response.
 type simulation struct {
-	places [][]int // of each column
+	places [][]int // places of each column
 	old    bool    // the layout up to version 2.1
 	run    bool    // RUN was found
 }
@@ -165,7 +165,7 @@ type simulationRecords struct {
 	text    *bufio.Reader
 	start   int64 // of the run, in milliseconds since the epoch
 	strings map[int32]string
-	bytes   int // of strings
+	bytes   int // size of the strings
 	named   int // bytes of the texts of the record
 	err     error
 }

@@ -57,12 +57,12 @@ func (r *Reader) Arguments() []string {
 
 // String returns the text of a condition, as [ParseCondition] reads it.
 func (c Condition) String() string {
-	not := ""
+	negation := ""
 	if c.Not {
-		not = "!"
+		negation = "!"
 	}
 	if c.Match != nil {
-		return c.Column + not + "~" + strings.TrimSuffix(strings.TrimPrefix(c.Match().String(), "^(?:"), ")$")
+		return c.Column + negation + "~" + strings.TrimSuffix(strings.TrimPrefix(c.Match().String(), "^(?:"), ")$")
 	}
-	return c.Column + not + "=" + c.Value
+	return c.Column + negation + "=" + c.Value
 }

@@ -64,12 +64,11 @@ type histograms struct {
 	// Waiting are histograms of the element of an array that has not ended, since its time may come
 	// behind them. Ready are those of other elements.
 	waiting, ready []found
-	bytes          int // of those that wait
+	bytes          int // size of those that wait
 	decoder        histogram.Decoder
 }
 
-// maxWaiting is how many bytes the histograms of a line may take, and those whose time may come
-// behind them.
+// maxWaiting is the most memory of the histograms of a line, with those that wait for their time.
 const maxWaiting = 32 << 20
 
 // size returns about how many bytes a histogram takes.
@@ -85,7 +84,7 @@ var (
 
 // A span is the time of an object of JSON: nanoseconds since the epoch, and 0 if not known.
 type span struct {
-	path       string // of the object
+	path       string // path of the object
 	start, end int64
 }
 
@@ -282,7 +281,7 @@ func isIn(path, object string) bool {
 
 // span returns the span of an object, and forgets those of objects that do not contain it.
 func (h *histograms) span(object string) *span {
-	h.leave(object)
+	h.dropOutside(object)
 	for n := range h.spans {
 		if h.spans[n].path == object {
 			return &h.spans[n]
@@ -292,14 +291,14 @@ func (h *histograms) span(object string) *span {
 	return &h.spans[len(h.spans)-1]
 }
 
-// leave forgets the spans of objects that do not contain a path.
-func (h *histograms) leave(path string) {
+// dropOutside forgets the spans of objects that do not contain a path.
+func (h *histograms) dropOutside(path string) {
 	h.spans = slices.DeleteFunc(h.spans, func(s span) bool { return !isIn(path, s.path) })
 }
 
 // around returns the span of the innermost object around a path that has one.
 func (h *histograms) around(path []byte) span {
-	h.leave(string(path))
+	h.dropOutside(string(path))
 	for n := len(h.spans) - 1; n >= 0; n-- {
 		if h.spans[n].path != string(path) {
 			return h.spans[n]

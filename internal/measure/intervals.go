@@ -17,7 +17,7 @@ type windows struct {
 	out      out
 	layout   histogram.Layout
 	open     merge.Table[counts]
-	tags     map[string]*series // by key
+	tags     map[string]*series // series by key
 	done     int64              // intervals that end at or before this are written
 	timeless bool               // no row has a time: intervals have no length
 	timed    bool               // a histogram has one
@@ -59,7 +59,7 @@ type series struct {
 	last *counts
 }
 
-// Counts are the values of a tag and an interval.
+// Counts are the values of a tag in an interval.
 type counts struct {
 	merge.Span
 	series *series
@@ -172,7 +172,7 @@ func (r *windows) histogram(values []int64) *histogram.Histogram {
 
 // seriesOf returns the series of a tag, in the spelling of a file.
 func (r *windows) seriesOf(tag []byte) (*series, error) {
-	r.key = r.key[:0] // that of untagged values
+	r.key = r.key[:0] // the key of untagged values
 	if tag != nil {
 		r.key = AppendTag(append(r.key, '='), tag)
 	}

@@ -232,7 +232,7 @@ type parts struct {
 	noted    int
 	waiting  map[string][]siblings // by thread: they may be sub-results of what follows
 	held     int                   // how many rows wait
-	bytes    int                   // of their names
+	bytes    int                   // size of their names
 	ready    []*held
 }
 

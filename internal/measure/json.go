@@ -120,7 +120,7 @@ func keysOf(line []byte) (keys []string) {
 type objects struct {
 	setup   *setup
 	walker  walker
-	places  map[string][]int // by path
+	places  map[string][]int // places of columns by path
 	longest int              // path in places
 	// bare are names without a dot, by their place, whose paths no row has shown. Rows are how many
 	// were searched for them.
@@ -233,7 +233,7 @@ const (
 // A walker finds the strings, numbers and other scalars of JSON text, line by line. It accepts more
 // than JSON, such as nan. The zero value with a separator is ready.
 type walker struct {
-	separator byte // of the keys of a path
+	separator byte // byte between the keys of a path
 	path      []byte
 	stack     []frame
 	after     bool // a value has ended

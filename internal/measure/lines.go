@@ -33,7 +33,7 @@ const (
 type beginning struct {
 	src  io.Reader
 	text []byte
-	err  error // of reading src
+	err  error // error of reading src
 }
 
 // lineOfText matches a whole line that is neither blank nor a comment.

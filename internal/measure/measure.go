@@ -103,7 +103,7 @@ type Format struct {
 	Name string
 
 	columns   Columns
-	unit      hdrlog.Unit // of values
+	unit      hdrlog.Unit // unit of values
 	timeUnit  hdrlog.Unit // of times that are numbers, if their digits do not show it
 	end       bool        // times are those of the end
 	unordered bool        // rows are not in the order of time
@@ -154,7 +154,7 @@ var beginsJSON = expression(`^(\{|\[\s*([-{\["\]\d]|true|false|null|$))`)
 type head struct {
 	*beginning
 	line      []byte // the first one: it is whole, unless it is very long
-	delimiter byte   // that separates most columns of the line, 0 if it has one column
+	delimiter byte   // the byte that separates most columns of the line, 0 for one column
 	columns   []string
 }
 
@@ -349,7 +349,7 @@ type Reader struct {
 	rowLine int
 	bad     *hdrlog.SyntaxError
 	ended   bool  // there is no other one
-	failure error // that ended the file, or of an option that matches nothing
+	failure error // error that ended the file, or of an option that matches nothing
 
 	// at is the latest time so far, in milliseconds since the epoch. ahead is a time much later
 	// than that, of one row only.
@@ -374,7 +374,7 @@ type rowParser struct {
 // A tally is how many rows of a file are right, and how many malformed.
 type tally struct {
 	right, wrong int
-	first        *hdrlog.SyntaxError // that is wrong
+	first        *hdrlog.SyntaxError // first line that is wrong
 }
 
 // Places of the fields of a row. Those of conditions and of tags follow.

@@ -44,7 +44,7 @@ func decimal(text []byte, scale int) (int64, error) {
 	if negative || len(digits) > 0 && digits[0] == '+' {
 		digits = digits[1:]
 	}
-	var m uint64 // of the first nineteen digits
+	var m uint64 // value of the first nineteen digits
 	n, point := 0, false
 	for _, c := range digits[:min(len(digits), 18)] { // saves 3.7% of a table's time
 		if c -= '0'; c > 9 {
@@ -111,8 +111,8 @@ func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber
 // A clock reads times.
 type clock struct {
 	unit  hdrlog.Unit // of numbers, if that is known
-	named hdrlog.Unit // that the name of the column has, for numbers with few digits
-	found hdrlog.Unit // of numbers so far
+	named hdrlog.Unit // unit of the name of the column, for numbers with few digits
+	found hdrlog.Unit // unit that the numbers so far have
 	scale int         // numbers times 10^scale are nanoseconds
 	zone  *time.Location
 	// The last time that was no number: its layout, its text, and the time.

@@ -80,9 +80,9 @@ func (r *Recorder) look() {
 type Failed int
 
 const (
-	KeepFailed Failed = iota // with the others
+	KeepFailed Failed = iota // failed requests count with the others
 	DropFailed
-	TagFailed // with a tag of their own
+	TagFailed // failed requests have a tag of their own
 )
 
 // FailedTag is the last part of the tag of failed requests.
@@ -93,7 +93,7 @@ type Counts struct {
 	Recorded, Malformed int64
 	Failed, Dropped     int64 // of those that failed, Dropped are not recorded, as asked
 	NoValue             int64 // of those that failed, the others that are not recorded
-	Parts               int64 // of Recorded, those of requests that have another row
+	Parts               int64 // rows of Recorded that are a part of a request that another row has
 	Other               int64 // are of other metrics, or not those of -where
 	Late                int64
 }

@@ -21,7 +21,7 @@ import (
 // A log is never taken for a table: a table needs a header with usual names, or is of a format that
 // no log looks like. JSON needs a histogram in its first megabyte.
 func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.Reader, begin []byte, err error) {
-	var text bytes.Buffer // what was read so far
+	var text bytes.Buffer // text that was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)
 	h := newHead(b, 0)

@@ -44,8 +44,8 @@ type extended struct {
 	guessed bool
 }
 
-// A day is the one of times that have none: that of the first row, and the next one as often as
-// times begin anew. Its zero value is no day.
+// A day is the date of times that have no date: that of the first row, and one day more each time
+// that times begin anew. Its zero value is no date.
 type day struct {
 	first time.Time
 	past  int           // days since
@@ -68,7 +68,7 @@ func (d *day) append(to, text []byte) []byte {
 			d.past++
 			past++
 			d.last = since
-		case past > 0 && since > d.last+24*time.Hour-jitter: // of before midnight
+		case past > 0 && since > d.last+24*time.Hour-jitter: // it is from before midnight
 			past--
 		default:
 			d.last = since

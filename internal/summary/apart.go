@@ -7,8 +7,8 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// apartIntervals is how many intervals the time between logs has to be longer than: the parts of a
-// rotated log follow each other.
+// apartIntervals is the least time between separate logs, in intervals: the parts of a rotated log
+// follow each other.
 const apartIntervals = 10
 
 // Apart returns when inputs ran, in the order of their starts, if no two of them overlap and much

@@ -73,7 +73,7 @@ type Timeline struct {
 	Start, Size int64
 
 	counts []*histogram.Histogram // of each window, nil if it has no values
-	count  int64                  // of values
+	count  int64                  // number of values
 	memory []histogram.Histogram  // for counts
 	sum    histogram.Histogram
 }
@@ -245,7 +245,7 @@ func (c *Course) steadyFrom() (warm, windows int, err error) {
 		for _, p := range []float64{50, 90, 99} {
 			levels, at := t.Levels(p)
 			median = max(median, len(levels))
-			if len(levels) == median { // with longer parts, more than the warm-up would go
+			if len(levels) == median { // longer parts would leave out more than the warm-up
 				series = append(series, &warmup{levels, at})
 			}
 		}

@@ -27,9 +27,9 @@ type Histories struct {
 	// it, those of logs that go on lose their older half, unless one window alone takes more.
 	Most int
 
-	sums map[string]*flow.Row // by history, or by tag behind the number of any input
+	sums map[string]*flow.Row // by the key of a history
 
-	decoder *scan.Decoder // of payloads that are kept
+	decoder *scan.Decoder // decodes payloads that are kept
 
 	key []byte
 	all map[string]*history
@@ -41,7 +41,7 @@ type Histories struct {
 	streaming, truncated bool // see Follow, Truncated
 }
 
-// An extent says which times there are.
+// An extent is the range of time of all pieces, and the length of the longest ones.
 type extent struct {
 	// length is that of the longest interval, and coarse the size of the windows that pieces were
 	// merged to, 0 if they were not.
@@ -51,7 +51,7 @@ type extent struct {
 
 // A budget is the memory that pieces take.
 type budget struct {
-	free    []piece // of the next pieces
+	free    []piece // memory of the next pieces
 	bytes   int
 	account *ledger.Account
 	charge  ledger.Charge
@@ -60,7 +60,7 @@ type budget struct {
 // take charges for so many histories.
 func (r *budget) take(histories int) { r.charge.Set(r.account, histories, r.bytes) }
 
-// A history is what a tag of an input recorded.
+// A history has the intervals of a tag of an input.
 type history struct {
 	key    string
 	input  string
@@ -87,15 +87,15 @@ type piece struct {
 
 // counts are those of a piece.
 type counts struct {
-	payload []byte     // of an interval
-	sum     *merge.Sum // of a window
+	payload []byte     // the payload of an interval, nil for a window
+	sum     *merge.Sum // the sum of a window, nil for an interval
 }
 
 // compared returns the highest value in the unit in which logs are compared.
 func (p *piece) compared() float64 { return p.highest * p.history.factor }
 
 func (p *piece) size() int {
-	size := 80 // with its place in a list
+	size := 80 // 80 is a piece and its pointer in a list
 	if p.counts != nil {
 		size += 32 + cap(p.payload)
 		if p.sum != nil {
@@ -144,8 +144,8 @@ func (hs *Histories) start(s *scan.Scan) {
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
-// Follow makes the histories those of the rows of logs that go on, which [Histories.Window] adds.
-// They are as of one log without a name.
+// Follow prepares the histories for rows of logs that are still written: [Histories.Window] adds
+// these, as if they were of one log without a name.
 func (hs *Histories) Follow(memory *ledger.Ledger) {
 	hs.streaming, hs.Times = true, true
 	hs.budget.account = memory.Open("times of tags", "choose tags with -incT")

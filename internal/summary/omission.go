@@ -24,7 +24,7 @@ type Omission struct {
 type sample struct {
 	piece      *piece
 	start, end int64   // milliseconds
-	count      float64 // of values
+	count      float64 // number of values
 	longest    float64 // value in milliseconds
 	far        float64 // number of values above half of longest
 }

@@ -20,7 +20,7 @@ type Rhythm struct {
 	Last int64
 }
 
-// samePeriod is how far two periods may be apart that are the same, as a part.
+// samePeriod is the largest difference between two periods that count as one, as a part of them.
 const samePeriod = 0.05
 
 // Rhythm returns the rhythm with the most beats, nil if there is none. It finds nothing if the log

@@ -64,8 +64,8 @@ func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 	return r.doubling
 }
 
-// A window is what a tag recorded in a window as a [confidence.Window]. Its values are multiples of
-// ratio.
+// A window is the counts of a tag in a window, as a [confidence.Window]. Its values are multiples
+// of ratio.
 type window struct {
 	*merge.Merged
 	scratch *histogram.Histogram

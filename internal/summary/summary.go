@@ -22,7 +22,7 @@ type Result struct {
 	// Lengths is the sum of the lengths of all intervals, in milliseconds.
 	Lengths int64
 
-	sums    []*flow.Row        // what the summaries load, in their order
+	sums    []*flow.Row        // summaries load these, in the order of summaries
 	ran     map[int]merge.Span // when each input ran, in any tag
 	options Options
 	by      *tags.By

@@ -14,7 +14,7 @@ import (
 // A moment is a time that was bad, in a log.
 type moment struct {
 	output.Moment
-	peak *piece // that has the maximum
+	peak *piece // the piece with the maximum
 	in   *sequence
 }
 
@@ -23,12 +23,13 @@ type moment struct {
 type sequence struct {
 	pieces  []*piece
 	typical float64 // maximum, in the unit in which logs are compared
-	bound   float64 // what the highest maximum exceeds by chance in one of a hundred logs
+	bound   float64 // the highest maximum is above it by chance in one of a hundred logs
 	end     int64
 	longest int64 // the length of the longest piece
 }
 
-// bad is how many times as high as typical a maximum is that was bad, too, at the same time.
+// bad is the least ratio of a maximum to the typical one for a log to be called bad at the same
+// time.
 const bad = 2
 
 // Worst returns the highest separate moments, the highest first. The first moment has the maximum

@@ -120,7 +120,7 @@ func sized(k int) uint64 { return uint64(k) | uint64(k)<<32 }
 // a code of l bits, there are litBits-l bits for a second symbol or a distance.
 func (t *tables) buildLit(pairs bool) {
 	c, dc := &t.litCode, &t.distCode
-	t.lit[0] = entryRare // and all bits that are no code, or begin a longer one
+	t.lit[0] = entryRare // as every entry whose bits are no code, or begin a longer one
 	i, n := 0, 0
 	for k := 1; k <= litBits; k++ {
 		half := 1 << (k - 1)

@@ -102,7 +102,7 @@ var secondSteps = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5
 
 const day = 24 * 3600
 
-// Window returns the sensible length of windows, in seconds, of which so many fill a time.
+// Window returns a sensible length of windows in seconds, so that at most so many fill a time.
 func Window(span float64, most int) float64 {
 	for _, s := range secondSteps {
 		if span <= s*float64(most)*(1+1e-9) {

@@ -180,7 +180,7 @@ func (pn *panel) curvePath(points []chart.Point) (path []vg.Point) {
 	return path
 }
 
-// withDue is what a legend calls the curve with the values that were due.
+// withDue is the name of the curve with the values that were due.
 const withDue = "with those that were due"
 
 // corrected returns the style of the curve of a series with the values that were due.

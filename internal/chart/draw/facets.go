@@ -101,7 +101,8 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	}
 }
 
-// facetHigh says what the highest value of a facet is. The axes are those of all facets.
+// facetHigh returns the text of the highest value of a facet, since the axes are those of all
+// facets.
 func (pn *panel) facetHigh() string {
 	if pn.what.Marks == chart.Lines || pn.what.Marks == chart.Dots {
 		top, line, _ := highest(pn.picture.Series)

@@ -34,8 +34,8 @@ type heatScale struct {
 	lower       bool
 }
 
-// heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, it is a map of
-// how many times as many values there are.
+// heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, the map shows
+// the ratio of values after to values before.
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := c.newPanel(chart.Heatmap, p, whole, outer)
 	pn.content.values = whole.Values
@@ -51,7 +51,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 	from, to := pn.x.low, pn.x.high
 	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Fold > 0}, &chart.Grid{}
 	pn.content.prepare = func() {
-		length := 0.0 // of the windows
+		length := 0.0 // total length of the windows
 		for _, s := range whole.Series {
 			length = math.Max(length, chart.TypicalLength(s.Maxima()))
 		}
@@ -137,7 +137,7 @@ func (pn *panel) drawLineOverHeat(st style, points []chart.Point) {
 	}
 }
 
-// A cell is how a cell looks. Without values it has no colour.
+// A cell is the look of a cell of a heat map. Without values it has no colour.
 type cell struct {
 	colour  color.NRGBA
 	striped bool
@@ -285,8 +285,8 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 	}
 }
 
-// difference draws the heat maps of two logs, and how many times as many values per second the
-// second one has in each cell, one below the other on the same axes.
+// difference draws the heat maps of two logs, and the ratio of their values per second in each
+// cell, one below the other on the same axes.
 func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
 	const apart = 6 * pixel
 	bar := area.Max.X - barWidth + 20*pixel

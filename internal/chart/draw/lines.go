@@ -175,7 +175,7 @@ func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
 	return top, name, ok
 }
 
-// highestText says what the highest point of a line is, or the end of a curve.
+// highestText returns the text at the highest point of a line, or at the end of a curve.
 func (pn *panel) highestText(line string, v float64) string {
 	name := "max"
 	if strings.HasPrefix(line, "p") {

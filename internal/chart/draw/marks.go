@@ -133,7 +133,7 @@ func (pn *panel) drawCut(lines []chart.Line) {
 		return
 	}
 	f, font := pn.frame, pn.pen.font(noteSize)
-	end := f.Min.X - 1 // of the text before
+	end := f.Min.X - 1 // end of the text before
 	var all []chart.Point
 	for _, line := range lines {
 		for _, p := range line.Points {

@@ -16,9 +16,9 @@ import (
 // A panel is a chart with its axes. A picture is a list of them.
 type panel struct {
 	pen     *pen
-	picture *chart.Picture // what the panel shows
+	picture *chart.Picture // the picture that the panel shows
 	what    chart.Chart
-	outer   vg.Rectangle // with all that is around the frame
+	outer   vg.Rectangle // the frame and all around it
 	frame   vg.Rectangle // between the axes
 	x, y    ruler
 	scale   axis.Scale // of values, on a linear axis
@@ -404,7 +404,7 @@ func (pn *panel) message(str string) {
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
 	f := pn.frame
-	x, y := font.Width(str)/2+labelSize, labelSize // what the grid is to leave free around it
+	x, y := font.Width(str)/2+labelSize, labelSize // the grid leaves so much free around it
 	center := vg.Point{X: (f.Min.X + f.Max.X) / 2, Y: (f.Min.Y + f.Max.Y) / 2}
 	pn.pen.plate(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.pen.Background)
 	pn.pen.put(font, center.X, center.Y, str)

@@ -30,7 +30,7 @@ func WritePDF(w io.Writer, p *chart.Picture) error {
 		end = max(end, span[1])
 	}
 	canvas.doc.SetTitle(p.Name(), true)
-	canvas.doc.SetCreationDate(time.UnixMilli(end).UTC()) // not that of the run
+	canvas.doc.SetCreationDate(time.UnixMilli(end).UTC()) // the end of the run, so that equal runs give equal files
 	canvas.doc.SetModificationDate(time.UnixMilli(end).UTC())
 	return canvas.doc.Output(w)
 }
@@ -42,7 +42,7 @@ type pdfCanvas struct {
 	doc           *fpdf.Fpdf
 	width, height vg.Length
 	fonts         map[string]bool
-	images        map[int]bool // by width in dots
+	images        map[int]bool // widths in dots that have images
 }
 
 func newPDF(width, height vg.Length) *pdfCanvas {

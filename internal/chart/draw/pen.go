@@ -22,7 +22,7 @@ const pixel = vg.Inch / 96
 const (
 	margin    = 14 * pixel
 	titleSize = 18 * pixel
-	labelSize = 14 * pixel // of legend and axis titles
+	labelSize = 14 * pixel // size of the text of legends and titles of axes
 	tickSize  = 13 * pixel
 	noteSize  = 12 * pixel
 	lineSpace = 1.35 // distance of lines of text, in font sizes

@@ -101,7 +101,7 @@ func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg
 		c.headline(font, area.Min.X, area.Max.Y, short)
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
 	}
-	if (p.Type == chart.Report || p.Type == chart.Fleet) && len(results) > 0 { // what hurts most
+	if (p.Type == chart.Report || p.Type == chart.Fleet) && len(results) > 0 { // sentences about what hurts most
 		font := c.font(labelSize)
 		short := chart.Cut(results[0], within(font, area.Size().X))
 		area.Max.Y -= labelSize

@@ -48,7 +48,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 		outer.Min.Y += rows + tickSize*lineSpace + labelSize*lineSpace
 	}
 	unmarked := *p
-	unmarked.Marks = nil // which the panel above has
+	unmarked.Marks = nil // the panel above has the marks
 	var colours heatScale
 	heat := c.heatPanel(&unmarked, &unmarked, nil, outer, &colours)
 	heatPaint := heat.content.paint
@@ -150,7 +150,7 @@ func (pn *panel) drawLevels() {
 		}
 		at := pn.X(axis.Nines(level))
 		highest := func(s *chart.Summary) float64 { return leading(pn.picture, s.Label, s.Max) }
-		shown, _ := chart.Highest(pn.picture.Summary, highest, chart.MostTogether) // which have a curve
+		shown, _ := chart.Highest(pn.picture.Summary, highest, chart.MostTogether) // these have a curve
 		for _, s := range shown {
 			if !s.Knows(level) {
 				continue

@@ -54,7 +54,7 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 // runsOf draws a chart of runs for each figure, one above the other. The lowest has the labels of
 // the horizontal axis.
 func (c *pen) runsOf(parts []chart.Facet, area vg.Rectangle) {
-	const labels = tickSize*lineSpace + labelSize*lineSpace + 8*pixel // of the horizontal axis
+	const labels = tickSize*lineSpace + labelSize*lineSpace + 8*pixel // height of the labels of the horizontal axis
 	height := (area.Size().Y - labels) / vg.Length(len(parts))
 	var panels []*panel
 	for n, part := range parts {
@@ -86,7 +86,7 @@ func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	}
 	entries := c.entries(labels, chart.Styles(groups, names), names)
 	for i := range entries {
-		entries[i].style.area = false // which only lines over time have
+		entries[i].style.area = false // only lines over time have areas
 		if !slices.ContainsFunc(p.Series, func(s chart.Series) bool { return s.Joined() }) {
 			entries[i].style.dashes = nil
 		}

@@ -117,7 +117,7 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	charts.Type = chart.Timeline
 	out.Facets = charts.Facets || charts.Crowded()
 	charts.Facets = true
-	titles := map[string]string{} // by label
+	titles := map[string]string{} // titles of facets by label
 	for _, part := range charts.FacetsOf() {
 		for _, s := range part.Picture.Series {
 			titles[s.Label] = part.Tag

@@ -72,7 +72,7 @@ type Times struct {
 	Recent *Recent `json:"recent,omitempty"`
 }
 
-// A Recent says which windows are shorter: those from a time on.
+// A Recent is the time from which on windows are shorter, and their length.
 type Recent struct {
 	From   int64 `json:"from"`
 	Window int64 `json:"window"`
@@ -90,7 +90,7 @@ type Update struct {
 	Rows     *Rows            `json:"rows"`
 }
 
-// A Status says how the logs of a live page are.
+// A Status is the state of the logs of a live page.
 type Status struct {
 	// Inputs are the logs of which somebody should know, such as those that ended. Logs is the
 	// number of all.
@@ -193,7 +193,7 @@ func Around(d *Data) (before, after string, err error) {
 	const rows = `"rows":"`
 	rest := *d
 	rest.Rows = &Rows{out: new(deflated)}
-	data, err := json.Marshal(&rest) // which escapes < and >, so that no text ends the script
+	data, err := json.Marshal(&rest) // Marshal escapes < and >, so that no text ends the script
 	if err != nil {
 		return "", "", err
 	}

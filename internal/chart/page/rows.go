@@ -28,9 +28,9 @@ import (
 // counts of a window are those of [histogram.Histogram.AppendCounts]. In JSON, rows are deflated
 // and then encoded in base64.
 type Rows struct {
-	bytes  []byte        // that are not deflated yet
+	bytes  []byte        // bytes that are not deflated yet
 	stream *flate.Writer // into out, nil once it is closed
-	out    *deflated     // not in here: rows may be moved
+	out    *deflated     // a pointer, since rows may be copied
 	last   int64
 	most   int // encoded bytes above which only the size is of interest, 0 for no limit
 }

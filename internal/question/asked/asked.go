@@ -30,7 +30,7 @@ func ParseLevel(text string) (float64, error) {
 	return level, nil
 }
 
-// Noise is how much figures vary from run to run of one version.
+// Noise is the variation of figures from run to run of one version.
 type Noise struct {
 	// Part is the standard deviation of a percentile, as a part of it.
 	Part float64
@@ -74,9 +74,9 @@ type Options struct {
 	Units   unit.Options
 	Figures Figures
 	Limits  []gate.Limit
-	// Undecided is what an undecided limit does: worse, pass or fail.
+	// Undecided is the effect of an undecided limit on the status: worse, pass or fail.
 	Undecided string
-	// Kind is what is written to a file: table, markdown, findings, json, csv or junit.
+	// Kind is the format: table, markdown, findings, json, csv or junit. File is where it goes.
 	Kind, File string
 }
 

@@ -28,7 +28,7 @@ type Sums struct {
 	Added int
 }
 
-// A Comparison says what is asked about the sums of two sides.
+// A Comparison is a question about the sums of two sides.
 type Comparison struct {
 	Before, After Sums
 	Figures       asked.Figures
@@ -50,7 +50,7 @@ type Comparison struct {
 	Partly func(format string, args ...any)
 }
 
-// A Result is what differs between two sides.
+// A Result has the differences between two sides.
 type Result struct {
 	Pairs    []report.Pair // in the order of tags
 	Verdicts []gate.Verdict
@@ -95,7 +95,8 @@ func (c *Comparison) Compare() *Result {
 	return r
 }
 
-// sameUnit is how far the medians of two sides may be from the ratio of two units.
+// sameUnit is the largest difference between the ratio of two medians and that of two units, as a
+// part.
 const sameUnit = 0.02
 
 // unitsApart returns the ratio of two units if the medians of all pairs have it, after to before.
@@ -159,7 +160,7 @@ func (c *Comparison) pairs() (pairs []report.Pair) {
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = report.NewChange(p.Before, p.After)
 			if !c.Intervals && !c.Strict {
-				p.Before.Confidence, p.After.Confidence = nil, nil // which have all windows
+				p.Before.Confidence, p.After.Confidence = nil, nil // they hold all windows, which take much memory
 			}
 		}
 	}

@@ -43,7 +43,7 @@ type side struct {
 	*summary.Result
 	scan *scan.Scan
 	logs *logs.Logs
-	runs []*summary.Result // what each log adds up to, if each is a run
+	runs []*summary.Result // the sums of each log, if each is a run
 }
 
 // A reading reads and compares both sides.

@@ -17,15 +17,15 @@ import (
 // A plan says which inputs a picture has, what it takes of them, and what it shows. It is complete
 // before any payload is read, and does not change afterwards.
 type plan struct {
-	by            *tags.By // what makes a series
+	by            *tags.By // says which intervals are a series
 	labels        labels
-	headers       *logs.Logs // of all logs
+	headers       *logs.Logs // comments of all logs
 	parts         []part
 	distributions []scan.Input
 	takes         takes
 	shows         shows
-	lines         collect.Options // of lines and counts over time
-	scale         hdrlog.Scale    // of logs
+	lines         collect.Options // options of lines and counts over time
+	scale         hdrlog.Scale    // scale of values of logs
 	judging       judging
 	look          chart.Picture // has the type, the looks, the unit and the limits, and nothing of the logs
 }
@@ -50,7 +50,7 @@ type decision struct {
 	division division
 	scan     scan.Scan   // of the logs, without distributions
 	surveyed *survey     // nil if the picture has no windows of time
-	drawn    *chart.Type // that of the options, or [chart.Fleet] instead of a heat map
+	drawn    *chart.Type // the type of the options, or [chart.Fleet] instead of a heat map
 	fleet    *fleet      // nil without
 }
 

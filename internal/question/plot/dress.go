@@ -69,7 +69,7 @@ func (d *dressing) addSeries() (err error) {
 	return nil
 }
 
-// addNotes says what the series do not show by themselves.
+// addNotes adds notes about what the series do not show by themselves.
 func (d *dressing) addNotes() {
 	p := d.p
 	scale := d.plan.scale
@@ -176,7 +176,7 @@ func (d *dressing) nameEmpty() {
 	}
 }
 
-// nameBands says what the bands of curves are.
+// nameBands adds a note about the bands of curves.
 func (d *dressing) nameBands() {
 	if !slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
 		return

@@ -16,7 +16,7 @@ import (
 	"hdrkit/output"
 )
 
-// judging is what findings look at beside the logs.
+// judging has what findings need beside the logs.
 type judging struct {
 	limits    []gate.Limit
 	zone      *time.Location

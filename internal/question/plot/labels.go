@@ -11,7 +11,7 @@ import (
 	"hdrkit/tags"
 )
 
-// labels are what inputs and runs are called, by their names. They are empty if there is only one.
+// labels are short names of inputs and runs, by their names. They are empty if there is only one.
 type labels map[string]string
 
 func labelsOf(inputs []scan.Input) labels {

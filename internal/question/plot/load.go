@@ -16,7 +16,7 @@ import (
 
 // A runLoad is a row of a run in a picture of load: a point.
 type runLoad struct {
-	label, name string // of the curve and of the point
+	label, name string // label of the curve, name of the point
 	start       int64
 	count       int64
 	rate        float64

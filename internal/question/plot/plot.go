@@ -24,7 +24,7 @@ import (
 
 // Options say what to draw of which logs. The zero value of each but the type is the usual one.
 type Options struct {
-	Logs        logs.Options // of the scan
+	Logs        logs.Options // options of the scan
 	Units       unit.Options
 	Type        *chart.Type
 	Page        bool      // a page has all charts
@@ -62,7 +62,7 @@ type Mark struct {
 type Inputs struct {
 	Scan        *scan.Scan
 	division    division
-	sides       compare.Sides // of a report that compares
+	sides       compare.Sides // sides of a report that compares
 	diagnostics *logs.Diagnostics
 }
 

@@ -35,8 +35,8 @@ type found struct {
 	times     times
 	worst     []chart.Moment // the worst first, in milliseconds since the epoch or the start of the log
 	shifts    []Mark         // where levels change
-	unit      string         // of values
-	notes     []string       // what was assumed of distributions
+	unit      string         // unit of values
+	notes     []string       // notes about what was assumed of distributions
 	findings  []output.Finding
 }
 
@@ -52,7 +52,7 @@ func (r *row) believed() bool { return r.sum != nil && r.sum.Confidence != nil }
 // times are when logs ran, in milliseconds since the epoch.
 type times struct {
 	start float64               // of the first log, in seconds since the epoch
-	spans [][2]int64            // of the parts
+	spans [][2]int64            // times of the parts
 	ran   map[string][][2]int64 // by label, if there are gaps: see [chart.Picture]
 }
 
@@ -62,10 +62,10 @@ type reading struct {
 	std     *message.Streams
 	units   *logs.Units
 	plan    *plan
-	whole   *scan.Scan // of all inputs
+	whole   *scan.Scan // scan of all inputs
 	when    *logs.Times
 	sums    func(units *logs.Units, side asked.Side) error
-	failed  error   // of the collector
+	failed  error   // error of the collector
 	highest float64 // value of logs, in the unit of the picture but for the ratio
 }
 

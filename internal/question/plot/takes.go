@@ -26,7 +26,7 @@ type shows struct {
 	page     bool // all charts
 	compares comparison
 	apart    bool     // logs do not add up with one another, so a series without a tag is a log
-	added    bool     // which tags one heat map adds up
+	added    bool     // tags that one heat map adds up
 	about    bool     // how values got their unit, if nobody gave it
 	periods  int      // of -fold, that lie over one another, 0 without
 	same     []string // tags that count the same requests; only the first one is drawn
@@ -44,9 +44,9 @@ type pointKind int
 
 const (
 	noPoints     pointKind = iota
-	ofEachRun              // a run, on a curve for each tag
-	ofEachRow              // a row of all logs
-	ofEachWindow           // a window of time, on a curve for each row
+	ofEachRun              // a point is a run, and a curve a tag
+	ofEachRow              // a point is a row of all logs
+	ofEachWindow           // a point is a window of time, and a curve a row
 )
 
 // A comparison says how a picture compares logs beyond drawing them apart.

@@ -74,7 +74,7 @@ type maker struct {
 	tags    map[string]*tag // by [merge.AppendKey]
 	key     []byte
 	start   *float64            // see [scan.Scan.Start]
-	counts  histogram.Histogram // of a moving window
+	counts  histogram.Histogram // counts of a moving window
 	shared  histogram.Histogram // of a row, for shares
 	out     output.Row
 	account *ledger.Account
@@ -82,7 +82,7 @@ type maker struct {
 	moving  int // bytes of moving windows
 }
 
-// tag is what is kept of a tag.
+// tag is the state of a tag: its total and its moving window.
 type tag struct {
 	name   []byte
 	total  output.Total
@@ -90,7 +90,7 @@ type tag struct {
 	kinds  scan.Kinds
 }
 
-// tag returns what is kept of a tag.
+// tag returns the state of a tag, which it makes if needed.
 func (m *maker) tag(name []byte) *tag {
 	m.key = merge.AppendKey(m.key[:0], name)
 	t := m.tags[string(m.key)]

@@ -55,7 +55,7 @@ type run struct {
 type row struct {
 	tag     []byte
 	allTags bool
-	points  [][]confidence.RunFigure // by figure
+	points  [][]confidence.RunFigure // points of each figure
 	typical []unit.Typical
 	maxima  []float64
 	factors []float64 // of the values, 0 for none

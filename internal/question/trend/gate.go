@@ -198,7 +198,7 @@ type level struct {
 	value              float64
 	at                 int // runs of the level
 	deviation, freedom float64
-	runs               int // of all levels
+	runs               int // number of runs of all levels
 }
 
 func newLevel(levels []report.TrendLevel, deviation float64) (newest level) {

@@ -21,7 +21,7 @@ const (
 	penalty = 10   // of a change, in variances between runs
 	step    = 0.05 // smaller changes of a level are not reported
 
-	mostCorrelation = 0.9 // of runs that follow each other
+	mostCorrelation = 0.9 // largest correlation of runs that follow each other
 )
 
 // A series is the points of a figure that are no gaps.

@@ -144,8 +144,8 @@ func (u *union) prepare() (lookAheads []int, err error) {
 	return lookAheads, nil
 }
 
-// atOnce calls do for the numbers below count, for at most so many at the same time. After an error
-// it does not wait for the others: a pipe may never end.
+// atOnce calls do with each number below count, at most so many calls at the same time. After an
+// error it does not wait for the others: a pipe may never end.
 func atOnce(count, most int, do func(n int) error) error {
 	errs, places := make(chan error, count), make(chan struct{}, most)
 	for n := range count {

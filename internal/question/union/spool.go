@@ -18,10 +18,10 @@ import (
 var pipeMemory = 64 << 20
 
 const (
-	// beginBytes is how much of a pipe is looked at before more of it is read.
+	// beginBytes is the size of the begin of a pipe that is read first.
 	beginBytes = 1 << 20
-	// mostCopied is how many times what stays in memory of pipes they may have in all: 16 GiB with
-	// the usual -memory. A pipe that never ends would fill the disk.
+	// mostCopied is the largest ratio of the text of pipes on disk to the part in memory: 16 GiB
+	// with the usual -memory. A pipe that never ends would fill the disk.
 	mostCopied = 256
 )
 
@@ -78,7 +78,7 @@ func (u *union) spool(input *scan.Input) error {
 func checkBegin(input *scan.Input, begin []byte) error {
 	text := io.MultiReader(bytes.NewReader(begin), strings.NewReader("\n"))
 	if end := bytes.LastIndexByte(begin, '\n') + 1; len(begin)-end < hdrlog.MaxTag {
-		text = bytes.NewReader(begin[:end]) // what follows may be the beginning of an interval
+		text = bytes.NewReader(begin[:end]) // the rest may be the beginning of an interval
 	}
 	var malformed error
 	for r := range input.NewReader(text, 0).All() {
@@ -98,7 +98,7 @@ func checkBegin(input *scan.Input, begin []byte) error {
 // copied writes a pipe to a file, as long as all pipes together do not have too much.
 type copied struct {
 	file  io.Writer
-	bytes *atomic.Int64 // of all pipes
+	bytes *atomic.Int64 // size of the text of all pipes
 	most  int64
 }
 

@@ -48,7 +48,7 @@ type Options struct {
 type union struct {
 	scan      *scan.Scan
 	options   Options
-	account   *ledger.Account // of intervals and windows
+	account   *ledger.Account // memory of intervals and windows
 	lookAhead int             // intervals held of an input at most
 	survey    survey
 	unit      hdrlog.Unit // of the result, unknown if no log states one
@@ -63,18 +63,18 @@ type survey struct {
 	mu      sync.Mutex
 	base    int64            // the earliest start of an input, in milliseconds since the epoch
 	units   unit.Finder      // knows the unit of the inputs once all have been looked through
-	scratch []*tempfile.File // that pipes need
+	scratch []*tempfile.File // temporary files for pipes
 	copied  atomic.Int64     // bytes of pipes that are in them
 }
 
 // results are windows that nothing can join any more, on their way to the writer.
 type results struct {
 	batch   *batch      // to be handed to the workers
-	batches chan *batch // of the workers
+	batches chan *batch // batches from the workers
 	begun   []*batch    // handed to the workers, in the order of the result
 	free    []*batch    // memory for another use
 	writer  *hdrlog.Writer
-	count   int64 // of the intervals written
+	count   int64 // number of intervals written
 }
 
 // A batch is some windows for a worker: handing over one at a time would take longer than some of
@@ -100,7 +100,7 @@ func (u *union) findUnits() error {
 	}
 	u.unit = found.Unit
 	if found.Unstated != "" {
-		u.unit = 0 // which would be an assumption
+		u.unit = 0 // the unit would be an assumption
 	}
 	if u.options.Warn == nil {
 		return nil

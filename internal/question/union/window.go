@@ -15,12 +15,12 @@ type window struct {
 	key        int64 // windows are in order of keys, then of tags
 	tag        []byte
 	start, end int64      // milliseconds
-	first      scan.Place // of the interval that opened it
+	first      scan.Place // place of the interval that opened it
 
-	members []*merge.Sum  // not yet added up
+	members []*merge.Sum  // sums that are not added up yet
 	few     [4]*merge.Sum // the memory of the first of them
 	sum     *merge.Sum    // of the others, if there are many
-	err     error         // of adding up
+	err     error         // the first error of adding up
 }
 
 func newWindow(key int64, i *interval) *window {
