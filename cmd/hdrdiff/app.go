@@ -37,9 +37,8 @@ looks worse, but is not proven: run again (-undecided pass, and it is 0)`
 type options struct {
 	logs.Options // of both sides, or of all runs of a trend
 	report       asked.Options
-	old, new     []string
-	sum          bool    // a side is one run
-	level        float64 // of confidence, in percent
+	names        compare.Names // After has those of a trend
+	level        float64       // of confidence, in percent
 	noise        asked.Noise
 	unpaired     bool
 	same         float64 // the largest change of what is the same, as a part
@@ -83,11 +82,9 @@ func app() *cli.Command {
 		return compare.Logs(&c.Streams, &compare.Options{
 			Options:        o.report,
 			Logs:           &o.Options,
-			Old:            o.old,
-			New:            o.new,
-			Sum:            o.sum,
+			Names:          o.names,
 			Level:          o.level,
-			Noise:          o.noise,
+			Noise:          o.noise.Part,
 			PrintIntervals: o.given.level,
 			Unpaired:       o.unpaired,
 			Same:           o.same,
@@ -99,7 +96,7 @@ func app() *cli.Command {
 
 // ofTrend returns the options of a trend.
 func (o *options) ofTrend() *trend.ReportOptions {
-	o.Inputs.Names = o.new
+	o.Inputs.Names = o.names.After
 	if !o.given.percentiles {
 		o.report.Figures.Percentiles = []float64{50, 99}
 	}
@@ -117,7 +114,7 @@ func (o *options) sideOptions() []cli.Option {
 		{
 			Name:  "sum",
 			Group: cli.GroupInput,
-			Value: cli.Bool(&o.sum),
+			Value: cli.Bool(&o.names.Sum),
 			Usage: "each side is one run, whose logs add up",
 		},
 		{
@@ -253,16 +250,15 @@ func (o *options) limitOptions() []cli.Option {
 }
 
 // sides takes the arguments: two, or those before -- and those after it.
-func (o *options) sides(args []string, before int) (err error) {
+func (o *options) sides(args []string, before int) error {
 	if o.trend {
-		o.new = args
+		o.names.After = args
 		if len(args) == 0 || before > 0 {
 			return message.Usagef("-trend takes runs: a folder of logs, a pattern, or a list, without --")
 		}
 		return nil
 	}
-	o.old, o.new, err = compare.SplitSides(args, before)
-	return err
+	return o.names.Split(args, before)
 }
 
 // chosen returns the type of output, which the ending of its name chooses without -st.
@@ -283,10 +279,11 @@ func (o *options) chosen() (string, error) {
 // check checks what needs more than one option.
 func (o *options) check() (err error) {
 	asked := &o.report
-	if o.sum && o.noise.Runs != nil {
+	if o.names.Sum && o.noise.Runs != nil {
 		return message.Usagef("-noise %s shows how runs vary, and -sum makes one run of each side",
 			message.List(o.noise.Runs))
 	}
+	o.names.History = o.noise.Runs
 	if asked.Kind, err = o.chosen(); err != nil {
 		return err
 	}

@@ -20,16 +20,14 @@ import (
 // Options say which logs to compare, and what to print about them.
 type Options struct {
 	asked.Options
-	Logs     *logs.Options // of both sides, but their names
-	Old, New []string
-	Sum      bool // a side is one run
+	Logs  *logs.Options // of both sides, but their names
+	Names Names
 	// Level is the confidence of intervals in percent. Those of figures are printed if
 	// PrintIntervals is set.
 	Level          float64
 	PrintIntervals bool
-	// Noise is how much percentiles vary from run to run of one version. Its runs are further ones
-	// before the change.
-	Noise asked.Noise
+	// Noise is how much a percentile varies from run to run of one version, as a part of it.
+	Noise float64
 	// Unpaired compares runs as if they had not run at the same time.
 	Unpaired bool
 	// Same is the largest change, as a part, of figures that are the same.
@@ -64,7 +62,7 @@ func Logs(std *message.Streams, o *Options) error {
 		return err
 	}
 	units.Headed = o.Kind != "json" && o.Kind != "junit"
-	sides, err := FindSides(std, diagnostics, o.Logs, o.Old, o.New, o.Noise.Runs, o.Sum)
+	sides, err := FindSides(std, diagnostics, o.Logs, o.Names)
 	if err != nil {
 		return err
 	}
@@ -77,13 +75,13 @@ func Logs(std *message.Streams, o *Options) error {
 		old:         side{scan: sides.Before},
 		new:         side{scan: sides.After},
 	}
-	if err := r.read(&r.old, o.Old); err != nil {
+	if err := r.read(&r.old, o.Names.Before); err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
 	if err := r.old.Compact(r.old.scan.Memory); err != nil {
 		return err
 	}
-	if err := r.read(&r.new, o.New); err != nil {
+	if err := r.read(&r.new, o.Names.After); err != nil {
 		return fmt.Errorf("after: %w", err)
 	}
 	result, table, err := r.compare()
@@ -149,8 +147,8 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 	table.Tests = r.options.Tests
 	table.Same = r.options.Same
 	c := &Comparison{
-		Before:    r.old.sums(r.options.Sum),
-		After:     r.new.sums(r.options.Sum),
+		Before:    r.old.sums(r.options.Names.Sum),
+		After:     r.new.sums(r.options.Names.Sum),
 		Figures:   r.options.Figures,
 		Limits:    r.options.Limits,
 		Strict:    r.options.Undecided == "fail",
@@ -158,7 +156,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Intervals: r.options.PrintIntervals,
 		Zone:      r.options.Logs.Times.Zone,
 		Table:     table,
-		Noise:     r.options.Noise.Part,
+		Noise:     r.options.Noise,
 		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}

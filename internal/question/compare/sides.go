@@ -44,33 +44,39 @@ func (s *Sides) addHistory(std *message.Streams, d *logs.Diagnostics, o *logs.Op
 	return nil
 }
 
-// SplitSides returns the names of both sides: of two arguments, or of those before -- and behind
-// it.
-func SplitSides(names []string, before int) (old, new []string, err error) {
+// Names are the logs of both sides as somebody named them.
+type Names struct {
+	Before, After []string
+	// History are further runs before.
+	History []string
+	// Sum says that each side is one run.
+	Sum bool
+}
+
+// Split sets the names of both sides: those of two arguments, or those before -- and behind it.
+func (n *Names) Split(names []string, before int) error {
 	if before == 0 && len(names) == 2 {
 		before = 1
 	}
 	if before == 0 || before == len(names) {
-		return nil, nil, message.Usagef("give two arguments, before and after: a log each, or a "+
+		return message.Usagef("give two arguments, before and after: a log each, or a "+
 			"folder or pattern of runs each; there are %d. OLD... -- NEW... takes several", len(names))
 	}
-	return names[:before], names[before:], nil
+	n.Before, n.After = names[:before], names[before:]
+	return nil
 }
 
-// FindSides finds the logs of both sides, and whether there are enough runs to compare. If sum is
-// set, each side is one run. History names further runs before.
-func FindSides(
-	std *message.Streams, d *logs.Diagnostics, o *logs.Options, old, new, history []string, sum bool,
-) (s Sides, err error) {
-	o.Inputs.Names = old
+// FindSides finds the logs of both sides, and whether there are enough runs to compare.
+func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, names Names) (s Sides, err error) {
+	o.Inputs.Names = names.Before
 	if s.Before, err = o.Scan(std, d); err != nil {
 		return s, err
 	}
-	if s.After, err = o.Other(std, d, s.Before, new); err != nil {
+	if s.After, err = o.Other(std, d, s.Before, names.After); err != nil {
 		return s, err
 	}
-	if history != nil {
-		if err := s.addHistory(std, d, o, history); err != nil {
+	if names.History != nil {
+		if err := s.addHistory(std, d, o, names.History); err != nil {
 			return s, err
 		}
 	}
@@ -81,7 +87,7 @@ func FindSides(
 		}
 	}
 	before, after := len(s.Before.Runs()), len(s.After.Runs())
-	s.Runs = !sum && before+after > 2
+	s.Runs = !names.Sum && before+after > 2
 	switch {
 	case !s.Runs:
 	case after == 1 && before >= confidence.MinHistory:

@@ -78,11 +78,11 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 		in.Scan, err = o.Logs.Scan(std, d)
 		return in, err
 	}
-	old, new, err := compare.SplitSides(o.Logs.Inputs.Names, o.Separator)
-	if err != nil {
+	var names compare.Names
+	if err := names.Split(o.Logs.Inputs.Names, o.Separator); err != nil {
 		return nil, err
 	}
-	if in.sides, err = compare.FindSides(std, d, &o.Logs, old, new, nil, false); err != nil {
+	if in.sides, err = compare.FindSides(std, d, &o.Logs, names); err != nil {
 		return nil, err
 	}
 	in.Scan = in.sides.All()
