@@ -175,35 +175,42 @@ type docRows struct {
 	pieces  *bufio.Scanner
 	walker  walker
 	setup   *setup
-	columns []*docColumn
-	byShape map[string][]*docColumn
-	terms   [][]*docColumn // of each series
-	outer   bool           // all columns are in elements of the same array
-	text    []byte         // text of cells
-	size    int            // in bytes, of cells
-	piece   []byte         // of the document, not read yet
+	table   docTable
+	text    []byte // text of cells
+	size    int    // in bytes, of cells
+	piece   []byte // of the document, not read yet
 	shape   []byte
 	entries int32 // number of entries of objects so far
 	lines   int
 	err     error // error that ends the document
 	wrong   error // error of a cell
+	cursor  docCursor
+}
 
-	// Emitting is set while rows of elements before an index are handed out: the next one is of a
-	// cell of a series.
+// A docTable has the columns of a table.
+type docTable struct {
+	columns []*docColumn
+	byShape map[string][]*docColumn
+	terms   [][]*docColumn // of each series
+	outer   bool           // all columns are in elements of the same array
+	names   []string       // names of columns
+}
+
+// A docCursor is the place of the next row. Emitting is set while rows of elements before an index
+// are handed out: the next row is of a cell of a series.
+type docCursor struct {
 	emitting bool
 	before   int32
 	series   int
 	cell     int
-	names    []string // names of columns
 }
 
 func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 	r := &docRows{
-		pieces:  bufio.NewScanner(text),
-		walker:  walker{separator: '.'},
-		setup:   s,
-		byShape: make(map[string][]*docColumn),
-		names:   s.rowNames(),
+		pieces: bufio.NewScanner(text),
+		walker: walker{separator: '.'},
+		setup:  s,
+		table:  docTable{byShape: make(map[string][]*docColumn), names: s.rowNames()},
 	}
 	r.pieces.Buffer(make([]byte, 64<<10), maxElement)
 	r.pieces.Split(splitPieces)
@@ -214,7 +221,7 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 			c.keys = strings.HasSuffix(c.shape, "{}")
 			terms = append(terms, c)
 		}
-		r.terms = append(r.terms, terms)
+		r.table.terms = append(r.table.terms, terms)
 	}
 	for place, name := range s.names() {
 		if place != valuePlace && name != "" && name != seriesColumn && name != seriesUnit {
@@ -226,8 +233,8 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 			c.pairs = strings.HasSuffix(c.shape, "{}") && place >= s.tagPlace()
 		}
 	}
-	begin, _, ok := strings.Cut(r.columns[0].shape, "[]")
-	r.outer = len(r.columns) == 1 || ok && !slices.ContainsFunc(r.columns, func(c *docColumn) bool {
+	begin, _, ok := strings.Cut(r.table.columns[0].shape, "[]")
+	r.table.outer = len(r.table.columns) == 1 || ok && !slices.ContainsFunc(r.table.columns, func(c *docColumn) bool {
 		first, _, ok := strings.Cut(c.shape, "[]")
 		return !ok || first != begin
 	})
@@ -237,8 +244,8 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 // column adds a column with what is at a path.
 func (r *docRows) column(name, at string) *docColumn {
 	c := &docColumn{path: parsePath(at), name: name}
-	r.columns = append(r.columns, c)
-	r.byShape[c.shape] = append(r.byShape[c.shape], c)
+	r.table.columns = append(r.table.columns, c)
+	r.table.byShape[c.shape] = append(r.table.byShape[c.shape], c)
 	return c
 }
 
@@ -291,7 +298,7 @@ func stringLength(text []byte) int {
 // next appends the next row.
 func (r *docRows) next(line []byte) (_ []byte, ended int, _ error) {
 	for {
-		if r.emitting {
+		if r.cursor.emitting {
 			if line, ended = r.emit(line); len(line) > 0 {
 				return line, ended, nil
 			}
@@ -328,7 +335,7 @@ func (r *docRows) read() {
 		if r.walker.done() && len(bytes.TrimSpace(line)) > 0 { // a document on each line
 			r.walker.reset()
 			r.release(math.MaxInt32)
-			if r.emitting {
+			if r.cursor.emitting {
 				return
 			}
 		}
@@ -347,7 +354,7 @@ func (r *docRows) read() {
 			return
 		}
 	}
-	if cells := r.terms[0][0].cells; r.outer && len(cells) > 0 {
+	if cells := r.table.terms[0][0].cells; r.table.outer && len(cells) > 0 {
 		r.release(cells[len(cells)-1].at[0])
 	}
 }
@@ -412,7 +419,7 @@ func (r *docRows) scalar(path, value []byte) {
 	for bytes.HasSuffix(shape, []byte("[]")) {
 		shape = shape[:len(shape)-2]
 	}
-	for _, of := range r.byShape[string(shape)] {
+	for _, of := range r.table.byShape[string(shape)] {
 		r.add(of, c, value)
 	}
 	if len(r.walker.stack) == 0 || r.walker.stack[len(r.walker.stack)-1].index >= 0 {
@@ -427,7 +434,7 @@ func (r *docRows) scalar(path, value []byte) {
 		entry.at[c.depth] = r.entries
 		entry.depth++
 	}
-	for _, of := range r.byShape[string(shape)] {
+	for _, of := range r.table.byShape[string(shape)] {
 		switch {
 		case of.keys:
 			r.add(of, entry, key)
@@ -465,10 +472,10 @@ func (r *docRows) add(to *docColumn, c cell, text []byte) {
 
 // release hands out rows of elements of the outermost array before an index.
 func (r *docRows) release(before int32) {
-	r.before = before
-	r.series, r.cell = 0, 0
-	r.emitting = slices.ContainsFunc(r.terms, func(terms []*docColumn) bool { return terms[0].before(before) > 0 })
-	if before == math.MaxInt32 && !r.emitting {
+	r.cursor.before = before
+	r.cursor.series, r.cursor.cell = 0, 0
+	r.cursor.emitting = slices.ContainsFunc(r.table.terms, func(terms []*docColumn) bool { return terms[0].before(before) > 0 })
+	if before == math.MaxInt32 && !r.cursor.emitting {
 		r.drop()
 	}
 }
@@ -487,9 +494,9 @@ func (r *docRows) drop() {
 	text := r.text
 	r.text = nil
 	r.size = 0
-	r.emitting = false
-	for _, c := range r.columns {
-		kept := c.cells[c.before(r.before):]
+	r.cursor.emitting = false
+	for _, c := range r.table.columns {
+		kept := c.cells[c.before(r.cursor.before):]
 		c.cells = c.cells[:0]
 		for _, cell := range kept {
 			r.add(&docColumn{}, cell, nil) // counts its size
@@ -503,21 +510,21 @@ func (r *docRows) drop() {
 
 // emit appends the next row. It appends nothing after the last one.
 func (r *docRows) emit(line []byte) (_ []byte, ended int) {
-	for r.series < len(r.terms) && r.cell == r.terms[r.series][0].before(r.before) {
-		r.series++
-		r.cell = 0
+	for r.cursor.series < len(r.table.terms) && r.cursor.cell == r.table.terms[r.cursor.series][0].before(r.cursor.before) {
+		r.cursor.series++
+		r.cursor.cell = 0
 	}
-	if r.series == len(r.terms) {
+	if r.cursor.series == len(r.table.terms) {
 		r.drop()
 		return line, 0
 	}
-	c := &r.terms[r.series][0].cells[r.cell]
-	of := &r.setup.series[r.series]
-	r.cell++
-	if r.series > 0 && r.failed(c) {
+	c := &r.table.terms[r.cursor.series][0].cells[r.cursor.cell]
+	of := &r.setup.series[r.cursor.series]
+	r.cursor.cell++
+	if r.cursor.series > 0 && r.failed(c) {
 		return r.emit(line) // the row of the first series says it
 	}
-	for n, name := range r.names {
+	for n, name := range r.table.names {
 		if n > 0 {
 			line = append(line, ',')
 		}
@@ -565,7 +572,7 @@ func (r *docRows) failed(c *cell) bool {
 // terms.
 func (r *docRows) appendValue(line []byte, c *cell) []byte {
 	text := r.text[c.begin:c.end]
-	terms := r.terms[r.series]
+	terms := r.table.terms[r.cursor.series]
 	if len(terms) == 1 {
 		return appendField(line, text)
 	}
@@ -603,13 +610,13 @@ func (c *docColumn) with(of *cell) []cell {
 
 // beside returns what a column has beside a cell.
 func (r *docRows) beside(name string, c *cell) []byte {
-	n := slices.IndexFunc(r.columns, func(c *docColumn) bool { return c.name == name })
-	found := r.columns[n].with(c)
+	n := slices.IndexFunc(r.table.columns, func(c *docColumn) bool { return c.name == name })
+	found := r.table.columns[n].with(c)
 	if len(found) == 0 {
 		return nil
 	}
 	text := r.text[found[0].begin:found[0].end]
-	if r.columns[n].pairs {
+	if r.table.columns[n].pairs {
 		text = bytes.Clone(text)
 		for _, other := range found[1:] {
 			text = append(append(text, '/'), r.text[other.begin:other.end]...)

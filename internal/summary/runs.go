@@ -67,24 +67,24 @@ func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 // A window is the counts of a tag in a window, as a [confidence.Window]. Its values are multiples
 // of ratio.
 type window struct {
-	*merge.Merged
+	merged  *merge.Merged
 	scratch *histogram.Histogram
 	ratio   float64
 }
 
 // Seconds implements [confidence.Window].
-func (w *window) Seconds() float64 { return float64(w.Recorded.Millis) / 1000 }
+func (w *window) Seconds() float64 { return float64(w.merged.Recorded.Millis) / 1000 }
 
 // Values implements [confidence.Rated].
-func (w *window) Values(count float64) float64 { return w.Recorded.Values(count) }
+func (w *window) Values(count float64) float64 { return w.merged.Recorded.Values(count) }
 
 // Count implements [confidence.Window].
 func (w *window) Count(upTo, counts []int64) (total int64) {
-	if w.Intervals() == 0 {
+	if w.merged.Intervals() == 0 {
 		clear(counts)
 		return 0
 	}
-	h, err := w.Histogram(w.scratch)
+	h, err := w.merged.Histogram(w.scratch)
 	if err != nil {
 		return 0 // cannot be: the intervals of all windows add up
 	}
@@ -120,9 +120,9 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		for range empty { // between intervals that are longer than usual
 			at := first[n] + int64(len(windows[n]))*size
 			none := &merge.Merged{Tag: m.Tag, Window: merge.Span{Start: at, End: at + size}}
-			windows[n] = append(windows[n], &window{Merged: none, scratch: counts[n], ratio: 1})
+			windows[n] = append(windows[n], &window{merged: none, scratch: counts[n], ratio: 1})
 		}
-		windows[n] = append(windows[n], &window{Merged: m, scratch: counts[n], ratio: 1})
+		windows[n] = append(windows[n], &window{merged: m, scratch: counts[n], ratio: 1})
 	}
 	for n, s := range r.Summaries {
 		setRates(windows[n], s, runs.doubling.Rates)
@@ -163,11 +163,11 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 	if len(windows) == 0 {
 		return
 	}
-	first, last := windows[0].(*window), windows[len(windows)-1].(*window)
+	first, last := windows[0].(*window).merged, windows[len(windows)-1].(*window).merged
 	before := rates.Take(s.Tag, merge.Span{Start: min(s.Start, first.Window.Start), End: first.Window.Start})
 	for _, w := range windows {
-		w := w.(*window)
-		w.Recorded = rates.Take(s.Tag, w.Window)
+		m := w.(*window).merged
+		m.Recorded = rates.Take(s.Tag, m.Window)
 	}
 	first.Recorded.Add(before)
 	last.Recorded.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
@@ -177,8 +177,8 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 func shiftOf(windows []confidence.Window, start, size int64) *output.Shift {
 	var merged []*merge.Merged
 	for _, w := range windows {
-		if w := w.(*window); w.Intervals() > 0 {
-			merged = append(merged, w.Merged)
+		if m := w.(*window).merged; m.Intervals() > 0 {
+			merged = append(merged, m)
 		}
 	}
 	t := newTimeline(start, size, len(windows))

@@ -125,13 +125,13 @@ func TestRuns(t *testing.T) {
 			want[at] = w
 		}
 		for _, m := range runs.doubling.Windows {
-			w, counts := &window{Merged: m, scratch: new(histogram.Histogram), ratio: 1}, make([]int64, 2)
+			w, counts := &window{merged: m, scratch: new(histogram.Histogram), ratio: 1}, make([]int64, 2)
 			m.Recorded = runs.doubling.Rates.Take(m.Tag, m.Window)
 			if w.Seconds() <= 0 || w.Seconds() > 2*float64(size)/1000 {
 				t.Errorf("case %d: window %d has %v s", n, m.Window.Start, w.Seconds())
 			}
 			total := w.Count([]int64{3, 7}, counts)
-			h, err := w.Histogram(w.scratch)
+			h, err := w.merged.Histogram(w.scratch)
 			if err != nil {
 				t.Fatal(err)
 			}
