@@ -47,9 +47,9 @@ func facetGrid(n int, size vg.Point) (columns, rows int) {
 // facets draws a chart for each tag, in rows, with shared axes, one legend and one title for each
 // axis.
 func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
-	what := p.Describe(p.Type)
-	area = c.legend(area, c.facetLegend(p, what, parts[0].Picture))
-	if what.Marks == chart.Cells {
+	described := p.Describe(p.Type)
+	area = c.legend(area, c.facetLegend(p, described, parts[0].Picture))
+	if described.Marks == chart.Cells {
 		area.Max.X -= barWidth
 	}
 	const axisTitle = labelSize*lineSpace + 4*pixel
@@ -71,7 +71,7 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 			Max: vg.Point{X: at.X + width - 8*pixel, Y: at.Y},
 		}
 		var pn *panel
-		switch what.Marks {
+		switch described.Marks {
 		case chart.Lines:
 			pn = c.linesPanel(part.Picture, p, outer)
 		case chart.Dots:
@@ -96,7 +96,7 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	c.put(font, (whole.Min.X+whole.Max.X)/2, area.Min.Y, panels[0].x.title)
 	font.Rotation, font.YAlign = math.Pi/2, text.YTop
 	c.put(font, area.Min.X, (whole.Min.Y+whole.Max.Y)/2, fitting(font, panels[0].y.title, whole.Size().Y))
-	if what.Marks == chart.Cells {
+	if described.Marks == chart.Cells {
 		c.heatBar(whole, area.Max.X+20*pixel, &colours)
 	}
 }

@@ -72,12 +72,12 @@ func (d *dressing) addFleet() {
 		return
 	}
 	level := d.plan.shows.fleet.percentile
-	whole, kin := make(map[string]float64), make(map[string]string)
+	figures, tagOf := make(map[string]float64), make(map[string]string)
 	for _, row := range d.found.rows {
-		_, kin[row.Label] = d.plan.labels.parts(row.sum.Tag)
+		_, tagOf[row.Label] = d.plan.labels.parts(row.sum.Tag)
 		for _, p := range output.RanksOf(row.sum.Counts(), []float64{level}, output.Stats{}).Percentiles {
-			whole[row.Label] = row.sum.Scale.Of(p.Value.Float())
+			figures[row.Label] = row.sum.Scale.Of(p.Value.Float())
 		}
 	}
-	d.p.Fleet = d.p.RatiosOf(chart.AtPercentile(level).Name, whole, kin)
+	d.p.Fleet = d.p.RatiosOf(chart.AtPercentile(level).Name, figures, tagOf)
 }
