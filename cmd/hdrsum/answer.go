@@ -35,7 +35,7 @@ type answer struct {
 	verdicts []gate.Verdict
 	findings []output.Finding
 	moments  []output.Moment
-	shares   *report.Shares
+	shares   *summary.Shares
 }
 
 // writeSummaries adds up the logs and writes the answer. It returns a status if a limit does not
@@ -227,7 +227,6 @@ func (a *answer) find(q *question) (err error) {
 	if err != nil {
 		return fmt.Errorf("-who: %w", err)
 	}
-	a.shares.Tags, a.shares.Inputs = l.byTag, l.byInput
 	q.source.diagnostics.AddsUp("-who", slices.Sorted(maps.Keys(names)))
 	return nil
 }
@@ -329,5 +328,14 @@ func (a *answer) writeLists(w io.Writer, q *question, after bool) error {
 	if after {
 		fmt.Fprintln(w)
 	}
-	return report.WriteWho(w, a.shares, q.page.width)
+	shares := report.Shares{
+		Percentile: a.shares.Percentile,
+		Value:      a.shares.Value,
+		Count:      a.shares.Count,
+		Scale:      a.shares.Scale,
+		Tags:       q.lists.byTag,
+		Inputs:     q.lists.byInput,
+		Of:         a.shares.Of,
+	}
+	return report.WriteWho(w, &shares, q.page.width)
 }

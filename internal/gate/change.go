@@ -12,7 +12,7 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -208,8 +208,8 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 }
 
 // changeOf returns how the figures of a tag changed, nil if that is not known.
-func changeOf(pairs []report.Pair, tag []byte) *report.Change {
-	byTag := func(p report.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }
+func changeOf(pairs []sides.Pair, tag []byte) *sides.Change {
+	byTag := func(p sides.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }
 	if n, ok := slices.BinarySearchFunc(pairs, tag, byTag); ok {
 		return pairs[n].Change
 	}
@@ -217,20 +217,20 @@ func changeOf(pairs []report.Pair, tag []byte) *report.Change {
 }
 
 // several reports whether several runs a side are compared.
-func several(pairs []report.Pair, tag []byte) bool {
+func several(pairs []sides.Pair, tag []byte) bool {
 	change := changeOf(pairs, tag)
 	return change != nil && change.Before != nil
 }
 
 // compare returns how the figure of a limit changed, or why there is no interval.
-func (l *Limit) compare(change *report.Change) (c confidence.Comparison, why string) {
+func (l *Limit) compare(change *sides.Change) (c confidence.Comparison, why string) {
 	why = "too short for an interval"
 	switch {
 	case change == nil:
 		return c, "there are no intervals"
 	case change.Before != nil:
 		c = change.Of(func(s *output.Summary) confidence.RunFigure {
-			return confidence.RunFigure{Value: l.Of(s), Slot: report.RunFigureOf(s, l.Figure).Slot}
+			return confidence.RunFigure{Value: l.Of(s), Slot: sides.RunFigureOf(s, l.Figure).Slot}
 		})
 		why = "the runs are too few, or a figure is zero"
 	case l.Name == output.Throughput:

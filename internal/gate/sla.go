@@ -16,8 +16,8 @@ import (
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -323,7 +323,7 @@ type Figures struct {
 	// Summaries are checked. Relative limits are relative to the Baseline, and the changes of Pairs
 	// say what is chance.
 	Summaries, Baseline []*output.Summary
-	Pairs               []report.Pair
+	Pairs               []sides.Pair
 	// Runs is the number of runs of Summaries, and RunsBefore that of Baseline. Both are 0 if each
 	// is one run.
 	Runs, RunsBefore int

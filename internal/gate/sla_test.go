@@ -11,7 +11,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -363,10 +363,10 @@ func TestJSON(t *testing.T) {
 func TestRelative(t *testing.T) {
 	t.Parallel()
 	run := func(value int64) *output.Summary { return summaryOf("", value, 10*value, 100*value) }
-	change := func(before, after []*output.Summary) []report.Pair {
-		p := report.Pair{Before: before[0], After: after[0]}
-		p.Change = report.NewRunsChange(p, before, after, []float64{50}, 95)
-		return []report.Pair{p}
+	change := func(before, after []*output.Summary) []sides.Pair {
+		p := sides.Pair{Before: before[0], After: after[0]}
+		p.Change = sides.NewRuns(p, before, after, []float64{50}, 95)
+		return []sides.Pair{p}
 	}
 	same := []*output.Summary{run(100), run(101), run(99)}
 	slow := []*output.Summary{run(150), run(151), run(149)}

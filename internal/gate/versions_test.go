@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -38,11 +38,11 @@ func TestVersions(t *testing.T) {
 				High:    math.Exp(log + half),
 				Seconds: 600,
 			}
-			change := &report.Change{Percentiles: map[float64]*report.FigureChange{99: {Comparison: c}}}
+			change := &sides.Change{Percentiles: map[float64]*sides.FigureChange{99: {Comparison: c}}}
 			v := Verdict{Limit: &limits[0], Value: 1000 * c.Ratio}
 			v.judgeChange(s, &Figures{
 				Baseline: []*output.Summary{s},
-				Pairs:    []report.Pair{{Tag: s.Tag, Before: s, After: s, Change: change}},
+				Pairs:    []sides.Pair{{Tag: s.Tag, Before: s, After: s, Change: change}},
 				Noise:    0.04,
 			})
 			of[v.Result] += 100. / pairs

@@ -6,17 +6,9 @@ import (
 	"strconv"
 
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
-
-// A Pair is the summary of a tag before and after, nil where there is none.
-type Pair struct {
-	Tag           []byte
-	Before, After *output.Summary
-	// Change says how far the change can be believed. It is nil if nobody asked, or if a side has
-	// no confidence.
-	Change *Change
-}
 
 // A figure is a statistic of a summary, and a column of a [Table].
 type figure struct {
@@ -29,7 +21,7 @@ type figure struct {
 	// interval returns the interval of confidence in printed units, and change how far a change can
 	// be believed. They are nil if the figure has none.
 	interval func(s *output.Summary) (low, high float64)
-	change   func(c *Change) *FigureChange
+	change   func(c *sides.Change) *sides.FigureChange
 }
 
 // periodOf returns the period of a summary, not a number if values have no times.
@@ -58,10 +50,10 @@ func (f *figure) ifAny(s *output.Summary) float64 {
 
 // side returns the figure of a side of a pair: what its change compares, if that is known, such as
 // the geometric mean of several runs. Otherwise it is that of all values of the side.
-func (t *Table) side(p *Pair, s *output.Summary, f *figure) float64 {
+func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
 	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
 		c := f.change(p.Change)
-		if c.known() {
+		if c.Known() {
 			v := c.Before
 			if s == p.After {
 				v = c.After
@@ -111,7 +103,7 @@ func (t *Table) figures() []figure {
 			of:       (*output.Summary).Throughput,
 			any:      true,
 			interval: func(s *output.Summary) (low, high float64) { return s.Confidence.Throughput(s) },
-			change:   func(c *Change) *FigureChange { return c.Rate },
+			change:   func(c *sides.Change) *sides.FigureChange { return c.Rate },
 		},
 		periodColumn: {
 			Figure: output.Figure{Name: period},
@@ -123,9 +115,9 @@ func (t *Table) figures() []figure {
 		meanColumn: value(output.Figure{Name: output.Mean}),
 		maxColumn:  value(output.Figure{Name: output.Max}),
 	}
-	all[meanColumn].change = func(c *Change) *FigureChange { return c.Mean }
+	all[meanColumn].change = func(c *sides.Change) *sides.FigureChange { return c.Mean }
 	if slices.Contains(t.Percentiles, 100) {
-		all[maxColumn].change = func(c *Change) *FigureChange { return c.Percentiles[100] }
+		all[maxColumn].change = func(c *sides.Change) *sides.FigureChange { return c.Percentiles[100] }
 	}
 	for n, p := range percentiles {
 		f := value(output.Figure{Percentile: p})
@@ -133,7 +125,7 @@ func (t *Table) figures() []figure {
 			e := s.Confidence.Percentiles[p]
 			return s.Scale.Of(e.Low), s.Scale.Of(e.High)
 		}
-		f.change = func(c *Change) *FigureChange { return c.Percentiles[p] }
+		f.change = func(c *sides.Change) *sides.FigureChange { return c.Percentiles[p] }
 		all = slices.Insert(all, meanColumn+1+n, f)
 	}
 	for _, f := range t.Shares {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -20,7 +21,7 @@ func TestLowRates(t *testing.T) {
 		h.RecordN(7, values)
 		return &output.Summary{Histogram: h, Period: 1_500_000}
 	}
-	pairs := []Pair{{Before: summary(10), After: summary(3)}, {Before: summary(2_000_000), After: summary(1_000_000)}}
+	pairs := []sides.Pair{{Before: summary(10), After: summary(3)}, {Before: summary(2_000_000), After: summary(1_000_000)}}
 	var table bytes.Buffer
 	if err := (&Table{}).WriteChanges(&table, pairs); err != nil {
 		t.Fatal(err)

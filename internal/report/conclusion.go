@@ -11,17 +11,18 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
 // Conclusion says whether the sides of pairs differ: what is proven, or what looks so and what
 // would prove it, or within what they are the same. The figures are those of a table.
-func (t *Table) Conclusion(pairs []Pair) output.Finding {
+func (t *Table) Conclusion(pairs []sides.Pair) output.Finding {
 	f := output.Finding{Kind: "change", Weight: output.Notes}
 	if len(pairs) > 0 {
 		f.Unit = cmp.Or(pairs[0].After, pairs[0].Before).Scale.Unit
 	}
-	if !slices.ContainsFunc(pairs, func(p Pair) bool { return p.Before != nil && p.After != nil }) {
+	if !slices.ContainsFunc(pairs, func(p sides.Pair) bool { return p.Before != nil && p.After != nil }) {
 		f.Sentence = "NOT COMPARED: no tag has values before and after."
 		f.Option = "hdrsum -lt"
 		return f
@@ -30,11 +31,11 @@ func (t *Table) Conclusion(pairs []Pair) output.Finding {
 	for _, c := range t.tested(pairs) {
 		all = append(all, c)
 		switch {
-		case c.Significant && c.Worse():
+		case c.Change.Significant && c.Worse():
 			worse = append(worse, c)
-		case c.Significant:
+		case c.Change.Significant:
 			better = append(better, c)
-		case c.beyond() && c.Rank <= 3: // not the mean, nor what few values decide
+		case c.Change.Beyond() && c.Rank <= 3: // not the mean, nor what few values decide
 			beyond = append(beyond, c)
 		}
 	}
@@ -58,13 +59,13 @@ func (t *Table) Conclusion(pairs []Pair) output.Finding {
 }
 
 // enough says what a comparison takes.
-func enough(pairs []Pair) string {
+func enough(pairs []sides.Pair) string {
 	for _, p := range pairs {
 		switch {
 		case p.Change == nil:
 		case p.Change.Before != nil:
 			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", counts.Few)
-		case p.Change.untimed():
+		case p.Change.Untimed():
 			return fmt.Sprintf("A percentile takes %d values above it on each side.", counts.Few)
 		}
 	}
@@ -82,9 +83,9 @@ func (c *tested) fill(f *output.Finding) {
 	f.Figures = map[string]output.Number{
 		"before": output.Number(c.Before),
 		"after":  output.Number(c.After),
-		"ratio":  output.Number(c.Ratio),
-		"low":    output.Number(people.Rounded(c.Low, boundDigits)),
-		"high":   output.Number(people.Rounded(c.High, boundDigits)),
+		"ratio":  output.Number(c.Change.Ratio),
+		"low":    output.Number(people.Rounded(c.Change.Low, boundDigits)),
+		"high":   output.Number(people.Rounded(c.Change.High, boundDigits)),
 	}
 	if c.Rate() {
 		f.Unit = "/s"
@@ -116,11 +117,11 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	switch {
 	case lead.alone():
 		text += " " + t.sayNoise(&lead)
-	case lead.Paired && lead.Seconds > 0:
+	case lead.Change.Paired && lead.Change.Seconds > 0:
 		text += " Both ran at once, so they are compared second by second."
-	case lead.Paired:
+	case lead.Change.Paired:
 		text += " The sides took turns, so a drift of the machine cancels."
-	case lead.Pair.Change.oneSideFirst() && !lead.exceedsDrift():
+	case lead.Pair.Change.OneSideFirst() && !lead.exceedsDrift():
 		text += " All runs of one side ran before those of the other, so a drift of the machine looks " +
 			"like a change: alternate them."
 	}
@@ -129,7 +130,7 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 
 // alone reports whether the change is that between one run each, which did not run at the same
 // time: it does not say how runs of one version vary.
-func (c *tested) alone() bool { return (c.Seconds > 0 || c.Untimed) && !c.Paired }
+func (c *tested) alone() bool { return (c.Change.Seconds > 0 || c.Change.Untimed) && !c.Change.Paired }
 
 // assumption says what must hold for values without times.
 const assumption = "if the values do not depend on each other"
@@ -137,12 +138,31 @@ const assumption = "if the values do not depend on each other"
 // where says that a change is one between two runs, if nobody knows more.
 func (c *tested) where() string {
 	switch {
-	case c.Untimed:
+	case c.Change.Untimed:
 		return " in these two runs, " + assumption
 	case c.alone():
 		return " in these two runs"
 	}
 	return ""
+}
+
+// timesDrift is how many times the range of the runs of a side a change must have, so that nobody
+// takes a drift for it.
+const timesDrift = 3
+
+// exceedsDrift reports whether a change is far larger than what the runs of a side differ by.
+func (c *tested) exceedsDrift() bool {
+	widest := 0.0
+	for _, runs := range [][]*output.Summary{c.Pair.Change.Before, c.Pair.Change.After} {
+		lowest, highest := math.Inf(1), 0.0
+		for _, s := range runs {
+			value := sides.RunFigureOf(s, c.Figure).Value
+			lowest = min(lowest, value)
+			highest = max(highest, value)
+		}
+		widest = max(widest, math.Log(highest/lowest))
+	}
+	return math.Abs(math.Log(c.Change.Ratio)) > timesDrift*widest
 }
 
 // sayNoise says whether a change between two runs can be noise between runs of one version.
@@ -152,7 +172,7 @@ func (t *Table) sayNoise(c *tested) string {
 		return next
 	}
 	text := t.sayVaries()
-	wide := c.Versions(t.noise())
+	wide := c.Change.Versions(t.noise())
 	if wide.Low > 1 || wide.High < 1 {
 		text += ", which does not explain it"
 	}
@@ -166,11 +186,7 @@ func (t *Table) sayVaries() string {
 }
 
 // noise returns how much a percentile varies from run to run of one version.
-func (t *Table) noise() float64 { return cmp.Or(t.Noise, UsualNoise) }
-
-// UsualNoise is how much a percentile varies from run to run of one version if nobody says it, as a
-// part of it.
-const UsualNoise = 0.04
+func (t *Table) noise() float64 { return cmp.Or(t.Noise, sides.UsualNoise) }
 
 // sayUnproven says which figure looks changed, and what would prove it: NOT PROVEN: p50 of read
 // looks 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
@@ -178,7 +194,7 @@ func (t *Table) sayUnproven(changes []tested, f *output.Finding) string {
 	lead := changes[0]
 	lead.fill(f)
 	side := "higher"
-	if lead.Ratio < 1 {
+	if lead.Change.Ratio < 1 {
 		side = "lower"
 	}
 	percent, interval, _ := strings.Cut(lead.by(true), " ")
@@ -188,9 +204,6 @@ func (t *Table) sayUnproven(changes []tested, f *output.Finding) string {
 	}
 	return text + ". " + t.next(&lead)
 }
-
-// UsualSame is the largest change, as a part, of figures that are the same.
-const UsualSame = 0.1
 
 // sayAlike says within what the median and p99 are the same, or the figure that leads if neither is
 // there: within the widest interval of all rows. If one of them is wider than what is the same, it
@@ -209,12 +222,12 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 				widest = c
 			}
 		}
-		if widest.widest() > 1+cmp.Or(t.Same, UsualSame) {
+		if widest.widest() > 1+cmp.Or(t.Same, sides.UsualSame) {
 			hidden = append(hidden, widest)
 			continue
 		}
 		within = append(within, people.UpTo(widest.widest())+" ("+widest.Figure.String()+")")
-		least = max(least, widest.Least)
+		least = max(least, widest.Change.Least)
 	}
 	if hidden != nil {
 		return t.sayHidden(hidden, within, f)
@@ -232,7 +245,7 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 func (t *Table) sayHidden(hidden []tested, within []string, f *output.Finding) string {
 	calmest := slices.MinFunc(hidden, calmer)
 	calmest.fill(f)
-	change, _ := calmest.Text()
+	change, _ := changeText(calmest.Change)
 	change = strings.TrimLeft(change, "!~")
 	next := t.next(&calmest)
 	if calmest.open() { // the change can be larger than what such runs prove, which reads as a contradiction
@@ -246,16 +259,16 @@ func (t *Table) sayHidden(hidden []tested, within []string, f *output.Finding) s
 }
 
 // widest returns the largest change that the interval has, as a ratio above 1.
-func (c *tested) widest() float64 { return max(c.High, 1/c.Low) }
+func (c *tested) widest() float64 { return max(c.Change.High, 1/c.Change.Low) }
 
 // open reports whether the interval has one end only, since there are too few values.
-func (c *tested) open() bool { return c.endless() || c.Low == 0 }
+func (c *tested) open() bool { return c.Change.Endless() || c.Change.Low == 0 }
 
 // calmer orders changes by what such runs prove. Those whose interval is open are last.
 func calmer(a, b tested) int {
 	switch {
 	case a.open() == b.open():
-		return cmp.Compare(a.Least, b.Least)
+		return cmp.Compare(a.Change.Least, b.Change.Least)
 	case a.open():
 		return 1
 	}
@@ -264,8 +277,8 @@ func calmer(a, b tested) int {
 
 // name returns the name of a figure with its tag, which untagged values have not, nor those of a
 // pair that was named before.
-func (c *tested) name(before *Pair) string {
-	if c.Pair == before || c.Tag == nil && !c.Pair.After.AllTags {
+func (c *tested) name(before *sides.Pair) string {
+	if c.Pair == before || c.Pair.Tag == nil && !c.Pair.After.AllTags {
 		return c.Figure.String()
 	}
 	return c.Figure.String() + " of " + c.Pair.Name()
@@ -285,12 +298,12 @@ func (c *tested) word() string {
 }
 
 // also says how a figure changed behind another one of a pair.
-func (c *tested) also(before *Pair) string {
+func (c *tested) also(before *sides.Pair) string {
 	if !c.Rate() {
 		return c.name(before) + " by " + c.by(false)
 	}
 	side := "higher"
-	if c.Ratio < 1 {
+	if c.Change.Ratio < 1 {
 		side = "lower"
 	}
 	return c.name(before) + " " + c.by(false) + " " + side
@@ -298,19 +311,19 @@ func (c *tested) also(before *Pair) string {
 
 // by returns the size of a change in percent, with its interval if that is wanted: 11% (7..15).
 func (c *tested) by(interval bool) string {
-	low := c.Low - 1
-	high := c.High - 1
-	if c.Ratio < 1 {
-		low = 1 - c.High
-		high = 1 - c.Low
+	low := c.Change.Low - 1
+	high := c.Change.High - 1
+	if c.Change.Ratio < 1 {
+		low = 1 - c.Change.High
+		high = 1 - c.Change.Low
 	}
-	digits := c.decimals()
+	digits := changeDecimals(c.Change)
 	percent := func(v float64) string { return fmt.Sprintf("%.*f", digits, 100*v) }
-	size := percent(math.Abs(c.Ratio-1)) + "%"
+	size := percent(math.Abs(c.Change.Ratio-1)) + "%"
 	switch {
 	case !interval:
 		return size
-	case c.Ratio >= 1 && c.endless():
+	case c.Change.Ratio >= 1 && c.Change.Endless():
 		return size + " (" + percent(low) + ".." + noEnd + ")"
 	}
 	return size + " (" + percent(low) + ".." + percent(high) + ")"
@@ -325,17 +338,14 @@ func (c *tested) values() string {
 	return people.Digits(c.Before, 3) + " to " + people.Digits(c.After, 3) + unit
 }
 
-// noChange stands for a change that is so large that nobody needs a test.
-const noChange = "no change"
-
 // proves returns which change is proven by runs so many times as many, or as long: a fall if the
 // figure fell, and none that is so large that nobody needs a test.
 func (c *tested) proves(times float64) string {
-	least := c.leastOf(times)
+	least := c.Change.LeastOf(times)
 	switch {
 	case !(least < 11):
-		return noChange
-	case c.Ratio < 1:
+		return sides.NoChange
+	case c.Change.Ratio < 1:
 		return "-" + people.UpTo(2-1/least)
 	}
 	return people.UpTo(least)
@@ -344,8 +354,8 @@ func (c *tested) proves(times float64) string {
 // next says which change such runs prove, and more or longer ones would. Longer runs do not help if
 // runs of one version differ by more than what varies within them.
 func (t *Table) next(c *tested) string {
-	if c.alone() && !c.Rate() && c.Calm(t.noise()) {
+	if c.alone() && !c.Rate() && c.Change.Calm(t.noise()) {
 		return t.sayNoise(c)
 	}
-	return c.Pair.Change.prove(c.proves) + "."
+	return c.Pair.Change.Prove(c.proves) + "."
 }

@@ -11,12 +11,13 @@ import (
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
 // compared returns a pair of summaries of three runs a side, which vary by a percent. The figures
 // after are those before times a factor.
-func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) report.Pair {
+func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) sides.Pair {
 	t.Helper()
 	h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
 	if err != nil {
@@ -26,9 +27,9 @@ func compared(t *testing.T, tag string, factors map[float64]float64, spread floa
 	h.RecordN(2000, 1000)
 	s := &output.Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
 	after := *s
-	c := report.NewRunsChange(report.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
+	c := sides.NewRuns(sides.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
 		[]*output.Summary{&after, &after, &after}, nil, 95)
-	change := func(value, factor float64) *report.FigureChange {
+	change := func(value, factor float64) *sides.FigureChange {
 		if factor == 0 {
 			factor = 1
 		}
@@ -37,14 +38,14 @@ func compared(t *testing.T, tag string, factors map[float64]float64, spread floa
 			before = append(before, confidence.RunFigure{Value: value * by})
 			after = append(after, confidence.RunFigure{Value: value * by * factor})
 		}
-		return &report.FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
+		return &sides.FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
 	}
 	for _, p := range []float64{50, 90, 99} {
 		c.Percentiles[p] = change(1000+p, factors[p])
 	}
-	c.Percentiles[99.9] = &report.FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
+	c.Percentiles[99.9] = &sides.FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
 	c.Rate, c.Mean = change(100, factors[ofRate]), change(1000, factors[ofMean])
-	return report.Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
+	return sides.Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
 }
 
 const ofRate, ofMean = -1, -2
@@ -73,10 +74,10 @@ func TestCompared(t *testing.T) {
 		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to compare p99.9.", output.Notes},
 		{"noise that hides all", nil, 0.6, "NOT PROVEN: p99 of read +0% (-80..+394) is within the noise. 3 + 3 runs like these cannot show a change of any size. Too little data to compare p99.9.", output.Notes},
 	} {
-		pairs := []report.Pair{compared(t, "read", test.factors, test.spread)}
+		pairs := []sides.Pair{compared(t, "read", test.factors, test.spread)}
 		pairs[0].Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		pairs[0].After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
-		report.Correct(pairs, []float64{50, 90, 99, 99.9})
+		sides.Correct(pairs, []float64{50, 90, 99, 99.9})
 		table := &report.Table{Percentiles: []float64{50, 90, 99, 99.9}}
 		f := table.Conclusion(pairs)
 		if f.Sentence != test.want || f.Weight != test.weight {
@@ -88,9 +89,9 @@ func TestCompared(t *testing.T) {
 // TestCalmest: of figures within the noise, the one leads of which the runs prove most.
 func TestCalmest(t *testing.T) {
 	t.Parallel()
-	pairs := []report.Pair{compared(t, "read", nil, 0.2)}
+	pairs := []sides.Pair{compared(t, "read", nil, 0.2)}
 	pairs[0].Change.Percentiles[99] = compared(t, "read", nil, 0.4).Change.Percentiles[99]
-	report.Correct(pairs, []float64{50, 99})
+	sides.Correct(pairs, []float64{50, 99})
 	table := &report.Table{Percentiles: []float64{50, 99}}
 	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -101,7 +102,7 @@ func TestCalmest(t *testing.T) {
 // that such runs prove.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	pairs := []report.Pair{compared(t, "read", nil, 0.2)}
+	pairs := []sides.Pair{compared(t, "read", nil, 0.2)}
 	pairs[0].Change.Percentiles[99].High = math.Inf(1)
 	pairs[0].Change.Percentiles[50].Low = 0
 	for _, test := range []struct {
@@ -111,14 +112,14 @@ func TestOpen(t *testing.T) {
 		{[]float64{50}, "NOT PROVEN: p50 of read +0% (-100..+58) is within the noise. Give longer runs, or three or more a side."},
 		{[]float64{99}, "NOT PROVEN: p99 of read +0% (-37..no end) is within the noise. Give longer runs, or three or more a side."},
 	} {
-		report.Correct(pairs, test.percentiles)
+		sides.Correct(pairs, test.percentiles)
 		table := &report.Table{Percentiles: test.percentiles}
 		if got := table.Conclusion(pairs).Sentence; got != test.want {
 			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
 		}
 	}
 	pairs[0].Change.Percentiles[50] = compared(t, "read", nil, 0.4).Change.Percentiles[50]
-	report.Correct(pairs, []float64{50, 99})
+	sides.Correct(pairs, []float64{50, 99})
 	table := &report.Table{Percentiles: []float64{50, 99}}
 	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -143,14 +144,14 @@ func TestAlone(t *testing.T) {
 		{"short runs", map[float64]float64{99: 1.2}, 0.08, 0, "NOT PROVEN: p99 of read looks 20% higher (0..44). Runs as long as these prove 42%; four times as long, 19%."},
 		{"the same", nil, 0.01, 0, "SAME in these two runs: within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
 	} {
-		pairs := []report.Pair{compared(t, "read", test.factors, test.spread)}
+		pairs := []sides.Pair{compared(t, "read", test.factors, test.spread)}
 		c := pairs[0].Change
 		c.Before, c.After = nil, nil
 		c.Mean = nil
 		for _, f := range append(slices.Collect(maps.Values(c.Percentiles)), c.Rate) {
 			f.Seconds = 600
 		}
-		report.Correct(pairs, []float64{50, 90, 99})
+		sides.Correct(pairs, []float64{50, 90, 99})
 		table := &report.Table{Percentiles: []float64{50, 90, 99}}
 		table.Noise = test.noise
 		if got := table.Conclusion(pairs).Sentence; got != test.want {
@@ -162,8 +163,8 @@ func TestAlone(t *testing.T) {
 // TestSigns: a cell agrees with the headline.
 func TestSigns(t *testing.T) {
 	t.Parallel()
-	pairs := []report.Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
-	report.Correct(pairs, []float64{50, 90, 99, 99.9})
+	pairs := []sides.Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
+	sides.Correct(pairs, []float64{50, 90, 99, 99.9})
 	table := &report.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
 	_, rows := table.Changes(pairs[0])
 	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "-", "?+0.0%"}
@@ -189,7 +190,7 @@ func TestFew(t *testing.T) {
 	before := []*output.Summary{run(2000), run(2000), run(2000)}
 	for values, few := range map[int64]bool{1000: false, 999: true} {
 		after := []*output.Summary{run(2000), run(values), run(2000)}
-		c := report.NewRunsChange(report.Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		c := sides.NewRuns(sides.Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
 		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
 			t.Errorf("%d values: %v, want %v", values, got, few)
 		}

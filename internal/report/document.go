@@ -6,12 +6,13 @@ import (
 
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
 // Compare adds a baseline to a document, and the changes of pairs. The summaries of the baseline
 // are made, see [output.NewDocument].
-func Compare(d, baseline *output.Document, pairs []Pair, percentiles []float64) {
+func Compare(d, baseline *output.Document, pairs []sides.Pair, percentiles []float64) {
 	d.Baseline = &output.DocumentBaseline{
 		PeriodMs:  baseline.PeriodMs,
 		Inputs:    baseline.Inputs,
@@ -26,21 +27,21 @@ func Compare(d, baseline *output.Document, pairs []Pair, percentiles []float64) 
 			Tag:        pair.Tag,
 			RunsBefore: max(len(c.Before), 1),
 			RunsAfter:  max(len(c.After), 1),
-			Throughput: c.Rate.document(1),
-			Mean:       c.Mean.document(d.UnitRatio),
+			Throughput: changeDocument(c.Rate, 1),
+			Mean:       changeDocument(c.Mean, d.UnitRatio),
 		}
 		for _, p := range percentiles {
 			change.Percentiles = append(change.Percentiles, output.DocumentPercentileChange{
 				Percentile:           p,
-				DocumentFigureChange: c.Percentiles[p].document(d.UnitRatio),
+				DocumentFigureChange: changeDocument(c.Percentiles[p], d.UnitRatio),
 			})
 		}
 		d.Changes = append(d.Changes, change)
 	}
 }
 
-// document returns a change for JSON, whose figures are divided by ratio, nil for none.
-func (c *FigureChange) document(ratio float64) *output.DocumentFigureChange {
+// changeDocument returns a change for JSON, whose figures are divided by ratio, nil for none.
+func changeDocument(c *sides.FigureChange, ratio float64) *output.DocumentFigureChange {
 	if c == nil {
 		return nil
 	}

@@ -8,13 +8,14 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 )
 
 // TestEffects proves that changes come in the order of tags and percentiles, the rate last, and
 // that of too many the surest stay.
 func TestEffects(t *testing.T) {
 	t.Parallel()
-	pairs := []report.Pair{
+	pairs := []sides.Pair{
 		compared(t, "read", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01),
 		compared(t, "write", map[float64]float64{99: 0.6}, 0.01),
 	}
@@ -22,7 +23,7 @@ func TestEffects(t *testing.T) {
 		p.Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		p.After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 	}
-	report.Correct(pairs, []float64{50, 90, 99, 99.9})
+	sides.Correct(pairs, []float64{50, 90, 99, 99.9})
 	table := &report.Table{Percentiles: []float64{50, 90, 99, 99.9}}
 	for most, want := range map[int][]string{
 		20: {"read p50 worse +20% (+17..+23)", "read p90 ~+0.0% (-2.2..+2.3)", "read p99 ~+0.0% (-2.2..+2.3)", "read throughput worse -50.0% (-51.1..-48.9)",

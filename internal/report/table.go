@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -45,10 +46,10 @@ type Table struct {
 	// column behind that of the tags.
 	Verdicts map[string]string
 	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
-	// stands for [UsualNoise].
+	// stands for [sides.UsualNoise].
 	Noise float64
 	// Same is the largest change, as a part, of figures that are the same. 0 stands for
-	// [UsualSame].
+	// [sides.UsualSame].
 	Same float64
 	// Tests prints p= and n= behind each change that has an interval.
 	Tests bool
@@ -155,7 +156,7 @@ func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 
 // WriteChanges writes a table with three rows for each pair: before, after, and the change in
 // percent, with its interval if pairs have one. The sparklines of both have the same scale.
-func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
+func (t *Table) WriteChanges(w io.Writer, pairs []sides.Pair) error {
 	var all []*output.Summary
 	for _, p := range pairs {
 		for _, s := range []*output.Summary{p.Before, p.After} {
@@ -197,7 +198,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []Pair) error {
 
 // Changes returns the headings of the columns of WriteChanges, and three rows for a pair: before,
 // after and change.
-func (t *Table) Changes(p Pair) (headings []string, rows [3][]string) {
+func (t *Table) Changes(p sides.Pair) (headings []string, rows [3][]string) {
 	for _, f := range t.figures() {
 		headings = append(headings, head(f.Figure))
 	}
@@ -279,7 +280,7 @@ func (t *Table) cells(s *output.Summary, digits int) []cell {
 }
 
 // sideCells returns the figures of a side of a pair, which may be nil.
-func (t *Table) sideCells(p *Pair, s *output.Summary, digits int) []cell {
+func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 	runs := []*output.Summary{s}
 	if c := p.Change; c != nil && c.Before != nil {
 		runs = c.Before
@@ -320,7 +321,7 @@ func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *fi
 	if f.Name != "" || f.Percentile >= 100 {
 		return c
 	}
-	above := above(runs, f.Percentile)
+	above := sides.Above(runs, f.Percentile)
 	switch {
 	case above == 0:
 		c.text, c.colour = "max "+c.text, dim
@@ -333,7 +334,7 @@ func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *fi
 }
 
 // changes returns the changes of a pair in percent.
-func (t *Table) changes(p Pair) (all []cell) {
+func (t *Table) changes(p sides.Pair) (all []cell) {
 	for _, f := range t.figures() {
 		all = append(all, t.change(p, &f))
 	}
@@ -342,7 +343,7 @@ func (t *Table) changes(p Pair) (all []cell) {
 
 // change returns the change of a figure, behind ~ if it is within the noise, ! if it is beyond, but
 // not proven, and ? if there is too little data. Only a proven one has a colour.
-func (t *Table) change(p Pair, f *figure) cell {
+func (t *Table) change(p sides.Pair, f *figure) cell {
 	plain := cell{text: change(t.side(&p, p.Before, f), t.side(&p, p.After, f))}
 	if p.Change == nil {
 		return plain
@@ -360,7 +361,7 @@ func (t *Table) change(p Pair, f *figure) cell {
 		return plain
 	}
 	figure := f.change(p.Change)
-	text, ok := figure.Text()
+	text, ok := changeText(figure)
 	if ok && t.Tests {
 		before, after := max(len(p.Change.Before), 1), max(len(p.Change.After), 1)
 		text += fmt.Sprintf(" p=%s n=%d+%d", people.Digits(max(figure.P, 1e-6), 2), before, after)
@@ -482,12 +483,6 @@ func (t *Table) nameOf(s *output.Summary) string {
 		return tags.Printable(label)
 	}
 	return s.Name()
-}
-
-// Name returns the text for the tag of the pair.
-func (p *Pair) Name() string {
-	all := p.Before != nil && p.Before.AllTags || p.After != nil && p.After.AllTags
-	return tagName(p.Tag, all)
 }
 
 // tagName returns the text for a tag, or for all tags.

@@ -16,6 +16,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -108,7 +109,7 @@ func TestTableChanges(t *testing.T) {
 	for _, width := range []int{40, 80, 120} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			table := Table{Percentiles: []float64{50, 99}, Width: width, Colour: true}
-			pairs := []Pair{
+			pairs := []sides.Pair{
 				{Tag: []byte("insert-rt"), Before: tableSummary("insert-rt", 60000, 1), After: tableSummary("insert-rt", 54000, 1.3)},
 				{Tag: []byte("old"), Before: tableSummary("old", 600, 1)},
 				{Tag: []byte("new"), After: tableSummary("new", 600, 1)},
@@ -299,7 +300,7 @@ var tables = map[string]func(w io.Writer, s *output.Summary) error{
 		return (&Table{Percentiles: []float64{50}}).Write(w, []*output.Summary{s})
 	},
 	"changes": func(w io.Writer, s *output.Summary) error {
-		pairs := []Pair{{Tag: s.Tag, Before: s, After: s}}
+		pairs := []sides.Pair{{Tag: s.Tag, Before: s, After: s}}
 		return (&Table{Percentiles: []float64{50}, Width: 40, Colour: true}).WriteChanges(w, pairs)
 	},
 }
@@ -353,7 +354,7 @@ func TestPairScale(t *testing.T) {
 	before.Maxima = output.Maxima{Start: before.Start, Step: 10_000, Values: []float64{50_000}}
 	after.Maxima = output.Maxima{Start: before.Start, Step: 10_000, Values: []float64{100}}
 	var table bytes.Buffer
-	if err := (&Table{}).WriteChanges(&table, []Pair{{Before: before, After: after}}); err != nil {
+	if err := (&Table{}).WriteChanges(&table, []sides.Pair{{Before: before, After: after}}); err != nil {
 		t.Fatal(err)
 	}
 	if text := table.String(); strings.Count(text, "▄") != 1 || strings.Count(text, "█") != 1 || strings.Index(text, "▄") > strings.Index(text, "█") {

@@ -7,7 +7,6 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
 	"hdrkit/output"
 )
@@ -109,28 +108,3 @@ func (c TrendChange) noises() float64 {
 // Dated reports whether the run has a date: its logs say when it began. Otherwise times count from
 // 0, and a run without intervals has none.
 func (r TrendRun) Dated() bool { return people.Dated(r.Start) }
-
-// RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
-// nothing was recorded, or if it is infinite.
-func RunFigureOf(s *output.Summary, f output.Figure) confidence.RunFigure {
-	h := s.Counts()
-	stats := output.FiguresOf(h, []output.Figure{f}, output.Stats{})
-	r := confidence.RunFigure{Value: f.Of(&stats, float64(s.Period)/1000).Float()}
-	if h.TotalCount() == 0 && !f.Unitless() || math.IsInf(r.Value, 0) {
-		r.Value = math.NaN()
-	}
-	if percentile, ranked := f.Rank(); ranked {
-		r.Slot = slotOf(h, percentile)
-	}
-	return r
-}
-
-// slotOf returns the width of the slot of the value at a percentile, as a part of that value.
-func slotOf(h *histogram.Histogram, percentile float64) float64 {
-	if h.TotalCount() == 0 {
-		return 0
-	}
-	value := h.ValueAtPercentile(percentile)
-	at := h.Layout().IndexOf(value)
-	return float64(h.Layout().HighestAt(at)-h.Layout().LowestAt(at)+1) / float64(max(value, 1))
-}

@@ -11,13 +11,23 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/report"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
 
 // ErrUnits is the error for values of different units.
 var ErrUnits = errors.New("the tags have different units, whose values do not add up: choose some with -incT")
+
+// Shares are who has the values above a percentile of all values, the largest share first.
+type Shares struct {
+	Percentile float64
+	// Value is the percentile in the unit of the logs, and Count the number of values above it.
+	Value float64
+	Count int64
+	// Scale says how values are printed.
+	Scale hdrlog.Scale
+	Of    []output.Share
+}
 
 // Who returns what each tag of each input has of the values above a percentile of all values. It is
 // exact: a value is above if its slot is. Scale is that of [Histories.Worst]. Shares for which by
@@ -26,12 +36,12 @@ func (hs *Histories) Who(
 	percentile float64,
 	scale func(input string, tag []byte) hdrlog.Scale,
 	by func(input string, tag []byte) (string, []byte),
-) (*report.Shares, error) {
+) (*Shares, error) {
 	keys := slices.Sorted(maps.Keys(hs.sums))
 	var shares []output.Share
 	members := make(map[string][]string) // keys of histories, by the names of a share
 	var all histogram.Histogram
-	who := &report.Shares{Percentile: percentile}
+	who := &Shares{Percentile: percentile}
 	for n, key := range keys {
 		input, tag := hs.sums[key].Name, hs.sums[key].Tag
 		before := who.Scale

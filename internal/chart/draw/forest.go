@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 )
 
 // forest draws a row for each change: a dot with its interval, and a line at no change. It returns
@@ -32,7 +33,7 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	rows := p.Effects
 	pn.around.title = "changes with their intervals"
 	pn.around.aside = fmt.Sprintf("orange: worse   blue: better   grey: may be chance   shaded: within %g%%",
-		100*report.UsualSame)
+		100*sides.UsualSame)
 	pn.x.title = "change"
 	pn.x.log = true
 	pn.x.low, pn.x.high = effectRange(rows)
@@ -56,7 +57,7 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn.content.paint = func() {
 		f := pn.frame
 		none := pn.X(1)
-		left, right := pn.X(1/(1+report.UsualSame)), pn.X(1+report.UsualSame)
+		left, right := pn.X(1/(1+sides.UsualSame)), pn.X(1+sides.UsualSame)
 		pn.pen.FillPolygon(c.Faint.Mixed(0.15, c.Background), []vg.Point{
 			{X: left, Y: f.Min.Y}, {X: right, Y: f.Min.Y}, {X: right, Y: f.Max.Y}, {X: left, Y: f.Max.Y},
 		})
@@ -106,7 +107,7 @@ func (c *pen) effectColour(e *report.Effect) chart.Colour {
 // room for all changes with their intervals, unless these have no end, and for what is the same.
 func effectRange(effects []report.Effect) (low, high float64) {
 	const beyond, most = 1.05, 100 // times the logarithm of a change, and a ratio
-	away := 2 * math.Log(1+report.UsualSame)
+	away := 2 * math.Log(1+sides.UsualSame)
 	for _, e := range effects {
 		for _, ratio := range []float64{e.Ratio, e.Low, e.High} {
 			if far := math.Abs(math.Log(ratio)); !math.IsInf(far, 1) && !math.IsNaN(far) {

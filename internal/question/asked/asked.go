@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -45,7 +45,7 @@ func ParseNoise(text string) (n Noise, err error) {
 	switch {
 	case err != nil && !percent && text != "":
 		n.Runs = []string{text}
-		n.Part = report.UsualNoise
+		n.Part = sides.UsualNoise
 	case err != nil || !(value > 0 && value <= 100):
 		return n, message.Usagef("-noise %q is neither a percentage above 0, such as 4%%, nor a folder or pattern of runs", text)
 	default:

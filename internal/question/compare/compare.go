@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -52,7 +53,7 @@ type Comparison struct {
 
 // A Result has the differences between two sides.
 type Result struct {
-	Pairs    []report.Pair // in the order of tags
+	Pairs    []sides.Pair // in the order of tags
 	Verdicts []gate.Verdict
 	// Headline says what changed most. Findings have it and the verdicts.
 	Headline output.Finding
@@ -101,7 +102,7 @@ const sameUnit = 0.02
 
 // unitsApart returns the ratio of two units if the medians of all pairs have it, after to before.
 // Otherwise it returns 0.
-func unitsApart(pairs []report.Pair) (apart float64) {
+func unitsApart(pairs []sides.Pair) (apart float64) {
 	for _, p := range pairs {
 		if p.Before == nil || p.After == nil {
 			continue
@@ -141,16 +142,16 @@ func (c *Comparison) askForUnit(apart float64) output.Finding {
 }
 
 // pairs puts the summaries of each tag together, and compares them.
-func (c *Comparison) pairs() (pairs []report.Pair) {
+func (c *Comparison) pairs() (pairs []sides.Pair) {
 	for _, s := range c.Before.Summaries {
-		pairs = append(pairs, report.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
+		pairs = append(pairs, sides.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
 	}
 	for _, s := range c.After.Summaries {
 		if gate.Find(c.Before.Summaries, s.Tag) == nil {
-			pairs = append(pairs, report.Pair{Tag: s.Tag, After: s})
+			pairs = append(pairs, sides.Pair{Tag: s.Tag, After: s})
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b report.Pair) int { return tags.Compare(a.Tag, b.Tag) })
+	slices.SortStableFunc(pairs, func(a, b sides.Pair) int { return tags.Compare(a.Tag, b.Tag) })
 	for n := range pairs {
 		p := &pairs[n]
 		switch {
@@ -158,25 +159,25 @@ func (c *Comparison) pairs() (pairs []report.Pair) {
 		case c.Before.Runs != nil:
 			c.compareRuns(p)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
-			p.Change = report.NewChange(p.Before, p.After)
+			p.Change = sides.New(p.Before, p.After)
 			if !c.Intervals && !c.Strict {
 				p.Before.Confidence, p.After.Confidence = nil, nil // they hold all windows, which take much memory
 			}
 		}
 	}
-	report.Correct(pairs, c.Figures.Percentiles)
+	sides.Correct(pairs, c.Figures.Percentiles)
 	return pairs
 }
 
 // compareRuns compares the runs of a tag.
-func (c *Comparison) compareRuns(p *report.Pair) {
+func (c *Comparison) compareRuns(p *sides.Pair) {
 	before, after := c.Before.Runs, c.After.Runs
 	a, b := ofTag(before, p.Tag), ofTag(after, p.Tag)
 	if len(a) < len(before) || len(b) < len(after) {
 		c.Partly("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(before),
 			len(b), len(after))
 	}
-	p.Change = report.NewRunsChange(*p, a, b, asked.Believed(c.Figures.Percentiles, c.Limits), c.Level)
+	p.Change = sides.NewRuns(*p, a, b, asked.Believed(c.Figures.Percentiles, c.Limits), c.Level)
 }
 
 // ofTag returns the summaries of a tag, without those that have no values.

@@ -9,6 +9,7 @@ import (
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -30,7 +31,7 @@ func (d *dressing) comparePage() {
 	pairs := result.Pairs
 	p.Changed = make(map[string]map[string]string)
 	for _, row := range d.logRows() {
-		i := slices.IndexFunc(pairs, func(pair report.Pair) bool { return pair.After == row.sum && pair.Before != nil })
+		i := slices.IndexFunc(pairs, func(pair sides.Pair) bool { return pair.After == row.sum && pair.Before != nil })
 		if i < 0 {
 			continue
 		}
@@ -53,7 +54,7 @@ func (d *dressing) comparison() (*compare.Result, *report.Table) {
 		Figures: figures,
 		Limits:  d.plan.judging.limits,
 		Level:   confidenceLevel,
-		Noise:   report.UsualNoise,
+		Noise:   sides.UsualNoise,
 		Zone:    d.plan.judging.zone,
 		Table:   &report.Table{Percentiles: figures.Percentiles, Shares: figures.Shares},
 		Partly:  d.std.Say,
@@ -79,7 +80,7 @@ func (d *dressing) compareReport() {
 	d.addEffects(pairs, table)
 	if len(pairs) > mostCompared {
 		p.Notes = append(p.Notes, p.Of(len(pairs), mostCompared, "maximum", "figures"))
-		slices.SortStableFunc(pairs, func(a, b report.Pair) int { return cmp.Compare(highest(b), highest(a)) })
+		slices.SortStableFunc(pairs, func(a, b sides.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}
 	for _, pair := range pairs {
@@ -106,7 +107,7 @@ func (d *dressing) compareReport() {
 }
 
 // addEffects adds the changes that have an interval.
-func (d *dressing) addEffects(pairs []report.Pair, table *report.Table) {
+func (d *dressing) addEffects(pairs []sides.Pair, table *report.Table) {
 	effects, all := table.Effects(pairs, chart.MostEffects)
 	d.p.Effects = effects
 	if all > len(effects) {
@@ -115,7 +116,7 @@ func (d *dressing) addEffects(pairs []report.Pair, table *report.Table) {
 }
 
 // highest returns the highest value of a pair.
-func highest(p report.Pair) (v float64) {
+func highest(p sides.Pair) (v float64) {
 	for _, s := range []*output.Summary{p.Before, p.After} {
 		if s != nil {
 			v = max(v, s.Counts().MaxFloat()*s.Scale.Factor())

@@ -12,6 +12,7 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 )
 
 // A dressing makes a picture of what was read.
@@ -197,15 +198,15 @@ var changedPercentiles = []float64{99, 99.99}
 // tag, as hdrdiff prints it.
 func (d *dressing) changes() (notes []string) {
 	table := report.Table{Percentiles: changedPercentiles}
-	var pairs []report.Pair
+	var pairs []sides.Pair
 	for n, after := range d.found.rows {
 		for _, before := range d.found.rows[:n] {
 			same := before.Group == d.found.rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
 			if !same || !before.believed() || !after.believed() {
 				continue
 			}
-			pair := report.Pair{Before: before.sum, After: after.sum, Change: report.NewChange(before.sum, after.sum)}
-			report.Correct([]report.Pair{pair}, changedPercentiles)
+			pair := sides.Pair{Before: before.sum, After: after.sum, Change: sides.New(before.sum, after.sum)}
+			sides.Correct([]sides.Pair{pair}, changedPercentiles)
 			pairs = append(pairs, pair)
 			headings, rows := table.Changes(pair)
 			var texts []string

@@ -14,6 +14,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/sides"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
@@ -147,7 +148,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 		}
 	}
 	for k, f := range c.options.Figures {
-		r.points[k][n] = report.RunFigureOf(s, f)
+		r.points[k][n] = sides.RunFigureOf(s, f)
 	}
 	if h := s.Counts(); h.TotalCount() > 0 {
 		r.factors[n] = 1

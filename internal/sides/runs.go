@@ -1,17 +1,19 @@
-package report
+package sides
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/people"
 	"hdrkit/output"
 )
 
-// oneSideFirst reports whether several runs have dates, and all of one side began before those of
+// OneSideFirst reports whether several runs have dates, and all of one side began before those of
 // the other side.
-func (c *Change) oneSideFirst() bool {
+func (c *Change) OneSideFirst() bool {
 	if len(c.Before) < 2 || len(c.After) < 2 {
 		return false
 	}
@@ -46,21 +48,27 @@ func turnsOf(before, after []*output.Summary) map[*output.Summary]int {
 	return turns
 }
 
-// timesDrift is how many times the range of the runs of a side a change must have, so that nobody
-// takes a drift for it.
-const timesDrift = 3
-
-// exceedsDrift reports whether a change is far larger than what the runs of a side differ by.
-func (c *tested) exceedsDrift() bool {
-	widest := 0.0
-	for _, runs := range [][]*output.Summary{c.Change.Before, c.Change.After} {
-		lowest, highest := math.Inf(1), 0.0
-		for _, s := range runs {
-			value := RunFigureOf(s, c.Figure).Value
-			lowest = min(lowest, value)
-			highest = max(highest, value)
-		}
-		widest = max(widest, math.Log(highest/lowest))
+// RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
+// nothing was recorded, or if it is infinite.
+func RunFigureOf(s *output.Summary, f output.Figure) confidence.RunFigure {
+	h := s.Counts()
+	stats := output.FiguresOf(h, []output.Figure{f}, output.Stats{})
+	r := confidence.RunFigure{Value: f.Of(&stats, float64(s.Period)/1000).Float()}
+	if h.TotalCount() == 0 && !f.Unitless() || math.IsInf(r.Value, 0) {
+		r.Value = math.NaN()
 	}
-	return math.Abs(math.Log(c.Ratio)) > timesDrift*widest
+	if percentile, ranked := f.Rank(); ranked {
+		r.Slot = slotOf(h, percentile)
+	}
+	return r
+}
+
+// slotOf returns the width of the slot of the value at a percentile, as a part of that value.
+func slotOf(h *histogram.Histogram, percentile float64) float64 {
+	if h.TotalCount() == 0 {
+		return 0
+	}
+	value := h.ValueAtPercentile(percentile)
+	at := h.Layout().IndexOf(value)
+	return float64(h.Layout().HighestAt(at)-h.Layout().LowestAt(at)+1) / float64(max(value, 1))
 }

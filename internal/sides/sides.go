@@ -1,0 +1,253 @@
+// Package sides compares the figures of a tag before and after a change, of one run a side or of
+// several.
+package sides
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/counts"
+	"hdrkit/output"
+)
+
+// A Pair is the summary of a tag before and after, nil where there is none.
+type Pair struct {
+	Tag           []byte
+	Before, After *output.Summary
+	// Change says how far the change can be believed. It is nil if nobody asked, or if a side has
+	// no confidence.
+	Change *Change
+}
+
+// Name returns the text for the tag of the pair.
+func (p *Pair) Name() string {
+	all := p.Before != nil && p.Before.AllTags || p.After != nil && p.After.AllTags
+	return (&output.Summary{Tag: p.Tag, AllTags: all}).Name()
+}
+
+// A Change is how the figures of a pair changed.
+type Change struct {
+	Percentiles map[float64]*FigureChange
+	Rate        *FigureChange
+	// Mean is nil if one run was compared with one: the mean of one run has no interval.
+	Mean *FigureChange
+	// Before and After are what each of several runs adds up to. They are nil if one was compared
+	// with one.
+	Before, After []*output.Summary
+
+	// Level is the confidence of intervals in percent.
+	Level float64
+	turns map[*output.Summary]int // nil if the runs of both sides took none
+}
+
+// A FigureChange is how a figure changed.
+type FigureChange struct {
+	confidence.Comparison
+	// Significant is set if the change is proven, after Hochberg's correction over all changes.
+	Significant bool
+	// Least is the change, as a ratio above 1, that such runs mostly find.
+	Least float64
+
+	level    float64 // of the correction
+	together int     // changes that were looked at
+}
+
+// LeastOf returns Least of so many times as many runs, or of runs so many times as long.
+func (c *FigureChange) LeastOf(times float64) float64 {
+	return c.Comparison.Least(c.level, c.together, times)
+}
+
+// Beyond reports whether no change is not in the interval: the change would be proven if it were
+// the only one.
+func (c *FigureChange) Beyond() bool { return c.Low > 1 || c.High < 1 }
+
+// Endless reports whether there are too few values to say how large a rise may be at most.
+func (c *FigureChange) Endless() bool { return math.IsInf(c.High, 1) }
+
+// leastCompared is how long in seconds both of two runs are if a table says their change. Limits
+// are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
+// minute differ, and 5.4% of those of two (TestPairs in confidence).
+const leastCompared = 2 * confidence.MinSeconds
+
+// Known reports whether there is an interval to print.
+func (c *FigureChange) Known() bool {
+	return c != nil && !math.IsNaN(c.Low) && !math.IsNaN(c.High) && (c.Seconds == 0 || c.Seconds >= leastCompared)
+}
+
+// New compares one run with another. Both have a confidence.
+func New(before, after *output.Summary) *Change {
+	a, b := before.Confidence, after.Confidence
+	c := &Change{Percentiles: make(map[float64]*FigureChange), Level: a.Level}
+	for p, e := range a.Percentiles {
+		e, after := e.Times(before.Scale.Factor()), b.Percentiles[p].Times(after.Scale.Factor())
+		c.Percentiles[p] = &FigureChange{Comparison: confidence.Compare(e, after, a.Level)}
+	}
+	c.Rate = &FigureChange{Comparison: confidence.Compare(a.Rate, b.Rate, a.Level)}
+	return c
+}
+
+// NewRuns compares several runs with several others, by the figures of each. The pair is what
+// they add up to.
+func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, level float64) *Change {
+	c := &Change{
+		Percentiles: make(map[float64]*FigureChange),
+		Before:      before,
+		After:       after,
+		Level:       level,
+		turns:       turnsOf(before, after),
+	}
+	for _, s := range before {
+		s.Scale = pair.Before.Scale
+	}
+	for _, s := range after {
+		s.Scale = pair.After.Scale
+	}
+	of := func(f output.Figure) *FigureChange {
+		if c.Few(f) {
+			return &FigureChange{Comparison: confidence.CompareRuns(nil, nil, level)}
+		}
+		return &FigureChange{Comparison: c.Of(func(s *output.Summary) confidence.RunFigure { return commonFigure(s, f) })}
+	}
+	for _, p := range percentiles {
+		c.Percentiles[p] = of(output.Figure{Percentile: p})
+	}
+	c.Mean, c.Rate = of(output.Figure{Name: output.Mean}), of(output.Figure{Name: output.Throughput})
+	return c
+}
+
+// Few reports whether a figure is a percentile that is decided by few values in one of several
+// runs. It takes part in nothing, unless it is the maximum or the minimum, which somebody asked
+// for.
+func (c *Change) Few(f output.Figure) bool {
+	if f.Name != "" || f.Percentile <= 0 || f.Percentile >= 100 {
+		return false
+	}
+	return Above(slices.Concat(c.Before, c.After), f.Percentile) < counts.Few
+}
+
+// Above returns the number of values that rank above a percentile in the run that has the fewest.
+func Above(runs []*output.Summary, percentile float64) int64 {
+	least := int64(math.MaxInt64)
+	for _, s := range runs {
+		least = min(least, counts.Above(s.Counts(), percentile))
+	}
+	return least
+}
+
+// commonFigure returns a figure of a run in the unit that is common to all rows.
+func commonFigure(s *output.Summary, f output.Figure) confidence.RunFigure {
+	figure := RunFigureOf(s, f)
+	if !f.Unitless() {
+		figure.Value *= s.Scale.Factor()
+	}
+	return figure
+}
+
+// Of compares a figure of several runs.
+func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidence.Comparison {
+	var figures [2][]confidence.RunFigure
+	for side, runs := range [][]*output.Summary{c.Before, c.After} {
+		for _, s := range runs {
+			f := figure(s)
+			f.Turn = c.turns[s]
+			figures[side] = append(figures[side], f)
+		}
+	}
+	return confidence.CompareRuns(figures[0], figures[1], c.Level)
+}
+
+// Next says which change beyond a bound, which is a ratio, such runs prove, and which one twice as
+// many would prove, or runs four times as long. It does not look at the change that was seen: that
+// is too uncertain.
+func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
+	return c.Prove(func(times float64) string {
+		ratio := bound * of.Least(c.Level, 1, times)
+		if atLeast {
+			ratio = bound / of.Least(c.Level, 1, times)
+		}
+		return fmt.Sprintf("%+.3g%%", 100*(ratio-1))
+	})
+}
+
+// Prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
+// many do, or runs so many times as long.
+func (c *Change) Prove(proves func(times float64) string) string {
+	switch {
+	case c.Untimed() && proves(1) == NoChange:
+		return "So few values cannot show a change of any size"
+	case c.Untimed():
+		return fmt.Sprintf("As many values as these prove %s; four times as many, %s", proves(1), proves(4))
+	case c.Before == nil && proves(1) == NoChange:
+		return "Runs this long cannot show a change of any size"
+	case c.Before == nil:
+		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
+	}
+	before, after := len(c.Before), len(c.After)
+	if proves(1) == NoChange {
+		return fmt.Sprintf("%d + %d runs like these cannot show a change of any size", before, after)
+	}
+	return fmt.Sprintf("%d + %d runs like these prove %s; %d + %d would prove %s",
+		before, after, proves(1), 2*before, 2*after, proves(2))
+}
+
+// Correct finds out which changes are significant if those of all pairs are looked at together.
+func Correct(pairs []Pair, percentiles []float64) {
+	var all []*FigureChange
+	var p []float64
+	level := 0.0
+	for _, pair := range pairs {
+		if pair.Change == nil {
+			continue
+		}
+		level = pair.Change.Level
+		figures := []*FigureChange{pair.Change.Rate}
+		if pair.Change.Mean != nil {
+			figures = append(figures, pair.Change.Mean)
+		}
+		for _, percentile := range percentiles {
+			figures = append(figures, pair.Change.Percentiles[percentile])
+		}
+		for _, f := range figures {
+			if f.Known() {
+				all, p = append(all, f), append(p, f.P)
+			}
+		}
+	}
+	for n, significant := range confidence.Significant(p, level) {
+		all[n].Significant = significant
+		all[n].level, all[n].together = level, len(all)
+		all[n].Least = all[n].LeastOf(1)
+	}
+}
+
+// Paired reports whether both runs ran at the same time.
+func (c *Change) Paired() bool {
+	for _, figure := range c.Percentiles {
+		if figure.Paired {
+			return true
+		}
+	}
+	return false
+}
+
+// Untimed reports whether the values of one run a side have no times.
+func (c *Change) Untimed() bool {
+	for _, figure := range c.Percentiles {
+		if figure.Untimed {
+			return true
+		}
+	}
+	return false
+}
+
+// UsualNoise is how much a percentile varies from run to run of one version if nobody says it, as a
+// part of it.
+const UsualNoise = 0.04
+
+// UsualSame is the largest change, as a part, of figures that are the same.
+const UsualSame = 0.1
+
+// NoChange stands for a change that is so large that nobody needs a test.
+const NoChange = "no change"
