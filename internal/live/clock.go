@@ -48,17 +48,17 @@ const mostFuture = 3600
 // An interval is late, and must not be merged, if its window was handed out, or one that ends
 // later.
 //
-// A clock goes on where an earlier run was: windows that end at or before previousRunUntil are
-// complete as soon as the inputs have shown again what they had shown, and have no further
-// intervals. An input that shows them again holds back every window that it has not passed by its
-// slack, but nothing after twice the idle time at the end of its data.
+// A clock goes on where an earlier run was. Windows that end at or before previousRunUntil have no
+// further intervals: they are complete when the inputs have shown again what they had shown. An
+// input that shows it again may be out of order, so it holds back every window that it has not
+// passed by its slack. After twice the idle time at the end of its data, it holds back nothing.
 //
 // The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
 type clock struct {
 	windows          *merge.Windows
 	idle             time.Duration
 	inputs           []*pace
-	first            int   // of inputs that was not passed over by the last search for one that others wait for
+	first            int   // the index of the input that held back windows when the clock last looked
 	completeUntil    int64 // windows that end at or before this are complete
 	handedUntil      int64 // the end of the last window that was handed out
 	previousRunUntil int64 // windows that end at or before this were handed out in an earlier run
@@ -83,16 +83,16 @@ type pace struct {
 
 	position    int64         // the latest middle of an interval, in milliseconds since the epoch
 	passed      int64         // the end of the last window that it has passed
-	passedAhead int64         // what passed becomes if the last interval is no longer too far ahead
+	passedAhead int64         // passed, if the last interval were not too far ahead
 	longest     time.Duration // the length of its longest interval
 	shown       time.Time     // when it showed the last interval, or joined
 	written     time.Time     // when its file was written last before it joined; zero if it has shown more since
 	atEnd       bool          // all its data were read
 	silent      bool          // it showed nothing for long
-	behind      bool          // its last interval came too late to wait for the next one
+	behind      bool          // its last interval came so late that nothing waits for the next one
 	ahead       bool          // its last interval is too far ahead
 	again       bool          // it shows again what it had shown in an earlier run
-	slack       int64         // no interval of a window came when it had passed one that ends so much later
+	slack       int64         // the largest step back in time between two intervals, in windows, in milliseconds
 }
 
 // never is the position before the first interval.

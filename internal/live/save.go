@@ -45,8 +45,6 @@ func (m *Merger) save() error {
 	begin := time.Now()
 	state := m.options.State
 	s := saved{
-		Version:   stateVersion,
-		Command:   stateCommand,
 		Size:      m.options.Size,
 		From:      m.options.From,
 		Done:      max(m.clock.handedUntil, m.clock.previousRunUntil),

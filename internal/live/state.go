@@ -32,7 +32,7 @@ type State struct {
 	last saved    // what the file had at first
 	lock *os.File // the file, which no other command may use meanwhile
 
-	unwritten bool // the file is new and empty
+	isNew bool // the file has nothing of a run: Release removes it
 
 	written saved  // the last state of this run
 	parts   []byte // open windows of the run before, as a log
@@ -83,17 +83,12 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 		return nil, err
 	}
 	tempfile.RemoveOld(path)
-	if s.unwritten { // also a crash before the first window leaves a state, which has From
-		s.last.Version, s.last.Command = stateVersion, stateCommand
-		line, err := json.Marshal(&s.last)
-		if err == nil {
-			err = s.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
-		}
-		if err != nil && !IsFull(err) {
+	if s.isNew { // a crash before the first window leaves a state, which has From
+		if err := s.save(s.last); err != nil && !IsFull(err) {
 			s.Release()
 			return nil, err
 		}
-		s.unwritten = true // it goes if nothing follows
+		s.isNew = true
 		s.changed = true
 		return s, nil
 	}
@@ -207,7 +202,7 @@ func (s *State) hold() error {
 		held, err := file.Stat()
 		if now, stat := os.Stat(s.path); err == nil && stat == nil && os.SameFile(now, held) {
 			s.lock = file
-			s.unwritten = held.Size() == 0
+			s.isNew = held.Size() == 0
 			return nil
 		}
 		file.Close() // it was just replaced
@@ -219,7 +214,7 @@ func (s *State) Release() {
 	if s.lock == nil {
 		return
 	}
-	if s.unwritten {
+	if s.isNew {
 		os.Remove(s.path)
 	}
 	s.lock.Close()
@@ -249,7 +244,7 @@ func (s *State) write(data []byte) error {
 		file.Remove()
 		return err
 	}
-	s.unwritten = false
+	s.isNew = false
 	if s.lock != nil {
 		s.lock.Close()
 	}
@@ -259,6 +254,8 @@ func (s *State) write(data []byte) error {
 
 // save writes a state.
 func (s *State) save(state saved) error {
+	state.Version = stateVersion
+	state.Command = stateCommand
 	line, err := json.Marshal(&state)
 	if err == nil {
 		err = s.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
