@@ -66,6 +66,7 @@ type world struct {
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
 	mostPast   int64         // as in [tuning]
+	exact      bool          // no interval comes when windows that it lies in were handed out
 	keeps      bool          // no file gets the inode of one that was compressed
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
 	poll       time.Duration // as in [follow.Options], 0 for a millisecond
@@ -74,6 +75,7 @@ type world struct {
 	slow       func()        // what happens during a start, after the state was taken up
 	done       []string      // the events
 	run        *run          // nil while no command runs
+	whole      *merge.Rates  // of the last run, as in [Options]
 	follower   *follow.Follower
 	out        string // the merged log
 	messages   []string
@@ -256,7 +258,7 @@ func (r *targetRun) Window(w *Window) error {
 		return err
 	}
 	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Tag)
-	value := fmt.Sprint(h.TotalCount(), h.Max(), withoutMoved(w.Recorded))
+	value := fmt.Sprint(h.TotalCount(), h.Max(), r.w.recorded(w.Recorded))
 	if r.totals {
 		r.sums[string(w.Tag)] += h.TotalCount()
 		value = fmt.Sprint(r.sums[string(w.Tag)])
@@ -315,6 +317,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 		Stop:     r.stop,
 		Messages: r,
 		Second:   hdrlog.SecondLength,
+		Whole:    w.whole,
 		tuning:   tuning{mostPast: w.mostPast},
 	}, nil
 }
@@ -323,6 +326,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 func (w *world) start() {
 	r := &run{t: w.t, stop: make(chan struct{}), ended: make(chan error, 1)}
 	w.run = r
+	w.whole = new(merge.Rates)
 	o, err := w.options(r, 1000)
 	if err != nil {
 		w.t.Fatal(err)
@@ -731,7 +735,7 @@ func (w *world) check() map[int]int64 {
 		sums[string(past.Tag)] += h.TotalCount()
 		key := fmt.Sprintf("%d %s", second+1, past.Tag)
 		if !past.Late {
-			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), withoutMoved(past.Recorded))
+			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), w.recorded(past.Recorded))
 			want[1][key] = fmt.Sprint(sums[string(past.Tag)])
 		}
 	})
@@ -743,19 +747,25 @@ func (w *world) check() map[int]int64 {
 	return counts
 }
 
-// withoutMoved leaves out what a restart knows less of: of an interval that goes over several
-// windows, which of these were handed out before it was read.
-func withoutMoved(r merge.Recorded) merge.Recorded {
-	r.Moved = 0
+// recorded leaves out what a restart does not know, unless the world is exact: of an interval that
+// goes over several windows, which of these were handed out before it was read.
+func (w *world) recorded(r merge.Recorded) merge.Recorded {
+	if !w.exact {
+		r.Moved = 0
+	}
 	return r
 }
 
-// TestStops: after a clean stop, windows that other logs have not reached are as open as after a
-// crash. No interval is late, whether a clock is slow or a log has long intervals. The merged log
-// is that of a run that was never stopped, also in how many values each window recorded.
+// TestStops: after a stop or a crash, windows that other logs have not reached are still open. No
+// interval is late, whether a clock is slow or a log has long intervals. The merged log is that of
+// a run that was never stopped, also in how many values each window recorded, and so is the time in
+// which the logs ran.
 func TestStops(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ length, slow int }{{5, 0}, {1, 8}} {
+	for _, test := range []struct {
+		length, slow int
+		kills        bool
+	}{{5, 0, false}, {1, 8, false}, {5, 8, true}} {
 		w := newWorld(t, 1, 7)
 		w.idle = time.Hour
 		for n := range w.logs {
@@ -768,25 +778,22 @@ func TestStops(t *testing.T) {
 			}
 			w.logs[n].create()
 		}
-		w.logs[0].length, w.logs[0].slow = test.length, test.slow
+		w.logs[0].length, w.logs[1].slow = test.length, test.slow
 		for n := range 15 {
 			if n%3 == 0 {
 				w.start()
 			}
-			for _, l := range w.logs {
-				if n%l.length == 0 { // intervals of a log do not overlap
-					l.line(false)
-				}
-			}
+			w.writeApart(n)
 			if n%3 == 2 {
-				w.stop(false)
+				w.awaitLines()
+				w.stop(test.kills)
 			}
 		}
 		w.end()
 		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
 			t.Errorf("%+v: %v, %q\n%s", test, err, w.messages, text)
 		}
-		stopped := w.mergedLog()
+		stopped, period := w.mergedLog(), w.whole.Period([]byte("a"))
 		own := t.TempDir()
 		w.state = filepath.Join(own, "state")
 		w.out = filepath.Join(own, "merged.hdr")
@@ -795,6 +802,9 @@ func TestStops(t *testing.T) {
 		w.stop(false)
 		if whole := w.mergedLog(); stopped != whole {
 			t.Errorf("%+v: with stops the merged log is\n%s\nwithout\n%s", test, stopped, whole)
+		}
+		if want := w.whole.Period([]byte("a")); period != want {
+			t.Errorf("%+v: with stops the logs ran for %d ms, without for %d", test, period, want)
 		}
 	}
 }
@@ -825,6 +835,16 @@ func (w *world) createOrdered() {
 			ordered: true,
 		}
 		w.logs[n].create()
+	}
+}
+
+// writeApart writes a line to each log whose last interval is over. So no two intervals of a log
+// overlap.
+func (w *world) writeApart(n int) {
+	for _, l := range w.logs {
+		if n%l.length == 0 {
+			l.line(false)
+		}
 	}
 }
 
@@ -970,6 +990,41 @@ func TestAway(t *testing.T) {
 	w.end()
 }
 
+// TestAwayAtStop: a log is away after a crash. The run that does not find it stops cleanly, and
+// writes windows that are open without its lines. They count when it is back.
+func TestAwayAtStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 8)
+	w.idle = time.Hour
+	w.createOrdered()
+	w.logs[1].slow = 8
+	w.writeLines()
+	w.start()
+	w.awaitLines()
+	w.stop(true)
+	w.logs[0].rename()
+	rotated := w.logs[0].parts[0].path
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(rotated, away); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	clitest.Await(t, "the end of the search", nil, func() bool {
+		w.run.mu.Lock()
+		defer w.run.mu.Unlock()
+		return slices.ContainsFunc(w.run.messages, func(text string) bool { return strings.Contains(text, "is gone") })
+	})
+	w.stop(false)
+	if w.saved().Parts == nil {
+		t.Error("the state has no open windows")
+	}
+	if err := os.Rename(away, rotated); err != nil {
+		t.Fatal(err)
+	}
+	w.writeLines()
+	w.end()
+}
+
 // TestReadBack: a log is away after a clean stop, and is back in the same run, when its windows
 // were handed out. They have its lines, since the stop wrote them when they were open.
 func TestReadBack(t *testing.T) {
@@ -1010,14 +1065,20 @@ func TestMadeAgain(t *testing.T) {
 	w.idle = time.Hour
 	w.mostPast = 1
 	w.targets = w.targets[:1] // logs have no totals
+	w.exact = true
 	w.createOrdered()
 	w.logs[1].slow = 8
-	for n := range 6 {
-		w.away.Store(n != 2)
-		w.start()
-		w.writeLines()
-		w.awaitLines()
-		w.stop(n%2 == 0)
+	w.logs[2].length = 5
+	for n := range 36 {
+		if n%6 == 0 {
+			w.away.Store(n != 12)
+			w.start()
+		}
+		w.writeApart(n)
+		if n%6 == 5 {
+			w.awaitLines()
+			w.stop(n%12 == 5)
+		}
 	}
 	w.endInTime()
 }

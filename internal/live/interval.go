@@ -32,7 +32,7 @@ type history struct {
 	// handedUntil: windows that end at or before it were handed out with all that this run may need
 	// of the interval. It is never if no run has read the interval.
 	handedUntil int64
-	dropped     bool // no output needs it
+	dropped     bool // all outputs have it
 	readBack    bool // its window was open at a stop, and was read back with it
 }
 
@@ -45,11 +45,8 @@ func (m *Merger) recall(i *interval, mark *follow.Mark) {
 	}
 	i.past.again = true
 	i.past.handedUntil = handedUntil(&mark.Again, i.line, m.clock.previousRunUntil)
-	isNeeded := mark.Again.From > 0 && i.line >= mark.Again.From
-	outputsHaveIt := max(i.window, i.end) <= min(m.resumed.neededAfter, i.past.handedUntil)
-	i.past.dropped = !isNeeded || outputsHaveIt
-	isOpen := i.past.handedUntil == m.clock.previousRunUntil && i.window > i.past.handedUntil
-	i.past.readBack = m.options.State.HasParts() && isOpen
+	i.past.dropped = max(i.window, i.end) <= min(m.resumed.neededAfter, i.past.handedUntil)
+	i.past.readBack = i.line < mark.Again.ReadBack && i.window > m.clock.previousRunUntil
 }
 
 // A fate is what becomes of an interval.
@@ -61,7 +58,7 @@ const (
 	counted fate = iota
 	// late: its window was handed out without it.
 	late
-	// dropped: no output needs it. Only the time counts in which its log ran.
+	// dropped: all outputs have it. Only the time counts in which its log ran.
 	dropped
 )
 

@@ -85,23 +85,29 @@ func (m *Merger) save() error {
 	return err
 }
 
-// saveParts writes a state that has the open windows, which stand behind the merged log. It does
-// not if these lack lines that were to be read again and were not: then a later run reads all of
-// them.
+// saveParts writes a state that has the open windows, which stand behind the merged log. A mark
+// says which of its lines they lack since they were not read. But they may have such lines because
+// they were read back themselves. Where that cannot be told of all, a later run reads the lines
+// again.
 func (m *Merger) saveParts() error {
 	state := m.options.State
 	held := slices.Clone(m.resumed.held.logs)
 	for _, in := range m.inputs {
 		for _, p := range in.positions {
-			if p.hasUnreadNeededLines() {
+			back := p.earlier.Again.ReadBack
+			switch {
+			case !p.hasUnreadNeededLines(), back <= p.line:
+			case back <= p.earlier.Line:
+				return nil
+			default:
 				held = append(held, p.earlier.Path)
 			}
 		}
-		if again, _ := in.source.Again(1); again {
+		if again, _ := in.source.Again(1); again && state.HasParts() {
 			return nil
 		}
 	}
-	if state.written.File == nil || !state.HasParts() && (m.resumed.search != nil || len(held) > 0) {
+	if state.written.File == nil {
 		return nil
 	}
 	return m.fan.each(func(o *Output) error {

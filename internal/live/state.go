@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"syscall"
@@ -146,8 +147,14 @@ func (s *State) Marks() []follow.Mark {
 	marks := slices.Clone(s.last.Logs)
 	for n := range marks {
 		a := &marks[n].Again
-		if s.HasParts() && slices.Contains(s.last.Held, marks[n].Path) {
-			a.Missed = nil // the open windows have them
+		if s.HasParts() {
+			a.ReadBack = math.MaxInt
+			switch {
+			case slices.Contains(s.last.Held, marks[n].Path):
+				a.Missed = nil
+			case len(a.Missed) > 0: // the last run did not read these
+				a.ReadBack = a.Missed[0].From
+			}
 		}
 		if a.From > 0 && (len(a.Missed) == 0 || a.From < a.Missed[0].From) {
 			a.Missed = slices.Insert(slices.Clone(a.Missed), 0, follow.Missed{From: a.From, Done: s.last.Done})

@@ -74,6 +74,9 @@ type Again struct {
 	Slack int64 `json:",omitempty"`
 	// Missed are lines from then on that were not read when windows were handed out.
 	Missed []Missed `json:",omitempty"`
+	// ReadBack is for the run that reads the mark: open windows that were read back after a stop
+	// have the lines before this one.
+	ReadBack int `json:"-"`
 }
 
 // A Missed is lines that were not read when windows up to Done were handed out: they are late for
