@@ -18,8 +18,8 @@ type input struct {
 	now    Progress
 	tag    func(tag []byte) []byte
 
-	positions   []*position // of the logs, in order, if there is a state
-	neededUntil int64       // the end of the last window that an interval of this batch lies in
+	position    *position // of the log that is read, nil without a state
+	neededUntil int64     // the end of the last window that an interval of this batch lies in
 
 	feed    feed
 	remarks remarks
@@ -76,9 +76,10 @@ func (m *Merger) take(in *input) error {
 	in.feed.queue = nil
 	b.log.Took(b.line, b.header, b.headerFrom)
 	m.options.State.changed = true
-	kept := m.options.State.Kept()
-	if n := len(in.positions); kept && (n == 0 || in.positions[n-1].log != b.log) {
-		in.positions = append(in.positions, m.positionOf(b.log))
+	if m.options.State.Kept() && (in.position == nil || in.position.log != b.log) {
+		in.leave()
+		in.position = m.positionOf(b.log)
+		in.position.current = true
 	}
 	in.neededUntil = never
 	now := m.options.tuning.now()
@@ -90,8 +91,8 @@ func (m *Merger) take(in *input) error {
 	if err := m.chargeOpen(); err != nil {
 		return err
 	}
-	if kept {
-		in.position().add(b.first, b.line, in.neededUntil, in.pace.slack)
+	if in.position != nil {
+		in.position.add(b.first, b.line, in.neededUntil, in.pace.slack)
 	}
 	in.pace.again = in.pace.again && b.again
 	in.feed.accepted <- struct{}{}
@@ -111,12 +112,11 @@ func (in *input) show(i *interval, now time.Time) {
 	in.pace.Show(now, i.start, i.end)
 }
 
-// position returns that of the log that is read, nil without a state.
-func (in *input) position() *position {
-	if len(in.positions) == 0 {
-		return nil
+// leave notes that the input reads another log, or none.
+func (in *input) leave() {
+	if in.position != nil {
+		in.position.current = false
 	}
-	return in.positions[len(in.positions)-1]
 }
 
 // atEnd notes whether all that is there of an input was taken. When that is so first, it notes when
@@ -138,7 +138,7 @@ func (m *Merger) atEnd(in *input) {
 func (in *input) endAgain() {
 	if in.pace.again {
 		in.pace.again, _ = in.source.Again(1)
-		p := in.position()
+		p := in.position
 		in.pace.again = in.pace.again || p != nil && p.line < p.earlier.Line
 	}
 }
@@ -154,7 +154,7 @@ func (m *Merger) end(in *input) {
 	gone := errors.Is(in.feed.err, follow.ErrGone)
 	in.now.Ended = true
 	if gone {
-		m.resumed.left = append(m.resumed.left, in.positions...)
+		in.leave()
 		m.inputs = slices.DeleteFunc(m.inputs, func(other *input) bool { return other == in })
 	}
 	if err := in.feed.err; err != nil && !gone {

@@ -136,21 +136,22 @@ type Progress struct {
 
 // A Merger merges the logs of a follower.
 type Merger struct {
-	options  Options
-	fan      *Fan
-	follower *follow.Follower
-	clock    *clock
-	decoders sync.Pool
-	kinds    kinds
-	looked   time.Time // when the last look at all files began, after which they were all found
-	inputs   []*input
-	joined   int // number of inputs so far
-	rates    merge.Rates
-	resumed  resumption
-	handing  handing
-	events   events
-	seen     int64                 // intervals
-	shown    atomic.Pointer[shown] // for other goroutines
+	options   Options
+	fan       *Fan
+	follower  *follow.Follower
+	clock     *clock
+	decoders  sync.Pool
+	kinds     kinds
+	looked    time.Time // when the last look at all files began, after which they were all found
+	inputs    []*input
+	joined    int // number of inputs so far
+	rates     merge.Rates
+	positions map[*follow.Log]*position // of logs that are read, or of which lines are needed
+	resumed   resumption
+	handing   handing
+	events    events
+	seen      int64                 // intervals
+	shown     atomic.Pointer[shown] // for other goroutines
 }
 
 // A handing is what the merger needs to hand out windows.
@@ -181,12 +182,13 @@ func New(o Options, fan *Fan) *Merger {
 		o.State = new(State)
 	}
 	m := &Merger{
-		options: o,
-		fan:     fan,
-		clock:   newClock(max(o.Size, 1), o.Idle),
-		kinds:   newKinds(o.Memory),
-		resumed: resumption{neededAfter: never},
-		events:  events{wake: make(chan struct{}, 1), done: make(chan struct{})},
+		options:   o,
+		fan:       fan,
+		clock:     newClock(max(o.Size, 1), o.Idle),
+		kinds:     newKinds(o.Memory),
+		positions: make(map[*follow.Log]*position),
+		resumed:   resumption{neededAfter: never},
+		events:    events{wake: make(chan struct{}, 1), done: make(chan struct{})},
 	}
 	m.shown.Store(new(shown))
 	payloads := scan.NewPayloads(o.Memory)

@@ -13,6 +13,7 @@ const mostSpans = 256
 // A position is what a later run must read again of a log.
 type position struct {
 	log     *follow.Log
+	current bool // an input reads the log
 	again   follow.Again
 	earlier follow.Mark // of the run before; the zero value if that did not know the log
 	line    int         // the last one taken
@@ -28,23 +29,15 @@ type span struct {
 
 // positionOf returns the position of a log. Another input may have read it before.
 func (m *Merger) positionOf(log *follow.Log) *position {
-	for _, in := range m.inputs {
-		for _, p := range in.positions {
-			if p.log == log {
-				return p
-			}
-		}
-	}
-	for _, p := range m.resumed.left {
-		if p.log == log {
-			return p
-		}
+	if p := m.positions[log]; p != nil {
+		return p
 	}
 	p := &position{log: log}
 	if mark := log.Resumed(); mark != nil {
 		p.earlier = *mark
 		p.again = mark.Again
 	}
+	m.positions[log] = p
 	return p
 }
 
@@ -110,14 +103,9 @@ func (p *position) hasUnreadNeededLines() bool {
 
 // settle tells all logs what a later run must read again, see [position.settle].
 func (m *Merger) settle(all, done int64) {
-	for _, in := range m.inputs {
-		last := len(in.positions) - 1
-		for n, p := range in.positions {
-			if p.settle(all, done) && n < last {
-				in.positions[n] = nil
-			}
+	for log, p := range m.positions {
+		if p.settle(all, done) && !p.current {
+			delete(m.positions, log)
 		}
-		in.positions = slices.DeleteFunc(in.positions, func(p *position) bool { return p == nil })
 	}
-	m.resumed.left = slices.DeleteFunc(m.resumed.left, func(p *position) bool { return p.settle(all, done) })
 }

@@ -20,7 +20,6 @@ type resumption struct {
 	// search holds back all windows while files are searched that have lines to read again. It is
 	// nil when that is over.
 	search *pace
-	left   []*position // of logs whose inputs are gone
 }
 
 // heldLogs are logs that are gone, and the end of the last open window that was read back with

@@ -92,17 +92,17 @@ func (m *Merger) save() error {
 func (m *Merger) saveParts() error {
 	state := m.options.State
 	held := slices.Clone(m.resumed.held.logs)
-	for _, in := range m.inputs {
-		for _, p := range in.positions {
-			back := p.earlier.Again.ReadBack
-			switch {
-			case !p.hasUnreadNeededLines(), back <= p.line:
-			case back <= p.earlier.Line:
-				return nil
-			default:
-				held = append(held, p.earlier.Path)
-			}
+	for _, p := range m.positions {
+		back := p.earlier.Again.ReadBack
+		switch {
+		case !p.hasUnreadNeededLines(), back <= p.line:
+		case back <= p.earlier.Line:
+			return nil
+		default:
+			held = append(held, p.earlier.Path)
 		}
+	}
+	for _, in := range m.inputs {
 		if again, _ := in.source.Again(1); again && state.HasParts() {
 			return nil
 		}
