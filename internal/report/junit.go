@@ -26,8 +26,10 @@ type junitCase struct {
 	Out     string     `xml:"system-out,omitempty"`
 }
 
+// A junitText has its sentence twice: Jenkins shows the attribute, GitLab the text.
 type junitText struct {
 	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
 }
 
 // JUnit writes the verdicts among findings as test cases of a suite, which GitLab, Jenkins and
@@ -42,10 +44,10 @@ func JUnit(w io.Writer, suite string, findings []output.Finding) error {
 		c := junitCase{Class: f.Tag, Name: f.Limit + " of " + f.Tag}
 		switch f.Weight {
 		case output.Fails:
-			c.Failure = &junitText{f.Sentence}
+			c.Failure = &junitText{f.Sentence, f.Sentence}
 			s.Failures++
 		case output.Undecided:
-			c.Skipped = &junitText{f.Sentence}
+			c.Skipped = &junitText{f.Sentence, f.Sentence}
 			s.Skipped++
 		default:
 			c.Out = f.Sentence
