@@ -3,11 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
-	"hdrkit/tags"
 )
 
 // guess prints the command line that reads each input as hdrrec takes it now. It tries whether that
@@ -38,18 +37,7 @@ func (r *command) commandLine(name string, reader *measure.Reader) string {
 		arguments = append(arguments, "-at", r.options.at)
 	}
 	for _, argument := range append(arguments, name) {
-		line += " " + quoted(argument)
+		line += " " + message.Quoted(argument)
 	}
 	return line
-}
-
-// quoted returns an argument for a shell.
-func quoted(argument string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-./,:+@%=", c)
-	}
-	if argument != "" && strings.IndexFunc(argument, func(c rune) bool { return !plain(c) }) < 0 {
-		return argument
-	}
-	return "'" + strings.ReplaceAll(tags.Printable(argument), "'", `'\''`) + "'"
 }

@@ -3,7 +3,6 @@ package logs
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"time"
 
 	"hdrkit/hdrlog"
@@ -58,7 +57,7 @@ func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)
 		in := all.OfLog(name)
 		switch {
 		case in == 0:
-			return message.Usagef("%s: %s does not state its unit: -in %s=UNIT gives it", o, name, filepath.Base(name))
+			return message.Usagef("%s: %s does not state its unit: -in %s gives it", o, name, inOption(name, "UNIT"))
 		case n == 0:
 			first = in
 		case in != first:

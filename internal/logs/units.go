@@ -114,8 +114,11 @@ func (l *Logs) Comment(log string, text []byte) error {
 
 // gives adds to an error which option gives a log its unit.
 func gives(err error, log, in string) error {
-	return fmt.Errorf("%w: -in %s=%s gives it", err, filepath.Base(log), in)
+	return fmt.Errorf("%w: -in %s gives it", err, inOption(log, in))
 }
+
+// inOption returns what to type behind -in for the unit of one log.
+func inOption(log, in string) string { return message.Quoted(filepath.Base(log) + "=" + in) }
 
 // unclear adds to an error of units that differ which option settles it, unless all logs state
 // their units.
@@ -124,7 +127,7 @@ func unclear(err error) error {
 	if !errors.As(err, &clash) || clash.Log == "" {
 		return err
 	}
-	return fmt.Errorf("%w: -in %s=UNIT gives another one", err, filepath.Base(clash.Log))
+	return fmt.Errorf("%w: -in %s gives another one", err, inOption(clash.Log, "UNIT"))
 }
 
 // Unit returns the unit that a log can state which has the values of all logs, see
@@ -230,8 +233,8 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 		u.Say("%v; they are converted to one unit", found.Differ)
 	}
 	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
-		u.Say("%s does not state its unit, so its values are taken as %s: -in %s=UNIT names another",
-			found.Unstated, found.TakenAs, filepath.Base(found.Unstated))
+		u.Say("%s does not state its unit, so its values are taken as %s: -in %s names another",
+			found.Unstated, found.TakenAs, inOption(found.Unstated, "UNIT"))
 	}
 	s.Assumed = u.assumed
 	return s, nil
@@ -258,8 +261,8 @@ func (u *Units) CheckLimit(limit string) error {
 }
 
 func unknownUnit(limit, log string) error {
-	return message.Usagef("-sla %s: the unit of the values of %s is unknown: add -in %s=UNIT, or -in UNIT for all logs",
-		limit, log, filepath.Base(log))
+	return message.Usagef("-sla %s: the unit of the values of %s is unknown: add -in %s, or -in UNIT for all logs",
+		limit, log, inOption(log, "UNIT"))
 }
 
 // Unstated returns a log whose unit is unknown, empty if there is none.

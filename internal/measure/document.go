@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/message"
 )
 
 // document is JSON whose arrays have values: -value results[].times. A path has [] for all elements
@@ -403,7 +404,7 @@ func Numbers(begin []byte) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it has numbers at %s: hdrrec -value '%s' -in UNIT reads some", strings.Join(paths, ", "), paths[0])
+	return fmt.Sprintf("; it has numbers at %s: hdrrec -value %s -in UNIT reads some", strings.Join(paths, ", "), message.Quoted(paths[0]))
 }
 
 // scalar takes a scalar of the document, with its path.

@@ -43,6 +43,9 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Quiet    bool // nobody wants notes
+	// Next returns a command that a finding names with the logs and options of the command line. It
+	// is nil where there is no command line.
+	Next func(command string) string
 }
 
 // Say prints a message.
@@ -58,6 +61,17 @@ func (s *Streams) Notef(format string, args ...any) {
 // Verbosef prints a line that -v asks for.
 func (s *Streams) Verbosef(format string, args ...any) {
 	fmt.Fprintln(s.Err, Printable(fmt.Sprintf(format, args...)))
+}
+
+// Quoted returns an argument as a shell reads it.
+func Quoted(argument string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-./,:+@%=", c)
+	}
+	if argument != "" && strings.IndexFunc(argument, func(c rune) bool { return !plain(c) }) < 0 {
+		return argument
+	}
+	return "'" + strings.ReplaceAll(Printable(argument), "'", `'\''`) + "'"
 }
 
 // Print prints one line. The middle of a very long text is left out: lists of names and arguments

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
@@ -137,7 +138,7 @@ func (c *Comparison) askForUnit(apart float64) output.Finding {
 		Weight: output.Warns,
 		Option: "-in",
 		Sentence: fmt.Sprintf("NOT COMPARED: values are %s times as %s as before, and nothing states the unit of %s: "+
-			"-in %s=UNIT gives it.", people.Whole(int64(math.Round(apart))), high, c.Unknown, filepath.Base(c.Unknown)),
+			"-in %s gives it.", people.Whole(int64(math.Round(apart))), high, c.Unknown, message.Quoted(filepath.Base(c.Unknown)+"=UNIT")),
 	}
 }
 

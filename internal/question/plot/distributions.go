@@ -91,5 +91,5 @@ func (r *reading) assume(input string, in hdrlog.Unit) {
 		return
 	}
 	r.found.notes = append(r.found.notes, note+".")
-	r.std.Say("%s; -in %s=UNIT names another", note, name)
+	r.std.Say("%s; -in %s names another", note, message.Quoted(name+"=UNIT"))
 }

@@ -22,6 +22,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/tempfile"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
@@ -109,8 +110,8 @@ func (u *union) findUnits() error {
 		u.options.Warn("%s", reason)
 	}
 	if found.Unstated != "" {
-		u.options.Warn("%s does not state its unit as others do, so the result states none: -in %s=%s would",
-			found.Unstated, filepath.Base(found.Unstated), found.TakenAs)
+		u.options.Warn("%s does not state its unit as others do, so the result states none: -in %s would",
+			found.Unstated, message.Quoted(fmt.Sprintf("%s=%s", filepath.Base(found.Unstated), found.TakenAs)))
 	}
 	if found.Doubt != nil {
 		u.options.Warn("%v: they add up as if it were one", found.Doubt)
