@@ -494,7 +494,7 @@ func (r *command) openStdout(stdout *stdout) error {
 		if message.Terminal(r.std.Err) {
 			r.std.Err = screen.Messages(r.std.Err)
 		}
-		add(sinks.NewTable(r.gate, screen), true)
+		add(sinks.NewTable(r.gate, screen, r.std.Next), true)
 		return nil
 	case !others:
 		add(sinks.NewLog(o, stdout), false)

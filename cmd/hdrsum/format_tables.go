@@ -54,7 +54,7 @@ var markdownFormat = format{
 func writeTable(w io.Writer, q *question, a *answer) error {
 	t := a.table(q)
 	figures := func(w io.Writer) error { return t.Write(w, a.shown) }
-	err := report.Write(w, t, report.Top(a.findings), a.findings, figures)
+	err := report.Write(w, t, report.Top(a.findings, q.std.Next), a.findings, figures)
 	if err != nil || !t.Markdown {
 		return cmp.Or(err, a.writeLists(w, q, true))
 	}

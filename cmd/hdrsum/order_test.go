@@ -53,8 +53,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// differ returns the first line of two outputs that differs. Documents list inputs in the order in
-// which they are given.
+// differ returns the first line of two outputs that differs. Documents and the command to type next
+// list inputs in the order in which they are given.
 func differ(a, b string) string {
 	lines := strings.Split(listed.ReplaceAllString(a, ""), "\n")
 	others := strings.Split(listed.ReplaceAllString(b, ""), "\n")
@@ -69,7 +69,7 @@ func differ(a, b string) string {
 	return ""
 }
 
-var listed = regexp.MustCompile(`"inputs": \[[^]]*\]`)
+var listed = regexp.MustCompile(`"inputs": \[[^]]*\]|\nNext: [^\n]*`)
 
 // writeTies writes three logs with few different values and times.
 func writeTies(t *testing.T, random *rand.Rand) (paths []string) {

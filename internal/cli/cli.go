@@ -219,6 +219,7 @@ func (c *Command) set(line line) error {
 	if err := app.RunContext(context.Background(), append([]string{c.Name}, line.options...)); err != nil {
 		return err
 	}
+	c.Next = c.next(line)
 	if err := c.fill(); err != nil || c.Args == nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (a *analysis) rhythm() []output.Finding {
 			"found":    output.Number(found.Found),
 			"expected": output.Number(found.Expected),
 		},
-		Option: "hdrplot -fold auto",
+		Option: "hdrplot -type heatmap -fold auto",
 	}
 	if all := len(a.run.Histories.Tags()) * len(a.run.Histories.Inputs()); 2*(found.Others+1) <= all {
 		f.Tag, f.Input = a.say.tag(found.Tag), a.say.input(found.Input)

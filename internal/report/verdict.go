@@ -38,8 +38,10 @@ func leading(all []output.Finding) (top []output.Finding) {
 	return top
 }
 
-// Top returns the sentences at the top of a report, and what to type next.
-func Top(all []output.Finding) []string { return WithNext(leading(all)) }
+// Top returns the sentences at the top of a report, and what to type next, see [WithNext].
+func Top(all []output.Finding, complete func(command string) string) []string {
+	return WithNext(leading(all), complete)
+}
 
 // Headline returns the sentences at the top of a picture or a page, where nobody can type.
 func Headline(all []output.Finding) (lines []string) {
@@ -49,21 +51,33 @@ func Headline(all []output.Finding) (lines []string) {
 	return lines
 }
 
-// WithNext returns the sentences of findings. The last one names the option to type next, if none
-// of them does.
-func WithNext(all []output.Finding) (lines []string) {
-	next := ""
+// next is what the line begins with that has the command to type next.
+const next = "Next: "
+
+// WithNext returns the sentences of findings, and then a line with the command to type next, unless
+// a sentence names one. Complete adds the logs to a command.
+func WithNext(all []output.Finding, complete func(command string) string) (lines []string) {
+	command := ""
 	named := false
 	for n := range all {
 		f := &all[n]
 		lines = append(lines, f.Sentence)
 		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
-		next = cmp.Or(next, f.Option)
+		command = cmp.Or(command, f.Option)
 	}
-	if next != "" && !named {
-		lines[len(lines)-1] += " Next: " + next
+	if command != "" && !named {
+		lines = append(lines, next+complete(command))
 	}
 	return lines
+}
+
+// Line returns a line of the top of a report as a terminal shows it. A command is not broken, so
+// that a shell can take it.
+func (t *Table) Line(line string) string {
+	if strings.HasPrefix(line, next) {
+		return line
+	}
+	return Verdict(t.Wrap(line), t.Colour)
 }
 
 // Judged divides a sentence into the word of a verdict and the rest. The word is empty if it is no
@@ -97,7 +111,7 @@ func Write(
 		return figures(w)
 	}
 	for _, line := range top {
-		fmt.Fprintln(w, Verdict(t.Wrap(line), t.Colour))
+		fmt.Fprintln(w, t.Line(line))
 	}
 	fmt.Fprintln(w)
 	if err := figures(w); err != nil {

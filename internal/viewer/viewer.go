@@ -244,7 +244,7 @@ func (a *Answer) addFindings(found []output.Finding) error {
 	}
 	table := a.Table
 	var text strings.Builder
-	err := report.Write(&text, new(report.Table), report.Top(found), found, func(w io.Writer) error {
+	err := report.Write(&text, new(report.Table), report.Headline(found), found, func(w io.Writer) error {
 		_, err := io.WriteString(w, table)
 		return err
 	})

@@ -87,14 +87,17 @@ func (t *Terminal) put(lines []string) error {
 type Table struct {
 	gate     *Gate
 	terminal *Terminal
+	complete func(command string) string
 
 	drawn time.Time
 	took  time.Duration // the last drawing
 	stale bool          // it has changed since then
 }
 
-// NewTable returns a table of what a gate has.
-func NewTable(g *Gate, t *Terminal) *Table { return &Table{gate: g, terminal: t} }
+// NewTable returns a table of what a gate has. Complete adds the logs to the command to type next.
+func NewTable(g *Gate, t *Terminal, complete func(command string) string) *Table {
+	return &Table{gate: g, terminal: t, complete: complete}
+}
 
 // Window adds what a tag has in a window, or what came late.
 func (t *Table) Window(w *live.Window) error {
@@ -147,8 +150,8 @@ func (t *Table) draw(goesOn bool) error {
 	if goesOn {
 		table.Verdicts = verdictsOf(found, all)
 	}
-	for _, line := range report.Top(found) {
-		fmt.Fprintln(&text, report.Verdict(table.Wrap(line), t.terminal.Colour))
+	for _, line := range report.Top(found, t.complete) {
+		fmt.Fprintln(&text, table.Line(line))
 	}
 	text.WriteByte('\n')
 	if err := table.Write(&text, worstFirst(all)); err != nil {

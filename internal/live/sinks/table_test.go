@@ -94,7 +94,7 @@ func TestTableFindings(t *testing.T) {
 	terminal := &Terminal{W: &s, Width: func() int { return 80 }, Height: func() int { return 24 }}
 	units := &counting{plain: plain{t}}
 	g := NewGate(&Options{Units: units, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, limits, nil)
-	table := NewTable(g, terminal)
+	table := NewTable(g, terminal, func(command string) string { return command })
 	var h histogram.Histogram
 	for second := range int64(60) {
 		err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2})

@@ -214,7 +214,7 @@ func (r *reading) write(w io.Writer, result *Result, table *report.Table) error 
 		return report.WriteList(w, found, table.Colour)
 	}
 	changes := func(w io.Writer) error { return table.WriteChanges(w, result.Pairs) }
-	return report.Write(w, table, report.Top(found), found, changes)
+	return report.Write(w, table, report.Top(found, r.std.Next), found, changes)
 }
 
 // document returns a result for JSON.

@@ -108,7 +108,7 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 		}
 	}
 	figures := func(w io.Writer) error { return table.WriteTrend(w, t) }
-	return report.Write(w, &table, report.WithNext(top), found, figures)
+	return report.Write(w, &table, report.WithNext(top, std.Next), found, figures)
 }
 
 // accepted returns the number of the run of -accept.
