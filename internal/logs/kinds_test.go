@@ -29,6 +29,7 @@ func TestKindOf(t *testing.T) {
 		{"a distribution below its mean", "66.501\n       Value   Percentile   TotalCount 1/(1-Percentile)\n", "a percentile distribution; hdrplot -type percentiles draws it"},
 		{"k6", `{"metrics":{"http_req_duration":{"avg":12.3}}}`, "a summary of k6; k6 run --out csv=k6.csv records its requests"},
 		{"k6, exported", "{\n  \"root_group\": {},\n  \"metrics\": {\n    \"vus_max\": {", "a summary of k6; k6 run --out csv=k6.csv records its requests"},
+		{"k6, for people", "\n     execution: local\n\n     http_req_duration..............: avg=12.3ms min=1ms\n", "a summary of k6; k6 run --out csv=k6.csv records its requests"},
 		{"xz", "\xfd7zXZ\x00", "compressed by xz; give it to xzcat first"},
 		{"zeros", "ab\x00c", "binary data"},
 		{"hey", "\nSummary:\n  Total:\t0.0361 secs\n  Slowest:\t0.0113 secs\n", "a summary of hey; hey -o csv records its requests"},

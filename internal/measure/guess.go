@@ -37,7 +37,9 @@ func (r *Reader) Arguments() []string {
 	}
 	add("value", s.options.Columns.Value)
 	add("end", s.options.Columns.End)
-	if s.options.Unit != 0 && s.options.Columns.End == "" {
+	// The values of some formats have units of their own, which one unit of all would replace.
+	only := r.format.columns.unit == "" || r.given.Unit != 0
+	if only && s.options.Unit != 0 && s.options.Columns.End == "" {
 		add("in", s.options.Unit.String())
 	}
 	if s.options.Columns.Count != keyCount {
@@ -45,7 +47,10 @@ func (r *Reader) Arguments() []string {
 	}
 	add("above", s.options.Above)
 	add("ok", s.options.Columns.OK)
-	all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.options.Columns.Tags, ","), seriesColumn), ","))
+	// A tag of several columns leaves out those that a row lacks, if the format has them and no option.
+	if !s.ownTags || len(s.format.columns.Tags) < 2 {
+		all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.options.Columns.Tags, ","), seriesColumn), ","))
+	}
 	if r.given.Metric != "" {
 		add("metric", r.given.Metric)
 	}

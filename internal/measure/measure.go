@@ -298,8 +298,7 @@ func choose(name string, h *head) (*Format, error) {
 	switch {
 	case name == "":
 		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; "+
-			"-pattern says where lines have a time and a value, and -format names one of %s", quote(h.line),
-			strings.Join(Names(), ", "))}
+			"-pattern says where lines have a time and a value, and -format names a format of hdrrec --help", quote(firstText(h.text)))}
 	case len(named) == 1: // it need not look so
 		return named[0], nil
 	}
@@ -947,6 +946,9 @@ func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r"))
 }
+
+// firstText returns the first line that is not blank.
+func firstText(text []byte) []byte { return firstLine(bytes.TrimSpace(text)) }
 
 // quote returns text between quotes, cut short.
 func quote(text []byte) string { return fmt.Sprintf("%.60q", text) }

@@ -470,7 +470,8 @@ func TestRefused(t *testing.T) {
 		options      Options
 		want         string
 	}{
-		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -pattern says where lines have a time and a value, and -format names one of ` + strings.Join(Names(), ", ")},
+		{"hello\n", "", Options{}, `f: the format is not known from the first line "hello"; -pattern says where lines have a time and a value, and -format names a format of hdrrec --help`},
+		{"\n  \nhello\n", "", Options{}, `f: the format is not known from the first line "hello"; -pattern says where lines have a time and a value, and -format names a format of hdrrec --help`},
 		{"hello\n", "k6", Options{}, `f: this is not k6: the first line is "hello"`},
 		{"time,latency\n", "", Options{}, "f: the unit of the values in column latency is unknown: add -in ns, -in us, -in ms or -in s"},
 		{"time,latency\n", "", Options{Columns: Columns{Value: "lat"}}, "f: there is no column lat; the columns are time, latency"},

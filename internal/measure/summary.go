@@ -29,7 +29,7 @@ var summaries = []struct {
 		"a percentile distribution; hdrplot -type percentiles draws it",
 	},
 	{
-		expression(`(?s)^\s*\{.*"metrics"\s*:\s*\{.*"(http_req|iteration|vus|data_)`),
+		expression(`(?s)^\s*\{.*"metrics"\s*:\s*\{.*"(http_req|iteration|vus|data_)|\n *(data_received|http_req_\w+|iteration_duration)\.{3,}: `),
 		"a summary of k6; k6 run --out csv=k6.csv records its requests",
 	},
 	{

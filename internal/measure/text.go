@@ -57,7 +57,7 @@ var ErrNoInterval = errors.New("it has no interval")
 
 // ReadsLines says how to read lines that nobody knows, and shows the first one of them.
 func ReadsLines(begin []byte) string {
-	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quote(firstLine(begin)))
+	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quote(firstText(begin)))
 }
 
 // Guessed reports whether the options do not name the columns of the time and of the value.
