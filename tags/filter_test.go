@@ -134,3 +134,16 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d and %d tags are kept", len(f.kept), len(b.rows))
 	}
 }
+
+// TestCharacters: a dot is one character of a tag, not one byte.
+func TestCharacters(t *testing.T) {
+	f, err := NewFilter([]string{"^.$"}, []string{"^..$"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tag, want := range map[string]bool{"é": true, "€": true, "e": true, "é€": false, "ab": false} {
+		if got := f.Keeps([]byte(tag)); got != want {
+			t.Errorf("%s: %v, want %v", tag, got, want)
+		}
+	}
+}
