@@ -145,7 +145,7 @@ func (o *options) outputOptions() []cli.Option {
 			Group: cli.GroupOutput,
 			Needs: "of serve push",
 			Value: cli.Text(&o.state, ""),
-			Usage: "keep in `FILE` how far the command is, so that each output goes on there when it is started again",
+			Usage: "store in `FILE` how far the outputs are, and continue there after a restart",
 		},
 		cli.PercentilesOption(cli.Parsed(&o.sinks.Percentiles, "50,90,99,99.9", asked.ParsePercentiles),
 			"show these `PERCENTILES` of each window, such as 50,99.9,max"),

@@ -19,7 +19,7 @@ func portOptions(o *port.Options) []cli.Option {
 			Needs: "serve",
 			Not:   "open",
 			Value: cli.Text(&o.Auth, ""),
-			Usage: "answer at -serve only to who knows a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)",
+			Usage: "answer at -serve only to clients that know a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)",
 		},
 		{
 			Name:  "tls-cert",

@@ -241,7 +241,7 @@ func (f *flags) limitOptions() []cli.Option {
 			Needs:  "sla",
 			Values: []string{"pass", "fail"},
 			Value:  cli.Choice(&f.undecided, "pass"),
-			Usage:  "what an undecided limit does, whose interval includes its bound: pass, or fail with status 5",
+			Usage:  "what a limit does whose interval includes its bound, so that it is undecided: pass, or fail with status 5",
 		},
 	}
 }
