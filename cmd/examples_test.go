@@ -313,7 +313,8 @@ var recipes = map[string]recipe{
 	"Prometheus":                 {from: "sed", to: "cat scrape.txt | sed", counts: "TotalCount=8"},
 	"latencies and nothing else": {from: "latencies.txt", to: "../measurements/latencies-only.txt", counts: "TotalCount=200"},
 	"OTLP":                       {tool: "jq", counts: "GET_/a.TotalCount=2 GET_/b.TotalCount=1"},
-	// These have no file of their own: the formats have samples, and two such files compare elsewhere.
+	// These have no file of their own: the formats have samples, and two such files compare
+	// elsewhere.
 	"memtier_benchmark": {},
 	"vLLM":              {},
 }

@@ -25,9 +25,9 @@ var refused = map[string]string{
 const mostNames = 20
 
 // next returns a function that adds to a command the logs of this command line and what chooses of
-// them, so that a shell can run it. An option alone is one of hdrsum. The command stays without logs
-// if it cannot have them: a pipe is gone, and few commands have -tif. So it does if nobody would read
-// all their names.
+// them, so that a shell can run it. An option alone is one of hdrsum. The command stays without
+// logs if it cannot have them: a pipe is gone, and few commands have -tif. So it does if nobody
+// would read all their names.
 func (c *Command) next(l line) func(command string) string {
 	complete := c.named(l)
 	return func(command string) string {

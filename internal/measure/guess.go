@@ -47,7 +47,8 @@ func (r *Reader) Arguments() []string {
 	}
 	add("above", s.options.Above)
 	add("ok", s.options.Columns.OK)
-	// A tag of several columns leaves out those that a row lacks, if the format has them and no option.
+	// A tag of several columns leaves out those that a row lacks, if the format has them and no
+	// option.
 	if !s.ownTags || len(s.format.columns.Tags) < 2 {
 		all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.options.Columns.Tags, ","), seriesColumn), ","))
 	}
