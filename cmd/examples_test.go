@@ -307,6 +307,7 @@ var recipes = map[string]recipe{
 	"journald":                   {from: "journalctl -o short-unix -u app", to: "cat journal.txt", counts: "TotalCount=2"},
 	"any other format":           {from: "FILE", to: "../measurements/jmeter.jtl", counts: "Home_Page.TotalCount=40 item__\"slow\".TotalCount=40 missing.TotalCount=40"},
 	"CockroachDB":                {from: "stats", to: "../measurements/cockroach-workload-stats", counts: "newOrder.TotalCount=1100 payment.TotalCount=1136"},
+	"ping":                       {counts: "TotalCount=10"},
 	"YCSB":                       {counts: "READ.TotalCount=2 UPDATE.TotalCount=1"},
 	"fio":                        {counts: "a.TotalCount=7 b.TotalCount=1"},
 	"redis-benchmark":            {counts: "GET.TotalCount=20000 SET.TotalCount=20000"},

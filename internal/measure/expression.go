@@ -97,7 +97,7 @@ func (m *matcher) find(record []byte, places [][]byte) (skip bool, err error) {
 var logfmt = Format{
 	Name:   "logfmt",
 	end:    true,
-	begins: matches(`^([^=]* )?[\w.-]+=("([^"\\]|\\.)*"|[^ "]*) +[\w.-]+=`),
+	begins: matches(`^([^=]* )?[\w.-]+=("([^"\\]|\\.)*"|[^ "]*)( (ns|us|µs|ms|s|sec))? +[\w.-]+=`),
 	open: func(s *setup, h *head) (fields, error) {
 		keys := keysOfPairs(h.line)
 		if !s.options.NoTime && s.options.Columns.Time == "" {
@@ -181,6 +181,7 @@ func eachPair(line []byte, found func(key, value []byte)) {
 			value = bytes.ReplaceAll(bytes.Trim(line[:length], `"`), []byte(`\"`), []byte(`"`))
 			line = line[length:]
 		} else if blank := bytes.IndexByte(line, ' '); blank >= 0 {
+			blank += unitAfter(line[blank:])
 			value = line[:blank]
 			line = line[blank:]
 		} else {
@@ -188,4 +189,19 @@ func eachPair(line []byte, found func(key, value []byte)) {
 		}
 		found(key, value)
 	}
+}
+
+// unitAfter returns the length of a unit behind blanks, such as the one of time=281.7 us, and 0 if
+// no unit follows.
+func unitAfter(rest []byte) int {
+	word := bytes.TrimLeft(rest, " ")
+	begin := len(rest) - len(word)
+	if end := bytes.IndexByte(word, ' '); end >= 0 {
+		word = word[:end]
+	}
+	isUnit := func(l length) bool { return l.name == string(word) }
+	if !slices.ContainsFunc(lengths, isUnit) {
+		return 0
+	}
+	return begin + len(word)
 }

@@ -343,6 +343,8 @@ func TestLines(t *testing.T) {
 		{"time=2024-05-01T10:00:00.5Z level=INFO msg=\"GET /a\" duration=1.2ms path=/a\n", Options{Columns: Columns{Tags: []string{"path", "msg"}}}, "0.5 /a/GET /a 1.2ms"},
 		{"ts=2024-05-01T10:00:00.5Z msg=\"say \\\"a\\\" x=1\" latency_ms=3\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 say "a" x=1 3ms`},
 		{"2024-05-01T10:00:00.5Z app[web.1]: took=3s x=1\n", Options{}, "0.5  3s"},
+		{"4 KiB <<< .: request=1 time=3.5 ms (warmup)\n4 KiB <<< .: request=2 time=250 us\n", Options{Columns: Columns{Value: "time"}, NoTime: true}, "-  3.5ms; -  250µs"},
+		{"time=5 ms request=1\ntime=7 mss request=2\n", Options{Columns: Columns{Value: "time"}, NoTime: true, Unit: hdrlog.Second}, "-  5ms; -  7s"},
 		{"a=1 b=2\n", Options{}, "f: no usual names of a time and a value: add -time KEY, or -time '' if there is none, and -value KEY; the keys of the first line are a, b"},
 		{"a=1 b=2\n", Options{Columns: Columns{Value: "b"}, NoTime: true, Unit: hdrlog.Second}, "-  2s"},
 		{"ts=2024-05-01T10:00:00.5Z took=3s\nts=2024-05-01T10:00:00.5Z msg=x\n", Options{}, "0.5  3s; f:2: took: field is missing"},

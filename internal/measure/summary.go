@@ -25,7 +25,7 @@ var summaries = []struct {
 		"the output of wrk2; hdrplot -type percentiles draws the distribution in it",
 	},
 	{
-		expression(`TotalCount 1/\(1-Percentile\)`),
+		expression(`TotalCount +1/\(1-Percentile\)`),
 		"a percentile distribution; hdrplot -type percentiles draws it",
 	},
 	{
@@ -43,6 +43,50 @@ var summaries = []struct {
 	{
 		expression(`(?s)^\s*Running .* test @ .*Thread Stats `),
 		"a summary of wrk, which records no requests; wrk2 --latency prints a distribution that hdrplot draws",
+	},
+	{
+		expression(`^(This is ApacheBench|Percentage served,Time in ms)`),
+		"a summary of ab; ab -g FILE records its requests",
+	},
+	{
+		expression(`^\s*(Requests +\[total, rate|Bucket +# +%|\{"latencies":\{"total":)`),
+		"a report of vegeta; vegeta encode -to csv writes its requests",
+	},
+	{
+		expression(`^(Type,Name,Request Count,|Timestamp,User Count,Type,Name,Requests/s,)`),
+		"a table of locust; locust --json or --json-file writes the counts of its response times",
+	},
+	{
+		expression(`^\s*\{\s*"fio version"`),
+		"a summary of fio; fio --write_lat_log records its requests, and hdrrec -value 'jobs[].read.clat_ns.bins{}' -in ns reads the counts of json+",
+	},
+	{
+		expression(`^(\d+, \d+, [012], 0, \d+|\S+: \(g=\d+\): rw=)`),
+		"a summary of fio; fio --write_lat_log without --log_avg_msec records its requests",
+	},
+	{
+		expression(`=+ \S.* =+\s+\d+ requests completed in|^"test","rps","avg_latency_ms"`),
+		"a summary of redis-benchmark; without --csv it prints a distribution, which a recipe of docs/cookbook.md reads",
+	},
+	{
+		expression(`^(Bombarding \S+ |\{"spec":\{"numberOfConnections":)`),
+		"a summary of bombardier, which records no requests",
+	},
+	{
+		expression(`^(Running \S+ test @ \S+\s+\d+ connections|\{"url":"[^"]*","connections":\d+,"sampleInt":)`),
+		"a summary of autocannon, which records no requests",
+	},
+	{
+		expression(`^\s*(\{\s*"transactions":|Transactions:\s|Date & Time,  Trans,)`),
+		"a summary of siege, which records no requests",
+	},
+	{
+		expression(`^sysbench \d`),
+		"a summary of sysbench, which records no requests",
+	},
+	{
+		expression(`^(httperf: warning.*\s+)*httperf --`),
+		"a summary of httperf, which records no requests",
 	},
 	{
 		expression(`^(\d{10} \d+ \d+ \d+ \d+ \d+( \d+)*\r?\n)+`),
