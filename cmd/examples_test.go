@@ -67,6 +67,7 @@ var logs = map[string]string{
 	"access.log":        "measurements/nginx.log",
 	"table.csv":         "measurements/jmeter-bare.jtl",
 	"requests.ndjson":   "measurements/nginx.ndjson",
+	"app.log":           "recipes/app.log",
 	"memtier.json":      "measurements/memtier.json",
 }
 
@@ -150,7 +151,7 @@ var recorded = map[string]string{"jmeter.hdr": "results.jtl", "k6.hdr": "k6.csv"
 
 // example finds commands in indented lines. Text after two spaces or after a # is not part of a
 // command.
-var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|go run ).*?)(?:  +.*| +# .*)?$`)
+var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|grep |go run ).*?)(?:  +.*| +# .*)?$`)
 
 // matches finds the notices about a regular expression that matches several files, about logs that
 // are added up, about measurements, about failed requests, about units, and about the files that
