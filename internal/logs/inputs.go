@@ -393,6 +393,9 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		if regexp.QuoteMeta(s.Text) != strings.ReplaceAll(s.Text, ".", `\.`) {
 			expression = ", and as a regular expression it matches no whole name there"
 		}
+		if below := inFolder(s.Text); hint == "" && below != "" {
+			hint = "; " + below
+		}
 		return nil, fmt.Errorf("%s%q: no such file%s%s%s", s.option, s.Text, where, expression, hint)
 	}
 	if len(matched) > 1 && output != nil {
@@ -500,6 +503,21 @@ func suggest(pattern string, names []string, thing string) string {
 		}
 	}
 	return message.DidYouMean(pattern, names)
+}
+
+// inFolder returns how to give a regular expression behind a folder, such as logs/.*\.hdr, and
+// nothing if it matches no name in it.
+func inFolder(text string) string {
+	folder, pattern := filepath.Split(text)
+	expression, err := regexp.Compile(pattern)
+	if folder == "" || err != nil {
+		return ""
+	}
+	names, err := (&Source{Folder: filepath.Clean(folder)}).names()
+	if err != nil || len(whole(expression, names)) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("-ip %s %s looks in this folder", message.Quoted(filepath.Clean(folder)), message.Quoted(pattern))
 }
 
 // fileInput returns the input of a file that can be read, or of a pipe.

@@ -339,6 +339,8 @@ func TestLines(t *testing.T) {
 		// several blanks are one
 		{"1714557600.5     12 GET  /a\n1714557600.5  12345 POST /b\n", Options{Pattern: "$msec $ms $method $path", Columns: Columns{Value: "ms", Tags: []string{"method"}}, Unit: hdrlog.Millisecond}, "0.5 GET 12ms; 0.5 POST 12.345s"},
 		{"1714557600.5     12 GET\n1714557600.5  12345 POST\n", Options{Delimiter: ' ', Columns: Columns{Time: "1", Value: "2", Tags: []string{"3"}}, Unit: hdrlog.Millisecond}, "0.5 GET 12ms; 0.5 POST 12.345s"},
+		// a column that has the name of a unit
+		{"when;ms\n2024-05-01 10:00:00.5;12\n", Options{Columns: Columns{Time: "when", Value: "ms"}}, "0.5  12ms"},
 		// logfmt
 		{"time=2024-05-01T10:00:00.5Z level=INFO msg=\"GET /a\" duration=1.2ms path=/a\n", Options{Columns: Columns{Tags: []string{"path", "msg"}}}, "0.5 /a/GET /a 1.2ms"},
 		{"ts=2024-05-01T10:00:00.5Z msg=\"say \\\"a\\\" x=1\" latency_ms=3\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 say "a" x=1 3ms`},

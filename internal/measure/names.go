@@ -90,8 +90,11 @@ func likely(columns, names []string) string {
 }
 
 // unitIn returns the unit that the name of a column ends in: latency_ms, latencyMicros, "latency
-// (ms)". It is unknown if there is none.
+// (ms)", or that it is: ms. It is unknown if there is none.
 func unitIn(column string) hdrlog.Unit {
-	_, u := named(column)
+	name, u := named(column)
+	if u == 0 {
+		u, _ = hdrlog.ParseUnit(name)
+	}
 	return u
 }
