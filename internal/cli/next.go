@@ -37,7 +37,7 @@ func (c *Command) next(l line) func(command string) string {
 		if !complete {
 			return command
 		}
-		return command + c.logs(l) + c.carriedBy(command)
+		return command + c.logs(l, command) + c.carriedBy(command)
 	}
 }
 
@@ -64,11 +64,11 @@ func (c *Command) texts(name string) []string {
 	return nil
 }
 
-// logs returns the logs as arguments for a shell.
-func (c *Command) logs(l line) string {
+// logs returns the logs as arguments of a command, for a shell. Two sides are for comparisons only.
+func (c *Command) logs(l line, command string) string {
 	var b strings.Builder
 	for n, arg := range slices.Concat(l.args, c.texts("if")) {
-		if n == l.before && n > 0 {
+		if n == l.before && n > 0 && strings.Contains(command, " -compare") {
 			b.WriteString(" --")
 		}
 		if strings.HasPrefix(arg, "-") {
