@@ -24,6 +24,8 @@ func TestKindOf(t *testing.T) {
 		{"a page", "\n<!DOCTYPE html>", "a page"},
 		{"JSON", "{\n", "a JSON document"},
 		{"an array", "[1,\n", "a JSON document; it has numbers at []: hdrrec -value '[]' -in UNIT reads some"},
+		{"arrays", `{"runs":[{"warmups":[[1,2]],"values":[3]}],`, "a JSON document; it has numbers at runs[].warmups[][], runs[].values[]: hdrrec -value 'runs[].values[]' -in UNIT reads some"},
+		{"an array without a name", `[[1]`, "a JSON document; it has numbers at [][]: hdrrec -value '[][]' -in UNIT reads some"},
 		{"a line in brackets", "[2024-05-01T10:00:00Z] GET /a 200 0.123\n", ""},
 		{"wrk2", "Running 30s test @ https://foo.org/\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n  Detailed Percentile spectrum:\n", "the output of wrk2; hdrplot -type percentiles draws the distribution in it"},
 		{"a distribution below its mean", "66.501\n       Value   Percentile   TotalCount 1/(1-Percentile)\n", "a percentile distribution; hdrplot -type percentiles draws it"},

@@ -404,7 +404,13 @@ func Numbers(begin []byte) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it has numbers at %s: hdrrec -value %s -in UNIT reads some", strings.Join(paths, ", "), message.Quoted(paths[0]))
+	usual := func(path string) bool { // values[] or latencies[]
+		all := append([]string{""}, words(path)...)
+		name := strings.TrimSuffix(strings.Replace(all[len(all)-1], "ies", "y", 1), "s")
+		return slices.Contains(valueNames, name)
+	}
+	first := paths[max(0, slices.IndexFunc(paths, usual))]
+	return fmt.Sprintf("; it has numbers at %s: hdrrec -value %s -in UNIT reads some", strings.Join(paths, ", "), message.Quoted(first))
 }
 
 // scalar takes a scalar of the document, with its path.
