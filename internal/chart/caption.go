@@ -193,14 +193,15 @@ func (p *Picture) shades() bool {
 // A Described is a moment in the words of a list.
 type Described struct {
 	Number                  int // 0 if it has none
-	At, Clock, Length, Peak string
+	At, Length, Peak        string
+	Clock                   string // when the peak was, if that is another time than At
 	Share, Name             string // of all values of the picture, and of which tag and log
 }
 
 // String returns the moment as a line of text.
 func (d Described) String() string {
 	text := fmt.Sprintf("%d  at %s for %s · %s", d.Number, d.At, d.Length, d.Peak)
-	if d.Clock != "" { // when the peak was, which may be later than At
+	if d.Clock != "" {
 		text += " at " + d.Clock
 	}
 	if d.Name != "" {
@@ -239,23 +240,38 @@ func (p *Picture) Moments() (all []Described) {
 	return all
 }
 
-// described describes the times of a moment.
+// described describes the times of a moment: by the clock if the log has dates, else since its start.
 func (p *Picture) described(start, peak, end int64) (d Described) {
-	from, to, _ := p.TimeRange()
-	furthest := max(math.Abs(from), math.Abs(to)) / 1000
 	precise := 1.0
 	if end-start >= 1000 { // timers are late
 		precise = 100
 	}
 	rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
-	d.At = axis.Since(rounded(start)/1000, furthest)
 	d.Length = axis.Length(max(int64(rounded(end-start)), 1))
-	if p.Absolute {
-		d.At = p.clock(start + p.Origin).Format(time.DateTime)
-	} else if people.Dated(p.Origin) {
-		d.Clock = p.clock(peak + p.Origin).Format(time.TimeOnly)
+	if !p.Dated() {
+		from, to, _ := p.TimeRange()
+		furthest := max(math.Abs(from), math.Abs(to)) / 1000
+		d.At = axis.Since(rounded(start)/1000, furthest)
+		return d
+	}
+	layout := time.TimeOnly
+	if end-start < 1000 {
+		layout += ".000"
+	}
+	if from, to, _ := p.TimeRange(); p.SeveralDays(from, to) {
+		layout = time.DateOnly + " " + layout
+	}
+	d.At = p.clock(start + p.Origin).Format(layout)
+	if at := p.clock(peak + p.Origin).Format(layout); at != d.At {
+		d.Clock = at
 	}
 	return d
+}
+
+// SeveralDays reports whether a range of times, which count from Origin, is of several days.
+func (p *Picture) SeveralDays(from, to float64) bool {
+	date := func(ms float64) string { return p.clock(int64(ms) + p.Origin).Format(time.DateOnly) }
+	return date(from) != date(to)
 }
 
 // Dated reports whether Origin is a time of the calendar.

@@ -3,6 +3,7 @@ package axis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -112,10 +113,20 @@ func Window(span float64, most int) float64 {
 	return math.Max(roundStep(span/day, most), 1) * day
 }
 
+// timeStep returns the distance of at most so many ticks of times from one to another, in seconds,
+// or the next shorter one where that leaves fewer than two.
+func timeStep(from, to float64, most int) float64 {
+	step := Window(to-from, most)
+	n := slices.Index(secondSteps, step)
+	if n > 0 && len(multiples(from, to, step)) < 2 {
+		return secondSteps[n-1]
+	}
+	return step
+}
+
 // Relative returns the ticks of an axis of seconds since the start, and the name of the axis.
 func Relative(from, to float64, most int) (ticks []Tick, title string) {
-	span := to - from
-	step := Window(span, most)
+	step := timeStep(from, to, most)
 	title, label := "", Number
 	furthest := math.Max(math.Abs(from), math.Abs(to))
 	switch {
@@ -169,12 +180,19 @@ func Since(seconds, furthest float64) string {
 }
 
 // Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is
-// time 0, in seconds since the epoch. The date stands below the first tick and wherever a day
-// begins. If since is set, the time since the start stands below each tick.
+// time 0, in seconds since the epoch. If since is set, the time since the start stands below each
+// tick. The date is in the name of the axis if there is one. Otherwise, and if since is not set, it
+// stands below the first tick and wherever a day begins.
 func Clock(from, to, origin float64, zone *time.Location, since bool, most int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
-	step := Window(to-from, most)
+	step := timeStep(from+origin, to+origin, most)
+	date := ""
 	if since = since && step < day; since {
+		first, last := clock(from+origin, zone).Format(time.DateOnly), clock(to+origin, zone).Format(time.DateOnly)
+		if first == last {
+			title = "time on " + first + " (" + zone.String() + ")"
+			date = first
+		}
 		title += ", since start (h:min:s)"
 	}
 	layout := "15:04"
@@ -186,7 +204,6 @@ func Clock(from, to, origin float64, zone *time.Location, since bool, most int) 
 	case step < 60:
 		layout = "15:04:05"
 	}
-	date := ""
 	offset := offsetAt(from+origin, zone)
 	for _, local := range multiples(from+origin+offset, to+origin+offset, step) {
 		v := local - offsetAt(local-offset, zone)

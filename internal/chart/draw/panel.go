@@ -250,17 +250,17 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	r.low, r.high = r.zero/math.Pow(size, beyond), to*math.Pow(size, share)
 }
 
-// timeLines returns the number of lines of labels of the axis of times: the time of the day and the
-// date, and since the start if the picture shows more than an hour.
+// timeLines returns the number of lines of labels of the axis of times: the time of the day, and
+// below it the time since the start, and the date if there are several. A log without dates has the
+// time since its start alone.
 func (pn *panel) timeLines() int {
-	const hour = 3600_000
 	switch {
-	case pn.picture.Absolute:
+	case !pn.picture.Dated():
+		return 1
+	case pn.picture.Absolute || !pn.picture.SeveralDays(pn.x.low, pn.x.high):
 		return 2
-	case pn.picture.Dated() && pn.x.high-pn.x.low > hour:
-		return 3
 	}
-	return 1
+	return 3
 }
 
 // timeRuler sets up the horizontal axis of times.

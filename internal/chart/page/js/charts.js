@@ -1,6 +1,6 @@
 // The charts: lines or a heat map over time, and percentile curves.
 import { scaleFor, short } from './numbers.js';
-import { relativeStep, linearTicks, logTicks, relativeTicks, clockTicks, ninesTicks, nines } from './ticks.js';
+import { relativeStep, linearTicks, logTicks, relativeTicks, clockTicks, severalDays, ninesTicks, nines } from './ticks.js';
 import { startsIn, heatOf, rateOf, ranIn, mergedStep, mergedPoints } from './store.js';
 import { stroke, dot } from './canvas.js';
 
@@ -36,9 +36,9 @@ function innerAxis(fixed, range, log, most) {
   return { unit: unit[0] === '=' ? unit.slice(1) : '', ticks, log: true, at: v => Math.log(Math.max(v, zero) / zero) / span, inverse: p => { const v = zero * Math.exp(p * span); return v < from ? 0 : v; } };
 }
 
-// timeLines returns the lines of labels of the axis of times: the time of the day and the date, and since the start if the page has
-// more than an hour.
-const timeLines = data => data.absolute ? 2 : data.dated && data.to - data.from > 3600000 ? 3 : 1;
+// timeLines returns the lines of labels of the axis of times: the time of the day, and below it the time since the start, and the date
+// if there are several. A log without dates has the time since its start alone.
+const timeLines = data => !data.dated ? 1 : data.absolute || !severalDays(data) ? 2 : 3;
 
 function timeAxis(data, from, to, width) {
   const zone = { name: data.zone, offsets: data.offsets }, span = to - from;

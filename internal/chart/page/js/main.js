@@ -1,6 +1,6 @@
 // The page: what stands in it, and what keys and pointer do.
 import { value, between, short, significant } from './numbers.js';
-import { relativeStep, relativeStyle, clockText, nines } from './ticks.js';
+import { relativeStep, relativeStyle, clockText, severalDays, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, longest, recordedAt, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
 import { Chart, stroke, dot } from './canvas.js';
@@ -256,8 +256,17 @@ const pixelOf = chart => (view.to - view.from) / (chart.plot.right - chart.plot.
 
 function timeText(t, fine) {
   const length = (view.to - view.from) / 1000, step = fine ? 0.001 : length < 10 ? 0.1 : 1;
-  if (data.absolute) return clockText({ offsets: data.offsets }, (t + data.origin) / 1000, step);
+  if (data.dated) {
+    const at = (t + data.origin) / 1000;
+    return (severalDays(data) ? clockText(data, at, 86400) + ' ' : '') + clockText(data, at, step);
+  }
   return relativeStyle(data.from / 1000, data.to / 1000, step)[1](fine ? t / 1000 : Math.round(t / 1000 / step) * step) + (Math.max(Math.abs(data.from), Math.abs(data.to)) <= 180000 ? ' s' : '');
+}
+
+// dateText returns the date and the zone of times of the day, nothing if the log has no dates.
+function dateText() {
+  if (!data.dated) return '';
+  return ' (' + (severalDays(data) ? '' : clockText(data, data.origin / 1000, 86400) + ', ') + data.zone + ')';
 }
 
 function item(colour, text) {
@@ -339,11 +348,10 @@ function readCurve() {
 
 // describe says which span and which precision the page shows.
 function describe() {
-  const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(whole ? view.to : view.last, true);
-  const start = !data.absolute && data.dated ? ' Time 0 is ' + [86400, 1].map(step => clockText(data, data.origin / 1000, step)).join(' ') + ' (' + data.zone + ').' : '';
+  const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(whole ? view.to : view.last, true) + dateText();
   const recent = data.recent ? ', and of ' + relativeStep(data.recent.window) + ' from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + relativeStep(data.window) + recent + '.' : '';
-  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + '.') + start + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + ratedText() + (whole && !data.live ? '' : windows);
+  element('range').textContent = (whole ? 'The whole range, ' + span + '. Drag to zoom.' : 'The intervals that start from ' + span + '.') + (page.merged ? ' Lines show windows of ' + relativeStep(page.merged) + '.' : '') + ratedText() + (whole && !data.live ? '' : windows);
   element('result').classList.toggle('part', !whole);
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';

@@ -67,8 +67,12 @@ export const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
 // relativeStep prints the length of a window in milliseconds.
 export const relativeStep = ms => ms % 3600000 === 0 ? ms / 3600000 + ' h' : ms % 60000 === 0 ? ms / 60000 + ' min' : ms / 1000 + ' s';
 
-// timeStep returns the smallest sensible distance of at most so many ticks.
-function timeStep(span, most) { return steps.find(s => span <= s * most * (1 + 1e-9)) || Math.max(roundStep(span / day, most), 1) * day; }
+// timeStep returns the smallest sensible distance of at most so many ticks, or the next smaller one where that leaves fewer than two.
+function timeStep(from, to, most) {
+  const span = to - from, n = steps.findIndex(s => span <= s * most * (1 + 1e-9));
+  if (n < 0) return Math.max(roundStep(span / day, most), 1) * day;
+  return n > 0 && multiples(from, to, steps[n]).length < 2 ? steps[n - 1] : steps[n];
+}
 
 const pad = (n, width = 2) => String(n).padStart(width, '0');
 
@@ -89,7 +93,7 @@ export function relativeStyle(from, to, step) {
 }
 
 export function relativeTicks(from, to, most) {
-  const step = timeStep(to - from, most);
+  const step = timeStep(from, to, most);
   const [title, label] = relativeStyle(from, to, step);
   return { step, title, ticks: multiples(from, to, step).map(v => ({ value: v, label: label(v) })) };
 }
@@ -108,13 +112,18 @@ export function clockText(zone, t, step) {
   return iso.slice(11, step < 1 ? 23 : step < 60 ? 19 : 16);
 }
 
+// severalDays reports whether the times of a page are of several days.
+export const severalDays = data => clockText(data, (data.from + data.origin) / 1000, day) !== clockText(data, (data.to + data.origin) / 1000, day);
+
 // clockTicks returns the ticks of an axis of clock times. Origin is time 0, in seconds since the epoch.
-// A label has further lines: if since is set, the time since the start, and the date where it is another one.
+// A label has further lines: if since is set, the time since the start, and the date where it is another one. If since is set and there
+// is one date only, it is in the title.
 export function clockTicks(from, to, origin, zone, since, most) {
-  const step = timeStep(to - from, most), below = since && step < day;
-  const title = 'time (' + zone.name + ')' + (below ? ', since start (h:min:s)' : '');
+  const step = timeStep(from + origin, to + origin, most), below = since && step < day;
+  const first = clockText(zone, from + origin, day), one = below && first === clockText(zone, to + origin, day);
+  const title = (one ? 'time on ' + first : 'time') + ' (' + zone.name + ')' + (below ? ', since start (h:min:s)' : '');
   const offset = offsetAt(zone, from + origin);
-  let date = '';
+  let date = one ? first : '';
   const ticks = [];
   for (const local of multiples(from + origin + offset, to + origin + offset, step)) {
     const t = local - offsetAt(zone, local - offset), today = clockText(zone, t, day);
