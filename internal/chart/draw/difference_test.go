@@ -95,16 +95,16 @@ func TestDifferenceMarks(t *testing.T) {
 		at[box.text] = append(at[box.text], box.bottom)
 	}
 	heights := map[string]float64{}
-	for _, title := range []string{"before: before", "after: after", "after / before"} {
+	for _, title := range []string{"before", "after", "after / before"} {
 		if len(at[title]) != 1 {
 			t.Fatalf("no title %q", title)
 		}
 		heights[title] = at[title][0]
 	}
-	if one := at["1"]; len(one) != 1 || one[0] > heights["after: after"] || one[0] < heights["after / before"] {
+	if one := at["1"]; len(one) != 1 || one[0] > heights["after"] || one[0] < heights["after / before"] {
 		t.Errorf("the first mark is at %v, the titles at %v", one, heights)
 	}
-	if two := at["2"]; len(two) != 3 || two[0] > heights["before: before"] || two[0] < heights["after: after"] { // and in both scales
+	if two := at["2"]; len(two) != 3 || two[0] > heights["before"] || two[0] < heights["after"] { // and in both scales
 		t.Errorf("the second mark is at %v, the titles at %v", two, heights)
 	}
 	// A small picture has room for the titles of both scales.

@@ -13,9 +13,11 @@ import (
 // mostFacets is the number of small charts that are drawn: those with the highest values.
 const mostFacets = 24
 
-// roomFor returns how many of so many small charts have room, at most mostFacets.
-func roomFor(n int, area vg.Point) int {
-	const least, around = 85 * pixel, 60 * pixel // the height of a chart, and what is around all
+// roomFor returns how many of so many small charts have room, at most mostFacets. Their horizontal
+// axes have so many lines of labels.
+func roomFor(n int, area vg.Point, lines int) int {
+	const frame, around = 67 * pixel, 60 * pixel // the height of a chart without labels, and what is around all
+	least := frame + tickSize*lineSpace*vg.Length(lines)
 	area.Y -= around
 	for n = min(n, mostFacets); n > 1; n-- {
 		columns, rows := facetGrid(n, area)

@@ -41,6 +41,7 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	for _, e := range rows {
 		pn.around.right = max(pn.around.right, font.Width(e.Text)+12*pixel)
 	}
+	pn.content.least = vg.Length(len(rows)) * tickSize * 0.8
 	pn.content.values = func(add func(float64)) { add(1) }
 	pn.content.ruler = func(vg.Length) {
 		pn.y.low, pn.y.high = 0, float64(len(rows))

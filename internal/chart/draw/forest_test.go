@@ -45,7 +45,7 @@ func TestForest(t *testing.T) {
 	for _, box := range texts(t, &p) {
 		places[box.text] = box.bottom
 	}
-	order := []string{"read  p50", "write  p99", "0%", "before: before"}
+	order := []string{"read  p50", "write  p99", "0%", "before"}
 	for n, text := range order {
 		if places[text] == 0 || n > 0 && places[text] >= places[order[n-1]] {
 			t.Errorf("%q is at %v", text, places[text])

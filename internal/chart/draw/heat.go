@@ -293,8 +293,11 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 	var colours heatScale
 	var panels []*panel
 	titled := func(side string, s *chart.Series) string {
-		if s.Runs > 1 {
+		switch {
+		case s.Runs > 1:
 			return fmt.Sprintf("%s: mean of %d runs", side, s.Runs)
+		case s.Group == side:
+			return side
 		}
 		return side + ": " + s.Group
 	}

@@ -48,6 +48,7 @@ type content struct {
 	values   func(add func(v float64)) // calls add with all values
 	ruler    func(height vg.Length)    // sets up the vertical axis, nil if that is one of values
 	recorded bool                      // there are some
+	least    vg.Length                 // height of the frame, 0 for leastFrame
 	// horizontal sets up the horizontal axis, nil if the marks say which it is.
 	horizontal func()
 	prepare    func() // computes what paint draws, once the frame is known
@@ -112,6 +113,9 @@ func (pn *panel) has(x vg.Length) bool {
 	return x >= pn.frame.Min.X-pixel/2 && x <= pn.frame.Max.X+pixel/2
 }
 
+// leastFrame is the least width and height of a frame in which a reader sees something.
+const leastFrame = 20 * pixel
+
 // drawPanels draws panels with the same left and right edges.
 func drawPanels(panels ...*panel) {
 	left, right := vg.Length(0), vg.Length(0)
@@ -125,6 +129,8 @@ func drawPanels(panels ...*panel) {
 			Max: vg.Point{X: pn.outer.Max.X - right, Y: pn.outer.Max.Y - pn.around.top},
 		}
 		pn.around.left, pn.around.right = left, right
+		size := pn.frame.Size()
+		pn.pen.crowded = pn.pen.crowded || size.X < leastFrame || size.Y < cmp.Or(pn.content.least, leastFrame)
 		if pn.content.prepare != nil && pn.content.recorded {
 			pn.content.prepare()
 		}
@@ -145,10 +151,7 @@ func (pn *panel) measure() {
 	pn.around.top += noteSize * lineSpace * vg.Length(pn.markRows())
 	pn.around.bottom = 4 * pixel
 	if !pn.around.inner {
-		pn.around.bottom = tickSize*lineSpace + 8*pixel
-		if pn.overTime() {
-			pn.around.bottom += tickSize * lineSpace * vg.Length(pn.timeLines()-1)
-		}
+		pn.around.bottom = tickSize*lineSpace*vg.Length(pn.timeLines()) + 8*pixel
 		if !pn.around.untitled {
 			pn.around.bottom += labelSize * lineSpace
 		}
@@ -254,10 +257,17 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 // below it the time since the start, and the date if there are several. A log without dates has the
 // time since its start alone.
 func (pn *panel) timeLines() int {
-	switch {
-	case !pn.picture.Dated():
+	if !pn.overTime() {
 		return 1
-	case pn.picture.Absolute || !pn.picture.SeveralDays(pn.x.low, pn.x.high):
+	}
+	return timeLines(pn.picture, pn.x.low, pn.x.high)
+}
+
+func timeLines(p *chart.Picture, from, to float64) int {
+	switch {
+	case !p.Dated():
+		return 1
+	case p.Absolute || !p.SeveralDays(from, to):
 		return 2
 	}
 	return 3
@@ -359,6 +369,7 @@ func (pn *panel) drawAxes() {
 		return
 	}
 	tick.XAlign, tick.YAlign = text.XCenter, text.YTop
+	end := pn.outer.Min.X - f.Size().X // of the label before
 	for _, t := range pn.x.ticks {
 		at := pn.X(t.Value)
 		if !pn.has(at) {
@@ -369,7 +380,9 @@ func (pn *panel) drawAxes() {
 			length /= 2
 		}
 		pn.pen.stroke(line, pixel, vg.Point{X: at, Y: f.Min.Y - length}, vg.Point{X: at, Y: f.Min.Y})
-		if half := tick.Width(t.Label) / 2; at+half <= pn.outer.Max.X+margin-2*pixel {
+		half := tick.Width(t.Label) / 2
+		if at+half <= pn.outer.Max.X+margin-2*pixel && at-half > end {
+			end = at + half + 3*pixel
 			for n, line := range strings.Split(t.Label, "\n") {
 				pn.pen.put(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)
 			}

@@ -24,7 +24,9 @@ import (
 func WritePDF(w io.Writer, p *chart.Picture) error {
 	canvas := newPDF(size(p))
 	vg.Initialize(canvas)
-	paint(p, draw.New(canvas), spelledOut, true)
+	if err := paint(p, draw.New(canvas), spelledOut, true); err != nil {
+		return err
+	}
 	end := int64(1)
 	for _, span := range p.Spans {
 		end = max(end, span[1])

@@ -35,6 +35,7 @@ type pen struct {
 	*chart.Theme
 	handler text.Handler
 	dpi     int
+	crowded bool // a panel has too little room for what it shows
 }
 
 // font returns a style of text whose position is its lower left corner.

@@ -44,8 +44,8 @@ func (c *pen) verdict(word string) color.Color {
 }
 
 // paint draws a picture on a canvas, whose texts go through a handler. Background is whether the
-// canvas has none yet.
-func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, background bool) {
+// canvas has none yet. It returns an error if the picture is too small for what it shows.
+func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, background bool) error {
 	c := &pen{Canvas: canvas, Theme: p.Colours(), handler: handler, dpi: p.DPI}
 	if background {
 		c.SetColor(c.Background)
@@ -77,6 +77,10 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	}
 	area.Min.Y += 2 * pixel
 	c.body(p, area, parts)
+	if c.crowded {
+		return fmt.Errorf("what it shows does not fit into %g by %g pixels: a larger height or width is needed", p.Width, p.Height)
+	}
+	return nil
 }
 
 // head draws the title and, in a report, what hurts most. It returns the lines that go below the
@@ -121,7 +125,11 @@ func (c *pen) facetsIn(room vg.Point, p *chart.Picture, notes []string) ([]chart
 	if len(parts) > 0 {
 		room.Y -= c.legendHeight(room, c.facetLegend(p, p.Describe(p.Type), parts[0].Picture))
 	}
-	if fit := roomFor(len(parts), room); fit < len(parts) {
+	lines := 1
+	if from, to, timed := p.TimeRange(); timed {
+		lines = timeLines(p, from, to)
+	}
+	if fit := roomFor(len(parts), room, lines); fit < len(parts) {
 		notes = append([]string{p.Of(len(parts), fit, "maximum", "a chart")}, notes...)
 		parts = parts[:fit]
 	}

@@ -24,7 +24,9 @@ func WritePNG(w io.Writer, p *chart.Picture) error {
 	width, height := size(p)
 	background := vgimg.UseBackgroundColor(p.Colours().Background)
 	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), background)}
-	paint(p, draw.New(canvas), spelledOut, false)
+	if err := paint(p, draw.New(canvas), spelledOut, false); err != nil {
+		return err
+	}
 	// At the best speed, files are a tenth larger and take half the time.
 	var file bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, canvas.Image()); err != nil {

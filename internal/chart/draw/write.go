@@ -55,7 +55,9 @@ func Write(w io.Writer, p *chart.Picture, format Format) error {
 // it, whatever font the reader has, so that texts do not overlap.
 func WriteSVG(w io.Writer, p *chart.Picture) error {
 	canvas := &svgCanvas{Canvas: vgsvg.New(size(p))}
-	paint(p, draw.New(canvas), wellFormed, true)
+	if err := paint(p, draw.New(canvas), wellFormed, true); err != nil {
+		return err
+	}
 	var svg bytes.Buffer
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err

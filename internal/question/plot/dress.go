@@ -108,13 +108,20 @@ func (d *dressing) each() string {
 	return "tag"
 }
 
+// A list of moments below a picture takes listShare of its height, in lines of so many pixels.
+const listShare, momentLine = 0.2, 16.2
+
 // addTimes adds when logs ran, and the worst moments, which count from the origin of the picture.
 func (d *dressing) addTimes() {
 	p := d.p
 	p.Marks = marksOf(d.found.shifts, p)
 	p.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
-	p.Worst = d.found.worst[:min(len(d.found.worst), d.plan.takes.worst)]
+	most := d.plan.takes.worst
+	if d.p.Type != chart.Report && !d.plan.shows.page {
+		most = min(most, max(1, int(p.Height*listShare/momentLine)))
+	}
+	p.Worst = d.found.worst[:min(len(d.found.worst), most)]
 	for _, times := range p.Ran {
 		for n := range times {
 			times[n] = [2]int64{times[n][0] - p.Origin, times[n][1] - p.Origin}

@@ -295,12 +295,8 @@ func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 	return curve
 }
 
-// leastMarked is the factor above what is typical from which on a moment gets a number. The highest
-// moment always gets one.
-const leastMarked = 2
-
-// findWorst finds the worst moments of logs, counted from a start. If that takes too much memory,
-// it says so.
+// findWorst finds the moments of logs that stand out, counted from a start. If that takes too much
+// memory, it says so.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
 	moments, err := parts.Worst(r.plan.takes.worst, gate.Scales(summaries, by))
@@ -310,7 +306,7 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 	}
 	shares := parts.Shares(moments)
 	for n, m := range moments {
-		if n > 0 && m.Times < leastMarked {
+		if float64(m.Max) <= m.Bound { // chance makes as much
 			continue
 		}
 		r.found.worst = append(r.found.worst, chart.Moment{

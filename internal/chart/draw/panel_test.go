@@ -1,0 +1,55 @@
+package draw
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/page/pagetest"
+	"hdrkit/internal/report"
+)
+
+// TestTimeLabels proves that the axis of a narrow picture has labels that do not overlap, and at
+// least two, whatever time of the day the log begins at.
+func TestTimeLabels(t *testing.T) {
+	t.Parallel()
+	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 360, func(i int) (string, float64, float64, []int64) {
+		return []string{"a", "b", "c"}[i%3], float64(i), 1, []int64{int64(1000 * (1 + i%7))}
+	})
+	p.Facets = true
+	for _, width := range []float64{500, 600, 900, 1200} {
+		for _, origin := range []int64{1468800040_000, 1468800001_000, 1468803590_000} {
+			p.Width, p.Origin = width, origin
+			var labels []textBox
+			for _, box := range texts(t, p) {
+				if strings.Count(box.text, ":") == 1 && len(box.text) == len("00:00") {
+					labels = append(labels, box)
+				}
+			}
+			if len(labels) < 6 {
+				t.Errorf("%v pixels from %d: %d labels in 3 charts", width, origin, len(labels))
+			}
+			slices.SortFunc(labels, func(a, b textBox) int { return int(a.left - b.left) })
+			for n := 1; n < len(labels); n++ {
+				if labels[n-1].bottom == labels[n].bottom && labels[n].left < labels[n-1].right {
+					t.Errorf("%v pixels from %d: %s overlaps %s", width, origin, labels[n-1].text, labels[n].text)
+				}
+			}
+		}
+	}
+}
+
+// TestTooSmall proves that a picture whose charts do not fit is an error, and a larger one is not.
+func TestTooSmall(t *testing.T) {
+	t.Parallel()
+	p := *pictures(t)["comparison"]
+	p.Effects = slices.Repeat([]report.Effect{{Tag: "a", Figure: "p99", Ratio: 1.1, Low: 1, High: 1.2}}, 24)
+	for height, fits := range map[float64]bool{600: false, 700: false, 1400: true} {
+		p.Height = height
+		if err := WriteSVG(io.Discard, &p); (err == nil) != fits {
+			t.Errorf("%v pixels: %v", height, err)
+		}
+	}
+}
