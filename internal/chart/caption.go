@@ -240,7 +240,8 @@ func (p *Picture) Moments() (all []Described) {
 	return all
 }
 
-// described describes the times of a moment: by the clock if the log has dates, else since its start.
+// described describes the times of a moment: by the clock if the log has dates, else since its
+// start.
 func (p *Picture) described(start, peak, end int64) (d Described) {
 	precise := 1.0
 	if end-start >= 1000 { // timers are late
