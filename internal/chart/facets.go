@@ -6,8 +6,8 @@ import (
 )
 
 // MostTogether is the number of curves, or lines with labels at their ends, that one chart has.
-// mostLines is the number of series with lines over time, which are often of like height. Nobody
-// can distinguish more.
+// mostLines is the number of lines over time of several series, which are often of like height.
+// Nobody can distinguish more.
 const MostTogether, mostLines = 8, 4
 
 // Crowded reports whether one chart of all series would have too many lines or curves.
@@ -16,7 +16,11 @@ func (p *Picture) Crowded() bool {
 	case Cells:
 		return false // a heat map adds them up
 	case Lines:
-		return len(p.Series) > mostLines
+		lines := 0
+		for n := range p.Series {
+			lines += len(p.Series[n].Lines)
+		}
+		return len(p.Series) > 1 && lines > mostLines
 	}
 	return len(p.Series) > MostTogether
 }
@@ -49,7 +53,11 @@ func (p *Picture) FacetsOf() []Facet {
 		return nil
 	}
 	parts := p.allFacets((*Series).Tag)
-	if slices.ContainsFunc(parts, func(part Facet) bool { return part.Picture.Crowded() }) {
+	most := MostTogether
+	if p.Type.Chart.Marks == Lines {
+		most = mostLines
+	}
+	if slices.ContainsFunc(parts, func(part Facet) bool { return len(part.Picture.Series) > most }) {
 		parts = p.allFacets(func(s *Series) string { return s.Label })
 	}
 	slices.SortStableFunc(parts, func(a, b Facet) int { return cmp.Compare(b.Picture.Max(), a.Picture.Max()) })

@@ -136,12 +136,26 @@ func scientific(v float64) string {
 	return mantissa + "e" + strconv.Itoa(n)
 }
 
+// thousands are the letters that stand for powers of a thousand.
+var thousands = []struct {
+	size float64
+	name string
+}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}
+
+// shorts returns how an axis prints numbers up to the largest in few characters: all with the same
+// letter, or without one below 10,000.
+func shorts(largest float64) func(v float64) string {
+	for _, s := range thousands {
+		if largest >= max(s.size, 10_000) && largest < 1e15 {
+			return func(v float64) string { return Number(v/s.size) + s.name }
+		}
+	}
+	return Number
+}
+
 // Short prints a number in few characters, with k, M, G or T for thousands and up.
 func Short(v float64) string {
-	for _, s := range []struct {
-		size float64
-		name string
-	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+	for _, s := range thousands {
 		if math.Abs(v) >= s.size && math.Abs(v) < 1e15 {
 			return Number(v/s.size) + s.name
 		}

@@ -40,7 +40,7 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 	}
 	label := spelling(step, to)
 	if s.Unit == "" && step >= fewDigits {
-		label = Short
+		label = shorts(to)
 	}
 	for _, v := range multiples(from, to, step) {
 		text := "0"

@@ -110,11 +110,12 @@ func TestStairs(t *testing.T) {
 	}
 }
 
-// TestEndings proves that up to eight lines have a label at their ends, and more have a legend.
+// TestEndings proves that up to four lines have a label at their ends, and more have a chart for each
+// tag, and a legend.
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	for _, tags := range []int{2, 3} {
-		p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(50, 99, 100), 60, func(i int) (string, float64, float64, []int64) {
+		p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(99, 100), 60, func(i int) (string, float64, float64, []int64) {
 			return fmt.Sprint("tag", i%tags), float64(i / tags), 1, append(slices.Repeat([]int64{10, 200}, 100), 100, 150, 180, int64(1000+i))
 		})
 		found := map[string]bool{}

@@ -66,12 +66,18 @@ export function known(low, high, most) {
   return significant(low, 2) + ' to ' + significant(high, 2);
 }
 
+const thousands = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+
+// shorts returns how an axis prints numbers up to the largest in few characters: all with the same letter, or without one below 10,000.
+export function shorts(largest) {
+  const own = largest < 1e15 && thousands.find(([size]) => largest >= Math.max(size, 10000));
+  return own ? v => number(v / own[0]) + own[1] : number;
+}
+
 // short prints a number in few characters, with k, M, G or T for thousands and up.
 export function short(v) {
-  for (const [size, name] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']]) {
-    if (Math.abs(v) >= size && Math.abs(v) < 1e15) return number(v / size) + name;
-  }
-  return number(v);
+  const own = Math.abs(v) < 1e15 && thousands.find(([size]) => Math.abs(v) >= size);
+  return own ? number(v / own[0]) + own[1] : number(v);
 }
 
 // handy prints a round value with its unit. If that is a unit of time, and not fixed, handy chooses the handiest.

@@ -1,6 +1,6 @@
 // Ticks: the rules of Go's package axis, which testdata/golden.json checks as well. A tick has a
 // value, and a label, which is empty if it is minor.
-import { number, short, handy, spelling } from './numbers.js';
+import { number, shorts, handy, spelling } from './numbers.js';
 
 const power10 = e => Number('1e' + e);
 
@@ -24,7 +24,7 @@ export function linearTicks(scale, low, high, exact, most) {
   if (!(to > from)) to = from + 1;
   const step = roundStep(to - from, most);
   if (!exact) to = Math.ceil(to / step - 1e-9) * step;
-  const label = scale.unit || step < 1e-6 ? spelling(step, to) : short;
+  const label = scale.unit || step < 1e-6 ? spelling(step, to) : shorts(to);
   const ticks = multiples(from, to, step).map(v => ({ value: v * scale.divide, label: v === 0 ? '0' : label(v) }));
   return { ticks, end: to * scale.divide };
 }
