@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
@@ -99,6 +100,10 @@ func (p *picture) draw() error {
 	}
 	if path != "-" {
 		p.say(drawn, path, s.Inputs[0].Name)
+	}
+	if draw.Spells(drawn, p.format) {
+		p.std.Notef("%s has no letters of some names, and shows their codes; -of %s has them",
+			strings.ToUpper(string(p.format)), pathFor(s.Inputs[0].Name, draw.SVG))
 	}
 	return diagnostics.Close()
 }

@@ -117,8 +117,32 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Name returns the title for programs that show the file.
-func (p *Picture) Name() string { return cmp.Or(p.Title, p.Caption(), p.Type.Name) }
+// Name returns the title for programs that show the file, or read it aloud: the title, or what the
+// picture shows first.
+func (p *Picture) Name() string {
+	first := ""
+	if results := p.Results(); len(results) > 0 {
+		first = results[0]
+	}
+	return cmp.Or(p.Title, first, p.Caption(), p.Type.Name)
+}
+
+// Description says in words what the picture shows, for who cannot see it: the caption, and a line
+// of figures for each of the first rows.
+func (p *Picture) Description() string {
+	const most = 24
+	lines := []string{p.Caption()}
+	for _, row := range p.Summary[:min(len(p.Summary), most)] {
+		text := cmp.Or(row.Label, "all") + ": " + Counted(row.Count, "value")
+		for n, level := range Levels {
+			if (level == 50 || level == 99) && row.Knows(level) {
+				text += ", " + AtPercentile(level).Name + " " + axis.Value(p.Unit, row.Percentiles[n])
+			}
+		}
+		lines = append(lines, text+", maximum "+axis.Value(p.Unit, row.Max))
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Footnotes returns the lines below the charts.
 func (p *Picture) Footnotes() []string {

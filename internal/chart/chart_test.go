@@ -197,8 +197,8 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// TestContrast proves that each line stands out from the background, and that the colours of a heat
-// map go away from it.
+// TestContrast proves that each line and text stands out from the background, and that the colours
+// of a heat map go away from it.
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	luminance := func(c color.Color) float64 {
@@ -217,13 +217,20 @@ func TestContrast(t *testing.T) {
 	}
 	for name, theme := range chart.Themes {
 		check := func(kind string, c color.Color) {
+			least := 3.0
+			if kind == "text" {
+				least = 4.5
+			}
 			a, b := luminance(c)+0.05, luminance(theme.Background)+0.05
-			if ratio := max(a, b) / min(a, b); ratio < 3 {
+			if ratio := max(a, b) / min(a, b); ratio < least {
 				t.Errorf("%s: the contrast of %s %v is %.2f", name, kind, c, ratio)
 			}
 		}
-		for _, c := range append(slices.Clone(theme.Lines), theme.Limit, theme.Text, theme.Faint) {
+		for _, c := range theme.Lines {
 			check("line", c)
+		}
+		for _, c := range []chart.Colour{theme.Limit, theme.Holds, theme.Text, theme.Faint} {
+			check("text", c)
 		}
 		for i := range 101 {
 			a, b := luminance(chart.At(theme.Heat, float64(i)/100)), luminance(chart.At(theme.Heat, float64(i+1)/100))

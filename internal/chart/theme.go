@@ -42,6 +42,7 @@ type Theme struct {
 	Grid       Colour `json:"grid"`
 	Band       Colour `json:"band"`
 	Limit      Colour `json:"limit"`
+	Holds      Colour `json:"holds"` // of limits that hold
 	// Lines are the colours of lines, for colour-blind readers, too. In print, dashes distinguish
 	// them.
 	Lines []Colour `json:"lines"`
@@ -63,6 +64,7 @@ var (
 		Grid:       0xe4e4e4,
 		Band:       0xd6d6d6,
 		Limit:      0xb00020,
+		Holds:      0x007f5a,
 		Lines:      []Colour{0x0072b2, 0xd55e00, 0x009e73, 0xc56a9a, 0x000000, 0x605020, 0x2e95d3, 0x882255},
 		Heat:       scale(64, 0xd9c3e3, 0xb58ac6, 0x8a57a3, 0x5d2f7a, 0x361250, 0x1c0530),
 		Change:     scale(65, 0x00407f, 0x3a7fc1, 0x939393, 0xc8701e, 0x8a3800),
@@ -74,6 +76,7 @@ var (
 		Grid:       0x30343a,
 		Band:       0x454a52,
 		Limit:      0xff5c6c,
+		Holds:      0x2cc295,
 		Lines:      []Colour{0x56b4e9, 0xff8a3d, 0x2cc295, 0xe08fbf, 0xf2f2f2, 0xe6b400, 0x4f7dff, 0xf0e442},
 		Heat:       scale(64, 0x4d3560, 0x74498f, 0x9e6cb8, 0xc598da, 0xe4c9f0, 0xfbf2ff),
 		Change:     scale(65, 0x9fd0ff, 0x4a90d9, 0x6a6f76, 0xd9822b, 0xffc07a),

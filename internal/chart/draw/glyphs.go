@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,6 +12,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
 )
 
 // hasGlyph reports whether the font has the letter r.
@@ -26,6 +29,19 @@ func hasGlyph(r rune) bool {
 	face := plainHandler.Cache().Lookup(liberation(labelSize), labelSize)
 	glyph, err := face.Face.GlyphIndex(&buf, r)
 	return err == nil && glyph != 0
+}
+
+// Spells reports whether a picture in a format has codes in place of letters: PNG and PDF have those
+// of one font only.
+func Spells(p *chart.Picture, format Format) bool {
+	if format != PNG && format != PDF {
+		return false
+	}
+	lacks := func(name string) bool {
+		return strings.IndexFunc(name, func(r rune) bool { return !hasGlyph(r) }) >= 0
+	}
+	named := func(s chart.Series) bool { return lacks(s.Label) }
+	return lacks(p.Title) || lacks(p.Caption()) || slices.ContainsFunc(p.Series, named)
 }
 
 // widthOf returns the width of a text whose letters stand side by side: kerning moves dots below

@@ -232,6 +232,13 @@ func TestMetadata(t *testing.T) {
 	if !strings.Contains(svg.String(), "<title>a&lt;b&gt;.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values</title>") {
 		t.Error("no title in the SVG")
 	}
+	p.Summary = []chart.Summary{chart.SummaryOf("read", pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1, 0, 1, nil)}
+	if want := title + "\nread: 3 values, p50 2, maximum 3"; p.Description() != want {
+		t.Errorf("description %q, not %q", p.Description(), want)
+	}
+	if !strings.Contains(svg.String(), `<svg role="img" `) || !strings.Contains(svg.String(), "<desc>a&lt;b&gt;.hdr · ") {
+		t.Error("no role or description in the SVG")
+	}
 	letters := "\xfe\xff"
 	for _, unit := range utf16.Encode([]rune(title)) {
 		letters += string([]byte{byte(unit >> 8), byte(unit)})

@@ -38,7 +38,7 @@ func (c *pen) verdict(word string) color.Color {
 	case "FAILS":
 		return c.Limit
 	case "HOLDS":
-		return c.Lines[2]
+		return c.Holds
 	}
 	return c.Faint
 }

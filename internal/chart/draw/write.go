@@ -62,12 +62,15 @@ func WriteSVG(w io.Writer, p *chart.Picture) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	var title bytes.Buffer
-	if err := xml.EscapeText(&title, []byte(p.Name())); err != nil {
-		return err
-	}
+	var about bytes.Buffer // what a screen reader reads
+	about.WriteString("<title>")
+	xml.EscapeText(&about, []byte(p.Name()))
+	about.WriteString("</title>\n<desc>")
+	xml.EscapeText(&about, []byte(p.Description()))
+	about.WriteString("</desc>\n<g ")
 	text := canvas.setWidths(svg.Bytes())
-	text = bytes.Replace(text, []byte("<g "), []byte("<title>"+title.String()+"</title>\n<g "), 1)
+	text = bytes.Replace(text, []byte("<g "), about.Bytes(), 1)
+	text = bytes.Replace(text, []byte("<svg "), []byte(`<svg role="img" `), 1)
 	for _, mend := range [][2]string{
 		{"font-family:Liberation Sans;font-variant:normal", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"},
 		{"data:image/jpg;", "data:image/png;"},

@@ -138,7 +138,7 @@ function dress() {
   page.theme = data.themes[name];
   page.height = printing.matches ? Math.min(data.height, heightOn(430, page)) : data.height; // a sheet has room for the charts over time
   for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
-  document.documentElement.style.setProperty('--holds', page.theme.lines[2]);
+  document.documentElement.style.setProperty('--holds', page.theme.holds);
   document.documentElement.style.colorScheme = name;
   buildToggles();
 }
