@@ -31,8 +31,8 @@ func hasGlyph(r rune) bool {
 	return err == nil && glyph != 0
 }
 
-// Spells reports whether a picture in a format has codes in place of letters: PNG and PDF have those
-// of one font only.
+// Spells reports whether a picture in a format has codes in place of letters: PNG and PDF have
+// those of one font only.
 func Spells(p *chart.Picture, format Format) bool {
 	if format != PNG && format != PDF {
 		return false

@@ -110,8 +110,8 @@ func TestStairs(t *testing.T) {
 	}
 }
 
-// TestEndings proves that up to four lines have a label at their ends, and more have a chart for each
-// tag, and a legend.
+// TestEndings proves that up to four lines have a label at their ends, and more have a chart for
+// each tag, and a legend.
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	for _, tags := range []int{2, 3} {
