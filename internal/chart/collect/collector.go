@@ -38,6 +38,10 @@ type Options struct {
 	// Aggregate merges the intervals of each window of so many milliseconds before anything is
 	// measured, if it is above 0. See package merge.
 	Aggregate int64
+	// Ordered says that no interval is late for its window, see [flow.Windows]. Otherwise windows
+	// stay open to the end, which takes a quarter more CPU time for a log of an hour, and twice the
+	// memory.
+	Ordered bool
 	// Totals are the lines of all series together, if any. They need Aggregate. The last one is the
 	// rate. If the series do not add up, only the rate is drawn.
 	Totals []chart.Measure
@@ -149,7 +153,7 @@ func (c *Collector) Flow(memory *ledger.Ledger, emit func(*flow.Result, *flow.Wi
 	if c.Aggregate > 0 {
 		return &flow.Windows{
 			Size:     c.Aggregate,
-			AtEnd:    true,
+			AtEnd:    !c.Ordered,
 			Relative: c.Relative,
 			Sources:  true,
 			Figures:  figures,

@@ -64,7 +64,7 @@ func (d *decision) surveyLogs() (err error) {
 		return nil
 	}
 	most := firstIntervals
-	if !d.asked.Page && (d.merges() || d.thinned()) {
+	if d.asked.Windows.Length > 0 || d.merges() || d.thinned() {
 		most = math.MaxInt
 	}
 	d.surveyed, err = d.survey(most)
@@ -84,6 +84,7 @@ func (d *decision) setWindows() {
 		}
 	}
 	d.plan.lines.Aggregate = d.windowLength()
+	d.plan.lines.Ordered = d.surveyed.ordered && !d.relative()
 	if d.totals() {
 		d.plan.lines.Totals = chart.TotalMeasures(d.plan.look.Limits)
 	}

@@ -187,6 +187,9 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 	}
 	var i collect.Interval
 	take := func(result *flow.Result, w *flow.Window) error {
+		if w != nil && w.Late {
+			return fmt.Errorf("%s changed while it was read: its lines were in order before", result.Name)
+		}
 		*start = min(*start, result.Visit.LogStart)
 		if one.ByTime {
 			*start = min(*start, one.Start)

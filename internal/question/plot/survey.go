@@ -7,6 +7,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/flow"
+	"hdrkit/internal/scan"
 	"hdrkit/tags"
 )
 
@@ -19,6 +20,7 @@ type survey struct {
 	points   int             // the largest number of intervals of a tag of a log
 	tags     int             // the largest number of tags of a log
 	names    map[string]bool // of tags, as texts
+	ordered  bool            // all logs were read to their ends, and none is late for a window
 }
 
 // firstIntervals is a number of intervals in which most tags of a log occur.
@@ -27,9 +29,15 @@ const firstIntervals = 1000
 // survey looks at the first intervals of each log that the scan selects, without their payloads.
 // Pipes can be read only once, so it does not know them.
 func (d *decision) survey(most int) (*survey, error) {
-	surveyed := &survey{from: math.MaxInt64, to: math.MinInt64, names: make(map[string]bool)}
+	surveyed := &survey{
+		from:    math.MaxInt64,
+		to:      math.MinInt64,
+		names:   make(map[string]bool),
+		ordered: most == math.MaxInt,
+	}
 	for n := range d.scan.Inputs {
 		if d.scan.Inputs[n].Once {
+			surveyed.ordered = false
 			continue
 		}
 		if err := d.surveyLog(surveyed, n, most); err != nil {
@@ -52,13 +60,20 @@ func (d *decision) surveyLog(surveyed *survey, input, most int) error {
 	}
 	points := make(map[string]int)
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
+	passed := int64(math.MinInt64)
 	for seen := 0; seen < most && log.Scan(); {
 		rec := log.Record()
-		if rec.Kind != hdrlog.IntervalRecord || !one.Select(input, &rec.Interval) {
+		if rec.Kind != hdrlog.IntervalRecord {
+			continue
+		}
+		i := &rec.Interval
+		begin, end := scan.Visit{Interval: i}.Span()
+		surveyed.ordered = surveyed.ordered && begin >= passed
+		passed = max(passed, scan.Passes(begin, end))
+		if !one.Select(input, i) {
 			continue
 		}
 		seen++
-		i := &rec.Interval
 		if surveyed.length == 0 && i.Length > 0 {
 			surveyed.length = flow.MeantLength(logline.Millis(i.Length))
 		}
