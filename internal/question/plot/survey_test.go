@@ -14,8 +14,8 @@ import (
 	"hdrkit/internal/question/plot"
 )
 
-// TestLateLines proves that windows are the same, whatever order the lines of a log have: those of a
-// log in order are complete when it has passed them.
+// TestLateLines proves that windows are the same, whatever order the lines of a log have: those of
+// a log in order are complete when it has passed them.
 func TestLateLines(t *testing.T) {
 	seconds := make([]int, 200)
 	for n := range seconds {
@@ -32,8 +32,8 @@ func TestLateLines(t *testing.T) {
 	}
 }
 
-// picture returns the lines of a log with an interval for each second, in their order, by windows of
-// 10 s.
+// picture returns the lines of a log with an interval for each second, in their order, by windows
+// of 10 s.
 func picture(t *testing.T, seconds []int) []chart.Line {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.hdr")
