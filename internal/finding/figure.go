@@ -275,8 +275,11 @@ func (a *analysis) worst() []output.Finding {
 	if float64(m.Max) > m.Bound {
 		f.Weight = output.Warns
 	}
-	f.Sentence = fmt.Sprintf("Worst moment: %s, %s up to %s%s.", a.say.clock(m.Start), people.Length(m.End-m.Start),
-		a.say.quantity(float64(highest)), a.say.where(&f))
+	at, length := m.Start, people.Length(m.End-m.Start)+" up to "
+	if m.End-m.Start <= a.run.Histories.Resolution() { // it may be shorter
+		at, length = m.Peak, ""
+	}
+	f.Sentence = fmt.Sprintf("Worst moment: %s, %s%s%s.", a.say.clock(at), length, a.say.quantity(float64(highest)), a.say.where(&f))
 	if all := &a.figures; all.ceiling > 0 && a.run.row(m.Input, m.Tag) == all.top {
 		count := all.top.Counts().TotalCount()
 		high, intervals := reach(a.intervalsOf(all.top), float64(m.Max)*m.Scale.Factor()*(1-sameValue))

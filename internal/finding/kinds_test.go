@@ -20,7 +20,13 @@ func sentences(t *testing.T, name string) (all []string) {
 	return sentencesOf(t, loggen.ScenarioNamed(name))
 }
 
-func sentencesOf(t *testing.T, scenario *loggen.Scenario) (all []string) {
+func sentencesOf(t *testing.T, scenario *loggen.Scenario) []string {
+	t.Helper()
+	return sentencesIn(t, scenario, 0)
+}
+
+// sentencesIn returns the findings of a scenario if times may take so many bytes, 0 for any number.
+func sentencesIn(t *testing.T, scenario *loggen.Scenario, most int) (all []string) {
 	t.Helper()
 	var inputs []scan.Input
 	for node := range scenario.Nodes {
@@ -35,7 +41,7 @@ func sentencesOf(t *testing.T, scenario *loggen.Scenario) (all []string) {
 	}
 	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	r := &Run{
-		Histories: &summary.Histories{Times: true, Sums: scenario.Nodes >= LeastLogs},
+		Histories: &summary.Histories{Times: true, Sums: scenario.Nodes >= LeastLogs, Most: most},
 		Course:    new(summary.Course),
 		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
 	}
@@ -51,6 +57,16 @@ func sentencesOf(t *testing.T, scenario *loggen.Scenario) (all []string) {
 		all = append(all, f.Kind+": "+f.Sentence)
 	}
 	return all
+}
+
+// TestLongLog proves that a moment has no length if intervals had to become windows, and the moment
+// is one of them: it may be shorter.
+func TestLongLog(t *testing.T) {
+	t.Parallel()
+	all := sentencesIn(t, loggen.ScenarioNamed("spike"), 100<<10)
+	if want := "worst: Worst moment: 00:05:00 UTC, 400"; !strings.HasPrefix(all[0], want) {
+		t.Errorf("%q, not %s", all, want)
+	}
 }
 
 // TestKinds: each scenario has its finding, and a steady run has none that warns.

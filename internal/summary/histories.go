@@ -23,8 +23,8 @@ type Histories struct {
 	// Sums has a sum of each history, which [Histories.Who] needs. Times has the maximum of each
 	// interval, which [Histories.Worst] and [Histories.Omission] need.
 	Sums, Times bool
-	// Most is the memory in bytes above which times are not kept at all, if it is above 0. Above
-	// it, those of logs that go on lose their older half, unless one window alone takes more.
+	// Most is the memory in bytes that times may take, if it is above 0. Above it, intervals become
+	// windows, as they do if memory is short, and those of logs that go on lose their older half.
 	Most int
 
 	sums map[string]*flow.Row // by the key of a history
@@ -164,6 +164,10 @@ func (hs *Histories) Window(w *merge.Merged, h *histogram.Histogram) {
 // Rows reports whether the tags of histories are names of rows already.
 func (hs *Histories) Rows() bool { return hs.streaming }
 
+// Resolution returns the length in milliseconds of the windows that intervals became, 0 if they
+// stayed as they are.
+func (hs *Histories) Resolution() int64 { return hs.coarse }
+
 // Truncated reports whether older times are gone.
 func (hs *Histories) Truncated() bool { return hs.truncated }
 
@@ -219,12 +223,12 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 	crowded := hs.budget.account.Crowded()
 	much := hs.Most > 0 && hs.budget.bytes > hs.Most
 	switch {
-	case hs.streaming && (much || crowded != nil) && hs.forget():
-	case hs.streaming && crowded != nil, much:
+	case !much && crowded == nil:
+	case !hs.streaming:
+		hs.coarsen(cmp.Or(crowded, errMost))
+	case !hs.forget():
 		hs.err = errMost
 		hs.all, hs.budget.bytes = nil, 0
-	case crowded != nil:
-		hs.coarsen(crowded)
 	}
 	hs.budget.take(len(hs.all))
 }

@@ -157,8 +157,9 @@ func TestPartsMost(t *testing.T) {
 	for at := range int64(seconds) {
 		parts.add(0, "log", nil, 1000*at, 1000*at+1000, 1)
 	}
-	if found, err := parts.Omission(func(string, []byte) float64 { return 1 }); found != nil || err == nil || parts.budget.bytes > 0 {
-		t.Errorf("%d bytes above Most: %+v, %v", parts.budget.bytes, found, err)
+	found, err := parts.Worst(1, one)
+	if err != nil || len(found) != 1 || parts.Resolution() < 2000 || parts.budget.bytes > limit {
+		t.Errorf("above Most: %d bytes in windows of %d ms: %+v, %v", parts.budget.bytes, parts.Resolution(), found, err)
 	}
 }
 
