@@ -216,10 +216,10 @@ func (p *Picture) shades() bool {
 
 // A Described is a moment in the words of a list.
 type Described struct {
-	Number                  int // 0 if it has none
-	At, Length, Peak        string
-	Clock                   string // when the peak was, if that is another time than At
-	Share, Name             string // of all values of the picture, and of which tag and log
+	Number           int // 0 if it has none
+	At, Length, Peak string
+	Clock            string // when the peak was, if that is another time than At
+	Share, Name      string // of all values of the picture, and of which tag and log
 }
 
 // String returns the moment as a line of text.
