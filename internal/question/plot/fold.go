@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/summary"
@@ -54,7 +55,11 @@ func (d *decision) fold() error {
 	if whole := start + int64(d.plan.shows.periods)*d.plan.lines.Fold; whole < end {
 		d.scan.Selection.Range.To = &scan.Bound{Seconds: float64(whole-1) / 1000, Origin: scan.Epoch}
 	}
-	d.plan.look.Notes = append(d.plan.look.Notes, fmt.Sprintf("Time is that in a period of %s: the mean of %d whole ones.",
-		axis.Length(d.plan.lines.Fold), d.plan.shows.periods))
+	from := d.plan.lines.FoldAt
+	if from < start {
+		from += d.plan.lines.Fold
+	}
+	d.plan.look.Notes = append(d.plan.look.Notes, fmt.Sprintf("Time is that in a period of %s, the first of which begins at %s: "+
+		"the mean of %d whole ones.", axis.Length(d.plan.lines.Fold), people.TimeIn(from, start, end, d.plan.look.Zone), d.plan.shows.periods))
 	return nil
 }

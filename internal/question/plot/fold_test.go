@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,10 @@ func TestFold(t *testing.T) {
 		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Look: chart.Looks{Zone: time.UTC}}
 		o.Logs.Inputs.Names = []string{path}
 		p := gather(t, &o)
+		at := map[int64]string{plot.FoldFound: "00:00:16", 60_000: "00:00:00"}[period]
+		if want := "Time is that in a period of 1 min, the first of which begins at " + at + " UTC: the mean of "; !strings.HasPrefix(p.Notes[0], want) {
+			t.Errorf("notes %q, not %s", p.Notes, want)
+		}
 		first, last := int64(1<<62), int64(0)
 		for _, series := range p.Series {
 			for _, w := range series.Windows {
