@@ -290,6 +290,24 @@ func testViewerUse(t *testing.T, b *browser, file string) {
 		t.Errorf("the page is %s", got)
 	}
 
+	// A mistake in an option keeps the page, and marks its field.
+	limit := func(text string) {
+		b.eval(t, "(field => (field.value = '"+text+"', field.dispatchEvent(new Event('change', { bubbles: true }))))(document.querySelector('[name=sla]'))")
+		b.until(t, "'ready' in document.documentElement.dataset")
+	}
+	limit("p99<=fast")
+	if got := b.messages(t); !strings.HasPrefix(got, "-sla p99<=fast: ") || !strings.HasSuffix(got, "The page below has the options before.\n") {
+		t.Errorf("of a mistake it says %q", got)
+	}
+	state := "document.querySelector('[name=sla]').getAttribute('aria-invalid') + ' ' + (document.querySelector('main').offsetHeight > 0)"
+	if got := b.eval(t, state); got != "true true" {
+		t.Errorf("the field is invalid, and the page is there: %s", got)
+	}
+	limit("")
+	if got := b.eval(t, state); got != "null true" {
+		t.Errorf("the field is invalid, and the page is there: %s", got)
+	}
+
 	// A picture is refused, and no page is shown.
 	b.choose(t, path("docs/report.png"))
 	if got := b.messages(t); !strings.Contains(got, "no intervals in the input\n") || !strings.Contains(got, "report.png is no log, but a picture; ") || b.eval(t, "document.querySelector('main').offsetHeight") != "0" {

@@ -137,8 +137,7 @@ function dress() {
   const name = printing.matches ? 'light' : data.theme || (prefersDark.matches ? 'dark' : 'light');
   page.theme = data.themes[name];
   page.height = printing.matches ? Math.min(data.height, heightOn(430, page)) : data.height; // a sheet has room for the charts over time
-  for (const part of ['background', 'text', 'faint', 'grid', 'limit']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
-  document.documentElement.style.setProperty('--holds', page.theme.holds);
+  for (const part of ['background', 'text', 'faint', 'grid', 'limit', 'holds']) document.documentElement.style.setProperty('--' + part, page.theme[part]);
   document.documentElement.style.colorScheme = name;
   buildToggles();
 }

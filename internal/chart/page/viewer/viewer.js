@@ -50,10 +50,10 @@ async function take({ module, share, before, rows, after, table, messages, error
 async function show(next) {
   document.body.classList.add('shown');
   document.title = element('title').textContent = next.title;
+  if (!data) shownLogs = namesOf(logs);
   if (!data) return begin(next);
-  const names = logs.map(log => log.name).join('\n');
-  if (names !== shownLogs) view = null; // other options keep the view
-  shownLogs = names;
+  if (namesOf(logs) !== shownLogs) view = null; // other options keep the view
+  shownLogs = namesOf(logs);
   sortBy = null;
   await load(next);
   dress();
@@ -67,6 +67,7 @@ let shownLogs = '';
 function read() {
   delete document.documentElement.dataset.ready;
   say([]);
+  for (const [, field] of fields()) field.removeAttribute('aria-invalid');
   element('save').disabled = true;
   if (reading) stop();
   warming?.terminate();
@@ -111,13 +112,19 @@ function say(messages, failed = []) {
   element('messages').replaceChildren(...[...refused, ...failed].map(line('fails')), ...messages.map(line('')));
 }
 
-// fail shows what failed, and no page.
+// fail shows what failed. If it is an option, the field says so, and the page of the options before stays. Otherwise there is no page.
 function fail(text, messages = []) {
   stop();
-  hide();
+  const [, field] = fields().find(([name]) => [' ', ':'].includes(text['-'.length + name.length]) && text.startsWith('-' + name)) || [];
+  if (field && namesOf(logs) === shownLogs) text += '. The page below has the options before.';
+  else hide();
+  field?.setAttribute('aria-invalid', 'true');
+  field?.setAttribute('aria-errormessage', 'messages');
   say(messages, [text]);
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
+
+const namesOf = logs => logs.map(log => log.name).join('\n');
 
 // add adds files to the logs. Files of one name get numbers. Others are texts about what is no file.
 function add(files, others = []) {
