@@ -264,11 +264,11 @@ func TestBrowserWorst(t *testing.T) {
 	b := newBrowser(t)
 	list := "JSON.stringify([...document.querySelectorAll('#worst button')].map(b => b.textContent))"
 	b.open(t, append([]string{"-q", "-unit", "ms", "-in", "ns"}, writeScenario(t, "spike")...)...)
-	if got, want := b.eval(t, list), `["at 5:00 for 1 s · 400 ms · node1 insert-rt"`; !strings.HasPrefix(got, want) {
+	if got, want := b.eval(t, list), `["at 00:05:00 for 1 s · 400 ms · node1 insert-rt"`; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	b.hover(t, "time", 300.5/600)
-	if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, "highest maximum: 400 ms, insert-rt, node1, 5:00 to 5:01") {
+	if got := b.eval(t, "document.getElementById('readout').textContent"); !strings.Contains(got, "highest maximum: 400 ms, insert-rt, node1, 00:05:00 to 00:05:01") {
 		t.Errorf("read-out %q", got)
 	}
 	pauses := writeScenario(t, "pauses")
@@ -278,7 +278,7 @@ func TestBrowserWorst(t *testing.T) {
 			t.Errorf("%s moments", got)
 		}
 		b.eval(t, "location.hash = 't=250,400'")
-		b.until(t, list+`.replace(/ \u00b7.*?"/g, '').startsWith('["at 4:30 for 2 s,"at 5:30 for 2 s,"at 6:30 for 2 s')`)
+		b.until(t, list+`.replace(/ \u00b7.*?"/g, '').startsWith('["at 00:04:30 for 2 s,"at 00:05:30 for 2 s,"at 00:06:30 for 2 s')`)
 		b.screenshot(t, "hdrplot-worst-"+kind+".png")
 		b.eval(t, "document.querySelector('#worst button').click()")
 		var from, to float64

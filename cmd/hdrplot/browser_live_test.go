@@ -67,12 +67,12 @@ func TestBrowserLive(t *testing.T) {
 	click("[data-span='60000']")
 	write(30, 100)
 	b.until(t, count+" === 60 * 150 || "+count+" === 61 * 150")
-	b.until(t, "document.querySelector('#latest caption').textContent.endsWith('from 99 s')")
+	b.until(t, "document.querySelector('#latest caption').textContent.endsWith('from 00:01:39')")
 	if got := b.eval(t, "document.getElementById('inputs').textContent"); strings.Contains(got, "ended") {
 		t.Errorf("of logs that go on it says %q", got)
 	}
 	// The last second has 50 values from 2, 4 and 6 ms on, up to 1.98 times as high.
-	b.until(t, "[...document.querySelectorAll('.tile')].map(tile => tile.textContent).join() === 'p9912 ms,rate150/s,maximum11.89 ms'")
+	b.until(t, "[...document.querySelectorAll('.tile')].map(tile => tile.textContent).join() === 'p99, last 1 s12 ms,rate, last 1 s150/s,maximum, last 1 s11.89 ms'")
 	b.until(t, "[...document.querySelectorAll('#lights li')].map(light => light.className + ' ' + light.textContent).join() === 'fails FAILS max<=20ms,holds HOLDS p99<=50ms'")
 	b.until(t, "document.getElementById('result').textContent.startsWith('FAILS: max is 41.58 ms, limit 20 ms; above it 14 times, ')")
 	if got := b.eval(t, "[...document.querySelectorAll('#latest th, #latest td')].map(c => c.textContent)"); !strings.Contains(got, "values/s") || !strings.Contains(got, "read,150,") {
@@ -241,7 +241,7 @@ func TestBrowserLiveTags(t *testing.T) {
 	}
 	server := serveAt(t, clitest.Build(t, "hdrlive"), "-idle", "200ms", "-serve", "127.0.0.1:0", "-in", "ns", "-unit", "ms", w.file.Name())
 	b.do(t, chromedp.Navigate(server.address), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
-	b.until(t, fmt.Sprintf("document.querySelectorAll('.tile').length === 3 && document.querySelectorAll('.tile')[1].textContent === 'rate%dk/s'", tags*200/1000))
+	b.until(t, fmt.Sprintf("document.querySelectorAll('.tile').length === 3 && document.querySelectorAll('.tile')[1].textContent === 'rate, last 1 s%dk/s'", tags*200/1000))
 	b.until(t, "document.getElementById('summary').tBodies[0].rows.length > 0")
 	b.checkConsole(t)
 }

@@ -345,8 +345,23 @@ function readCurve() {
   Object.assign(box.style, { left: beside + 'px', top: Math.max(Math.min(pointer.y, curveChart.plot.bottom - box.offsetHeight), top) + 'px' });
 }
 
+// spoken says what the lines show, for who cannot see them: of which series they are, and the highest value.
+function spoken() {
+  const most = 6, { series } = page;
+  let top = null;
+  for (const s of series) for (const { name, points } of s.lines) {
+    const { high } = extremesOf(points, view.from, view.to, longest(points));
+    if (high && !(high.value <= top?.value)) top = { name, series: s, start: high.start, value: high.value };
+  }
+  const text = v => data.lines.rate ? rateText(v) : value(data.unit, v);
+  const names = series.slice(0, most).map(s => named(s.label)).join(', ') + (series.length > most ? ' and ' + (series.length - most) + ' more' : '');
+  const highest = top ? '; highest ' + top.name + ' ' + text(top.value) + ' of ' + named(top.series.label) + ' at ' + timeText(top.start) : '';
+  return element('time-title').textContent + ': ' + names + highest;
+}
+
 // describe says which span and which precision the page shows.
 function describe() {
+  element('time-over').setAttribute('aria-label', spoken());
   const whole = view.isWhole, span = timeText(view.from, true) + ' to ' + timeText(whole ? view.to : view.last, true) + dateText();
   const recent = data.recent ? ', and of ' + relativeStep(data.recent.window) + ' from ' + timeText(data.recent.from, true) + ' on' : '';
   const windows = data.window ? ' Several intervals share a row of the page: the view begins and ends at windows of ' + relativeStep(data.window) + recent + '.' : '';
@@ -592,8 +607,8 @@ function buildTiles() {
     const now = of(tiles.at(-1)), points = tiles.map((tile, start) => ({ start, end: start + 1, value: of(tile)?.value })).filter(p => Number.isFinite(p.value));
     const most = Math.max(...points.map(p => p.value)), picture = draw(sparkline(points, 0, mostTiled, v => most ? v / most : 0), page.theme.faint);
     picture.setAttribute('preserveAspectRatio', 'none');
-    const whose = now?.series && store.length > 1 ? ' of ' + named(now.series.label) : '';
-    return make('div', { className: 'tile' }, make('div', { textContent: name + whose, title: name + whose }), make('strong', { textContent: now && Number.isFinite(now.value) ? text(now.value, now.low) : '-' }), picture);
+    const whose = now?.series && store.length > 1 ? ' of ' + named(now.series.label) : '', what = name + whose + ', last ' + relativeStep(data.step);
+    return make('div', { className: 'tile' }, make('div', { textContent: what, title: what }), make('strong', { textContent: now && Number.isFinite(now.value) ? text(now.value, now.low) : '-' }), picture);
   };
   const inUnit = v => value(data.unit, v), all = [tile('p' + level, 'high', (high, low) => between(data.unit, low, high)), tile('rate', 'rate', rateText), tile('maximum', 'max', inUnit)];
   if (store.some(s => s.failed)) all.push(tile('failures', 'failed', v => significant(100 * v, 2) + '%'));
