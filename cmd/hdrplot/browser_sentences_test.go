@@ -114,7 +114,7 @@ func TestBrowserSentences(t *testing.T) {
 		b.viewer(t, viewer, "#in=ns&sla="+test.limit)
 		b.choose(t, slices.Clone(test.paths)...)
 		b.checkSentences(t, test.name+": hdrkit.html", document.Findings)
-		top := strings.Join(report.Top(document.Findings), "\n") + "\n\n"
+		top := strings.Join(report.Headline(document.Findings), "\n") + "\n\n"
 		if got := b.eval(t, "document.querySelector('#table-text pre').textContent"); !strings.HasPrefix(got, top) {
 			t.Errorf("%s: the text of hdrkit.html begins with %.300q, want %q", test.name, got, top)
 		}
