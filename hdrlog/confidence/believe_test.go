@@ -19,6 +19,7 @@ import (
 //	go test ./hdrlog/confidence -run TestModels -v -runs 2000 -timeout 0
 var (
 	manyRuns   = flag.Int("runs", 0, "pairs of runs of each model, for the table of bench/confidence.md")
+	windowSize = flag.Int("window", 1, "seconds of a window of TestModels, a divisor of the length of runs")
 	someModels = flag.String("models", "", "models whose names match this expression")
 	seed       = flag.Uint64("seed", 0, "other runs are simulated for each seed")
 )
@@ -124,21 +125,23 @@ func (m *model) record(r *rand.Rand) *Run {
 	sum, _ := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
 	var windows []Window
 	second := m.run(r)
-	for range m.seconds {
-		values := second()
-		w := make(rawWindow, len(values))
-		for n, v := range values {
-			w[n] = int64(v * unit)
-			sum.Record(w[n])
+	var w rawWindow
+	for n := range m.seconds {
+		for _, v := range second() {
+			w = append(w, int64(v*unit))
+			sum.Record(w[len(w)-1])
 		}
-		windows = append(windows, w)
+		if (n+1)%*windowSize == 0 {
+			windows = append(windows, w)
+			w = nil
+		}
 	}
 	run := NewRun(sum, windows)
 	run.ratio /= unit
 	return run
 }
 
-// A rawWindow is the values of a second.
+// A rawWindow is the values of a window.
 type rawWindow []int64
 
 func (w rawWindow) Count(upTo, counts []int64) (total int64) {
@@ -154,7 +157,7 @@ func (w rawWindow) Count(upTo, counts []int64) (total int64) {
 	return int64(len(w))
 }
 
-func (w rawWindow) Seconds() float64 { return 1 }
+func (w rawWindow) Seconds() float64 { return float64(*windowSize) }
 
 // sumOf returns the sum of the values of a window.
 func sumOf(w Window) (sum float64) {

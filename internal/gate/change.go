@@ -157,6 +157,9 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	case l.Name != output.Count && why == "" && several(f.Pairs, s.Tag):
 		v.Baseline, v.Value = c.Before, c.After
 	}
+	if c.Paired && c.Seconds > 0 { // as it was while both ran
+		v.Value = v.Baseline * c.Ratio
+	}
 	v.Bound = l.Bound(v.Baseline)
 	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 		v.Value, v.Missing = 0, "the period is zero"

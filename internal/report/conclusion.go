@@ -102,7 +102,7 @@ func (t *Table) sayProven(changes, others []tested, f *output.Finding) string {
 	if lead.Rate() { // whose word names it
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "throughput "), "of ")
 	}
-	text := fmt.Sprintf("%s%s: %sby %s: %s", lead.word(), lead.where(), name, lead.by(true), lead.values())
+	text := fmt.Sprintf("%s%s: %sby %s%s", lead.word(), lead.where(), name, lead.by(true), lead.values())
 	if len(changes) > 1 {
 		text += "; " + changes[1].also(lead.Pair)
 	}
@@ -329,13 +329,19 @@ func (c *tested) by(interval bool) string {
 	return size + " (" + percent(low) + ".." + percent(high) + ")"
 }
 
-// values returns the figure before and after: 17.1 to 19.0 ms.
+// values returns the figure before and after, behind a colon: 17.1 to 19.0 ms. Those of runs that
+// ran together only partly can contradict the change.
 func (c *tested) values() string {
 	unit := people.Spaced(c.Pair.After.Scale.Unit)
 	if c.Rate() {
 		unit = "/s"
 	}
-	return people.Digits(c.Before, 3) + " to " + people.Digits(c.After, 3) + unit
+	text := people.Digits(c.Before, 3) + " to " + people.Digits(c.After, 3) + unit
+	change := c.Change
+	if whole := c.After / c.Before; change.Paired && (whole < change.Low || whole > change.High) {
+		return " while both ran (" + text + " in all)"
+	}
+	return ": " + text
 }
 
 // proves returns which change is proven by runs so many times as many, or as long: a fall if the
