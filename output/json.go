@@ -281,6 +281,9 @@ type DocumentFigureChange struct {
 	// Paired is set if what both sides share cancels: two runs ran at the same time, or several
 	// runs took turns.
 	Paired bool `json:"paired,omitempty"`
+	// Untimed is set if values have no times: the interval is right if they do not depend on each
+	// other.
+	Untimed bool `json:"untimed,omitempty"`
 	// Least is the change, as a ratio above 1, that such runs mostly find.
 	Least Number `json:"least,omitempty"`
 }

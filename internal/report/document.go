@@ -54,6 +54,7 @@ func changeDocument(c *sides.FigureChange, ratio float64) *output.DocumentFigure
 		P:           output.Number(c.P),
 		Significant: c.Significant,
 		Paired:      c.Paired,
+		Untimed:     c.Untimed,
 	}
 	if c.Least > 0 && !math.IsInf(c.Least, 1) {
 		d.Least = output.Number(c.Least)
