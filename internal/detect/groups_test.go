@@ -46,7 +46,10 @@ func gamma(random *rand.Rand, shape float64) float64 {
 	}
 }
 
-var manyRuns = flag.Int("runs", 0, "logs of each cell, for the table of bench/confidence.md")
+var (
+	manyRuns = flag.Int("runs", 0, "logs of each cell, for the table of bench/confidence.md")
+	seed     = flag.Uint64("seed", 0, "other logs are simulated for each seed")
+)
 
 // TestGroups measures both errors: of values with one group at most 1% of logs have two, also if
 // two groups lie close together, tails are heavy, a clock is coarse or the level of each second
@@ -54,7 +57,7 @@ var manyRuns = flag.Int("runs", 0, "logs of each cell, for the table of bench/co
 // middles and shares are right. The figures of bench/confidence.md take -runs 1000.
 func TestGroups(t *testing.T) {
 	runs := cmp.Or(*manyRuns, 20)
-	random := rand.New(rand.NewPCG(7, 8))
+	random := rand.New(rand.NewPCG(7+*seed, 8))
 	log := func(middle, deviation float64) float64 { return middle * math.Exp(deviation*random.NormFloat64()) }
 	ticks := func(v float64) float64 { return math.Floor(v) }
 	level := 0.0
