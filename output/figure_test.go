@@ -27,7 +27,7 @@ func TestFigureOf(t *testing.T) {
 // TestFiguresDocumented: the documents list the figures with a name.
 func TestFiguresDocumented(t *testing.T) {
 	for _, figure := range named {
-		clitest.Documented(t, "hdrsum.md", figure.name)
+		clitest.Documented(t, "limits.md", figure.name)
 	}
 }
 
