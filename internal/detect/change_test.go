@@ -97,6 +97,27 @@ func TestChance(t *testing.T) {
 	}
 }
 
+// TestChanceShort: of short runs whose parts depend on one another, few seem to change, though more
+// than the nominal probability says: 2% of 20 parts with a correlation of 0.8.
+func TestChanceShort(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		correlation float64
+		most        int // of 2000
+	}{{0, 0}, {0.5, 9}, {0.8, 50}} {
+		r := rand.New(rand.NewPCG(9, 9))
+		found := 0
+		for range 2000 {
+			if Find(steady(r, LeastParts, test.correlation, 0.1), 1, always).Kind != Constant {
+				found++
+			}
+		}
+		if found > test.most {
+			t.Errorf("a correlation of %v: %d of 2000 change", test.correlation, found)
+		}
+	}
+}
+
 // TestFine: a change that is finer than figures are is none, however constant they are otherwise,
 // and so few parts as there are show none.
 func TestFine(t *testing.T) {

@@ -119,6 +119,8 @@ func TestBeatsExact(t *testing.T) {
 		{"nine beats", every(7, 30, 9), Rhythm{}},
 		{"twenty, two are missing", every(7, 30, 20, 5, 11), Rhythm{30_000, 7000, 18, 20}},
 		{"twenty, one of two is missing at the end", every(7, 30, 20, 13, 15, 17), Rhythm{30_000, 7000, 17, 20}},
+		{"three intervals apart", every(7, 3, 60), Rhythm{}},
+		{"four intervals apart", every(7, 4, 60), Rhythm{4000, 7000, 60, 60}},
 		{"at random", []int{3, 10, 31, 77, 90, 141, 200, 222, 230, 311, 350, 399, 470, 533, 570}, Rhythm{}},
 	} {
 		got, found := Beats(spiky(640, test.at...), 1)
@@ -191,7 +193,7 @@ func TestBoundTight(t *testing.T) {
 		maxima[i] = math.Exp(0.25 * math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/1000-1))
 	}
 	// One of a hundred logs has a maximum above 2.91, the quantile of 1 - 1/100,000.
-	if got := Bound(maxima); got < 4.8 || got > 5.1 {
+	if got := Bound(maxima); math.Abs(got-4.964) > 0.002 {
 		t.Errorf("the bound is %v", got)
 	}
 	if got := Bound(maxima[:9]); !math.IsInf(got, 1) {
@@ -232,5 +234,61 @@ func TestGroupsExact(t *testing.T) {
 	}
 	if got := groupsOf([]float64{0, 0}); got != nil {
 		t.Errorf("zeros have groups: %+v", got)
+	}
+}
+
+// TestBeatsBetween: the period of beats that fall between intervals is that of all together.
+func TestBeatsBetween(t *testing.T) {
+	maxima := make([]float64, 900)
+	for i := range maxima {
+		maxima[i] = 1 + 0.1*float64(i*7%5)
+	}
+	for n := range 24 {
+		maxima[int(5+37.3*float64(n))] = 50
+	}
+	got, found := Beats(seconds(maxima), 1)
+	if !found || math.Abs(got.Period-37_300) > 20 || got.Found != 24 {
+		t.Errorf("%+v, want 24 beats of 37.3 s", got)
+	}
+}
+
+// TestApart: two runs of numbers are apart if the gap between most of them is wider than the range
+// of most of the first ones.
+func TestApart(t *testing.T) {
+	from := func(first, step float64) (all []float64) {
+		for n := range 11 {
+			all = append(all, first+step*float64(n))
+		}
+		return all
+	}
+	for _, test := range []struct {
+		a, b []float64
+		want bool
+	}{
+		{from(0, 1), from(30, 1), true},
+		{from(30, 1), from(0, 1), true},
+		{from(0, 1), from(17, 1), true},
+		{from(0, 1), from(15, 1), false},
+		{from(17, 1), from(0, 1), true},
+		{from(15, 1), from(0, 1), false},
+		{from(0, 1), from(5, 1), false},
+		{append(from(0, 1), 100), from(30, 1), true}, // one of twelve is far away
+	} {
+		if got := apart(test.a, test.b); got != test.want {
+			t.Errorf("%v and %v: %v", test.a, test.b, got)
+		}
+	}
+}
+
+// TestChanceOfFew: the bound of how likely it is that one of two halves has few values.
+func TestChanceOfFew(t *testing.T) {
+	for _, test := range []struct{ few, many, want float64 }{
+		{0, 20, -20 * math.Ln2},
+		{10, 10, 0},
+		{5, 15, -(20*math.Ln2 + 5*math.Log(0.25) + 15*math.Log(0.75))},
+	} {
+		if got := chance(test.few, test.many); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("%v and %v values: %v, want %v", test.few, test.many, got, test.want)
+		}
 	}
 }

@@ -16,8 +16,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestBroad: a percentile moves with its values if those at twice and half its distance from the end
-// move at least half as far.
+// TestBroad: a percentile moves with its values if those at twice and half its distance from the
+// end move at least half as far.
 func TestBroad(t *testing.T) {
 	for _, test := range []struct {
 		moved levels
