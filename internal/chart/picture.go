@@ -51,7 +51,7 @@ type Drawn struct {
 	Fleet *Ratios `json:"-"`
 }
 
-// Times are those that a picture points out, in milliseconds from the origin.
+// Times are moments and ranges of time with a meaning, in milliseconds from the origin.
 type Times struct {
 	// Worst are the worst moments, the worst first.
 	Worst []Moment `json:"worst"`

@@ -20,8 +20,8 @@ const mostParts = 128
 // left of wrongEnds.
 type evidence struct {
 	of, to []float64 // sums of tallies, one for each part
-	each   int       // windows of a part
-	last   int       // windows of the last part
+	each   int       // number of windows in a full part
+	last   int       // number of windows in the last part
 	millis int64     // length of all windows
 	looks  int       // number of looks so far
 	proven bool      // the limit does not hold beyond chance

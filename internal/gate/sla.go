@@ -42,7 +42,7 @@ type Limit struct {
 	Window int64
 	Share  float64
 
-	filter *tags.Filter // of Tag
+	filter *tags.Filter // matches Tag
 }
 
 // For reports whether the limit is for a summary.

@@ -25,7 +25,7 @@ type Watch struct {
 	Late func(at scan.Place, why error)
 
 	limits   []Limit
-	size     int64 // of the windows of limits that have none, 0 for intervals
+	size     int64 // length of windows for limits without windows of their own, 0 for intervals
 	keep     bool  // breaches are in a list
 	live     bool  // limits are checked in windows of any size
 	stop     *Stop // nil if no limit ends the run

@@ -21,8 +21,8 @@ type Files struct {
 	Room *Room
 
 	mu      sync.Mutex
-	read    *Recorder      // of the first reading, nil before it
-	log     []byte         // of the first reading, nil if that is of no use
+	read    *Recorder      // the recorder of the first reading, nil before it
+	log     []byte         // the log of the first reading, nil if it is of no use
 	checked map[string]int // lines of each file that the first reading has reported
 }
 

@@ -121,7 +121,7 @@ type objects struct {
 	setup   *setup
 	walker  walker
 	places  map[string][]int // places of columns by path
-	longest int              // path in places
+	longest int              // length of the longest path in places
 	// bare are names without a dot, by their place, whose paths no row has shown. Rows are how many
 	// were searched for them.
 	bare map[int]string

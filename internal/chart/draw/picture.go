@@ -148,7 +148,7 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 		curves.High = 0
 		curves.Series = slices.Clone(p.Series)
 		for i := range curves.Series {
-			curves.Series[i].Lines = nil // rates
+			curves.Series[i].Lines = nil // the lines are rates
 		}
 		parts = curves.FacetsOf()
 		tags = len(parts)

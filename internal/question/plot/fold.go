@@ -15,8 +15,8 @@ import (
 // FoldFound is the period of the spikes that are found, in [Windows].
 const FoldFound int64 = -1
 
-// fold finds the period of a picture that shows times in it, and when the first one begins: at the
-// first beat, if the period is found, and otherwise with the logs.
+// fold finds the period of -fold, and when the first one begins: at the first beat if the period
+// was found, and otherwise with the logs.
 func (d *decision) fold() error {
 	one := d.scan
 	one.Progress = nil

@@ -218,8 +218,8 @@ func newLevel(levels []report.TrendLevel, deviation float64) (newest level) {
 	return newest
 }
 
-// tail returns how often a difference of means is d or more by noise, on a logarithmic scale. Its
-// variance is so many times that of a run.
+// tail returns the probability that noise makes a difference of logarithms of d or more. The
+// variance of the difference is times that of a run.
 func (l *level) tail(d, times float64) float64 {
 	deviation := l.deviation * math.Sqrt(times)
 	switch {
