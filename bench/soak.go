@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -526,6 +527,15 @@ func (s *soak) compare() error {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "bench: %d lines, %d points at each receiver, %d counters\n", len(lines), len(all), len(counts))
+	for _, r := range s.receivers {
+		points, _ := r.has()
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			if points[key] != all[key] {
+				fmt.Fprintf(os.Stderr, "bench: the first of the %s: %s is %q, not %q\n", r.differing(), key, points[key], all[key])
+				break
+			}
+		}
+	}
 	return nil
 }
 
