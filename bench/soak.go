@@ -251,6 +251,7 @@ func (s *soak) run() error {
 			}
 		}
 	}
+	os.Remove(filepath.Join(s.own, "full")) // there is none, unless the disk is full at the end
 	<-s.hdrlive.ended
 	return s.start()
 }

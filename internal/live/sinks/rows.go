@@ -25,21 +25,23 @@ var Formats = []string{"ndjson", "timeline", metric.Influx, metric.OpenMetrics, 
 // interval counts in a point between this window and the next. In others it has no place.
 type Rows struct {
 	options *Options
-	// make makes the writer when the first row comes: the unit is known then.
-	make   func() (output.RowWriter, hdrlog.Scale, error)
-	flush  func() error
-	totals bool
-	out    output.RowWriter // nil before the first row
-	scale  hdrlog.Scale
-	first  float64            // when the first log starts, in seconds since the epoch
-	end    int64              // of the last point
-	has    int64              // windows that end by then only count in totals
-	tags   map[string]*rowTag // if rows have totals
-	kept   *ledger.Account    // of tags
-	late   []*rowTag          // those whose totals have more than their last points
-	row    output.Row
-	moved  float64 // of row, see [output.Stats]
+	make    makeRows
+	flush   func() error
+	totals  bool
+	out     output.RowWriter // nil before the first row
+	scale   hdrlog.Scale
+	first   float64            // when the first log starts, in seconds since the epoch
+	end     int64              // of the last point
+	has     int64              // windows that end by then only count in totals
+	tags    map[string]*rowTag // if rows have totals
+	kept    *ledger.Account    // of tags
+	late    []*rowTag          // those whose totals have more than their last points
+	row     output.Row
+	moved   float64 // of row, see [output.Stats]
 }
+
+// makeRows makes the writer of rows when the first one comes: the unit is known then.
+type makeRows func() (output.RowWriter, hdrlog.Scale, error)
 
 // A rowTag is what rows keep of a tag.
 type rowTag struct {
@@ -66,10 +68,10 @@ func NewRows(o *Options, format string, w buffered) *Rows {
 	})
 }
 
-func newRows(o *Options, format string, flush func() error, make_ func() (output.RowWriter, hdrlog.Scale, error)) *Rows {
+func newRows(o *Options, format string, flush func() error, rows makeRows) *Rows {
 	return &Rows{
 		options: o,
-		make:    make_,
+		make:    rows,
 		flush:   flush,
 		totals:  format == metric.OpenMetrics,
 		has:     math.MinInt64,
