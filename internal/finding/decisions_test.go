@@ -87,3 +87,35 @@ func TestCeiling(t *testing.T) {
 		}
 	}
 }
+
+// TestSlow: logs are slower than the others if they are so beyond chance, and by more than the
+// others are apart: at most a quarter of all.
+func TestSlow(t *testing.T) {
+	log := func(name string, mean, spread float64) besideOthers {
+		b := besideOthers{mean: mean}
+		b.Input = name
+		b.Intervals = []detect.Interval{{Start: 0, End: 1000}, {Start: 1000, End: 2000}}
+		for n := range 50 {
+			b.above = append(b.above, mean+spread*float64(n*7%5-2))
+		}
+		return b
+	}
+	for _, test := range []struct {
+		name string
+		logs []besideOthers
+		want int
+	}{
+		{"one", []besideOthers{log("a", 0, 0.1), log("b", 0.1, 0.1), log("c", 1, 0.1), log("d", 0.05, 0.1)}, 1},
+		{"the others are as far apart", []besideOthers{log("a", 0, 0.1), log("b", 0.6, 0.1), log("c", 1, 0.1)}, 0},
+		{"within chance", []besideOthers{log("a", 0, 9), log("b", 0.1, 9), log("c", 1, 9)}, 0},
+		{"two logs", []besideOthers{log("a", 0, 0.1), log("c", 1, 0.1)}, 0},
+		{"two of eight", []besideOthers{
+			log("a", 0, 0.1), log("b", 0.1, 0.1), log("c", 1, 0.1), log("d", 0.05, 0.1), log("e", 1.1, 0.1), log("f", 0, 0.1),
+			log("g", 0.1, 0.1), log("h", 0, 0.1),
+		}, 2},
+	} {
+		if got := slowOf(test.logs, 1); len(got) != test.want {
+			t.Errorf("%s: %+v, want %d", test.name, got, test.want)
+		}
+	}
+}

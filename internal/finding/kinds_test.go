@@ -3,11 +3,14 @@ package finding
 import (
 	"bytes"
 	"io"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
@@ -26,22 +29,32 @@ func sentencesOf(t *testing.T, scenario *loggen.Scenario) []string {
 }
 
 // sentencesIn returns the findings of a scenario if times may take so many bytes, 0 for any number.
-func sentencesIn(t *testing.T, scenario *loggen.Scenario, most int) (all []string) {
+func sentencesIn(t *testing.T, scenario *loggen.Scenario, most int) []string {
 	t.Helper()
-	var inputs []scan.Input
+	var logs [][]byte
 	for node := range scenario.Nodes {
 		var log bytes.Buffer
 		if err := scenario.Write(&log, node); err != nil {
 			t.Fatal(err)
 		}
+		logs = append(logs, log.Bytes())
+	}
+	return sentencesOfLogs(t, most, logs...)
+}
+
+// sentencesOfLogs returns the findings of logs in nanoseconds.
+func sentencesOfLogs(t *testing.T, most int, logs ...[]byte) (all []string) {
+	t.Helper()
+	var inputs []scan.Input
+	for n, log := range logs {
 		inputs = append(inputs, scan.Input{
-			Name: "node" + string(rune('a'+node)) + ".hdr",
-			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil },
+			Name: "node" + string(rune('a'+n)) + ".hdr",
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log)), nil },
 		})
 	}
 	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	r := &Run{
-		Histories: &summary.Histories{Times: true, Sums: scenario.Nodes >= LeastLogs, Most: most},
+		Histories: &summary.Histories{Times: true, Sums: len(logs) >= LeastLogs, Most: most},
 		Course:    new(summary.Course),
 		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
 	}
@@ -179,5 +192,74 @@ func TestZeros(t *testing.T) {
 	}
 	if got := sentencesOf(t, &s)[0]; !strings.HasPrefix(got, "few: All ") {
 		t.Error(got)
+	}
+}
+
+// logOf returns a log of ten minutes, with an interval a second. Each has so many values in
+// microseconds.
+func logOf(t *testing.T, values func(r *rand.Rand, second int) []float64) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	w := hdrlog.NewWriter(&text)
+	w.Version()
+	w.BaseTime(loggen.ScenarioStart / 1000)
+	w.StartTime(loggen.ScenarioStart / 1000)
+	r := rand.New(rand.NewPCG(11, 11))
+	for second := range 600 {
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range values(r, second) {
+			h.Record(int64(1000 * v))
+		}
+		if err := w.Interval(nil, float64(second), 1, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// TestMedianMoves: if only the median moves for good, the sentence is about it.
+func TestMedianMoves(t *testing.T) {
+	t.Parallel()
+	log := logOf(t, func(r *rand.Rand, second int) (all []float64) {
+		for n := range 300 {
+			v := 1000 * math.Exp(0.2*r.NormFloat64())
+			if second >= 300 {
+				v *= 2
+			}
+			if n < 30 { // p99 is in this tenth
+				v = 20_000 * math.Exp(0.2*r.NormFloat64())
+			}
+			all = append(all, v)
+		}
+		return all
+	})
+	all := sentencesOfLogs(t, 0, log)
+	if want := "shift: p50 rose at 00:05:00 UTC: from about 1 to 2.1 ms."; !slices.Contains(all, want) {
+		t.Errorf("%q has no %s", all, want)
+	}
+}
+
+// TestRateMoves: a rate that changes for good has a sentence with the time and both rates.
+func TestRateMoves(t *testing.T) {
+	t.Parallel()
+	log := logOf(t, func(r *rand.Rand, second int) (all []float64) {
+		count := 100
+		if second >= 240 {
+			count = 50
+		}
+		for range count {
+			all = append(all, 1000*math.Exp(0.2*r.NormFloat64()))
+		}
+		return all
+	})
+	all := sentencesOfLogs(t, 0, log)
+	if want := "rate: The rate fell at 00:04:00 UTC: from about 100 to 50/s."; !slices.Contains(all, want) {
+		t.Errorf("%q has no %s", all, want)
 	}
 }
