@@ -34,12 +34,12 @@ const (
 )
 
 // The logs of a soak that rotate, and some of their clocks. The intervals of the second one last
-// longLength.
+// longLength: its third one, which shows that these are lengths, must come within the idle time.
 const (
 	rotating   = 10
 	slowClock  = -4
 	longClock  = -2
-	longLength = 5
+	longLength = 3
 	day        = 24 * 3600
 )
 

@@ -180,7 +180,8 @@ func (in *pageInputs) lookAt(origin int64) (changed bool) {
 		in.shown = append(in.shown, one)
 	}
 	in.status.Inputs = in.shown
-	return !slices.EqualFunc(before, in.shown, func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State })
+	looksTheSame := func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State }
+	return !slices.EqualFunc(before, in.shown, looksTheSame)
 }
 
 // findFrom finds the time from which on the page shows windows: that of the first log that follows
