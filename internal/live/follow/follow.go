@@ -2,17 +2,37 @@
 //
 // A [Log] is a text. The files that have it are its sources: the log, a renamed log, a copy, a
 // compressed copy. They have the same text as far as they go. So one number says how much of it was
-// read, and any of them gives the rest. A file is a source of a log if rotation can make its name
-// of that of the log, and if both have the same text. That is compared with a file of the log while
-// there is one, and otherwise with hashes of the first and the last lines that were read. A file
-// that has too little to tell is no source yet, and is compared again. Any other file is another
-// log. So it does not matter which device and which inode a file has.
+// read, and any of them gives the rest. Which device and which inode a file has does not matter.
 //
 // A [Follower] looks at names several times a second. Each name that stands for a log is an
 // [Input], which gives one log after another. A log waits at the end of its text for more.
 //
-// One goroutine looks at names, and one reads for each input. None reads a file while it holds the
-// lock of the follower.
+// # Whose text a file has
+//
+// A file is compared with the logs of whose names rotation can make its name (base). A log is
+// another file that has it or, if there is none, hashes of the first and the last lines that were
+// read. The relation of the file to the log says what it is:
+//
+//   - differs: They differ in a byte that both have. The file is not of this log. A file that is
+//     of no log begins one.
+//   - equal: The file is a copy.
+//   - shorter: The file may become a copy, or a log that begins alike. It waits.
+//   - longer: If a file with less has a name, the file is another log that begins alike. Else the
+//     log goes on in it.
+//
+// # Who decides
+//
+// One goroutine, the looker, looks at names. It alone decides whose text a file has, and which file
+// the reader of a log has. A goroutine for each input reads. Four things hold:
+//
+//   - Only the reader of a log adds to what was read of it, and only while it has a file.
+//   - The looker gives a file to a reader that has none, after it has compared the file with all
+//     that was read. So no line is left out, and none is read twice.
+//   - What a reader has read counts if it still has the file then, and the file still begins as it
+//     did. Otherwise the file has another text now, and the reader gives it back.
+//   - A file is a source of one log, and one input reads a log.
+//
+// The lock guards what both see. Nobody reads a file while he holds it.
 //
 // The follower polls, because notification is not reliable over rotations and network file systems.
 package follow
@@ -29,8 +49,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"hdrkit/internal/scan"
 )
 
 // ErrStopped is the error of [Log.Read] after [Follower.Stop] or [Follower.Abort].
@@ -91,19 +109,18 @@ type Follower struct {
 	done     chan struct{}
 	poller   sync.WaitGroup
 	opened   atomic.Int64 // files
-	starting bool         // New looks at the names of logs
 	turns    bool         // a test lets one goroutine run at a time, see Options.Between
 	patterns []pattern
-	pipes    map[string]bool // paths of pipes that match, and are not read
+	pipes    map[string]bool   // paths of pipes that match, and are not read
+	buffers  [2][64 << 10]byte // the looker compares with them
 
-	mu      sync.Mutex
-	inputs  []*Input
-	names   map[string]*Input // by path
-	logs    []*Log            // in order of their first files
-	sources map[[2]uint64][]*source
-	alike   map[string]*likeness // by path
-	phase   phase
-	looks   int // at folders
+	mu     sync.Mutex
+	phase  phase
+	inputs []*Input
+	names  map[string]*Input // by path
+	logs   []*Log            // in order of their first files
+	files  map[[2]uint64][]*source
+	looks  int // at folders
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -142,20 +159,18 @@ func New(o Options) *Follower {
 		done:    make(chan struct{}),
 		pipes:   make(map[string]bool),
 		names:   make(map[string]*Input),
-		sources: make(map[[2]uint64][]*source),
-		alike:   make(map[string]*likeness),
+		files:   make(map[[2]uint64][]*source),
 	}
 	for n := range o.Marks {
-		f.addLog(&Log{earlier: true}).resume(&o.Marks[n])
+		f.logs = append(f.logs, f.resume(&o.Marks[n]))
 	}
-	f.starting = true // what still has its name is no other log
-	for _, l := range f.logs {
+	for _, l := range f.logs { // what still has its name is no other log
 		f.step()
 		if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() {
 			f.find(l.path, info, false)
 		}
 	}
-	f.starting = false
+	f.tidy()
 	return f
 }
 
@@ -271,9 +286,12 @@ func (f *Follower) Close() {
 			in.pipe.file().Close()
 		}
 	}
-	for _, l := range f.logs {
-		for len(l.sources) > 0 {
-			f.drop(l.sources[0])
+	for _, files := range f.files {
+		for _, s := range files {
+			if s.open != nil {
+				s.open.Close()
+				s.open = nil
+			}
 		}
 	}
 }
@@ -295,11 +313,6 @@ func (f *Follower) open(path string) (*os.File, error) {
 	return file, err
 }
 
-func (f *Follower) close(file *os.File) {
-	file.Close()
-	f.opened.Add(-1)
-}
-
 // insert adds an input.
 func (f *Follower) insert(in *Input) *Input {
 	f.mu.Lock()
@@ -312,183 +325,6 @@ func (f *Follower) insert(in *Input) *Input {
 		f.names[in.path] = in
 	}
 	return in
-}
-
-// leave forgets an input. The lock is held.
-func (f *Follower) leave(in *Input) {
-	f.inputs = slices.DeleteFunc(f.inputs, func(other *Input) bool { return other == in })
-	delete(f.names, in.path)
-}
-
-// poll looks at the files until the follower is stopped.
-func (f *Follower) poll(looked func(at time.Time)) {
-	ticker := time.NewTicker(f.options.Poll)
-	defer ticker.Stop()
-	matched := time.Now()
-	for {
-		select {
-		case <-f.done:
-			return
-		case <-ticker.C:
-		}
-		if !f.look(&matched, looked) {
-			return
-		}
-	}
-}
-
-// look looks at all names, and at those of folders if that is due since matched. It reports false
-// if the follower is stopped.
-func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
-	at := time.Now()
-	f.mu.Lock()
-	phase := f.phase
-	f.mu.Unlock()
-	if phase != following {
-		return false
-	}
-	f.lookAll()
-	if at.Sub(*matched) >= f.options.Rescan {
-		*matched = at
-		f.match()
-	}
-	if len(f.patterns) > 0 {
-		at = *matched
-	}
-	looked(at)
-	return true
-}
-
-func (f *Follower) lookAll() {
-	var all Summary
-	f.mu.Lock()
-	inputs := slices.Clone(f.inputs)
-	f.mu.Unlock()
-	for _, in := range inputs {
-		in.look(&all)
-	}
-	all.Say(f.options.Notice)
-}
-
-// match adds the files that match a pattern, finds those that have what earlier logs lack, and
-// forgets files that have no name any more.
-func (f *Follower) match() {
-	var all Summary
-	for n := range f.patterns {
-		p := &f.patterns[n]
-		f.step()
-		for _, path := range p.paths() {
-			if p.matches(filepath.Base(path)) {
-				f.see(p, path, &all)
-			}
-		}
-	}
-	if f.found != nil {
-		f.search()
-		f.forget()
-	}
-	all.Say(f.options.Notice)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.looks++
-	for _, in := range f.inputs {
-		if len(in.logs) > 0 && in.logs[0].current == nil {
-			in.signal() // it waits for copies
-		}
-	}
-}
-
-// see looks at a name. If no input follows it, and its file has something that none reads, the file
-// becomes an input. Before a start, the input of its log reads it. Without a pattern, only what is
-// left of a log of an earlier run is read.
-func (f *Follower) see(p *pattern, path string, news *Summary) {
-	if f.input(path) != nil {
-		return
-	}
-	f.step()
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
-		return
-	}
-	switch {
-	case info.Mode().IsRegular():
-	case p == nil:
-		return
-	case !f.options.Continues:
-		f.hand(f.addPipe(path), p)
-		return
-	case !f.pipes[path]:
-		f.pipes[path] = true
-		news.Add(path, NoPosition)
-		return
-	default:
-		return
-	}
-	if p != nil && f.found != nil && f.known(info) == nil {
-		f.lookAll() // it may have just replaced another one, with a link to it
-	}
-	s, err := f.find(path, info, p != nil)
-	switch {
-	case err == nil && (s == nil || !f.unread(s)):
-		return
-	case err != nil && (p == nil || errors.Is(err, fs.ErrNotExist)):
-		return
-	}
-	in := &Input{name: path, path: path}
-	if s != nil {
-		owner := f.input(s.log.path)
-		if owner != nil && f.found == nil {
-			f.enqueue(s.log, owner)
-			return
-		}
-		if owner != nil && p == nil {
-			in.Tag = owner.Tag
-		}
-		f.insert(in)
-		f.enqueue(s.log, in)
-	} else {
-		f.insert(in)
-	}
-	in.matched = true
-	in.look(news)
-	f.hand(in, p)
-}
-
-// hand hands over an input that a pattern has found.
-func (f *Follower) hand(in *Input, p *pattern) {
-	in.matched = true
-	if p != nil && p.each != nil {
-		p.each(in)
-	}
-	if f.found != nil {
-		f.found(in)
-	}
-}
-
-// input returns the input that follows a name, nil if there is none.
-func (f *Follower) input(path string) *Input {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.names[path]
-}
-
-// paths returns what is in the folders, shorter names first: a log comes before what rotation makes
-// of it. A folder that is gone may come back.
-func (p *pattern) paths() (paths []string) {
-	for _, folder := range scan.Folders(p.folder) {
-		paths = append(paths, files(folder)...)
-	}
-	slices.SortStableFunc(paths, func(a, b string) int { return len(a) - len(b) })
-	return paths
-}
-
-// files returns the paths of what is in a folder.
-func files(folder string) (paths []string) {
-	entries, _ := os.ReadDir(folder)
-	for _, entry := range entries {
-		paths = append(paths, filepath.Join(folder, entry.Name()))
-	}
-	return paths
 }
 
 // search finds what is left of logs of an earlier run that have other names now, and says what is
@@ -507,35 +343,47 @@ func (f *Follower) search() {
 	var news Summary
 	listed := make(map[string][]string)
 	for _, l := range lost {
-		for _, of := range []string{l.path, l.target} {
-			folder := filepath.Dir(of)
-			if of == "" {
-				continue
-			}
-			if listed[folder] == nil {
-				f.step()
-				listed[folder] = files(folder)
-			}
-			for _, path := range listed[folder] {
-				if path != l.path && derived(path, of) {
-					f.see(nil, path, &news)
-				}
-			}
+		f.searchBeside(l.path, l.base, listed, &news)
+		if l.target != "" {
+			f.searchBeside(l.target, l.targetBase, listed, &news)
 		}
 	}
 	news.Say(f.options.Notice)
-	if looks < lostLooks {
-		return
+	if looks >= lostLooks {
+		f.sayGone(lost)
 	}
-	var gone, rest Summary
+}
+
+// lostLooks is the number of looks after a start in which a file may be found that has what a log
+// lacks: rotation may just make it.
+const lostLooks = 3
+
+// searchBeside looks at the names with a base in the folder of a path. Listed are the folders that
+// were read before.
+func (f *Follower) searchBeside(path, of string, listed map[string][]string, news *Summary) {
+	folder := filepath.Dir(path)
+	if listed[folder] == nil {
+		f.step()
+		listed[folder] = files(folder)
+	}
+	for _, other := range listed[folder] {
+		if other != path && base(other) == of {
+			f.see(nil, other, news)
+		}
+	}
+}
+
+// sayGone says once of each log that it is gone, and whether lines of it are missing.
+func (f *Follower) sayGone(lost []*Log) {
+	var missing, rest Summary
 	f.mu.Lock()
 	for _, l := range lost {
 		switch {
-		case !l.missing(), l.said:
+		case !l.missing():
 			continue
 		case !f.options.Windows && l.again.Open > 0:
 			l.lost = true
-			gone.Add(l.path, "is gone since the state was written; lines that no window has are missing")
+			missing.Add(l.path, "is gone since the state was written; lines that no window has are missing")
 		default:
 			rest.Add(l.path, "is gone since the state was written; "+
 				"what it got after that is missing, if it got anything")
@@ -543,10 +391,6 @@ func (f *Follower) search() {
 		l.said = true
 	}
 	f.mu.Unlock()
-	gone.Say(f.options.Lost)
+	missing.Say(f.options.Lost)
 	rest.Say(f.options.Notice)
 }
-
-// lostLooks is the number of looks after a start in which a file may be found that has what a log
-// lacks: rotation may just make it.
-const lostLooks = 3

@@ -184,13 +184,7 @@ func TestCopies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := strings.Repeat("a line of the log\n", 50)
-	zip := func(text string) string {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		w.Write([]byte(text))
-		w.Close()
-		return b.String()
-	}
+	zip := func(text string) string { return packed(t, text) }
 	path := file(t, filepath.Join(dir, "node1.hdr"), text)
 	file(t, path+".gz", zip(text)) // at the start
 	r := read(t, func(f *Follower) { f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil) })
@@ -206,7 +200,9 @@ func TestCopies(t *testing.T) {
 	file(t, path, "new\n")
 	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
 	r.awaitNotice("node1.hdr was truncated; reading it again from its start")
-	file(t, path+".2", text+"more\n")
+	must(t, os.Remove(path+".gz"))
+	must(t, os.Rename(path+".1", path+".2"))
+	extend(t, path+".2", "more\n")
 	r.awaitNotice("node1.hdr.2 begins with all that was read of " + path + "; reading what follows")
 	r.awaitLast("node1.hdr.2", "more")
 	// A rename, and a compression of that.
@@ -234,12 +230,12 @@ func TestTwoLogs(t *testing.T) {
 	run := file(t, filepath.Join(dir, "run.hdr"), empty)
 	r := read(t, func(f *Follower) { f.AddMatching(dir, func(string) bool { return true }, nil) })
 	r.await("the log", func() bool { return len(r.lines["run.hdr"]) == 61 })
-	failed := file(t, filepath.Join(dir, "run_errors.hdr"), empty)
-	r.awaitNotice("run_errors.hdr is a copy of " + run + "; it counts once")
+	failed := file(t, filepath.Join(dir, "run-2.hdr"), empty)
+	r.awaitNotice("run-2.hdr is a copy of " + run + "; it counts once")
 	extend(t, run, "60.0,1.0,1.0,one\n")
 	extend(t, failed, "60.0,1.0,1.0,two\n")
-	r.await("the other log", func() bool { return len(r.lines["run_errors.hdr"]) == 62 && len(r.lines["run.hdr"]) == 62 })
-	r.awaitNotice("run_errors.hdr is no copy of " + run + " any more; reading it")
+	r.await("the other log", func() bool { return len(r.lines["run-2.hdr"]) == 62 && len(r.lines["run.hdr"]) == 62 })
+	r.awaitNotice("run-2.hdr is no copy of " + run + " any more; reading it")
 }
 
 // TestPoints: hashes do not depend on how a text is divided, and stay the same in a state.
@@ -737,7 +733,9 @@ func TestOpensLater(t *testing.T) {
 	r.awaitLines("a", "--", "one")
 	must(t, os.Rename(path, path+".1"))
 	file(t, path, "")
-	in := r.Follower.inputs[0]
+	r.mu.Lock()
+	in := r.inputs["a"]
+	r.mu.Unlock()
 	time.Sleep(50 * time.Millisecond) // many looks
 	extend(t, path+".1", "two\n")
 	r.awaitLines("a", "--", "one", "two")
@@ -782,4 +780,161 @@ func TestOlddir(t *testing.T) {
 		}
 		r.mu.Unlock()
 	}
+}
+
+// TestGrowsBesideCopy: a rotated log gets a line after it was compressed, before it is removed.
+func TestGrowsBesideCopy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := file(t, filepath.Join(dir, "a.hdr"), "one\n")
+	r := read(t, func(f *Follower) { f.AddMatching(dir, func(string) bool { return true }, nil) })
+	r.awaitLines("a.hdr", "--", "one")
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "new\n")
+	r.awaitLines("a.hdr", "--", "one", "--", "new")
+	file(t, path+".1.gz", packed(t, "one\n"))
+	r.awaitNotice("a.hdr.1.gz is a copy of " + path + "; it counts once")
+	extend(t, path+".1", "two\n")
+	r.awaitLines("a.hdr.1", "--", "two")
+}
+
+// TestDecompressed: a compressed log is decompressed, and counts once.
+func TestDecompressed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.hdr")
+	file(t, path+".gz", packed(t, "one\ntwo\n"))
+	r := read(t, func(f *Follower) { f.AddMatching(dir, func(string) bool { return true }, nil) })
+	r.awaitLines("a.hdr.gz", "--", "one", "two")
+	file(t, path, "one\n")
+	extend(t, path, "two\n")
+	r.awaitNotice("a.hdr is a copy of " + path + ".gz; it counts once")
+	must(t, os.Remove(path+".gz"))
+	extend(t, path, "three\n")
+	r.awaitLines("a.hdr.gz", "--", "one", "two", "three")
+}
+
+// TestBothLonger: while no command runs, a log is compressed with a further line, and another log
+// appears that begins alike. A line of each is new, and the other one counts from its start.
+func TestBothLonger(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "b"), 0o777))
+	path := file(t, filepath.Join(dir, "a.hdr"), "one\n")
+	add := func(f *Follower) {
+		for _, folder := range []string{dir, filepath.Join(dir, "b")} {
+			f.AddMatching(folder, func(name string) bool { return name != "b" }, nil)
+		}
+	}
+	r := read(t, add)
+	r.awaitLines("a.hdr", "--", "one")
+	r.Stop()
+	marks := r.Marks()
+	must(t, os.Remove(path))
+	file(t, path+".2.gz", packed(t, "one\ntwo\n"))
+	file(t, filepath.Join(dir, "b", "a.hdr"), "one\nthree\n")
+	r = read(t, add, marks...)
+	r.awaitLines("a.hdr.2.gz", "--", "one", "two")
+	r.awaitLines("a.hdr", "--", "one", "three")
+}
+
+// TestHeader: the comments of a log hold for what rotation makes of it, and not for another log
+// whose name begins alike.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := file(t, filepath.Join(dir, "run.hdr"), "one\n")
+	f := New(Options{})
+	defer f.Close()
+	f.AddFile(path).logs[0].Took(1, "#[StartTime: 5]\n", 1)
+	for name, want := range map[string]bool{"run.hdr.1": true, "run-20260102.hdr": true, "run_errors.hdr": false, "runs.hdr": false} {
+		in := f.AddFile(file(t, filepath.Join(dir, name), name+"\n"))
+		if m := in.logs[0].Resumed(); (m != nil) != want {
+			t.Errorf("%s: %v", name, m)
+		}
+	}
+}
+
+// TestEmptyFiles: empty files that come do not have all logs looked at again.
+func TestEmptyFiles(t *testing.T) {
+	t.Parallel()
+	const logs = 50
+	dir := t.TempDir()
+	steps := 0
+	f := New(Options{Between: func() { steps++ }})
+	defer f.Close()
+	for n := range logs {
+		file(t, filepath.Join(dir, fmt.Sprint("node", n)), fmt.Sprintln(n))
+	}
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	f.begin(func(*Input) {})
+	steps = 0
+	f.match()
+	before := steps
+	for n := range logs {
+		file(t, filepath.Join(dir, fmt.Sprint("empty", n)), "")
+	}
+	steps = 0
+	f.match()
+	if steps > before+2*logs {
+		t.Errorf("%d accesses to files, and %d without %d empty ones", steps, before, logs)
+	}
+}
+
+// TestBase: rotation adds something to the names of one log.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"node.hdr":                            "node.hdr",
+		"node.hdr.1":                          "node.hdr",
+		"node.hdr.12.gz":                      "node.hdr",
+		"node.1.hdr":                          "node.hdr",
+		"node-20260102.hdr.zst":               "node.hdr",
+		"node-2026-01-02T03-04-05.678.hdr.gz": "node.hdr",
+		"node.hdr-20260102-1767312000":        "node.hdr",
+		"node.hdr.bak":                        "node.hdr",
+		"node.hdr~":                           "node.hdr",
+		"node1.hdr":                           "node1.hdr",
+		"node_errors.hdr":                     "node_errors.hdr",
+		"0.log":                               "0.log",
+		"0.log.20260102-030405.gz":            "0.log",
+		"log":                                 "log",
+		"log.3":                               "log",
+		"2026-01-02.hdr":                      "2026.hdr",
+	} {
+		if got := base(filepath.Join("folder", name)); got != want {
+			t.Errorf("%s has the base %s, not %s", name, got, want)
+		}
+	}
+}
+
+// TestBeginsAs: a log was read up to within a line, and goes on after a restart. Its beginning is
+// compared at the ends of lines.
+func TestBeginsAs(t *testing.T) {
+	t.Parallel()
+	var before, log text
+	before.Write([]byte("one\ntw"))
+	log.resume(before.points())
+	log.Write([]byte("o\nthree\n"))
+	part := newSource("one\nother")
+	part.size = 4 // the rest is unknown
+	l := Log{read: progress{text: log}, files: []*source{part}}
+	for text, want := range map[string]bool{
+		"one\n":                   true,
+		"one\ntwo\nthree\nfour\n": true,
+		"one\ntwo\nother\n":       false,
+		"two\n":                   false,
+	} {
+		s := newSource(text)
+		if got := l.beginsAs(s); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+// newSource returns a file that begins with a text.
+func newSource(begin string) *source {
+	var t text
+	t.Write([]byte(begin))
+	return &source{begin: []byte(begin), first: t.first}
 }

@@ -114,8 +114,8 @@ func (in *Input) look(news *Summary) {
 	if err == nil {
 		s, err = f.find(in.path, info, true)
 	}
-	if s != nil && f.unread(s) {
-		f.enqueue(s.log, in)
+	if s != nil && f.isUnread(s) {
+		f.enqueue(s, in)
 	}
 	changed := in.changed()
 	f.mu.Lock()
@@ -145,12 +145,10 @@ func (in *Input) note(s *source, err error, changed bool) string {
 			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
 		}
 		return trouble + "; trying again"
-	case named:
+	case s != nil && s.doubt:
+		in.unread = s.why()
 		return ""
-	case err == nil && s == nil:
-		if a := in.follower.alike[in.path]; a != nil {
-			in.unread = a.doubt()
-		}
+	case named, err == nil && s == nil:
 		return ""
 	case !in.found && in.left: // Next says so
 		return ""
@@ -185,11 +183,11 @@ func (in *Input) reads() (file *os.File, info fs.FileInfo, waiting bool) {
 	f := in.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(in.logs) == 0 || in.logs[0].current == nil {
+	if len(in.logs) == 0 || in.logs[0].file == nil {
 		return nil, nil, in.waiting && len(in.logs) == 0
 	}
-	s := in.logs[0].current
-	return s.file, s.info, in.waiting && len(in.logs) == 1
+	l := in.logs[0]
+	return l.file.open, l.file.info, in.waiting && len(in.logs) == 1
 }
 
 // sayTruncated says that a file was truncated, at most once in a while.
@@ -224,15 +222,12 @@ func (in *Input) Next() (*Log, error) {
 	for {
 		f.mu.Lock()
 		phase := in.phase
-		if len(in.logs) > 0 && phase != aborted && !(phase == stopping && in.logs[0].err != nil) {
+		if len(in.logs) > 0 && phase != aborted && !(phase == stopping && in.logs[0].reader.err != nil) {
 			l := in.logs[0]
 			f.mu.Unlock()
 			return l, nil
 		}
 		in.ended = phase == following && in.left && in.matched
-		if in.ended {
-			f.leave(in)
-		}
 		ended := in.ended
 		f.mu.Unlock()
 		switch {

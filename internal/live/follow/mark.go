@@ -104,43 +104,46 @@ func (a Again) Behind(line int) Again {
 	return rest
 }
 
-// resume has a log go on where a mark says.
-func (l *Log) resume(m *Mark) {
-	l.path = m.Path
-	l.target = m.Target
+// resume returns a log that goes on where a mark says.
+func (f *Follower) resume(m *Mark) *Log {
+	l := &Log{
+		follower: f,
+		names:    newNames(m.Path, m.Target),
+		restart:  restart{earlier: true},
+	}
 	points, _ := decode(m.Points)
-	l.text.resume(points)
-	l.reread = l.text.Size
-	l.line = m.Line
-	l.header = m.Header
+	l.read.text.resume(points)
+	l.read.line = m.Line
+	l.read.header = m.Header
 	l.over = m.Ended && m.Again.From == 0
 	l.said = m.Said
 	l.again = m.Again
 	l.resumed = m
-	l.from = math.MaxInt
+	l.read.from = math.MaxInt
 	if m.Begin.Line > 0 {
-		l.from = 1
-		l.places = []Place{m.Begin}
-		l.at = m.Begin.Byte
-		l.lines = m.Begin.Line - 1
-		l.whole = true
+		l.read.from = 1
+		l.read.places = []Place{m.Begin}
+		l.read.at = m.Begin.Byte
+		l.read.lines = m.Begin.Line - 1
+		l.read.whole = true
 	}
+	return l
 }
 
 // mark returns what a later run must know of a log, false if none of its lines were taken. The lock
 // is held.
 func (l *Log) mark() (m Mark, ok bool) {
-	if l.line == 0 {
+	if l.read.line == 0 {
 		return m, false
 	}
 	m = l.known()
 	m.Said = l.said
-	if l.at < l.reread { // it is still read up to where an earlier run has read it
+	if l.read.at < l.read.text.Size { // it is still read up to where an earlier run has read it
 		m.Ended = l.over
 	} else {
-		m.Ended = l.line >= l.lines && (l.over || l.isLeft())
+		m.Ended = l.read.line >= l.read.lines && (l.over || l.isLeft())
 	}
-	m.Begin = l.begin(cmp.Or(m.Again.From, m.Line+1))
+	m.Begin = l.beginFor(cmp.Or(m.Again.From, m.Line+1))
 	return m, true
 }
 
@@ -149,9 +152,9 @@ func (l *Log) known() Mark {
 	return Mark{
 		Path:   l.path,
 		Target: l.target,
-		Points: encode(l.text.points()),
-		Line:   l.line,
-		Header: l.header,
+		Points: encode(l.read.text.points()),
+		Line:   l.read.line,
+		Header: l.read.header,
 		Again:  l.again,
 	}
 }
@@ -160,27 +163,27 @@ func (l *Log) known() Mark {
 // The lock is held.
 func (l *Log) isLeft() bool {
 	in := l.in
-	if in == nil || in.logs[0] != l || !in.waiting || l.current == nil || len(l.buffer) > 0 {
+	if in == nil || in.logs[0] != l || !in.waiting || l.file == nil || len(l.reader.buffer) > 0 {
 		return false
 	}
-	return !in.gone.IsZero() || time.Since(l.current.info.ModTime()) >= l.follower.options.Gone
+	return !in.gone.IsZero() || time.Since(l.file.info.ModTime()) >= l.follower.options.Gone
 }
 
-// begin returns where a later run begins that needs a line and those after it, nowhere if it needs
-// the comments that come before.
-func (l *Log) begin(line int) (begin Place) {
-	if line < l.from {
+// beginFor returns where a later run begins that needs a line and those after it, nowhere if it
+// needs the comments that come before.
+func (l *Log) beginFor(line int) (begin Place) {
+	if line < l.read.from {
 		return begin
 	}
 	n := -1
-	for n+1 < len(l.places) && l.places[n+1].Line <= line {
+	for n+1 < len(l.read.places) && l.read.places[n+1].Line <= line {
 		n++
 	}
 	if n < 0 {
 		return begin
 	}
-	l.places = slices.Delete(l.places, 0, n) // no later run needs an earlier line
-	return l.places[0]
+	l.read.places = slices.Delete(l.read.places, 0, n) // no later run needs an earlier line
+	return l.read.places[0]
 }
 
 // missing reports whether no file is known that has what a log of an earlier run had. The lock is

@@ -236,7 +236,7 @@ func (r *rotated) settle() {
 		if err == nil {
 			s = r.follower.known(now)
 		}
-		if s == nil || s.log != l.log || now.Size() < l.log.text.Size || strings.HasPrefix(l.log.path, r.path+".") {
+		if s == nil || s.log != l.log || now.Size() < l.log.read.text.Size || strings.HasPrefix(l.log.path, r.path+".") {
 			l.log.ReadAgain(Again{})
 			delete(r.logs, l.log)
 		}
@@ -273,9 +273,9 @@ func (r *rotated) noted() string {
 		if l.in != nil {
 			in = filepath.Base(l.in.path)
 		}
-		r.note("log %s: at %d, known %d, lines %d, over %t, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.at, l.text.Size, l.lines, l.over, in, len(l.buffer), l.err)
-		for _, s := range l.sources {
-			r.note("   source %s: size %d known %d current %t open %t gone %d, packed %t, read %d", filepath.Base(s.path), s.size, s.known, l.current == s, s.file != nil, s.gone, s.packed, l.bytesRead)
+		r.note("log %s: at %d of %d, lines %d, over %t, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.read.at, l.read.text.Size, l.read.lines, l.over, in, len(l.reader.buffer), l.reader.err)
+		for _, s := range l.files {
+			r.note("   file %s: size %d, doubt %t, copy %t, broken %t, current %t open %t seen %d of %d, packed %t", filepath.Base(s.path), s.size, s.doubt, s.copy, s.broken, l.file == s, s.open != nil, s.seen, r.follower.looks, s.packed)
 		}
 	}
 	entries, _ := os.ReadDir(filepath.Dir(r.path))
