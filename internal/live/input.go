@@ -18,8 +18,8 @@ type input struct {
 	now    Progress
 	tag    func(tag []byte) []byte
 
-	position    *position // of the log that is read, nil without a state
-	neededUntil int64     // the end of the last window that an interval of this batch lies in
+	position *position // of the log that is read, nil without a state
+	needed   ends      // of the intervals of this batch
 
 	feed    feed
 	remarks remarks
@@ -81,7 +81,7 @@ func (m *Merger) take(in *input) error {
 		in.position = m.positionOf(b.log)
 		in.position.current = true
 	}
-	in.neededUntil = never
+	in.needed = noEnds
 	now := m.options.tuning.now()
 	for _, step := range b.steps {
 		if err := step(now); err != nil {
@@ -92,7 +92,7 @@ func (m *Merger) take(in *input) error {
 		return err
 	}
 	if in.position != nil {
-		in.position.add(b.first, b.line, in.neededUntil, in.pace.slack)
+		in.position.add(b.first, b.line, in.needed, in.pace.slack)
 	}
 	in.pace.again = in.pace.again && b.again
 	in.feed.accepted <- struct{}{}

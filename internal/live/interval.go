@@ -163,7 +163,7 @@ func (m *Merger) ran(in *input, i *interval, fate fate) {
 
 // need notes that a later run needs an interval until all outputs have the windows that it lies in.
 func (in *input) need(i *interval) {
-	in.neededUntil = max(in.neededUntil, i.window, i.end)
+	in.needed.add(i)
 }
 
 // late hands on an interval that came after its window, and says so.

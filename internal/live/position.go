@@ -20,11 +20,23 @@ type position struct {
 	spans   []span      // of lines that are needed, in order
 }
 
-// A span is lines of a log that follow one another: the first one, and the end of the last window
-// that one of their intervals lies in.
+// A span is lines of a log that follow one another, from the first one on.
 type span struct {
 	first int
-	end   int64
+	ends  ends
+}
+
+// Ends are those of the last window that has values of some intervals, and of the last one that one
+// of the intervals lies in: its rates need that.
+type ends struct{ values, rates int64 }
+
+// noEnds are those of no interval.
+var noEnds = ends{never, never}
+
+// add adds an interval.
+func (e *ends) add(i *interval) {
+	e.values = max(e.values, i.window)
+	e.rates = max(e.rates, i.window, i.end)
 }
 
 // positionOf returns the position of a log. Another input may have read it before.
@@ -41,21 +53,24 @@ func (m *Merger) positionOf(log *follow.Log) *position {
 	return p
 }
 
-// add notes that lines were taken. Their intervals lie in windows that end at or before a time,
-// never if they have none.
-func (p *position) add(first, last int, end int64, slack int64) {
+// add notes that lines were taken.
+func (p *position) add(first, last int, of ends, slack int64) {
 	p.line = last
 	p.again.Slack = max(p.again.Slack, slack)
-	if end == never {
+	if of == noEnds {
 		return
 	}
-	p.spans = append(p.spans, span{first, end})
+	p.spans = append(p.spans, span{first, of})
 	if len(p.spans) <= mostSpans {
 		return
 	}
 	half := p.spans[:0]
 	for pair := range slices.Chunk(p.spans, 2) {
-		half = append(half, span{pair[0].first, max(pair[0].end, pair[len(pair)-1].end)})
+		both := pair[0]
+		last := pair[len(pair)-1].ends
+		both.ends.values = max(both.ends.values, last.values)
+		both.ends.rates = max(both.ends.rates, last.rates)
+		half = append(half, both)
 	}
 	p.spans = half
 }
@@ -74,7 +89,7 @@ func handedUntil(a *follow.Again, line int, done int64) int64 {
 // settle forgets the spans that all outputs have, those up to a time, and tells the log what is
 // left. Windows that end after done are open. It reports whether no line is needed any more.
 func (p *position) settle(all, done int64) bool {
-	n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > all })
+	n := slices.IndexFunc(p.spans, func(s span) bool { return s.ends.rates > all })
 	if n < 0 {
 		n = len(p.spans)
 	}
@@ -89,7 +104,7 @@ func (p *position) settle(all, done int64) bool {
 	if len(p.spans) > 0 {
 		p.again.From = p.spans[0].first
 	}
-	if n := slices.IndexFunc(p.spans, func(s span) bool { return s.end > done }); n >= 0 {
+	if n := slices.IndexFunc(p.spans, func(s span) bool { return s.ends.values > done }); n >= 0 {
 		p.again.Open = p.spans[n].first
 	}
 	p.log.ReadAgain(p.again)

@@ -1,0 +1,28 @@
+package live
+
+import (
+	"testing"
+
+	"hdrkit/internal/live/follow"
+)
+
+// TestSettle: an interval ends in a window after the one that has its values. When that was handed
+// out, a later run reads it again for the rate of the other one, and no values are missing without
+// it.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	p := position{log: new(follow.Log)}
+	p.add(1, 5, ends{values: 10, rates: 11}, 0)
+	for _, test := range []struct {
+		done, from, open int
+	}{
+		{9, 1, 1},
+		{10, 1, 0},
+		{11, 0, 0},
+	} {
+		p.settle(int64(test.done), int64(test.done))
+		if p.again.From != test.from || p.again.Open != test.open {
+			t.Errorf("windows up to %d: %+v", test.done, p.again)
+		}
+	}
+}
