@@ -10,7 +10,7 @@ import (
 // far, in the same direction.
 func TestAlike(t *testing.T) {
 	for moved, want := range map[float64]bool{0.49: false, 0.5: true, 1: true, 2: true, 2.1: false, -1: false, 0: false} {
-		if alike(moved, 1) != want || alike(-moved, -1) != want {
+		if alike(moved, 1) != want || alike(-3*moved, -3) != want {
 			t.Errorf("%v beside 1: %v", moved, !want)
 		}
 	}

@@ -195,9 +195,14 @@ func TestZeros(t *testing.T) {
 	}
 }
 
-// logOf returns a log of ten minutes, with an interval a second. Each has so many values in
-// microseconds.
+// logOf returns a log of ten minutes with a tag.
 func logOf(t *testing.T, values func(r *rand.Rand, second int) []float64) []byte {
+	return logOfTags(t, []string{"all"}, func(r *rand.Rand, _ string, second int) []float64 { return values(r, second) })
+}
+
+// logOfTags returns a log of ten minutes, with an interval a second of each tag. An interval has
+// the values in microseconds, and is missing if there are none.
+func logOfTags(t *testing.T, tags []string, values func(r *rand.Rand, tag string, second int) []float64) []byte {
 	t.Helper()
 	var text bytes.Buffer
 	w := hdrlog.NewWriter(&text)
@@ -205,15 +210,19 @@ func logOf(t *testing.T, values func(r *rand.Rand, second int) []float64) []byte
 	w.BaseTime(loggen.ScenarioStart / 1000)
 	w.StartTime(loggen.ScenarioStart / 1000)
 	r := rand.New(rand.NewPCG(11, 11))
-	for second := range 600 {
+	for n := range 600 * len(tags) {
+		second, tag := n/len(tags), tags[n%len(tags)]
 		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range values(r, second) {
+		for _, v := range values(r, tag, second) {
 			h.Record(int64(1000 * v))
 		}
-		if err := w.Interval(nil, float64(second), 1, h); err != nil {
+		if h.TotalCount() == 0 {
+			continue
+		}
+		if err := w.Interval([]byte(tag), float64(second), 1, h); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -245,21 +254,71 @@ func TestMedianMoves(t *testing.T) {
 	}
 }
 
-// TestRateMoves: a rate that changes for good has a sentence with the time and both rates.
+// steadyValues returns values without anything else.
+func steadyValues(r *rand.Rand, count int) (all []float64) {
+	for range count {
+		all = append(all, 1000*math.Exp(0.2*r.NormFloat64()))
+	}
+	return all
+}
+
+// TestRateMoves: a rate that changes for good, or all the time, has a sentence with both rates.
 func TestRateMoves(t *testing.T) {
 	t.Parallel()
-	log := logOf(t, func(r *rand.Rand, second int) (all []float64) {
-		count := 100
-		if second >= 240 {
-			count = 50
+	for want, count := range map[string]func(second int) int{
+		"rate: The rate fell at 00:04:00 UTC: from about 100 to 50/s.":           func(second int) int { return 100 - min(second/240, 1)*50 },
+		"rate: The rate rose in the course of the run: from about 110 to 290/s.": func(second int) int { return 100 + second/3 },
+		"rate: The rate fell in the course of the run: from about 290 to 110/s.": func(second int) int { return 300 - second/3 },
+	} {
+		log := logOf(t, func(r *rand.Rand, second int) []float64 { return steadyValues(r, count(second)+int(8*r.NormFloat64())) })
+		if all := sentencesOfLogs(t, 0, log); !slices.Contains(all, want) {
+			t.Errorf("%q has no %s", all, want)
 		}
-		for range count {
-			all = append(all, 1000*math.Exp(0.2*r.NormFloat64()))
+	}
+}
+
+// TestGapsOfTags: a gap names its tags unless all have it.
+func TestGapsOfTags(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		out  []string // the tags that have it
+		want string
+	}{
+		{[]string{"b"}, "gap: No values for 30 s from 00:01:40 UTC (b)."},
+		{[]string{"b", "c"}, "gap: No values for 30 s from 00:01:40 UTC (b and 1 other tag)."},
+		{[]string{"a", "b", "d"}, "gap: No values for 30 s from 00:01:40 UTC (a and 2 other tags)."},
+		{[]string{"a", "b", "c", "d"}, "gap: No values for 30 s from 00:01:40 UTC."},
+	} {
+		log := logOfTags(t, []string{"a", "b", "c", "d"}, func(r *rand.Rand, tag string, second int) []float64 {
+			if second >= 100 && second < 130 && slices.Contains(test.out, tag) {
+				return nil
+			}
+			return steadyValues(r, 20)
+		})
+		if all := sentencesOfLogs(t, 0, log); !slices.Contains(all, test.want) {
+			t.Errorf("%q has no %s", all, test.want)
 		}
-		return all
-	})
-	all := sentencesOfLogs(t, 0, log)
-	if want := "rate: The rate fell at 00:04:00 UTC: from about 100 to 50/s."; !slices.Contains(all, want) {
-		t.Errorf("%q has no %s", all, want)
+	}
+}
+
+// TestRhythmOfTags: a rhythm names its tag if at most half of the tags have it.
+func TestRhythmOfTags(t *testing.T) {
+	t.Parallel()
+	tags := []string{"a", "b", "c", "d"}
+	for with, want := range map[int]string{
+		1: "rhythm: Spikes every 30 s (20 of 20 expected) (a).",
+		2: "rhythm: Spikes every 30 s (20 of 20 expected) (a).",
+		3: "rhythm: Spikes every 30 s (20 of 20 expected).",
+	} {
+		log := logOfTags(t, tags, func(r *rand.Rand, tag string, second int) []float64 {
+			all := steadyValues(r, 20)
+			if second%30 == 7 && slices.Contains(tags[:with], tag) {
+				all = append(all, 50_000)
+			}
+			return all
+		})
+		if all := sentencesOfLogs(t, 0, log); !slices.Contains(all, want) {
+			t.Errorf("%d tags: %q has no %s", with, all, want)
+		}
 	}
 }
