@@ -144,6 +144,13 @@ func (r *command) admit(s *logs.Source) error {
 	return nil
 }
 
+// namesFile reports whether a text that is no file yet is the path of one.
+func namesFile(text string) bool {
+	info, err := os.Stat(text)
+	folder := err == nil && info.IsDir()
+	return !folder && strings.ContainsRune(text, filepath.Separator) && !strings.ContainsAny(text, "*?[")
+}
+
 // follow adds the inputs to a follower. Those of -tif come first: a log that -if names too is still
 // the same log.
 func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostics) error {
@@ -173,7 +180,7 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 			name(f.AddReader("-", r.std.In))
 			continue
 		}
-		if s.Path == "" && strings.ContainsRune(s.Text, filepath.Separator) && !strings.ContainsAny(s.Text, "*?[") {
+		if s.Path == "" && namesFile(s.Text) {
 			s.Path = s.Text // a file that is not there yet; no name matches a path
 		}
 		if s.Path != "" {
