@@ -240,15 +240,23 @@ func (p *Picture) Steep() bool {
 
 // KeepLines drops lines where they would be too many in one chart: those of several series on a
 // page or of runs, and those of many charts in a picture. It keeps what limits are for, or else the
-// maxima, and the 99th percentile of runs.
+// maxima. Of runs and of what a page compares it keeps the 99th percentile: maxima hide a change.
 func (p *Picture) KeepLines(paged bool) {
 	switch {
 	case len(p.Series) < 2:
 	case p.Type.Chart.Marks == Dots:
-		p.keepLimited(AtPercentile(99).Name)
+		p.keepLimited(usualLine(true))
 	case paged || len(p.FacetsOf()) > MostTogether:
-		p.keepLimited(output.Max)
+		p.keepLimited(usualLine(paged && p.Series[0].Group != p.Series[len(p.Series)-1].Group))
 	}
+}
+
+// usualLine returns the name of the line that KeepLines keeps if there are no limits.
+func usualLine(compared bool) string {
+	if compared {
+		return AtPercentile(99).Name
+	}
+	return output.Max
 }
 
 // keepLimited keeps the lines that limits are for, or those with the usual name if there are no
@@ -261,9 +269,9 @@ func (p *Picture) keepLimited(usual string) {
 	}
 }
 
-// LimitedMeasures returns the measures whose lines [Picture.KeepLines] keeps.
-func LimitedMeasures(all []Measure, limits []Limit) []Measure {
-	return limited(all, func(m Measure) string { return m.Name }, limits, output.Max)
+// LimitedMeasures returns the measures whose lines [Picture.KeepLines] keeps on a page.
+func LimitedMeasures(all []Measure, limits []Limit, compared bool) []Measure {
+	return limited(all, func(m Measure) string { return m.Name }, limits, usualLine(compared))
 }
 
 func limited[T any](all []T, name func(T) string, limits []Limit, usual string) (kept []T) {

@@ -324,7 +324,7 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 		return
 	}
 	font := c.font(labelSize)
-	c.put(font, area.Min.X, area.Max.Y-labelSize, "moments that stand out")
+	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
 	const share = "values then"
 	columns := []column{

@@ -74,9 +74,10 @@ func (d *decision) surveyLogs() (err error) {
 // setWindows sets the length of windows, and the lines that depend on how many series there are.
 func (d *decision) setWindows() {
 	count := len(d.scan.Inputs)
-	several := d.surveyed.tags > 1 && !d.plan.by.AddsTags() || d.asked.Compare && count > 1
+	compared := d.asked.Compare && count > 1
+	several := d.surveyed.tags > 1 && !d.plan.by.AddsTags() || compared
 	if several && d.asked.Page && d.asked.Percentiles == nil {
-		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Limits) // others would be dropped
+		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Limits, compared) // others would be dropped
 	}
 	if d.merges() && count > 1 {
 		for _, log := range d.scan.Inputs {

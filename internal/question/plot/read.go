@@ -298,8 +298,8 @@ func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 	return curve
 }
 
-// findWorst finds the moments of logs that stand out, counted from a start. If that takes too much
-// memory, it says so.
+// findWorst finds the worst moments of logs, down to the last one that stands out, counted from a
+// start. If that takes too much memory, it says so.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
 	moments, err := parts.Worst(r.plan.takes.worst, gate.Scales(summaries, by))
@@ -307,11 +307,15 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 		r.std.Notef("marks no worst moments: %v", err)
 		return nil
 	}
+	standing := 0 // up to the last one that is higher than chance makes it
+	for n, m := range moments {
+		if float64(m.Max) > m.Bound {
+			standing = n + 1
+		}
+	}
+	moments = moments[:standing]
 	shares := parts.Shares(moments)
 	for n, m := range moments {
-		if float64(m.Max) <= m.Bound { // chance makes as much
-			continue
-		}
 		r.found.worst = append(r.found.worst, chart.Moment{
 			Start: m.Start - start,
 			End:   m.End - start,
