@@ -151,6 +151,7 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 		if name == "" || slices.ContainsFunc(taken, overlaps) {
 			continue
 		}
+		pn.pen.plate(box, pale(pn.pen.Background, 0.85)) // lines pass below the name
 		pn.pen.put(font, at.X, at.Y, name)
 		taken = append(taken, box)
 	}
@@ -194,11 +195,11 @@ func (pn *panel) nameRuler() {
 	}
 }
 
-// rateRuler sets up the horizontal axis of rates, from 0 to a little beyond the highest.
+// rateRuler sets up the horizontal axis of rates, from 0 to a round number above the highest.
 func (pn *panel) rateRuler() {
 	const beyond = 0.02
 	pn.x.ticks, pn.x.title = nil, "values per second, as measured"
 	high := cmp.Or(pn.x.high, 1) // without runs
-	pn.x.ticks, _ = axis.ScaleFor("", high).Linear(0, high, true, most(pn.frame.Max.X-pn.frame.Min.X, 90))
+	pn.x.ticks, high = axis.ScaleFor("", high).Linear(0, high, false, most(pn.frame.Max.X-pn.frame.Min.X, 90))
 	pn.x.low, pn.x.high = -beyond*high, (1+beyond)*high
 }
