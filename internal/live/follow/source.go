@@ -199,7 +199,8 @@ func base(path string) string {
 
 // isBelow reports whether a file is in the folder of another one, or below it.
 func isBelow(path, of string) bool {
-	return strings.HasPrefix(path, filepath.Dir(of)+string(os.PathSeparator))
+	inside, err := filepath.Rel(filepath.Dir(of), path)
+	return err == nil && filepath.IsLocal(inside)
 }
 
 // A relation is that of the text of a file to a log.
