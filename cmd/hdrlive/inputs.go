@@ -202,7 +202,11 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 				d.Warnf("'%s': %v; trying again", s.Text, err)
 				continue
 			}
-			d.Warnf("'%s' matches no new file in %s yet; waiting for one", s.Text, s.Folder)
+			hint := ""
+			if below := logs.InFolder(s.Text); below != "" {
+				hint = "; " + below
+			}
+			d.Warnf("'%s' matches no new file in %s yet; waiting for one%s", s.Text, s.Folder, hint)
 		}
 	}
 	return nil

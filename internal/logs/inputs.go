@@ -393,7 +393,7 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		if regexp.QuoteMeta(s.Text) != strings.ReplaceAll(s.Text, ".", `\.`) {
 			expression = ", and as a regular expression it matches no whole name there"
 		}
-		if below := inFolder(s.Text); hint == "" && below != "" {
+		if below := InFolder(s.Text); hint == "" && below != "" {
 			hint = "; " + below
 		}
 		return nil, fmt.Errorf("%s%q: no such file%s%s%s", s.option, s.Text, where, expression, hint)
@@ -505,9 +505,9 @@ func suggest(pattern string, names []string, thing string) string {
 	return message.DidYouMean(pattern, names)
 }
 
-// inFolder returns how to give a regular expression behind a folder, such as logs/.*\.hdr, and
+// InFolder returns how to give a regular expression behind a folder, such as logs/.*\.hdr, and
 // nothing if it matches no name in it.
-func inFolder(text string) string {
+func InFolder(text string) string {
 	folder, pattern := filepath.Split(text)
 	expression, err := regexp.Compile(pattern)
 	if folder == "" || err != nil {
