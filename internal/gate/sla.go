@@ -336,8 +336,8 @@ type Figures struct {
 	Strict bool
 }
 
-// Judge checks limits. A limit for which there is nothing to check does not hold. A limit for every
-// tag is also for the tags that only the baseline has.
+// Judge checks limits. A limit for which there is nothing to check does not hold. A limit is also
+// for those of its tags that only the baseline has.
 //
 // A limit of a figure that has an interval holds if the whole interval keeps it, and fails if the
 // whole interval violates it. A relative limit of a figure without an interval is undecided: the
@@ -359,13 +359,14 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		missing := func(tag string) {
 			verdicts = append(verdicts, Verdict{Limit: l, Tag: tag, Missing: "no intervals with this tag"})
 		}
+		for _, s := range f.Baseline {
+			if l.For(s) && Find(f.Summaries, s.Tag) == nil {
+				missing(s.Name())
+				judged = true
+			}
+		}
 		if !judged && l.Tag != nil {
 			missing(*l.Tag)
-		}
-		for _, s := range f.Baseline {
-			if l.Tag == nil && Find(f.Summaries, s.Tag) == nil {
-				missing(s.Name())
-			}
 		}
 	}
 	return verdicts
