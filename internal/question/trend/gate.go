@@ -15,8 +15,8 @@ import (
 const Needed = 5
 
 // How small the probability of noise must be for a run to look worse, and for a limit to fail. Of
-// thirty equal nights, a limit of +5% or +10% fails in one or more in 0 to 5% of series, and of
-// +0%, which has no room for a level that is none, in 6 to 10% (TestNights).
+// thirty equal nights, a limit of +5% or +10% fails in one or more in 0.2 to 2.8% of series, and of
+// +0%, which has no room for a level that is none, in 5.2 to 8.6% (bench/confidence.md).
 const (
 	looks  = 0.05
 	proven = 0.015
@@ -45,17 +45,27 @@ type Limits struct {
 func Judge(t *report.Trend, o Limits) (verdicts []gate.Verdict) {
 	for n := range o.Limits {
 		l := o.Limits[n].Printing(t.Scale)
-		judged := false
+		judged, ended := false, false
 		for i := range t.Figures {
 			f := &t.Figures[i]
 			tag := &output.Summary{Tag: f.Tag, AllTags: f.AllTags}
-			if f.Figure == l.Figure && l.For(tag) && (l.Tag != nil || recent(f.Points)) {
-				verdicts = append(verdicts, o.judge(f, l, t.Scale.Unit))
-				judged = true
+			if f.Figure != l.Figure || !l.For(tag) {
+				continue
 			}
+			named := l.Tag != nil && *l.Tag == tag.Name()
+			if !named && !recent(f.Points) {
+				ended = true
+				continue
+			}
+			verdicts = append(verdicts, o.judge(f, l, t.Scale.Unit))
+			judged = true
 		}
 		if !judged && l.Tag != nil {
-			verdicts = append(verdicts, gate.Verdict{Limit: l, Tag: *l.Tag, Missing: "no intervals with this tag"})
+			missing := "no intervals with this tag"
+			if ended {
+				missing = fmt.Sprintf("the newest %d runs have no values of it", Needed+1)
+			}
+			verdicts = append(verdicts, gate.Verdict{Limit: l, Tag: *l.Tag, Missing: missing})
 		}
 	}
 	return verdicts
@@ -118,7 +128,7 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 }
 
 // recent reports whether the newest run or one of the few before has a value. A tag that ended long
-// ago is no failure of tonight.
+// ago is no failure of tonight, unless a limit names it.
 func recent(points []confidence.RunFigure) bool {
 	return slices.ContainsFunc(points[max(len(points)-1-Needed, 0):], some)
 }

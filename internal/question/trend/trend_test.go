@@ -1,6 +1,7 @@
 package trend
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -215,6 +216,30 @@ func TestVerdicts(t *testing.T) {
 	f := []report.TrendFigure{{Figure: limits[1].Figure, Points: old}}
 	if v := Judge(&report.Trend{Scale: inMilliseconds, Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
 		t.Errorf("a tag that ended long ago, and one that never was: %+v", v)
+	}
+	// A pattern passes over a tag that ended long ago, and fails if all of its tags have.
+	f[0].Tag = []byte("x-old")
+	for text, want := range map[string]string{
+		"p50<=+10%":       "",
+		"x-.*:p50<=+10%":  "x-new holds",
+		"x-o.*:p50<=+10%": "x-o.* fails the newest 6 runs have no values of it",
+		"x-old:p50<=+10%": "x-old fails the newest run has no values of it",
+	} {
+		limits, err := gate.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures := f
+		if text == "x-.*:p50<=+10%" {
+			figures = append(figures, report.TrendFigure{Figure: f[0].Figure, Tag: []byte("x-new"), Points: points(4, 4, 4, 4, 4, 4, 4, 4, 4)})
+		}
+		var got []string
+		for _, v := range Judge(&report.Trend{Scale: inMilliseconds, Figures: figures}, limitsOf(limits)) {
+			got = append(got, strings.TrimSpace(fmt.Sprint(v.Tag, " ", v.Result, " ", v.Missing)))
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }
 
