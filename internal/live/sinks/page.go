@@ -127,7 +127,7 @@ func (p *Page) Judge(g *Gate) { p.gate = g }
 
 // find finds what the run shows. It returns true if that has changed.
 func (p *Page) find() (changed bool, err error) {
-	if p.gate == nil || p.full {
+	if p.gate == nil {
 		return false, nil
 	}
 	before := p.findings

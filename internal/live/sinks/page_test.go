@@ -29,14 +29,22 @@ type noted struct {
 
 func (n *noted) Notice(text string) { n.text = append(n.text, text) }
 
-// TestPageTags shows more tags than a page has. It says so, and shows the first ones.
+// TestPageTags shows more tags than a page has. It says so, and shows the first ones. What it says
+// of a limit is of all tags, and goes on.
 func TestPageTags(t *testing.T) {
-	var server serve.Server
-	messages := &noted{plain: plain{t}}
-	p, err := NewPage(&Options{Units: plain{t}, Messages: messages, Size: 1000, Percentiles: []float64{50}}, &server, "tags", nil)
+	limits, err := gate.Parse("max<=2000")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var server serve.Server
+	messages := &noted{plain: plain{t}}
+	o := &Options{Units: plain{t}, Messages: messages, Size: 1000, Percentiles: []float64{50}}
+	p, err := NewPage(o, &server, "tags", limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NewGate(o, limits, nil)
+	p.Judge(g)
 	p.Watch(func() []live.Progress { return nil })
 	var h histogram.Histogram
 	if err := h.Reset(histogram.Layout{Lowest: 1, Digits: 2}); err != nil {
@@ -47,13 +55,26 @@ func TestPageTags(t *testing.T) {
 	}
 	for second := range int64(2) {
 		for tag := range mostTags + 5 {
+			if second == 1 && tag == mostTags {
+				if err := h.Record(5000); err != nil {
+					t.Fatal(err)
+				}
+			}
 			w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Append(nil, "t", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
 			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.Window(&w); err != nil {
+			if err := cmp.Or(g.Window(&w), p.Window(&w)); err != nil {
 				t.Fatal(err)
 			}
+		}
+		p.ends = true // so that findings are new
+		if err := p.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"HOLDS: ", "FAILS: "}[second]
+		if len(p.findings) == 0 || !strings.HasPrefix(p.findings[0].Sentence, want) {
+			t.Errorf("after %d s the page says %+v, not %s", second+1, p.findings, want)
 		}
 	}
 	if n := len(p.page.Collector.Labels()); n != mostTags || len(messages.text) != 1 || !strings.Contains(messages.text[0], "leaves out the others") {
