@@ -57,8 +57,8 @@ type Options struct {
 	// Had, if set, reports whether the answer to a request that is refused says that the receiver
 	// has newer rows, so it may have these. Rows of an earlier run are no loss then.
 	Had func(answer []byte) bool
-	// Patient says that 401, 403 and 404 are sent again, as 503 is: a receiver that runs for long
-	// may lose a token, or its database, for some time.
+	// Patient says that rows are sent again after 401, 403, 404, 405 and redirects, as after 503: a
+	// receiver that runs for long may lose a token, its database or its address for some time.
 	Patient bool
 	// Room, if set, is for the rows that wait for the receiver: if there is none, or others need
 	// the memory, the oldest are dropped. Otherwise [Pusher.Write] waits.
@@ -603,12 +603,22 @@ func (p *Pusher) post(body []byte) (outcome, error) {
 	switch {
 	case status/100 == 2:
 		return outcome{final: true, rejected: rejected}, err
-	case status/100 == 5, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
-		p.options.Patient && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound):
+	case p.passes(status):
 		return outcome{retryAfter: retryAfter(answer.Header.Get("Retry-After"))}, err
 	}
 	divides := status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge
 	return outcome{final: true}, refusal{err, divides, had}
+}
+
+// passes reports whether the receiver may take the same rows later.
+func (p *Pusher) passes(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout:
+		return true
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
+		return p.options.Patient
+	}
+	return status/100 == 5 || status/100 == 3 && p.options.Patient
 }
 
 // printable returns the receiver's message on one line, without control characters.

@@ -381,10 +381,14 @@ func TestOneTag(t *testing.T) {
 	}
 }
 
-// TestPatient: if the pusher runs for long, a lost token or database is not the rows' fault.
+// TestPatient: if the pusher runs for long, a lost token, database or address is not the rows'
+// fault.
 func TestPatient(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
+	for _, status := range []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusMovedPermanently, http.StatusTemporaryRedirect,
+	} {
 		r := receive(t, func(n int, _ http.ResponseWriter, _ *http.Request) int {
 			if n < 4 {
 				return status
