@@ -27,7 +27,9 @@ type Remote struct {
 }
 
 // NewRemote returns a Remote that writes each row to w by one Write.
-func NewRemote(w io.Writer, o Options) *Remote { return &Remote{totals: newTotals(o), w: w} }
+func NewRemote(w io.Writer, o Options) *Remote {
+	return &Remote{totals: newTotals(o, "receivers"), w: w}
+}
 
 // Snappy returns the body of a request with these rows.
 func Snappy(rows []byte) []byte { return snappy.Encode(nil, rows) }

@@ -50,7 +50,7 @@ type Sender struct {
 
 // NewCollector returns a collector.
 func NewCollector(o Options) *Collector {
-	return &Collector{totals: newTotals(o), current: make(map[string]figures)}
+	return &Collector{totals: newTotals(o, "metrics"), current: make(map[string]figures)}
 }
 
 // Watch lets the collector ask how far the inputs are, which outputs have no room, and how the

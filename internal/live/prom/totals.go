@@ -42,8 +42,9 @@ type totals struct {
 	scratch histogram.Histogram
 }
 
-func newTotals(o Options) totals {
-	account := o.Memory.Open("tags", "choose some with -incT, or add them up with -it")
+// newTotals returns no totals yet. What is what the memory of their tags is for.
+func newTotals(o Options, what string) totals {
+	account := o.Memory.Open("tags of "+what, "choose some with -incT, or add them up with -by all")
 	return totals{options: o, account: account, tags: make(map[string]*total)}
 }
 

@@ -10,6 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 )
@@ -153,6 +154,33 @@ func TestPeriod(t *testing.T) {
 		}
 		if err := g.End(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestTooManyTags: of tags that take too much memory a message says how many there are, and names
+// options that hdrlive has.
+func TestTooManyTags(t *testing.T) {
+	for _, judged := range []bool{false, true} {
+		o := &Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Memory: ledger.New(1 << 20)}
+		sinks := []live.Sink{NewMetrics(o, 0)}
+		if judged {
+			sinks = append(sinks, NewGate(o, nil, nil))
+		}
+		var h histogram.Histogram
+		err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 2}), h.Record(1000))
+		tags := 0
+		for ; err == nil; tags++ {
+			w := live.Window{Merged: &merge.Merged{Window: merge.Span{End: 1000}, Tag: fmt.Append(nil, "t", tags)}, Factor: 1, Scratch: new(histogram.Histogram)}
+			err = w.Sum.AddHistogram(0, 1000, &h)
+			for _, s := range sinks {
+				err = cmp.Or(err, s.Window(&w))
+			}
+		}
+		var said int
+		fmt.Sscan(err.Error(), &said)
+		if !strings.Contains(err.Error(), "or add them up with -by all, or raise -memory") || said < tags-1 || said > tags {
+			t.Errorf("%v, of %d tags", err, tags)
 		}
 	}
 }
