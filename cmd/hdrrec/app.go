@@ -475,16 +475,16 @@ func (r *command) end(err error) error {
 			warn("%s: %s", reader.Name(), loss)
 		}
 	}
-	requests := n.Requests()
-	if n.NoValue > 0 {
-		warn("%d of %d requests failed or were skipped, and have no value", n.NoValue, requests)
+	requests := n.Requests
+	if requests.NoValue > 0 {
+		warn("%d of %d requests failed or were skipped, and have no value", requests.NoValue, requests.All)
 	}
 	switch {
-	case n.Dropped > 0:
-		warn("%d of %d requests failed and are left out", n.Dropped, requests)
-	case n.Failed > n.NoValue && r.recording.Failed == measure.KeepFailed:
+	case requests.Dropped > 0:
+		warn("%d of %d requests failed and are left out", requests.Dropped, requests.All)
+	case requests.Failed > requests.NoValue && r.recording.Failed == measure.KeepFailed:
 		warn("%d of %d requests failed and are recorded with the others; -errors drop or -errors tag changes that",
-			n.Failed-n.NoValue, requests)
+			requests.Failed-requests.NoValue, requests.All)
 	}
 	if r.options.Verbose {
 		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of no interest, %d "+

@@ -150,12 +150,12 @@ func (m *measurements) ended(r *measure.Recorder) {
 	if r.Timeless() {
 		m.diagnostics.Warnf("%s: %s", m.name, NoTimes)
 	}
-	if r.Counts.Failed > 0 {
+	if requests := r.Counts.Requests; requests.Failed > 0 {
 		m.diagnostics.fails(Failed{
 			Log:      m.name,
-			Count:    r.Counts.Failed,
-			NoValue:  r.Counts.NoValue,
-			Requests: r.Counts.Requests(),
+			Count:    requests.Failed,
+			NoValue:  requests.NoValue,
+			Requests: requests.All,
 		})
 	}
 }

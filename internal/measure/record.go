@@ -91,15 +91,16 @@ const FailedTag = "failed"
 // Counts count rows. Each row is one of Recorded, Dropped, NoValue, Other, Late and Malformed.
 type Counts struct {
 	Recorded, Malformed int64
-	Failed, Dropped     int64 // of those that failed, Dropped are not recorded, as asked
-	NoValue             int64 // of those that failed, the others that are not recorded
-	Parts               int64 // rows of Recorded that are a part of a request that another row has
+	Dropped             int64 // failed, and are not recorded, as asked
+	NoValue             int64 // failed, and are not recorded because they have no value
 	Other               int64 // are of other metrics, or not those of -where
 	Late                int64
+	Requests            Requests
 }
 
-// Requests returns how many requests were read.
-func (c *Counts) Requests() int64 { return c.Recorded + c.Dropped + c.NoValue - c.Parts }
+// Requests count the requests of rows that are Recorded, Dropped or NoValue. A row has as many as
+// its count says, and none if it is a part of a request that another row has.
+type Requests struct{ All, Failed, Dropped, NoValue int64 }
 
 // Errors of rows that are like others, but cannot be recorded.
 var (
@@ -259,10 +260,13 @@ func (r *Recorder) add(s *Reader) error {
 	if row.Time%1e9 != 0 {
 		r.windows.times.resolution = 1
 	}
+	requests := &r.Counts.Requests
 	if row.NoValue {
 		s.see(row.Time / 1e6)
-		r.Counts.Failed++
 		r.Counts.NoValue++
+		requests.All += row.Count
+		requests.Failed += row.Count
+		requests.NoValue += row.Count
 		return nil
 	}
 	ended := row.Time
@@ -277,12 +281,14 @@ func (r *Recorder) add(s *Reader) error {
 		return nil
 	}
 	if row.Failed && !row.Part {
-		r.Counts.Failed++
+		requests.Failed += row.Count
 	}
 	if row.Failed {
 		switch r.options.Failed {
 		case DropFailed:
 			r.Counts.Dropped++
+			requests.All += row.Count
+			requests.Dropped += row.Count
 			return nil
 		case TagFailed:
 			r.tag = appendTagPart(append(r.tag[:0], row.Tag...), row.Tag != nil, FailedTag)
@@ -300,8 +306,8 @@ func (r *Recorder) add(s *Reader) error {
 			"before others", ErrLate, behind.Round(time.Second))))
 	}
 	r.Counts.Recorded++
-	if row.Part {
-		r.Counts.Parts++
+	if !row.Part {
+		requests.All += row.Count
 	}
 	if r.looks || row.Count == 0 {
 		return nil
