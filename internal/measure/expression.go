@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -178,7 +179,7 @@ func eachPair(line []byte, found func(key, value []byte)) {
 			if length == 0 {
 				length = len(line)
 			}
-			value = bytes.ReplaceAll(bytes.Trim(line[:length], `"`), []byte(`\"`), []byte(`"`))
+			value = unquote(line[:length])
 			line = line[length:]
 		} else if blank := bytes.IndexByte(line, ' '); blank >= 0 {
 			blank += unitAfter(line[blank:])
@@ -189,6 +190,18 @@ func eachPair(line []byte, found func(key, value []byte)) {
 		}
 		found(key, value)
 	}
+}
+
+// unquote returns the text of a string as JSON or Go writes it. One that is neither, such as one
+// without an end, keeps its backslashes.
+func unquote(quoted []byte) []byte {
+	if value, _, err := scalar(quoted); err == nil {
+		return value
+	}
+	if text, err := strconv.Unquote(string(quoted)); err == nil {
+		return []byte(text)
+	}
+	return bytes.TrimSuffix(quoted[1:], []byte{'"'})
 }
 
 // unitAfter returns the length of a unit behind blanks, such as the one of time=281.7 us, and 0 if

@@ -344,6 +344,9 @@ func TestLines(t *testing.T) {
 		// logfmt
 		{"time=2024-05-01T10:00:00.5Z level=INFO msg=\"GET /a\" duration=1.2ms path=/a\n", Options{Columns: Columns{Tags: []string{"path", "msg"}}}, "0.5 /a/GET /a 1.2ms"},
 		{"ts=2024-05-01T10:00:00.5Z msg=\"say \\\"a\\\" x=1\" latency_ms=3\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 say "a" x=1 3ms`},
+		{`ts=2024-05-01T10:00:00.5Z msg="say \"hi\"" latency_ms=3` + "\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 say "hi" 3ms`},
+		{`ts=2024-05-01T10:00:00.5Z msg="C:\\a\x41\\" latency_ms=3` + "\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 C:\aA\ 3ms`},
+		{`ts=2024-05-01T10:00:00.5Z latency_ms=3 msg="a\"` + "\n", Options{Columns: Columns{Tags: []string{"msg"}}}, `0.5 a\ 3ms`},
 		{"2024-05-01T10:00:00.5Z app[web.1]: took=3s x=1\n", Options{}, "0.5  3s"},
 		{"4 KiB <<< .: request=1 time=3.5 ms (warmup)\n4 KiB <<< .: request=2 time=250 us\n", Options{Columns: Columns{Value: "time"}, NoTime: true}, "-  3.5ms; -  250µs"},
 		{"time=5 ms request=1\ntime=7 mss request=2\n", Options{Columns: Columns{Value: "time"}, NoTime: true, Unit: hdrlog.Second}, "-  5ms; -  7s"},
@@ -781,6 +784,21 @@ func TestFailed(t *testing.T) {
 		slices.Sort(got)
 		if strings.Join(got, " ") != want {
 			t.Errorf("%d: %v, want %s", failed, got, want)
+		}
+	}
+}
+
+// TestRequests: a row is as many requests as its count says.
+func TestRequests(t *testing.T) {
+	for failed, want := range map[Failed]Requests{
+		KeepFailed: {All: 1003, Failed: 3},
+		DropFailed: {All: 1003, Failed: 3, Dropped: 3},
+		TagFailed:  {All: 1003, Failed: 3},
+	} {
+		rec := recording{size: 1000, failed: failed, options: Options{Columns: Columns{Count: "count", OK: "status"}}}
+		rec.record(t, []byte("time,latency_ms,count,status\n1700000000,5,1000,200\n1700000001,7,3,500\n"))
+		if rec.counts.Requests != want {
+			t.Errorf("%d: %+v, want %+v", failed, rec.counts.Requests, want)
 		}
 	}
 }
