@@ -305,7 +305,7 @@ func (r *command) findFrom() {
 	r.start = (time.Now().UnixMilli() + size - 1) / size * size // no earlier run has a part of this window
 	if implied {
 		r.std.Notef("leaving out intervals that start before %s; -s start sends them too, and "+
-			"-state FILE continues after a restart", time.UnixMilli(r.start).Format(time.TimeOnly))
+			"-state FILE continues after a restart", time.UnixMilli(r.start).UTC().Format(time.RFC3339))
 	}
 }
 
