@@ -228,7 +228,7 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 	readout := hover()
-	if want := fmt.Sprintf("simple1-rt %.4g ms", line.V[point]); !strings.Contains(readout, want) || !strings.HasPrefix(readout, "8") {
+	if want := fmt.Sprintf("simple1-rt %.4g ms", line.V[point]); !strings.Contains(readout, want) || !strings.HasPrefix(readout, "00:08:0") {
 		t.Errorf("read-out %q, want %q in it", readout, want)
 	}
 

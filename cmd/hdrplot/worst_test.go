@@ -57,6 +57,10 @@ func TestWorstAgree(t *testing.T) {
 			}
 			data := readPage(t, []byte(hdrplot(t, "", append(strings.Fields("-q -of - -format html -in ns --"), paths...)...)))
 			furthest := float64(data.To) / 1000
+			layout := time.TimeOnly
+			if s.Name == "day" { // which ends at midnight
+				layout = time.DateTime
+			}
 			var want, listed, compared []string // a picture has one unit for all values
 			for i, m := range moments {
 				since := axis.Since(float64(m.Start-loggen.ScenarioStart)/1000, furthest)
@@ -69,7 +73,7 @@ func TestWorstAgree(t *testing.T) {
 				want = append(want, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, since, axis.Length(m.End-m.Start), axis.Value("ns", highest), name))
 				line := strings.Replace(want[i], axis.Value("ns", highest), axis.Value("", highest/scale.Divide)+" "+scale.Unit, 1)
 				compared = append(compared, line)
-				listed = append(listed, strings.Replace(line, since, time.UnixMilli(m.Start).UTC().Format(time.TimeOnly), 1))
+				listed = append(listed, strings.Replace(line, since, time.UnixMilli(m.Start).UTC().Format(layout), 1))
 			}
 			var onPage []string
 			for i, m := range data.Worst {

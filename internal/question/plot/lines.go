@@ -64,7 +64,7 @@ func (d *decision) surveyLogs() (err error) {
 		return nil
 	}
 	most := firstIntervals
-	if d.asked.Windows.Length > 0 || d.merges() || d.thinned() {
+	if !d.asked.Page && (d.asked.Windows.Length > 0 || d.merges() || d.thinned()) {
 		most = math.MaxInt
 	}
 	d.surveyed, err = d.survey(most)
