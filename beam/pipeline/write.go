@@ -121,7 +121,7 @@ func (headerFn) ProcessElement(ctx context.Context, _ []byte, documents func(*[]
 	switch {
 	case err != nil:
 		h.Error = err.Error() + ", and they have the same tag"
-	case found.Differ == nil && found.Unstated == "" && found.Unit != 0:
+	case found.Differ == nil && found.Unstated == nil && found.Unit != 0:
 		h.Unit = found.Unit.Comment()
 	}
 	data, err := json.Marshal(h)

@@ -203,8 +203,7 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 		found.Unit = u.in // all is printed in one unit
 	}
 	if found.Unclear != nil && u.Options.Ratio == 0 {
-		return hdrlog.Scale{}, gives(fmt.Errorf("%s does not state its unit, and %w", found.Unstated, found.Unclear),
-			found.Unstated, "UNIT")
+		return hdrlog.Scale{}, gives(fmt.Errorf("%s, and %w", found.Unstates(), found.Unclear), found.Unstated[0], "UNIT")
 	}
 	u.takenAs = found.TakenAs
 	if found.Doubt != nil {
@@ -232,9 +231,12 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	case found.Differ != nil && u.Options.Unit == "":
 		u.Say("%v; they are converted to one unit", found.Differ)
 	}
-	if found.Unstated != "" && u.Options.Ratio == 0 && !u.assumed {
-		u.Say("%s does not state its unit, so its values are taken as %s: -in %s names another",
-			found.Unstated, found.TakenAs, inOption(found.Unstated, "UNIT"))
+	if found.Unstated != nil && u.Options.Ratio == 0 && !u.assumed {
+		says := "%s, so its values are taken as %s: -in %s names another"
+		if len(found.Unstated) > 1 {
+			says = "%s, so their values are taken as %s: -in %s names another"
+		}
+		u.Say(says, found.Unstates(), found.TakenAs, inOption(found.Unstated[0], "UNIT"))
 	}
 	s.Assumed = u.assumed
 	return s, nil
@@ -250,14 +252,13 @@ func (u *Units) CheckLimit(limit string) error {
 	if err != nil {
 		return unclear(err)
 	}
-	log := found.Unstated
-	if log == "" || u.Options.Ratio != 0 {
+	if found.Unstated == nil || u.Options.Ratio != 0 {
 		if s := u.Options.Scale(found.Unit); s.In != 0 && !s.Assumed {
 			return nil
 		}
 		return message.Usagef("-sla %s: the unit of the values is unknown: add -in ns, us, ms or s", limit)
 	}
-	return unknownUnit(limit, log)
+	return unknownUnit(limit, found.Unstated[0])
 }
 
 func unknownUnit(limit, log string) error {

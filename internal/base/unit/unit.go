@@ -83,9 +83,8 @@ type Finder struct {
 	tags map[string]*users // by [merge.AppendKey]
 	none users             // of a tag that is new
 	key  []byte            // memory of the key that is looked up
-	// shown has the logs in tags, and several the tags that have more than one: rows over time ask
-	// each time, and there may be many tags.
-	shown   map[*log]bool
+	// several has the tags of more than one unit: rows over time ask each time, and there may be
+	// many tags.
 	several map[string]bool
 	clash   error    // in one log
 	found   *outcome // of Find, nil if something has changed since
@@ -107,13 +106,14 @@ type users struct {
 	more map[*log]*users // these with another one
 }
 
-// with returns the users with one log more.
+// with returns the users with one log more, which takes the place of one of its unit.
 func (u *users) with(l *log) *users {
 	if u.more == nil {
 		u.more = make(map[*log]*users)
 	}
 	if u.more[l] == nil {
-		logs := append(slices.Clone(u.logs), l)
+		others := slices.DeleteFunc(slices.Clone(u.logs), func(other *log) bool { return other.unit == l.unit })
+		logs := append(others, l)
 		slices.SortFunc(logs, byName)
 		u.more[l] = &users{logs: logs}
 	}
@@ -138,7 +138,7 @@ func (f *Finder) log(name string) *log {
 	if l == nil {
 		if f.logs == nil {
 			f.logs, f.tags = make(map[string]*log), make(map[string]*users)
-			f.shown, f.several = make(map[*log]bool), make(map[string]bool)
+			f.several = make(map[string]bool)
 		}
 		l = &log{name: name}
 		if f.Given != nil {
@@ -176,7 +176,7 @@ func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
 	stated := l.said != 0 && l.program == ""
 	switch {
 	case l.said != 0 && stated == (program == ""): // both state it, or both imply it
-		if l.said != u && !l.given && f.clash == nil {
+		if l.said != u && !l.given && (f.clash == nil || name < f.clash.(*ClashError).Log) {
 			f.clash = &ClashError{
 				Log:  name,
 				text: fmt.Sprintf("%s states that its values are in %s, and in %s", name, l.said, u),
@@ -266,7 +266,10 @@ func (f *Finder) Tags() int { return len(f.tags) }
 // comments before the interval have been taken.
 func (f *Finder) Uses(tag []byte, name string) {
 	l := f.log(name)
-	l.used = true
+	if !l.used {
+		l.used = true
+		f.found = nil
+	}
 	f.key = merge.AppendKey(f.key[:0], tag)
 	if l.any && l.unit == 0 && !slices.Contains(f.mixed[string(f.key)], l) {
 		if f.mixed == nil {
@@ -277,15 +280,16 @@ func (f *Finder) Uses(tag []byte, name string) {
 		slices.SortFunc(logs, byName)
 		f.mixed[string(f.key)] = logs[:min(len(logs), 2)]
 	}
-	users, known := f.tags[string(f.key)]
-	if !known {
+	users := f.tags[string(f.key)]
+	if users == nil {
 		users = &f.none
 	}
-	if !slices.ContainsFunc(users.logs, func(other *log) bool { return other.unit == l.unit }) {
+	first := func(other *log) bool { return other.unit == l.unit && other.name <= l.name }
+	if !slices.ContainsFunc(users.logs, first) {
 		f.found = nil
-		f.tags[string(f.key)] = users.with(l)
-		f.shown[l] = true
-		if known {
+		users = users.with(l)
+		f.tags[string(f.key)] = users
+		if len(users.logs) > 1 {
 			f.several[string(f.key)] = true
 		}
 	}
@@ -393,9 +397,9 @@ type Found struct {
 	Unit hdrlog.Unit
 	// Differ is nil, or says that some values are in another unit.
 	Differ error
-	// Unstated is a log that does not state its unit, while another one has one. It is empty if
-	// there is none. Such logs have the unit TakenAs, unless Unclear says that others have several.
-	Unstated string
+	// Unstated are the logs, by name, that do not state their unit, while another one has one. They
+	// have the unit TakenAs, unless Unclear says that others have several.
+	Unstated []string
 	TakenAs  hdrlog.Unit
 	Unclear  error
 	// Doubt is nil, or says that values add up whose units may differ.
@@ -403,6 +407,22 @@ type Found struct {
 	// Reasons say why logs have a unit that they do not state, and which units that logs state or
 	// imply are not theirs, since the user gives others.
 	Reasons []string
+}
+
+// mostNamed is the number of logs that are all named.
+const mostNamed = 3
+
+// Unstates says which logs do not state their unit: all of a few, otherwise the first one and how
+// many more.
+func (f *Found) Unstates() string {
+	last := len(f.Unstated) - 1
+	switch {
+	case last < 1:
+		return strings.Join(f.Unstated, "") + " does not state its unit"
+	case last < mostNamed:
+		return fmt.Sprintf("%s and %s do not state their units", strings.Join(f.Unstated[:last], ", "), f.Unstated[last])
+	}
+	return fmt.Sprintf("%s and %d more do not state their units", f.Unstated[0], last)
 }
 
 // Find returns what finders have found about the values that they know of, or about their logs if
@@ -422,10 +442,11 @@ func Find(finders ...*Finder) (Found, error) {
 func find(finders []*Finder) (found Found, err error) {
 	var all []*log
 	for _, f := range finders {
-		if len(f.tags) == 0 {
-			all = slices.AppendSeq(all, maps.Values(f.logs))
+		for _, l := range f.logs {
+			if l.used || len(f.tags) == 0 {
+				all = append(all, l)
+			}
 		}
-		all = slices.AppendSeq(all, maps.Keys(f.shown))
 		for key := range f.several {
 			if _, clash := f.agree(f.tags[key].logs); clash != nil && (err == nil || clash.Error() < err.Error()) {
 				err = clash
@@ -449,8 +470,13 @@ func find(finders []*Finder) (found Found, err error) {
 	if found.Unit, found.Differ = smallest(all, other); err != nil || found.Unit == 0 {
 		return Found{Doubt: found.Doubt, Reasons: found.Reasons}, err
 	}
-	if n := slices.IndexFunc(all, (*log).unstated); n >= 0 {
-		found.Unstated = all[n].name
+	for _, l := range all {
+		if l.unstated() {
+			found.Unstated = append(found.Unstated, l.name)
+		}
+	}
+	if found.Unstated != nil {
+		found.Unstated = slices.Compact(found.Unstated) // of several finders
 		found.TakenAs = other
 		stating := slices.DeleteFunc(all, func(l *log) bool { return l.given })
 		_, found.Unclear = smallest(stating, 0)

@@ -3,6 +3,7 @@ package unit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -111,7 +112,7 @@ func TestTags(t *testing.T) {
 		}
 	}
 	const differ = "the values of a.hdr are in ns, those of b.hdr in us"
-	if found, err := Find(&f, &other); found.Unit != hdrlog.Nanosecond || found.Unstated != "c.hdr" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
+	if found, err := Find(&f, &other); found.Unit != hdrlog.Nanosecond || found.Unstates() != "c.hdr and d.hdr do not state their units" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	// Logs of a program that writes several units may not add up.
@@ -135,7 +136,7 @@ func TestTags(t *testing.T) {
 	// Finders do not add up with each other.
 	other.Comment("z.hdr", []byte("#UNITS:ms"))
 	other.Uses([]byte("a"), "z.hdr")
-	if found, err := Find(&other); found.Unit != hdrlog.Millisecond || found.Differ != nil || found.Unstated != "" || found.Doubt != nil || err != nil {
+	if found, err := Find(&other); found.Unit != hdrlog.Millisecond || found.Differ != nil || found.Unstated != nil || found.Doubt != nil || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := Find(&f, &other); err != nil {
@@ -153,6 +154,40 @@ func TestTags(t *testing.T) {
 	one.Comment("a.hdr", []byte("#UNITS:ms"))
 	if _, err := Find(&one); err == nil || err.Error() != "a.hdr states that its values are in ns, and in ms" {
 		t.Error(err)
+	}
+}
+
+// TestAnyOrder: what is found does not depend on the order in which logs are read.
+func TestAnyOrder(t *testing.T) {
+	t.Parallel()
+	comments := map[string]string{"a": "#UNITS:us", "b": "", "c": "", "d": "#UNITS:us", "e": "", "f": ""}
+	for _, test := range []struct{ logs, want string }{
+		{"ab", "b does not state its unit"},
+		{"abc", "b and c do not state their units"},
+		{"abce", "b, c and e do not state their units"},
+		{"abcdef", "b and 3 more do not state their units"},
+	} {
+		for seed := range uint64(20) {
+			logs := []byte(test.logs)
+			random := rand.New(rand.NewPCG(seed, 0))
+			random.Shuffle(len(logs), func(a, b int) { logs[a], logs[b] = logs[b], logs[a] })
+			var f, several Finder
+			for _, log := range logs {
+				name := string(log)
+				f.Comment(name, []byte(comments[name]))
+				f.Uses([]byte("tag"), name)
+				several.Comment(name, []byte(cmp.Or(comments[name], "#UNITS:ms")))
+				several.Uses([]byte("tag"), name)
+			}
+			found, err := Find(&f)
+			if got := found.Unstates(); got != test.want || found.TakenAs != hdrlog.Microsecond || err != nil {
+				t.Errorf("%s: %s, %v, want %s", logs, got, err, test.want)
+			}
+			const clash = "the values of a are in us, those of b in ms"
+			if _, err := Find(&several); err == nil || err.Error() != clash {
+				t.Errorf("%s: %v, want %s", logs, err, clash)
+			}
+		}
 	}
 }
 

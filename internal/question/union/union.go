@@ -100,7 +100,7 @@ func (u *union) findUnits() error {
 		return fmt.Errorf("%w: a log has one unit; hdrsum and hdrplot read logs of several units", err)
 	}
 	u.unit = found.Unit
-	if found.Unstated != "" {
+	if found.Unstated != nil {
 		u.unit = 0 // the unit would be an assumption
 	}
 	if u.options.Warn == nil {
@@ -109,9 +109,12 @@ func (u *union) findUnits() error {
 	for _, reason := range found.Reasons {
 		u.options.Warn("%s", reason)
 	}
-	if found.Unstated != "" {
-		u.options.Warn("%s does not state its unit as others do, so the result states none: -in %s would",
-			found.Unstated, message.Quoted(fmt.Sprintf("%s=%s", filepath.Base(found.Unstated), found.TakenAs)))
+	if found.Unstated != nil {
+		in := found.TakenAs.String()
+		if len(found.Unstated) == 1 {
+			in = message.Quoted(filepath.Base(found.Unstated[0]) + "=" + in)
+		}
+		u.options.Warn("%s as others do, so the result states none: -in %s would", found.Unstates(), in)
 	}
 	if found.Doubt != nil {
 		u.options.Warn("%v: they add up as if it were one", found.Doubt)

@@ -545,6 +545,7 @@ func TestHeader(t *testing.T) {
 		{[]scan.Input{log("b", ns, "A"), log("a", ns, "A")}, ns, ""},
 		{[]scan.Input{log("b", ns, "A"), log("a", "", "A")}, "", "a does not state its unit as others do, so the result states none: -in a=ns would"},
 		{[]scan.Input{log("b", ns, "A"), log("a", "#[Logging for: x]\n", "A")}, "", "a does not state its unit as others do, so the result states none: -in a=ns would"},
+		{[]scan.Input{log("b", "", "A"), log("a", "", "A"), log("c", us, "A")}, "", "a and b do not state their units as others do, so the result states none: -in us would"},
 		{[]scan.Input{log("b", us, "A"), log("a", "#[Logging for: READ]\n", "A")}, us, "a taken as us: `Logging for: READ`, as YCSB writes"},
 		{[]scan.Input{log("b", us, "A"), log("given", ns, "A")}, us, "given taken as us, as -in says, not as ns: `UNITS:NANOSECONDS`, as it states"},
 	} {
@@ -553,10 +554,14 @@ func TestHeader(t *testing.T) {
 		warn := func(format string, args ...any) { warning += fmt.Sprintf(format, args...) }
 		got, _, _ := strings.Cut(write(t, newScan(test.inputs...), union.Options{Given: given, Warn: warn}), "\"")
 		sources := "#[Source: a]\n#[Source: b]\n"
-		if test.inputs[1].Name == "given" {
+		switch {
+		case len(test.inputs) == 3:
+			sources += "#[Source: c]\n"
+		case test.inputs[1].Name == "given":
 			sources = "#[Source: b]\n#[Source: given]\n"
 		}
-		want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n#[Union of 2 logs]\n" + sources + test.unit +
+		want := "#[Histogram log format version 1.3]\n#[Written by hdrkit: START and LENGTH are seconds]\n" +
+			fmt.Sprintf("#[Union of %d logs]\n", len(test.inputs)) + sources + test.unit +
 			"#[BaseTime: 1468800000.000 (seconds since epoch)]\n#[StartTime: 1468800000.000 (seconds since epoch), Mon Jul 18 00:00:00 UTC 2016]\n"
 		if got != want || test.warning == "" && warning != "" || !strings.Contains(warning, test.warning) {
 			t.Errorf("got\n%s\nand warning %q, want\n%s\nand %q", got, warning, want, test.warning)
