@@ -110,6 +110,26 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestExactCount: a count in a verdict is exact.
+func TestExactCount(t *testing.T) {
+	for text, want := range map[string]string{
+		"count>=38800":       "FAILS: count is 38,726, limit 38,800.",
+		"count<=12345678901": "HOLDS: count is 38,726 of 12,345,678,901.",
+		"count<=+1%":         "FAILS: count rose by 2.91%: 37,632 to 38,726, limit +1%.",
+	} {
+		limits, err := gate.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := summaryOf(t, "read", 37632), summaryOf(t, "read", 38726)
+		r := &Run{Summaries: []*output.Summary{after}}
+		r.Verdicts = gate.Judge(limits, gate.Figures{Summaries: r.Summaries, Baseline: []*output.Summary{before}})
+		if got := Limits(r)[0].Sentence; got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestLost: what is missing in the figures has a sentence.
 func TestLost(t *testing.T) {
 	r := runOf(t, "p99<=1s")

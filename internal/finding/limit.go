@@ -79,10 +79,10 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 		text = fmt.Sprintf("%s: %s %s", result.word, what, changed(v))
 	case v.Result == gate.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
-			interval(v), formatBound(v.Bound)+people.Spaced(unitOf(v)))
+			interval(v), bound(v)+people.Spaced(unitOf(v)))
 	default:
 		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
-			formatBound(v.Bound)+people.Spaced(unitOf(v)))
+			bound(v)+people.Spaced(unitOf(v)))
 		if v.Result == gate.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
 			text += "; the log does not tell them apart"
 		}
@@ -103,6 +103,35 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 
 // formatBound returns a bound as somebody typed it: with all its digits.
 func formatBound(bound float64) string { return people.Significant(bound, 9) }
+
+// bound returns the bound of a verdict.
+func bound(v *gate.Verdict) string {
+	if isCount(v) {
+		return formatCount(v.Bound)
+	}
+	return formatBound(v.Bound)
+}
+
+// figure returns the figure of a verdict, with as many digits as show on which side of the bound it
+// is.
+func figure(v *gate.Verdict) string {
+	if isCount(v) {
+		return formatCount(v.Value)
+	}
+	return formatBeside(v.Value, v.Bound)
+}
+
+// isCount reports whether a verdict is about a number of values, which is exact.
+func isCount(v *gate.Verdict) bool { return v.Limit.Name == output.Count }
+
+// formatCount returns a count with all its digits. That of a baseline of more runs is scaled, and
+// may be no whole number.
+func formatCount(v float64) string {
+	if v == math.Trunc(v) {
+		return people.Significant(v, 15)
+	}
+	return people.Significant(v, 9)
+}
 
 // breached returns the words for how long and since when a limit did not hold.
 func (w *words) breached(v *gate.Verdict) string {
@@ -131,7 +160,7 @@ func judged(v *gate.Verdict) string {
 	if name != v.Unit {
 		return formatNumber(value) + " " + name
 	}
-	return formatBeside(v.Value, v.Bound) + people.Spaced(unitOf(v))
+	return figure(v) + people.Spaced(unitOf(v))
 }
 
 // interval returns the interval of a figure, if it has one.
@@ -152,12 +181,15 @@ func changed(v *gate.Verdict) string {
 		interval = fmt.Sprintf(" (%s..%s)", people.Significant(min(low, high), 3),
 			people.Significant(max(low, high), 3))
 	}
-	after := formatBeside(v.Value, v.Bound) + people.Spaced(unitOf(v))
+	before, after := formatNumber(v.Baseline), figure(v)+people.Spaced(unitOf(v))
+	if isCount(v) {
+		before = formatCount(v.Baseline)
+	}
 	if by == 0 {
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
 	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", people.Moved(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
-		formatNumber(v.Baseline), after, v.Allowed())
+		before, after, v.Allowed())
 }
 
 // unitOf returns the unit of the figures of a verdict.
