@@ -83,7 +83,8 @@ type DocumentVerdict struct {
 	Note    string `json:"note,omitempty"`
 	// Baseline is what a relative limit is relative to. It is missing if the limit is not relative.
 	Baseline *float64 `json:"baseline,omitempty"`
-	// Unit is that of the values. It is missing if they are in the unit of the document.
+	// Unit is that of the values. It is missing if they are in the unit of the document, and of
+	// throughput, count and apdex.
 	Unit string `json:"unit,omitempty"`
 }
 

@@ -21,9 +21,10 @@ import (
 // terminal. Values have three or four significant digits.
 //
 // If a row is too long, the table first uses less space between columns, then leaves out the period
-// and after it the minimum and the mean. If that is not enough, it prints all columns in several
-// blocks below each other. Each row ends with a sparkline of the maximum over time, if summaries
-// have [output.Maxima].
+// and after it the minimum and the mean. From a width of 60, summaries without intervals of
+// confidence go without some percentiles and the rate, too. If that is not enough, the table prints
+// all columns in several blocks below each other. Each row ends with a sparkline of the maximum
+// over time, if summaries have [output.Maxima].
 type Table struct {
 	// Percentiles are those of columns. Of 100, the maximum, which always has a column, it says
 	// that its changes are looked at, too.
