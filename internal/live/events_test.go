@@ -954,26 +954,37 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// TestAway: a rotated file with lines of open windows is away in two runs, which hand out these
-// windows without it, and is back in the third one. Its lines count there, since no window has
-// them.
-func TestAway(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 1, 8)
+// worldAway returns a world after a stop, in which a rotated log with lines of open windows is
+// away. comeBack brings it back.
+func worldAway(t *testing.T, crash bool) (w *world, comeBack func()) {
+	t.Helper()
+	w = newWorld(t, 1, 8)
 	w.idle = time.Hour
 	w.createOrdered()
 	w.logs[1].slow = 8
 	w.writeLines()
 	w.start()
 	w.awaitLines()
-	w.stop(true)
-	written := w.second
+	w.stop(crash)
 	w.logs[0].rename()
 	rotated := w.logs[0].parts[0].path
 	away := filepath.Join(t.TempDir(), "away")
-	if err := os.Rename(rotated, away); err != nil {
-		t.Fatal(err)
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
 	}
+	move(rotated, away)
+	return w, func() { move(away, rotated) }
+}
+
+// TestAway: a rotated file with lines of open windows is away in two runs, which hand out these
+// windows without it, and is back in the third one. Its lines count there, since no window has
+// them.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	w, comeBack := worldAway(t, true)
+	written := w.second
 	for range 2 {
 		w.start()
 		w.writeLines()
@@ -984,9 +995,7 @@ func TestAway(t *testing.T) {
 		})
 		w.stop(true)
 	}
-	if err := os.Rename(away, rotated); err != nil {
-		t.Fatal(err)
-	}
+	comeBack()
 	w.end()
 }
 
@@ -994,20 +1003,7 @@ func TestAway(t *testing.T) {
 // writes windows that are open without its lines. They count when it is back.
 func TestAwayAtStop(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1, 8)
-	w.idle = time.Hour
-	w.createOrdered()
-	w.logs[1].slow = 8
-	w.writeLines()
-	w.start()
-	w.awaitLines()
-	w.stop(true)
-	w.logs[0].rename()
-	rotated := w.logs[0].parts[0].path
-	away := filepath.Join(t.TempDir(), "away")
-	if err := os.Rename(rotated, away); err != nil {
-		t.Fatal(err)
-	}
+	w, comeBack := worldAway(t, true)
 	w.start()
 	clitest.Await(t, "the end of the search", nil, func() bool {
 		w.run.mu.Lock()
@@ -1018,9 +1014,7 @@ func TestAwayAtStop(t *testing.T) {
 	if w.saved().Parts == nil {
 		t.Error("the state has no open windows")
 	}
-	if err := os.Rename(away, rotated); err != nil {
-		t.Fatal(err)
-	}
+	comeBack()
 	w.writeLines()
 	w.end()
 }
@@ -1029,21 +1023,8 @@ func TestAwayAtStop(t *testing.T) {
 // were handed out. They have its lines, since the stop wrote them when they were open.
 func TestReadBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1, 8)
-	w.idle = time.Hour
-	w.createOrdered()
-	w.logs[1].slow = 8
-	w.writeLines()
-	w.start()
-	w.awaitLines()
-	w.stop(false)
+	w, comeBack := worldAway(t, false)
 	written := w.second
-	w.logs[0].rename()
-	rotated := w.logs[0].parts[0].path
-	away := filepath.Join(t.TempDir(), "away")
-	if err := os.Rename(rotated, away); err != nil {
-		t.Fatal(err)
-	}
 	w.start()
 	w.writeLines()
 	w.writeLines()
@@ -1051,9 +1032,7 @@ func TestReadBack(t *testing.T) {
 	clitest.Await(t, "windows are handed out", nil, func() bool {
 		return w.saved().Done >= 1000*int64(clitest.LiveStart+written)
 	})
-	if err := os.Rename(away, rotated); err != nil {
-		t.Fatal(err)
-	}
+	comeBack()
 	w.end()
 }
 
