@@ -251,7 +251,8 @@ func (p *Picture) KeepLines(paged bool) {
 	}
 }
 
-// usualLine returns the name of the line that KeepLines keeps if there are no limits.
+// usualLine returns the name of the line that KeepLines keeps if there are no limits. Runs are
+// compared, too.
 func usualLine(compared bool) string {
 	if compared {
 		return AtPercentile(99).Name

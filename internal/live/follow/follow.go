@@ -26,10 +26,10 @@
 // the reader of a log has. A goroutine for each input reads. Four things hold:
 //
 //   - Only the reader of a log adds to what was read of it, and only while it has a file.
-//   - The looker gives a file to a reader that has none, after it has compared the file with all
-//     that was read. So no line is left out, and none is read twice.
-//   - What a reader has read counts if it still has the file then, and the file still begins as it
-//     did. Otherwise the file has another text now, and the reader gives it back.
+//   - The looker gives a file to a reader that has none, if the file begins and ends as what was
+//     read. So no line is left out, and none is read twice.
+//   - What a reader has read counts if it still has the file then, and the first bytes of the file
+//     are still the same. Otherwise the file has another text now, and the reader gives it back.
 //   - A file is a source of one log, and one input reads a log.
 //
 // The lock guards what both see. Nobody reads a file while he holds it.
@@ -90,7 +90,7 @@ type Options struct {
 	// Windows says that the open windows have all lines of the marks that are to be read again.
 	Windows bool
 	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
-	// from several goroutines at once.
+	// from several goroutines at once. It must not call the follower, whose lock may be held.
 	Notice func(input, text string)
 	// Lost, if set, receives which lines are missing.
 	Lost func(input, text string)

@@ -52,7 +52,8 @@ func newNames(path, target string) names {
 	return n
 }
 
-// A reader is what only the reader of a log knows.
+// A reader is the state of the reader of a log. Others touch it only while the reader waits or has
+// no file.
 type reader struct {
 	stream io.Reader // of the text, nil before it has a file
 	buffer []byte    // was read, and is not handed over yet
