@@ -110,7 +110,7 @@ type Follower struct {
 	poller   sync.WaitGroup
 	opened   atomic.Int64 // files
 	turns    bool         // a test lets one goroutine run at a time, see Options.Between
-	patterns []pattern
+	patterns []*pattern
 	pipes    map[string]bool   // paths of pipes that match, and are not read
 	buffers  [2][64 << 10]byte // the looker compares with them
 
@@ -129,6 +129,9 @@ type pattern struct {
 	matches func(name string) bool
 	each    func(*Input)
 }
+
+// leftover stands for a pattern at inputs that have what is left of logs of an earlier run.
+var leftover = &pattern{matches: func(string) bool { return false }}
 
 // A phase says how far reading goes.
 type phase int
@@ -167,7 +170,7 @@ func New(o Options) *Follower {
 	for _, l := range f.logs { // what still has its name is no other log
 		f.step()
 		if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() {
-			f.find(l.path, info, false)
+			f.find(l.path, info, nil)
 		}
 	}
 	f.tidy()
@@ -218,7 +221,7 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 // the number of inputs that it added now. Each, which may be nil, is called for every input before
 // the input is received. It must not call the follower.
 func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) int {
-	f.patterns = append(f.patterns, pattern{folder, matches, each})
+	f.patterns = append(f.patterns, &pattern{folder, matches, each})
 	before := len(f.inputs)
 	f.match()
 	return len(f.inputs) - before

@@ -684,6 +684,50 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestCopiedWhileLooked writes a log and copies it, at each step of a look. The log counts once,
+// also if a look finds the copy first, at a name that it knows or not.
+func TestCopiedWhileLooked(t *testing.T) {
+	t.Parallel()
+	for at, known := 1, true; ; at++ {
+		path := filepath.Join(t.TempDir(), "a.hdr")
+		steps := -1 << 30
+		f := New(Options{Between: func() {
+			if steps++; steps == at {
+				must(t, os.Rename(path+".1", path+".2"))
+				file(t, path, "new\n")
+				file(t, path+".1", "new\n")
+			}
+		}})
+		if known {
+			file(t, path+".1", "old\n")
+		}
+		f.AddMatching(filepath.Dir(path), func(string) bool { return true }, nil)
+		f.begin(func(*Input) {})
+		file(t, path+".1", "old\n")
+		steps = 0
+		for range 5 {
+			f.lookAtInputs()
+			f.match()
+			f.tidy()
+		}
+		read := 0
+		for _, l := range f.logs {
+			if l.files != nil && string(l.files[0].begin) == "new\n" {
+				read++
+			}
+		}
+		f.Close()
+		switch {
+		case steps < at && !known:
+			return
+		case steps < at:
+			at, known = 0, false
+		case read != 1:
+			t.Errorf("at step %d, %t: %d logs have the text", at, known, read)
+		}
+	}
+}
+
 // TestLink: a symbolic link leads to another file while no command runs. The rest of the file
 // before is in another folder, and has another name.
 func TestLink(t *testing.T) {

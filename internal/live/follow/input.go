@@ -14,8 +14,9 @@ type Input struct {
 	Tag string
 
 	name     string
-	path     string // of a file or a named pipe
-	pipe     *pipe  // nil for a file
+	path     string   // of a file or a named pipe
+	pipe     *pipe    // nil for a file
+	pattern  *pattern // that found the file, and finds it again when it comes back
 	follower *Follower
 	wake     chan struct{} // something may have changed
 	onWait   func(waiting bool)
@@ -45,7 +46,6 @@ type naming struct {
 	found     bool      // there was a log
 	trouble   string    // why the name cannot be read now, as the last notice says
 	unread    string    // why a log of that name is not read, empty if it is
-	matched   bool      // a pattern found the file, and finds it again when it comes back
 	gone      time.Time // since when no log of the input has the name, if there was one
 	left      bool      // it is gone for so long that its file is closed at its end
 	truncated time.Time // when a message said so
@@ -112,7 +112,7 @@ func (in *Input) look(news *Summary) {
 	}
 	var s *source
 	if err == nil {
-		s, err = f.find(in.path, info, true)
+		s, err = f.find(in.path, info, func() { f.seeOriginal(in.pattern, in.path, news) })
 	}
 	if s != nil && f.isUnread(s) {
 		f.enqueue(s, in)
@@ -161,7 +161,7 @@ func (in *Input) note(s *source, err error, changed bool) string {
 		in.gone = time.Now()
 	}
 	in.left = in.left || in.waiting && time.Since(in.gone) >= in.follower.options.Gone
-	if in.matched || err == nil {
+	if in.pattern != nil || err == nil {
 		return ""
 	}
 	return "is gone; waiting for it to come back"
@@ -227,7 +227,7 @@ func (in *Input) Next() (*Log, error) {
 			f.mu.Unlock()
 			return l, nil
 		}
-		in.ended = phase == following && in.left && in.matched
+		in.ended = phase == following && in.left && in.pattern != nil
 		ended := in.ended
 		f.mu.Unlock()
 		switch {

@@ -75,8 +75,7 @@ func (f *Follower) lookAtInputs() {
 // match adds the files that match a pattern, and finds those that have what earlier logs lack.
 func (f *Follower) match() {
 	var news Summary
-	for n := range f.patterns {
-		p := &f.patterns[n]
+	for _, p := range f.patterns {
 		f.step()
 		for _, path := range p.paths() {
 			if p.matches(filepath.Base(path)) {
@@ -128,10 +127,12 @@ func (f *Follower) see(p *pattern, path string, news *Summary) {
 		f.seePipe(p, path, news)
 		return
 	}
-	if p != nil && info.Size() > 0 && f.known(info) == nil {
-		f.seeOriginal(p, path, news)
+	var first func()
+	if p != nil {
+		first = func() { f.seeOriginal(p, path, news) }
+		f.seeTarget(path, info, news)
 	}
-	s, err := f.find(path, info, p != nil)
+	s, err := f.find(path, info, first)
 	switch {
 	case err == nil && (s == nil || !f.isUnread(s)):
 		return
@@ -139,7 +140,7 @@ func (f *Follower) see(p *pattern, path string, news *Summary) {
 		return
 	}
 	in := &Input{name: path, path: path}
-	in.matched = true
+	in.pattern = cmp.Or(p, leftover)
 	if s != nil {
 		owner := f.input(s.log.path)
 		if owner != nil && f.found == nil {
@@ -164,7 +165,7 @@ func (f *Follower) seePipe(p *pattern, path string, news *Summary) {
 	case p == nil:
 	case !f.options.Continues:
 		in := f.addPipe(path)
-		in.matched = true
+		in.pattern = p
 		f.hand(in, p)
 	case !f.pipes[path]:
 		f.pipes[path] = true
@@ -172,15 +173,25 @@ func (f *Follower) seePipe(p *pattern, path string, news *Summary) {
 	}
 }
 
-// seeOriginal looks at the log of whose name rotation can have made a name, or to which that is a
-// symbolic link. It may have been written, and copied or replaced, since it was looked at.
+// seeOriginal looks at the log of whose name rotation can have made a name. It may have been
+// written, and copied or replaced, since it was looked at.
 func (f *Follower) seeOriginal(p *pattern, path string, news *Summary) {
-	name := base(path)
-	of := filepath.Join(filepath.Dir(path), name)
-	if in := f.input(of); in != nil {
+	of := filepath.Join(filepath.Dir(path), base(path))
+	in := f.input(of)
+	switch {
+	case of == path:
+	case in != nil:
 		in.look(news)
-	} else if of != path && p.matches(name) {
+	case p != nil && p.matches(filepath.Base(of)):
 		f.see(p, of, news)
+	}
+}
+
+// seeTarget looks at the log to which a symbolic link leads. It may have come since it was looked
+// at.
+func (f *Follower) seeTarget(path string, info fs.FileInfo, news *Summary) {
+	if f.known(info) != nil {
+		return
 	}
 	to, err := filepath.EvalSymlinks(path)
 	if in := f.input(to); err == nil && in != nil {
@@ -239,8 +250,9 @@ func (f *Follower) isUnread(s *source) bool {
 
 // find returns what is known of the file of a name, which it compares with logs if it is new or has
 // changed. It returns nil if it cannot tell now whose text the file has, or if no log has that and
-// create is not set.
-func (f *Follower) find(path string, info fs.FileInfo, create bool) (*source, error) {
+// first is nil. It calls first when it has opened the file: what was copied into that is looked at
+// then.
+func (f *Follower) find(path string, info fs.FileInfo, first func()) (*source, error) {
 	before := f.known(info)
 	moved := before != nil && before.path != path
 	if before != nil && f.saw(before, path, info) {
@@ -258,11 +270,14 @@ func (f *Follower) find(path string, info fs.FileInfo, create bool) (*source, er
 	if s == nil {
 		return nil, err
 	}
+	if first != nil {
+		first()
+	}
 	if f.known(s.info) != before { // it was just renamed
 		f.shut(s)
 		return nil, nil
 	}
-	f.assign(s, before, create)
+	f.assign(s, before, first != nil)
 	if s.log == nil {
 		f.shut(s)
 		return nil, nil

@@ -439,8 +439,7 @@ func (r *rotated) replace(path string, lines int) {
 func (r *rotated) again() {
 	text, err := os.ReadFile(r.path)
 	first, _, _ := strings.Cut(string(text), "\n")
-	now, _ := os.Stat(r.path)
-	if err != nil || r.saved[first] == 0 || r.running && r.follower.known(now) == nil {
+	if err != nil || r.saved[first] == 0 || r.running && !r.knows(string(text)) {
 		return // no state knows of it
 	}
 	r.note("the program starts again")
@@ -453,4 +452,13 @@ func (r *rotated) again() {
 	if r.running { // nobody can know of what comes and goes between two looks
 		r.all()
 	}
+}
+
+// knows reports whether the follower has looked at the file of the log, which has a text now.
+// Another file may have had its number.
+func (r *rotated) knows(text string) bool {
+	info, err := os.Stat(r.path)
+	must(r.t, err)
+	s := r.follower.known(info)
+	return s != nil && strings.HasPrefix(text, string(s.head))
 }
