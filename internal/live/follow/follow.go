@@ -335,17 +335,17 @@ func (f *Follower) insert(in *Input) *Input {
 func (f *Follower) search() {
 	f.mu.Lock()
 	looks := f.looks
-	var lost []*Log
+	var absent []*Log
 	for _, l := range f.logs {
-		renamed := looks < lostLooks && l.earlier && !l.over && l.in == nil // maybe since New
-		if l.missing() && !l.said || renamed {
-			lost = append(lost, l)
+		renamed := looks < lostLooks && (l.state == sought || l.isSaid()) // maybe since New
+		if renamed || l.state == sought && !l.lives() {
+			absent = append(absent, l)
 		}
 	}
 	f.mu.Unlock()
 	var news Summary
 	listed := make(map[string][]string)
-	for _, l := range lost {
+	for _, l := range absent {
 		f.searchBeside(l.path, l.base, listed, &news)
 		if l.target != "" {
 			f.searchBeside(l.target, l.targetBase, listed, &news)
@@ -353,7 +353,7 @@ func (f *Follower) search() {
 	}
 	news.Say(f.options.Notice)
 	if looks >= lostLooks {
-		f.sayGone(lost)
+		f.sayGone(absent)
 	}
 }
 
@@ -377,21 +377,21 @@ func (f *Follower) searchBeside(path, of string, listed map[string][]string, new
 }
 
 // sayGone says once of each log that it is gone, and whether lines of it are missing.
-func (f *Follower) sayGone(lost []*Log) {
+func (f *Follower) sayGone(logs []*Log) {
 	var missing, rest Summary
 	f.mu.Lock()
-	for _, l := range lost {
+	for _, l := range logs {
 		switch {
 		case !l.missing():
 			continue
 		case !f.options.Windows && l.again.Open > 0:
-			l.lost = true
+			l.state = lost
 			missing.Add(l.path, "is gone since the state was written; lines that no window has are missing")
 		default:
+			l.state = gone
 			rest.Add(l.path, "is gone since the state was written; "+
 				"what it got after that is missing, if it got anything")
 		}
-		l.said = true
 	}
 	f.mu.Unlock()
 	missing.Say(f.options.Lost)

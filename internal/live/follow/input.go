@@ -24,7 +24,6 @@ type Input struct {
 	// The follower's mu guards these.
 	logs    []*Log // the first one is read, the others come after it
 	waiting bool   // a read waits for data
-	ended   bool   // Next has returned ErrGone
 	phase   phase
 	naming
 }
@@ -43,13 +42,22 @@ func (p *pipe) file() *os.File {
 
 // A naming is what looks have found of the name of an input.
 type naming struct {
-	found     bool      // there was a log
+	state     nameState
 	trouble   string    // why the name cannot be read now, as the last notice says
 	unread    string    // why a log of that name is not read, empty if it is
 	gone      time.Time // since when no log of the input has the name, if there was one
-	left      bool      // it is gone for so long that its file is closed at its end
 	truncated time.Time // when a message said so
 }
+
+// A nameState says which logs the name of an input stands for.
+type nameState int
+
+const (
+	awaited  nameState = iota // there was no log; becomes followed
+	followed                  // there is a log, or was not long ago; becomes left
+	left                      // its file is closed at its end; becomes followed by another log, or ended
+	ended                     // [Input.Next] has returned [ErrGone]
+)
 
 // Name returns the name of the input.
 func (in *Input) Name() string { return in.name }
@@ -100,9 +108,9 @@ var errNoFile = errors.New("is a pipe, a folder or a device, and no file any mor
 func (in *Input) look(news *Summary) {
 	f := in.follower
 	f.mu.Lock()
-	ended := in.ended
+	state := in.state
 	f.mu.Unlock()
-	if in.Once() || ended {
+	if in.Once() || state == ended {
 		return
 	}
 	f.step()
@@ -125,7 +133,7 @@ func (in *Input) look(news *Summary) {
 		news.Add(in.name, trouble)
 	}
 	in.trouble = trouble
-	if changed || in.left || len(in.logs) > 1 {
+	if changed || in.state == left || len(in.logs) > 1 {
 		in.signal()
 	}
 }
@@ -145,14 +153,12 @@ func (in *Input) note(s *source, err error, changed bool) string {
 			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
 		}
 		return trouble + "; trying again"
-	case s != nil && s.doubt:
+	case s != nil && s.state == part:
 		in.unread = s.why()
 		return ""
 	case named, err == nil && s == nil:
 		return ""
-	case !in.found && in.left: // Next says so
-		return ""
-	case !in.found && err != nil:
+	case in.state == awaited && err != nil:
 		in.unread = "was never there"
 		return "is not there yet; waiting for it"
 	}
@@ -160,7 +166,9 @@ func (in *Input) note(s *source, err error, changed bool) string {
 	if in.gone.IsZero() || changed {
 		in.gone = time.Now()
 	}
-	in.left = in.left || in.waiting && time.Since(in.gone) >= in.follower.options.Gone
+	if in.state == followed && in.waiting && time.Since(in.gone) >= in.follower.options.Gone {
+		in.state = left
+	}
 	if in.pattern != nil || err == nil {
 		return ""
 	}
@@ -183,11 +191,14 @@ func (in *Input) reads() (file *os.File, info fs.FileInfo, waiting bool) {
 	f := in.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(in.logs) == 0 || in.logs[0].file == nil {
-		return nil, nil, in.waiting && len(in.logs) == 0
+	if len(in.logs) == 0 {
+		return nil, nil, in.waiting
 	}
-	l := in.logs[0]
-	return l.file.open, l.file.info, in.waiting && len(in.logs) == 1
+	s := in.logs[0].current()
+	if s == nil {
+		return nil, nil, false
+	}
+	return s.open, s.info, in.waiting && len(in.logs) == 1
 }
 
 // sayTruncated says that a file was truncated, at most once in a while.
@@ -208,7 +219,7 @@ func (in *Input) sayTruncated() {
 func (in *Input) mayLeave() bool {
 	in.follower.mu.Lock()
 	defer in.follower.mu.Unlock()
-	return in.left && len(in.logs) == 1
+	return in.state == left && len(in.logs) == 1
 }
 
 // Next returns the next log, after the one before has been read to its end. It waits for the file
@@ -218,26 +229,30 @@ func (in *Input) Next() (*Log, error) {
 	if in.Once() {
 		return in.once()
 	}
-	f := in.follower
 	for {
-		f.mu.Lock()
-		phase := in.phase
-		if len(in.logs) > 0 && phase != aborted && !(phase == stopping && in.logs[0].reader.err != nil) {
-			l := in.logs[0]
-			f.mu.Unlock()
-			return l, nil
-		}
-		in.ended = phase == following && in.left && in.pattern != nil
-		ended := in.ended
-		f.mu.Unlock()
-		switch {
-		case phase != following:
-			return nil, ErrStopped
-		case ended:
-			return nil, ErrGone
+		in.follower.mu.Lock()
+		log, err := in.next()
+		in.follower.mu.Unlock()
+		if log != nil || err != nil {
+			return log, err
 		}
 		in.wait()
 	}
+}
+
+// next returns the next log, or why there is none any more, or neither. The lock is held.
+func (in *Input) next() (*Log, error) {
+	isStopped := func(l *Log) bool { return in.phase == stopping && l.reader.err != nil }
+	switch {
+	case in.phase != aborted && len(in.logs) > 0 && !isStopped(in.logs[0]):
+		return in.logs[0], nil
+	case in.phase != following:
+		return nil, ErrStopped
+	case in.state == left && in.pattern != nil:
+		in.state = ended
+		return nil, ErrGone
+	}
+	return nil, nil
 }
 
 // once returns the only log of an input that ends by itself. To open a named pipe waits for its

@@ -23,15 +23,36 @@ type Log struct {
 	reader  reader
 
 	// The follower's mu guards these.
+	state      logState
 	in         *Input // that reads it, nil if none does
 	files      []*source
-	file       *source // that the reader has, nil if the looker has to find one
-	triedUntil int     // the number of the look at folders until which the looker tries that
-	ended      bool    // it has found none
+	triedUntil int // the number of the look at folders until which a reader without a file gets none
 	read       progress
-	over       bool // nothing is left to read unless a file has more
-	restart
+	again      Again // what a later run must read again
 }
+
+// A logState says who reads a log.
+type logState int
+
+const (
+	// fresh: No input reads it yet, or none any more since the follower stops. It becomes queued.
+	fresh logState = iota
+	// sought: An earlier run has read more than this one, and no input reads it. It becomes queued
+	// when a file is found that has that, or else gone or lost.
+	sought
+	// gone: As sought, and a message says that no file is found. It becomes queued.
+	gone
+	// lost: As gone, and windows lack some of its lines.
+	lost
+	// queued: An input reads it, or will when it has read those before it. It becomes over when it
+	// is read to its end, and ending when the reader gets no file.
+	queued
+	// ending: An input reads it, and no file has the rest. It becomes over, or sought if an earlier
+	// run has read more.
+	ending
+	// over: It was read to its end. It becomes queued again when a file has more.
+	over
+)
 
 // Names are the first name of a log and, if that was a symbolic link, what it led to. Rotation
 // makes other names with the same base.
@@ -72,14 +93,6 @@ type progress struct {
 	from   int
 }
 
-// A restart is what an earlier run has left of a log, and this one leaves to a later one.
-type restart struct {
-	earlier bool  // an earlier run has read it
-	said    bool  // a message says that it is gone
-	lost    bool  // windows lack some of its lines
-	again   Again // what a later run must read again
-}
-
 // newLog returns a log that begins at a path. If it has no comments, those of the log of which
 // rotation made the name hold: a program that did not notice that its file was truncated writes
 // none.
@@ -104,9 +117,18 @@ func (f *Follower) newLog(path string) *Log {
 
 // lives reports whether a file has all that was read of the log. The lock is held.
 func (l *Log) lives() bool {
-	return slices.ContainsFunc(l.files, func(s *source) bool {
-		return l.file == s || !s.doubt && s.size >= l.read.text.Size
-	})
+	return slices.ContainsFunc(l.files, (*source).hasAll)
+}
+
+// current returns the file that the reader has, nil if the looker has to find one. The lock is
+// held.
+func (l *Log) current() *source {
+	for _, s := range l.files {
+		if s.state == current {
+			return s
+		}
+	}
+	return nil
 }
 
 // enqueue gives the log of a file to an input, which reads it after those before it.
@@ -117,34 +139,28 @@ func (f *Follower) enqueue(s *source, in *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := s.log
-	if l.in != nil || in.ended {
+	if l.in != nil || in.state == ended {
 		return
 	}
-	if l.over && l.read.at > 0 {
-		m := l.known()
-		m.Line = max(l.read.line, l.read.lines)
-		m.Header = l.read.header
-		l.resumed = &m
+	if l.state == over && l.reader.err != nil { // this run has read it to its end
+		l.resumed = &Mark{Header: l.read.header, Again: l.again}
 	}
 	if l.path != in.path && f.found != nil && l.read.at > 0 {
 		f.options.Notice(in.path, "begins with all that was read of "+l.path+"; reading what follows")
 	}
-	l.give(s)
+	l.state = queued
 	l.in = in
-	l.ended = false
-	l.over = false
+	l.give(s)
 	l.reader.err = nil
 	in.logs = append(in.logs, l)
-	in.found = true
-	in.left = false
+	in.state = followed
 	in.signal()
 }
 
 // give gives a file to the reader. The lock is held.
 func (l *Log) give(s *source) {
-	l.file = s
+	s.state = current
 	l.triedUntil = 0
-	s.copy = false
 }
 
 // finish ends the reading of a log, nothing of which is left for its input.
@@ -154,7 +170,18 @@ func (l *Log) finish() {
 	defer f.mu.Unlock()
 	l.in.logs = slices.DeleteFunc(l.in.logs, func(other *Log) bool { return other == l })
 	l.in = nil
-	l.over = f.phase == following && l.read.at >= l.read.text.Size
+	switch {
+	case l.read.at < l.read.text.Size:
+		l.state = sought
+	case f.phase == following:
+		l.state = over
+	default:
+		l.state = fresh
+	}
+	if s := l.current(); s != nil {
+		s.size = l.read.text.Size
+		s.state = spare
+	}
 	l.reader.stream = nil
 	l.reader.err = io.EOF
 }
@@ -226,8 +253,8 @@ func (l *Log) begin() error {
 	f.mu.Lock()
 	in := l.in
 	phase := in.phase
-	s := l.file
-	ended := l.ended || phase == stopping
+	s := l.current()
+	isOver := l.state == ending || phase == stopping
 	r := &raw{log: l, file: s, offset: l.read.at}
 	if s != nil {
 		r.from = s.open
@@ -236,7 +263,7 @@ func (l *Log) begin() error {
 	switch {
 	case phase == aborted:
 		return ErrStopped
-	case s == nil && ended:
+	case s == nil && isOver:
 		return io.EOF
 	case s == nil:
 		in.wait()
@@ -274,8 +301,8 @@ func (r *raw) Read(p []byte) (int, error) {
 		in := l.in
 		phase := in.phase
 		replaced := len(in.logs) > 1
-		left := in.left
-		taken := l.file != s
+		isLeft := in.state == left
+		taken := s.state != current
 		f.mu.Unlock()
 		switch {
 		case phase == aborted:
@@ -308,7 +335,7 @@ func (r *raw) Read(p []byte) (int, error) {
 		s.size = l.read.at + int64(len(l.reader.buffer))
 		f.mu.Unlock()
 		switch {
-		case replaced, left && phase == following && in.mayLeave():
+		case replaced, isLeft && phase == following && in.mayLeave():
 			return 0, io.EOF
 		case phase == stopping && f.options.Continues && !s.packed:
 			return 0, ErrStopped // the reader of a packed one must know whether it is cut short
@@ -324,11 +351,10 @@ func (r *raw) giveBack() bool {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.log.file != r.file {
+	if r.file.state != current {
 		return false
 	}
-	r.log.file = nil
-	r.file.broken = true
+	r.file.state = rewritten
 	return true
 }
 
@@ -337,7 +363,7 @@ func (r *raw) orTaken(err error) error {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.log.file != r.file {
+	if r.file.state != current {
 		return errTaken
 	}
 	return err

@@ -58,10 +58,10 @@ func (f *Follower) lookAtInputs() {
 	var news Summary
 	f.mu.Lock()
 	f.inputs = slices.DeleteFunc(f.inputs, func(in *Input) bool {
-		if in.ended && f.names[in.path] == in {
+		if in.state == ended && f.names[in.path] == in {
 			delete(f.names, in.path)
 		}
-		return in.ended
+		return in.state == ended
 	})
 	inputs := slices.Clone(f.inputs)
 	f.mu.Unlock()
@@ -233,11 +233,11 @@ func (f *Follower) known(info fs.FileInfo) *source {
 func (f *Follower) saw(s *source, path string, info fs.FileInfo) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	written := s.packed && s.doubt && !unchanged(s.latest, info)
+	written := s.packed && s.state == part && !unchanged(s.latest, info)
 	s.path = path
 	s.seen = f.looks
 	s.latest = info
-	return s.log.file == s || !s.broken && (written || unchanged(s.info, info))
+	return s.state == current || s.state != rewritten && (written || unchanged(s.info, info))
 }
 
 // isUnread reports whether a file has something of its log that no input reads.
@@ -245,7 +245,7 @@ func (f *Follower) isUnread(s *source) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := s.log
-	return l.in == nil && !s.doubt && (s.size > l.read.text.Size || !l.over && s.size == l.read.text.Size)
+	return l.in == nil && s.hasAll() && (l.state != over || s.size > l.read.text.Size)
 }
 
 // find returns what is known of the file of a name, which it compares with logs if it is new or has
@@ -309,17 +309,21 @@ func (f *Follower) assign(s, before *source, create bool) {
 	f.mu.Lock()
 	s.log = l
 	s.size = c.size
-	s.doubt = c.relation == shorter
-	s.copy = c.relation == equal && c.copy && s.path != l.path
+	switch {
+	case c.relation == shorter:
+		s.state = part
+	case c.relation == equal && l.lives() && s.path != l.path:
+		s.state = copied
+	}
 	s.seen = f.looks
 	s.latest = s.info
 	l.files = append(l.files, s)
 	id := identify(s.info)
 	f.files[id] = append(f.files[id], s)
 	f.mu.Unlock()
-	wasCopy := before != nil && before.copy
+	wasCopy := before != nil && before.state == copied
 	switch {
-	case s.copy && !(wasCopy && before.log == l):
+	case s.state == copied && !(wasCopy && before.log == l):
 		f.options.Notice(s.path, "is a copy of "+l.path+"; it counts once")
 	case wasCopy && before.log != l:
 		f.options.Notice(s.path, "is no copy of "+before.log.path+" any more; reading it")
@@ -423,7 +427,7 @@ func (f *Follower) dropTruncated(s *source) {
 	}
 	f.mu.Lock()
 	l := s.log
-	unread := !s.doubt && !s.broken && (s.size > l.read.text.Size || s.path == l.path)
+	unread := s.state != part && s.state != rewritten && (s.size > l.read.text.Size || s.path == l.path)
 	f.mu.Unlock()
 	if unread {
 		f.options.Notice(s.path, truncated)
@@ -439,15 +443,16 @@ const truncated = "was truncated; reading it again from its start"
 // truncated ends.
 func (f *Follower) lead(in *Input) {
 	f.mu.Lock()
-	if len(in.logs) == 0 || in.logs[0].ended {
+	if len(in.logs) == 0 || in.logs[0].state == ending {
 		f.mu.Unlock()
 		return
 	}
 	l := in.logs[0]
-	before := l.file
+	before := l.current()
 	var candidates []*source
 	for _, s := range l.files {
-		if s != before && !s.broken && (before == nil || !s.doubt && s.size > l.read.text.Size) {
+		isCandidate := before == nil || s.state != part && s.size > l.read.text.Size
+		if isCandidate && s.state != current && s.state != rewritten {
 			candidates = append(candidates, s)
 		}
 	}
@@ -457,8 +462,8 @@ func (f *Follower) lead(in *Input) {
 	}
 	f.mu.Lock()
 	waits := in.waiting && l.in == in && in.logs[0] == l
-	if waits {
-		l.file = nil
+	if waits && before != nil {
+		before.state = spare
 	}
 	points := l.read.text.points()
 	read := l.read.text.Size
@@ -475,11 +480,11 @@ func (f *Follower) lead(in *Input) {
 	case best != nil:
 		l.give(best)
 	case before != nil:
-		l.file = before
+		before.state = current
 	case l.triedUntil == 0 && len(f.patterns) > 0:
 		l.triedUntil = f.looks + settled
 	case f.looks >= l.triedUntil:
-		l.ended = true
+		l.state = ending
 	}
 	in.signal()
 }
@@ -499,9 +504,14 @@ func (f *Follower) longest(all []*source, points []point, read int64) (best *sou
 		}
 		f.mu.Lock()
 		s.size = max(s.size, c.size)
-		s.doubt = c.relation == shorter
+		switch {
+		case c.relation == shorter:
+			s.state = part
+		case s.state == part:
+			s.state = spare
+		}
 		f.mu.Unlock()
-		if !s.doubt && (best == nil || s.size > best.size) {
+		if s.state != part && (best == nil || s.size > best.size) {
 			best = s
 		}
 	}
@@ -521,14 +531,10 @@ func (f *Follower) tidy() {
 	var idle, dropped []*source
 	f.mu.Lock()
 	for _, l := range f.logs {
-		if l.in == nil && l.file != nil { // it was read to its end
-			l.file.size = l.read.text.Size
-			l.file = nil
-		}
 		for _, s := range l.files {
 			switch {
-			case l.file == s:
-			case s.broken || f.looks-s.seen > settled:
+			case s.state == current:
+			case s.state == rewritten || f.looks-s.seen > settled:
 				dropped = append(dropped, s)
 			case s.open != nil:
 				idle = append(idle, s)
@@ -580,7 +586,7 @@ type Unread struct {
 
 // why says why a file is not read. It is empty for a copy.
 func (s *source) why() string {
-	if s.doubt {
+	if s.state == part {
 		return "may be a part of a copy of " + s.log.path
 	}
 	return ""
@@ -592,12 +598,12 @@ func (f *Follower) Unread() (all []Unread) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
-		if l.lost {
+		if l.state == lost {
 			all = append(all, Unread{Path: l.path, Lost: true})
 		}
 		for _, s := range l.files {
 			isThere := f.looks-s.seen <= 1
-			if (s.copy || s.doubt) && isThere && l.file != s && f.names[s.path] == nil {
+			if (s.state == copied || s.state == part) && isThere && f.names[s.path] == nil {
 				all = append(all, Unread{Path: s.path, Unsure: s.why()})
 			}
 		}

@@ -109,16 +109,21 @@ func (f *Follower) resume(m *Mark) *Log {
 	l := &Log{
 		follower: f,
 		names:    newNames(m.Path, m.Target),
-		restart:  restart{earlier: true},
+		again:    m.Again,
+		resumed:  m,
+	}
+	switch {
+	case m.Ended && m.Again.From == 0:
+		l.state = over
+	case m.Said:
+		l.state = gone
+	default:
+		l.state = sought
 	}
 	points, _ := decode(m.Points)
 	l.read.text.resume(points)
 	l.read.line = m.Line
 	l.read.header = m.Header
-	l.over = m.Ended && m.Again.From == 0
-	l.said = m.Said
-	l.again = m.Again
-	l.resumed = m
 	l.read.from = math.MaxInt
 	if m.Begin.Line > 0 {
 		l.read.from = 1
@@ -136,37 +141,29 @@ func (l *Log) mark() (m Mark, ok bool) {
 	if l.read.line == 0 {
 		return m, false
 	}
-	m = l.known()
-	m.Said = l.said
-	if l.read.at < l.read.text.Size { // it is still read up to where an earlier run has read it
-		m.Ended = l.over
-	} else {
-		m.Ended = l.read.line >= l.read.lines && (l.over || l.isLeft())
-	}
-	m.Begin = l.beginFor(cmp.Or(m.Again.From, m.Line+1))
-	return m, true
-}
-
-// known returns the mark of what was taken of a log.
-func (l *Log) known() Mark {
-	return Mark{
+	m = Mark{
 		Path:   l.path,
 		Target: l.target,
 		Points: encode(l.read.text.points()),
 		Line:   l.read.line,
 		Header: l.read.header,
+		Begin:  l.beginFor(cmp.Or(l.again.From, l.read.line+1)),
 		Again:  l.again,
+		Ended:  l.read.line >= l.read.lines && (l.state == over || l.isLeft()),
+		Said:   l.isSaid(),
 	}
+	return m, true
 }
 
 // isLeft reports whether a log that is read has no more, and was deleted or not written for long.
 // The lock is held.
 func (l *Log) isLeft() bool {
 	in := l.in
-	if in == nil || in.logs[0] != l || !in.waiting || l.file == nil || len(l.reader.buffer) > 0 {
+	s := l.current()
+	if in == nil || in.logs[0] != l || !in.waiting || s == nil || len(l.reader.buffer) > 0 {
 		return false
 	}
-	return !in.gone.IsZero() || time.Since(l.file.info.ModTime()) >= l.follower.options.Gone
+	return !in.gone.IsZero() || time.Since(s.info.ModTime()) >= l.follower.options.Gone
 }
 
 // beginFor returns where a later run begins that needs a line and those after it, nowhere if it
@@ -188,7 +185,10 @@ func (l *Log) beginFor(line int) (begin Place) {
 
 // missing reports whether no file is known that has what a log of an earlier run had. The lock is
 // held.
-func (l *Log) missing() bool { return l.earlier && !l.over && l.in == nil && !l.lives() }
+func (l *Log) missing() bool { return (l.state == sought || l.isSaid()) && !l.lives() }
+
+// isSaid reports whether a message says that the log is gone. The lock is held.
+func (l *Log) isSaid() bool { return l.state == gone || l.state == lost }
 
 // Missing returns the marks of the logs of an earlier run of which no file is found.
 func (f *Follower) Missing() (marks []Mark) {
@@ -199,7 +199,7 @@ func (f *Follower) Missing() (marks []Mark) {
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
 		if l.missing() {
-			marks = append(marks, Mark{Path: l.path, Again: l.again, Said: l.said})
+			marks = append(marks, Mark{Path: l.path, Again: l.again, Said: l.isSaid()})
 		}
 	}
 	return marks
@@ -225,7 +225,7 @@ func (in *Input) Again(from int) (again bool, slack int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for n, l := range in.logs {
-		if n >= from && l.earlier && l.resumed.Line > 0 {
+		if n >= from && l.resumed != nil && l.resumed.Line > 0 {
 			again = true
 			slack = max(slack, l.resumed.Again.Slack)
 		}

@@ -188,7 +188,7 @@ func (r *rotated) read(in *Input) {
 			l = &openLog{log: log, first: 1}
 			if m := log.Resumed(); m != nil {
 				l.most = m.Line
-				l.first = m.Line + 1
+				l.first = max(m.Line+1, log.Begin())
 				if m.Again.From > 0 {
 					l.first = m.Again.From
 				}
@@ -273,9 +273,9 @@ func (r *rotated) noted() string {
 		if l.in != nil {
 			in = filepath.Base(l.in.path)
 		}
-		r.note("log %s: at %d of %d, lines %d, over %t, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.read.at, l.read.text.Size, l.read.lines, l.over, in, len(l.reader.buffer), l.reader.err)
+		r.note("log %s: at %d of %d, lines %d, state %d, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.read.at, l.read.text.Size, l.read.lines, l.state, in, len(l.reader.buffer), l.reader.err)
 		for _, s := range l.files {
-			r.note("   file %s: size %d, doubt %t, copy %t, broken %t, current %t open %t seen %d of %d, packed %t", filepath.Base(s.path), s.size, s.doubt, s.copy, s.broken, l.file == s, s.open != nil, s.seen, r.follower.looks, s.packed)
+			r.note("   file %s: size %d, state %d, open %t seen %d of %d, packed %t", filepath.Base(s.path), s.size, s.state, s.open != nil, s.seen, r.follower.looks, s.packed)
 		}
 	}
 	entries, _ := os.ReadDir(filepath.Dir(r.path))

@@ -28,14 +28,43 @@ type source struct {
 	first  []point     // at the ends of lines there
 	open   *os.File    // nil unless it is read or compared
 
-	log   *Log
-	doubt bool // all its text is that of the log, which goes on: it may be another one that begins alike
-	copy  bool // another file had all of the log
+	log *Log
 
-	info   fs.FileInfo // when it was compared, or when its reader came to its end
-	size   int64       // so many bytes of its text were then known to be the first ones of the log
-	head   []byte      // its first bytes
-	broken bool        // the reader found that it was truncated
+	state fileState
+	info  fs.FileInfo // when it was compared, or when its reader came to its end
+	size  int64       // so many bytes of its text were then known to be the first ones of the log
+	head  []byte      // its first bytes
+}
+
+// A fileState says what a file is for its log. The looker changes it, but for where the reader is
+// named. When another file gets the name, or the file another text, it is forgotten, and what is
+// found there begins anew: as spare, part or copied.
+type fileState int
+
+const (
+	// spare: It had what was read of the log, and it may have more. It becomes current when the
+	// reader gets it, or part when more is read than it has.
+	spare fileState = iota
+	// part: All its text is that of the log, which goes on. It may be another log that begins
+	// alike. It becomes spare when it has what was read.
+	part
+	// copied: As spare, and a message says that another file has the log, too.
+	copied
+	// current: The reader has it, and it is open. A log has one such file at most. It becomes spare
+	// when the looker takes it back, or when the reader has finished the log, and rewritten when
+	// the reader finds that it was truncated.
+	current
+	// rewritten: It has another text now. The next look forgets it.
+	rewritten
+)
+
+// hasAll reports whether a file has all that was read of its log. The lock is held.
+func (s *source) hasAll() bool {
+	switch s.state {
+	case spare, copied:
+		return s.size >= s.log.read.text.Size
+	}
+	return s.state == current
 }
 
 // beginSize is the number of bytes that show whether a file was written anew: enough for the time
@@ -218,7 +247,6 @@ const (
 type comparison struct {
 	relation
 	size int64 // bytes of the log that the file has
-	copy bool  // another file has the log, too
 }
 
 // isBetter reports whether a comparison says more than another one of the same size: the file does
@@ -239,7 +267,7 @@ func (f *Follower) compare(s, before *source, l *Log) comparison {
 	size := l.read.text.Size
 	others := l.beside(s)
 	grown := before != nil && before.log == l && bytes.HasPrefix(s.head, before.head)
-	wasRead := grown && !before.doubt && !before.copy
+	wasRead := grown && before.state != part && before.state != copied
 	from := int64(0)
 	if grown && !s.packed {
 		from = min(before.size, size)
@@ -271,10 +299,9 @@ func (f *Follower) compare(s, before *source, l *Log) comparison {
 // The lock is held.
 func (l *Log) beside(s *source) (others []*source) {
 	for _, other := range l.files {
-		has := other == l.file || other.size >= l.read.text.Size && !other.doubt
 		switch {
-		case !has || other.broken || os.SameFile(other.info, s.info):
-		case other == l.file:
+		case !other.hasAll() || os.SameFile(other.info, s.info):
+		case other.state == current:
 			others = slices.Insert(others, 0, other)
 		default:
 			others = append(others, other)
@@ -299,7 +326,6 @@ func (f *Follower) compareFiles(s, other *source, from int64) comparison {
 	if !f.intact(other, other.open, 0) {
 		return comparison{}
 	}
-	c.copy = true
 	return c
 }
 
