@@ -114,11 +114,12 @@ func Window(span float64, most int) float64 {
 }
 
 // timeStep returns the distance of at most so many ticks of times from one to another, in seconds,
-// or the next shorter one where that leaves fewer than two.
+// or the next shorter one where that leaves fewer than two. A tick in the last tenth may have no
+// room for its label.
 func timeStep(from, to float64, most int) float64 {
 	step := Window(to-from, most)
 	n := slices.Index(secondSteps, step)
-	if n > 0 && len(multiples(from, to, step)) < 2 {
+	if n > 0 && len(multiples(from, to-(to-from)/10, step)) < 2 {
 		return secondSteps[n-1]
 	}
 	return step

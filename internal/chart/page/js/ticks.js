@@ -68,10 +68,11 @@ export const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2
 export const relativeStep = ms => ms % 3600000 === 0 ? ms / 3600000 + ' h' : ms % 60000 === 0 ? ms / 60000 + ' min' : ms / 1000 + ' s';
 
 // timeStep returns the smallest sensible distance of at most so many ticks, or the next smaller one where that leaves fewer than two.
+// A tick in the last tenth may have no room for its label.
 function timeStep(from, to, most) {
   const span = to - from, n = steps.findIndex(s => span <= s * most * (1 + 1e-9));
   if (n < 0) return Math.max(roundStep(span / day, most), 1) * day;
-  return n > 0 && multiples(from, to, steps[n]).length < 2 ? steps[n - 1] : steps[n];
+  return n > 0 && multiples(from, to - span / 10, steps[n]).length < 2 ? steps[n - 1] : steps[n];
 }
 
 const pad = (n, width = 2) => String(n).padStart(width, '0');
