@@ -28,10 +28,12 @@ const (
 const barWidth = 110 * pixel
 
 // A heatScale is the lowest and the highest rate of the scale of colours, which heat maps share.
-// Lower is set if some cells have lower rates.
+// Lower is set if some cells have lower rates. Length is that of an interval in milliseconds: the
+// labels are numbers of values in that time, so that one value is 1.
 type heatScale struct {
 	least, most float64
 	lower       bool
+	length      float64
 }
 
 // heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, the map shows
@@ -69,7 +71,8 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 			return
 		}
 		// The scale goes from one value in a cell to the most.
-		least := 1000 / math.Max(length, grid.Longest)
+		colours.length = math.Max(length, grid.Longest)
+		least := 1000 / colours.length
 		for _, rate := range grid.Rate {
 			colours.most = max(colours.most, rate)
 			colours.lower = colours.lower || rate > 0 && rate < least*0.99
@@ -228,27 +231,33 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	}
 	var ticks []chart.Tick
 	alike := s.most <= s.least // all cells have about one rate
+	seconds := s.length / 1000
+	least, most := s.least*seconds, s.most*seconds
 	if s.lower && !alike {
-		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + fmt.Sprintf("%.2g", s.least)})
+		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + fmt.Sprintf("%.2g", least)})
 	}
-	rates, _, _ := axis.Log("", s.least, s.most, true, 9)
-	for _, t := range rates {
+	counts, _, _ := axis.Log("", least, most, true, 9)
+	for _, t := range counts {
 		if alike {
 			break
 		}
-		if t.Label != "" && t.Value >= s.least*(1-1e-9) && t.Value <= s.most*(1+1e-9) {
-			ticks = append(ticks, chart.Tick{Part: part(t.Value, s.least, s.most), Label: t.Label})
+		if t.Label != "" && t.Value >= least*(1-1e-9) && t.Value <= most*(1+1e-9) {
+			ticks = append(ticks, chart.Tick{Part: part(t.Value, least, most), Label: t.Label})
 		}
 	}
 	if n := len(ticks); n == 0 || ticks[n-1].Part < 0.5 { // of a few values, whose rates are alike
-		ticks = append(ticks, chart.Tick{Part: 1, Label: axis.Value("", s.most)})
+		ticks = append(ticks, chart.Tick{Part: 1, Label: axis.Value("", most)})
 	}
 	colours := c.Heat
 	if alike {
 		top := chart.At(c.Heat, 1)
 		colours = []chart.Colour{top, top}
 	}
-	c.colourBar(frame, x, colours, ticks, "values", "per second")
+	length := s.length
+	if length >= 1000 { // timers are late
+		length = math.Round(length/100) * 100
+	}
+	c.colourBar(frame, x, colours, ticks, "values", "in "+axis.Length(int64(length)))
 }
 
 // colourBar draws a scale of colours with a title of two lines.

@@ -236,21 +236,31 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	}
 	var to float64
 	r.ticks, r.lowest, to = axis.Log(pn.what.Unit, values.lowest, values.high, low > 0 || high > 0, ticks)
+	crowded := values.zero && 0.07*height < tickSize*lineSpace // no room for 0 and the lowest label
+	if crowded && labels(r.ticks) == 2 {
+		r.ticks, _, _ = axis.Log(pn.what.Unit, values.lowest, values.high, low > 0 || high > 0, 2*ticks)
+	}
 	r.zero = r.lowest
 	if values.zero {
 		// Zero is below the other values, at a distance that no value can have.
 		r.zero /= math.Pow(to/r.lowest, 0.08)
-		labels := 0
-		for _, tick := range r.ticks {
-			labels += min(len(tick.Label), 1)
-		}
-		if labels > 1 && 0.07*height < tickSize*lineSpace {
-			r.ticks[0].Label = "" // there is no room for it and for 0
+		if crowded && labels(r.ticks) > 1 {
+			r.ticks[0].Label = ""
 		}
 		r.ticks = append([]axis.Tick{{Value: r.zero, Label: "0"}}, r.ticks...)
 	}
 	size := to / r.zero
 	r.low, r.high = r.zero/math.Pow(size, beyond), to*math.Pow(size, share)
+}
+
+// labels returns how many ticks have a label.
+func labels(ticks []axis.Tick) (count int) {
+	for _, tick := range ticks {
+		if tick.Label != "" {
+			count++
+		}
+	}
+	return count
 }
 
 // timeLines returns the number of lines of labels of the axis of times: the time of the day, and

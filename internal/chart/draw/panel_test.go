@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/chart/page/pagetest"
 	"hdrkit/internal/report"
 )
@@ -51,5 +52,31 @@ func TestTooSmall(t *testing.T) {
 		if err := WriteSVG(io.Discard, &p); (err == nil) != fits {
 			t.Errorf("%v pixels: %v", height, err)
 		}
+	}
+}
+
+// TestLabelsAboveZero proves that a low chart with zeros and many decades has two labels above
+// that of zero.
+func TestLabelsAboveZero(t *testing.T) {
+	t.Parallel()
+	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 60, func(i int) (string, float64, float64, []int64) {
+		return []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}[i%12], float64(i / 12), 1, []int64{0, 1, 1e4, 4e8}
+	})
+	p.Facets = true
+	p.Origin = 1468800040_000 // times are no such labels
+	zeros, others := 0, 0
+	for _, box := range texts(t, p) {
+		if box.left > 840 { // the scale of colours
+			continue
+		}
+		switch box.text {
+		case "0":
+			zeros++
+		case "1", "10", "100", "1k", "10k", "100k", "1M", "10M", "100M", "1,000", "10,000", "100,000":
+			others++
+		}
+	}
+	if zeros != 12 || others < 24 {
+		t.Errorf("%d labels of zero and %d above it in 12 charts", zeros, others)
 	}
 }

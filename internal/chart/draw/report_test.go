@@ -145,8 +145,10 @@ func TestFewValues(t *testing.T) {
 		return "", 0, 0.7, []int64{1e6, 1e7, 1e7}
 	})
 	boxes := texts(t, p)
-	if !slices.ContainsFunc(boxes, func(box textBox) bool { return box.text == "2.857" }) {
-		t.Errorf("%v", boxes)
+	for _, want := range []string{"2", "in 700 ms"} {
+		if !slices.ContainsFunc(boxes, func(box textBox) bool { return box.text == want }) {
+			t.Errorf("no %q: %v", want, boxes)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // The page: what stands in it, and what keys and pointer do.
-import { value, between, short, significant } from './numbers.js';
+import { value, between, number, short, significant } from './numbers.js';
 import { relativeStep, relativeStyle, clockText, severalDays, nines } from './ticks.js';
 import { unpack, newSeries, addRows, startsIn, extremesOf, longest, recordedAt, verdictsOf, Sum, sumOf, curveOf, tableOf } from './store.js';
 import { View } from './state.js';
@@ -305,7 +305,10 @@ function readTime(g) {
     const cell = onHeat && page.heat && heatAt(heatChart, pointer.x, pointer.y);
     if (cell) {
       const { rate, before } = cell, ratio = rate && before ? ', ' + significant(rate / before, 3) + ' times as many per second' : '';
-      const values = count => significant(count, 4) + ' values';
+      const values = count => {
+        const whole = Math.round(count); // a slot may lie in several rows
+        return count > 0 && !whole ? 'less than 1 value' : whole === 1 ? '1 value' : number(whole) + ' values';
+      };
       out.push(make('span', {}, timeText(cell.from) + ' to ' + timeText(cell.to)), make('span', {}, value(data.unit, cell.low) + ' to ' + value(data.unit, cell.high)),
         make('span', {}, before === undefined ? values(cell.count) : 'before ' + values(cell.countBefore) + ', after ' + values(cell.count) + ratio));
       for (const s of page.series) {
