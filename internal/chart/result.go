@@ -32,12 +32,25 @@ func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
 		return report.Headline(p.Findings)
+	case Timeline:
+		return p.timed()
 	case Percentiles:
 		return p.omissions()
 	case Fleet:
 		return p.fleetSentences()
 	case Load:
 		return p.LoadResults()
+	}
+	return nil
+}
+
+// timed returns the first sentence that a picture over time shows: a verdict, or what happens at a
+// time.
+func (p *Picture) timed() []string {
+	for n := range p.Findings {
+		if f := &p.Findings[n]; f.Verdict() || f.Start != nil {
+			return []string{f.Sentence}
+		}
 	}
 	return nil
 }

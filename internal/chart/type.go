@@ -103,7 +103,7 @@ var Timeline = &Type{
 		return lineNames(p.Series[0].Lines) + " of " + p.Span
 	},
 	steep: true,
-	Shows: Shows{Worst: true, Shifts: true},
+	Shows: Shows{Worst: true, Shifts: true, Findings: true},
 }
 
 // Percentiles is a chart of values against percentiles, on an axis of nines.

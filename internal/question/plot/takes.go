@@ -114,7 +114,7 @@ func (d *decision) whatToTake() takes {
 		bands:    !d.asked.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
 		shifts:   has.Shifts && !d.asked.Compare && d.fewSeries(),
 		maxima:   d.asked.Sums != nil,
-		findings: (has.Findings || d.asked.Page) && d.division == together,
+		findings: d.division == together && (d.asked.Page || has.Findings && !d.titled()),
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
 		t.believed = &summary.Runs{Optional: true}
@@ -134,6 +134,10 @@ func (d *decision) whatToTake() takes {
 	}
 	return t
 }
+
+// titled reports whether the picture needs no finding, since a timeline has it as its title alone,
+// and somebody chose the title.
+func (d *decision) titled() bool { return d.drawn == chart.Timeline && d.asked.Look.Title != "" }
 
 // whatToShow returns what the picture shows of all that was read.
 func (d *decision) whatToShow() shows {
