@@ -113,7 +113,7 @@ var findingsFormat = format{
 	values: readable,
 	finds:  true,
 	all: func(w io.Writer, q *question, a *answer) error {
-		if err := report.WriteList(w, a.findings, q.page.colour); err != nil {
+		if err := a.table(q).WriteList(w, a.findings); err != nil {
 			return err
 		}
 		return a.writeLists(w, q, true)

@@ -123,17 +123,23 @@ func Write(
 	}
 	fmt.Fprintln(w)
 	for _, f := range verdicts {
-		fmt.Fprintln(w, Verdict(f.Sentence, t.Colour))
+		fmt.Fprintln(w, t.Line(f.Sentence))
 	}
 	return nil
 }
 
-// WriteList writes a line for each finding: its sentence, and the option to type next.
-func WriteList(w io.Writer, found []output.Finding, colour bool) error {
+// WriteList writes a line for each finding: its sentence, and the option to type next. A terminal
+// has lines that end at words.
+func (t *Table) WriteList(w io.Writer, found []output.Finding) error {
 	for n := range found {
 		f := &found[n]
-		line := Verdict(f.Sentence, colour)
+		line := t.Line(f.Sentence)
 		if f.Option != "" && !strings.Contains(f.Sentence, f.Option) {
+			last := t.Wrap(f.Sentence)
+			last = last[strings.LastIndexByte(last, '\n')+1:]
+			if t.Width > 0 && textWidth(last)+2+textWidth(f.Option) > t.Width {
+				line += "\n"
+			}
 			line += "  " + f.Option
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {

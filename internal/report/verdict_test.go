@@ -51,8 +51,22 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	for room := range len("SLOWER: p99 by 10%.  -p 99\n") {
-		if err := WriteList(&full{room}, found[1:2], false); err != errNoSpace {
+		if err := new(Table).WriteList(&full{room}, found[1:2]); err != errNoSpace {
 			t.Errorf("room for %d bytes: %v", room, err)
 		}
+	}
+}
+
+// TestNarrowList proves that a terminal gets lines that end at words, and commands in one piece.
+func TestNarrowList(t *testing.T) {
+	t.Parallel()
+	found := []output.Finding{
+		{Weight: output.Fails, Sentence: "FAILS: p99 is 4 ms, limit 2 ms.", Option: "hdrsum -st breaches"},
+		{Weight: output.Warns, Sentence: "p99 is 4 ms.", Option: "-worst 5"},
+	}
+	const want = "FAILS: p99 is 4 ms,\nlimit 2 ms.\n  hdrsum -st breaches\np99 is 4 ms.  -worst 5\n"
+	var b strings.Builder
+	if err := (&Table{Width: 24}).WriteList(&b, found); err != nil || b.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, &b, want)
 	}
 }

@@ -211,7 +211,7 @@ func (r *reading) write(w io.Writer, result *Result, table *report.Table) error 
 	case "json":
 		return output.JSON(w, r.document(result))
 	case "findings":
-		return report.WriteList(w, found, table.Colour)
+		return table.WriteList(w, found)
 	}
 	changes := func(w io.Writer) error { return table.WriteChanges(w, result.Pairs) }
 	return report.Write(w, table, report.Top(found, r.std.Next), found, changes)

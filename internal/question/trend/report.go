@@ -99,7 +99,7 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 		doc.SkippedLines, doc.Limits = d.Skipped(), gate.Documents(verdicts)
 		return output.JSON(w, doc)
 	case "findings":
-		return report.WriteList(w, found, table.Colour)
+		return table.WriteList(w, found)
 	}
 	var top []output.Finding
 	for n, f := range found {
