@@ -69,6 +69,7 @@ var logs = map[string]string{
 	"requests.ndjson":   "measurements/nginx.ndjson",
 	"app.log":           "recipes/app.log",
 	"memtier.json":      "measurements/memtier.json",
+	"gc.log":            "measurements/jvm-safepoints.log",
 }
 
 // compressedLogs are read by examples, too. No regular expression of an example matches them.
@@ -304,6 +305,7 @@ func run(t *testing.T, command string) {
 var recipes = map[string]recipe{
 	"lines of an application":    {counts: "GET.TotalCount=1 POST.TotalCount=1"},
 	"Postgres":                   {counts: "TotalCount=2"},
+	"garbage collectors":         {from: "gc.log", to: "../measurements/jvm-parallel.log", counts: "Full.TotalCount=1 Young.TotalCount=48"},
 	"AWS ALB":                    {counts: "TotalCount=2"},
 	"journald":                   {from: "journalctl -o short-unix -u app", to: "cat journal.txt", counts: "TotalCount=2"},
 	"any other format":           {from: "FILE", to: "../measurements/jmeter.jtl", counts: "Home_Page.TotalCount=40 item__\"slow\".TotalCount=40 missing.TotalCount=40"},

@@ -205,6 +205,13 @@ func (o *options) timeOptions() []cli.Option {
 			Default: "by the number of digits",
 		},
 		{
+			Name:  "start",
+			Group: groupRows,
+			Value: cli.Text(&r.Start, ""),
+			Usage: "times are since `TIME`, a date or a number since 1970: for files whose times count from " +
+				"the start of the run",
+		},
+		{
 			Name:    "tz",
 			Aliases: "time-zone",
 			Group:   groupRows,

@@ -32,6 +32,7 @@ func (r *Reader) Arguments() []string {
 		all = append(all, "-time", "")
 	}
 	add("time-in", s.options.TimeUnit.String())
+	add("start", s.options.Start)
 	if s.options.Zone != nil && s.options.Zone.String() != "UTC" {
 		add("tz", s.options.Zone.String())
 	}

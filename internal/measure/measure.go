@@ -75,6 +75,8 @@ type Options struct {
 	Pattern string
 	// Above is the value of those above the highest edge of buckets.
 	Above string
+	// Start is the time that times are since, where they have no date.
+	Start string
 }
 
 // Columns are the names of columns, of paths in JSON, or of variables of an access log.
@@ -251,11 +253,17 @@ type fields interface {
 	find(record []byte, places [][]byte) (skip bool, err error)
 }
 
+// several are fields of records that may have another row.
+type several interface {
+	// again puts the fields of the next row of the record in their places, if there is one.
+	again(places [][]byte) bool
+}
+
 // Formats are all formats. The first one that detects a file reads it.
 var Formats = []Format{
 	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
 	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, uwsgi, squid, accessLog, w3c,
-	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, heroku, logfmt, csv, values, lines,
+	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, jvm, gctrace, traceGC, heroku, logfmt, csv, values, lines,
 }
 
 // Names are the names of formats.
@@ -360,6 +368,7 @@ type Reader struct {
 type rowParser struct {
 	setup    setup
 	fields   fields
+	several  several  // the fields, if a record may have several rows
 	payloads payloads // instead of fields
 	buckets  *buckets // nil if rows have no counts
 	places   [][]byte
@@ -449,6 +458,8 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		return usagef("-pattern is for access logs and other lines, and this is %s", f.Name)
 	case o.Metric != "" && f.columns.metric == "":
 		return usagef("-metric is for files with a column of metrics, and this is %s", f.Name)
+	case o.Start != "" && (f.open == nil || o.NoTime && o.Columns.Time == ""):
+		return usagef("-start is for times since the start of a run, and this has none")
 	case o.Above != "" && o.Columns.Count == "":
 		return usagef("-above is for counts of buckets: add -count COLUMN")
 	case o.Columns.End != "" && o.Columns.Value != "":
@@ -472,6 +483,7 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	if r.parser.payloads != nil {
 		return nil
 	}
+	r.parser.several, _ = r.parser.fields.(several)
 	s.timeless = s.options.Columns.Time == ""
 	s.lists = isUpstream(s.options.Columns.Value)
 	if s.timeless && s.options.Columns.End != "" {
@@ -495,6 +507,11 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 		r.parts = newParts()
 	}
 	r.parser.clock = clock{unit: s.options.TimeUnit, named: unitIn(s.options.Columns.Time), zone: s.options.Zone}
+	if o.Start != "" {
+		if err := r.parser.clock.since(o.Start); err != nil {
+			return err
+		}
+	}
 	if s.options.Unit != 0 {
 		r.parser.scale = decimals(s.options.Unit)
 	}
@@ -598,7 +615,7 @@ func (r *Reader) Scan() bool {
 				return r.tally.take(r.bad)
 			}
 		}
-		if !r.splitter.scanner.Scan() {
+		if !r.again() && !r.splitter.scanner.Scan() {
 			if r.ended {
 				return false
 			}
@@ -629,6 +646,16 @@ func (r *Reader) Scan() bool {
 			return r.tally.take(r.bad)
 		}
 	}
+}
+
+// again takes the next row of the last record, if it has one.
+func (r *Reader) again() bool {
+	p := &r.parser
+	if p.several == nil || !p.several.again(p.places) {
+		return false
+	}
+	r.splitter.skip, r.splitter.field, r.splitter.err = p.make()
+	return true
 }
 
 // take counts a row, and what is wrong with it. It returns true.
@@ -703,10 +730,15 @@ func (p *rowParser) parse(record []byte) (skip bool, field string, err error) {
 		err := p.payloads.line(record)
 		return err == nil, "line", err
 	}
-	places, s := p.places, &p.setup
-	if skip, err := p.fields.find(record, places); skip || err != nil {
+	if skip, err := p.fields.find(record, p.places); skip || err != nil {
 		return skip, "line", err
 	}
+	return p.make()
+}
+
+// make makes a row of the fields in their places.
+func (p *rowParser) make() (skip bool, field string, err error) {
+	places, s := p.places, &p.setup
 	wanted, field, err := s.wants(places)
 	switch {
 	case err != nil:

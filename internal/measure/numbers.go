@@ -19,6 +19,7 @@ var (
 	errTime     = errors.New("not a time")
 	errYears    = errors.New("the time is not between the years 1970 and 2262")
 	errUnit     = errors.New("the time has another unit than those before; -time-in names one unit for all")
+	errDated    = errors.New("the time is a date, and -start is for times since the start of a run")
 	errSmall    = errors.New("the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns")
 )
 
@@ -115,6 +116,7 @@ type clock struct {
 	found hdrlog.Unit // unit that the numbers so far have
 	scale int         // numbers times 10^scale are nanoseconds
 	zone  *time.Location
+	start int64 // nanoseconds since the epoch: numbers are since then; 0 if they are not
 	// The last time that was no number: its layout, its text, and the time.
 	layout, last string
 	at           int64
@@ -124,6 +126,9 @@ type clock struct {
 func (c *clock) parse(text []byte) (int64, error) {
 	text = trim(text)
 	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/' || text[3] == ' ') {
+		if c.start != 0 {
+			return 0, fmt.Errorf("%w: %s", errDated, quote(text))
+		}
 		return c.date(text)
 	}
 	u := cmp.Or(c.unit, guess(text))
@@ -142,7 +147,30 @@ func (c *clock) parse(text []byte) (int64, error) {
 	case u != c.found:
 		return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
 	}
-	return decimal(text, c.scale)
+	at, err := decimal(text, c.scale)
+	if c.start == 0 || err != nil {
+		return at, err
+	}
+	switch {
+	case at >= epochLeast:
+		return 0, fmt.Errorf("%w: %s", errDated, quote(text))
+	case at > math.MaxInt64-c.start:
+		return 0, fmt.Errorf("%w: %s", errYears, quote(text))
+	}
+	return at + c.start, nil
+}
+
+// epochLeast is the least number of nanoseconds that is a time since the epoch, and not since the
+// start of a run: three years.
+const epochLeast = 1e17
+
+// since lets numbers be times since a start.
+func (c *clock) since(start string) (err error) {
+	since := clock{zone: c.zone}
+	if c.start, err = since.parse([]byte(start)); err != nil {
+		return usagef("-start %s is no time: give a date such as 2026-05-01T10:00:00Z, or a number since 1970", quote([]byte(start)))
+	}
+	return nil
 }
 
 // guess returns the unit in which a number is a time between the years 1973 and 5138.

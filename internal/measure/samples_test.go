@@ -422,7 +422,7 @@ var samples = []sample{
 }
 
 // ends are the formats, and samples of other formats, whose times are those of ends.
-var ends = []string{"squid", "heroku", "k6", "nginx.log", "nginx-msec.log", "caddy", "pgbench", "fio", "w3c", "tsung"}
+var ends = []string{"squid", "heroku", "k6", "nginx.log", "nginx-msec.log", "caddy", "pgbench", "fio", "w3c", "tsung", "jvm", "trace-gc"}
 
 // TestSamples reads what real tools wrote, and compares every row with what the standard library
 // reads.
