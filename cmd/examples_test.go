@@ -68,6 +68,7 @@ var logs = map[string]string{
 	"table.csv":         "measurements/jmeter-bare.jtl",
 	"requests.ndjson":   "measurements/nginx.ndjson",
 	"app.log":           "recipes/app.log",
+	"ops.csv":           "recipes/ops.csv",
 	"memtier.json":      "measurements/memtier.json",
 	"gc.log":            "measurements/jvm-safepoints.log",
 }

@@ -13,8 +13,8 @@ import (
 // A By decides what makes a row of a table, a series or a line of a picture. Nil makes one of each
 // tag. It is safe for concurrent use. Make one with [ParseBy].
 type By struct {
-	all, input, tag bool
-	group           *regexp.Regexp // nil unless rows are what its group matches
+	all, input, phase, tag bool
+	group                  *regexp.Regexp // nil unless rows are what its group matches
 
 	mu      sync.RWMutex
 	rows    map[source][]byte // names of rows
@@ -22,14 +22,15 @@ type By struct {
 	matched bool // the group matched a tag
 }
 
-// A source is an input and the text of a tag in it.
-type source struct{ input, tag string }
+// A source is an input or a phase, and the text of a tag in it.
+type source struct{ of, tag string }
 
 // ParseBy returns the rows that a text asks for:
 //
 //   - tag: each tag, in all inputs;
 //   - input: each input, whose name is the name of the row;
 //   - input,tag: each tag of each input. A row is called INPUT::TAG, or INPUT if it has no tag;
+//   - phase, and phase,tag: the same with phases, which are spans of time with a name;
 //   - all: one row;
 //   - a regular expression with one group: the tags that it matches as a whole are in the row that
 //     the group names. Other tags have rows of their own, and so have untagged intervals.
@@ -44,6 +45,10 @@ func ParseBy(text string) (*By, error) {
 		b.input = true
 	case "input,tag":
 		b.input, b.tag = true, true
+	case "phase":
+		b.phase = true
+	case "phase,tag":
+		b.phase, b.tag = true, true
 	default:
 		var err error
 		if b.group, err = regexp.Compile(text); err != nil {
@@ -54,7 +59,7 @@ func ParseBy(text string) (*By, error) {
 			if slices.Contains([]string{"host", "machine", "node", "file", "log", "run", "inputs"}, text) {
 				return nil, fmt.Errorf("%q is none; input makes a row of each log", text)
 			}
-			return nil, fmt.Errorf("%q is neither tag, input, input,tag nor all, nor a regular "+
+			return nil, fmt.Errorf("%q is neither tag, input, phase, input,tag, phase,tag nor all, nor a regular "+
 				"expression with one group such as '.*-(rt|st)': it has %d; (?:a|b) is no group", text, groups)
 		}
 	}
@@ -67,12 +72,16 @@ func (b *By) All() bool { return b != nil && b.all }
 // Inputs reports whether each row has one input.
 func (b *By) Inputs() bool { return b != nil && b.input }
 
+// Phases reports whether each row has one phase.
+func (b *By) Phases() bool { return b != nil && b.phase }
+
 // AddsTags reports whether a row can have several tags.
 func (b *By) AddsTags() bool { return b != nil && !b.tag }
 
-// Row returns the name of the row that the intervals of an input with a tag belong to, in the form
-// of a tag: nil is a row without a name. It must not be changed.
-func (b *By) Row(input string, tag []byte) []byte {
+// Row returns the name of the row that intervals with a tag belong to, in the form of a tag: nil is
+// a row without a name. They are of an input or, if rows have phases, in a phase. The name must not
+// be changed.
+func (b *By) Row(of string, tag []byte) []byte {
 	if b == nil {
 		return tag
 	}
@@ -80,8 +89,8 @@ func (b *By) Row(input string, tag []byte) []byte {
 	if !isPlain(tag) {
 		key.tag = Text(tag)
 	}
-	if b.input {
-		key.input = input
+	if b.input || b.phase {
+		key.of = of
 	}
 	b.mu.RLock()
 	name, known := b.rows[key]
@@ -103,10 +112,10 @@ func (b *By) name(key source, tag []byte) []byte {
 	switch {
 	case b.all:
 		return nil
-	case b.input && (!b.tag || tag == nil):
-		return []byte(key.input)
-	case b.input:
-		return append([]byte(key.input+"::"), tag...)
+	case (b.input || b.phase) && (!b.tag || tag == nil):
+		return []byte(key.of)
+	case b.input || b.phase:
+		return append([]byte(key.of+"::"), tag...)
 	}
 	if at := b.group.FindStringSubmatchIndex(key.tag); tag != nil && at != nil && at[1]-at[0] == len(key.tag) && at[2] >= 0 {
 		b.matched = true

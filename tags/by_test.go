@@ -17,6 +17,9 @@ func TestBy(t *testing.T) {
 		{"input", "a.hdr a.hdr a.hdr a.hdr a.hdr a.hdr a.hdr a.hdr",
 			"[[% %64efault default get get-rt get-st put-rt rt] [% %64efault default get get-rt get-st put-rt rt]]"},
 		{"input,tag", "a.hdr a.hdr:: a.hdr::get-rt a.hdr::get-st a.hdr::put-rt a.hdr::get a.hdr::rt a.hdr::default", ""},
+		{"phase", "a.hdr a.hdr a.hdr a.hdr a.hdr a.hdr a.hdr a.hdr",
+			"[[% %64efault default get get-rt get-st put-rt rt] [% %64efault default get get-rt get-st put-rt rt]]"},
+		{"phase,tag", "a.hdr a.hdr:: a.hdr::get-rt a.hdr::get-st a.hdr::put-rt a.hdr::get a.hdr::rt a.hdr::default", ""},
 		{".*-(rt|st)", "default % rt st rt get rt %64efault", "[[get-rt put-rt rt]]"},
 		{"(get|put)(?:-.*)?", "default % get get put get rt %64efault", "[[get get-rt get-st]]"},
 		{"(default)|x", "default % get-rt get-st put-rt get rt %64efault", ""},
@@ -53,7 +56,7 @@ func TestByErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"inputs": `"inputs" is none; input makes a row of each log`,
 		"host":   `"host" is none; input makes a row of each log`,
-		"write":  `"write" is neither tag, input, input,tag nor all, nor a regular expression with one group such as '.*-(rt|st)': it has 0; (?:a|b) is no group`,
+		"write":  `"write" is neither tag, input, phase, input,tag, phase,tag nor all, nor a regular expression with one group such as '.*-(rt|st)': it has 0; (?:a|b) is no group`,
 		"(a)(b)": "it has 2",
 		"(a":     "missing closing ): `(a`",
 	} {

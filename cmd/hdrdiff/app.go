@@ -68,7 +68,10 @@ func app() *cli.Command {
 	}
 	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), o.sideOptions(),
 		cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"),
-		[]cli.Option{cli.UntaggedOption(&o.Inputs)},
+		[]cli.Option{
+			cli.PhasesOption(&o.Tags, &o.report.Units, cli.PhaseRows),
+			cli.UntaggedOption(&o.Inputs),
+		},
 		cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}),
 		o.outputOptions(), cli.UnitOptions(&o.report.Units), o.valueOptions(), o.limitOptions(),
 		cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))

@@ -71,6 +71,9 @@ func (a *answer) add(q *question) (err error) {
 	if q.source.verbose {
 		flows = append(flows, &flow.Intervals{Emit: func(r *flow.Result) error {
 			v := r.Visit
+			if v.Again {
+				return nil
+			}
 			sayInterval(q.std, v.Place, r.Tag, v.StartMillis(), v.EndMillis(), r.Stats.Count)
 			return nil
 		}})
@@ -80,7 +83,7 @@ func (a *answer) add(q *question) (err error) {
 	a.histories = q.wantedHistories()
 	// Maxima over time are for sparklines only.
 	wanted := summary.Options{Maxima: q.format.values == readable, Histories: a.histories}
-	if q.format.finds {
+	if q.format.finds && !s.By.Phases() {
 		a.course = new(summary.Course)
 		wanted.Course = a.course
 	}
@@ -109,7 +112,7 @@ func (q *question) wantedHistories() *summary.Histories {
 	switch {
 	case l.worst > 0:
 		return &summary.Histories{Times: true, Sums: l.who}
-	case q.format.finds:
+	case q.format.finds && !q.source.scan.By.Phases():
 		several := len(q.source.scan.Inputs) >= finding.LeastLogs
 		return &summary.Histories{Sums: l.who || several, Times: true, Most: mostTimes}
 	case l.who:
@@ -202,6 +205,9 @@ func (o order) arrange(summaries []*output.Summary) []*output.Summary {
 func (a *answer) find(q *question) (err error) {
 	l, by := &q.lists, q.source.scan.By
 	scale := gate.Scales(a.sums.Summaries, by)
+	if by.Phases() {
+		scale = func(input string, _ []byte) hdrlog.Scale { return a.scale.Times(q.source.logs.LogFactor(input)) }
+	}
 	if l.worst > 0 {
 		if a.moments, err = a.histories.Worst(l.worst, scale); err != nil {
 			return fmt.Errorf("-worst: %w", err)
@@ -214,11 +220,11 @@ func (a *answer) find(q *question) (err error) {
 		return nil
 	}
 	names := make(map[string]bool)
-	a.shares, err = a.histories.Who(l.percentile, scale, func(input string, tag []byte) (string, []byte) {
+	a.shares, err = a.histories.Who(l.percentile, scale, func(input string, row, tag []byte) (string, []byte) {
 		names[tags.Text(tag)] = true
 		switch {
 		case !l.byInput:
-			return "", by.Row(input, tag)
+			return "", row
 		case !l.byTag:
 			return input, nil
 		}

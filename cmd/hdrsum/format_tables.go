@@ -100,6 +100,10 @@ func (a *answer) table(q *question) *report.Table {
 		inputs = append(inputs, s.Input)
 	}
 	t.Labels = logs.Labels(inputs)
+	if q.source.scan.By.Phases() {
+		t.Head = "phase"
+		t.Notes = q.source.diagnostics.OfPhases()
+	}
 	return t
 }
 

@@ -105,7 +105,7 @@ func (f *flags) question() (*question, error) {
 		return nil, err
 	}
 	q.lists.byTag, q.lists.byInput = true, true
-	if by := q.source.scan.By; f.given.by && !by.All() { // one row has everything
+	if by := q.source.scan.By; (f.given.by || by.Phases()) && !by.All() { // one row has everything
 		q.lists.byTag, q.lists.byInput = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
 	return q, nil

@@ -137,13 +137,29 @@ func RowOptions(t *logs.Tags, verb string) []Option {
 // ByOption is the option that says what makes a row.
 func ByOption(t *logs.Tags) Option {
 	return Option{
-		Name:  "by",
-		Group: GroupChoice,
-		Value: Text(&t.By, "tag"),
+		Name:    "by",
+		Group:   GroupChoice,
+		Value:   Text(&t.By, ""),
+		Default: "tag",
 		Usage: "make a row of each `PART`: tag, input, both (input,tag), all, or the group of a " +
 			"regular expression: '.*-(rt|st)' adds up insert-rt and read-rt to rt",
 	}
 }
+
+// PhasesOption is the option that reads phases, with a usage that says what becomes of them.
+func PhasesOption(t *logs.Tags, u *unit.Options, usage string) Option {
+	t.Phases.UnitOf = u.Named
+	return Option{
+		Name:  "phases",
+		Group: GroupChoice,
+		Value: List(&t.Phases.Files),
+		Usage: usage + " each of the phases in `FILE`: a table with the columns start, name, and end or duration; " +
+			"measurements, such as pauses; or 'LOG>20ms', the intervals with a higher maximum; repeatable",
+	}
+}
+
+// PhaseRows is the usage of phases that make rows.
+const PhaseRows = "make a row (-by phase,tag, or -by phase with -it) of"
 
 // UntaggedOption is the option that leaves untagged intervals untagged.
 func UntaggedOption(in *logs.Inputs) Option {

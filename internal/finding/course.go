@@ -49,6 +49,7 @@ func (a *analysis) findCourses() (all courses) {
 	all.rate = a.rateChange()
 	switch {
 	case len(a.figures.values) == 0:
+	case a.run.Course == nil && a.run.Histories == nil:
 	case a.run.Course == nil: // only the maxima are known
 		for _, row := range a.run.Summaries {
 			if c := a.maximaPhase(row); c != nil {

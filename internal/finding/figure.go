@@ -189,8 +189,8 @@ func (a *analysis) figure() []output.Finding {
 		more := ", the highest"
 		switch {
 		case len(all) < 2 || all[1].printed == 0:
-		case a.lasts() && a.run.Course != nil && a.courses.lead == nil:
-			more = "" // too few values over time to tell whether it is by chance
+		case a.lasts() && (a.run.Course != nil || a.run.By.Phases()) && a.courses.lead == nil:
+			more = "" // too few values over time, or other times, to tell whether it is by chance
 		case !a.leads():
 			more = ", among the highest"
 		case worthwhile(highest.printed / all[1].printed):

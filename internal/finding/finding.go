@@ -190,7 +190,16 @@ func Compared(r *Run, changes []output.Finding) []output.Finding {
 // Of returns the findings of a run, the most important first. The verdict about the limit that is
 // farthest from holding comes first, even if it holds. The others are ordered by weight.
 // It also returns the values that the finding of an omission is about, nil if there is none.
+//
+// Of phases it looks at figures alone: a row is only there for parts of the run, so neither its
+// gaps nor its levels are what the run shows.
 func Of(r *Run) ([]output.Finding, *Omitted) {
+	if r.By.Phases() {
+		figures := *r
+		figures.Histories = nil
+		figures.Course = nil
+		r = &figures
+	}
 	a := analyse(r)
 	var all []output.Finding
 	for _, kind := range kinds {

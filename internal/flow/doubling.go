@@ -136,7 +136,7 @@ func (k *doublingState) part(w *worker) part {
 
 func (k *doublingState) ran(v scan.Visit, _ int64) {
 	start, end := v.Span()
-	k.rates.Ran(v.Input, start, end)
+	k.rates.Ran(v.Part, start, end)
 }
 
 func (s *doublingPart) begin() {}
@@ -235,7 +235,7 @@ func (k *doublingState) take(v scan.Visit, m *made) error {
 		k.addCoarse(m.merged)
 	}
 	if k.err == nil {
-		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.size.Load())
+		k.rates.Add(v.Row, v.Part, start, end, m.count, math.MinInt64, k.size.Load())
 	}
 	return nil
 }

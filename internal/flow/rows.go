@@ -104,11 +104,11 @@ func (k *Rows) start(r *run) state {
 // ran notes when an input ran.
 func (k *rowsState) ran(v scan.Visit, _ int64) {
 	start, end := v.Span()
-	ran, known := k.Ran[v.Input]
+	ran, known := k.Ran[v.Part]
 	if !known {
 		ran = merge.Span{Start: start, End: end}
 	}
-	k.Ran[v.Input] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
+	k.Ran[v.Part] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
 }
 
 func (k *rowsState) part(w *worker) part {
@@ -251,7 +251,7 @@ func (s *rowsPart) closeWindowsOf(r *Row) {
 func (s *rowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
 	start, end := v.Span()
 	s.target.add(v, t, failed)
-	s.target.Spans.Add(v.Input, start, end)
+	s.target.Spans.Add(v.Part, start, end)
 	if s.state.Maxima && t.Max > 0 {
 		s.target.Maxima.Add(start, end, t.Max)
 	}

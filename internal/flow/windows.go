@@ -187,16 +187,16 @@ func (k *windowsState) holdAhead(w *Window, bytes int) error {
 // input: the windows there are complete already.
 func (k *windowsState) ran(v scan.Visit, passed int64) {
 	start, end := k.span(v)
-	if ran, known := k.rates.Input(v.Input); known && start < passed && !k.AtEnd {
+	if ran, known := k.rates.Input(v.Part); known && start < passed && !k.AtEnd {
 		start, end = max(start, ran.Start), max(end, ran.Start)
 	}
-	k.rates.Ran(v.Input, start, end)
+	k.rates.Ran(v.Part, start, end)
 }
 
 func (k *windowsState) take(v scan.Visit, m *made) error {
 	start, end := k.span(v)
 	if k.AtEnd {
-		k.rates.Add(v.Row, v.Input, start, end, m.count, math.MinInt64, k.Size)
+		k.rates.Add(v.Row, v.Part, start, end, m.count, math.MinInt64, k.Size)
 		return k.merge(m.window)
 	}
 	passed := scan.Passes(start, end)
@@ -210,7 +210,7 @@ func (k *windowsState) take(v scan.Visit, m *made) error {
 		return k.takeLate(v, at, m)
 	}
 	// Windows that the input had passed get nothing of the interval.
-	k.rates.Add(v.Row, v.Input, start, end, m.count, k.run.scan.Before(), k.Size)
+	k.rates.Add(v.Row, v.Part, start, end, m.count, k.run.scan.Before(), k.Size)
 	return k.merge(m.window)
 }
 

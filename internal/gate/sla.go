@@ -550,7 +550,8 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
-// Scales returns what finds the scale of the summary that a tag of an input belongs to.
+// Scales returns what finds the scale of the summary that a tag of an input belongs to, if rows
+// have no phases.
 func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) hdrlog.Scale {
 	return func(input string, tag []byte) hdrlog.Scale {
 		if s := Find(summaries, by.Row(input, tag)); s != nil {

@@ -3,6 +3,7 @@ package logs
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,8 @@ type Diagnostics struct {
 	filter  *tags.Filter
 	by      *tags.By
 	byText  string // the option that by comes from
+	phases  *scan.Phases
+	overlap bool // the output says that phases overlap
 	// Failed are the requests of measurements that failed, if Keep is set. Otherwise a message has
 	// them.
 	Keep   bool
@@ -323,6 +326,7 @@ func (d *Diagnostics) Close() error {
 			break
 		}
 	}
+	d.sayPhases()
 	for _, f := range d.alike.faults {
 		more := d.alike.lines[f.fault] - mostAlike
 		if more == 1 {
@@ -353,4 +357,34 @@ func (d *Diagnostics) Close() error {
 		return message.Status(message.Skipped)
 	}
 	return nil
+}
+
+// sayPhases says which phases have no row, or fewer times than their files say.
+func (d *Diagnostics) sayPhases() {
+	if d.phases == nil {
+		return
+	}
+	none, short := d.phases.Missing()
+	if len(none) > 0 {
+		d.std.Say("-phases: no interval has half of its time or more in %s", message.List(none))
+	}
+	for n, name := range slices.Sorted(maps.Keys(short)) {
+		if n == mostAlike {
+			d.std.Say("-phases: the same for %s", message.Number(len(short)-n, "more phase"))
+			break
+		}
+		d.std.Say("-phases: no interval has half of its time or more in %s of %s", message.Number(short[name], "span"), name)
+	}
+	for _, note := range d.OfPhases() {
+		d.std.Say("-phases: %s", note)
+	}
+}
+
+// OfPhases returns notes about rows of phases, which the output has instead of messages.
+func (d *Diagnostics) OfPhases() []string {
+	if d.phases == nil || d.overlap || !d.phases.Overlap() {
+		return nil
+	}
+	d.overlap = true
+	return []string{"phases overlap: an interval counts in each, so the rows are more than the run"}
 }

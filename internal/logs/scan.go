@@ -37,6 +37,8 @@ type Tags struct {
 	Include, Exclude []string // tags and regular expressions, empty for all
 	By               string   // see [tags.ParseBy], empty for the tag
 	Together         bool     // one row of all
+	Phases           Phases   // of rows, unless they are only drawn
+	DrawnPhases      bool
 }
 
 // Filter returns what chooses tags.
@@ -52,15 +54,32 @@ func (t *Tags) Filter() (*tags.Filter, error) {
 	return filter, nil
 }
 
+// by returns what makes a row as -by has it, and the option that says so.
+func (t *Tags) by() (by, option string) {
+	rowsOfPhases := t.Phases.Files != nil && !t.DrawnPhases
+	switch {
+	case t.Together && rowsOfPhases:
+		return "phase", "-it"
+	case t.Together:
+		return "all", "-it"
+	case t.By == "" && rowsOfPhases:
+		return "phase,tag", "-phases"
+	}
+	by = cmp.Or(t.By, "tag")
+	return by, "-by " + by
+}
+
 // Rows returns what makes a row.
 func (t *Tags) Rows() (*tags.By, error) {
-	by := cmp.Or(t.By, "tag")
-	if t.Together {
-		by = "all"
-	}
+	by, _ := t.by()
 	parsed, err := tags.ParseBy(by)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, message.Usagef("-by: %w", err)
+	case parsed.Phases() && t.Phases.Files == nil:
+		return nil, message.Usagef("-by %s needs the phases: -phases FILE of hdrsum, hdrdiff and hdrplot", by)
+	case t.Phases.Files != nil && !parsed.Phases() && !t.DrawnPhases:
+		return nil, message.Usagef("-phases makes rows of phases, and -by %s does not: -by phase or -by phase,tag does", by)
 	}
 	return parsed, nil
 }
@@ -92,10 +111,7 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.Tags.By, o.Times.Apart,
 			o.Times.Apart)
 	}
-	diagnostics.byText = "-by " + o.Tags.By
-	if o.Tags.Together {
-		diagnostics.byText = "-it"
-	}
+	_, diagnostics.byText = o.Tags.by()
 	s := &scan.Scan{
 		Inputs:    inputs,
 		Memory:    o.Run.Ledger(),
@@ -104,6 +120,12 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Workers:   cmp.Or(o.Run.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
 		Others:    diagnostics.onlyOthers,
+	}
+	if s.By.Phases() {
+		if s.Phases, err = o.ReadPhases(std, diagnostics); err != nil {
+			return nil, err
+		}
+		diagnostics.phases = s.Phases
 	}
 	diagnostics.lookAt(inputs, s.Memory, o.Inputs.UnitOf)
 	if err := o.Omission.set(s, o.Inputs.UnitOf); err != nil {

@@ -658,6 +658,16 @@ func (r *Reader) again() bool {
 	return true
 }
 
+// Bad returns what is wrong with the line that Scan advanced to, nil if nothing is.
+func (r *Reader) Bad() *hdrlog.SyntaxError { return r.bad }
+
+// Row returns the row that Scan advanced to, unless something is wrong with it. It is valid until
+// the next one.
+func (r *Reader) Row() *Row { return &r.parser.row }
+
+// Timeless reports whether rows have no time.
+func (r *Reader) Timeless() bool { return r.parser.setup.timeless }
+
 // take counts a row, and what is wrong with it. It returns true.
 func (t *tally) take(bad *hdrlog.SyntaxError) bool {
 	switch {

@@ -83,12 +83,13 @@ func believed(s *output.Summary) bool {
 
 // notes returns lines that say how far the figures of summaries can be believed.
 func (t *Table) notes(summaries []*output.Summary, percentiles []float64) (lines []string) {
+	lines = slices.Clone(t.Notes)
 	for _, s := range summaries {
 		c := s.Confidence
 		if c == nil {
 			continue
 		}
-		if len(lines) == 0 && slices.ContainsFunc(summaries, believed) {
+		if len(lines) == len(t.Notes) && slices.ContainsFunc(summaries, believed) {
 			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from "+
 				"windows of %s", people.Shortest(c.Level), people.Duration(c.Window)))
 		}

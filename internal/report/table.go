@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -43,6 +44,10 @@ type Table struct {
 	Zone *time.Location
 	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
 	Labels map[string]string
+	// Head is that of the column of names, empty for tag, or input in rows of logs.
+	Head string
+	// Notes stand below the table, before those about figures.
+	Notes []string
 	// Verdicts are texts about limits, by the text of a tag. If they are not nil, they have a
 	// column behind that of the tags.
 	Verdicts map[string]string
@@ -128,7 +133,7 @@ func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 		if len(summaries) > 0 && !slices.ContainsFunc(summaries, func(s *output.Summary) bool { return !isLog(s) }) {
 			head = "input"
 		}
-		heads := []string{head}
+		heads := []string{cmp.Or(t.Head, head)}
 		if t.Verdicts != nil {
 			heads = append(heads, "limits")
 		}
@@ -167,7 +172,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []sides.Pair) error {
 		}
 	}
 	return t.write(w, func(digits int) *grid {
-		g := t.newGrid("tag", "")
+		g := t.newGrid(cmp.Or(t.Head, "tag"), "")
 		for _, p := range pairs {
 			g.rows = append(g.rows,
 				slices.Concat([]cell{{text: p.Name()}, {text: "before"}}, t.sideCells(&p, p.Before, digits)),

@@ -83,6 +83,18 @@ func (b *Bound) Moment(logStart float64) float64 {
 	return float64(at(day, b.Seconds).UnixMilli()) / 1000
 }
 
+// At returns the time in a log that starts at a time in seconds since the epoch, in milliseconds
+// since the epoch. It does not know where a log ends, or is steady.
+func (b *Bound) At(logStart float64) int64 {
+	switch b.Origin {
+	case Epoch:
+		return logline.Millis(b.Seconds)
+	case Midnight:
+		return logline.Millis(b.Moment(logStart))
+	}
+	return logline.Millis(logStart + b.Seconds)
+}
+
 // EndMillis returns the end of an interval as [Input.End] counts it.
 func EndMillis(i *hdrlog.Interval) int64 { return logline.Millis(i.Absolute() + i.Length) }
 
@@ -123,16 +135,22 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 		parsed.text = bound.text
 		*bound.set = &parsed
 	}
-	if r.From != nil && r.From.Origin == Midnight {
-		r.From.until = wholeDay
-		if r.To != nil && r.To.Origin == Midnight && r.To.Seconds >= r.From.Seconds {
-			r.From.until = r.To.Seconds
-		}
-	}
+	r.settle()
 	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Origin != Midnight && r.From.Seconds > r.To.Seconds {
 		return r, r.ErrLater()
 	}
 	return r, nil
+}
+
+// settle says which time of day must not lie before the start of the log.
+func (r *Range) settle() {
+	if r.From == nil || r.From.Origin != Midnight {
+		return
+	}
+	r.From.until = wholeDay
+	if r.To != nil && r.To.Origin == Midnight && r.To.Seconds >= r.From.Seconds {
+		r.From.until = r.To.Seconds
+	}
 }
 
 // ErrLater returns the error of a range of two bounds that ends before it begins.

@@ -36,6 +36,8 @@ type batch[R any] struct {
 	hdrlog.Batch
 	input    int
 	outcomes []outcome[R] // by record
+	in       []inPhase    // by record, if there are phases
+	read     []hdrlog.Record
 	values   corrections
 }
 
@@ -110,6 +112,7 @@ func readInput[R any](s *Scan, l *workers.Lane[batch[R]], input, size int) error
 
 // decode decodes the intervals of a batch that the scan keeps.
 func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
+	b.spread(s)
 	if missing := len(b.Records) - len(b.outcomes); missing > 0 {
 		b.outcomes = append(b.outcomes, make([]outcome[R], missing)...)
 	}
@@ -125,9 +128,14 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 		}
 		o.kept, o.ran = s.choose(b.input, &r.Interval)
 		o.err = d.checkWhole(r)
+		if len(b.in) > 0 && o.err == nil {
+			o.err = b.in[n].err
+		}
 		if o.kept && o.err == nil {
 			v := d.Visit(&r.Interval, b.place(s, n))
-			v.Row = s.By.Row(v.Name, v.Tag)
+			v.Part = b.part(s, n)
+			v.Again = b.again(n)
+			v.Row = s.By.Row(b.source(v.Name, n), v.Tag)
 			v.First = first
 			first = false
 			o.row = v.Row
@@ -144,6 +152,25 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 func (b *batch[R]) place(s *Scan, n int) Place {
 	return Place{b.input, b.Records[n].Line, s.Inputs[b.input].Name}
 }
+
+// source returns the name of the phase of a record, or of the input if there are no phases.
+func (b *batch[R]) source(input string, n int) string {
+	if len(b.in) == 0 {
+		return input
+	}
+	return b.in[n].name()
+}
+
+// part returns what ran in the interval of a record, see [Visit.Part].
+func (b *batch[R]) part(s *Scan, n int) int {
+	if len(b.in) == 0 {
+		return b.input
+	}
+	return b.input + len(s.Inputs)*b.in[n].number
+}
+
+// again reports whether a record is a copy of the one before.
+func (b *batch[R]) again(n int) bool { return len(b.in) > 0 && b.in[n].again }
 
 // A cursor goes through the intervals of a lane that the scan keeps and that could be decoded.
 type cursor[R any] struct {
@@ -263,10 +290,14 @@ func (c *cursor[R]) step() (bool, error) {
 func (c *cursor[R]) take(n int) (bool, error) {
 	b, s := &c.batch.Value, c.scan
 	r, o := &b.Records[n], &b.outcomes[n]
+	again := b.again(n)
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
 		return false, c.report(r, b.input)
 	case hdrlog.IntervalRecord:
+		if again {
+			break
+		}
 		s.Seen++
 		c.reached(b.input, &r.Interval)
 		if !s.Selection.Range.All() {
@@ -280,10 +311,19 @@ func (c *cursor[R]) take(n int) (bool, error) {
 	default:
 		return false, nil
 	}
+	if o.err != nil && again && !errors.As(o.err, new(Fatal)) {
+		return false, nil
+	}
 	if o.err != nil {
 		return false, c.fail(r, o.err)
 	}
-	v := Visit{Interval: &r.Interval, Place: b.place(s, n), Row: o.row}
+	v := Visit{
+		Interval: &r.Interval,
+		Place:    b.place(s, n),
+		Row:      o.row,
+		Part:     b.part(s, n),
+		Again:    again,
+	}
 	if o.ran && s.Ran != nil {
 		s.Ran(v)
 	}
@@ -292,6 +332,9 @@ func (c *cursor[R]) take(n int) (bool, error) {
 	}
 	if s.Kept != nil {
 		s.Kept(b.input, o.row)
+	}
+	if len(b.in) > 0 {
+		b.in[n].take(v)
 	}
 	c.Visit, c.Result = v, &o.result
 	return true, nil

@@ -144,6 +144,8 @@ type Scan struct {
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
 	// By says what makes a row. Nil makes one of each tag.
 	By *tags.By
+	// Phases, if set, are those of rows. An interval in several is visited for each.
+	Phases *Phases
 	// Others, if set, reports whether messages have said of all inputs that they are no logs.
 	Others func() bool
 	Takers

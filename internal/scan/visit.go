@@ -18,8 +18,13 @@ import (
 type Visit struct {
 	*hdrlog.Interval
 	Place
-	Row     []byte   // that [Scan.By] puts the interval in: its tag, if nothing else was asked for
-	First   bool     // of its batch, where it is decoded
+	Row   []byte // that [Scan.By] puts the interval in: its tag, if nothing else was asked for
+	First bool   // of its batch, where it is decoded
+	// Part is what ran in the interval: the input, or with phases the part of it that has the
+	// interval. Its remainder by the number of inputs is the input.
+	Part int
+	// Again says that the interval is in several phases, and was visited in another one before.
+	Again   bool
 	decoder *Decoder // of the worker
 }
 
@@ -130,7 +135,7 @@ func (d *Decoder) chargeFor(bytes int) error {
 
 // Visit returns an interval that can be decoded until the next one is visited.
 func (d *Decoder) Visit(i *hdrlog.Interval, at Place) Visit {
-	return Visit{Interval: i, Place: at, Row: i.Tag, decoder: d}
+	return Visit{Interval: i, Place: at, Row: i.Tag, Part: at.Input, decoder: d}
 }
 
 // checkWhole returns an error if the payload of an interval is cut short, as a crash leaves it. A

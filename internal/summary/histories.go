@@ -173,6 +173,9 @@ func (hs *Histories) Truncated() bool { return hs.truncated }
 
 // take keeps an interval.
 func (hs *Histories) take(v scan.Visit, highest float64, count int64) {
+	if v.Again {
+		return
+	}
 	hs.keep(v.Input, v.Name, v.Tag, piece{
 		Start:   v.StartMillis(),
 		End:     v.EndMillis(),

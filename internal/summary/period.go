@@ -100,7 +100,7 @@ func (r *Result) MostInputs() (most int) {
 	for _, s := range r.sums {
 		most = max(most, len(s.Spans.All))
 	}
-	return most
+	return min(most, r.inputs)
 }
 
 // longest returns the longest span of each input, the earlier one of two that are as long.

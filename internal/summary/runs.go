@@ -138,9 +138,13 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 		if s.Start == s.End { // values without times
 			windows[n] = nil
 		}
-		run := confidence.NewRun(sum, windows[n])
+		ofRow := windows[n]
+		if r.by.Phases() { // between its phases a row is not there, rather than empty
+			ofRow = slices.DeleteFunc(slices.Clone(ofRow), func(w confidence.Window) bool { return w.Seconds() == 0 })
+		}
+		run := confidence.NewRun(sum, ofRow)
 		run.SetDigits(windowDigits)
-		if !runs.Unpaired && people.Dated(first[n]) {
+		if !runs.Unpaired && people.Dated(first[n]) && !r.by.Phases() {
 			run.SetTime(first[n], size)
 		}
 		wanted := percentiles

@@ -23,7 +23,8 @@ type Result struct {
 	Lengths int64
 
 	sums    []*flow.Row        // summaries load these, in the order of summaries
-	ran     map[int]merge.Span // when each input ran, in any tag
+	ran     map[int]merge.Span // when each input or part of one ran, see [scan.Visit]
+	inputs  int                // their number
 	options Options
 	by      *tags.By
 }
@@ -48,13 +49,13 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	found := make(map[string]*flow.Row)
 	account := accountOf(s.Memory)
 	rows := &flow.Rows{Maxima: o.Maxima, Account: account, Emit: func(r *flow.Row) error {
-		found[o.keyOf(r)] = r
+		found[o.keyOf(r, s.By)] = r
 		return nil
 	}}
 	flows := append([]flow.Flow{rows}, more...)
 	if o.Histories != nil {
 		o.Histories.start(s)
-		rows.Apart = o.Histories.Sums
+		rows.Apart = o.apart(s.By)
 		if o.Histories.Times {
 			flows = append(flows, &flow.Times{Emit: o.Histories.take})
 		}
@@ -71,7 +72,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if o.Course != nil && o.Course.doubling != nil {
 		o.Course.windows = o.Course.doubling.Windows
 	}
-	return newResult(Result{options: o, by: s.By, ran: rows.Ran}, found, account)
+	return newResult(Result{options: o, by: s.By, ran: rows.Ran, inputs: len(s.Inputs)}, found, account)
 }
 
 // Idle returns the names of inputs without an interval, if others have some: a machine whose log is
@@ -80,8 +81,12 @@ func (r *Result) Idle(inputs []scan.Input) (names []string) {
 	if len(r.ran) == 0 {
 		return nil
 	}
+	some := make([]bool, len(inputs))
+	for part := range r.ran {
+		some[part%len(inputs)] = true
+	}
 	for n := range inputs {
-		if _, ran := r.ran[n]; !ran {
+		if !some[n] {
 			names = append(names, inputs[n].Name)
 		}
 	}
@@ -113,9 +118,14 @@ func accountOf(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags", "choose some with -incT, or add them up with -it")
 }
 
+// apart reports whether there are sums of each tag of each input. Those of phases are of rows.
+func (o *Options) apart(by *tags.By) bool {
+	return o.Histories != nil && o.Histories.Sums && !by.Phases()
+}
+
 // keyOf returns the key of a row, or of a history if there are histories with sums.
-func (o *Options) keyOf(r *flow.Row) string {
-	if hs := o.Histories; hs != nil && hs.Sums {
+func (o *Options) keyOf(r *flow.Row, by *tags.By) string {
+	if o.apart(by) {
 		return string(appendHistory(nil, r.Input, r.Tag))
 	}
 	return string(merge.AppendKey(nil, r.Row))
@@ -162,8 +172,11 @@ func newResult(r Result, rows map[string]*flow.Row, account *ledger.Account) (*R
 	}
 	if hs := r.options.Histories; hs != nil {
 		hs.sums = make(map[string]*flow.Row)
-		for _, row := range rows {
-			hs.sums[string(appendHistory(nil, row.Input, row.Tag))] = row
+		for key, row := range rows {
+			if !r.by.Phases() {
+				key = string(appendHistory(nil, row.Input, row.Tag))
+			}
+			hs.sums[key] = row
 		}
 	}
 	r.sums = all
@@ -197,6 +210,7 @@ func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	first := 0 // the number of the first input of a result among all
 	for run, r := range results {
 		all.options, all.by = r.options, r.by
+		all.inputs += r.inputs
 		next := first
 		for input, span := range r.ran {
 			all.ran[first+input] = span

@@ -35,7 +35,7 @@ type Shares struct {
 func (hs *Histories) Who(
 	percentile float64,
 	scale func(input string, tag []byte) hdrlog.Scale,
-	by func(input string, tag []byte) (string, []byte),
+	by func(input string, row, tag []byte) (string, []byte),
 ) (*Shares, error) {
 	keys := slices.Sorted(maps.Keys(hs.sums))
 	var shares []output.Share
@@ -54,7 +54,7 @@ func (hs *Histories) Who(
 		}
 		share := output.Share{Input: input, Tag: tag, Without: output.Number(math.NaN())}
 		if by != nil {
-			share.Input, share.Tag = by(input, tag)
+			share.Input, share.Tag = by(input, hs.sums[key].Row, tag)
 		}
 		if len(members[nameOf(share)]) == 0 {
 			shares = append(shares, share)

@@ -415,10 +415,10 @@ func TestWho(t *testing.T) {
 			return float64(slot(sorted[max(int(math.Ceil(p*float64(len(sorted))/100-1e-9)), 1)-1]))
 		}
 		p := []float64{50, 90, 99, 99.9, 100}[n%5]
-		by := []func(string, []byte) (string, []byte){
+		by := []func(string, []byte, []byte) (string, []byte){
 			nil,
-			func(input string, _ []byte) (string, []byte) { return input, []byte{} },
-			func(_ string, tag []byte) (string, []byte) { return "", tag },
+			func(input string, _, _ []byte) (string, []byte) { return input, []byte{} },
+			func(_ string, _, tag []byte) (string, []byte) { return "", tag },
 		}[n/5%3]
 		who, err := parts.Who(p, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }, by)
 		if err != nil {

@@ -562,12 +562,21 @@ func (o *Options) ParseIn(text string) error {
 
 // Given returns the unit that the user gives a log, by its name or by that of all.
 func (o *Options) Given(log string) (hdrlog.Unit, bool) {
+	u, ok := o.Named(log)
+	if !ok {
+		u = o.In
+	}
+	return u, u != 0
+}
+
+// Named returns the unit that the user gives a log by its name.
+func (o *Options) Named(log string) (hdrlog.Unit, bool) {
 	for _, of := range o.Of {
 		if of.Gives(log) {
 			return of.Unit, true
 		}
 	}
-	return o.In, o.In != 0
+	return 0, false
 }
 
 // Gives reports whether it is the unit of a log: the name is that of the log, or the last part of

@@ -144,6 +144,12 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Shares:      r.options.Figures.Shares,
 		Markdown:    r.options.Kind == "markdown",
 	}
+	if r.new.scan.By.Phases() {
+		table.Head = "phase"
+		if r.options.Kind == "table" || r.options.Kind == "markdown" {
+			table.Notes = r.diagnostics.OfPhases()
+		}
+	}
 	table.Tests = r.options.Tests
 	table.Same = r.options.Same
 	c := &Comparison{

@@ -1,0 +1,322 @@
+package logs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdrkit/hdrlog"
+	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/logline"
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/people"
+	"hdrkit/internal/base/unit"
+	"hdrkit/internal/measure"
+	"hdrkit/internal/scan"
+)
+
+// Phases say which files have phases.
+type Phases struct {
+	Files []string
+	// UnitOf, if it is set, returns the unit that the user gives the values of one of them.
+	UnitOf func(log string) (hdrlog.Unit, bool)
+}
+
+// A phaseReader reads the files of -phases.
+type phaseReader struct {
+	options     *Options
+	std         *message.Streams
+	diagnostics *Diagnostics
+	account     *ledger.Account
+	all         []scan.Phase
+	files       []string // without what is above of a log
+}
+
+// phaseBytes is about what a phase takes, with its place in the times of a log.
+const phaseBytes = 250
+
+// ReadPhases reads the phases of -phases. It reports rows that are wrong.
+func (o *Options) ReadPhases(std *message.Streams, diagnostics *Diagnostics) (*scan.Phases, error) {
+	r := &phaseReader{
+		options:     o,
+		std:         std,
+		diagnostics: diagnostics,
+		account:     o.Run.Ledger().Open("phases", "give fewer with -phases"),
+	}
+	for _, text := range o.Tags.Phases.Files {
+		if err := r.read(text); err != nil {
+			return nil, fmt.Errorf("-phases: %w", err)
+		}
+	}
+	if len(r.all) == 0 {
+		return nil, message.Usagef("-phases %s: no phase in it", message.List(o.Tags.Phases.Files))
+	}
+	p := scan.NewPhases(r.all)
+	p.Files = r.files
+	return p, nil
+}
+
+// read reads a file, or LOG>VALUE: the intervals of a log with a higher maximum.
+func (r *phaseReader) read(text string) error {
+	file, err := os.Open(text)
+	log, above, isLog := cutLast(text, '>')
+	if errors.Is(err, os.ErrNotExist) && isLog {
+		return r.readLog(log, above)
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r.files = append(r.files, text)
+	table, rest := measure.LookTexts(file, text, phaseColumns, leastColumns)
+	if table != nil {
+		return r.readTable(table)
+	}
+	in, _ := r.options.Tags.Phases.UnitOf(text)
+	measured, _, begin, why := measure.Look(rest, text, in)
+	switch {
+	case measured != nil:
+		return r.readMeasured(measured)
+	case measure.IsLog(begin):
+		return message.Usagef("%s is a log: '%[1]s>20ms' has its intervals with a maximum above 20 ms", text)
+	case why != nil && why != measure.ErrNoInterval:
+		return fmt.Errorf("%s: %w", text, why)
+	}
+	return fmt.Errorf("%s is neither a table with the columns start and name, nor measurements", text)
+}
+
+// cutLast cuts a text at the last place of a character.
+func cutLast(text string, at byte) (before, after string, found bool) {
+	n := strings.LastIndexByte(text, at)
+	if n < 0 {
+		return text, "", false
+	}
+	return text[:n], text[n+1:], true
+}
+
+// add adds a phase. Its name is a tag, so that limits and charts can name its row.
+func (r *phaseReader) add(name []byte, from, to *scan.Bound) error {
+	tag := string(measure.AppendTag(nil, name))
+	r.all = append(r.all, scan.Phase{Name: tag, Range: scan.Range{From: from, To: to}})
+	return r.account.Add(1, phaseBytes+len(tag))
+}
+
+// fileName returns the name of phases of a file that has no names: its own, without folder and
+// extensions.
+func fileName(path string) []byte {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return []byte(name)
+}
+
+// phaseColumns are the columns of a table of phases. A table needs the first ones.
+var phaseColumns = []string{"start", "name", "end", "duration"}
+
+const (
+	startColumn = iota
+	nameColumn
+	endColumn
+	durationColumn
+	leastColumns = endColumn
+)
+
+// readTable reads a table of phases. A phase without an end lasts until the next one.
+func (r *phaseReader) readTable(t *measure.Texts) error {
+	for t.Scan() {
+		bad := t.Bad()
+		if bad == nil {
+			field, err := r.addRow(t)
+			if errors.As(err, new(*ledger.LimitError)) {
+				return err
+			}
+			if err == nil {
+				continue
+			}
+			bad = &hdrlog.SyntaxError{File: t.Name(), Line: t.Line(), Field: field, Err: err}
+		}
+		if err := r.diagnostics.Report(bad, true); err != nil {
+			return err
+		}
+	}
+	return t.Err()
+}
+
+// addRow adds the phase of a row. It returns what is wrong with a column.
+func (r *phaseReader) addRow(t *measure.Texts) (field string, err error) {
+	bound := func(column int) (*scan.Bound, error) {
+		return parseBound(string(t.Text(column)), t.Units[column], r.options.Times.Zone)
+	}
+	from, err := bound(startColumn)
+	if err != nil {
+		return t.Columns[startColumn], err
+	}
+	if last := len(r.all) - 1; last >= 0 && r.all[last].To == nil {
+		next := *from
+		r.all[last].To = &next
+	}
+	name := t.Text(nameColumn)
+	switch {
+	case len(name) == 0:
+		return t.Columns[nameColumn], hdrlog.ErrMissing
+	case string(name) == scan.Outside:
+		return t.Columns[nameColumn], errOutside
+	}
+	to := new(scan.Bound)
+	switch {
+	case len(t.Text(endColumn)) > 0:
+		to, err = bound(endColumn)
+		switch {
+		case err != nil:
+			return t.Columns[endColumn], err
+		case to.Origin != from.Origin:
+			return t.Columns[endColumn], errors.New("the end counts from another time than the start")
+		case to.Seconds < from.Seconds && to.Origin != scan.Midnight:
+			return t.Columns[endColumn], errors.New("the end is before the start")
+		}
+	case len(t.Text(durationColumn)) > 0:
+		seconds, ok := parseSeconds(string(t.Text(durationColumn)), t.Units[durationColumn])
+		if !ok || seconds < 0 {
+			return t.Columns[durationColumn], fmt.Errorf("%.60q is no length of time such as 60, 90s or 1h5m", t.Text(durationColumn))
+		}
+		*to = *from
+		to.Seconds += seconds
+	default:
+		to = nil
+	}
+	return "", r.add(name, from, to)
+}
+
+// errOutside is the error of a phase with the name of the time that none has.
+var errOutside = fmt.Errorf("%s is the time that no phase has", scan.Outside)
+
+// parseSeconds reads a number in a unit, seconds if that is unknown, or a length of time.
+func parseSeconds(text string, in hdrlog.Unit) (seconds float64, ok bool) {
+	if _, err := strconv.ParseFloat(text, 64); err == nil && in != 0 {
+		seconds, ok = scan.ParseSeconds(text)
+		return seconds * float64(in/hdrlog.Second), ok
+	}
+	return scan.ParseSeconds(text)
+}
+
+// mostSeconds is the largest number without a unit that is one of seconds since 1970. Higher ones
+// are milliseconds, or smaller units.
+const mostSeconds = 1e11
+
+// parseBound reads a time as -s does, and a number since 1970 also in smaller units than seconds.
+func parseBound(text string, in hdrlog.Unit, zone *time.Location) (*scan.Bound, error) {
+	if text == "" {
+		return nil, hdrlog.ErrMissing
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	at := text
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		seconds, _ = parseSeconds(text, in)
+		for in == 0 && seconds >= mostSeconds {
+			seconds /= 1000
+		}
+		at = strconv.FormatFloat(seconds, 'f', -1, 64)
+	}
+	b, ok := scan.ParseTime(at, zone)
+	if !ok || b.Origin == scan.LogEnd {
+		return nil, fmt.Errorf("%.60q is no time such as 2026-05-04T03:02:01Z, 1777863721 since 1970, or 60 or 1m30s after the start of the log", text)
+	}
+	return &b, nil
+}
+
+// boundOf returns a time in seconds since 1970, or since the start of a run.
+func boundOf(seconds float64) *scan.Bound {
+	b := &scan.Bound{Seconds: seconds}
+	if people.Dated(logline.Millis(seconds)) {
+		b.Origin = scan.Epoch
+	}
+	return b
+}
+
+// readMeasured makes a phase of each measurement: its value is the length, and its tag the name.
+func (r *phaseReader) readMeasured(m *measure.Reader) error {
+	if !r.std.Quiet {
+		r.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.Name(), m.Takes())
+	}
+	untagged := fileName(m.Name())
+	for m.Scan() {
+		if bad := m.Bad(); bad != nil {
+			if err := r.diagnostics.Report(bad, true); err != nil {
+				return err
+			}
+			continue
+		}
+		row := m.Row()
+		switch {
+		case row.Payload != nil || m.Timeless():
+			return message.Usagef("%s has values without times, which are no phases", m.Name())
+		case row.NoValue:
+			continue
+		}
+		start, length := float64(row.Time)/1e9, float64(row.Value)/1e9
+		if m.AtEnd() {
+			start -= length
+		}
+		name := row.Tag
+		if name == nil {
+			name = untagged
+		}
+		if err := r.add(name, boundOf(start), boundOf(start+length)); err != nil {
+			return err
+		}
+	}
+	return m.Err()
+}
+
+// readLog makes phases of the intervals of a log whose maximum is above a value.
+func (r *phaseReader) readLog(path, above string) error {
+	most, in, err := unit.ParseValue(above)
+	if err != nil {
+		return message.Usagef("%s>%s: %w", path, above, err)
+	}
+	only := r.options.Inputs
+	only.Names, only.Paths, only.Tagged = nil, []string{path}, nil
+	only.UnitOf = r.options.Tags.Phases.UnitOf
+	inputs, err := only.Find(r.std)
+	if err != nil {
+		return err
+	}
+	r.files = append(r.files, path)
+	s := &scan.Scan{
+		Inputs:  inputs,
+		Workers: max(r.options.Run.Workers, 1),
+		Report:  r.diagnostics.Report,
+		Memory:  r.options.Run.Ledger(),
+	}
+	r.diagnostics.lookAt(s.Inputs, s.Memory, only.UnitOf)
+	units := unit.Finder{Given: only.UnitOf}
+	s.Comment = func(_ int, text []byte) error { units.Comment(path, text); return nil }
+	decode := func(_ int, v scan.Visit, highest *float64) error {
+		took, err := v.Decode(scan.Want{Max: true})
+		*highest = took.Max
+		return err
+	}
+	name := fileName(path)
+	return scan.Run(s, decode, func(v scan.Visit, highest *float64) error {
+		value := *highest
+		if in != 0 {
+			of := units.OfLog(path)
+			if of == 0 && r.options.Inputs.UnitOf != nil {
+				of, _ = r.options.Inputs.UnitOf(path) // that of all logs
+			}
+			if of == 0 {
+				return message.Usagef("%s does not state its unit: -in %s gives it", path, inOption(path, "UNIT"))
+			}
+			value *= float64(of / in)
+		}
+		if value <= most {
+			return nil
+		}
+		start, end := v.Span()
+		return r.add(name, boundOf(float64(start)/1000), boundOf(float64(end)/1000))
+	})
+}

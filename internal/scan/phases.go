@@ -1,0 +1,249 @@
+package scan
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sort"
+	"sync"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/people"
+)
+
+// Outside is the name of the time that no phase has.
+const Outside = "outside"
+
+// A Phase is a range with a name, of which the end does not belong to it. Without an end, it goes
+// on. Neither bound is the end of a log, or where it is steady.
+type Phase struct {
+	Name string
+	Range
+}
+
+// Phases say in which of some phases an interval is: those that its middle lies in and that have at
+// least half of it, or else in [Outside]. An interval in several is in each. They are safe for
+// concurrent use.
+type Phases struct {
+	// Files are those that they come from, without what is above of a log.
+	Files []string
+
+	all   []Phase
+	dated bool // a bound is the time of a clock
+
+	mu     sync.Mutex
+	tables map[float64]*timetable // by the start of a log
+}
+
+// NewPhases returns phases, of which several may have the same name.
+func NewPhases(all []Phase) *Phases {
+	p := &Phases{all: all, tables: make(map[float64]*timetable)}
+	for n := range all {
+		r := &all[n].Range
+		p.dated = p.dated || r.From.Origin != LogStart
+		if r.To == nil {
+			r.To = &Bound{Origin: r.From.Origin, Seconds: endless}
+		}
+		if r.To.Seconds == endless && r.From.Origin == Midnight {
+			r.To.Origin = Epoch
+		}
+		r.settle()
+	}
+	return p
+}
+
+// endless is after all logs, in seconds: in the year 5138.
+const endless = 1e11
+
+// A NamedSpan is when a phase of a log is.
+type NamedSpan struct {
+	merge.Span
+	Name string
+}
+
+// In returns when the phases are in a log that starts at a time in seconds since the epoch, in the
+// order of their starts. Spans of the same name are apart from one another.
+func (p *Phases) In(logStart float64) []NamedSpan { return p.table(logStart).spans }
+
+// A timetable has the phases of a log.
+type timetable struct {
+	spans []NamedSpan
+	until []int64 // the latest end of the spans up to each
+	taken []bool  // by span, whether an interval is in it
+	ran   merge.Span
+	twice bool // an interval is in several
+}
+
+// table returns the timetable of a log with a start.
+func (p *Phases) table(logStart float64) *timetable {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.tables[logStart]
+	if t == nil {
+		t = newTimetable(p.all, logStart)
+		p.tables[logStart] = t
+	}
+	return t
+}
+
+func newTimetable(all []Phase, logStart float64) *timetable {
+	t := new(timetable)
+	for _, phase := range all {
+		span := merge.Span{Start: phase.From.At(logStart), End: phase.To.At(logStart)}
+		t.spans = append(t.spans, NamedSpan{span, phase.Name})
+	}
+	slices.SortStableFunc(t.spans, func(a, b NamedSpan) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Start, b.Start))
+	})
+	apart := t.spans[:0]
+	for _, s := range t.spans {
+		last := len(apart) - 1
+		if last >= 0 && apart[last].Name == s.Name && s.Start <= apart[last].End {
+			apart[last].End = max(apart[last].End, s.End)
+			continue
+		}
+		apart = append(apart, s)
+	}
+	t.spans = apart
+	slices.SortStableFunc(t.spans, func(a, b NamedSpan) int { return cmp.Compare(a.Start, b.Start) })
+	for n, s := range t.spans {
+		until := s.End
+		if n > 0 {
+			until = max(until, t.until[n-1])
+		}
+		t.until = append(t.until, until)
+	}
+	t.taken = make([]bool, len(t.spans))
+	return t
+}
+
+// A part of the time of a log is a span of its timetable, or the time between some. Spans have odd
+// numbers.
+type part struct {
+	of     *timetable
+	number int
+}
+
+// name returns the name of the phase.
+func (p part) name() string {
+	if p.number%2 == 0 {
+		return Outside
+	}
+	return p.of.spans[p.number/2].Name
+}
+
+// parts appends the parts that an interval is in, at least one.
+func (t *timetable) parts(to []part, start, end int64) []part {
+	begun := sort.Search(len(t.spans), func(n int) bool { return 2*t.spans[n].Start > start+end })
+	before := len(to)
+	for n := begun - 1; n >= 0 && 2*t.until[n] > start+end; n-- {
+		s := &t.spans[n]
+		common := min(end, s.End) - max(start, s.Start)
+		if 2*s.End > start+end && 2*common >= end-start {
+			to = append(to, part{t, 2*n + 1})
+		}
+	}
+	if len(to) == before {
+		to = append(to, part{t, 2 * begun})
+	}
+	return to
+}
+
+// An inPhase is a record of a batch whose interval is in a phase.
+type inPhase struct {
+	part
+	// again says that the record is a copy of the one before it, whose interval is in several.
+	again bool
+	err   error
+}
+
+// errClock is the error of a log without times of a clock.
+var errClock = errors.New("-phases has times of a clock, and those of the log count from its start: " +
+	"give lengths of time since the start, such as 90s")
+
+// spread finds out in which phases the intervals of a batch are. An interval in several gets a
+// record for each.
+func (b *batch[R]) spread(s *Scan) {
+	b.in = b.in[:0]
+	if s.Phases == nil {
+		return
+	}
+	b.read = append(b.read[:0], b.Records...)
+	b.Records = b.Records[:0]
+	var t *timetable
+	var logStart float64
+	var parts []part
+	for _, r := range b.read {
+		if r.Kind != hdrlog.IntervalRecord {
+			b.Records = append(b.Records, r)
+			b.in = append(b.in, inPhase{})
+			continue
+		}
+		begin := r.Interval.LogStart
+		if given := s.Inputs[b.input].Start; given != nil {
+			begin = *given
+		}
+		if t == nil || begin != logStart {
+			t = s.Phases.table(begin)
+			logStart = begin
+		}
+		start, end := Visit{Interval: &r.Interval}.Span()
+		parts = t.parts(parts[:0], start, end)
+		for n, part := range parts {
+			in := inPhase{part: part, again: n > 0}
+			if s.Phases.dated && !people.Dated(start) {
+				in.err = Fatal{errClock}
+			}
+			b.Records = append(b.Records, r)
+			b.in = append(b.in, in)
+		}
+	}
+}
+
+// take takes in that an interval is in the part. One goroutine calls it.
+func (p *inPhase) take(v Visit) {
+	t := p.of
+	start, end := v.Span()
+	if t.ran == (merge.Span{}) {
+		t.ran = merge.Span{Start: start, End: end}
+	}
+	t.ran = merge.Span{Start: min(t.ran.Start, start), End: max(t.ran.End, end)}
+	t.twice = t.twice || p.again
+	if p.number%2 == 1 {
+		t.taken[p.number/2] = true
+	}
+}
+
+// Overlap reports whether an interval of the selection was in several phases.
+func (p *Phases) Overlap() bool {
+	for _, t := range p.tables {
+		if t.twice {
+			return true
+		}
+	}
+	return false
+}
+
+// Missing returns the names of phases that no interval of the selection is in. Short counts, by the
+// names of the others, the spans within the time of the logs that none is in.
+func (p *Phases) Missing() (none []string, short map[string]int) {
+	short = make(map[string]int)
+	some := make(map[string]bool)
+	for _, t := range p.tables {
+		for n, s := range t.spans {
+			some[s.Name] = some[s.Name] || t.taken[n]
+			if !t.taken[n] && s.Start >= t.ran.Start && s.End <= t.ran.End {
+				short[s.Name]++
+			}
+		}
+	}
+	for name, is := range some {
+		if !is {
+			none = append(none, name)
+			delete(short, name)
+		}
+	}
+	slices.Sort(none)
+	return none, short
+}
