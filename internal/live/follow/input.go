@@ -201,17 +201,11 @@ func (in *Input) reads() (file *os.File, info fs.FileInfo, waiting bool) {
 	return s.open, s.info, in.waiting && len(in.logs) == 1
 }
 
-// sayTruncated says that a file was truncated, at most once in a while.
+// sayTruncated says that a file was truncated, at most once in a while. The lock is held.
 func (in *Input) sayTruncated() {
-	f := in.follower
-	f.mu.Lock()
-	say := time.Since(in.truncated) >= time.Minute
-	if say {
+	if time.Since(in.truncated) >= time.Minute {
 		in.truncated = time.Now()
-	}
-	f.mu.Unlock()
-	if say {
-		f.options.Notice(in.name, truncated)
+		in.follower.options.Notice(in.name, truncated)
 	}
 }
 

@@ -163,13 +163,15 @@ func (l *Log) give(s *source) {
 	l.triedUntil = 0
 }
 
-// finish ends the reading of a log, nothing of which is left for its input.
+// finish ends the reading of a log, nothing of which is left for its input. If the reader has no
+// file, the last one was truncated, and no other file has what was not read.
 func (l *Log) finish() {
 	f := l.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l.in.logs = slices.DeleteFunc(l.in.logs, func(other *Log) bool { return other == l })
+	in := l.in
 	l.in = nil
+	in.logs = slices.DeleteFunc(in.logs, func(other *Log) bool { return other == l })
 	switch {
 	case l.read.at < l.read.text.Size:
 		l.state = sought
@@ -181,6 +183,8 @@ func (l *Log) finish() {
 	if s := l.current(); s != nil {
 		s.size = l.read.text.Size
 		s.state = spare
+	} else {
+		in.sayTruncated()
 	}
 	l.reader.stream = nil
 	l.reader.err = io.EOF
@@ -318,9 +322,7 @@ func (r *raw) Read(p []byte) (int, error) {
 		f.step()
 		n, err := r.from.ReadAt(p, r.offset)
 		if !f.intact(s, r.from, r.offset+int64(n)) { // maybe while it was read
-			if r.giveBack() {
-				in.sayTruncated()
-			}
+			r.giveBack()
 			return 0, errTaken
 		}
 		switch {
@@ -346,16 +348,14 @@ func (r *raw) Read(p []byte) (int, error) {
 	}
 }
 
-// giveBack says that a file has another text now. It reports false if the reader had it no more.
-func (r *raw) giveBack() bool {
+// giveBack says that a file has another text now, if the reader still has it.
+func (r *raw) giveBack() {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.file.state != current {
-		return false
+	if r.file.state == current {
+		r.file.state = rewritten
 	}
-	r.file.state = rewritten
-	return true
 }
 
 // orTaken returns an error, or that the reader has the file no more.

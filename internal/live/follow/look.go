@@ -419,15 +419,19 @@ func (f *Follower) drop(s *source) {
 	f.shut(s)
 }
 
-// dropTruncated forgets a file that has another text now, and says so if it had more of its log
-// than was read.
+// dropTruncated forgets a file that has another text now, and says so if it may have had more of its
+// log than was read, and no other file has that.
 func (f *Follower) dropTruncated(s *source) {
 	if s == nil {
 		return
 	}
 	f.mu.Lock()
 	l := s.log
-	unread := s.state != part && s.state != rewritten && (s.size > l.read.text.Size || s.path == l.path)
+	hasRest := func(other *source) bool {
+		return other != s && other.hasAll() && (other.state == current || other.size >= s.size)
+	}
+	unread := s.hasAll() && (s.size > l.read.text.Size || s.path == l.path) &&
+		!slices.ContainsFunc(l.files, hasRest)
 	f.mu.Unlock()
 	if unread {
 		f.options.Notice(s.path, truncated)
