@@ -419,8 +419,8 @@ func (f *Follower) drop(s *source) {
 	f.shut(s)
 }
 
-// dropTruncated forgets a file that has another text now, and says so if it may have had more of its
-// log than was read, and no other file has that.
+// dropTruncated forgets a file that has another text now, and says so if it may have had more of
+// its log than was read, and no other file has that.
 func (f *Follower) dropTruncated(s *source) {
 	if s == nil {
 		return
