@@ -86,7 +86,8 @@ type Options struct {
 	// Hint returns what to add to the message about a log.
 	Hint func(error) string
 	// Stop, when it is closed, ends the merging: files are read to their present end, with a state
-	// for [scan.Grace] at most, and pipes for that time.
+	// for [scan.Grace] at most, and pipes for that time. Without a state, files that come before it
+	// are found.
 	Stop <-chan struct{}
 
 	tuning tuning
@@ -311,10 +312,14 @@ func (m *Merger) loop(more bool) error {
 		case <-m.events.wake:
 		case <-timer.C:
 		case <-stop:
-			stop, stopped = nil, true
-			m.follower.Stop()
+			stop = nil
+			go func() {
+				m.follower.Stop()
+				m.events.post(func() { stopped = true }) // all inputs were found before that
+			}()
 			abort = time.After(m.options.tuning.grace)
 		case <-abort:
+			stopped = true
 			m.leaveCrowded()
 			m.clock.ending = true // windows of the future do not hold back the ends of files
 			if m.options.State.Kept() {

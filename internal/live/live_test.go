@@ -572,6 +572,23 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// TestStoppedBeforeLook stops before a look has found the only log. It counts all the same.
+func TestStoppedBeforeLook(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	r := &run{t: t, stop: stop, ended: make(chan error, 1)}
+	r.Merger = merger(Options{Size: 1000, Stop: stop, Messages: r}, r)
+	f := follow.New(follow.Options{Poll: time.Hour})
+	defer f.Close()
+	f.AddMatching(dir, func(string) bool { return true }, nil)
+	clitest.NewLogWriter(t, filepath.Join(dir, "a"), 0, "x").Second(0, 1000, 1)
+	close(stop)
+	if err := r.Run(f); err != nil || len(r.windows) != 1 || len(r.messages) > 0 {
+		t.Errorf("%q, %v, %q", r.windows, err, r.messages)
+	}
+}
+
 // TestStoppedBehind stops with a state while much is unread: the merging ends before that is read,
 // and the next one reads the rest. Each window comes once.
 func TestStoppedBehind(t *testing.T) {

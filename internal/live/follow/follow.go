@@ -105,8 +105,9 @@ type Options struct {
 // concurrent use.
 type Follower struct {
 	options  Options
-	found    func(*Input) // nil before Start
-	done     chan struct{}
+	found    func(*Input)  // nil before Start
+	done     chan struct{} // closed once, to end the poller
+	once     sync.Once
 	poller   sync.WaitGroup
 	opened   atomic.Int64 // files
 	turns    bool         // a test lets one goroutine run at a time, see Options.Between
@@ -256,8 +257,22 @@ func (f *Follower) step() {
 	}
 }
 
-// Stop ends following: each file is read to its present end and each pipe to its end.
-func (f *Follower) Stop() { f.enter(stopping) }
+// Stop ends following: each file is read to its present end and each pipe to its end. If no later
+// run reads on, it looks once more: what came since the last look is read, too.
+func (f *Follower) Stop() {
+	if !f.options.Continues {
+		f.endLooks()
+		f.match()
+		f.lookAtInputs()
+	}
+	f.enter(stopping)
+}
+
+// endLooks ends the looks that [Follower.Start] has begun.
+func (f *Follower) endLooks() {
+	f.once.Do(func() { close(f.done) })
+	f.poller.Wait()
+}
 
 // Abort ends reading at once.
 func (f *Follower) Abort() { f.enter(aborted) }
@@ -274,14 +289,7 @@ func (f *Follower) enter(p phase) {
 // Close aborts, and releases the files. No log may be read after that.
 func (f *Follower) Close() {
 	f.Abort()
-	f.mu.Lock()
-	select {
-	case <-f.done:
-	default:
-		close(f.done)
-	}
-	f.mu.Unlock()
-	f.poller.Wait()
+	f.endLooks()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, in := range f.inputs {

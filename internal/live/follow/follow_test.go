@@ -521,6 +521,29 @@ func TestStop(t *testing.T) {
 	r.await("abort", func() bool { return r.errs["-"] == ErrStopped })
 }
 
+// TestLastLook: what comes after the last look is read before a stop, unless a later run reads it.
+func TestLastLook(t *testing.T) {
+	t.Parallel()
+	for _, continues := range []bool{false, true} {
+		dir := t.TempDir()
+		r := read(t, func(f *Follower) {
+			f.options.Poll = time.Hour
+			f.options.Continues = continues
+			f.AddMatching(dir, func(string) bool { return true }, nil)
+		})
+		file(t, filepath.Join(dir, "a.hdr"), "one\n")
+		r.Stop()
+		r.reader.Wait()
+		var want []string
+		if !continues {
+			want = []string{"--", "one"}
+		}
+		if got := r.lines["a.hdr"]; !slices.Equal(got, want) {
+			t.Errorf("continues %t: %q", continues, got)
+		}
+	}
+}
+
 // TestLastLines checks that the end of a file is read that is written after the file was replaced,
 // but before the next look.
 func TestLastLines(t *testing.T) {

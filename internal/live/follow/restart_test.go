@@ -39,6 +39,7 @@ type rotated struct {
 
 	*schedule
 	parts   []*turn // of the follower
+	looker  *turn
 	logs    map[*Log]*openLog
 	took    map[string]int
 	notes   []string
@@ -170,11 +171,12 @@ func (r *rotated) start() {
 		f.AddMatching(filepath.Join(filepath.Dir(r.path), folder), regexp.MustCompile(`^a.*$`).MatchString, nil)
 	}
 	f.begin(func(in *Input) { r.parts = append(r.parts, r.do(func() { r.read(in) })) })
-	r.parts = append(r.parts, r.do(func() {
-		for matched := time.Now(); f.look(&matched, func(time.Time) {}); {
+	r.looker = r.do(func() {
+		for matched := time.Now(); r.running && f.look(&matched, func(time.Time) {}); {
 			r.step()
 		}
-	}))
+	})
+	r.parts = append(r.parts, r.looker)
 }
 
 func (r *rotated) read(in *Input) {
@@ -403,13 +405,25 @@ func restarts(t *testing.T, seed uint64) {
 	}
 	r.write(1)
 	save()
+	r.running = false
+	r.await(r.looker)
+	r.write(1) // and another log comes: the stop looks once more
+	r.append(filepath.Join(filepath.Dir(r.path), "a-3.hdr"), "new\n")
 	r.follower.Stop()
 	r.ends()
-	var twice []string
+	var twice, unread []string
 	for line, times := range r.took {
 		if times > r.written[line] {
 			twice = append(twice, line)
 		}
+	}
+	for line, times := range r.written {
+		if r.took[line] < times && !(r.lost[line] && r.said > 0) {
+			unread = append(unread, line)
+		}
+	}
+	if len(unread) > 0 {
+		t.Errorf("%.300q is missing\n%s", unread, r.noted())
 	}
 	if slices.Sort(twice); len(twice) > 0 {
 		t.Errorf("%d of %d lines count twice: %.300q\n%s", len(twice), len(r.written), twice, r.noted())
