@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,7 +23,7 @@ import (
 // comes, or the time of -for is over. It reports whether the logs had any intervals, or were not
 // read to their end.
 func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
-	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}, folders: map[string]string{}}
+	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}}
 	end := sync.OnceFunc(func() { close(stop) })
 	o := live.Options{
 		Size:     r.sinks.Size,
@@ -83,10 +81,6 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	err = merger.Run(follower)
 	for _, pattern := range slices.Sorted(maps.Keys(names.matched)) {
 		if !names.matched[pattern].Load() {
-			if _, err := os.ReadDir(names.folders[pattern]); errors.Is(err, fs.ErrPermission) {
-				d.Unread(fmt.Sprintf("'%s': %v", pattern, err))
-				continue
-			}
 			d.Unread(fmt.Sprintf("'%s' matched no file", pattern))
 		}
 	}
@@ -103,7 +97,6 @@ type liveTags struct {
 	several bool // there can be several logs
 	// matched says which patterns have matched a file.
 	matched map[string]*atomic.Bool
-	folders map[string]string // in which they look
 }
 
 // of returns what makes the tags of an input's intervals of those that they have.
@@ -189,7 +182,7 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 		}
 		names.several = true
 		some := new(atomic.Bool)
-		names.matched[s.Text], names.folders[s.Text] = some, s.Folder
+		names.matched[s.Text] = some
 		matches := func(name string) bool {
 			if !s.Matches(name) {
 				return false
@@ -198,10 +191,6 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 			return true
 		}
 		if f.AddMatching(s.Folder, matches, name) == 0 {
-			if _, err := os.ReadDir(s.Folder); errors.Is(err, fs.ErrPermission) {
-				d.Warnf("'%s': %v; trying again", s.Text, err)
-				continue
-			}
 			hint := ""
 			if below := logs.InFolder(s.Text); below != "" {
 				hint = "; " + below

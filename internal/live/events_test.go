@@ -673,7 +673,7 @@ func (w *world) end() {
 	counts := w.check()
 	for _, l := range w.logs {
 		named := slices.ContainsFunc(w.messages, func(text string) bool {
-			return (strings.Contains(text, l.path) || strings.Contains(text, "more logs")) && (strings.Contains(text, "truncated") || strings.Contains(text, "is gone since") || strings.Contains(text, "not read"))
+			return (strings.Contains(text, l.path) || strings.Contains(text, " more)")) && (strings.Contains(text, "truncated") || strings.Contains(text, "is gone since") || strings.Contains(text, "not read"))
 		})
 		for _, p := range l.parts {
 			for _, second := range p.seconds {

@@ -276,8 +276,8 @@ func (m *Merger) sayUnread() {
 		}
 	}
 	for _, u := range m.follower.Unread() {
-		if u.Unsure != "" {
-			all.Add(u.Path, u.Unsure+"; it was not read")
+		if u.Why != "" {
+			all.Add(u.Path, u.Why+"; it was not read")
 		}
 	}
 	all.Say(func(name, text string) { m.options.Messages.Unread(name + ": " + text) })
@@ -375,7 +375,7 @@ func (m *Merger) flush() error {
 		all[n] = in.now
 	}
 	for _, u := range m.follower.Unread() {
-		all = append(all, Progress{Name: u.Path, Copy: !u.Lost, Lost: u.Lost, Unread: u.Unsure})
+		all = append(all, Progress{Name: u.Path, Copy: u.Copy, Lost: u.Lost, Unread: u.Why})
 	}
 	full := m.fan.full()
 	if m.options.State.full && !m.options.State.logFull {

@@ -121,7 +121,9 @@ type Follower struct {
 	names  map[string]*Input // by path
 	logs   []*Log            // in order of their first files
 	files  map[[2]uint64][]*source
-	looks  int // at folders
+	// unreadable says why folders cannot be read, by path.
+	unreadable map[string]string
+	looks      int // at folders
 }
 
 // A pattern chooses the files of folders whose name matches.
@@ -159,11 +161,12 @@ func New(o Options) *Follower {
 		o.Lost = o.Notice
 	}
 	f := &Follower{
-		options: o,
-		done:    make(chan struct{}),
-		pipes:   make(map[string]bool),
-		names:   make(map[string]*Input),
-		files:   make(map[[2]uint64][]*source),
+		options:    o,
+		done:       make(chan struct{}),
+		pipes:      make(map[string]bool),
+		names:      make(map[string]*Input),
+		unreadable: make(map[string]string),
+		files:      make(map[[2]uint64][]*source),
 	}
 	for n := range o.Marks {
 		f.logs = append(f.logs, f.resume(&o.Marks[n]))
@@ -375,7 +378,7 @@ func (f *Follower) searchBeside(path, of string, listed map[string][]string, new
 	folder := filepath.Dir(path)
 	if listed[folder] == nil {
 		f.step()
-		listed[folder] = files(folder)
+		listed[folder], _ = list(folder) // what is not found there is gone
 	}
 	for _, other := range listed[folder] {
 		if other != path && base(other) == of {

@@ -178,6 +178,26 @@ func TestFolders(t *testing.T) {
 	r.awaitLines("c.hdr")
 }
 
+// TestUnreadableFolder: a folder that cannot be read for a while is named once.
+func TestUnreadableFolder(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: a file is read as an empty folder there")
+	}
+	folder := file(t, filepath.Join(t.TempDir(), "logs"), "a file\n")
+	r := read(t, func(f *Follower) { f.AddMatching(folder, func(string) bool { return true }, nil) })
+	r.awaitNotice("logs cannot be read: not a directory; trying again")
+	want := []Unread{{Path: folder, Why: "cannot be read: not a directory"}}
+	if got := r.Unread(); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	must(t, os.Remove(folder))
+	must(t, os.Mkdir(folder, 0o777))
+	file(t, filepath.Join(folder, "a.hdr"), "one\n")
+	r.awaitLines("a.hdr", "--", "one")
+	r.await("no folder to be named", func() bool { return len(r.Unread()) == 0 && len(r.notices) == 1 })
+}
+
 // TestCopies: what rotation copies or compresses counts once. Another log does not, whatever its
 // name.
 func TestCopies(t *testing.T) {
@@ -195,7 +215,7 @@ func TestCopies(t *testing.T) {
 	r.awaitNotice("node1.hdr.1 is a copy of " + path + "; it counts once")
 	r.await("the list of copies", func() bool {
 		all := r.Unread()
-		return len(all) == 2 && all[0] == Unread{Path: path + ".1"}
+		return len(all) == 2 && all[0] == Unread{Path: path + ".1", Copy: true}
 	})
 	file(t, path, "new\n")
 	r.await("the new log", func() bool { return len(r.lines["node1.hdr"]) == 53 })
@@ -702,7 +722,7 @@ func TestSummary(t *testing.T) {
 	all.Add("node0", "is empty")
 	var said []string
 	all.Say(func(names, text string) { said = append(said, names+" "+text) })
-	if want := []string{"node0, node1, node2 is gone (and 22 more logs)", "node0 is empty"}; !slices.Equal(said, want) {
+	if want := []string{"node0, node1, node2 is gone (and 22 more)", "node0 is empty"}; !slices.Equal(said, want) {
 		t.Errorf("%q, not %q", said, want)
 	}
 }

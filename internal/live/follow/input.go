@@ -146,13 +146,8 @@ func (in *Input) note(s *source, err error, changed bool) string {
 	in.gone = time.Time{}
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		var inPath *fs.PathError
 		in.unread = err.Error()
-		trouble := err.Error()
-		if errors.As(err, &inPath) {
-			trouble = "cannot be read: " + inPath.Err.Error() // its name is said anyway
-		}
-		return trouble + "; trying again"
+		return cause(err) + "; trying again"
 	case s != nil && s.state == part:
 		in.unread = s.why()
 		return ""
@@ -173,6 +168,15 @@ func (in *Input) note(s *source, err error, changed bool) string {
 		return ""
 	}
 	return "is gone; waiting for it to come back"
+}
+
+// cause says why a name cannot be read, without the name.
+func cause(err error) string {
+	var inPath *fs.PathError
+	if errors.As(err, &inPath) {
+		return "cannot be read: " + inPath.Err.Error()
+	}
+	return err.Error()
 }
 
 // changed reports whether the file that is read has changed since its reader came to its end.

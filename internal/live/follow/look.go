@@ -77,7 +77,7 @@ func (f *Follower) match() {
 	var news Summary
 	for _, p := range f.patterns {
 		f.step()
-		for _, path := range p.paths() {
+		for _, path := range f.paths(p.folder, &news) {
 			if p.matches(filepath.Base(path)) {
 				f.see(p, path, &news)
 			}
@@ -92,23 +92,39 @@ func (f *Follower) match() {
 	f.looks++
 }
 
-// paths returns what is in the folders, shorter names first: a log comes before what rotation makes
-// of it. A folder that is gone may come back.
-func (p *pattern) paths() (paths []string) {
-	for _, folder := range scan.Folders(p.folder) {
-		paths = append(paths, files(folder)...)
+// paths returns what is in folders, see [scan.Folders], shorter names first: a log comes before
+// what rotation makes of it.
+func (f *Follower) paths(folders string, news *Summary) (paths []string) {
+	for _, folder := range scan.Folders(folders) {
+		all, err := list(folder)
+		paths = append(paths, all...)
+		f.noteFolder(folder, err, news)
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return len(a) - len(b) })
 	return paths
 }
 
-// files returns the paths of what is in a folder.
-func files(folder string) (paths []string) {
-	entries, _ := os.ReadDir(folder)
+// list returns the paths of what is in a folder.
+func list(folder string) (paths []string, err error) {
+	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
 		paths = append(paths, filepath.Join(folder, entry.Name()))
 	}
-	return paths
+	return paths, err
+}
+
+// noteFolder adds why a folder cannot be read, if it could before. One that is gone may come back.
+func (f *Follower) noteFolder(folder string, err error, news *Summary) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		delete(f.unreadable, folder)
+		return
+	}
+	if f.unreadable[folder] == "" {
+		news.Add(folder, cause(err)+"; trying again")
+	}
+	f.unreadable[folder] = cause(err)
 }
 
 // see looks at a name. If no input follows it, and its file has something that none reads, the file
@@ -579,11 +595,13 @@ func (f *Follower) forgetOldest() {
 	})
 }
 
-// An Unread is a file that is not read, or a log that is gone.
+// An Unread is a file or a folder that is not read, or a log that is gone.
 type Unread struct {
 	Path string
-	// Unsure says what a file may be that has too little to tell. It is empty for a copy.
-	Unsure string
+	// Why says why a folder cannot be read, or what a file may be that has too little to tell.
+	Why string
+	// Copy is set for a file that is a copy of a log, or may be a part of one.
+	Copy bool
 	// Lost is set for a log of an earlier run that is gone, if windows lack some of its lines.
 	Lost bool
 }
@@ -596,8 +614,8 @@ func (s *source) why() string {
 	return ""
 }
 
-// Unread returns the files that are not read and are no inputs, and the logs of which lines are
-// missing.
+// Unread returns the files that are not read and are no inputs, the folders that cannot be read,
+// and the logs of which lines are missing.
 func (f *Follower) Unread() (all []Unread) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -608,9 +626,12 @@ func (f *Follower) Unread() (all []Unread) {
 		for _, s := range l.files {
 			isThere := f.looks-s.seen <= 1
 			if (s.state == copied || s.state == part) && isThere && f.names[s.path] == nil {
-				all = append(all, Unread{Path: s.path, Unsure: s.why()})
+				all = append(all, Unread{Path: s.path, Why: s.why(), Copy: true})
 			}
 		}
+	}
+	for folder, why := range f.unreadable {
+		all = append(all, Unread{Path: folder, Why: why})
 	}
 	slices.SortFunc(all, func(a, b Unread) int { return cmp.Compare(a.Path, b.Path) })
 	return all

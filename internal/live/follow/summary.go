@@ -31,7 +31,7 @@ func (s *Summary) Say(say func(names, text string)) {
 		names := s.names[text]
 		if more := len(names) - mostNames; more > 0 {
 			names = names[:mostNames]
-			text += fmt.Sprintf(" (and %d more logs)", more)
+			text += fmt.Sprintf(" (and %d more)", more)
 		}
 		say(strings.Join(names, ", "), text)
 	}

@@ -344,7 +344,7 @@ func (c *Collector) ofCollector() []family {
 		if s.Unread != "" {
 			unread = 1
 		}
-		all.gauge("hdrkit_input_unread", "1 if the log is there and cannot be read, or is missing, by input.", unread, input)
+		all.gauge("hdrkit_input_unread", "1 if the log or folder is there and cannot be read, or is missing, by input.", unread, input)
 		if s.End != 0 && !s.Ended {
 			all.gauge("hdrkit_input_lag_seconds", "Time since the end of the last interval, by input.", age(s.End), input)
 		}
