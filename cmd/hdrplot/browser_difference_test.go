@@ -190,7 +190,7 @@ func checkChanges(t *testing.T, b *browser, p *pagetest.Page, whole bool) {
 	}
 }
 
-var readDifference = regexp.MustCompile(`([\d.,]+) (?:µs|ms|s) to ([\d.,]+) (ms|s|µs)before ([\d.,]+) values, after ([\d.,]+) values(, .* per second)?(?:highest|$)`)
+var readDifference = regexp.MustCompile(`([\d.,]+) (?:µs|ms|s) to ([\d.,]+) (ms|s|µs)before (less than 1|[\d.,]+) values?, after (less than 1|[\d.,]+) values?(, .* per second)?(?:highest|$)`)
 
 // hexOf returns a colour as a page has it.
 func hexOf(c chart.Colour) string {

@@ -134,7 +134,8 @@ func TestScript(t *testing.T) {
 			if strings.Contains(joined, "\nimport ") || strings.Contains(joined, "\nexport ") || strings.Contains(joined, "</") {
 				t.Errorf("%s is not joined", name)
 			}
-			for line := range strings.Lines(joined) {
+			for line := range strings.Lines(texts[name]) { // with its indents
+				line = strings.TrimPrefix(line, "export ")
 				words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" (={", r) })
 				if line[0] == ' ' || len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {
 					continue

@@ -1,12 +1,16 @@
 // Drawing on canvases: axes and what they have in common. All sizes are in CSS pixels.
 import { titled } from './numbers.js';
 
-// A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the pointer. Indent is the least
-// room to the left. A narrow chart, as on a phone, has the labels of limits inside.
+// A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the
+// pointer. Indent is the least room to the left. A narrow chart, as on a phone, has the labels of
+// limits inside.
 export class Chart {
-  constructor(canvas, over) { Object.assign(this, { canvas, over, indent: 0, usual: 0, last: true }); }
+  constructor(canvas, over) {
+    Object.assign(this, { canvas, over, indent: 0, usual: 0, last: true });
+  }
 
-  // begin clears the chart and returns its context. Below is the room for labels of the horizontal axis.
+  // begin clears the chart and returns its context. Below is the room for labels of the horizontal
+  // axis.
   begin(height, below) {
     this.width = this.canvas.clientWidth || 600;
     this.height = height;
@@ -14,30 +18,52 @@ export class Chart {
     this.g = this.clear(this.canvas);
     this.clear(this.over);
     this.narrow = this.width < 600;
-    this.plot = { left: 0, right: this.width - (this.narrow ? 6 : 16), top: 10, bottom: height - below };
+    this.plot = {
+      left: 0,
+      right: this.width - (this.narrow ? 6 : 16),
+      top: 10,
+      bottom: height - below,
+    };
     return this.g;
   }
 
   clear(canvas) {
-    const ratio = globalThis.devicePixelRatio || 1, g = canvas.getContext('2d');
-    const width = Math.round(this.width * ratio), height = Math.round(this.height * ratio);
+    const ratio = globalThis.devicePixelRatio || 1;
+    const g = canvas.getContext('2d');
+    const width = Math.round(this.width * ratio);
+    const height = Math.round(this.height * ratio);
     canvas.parentElement.style.height = this.height + 'px';
-    if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.clearRect(0, 0, this.width, this.height);
     g.font = '13px "Liberation Sans", Arial, Helvetica, sans-serif';
     return g;
   }
 
-  px(v) { return this.plot.left + this.x.at(v) * (this.plot.right - this.plot.left); }
-  py(v) { return this.plot.bottom - this.y.at(v) * (this.plot.bottom - this.plot.top); }
+  px(v) {
+    return this.plot.left + this.x.at(v) * (this.plot.right - this.plot.left);
+  }
+  py(v) {
+    return this.plot.bottom - this.y.at(v) * (this.plot.bottom - this.plot.top);
+  }
 
   // time and value return what stands at a place.
-  atX(x) { return this.x.inverse(Math.min(Math.max((x - this.plot.left) / (this.plot.right - this.plot.left), 0), 1)); }
-  atY(y) { return this.y.inverse(Math.min(Math.max((this.plot.bottom - y) / (this.plot.bottom - this.plot.top), 0), 1)); }
+  atX(x) {
+    return this.x.inverse(
+      Math.min(Math.max((x - this.plot.left) / (this.plot.right - this.plot.left), 0), 1),
+    );
+  }
+  atY(y) {
+    return this.y.inverse(
+      Math.min(Math.max((this.plot.bottom - y) / (this.plot.bottom - this.plot.top), 0), 1),
+    );
+  }
 
-  // fit makes room for the labels of the vertical axis, of a height, and for texts to the right of the chart. A label that would
-  // overlap the one below it goes.
+  // fit makes room for the labels of the vertical axis, of a height, and for texts to the right of
+  // the chart. A label that would overlap the one below it goes.
   fit(right, height = this.plot.bottom - this.plot.top) {
     let last = -Infinity;
     for (const t of this.y.ticks) {
@@ -46,26 +72,46 @@ export class Chart {
       else if (t.label) last = at;
     }
     const width = texts => Math.ceil(Math.max(0, ...texts.map(t => this.g.measureText(t).width)));
-    this.plot.left = Math.max(this.indent, this.narrow ? 0 : this.usual, (this.narrow ? 22 : 32) + width(this.y.ticks.map(t => t.label)));
+    this.plot.left = Math.max(
+      this.indent,
+      this.narrow ? 0 : this.usual,
+      (this.narrow ? 22 : 32) + width(this.y.ticks.map(t => t.label)),
+    );
     if (right.length && !this.narrow) this.plot.right = Math.floor(this.plot.right - width(right));
-    this.plot.right = Math.max(this.plot.right, this.plot.left + 1); // a page that is being laid out can be narrow
+    // A page that is being laid out can be narrow.
+    this.plot.right = Math.max(this.plot.right, this.plot.left + 1);
   }
 
-  // axes draws the axes. An axis whose title is null has none, and the horizontal one no labels either.
+  // axes draws the axes. An axis whose title is null has none, and the horizontal one no labels
+  // either.
   axes(theme, xTitle, yTitle) {
     const { g, plot } = this;
-    Object.assign(g, { strokeStyle: theme.grid, fillStyle: theme.text, lineWidth: 1, textBaseline: 'middle', textAlign: 'right' });
+    Object.assign(g, {
+      strokeStyle: theme.grid,
+      fillStyle: theme.text,
+      lineWidth: 1,
+      textBaseline: 'middle',
+      textAlign: 'right',
+    });
     for (const t of this.y.ticks) {
       if (!t.label) continue;
       const y = Math.round(this.py(t.value)) + 0.5;
-      stroke(g, [[plot.left, y], [plot.right, y]]);
+      stroke(g, [
+        [plot.left, y],
+        [plot.right, y],
+      ]);
       g.fillText(t.label, plot.left - 7, y);
     }
     g.textBaseline = 'top';
     for (const t of this.x.ticks) {
       if (!t.label) continue;
-      const x = Math.round(this.px(t.value)) + 0.5, lines = t.label.split('\n'), half = g.measureText(lines[0]).width / 2;
-      stroke(g, [[x, plot.top], [x, plot.bottom]]);
+      const x = Math.round(this.px(t.value)) + 0.5;
+      const lines = t.label.split('\n');
+      const half = g.measureText(lines[0]).width / 2;
+      stroke(g, [
+        [x, plot.top],
+        [x, plot.bottom],
+      ]);
       if (xTitle === null) continue;
       g.textAlign = x + half > this.width ? 'right' : x - half < 0 ? 'left' : 'center';
       lines.forEach((line, i) => g.fillText(line, x, plot.bottom + 7 + 15 * i));
@@ -76,24 +122,45 @@ export class Chart {
       g.save();
       g.translate(2, (plot.top + plot.bottom) / 2);
       g.rotate(-Math.PI / 2);
-      const texts = [yTitle, yTitle.split(' of ')[0], yTitle.split(' of ')[0].replace(' per second', '/s')].map(text => titled(this.y, text));
-      g.fillText(texts.find(text => g.measureText(text).width < plot.bottom - plot.top) ?? texts.at(-1), 0, 0);
+      const texts = [
+        yTitle,
+        yTitle.split(' of ')[0],
+        yTitle.split(' of ')[0].replace(' per second', '/s'),
+      ].map(text => titled(this.y, text));
+      g.fillText(
+        texts.find(text => g.measureText(text).width < plot.bottom - plot.top) ?? texts.at(-1),
+        0,
+        0,
+      );
       g.restore();
     }
     g.strokeStyle = theme.faint;
-    stroke(g, [[plot.left + 0.5, plot.top], [plot.left + 0.5, plot.bottom + 0.5], [plot.right, plot.bottom + 0.5]]);
+    stroke(g, [
+      [plot.left + 0.5, plot.top],
+      [plot.left + 0.5, plot.bottom + 0.5],
+      [plot.right, plot.bottom + 0.5],
+    ]);
   }
 
   clip(g = this.g) {
     g.save();
     g.beginPath();
-    g.rect(this.plot.left, this.plot.top - 4, this.plot.right - this.plot.left + 4, this.plot.bottom - this.plot.top + 8);
+    g.rect(
+      this.plot.left,
+      this.plot.top - 4,
+      this.plot.right - this.plot.left + 4,
+      this.plot.bottom - this.plot.top + 8,
+    );
     g.clip();
   }
 
   message(theme, text) {
     Object.assign(this.g, { fillStyle: theme.faint, textAlign: 'center', textBaseline: 'middle' });
-    this.g.fillText(text, (this.plot.left + this.plot.right) / 2, (this.plot.top + this.plot.bottom) / 2);
+    this.g.fillText(
+      text,
+      (this.plot.left + this.plot.right) / 2,
+      (this.plot.top + this.plot.bottom) / 2,
+    );
   }
 
   dashed(colour, points) {
@@ -105,7 +172,11 @@ export class Chart {
 
   // labelLimits names limits beside the chart. Of those that lie close, one stands above the other.
   labelLimits(theme, limits) {
-    Object.assign(this.g, { textAlign: this.narrow ? 'right' : 'left', textBaseline: 'middle', fillStyle: theme.limit });
+    Object.assign(this.g, {
+      textAlign: this.narrow ? 'right' : 'left',
+      textBaseline: 'middle',
+      fillStyle: theme.limit,
+    });
     const [x, above] = this.narrow ? [this.plot.right - 4, 8] : [this.plot.right + 8, 0];
     let highest = Infinity;
     for (const l of [...limits].sort((a, b) => a.value - b.value)) {
@@ -117,7 +188,7 @@ export class Chart {
 
 export function stroke(g, points) {
   g.beginPath();
-  points.forEach((p, i) => i ? g.lineTo(p[0], p[1]) : g.moveTo(p[0], p[1]));
+  points.forEach((p, i) => (i ? g.lineTo(p[0], p[1]) : g.moveTo(p[0], p[1])));
   g.stroke();
 }
 

@@ -1,21 +1,45 @@
 // The charts: lines or a heat map over time, and percentile curves.
 import { scaleFor, short } from './numbers.js';
-import { relativeStep, linearTicks, logTicks, relativeTicks, clockTicks, severalDays, ninesTicks, nines } from './ticks.js';
+import {
+  relativeStep,
+  linearTicks,
+  logTicks,
+  relativeTicks,
+  clockTicks,
+  severalDays,
+  ninesTicks,
+  nines,
+} from './ticks.js';
 import { startsIn, heatOf, rateOf, ranIn, mergedStep, mergedPoints } from './store.js';
 import { stroke, dot } from './canvas.js';
 
 // A Range is what values an axis must show.
 class Range {
-  constructor() { Object.assign(this, { low: Infinity, high: 0, zeros: false }); }
-  add(v) { if (v > 0) { this.low = Math.min(this.low, v); this.high = Math.max(this.high, v); } else if (v === 0) this.zeros = true; }
-  get any() { return this.high > 0 || this.zeros; }
+  constructor() {
+    Object.assign(this, { low: Infinity, high: 0, zeros: false });
+  }
+  add(v) {
+    if (v > 0) {
+      this.low = Math.min(this.low, v);
+      this.high = Math.max(this.high, v);
+    } else if (v === 0) this.zeros = true;
+  }
+  get any() {
+    return this.high > 0 || this.zeros;
+  }
 }
 
-// valueAxis returns the axis of values of a chart: at maps a value to 0..1, and inverse maps back. It ends a little beyond the
-// values, so that no line lies on the frame.
+// valueAxis returns the axis of values of a chart: at maps a value to 0..1, and inverse maps back.
+// It ends a little beyond the values, so that no line lies on the frame.
 function valueAxis(what, range, log, most) {
-  const axis = innerAxis(what, range, what.log || log, most), edge = 0.015, inside = 1 - 2 * edge;
-  return { ...axis, at: v => edge + inside * axis.at(v), inverse: p => axis.inverse(Math.min(Math.max((p - edge) / inside, 0), 1)) };
+  const axis = innerAxis(what, range, what.log || log, most);
+  const edge = 0.015;
+  const inside = 1 - 2 * edge;
+  return {
+    ...axis,
+    at: v => edge + inside * axis.at(v),
+    inverse: p => axis.inverse(Math.min(Math.max((p - edge) / inside, 0), 1)),
+  };
 }
 
 function innerAxis(fixed, range, log, most) {
@@ -24,46 +48,92 @@ function innerAxis(fixed, range, log, most) {
   const exact = fixed.high !== undefined || fixed.low !== undefined;
   if (fixed.high !== undefined) high = fixed.high;
   if (!log) {
-    const from = fixed.low || 0, scale = scaleFor(unit, high), { ticks, end } = linearTicks(scale, from, high, exact, most);
-    return { unit: scale.unit, ticks, at: v => (v - from) / (end - from), inverse: p => from + p * (end - from) };
+    const from = fixed.low || 0;
+    const scale = scaleFor(unit, high);
+    const { ticks, end } = linearTicks(scale, from, high, exact, most);
+    return {
+      unit: scale.unit,
+      ticks,
+      at: v => (v - from) / (end - from),
+      inverse: p => from + p * (end - from),
+    };
   }
-  if (!(high > 0)) { low = 1; high = 10; }
+  if (!(high > 0)) {
+    low = 1;
+    high = 10;
+  }
   if (fixed.low > 0) low = fixed.low;
-  const axis = logTicks(unit, low, high, exact, most), { from, to, ticks } = axis;
+  const axis = logTicks(unit, low, high, exact, most);
+  const { from, to, ticks } = axis;
   // Zero stands below the rest, at a distance that no value can have.
-  const zero = range.zeros && !exact ? from / (to / from) ** 0.08 : from, span = Math.log(to / zero);
+  const zero = range.zeros && !exact ? from / (to / from) ** 0.08 : from;
+  const span = Math.log(to / zero);
   if (zero < from) ticks.unshift({ value: 0, label: '0' });
-  return { unit: unit[0] === '=' ? unit.slice(1) : '', ticks, log: true, at: v => Math.log(Math.max(v, zero) / zero) / span, inverse: p => { const v = zero * Math.exp(p * span); return v < from ? 0 : v; } };
+  return {
+    unit: unit[0] === '=' ? unit.slice(1) : '',
+    ticks,
+    log: true,
+    at: v => Math.log(Math.max(v, zero) / zero) / span,
+    inverse: p => {
+      const v = zero * Math.exp(p * span);
+      return v < from ? 0 : v;
+    },
+  };
 }
 
-// timeLines returns the lines of labels of the axis of times: the time of the day, and below it the time since the start, and the date
-// if there are several. A log without dates has the time since its start alone.
-const timeLines = data => !data.dated ? 1 : data.absolute || !severalDays(data) ? 2 : 3;
+// timeLines returns the lines of labels of the axis of times: the time of the day, and below it the
+// time since the start, and the date if there are several. A log without dates has the time since
+// its start alone.
+const timeLines = data => (!data.dated ? 1 : data.absolute || !severalDays(data) ? 2 : 3);
 
 function timeAxis(data, from, to, width) {
-  const zone = { name: data.zone, offsets: data.offsets }, span = to - from;
-  const axis = timeLines(data) > 1 ? clockTicks(from / 1000, to / 1000, data.origin / 1000, zone, !data.absolute, Math.max(2, Math.floor(width / 100)))
-    : relativeTicks(from / 1000, to / 1000, Math.max(2, Math.floor(width / 80)));
+  const zone = { name: data.zone, offsets: data.offsets };
+  const span = to - from;
+  const axis =
+    timeLines(data) > 1
+      ? clockTicks(
+          from / 1000,
+          to / 1000,
+          data.origin / 1000,
+          zone,
+          !data.absolute,
+          Math.max(2, Math.floor(width / 100)),
+        )
+      : relativeTicks(from / 1000, to / 1000, Math.max(2, Math.floor(width / 80)));
   for (const t of axis.ticks) t.value *= 1000;
   return { ...axis, at: t => (t - from) / span, inverse: p => from + p * span };
 }
 
 // bandOf returns, by column, the lowest and the highest value of the first lines of series.
 function bandOf(series, from, to, columns) {
-  const low = new Float64Array(columns).fill(Infinity), high = new Float64Array(columns).fill(-Infinity), width = (to - from) / columns;
-  for (const s of series) for (const p of startsIn(s.lines[0].points, from, to)) {
-    const first = Math.floor((p.start - from) / width), last = Math.min(Math.max(Math.ceil((p.end - from) / width) - 1, first), columns - 1);
-    for (let i = first; i <= last; i++) { low[i] = Math.min(low[i], p.value); high[i] = Math.max(high[i], p.value); }
-  }
+  const low = new Float64Array(columns).fill(Infinity);
+  const high = new Float64Array(columns).fill(-Infinity);
+  const width = (to - from) / columns;
+  for (const s of series)
+    for (const p of startsIn(s.lines[0].points, from, to)) {
+      const first = Math.floor((p.start - from) / width);
+      const last = Math.min(Math.max(Math.ceil((p.end - from) / width) - 1, first), columns - 1);
+      for (let i = first; i <= last; i++) {
+        low[i] = Math.min(low[i], p.value);
+        high[i] = Math.max(high[i], p.value);
+      }
+    }
   return { low, high, width };
 }
 
-// drawChart draws a chart as its description says. Range has the values that its axis shows. X makes the horizontal axis for a
-// width. Paint draws the data, and over what lies over them. Beside the chart is room for the labels of limits.
+// drawChart draws a chart as its description says. Range has the values that its axis shows. X
+// makes the horizontal axis for a width. Paint draws the data, and over what lies over them. Beside
+// the chart is room for the labels of limits.
 function drawChart(chart, page, what, range, x, paint, over, beside = what.limits) {
-  const { theme } = page, { any } = range;
+  const { theme } = page;
+  const { any } = range;
   what.limits.forEach(l => range.add(l.value));
-  chart.y = valueAxis(what, range, page.log, Math.max(2, Math.floor((chart.plot.bottom - chart.plot.top) / 45)));
+  chart.y = valueAxis(
+    what,
+    range,
+    page.log,
+    Math.max(2, Math.floor((chart.plot.bottom - chart.plot.top) / 45)),
+  );
   chart.fit(beside.map(l => l.label));
   chart.x = x(chart.plot.right - chart.plot.left);
   chart.axes(theme, chart.x.title, what.name);
@@ -76,15 +146,26 @@ function drawChart(chart, page, what, range, x, paint, over, beside = what.limit
 }
 
 // The shares of charts over time of the page's height.
-const rateShare = 0.25, timeShare = 0.45, heatShare = 0.4, changeShare = 0.9;
+const rateShare = 0.25;
+const timeShare = 0.45;
+const heatShare = 0.4;
+const changeShare = 0.9;
 
 // facetShare is the least share of a facet.
 const facetShare = 1 / 9;
 
 // heightOn returns the page's height at which the charts over time fit into a space.
 export function heightOn(space, page) {
-  const { data, heat, facets } = page, parts = facets ? facetsOf(page).length : 1;
-  return space / (rateShare + Math.max(timeShare, parts * facetShare) + (data.compared && heat ? changeShare : Math.max(heatShare, parts <= mostMaps ? parts * facetShare : 0)));
+  const { data, heat, facets } = page;
+  const parts = facets ? facetsOf(page).length : 1;
+  return (
+    space /
+    (rateShare +
+      Math.max(timeShare, parts * facetShare) +
+      (data.compared && heat
+        ? changeShare
+        : Math.max(heatShare, parts <= mostMaps ? parts * facetShare : 0)))
+  );
 }
 
 // fitting returns a title that fits a width: its end, which tells tags apart.
@@ -96,16 +177,26 @@ function fitting(g, title, width) {
 
 // facetsOf returns the parts of a chart with facets, and one for the band.
 function facetsOf({ series, band }) {
-  const parts = [...new Set(series.map(s => s.facet))].map(title => ({ title, series: series.filter(s => s.facet === title), band: [] }));
-  return [...parts, ...band.length ? [{ title: 'the other ' + band.length, series: [], band }] : []];
+  const parts = [...new Set(series.map(s => s.facet))].map(title => ({
+    title,
+    series: series.filter(s => s.facet === title),
+    band: [],
+  }));
+  return [
+    ...parts,
+    ...(band.length ? [{ title: 'the other ' + band.length, series: [], band }] : []),
+  ];
 }
 
-// drawOverTime draws a chart over time of a share of the page's height, or of several parts. All charts over time have the same
-// axis; below the last one are its labels. The places of the chart are where the parts of series are. Paint gets the page with
-// the series of a part.
+// drawOverTime draws a chart over time of a share of the page's height, or of several parts. All
+// charts over time have the same axis; below the last one are its labels. The places of the chart
+// are where the parts of series are. Paint gets the page with the series of a part.
 function drawOverTime(chart, page, what, range, share, parts, paint, over) {
-  const { data, view } = page, below = !chart.last ? 12 : 31 + 15 * timeLines(data), height = page.height * share;
-  const beside = [...data.lines.limits, ...data.cells.limits], axis = width => {
+  const { data, view } = page;
+  const below = !chart.last ? 12 : 31 + 15 * timeLines(data);
+  const height = page.height * share;
+  const beside = [...data.lines.limits, ...data.cells.limits];
+  const axis = width => {
     const time = timeAxis(data, view.from, view.to, width);
     return chart.last ? time : { ...time, title: null };
   };
@@ -114,19 +205,31 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
     return drawChart(chart, page, what, range, axis, () => paint(page), over, beside);
   }
   const high = Math.max(height / parts.length, page.height * facetShare);
-  const g = chart.begin(Math.round(high * parts.length) + below + 10, below), { theme } = page, end = chart.plot.bottom;
+  const g = chart.begin(Math.round(high * parts.length) + below + 10, below);
+  const { theme } = page;
+  const end = chart.plot.bottom;
   what.limits.forEach(l => range.add(l.value));
   chart.y = valueAxis(what, range, page.log, 3);
-  chart.fit(beside.map(l => l.label), high - 19);
+  chart.fit(
+    beside.map(l => l.label),
+    high - 19,
+  );
   chart.x = axis(chart.plot.right - chart.plot.left);
   chart.places = new Map();
   parts.forEach((part, i) => {
     const last = i === parts.length - 1;
-    Object.assign(chart.plot, { top: 10 + i * high + 16, bottom: last ? end : 10 + (i + 1) * high - 3 });
+    Object.assign(chart.plot, {
+      top: 10 + i * high + 16,
+      bottom: last ? end : 10 + (i + 1) * high - 3,
+    });
     for (const s of part.change ? [] : part.series) chart.places.set(s, { ...chart.plot });
     chart.axes(theme, last ? chart.x.title : null, i === parts.length >> 1 ? what.name : null);
     Object.assign(g, { textAlign: 'left', textBaseline: 'bottom', fillStyle: theme.text });
-    g.fillText(fitting(g, part.title, chart.width - chart.plot.left - 2), chart.plot.left + 2, chart.plot.top);
+    g.fillText(
+      fitting(g, part.title, chart.width - chart.plot.left - 2),
+      chart.plot.left + 2,
+      chart.plot.top,
+    );
     chart.clip();
     paint({ ...page, ...part });
     g.restore();
@@ -137,18 +240,49 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
 
 // drawTime draws lines over time. Page has the data, the view, the series to draw and the look.
 export function drawTime(chart, page) {
-  const { data, view, theme, series, band, facets } = page, { from, to } = view, range = new Range(), step = page.merged = data.lines.rate ? 0 : mergedStep(series, from, to);
-  const what = step ? { ...data.lines, name: data.lines.name.replace('each interval', 'each ' + relativeStep(step)) } : data.lines;
-  for (const s of series) for (const line of s.lines) line.drawn = step ? mergedPoints(startsIn(s.windows, from, to), line.name, step, data.origin) : startsIn(line.points, from, to);
-  for (const s of [...series, ...band]) for (const line of s.lines) for (const p of line.drawn || startsIn(line.points, from, to)) range.add(p.value);
-  drawOverTime(chart, page, what, range, timeShare, facets ? facetsOf(page) : [], part => {
-    drawLines(chart, part, what);
-    for (const l of what.limits) drawLevel(chart, theme, l);
-  }, () => drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to)));
+  const { data, view, theme, series, band, facets } = page;
+  const { from, to } = view;
+  const range = new Range();
+  const step = (page.merged = data.lines.rate ? 0 : mergedStep(series, from, to));
+  const what = step
+    ? {
+        ...data.lines,
+        name: data.lines.name.replace('each interval', 'each ' + relativeStep(step)),
+      }
+    : data.lines;
+  for (const s of series)
+    for (const line of s.lines)
+      line.drawn = step
+        ? mergedPoints(startsIn(s.windows, from, to), line.name, step, data.origin)
+        : startsIn(line.points, from, to);
+  for (const s of [...series, ...band])
+    for (const line of s.lines)
+      for (const p of line.drawn || startsIn(line.points, from, to)) range.add(p.value);
+  drawOverTime(
+    chart,
+    page,
+    what,
+    range,
+    timeShare,
+    facets ? facetsOf(page) : [],
+    part => {
+      drawLines(chart, part, what);
+      for (const l of what.limits) drawLevel(chart, theme, l);
+    },
+    () =>
+      drawMarks(
+        chart,
+        theme,
+        data.marks.filter(m => m.time >= from && m.time <= to),
+      ),
+  );
 }
 
 function drawLevel(chart, theme, limit) {
-  chart.dashed(theme.limit, [[chart.plot.left, chart.py(limit.value)], [chart.plot.right, chart.py(limit.value)]]);
+  chart.dashed(theme.limit, [
+    [chart.plot.left, chart.py(limit.value)],
+    [chart.plot.right, chart.py(limit.value)],
+  ]);
 }
 
 // markRows is the number of rows of texts at marks. Others are counted in one more row.
@@ -156,10 +290,19 @@ const markRows = 5;
 
 // drawMarks draws marks, each in the highest row where no other text stands.
 export function drawMarks(chart, theme, marks) {
-  const { g, plot } = chart, ends = Array(markRows).fill(-Infinity), left = [];
-  Object.assign(g, { strokeStyle: theme.faint, lineWidth: 1, fillStyle: theme.text, textBaseline: 'top', textAlign: 'left' });
+  const { g, plot } = chart;
+  const ends = Array(markRows).fill(-Infinity);
+  const left = [];
+  Object.assign(g, {
+    strokeStyle: theme.faint,
+    lineWidth: 1,
+    fillStyle: theme.text,
+    textBaseline: 'top',
+    textAlign: 'left',
+  });
   const write = (text, x, row) => {
-    const width = g.measureText(text).width, from = x + width + 10 > plot.right ? x - width - 4 : x + 4;
+    const width = g.measureText(text).width;
+    const from = x + width + 10 > plot.right ? x - width - 4 : x + 4;
     if (from < ends[row]) return false;
     g.fillText(text, from, plot.top + 3 + 16 * row);
     ends[row] = from + width + 8;
@@ -167,7 +310,10 @@ export function drawMarks(chart, theme, marks) {
   };
   for (const m of [...marks].sort((a, b) => a.time - b.time)) {
     const x = chart.px(m.time);
-    stroke(g, [[x, plot.top], [x, plot.bottom]]);
+    stroke(g, [
+      [x, plot.top],
+      [x, plot.bottom],
+    ]);
     if (ends.some((_, row) => write(m.text, x, row))) continue;
     if (left.length && x < left.at(-1).x + 80) left.at(-1).count++;
     else left.push({ x, count: 1 });
@@ -179,32 +325,55 @@ export function drawMarks(chart, theme, marks) {
 // drawRange shades a range of time, between two lines.
 export function drawRange(chart, theme, view, [from, to]) {
   if (to <= view.from || from >= view.to) return;
-  const { g, plot } = chart, [left, right] = [from, to].map(t => chart.px(Math.min(Math.max(t, view.from), view.to)));
-  Object.assign(g, { fillStyle: theme.faint, strokeStyle: theme.text, lineWidth: 1, globalAlpha: 0.15 });
+  const { g, plot } = chart;
+  const [left, right] = [from, to].map(t => chart.px(Math.min(Math.max(t, view.from), view.to)));
+  Object.assign(g, {
+    fillStyle: theme.faint,
+    strokeStyle: theme.text,
+    lineWidth: 1,
+    globalAlpha: 0.15,
+  });
   g.fillRect(left, plot.top, right - left, plot.bottom - plot.top);
   g.globalAlpha = 1;
-  for (const x of [left, right]) stroke(g, [[x, plot.top], [x, plot.bottom]]);
+  for (const x of [left, right])
+    stroke(g, [
+      [x, plot.top],
+      [x, plot.bottom],
+    ]);
 }
 
 // drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
 export function drawFindings(chart, { data, view, theme }) {
-  const { g, plot } = chart, at = t => chart.px(t - data.origin);
+  const { g, plot } = chart;
+  const at = t => chart.px(t - data.origin);
   for (const { kind, startMs, endMs, figures } of data.findings) {
-    if (kind === 'gap') hatch(chart, theme, Math.max(at(startMs), plot.left), Math.min(at(endMs), plot.right));
-    if (kind !== 'rhythm' || (plot.right - plot.left) * figures.periodMs / (view.to - view.from) < 3 * beat) continue;
+    if (kind === 'gap')
+      hatch(chart, theme, Math.max(at(startMs), plot.left), Math.min(at(endMs), plot.right));
+    if (
+      kind !== 'rhythm' ||
+      ((plot.right - plot.left) * figures.periodMs) / (view.to - view.from) < 3 * beat
+    )
+      continue;
     g.fillStyle = theme.text;
     for (let t = startMs; t <= endMs + figures.periodMs / 2; t += figures.periodMs) {
-      const x = at(t), y = plot.bottom;
+      const x = at(t);
+      const y = plot.bottom;
       if (x < plot.left || x > plot.right) continue;
       g.beginPath();
-      for (const [dx, dy] of [[-beat, 0], [beat, 0], [0, -2 * beat]]) g.lineTo(x + dx, y + dy);
+      for (const [dx, dy] of [
+        [-beat, 0],
+        [beat, 0],
+        [0, -2 * beat],
+      ])
+        g.lineTo(x + dx, y + dy);
       g.fill();
     }
   }
 }
 
 // A beat is twice so many pixels wide, and the lines of what is hatched are so many pixels apart.
-const beat = 3, hatched = 8;
+const beat = 3;
+const hatched = 8;
 
 // hatch draws lines across a chart from left to right.
 function hatch({ g, plot }, theme, left, right) {
@@ -215,25 +384,35 @@ function hatch({ g, plot }, theme, left, right) {
   g.rect(left, top, right - left, bottom - top);
   g.clip();
   Object.assign(g, { strokeStyle: theme.faint, lineWidth: 0.5 });
-  for (let x = left - (left % hatched) - (bottom - top); x < right; x += hatched) stroke(g, [[x, bottom], [x + bottom - top, top]]);
+  for (let x = left - (left % hatched) - (bottom - top); x < right; x += hatched)
+    stroke(g, [
+      [x, bottom],
+      [x + bottom - top, top],
+    ]);
   g.restore();
 }
 
-// drawWorst numbers moments above their maxima. A number stays at its moment: one that has no room there stands lower, with a
-// line to its maximum.
+// drawWorst numbers moments above their maxima. A number stays at its moment: one that has no room
+// there stands lower, with a line to its maximum.
 export function drawWorst(chart, theme, moments) {
-  const { g } = chart, radius = 8, taken = [];
+  const { g } = chart;
+  const radius = 8;
+  const taken = [];
   Object.assign(g, { textAlign: 'center', textBaseline: 'middle' });
   moments.forEach((m, i) => {
-    const plot = chart.places ? [...chart.places].find(([s]) => s.label === m.label)?.[1] : chart.plot;
+    const plot = chart.places
+      ? [...chart.places].find(([s]) => s.label === m.label)?.[1]
+      : chart.plot;
     if (!plot) return;
     const { top, bottom } = chart.plot;
     Object.assign(chart.plot, plot);
-    const peak = [chart.px(m.peak), chart.py(m.value)], x = Math.min(Math.max(peak[0], plot.left + radius), plot.right - radius);
+    const peak = [chart.px(m.peak), chart.py(m.value)];
+    const x = Math.min(Math.max(peak[0], plot.left + radius), plot.right - radius);
     Object.assign(chart.plot, { top, bottom });
     let y = peak[1] - radius - 2;
     if (y < plot.top + radius) y = peak[1] + radius + 4;
-    while (taken.some(t => Math.abs(t[0] - x) < 2 * radius && Math.abs(t[1] - y) < 2 * radius)) y = Math.max(y, peak[1]) + 2 * radius;
+    while (taken.some(t => Math.abs(t[0] - x) < 2 * radius && Math.abs(t[1] - y) < 2 * radius))
+      y = Math.max(y, peak[1]) + 2 * radius;
     taken.push([x, y]);
     Object.assign(g, { fillStyle: theme.text, strokeStyle: theme.text, lineWidth: 1 });
     if (y > peak[1]) stroke(g, [[x, y], peak]);
@@ -243,18 +422,22 @@ export function drawWorst(chart, theme, moments) {
   });
 }
 
-// colourOf returns the colour of a series: that of text if the colours of its lines mean percentiles.
+// colourOf returns the colour of a series: that of text if the colours of its lines mean
+// percentiles.
 const oneColour = s => s.colours.every(c => c === s.colours[0]);
-export const colourOf = (theme, s) => oneColour(s) ? theme.lines[s.colours[0]] : theme.text;
+export const colourOf = (theme, s) => (oneColour(s) ? theme.lines[s.colours[0]] : theme.text);
 
 // isArea reports whether a line is the upper edge of a pale area: the maxima beside other lines.
 export const isArea = ({ lines }, { name }) => lines.length > 1 && name === 'max';
 export const areaShare = 0.12;
 
 function drawLines(chart, { view, theme, series, band }, what) {
-  const { g, plot } = chart, { from, to } = view;
+  const { g, plot } = chart;
+  const { from, to } = view;
   if (band.length) {
-    const columns = Math.min(Math.round(plot.right - plot.left), 1000), { low, high } = bandOf(band, from, to, columns), step = (plot.right - plot.left) / columns;
+    const columns = Math.min(Math.round(plot.right - plot.left), 1000);
+    const { low, high } = bandOf(band, from, to, columns);
+    const step = (plot.right - plot.left) / columns;
     g.fillStyle = theme.band;
     for (let i = 0; i < columns; i++) {
       if (low[i] > high[i]) continue;
@@ -263,21 +446,41 @@ function drawLines(chart, { view, theme, series, band }, what) {
     }
   }
   if (what.breaches) drawBreaches(chart, what.limits, view, theme, series);
-  const all = series.flatMap(s => s.lines.map((line, n) => ({ s, n, line, area: isArea(s, line) }))).sort((a, b) => b.area - a.area);
-  for (const { s, n, line, area } of all) { // lines are in front of areas
-    const points = line.drawn || startsIn(line.points, from, to), lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
-    const slack = (lengths[lengths.length >> 1] || 0) / 2, few = points.length <= 40, dots = [];
-    Object.assign(g, { strokeStyle: theme.lines[s.colours[n]], fillStyle: theme.lines[s.colours[n]], lineWidth: points.length > 1000 ? 1.1 : 1.7 });
-    g.setLineDash(points.length > 1000 || chart.places && s.lines.length === 1 ? [] : s.dashes[n]);
+  const all = series
+    .flatMap(s => s.lines.map((line, n) => ({ s, n, line, area: isArea(s, line) })))
+    .sort((a, b) => b.area - a.area);
+  for (const { s, n, line, area } of all) {
+    // lines are in front of areas
+    const points = line.drawn || startsIn(line.points, from, to);
+    const lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
+    const slack = (lengths[lengths.length >> 1] || 0) / 2;
+    const few = points.length <= 40;
+    const dots = [];
+    Object.assign(g, {
+      strokeStyle: theme.lines[s.colours[n]],
+      fillStyle: theme.lines[s.colours[n]],
+      lineWidth: points.length > 1000 ? 1.1 : 1.7,
+    });
+    g.setLineDash(
+      points.length > 1000 || (chart.places && s.lines.length === 1) ? [] : s.dashes[n],
+    );
     if (area) {
       g.globalAlpha = areaShare;
-      for (const p of points) g.fillRect(chart.px(p.start), chart.py(p.value), chart.px(p.end) - chart.px(p.start), plot.bottom - chart.py(p.value));
+      for (const p of points)
+        g.fillRect(
+          chart.px(p.start),
+          chart.py(p.value),
+          chart.px(p.end) - chart.px(p.start),
+          plot.bottom - chart.py(p.value),
+        );
       g.globalAlpha = 1;
     }
     g.beginPath();
     points.forEach((p, i) => {
-      const x = chart.px((p.start + p.end) / 2), y = chart.py(p.value);
-      const starts = i === 0 || p.gap || area, ends = i + 1 === points.length || points[i + 1].gap;
+      const x = chart.px((p.start + p.end) / 2);
+      const y = chart.py(p.value);
+      const starts = i === 0 || p.gap || area;
+      const ends = i + 1 === points.length || points[i + 1].gap;
       if (starts) g.moveTo(chart.px(p.start), y);
       else g.lineTo(chart.px(p.start), y);
       g.lineTo(chart.px(p.end), y);
@@ -292,89 +495,179 @@ function drawLines(chart, { view, theme, series, band }, what) {
 
 // drawBreaches shades the times in which a line is above a limit that holds for it.
 function drawBreaches(chart, limits, view, theme, series) {
-  const { g, plot } = chart, columns = new Uint8Array(Math.ceil(plot.right - plot.left) + 1);
-  for (const s of series) for (const line of s.lines) {
-    const highest = Math.min(...limits.filter(l => !l.percentile || line.name === 'p' + l.percentile).map(l => l.value));
-    for (const p of startsIn(line.points, view.from, view.to)) {
-      if (p.value > highest) columns.fill(1, Math.floor(chart.px(p.start) - plot.left), Math.max(Math.ceil(chart.px(p.end) - plot.left), 1));
+  const { g, plot } = chart;
+  const columns = new Uint8Array(Math.ceil(plot.right - plot.left) + 1);
+  for (const s of series)
+    for (const line of s.lines) {
+      const highest = Math.min(
+        ...limits.filter(l => !l.percentile || line.name === 'p' + l.percentile).map(l => l.value),
+      );
+      for (const p of startsIn(line.points, view.from, view.to)) {
+        if (p.value > highest)
+          columns.fill(
+            1,
+            Math.floor(chart.px(p.start) - plot.left),
+            Math.max(Math.ceil(chart.px(p.end) - plot.left), 1),
+          );
+      }
     }
-  }
   Object.assign(g, { fillStyle: theme.limit, globalAlpha: 0.14 });
-  columns.forEach((on, i) => { if (on) g.fillRect(plot.left + i, plot.top, 1, plot.bottom - plot.top); });
+  columns.forEach((on, i) => {
+    if (on) g.fillRect(plot.left + i, plot.top, 1, plot.bottom - plot.top);
+  });
   g.globalAlpha = 1;
 }
 
 // mostMaps is the number of series up to which facets have a heat map each.
 const mostMaps = 4;
 
-// A cell of a heat map is about so many pixels wide and high. A difference has cells of a number of those in each direction. Its
-// stripes are so many pixels apart.
-const cell = 3, changeCells = 3, stripe = 3;
+// A cell of a heat map is about so many pixels wide and high. A difference has cells of a number of
+// those in each direction. Its stripes are so many pixels apart.
+const cell = 3;
+const changeCells = 3;
+const stripe = 3;
 
-// comparedOf returns the parts of a heat map of two logs that are compared, if both have series: before, after and the difference.
+// comparedOf returns the parts of a heat map of two logs that are compared, if both have series:
+// before, after and the difference.
 function comparedOf({ data: { compared }, series, band }) {
   if (!compared) return [];
-  const parts = ['before', 'after'].map((name, n) => ({ title: name + ': ' + compared[n], ...Object.fromEntries(Object.entries({ series, band }).map(([kind, all]) => [kind, all.filter(s => s.group === compared[n])])) }));
-  return parts.every(p => p.series.length + p.band.length) ? [...parts, { ...parts[1], title: 'after / before', change: true }] : [];
+  const parts = ['before', 'after'].map((name, n) => ({
+    title: name + ': ' + compared[n],
+    ...Object.fromEntries(
+      Object.entries({ series, band }).map(([kind, all]) => [
+        kind,
+        all.filter(s => s.group === compared[n]),
+      ]),
+    ),
+  }));
+  return parts.every(p => p.series.length + p.band.length)
+    ? [...parts, { ...parts[1], title: 'after / before', change: true }]
+    : [];
 }
 
 // coarser returns the cells of a difference.
 function coarser({ columns, rows, rate, lengths: all }) {
-  const high = rows / changeCells, lengths = new Float64Array(columns / changeCells), sums = new Float64Array(lengths.length * high);
-  all.forEach((length, n) => { lengths[Math.floor(n / changeCells)] += length; });
+  const high = rows / changeCells;
+  const lengths = new Float64Array(columns / changeCells);
+  const sums = new Float64Array(lengths.length * high);
+  all.forEach((length, n) => {
+    lengths[Math.floor(n / changeCells)] += length;
+  });
   rate.forEach((r, i) => {
-    const n = Math.floor(i / rows), to = Math.floor(n / changeCells);
-    if (r) sums[to * high + Math.floor(i % rows / changeCells)] += r * all[n] / lengths[to];
+    const n = Math.floor(i / rows);
+    const to = Math.floor(n / changeCells);
+    if (r) sums[to * high + Math.floor((i % rows) / changeCells)] += (r * all[n]) / lengths[to];
   });
   return { rate: sums, lengths };
 }
 
-// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile and of those that have limits. The maps of two logs that are compared have
-// their difference below them: it depends on the view, so the page computes it as package picture does.
+// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile and of those
+// that have limits. The maps of two logs that are compared have their difference below them: it
+// depends on the view, so the page computes it as package picture does.
 export function drawHeat(chart, page) {
-  const { data, view, theme, series, band, facets } = page, { from, to } = view, what = data.cells, range = new Range();
+  const { data, view, theme, series, band, facets } = page;
+  const { from, to } = view;
+  const what = data.cells;
+  const range = new Range();
   const maps = facets && series.length <= mostMaps ? facetsOf(page) : comparedOf(page);
   let length = 0;
-  for (const s of [...series, ...band]) for (const w of startsIn(s.windows, from, to)) if (w.count) { range.add(w.min); range.add(w.max); length = Math.max(length, w.end - w.begin); }
+  for (const s of [...series, ...band])
+    for (const w of startsIn(s.windows, from, to))
+      if (w.count) {
+        range.add(w.min);
+        range.add(w.max);
+        length = Math.max(length, w.end - w.begin);
+      }
   chart.heats = [];
-  drawOverTime(chart, page, what, range, maps.at(-1)?.change ? changeShare : heatShare, maps, part => {
-    const plot = { ...chart.plot }, size = { wide: plot.right - plot.left, high: plot.bottom - plot.top }, [first, second] = chart.heats;
-    let [columns, rows] = [size.wide, size.high].map(length => changeCells * Math.max(Math.ceil(length / cell / changeCells), 1)), cells, before;
-    if (first) ({ columns, rows } = first);
-    if (part.change) {
-      [before, cells] = [first, second].map(coarser);
-      [columns, rows] = [columns, rows].map(n => n / changeCells);
-    } else {
-      const all = [...part.series, ...part.band], lengths = ranIn(all, from, to, data.ran, from, (to - from) / columns, columns);
-      cells = { rate: heatOf(all, from, to, columns, rows, chart.y.at, lengths), lengths };
-    }
-    chart.heats.push({ plot, columns, rows, wide: size.wide / columns, high: size.high / rows, ...cells, before: before?.rate, lengthsBefore: before?.lengths });
-  }, () => {
-    let most = 0;
-    for (const { rate, before } of chart.heats) if (!before) for (const r of rate) most = Math.max(most, r);
-    if (!most) return;
-    const least = Math.min(Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5), most); // one value in a cell
-    page.scaled(least, most);
-    const part = r => !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;
-    const levels = [...new Set([50, 99, ...what.limits.map(l => l.percentile).filter(p => p > 0 && p < 100)])];
-    for (const heat of chart.heats) paintHeat(chart, theme, levels, heat, heat.before ? (r, i) => changePart(data.change, r / heat.before[i]) : part);
-    if (!chart.places) for (const l of what.limits) drawLevel(chart, theme, l);
-    drawMarks(chart, theme, data.marks.filter(m => m.time >= from && m.time <= to).map(m => ({ ...m, text: '' })));
-  });
+  drawOverTime(
+    chart,
+    page,
+    what,
+    range,
+    maps.at(-1)?.change ? changeShare : heatShare,
+    maps,
+    part => {
+      const plot = { ...chart.plot };
+      const size = { wide: plot.right - plot.left, high: plot.bottom - plot.top };
+      const [first, second] = chart.heats;
+      let [columns, rows] = [size.wide, size.high].map(
+        length => changeCells * Math.max(Math.ceil(length / cell / changeCells), 1),
+      );
+      let cells;
+      let before;
+      if (first) ({ columns, rows } = first);
+      if (part.change) {
+        [before, cells] = [first, second].map(coarser);
+        [columns, rows] = [columns, rows].map(n => n / changeCells);
+      } else {
+        const all = [...part.series, ...part.band];
+        const lengths = ranIn(all, from, to, data.ran, from, (to - from) / columns, columns);
+        cells = { rate: heatOf(all, from, to, columns, rows, chart.y.at, lengths), lengths };
+      }
+      chart.heats.push({
+        plot,
+        columns,
+        rows,
+        wide: size.wide / columns,
+        high: size.high / rows,
+        ...cells,
+        before: before?.rate,
+        lengthsBefore: before?.lengths,
+      });
+    },
+    () => {
+      let most = 0;
+      for (const { rate, before } of chart.heats)
+        if (!before) for (const r of rate) most = Math.max(most, r);
+      if (!most) return;
+      const least = Math.min(
+        Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5),
+        most,
+      ); // one value in a cell
+      page.scaled(least, most);
+      const part = r =>
+        !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;
+      const levels = [
+        ...new Set([50, 99, ...what.limits.map(l => l.percentile).filter(p => p > 0 && p < 100)]),
+      ];
+      for (const heat of chart.heats)
+        paintHeat(
+          chart,
+          theme,
+          levels,
+          heat,
+          heat.before ? (r, i) => changePart(data.change, r / heat.before[i]) : part,
+        );
+      if (!chart.places) for (const l of what.limits) drawLevel(chart, theme, l);
+      drawMarks(
+        chart,
+        theme,
+        data.marks.filter(m => m.time >= from && m.time <= to).map(m => ({ ...m, text: '' })),
+      );
+    },
+  );
 }
 
-// paintHeat draws cells in the colours of their parts of a scale. Those beyond both ends, of ratios with 0, have stripes.
+// paintHeat draws cells in the colours of their parts of a scale. Those beyond both ends, of ratios
+// with 0, have stripes.
 function paintHeat(chart, theme, levels, { plot, columns, rows, wide, high, rate, before }, part) {
-  const { g } = chart, scale = before ? theme.change : theme.heat, tall = before ? changeCells * cell : 1;
-  // An image with a dot for each cell, or a row of dots for each stripe, is drawn larger: that takes a tenth of the time of one
-  // rectangle for each.
-  const image = new OffscreenCanvas(columns, rows * tall), small = image.getContext('2d'), dots = small.createImageData(columns, rows * tall);
+  const { g } = chart;
+  const scale = before ? theme.change : theme.heat;
+  const tall = before ? changeCells * cell : 1;
+  // An image with a dot for each cell, or a row of dots for each stripe, is drawn larger: that
+  // takes a tenth of the time of one rectangle for each.
+  const image = new OffscreenCanvas(columns, rows * tall);
+  const small = image.getContext('2d');
+  const dots = small.createImageData(columns, rows * tall);
   const colours = scale.map(c => [1, 3, 5].map(at => parseInt(c.slice(at, at + 2), 16)));
   for (let i = 0; i < rate.length; i++) {
     const p = part(rate[i], i);
     if (Number.isNaN(p)) continue;
-    const colour = [...colourAt(colours, p), 255], top = (rows - 1 - i % rows) * tall, step = Number.isFinite(p) ? 1 : stripe;
-    for (let y = top; y < top + tall; y += step) dots.data.set(colour, 4 * (y * columns + Math.floor(i / rows)));
+    const colour = [...colourAt(colours, p), 255];
+    const top = (rows - 1 - (i % rows)) * tall;
+    const step = Number.isFinite(p) ? 1 : stripe;
+    for (let y = top; y < top + tall; y += step)
+      dots.data.set(colour, 4 * (y * columns + Math.floor(i / rows)));
   }
   small.putImageData(dots, 0, 0);
   g.save();
@@ -385,49 +678,88 @@ function paintHeat(chart, theme, levels, { plot, columns, rows, wide, high, rate
   g.drawImage(image, plot.left, plot.top, columns * wide, rows * high);
   let taken = Infinity; // by a label
   for (const level of before ? [] : levels) {
-    let last = null, before = false;
+    let last = null;
+    let before = false;
     g.beginPath();
     for (let n = 0; n < columns; n++) {
-      const own = rate.subarray(n * rows, (n + 1) * rows), wanted = own.reduce((a, b) => a + b, 0) * level / 100, x = plot.left + n * wide;
+      const own = rate.subarray(n * rows, (n + 1) * rows);
+      const wanted = (own.reduce((a, b) => a + b, 0) * level) / 100;
+      const x = plot.left + n * wide;
       let row = 0;
       for (let seen = own[0]; seen < wanted * (1 - 1e-9); seen += own[row]) row++;
       const y = plot.bottom - (row + 0.5) * high;
       if (wanted && before) g.lineTo(x, y);
       else if (wanted) g.moveTo(x, y);
-      if (before = wanted > 0) { g.lineTo(x + wide, y); last = y; }
+      if ((before = wanted > 0)) {
+        g.lineTo(x + wide, y);
+        last = y;
+      }
     }
-    for (const [strokeStyle, lineWidth] of [[theme.background, 3], [theme.text, 1.2]]) { Object.assign(g, { strokeStyle, lineWidth }); g.stroke(); }
+    for (const [strokeStyle, lineWidth] of [
+      [theme.background, 3],
+      [theme.text, 1.2],
+    ]) {
+      Object.assign(g, { strokeStyle, lineWidth });
+      g.stroke();
+    }
     if (last === null || plot.bottom - plot.top < 80 || Math.abs(last - taken) < 16) continue;
     taken = last;
-    Object.assign(g, { fillStyle: theme.text, strokeStyle: theme.background, lineWidth: 3, textAlign: 'right', textBaseline: 'bottom' });
-    for (const draw of ['strokeText', 'fillText']) g[draw]('p' + level, plot.right - 4, Math.max(last - 2, plot.top + 15));
+    Object.assign(g, {
+      fillStyle: theme.text,
+      strokeStyle: theme.background,
+      lineWidth: 3,
+      textAlign: 'right',
+      textBaseline: 'bottom',
+    });
+    for (const draw of ['strokeText', 'fillText'])
+      g[draw]('p' + level, plot.right - 4, Math.max(last - 2, plot.top + 15));
   }
   g.restore();
 }
 
-// heatAt returns the values per second, their number, the time and the values of the cell at a place, and of a difference those before.
+// heatAt returns the values per second, their number, the time and the values of the cell at a
+// place, and of a difference those before.
 export function heatAt(chart, x, y) {
   const heat = chart.heats.find(({ plot }) => y >= plot.top && y <= plot.bottom);
   if (!heat || !heat.columns) return null;
-  const { rate, before, lengths, lengthsBefore, columns, rows, wide, high, plot } = heat, column = Math.floor((x - plot.left) / wide), row = Math.floor((plot.bottom - y) / high);
+  const { rate, before, lengths, lengthsBefore, columns, rows, wide, high, plot } = heat;
+  const column = Math.floor((x - plot.left) / wide);
+  const row = Math.floor((plot.bottom - y) / high);
   if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
-  const time = c => chart.x.inverse(c / columns), value = r => chart.y.inverse(r / rows), at = column * rows + row;
-  const count = (rates, lengths) => rates && rates[at] * lengths[column] / 1000;
-  return { rate: rate[at], before: before?.[at], count: count(rate, lengths), countBefore: count(before, lengthsBefore), from: time(column), to: time(column + 1), low: value(row), high: value(row + 1) };
+  const time = c => chart.x.inverse(c / columns);
+  const value = r => chart.y.inverse(r / rows);
+  const at = column * rows + row;
+  const count = (rates, lengths) => rates && (rates[at] * lengths[column]) / 1000;
+  return {
+    rate: rate[at],
+    before: before?.[at],
+    count: count(rate, lengths),
+    countBefore: count(before, lengthsBefore),
+    from: time(column),
+    to: time(column + 1),
+    low: value(row),
+    high: value(row + 1),
+  };
 }
 
 // changePart returns the place of a ratio on a scale of ratios, from 0 to 1 or beyond.
 const changePart = ({ most }, ratio) => 0.5 + Math.log(ratio) / Math.log(most) / 2;
 
 // colourAt returns the colour at a part of a scale, or the one at its end.
-const colourAt = (colours, part) => colours[Math.round(Math.min(Math.max(part, 0), 1) * (colours.length - 1))];
+const colourAt = (colours, part) =>
+  colours[Math.round(Math.min(Math.max(part, 0), 1) * (colours.length - 1))];
 
 // mostRates is the number of series up to which each has a line of its values per second.
 const mostRates = 7;
 
-// drawRates draws the values per second of series and of all together over time. It returns the lines.
+// drawRates draws the values per second of series and of all together over time. It returns the
+// lines.
 export function drawRates(chart, page) {
-  const { view, series, band } = page, { from, to } = view, range = new Range(), columns = 400, all = [...series, ...band];
+  const { view, series, band } = page;
+  const { from, to } = view;
+  const range = new Range();
+  const columns = 400;
+  const all = [...series, ...band];
   const theme = { ...page.theme, lines: [...page.theme.lines, page.theme.text] };
   const lineOf = (s, list) => {
     const { points, width, whole } = rateOf(list, from, to, columns, page.data.ran);
@@ -436,49 +768,93 @@ export function drawRates(chart, page) {
   };
   const lines = series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, [s]));
   const total = { label: 'total', colours: [page.theme.lines.length], dashes: [[]] };
-  lines.push(lineOf(all.length !== 1 ? total : oneColour(all[0]) ? all[0] : { ...total, label: all[0].label }, all));
+  lines.push(
+    lineOf(
+      all.length !== 1 ? total : oneColour(all[0]) ? all[0] : { ...total, label: all[0].label },
+      all,
+    ),
+  );
   for (const s of lines) for (const p of s.lines[0].points) range.add(p.value);
   range.add(0);
   const what = { ...page.data.rates, log: false };
-  drawOverTime(chart, { ...page, log: false }, what, range, rateShare, [], () => drawLines(chart, { view, theme, series: lines, band: [] }, what), () => {});
+  drawOverTime(
+    chart,
+    { ...page, log: false },
+    what,
+    range,
+    rateShare,
+    [],
+    () => drawLines(chart, { view, theme, series: lines, band: [] }, what),
+    () => {},
+  );
   return lines;
 }
 
-// leastShown is the place from which on the axis of values has room for curves, as in package chart: below it they can be many
-// powers of ten lower.
+// leastShown is the place from which on the axis of values has room for curves, as in package
+// chart: below it they can be many powers of ten lower.
 const leastShown = nines(0.1);
 
-// withDue is what the curve is called that has the values that were due while a recorder waited, and dueDash how it is dashed.
-export const withDue = 'with those that were due', dueDash = [5, 4];
+// withDue is what the curve is called that has the values that were due while a recorder waited,
+// and dueDash how it is dashed.
+export const withDue = 'with those that were due';
+export const dueDash = [5, 4];
 
-// drawCurve draws percentile curves, [series, curve, corrected] each, of a height. Corrected is null if the recorder did not wait.
+// drawCurve draws percentile curves, [series, curve, corrected] each, of a height. Corrected is
+// null if the recorder did not wait.
 export function drawCurve(chart, page, curves, height) {
-  const { data, theme } = page, what = data.curves, range = new Range();
+  const { data, theme } = page;
+  const what = data.curves;
+  const range = new Range();
   const g = chart.begin(height, 46);
   let last = 2;
   for (const curve of curves.flatMap(([, ...both]) => both.filter(curve => curve))) {
     last = Math.max(last, curve.x[curve.x.length - 1]);
-    curve.v.forEach((v, i) => { if (curve.x[i] >= leastShown) range.add(v); });
+    curve.v.forEach((v, i) => {
+      if (curve.x[i] >= leastShown) range.add(v);
+    });
   }
-  const shows = v => v >= range.low || v === 0 && range.zeros;
-  const axis = width => ({ ticks: ninesTicks(last, 64 * last / width), title: 'percentile', at: x => x / last, inverse: p => p * last });
-  drawChart(chart, page, what, range, axis, () => {
-    for (const [s, curve, corrected] of curves) {
-      strokeCurve(chart, g, curve, colourOf(theme, s), s.dashes.length > 1 ? [] : s.dashes[0], shows);
-      if (corrected) strokeCurve(chart, g, corrected, colourOf(theme, s), dueDash, shows);
-    }
-  }, () => drawSteps(chart, theme, what.limits, last));
+  const shows = v => v >= range.low || (v === 0 && range.zeros);
+  const axis = width => ({
+    ticks: ninesTicks(last, (64 * last) / width),
+    title: 'percentile',
+    at: x => x / last,
+    inverse: p => p * last,
+  });
+  drawChart(
+    chart,
+    page,
+    what,
+    range,
+    axis,
+    () => {
+      for (const [s, curve, corrected] of curves) {
+        strokeCurve(
+          chart,
+          g,
+          curve,
+          colourOf(theme, s),
+          s.dashes.length > 1 ? [] : s.dashes[0],
+          shows,
+        );
+        if (corrected) strokeCurve(chart, g, corrected, colourOf(theme, s), dueDash, shows);
+      }
+    },
+    () => drawSteps(chart, theme, what.limits, last),
+  );
 }
 
-// strokeCurve draws a curve. It comes up from the edge where its values are lower than the axis shows.
+// strokeCurve draws a curve. It comes up from the edge where its values are lower than the axis
+// shows.
 export function strokeCurve(chart, g, curve, colour, dash, shows = () => true) {
   Object.assign(g, { strokeStyle: colour, fillStyle: colour, lineWidth: 1.8 });
   g.setLineDash(dash);
-  const end = curve.x.length - 1, pixels = [];
+  const end = curve.x.length - 1;
+  const pixels = [];
   for (let i = 0; i <= end; i++) {
     const x = chart.px(curve.x[i]);
     if (i < end && !shows(curve.v[i])) continue;
-    if (i % 2 && i < end && pixels.length && x - pixels.at(-1)[0] < 0.5) continue; // a step of less than half a pixel is a slope
+    // A step of less than half a pixel is a slope.
+    if (i % 2 && i < end && pixels.length && x - pixels.at(-1)[0] < 0.5) continue;
     if (i && !pixels.length) pixels.push([x, chart.plot.bottom]);
     pixels.push([x, chart.py(curve.v[i])]);
   }
@@ -487,21 +863,27 @@ export function strokeCurve(chart, g, curve, colour, dash, shows = () => true) {
   dot(g, chart.px(curve.x[end]), chart.py(curve.v[end]), 3);
 }
 
-// drawSteps draws service levels: each percentile's up to it, and those of all values across the chart.
+// drawSteps draws service levels: each percentile's up to it, and those of all values across the
+// chart.
 function drawSteps(chart, theme, limits, last) {
   let at = chart.plot.left;
   const points = [];
   for (const l of limits) {
     const y = chart.py(l.value);
-    if (!l.percentile) { drawLevel(chart, theme, l); continue; }
-    const to = l.percentile < 100 ? chart.px(Math.min(nines(l.percentile / 100), last)) : chart.plot.right;
+    if (!l.percentile) {
+      drawLevel(chart, theme, l);
+      continue;
+    }
+    const to =
+      l.percentile < 100 ? chart.px(Math.min(nines(l.percentile / 100), last)) : chart.plot.right;
     points.push([at, y], [to, y]);
     at = to;
   }
   if (points.length) chart.dashed(theme.limit, points);
 }
 
-// valueAt returns the value of a curve where it stands at x on the axis of nines, or another of its lists.
+// valueAt returns the value of a curve where it stands at x on the axis of nines, or another of its
+// lists.
 export function valueAt(curve, x, list = curve.v) {
   const i = curve.x.findIndex(at => at >= x - 1e-9);
   return i < 0 ? null : list[i];

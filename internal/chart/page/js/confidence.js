@@ -1,11 +1,21 @@
-// How figures changed from one range of time to another, with intervals of confidence: what hdrdiff computes of two runs, by the rules
-// of Go's package confidence, whose comment explains them. The windows here have the counts of the page.
+// How figures changed from one range of time to another, with intervals of confidence: what hdrdiff
+// computes of two runs, by the rules of Go's package confidence, whose comment explains them. The
+// windows here have the counts of the page.
 import { Sum, slotRange, rankOf, startsIn, spansOf, printed } from './store.js';
 
-const minSeconds = 57, minBeyond = 10, leastParts = 5, mostParts = 20, partWindows = 4, tailWeight = 8, mostSegments = 120, mostRunWindows = 600;
+const minSeconds = 57;
+const minBeyond = 10;
+const leastParts = 5;
+const mostParts = 20;
+const partWindows = 4;
+const tailWeight = 8;
+const mostSegments = 120;
+const mostRunWindows = 600;
 
-// The level of confidence in percent, and the seconds that both ranges last at least if a change has an interval.
-const level = 95, leastCompared = 2 * minSeconds;
+// The level of confidence in percent, and the seconds that both ranges last at least if a change
+// has an interval.
+const level = 95;
+const leastCompared = 2 * minSeconds;
 
 function total(all) {
   let sum = 0;
@@ -33,44 +43,68 @@ function autocorrelationTime(residuals) {
     if (pair <= 0) break;
     sum += pair;
   }
-  return variance ? Math.max(2 * sum / variance - 1, 1) : 1;
+  return variance ? Math.max((2 * sum) / variance - 1, 1) : 1;
 }
 
 function lnGamma(x) {
-  const terms = [76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155, 0.1208650973866179e-2, -0.5395239384953e-5];
-  return Math.log(2.5066282746310005 * terms.reduce((sum, c, i) => sum + c / (x + 1 + i), 1.000000000190015) / x) - (x + 5.5 - (x + 0.5) * Math.log(x + 5.5));
+  const terms = [
+    76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155,
+    0.1208650973866179e-2, -0.5395239384953e-5,
+  ];
+  return (
+    Math.log(
+      (2.5066282746310005 * terms.reduce((sum, c, i) => sum + c / (x + 1 + i), 1.000000000190015)) /
+        x,
+    ) -
+    (x + 5.5 - (x + 0.5) * Math.log(x + 5.5))
+  );
 }
 
 // incompleteBeta returns the regularized incomplete beta function, by its continued fraction.
 function incompleteBeta(a, b, x) {
   if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x);
-  const front = Math.exp(lnGamma(a + b) - lnGamma(a) - lnGamma(b) + a * Math.log(x) + b * Math.log1p(-x)) / a, tiny = 1e-300;
-  let c = 1, d = 1 / (1 - (a + b) * x / (a + 1) || tiny), f = d;
-  for (let m = 1; m < 500; m++) for (const term of [m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))]) {
-    d = 1 / (1 + term * d || tiny);
-    c = 1 + term / c || tiny;
-    f *= c * d;
-    if (term < 0 && Math.abs(c * d - 1) < 1e-15) return front * f;
-  }
+  const front =
+    Math.exp(lnGamma(a + b) - lnGamma(a) - lnGamma(b) + a * Math.log(x) + b * Math.log1p(-x)) / a;
+  const tiny = 1e-300;
+  let c = 1;
+  let d = 1 / (1 - ((a + b) * x) / (a + 1) || tiny);
+  let f = d;
+  for (let m = 1; m < 500; m++)
+    for (const term of [
+      (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)),
+      (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1)),
+    ]) {
+      d = 1 / (1 + term * d || tiny);
+      c = 1 + term / c || tiny;
+      f *= c * d;
+      if (term < 0 && Math.abs(c * d - 1) < 1e-15) return front * f;
+    }
   return front * f;
 }
 
 // studentTail returns the probability that Student's t is at least t away from zero.
-export const studentTail = (t, freedom) => incompleteBeta(freedom / 2, 0.5, freedom / (freedom + t * t));
+export const studentTail = (t, freedom) =>
+  incompleteBeta(freedom / 2, 0.5, freedom / (freedom + t * t));
 
-// meantLength returns the length that an interval of some milliseconds was meant to have: timers are early or late.
+// meantLength returns the length that an interval of some milliseconds was meant to have: timers
+// are early or late.
 function meantLength(length) {
   let best = 1;
-  for (let ten = 1; ten <= length; ten *= 10) for (const tens of [2, 3, 4, 5, 6, 8, 10, 12, 15]) if (Math.abs(tens * ten - length) < Math.abs(best - length)) best = tens * ten;
+  for (let ten = 1; ten <= length; ten *= 10)
+    for (const tens of [2, 3, 4, 5, 6, 8, 10, 12, 15])
+      if (Math.abs(tens * ten - length) < Math.abs(best - length)) best = tens * ten;
   return best;
 }
 
-// partOf returns what series have in common in a range of time: by group when it ran, and the length of windows, from those of the
-// page. Windows are at multiples of that since the epoch.
+// partOf returns what series have in common in a range of time: by group when it ran, and the
+// length of windows, from those of the page. Windows are at multiples of that since the epoch.
 function partOf(series, from, to, { ran, origin }) {
-  const groups = {}, all = series.flatMap(s => startsIn(s.windows, from, to));
-  let first = Infinity, last = -Infinity, longest = 0;
+  const groups = {};
+  const all = series.flatMap(s => startsIn(s.windows, from, to));
+  let first = Infinity;
+  let last = -Infinity;
+  let longest = 0;
   for (const w of all) {
     [first, last] = [Math.min(first, w.begin), Math.max(last, w.end)];
     longest = Math.max(longest, w.end - w.begin);
@@ -83,20 +117,29 @@ function partOf(series, from, to, { ran, origin }) {
 
 // covered returns for how long a time is in at least one span.
 function covered(spans, from, to) {
-  let sum = 0, at = from;
-  for (const [begin, end] of spans) if (Math.min(end, to) > Math.max(at, begin)) {
-    sum += Math.min(end, to) - Math.max(at, begin);
-    at = Math.min(end, to);
-  }
+  let sum = 0;
+  let at = from;
+  for (const [begin, end] of spans)
+    if (Math.min(end, to) > Math.max(at, begin)) {
+      sum += Math.min(end, to) - Math.max(at, begin);
+      at = Math.min(end, to);
+    }
   return sum;
 }
 
 // A Run is what a series recorded in a range.
 class Run {
   constructor(series, { from, to, origin, groups, size }) {
-    const rows = startsIn(series.windows, from, to), placeOf = w => Math.floor((w.begin + w.end + 2 * origin) / 2 / size), first = Math.min(...rows.map(placeOf));
-    const n = Math.max(...rows.map(placeOf)) - first + 1, start = first * size - origin, sum = new Sum(), windows = Array.from({ length: n }, () => []);
-    const values = this.values = Array(n).fill(0), counts = this.counts = Array(n).fill(0), middle = i => Math.min(Math.max(i, 0), n - 1);
+    const rows = startsIn(series.windows, from, to);
+    const placeOf = w => Math.floor((w.begin + w.end + 2 * origin) / 2 / size);
+    const first = Math.min(...rows.map(placeOf));
+    const n = Math.max(...rows.map(placeOf)) - first + 1;
+    const start = first * size - origin;
+    const sum = new Sum();
+    const windows = Array.from({ length: n }, () => []);
+    const values = (this.values = Array(n).fill(0));
+    const counts = (this.counts = Array(n).fill(0));
+    const middle = i => Math.min(Math.max(i, 0), n - 1);
     for (const w of rows) {
       const at = placeOf(w) - first;
       if (!w.count) continue;
@@ -106,14 +149,31 @@ class Run {
       // The values of an interval spread evenly over its time.
       const length = w.end - w.begin;
       if (!(length > 0)) values[at] += w.count;
-      else for (let i = Math.floor((w.begin - start) / size); start + i * size < w.end; i++) {
-        values[middle(i)] += w.count * (Math.min(w.end, start + (i + 1) * size) - Math.max(w.begin, start + i * size)) / length;
-      }
+      else
+        for (let i = Math.floor((w.begin - start) / size); start + i * size < w.end; i++) {
+          values[middle(i)] +=
+            (w.count *
+              (Math.min(w.end, start + (i + 1) * size) - Math.max(w.begin, start + i * size))) /
+            length;
+        }
     }
-    const spans = groups[series.group].filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0]), begin = Math.min(start, ...rows.map(w => w.begin)), stop = Math.max(start + n * size, ...rows.map(w => w.end));
-    this.seconds = counts.map((_, i) => covered(spans, i ? start + i * size : begin, i < n - 1 ? start + (i + 1) * size : stop) / 1000);
+    const spans = groups[series.group]
+      .filter(([begin, end]) => begin < end)
+      .sort((a, b) => a[0] - b[0]);
+    const begin = Math.min(start, ...rows.map(w => w.begin));
+    const stop = Math.max(start + n * size, ...rows.map(w => w.end));
+    this.seconds = counts.map(
+      (_, i) =>
+        covered(spans, i ? start + i * size : begin, i < n - 1 ? start + (i + 1) * size : stop) /
+        1000,
+    );
     this.length = total(this.seconds);
-    Object.assign(this, { slots: [], total: 0, max: Math.max(...rows.map(w => w.max)), unit: sum.layout?.unit });
+    Object.assign(this, {
+      slots: [],
+      total: 0,
+      max: Math.max(...rows.map(w => w.max)),
+      unit: sum.layout?.unit,
+    });
     sum.counts.forEach((count, index) => {
       if (!count) return;
       const { low, high } = slotRange({ ...sum.layout, unit: 1 }, index);
@@ -122,25 +182,32 @@ class Run {
     });
     if (!this.total) return;
     const alone = new Sum(sum.layout);
-    this.windows = windows.map(all => { // the number of values up to each slot
+    this.windows = windows.map(all => {
+      // the number of values up to each slot
       alone.counts.fill(0);
       for (const w of all) alone.add(w);
       const upTo = new Float64Array(this.slots.length);
       let seen = 0;
-      for (let i = 0; i < upTo.length; i++) upTo[i] = seen += alone.counts[this.slots[i].index] || 0;
+      for (let i = 0; i < upTo.length; i++)
+        upTo[i] = seen += alone.counts[this.slots[i].index] || 0;
       return upTo;
     });
     this.filled = counts.filter(count => count).length;
-    this.medianTime = autocorrelationTime(residualsOf(this.upTo(this.find(Math.floor((this.total + 1) / 2))), counts));
+    this.medianTime = autocorrelationTime(
+      residualsOf(this.upTo(this.find(Math.floor((this.total + 1) / 2))), counts),
+    );
     this.cut();
   }
 
   // cut keeps the run in segments of equal time: how many values are up to each slot.
   cut() {
     const n = Math.min(this.windows.length, mostSegments);
-    this.segments = Array.from({ length: n }, () => ({ all: 0, upTo: new Float64Array(this.slots.length) }));
+    this.segments = Array.from({ length: n }, () => ({
+      all: 0,
+      upTo: new Float64Array(this.slots.length),
+    }));
     this.windows.forEach((upTo, i) => {
-      const s = this.segments[Math.floor(i * n / this.windows.length)];
+      const s = this.segments[Math.floor((i * n) / this.windows.length)];
       s.all += this.counts[i];
       for (let at = 0; at < upTo.length; at++) s.upTo[at] += upTo[at];
     });
@@ -148,17 +215,30 @@ class Run {
 
   // search returns the first slot that holds, or the number of slots. Those after it hold, too.
   search(holds) {
-    let low = 0, high = this.slots.length;
-    while (low < high) { const mid = (low + high) >> 1; if (holds(this.slots[mid])) high = mid; else low = mid + 1; }
+    let low = 0;
+    let high = this.slots.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (holds(this.slots[mid])) high = mid;
+      else low = mid + 1;
+    }
     return low;
   }
 
-  find(rank) { return Math.min(this.search(s => s.upTo >= rank), this.slots.length - 1); }
+  find(rank) {
+    return Math.min(
+      this.search(s => s.upTo >= rank),
+      this.slots.length - 1,
+    );
+  }
 
   // upTo returns the number of values up to a slot in each window.
-  upTo(slot) { return this.windows.map(upTo => upTo[slot]); }
+  upTo(slot) {
+    return this.windows.map(upTo => upTo[slot]);
+  }
 
-  // place returns the first slot whose values go up to one, and which part of it does: the values of a slot fill it evenly.
+  // place returns the first slot whose values go up to one, and which part of it does: the values
+  // of a slot fill it evenly.
   place(value) {
     const slot = this.search(s => s.value >= value);
     if (slot === this.slots.length) return [slot, 0];
@@ -168,21 +248,28 @@ class Run {
 
   // below returns the number of values up to one.
   below(value) {
-    const [slot, inside] = this.place(value), before = slot ? this.slots[slot - 1].upTo : 0;
-    return slot === this.slots.length ? this.total : before + inside * (this.slots[slot].upTo - before);
+    const [slot, inside] = this.place(value);
+    const before = slot ? this.slots[slot - 1].upTo : 0;
+    return slot === this.slots.length
+      ? this.total
+      : before + inside * (this.slots[slot].upTo - before);
   }
 
   // inside returns the value in a slot up to which a number of values goes.
   inside(slot, count) {
-    const { low, value, upTo } = this.slots[slot], before = slot ? this.slots[slot - 1].upTo : 0;
+    const { low, value, upTo } = this.slots[slot];
+    const before = slot ? this.slots[slot - 1].upTo : 0;
     return low - 1 + (value - low + 1) * Math.min(Math.max(count - before, 0) / (upTo - before), 1);
   }
 
   // above returns k parts of the run, each with the number of values above one, and of all.
   above(k, value) {
-    const [slot, inside] = this.place(value), parts = Array.from({ length: k }, () => [0, 0]);
+    const [slot, inside] = this.place(value);
+    const parts = Array.from({ length: k }, () => [0, 0]);
     this.segments.forEach(({ all, upTo }, i) => {
-      const part = parts[Math.floor(i * k / this.segments.length)], before = slot ? upTo[slot - 1] : 0, to = slot < upTo.length ? upTo[slot] : all;
+      const part = parts[Math.floor((i * k) / this.segments.length)];
+      const before = slot ? upTo[slot - 1] : 0;
+      const to = slot < upTo.length ? upTo[slot] : all;
       part[0] += all - before - inside * (to - before);
       part[1] += all;
     });
@@ -193,32 +280,61 @@ class Run {
   rates(k) {
     const parts = Array.from({ length: k }, () => [0, 0]);
     this.values.forEach((v, i) => {
-      const part = parts[Math.floor(i * k / this.values.length)];
+      const part = parts[Math.floor((i * k) / this.values.length)];
       part[0] += v;
       part[1] += this.seconds[i];
     });
     return parts;
   }
 
-  // estimate returns a percentile, or the rate for null: its value, how many values lie beyond it, and how many windows are independent.
+  // estimate returns a percentile, or the rate for null: its value, how many values lie beyond it,
+  // and how many windows are independent.
   estimate(percentile) {
-    const { counts, values, seconds } = this, n = counts.length, rate = percentile === null, slot = rate ? 0 : this.find(rankOf(percentile, this.total));
-    const upTo = rate ? null : this.upTo(slot), time = autocorrelationTime(rate ? residualsOf(values, seconds) : residualsOf(upTo, counts));
+    const { counts, values, seconds } = this;
+    const n = counts.length;
+    const rate = percentile === null;
+    const slot = rate ? 0 : this.find(rankOf(percentile, this.total));
+    const upTo = rate ? null : this.upTo(slot);
+    const time = autocorrelationTime(
+      rate ? residualsOf(values, seconds) : residualsOf(upTo, counts),
+    );
     let independent = Math.min(n / time, n / this.medianTime, this.filled);
-    if (rate) return { run: this, percentile, value: total(values) / total(seconds), beyond: Infinity, independent };
-    const beyond = counts.map((count, i) => count - upTo[i]), sum = total(beyond);
-    if (sum > 0) independent = Math.min(independent, tailWeight * sum * sum / total(beyond.map(v => v * v)) / time);
-    return { run: this, percentile, slot: this.slots[slot], value: Math.min(this.inside(slot, percentile / 100 * this.total) * this.unit, this.max), beyond: this.total - rankOf(percentile, this.total), independent };
+    if (rate)
+      return {
+        run: this,
+        percentile,
+        value: total(values) / total(seconds),
+        beyond: Infinity,
+        independent,
+      };
+    const beyond = counts.map((count, i) => count - upTo[i]);
+    const sum = total(beyond);
+    if (sum > 0)
+      independent = Math.min(
+        independent,
+        (tailWeight * sum * sum) / total(beyond.map(v => v * v)) / time,
+      );
+    return {
+      run: this,
+      percentile,
+      slot: this.slots[slot],
+      value: Math.min(this.inside(slot, (percentile / 100) * this.total) * this.unit, this.max),
+      beyond: this.total - rankOf(percentile, this.total),
+      independent,
+    };
   }
 }
 
-// partsOf cuts two sides into k parts each. What is compared is the share of values above the percentile of both together, after
-// those of before were multiplied by a bound.
+// partsOf cuts two sides into k parts each. What is compared is the share of values above the
+// percentile of both together, after those of before were multiplied by a bound.
 function partsOf(before, after, k, bound) {
   const [a, b] = [before.run, after.run];
-  if (before.percentile === null) return [a.rates(k).map(([of, all]) => [of * bound, all]), b.rates(k)];
-  const scale = bound * a.unit / b.unit, rank = before.percentile / 100 * (a.total + b.total);
-  let low = Math.min(after.slot.low - 1, (before.slot.low - 1) * scale), high = Math.max(after.slot.value, before.slot.value * scale);
+  if (before.percentile === null)
+    return [a.rates(k).map(([of, all]) => [of * bound, all]), b.rates(k)];
+  const scale = (bound * a.unit) / b.unit;
+  const rank = (before.percentile / 100) * (a.total + b.total);
+  let low = Math.min(after.slot.low - 1, (before.slot.low - 1) * scale);
+  let high = Math.max(after.slot.value, before.slot.value * scale);
   for (let i = 0; i < 50; i++) {
     const middle = (low + high) / 2;
     if (a.below(middle / scale) + b.below(middle) < rank) low = middle;
@@ -229,30 +345,57 @@ function partsOf(before, after, k, bound) {
 
 // shareOf returns the share of all parts together, and its variance.
 function shareOf(parts) {
-  const of = total(parts.map(p => p[0])), all = total(parts.map(p => p[1])), share = of / all, k = parts.length;
-  return [share, k / (k - 1) * total(parts.map(p => (p[0] - share * p[1]) ** 2)) / (all * all)];
+  const of = total(parts.map(p => p[0]));
+  const all = total(parts.map(p => p[1]));
+  const share = of / all;
+  const k = parts.length;
+  return [share, ((k / (k - 1)) * total(parts.map(p => (p[0] - share * p[1]) ** 2))) / (all * all)];
 }
 
-// welch compares the shares of two sides, of which so many windows are independent. It returns how likely chance is as an explanation.
+// welch compares the shares of two sides, of which so many windows are independent. It returns how
+// likely chance is as an explanation.
 function welch([before, after], independent) {
-  const k = before.length, [a, va] = shareOf(before), [b, vb] = shareOf(after), least = 1e-300;
+  const k = before.length;
+  const [a, va] = shareOf(before);
+  const [b, vb] = shareOf(after);
+  const least = 1e-300;
   const freedom = Math.max((va + vb) ** 2 / Math.max(va * va + vb * vb, least), 1) * (k - 1);
-  return studentTail((b - a) / Math.sqrt(Math.max(va + vb, least) * (1 + k / independent * (1 + 4 / independent))), freedom);
+  return studentTail(
+    (b - a) / Math.sqrt(Math.max(va + vb, least) * (1 + (k / independent) * (1 + 4 / independent))),
+    freedom,
+  );
 }
 
-// compare returns how a figure changed. Low and high are the ends of the interval of the ratio, and p is how likely chance is as an
-// explanation. They are null if the runs are too short or have too few values.
+// compare returns how a figure changed. Low and high are the ends of the interval of the ratio, and
+// p is how likely chance is as an explanation. They are null if the runs are too short or have too
+// few values.
 function compare(before, after) {
-  const ratio = after.value / before.value, change = { before: before.value, after: after.value, ratio, low: null, high: null, p: null };
-  const independent = Math.min(before.independent, after.independent), k = Math.trunc(Math.min(Math.max(independent / partWindows, leastParts), mostParts));
+  const ratio = after.value / before.value;
+  const change = {
+    before: before.value,
+    after: after.value,
+    ratio,
+    low: null,
+    high: null,
+    p: null,
+  };
+  const independent = Math.min(before.independent, after.independent);
+  const k = Math.trunc(Math.min(Math.max(independent / partWindows, leastParts), mostParts));
   const filled = ({ run }) => run.above(k, 0).filter(([, all]) => all > 0).length;
-  if (!(ratio > 0 && ratio < Infinity) || Math.min(before.run.length, after.run.length) < leastCompared || Math.min(before.beyond, after.beyond) < minBeyond ||
-    Math.min(filled(before), filled(after)) < leastParts) return change;
+  if (
+    !(ratio > 0 && ratio < Infinity) ||
+    Math.min(before.run.length, after.run.length) < leastCompared ||
+    Math.min(before.beyond, after.beyond) < minBeyond ||
+    Math.min(filled(before), filled(after)) < leastParts
+  )
+    return change;
   const test = bound => welch(partsOf(before, after, k, bound), independent);
-  // turn returns the farthest ratio up or down that chance explains, as a logarithm from the one that was found.
+  // turn returns the farthest ratio up or down that chance explains, as a logarithm from the one
+  // that was found.
   const turn = sign => {
     const explains = by => test(ratio * Math.exp(sign * by)) > 1 - level / 100;
-    let inside = 0, outside = 0.01;
+    let inside = 0;
+    let outside = 0.01;
     for (; explains(outside); outside *= 2) if ((inside = outside) > 6) return Infinity;
     for (let i = 0; i < 25; i++) {
       const middle = (inside + outside) / 2;
@@ -261,42 +404,64 @@ function compare(before, after) {
     }
     return inside;
   };
-  const down = turn(-1), up = turn(1);
-  if (Math.min(down, up) < Infinity) Object.assign(change, { low: ratio * Math.exp(-down), high: ratio * Math.exp(up), p: test(1) });
+  const down = turn(-1);
+  const up = turn(1);
+  if (Math.min(down, up) < Infinity)
+    Object.assign(change, { low: ratio * Math.exp(-down), high: ratio * Math.exp(up), p: test(1) });
   return change;
 }
 
-// changesOf returns how series changed from one range of time to another, both [from, to): the change of each percentile, and of the
-// rate, by the names of the table. Series that lack one of the ranges are left out. Which changes are proven is decided for all
-// together, by Hochberg's correction.
+// changesOf returns how series changed from one range of time to another, both [from, to): the
+// change of each percentile, and of the rate, by the names of the table. Series that lack one of
+// the ranges are left out. Which changes are proven is decided for all together, by Hochberg's
+// correction.
 export function changesOf(series, before, after, percentiles, data) {
   const runs = ([from, to]) => {
     const range = partOf(series, from, to, data);
-    return new Map(series.filter(s => startsIn(s.windows, from, to).some(w => w.count)).map(s => [s, new Run(s, range)]));
+    return new Map(
+      series
+        .filter(s => startsIn(s.windows, from, to).some(w => w.count))
+        .map(s => [s, new Run(s, range)]),
+    );
   };
-  const a = runs(before), b = runs(after), rows = series.filter(s => a.has(s) && b.has(s)).map(s => {
-    const of = percentile => compare(a.get(s).estimate(percentile), b.get(s).estimate(percentile));
-    return { label: s.label, changes: { ...Object.fromEntries(percentiles.map(p => ['p' + p, of(p)])), '/s': of(null) } };
-  });
-  const known = rows.flatMap(r => Object.values(r.changes)).filter(c => c.p !== null).sort((x, y) => x.p - y.p);
+  const a = runs(before);
+  const b = runs(after);
+  const rows = series
+    .filter(s => a.has(s) && b.has(s))
+    .map(s => {
+      const of = percentile =>
+        compare(a.get(s).estimate(percentile), b.get(s).estimate(percentile));
+      return {
+        label: s.label,
+        changes: { ...Object.fromEntries(percentiles.map(p => ['p' + p, of(p)])), '/s': of(null) },
+      };
+    });
+  const known = rows
+    .flatMap(r => Object.values(r.changes))
+    .filter(c => c.p !== null)
+    .sort((x, y) => x.p - y.p);
   let most = -1;
-  known.forEach((c, n) => { if (c.p * (known.length - n) <= 1 - level / 100) most = c.p; });
+  known.forEach((c, n) => {
+    if (c.p * (known.length - n) <= 1 - level / 100) most = c.p;
+  });
   for (const c of known) c.proven = c.p <= most;
   return rows;
 }
 
-// changeText returns a change with its interval in percent, as hdrdiff prints it: behind ~ if it is within the noise, behind ! if it is
-// beyond, but not proven, and behind ? if there is no interval.
+// changeText returns a change with its interval in percent, as hdrdiff prints it: behind ~ if it is
+// within the noise, behind ! if it is beyond, but not proven, and behind ? if there is no interval.
 export function changeText({ ratio, low, high, proven }) {
   if (!(ratio > 0 && ratio < Infinity)) return '';
   let decimals = low === null || high - low < 0.05 ? 1 : 0;
-  const full = r => r > 0 && r < 1 && (100 * (1 - r)).toFixed(decimals).startsWith('100'); // a fall that leaves something
+  // A fall that leaves something.
+  const full = r => r > 0 && r < 1 && (100 * (1 - r)).toFixed(decimals).startsWith('100');
   while (decimals < 10 && (full(ratio) || full(low))) decimals++;
   const percent = r => {
     const text = (100 * (r - 1)).toFixed(decimals).replace('-', '');
     return (r >= 1 || !/[1-9]/.test(text) ? '+' : '-') + text;
   };
   if (low === null) return '?' + percent(ratio) + '%';
-  const interval = percent(low) + '..' + (high === Infinity ? 'no end' : percent(high)); // no end: too few values
+  // No end: too few values.
+  const interval = percent(low) + '..' + (high === Infinity ? 'no end' : percent(high));
   return (proven ? '' : low > 1 || high < 1 ? '!' : '~') + percent(ratio) + '% (' + interval + ')';
 }

@@ -1,16 +1,26 @@
 // A live page: its data keep coming by server-sent events.
 
-// silence is the time without any event after which a connection counts as lost: three times the pulse of package serve.
+// silence is the time without any event after which a connection counts as lost: three times the
+// pulse of package serve.
 const silence = 15000;
 
-// connect receives events in their order: all data, and rows that are added. It hears whether the page is connected.
+// connect receives events in their order: all data, and rows that are added. It hears whether the
+// page is connected.
 export function connect(url, on) {
-  let queue = Promise.resolve(), source, timer;
+  let queue = Promise.resolve();
+  let source;
+  let timer;
   const again = time => {
     clearTimeout(timer);
-    timer = setTimeout(() => { lost(); open(); }, time);
+    timer = setTimeout(() => {
+      lost();
+      open();
+    }, time);
   };
-  const lost = () => { source.close(); on.connected(false); };
+  const lost = () => {
+    source.close();
+    on.connected(false);
+  };
   const open = () => {
     source = new EventSource(url);
     again(silence);
@@ -18,7 +28,14 @@ export function connect(url, on) {
       source.addEventListener(name, event => {
         again(silence);
         // If something is wrong, the page begins anew with all data.
-        if (on[name]) queue = queue.then(() => on[name](JSON.parse(event.data))).catch(error => { console.error(error); lost(); again(1000); });
+        if (on[name])
+          queue = queue
+            .then(() => on[name](JSON.parse(event.data)))
+            .catch(error => {
+              console.error(error);
+              lost();
+              again(1000);
+            });
       });
     }
     source.onopen = () => on.connected(true);

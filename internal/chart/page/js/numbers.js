@@ -1,23 +1,30 @@
 // Numbers and units: the rules of Go's package axis, which testdata/golden.json checks as well.
-export const timeUnits = [['ns', 1e-9], ['µs', 1e-6], ['ms', 1e-3], ['s', 1]];
-const manyDigits = 1e7, fewDigits = 1e-6;
+export const timeUnits = [
+  ['ns', 1e-9],
+  ['µs', 1e-6],
+  ['ms', 1e-3],
+  ['s', 1],
+];
+const manyDigits = 1e7;
+const fewDigits = 1e-6;
 
 function unitSeconds(unit) {
   const own = timeUnits.find(u => u[0] === unit);
   return own ? own[1] : 0;
 }
 
-// scaleFor returns the unit to show values up to highest in, and what to divide them by. A unit behind an equals sign is fixed.
+// scaleFor returns the unit to show values up to highest in, and what to divide them by. A unit
+// behind an equals sign is fixed.
 export function scaleFor(unit, highest) {
   if (unit[0] === '=') return { unit: unit.slice(1), divide: 1 };
   const seconds = unitSeconds(unit);
   if (!seconds || (highest >= 0.1 && highest < 10000) || !(highest > 0)) return { unit, divide: 1 };
   let best = timeUnits[0];
-  for (const u of timeUnits) if (highest * seconds / u[1] >= 1) best = u;
+  for (const u of timeUnits) if ((highest * seconds) / u[1] >= 1) best = u;
   return { unit: best[0], divide: best[1] / seconds };
 }
 
-export const titled = (scale, name) => scale.unit ? name + ' (' + scale.unit + ')' : name;
+export const titled = (scale, name) => (scale.unit ? name + ' (' + scale.unit + ')' : name);
 
 function scientific(v) {
   const [mantissa, exponent] = v.toExponential(3).split('e');
@@ -40,9 +47,10 @@ function digits(v, most, long) {
 // number prints a round number with as many digits as it needs, at most seven.
 export const number = v => digits(v, 7, manyDigits);
 
-// spelling returns how an axis prints its numbers, all in one way: with an exponent if the smallest one, a step, or the largest one
-// needs it.
-export const spelling = (smallest, largest) => smallest < fewDigits * (1 - 1e-9) || largest >= manyDigits ? scientific : number;
+// spelling returns how an axis prints its numbers, all in one way: with an exponent if the smallest
+// one, a step, or the largest one needs it.
+export const spelling = (smallest, largest) =>
+  smallest < fewDigits * (1 - 1e-9) || largest >= manyDigits ? scientific : number;
 
 // value prints a value with its unit, to four significant digits.
 export function value(unit, v) {
@@ -52,23 +60,31 @@ export function value(unit, v) {
 
 // between prints, with its unit, a value that lies between two others.
 export function between(unit, low, high) {
-  const s = scaleFor(unit, high), text = known(low / s.divide, high / s.divide, s.unit ? 4 : 6);
+  const s = scaleFor(unit, high);
+  const text = known(low / s.divide, high / s.divide, s.unit ? 4 : 6);
   return s.unit ? text + ' ' + s.unit : text;
 }
 
 // significant prints a number of the table.
 export const significant = (v, n) => digits(v, n, 1e15);
 
-// known prints a value that lies between two others: the digits that both have when they are rounded, at least two and at most
-// most. If not even two agree, it prints both.
+// known prints a value that lies between two others: the digits that both have when they are
+// rounded, at least two and at most most. If not even two agree, it prints both.
 export function known(low, high, most) {
-  for (let n = most; n >= 2; n--) if (significant(low, n) === significant(high, n)) return significant(high, n);
+  for (let n = most; n >= 2; n--)
+    if (significant(low, n) === significant(high, n)) return significant(high, n);
   return significant(low, 2) + ' to ' + significant(high, 2);
 }
 
-const thousands = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+const thousands = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+];
 
-// shorts returns how an axis prints numbers up to the largest in few characters: all with the same letter, or without one below 10,000.
+// shorts returns how an axis prints numbers up to the largest in few characters: all with the same
+// letter, or without one below 10,000.
 export function shorts(largest) {
   const own = largest < 1e15 && thousands.find(([size]) => largest >= Math.max(size, 10000));
   return own ? v => number(v / own[0]) + own[1] : number;
@@ -80,12 +96,13 @@ export function short(v) {
   return own ? number(v / own[0]) + own[1] : number(v);
 }
 
-// handy prints a round value with its unit. If that is a unit of time, and not fixed, handy chooses the handiest.
+// handy prints a round value with its unit. If that is a unit of time, and not fixed, handy chooses
+// the handiest.
 export function handy(unit, v) {
   if (unit[0] === '=') return number(v) + ' ' + unit.slice(1);
   const seconds = unitSeconds(unit);
   if (!seconds) return short(v);
   let best = timeUnits[0];
   for (const u of timeUnits) if (v * seconds >= u[1] * (1 - 1e-9)) best = u;
-  return number(v * seconds / best[1]) + ' ' + best[0];
+  return number((v * seconds) / best[1]) + ' ' + best[0];
 }

@@ -1,30 +1,48 @@
-// The overview: in the table, a small picture of each series over time, and of the range of its values, on one logarithmic scale.
+// The overview: in the table, a small picture of each series over time, and of the range of its
+// values, on one logarithmic scale.
 import { startsIn } from './store.js';
 
-const width = 80, height = 18, columns = 40;
+const width = 80;
+const height = 18;
+const columns = 40;
 
 // scaleOf returns where values stand on the scale of rows of the table, from 0 to 1.
 export function scaleOf(rows) {
-  let low = Infinity, high = 0;
+  let low = Infinity;
+  let high = 0;
   for (const r of rows) {
     if (r.percentiles[0] > 0) low = Math.min(low, r.percentiles[0]);
     high = Math.max(high, r.max || 0);
   }
-  const from = Math.log(Math.min(low, high) / 2), span = Math.log(high) - from;
-  return v => v > 0 ? Math.min(Math.max((Math.log(v) - from) / span, 0.03), 1) : 0;
+  const from = Math.log(Math.min(low, high) / 2);
+  const span = Math.log(high) - from;
+  return v => (v > 0 ? Math.min(Math.max((Math.log(v) - from) / span, 0.03), 1) : 0);
 }
 
 // sparkline returns the outline of the highest values of points in each column of a range of time.
 export function sparkline(points, from, to, scale) {
-  const highest = new Float64Array(columns).fill(NaN), column = (to - from) / columns;
+  const highest = new Float64Array(columns).fill(NaN);
+  const column = (to - from) / columns;
   for (const p of startsIn(points, from, to)) {
     const last = Math.min(Math.ceil((p.end - from) / column) - 1, columns - 1);
     let i = Math.min(Math.floor((p.start - from) / column), columns - 1);
-    do { if (!(highest[i] >= p.value)) highest[i] = p.value; } while (++i <= last);
+    do {
+      if (!(highest[i] >= p.value)) highest[i] = p.value;
+    } while (++i <= last);
   }
   let path = '';
   highest.forEach((v, i) => {
-    if (!Number.isNaN(v)) path += 'M' + i * 2 + ' ' + height + 'V' + (height * (1 - scale(v))).toFixed(1) + 'h2V' + height + 'z';
+    if (!Number.isNaN(v))
+      path +=
+        'M' +
+        i * 2 +
+        ' ' +
+        height +
+        'V' +
+        (height * (1 - scale(v))).toFixed(1) +
+        'h2V' +
+        height +
+        'z';
   });
   return path;
 }
@@ -32,7 +50,11 @@ export function sparkline(points, from, to, scale) {
 // rangeOf returns a bar from the median to the maximum, with a gap at the 99th percentile.
 export function rangeOf(row, scale) {
   if (!row.count) return '';
-  const [from, mark, to] = [row.percentiles[0], row.percentiles[2], row.max].map(v => width * scale(v)), bar = (a, b) => b > a ? 'M' + a.toFixed(1) + ' 7H' + b.toFixed(1) + 'v6H' + a.toFixed(1) + 'z' : '';
+  const [from, mark, to] = [row.percentiles[0], row.percentiles[2], row.max].map(
+    v => width * scale(v),
+  );
+  const bar = (a, b) =>
+    b > a ? 'M' + a.toFixed(1) + ' 7H' + b.toFixed(1) + 'v6H' + a.toFixed(1) + 'z' : '';
   return bar(from, mark - 1) + bar(mark + 1, to) + 'M' + (mark - 1).toFixed(1) + ' 3h2v14h-2z';
 }
 
@@ -43,7 +65,11 @@ export function draw(path, colour) {
     for (const [name, v] of Object.entries(attributes)) made.setAttribute(name, v);
     return parent.appendChild(made);
   };
-  const svg = element('svg', { width, height, viewBox: [0, 0, width, height].join(' '), 'aria-hidden': true }, document.createDocumentFragment());
+  const svg = element(
+    'svg',
+    { width, height, viewBox: [0, 0, width, height].join(' '), 'aria-hidden': true },
+    document.createDocumentFragment(),
+  );
   element('path', { d: path, fill: colour }, svg);
   return svg;
 }

@@ -1,5 +1,5 @@
-// A page with data shows them. It is loaded once it is drawn: an open frame delays that. So what waits for the page, such as
-// printing, gets the charts.
+// A page with data shows them. It is loaded once it is drawn: an open frame delays that. So what
+// waits for the page, such as printing, gets the charts.
 const drawing = document.body.appendChild(make('iframe', { hidden: true }));
 drawing.contentDocument.open();
 await begin(JSON.parse(element('data').textContent));

@@ -4,28 +4,39 @@ import { nines, steps } from './ticks.js';
 // unbase64 returns the bytes that base64 stands for.
 function unbase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   return bytes;
 }
 
 // unpack returns the bytes of rows: a deflated stream, or base64 of one.
 export async function unpack(rows) {
-  const stream = new Blob([typeof rows === 'string' ? unbase64(rows) : rows]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  const stream = new Blob([typeof rows === 'string' ? unbase64(rows) : rows])
+    .stream()
+    .pipeThrough(new DecompressionStream('deflate-raw'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 // A series gets its windows and the points of its lines from rows. Times are in milliseconds.
 export function newSeries(series, measures) {
-  return { ...series, windows: [], lines: measures.map(name => ({ name, points: [] })), layout: null, shown: !series.rest };
+  return {
+    ...series,
+    windows: [],
+    lines: measures.map(name => ({ name, points: [] })),
+    layout: null,
+    shown: !series.rest,
+  };
 }
 
 // addRows appends rows to the series that they name.
 export function addRows(series, bytes) {
   const floats = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = 0, last = 0;
+  let at = 0;
+  let last = 0;
   const varint = () => {
-    let v = 0, scale = 1;
+    let v = 0;
+    let scale = 1;
     for (;;) {
       const b = bytes[at++];
       v += (b & 127) * scale;
@@ -38,22 +49,42 @@ export function addRows(series, bytes) {
     last += v % 2 ? -(v + 1) / 2 : v / 2;
     return last;
   };
-  const float = () => { at += 8; return floats.getFloat64(at - 8, true); };
+  const float = () => {
+    at += 8;
+    return floats.getFloat64(at - 8, true);
+  };
   while (at < bytes.length) {
     const kind = varint();
     const s = series[varint()];
     if (kind === 0) {
       s.layout = { half: varint(), shift: varint(), unit: float() };
     } else if (kind === 1) {
-      const start = time(), skew = varint(), length = varint();
-      const w = { start, begin: start - skew, end: start - skew + length, intervals: varint(), count: varint(), source: varint(),
-        min: float(), max: float(), sum: float(), layout: s.layout, bytes, at: 0, to: 0 };
+      const start = time();
+      const skew = varint();
+      const length = varint();
+      const w = {
+        start,
+        begin: start - skew,
+        end: start - skew + length,
+        intervals: varint(),
+        count: varint(),
+        source: varint(),
+        min: float(),
+        max: float(),
+        sum: float(),
+        layout: s.layout,
+        bytes,
+        at: 0,
+        to: 0,
+      };
       const size = varint();
       w.at = at;
       w.to = at += size;
       inOrder(s.windows, w);
     } else {
-      const line = s.lines[varint()], start = time(), length = varint();
+      const line = s.lines[varint()];
+      const start = time();
+      const length = varint();
       inOrder(line.points, { start, end: start + length, value: float(), gap: kind === 3 });
     }
   }
@@ -64,25 +95,37 @@ function inOrder(all, one) {
   let i = all.length;
   while (i > 0 && all[i - 1].start > one.start) i--;
   if (i === all.length) all.push(one);
-  else { all.splice(i, 0, one); all.spliced = (all.spliced || 0) + 1; }
+  else {
+    all.splice(i, 0, one);
+    all.spliced = (all.spliced || 0) + 1;
+  }
 }
 
 // indexOf returns the index of the first element that starts at or after a time.
 function indexOf(all, t) {
-  let low = 0, high = all.length;
-  while (low < high) { const mid = (low + high) >> 1; if (all[mid].start < t) low = mid + 1; else high = mid; }
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (all[mid].start < t) low = mid + 1;
+    else high = mid;
+  }
   return low;
 }
 
 // startsIn returns the elements that start in [from, to).
-export function startsIn(all, from, to) { return all.slice(indexOf(all, from), indexOf(all, to)); }
+export function startsIn(all, from, to) {
+  return all.slice(indexOf(all, from), indexOf(all, to));
+}
 
-// extremesOf returns the elements of the lowest and the highest value among those whose middle lies in [from, to). No
-// element is longer than longest.
+// extremesOf returns the elements of the lowest and the highest value among those whose middle lies
+// in [from, to). No element is longer than longest.
 export function extremesOf(all, from, to, longest, value = p => p.value) {
-  let low = null, high = null;
+  let low = null;
+  let high = null;
   for (let i = indexOf(all, from - longest / 2); i < all.length && all[i].start < to; i++) {
-    const p = all[i], middle = (p.start + p.end) / 2;
+    const p = all[i];
+    const middle = (p.start + p.end) / 2;
     if (middle < from || middle >= to) continue;
     if (!low || value(p) < value(low)) low = p;
     if (!high || value(p) > value(high)) high = p;
@@ -101,66 +144,92 @@ export function longest(all) {
   return length;
 }
 
-// recordedAt returns the element that is being recorded at a time, or one that lies so near that the line to it has no gap: a quarter
-// of its length, since lines have gaps from half of it on. An element without a length, and a time in a pixel, reach farther. Of several
-// elements of a moment, the highest says most. In a gap there is none.
+// recordedAt returns the element that is being recorded at a time, or one that lies so near that
+// the line to it has no gap: a quarter of its length, since lines have gaps from half of it on. An
+// element without a length, and a time in a pixel, reach farther. Of several elements of a moment,
+// the highest says most. In a gap there is none.
 export function recordedAt(all, t, { from, to }, pixel) {
-  const far = (to - from) / 50, reach = p => p.end > p.start ? Math.max(pixel, (p.end - p.start) / 4) : far;
-  let best = null, distance = Infinity;
+  const far = (to - from) / 50;
+  const reach = p => (p.end > p.start ? Math.max(pixel, (p.end - p.start) / 4) : far);
+  let best = null;
+  let distance = Infinity;
   for (const p of startsIn(all, Math.max(from, t - far - longest(all)), Math.min(to, t + far))) {
     const d = t < p.start ? p.start - t : Math.max(t - p.end, 0);
-    if (d <= reach(p) && (d < distance || d === distance && p.value > best.value)) { best = p; distance = d; }
+    if (d <= reach(p) && (d < distance || (d === distance && p.value > best.value))) {
+      best = p;
+      distance = d;
+    }
   }
   return best;
 }
 
-// slotRange returns the values that share a slot, in the unit of the page: from low to high, and the next slot's low, end.
+// slotRange returns the values that share a slot, in the unit of the page: from low to high, and
+// the next slot's low, end.
 export function slotRange(layout, index) {
-  const half = 2 ** layout.half, bucket = Math.max(Math.floor(index / half) - 1, 0), size = 2 ** (bucket + layout.shift);
+  const half = 2 ** layout.half;
+  const bucket = Math.max(Math.floor(index / half) - 1, 0);
+  const size = 2 ** (bucket + layout.shift);
   const low = (index - bucket * half) * size;
-  return { low: low * layout.unit, high: (low + size - 1) * layout.unit, end: (low + size) * layout.unit };
+  return {
+    low: low * layout.unit,
+    high: (low + size - 1) * layout.unit,
+    end: (low + size) * layout.unit,
+  };
 }
 
 // slotOf returns the slot of a value in the unit of the page.
 export function slotOf(layout, v) {
-  const half = 2 ** layout.half, n = Math.floor(v / layout.unit / 2 ** layout.shift * (1 + 1e-12));
+  const half = 2 ** layout.half;
+  const n = Math.floor((v / layout.unit / 2 ** layout.shift) * (1 + 1e-12));
   const bucket = Math.max(Math.floor(Math.log2(Math.max(n, 1))) - layout.half, 0);
   return bucket * half + Math.floor(n / 2 ** bucket);
 }
 
-const same = (a, b) => a === b || a.half === b.half && a.shift === b.shift && a.unit === b.unit;
+const same = (a, b) => a === b || (a.half === b.half && a.shift === b.shift && a.unit === b.unit);
 
 // A Sum adds up counts by slot. If layouts differ, that of the first window stands for all.
 export class Sum {
-  constructor(layout = null, slots = 256) { Object.assign(this, { layout, counts: new Float64Array(slots) }); }
+  constructor(layout = null, slots = 256) {
+    Object.assign(this, { layout, counts: new Float64Array(slots) });
+  }
 
   // add adds the counts of a window, or a share of each.
   add(w, share = 1) {
     if (!this.layout) this.layout = w.layout;
     if (!same(this.layout, w.layout)) {
-      eachSlot(w, (index, count) => this.put(slotOf(this.layout, slotRange(w.layout, index).low), count * share));
+      eachSlot(w, (index, count) =>
+        this.put(slotOf(this.layout, slotRange(w.layout, index).low), count * share),
+      );
       return;
     }
     const { bytes, to } = w;
-    let { counts } = this, at = w.at, index = 0;
+    let { counts } = this;
+    let at = w.at;
+    let index = 0;
     while (at < to) {
       let n = bytes[at++];
-      if (n < 128 && n & 1) { // most runs of empty slots, in integers, which are quicker
-        index += n + 1 >> 1;
+      if (n < 128 && n & 1) {
+        // most runs of empty slots, in integers, which are quicker
+        index += (n + 1) >> 1;
         continue;
       }
       if (n > 127) {
         n -= 128;
-        for (let scale = 128, more = true; more; scale *= 128) { // the ninth byte has eight bits
+        for (let scale = 128, more = true; more; scale *= 128) {
+          // the ninth byte has eight bits
           const b = bytes[at++];
           more = b > 127 && scale < 2 ** 56;
           n += (more ? b - 128 : b) * scale;
         }
       }
-      if (n % 2) index += (n + 1) / 2; // empty slots
+      if (n % 2)
+        index += (n + 1) / 2; // empty slots
       else {
-        if (index >= counts.length) { this.grow(index); counts = this.counts; }
-        counts[index++] += n / 2 * share;
+        if (index >= counts.length) {
+          this.grow(index);
+          counts = this.counts;
+        }
+        counts[index++] += (n / 2) * share;
       }
     }
   }
@@ -180,12 +249,17 @@ export class Sum {
 function eachSlot(w, visit) {
   const alone = new Sum();
   alone.add(w);
-  alone.counts.forEach((count, index) => { if (count) visit(index, count); });
+  alone.counts.forEach((count, index) => {
+    if (count) visit(index, count);
+  });
 }
 
-// sumOf adds up the windows of a series that start in [from, to). If the last sum began with the same window, it goes on.
+// sumOf adds up the windows of a series that start in [from, to). If the last sum began with the
+// same window, it goes on.
 export function sumOf(series, from, to) {
-  const { windows } = series, first = indexOf(windows, from), end = indexOf(windows, to);
+  const { windows } = series;
+  const first = indexOf(windows, from);
+  const end = indexOf(windows, to);
   let { last } = series;
   if (!last || last.first !== first || last.next > end || last.spliced !== windows.spliced) {
     const sum = Object.assign(new Sum(), { intervals: 0, count: 0, min: Infinity, max: 0, sum: 0 });
@@ -205,17 +279,22 @@ export function sumOf(series, from, to) {
   return sum;
 }
 
-// rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from a percentile one bit lower.
+// rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from
+// a percentile one bit lower.
 export function rankOf(percentile, count) {
   const lower = new Float64Array([percentile]);
   new BigInt64Array(lower.buffer)[0]--;
-  return Math.min(Math.max(Math.ceil(lower[0] * count / 100), 1), count);
+  return Math.min(Math.max(Math.ceil((lower[0] * count) / 100), 1), count);
 }
 
 // slotsAt returns the slots of the values at percentiles.
 function slotsAt(sum, levels) {
-  const slots = [], ranks = levels.map((l, place) => ({ rank: rankOf(l, sum.count), place })).sort((a, b) => a.rank - b.rank);
-  let seen = 0, next = 0;
+  const slots = [];
+  const ranks = levels
+    .map((l, place) => ({ rank: rankOf(l, sum.count), place }))
+    .sort((a, b) => a.rank - b.rank);
+  let seen = 0;
+  let next = 0;
   for (let i = 0; i < sum.counts.length && next < ranks.length; i++) {
     if (!sum.counts[i]) continue;
     seen += sum.counts[i];
@@ -224,35 +303,56 @@ function slotsAt(sum, levels) {
   return slots;
 }
 
-// quantilesOf returns the values of a sum at percentiles. Each lies between the ends of its slot, low and high.
-export const quantilesOf = (sum, levels) => slotsAt(sum, levels).map(slot => {
-  const { low, high } = slotRange(sum.layout, slot);
-  return { low: Math.min(Math.max(low, sum.min), sum.max), high: Math.min(high, sum.max) };
-});
+// quantilesOf returns the values of a sum at percentiles. Each lies between the ends of its slot,
+// low and high.
+export const quantilesOf = (sum, levels) =>
+  slotsAt(sum, levels).map(slot => {
+    const { low, high } = slotRange(sum.layout, slot);
+    return { low: Math.min(Math.max(low, sum.min), sum.max), high: Math.min(high, sum.max) };
+  });
 
-// mostIntervals is the number of intervals in view up to which a line has each of them. A line of more has about mostWindows.
-const mostIntervals = 1500, mostWindows = 400;
+// mostIntervals is the number of intervals in view up to which a line has each of them. A line of
+// more has about mostWindows.
+const mostIntervals = 1500;
+const mostWindows = 400;
 
-// mergedStep returns the length of the windows of lines, in milliseconds: 0 where lines have each interval.
+// mergedStep returns the length of the windows of lines, in milliseconds: 0 where lines have each
+// interval.
 export function mergedStep(series, from, to) {
   const busiest = Math.max(0, ...series.map(s => startsIn(s.windows, from, to).length));
-  return busiest <= mostIntervals ? 0 : 1000 * (steps.find(s => (to - from) / s / 1000 <= mostWindows) || 86400);
+  return busiest <= mostIntervals
+    ? 0
+    : 1000 * (steps.find(s => (to - from) / s / 1000 <= mostWindows) || 86400);
 }
 
-// mergedPoints returns the points of a line whose windows are merged, at multiples of step since the epoch. An interval belongs to
-// the window of its middle.
+// mergedPoints returns the points of a line whose windows are merged, at multiples of step since
+// the epoch. An interval belongs to the window of its middle.
 export function mergedPoints(windows, name, step, origin) {
-  const points = [], level = /^p([\d.]+)$/.exec(name)?.[1];
-  let sum = null, at = -Infinity, start = 0, end = 0, gap = true;
+  const points = [];
+  const level = /^p([\d.]+)$/.exec(name)?.[1];
+  let sum = null;
+  let at = -Infinity;
+  let start = 0;
+  let end = 0;
+  let gap = true;
   const flush = next => {
-    if (sum?.count) points.push({ start, end, value: level ? quantilesOf(sum, [Number(level)])[0].high : sum.max, gap });
+    if (sum?.count)
+      points.push({
+        start,
+        end,
+        value: level ? quantilesOf(sum, [Number(level)])[0].high : sum.max,
+        gap,
+      });
     gap = next !== at + 1;
     [sum, at] = [Object.assign(new Sum(), { count: 0, min: 0, max: 0 }), next];
   };
   for (const w of windows) {
     if (!w.count) continue;
     const n = Math.floor((w.begin + w.end + 2 * origin) / 2 / step);
-    if (n !== at) { flush(n); start = w.begin; }
+    if (n !== at) {
+      flush(n);
+      start = w.begin;
+    }
     end = w.end;
     sum.max = Math.max(sum.max, w.max);
     sum.count += w.count;
@@ -262,20 +362,26 @@ export function mergedPoints(windows, name, step, origin) {
   return points;
 }
 
-// verdictsOf returns, for each limit, 1 if it holds for a sum, -1 if it does not, and 0 if the precision of the page leaves that open.
+// verdictsOf returns, for each limit, 1 if it holds for a sum, -1 if it does not, and 0 if the
+// precision of the page leaves that open.
 export function verdictsOf(sum, limits) {
   return limits.map(l => {
     if (!sum.count) return null;
-    const { low, high } = l.percentile ? slotRange(sum.layout, slotsAt(sum, [l.percentile])[0]) : { low: sum.max, high: sum.max };
+    const { low, high } = l.percentile
+      ? slotRange(sum.layout, slotsAt(sum, [l.percentile])[0])
+      : { low: sum.max, high: sum.max };
     return Math.min(high, sum.max) <= l.value ? 1 : low > l.value ? -1 : 0;
   });
 }
 
 // shares returns [cell, share] of the cells between a and b.
 function shares(a, b, most) {
-  const first = Math.min(Math.max(Math.floor(a), 0), most - 1), last = Math.min(Math.max(Math.ceil(b) - 1, first), most - 1), all = [];
+  const first = Math.min(Math.max(Math.floor(a), 0), most - 1);
+  const last = Math.min(Math.max(Math.ceil(b) - 1, first), most - 1);
+  const all = [];
   if (!(b - a > 1e-9)) return [[first, 1]];
-  for (let n = first; n <= last; n++) all.push([n, (Math.min(b, n + 1) - Math.max(a, n)) / (b - a)]);
+  for (let n = first; n <= last; n++)
+    all.push([n, (Math.min(b, n + 1) - Math.max(a, n)) / (b - a)]);
   return all;
 }
 
@@ -283,10 +389,11 @@ function shares(a, b, most) {
 export const printed = w => [w.begin, w.end];
 const drawn = w => [w.start, w.start + w.end - w.begin];
 
-// spansOf returns the first start and the last end of the windows of a series that start in [from, to), for each of the times in which
-// its group ran. A group without such times ran all the time.
+// spansOf returns the first start and the last end of the windows of a series that start in [from,
+// to), for each of the times in which its group ran. A group without such times ran all the time.
 export function spansOf(s, from, to, ran, ends) {
-  const times = ran?.[s.group] || [[-Infinity]], spans = times.map(() => [Infinity, -Infinity]);
+  const times = ran?.[s.group] || [[-Infinity]];
+  const spans = times.map(() => [Infinity, -Infinity]);
   let n = 0;
   for (const w of startsIn(s.windows, from, to)) {
     while (n + 1 < times.length && times[n + 1][0] <= w.begin) n++;
@@ -296,23 +403,30 @@ export function spansOf(s, from, to, ran, ends) {
   return spans;
 }
 
-// groupSpansOf returns when the groups of series ran, as far as their windows start in [from, to): for each of the times in which a
-// group ran, from the first start to the last end of any of its series.
+// groupSpansOf returns when the groups of series ran, as far as their windows start in [from, to):
+// for each of the times in which a group ran, from the first start to the last end of any of its
+// series.
 function groupSpansOf(series, from, to, ran, ends) {
   const groups = {};
-  for (const s of series) spansOf(s, from, to, ran, ends).forEach(([begin, end], n) => {
-    const [first, last] = (groups[s.group] ||= [])[n] || [Infinity, -Infinity];
-    groups[s.group][n] = [Math.min(first, begin), Math.max(last, end)];
-  });
+  for (const s of series)
+    spansOf(s, from, to, ran, ends).forEach(([begin, end], n) => {
+      const [first, last] = (groups[s.group] ||= [])[n] || [Infinity, -Infinity];
+      groups[s.group][n] = [Math.min(first, begin), Math.max(last, end)];
+    });
   return groups;
 }
 
-// ranIn returns for how long the logs of series ran in each of so many columns from a time on, as far as their windows start in
-// [from, to), in milliseconds. A column in which none ran has its width.
+// ranIn returns for how long the logs of series ran in each of so many columns from a time on, as
+// far as their windows start in [from, to), in milliseconds. A column in which none ran has its
+// width.
 export function ranIn(series, from, to, ran, start, width, columns) {
-  const lengths = new Float64Array(columns), groups = groupSpansOf(series, from, to, ran, drawn);
+  const lengths = new Float64Array(columns);
+  const groups = groupSpansOf(series, from, to, ran, drawn);
   let at = start;
-  for (let [begin, end] of Object.values(groups).flat().filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0])) {
+  for (let [begin, end] of Object.values(groups)
+    .flat()
+    .filter(([begin, end]) => begin < end)
+    .sort((a, b) => a[0] - b[0])) {
     begin = Math.max(at, begin);
     end = Math.min(end, start + columns * width);
     for (let n = Math.floor((begin - start) / width); begin < end && n < columns; n++) {
@@ -324,31 +438,56 @@ export function ranIn(series, from, to, ran, start, width, columns) {
   return lengths.map(length => length || width);
 }
 
-// gridOf returns where columns begin and how long they are, so that they are the windows of the series that has the most in [from, to).
-// All windows lie between earliest and last. A short window at an end, as logs have, changes no other column. Timers are late: a
-// step is the mean, and a last window that ends some milliseconds off a column ends with it.
+// gridOf returns where columns begin and how long they are, so that they are the windows of the
+// series that has the most in [from, to). All windows lie between earliest and last. A short window
+// at an end, as logs have, changes no other column. Timers are late: a step is the mean, and a last
+// window that ends some milliseconds off a column ends with it.
 function gridOf(series, from, to, earliest, last) {
-  const timed = series.map(s => startsIn(s.windows, from, to).filter(w => w.end > w.begin)), windows = timed.reduce((most, some) => some.length > most.length ? some : most);
-  const length = w => w.end - w.begin, lengths = windows.map(length).sort((a, b) => a - b), median = lengths[lengths.length >> 1], slack = 0.05;
-  const usual = windows.filter(w => Math.abs(length(w) - median) < median / 4), anchor = usual[0].start, span = usual.at(-1).start - anchor;
-  const mean = span / Math.round(span / median), step = Math.abs(mean - median) < median / 4 ? mean : median;
-  const first = anchor - Math.max(Math.ceil((anchor - earliest) / step - slack), 0) * step, start = Math.min(first, earliest), steps = Math.max(Math.round((last - start) / step), 1);
-  return { first: start, step: Math.abs((last - start) / step - steps) < slack ? (last - start) / steps : step };
+  const timed = series.map(s => startsIn(s.windows, from, to).filter(w => w.end > w.begin));
+  const windows = timed.reduce((most, some) => (some.length > most.length ? some : most));
+  const length = w => w.end - w.begin;
+  const lengths = windows.map(length).sort((a, b) => a - b);
+  const median = lengths[lengths.length >> 1];
+  const slack = 0.05;
+  const usual = windows.filter(w => Math.abs(length(w) - median) < median / 4);
+  const anchor = usual[0].start;
+  const span = usual.at(-1).start - anchor;
+  const mean = span / Math.round(span / median);
+  const step = Math.abs(mean - median) < median / 4 ? mean : median;
+  const first = anchor - Math.max(Math.ceil((anchor - earliest) / step - slack), 0) * step;
+  const start = Math.min(first, earliest);
+  const steps = Math.max(Math.round((last - start) / step), 1);
+  return {
+    first: start,
+    step: Math.abs((last - start) / step - steps) < slack ? (last - start) / steps : step,
+  };
 }
 
-// rateOf returns the values per second of all series together as points, for at most so many columns between the windows that start in
-// [from, to), and the width of a column. A column is as long as one window or several whole ones, and begins where they do. The last
-// one ends with its windows, which can be after the view. The columns beside a gap end where it does: otherwise their rates would be
-// between those of the log and 0.
+// rateOf returns the values per second of all series together as points, for at most so many
+// columns between the windows that start in [from, to), and the width of a column. A column is as
+// long as one window or several whole ones, and begins where they do. The last one ends with its
+// windows, which can be after the view. The columns beside a gap end where it does: otherwise their
+// rates would be between those of the log and 0.
 export function rateOf(series, from, to, most, ran) {
-  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin), points = [];
+  const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin);
+  const points = [];
   if (!windows.length) return { points, width: 0, whole: 0 };
   const ends = w => w.start + w.end - w.begin;
-  let earliest = to, last = -Infinity;
-  for (const w of windows) { earliest = Math.min(earliest, w.start); last = Math.max(last, ends(w)); }
-  const { first, step } = gridOf(series, from, to, earliest, last), all = Math.ceil((last - first) / step - 1e-9), whole = Math.ceil(all / most);
-  const columns = Math.ceil(all / whole), width = step * whole, times = ranIn(series, from, to, ran, first, width, columns);
-  const counts = new Float64Array(columns).fill(NaN), begins = new Float64Array(columns).fill(Infinity), stops = new Float64Array(columns).fill(-Infinity);
+  let earliest = to;
+  let last = -Infinity;
+  for (const w of windows) {
+    earliest = Math.min(earliest, w.start);
+    last = Math.max(last, ends(w));
+  }
+  const { first, step } = gridOf(series, from, to, earliest, last);
+  const all = Math.ceil((last - first) / step - 1e-9);
+  const whole = Math.ceil(all / most);
+  const columns = Math.ceil(all / whole);
+  const width = step * whole;
+  const times = ranIn(series, from, to, ran, first, width, columns);
+  const counts = new Float64Array(columns).fill(NaN);
+  const begins = new Float64Array(columns).fill(Infinity);
+  const stops = new Float64Array(columns).fill(-Infinity);
   for (const w of windows) {
     const at = (w.start - first) / width;
     for (const [n, share] of shares(at, at + (w.end - w.begin) / width, columns)) {
@@ -359,73 +498,108 @@ export function rateOf(series, from, to, most, ran) {
   }
   counts.forEach((count, n) => {
     if (Number.isNaN(count)) return;
-    const gap = !(counts[n - 1] >= 0), start = gap ? begins[n] : first + n * width, end = counts[n + 1] >= 0 ? first + (n + 1) * width : stops[n];
-    points.push({ start, end, value: count / Math.min(times[n], end - start) * 1000, gap });
+    const gap = !(counts[n - 1] >= 0);
+    const start = gap ? begins[n] : first + n * width;
+    const end = counts[n + 1] >= 0 ? first + (n + 1) * width : stops[n];
+    points.push({ start, end, value: (count / Math.min(times[n], end - start)) * 1000, gap });
   });
   return { points, width, whole };
 }
 
-// summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A percentile lies between
-// the ends of its slot: percentiles has the highest value, and lows the lowest.
+// summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A
+// percentile lies between the ends of its slot: percentiles has the highest value, and lows the
+// lowest.
 export function summaryOf(sum, label, period, levels) {
-  const values = sum.count ? quantilesOf(sum, levels) : [], percentiles = values.map(v => v.high), lows = values.map(v => v.low);
-  return { label, intervals: sum.intervals, count: sum.count, perSecond: period > 0 ? sum.count / (period / 1000) : null,
-    min: sum.min, mean: sum.sum / sum.count, percentiles, lows, max: sum.max };
+  const values = sum.count ? quantilesOf(sum, levels) : [];
+  const percentiles = values.map(v => v.high);
+  const lows = values.map(v => v.low);
+  return {
+    label,
+    intervals: sum.intervals,
+    count: sum.count,
+    perSecond: period > 0 ? sum.count / (period / 1000) : null,
+    min: sum.min,
+    mean: sum.sum / sum.count,
+    percentiles,
+    lows,
+    max: sum.max,
+  };
 }
 
-// tableOf returns the rows of the table for the intervals that start in [from, to). The period of a series is that in which its group
-// ran, in any of its series, at the times at which the series has intervals. So hdrsum has it.
+// tableOf returns the rows of the table for the intervals that start in [from, to). The period of a
+// series is that in which its group ran, in any of its series, at the times at which the series has
+// intervals. So hdrsum has it.
 export function tableOf(series, from, to, levels, ran) {
-  const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals), groups = groupSpansOf(series, from, to, ran, printed);
+  const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals);
+  const groups = groupSpansOf(series, from, to, ran, printed);
   return sums.map(([s, sum]) => {
-    const own = spansOf(s, from, to, ran, printed), all = groups[s.group].filter((_, n) => own[n][0] < Infinity);
-    return summaryOf(sum, s.label, all.reduce((period, [begin, end]) => period + end - begin, 0), levels);
+    const own = spansOf(s, from, to, ran, printed);
+    const all = groups[s.group].filter((_, n) => own[n][0] < Infinity);
+    return summaryOf(
+      sum,
+      s.label,
+      all.reduce((period, [begin, end]) => period + end - begin, 0),
+      levels,
+    );
   });
 }
 
-// curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which is the maximum.
+// curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which
+// is the maximum.
 export function curveOf(sum) {
-  const x = [], v = [], lows = [], { counts, count, layout, max } = sum;
+  const x = [];
+  const v = [];
+  const lows = [];
+  const { counts, count, layout, max } = sum;
   for (let index = 0, seen = 0, at = nines(0); index < counts.length; index++) {
     if (!counts[index]) continue;
     seen += counts[index];
     // A value holds from the percentile before up to its own.
-    const from = at, last = seen >= count, { low, high } = slotRange(layout, index), value = last ? max : Math.min(high, max);
+    const from = at;
+    const last = seen >= count;
+    const { low, high } = slotRange(layout, index);
+    const value = last ? max : Math.min(high, max);
     at = last ? Math.max(Math.log10(2 * count), from) : nines(seen / count);
     x.push(from, at);
     v.push(value, value);
-    lows.push(...last ? [Math.min(low, max), max] : [low, low]);
+    lows.push(...(last ? [Math.min(low, max), max] : [low, low]));
   }
   return { x, v, lows, total: count };
 }
 
-// heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into which place maps a value.
-// A slot's count is divided among rows, and a window's among columns, by the share that lies in each. Lengths is for how long the logs
-// ran in each column.
+// heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into
+// which place maps a value. A slot's count is divided among rows, and a window's among columns, by
+// the share that lies in each. Lengths is for how long the logs ran in each column.
 export function heatOf(series, from, to, columns, rows, place, lengths) {
-  const rate = new Float64Array(columns * rows), perColumn = (to - from) / columns;
+  const rate = new Float64Array(columns * rows);
+  const perColumn = (to - from) / columns;
   const grids = []; // the sum of each column, for each layout
-  for (const s of series) for (const w of startsIn(s.windows, from, to)) {
-    let grid = grids.find(g => same(g.layout, w.layout));
-    if (!grid) grids.push(grid = { layout: w.layout, sums: [], slots: 256 });
-    const a = (w.start - from) / perColumn, b = (w.start - w.begin + w.end - from) / perColumn;
-    for (const [column, share] of shares(a, b, columns)) {
-      const sum = grid.sums[column] ||= new Sum(w.layout, grid.slots);
-      sum.add(w, share);
-      grid.slots = Math.max(grid.slots, sum.counts.length);
+  for (const s of series)
+    for (const w of startsIn(s.windows, from, to)) {
+      let grid = grids.find(g => same(g.layout, w.layout));
+      if (!grid) grids.push((grid = { layout: w.layout, sums: [], slots: 256 }));
+      const a = (w.start - from) / perColumn;
+      const b = (w.start - w.begin + w.end - from) / perColumn;
+      for (const [column, share] of shares(a, b, columns)) {
+        const sum = (grid.sums[column] ||= new Sum(w.layout, grid.slots));
+        sum.add(w, share);
+        grid.slots = Math.max(grid.slots, sum.counts.length);
+      }
     }
-  }
   for (const { layout, sums } of grids) {
     const rowsOf = [];
     sums.forEach(({ counts }, column) => {
-      const begin = column * rows, scale = 1000 / lengths[column];
+      const begin = column * rows;
+      const scale = 1000 / lengths[column];
       for (let index = 0; index < counts.length; index++) {
         if (!counts[index]) continue;
         if (!rowsOf[index]) {
           const r = slotRange(layout, index);
-          rowsOf[index] = r.low > 0 ? shares(place(r.low) * rows, place(r.end) * rows, rows) : [[0, 1]];
+          rowsOf[index] =
+            r.low > 0 ? shares(place(r.low) * rows, place(r.end) * rows, rows) : [[0, 1]];
         }
-        for (const [row, share] of rowsOf[index]) rate[begin + row] += counts[index] * scale * share;
+        for (const [row, share] of rowsOf[index])
+          rate[begin + row] += counts[index] * scale * share;
       }
     });
   }

@@ -4,72 +4,144 @@ import { rankOf } from './store.js';
 
 export const levels = [50, 90, 99, 99.9, 99.99];
 
-// rowOf returns the row of a series of which only the curve is known, and valueAt its value at a percentile.
+// rowOf returns the row of a series of which only the curve is known, and valueAt its value at a
+// percentile.
 export function rowOf({ label, curve }, valueAt) {
   const max = curve.v.at(-1);
   return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
 }
 
-// ifAny gets a value of a row that has values, and percentileOf one that has values above it: the others have none, null.
-const ifAny = get => r => r.count ? get(r) : null;
-const percentileOf = (i, get) => r => r.count && rankOf(levels[i], r.count) < r.count ? get(r)[i] : null;
+// ifAny gets a value of a row that has values, and percentileOf one that has values above it: the
+// others have none, null.
+const ifAny = get => r => (r.count ? get(r) : null);
+const percentileOf = (i, get) => r =>
+  r.count && rankOf(levels[i], r.count) < r.count ? get(r)[i] : null;
 
-// columnsOf returns the columns of a table of rows: a key, a title, whether changes are shown, and how to get a value and print
-// it. A narrow table has percentiles and verdicts before counts.
+// columnsOf returns the columns of a table of rows: a key, a title, whether changes are shown, and
+// how to get a value and print it. A narrow table has percentiles and verdicts before counts.
 export function columnsOf(rows, unit, limits = [], narrow = false) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
-  const digitsOf = v => scale.unit ? 5 : Number.isInteger(v) ? 15 : 7;
-  const valued = (key, get, lowOf = get) => ({ key, name: titled(scale, key), changes: true, get, text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)) });
-  const plain = (key, get, text) => ({ key, name: key, get, text }), whole = v => v.toLocaleString('en-US');
-  const tag = plain('tag', r => r.label || 'untagged', v => v), counts = [
+  const digitsOf = v => (scale.unit ? 5 : Number.isInteger(v) ? 15 : 7);
+  const valued = (key, get, lowOf = get) => ({
+    key,
+    name: titled(scale, key),
+    changes: true,
+    get,
+    text: (v, r) => known(lowOf(r) / scale.divide, v / scale.divide, digitsOf(v)),
+  });
+  const plain = (key, get, text) => ({ key, name: key, get, text });
+  const whole = v => v.toLocaleString('en-US');
+  const tag = plain(
+    'tag',
+    r => r.label || 'untagged',
+    v => v,
+  );
+  const counts = [
     plain('intervals', r => r.intervals, whole),
     { key: 'count', name: 'values', changes: true, get: r => r.count, text: whole },
-    { key: '/s', name: 'values/s', changes: true, get: r => r.perSecond, text: v => significant(v, 6) },
-    valued('min', ifAny(r => r.min)), valued('mean', ifAny(r => r.mean)),
-  ], figures = [
-    ...levels.map((l, i) => valued('p' + l, percentileOf(i, r => r.percentiles), percentileOf(i, r => r.lows || r.percentiles))), valued('max', ifAny(r => r.max)),
-    ...limits.map((l, i) => plain(l.label, r => r.verdicts?.[i], v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v])),
+    {
+      key: '/s',
+      name: 'values/s',
+      changes: true,
+      get: r => r.perSecond,
+      text: v => significant(v, 6),
+    },
+    valued(
+      'min',
+      ifAny(r => r.min),
+    ),
+    valued(
+      'mean',
+      ifAny(r => r.mean),
+    ),
+  ];
+  const figures = [
+    ...levels.map((l, i) =>
+      valued(
+        'p' + l,
+        percentileOf(i, r => r.percentiles),
+        percentileOf(i, r => r.lows || r.percentiles),
+      ),
+    ),
+    valued(
+      'max',
+      ifAny(r => r.max),
+    ),
+    ...limits.map((l, i) =>
+      plain(
+        l.label,
+        r => r.verdicts?.[i],
+        v => ({ 1: 'holds', 0: '~', '-1': 'fails' })[v],
+      ),
+    ),
   ];
   return narrow ? [tag, ...figures, ...counts] : [tag, ...counts, ...figures];
 }
 
-// textOf returns what a cell shows: "-" where there is no value, and nothing where the row cannot have one.
+// textOf returns what a cell shows: "-" where there is no value, and nothing where the row cannot
+// have one.
 export function textOf(column, row) {
   const v = column.get(row);
   if (v === undefined) return '';
   return v === null || Number.isNaN(v) || v === Infinity ? '-' : column.text(v, row);
 }
 
-// changeOf returns how a cell differs from that of the log or the range before: as hdrdiff prints it, or without an interval. A figure
-// that one of them does not have has no change.
+// changeOf returns how a cell differs from that of the log or the range before: as hdrdiff prints
+// it, or without an interval. A figure that one of them does not have has no change.
 export function changeOf({ key, changes, get }, { before, changed, believed, ...row }) {
   if (!before || !changes || get(row) === null || get(before) === null) return '';
   if (believed?.[key]) return believed[key];
   if (changed) return changed[key] ?? '';
   const percent = 100 * (get(row) / get(before) - 1);
   let decimals = 1; // more if a fall that leaves something would be one by 100%
-  while (percent > -100 && decimals < 10 && (-percent).toFixed(decimals).startsWith('100')) decimals++;
+  while (percent > -100 && decimals < 10 && (-percent).toFixed(decimals).startsWith('100'))
+    decimals++;
   if (decimals > 9) decimals = 1;
-  return Number.isFinite(percent) ? (key === 'count' ? '' : '?') + (percent > -0.05 ? '+' : '-') + Math.abs(percent).toFixed(decimals) + '%' : '';
+  return Number.isFinite(percent)
+    ? (key === 'count' ? '' : '?') +
+        (percent > -0.05 ? '+' : '-') +
+        Math.abs(percent).toFixed(decimals) +
+        '%'
+    : '';
 }
 
 // sorted returns rows by a column, highest numbers first at first.
 export function sorted(rows, column, descending) {
-  const order = (a, b) => typeof a === 'string' ? a.localeCompare(b, 'en') : (a ?? -1) - (b ?? -1);
+  const order = (a, b) =>
+    typeof a === 'string' ? a.localeCompare(b, 'en') : (a ?? -1) - (b ?? -1);
   return [...rows].sort((a, b) => (descending ? -1 : 1) * order(column.get(a), column.get(b)));
 }
 
-// worstOf returns the rows with the highest values of a column, the highest first, at most so many. Without a column it returns the first rows.
+// worstOf returns the rows with the highest values of a column, the highest first, at most so many.
+// Without a column it returns the first rows.
 export function worstOf(rows, column, most) {
   return (column ? sorted(rows, column, true) : rows).slice(0, most);
 }
 
-// csvOf returns the table as CSV, with exact numbers. A text that a spreadsheet would evaluate begins with an apostrophe.
+// csvOf returns the table as CSV, with exact numbers. A text that a spreadsheet would evaluate
+// begins with an apostrophe.
 export function csvOf(rows, unit) {
   const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';
   const named = name => titled(scaleFor(unit, 1), name);
-  const head = ['tag', 'intervals', 'values', 'values/s', ...['min', 'mean', ...levels.map(l => 'p' + l), 'max'].map(named)];
-  const lines = rows.map(r => [quoted(r.label), r.intervals, r.count, r.perSecond, ...r.count ? [r.min, r.mean] : ['', ''], ...levels.map((_, i) => r.count ? r.percentiles[i] : ''), r.count ? r.max : '']
-    .map(v => v === null || v === undefined || v === Infinity || Number.isNaN(v) ? '' : v).join(','));
+  const head = [
+    'tag',
+    'intervals',
+    'values',
+    'values/s',
+    ...['min', 'mean', ...levels.map(l => 'p' + l), 'max'].map(named),
+  ];
+  const lines = rows.map(r =>
+    [
+      quoted(r.label),
+      r.intervals,
+      r.count,
+      r.perSecond,
+      ...(r.count ? [r.min, r.mean] : ['', '']),
+      ...levels.map((_, i) => (r.count ? r.percentiles[i] : '')),
+      r.count ? r.max : '',
+    ]
+      .map(v => (v === null || v === undefined || v === Infinity || Number.isNaN(v) ? '' : v))
+      .join(','),
+  );
   return [head.map(quoted).join(','), ...lines].join('\r\n') + '\r\n';
 }

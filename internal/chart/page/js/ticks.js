@@ -5,7 +5,8 @@ import { number, shorts, handy, spelling } from './numbers.js';
 const power10 = e => Number('1e' + e);
 
 function roundStep(span, most) {
-  const rough = span / Math.max(most, 1), power = power10(Math.floor(Math.log10(rough)));
+  const rough = span / Math.max(most, 1);
+  const power = power10(Math.floor(Math.log10(rough)));
   for (const m of [1, 2, 5]) if (rough <= m * power * (1 + 1e-9)) return m * power;
   return 10 * power;
 }
@@ -25,7 +26,10 @@ export function linearTicks(scale, low, high, exact, most) {
   const step = roundStep(to - from, most);
   if (!exact) to = Math.ceil(to / step - 1e-9) * step;
   const label = scale.unit || step < 1e-6 ? spelling(step, to) : shorts(to);
-  const ticks = multiples(from, to, step).map(v => ({ value: v * scale.divide, label: v === 0 ? '0' : label(v) }));
+  const ticks = multiples(from, to, step).map(v => ({
+    value: v * scale.divide,
+    label: v === 0 ? '0' : label(v),
+  }));
   return { ticks, end: to * scale.divide };
 }
 
@@ -43,34 +47,81 @@ function roundUp(v) {
 
 // logTicks returns the ticks of a logarithmic axis for values from lowest to highest, both above 0.
 export function logTicks(unit, lowest, highest, exact, most) {
-  if (highest <= lowest * 1.0001) { lowest /= 2; highest *= 2; }
-  const from = exact ? lowest : roundDown(lowest), to = exact ? highest : roundUp(highest);
-  const decades = Math.log10(to / from), every = Math.max(1, Math.ceil(decades / most)), ticks = [], fixed = spelling(from, to);
-  const last = Math.ceil(Math.log10(to) - 1e-9), lowestPower = Math.ceil(Math.log10(from) - 1e-9);
-  const few = Math.ceil(lowestPower / every) * every + every > Math.floor(Math.log10(to) + 1e-9); // powers would have labels
-  const first = few ? lowestPower : 0;
-  for (let e = Math.floor(Math.log10(from) + 1e-9); e <= last; e++) for (let digit = 1; digit <= 9; digit++) {
-    const v = digit * power10(e);
-    if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
-    let labelled = digit === 1 && (e - first) % every === 0;
-    if (every === 1 && most > 2 && decades / Math.log10(2) <= 2 * most) labelled = labelled || digit === 2 || digit === 5;
-    if (labelled) ticks.push({ value: v, label: unit[0] !== '=' ? handy(unit, v) : fixed(v) });
-    else if (!(decades > 2 * most || decades > 8 && digit > 1)) ticks.push({ value: v, label: '' });
+  if (highest <= lowest * 1.0001) {
+    lowest /= 2;
+    highest *= 2;
   }
+  const from = exact ? lowest : roundDown(lowest);
+  const to = exact ? highest : roundUp(highest);
+  const decades = Math.log10(to / from);
+  const every = Math.max(1, Math.ceil(decades / most));
+  const ticks = [];
+  const fixed = spelling(from, to);
+  const last = Math.ceil(Math.log10(to) - 1e-9);
+  const lowestPower = Math.ceil(Math.log10(from) - 1e-9);
+  // Powers would have labels.
+  const few = Math.ceil(lowestPower / every) * every + every > Math.floor(Math.log10(to) + 1e-9);
+  const first = few ? lowestPower : 0;
+  for (let e = Math.floor(Math.log10(from) + 1e-9); e <= last; e++)
+    for (let digit = 1; digit <= 9; digit++) {
+      const v = digit * power10(e);
+      if (v < from * (1 - 1e-9) || v > to * (1 + 1e-9)) continue;
+      let labelled = digit === 1 && (e - first) % every === 0;
+      if (every === 1 && most > 2 && decades / Math.log10(2) <= 2 * most)
+        labelled = labelled || digit === 2 || digit === 5;
+      if (labelled) ticks.push({ value: v, label: unit[0] !== '=' ? handy(unit, v) : fixed(v) });
+      else if (!(decades > 2 * most || (decades > 8 && digit > 1)))
+        ticks.push({ value: v, label: '' });
+    }
   return { ticks, from, to };
 }
 
 const day = 86400;
-export const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
-  3600, 7200, 10800, 21600, 43200, day, 2 * day, 7 * day];
+export const steps = [
+  0.001,
+  0.002,
+  0.005,
+  0.01,
+  0.02,
+  0.05,
+  0.1,
+  0.2,
+  0.5,
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  120,
+  300,
+  600,
+  900,
+  1800,
+  3600,
+  7200,
+  10800,
+  21600,
+  43200,
+  day,
+  2 * day,
+  7 * day,
+];
 
 // relativeStep prints the length of a window in milliseconds.
-export const relativeStep = ms => ms % 3600000 === 0 ? ms / 3600000 + ' h' : ms % 60000 === 0 ? ms / 60000 + ' min' : ms / 1000 + ' s';
+export const relativeStep = ms =>
+  ms % 3600000 === 0
+    ? ms / 3600000 + ' h'
+    : ms % 60000 === 0
+      ? ms / 60000 + ' min'
+      : ms / 1000 + ' s';
 
-// timeStep returns the smallest sensible distance of at most so many ticks, or the next smaller one where that leaves fewer than two.
-// A tick in the last tenth may have no room for its label.
+// timeStep returns the smallest sensible distance of at most so many ticks, or the next smaller one
+// where that leaves fewer than two. A tick in the last tenth may have no room for its label.
 function timeStep(from, to, most) {
-  const span = to - from, n = steps.findIndex(s => span <= s * most * (1 + 1e-9));
+  const span = to - from;
+  const n = steps.findIndex(s => span <= s * most * (1 + 1e-9));
   if (n < 0) return Math.max(roundStep(span / day, most), 1) * day;
   return n > 0 && multiples(from, to - span / 10, steps[n]).length < 2 ? steps[n - 1] : steps[n];
 }
@@ -78,17 +129,24 @@ function timeStep(from, to, most) {
 const pad = (n, width = 2) => String(n).padStart(width, '0');
 
 function sexagesimal(v, step, hours, seconds) {
-  const ms = Math.round(Math.abs(v) * 1000), s = Math.floor(ms / 1000);
-  return (v < 0 && ms > 0 ? '-' : '') + (hours ? Math.floor(s / 3600) + ':' + pad(Math.floor(s / 60) % 60) : Math.floor(s / 60)) +
-    (seconds ? ':' + pad(s % 60) : '') + (step < 1 ? '.' + pad(ms % 1000, 3) : '');
+  const ms = Math.round(Math.abs(v) * 1000);
+  const s = Math.floor(ms / 1000);
+  return (
+    (v < 0 && ms > 0 ? '-' : '') +
+    (hours ? Math.floor(s / 3600) + ':' + pad(Math.floor(s / 60) % 60) : Math.floor(s / 60)) +
+    (seconds ? ':' + pad(s % 60) : '') +
+    (step < 1 ? '.' + pad(ms % 1000, 3) : '')
+  );
 }
 
-// relativeStyle returns the name of an axis of seconds since the start, and how to print a time on it.
+// relativeStyle returns the name of an axis of seconds since the start, and how to print a time on
+// it.
 export function relativeStyle(from, to, step) {
   const furthest = Math.max(Math.abs(from), Math.abs(to));
   if (furthest <= 180) return ['time since start (s)', number];
   if (step >= day) return ['time since start (days)', v => number(v / day)];
-  if (step < 60 && furthest >= 3600) return ['time since start (h:min:s)', v => sexagesimal(v, step, true, true)];
+  if (step < 60 && furthest >= 3600)
+    return ['time since start (h:min:s)', v => sexagesimal(v, step, true, true)];
   if (furthest < 3600) return ['time since start (min:s)', v => sexagesimal(v, step, false, true)];
   return ['time since start (h:min)', v => sexagesimal(v, step, true, false)];
 }
@@ -96,13 +154,19 @@ export function relativeStyle(from, to, step) {
 export function relativeTicks(from, to, most) {
   const step = timeStep(from, to, most);
   const [title, label] = relativeStyle(from, to, step);
-  return { step, title, ticks: multiples(from, to, step).map(v => ({ value: v, label: label(v) })) };
+  return {
+    step,
+    title,
+    ticks: multiples(from, to, step).map(v => ({ value: v, label: label(v) })),
+  };
 }
 
 // offsetAt returns how many seconds a zone is ahead of UTC at a time in seconds since the epoch.
 export function offsetAt(zone, t) {
   let offset = 0;
-  zone.offsets.forEach(([from, seconds], i) => { if (i === 0 || from <= t) offset = seconds; });
+  zone.offsets.forEach(([from, seconds], i) => {
+    if (i === 0 || from <= t) offset = seconds;
+  });
   return offset;
 }
 
@@ -114,23 +178,35 @@ export function clockText(zone, t, step) {
 }
 
 // severalDays reports whether the times of a page are of several days.
-export const severalDays = data => clockText(data, (data.from + data.origin) / 1000, day) !== clockText(data, (data.to + data.origin) / 1000, day);
+export const severalDays = data =>
+  clockText(data, (data.from + data.origin) / 1000, day) !==
+  clockText(data, (data.to + data.origin) / 1000, day);
 
-// clockTicks returns the ticks of an axis of clock times. Origin is time 0, in seconds since the epoch.
-// A label has further lines: if since is set, the time since the start, and the date where it is another one. If since is set and there
-// is one date only, it is in the title.
+// clockTicks returns the ticks of an axis of clock times. Origin is time 0, in seconds since the
+// epoch. A label has further lines: if since is set, the time since the start, and the date where
+// it is another one. If since is set and there is one date only, it is in the title.
 export function clockTicks(from, to, origin, zone, since, most) {
-  const step = timeStep(from + origin, to + origin, most), below = since && step < day;
-  const first = clockText(zone, from + origin, day), one = below && first === clockText(zone, to + origin, day);
-  const title = (one ? 'time on ' + first : 'time') + ' (' + zone.name + ')' + (below ? ', since start (h:min:s)' : '');
+  const step = timeStep(from + origin, to + origin, most);
+  const below = since && step < day;
+  const first = clockText(zone, from + origin, day);
+  const one = below && first === clockText(zone, to + origin, day);
+  const title =
+    (one ? 'time on ' + first : 'time') +
+    ' (' +
+    zone.name +
+    ')' +
+    (below ? ', since start (h:min:s)' : '');
   const offset = offsetAt(zone, from + origin);
   let date = one ? first : '';
   const ticks = [];
   for (const local of multiples(from + origin + offset, to + origin + offset, step)) {
-    const t = local - offsetAt(zone, local - offset), today = clockText(zone, t, day);
-    if (ticks.length && t - origin <= ticks[ticks.length - 1].value) continue; // the zone has no such hour on this day
+    const t = local - offsetAt(zone, local - offset);
+    const today = clockText(zone, t, day);
+    // The zone has no such hour on this day.
+    if (ticks.length && t - origin <= ticks[ticks.length - 1].value) continue;
     let label = clockText(zone, t, step);
-    if (below) label += '\n' + sexagesimal(step < 1 ? t - origin : Math.round(t - origin), step, true, true);
+    if (below)
+      label += '\n' + sexagesimal(step < 1 ? t - origin : Math.round(t - origin), step, true, true);
     if (step < day && today !== date) label += '\n' + (date = today);
     ticks.push({ value: t - origin, label });
   }
@@ -140,10 +216,12 @@ export function clockTicks(from, to, origin, zone, since, most) {
 // nines returns where a part of the values stands on an axis of nines: 0.9 at 1, 0.99 at 2.
 export const nines = part => -Math.log10(1 - part);
 
-function ninesLabel(n) { return n === 0 ? '0%' : n === 1 ? '90%' : n === 2 ? '99%' : '99.' + '9'.repeat(n - 2) + '%'; }
+function ninesLabel(n) {
+  return n === 0 ? '0%' : n === 1 ? '90%' : n === 2 ? '99%' : '99.' + '9'.repeat(n - 2) + '%';
+}
 
-// ninesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines apart.
-// Where 0% and 50% do not both have room for a label, 50% has it.
+// ninesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines
+// apart. Where 0% and 50% do not both have room for a label, 50% has it.
 export function ninesTicks(last, gap) {
   const ticks = [];
   let labelled = -Infinity;

@@ -1,13 +1,19 @@
-// The worker of the viewer. It unpacks and compiles the code, which package internal/viewer/wasm describes, and makes a page of files.
+// The worker of the viewer. It unpacks and compiles the code, which package internal/viewer/wasm
+// describes, and makes a page of files.
 
-const isReady = new Promise(done => { globalThis.hdrkitReady = done; });
+const isReady = new Promise(done => {
+  globalThis.hdrkitReady = done;
+});
 
-// unascii85 returns the bytes that ascii85 stands for: four by five digits, which begin at "!". The text has v for <.
+// unascii85 returns the bytes that ascii85 stands for: four by five digits, which begin at "!". The
+// text has v for <.
 function unascii85(text) {
-  const digits = text.replaceAll('z', '!!!!!').replaceAll('v', '<'), bytes = new Uint8Array(Math.floor(digits.length * 4 / 5));
+  const digits = text.replaceAll('z', '!!!!!').replaceAll('v', '<');
+  const bytes = new Uint8Array(Math.floor((digits.length * 4) / 5));
   for (let i = 0, at = 0; at < bytes.length; i += 5) {
     let n = 0;
-    for (let k = i; k < i + 5; k++) n = n * 85 + (digits.charCodeAt(k) || 117) - 33; // the last ones may be left out
+    // The last ones may be left out.
+    for (let k = i; k < i + 5; k++) n = n * 85 + (digits.charCodeAt(k) || 117) - 33;
     for (let shift = 24; shift >= 0; shift -= 8) bytes[at++] = n >>> shift;
   }
   return bytes;
@@ -22,8 +28,11 @@ async function unpack(text) {
 // start runs the code, a text or a module that an earlier worker compiled. It returns the module.
 async function start(code) {
   const module = typeof code === 'string' ? await WebAssembly.compile(await unpack(code)) : code;
-  const go = new Go(), instance = await WebAssembly.instantiate(module, go.importObject);
-  go.run(instance).then(() => postMessage({ error: 'The logs need more memory than this browser has.', messages: [] })); // it never ends otherwise
+  const go = new Go();
+  const instance = await WebAssembly.instantiate(module, go.importObject);
+  go.run(instance).then(() =>
+    postMessage({ error: 'The logs need more memory than this browser has.', messages: [] }),
+  ); // it never ends otherwise
   await isReady;
   globalThis.memory = instance.exports.mem;
   return module;
@@ -47,9 +56,22 @@ onmessage = async ({ data: { code, warm, files, request } }) => {
     const read = (file, at, size) => {
       try {
         return new Uint8Array(reader.readAsArrayBuffer(files[file].file.slice(at, at + size)));
-      } catch (error) { return error.message; } // it is a folder, or was changed
+      } catch (error) {
+        return error.message;
+      } // it is a folder, or was changed
     };
-    hdrkit(JSON.stringify(request), files.map(({ name, file }) => ({ name, size: file.size })), read, share => postMessage({ share }),
-      answer => postMessage({ ...answer, memory: memory.buffer.byteLength }, answer.rows ? [answer.rows.buffer] : []));
-  } catch (error) { postMessage({ error: String(error), messages: [] }); }
+    hdrkit(
+      JSON.stringify(request),
+      files.map(({ name, file }) => ({ name, size: file.size })),
+      read,
+      share => postMessage({ share }),
+      answer =>
+        postMessage(
+          { ...answer, memory: memory.buffer.byteLength },
+          answer.rows ? [answer.rows.buffer] : [],
+        ),
+    );
+  } catch (error) {
+    postMessage({ error: String(error), messages: [] });
+  }
 };
