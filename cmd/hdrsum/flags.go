@@ -259,7 +259,8 @@ func (f *flags) listOptions() []cli.Option {
 			Group:   cli.GroupOutput,
 			Value:   cli.Int(&f.lists.worst, "", cli.AtLeastOne),
 			Default: "none",
-			Usage:   "list the `N` worst separate moments: time, length, maximum, tag and log",
+			Usage: "list the `N` worst separate moments: time, length, maximum, tag and log; -st ranges " +
+				"has their times for other tools",
 		},
 		{
 			Name:    "who",

@@ -20,7 +20,7 @@ import (
 var formats = []*format{
 	&tableFormat, &markdownFormat, &findingsFormat, &rowsFormat,
 	&percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat,
-	&breachesFormat, &junitFormat,
+	&breachesFormat, &rangesFormat, &junitFormat,
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }
 

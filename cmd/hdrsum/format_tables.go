@@ -132,6 +132,23 @@ var askedFormat = format{
 	},
 }
 
+// rangesFormat has the times of the worst moments, for other tools.
+var rangesFormat = format{
+	Type: cli.Type{
+		Name:   "ranges",
+		What:   "times of -worst",
+		Hidden: true,
+	},
+	uses: slices.Concat([]string{"tz"}, valueOptions),
+	check: func(f *flags, _ *format) error {
+		if f.lists.worst == 0 || f.lists.who {
+			return message.Usagef("-st ranges has the times of -worst N, and nothing else")
+		}
+		return nil
+	},
+	all: func(w io.Writer, q *question, a *answer) error { return report.WriteRanges(w, a.moments, q.page.zone) },
+}
+
 // junitFormat has the limits as test cases.
 var junitFormat = format{
 	Type: cli.Type{
