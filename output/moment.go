@@ -48,7 +48,7 @@ type Breach struct {
 	Start int64 `json:"startMs"`
 	End   int64 `json:"endMs"`
 	// Worst is the worst figure of an interval or window in Unit, and Count the number of values
-	// beyond the limit, 0 for a rate.
+	// beyond the limit, 0 for a number such as a rate.
 	Worst float64 `json:"worst"`
 	Unit  string  `json:"unit,omitempty"`
 	Count int64   `json:"count"`

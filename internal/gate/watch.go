@@ -251,18 +251,18 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 		Start: s.Start,
 		End:   s.End,
 		Worst: value,
-		Unit:  l.Unit.String(),
 	}
 	switch {
 	case l.Name == output.Over:
-		b.Unit, b.Count = "%", l.Over(l.Above, s)
-	case !l.Unitless() && l.AtLeast:
+		b.Unit = "%"
+		b.Count = l.Over(l.Above, s)
+	case l.Unitless():
+	case l.AtLeast:
+		b.Unit = cmp.Or(l.Unit.String(), s.Scale.Unit)
 		b.Count = l.under(s)
-	case !l.Unitless():
+	default:
+		b.Unit = cmp.Or(l.Unit.String(), s.Scale.Unit)
 		b.Count = l.Over(l.Value, s)
-	}
-	if b.Unit == "" && !l.Unitless() {
-		b.Unit = s.Scale.Unit
 	}
 	h := w.of(l, s)
 	goesOn := h.extends(l, &b)

@@ -35,13 +35,17 @@ func WriteBreaches(w io.Writer, breaches []output.Breach, zone *time.Location) e
 		_, err := io.WriteString(w, "the limits hold all the time\n")
 		return err
 	}
-	rows := [][]string{{"start", "length", "worst", "over", "limit", "tag"}}
+	rows := [][]string{{"start", "length", "worst", "beyond", "limit", "tag"}}
 	for _, b := range breaches {
+		beyond := "-" // a number, such as a rate, is not of values
+		if b.Count > 0 {
+			beyond = people.Whole(b.Count)
+		}
 		rows = append(rows, []string{
 			people.RFC3339(b.Start, zone),
 			people.Duration(b.End - b.Start),
 			people.Digits(b.Worst, 4) + b.Unit,
-			people.Whole(b.Count),
+			beyond,
 			b.Limit,
 			b.Tag,
 		})
