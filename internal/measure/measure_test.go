@@ -62,7 +62,7 @@ func TestMalformed(t *testing.T) {
 		{"times", "time,value\n1700000000000,1\n1700000000,1\n12,1\nnever,1\n2023-02-30T00:00:00Z,1\n1969-12-31T23:59:59Z,1\n", csvMillis, 1, []string{
 			`file0:3: time: the time has another unit than those before; -time-in names one unit for all: "1700000000"`,
 			`file0:4: time: the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns: "12"`,
-			`file0:5: time: not a number: "never"`, `file0:6: time: not a time: "2023-02-30T00:00:00Z"`,
+			`file0:5: time: not a time: "never"`, `file0:6: time: not a time: "2023-02-30T00:00:00Z"`,
 			`file0:7: time: the time is not between the years 1970 and 2262: "1969-12-31T23:59:59Z"`,
 		}},
 		{"times with exponents", "time,value\n1.79349e9,1\n1.795526030306074E9,1\n17.9552603e8,1\n1e3,1\n1.79349e12,1\n", csvMillis, 3, []string{

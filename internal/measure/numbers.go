@@ -138,7 +138,9 @@ func (c *clock) parse(text []byte) (int64, error) {
 	}
 	switch {
 	case u == 0:
-		if _, err := decimal(text, 0); err != nil {
+		if _, err := decimal(text, 0); errors.Is(err, hdrlog.ErrNumber) {
+			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+		} else if err != nil {
 			return 0, err
 		}
 		return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
