@@ -34,7 +34,7 @@ func TestRatios(t *testing.T) {
 	for _, row := range r.Rows {
 		got += fmt.Sprintln(row.Label, row.Value, row.Times)
 	}
-	want := "d 200 [1 1 1]\nb 30 [1 3 NaN]\na 10 [1 1 1]\nc 10 [1 1 0.5]\n"
+	want := "d 200 [1 1 1]\nb 30 [1 3 NaN]\na 10 [1 1 1.3333333333333333]\nc 10 [1 1 0.6666666666666666]\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -92,7 +92,7 @@ func median(values []float64) float64 {
 		return 0
 	}
 	slices.Sort(values)
-	return values[len(values)/2]
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
 // timeRange returns when the first point starts and the last one ends, and false if there is none.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/detect"
 	"hdrkit/internal/summary"
 )
@@ -35,7 +36,7 @@ func (a *analysis) logChanges() (phases []logPhase, slow []slowLog) {
 	byTag := make(map[string][]summary.Track)
 	var order []string
 	for _, t := range a.tracks {
-		key := string(t.Tag)
+		key := string(merge.AppendKey(nil, t.Tag))
 		if byTag[key] == nil {
 			order = append(order, key)
 		}

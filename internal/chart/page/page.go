@@ -84,9 +84,9 @@ type Update struct {
 	To    int64        `json:"to"`
 	Marks []chart.Mark `json:"marks"`
 	Status
-	// Findings and Top replace those of Data, if there are some.
-	Findings []output.Finding `json:"findings,omitempty"`
-	Top      []string         `json:"top,omitempty"`
+	// Findings and Top replace those of Data, unless Findings is nil.
+	Findings []output.Finding `json:"findings"`
+	Top      []string         `json:"top"`
 	Rows     *Rows            `json:"rows"`
 }
 

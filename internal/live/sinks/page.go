@@ -342,7 +342,7 @@ func (p *Page) Flush() error {
 	u.Status = p.inputs.status
 	u.Marks = p.marks()
 	if found {
-		u.Findings = p.findings
+		u.Findings = append([]output.Finding{}, p.findings...) // never nil
 		u.Top = report.Headline(p.findings)
 	}
 	if many, err := p.server.Update(u); err != nil || !many {
