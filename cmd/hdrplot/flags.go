@@ -58,7 +58,10 @@ func (f *flags) define() []cli.Option {
 // choiceOptions say which inputs are apart.
 func (f *flags) choiceOptions() []cli.Option {
 	o := &f.asked
+	phases := cli.PhasesOption(&o.Logs.Tags, &o.Units, "draw behind the data, or with -by phase a percentile curve for,")
+	phases.Only = typesWith("phases")
 	return []cli.Option{
+		phases,
 		cli.UntaggedOption(&o.Logs.Inputs),
 		{
 			Name:  "compare",
@@ -310,6 +313,7 @@ func (f *flags) picture() (*picture, error) {
 		chosen: f.given.kind,
 	}
 	o := &p.asked
+	o.Logs.Tags.DrawnPhases = true
 	if o.Compare {
 		o.Logs.Times.Apart = "compare"
 	}

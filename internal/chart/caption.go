@@ -171,11 +171,26 @@ func (p *Picture) Leads(label string) bool {
 	return slices.ContainsFunc(top, func(f output.Finding) bool { return f.Tag == label })
 }
 
+// unnamed returns the names of phases that have no lane above a chart.
+func (p *Picture) unnamed() (names []string) {
+	lanes := p.Lanes()
+	if p.FacetsOf() == nil {
+		lanes = lanes[min(len(lanes), MostLanes):]
+	}
+	for _, lane := range lanes {
+		names = append(names, lane.Name)
+	}
+	return names
+}
+
 // legend says what shades, hatches and triangles mean, if there are some.
 func (p *Picture) legend() string {
 	var all []string
 	if p.shades() {
 		all = append(all, "shaded: above a limit")
+	}
+	if names := p.unnamed(); len(names) > 0 {
+		all = append(all, "grey: "+listed(names))
 	}
 	if p.Type == Report {
 		if len(p.ofKind(gap)) > 0 {

@@ -57,6 +57,8 @@ type Times struct {
 	Worst []Moment `json:"worst"`
 	// Marks are texts at times.
 	Marks []Mark `json:"marks"`
+	// Phases are what happened for some time, in the order of their starts.
+	Phases []Phase `json:"phases,omitempty"`
 	// Ran are the times in which logs of a group ran, apart from one another and in order. Rates
 	// count that time. A group that is not there ran all the time.
 	Ran map[string][][2]int64 `json:"ran,omitempty"`
@@ -311,6 +313,44 @@ func (l *Limit) Name() string {
 type Mark struct {
 	Time int64  `json:"time"`
 	Text string `json:"text"`
+}
+
+// A Phase is what happened from Start to End, in milliseconds from the origin.
+type Phase struct {
+	Start int64  `json:"start"`
+	End   int64  `json:"end"`
+	Name  string `json:"name"`
+}
+
+// MostLanes is how many phases have a lane above a chart, those that begin first.
+const MostLanes = 5
+
+// A Lane is the times of the phases with a name, in their order.
+type Lane struct {
+	Name  string
+	Spans [][2]float64
+}
+
+// Lanes returns the phases in the time of the picture, by their names, in the order in which they
+// begin.
+func (p *Picture) Lanes() (all []Lane) {
+	if len(p.Phases) == 0 {
+		return nil
+	}
+	from, to, timed := p.TimeRange()
+	numbers := make(map[string]int)
+	for _, phase := range p.Phases {
+		if start, end := float64(phase.Start), float64(phase.End); timed && start < to && end > from {
+			n, known := numbers[phase.Name]
+			if !known {
+				n = len(all)
+				numbers[phase.Name] = n
+				all = append(all, Lane{Name: phase.Name})
+			}
+			all[n].Spans = append(all[n].Spans, [2]float64{start, end})
+		}
+	}
+	return all
 }
 
 // A Moment is a time that was bad: from Start to End, in milliseconds from the origin, with the

@@ -88,7 +88,7 @@ const nothing, nothingInView = "no values were recorded", "no interval with valu
 var Timeline = &Type{
 	Name:    "timeline",
 	What:    "percentiles over time",
-	Options: "p linear time agg mark compare facet",
+	Options: "p linear time agg mark compare facet phases",
 	Measures: func(percentiles []float64) (all []Measure) {
 		for _, percentile := range percentiles {
 			all = append(all, AtPercentile(percentile))
@@ -110,7 +110,7 @@ var Timeline = &Type{
 var Percentiles = &Type{
 	Name:    "percentiles",
 	What:    "values by percentile",
-	Options: "linear compare facet",
+	Options: "linear compare facet phases",
 	Chart:   Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
 	steep:   true,
 	Shows:   Shows{Curves: true, Findings: true},
@@ -120,7 +120,7 @@ var Percentiles = &Type{
 var Heatmap = &Type{
 	Name:    "heatmap",
 	What:    "density over time",
-	Options: "p time agg fold mark compare facet",
+	Options: "p time agg fold mark compare facet phases",
 	Chart:   Chart{Marks: Cells, Name: "value", Log: true, Empty: nothing, EmptyView: nothingInView},
 	Shows:   Shows{Worst: true},
 }
@@ -129,7 +129,7 @@ var Heatmap = &Type{
 var Throughput = &Type{
 	Name:     "throughput",
 	What:     "values per second",
-	Options:  "time agg mark compare facet",
+	Options:  "time agg mark compare facet phases",
 	Measures: func([]float64) []Measure { return []Measure{PerSecond()} },
 	Chart: Chart{
 		Marks:     Lines,
@@ -145,7 +145,7 @@ var Throughput = &Type{
 var Report = &Type{
 	Name:     "report",
 	What:     "all of a run",
-	Options:  "p linear time agg mark compare",
+	Options:  "p linear time agg mark compare phases",
 	Measures: Throughput.Measures,
 	Chart:    Heatmap.Chart,
 	steep:    true,

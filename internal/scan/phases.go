@@ -56,6 +56,9 @@ func NewPhases(all []Phase) *Phases {
 // endless is after all logs, in seconds: in the year 5138.
 const endless = 1e11
 
+// Dated reports whether a phase is at a time of a clock.
+func (p *Phases) Dated() bool { return p.dated }
+
 // A NamedSpan is when a phase of a log is.
 type NamedSpan struct {
 	merge.Span

@@ -187,6 +187,10 @@ func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
 		imagedraw.Draw(img, r, image.NewUniform(c), image.Point{}, imagedraw.Src)
 	}
 	fill(img.Rect, pn.pen.Background)
+	shades, shade := pn.shades()
+	for _, r := range shades {
+		fill(image.Rect(pn.pen.dots(r.Min.X-f.Min.X), 0, pn.pen.dots(r.Max.X-f.Min.X), height), shade)
+	}
 	for _, t := range pn.x.ticks {
 		at := pn.pen.dots(pn.X(t.Value) - f.Min.X)
 		if t.Label != "" {
@@ -326,6 +330,7 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 		pn := c.heatPanel(&part, p, from, outer, &colours)
 		pn.around.title = chart.Cut(title, within(c.font(labelSize), outer.Size().X))
 		pn.around.inner = i < 2
+		pn.around.laned = i > 0
 		pn.around.endings = nil
 		panels = append(panels, pn)
 	}

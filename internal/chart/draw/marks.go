@@ -40,7 +40,7 @@ func (pn *panel) drawMarks() {
 		if !pn.has(at) {
 			continue
 		}
-		top := f.Max.Y
+		top := f.Max.Y + laneHeight*vg.Length(len(pn.lanes()))
 		label := chart.Cut(m.Text, within(font, (f.Max.X-f.Min.X)*2/3))
 		left := min(at, f.Max.X-font.Width(label))
 		for i := range free {

@@ -34,6 +34,8 @@ type surroundings struct {
 	// inner says that another panel below has the labels of the horizontal axis, and untitled that
 	// several panels share the titles of their axes.
 	inner, untitled bool
+	// laned says that a panel above has the lanes of phases.
+	laned bool
 	// across are limits that are lines from side to side, and endings are labels at the right edge.
 	across  []chart.Limit
 	endings []ending
@@ -148,7 +150,7 @@ func (pn *panel) measure() {
 	if pn.around.title != "" {
 		pn.around.top += labelSize + 6*pixel
 	}
-	pn.around.top += noteSize * lineSpace * vg.Length(pn.markRows())
+	pn.around.top += noteSize*lineSpace*vg.Length(pn.markRows()) + laneHeight*vg.Length(len(pn.lanes()))
 	pn.around.bottom = 4 * pixel
 	if !pn.around.inner {
 		pn.around.bottom = tickSize*lineSpace*vg.Length(pn.timeLines()) + 8*pixel
@@ -314,6 +316,7 @@ func (pn *panel) draw() {
 		pn.timeRuler()
 	}
 	pn.drawTitle()
+	pn.drawPhases()
 	grid, f := style{colour: pn.pen.Grid}, pn.frame
 	for _, t := range pn.x.ticks {
 		if at := pn.X(t.Value); t.Label != "" && pn.has(at) {

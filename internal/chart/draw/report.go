@@ -36,7 +36,8 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 
 	outer := area
 	outer.Max.X -= barWidth
-	outer.Min.Y = outer.Max.Y - max((area.Size().Y-rows)*0.22, 60*pixel)
+	outer.Min.Y = outer.Max.Y - max((area.Size().Y-rows)*0.22, 60*pixel) -
+		laneHeight*vg.Length(min(len(p.Lanes()), chart.MostLanes))
 	rates := ratesOf(p)
 	thin := c.linesPanel(rates, rates, outer)
 	thin.around.inner = true
@@ -51,6 +52,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	unmarked.Marks = nil // the panel above has the marks
 	var colours heatScale
 	heat := c.heatPanel(&unmarked, &unmarked, nil, outer, &colours)
+	heat.around.laned = true
 	heatPaint := heat.content.paint
 	heat.content.paint = func() {
 		heatPaint()
@@ -61,6 +63,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 		outer.Max.Y = outer.Min.Y - 4*pixel
 		outer.Min.Y = area.Min.Y
 		logs := c.fleetPanel(&unmarked, outer)
+		logs.around.laned = true
 		panels = append(panels, logs)
 		heat.around.inner = true
 	}

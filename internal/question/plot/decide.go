@@ -20,6 +20,7 @@ type plan struct {
 	by            *tags.By // says which intervals are a series
 	labels        labels
 	headers       *logs.Logs // comments of all logs
+	phases        *scan.Phases
 	parts         []part
 	distributions []scan.Input
 	takes         takes
@@ -67,6 +68,7 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 			by:      in.Scan.By,
 			labels:  labelsOf(in.Scan.Inputs),
 			headers: units.NewLogs(in.Scan.Memory),
+			phases:  in.phases,
 			look:    *o.newPicture(),
 			judging: judging{o.Limits, o.Logs.Times.Zone, o.Logs.Omission.Expected > 0, in.diagnostics},
 		},

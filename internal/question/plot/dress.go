@@ -115,6 +115,7 @@ const listShare, momentLine = 0.2, 16.2
 func (d *dressing) addTimes() {
 	p := d.p
 	p.Marks = marksOf(d.found.shifts, p)
+	d.addPhases()
 	p.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
 	most := d.plan.takes.worst
@@ -132,6 +133,23 @@ func (d *dressing) addTimes() {
 		m.Start -= p.Origin
 		m.End -= p.Origin
 		m.Peak -= p.Origin
+	}
+}
+
+// addPhases adds what happened in the time of the picture.
+func (d *dressing) addPhases() {
+	p := d.p
+	for _, note := range d.plan.judging.diagnostics.OfPhases() {
+		p.Notes = append(p.Notes, strings.ToUpper(note[:1])+note[1:]+".")
+	}
+	if d.plan.phases == nil {
+		return
+	}
+	for _, s := range d.plan.phases.In(float64(p.Origin) / 1000) {
+		p.Phases = append(p.Phases, chart.Phase{Start: s.Start - p.Origin, End: s.End - p.Origin, Name: s.Name})
+	}
+	if len(p.Lanes()) == 0 {
+		d.std.Notef("-phases: no phase is in the time that is drawn")
 	}
 }
 

@@ -6,7 +6,6 @@
 package plot
 
 import (
-	"math"
 	"slices"
 
 	"hdrkit/hdrlog"
@@ -62,6 +61,7 @@ type Mark struct {
 type Inputs struct {
 	Scan        *scan.Scan
 	division    division
+	phases      *scan.Phases  // that are drawn, nil if they are rows
 	sides       compare.Sides // sides of a report that compares
 	diagnostics *logs.Diagnostics
 }
@@ -74,6 +74,9 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	}
 	in := &Inputs{division: o.divisionBy(by), diagnostics: d}
 	o.Logs.Inputs.Runs, o.Logs.Times.EachRun = in.division.byRun(), in.division.byRun()
+	if in.phases, err = o.findPhases(std, d, by); err != nil {
+		return nil, err
+	}
 	if in.division != twoSides {
 		in.Scan, err = o.Logs.Scan(std, d)
 		return in, err
@@ -87,6 +90,29 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	}
 	in.Scan = in.sides.All()
 	return in, nil
+}
+
+// findPhases returns the phases to draw behind the data, nil if there are none or if they are rows.
+func (o *Options) findPhases(std *message.Streams, d *logs.Diagnostics, by *tags.By) (*scan.Phases, error) {
+	curves := !o.Page && o.Type.Chart.Marks == chart.Curves
+	switch {
+	case o.Logs.Tags.Phases.Files == nil:
+		return nil, nil
+	case by.Phases() && !curves:
+		return nil, message.Usagef("-by phase is for -type percentiles, a curve for each: without it, phases are drawn behind the data")
+	case by.Phases():
+		return nil, nil
+	case curves:
+		return nil, message.Usagef("-phases draws a percentile curve for each phase with -by phase or -by phase,tag")
+	case o.Windows.Fold != 0:
+		return nil, message.Usagef("-phases and -fold do not go together: -fold lays periods over one another")
+	}
+	phases, err := o.Logs.ReadPhases(std, d)
+	if err == nil && o.Compare && !o.Look.Absolute && phases.Dated() {
+		err = message.Usagef("-phases: logs that are laid over one another by -compare have no clock " +
+			"time; -time absolute, or times since the start, have one")
+	}
+	return phases, err
 }
 
 // Gather returns the picture of inputs, or nil if nothing in them was asked for. Messages go to
@@ -232,14 +258,7 @@ func marksOf(all []Mark, p *chart.Picture) (marks []chart.Mark) {
 
 // in returns the time of a mark in a picture, in milliseconds from its origin.
 func (m *Mark) in(p *chart.Picture) int64 {
-	at := m.When.Seconds * 1000
-	switch m.When.Origin {
-	case scan.Epoch:
-		at -= float64(p.Origin)
-	case scan.Midnight:
-		at = m.When.Moment(float64(p.Origin)/1000)*1000 - float64(p.Origin)
-	}
-	return int64(math.Round(at))
+	return m.When.At(float64(p.Origin)/1000) - p.Origin
 }
 
 // nameUndrawn says which limits no line is for. Charts without lines show all of them.

@@ -114,7 +114,7 @@ func (d *decision) whatToTake() takes {
 		bands:    !d.asked.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
 		shifts:   has.Shifts && !d.asked.Compare && d.fewSeries(),
 		maxima:   d.asked.Sums != nil,
-		findings: d.division == together && (d.asked.Page || has.Findings && !d.titled()),
+		findings: d.division == together && !d.plan.by.Phases() && (d.asked.Page || has.Findings && !d.titled()),
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
 		t.believed = &summary.Runs{Optional: true}

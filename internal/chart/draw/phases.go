@@ -1,0 +1,103 @@
+package draw
+
+import (
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+
+	"hdrkit/internal/chart"
+)
+
+// laneHeight is that of a lane with its name.
+const laneHeight = noteSize * lineSpace
+
+// lanes returns the phases that have lanes above the frame, from above. Small charts have none.
+func (pn *panel) lanes() []chart.Lane {
+	if pn.around.untitled || pn.around.laned || !pn.overTime() {
+		return nil
+	}
+	all := pn.picture.Lanes()
+	return all[:min(len(all), chart.MostLanes)]
+}
+
+// rects returns the places of spans from bottom to top. Those that touch are one, since there may
+// be many more than dots.
+func (pn *panel) rects(spans [][2]float64, bottom, top vg.Length) (all []vg.Rectangle) {
+	for _, span := range spans {
+		if pn.X(span[0]) >= pn.frame.Max.X || pn.X(span[1]) <= pn.frame.Min.X {
+			continue // small charts share an axis that is not that of all their data
+		}
+		from := max(pn.X(span[0]), pn.frame.Min.X)
+		to := min(max(pn.X(span[1]), from+pixel), pn.frame.Max.X)
+		if last := len(all) - 1; last >= 0 && from <= all[last].Max.X {
+			all[last].Max.X = max(all[last].Max.X, to)
+			continue
+		}
+		all = append(all, vg.Rectangle{Min: vg.Point{X: from, Y: bottom}, Max: vg.Point{X: to, Y: top}})
+	}
+	return all
+}
+
+// shades returns the places behind the data in which any phase is, and their colour.
+func (pn *panel) shades() ([]vg.Rectangle, chart.Colour) {
+	if !pn.overTime() {
+		return nil, 0
+	}
+	var spans [][2]float64
+	for _, lane := range pn.picture.Lanes() {
+		spans = append(spans, lane.Spans...)
+	}
+	slices.SortFunc(spans, func(a, b [2]float64) int { return int(a[0] - b[0]) })
+	return pn.rects(spans, pn.frame.Min.Y, pn.frame.Max.Y), pn.pen.Band.Mixed(0.4, pn.pen.Background)
+}
+
+// drawPhases shades phases behind the data, and draws a lane with its name for each of them above.
+func (pn *panel) drawPhases() {
+	shades, colour := pn.shades()
+	for _, r := range shades {
+		pn.pen.plate(r, colour)
+	}
+	lanes := pn.lanes()
+	for n, lane := range lanes {
+		bottom := pn.frame.Max.Y + laneHeight*vg.Length(len(lanes)-1-n) + 3*pixel
+		bars := pn.rects(lane.Spans, bottom, bottom+laneHeight-3*pixel)
+		for _, bar := range bars {
+			pn.pen.plate(bar, pn.pen.Band)
+		}
+		if len(bars) > 0 {
+			pn.nameLane(lane.Name, bars)
+		}
+	}
+}
+
+// nameLane writes the name of a phase in each of its bars that has room, or else behind one of
+// them, or else over the beginning of its lane.
+func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
+	const beside = 4 * pixel
+	f, font := pn.frame, pn.pen.font(noteSize)
+	name = chart.Cut(name, within(font, (f.Max.X-f.Min.X)/2))
+	width := font.Width(name)
+	y := bars[0].Min.Y + pixel
+	named := false
+	for _, bar := range bars {
+		if width+2*beside <= bar.Size().X {
+			pn.pen.put(font, (bar.Min.X+bar.Max.X-width)/2, y, name)
+			named = true
+		}
+	}
+	for n, bar := range bars {
+		next := f.Max.X
+		if n+1 < len(bars) {
+			next = bars[n+1].Min.X
+		}
+		if !named && bar.Max.X+beside+width <= next {
+			pn.pen.put(font, bar.Max.X+beside, y, name)
+			named = true
+		}
+	}
+	if !named {
+		plate := vg.Rectangle{Min: vg.Point{X: f.Min.X, Y: bars[0].Min.Y}, Max: vg.Point{X: f.Min.X + width + beside, Y: bars[0].Max.Y}}
+		pn.pen.plate(plate, pn.pen.Background)
+		pn.pen.put(font, f.Min.X, y, name)
+	}
+}
