@@ -242,6 +242,29 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestTruncatedCopy: a log is replaced by a copy of itself, which is truncated. Nobody knows what
+// it got before, unless rotation has made another copy.
+func TestTruncatedCopy(t *testing.T) {
+	t.Parallel()
+	for _, rotated := range []bool{false, true} {
+		path := file(t, filepath.Join(t.TempDir(), "a.hdr"), "one\n")
+		var notices []string
+		f := New(Options{Notice: func(_, text string) { notices = append(notices, text) }})
+		in := f.AddFile(path)
+		must(t, os.Rename(file(t, path+".new", "one\n"), path))
+		in.look(new(Summary))
+		if rotated {
+			f.AddFile(file(t, path+".1", "one\n"))
+		}
+		must(t, os.Truncate(path, 0))
+		in.look(new(Summary))
+		f.Close()
+		if got := slices.Contains(notices, truncated); got == rotated {
+			t.Errorf("rotated %t: %q", rotated, notices)
+		}
+	}
+}
+
 // TestTwoLogs: two logs of one process begin alike for long. Each counts, in any order of writing.
 func TestTwoLogs(t *testing.T) {
 	t.Parallel()

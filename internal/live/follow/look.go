@@ -443,8 +443,8 @@ func (f *Follower) dropTruncated(s *source) {
 	}
 	f.mu.Lock()
 	l := s.log
-	hasRest := func(other *source) bool {
-		return other != s && other.hasAll() && (other.state == current || other.size >= s.size)
+	hasRest := func(other *source) bool { // under another name
+		return other.path != s.path && other.hasAll() && (other.state == current || other.size >= s.size)
 	}
 	unread := s.hasAll() && (s.size > l.read.text.Size || s.path == l.path) &&
 		!slices.ContainsFunc(l.files, hasRest)
