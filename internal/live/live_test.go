@@ -476,6 +476,30 @@ func TestRanges(t *testing.T) {
 	}
 }
 
+// TestOwnTimes: a log whose name rotation can have made of another one has the times of its own
+// comments, and those of the other one only if it has none.
+func TestOwnTimes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := func(name, comment string, second int) {
+		line := string(clitest.Line(t, second, 1000, 1, name))
+		text := comment + line[strings.Index(line, "Tag="):]
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	base := func(second int) string { return fmt.Sprintf("#[BaseTime: %d]\n", clitest.LiveStart+second) }
+	r := start(t, Options{Size: 1000, Idle: time.Millisecond, Second: hdrlog.SecondLength}, func(f *follow.Follower) {
+		f.AddMatching(dir, func(string) bool { return true }, nil)
+	})
+	log("a.hdr", base(0), 1)
+	r.await("1 a.hdr 1")
+	log("a.hdr.1", base(10), 1)
+	r.await("1 a.hdr 1", "11 a.hdr.1 1")
+	log("a-2.hdr", "", 21)
+	r.await("1 a.hdr 1", "11 a.hdr.1 1", "21 a-2.hdr 1")
+}
+
 // TestTag: an interval has the tag that the option Tag returns, before any is selected.
 func TestTag(t *testing.T) {
 	t.Parallel()
