@@ -47,6 +47,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/live/follow"
 	"hdrkit/internal/scan"
 	"hdrkit/tags"
@@ -269,7 +270,7 @@ func (m *Merger) all(to func(w *Window) error) error {
 
 // sayUnread reports the logs that were not read.
 func (m *Merger) sayUnread() {
-	var all follow.Summary
+	var all message.Group
 	for _, in := range m.inputs {
 		if why := in.source.Unread(); why != "" {
 			all.Add(in.now.Name, why)

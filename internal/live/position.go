@@ -96,7 +96,7 @@ func (p *position) settle(all, done int64) bool {
 	p.spans = slices.Delete(p.spans, 0, n)
 	rest := follow.Again{}
 	if p.hasUnreadNeededLines() {
-		rest = p.earlier.Again.Behind(p.line)
+		rest = behind(&p.earlier.Again, p.line)
 	}
 	p.again.From = rest.From
 	p.again.Open = rest.Open
@@ -109,6 +109,24 @@ func (p *position) settle(all, done int64) bool {
 	}
 	p.log.ReadAgain(p.again)
 	return p.again.From == 0
+}
+
+// behind returns what the lines behind one that was read count for.
+func behind(a *follow.Again, line int) follow.Again {
+	rest := follow.Again{
+		From:  max(a.From, line+1),
+		Slack: a.Slack,
+	}
+	if a.Open > 0 {
+		rest.Open = max(a.Open, line+1)
+	}
+	for n, m := range a.Missed {
+		if n+1 == len(a.Missed) || a.Missed[n+1].From > rest.From {
+			m.From = max(m.From, rest.From)
+			rest.Missed = append(rest.Missed, m)
+		}
+	}
+	return rest
 }
 
 // hasUnreadNeededLines reports whether lines that were to be read again are still unread.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strings"
 	"testing"
 
 	"hdrkit/internal/live/follow"
@@ -11,7 +12,11 @@ import (
 // it.
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	p := position{log: new(follow.Log)}
+	log, err := follow.New(follow.Options{}).AddReader("-", strings.NewReader("")).Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := position{log: log}
 	p.add(1, 5, ends{values: 10, rates: 11}, 0)
 	for _, test := range []struct {
 		done, from, open int

@@ -2,6 +2,7 @@ package message
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -66,5 +67,20 @@ func TestDidYouMean(t *testing.T) {
 		if got := DidYouMean(text, types); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestGroup: a message about many names has the first three.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	var all Group
+	for n := range 25 {
+		all.Add(fmt.Sprint("node", n), "is gone")
+	}
+	all.Add("node0", "is empty")
+	var said []string
+	all.Say(func(names, text string) { said = append(said, names+" "+text) })
+	if want := []string{"node0, node1, node2 is gone (and 22 more)", "node0 is empty"}; !slices.Equal(said, want) {
+		t.Errorf("%q, not %q", said, want)
 	}
 }

@@ -49,6 +49,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"hdrkit/internal/base/message"
 )
 
 // ErrStopped is the error of [Log.Read] after [Follower.Stop] or [Follower.Abort].
@@ -198,7 +200,7 @@ func (f *Follower) AddFile(path string) *Input {
 		}
 	}
 	in := f.insert(&Input{name: path, path: path})
-	var news Summary
+	var news message.Group
 	in.look(&news)
 	news.Say(f.options.Notice)
 	return in
@@ -354,7 +356,7 @@ func (f *Follower) search() {
 		}
 	}
 	f.mu.Unlock()
-	var news Summary
+	var news message.Group
 	listed := make(map[string][]string)
 	for _, l := range absent {
 		f.searchBeside(l.path, l.base, listed, &news)
@@ -374,7 +376,7 @@ const lostLooks = 3
 
 // searchBeside looks at the names with a base in the folder of a path. Listed are the folders that
 // were read before.
-func (f *Follower) searchBeside(path, of string, listed map[string][]string, news *Summary) {
+func (f *Follower) searchBeside(path, of string, listed map[string][]string, news *message.Group) {
 	folder := filepath.Dir(path)
 	if listed[folder] == nil {
 		f.step()
@@ -389,7 +391,7 @@ func (f *Follower) searchBeside(path, of string, listed map[string][]string, new
 
 // sayGone says once of each log that it is gone, and whether lines of it are missing.
 func (f *Follower) sayGone(logs []*Log) {
-	var missing, rest Summary
+	var missing, rest message.Group
 	f.mu.Lock()
 	for _, l := range logs {
 		switch {

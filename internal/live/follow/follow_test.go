@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/clitest"
 )
 
@@ -252,12 +253,12 @@ func TestTruncatedCopy(t *testing.T) {
 		f := New(Options{Notice: func(_, text string) { notices = append(notices, text) }})
 		in := f.AddFile(path)
 		must(t, os.Rename(file(t, path+".new", "one\n"), path))
-		in.look(new(Summary))
+		in.look(new(message.Group))
 		if rotated {
 			f.AddFile(file(t, path+".1", "one\n"))
 		}
 		must(t, os.Truncate(path, 0))
-		in.look(new(Summary))
+		in.look(new(message.Group))
 		f.Close()
 		if got := slices.Contains(notices, truncated); got == rotated {
 			t.Errorf("rotated %t: %q", rotated, notices)
@@ -622,11 +623,11 @@ func TestLastLines(t *testing.T) {
 	wait()
 	must(t, os.Rename(path, path+".1"))
 	file(t, path, "")
-	in.look(new(Summary))
+	in.look(new(message.Group))
 	wait()
 	extend(t, path+".1", "last\n")
 	file(t, path, "new\n")
-	in.look(new(Summary))
+	in.look(new(message.Group))
 	if all := <-text; all != "one\nlast\n" {
 		t.Errorf("%q", all)
 	}
@@ -732,21 +733,6 @@ func TestRenamedWhileLooked(t *testing.T) {
 	defer r.mu.Unlock()
 	if len(r.lines) != 1 {
 		t.Errorf("read %q", r.lines)
-	}
-}
-
-// TestSummary: a message about many logs names the first three.
-func TestSummary(t *testing.T) {
-	t.Parallel()
-	var all Summary
-	for n := range 25 {
-		all.Add(fmt.Sprint("node", n), "is gone")
-	}
-	all.Add("node0", "is empty")
-	var said []string
-	all.Say(func(names, text string) { said = append(said, names+" "+text) })
-	if want := []string{"node0, node1, node2 is gone (and 22 more)", "node0 is empty"}; !slices.Equal(said, want) {
-		t.Errorf("%q, not %q", said, want)
 	}
 }
 

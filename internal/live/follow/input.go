@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"hdrkit/internal/base/message"
 )
 
 // An Input is a file name, and the logs that it stands for one after another.
@@ -105,7 +107,7 @@ var errNoFile = errors.New("is a pipe, a folder or a device, and no file any mor
 
 // look looks at the file that has the name, and at the one that is read. It adds what is new about
 // the input that a person should know, if anything is.
-func (in *Input) look(news *Summary) {
+func (in *Input) look(news *message.Group) {
 	f := in.follower
 	f.mu.Lock()
 	state := in.state
@@ -272,7 +274,7 @@ func (in *Input) once() (*Log, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	in.pipe.stream = stream
-	return &Log{in: in}, err
+	return &Log{in: in, follower: f}, err
 }
 
 // read reads from a pipe.

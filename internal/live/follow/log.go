@@ -409,9 +409,6 @@ func (l *Log) Begin() int { return l.read.lines + 1 }
 // Took says that the lines of the log up to one count. Header has the comments that hold for later
 // lines. A later run that begins at line headerFrom, or behind it, needs no other comments.
 func (l *Log) Took(line int, header string, headerFrom int) {
-	if l.follower == nil {
-		return // a pipe
-	}
 	l.follower.mu.Lock()
 	defer l.follower.mu.Unlock()
 	l.read.line = max(l.read.line, line)
@@ -421,9 +418,6 @@ func (l *Log) Took(line int, header string, headerFrom int) {
 
 // ReadAgain sets what a later run must read again of the log.
 func (l *Log) ReadAgain(a Again) {
-	if l.follower == nil {
-		return // a pipe
-	}
 	l.follower.mu.Lock()
 	defer l.follower.mu.Unlock()
 	l.again = a

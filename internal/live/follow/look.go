@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/scan"
 )
 
@@ -55,7 +56,7 @@ func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
 
 // lookAtInputs looks at the names of inputs, and chooses what their readers read.
 func (f *Follower) lookAtInputs() {
-	var news Summary
+	var news message.Group
 	f.mu.Lock()
 	f.inputs = slices.DeleteFunc(f.inputs, func(in *Input) bool {
 		if in.state == ended && f.names[in.path] == in {
@@ -67,14 +68,14 @@ func (f *Follower) lookAtInputs() {
 	f.mu.Unlock()
 	for _, in := range inputs {
 		in.look(&news)
-		f.lead(in)
+		f.switchFile(in)
 	}
 	news.Say(f.options.Notice)
 }
 
 // match adds the files that match a pattern, and finds those that have what earlier logs lack.
 func (f *Follower) match() {
-	var news Summary
+	var news message.Group
 	for _, p := range f.patterns {
 		f.step()
 		for _, path := range f.paths(p.folder, &news) {
@@ -94,7 +95,7 @@ func (f *Follower) match() {
 
 // paths returns what is in folders, see [scan.Folders], shorter names first: a log comes before
 // what rotation makes of it.
-func (f *Follower) paths(folders string, news *Summary) (paths []string) {
+func (f *Follower) paths(folders string, news *message.Group) (paths []string) {
 	for _, folder := range scan.Folders(folders) {
 		all, err := list(folder)
 		paths = append(paths, all...)
@@ -114,7 +115,7 @@ func list(folder string) (paths []string, err error) {
 }
 
 // noteFolder adds why a folder cannot be read, if it could before. One that is gone may come back.
-func (f *Follower) noteFolder(folder string, err error, news *Summary) {
+func (f *Follower) noteFolder(folder string, err error, news *message.Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +131,7 @@ func (f *Follower) noteFolder(folder string, err error, news *Summary) {
 // see looks at a name. If no input follows it, and its file has something that none reads, the file
 // becomes an input. Before a start, the input of its log reads it. Without a pattern, only what is
 // left of a log of an earlier run is read.
-func (f *Follower) see(p *pattern, path string, news *Summary) {
+func (f *Follower) see(p *pattern, path string, news *message.Group) {
 	if f.input(path) != nil {
 		return
 	}
@@ -176,7 +177,7 @@ func (f *Follower) see(p *pattern, path string, news *Summary) {
 }
 
 // seePipe looks at what is no file.
-func (f *Follower) seePipe(p *pattern, path string, news *Summary) {
+func (f *Follower) seePipe(p *pattern, path string, news *message.Group) {
 	switch {
 	case p == nil:
 	case !f.options.Continues:
@@ -191,7 +192,7 @@ func (f *Follower) seePipe(p *pattern, path string, news *Summary) {
 
 // seeOriginal looks at the log of whose name rotation can have made a name. It may have been
 // written, and copied or replaced, since it was looked at.
-func (f *Follower) seeOriginal(p *pattern, path string, news *Summary) {
+func (f *Follower) seeOriginal(p *pattern, path string, news *message.Group) {
 	of := filepath.Join(filepath.Dir(path), base(path))
 	in := f.input(of)
 	switch {
@@ -205,7 +206,7 @@ func (f *Follower) seeOriginal(p *pattern, path string, news *Summary) {
 
 // seeTarget looks at the log to which a symbolic link leads. It may have come since it was looked
 // at.
-func (f *Follower) seeTarget(path string, info fs.FileInfo, news *Summary) {
+func (f *Follower) seeTarget(path string, info fs.FileInfo, news *message.Group) {
 	if f.known(info) != nil {
 		return
 	}
@@ -458,10 +459,10 @@ func (f *Follower) dropTruncated(s *source) {
 // truncated is the message about a file that was.
 const truncated = "was truncated; reading it again from its start"
 
-// lead gives the reader of an input that can read no more of a log another file that has the rest.
-// Meanwhile the reader has none, so that nothing is read. Without such a file, a log whose file was
-// truncated ends.
-func (f *Follower) lead(in *Input) {
+// switchFile gives the reader of an input that can read no more of a log another file that has the
+// rest. Meanwhile the reader has none, so that nothing is read. Without such a file, a log whose
+// file was truncated ends.
+func (f *Follower) switchFile(in *Input) {
 	f.mu.Lock()
 	if len(in.logs) == 0 || in.logs[0].state == ending {
 		f.mu.Unlock()

@@ -86,24 +86,6 @@ type Missed struct {
 	Done int64
 }
 
-// Behind returns what the lines behind one that was read count for.
-func (a Again) Behind(line int) Again {
-	rest := Again{
-		From:  max(a.From, line+1),
-		Slack: a.Slack,
-	}
-	if a.Open > 0 {
-		rest.Open = max(a.Open, line+1)
-	}
-	for n, m := range a.Missed {
-		if n+1 == len(a.Missed) || a.Missed[n+1].From > rest.From {
-			m.From = max(m.From, rest.From)
-			rest.Missed = append(rest.Missed, m)
-		}
-	}
-	return rest
-}
-
 // resume returns a log that goes on where a mark says.
 func (f *Follower) resume(m *Mark) *Log {
 	l := &Log{

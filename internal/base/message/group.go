@@ -1,0 +1,38 @@
+package message
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Group is messages about logs or folders. It says once what is the same of many.
+type Group struct {
+	texts []string
+	names map[string][]string // by text
+}
+
+// Add adds a message about a name.
+func (g *Group) Add(name, text string) {
+	if g.names == nil {
+		g.names = make(map[string][]string)
+	}
+	if g.names[text] == nil {
+		g.texts = append(g.texts, text)
+	}
+	g.names[text] = append(g.names[text], name)
+}
+
+// mostNames is the number of names that a message has.
+const mostNames = 3
+
+// Say calls say with each message and the first names that it is about.
+func (g *Group) Say(say func(names, text string)) {
+	for _, text := range g.texts {
+		names := g.names[text]
+		if more := len(names) - mostNames; more > 0 {
+			names = names[:mostNames]
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		say(strings.Join(names, ", "), text)
+	}
+}
