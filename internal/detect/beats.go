@@ -89,7 +89,7 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 
 // spikesOf returns the highest spikes, in the order of time, and the usual length of an interval.
 func spikesOf(intervals []Interval) (spikes []spike, length float64) {
-	var maxima, lengths []float64
+	maxima, lengths := make([]float64, 0, len(intervals)), make([]float64, 0, len(intervals))
 	for _, i := range intervals {
 		if i.Count > 0 {
 			maxima = append(maxima, i.Max)

@@ -3,6 +3,7 @@ package detect
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -278,6 +279,7 @@ func TestBound(t *testing.T) {
 	const rounds = 500
 	for range rounds {
 		maxima := lognormal(r, 600)
+		slices.Sort(maxima)
 		bound := Bound(maxima)
 		highest := 0.0
 		for _, v := range maxima {

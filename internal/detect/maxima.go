@@ -1,9 +1,6 @@
 package detect
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // An Interval has the number of values that were recorded from Start to End, in milliseconds, and
 // the highest one.
@@ -15,17 +12,15 @@ type Interval struct {
 // leastMaxima is the least number of maxima that tell what chance makes of them.
 const leastMaxima = 10
 
-// Bound returns what the highest of maxima exceeds in one of a hundred logs by chance. The maxima
-// of independent values have Gumbel's distribution, on a scale that depends on their tail: on that
-// of values if it is exponential, on that of logarithms if it is a power. This takes the fourth
-// root, which lies between, and the quantiles of a half and nine tenths, which a few bad moments do
-// not move.
-func Bound(maxima []float64) float64 {
-	if len(maxima) < leastMaxima {
+// Bound returns what the highest of sorted maxima exceeds in one of a hundred logs by chance. The
+// maxima of independent values have Gumbel's distribution, on a scale that depends on their tail:
+// on that of values if it is exponential, on that of logarithms if it is a power. This takes the
+// fourth root, which lies between, and the quantiles of a half and nine tenths, which a few bad
+// moments do not move.
+func Bound(sorted []float64) float64 {
+	if len(sorted) < leastMaxima {
 		return math.Inf(1)
 	}
-	sorted := slices.Clone(maxima)
-	slices.Sort(sorted)
 	root := func(part float64) float64 { return math.Sqrt(math.Sqrt(sorted[int(part*float64(len(sorted)-1))])) }
 	half, most := root(0.5), root(0.9)
 	gumbel := func(part float64) float64 { return -math.Log(-math.Log(part)) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hdrkit/internal/base/people"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -55,10 +56,7 @@ func more(n int, thing string) string {
 
 // rhythm finds spikes that come at even times.
 func (a *analysis) rhythm() []output.Finding {
-	if a.run.Histories == nil {
-		return nil
-	}
-	found := a.run.Histories.Rhythm()
+	found := summary.RhythmOf(a.tracks)
 	if found == nil {
 		return nil
 	}

@@ -23,22 +23,13 @@ type Rhythm struct {
 // samePeriod is the largest difference between two periods that count as one, as a part of them.
 const samePeriod = 0.05
 
-// Rhythm returns the rhythm with the most beats, nil if there is none. It finds nothing if the log
-// is so long that windows took the place of intervals.
-func (hs *Histories) Rhythm() (best *Rhythm) {
-	parts, err := hs.inOrder()
-	if err != nil || hs.coarse > 0 {
-		return nil
-	}
+// RhythmOf returns the rhythm of tracks with the most beats, nil if there is none.
+func RhythmOf(tracks []Track) (best *Rhythm) {
 	var all []*Rhythm
-	for _, h := range parts {
-		var intervals []detect.Interval
-		for _, p := range h.pieces {
-			intervals = append(intervals, detect.Interval{Start: p.Start, End: p.End, Count: p.count, Max: p.highest})
-		}
-		if found, ok := detect.Beats(intervals, len(parts)); ok {
+	for _, t := range tracks {
+		if found, ok := detect.Beats(t.Intervals, len(tracks)); ok {
 			last := int64(found.First + float64(found.Expected-1)*found.Period)
-			all = append(all, &Rhythm{Rhythm: found, Tag: h.tag, Input: h.input, Last: last})
+			all = append(all, &Rhythm{Rhythm: found, Tag: t.Tag, Input: t.Input, Last: last})
 		}
 	}
 	for _, r := range all {

@@ -26,7 +26,7 @@ func (hs *Histories) Tracks(scale func(input string, tag []byte) hdrlog.Scale) (
 	}
 	hs.inUnit(scale)
 	for _, h := range parts {
-		t := Track{Input: h.input, Tag: h.tag}
+		t := Track{Input: h.input, Tag: h.tag, Intervals: make([]detect.Interval, 0, len(h.pieces))}
 		for _, p := range h.pieces {
 			t.Intervals = append(t.Intervals, detect.Interval{Start: p.Start, End: p.End, Count: p.count, Max: p.compared()})
 		}

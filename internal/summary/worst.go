@@ -125,7 +125,7 @@ func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 
 // setTypical finds out what is typical of the maxima of a sequence: their lower quartile.
 func (s *sequence) setTypical() {
-	var maxima []float64
+	maxima := make([]float64, 0, len(s.pieces))
 	for _, p := range s.pieces {
 		if p.highest > 0 {
 			maxima = append(maxima, p.compared())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart/axis"
@@ -36,7 +37,8 @@ func (d *decision) fold() error {
 	}
 	d.plan.lines.Fold, d.plan.lines.FoldAt = d.asked.Windows.Fold, start
 	if d.asked.Windows.Fold == FoldFound {
-		rhythm := histories.Rhythm()
+		oneUnit := func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }
+		rhythm := summary.RhythmOf(histories.Tracks(oneUnit))
 		if rhythm == nil {
 			return errors.New("-fold auto: no spikes come at even times; -fold TIME folds by any")
 		}
