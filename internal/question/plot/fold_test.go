@@ -2,6 +2,7 @@ package plot_test
 
 import (
 	"cmp"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,8 +12,10 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/loggen"
+	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
 )
 
@@ -82,5 +85,52 @@ func TestFoldEven(t *testing.T) {
 		if rate := g.Rate[2*column+1]; math.Abs(rate-10) > 1e-9 {
 			t.Errorf("column %d has %v values a second, not 10", column, rate)
 		}
+	}
+}
+
+// TestChanged: a log whose lines are in order when they are looked at, and not when they are read,
+// is an error that says so.
+func TestChanged(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, starts ...float64) string {
+		path := filepath.Join(folder, name)
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := hdrlog.NewWriter(file)
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.RecordN(1000, 10)
+		for _, start := range starts {
+			w.Interval(nil, start, 1, h)
+		}
+		if err := cmp.Or(w.Flush(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	before := write("before.hdr", 0, 1, 20, 21, 40, 60)
+	after := write("after.hdr", 0, 20, 40, 60, 1, 61)
+	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Look: chart.Looks{Zone: time.UTC}}
+	o.Logs.Inputs.Names = []string{before}
+	std := &message.Streams{Err: io.Discard}
+	in, err := o.Find(std, logs.NewDiagnostics(std, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	in.Scan.Inputs[0].Open = func() (io.ReadCloser, error) {
+		opened++
+		if opened < 3 { // to see what it is, and how its lines lie
+			return os.Open(before)
+		}
+		return os.Open(after)
+	}
+	_, err = o.Gather(std, in)
+	if want := before + " changed while it was read: its lines were in order before"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("opened %d times: %v, not %s", opened, err, want)
 	}
 }
