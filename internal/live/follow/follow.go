@@ -32,6 +32,9 @@
 //     are still the same. Otherwise the file has another text now, and the reader gives it back.
 //   - A file is a source of one log, and one input reads a log.
 //
+// Of a file, of a log and of a name, one state each says what it is now, see fileState, logState
+// and nameState.
+//
 // The lock guards what both see. Nobody reads a file while he holds it.
 //
 // The follower polls, because notification is not reliable over rotations and network file systems.
@@ -135,7 +138,8 @@ type pattern struct {
 	each    func(*Input)
 }
 
-// leftover stands for a pattern at inputs that have what is left of logs of an earlier run.
+// leftover is the pattern of a search for what is left of logs of an earlier run. Another file that
+// it finds begins no log.
 var leftover = &pattern{matches: func(string) bool { return false }}
 
 // A phase says how far reading goes.
@@ -266,7 +270,7 @@ func (f *Follower) step() {
 // run reads on, it looks once more: what came since the last look is read, too.
 func (f *Follower) Stop() {
 	if !f.options.Continues {
-		f.endLooks()
+		f.endLooks() // who calls is the looker now
 		f.match()
 		f.lookAtInputs()
 	}
@@ -384,7 +388,7 @@ func (f *Follower) searchBeside(path, of string, listed map[string][]string, new
 	}
 	for _, other := range listed[folder] {
 		if other != path && base(other) == of {
-			f.see(nil, other, news)
+			f.see(leftover, other, news)
 		}
 	}
 }

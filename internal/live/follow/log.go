@@ -180,10 +180,12 @@ func (l *Log) finish() {
 	default:
 		l.state = fresh
 	}
-	if s := l.current(); s != nil {
+	s := l.current()
+	switch {
+	case s != nil:
 		s.size = l.read.text.Size
 		s.state = spare
-	} else {
+	case f.phase == following || !f.options.Continues: // else a later run seeks it
 		in.sayTruncated()
 	}
 	l.reader.stream = nil

@@ -129,8 +129,7 @@ func (f *Follower) noteFolder(folder string, err error, news *message.Group) {
 }
 
 // see looks at a name. If no input follows it, and its file has something that none reads, the file
-// becomes an input. Before a start, the input of its log reads it. Without a pattern, only what is
-// left of a log of an earlier run is read.
+// becomes an input. Before a start, the input of its log reads it.
 func (f *Follower) see(p *pattern, path string, news *message.Group) {
 	if f.input(path) != nil {
 		return
@@ -145,7 +144,7 @@ func (f *Follower) see(p *pattern, path string, news *message.Group) {
 		return
 	}
 	var first func()
-	if p != nil {
+	if p != leftover {
 		first = func() { f.seeOriginal(p, path, news) }
 		f.seeTarget(path, info, news)
 	}
@@ -153,18 +152,17 @@ func (f *Follower) see(p *pattern, path string, news *message.Group) {
 	switch {
 	case err == nil && (s == nil || !f.isUnread(s)):
 		return
-	case err != nil && (p == nil || errors.Is(err, fs.ErrNotExist)):
+	case err != nil && (p == leftover || errors.Is(err, fs.ErrNotExist)):
 		return
 	}
-	in := &Input{name: path, path: path}
-	in.pattern = cmp.Or(p, leftover)
+	in := &Input{name: path, path: path, pattern: p}
 	if s != nil {
 		owner := f.input(s.log.path)
 		if owner != nil && f.found == nil {
 			f.enqueue(s, owner)
 			return
 		}
-		if owner != nil && p == nil {
+		if owner != nil && p == leftover {
 			in.Tag = owner.Tag
 		}
 	}
@@ -179,7 +177,7 @@ func (f *Follower) see(p *pattern, path string, news *message.Group) {
 // seePipe looks at what is no file.
 func (f *Follower) seePipe(p *pattern, path string, news *message.Group) {
 	switch {
-	case p == nil:
+	case p == leftover:
 	case !f.options.Continues:
 		in := f.addPipe(path)
 		in.pattern = p
@@ -218,7 +216,7 @@ func (f *Follower) seeTarget(path string, info fs.FileInfo, news *message.Group)
 
 // hand hands over an input that a pattern has found.
 func (f *Follower) hand(in *Input, p *pattern) {
-	if p != nil && p.each != nil {
+	if p.each != nil {
 		p.each(in)
 	}
 	if f.found != nil {
