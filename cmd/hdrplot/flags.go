@@ -59,7 +59,7 @@ func (f *flags) define() []cli.Option {
 func (f *flags) choiceOptions() []cli.Option {
 	o := &f.asked
 	phases := cli.PhasesOption(&o.Logs.Tags, &o.Units, "draw behind the data, or with -by phase a percentile curve for,")
-	phases.Only = typesWith("phases")
+	phases.Only = takenBy("phases")
 	return []cli.Option{
 		phases,
 		cli.UntaggedOption(&o.Logs.Inputs),

@@ -171,12 +171,13 @@ func (p *Picture) Leads(label string) bool {
 	return slices.ContainsFunc(top, func(f output.Finding) bool { return f.Tag == label })
 }
 
-// unnamed returns the names of phases that have no lane above a chart.
-func (p *Picture) unnamed() (names []string) {
+// Unnamed returns the names of phases for which there is no lane.
+func (p *Picture) Unnamed() []string {
 	lanes := p.Lanes()
-	if p.FacetsOf() == nil {
-		lanes = lanes[min(len(lanes), MostLanes):]
-	}
+	return namesOf(lanes[min(len(lanes), MostLanes):])
+}
+
+func namesOf(lanes []Lane) (names []string) {
 	for _, lane := range lanes {
 		names = append(names, lane.Name)
 	}
@@ -189,8 +190,10 @@ func (p *Picture) legend() string {
 	if p.shades() {
 		all = append(all, "shaded: above a limit")
 	}
-	if names := p.unnamed(); len(names) > 0 {
-		all = append(all, "grey: "+listed(names))
+	if names := p.Unnamed(); len(names) > 0 && p.FacetsOf() == nil {
+		all = append(all, "grey, too: "+listed(names))
+	} else if lanes := p.Lanes(); len(lanes) > 0 && p.FacetsOf() != nil {
+		all = append(all, "grey: "+listed(namesOf(lanes)))
 	}
 	if p.Type == Report {
 		if len(p.ofKind(gap)) > 0 {

@@ -68,7 +68,7 @@ func TestPhasesUnnamed(t *testing.T) {
 		at := int64(n) * 10_000
 		phases = append(phases, chart.Phase{Start: at, End: at + 9000, Name: name})
 	}
-	for facets, want := range map[bool]string{false: "Grey: f, g.", true: "Grey: a, b, c, d, e and 2 more."} {
+	for facets, want := range map[bool]string{false: "Grey, too: f, g.", true: "Grey: a, b, c, d, e and 2 more."} {
 		p := phased(t, chart.Timeline, phases...)
 		p.Facets = facets
 		if !slices.Contains(p.Footnotes(), want) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
@@ -82,6 +83,9 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	picture.Findings = some(p.Findings)
 	picture.Summary = some(p.Summary)
 	picture.Notes = some(p.Notes)
+	if names := p.Unnamed(); len(names) > 0 {
+		picture.Notes = append(picture.Notes, "Grey, too: "+strings.Join(names, ", ")+".")
+	}
 	lines := chart.Timeline
 	if p.Type.Chart.Marks == chart.Lines {
 		lines = p.Type

@@ -145,7 +145,7 @@ func file(name string) string {
 // shownLater are the parts of the script of a page without data, and modules those of one that has
 // data. Each part may import only those before it.
 var (
-	shownLater = []string{"numbers", "ticks", "store", "state", "canvas", "charts", "overview", "table", "confidence", "tiles", "live", "main"}
+	shownLater = []string{"numbers", "ticks", "store", "state", "canvas", "phases", "charts", "overview", "table", "confidence", "tiles", "live", "main"}
 	modules    = append(slices.Clone(shownLater), "start")
 )
 

@@ -12,6 +12,7 @@ import {
 } from './ticks.js';
 import { startsIn, heatOf, rateOf, ranIn, mergedStep, mergedPoints } from './store.js';
 import { stroke, dot } from './canvas.js';
+import { lanesOf, laneHeight, shadePhases, drawLanes } from './phases.js';
 
 // A Range is what values an axis must show.
 class Range {
@@ -159,7 +160,7 @@ export function heightOn(space, page) {
   const { data, heat, facets } = page;
   const parts = facets ? facetsOf(page).length : 1;
   return (
-    space /
+    (space - laneHeight * lanesOf(data).length) /
     (rateShare +
       Math.max(timeShare, parts * facetShare) +
       (data.compared && heat
@@ -190,9 +191,15 @@ function facetsOf({ series, band }) {
 
 // drawOverTime draws a chart over time of a share of the page's height, or of several parts. All
 // charts over time have the same axis; below the last one are its labels. The places of the chart
-// are where the parts of series are. Paint gets the page with the series of a part.
-function drawOverTime(chart, page, what, range, share, parts, paint, over) {
+// are where the parts of series are. Paint gets the page with the series of a part. Lanes are phases
+// that have a lane above.
+function drawOverTime(chart, page, what, range, share, parts, paint, over, lanes = []) {
   const { data, view } = page;
+  const above = laneHeight * lanes.length;
+  const paintOver = part => {
+    shadePhases(chart, page.theme, data);
+    paint(part);
+  };
   const below = !chart.last ? 12 : 31 + 15 * timeLines(data);
   const height = page.height * share;
   const beside = [...data.lines.limits, ...data.cells.limits];
@@ -201,11 +208,14 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
     return chart.last ? time : { ...time, title: null };
   };
   if (parts.length < 2) {
-    chart.begin(Math.round(height) + below, below);
-    return drawChart(chart, page, what, range, axis, () => paint(page), over, beside);
+    chart.begin(Math.round(height) + above + below, below);
+    chart.plot.top += above;
+    drawChart(chart, page, what, range, axis, () => paintOver(page), over, beside);
+    return drawLanes(chart, page.theme, lanes);
   }
   const high = Math.max(height / parts.length, page.height * facetShare);
-  const g = chart.begin(Math.round(high * parts.length) + below + 10, below);
+  const g = chart.begin(Math.round(high * parts.length) + above + below + 10, below);
+  const top = 10 + above;
   const { theme } = page;
   const end = chart.plot.bottom;
   what.limits.forEach(l => range.add(l.value));
@@ -219,8 +229,8 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
   parts.forEach((part, i) => {
     const last = i === parts.length - 1;
     Object.assign(chart.plot, {
-      top: 10 + i * high + 16,
-      bottom: last ? end : 10 + (i + 1) * high - 3,
+      top: top + i * high + 16,
+      bottom: last ? end : top + (i + 1) * high - 3,
     });
     for (const s of part.change ? [] : part.series) chart.places.set(s, { ...chart.plot });
     chart.axes(theme, last ? chart.x.title : null, i === parts.length >> 1 ? what.name : null);
@@ -231,11 +241,12 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over) {
       chart.plot.top,
     );
     chart.clip();
-    paint({ ...page, ...part });
+    paintOver({ ...page, ...part });
     g.restore();
   });
-  Object.assign(chart.plot, { top: 10, bottom: end });
+  Object.assign(chart.plot, { top, bottom: end });
   over();
+  drawLanes(chart, page.theme, lanes);
 }
 
 // drawTime draws lines over time. Page has the data, the view, the series to draw and the look.
@@ -275,6 +286,7 @@ export function drawTime(chart, page) {
         theme,
         data.marks.filter(m => m.time >= from && m.time <= to),
       ),
+    lanesOf(data),
   );
 }
 

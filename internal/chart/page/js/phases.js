@@ -1,0 +1,64 @@
+// Phases: what happened for some time, behind the charts over time and in lanes above the lines.
+
+// mostLanes is how many phases have a lane, those that begin first.
+const mostLanes = 5;
+export const laneHeight = 16;
+
+// lanesOf returns the phases in the time of a page that have a lane: a name and its times each.
+export function lanesOf({ phases = [], from, to }) {
+  const all = new Map();
+  for (const p of phases)
+    if (p.start < to && p.end > from) {
+      if (!all.has(p.name)) all.set(p.name, []);
+      all.get(p.name).push(p);
+    }
+  return [...all].slice(0, mostLanes).map(([name, times]) => ({ name, times }));
+}
+
+// barsOf returns from where to where times are in a chart. Those that touch are one.
+function barsOf(chart, times) {
+  const { left, right } = chart.plot;
+  const bars = [];
+  for (const { start, end } of [...times].sort((a, b) => a.start - b.start)) {
+    const from = Math.max(chart.px(start), left);
+    const to = Math.min(Math.max(chart.px(end), from + 1), right);
+    if (from >= right || chart.px(end) <= left) continue;
+    const last = bars.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else bars.push([from, to]);
+  }
+  return bars;
+}
+
+// shadePhases shades the times of all phases behind the data.
+export function shadePhases(chart, theme, { phases = [] }) {
+  const { g, plot } = chart;
+  Object.assign(g, { fillStyle: theme.band, globalAlpha: 0.4 });
+  for (const [from, to] of barsOf(chart, phases))
+    g.fillRect(from, plot.top, to - from, plot.bottom - plot.top);
+  g.globalAlpha = 1;
+}
+
+// drawLanes draws lanes above a chart. A name stands in each bar that has room, or else behind one
+// of them, or else over the beginning of its lane.
+export function drawLanes(chart, theme, lanes) {
+  const { g, plot } = chart;
+  lanes.forEach(({ name, times }, n) => {
+    const top = plot.top - laneHeight * (lanes.length - n);
+    const bars = barsOf(chart, times);
+    g.fillStyle = theme.band;
+    for (const [from, to] of bars) g.fillRect(from, top, to - from, laneHeight - 3);
+    Object.assign(g, { fillStyle: theme.text, textAlign: 'left', textBaseline: 'middle' });
+    const width = g.measureText(name).width;
+    const write = x => g.fillText(name, x, top + laneHeight / 2 - 1);
+    const wide = bars.filter(([from, to]) => to - from >= width + 8);
+    for (const [from, to] of wide) write((from + to - width) / 2);
+    if (wide.length || !bars.length) return;
+    const free = bars.find(([, to], i) => to + 4 + width <= (bars[i + 1]?.[0] ?? plot.right));
+    if (free) return write(free[1] + 4);
+    g.fillStyle = theme.background;
+    g.fillRect(plot.left, top, width + 4, laneHeight - 3);
+    g.fillStyle = theme.text;
+    write(plot.left);
+  });
+}
