@@ -633,6 +633,30 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
+// TestGivenAgain: the looker takes a file, closes it, and gives it again before its reader notices.
+func TestGivenAgain(t *testing.T) {
+	t.Parallel()
+	path := file(t, filepath.Join(t.TempDir(), "a"), "one\n")
+	r := read(t, func(f *Follower) {
+		f.options.Poll = time.Hour
+		f.AddFile(path)
+	})
+	r.awaitLines("a", "--", "one")
+	in := r.inputs["a"]
+	clitest.Await(t, "the end", nil, in.AtEnd)
+	log := in.logs[0]
+	s := log.current()
+	s.state = spare
+	r.shut(s)
+	if !r.reopen(s) {
+		t.Fatal("it has its name")
+	}
+	log.give(s)
+	extend(t, path, "two\n")
+	in.signal()
+	r.awaitLines("a", "--", "one", "two")
+}
+
 // TestWrittenAgain: a log that is written again, longer than before and at any moment, gives no
 // line among those of the text before it.
 func TestWrittenAgain(t *testing.T) {

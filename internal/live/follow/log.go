@@ -308,7 +308,7 @@ func (r *raw) Read(p []byte) (int, error) {
 		phase := in.phase
 		replaced := len(in.logs) > 1
 		isLeft := in.state == left
-		taken := s.state != current
+		taken := r.isTaken()
 		f.mu.Unlock()
 		switch {
 		case phase == aborted:
@@ -350,12 +350,15 @@ func (r *raw) Read(p []byte) (int, error) {
 	}
 }
 
+// isTaken reports whether the reader has the file no more, or has it anew. The lock is held.
+func (r *raw) isTaken() bool { return r.file.state != current || r.file.open != r.from }
+
 // giveBack says that a file has another text now, if the reader still has it.
 func (r *raw) giveBack() {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.file.state == current {
+	if !r.isTaken() {
 		r.file.state = rewritten
 	}
 }
@@ -365,7 +368,7 @@ func (r *raw) orTaken(err error) error {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.file.state != current {
+	if r.isTaken() {
 		return errTaken
 	}
 	return err
