@@ -116,6 +116,7 @@ func (d *dressing) addTimes() {
 	p := d.p
 	p.Marks = marksOf(d.found.shifts, p)
 	d.addPhases()
+	d.addSaid()
 	p.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
 	most := d.plan.takes.worst
@@ -150,6 +151,30 @@ func (d *dressing) addPhases() {
 	}
 	if len(p.Lanes()) == 0 {
 		d.std.Notef("-phases: no phase is in the time that is drawn")
+	}
+}
+
+// said are the names of phases that a sentence above a picture is about, by the kind of the
+// finding.
+var said = map[string]string{"warmup": "warm-up", finding.Level: "higher"}
+
+// addSaid adds the phases that sentences above the picture are about. A row of a fleet shows its
+// own.
+func (d *dressing) addSaid() {
+	p := d.p
+	if p.Fleet != nil || d.plan.shows.page {
+		return
+	}
+	results := p.Results()
+	for _, f := range d.found.findings {
+		name := said[f.Kind]
+		if name == "" || !slices.Contains(results, f.Sentence) {
+			continue
+		}
+		if f.Tag != "" {
+			name += " (" + f.Tag + ")"
+		}
+		p.Phases = append(p.Phases, chart.Phase{Start: *f.Start - p.Origin, End: *f.End - p.Origin, Name: name})
 	}
 }
 

@@ -134,3 +134,39 @@ func TestChanged(t *testing.T) {
 		t.Errorf("opened %d times: %v, not %s", opened, err, want)
 	}
 }
+
+// TestSaid: a picture shades the time that a sentence above it is about, and a page or a picture
+// with a title of somebody's does not.
+func TestSaid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "warm-up.hdr")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmp.Or(loggen.ScenarioNamed("warm-up").Write(file, 0), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		o      plot.Options
+		phases int
+	}{
+		"timeline": {plot.Options{Type: chart.Timeline}, 1},
+		"report":   {plot.Options{Type: chart.Report}, 1},
+		"titled":   {plot.Options{Type: chart.Timeline, Look: chart.Looks{Title: "mine"}}, 0},
+		"page":     {plot.Options{Type: chart.Timeline, Page: true}, 0},
+	} {
+		test.o.Look.Zone = time.UTC
+		test.o.Look.Height = 600
+		test.o.Logs.Inputs.Names = []string{path}
+		p := gather(t, &test.o)
+		if len(p.Phases) != test.phases {
+			t.Errorf("%s: %+v", name, p.Phases)
+			continue
+		}
+		for _, phase := range p.Phases {
+			if !strings.HasPrefix(phase.Name, "warm-up") || phase.Start != 0 || phase.End < 30_000 || phase.End > 120_000 {
+				t.Errorf("%s: %+v", name, phase)
+			}
+		}
+	}
+}

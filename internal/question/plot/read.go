@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hdrkit/internal/base/ledger"
@@ -336,9 +335,8 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	if shift == nil {
 		return
 	}
-	value := func(v float64) string { return strconv.FormatFloat(people.Rounded(sum.Scale.Of(v), 2), 'f', -1, 64) }
-	text := fmt.Sprintf("%s p%v %s -> %s %s",
-		label, shift.Percentile, value(shift.Before), value(shift.After), r.plan.look.Unit)
+	value := func(v float64) string { return axis.Value(r.plan.look.Unit, people.Rounded(sum.Scale.Of(v), 2)) }
+	text := fmt.Sprintf("%s p%v %s -> %s", label, shift.Percentile, value(shift.Before), value(shift.After))
 	r.found.shifts = append(r.found.shifts, Mark{
 		When: scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch},
 		Text: strings.TrimSpace(text),
