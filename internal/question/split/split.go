@@ -77,7 +77,6 @@ type codec struct {
 type source struct {
 	name     string
 	comments [][]byte         // its comments so far
-	stated   bool             // one of them states a unit
 	size     int              // of the comments, in bytes
 	full     bool             // there are more comments, which are left out
 	given    bool             // the user gives the unit, which the first comment states
@@ -111,7 +110,7 @@ func New(inputs []scan.Input, options Options) *Parts {
 		if options.Given != nil {
 			var given hdrlog.Unit
 			if given, s.given = options.Given(input.Name); s.given {
-				s.comments = append(s.comments, []byte(given.Comment()))
+				s.comments = append(s.comments, []byte("#"+given.Comment()))
 			}
 		}
 		p.sources = append(p.sources, s)
@@ -126,9 +125,8 @@ func (p *Parts) Comment(input int, text []byte) error {
 		return nil // each part has its own
 	}
 	s := p.sources[input]
-	if len(s.parts) == 0 && s.stated && logline.IsBaseTime(text) {
+	if len(s.parts) == 0 && logline.IsBaseTime(text) {
 		s.comments = slices.DeleteFunc(s.comments, func(before []byte) bool { return logline.RevokesUnit(text, before) })
-		s.stated = false
 	}
 	stated, program := hdrlog.UnitBy(text)
 	switch {
@@ -141,7 +139,6 @@ func (p *Parts) Comment(input int, text []byte) error {
 	default:
 		s.size += len(text)
 		s.comments = append(s.comments, bytes.Clone(text))
-		s.stated = s.stated || hdrlog.UnitOf(text) != 0
 	}
 	return nil
 }

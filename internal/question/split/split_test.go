@@ -14,6 +14,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/clitest"
 	"hdrkit/internal/scan"
 )
@@ -285,5 +286,74 @@ func TestName(t *testing.T) {
 	}
 	if text := string(parts.parts[0].buf); strings.Count(text, "\n0.000,") > 0 || !strings.Contains(text, `#[Split from a%0A0.000`) {
 		t.Error(text)
+	}
+}
+
+// TestRevoked: a comment that states the unit of a log goes to its parts, unless a later comment
+// shows that it does not state it. Parts have not that later comment.
+func TestRevoked(t *testing.T) {
+	t.Parallel()
+	stress := "#" + logline.Stress + " latency\n"
+	for basetime, states := range map[string]bool{"#[BaseTime: 5.000 (seconds since epoch)]\n": true, "#[Basetime: 5.000 (seconds since epoch)]\n": false} {
+		folder := t.TempDir()
+		if _, err := split(t, folder, "#before\n"+stress+"#behind\n"+basetime+"0.000,1.000,0.000,"+payload+"\n", -1); err != nil {
+			t.Fatal(err)
+		}
+		text := files(t, folder)["default.log.hdr"]
+		if strings.Contains(text, stress) != states || strings.Count(text, "#before\n#") != 1 || strings.Count(text, "#behind\n") != 1 {
+			t.Errorf("behind %s\n%s", basetime, text)
+		}
+	}
+}
+
+// TestOneFile: a part is no input, and no file of another part, by whatever link.
+func TestOneFile(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	if err := os.WriteFile("input.log.hdr", []byte(exampleLog()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat("input.log.hdr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(folder, "linked.log.hdr"), "link.log.hdr"); err != nil {
+		t.Skipf("skipped, since there are no symbolic links: %v", err)
+	}
+	parts := New([]scan.Input{{Name: "log.hdr", Info: info}}, Options{Folder: "."})
+	defer parts.Close()
+	for _, test := range []struct{ tag, want string }{
+		{"other", ""},
+		{"input", "output input.log.hdr is also an input"},
+		{"link", ""},
+		{"linked", "tag link of log.hdr and tag linked of log.hdr would both go to linked.log.hdr; split the two logs into different folders (-od)"},
+	} {
+		i := &hdrlog.Interval{Tag: []byte(test.tag), Payload: []byte(payload), Start: 1, Length: 1}
+		if _, err := parts.Add(scan.Visit{Interval: i}); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+			t.Errorf("%s: %v, want %s", test.tag, err, test.want)
+		}
+	}
+}
+
+// TestGiven: a part has the unit that the user gives its log, and no comment that states another
+// one. What a program writes stays, since it says more than the unit.
+func TestGiven(t *testing.T) {
+	t.Parallel()
+	const ours = "#UNITS:MICROSECONDS\n"
+	for comment, stays := range map[string]bool{"#UNITS:ns": false, "#UNITS:ms": false, "#" + logline.Stress: true, "#anything": true} {
+		given := func(string) (hdrlog.Unit, bool) { return hdrlog.Microsecond, true }
+		parts := New([]scan.Input{{Name: "log.hdr"}}, Options{Folder: t.TempDir(), Given: given})
+		defer parts.Close()
+		if err := parts.Comment(0, []byte(comment)); err != nil {
+			t.Fatal(err)
+		}
+		i := &hdrlog.Interval{Payload: []byte(payload), Start: 1, Length: 1}
+		if _, err := parts.Add(scan.Visit{Interval: i}); err != nil {
+			t.Fatal(err)
+		}
+		text := string(parts.parts[0].buf)
+		if strings.Contains(text, comment+"\n") != stays || strings.Count(text, ours) != 1 {
+			t.Errorf("%s stays: %v\n%s", comment, !stays, text)
+		}
 	}
 }
