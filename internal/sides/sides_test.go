@@ -1,9 +1,12 @@
 package sides
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/output"
 )
 
@@ -34,5 +37,189 @@ func TestNext(t *testing.T) {
 		if got := test.c.Next(test.of, test.bound, test.atLeast); got != test.want {
 			t.Errorf("bound %v: %q, want %q", test.bound, got, test.want)
 		}
+	}
+}
+
+// summaryOf returns a second that begins at a time in seconds since the epoch, with a value so many
+// times.
+func summaryOf(t *testing.T, start, value, count int64) *output.Summary {
+	t.Helper()
+	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.RecordN(value, count); err != nil {
+		t.Fatal(err)
+	}
+	return &output.Summary{Histogram: h, Start: 1000 * start, End: 1000 * (start + 1), Period: 1000}
+}
+
+// TestUnits: runs in several units are compared in that of both sides.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	runs := func(value int64, factor float64) (all []*output.Summary) {
+		for n := range int64(3) {
+			s := summaryOf(t, 0, value+n, 5000)
+			s.Scale = s.Scale.Times(factor)
+			all = append(all, s)
+		}
+		return all
+	}
+	nanos, micros := runs(100_000, 1), runs(110, 1000)
+	c := NewRuns(Pair{Before: nanos[0], After: micros[0]}, nanos, micros, []float64{99}, 95)
+	for name, f := range map[string]*FigureChange{"p99": c.Percentiles[99], "the mean": c.Mean} {
+		if math.Abs(f.Ratio-1.11) > 0.002 {
+			t.Errorf("%s is %v times as high, not 1.11", name, f.Ratio)
+		}
+	}
+	if c.Rate.Ratio != 1 {
+		t.Errorf("the rate is %v times as high, not 1", c.Rate.Ratio)
+	}
+}
+
+// TestTurns: what rises all the time hides no change of runs that took turns, as it does in other
+// orders.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	const epoch = 1_700_000_000
+	for _, test := range []struct {
+		name          string
+		before, after []int64 // when runs begin
+		turns         bool
+		oneSideFirst  bool
+	}{
+		{"in turns", []int64{epoch, epoch + 2, epoch + 4}, []int64{epoch + 1, epoch + 3, epoch + 5}, true, false},
+		{"after first", []int64{epoch + 1, epoch + 3, epoch + 5}, []int64{epoch, epoch + 2, epoch + 4}, true, false},
+		{"two of a side between", []int64{epoch, epoch + 1, epoch + 4}, []int64{epoch + 2, epoch + 3, epoch + 5}, false, false},
+		{"before first", []int64{epoch, epoch + 1}, []int64{epoch + 2, epoch + 3}, false, true},
+		{"after all first", []int64{epoch + 2, epoch + 3}, []int64{epoch, epoch + 1}, false, true},
+		{"at the same time", []int64{epoch, epoch + 2, epoch + 4}, []int64{epoch, epoch + 2, epoch + 4}, false, false},
+		{"two together", []int64{epoch, epoch + 2}, []int64{epoch + 2, epoch + 3}, false, false},
+		{"no dates", []int64{0, 2}, []int64{5, 7}, false, false},
+		{"one run", []int64{epoch}, []int64{epoch + 1, epoch + 2}, false, false},
+	} {
+		of := func(starts []int64, factor float64) (all []*output.Summary) {
+			for _, start := range starts {
+				all = append(all, summaryOf(t, start, int64(1e6*factor*math.Exp(0.1*float64(start%epoch))), 5000))
+			}
+			return all
+		}
+		before, after := of(test.before, 1), of(test.after, 1.02)
+		c := NewRuns(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		f := c.Percentiles[99]
+		if turns := f.High/f.Low < 1.2; turns != test.turns || c.OneSideFirst() != test.oneSideFirst {
+			t.Errorf("%s: from %v to %v, one side first %v", test.name, f.Low, f.High, c.OneSideFirst())
+		}
+	}
+}
+
+// TestKnown: one run against one is compared if both last two minutes, of which logs lack a little.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	comparison := func(low, high float64, seconds float64) *FigureChange {
+		return &FigureChange{Comparison: confidence.Comparison{Low: low, High: high, Seconds: seconds}}
+	}
+	for _, test := range []struct {
+		name string
+		c    *FigureChange
+		want bool
+	}{
+		{"none", nil, false},
+		{"several runs", comparison(0.9, 1.1, 0), true},
+		{"nearly two minutes", comparison(0.9, 1.1, 114), true},
+		{"less", comparison(0.9, 1.1, 113), false},
+		{"no low end", comparison(math.NaN(), 1.1, 120), false},
+		{"no high end", comparison(0.9, math.NaN(), 120), false},
+	} {
+		if got := test.c.Known(); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+// TestProve: what one run a side, several runs, or values without times would prove.
+func TestProve(t *testing.T) {
+	t.Parallel()
+	several := &Change{Before: make([]*output.Summary, 3), After: make([]*output.Summary, 4)}
+	untimed := &Change{Percentiles: map[float64]*FigureChange{99: {Comparison: confidence.Comparison{Untimed: true}}}}
+	proves := func(times float64) string { return fmt.Sprintf("%v%%", 8/times) }
+	none := func(times float64) string { // but twice as many, or four times as long, would
+		if times > 1 {
+			return proves(times)
+		}
+		return NoChange
+	}
+	for _, test := range []struct {
+		c      *Change
+		proves func(float64) string
+		want   string
+	}{
+		{several, proves, "3 + 4 runs like these prove 8%; 6 + 8 would prove 4%"},
+		{several, none, "3 + 4 runs like these cannot show a change of any size"},
+		{untimed, proves, "As many values as these prove 8%; four times as many, 2%"},
+		{untimed, none, "So few values cannot show a change of any size"},
+		{new(Change), proves, "Runs as long as these prove 8%; four times as long, 2%"},
+		{new(Change), none, "Runs this long cannot show a change of any size"},
+	} {
+		if got := test.c.Prove(test.proves); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestCorrect: a change is less sure if more are looked at, and what none can prove takes no part.
+func TestCorrect(t *testing.T) {
+	t.Parallel()
+	change := func(p float64) *FigureChange {
+		runs := []confidence.RunFigure{{Value: 10}, {Value: 10.1}, {Value: 10.2}}
+		c := &FigureChange{Comparison: confidence.CompareRuns(runs, runs, 95)}
+		c.P = p
+		return c
+	}
+	for _, test := range []struct {
+		p    []float64 // of the rate, the mean and p99
+		want []bool
+	}{
+		{[]float64{0.001, 0.9, 0.9}, []bool{true, false, false}},
+		{[]float64{0.04, 0.9, 0.9}, []bool{false, false, false}},
+		{[]float64{0.04, 0.03, 0.02}, []bool{true, true, true}},
+		{[]float64{0.9, 0.9, 0.01}, []bool{false, false, true}},
+	} {
+		c := &Change{Level: 95, Rate: change(test.p[0]), Mean: change(test.p[1]), Percentiles: map[float64]*FigureChange{99: change(test.p[2])}}
+		Correct([]Pair{{}, {Change: c}}, []float64{99})
+		for n, f := range []*FigureChange{c.Rate, c.Mean, c.Percentiles[99]} {
+			if f.Significant != test.want[n] {
+				t.Errorf("p of %v: change %d is significant: %v", test.p, n, f.Significant)
+			}
+		}
+	}
+	alone := &Change{Level: 95, Rate: change(0.04), Percentiles: map[float64]*FigureChange{99: change(0.01)}}
+	alone.Percentiles[99].Low = math.NaN()
+	if Correct([]Pair{{Change: alone}}, []float64{99}); !alone.Rate.Significant || alone.Percentiles[99].Significant {
+		t.Errorf("%+v", alone)
+	}
+}
+
+// TestRunFigure: a run without values has a rate, and one without a time has none.
+func TestRunFigure(t *testing.T) {
+	t.Parallel()
+	empty, timeless, some := summaryOf(t, 0, 5, 0), summaryOf(t, 0, 5, 3), summaryOf(t, 0, 5, 3)
+	timeless.Period = 0
+	nan := math.NaN()
+	for name, want := range map[string][]float64{"p99": {nan, 5, 5}, "mean": {nan, 5, 5}, "throughput": {0, nan, 3}, "count": {0, 3, 3}} {
+		f, err := output.ParseFigure(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, s := range []*output.Summary{empty, timeless, some} {
+			got := RunFigureOf(s, f)
+			if got.Value != want[n] && !(math.IsNaN(got.Value) && math.IsNaN(want[n])) {
+				t.Errorf("%s of run %d: %v, want %v", name, n, got.Value, want[n])
+			}
+		}
+	}
+	// The slot of a rank is as wide as values that the histogram does not tell apart.
+	if got := RunFigureOf(summaryOf(t, 0, 4097, 9), output.Figure{Percentile: 50}); got.Slot < 0.9*4/4097 || got.Slot > 1.1*4/4097 {
+		t.Errorf("a slot of %v", got.Slot)
 	}
 }
