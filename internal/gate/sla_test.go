@@ -11,6 +11,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/unit"
 	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
@@ -405,6 +406,100 @@ func TestExactBound(t *testing.T) {
 		}
 		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}})[0]; v.Value != want {
 			t.Errorf("%s: %v, want %v", limit, v.Value, want)
+		}
+	}
+}
+
+// TestParseDrawn: a chart draws limits of percentiles and the maximum, at most a value above 0. One
+// without a statistic is that of the maximum.
+func TestParseDrawn(t *testing.T) {
+	t.Parallel()
+	const wrong = "-sla %s: a picture shows limits above 0 for percentiles or the maximum, such as 20 or 99<=5ms"
+	for text, want := range map[string]string{
+		"20":                  "max<=20",
+		"20, 5ms":             "max<=20 max<=5ms",
+		" 99<=5ms , 0.5<=1":   "99<=5ms 0.5<=1",
+		"max<=1e299":          "max<=1e299",
+		"max<=1e300":          wrong,
+		"0":                   wrong,
+		"0<=5":                wrong,
+		"min<=5":              wrong,
+		"mean<=5":             wrong,
+		"99>=5":               wrong,
+		"a:99<=5":             wrong,
+		"99<=+5%":             wrong,
+		"99<=5 in 99% of 10s": wrong,
+	} {
+		limits, err := ParseDrawn(text)
+		var texts []string
+		for _, l := range limits {
+			texts = append(texts, l.Text)
+		}
+		got := strings.Join(texts, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if want = strings.ReplaceAll(want, "%s", text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestDoubtParts: a percentile below 1 looks like a part of 1.
+func TestDoubtParts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0.99<=5": "p0.99 is below 1: did you mean 99?", "99<=5,p0.5<=2": "p0.5 is below 1: did you mean 50?",
+		"1<=5": "", "0<=5": "", "min<=5": "", "over(0.5)<=1%": "", "nonsense": "",
+	} {
+		if got := Doubt(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestUnits: which limits are in printed units, which need to know the unit of the logs, and what a
+// chart draws for them.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		limit        string
+		bare         bool
+		needs        string // the unit of the logs
+		needsPrinted string // if -unit chooses the one that is printed
+		printed      float64
+	}{
+		{"99<=5", true, "", "99<=5", 5},
+		{"99<=5ms", false, "99<=5ms", "99<=5ms", 0.005},
+		{"max<=+10%", false, "", "", 0},
+		{"max<=+5us", false, "max<=+5us", "max<=+5us", 0},
+		{"throughput>=5", false, "", "", 5},
+		{"count>=5", false, "", "", 5},
+		{"over(5)<=1%", true, "", "over(5)<=1%", 1},
+		{"over(5)<=+1%", true, "", "over(5)<=+1%", 0},
+		{"over(5s)<=1%", false, "over(5s)<=1%", "over(5s)<=1%", 1},
+	} {
+		limits, err := Parse("count>=0," + test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Bare(limits); got != test.bare {
+			t.Errorf("%s is in printed units: %v", test.limit, got)
+		}
+		for _, o := range []struct {
+			unit.Options
+			want string
+		}{{unit.Options{}, test.needs}, {unit.Options{Unit: "ms"}, test.needsPrinted}, {unit.Options{Unit: "ms", Ratio: 1000}, test.needs}} {
+			if got := NeedsUnit(limits, &o.Options); got != o.want {
+				t.Errorf("%s with %+v needs the unit for %q, want %q", test.limit, o.Options, got, o.want)
+			}
+		}
+		l := &limits[1]
+		if l.Change != nil || l.Name == output.Over {
+			continue
+		}
+		if got := l.Printed(hdrlog.Scale{Ratio: 1000, In: hdrlog.Millisecond}); math.Abs(got-test.printed) > 1e-15 {
+			t.Errorf("%s is drawn at %v, want %v", test.limit, got, test.printed)
 		}
 	}
 }

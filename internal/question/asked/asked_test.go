@@ -1,8 +1,14 @@
 package asked
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
+
+	"hdrkit/internal/base/message"
+	"hdrkit/internal/gate"
+	"hdrkit/internal/sides"
 )
 
 // TestParsePercentiles: max is percentile 100, and each one counts once.
@@ -21,5 +27,70 @@ func TestParseFigures(t *testing.T) {
 	}
 	if len(f.Shares) != 2 {
 		t.Errorf("%v", f.Shares)
+	}
+}
+
+// TestParseLevel: a confidence is a percentage from 50 to 99.99.
+func TestParseLevel(t *testing.T) {
+	for text, want := range map[string]float64{"50": 50, "95%": 95, "99.99": 99.99, "49.9": 0, "99.991": 0, "NaN": 0, "much": 0} {
+		if got, err := ParseLevel(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
+		}
+	}
+}
+
+// TestParseParts: noise, and what is the same, are percentages above 0, to 100. Noise may be runs
+// instead.
+func TestParseParts(t *testing.T) {
+	for text, want := range map[string]float64{"4%": 0.04, "4": 0.04, "100%": 1, "0.5%": 0.005, "0": 0, "100.1%": 0, "-1": 0, "": 0, "x%": 0} {
+		if got, err := ParseSame(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("-same %s: %v, %v, want %v", text, got, err, want)
+		}
+		n, err := ParseNoise(text)
+		if n.Part != want || n.Runs != nil || (err == nil) != (want > 0) {
+			t.Errorf("-noise %s: %+v, %v, want %v", text, n, err, want)
+		}
+	}
+	if n, err := ParseNoise("old/"); err != nil || n.Part != sides.UsualNoise || !slices.Equal(n.Runs, []string{"old/"}) {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+// TestBelieved: percentiles of limits have intervals, too, each once.
+func TestBelieved(t *testing.T) {
+	limits, err := gate.Parse("p99<=5,p90<=5,a:p90<=7,max<=9,throughput>=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Believed([]float64{50, 99}, limits), []float64{50, 99, 90}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestStatus: limits that fail or are undecided set the status, and a message says how many are.
+func TestStatus(t *testing.T) {
+	fails, holds, open := gate.Verdict{Result: gate.Fails}, gate.Verdict{Result: gate.Holds}, gate.Verdict{Result: gate.Undecided}
+	worse := gate.Verdict{Result: gate.Undecided, Worse: true}
+	otherwise := errors.New("otherwise")
+	for _, test := range []struct {
+		verdicts  []gate.Verdict
+		undecided string
+		want      error
+		says      string
+	}{
+		{nil, "fail", otherwise, ""},
+		{[]gate.Verdict{holds}, "fail", otherwise, ""},
+		{[]gate.Verdict{holds, fails, open}, "pass", message.Status(message.Exceeded), "1 of 3 limits do not hold"},
+		{[]gate.Verdict{holds, open}, "pass", otherwise, "1 of 2 limits are undecided. Look again"},
+		{[]gate.Verdict{holds, open}, "worse", otherwise, "1 of 2 limits are undecided. Look again"},
+		{[]gate.Verdict{open, worse}, "worse", message.Status(message.Undecided), "2 of 2 limits are undecided, 1 beyond the bound. Look again"},
+		{[]gate.Verdict{open, worse}, "pass", otherwise, "2 of 2 limits are undecided, 1 beyond the bound. Look again"},
+		{[]gate.Verdict{open}, "fail", message.Status(message.Undecided), "1 of 1 limits are undecided. Look again"},
+	} {
+		var said strings.Builder
+		got := Status(&message.Streams{Err: &said}, test.verdicts, test.undecided, "Look again", otherwise)
+		if got != test.want || !strings.HasSuffix(strings.TrimSpace(said.String()), test.says) || test.says == "" && said.Len() > 0 {
+			t.Errorf("%+v, %s: %v, %q, want %v, %q", test.verdicts, test.undecided, got, said.String(), test.want, test.says)
+		}
 	}
 }
