@@ -181,6 +181,7 @@ func TestVerdicts(t *testing.T) {
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4.3}, gate.Holds, ""},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, nan, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
+		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5.1, 5.1}, gate.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
 		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 6, 8}, gate.Fails, "above its level until 5. To accept it: -accept 6"},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 4}, gate.Holds, ""},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, nan}, gate.Fails, "the newest run has no values of it"},
@@ -206,6 +207,9 @@ func TestVerdicts(t *testing.T) {
 		v := Judge(&report.Trend{Scale: inMilliseconds, Figures: []report.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
 		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
 			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
+		}
+		if worse := c.want == gate.Undecided; v[0].Worse != worse { // all of these are beyond their bounds
+			t.Errorf("%s of %v is worse: %v", c.limit, c.values, v[0].Worse)
 		}
 	}
 	limits, err := gate.Parse("a:p99<=+10%,p50<=+10%")
