@@ -184,6 +184,10 @@ func TestBreaches(t *testing.T) {
 	if want := "FAILS: p99 of write is 1.98 ms, limit 1 ms; above it for 30 s from 00:00:00 UTC."; all[0].Sentence != want {
 		t.Errorf("%s, want %s", all[0].Sentence, want)
 	}
+	r.Verdicts[0].Outage.Times = 2
+	if got, want := of(r)[0].Sentence, "FAILS: p99 of write is 1.98 ms, limit 1 ms; above it 2 times, for 30 s, from 00:00:00 UTC."; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	text, err := json.Marshal(all[0])
 	want := `{"kind":"limit","weight":"fails","sentence":"` + all[0].Sentence + `","tag":"write","limit":"p99\u003c=1ms","startMs":1793491200000,"endMs":1793491230000,` +
 		`"figures":{"limit":1,"value":1.980415},"unit":"ms","option":"hdrsum -st breaches"}`

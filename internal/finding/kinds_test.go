@@ -2,7 +2,9 @@ package finding
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +17,8 @@ import (
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/summary"
+	"hdrkit/output"
+	"hdrkit/tags"
 )
 
 // sentences returns the findings of a scenario.
@@ -31,7 +35,12 @@ func sentencesOf(t *testing.T, scenario *loggen.Scenario) []string {
 // sentencesIn returns the findings of a scenario if times may take so many bytes, 0 for any number.
 func sentencesIn(t *testing.T, scenario *loggen.Scenario, most int) []string {
 	t.Helper()
-	var logs [][]byte
+	return sentencesOfLogs(t, most, logsOf(t, scenario)...)
+}
+
+// logsOf returns the logs of a scenario.
+func logsOf(t *testing.T, scenario *loggen.Scenario) (logs [][]byte) {
+	t.Helper()
 	for node := range scenario.Nodes {
 		var log bytes.Buffer
 		if err := scenario.Write(&log, node); err != nil {
@@ -39,12 +48,25 @@ func sentencesIn(t *testing.T, scenario *loggen.Scenario, most int) []string {
 		}
 		logs = append(logs, log.Bytes())
 	}
-	return sentencesOfLogs(t, most, logs...)
+	return logs
 }
 
 // sentencesOfLogs returns the findings of logs in nanoseconds.
 func sentencesOfLogs(t *testing.T, most int, logs ...[]byte) (all []string) {
 	t.Helper()
+	for _, f := range findingsOfLogs(t, most, "tag", logs...) {
+		all = append(all, f.Kind+": "+f.Sentence)
+	}
+	return all
+}
+
+// findingsOfLogs returns them, if by makes rows of the intervals.
+func findingsOfLogs(t *testing.T, most int, by string, logs ...[]byte) []output.Finding {
+	t.Helper()
+	rows, err := tags.ParseBy(by)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var inputs []scan.Input
 	for n, log := range logs {
 		inputs = append(inputs, scan.Input{
@@ -53,7 +75,9 @@ func sentencesOfLogs(t *testing.T, most int, logs ...[]byte) (all []string) {
 		})
 	}
 	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	s.By = rows
 	r := &Run{
+		By:        rows,
 		Histories: &summary.Histories{Times: true, Sums: len(logs) >= LeastLogs, Most: most},
 		Course:    new(summary.Course),
 		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
@@ -66,10 +90,7 @@ func sentencesOfLogs(t *testing.T, most int, logs ...[]byte) (all []string) {
 	for _, s := range r.Summaries {
 		s.Scale = r.Scale
 	}
-	for _, f := range of(r) {
-		all = append(all, f.Kind+": "+f.Sentence)
-	}
-	return all
+	return of(r)
 }
 
 // TestLongLog proves that a moment has no length if intervals had to become windows, and the moment
@@ -98,6 +119,38 @@ func TestKinds(t *testing.T) {
 		}
 		if !strings.HasPrefix(all[0], want) {
 			t.Errorf("%s begins with %s", name, all[0])
+		}
+	}
+}
+
+// TestFacts: a finding has what it is about: the option that shows more, the tag and the log, when
+// it was, and its figures.
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ scenario, by, kind, want string }{
+		{"spike", "tag", "worst", "hdrsum -worst 5, insert-rt of nodeb.hdr, max times, from 300 s for 1 s"},
+		{"slow node", "tag", "outlier", "-by input, insert-rt of nodec.hdr, logs share times, from 0 s for 600 s"},
+		{"slow node", "input", "outlier", "hdrplot -by input -type heatmap, insert-rt of nodec.hdr, logs share times, from 0 s for 600 s"},
+		{"shift", "tag", "shift", "-agg 1m, read-rt of , after before, from 360 s"},
+		{"warm-up", "tag", "warmup", "-s steady,  of , times, from 0 s for 100 s"},
+		{"pauses", "tag", "rhythm", "hdrplot -type heatmap -fold auto,  of , expected found periodMs, from 31 s for 540 s"},
+		{"steady", "tag", "figure", ", insert-rt of , p99"},
+	} {
+		got := ""
+		for _, f := range findingsOfLogs(t, 0, test.by, logsOf(t, loggen.ScenarioNamed(test.scenario))...) {
+			if f.Kind != test.kind {
+				continue
+			}
+			got += fmt.Sprintf("%s, %s of %s, %s", f.Option, f.Tag, f.Input, strings.Join(slices.Sorted(maps.Keys(f.Figures)), " "))
+			if f.Start != nil {
+				got += fmt.Sprintf(", from %d s", (*f.Start-loggen.ScenarioStart)/1000)
+			}
+			if f.End != nil {
+				got += fmt.Sprintf(" for %d s", (*f.End-*f.Start)/1000)
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s, %s: %s\nwant %s", test.scenario, test.kind, got, test.want)
 		}
 	}
 }
@@ -173,6 +226,11 @@ func TestCourses(t *testing.T) {
 			"level: Maxima of read-rt in nodeb are 3 times as high as otherwise for 60 s from 00:03:20 UTC."},
 		{"a node that gets slow", 3, []loggen.Event{event(1, 200, 599, 3, 3)},
 			"level: Maxima of insert-rt in nodeb are 3.1 times as high as otherwise for 6m40s from 00:03:20 UTC."},
+		{"a node that drifts", 3, []loggen.Event{event(1, 0, 599, 1, 4)},
+			"level: Maxima of insert-rt in nodeb are 2.7 times as high as otherwise for 8m4s from 00:01:56 UTC."},
+		{"a node that warms up", 3, []loggen.Event{event(1, 0, 120, 3, 3)},
+			"level: Maxima of insert-rt in nodeb are 3 times as high as otherwise for 2m1s from 00:00:00 UTC."},
+		{"a node that is faster for a while", 3, []loggen.Event{event(1, 200, 259, 0.3, 0.3)}, "figure: p99 of insert-rt is 3.564 ms, among the highest."},
 		{"a level that hardly moves", 1, []loggen.Event{event(0, 300, 599, 1.03, 1.03)}, "figure: p99 of insert-rt is 3.66 ms, among the highest."},
 	} {
 		s := *loggen.ScenarioNamed("steady")

@@ -90,6 +90,23 @@ func TestSentencesOfRows(t *testing.T) {
 	}
 }
 
+// TestOneInterval: a run of one interval has no worst moment, and a picture of it is that of
+// percentiles.
+func TestOneInterval(t *testing.T) {
+	for intervals, want := range map[int64]string{1: "hdrplot -type percentiles", 2: "The maximum is 2.001 ms."} {
+		row := rowOf(t, "a", map[int64]int64{1000: 990, 2000: 10})
+		row.Intervals = intervals
+		all := of(&Run{Summaries: []*output.Summary{row}, Scale: inMillis})
+		got := ofKindIn(all, "figure")[0].Option
+		for _, f := range ofKindIn(all, "worst") {
+			got += f.Sentence
+		}
+		if got != want {
+			t.Errorf("%d intervals: %q, want %q", intervals, got, want)
+		}
+	}
+}
+
 // TestFailuresWarn: failures are a warning from 1% on.
 func TestFailuresWarn(t *testing.T) {
 	for failed, want := range map[int64]output.Weight{9: output.Notes, 10: output.Warns} {
