@@ -155,7 +155,10 @@ func TestLongTable(t *testing.T) {
 			t.Fatalf("width %d: %q follows the tags, not the header", width, after)
 		}
 		clear(seen)
-		for _, line := range lines[1:151] {
+		for n, line := range lines[1:151] {
+			if whole := fmt.Sprintf("op%d", n); n%3 == 0 && strings.Fields(line)[0] != whole {
+				t.Errorf("width %d: %s is short enough, and has become %s", width, whole, strings.Fields(line)[0])
+			}
 			if tag := strings.Fields(line)[0]; seen[tag] {
 				t.Errorf("width %d: %s stands for two tags", width, tag)
 			} else {
@@ -187,6 +190,24 @@ func TestRowsOf80(t *testing.T) {
 	}
 	if lines := strings.Count(b.String(), "\n"); lines != 40+6 || !strings.Contains(b.String(), "80 columns have no room for min and mean and p99.999") {
 		t.Errorf("%d lines\n%s", lines, &b)
+	}
+}
+
+// TestShortened: long tags that differ at an end lose their middle, and need no number.
+func TestShortened(t *testing.T) {
+	t.Parallel()
+	var all []*output.Summary
+	for _, tag := range []string{"one.of.the.tags.with.a.long.name", "two.of.the.tags.with.a.long.name", "short"} {
+		all = append(all, tableSummary(tag, 60, 1))
+	}
+	var b strings.Builder
+	if err := (&Table{Percentiles: []float64{50}, Width: 70}).Write(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\none.of.the.…a.long.name ", "\ntwo.of.the.…a.long.name ", "\nshort "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
 	}
 }
 

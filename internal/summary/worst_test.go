@@ -567,3 +567,62 @@ func TestForget(t *testing.T) {
 		}
 	}
 }
+
+// TestTypical: a moment is so many times as high as the lower quartile of the maxima of its log,
+// without intervals whose values are all 0.
+func TestTypical(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name             string
+		zeros, low, high int64 // intervals with maxima of 0, 10 and 50
+		want             output.Number
+	}{
+		{"half are low", 0, 50, 50, 40},
+		{"a quarter is low", 0, 26, 74, 40},
+		{"fewer are low", 0, 24, 76, 8},
+		{"most are 0", 80, 0, 20, 8},
+		{"one is the only one", 80, 0, 0, 1},
+	} {
+		parts := &Histories{Times: true}
+		at := int64(0)
+		add := func(count int64, value float64) {
+			for range count {
+				parts.add(0, "log", nil, 1000*at, 1000*at+1000, value)
+				at++
+			}
+		}
+		add(test.zeros, 0)
+		add(test.low, 10)
+		add(1, 400)
+		add(test.high, 50)
+		moments, err := parts.Worst(1, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
+		if err != nil || len(moments) != 1 || moments[0].Max != 400 || moments[0].Times != test.want {
+			t.Errorf("%s: %+v, %v, want %v times", test.name, moments, err, test.want)
+		}
+	}
+}
+
+// TestRhythms: of several rhythms the one with the most beats is told, and how many tags and logs
+// have it, too: those whose periods differ by at most 5%.
+func TestRhythms(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(17, 18))
+	parts := &Histories{Times: true}
+	for tag, period := range map[string]int64{"a": 30, "b": 30, "c": 29, "d": 40, "e": 0} {
+		for at := range int64(1200) {
+			value := 20 + 5*random.Float64()
+			if period > 0 && at%period == 7 {
+				value = 500
+			}
+			p := piece{Start: 1000 * at, End: 1000*at + 1000, highest: value, count: 50}
+			parts.keep(0, "log", []byte(tag), p, counts{})
+		}
+	}
+	r := RhythmOf(parts.Tracks(func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }))
+	if r == nil || string(r.Tag) != "c" || r.Input != "log" || math.Abs(r.Period-29_000) > 1 || r.Found != 42 || r.Expected != 42 || r.Others != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if first, last := int64(r.First), r.Last; (first+500)/1000 != 7 || (last+500)/1000 != 7+41*29 {
+		t.Errorf("from %d to %d", first, last)
+	}
+}

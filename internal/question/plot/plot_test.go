@@ -1,16 +1,21 @@
 package plot_test
 
 import (
+	"cmp"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
+	"hdrkit/output"
 )
 
 // gather returns the picture of options.
@@ -58,5 +63,43 @@ func TestGather(t *testing.T) {
 	o.Logs.Inputs.Names, o.Logs.Tags.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
 	if p := gather(t, &o); len(p.Series) != 1 || len(p.Series[0].Lines) != 2 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestFindings: a picture has the findings of its logs where its type shows them, or a page has
+// all. Of a timeline they are its title, so it needs none if somebody chose the title.
+func TestFindings(t *testing.T) {
+	scenario := loggen.ScenarioNamed("slow node")
+	var names []string
+	for node := range scenario.Nodes {
+		path := filepath.Join(t.TempDir(), "node"+string(rune('a'+node))+".hdr")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmp.Or(scenario.Write(file, node), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, path)
+	}
+	for _, test := range []struct {
+		name string
+		o    plot.Options
+		want bool
+	}{
+		{"a report", plot.Options{Type: chart.Report}, true},
+		{"a page", plot.Options{Type: chart.Percentiles, Page: true}, true},
+		{"a timeline", plot.Options{Type: chart.Timeline}, true},
+		{"a timeline with a title", plot.Options{Type: chart.Timeline, Look: chart.Looks{Title: "mine"}}, false},
+		{"each log by itself", plot.Options{Type: chart.Timeline, Compare: true}, false},
+	} {
+		o := test.o
+		o.Look.Zone = time.UTC
+		o.Logs.Inputs.Names = names
+		p := gather(t, &o)
+		found := slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return f.Kind == "outlier" })
+		if found != test.want || !test.want && p.Findings != nil {
+			t.Errorf("%s: %+v", test.name, p.Findings)
+		}
 	}
 }

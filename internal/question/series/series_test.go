@@ -319,14 +319,23 @@ func TestAmongOthers(t *testing.T) {
 	}
 }
 
-// TestMixedKinds: integers and doubles of a tag do not add up.
+// TestMixedKinds: integers and doubles of a tag do not add up, which a row for each interval need
+// not do.
 func TestMixedKinds(t *testing.T) {
-	s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
-		Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
-	s.By, _ = tags.ParseBy("all")
-	err := Run(s, &Options{Window: 10000}, func(*output.Row, scan.Place, error) error { return nil })
-	if err == nil || !strings.HasSuffix(err.Error(), "double.hdr:6") ||
-		!strings.HasPrefix(err.Error(), "tag default: integer and double histograms do not add up: integers at ") {
+	run := func(o *Options) error {
+		s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
+			Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
+		s.By, _ = tags.ParseBy("all")
+		return Run(s, o, func(*output.Row, scan.Place, error) error { return nil })
+	}
+	for _, o := range []*Options{{Window: 10_000}, {Moving: 10_000, MovingPercentile: 99}} {
+		err := run(o)
+		if err == nil || !strings.HasSuffix(err.Error(), "double.hdr:6") ||
+			!strings.HasPrefix(err.Error(), "tag default: integer and double histograms do not add up: integers at ") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if err := run(new(Options)); err != nil {
 		t.Error(err)
 	}
 }
