@@ -380,3 +380,69 @@ func TestRhythmOfTags(t *testing.T) {
 		}
 	}
 }
+
+// TestLeads: of tags whose figures differ all the time, the highest one is by how much it is above
+// the next one, and of others it is among the highest.
+func TestLeads(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		factors map[string]float64
+		want    string
+	}{
+		{map[string]float64{"a": 1, "b": 1}, "among the highest."},
+		{map[string]float64{"a": 1, "b": 2}, "2 times the next highest."},
+		{map[string]float64{"a": 1, "b": 2.5, "c": 1.25}, "2 times the next highest."},
+		{map[string]float64{"a": 2, "b": 1, "c": 2}, "among the highest."},
+	} {
+		log := logOfTags(t, slices.Sorted(maps.Keys(test.factors)), func(r *rand.Rand, tag string, second int) []float64 {
+			all := steadyValues(r, 100)
+			for n := range all {
+				all[n] *= test.factors[tag]
+			}
+			return all
+		})
+		all := sentencesOfLogs(t, 0, log)
+		said := func(s string) bool { return strings.HasPrefix(s, "figure: p99 of ") && strings.HasSuffix(s, test.want) }
+		if !slices.ContainsFunc(all, said) {
+			t.Errorf("%v: %q has no %s", test.factors, all, test.want)
+		}
+	}
+}
+
+// TestGroups: values that fall in groups all the time have a sentence, which says whether the mean
+// is near one of them.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name         string
+		fast         int // of 100 values a second, the others are slow
+		slow         float64
+		first, every int // seconds that have slow values
+		want         string
+	}{
+		{"far apart", 60, 20_600, 0, 1, "Values fall in 2 groups: 60% near 1.3 ms and 40% near 21 ms; the mean, 9 ms, is near none."},
+		{"the mean is near one", 90, 6000, 0, 1, "Values fall in 2 groups: 90% near 1.3 ms and 10% near 6.1 ms."},
+		{"in few seconds", 60, 20_600, 590, 1, ""},
+		{"in half of the time", 60, 20_600, 0, 2, "Values fall in 2 groups: 80% near 1.3 ms and 20% near 21 ms; the mean, 5.1 ms, is near none."},
+	} {
+		log := logOf(t, func(r *rand.Rand, second int) (all []float64) {
+			for n := range 100 {
+				v := 1234 * math.Exp(0.05*r.NormFloat64())
+				if n >= test.fast && second >= test.first && second%test.every == 0 {
+					v = test.slow * math.Exp(0.05*r.NormFloat64())
+				}
+				all = append(all, v)
+			}
+			return all
+		})
+		got := ""
+		for _, s := range sentencesOfLogs(t, 0, log) {
+			if sentence, ok := strings.CutPrefix(s, "groups: "); ok {
+				got = sentence
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -402,4 +402,10 @@ func TestShiftZone(t *testing.T) {
 			t.Errorf("%v, no %q in\n%s", err, want, &b)
 		}
 	}
+	// Changes are about two runs, and not about what is in one of them.
+	var b strings.Builder
+	err := (&Table{Percentiles: []float64{99}}).WriteChanges(&b, []sides.Pair{{Before: s, After: s}})
+	if err != nil || strings.Contains(b.String(), "shifts") {
+		t.Errorf("%v\n%s", err, &b)
+	}
 }

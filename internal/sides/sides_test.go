@@ -219,7 +219,7 @@ func TestRunFigure(t *testing.T) {
 		}
 	}
 	// The slot of a rank is as wide as values that the histogram does not tell apart.
-	if got := RunFigureOf(summaryOf(t, 0, 4097, 9), output.Figure{Percentile: 50}); got.Slot < 0.9*4/4097 || got.Slot > 1.1*4/4097 {
+	if got := RunFigureOf(summaryOf(t, 0, 4097, 1), output.Figure{Percentile: 50}); got.Slot < 0.9*4/4097 || got.Slot > 1.1*4/4097 {
 		t.Errorf("a slot of %v", got.Slot)
 	}
 }

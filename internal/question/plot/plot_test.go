@@ -2,16 +2,20 @@ package plot_test
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
+	"hdrkit/internal/gate"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/plot"
@@ -100,6 +104,92 @@ func TestFindings(t *testing.T) {
 		found := slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return f.Kind == "outlier" })
 		if found != test.want || !test.want && p.Findings != nil {
 			t.Errorf("%s: %+v", test.name, p.Findings)
+		}
+	}
+}
+
+// TestLines: a picture has lines of p99 and the maximum, a page one of the median, too, and limits
+// have theirs, unless somebody chose.
+func TestLines(t *testing.T) {
+	limits, err := gate.ParseDrawn("90<=5ms,99<=9ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	timeline := plot.Options{Type: chart.Timeline}
+	page := plot.Options{Type: chart.Timeline, Page: true}
+	limited := plot.Options{Type: chart.Timeline, Limits: limits}
+	chosen := plot.Options{Type: chart.Timeline, Limits: limits, Percentiles: []float64{50, 90}}
+	for _, test := range []struct {
+		name string
+		o    plot.Options
+		want string
+	}{
+		{"a timeline", timeline, "p99 max"},
+		{"a page", page, "p50 p99 max"},
+		{"with limits", limited, "p90 p99 max"},
+		{"chosen", chosen, "p50 p90"},
+	} {
+		o := test.o
+		o.Look.Zone = time.UTC
+		o.Units.In = hdrlog.Nanosecond
+		o.Logs.Inputs.Names = []string{"../../../testdata/logs/node1.hdr"}
+		o.Logs.Tags.Include = []string{"insert-rt"}
+		var names []string
+		for _, line := range gather(t, &o).Series[0].Lines {
+			names = append(names, line.Name)
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("%s has the lines %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestFleet: of more logs than fit beside each other, each is a row if half of them ran at the same
+// time. Logs that follow each other have a map each.
+func TestFleet(t *testing.T) {
+	for _, test := range []struct {
+		groups []int // how many logs begin at once, each group when the one before ends
+		want   *chart.Type
+	}{
+		{[]int{14}, chart.Fleet},
+		{[]int{7, 7}, chart.Fleet},
+		{[]int{6, 4, 4}, chart.Heatmap},
+		{[]int{4, 5, 5}, chart.Heatmap},
+		{[]int{chart.MostTogether}, chart.Heatmap},
+		{[]int{chart.MostTogether + 1}, chart.Fleet},
+	} {
+		folder := t.TempDir()
+		o := plot.Options{Type: chart.Heatmap, Look: chart.Looks{Zone: time.UTC}}
+		o.Logs.Tags.By = "input"
+		for group, count := range test.groups {
+			for n := range count {
+				seconds := make([]int, 30)
+				for k := range seconds {
+					seconds[k] = 30*group + k
+				}
+				path := filepath.Join(folder, fmt.Sprintf("%d-%d.hdr", group, n))
+				writeSeconds(t, path, seconds)
+				o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, path)
+			}
+		}
+		if p := gather(t, &o); p.Type != test.want {
+			t.Errorf("%v: %s, want %s", test.groups, p.Type.Name, test.want.Name)
+		}
+	}
+}
+
+// TestEach: messages call a series what it is: a tag, a log, or else a row.
+func TestEach(t *testing.T) {
+	for _, test := range []struct {
+		by      string
+		compare bool
+		want    string
+	}{{"tag", false, "tag"}, {"input", false, "log"}, {"input,tag", false, "row"}, {"all", false, "row"}, {"tag", true, "tag"}, {"all", true, "log"}} {
+		o := plot.Options{Type: chart.Timeline, Compare: test.compare, Look: chart.Looks{Zone: time.UTC}}
+		o.Logs.Tags.By = test.by
+		o.Logs.Inputs.Names = []string{"../../../testdata/logs/node1.hdr", "../../../testdata/logs/node2.hdr"}
+		if p := gather(t, &o); p.Each != test.want {
+			t.Errorf("by %s, compared %v: %s, want %s", test.by, test.compare, p.Each, test.want)
 		}
 	}
 }

@@ -37,6 +37,15 @@ func TestLateLines(t *testing.T) {
 func picture(t *testing.T, seconds []int) []chart.Line {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.hdr")
+	writeSeconds(t, path, seconds)
+	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Look: chart.Looks{Zone: time.UTC}}
+	o.Logs.Inputs.Names = []string{path}
+	return gather(t, &o).Series[0].Lines
+}
+
+// writeSeconds writes a log with an interval for each second, in their order.
+func writeSeconds(t *testing.T, path string, seconds []int) {
+	t.Helper()
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +63,4 @@ func picture(t *testing.T, seconds []int) []chart.Line {
 	if err := cmp.Or(w.Flush(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Look: chart.Looks{Zone: time.UTC}}
-	o.Logs.Inputs.Names = []string{path}
-	return gather(t, &o).Series[0].Lines
 }

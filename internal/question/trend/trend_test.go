@@ -195,6 +195,8 @@ func TestVerdicts(t *testing.T) {
 		{"p99<=-10%", []float64{4, 4, 4, 4, 4, 4, 4}, gate.Fails, "the run before, too"},
 		{"p99<=+3ms", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
 		{"p99<=+4000us", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
+		{"p99<=+3000000ns", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
+		{"p99<=+4000000ns", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
 		{"p99<=+10% or +5ms", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
 		{"throughput>=-1/s", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "below its level until 4. To accept it: -accept 5"},
 		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "below its level until 4. To accept it: -accept 5"},
