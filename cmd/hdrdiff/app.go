@@ -104,10 +104,10 @@ func (o *options) ofTrend() *trend.ReportOptions {
 		o.report.Figures.Percentiles = []float64{50, 99}
 	}
 	return &trend.ReportOptions{
-		Options: o.report,
-		Logs:    &o.Options,
-		Given:   o.order == "given",
-		Accept:  o.accept,
+		Options:    o.report,
+		Logs:       &o.Options,
+		GivenOrder: o.order == "given",
+		Accept:     o.accept,
 	}
 }
 

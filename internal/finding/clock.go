@@ -84,16 +84,16 @@ func clockOff(input string, spans map[string]merge.Span) (off int64) {
 			off = int64(math.Round(float64(s.Start-o.Start)/clockStep)) * clockStep
 		}
 		moved := merge.Span{Start: s.Start - off, End: s.End - off}
-		if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, together) {
+		if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, leastCommon) {
 			return 0
 		}
 	}
 	return off
 }
 
-// together is the least part of the longer one of two logs that both have in common if they ran
+// leastCommon is the least part of the longer one of two logs that both have in common if they ran
 // together.
-const together = 0.8
+const leastCommon = 0.8
 
 // overlaps reports whether two spans have more than a part of the longer one in common.
 func overlaps(a, b merge.Span, part float64) bool {

@@ -39,8 +39,8 @@ type courses struct {
 	// lead is by how much the row with the highest figure is above the next one in each part of the
 	// time, as a logarithm: nil if that is not known.
 	lead []float64
-	// groupsLast reports whether values of each group come in most parts of the time.
-	groupsLast bool
+	// lastingGroups is set if values of each group come in most parts of the time.
+	lastingGroups bool
 }
 
 // findCourses finds how levels change.
@@ -84,7 +84,7 @@ func (a *analysis) addTimelines(all *courses) {
 			}
 		}
 		if highest[0].row == row && len(a.figures.groups) > 1 {
-			all.groupsLast = lasting(t, a.figures.groups, row.Scale.Of(1))
+			all.lastingGroups = lasting(t, a.figures.groups, row.Scale.Of(1))
 		}
 	}
 	for n := range min(len(levels[0]), len(levels[1])) {
@@ -244,10 +244,10 @@ func (a *analysis) maximaPhase(row *output.Summary) (c *rowChange) {
 	}
 	start, end := a.run.Histories.Ran()
 	size := max((end-start)/detect.Parts, 1)
-	together := summary.Track{Intervals: intervals}
+	whole := summary.Track{Intervals: intervals}
 	var levels []float64
 	var at []int64
-	for part, intervals := range together.Parts(start, size) {
+	for part, intervals := range whole.Parts(start, size) {
 		if v := detect.MedianMax(intervals); v > 0 {
 			levels = append(levels, math.Log(v))
 			at = append(at, start+int64(part)*size)

@@ -139,7 +139,7 @@ func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64,
 // typical of none.
 func (a *analysis) groups() []output.Finding {
 	all := &a.figures
-	if len(all.groups) < 2 || !a.courses.groupsLast {
+	if len(all.groups) < 2 || !a.courses.lastingGroups {
 		return nil
 	}
 	row := all.values[0].row

@@ -142,7 +142,7 @@ var kinds = []struct {
 	{"unit", (*analysis).unit},
 }
 
-// Names of kinds that can be had alone.
+// Names of the kinds that [Limits] and [Omissions] return.
 const (
 	kindLimit    = "limit"
 	kindOmission = "omission"

@@ -58,7 +58,7 @@ func (t *Table) Conclusion(pairs []sides.Pair) output.Finding {
 	return f
 }
 
-// enough says what a comparison takes.
+// enough says how much data a comparison needs.
 func enough(pairs []sides.Pair) string {
 	for _, p := range pairs {
 		switch {

@@ -81,22 +81,22 @@ func (hs *Histories) highest(all []*sequence, most int, scale func(input string,
 				m.Scale = scale(m.Input, m.Tag)
 			}
 			if more {
-				left = max(left, moments[len(moments)-1].printed())
+				left = max(left, moments[len(moments)-1].compared())
 			}
 			found = append(found, moments...)
 		}
 		slices.SortStableFunc(found, func(a, b moment) int {
-			return cmp.Or(cmp.Compare(b.printed(), a.printed()), cmp.Compare(a.Start, b.Start))
+			return cmp.Or(cmp.Compare(b.compared(), a.compared()), cmp.Compare(a.Start, b.Start))
 		})
 		found = separate(found, most)
-		if left == 0 || len(found) == most && found[most-1].printed() >= left {
+		if left == 0 || len(found) == most && found[most-1].compared() >= left {
 			return found
 		}
 	}
 }
 
-// printed returns the maximum in the unit that tags are compared in.
-func (m *moment) printed() float64 { return float64(m.Max) * m.Scale.Factor() }
+// compared returns the maximum in the unit in which tags are compared.
+func (m *moment) compared() float64 { return float64(m.Max) * m.Scale.Factor() }
 
 // sequences returns those of a tag. An input goes on with the one that ended last before it begins.
 // It may begin half an interval earlier.
@@ -186,8 +186,8 @@ func (s *sequence) momentOf(from, highest, to int) moment {
 	return m
 }
 
-// highestFirst is a heap of the numbers of pieces. Few moments are asked for of many pieces, which
-// need no order then.
+// highestFirst is a heap of the numbers of pieces, the highest first. A heap is enough: mostly few
+// moments of many pieces are wanted, so sorting all pieces would be in vain.
 type highestFirst struct {
 	pieces []*piece
 	order  []int

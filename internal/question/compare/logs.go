@@ -51,7 +51,8 @@ type reading struct {
 	diagnostics *logs.Diagnostics
 	units       *logs.Units
 	byRun       bool
-	old, new    side
+	before      side
+	after       side
 }
 
 // Logs compares logs and writes the report. It returns a status if a limit does not hold.
@@ -72,16 +73,16 @@ func Logs(std *message.Streams, o *Options) error {
 		diagnostics: diagnostics,
 		units:       units,
 		byRun:       sides.Runs,
-		old:         side{scan: sides.Before},
-		new:         side{scan: sides.After},
+		before:      side{scan: sides.Before},
+		after:       side{scan: sides.After},
 	}
-	if err := r.read(&r.old, o.Names.Before); err != nil {
+	if err := r.read(&r.before, o.Names.Before); err != nil {
 		return fmt.Errorf("before: %w", err)
 	}
-	if err := r.old.Compact(r.old.scan.Memory); err != nil {
+	if err := r.before.Compact(r.before.scan.Memory); err != nil {
 		return err
 	}
-	if err := r.read(&r.new, o.Names.After); err != nil {
+	if err := r.read(&r.after, o.Names.After); err != nil {
 		return fmt.Errorf("after: %w", err)
 	}
 	result, table, err := r.compare()
@@ -133,8 +134,8 @@ func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
 // compare finds out how to print values, and compares the sides.
 func (r *reading) compare() (*Result, *report.Table, error) {
 	r.saySame()
-	before := asked.Side{Summaries: r.old.Summaries, Logs: r.old.logs}
-	after := asked.Side{Summaries: r.new.Summaries, Logs: r.new.logs}
+	before := asked.Side{Summaries: r.before.Summaries, Logs: r.before.logs}
+	after := asked.Side{Summaries: r.after.Summaries, Logs: r.after.logs}
 	_, err := asked.Fit(r.units, &r.options.Figures, r.options.Limits, r.options.Kind != "json", before, after)
 	if err != nil {
 		return nil, nil, err
@@ -144,7 +145,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Shares:      r.options.Figures.Shares,
 		Markdown:    r.options.Kind == "markdown",
 	}
-	if r.new.scan.By.Phases() {
+	if r.after.scan.By.Phases() {
 		table.Head = "phase"
 		if r.options.Kind == "table" || r.options.Kind == "markdown" {
 			table.Notes = r.diagnostics.OfPhases()
@@ -153,8 +154,8 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 	table.Tests = r.options.Tests
 	table.Same = r.options.Same
 	c := &Comparison{
-		Before:    r.old.sums(r.options.Names.Sum),
-		After:     r.new.sums(r.options.Names.Sum),
+		Before:    r.before.sums(r.options.Names.Sum),
+		After:     r.after.sums(r.options.Names.Sum),
 		Figures:   r.options.Figures,
 		Limits:    r.options.Limits,
 		Strict:    r.options.Undecided == "fail",
@@ -163,7 +164,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Zone:      r.options.Logs.Times.Zone,
 		Table:     table,
 		Noise:     r.options.Noise,
-		Unknown:   cmp.Or(r.new.logs.Unstated(), r.old.logs.Unstated()),
+		Unknown:   cmp.Or(r.after.logs.Unstated(), r.before.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}
 	return c.Compare(), table, nil
@@ -181,13 +182,13 @@ func (s *side) sums(together bool) Sums {
 // saySame says which log is on both sides.
 func (r *reading) saySame() {
 	names := make(map[string]bool)
-	for _, after := range r.new.scan.Inputs {
+	for _, after := range r.after.scan.Inputs {
 		names[after.Name] = true
 	}
-	old := r.old.scan.Inputs
-	single := len(old) == 1 && len(names) == 1
-	for _, before := range old {
-		same := names[before.Name] || single && sameFile(before.Name, r.new.scan.Inputs[0].Name)
+	inputs := r.before.scan.Inputs
+	single := len(inputs) == 1 && len(names) == 1
+	for _, before := range inputs {
+		same := names[before.Name] || single && sameFile(before.Name, r.after.scan.Inputs[0].Name)
 		if same && !before.Once {
 			r.std.Say("%s is on both sides: it is compared with itself", before.Name)
 			return
@@ -226,10 +227,10 @@ func (r *reading) write(w io.Writer, result *Result, table *report.Table) error 
 // document returns a result for JSON.
 func (r *reading) document(result *Result) *output.Document {
 	figures, zone := &r.options.Figures, r.options.Logs.Times.Zone
-	doc := output.StreamDocument(r.new.Summaries, figures.Percentiles, figures.Shares, zone)
-	baseline := output.NewDocument(r.old.Summaries, figures.Percentiles, figures.Shares, zone)
-	asked.Describe(doc, r.new.scan.Inputs, "covered", r.diagnostics)
-	asked.Describe(baseline, r.old.scan.Inputs, "covered", r.diagnostics)
+	doc := output.StreamDocument(r.after.Summaries, figures.Percentiles, figures.Shares, zone)
+	baseline := output.NewDocument(r.before.Summaries, figures.Percentiles, figures.Shares, zone)
+	asked.Describe(doc, r.after.scan.Inputs, "covered", r.diagnostics)
+	asked.Describe(baseline, r.before.scan.Inputs, "covered", r.diagnostics)
 	doc.Sentence = result.Headline.Sentence
 	doc.Findings = result.Findings
 	report.Compare(doc, baseline, result.Pairs, figures.Percentiles)

@@ -57,8 +57,8 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 	return s, s.watch.Flows()
 }
 
-// find sets the findings of logs after they were added up: all, or where the picture has no time,
-// those about values that were not recorded.
+// find finds out what logs show after they were added up. A picture over time gets all findings,
+// any other only those about values that were not recorded.
 func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) {
 	scale := r.plan.scale
 	var typical []unit.Typical

@@ -50,8 +50,8 @@ func labelOf(file string, row []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
-// rowLabel returns the label of a series: that of a file or of a group, and what a picture calls
-// the row. A row of an input has the input's label.
+// rowLabel returns the label of a series: that of its group, if there are groups, and the name of
+// its row. A row of an input has the input's label instead of its name.
 func (p *plan) rowLabel(group string, row []byte) string {
 	if !p.by.Inputs() {
 		return labelOf(group, row)

@@ -104,7 +104,8 @@ func (d *decision) windowLength() int64 {
 	return length
 }
 
-// thinned reports whether long logs get windows, since nobody chose.
+// thinned reports whether long logs get windows: if the user chose none, and the picture is neither
+// a page nor one of load.
 func (d *decision) thinned() bool {
 	return !d.asked.Windows.Given && !d.asked.Page && d.drawn != chart.Load
 }

@@ -193,7 +193,7 @@ func (o *Options) checkPoints(in *Inputs) error {
 	return nil
 }
 
-// levels returns the percentiles of lines. Limits have lines of their own, unless somebody chose.
+// levels returns the percentiles of lines: those of -p, or else the usual ones and those of limits.
 func (o *Options) levels() []float64 {
 	if o.Percentiles != nil {
 		return o.Percentiles

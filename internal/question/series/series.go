@@ -67,7 +67,7 @@ func Account(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags, with their windows,", "choose some with -incT")
 }
 
-// A maker makes rows of results.
+// A maker turns the results of a flow into rows, and hands these to a sink.
 type maker struct {
 	options *Options
 	sink    Sink

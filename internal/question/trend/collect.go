@@ -27,9 +27,9 @@ const Undated = "some logs do not say when they began, so the order of runs is t
 type Options struct {
 	Logs    *logs.Options
 	Figures []output.Figure
-	// Given keeps the runs in the order in which they were given. Otherwise it is that of their
-	// starts, if they have dates.
-	Given bool
+	// GivenOrder keeps the runs in the order in which they were given. Otherwise it is that of
+	// their starts, if they have dates.
+	GivenOrder bool
 	// Readable says that the values choose the unit in which they are printed, for people.
 	Readable bool
 	// Judged is a limit that depends on the unit of the values, empty if there is none.
@@ -210,7 +210,7 @@ func (c *collection) trend() *report.Trend {
 		dated = dated && (run.empty || run.Dated())
 	}
 	switch {
-	case c.options.Given:
+	case c.options.GivenOrder:
 	case dated:
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.runs[a].Start, c.runs[b].Start) })
 	case len(c.runs) > 1:

@@ -92,7 +92,7 @@ func TestCollect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trend, err := Collect(std, s, units, Options{Logs: &o, Figures: []output.Figure{{Percentile: 50}, {Name: output.Throughput}}, Given: test.given, Readable: true})
+		trend, err := Collect(std, s, units, Options{Logs: &o, Figures: []output.Figure{{Percentile: 50}, {Name: output.Throughput}}, GivenOrder: test.given, Readable: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ const (
 	proven = 0.015
 )
 
-// Options of limits.
+// Limits are limits of changes, and from which run on they hold.
 type Limits struct {
 	Limits []gate.Limit
 	// Accepted is the number of the run at which the history of limits begins: what changed before

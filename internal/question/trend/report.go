@@ -18,8 +18,8 @@ import (
 type ReportOptions struct {
 	asked.Options
 	Logs *logs.Options
-	// Given keeps the runs in the order in which they were given, as [Options] does.
-	Given bool
+	// GivenOrder keeps the runs in the order in which they were given, as [Options] does.
+	GivenOrder bool
 	// Accept is the name of the run with which the history of limits begins, empty for the first.
 	Accept string
 }
@@ -48,11 +48,11 @@ func Report(std *message.Streams, o *ReportOptions) error {
 		}
 	}
 	t, err := Collect(std, s, units, Options{
-		Logs:     o.Logs,
-		Figures:  figures,
-		Given:    o.Given,
-		Readable: readable,
-		Judged:   gate.NeedsUnit(o.Limits, &o.Units),
+		Logs:       o.Logs,
+		Figures:    figures,
+		GivenOrder: o.GivenOrder,
+		Readable:   readable,
+		Judged:     gate.NeedsUnit(o.Limits, &o.Units),
 	})
 	if err != nil {
 		return err

@@ -299,7 +299,7 @@ func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
 	return line
 }
 
-// fold adds the members of a window to a sum. There are several, or others were added before.
+// fold adds the members of a window to a sum, and empties the window.
 func (u *union) fold(w *window, sum *merge.Sum) {
 	for _, m := range w.members {
 		if w.err == nil {
