@@ -19,6 +19,10 @@ import (
 // starts make many ties.
 func TestOrder(t *testing.T) {
 	t.Parallel()
+	phases := filepath.Join(t.TempDir(), "phases.csv")
+	if err := os.WriteFile(phases, []byte("start,duration,name\n0,3,a\n2,4,b\n9,0.2,c\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	queries := [][]string{
 		{"-st", "json", "-worst", "5", "-who", "90", "-sla", "max<=40ms,op:p90<=20ms in 90% of 2s", "-ci", "95"},
 		{"-st", "json", "-worst", "5", "-by", "input", "-sla", "max<=40ms"},
@@ -28,6 +32,8 @@ func TestOrder(t *testing.T) {
 		{"-st", "findings", "-by", "input"},
 		{"-st", "table"},
 		{"-st", "csv", "-agg", "2s"},
+		{"-st", "json", "-phases", phases, "-worst", "5", "-who", "90", "-sla", "max<=40ms,a.*:p90<=20ms in 90% of 2s", "-ci", "95"},
+		{"-st", "csv", "-agg", "2s", "-it", "-phases", phases},
 	}
 	for seed := range uint64(clitest.Rounds(100)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -152,7 +152,9 @@ func (r *Rates) anyIn(w Span) int64 {
 	if r.changed || r.anyOf != w {
 		r.spans = r.spans[:0]
 		for _, ran := range r.inputs {
-			r.spans = append(r.spans, *ran)
+			if ran.meets(w) {
+				r.spans = append(r.spans, *ran)
+			}
 		}
 		r.any = within(r.spans, w)
 		r.anyOf = w
@@ -172,7 +174,7 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	}
 	r.spans = r.spans[:0]
 	for _, i := range known.inputs {
-		if ran := r.inputs[i.number]; ran != nil && i.start < w.End {
+		if ran := r.inputs[i.number]; ran != nil && i.start < w.End && ran.meets(w) {
 			r.spans = append(r.spans, *ran)
 		}
 	}

@@ -4,6 +4,9 @@ package merge
 // the epoch.
 type Span struct{ Start, End int64 }
 
+// meets reports whether two spans have time in common.
+func (s Span) meets(other Span) bool { return s.Start < other.End && s.End > other.Start }
+
 // WindowOf returns the span of the window of size milliseconds to which an interval from start to
 // end belongs. Size is at least 1. Times are more than 2^60 away from the ends of an int64.
 func WindowOf(start, end, size int64) Span {

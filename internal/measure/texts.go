@@ -21,7 +21,8 @@ type Texts struct {
 
 // LookTexts finds out whether a file has columns, by their names in small letters and without what
 // separates words: all that it needs, which come first among some. Then it returns a reader of
-// these. Otherwise it returns the file from its beginning.
+// these. Otherwise it returns the file from its beginning, also if none of the others is there, but
+// a usual name of a value: that is a measurement.
 func LookTexts(file io.Reader, name string, some []string, needs int) (t *Texts, rest io.Reader) {
 	var text bytes.Buffer // that was read so far
 	b := beginningOf(io.TeeReader(file, &text))
@@ -39,17 +40,22 @@ func LookTexts(file io.Reader, name string, some []string, needs int) (t *Texts,
 	s := &t.parser.setup
 	s.format = new(Format)
 	s.ownTags = true // rows may lack them
+	alone := true    // none of the others is there
 	for n, one := range some {
 		column := likely(columns, []string{one})
 		if column == "" && n < needs {
 			return nil, rest
 		}
+		alone = alone && (n < needs || column == "")
 		_, u := named(column)
 		if h.isJSON() { // another row may have it
 			column = "." + cmp.Or(column, one)
 		}
 		t.Units = append(t.Units, u)
 		s.options.Columns.Tags = append(s.options.Columns.Tags, column)
+	}
+	if alone && likely(columns, valueNames) != "" {
+		return nil, rest
 	}
 	if h.isJSON() {
 		t.parser.fields = newObjects(s)
