@@ -258,6 +258,8 @@ func TestTruncatedCopy(t *testing.T) {
 			f.AddFile(file(t, path+".1", "one\n"))
 		}
 		must(t, os.Truncate(path, 0))
+		in.waiting = true
+		f.switchFile(in)
 		in.look(new(message.Group))
 		f.Close()
 		if got := slices.Contains(notices, truncated); got == rotated {

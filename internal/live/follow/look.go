@@ -513,8 +513,7 @@ func (f *Follower) switchFile(in *Input) {
 func (f *Follower) longest(all []*source, points []point, read int64) (best *source) {
 	for _, s := range all {
 		if !f.reopen(s) {
-			f.drop(s)
-			continue
+			continue // a look at its name will tell
 		}
 		c := f.compareHashes(s, points, read)
 		if c.relation == differs || !f.intact(s, s.open, 0) {

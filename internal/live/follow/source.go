@@ -314,8 +314,7 @@ func (l *Log) beside(s *source) (others []*source) {
 func (f *Follower) compareFiles(s, other *source, from int64) comparison {
 	if other.open == nil {
 		if !f.reopen(other) {
-			f.drop(other)
-			return comparison{}
+			return comparison{} // a look at its name will tell
 		}
 		defer f.shut(other)
 	}
