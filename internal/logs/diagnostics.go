@@ -40,10 +40,7 @@ type Diagnostics struct {
 	others  others
 	alike   repeats
 	filter  *tags.Filter
-	by      *tags.By
-	byText  string // the option that by comes from
-	phases  *scan.Phases
-	overlap bool // the output says that phases overlap
+	rows    rows
 	// Failed are the requests of measurements that failed, if Keep is set. Otherwise a message has
 	// them.
 	Keep   bool
@@ -58,12 +55,20 @@ type Cut struct {
 	Until *int64
 }
 
+// rows say what makes a row.
+type rows struct {
+	scan.Rows
+	text    string // the option that they come from
+	overlap bool   // the output says that phases overlap
+}
+
 // A tally counts what is missing in the result.
 type tally struct {
-	skipped int // malformed lines
-	left    int // intervals that were read but not shown
-	late    int // measurements that came too late
-	unread  int // logs that could not be read
+	skipped int    // malformed lines
+	left    int    // intervals that were read but not shown
+	leftOut string // the text of the last one of these
+	late    int    // measurements that came too late
+	unread  int    // logs that could not be read
 }
 
 // others are the inputs that are no logs.
@@ -233,9 +238,17 @@ func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
 }
 
-// LeaveOut prints why an interval that was read cannot be shown.
+// LeaveOut prints why an interval that was read cannot be shown, once if that is so in several
+// phases.
 func (d *Diagnostics) LeaveOut(name string, line int, err error) {
-	d.add(&d.count.left, 1, fmt.Sprintf("%s:%d: %v", name, line, err))
+	text := fmt.Sprintf("%s:%d: %v", name, line, err)
+	d.mu.Lock()
+	again := text == d.count.leftOut
+	d.count.leftOut = text
+	d.mu.Unlock()
+	if !again {
+		d.add(&d.count.left, 1, text)
+	}
 }
 
 // LeftOut counts intervals that were read but not shown, and prints nothing now.
@@ -318,11 +331,11 @@ func (d *Diagnostics) Close() error {
 		}
 		d.std.Say("-%s %q matches no tag%s", option, pattern, suggest(pattern, d.filter.Seen(), "tag"))
 	}
-	if d.by.Unmatched() {
+	if d.rows.By.Unmatched() {
 		d.std.Say("-by: the regular expression matches no whole tag")
 	}
-	for _, row := range d.by.Added() {
-		if d.AddsUp(d.byText, row) {
+	for _, row := range d.rows.By.Added() {
+		if d.AddsUp(d.rows.text, row) {
 			break
 		}
 	}
@@ -361,10 +374,10 @@ func (d *Diagnostics) Close() error {
 
 // sayPhases says which phases have no row, or fewer times than their files say.
 func (d *Diagnostics) sayPhases() {
-	if d.phases == nil {
+	if d.rows.Phases == nil {
 		return
 	}
-	none, short := d.phases.Missing()
+	none, short := d.rows.Phases.Missing()
 	if len(none) > 0 {
 		d.std.Say("-phases: no interval has half of its time or more in %s", message.List(none))
 	}
@@ -382,9 +395,9 @@ func (d *Diagnostics) sayPhases() {
 
 // OfPhases returns notes about rows of phases, which the output has instead of messages.
 func (d *Diagnostics) OfPhases() []string {
-	if d.phases == nil || d.overlap || !d.phases.Overlap() {
+	if d.rows.Phases == nil || d.rows.overlap || !d.rows.Phases.Overlap() {
 		return nil
 	}
-	d.overlap = true
+	d.rows.overlap = true
 	return []string{"phases overlap: an interval counts in each, so the rows are more than the run"}
 }

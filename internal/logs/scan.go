@@ -104,28 +104,27 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		return nil, err
 	}
 	diagnostics.filter = selection.Tags
-	if diagnostics.by, err = o.Tags.Rows(); err != nil {
+	if diagnostics.rows.By, err = o.Tags.Rows(); err != nil {
 		return nil, err
 	}
-	if o.Times.Apart != "" && diagnostics.by.Inputs() {
+	if o.Times.Apart != "" && diagnostics.rows.By.Inputs() {
 		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.Tags.By, o.Times.Apart,
 			o.Times.Apart)
 	}
-	_, diagnostics.byText = o.Tags.by()
+	_, diagnostics.rows.text = o.Tags.by()
+	if diagnostics.rows.By.Phases() {
+		if diagnostics.rows.Phases, err = o.ReadPhases(std, diagnostics); err != nil {
+			return nil, err
+		}
+	}
 	s := &scan.Scan{
 		Inputs:    inputs,
 		Memory:    o.Run.Ledger(),
 		Selection: selection,
-		By:        diagnostics.by,
+		Rows:      diagnostics.rows.Rows,
 		Workers:   cmp.Or(o.Run.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
 		Others:    diagnostics.onlyOthers,
-	}
-	if s.By.Phases() {
-		if s.Phases, err = o.ReadPhases(std, diagnostics); err != nil {
-			return nil, err
-		}
-		diagnostics.phases = s.Phases
 	}
 	diagnostics.lookAt(inputs, s.Memory, o.Inputs.UnitOf)
 	if err := o.Omission.set(s, o.Inputs.UnitOf); err != nil {

@@ -142,10 +142,7 @@ type Scan struct {
 	// Report takes malformed lines, and notices of how a line was read, in the order of the logs.
 	// If it returns an error, the scan ends with that.
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
-	// By says what makes a row. Nil makes one of each tag.
-	By *tags.By
-	// Phases, if set, are those of rows. An interval in several is visited for each.
-	Phases *Phases
+	Rows
 	// Others, if set, reports whether messages have said of all inputs that they are no logs.
 	Others func() bool
 	Takers
@@ -160,6 +157,14 @@ type Scan struct {
 
 	seen
 	passing
+}
+
+// Rows say what makes a row.
+type Rows struct {
+	// By makes one of each tag if it is nil.
+	By *tags.By
+	// Phases, if set, are those of rows. An interval in several is visited for each.
+	Phases *Phases
 }
 
 // Takers take what a scan reads besides the intervals that it hands over.
