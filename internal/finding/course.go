@@ -215,7 +215,6 @@ func (a *analysis) describe(row *output.Summary, s *sight) *rowChange {
 	if from := s.at[s.Spans[0].From]; s.Kind == detect.Step && c.after < c.before && 4*from < s.timeline.Windows() {
 		c.Kind = detect.Decay // a begin that was higher
 		c.start, c.end = s.timeline.Start, c.start
-		c.setSides(s.levels(stretch{0, from}), s.levels(stretch{from, s.timeline.Windows()}))
 	}
 	return c
 }

@@ -107,6 +107,7 @@ func TestParse(t *testing.T) {
 		"throughput=>5":      `"throughput=>5": => is no operator of limits: write throughput>=5`,
 		"99<>5":              `"99<>5": <> is no operator of limits: write 99<=5 or 99>=5`,
 		"":                   `"": a limit is a statistic, <= or >=, and a value, such as 99.9<=20 or throughput>=1000`,
+		":99<=5":             `":99<=5": an empty pattern matches no tag; the empty tag is %`,
 		"101<=5":             `"101<=5": "101" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count, over(VALUE) or apdex(VALUE)`,
 		"pp99<=5":            `"pp99<=5": "pp99" is neither a percentile from 0 to 100 nor min, mean, max, throughput, count, over(VALUE) or apdex(VALUE)`,
 		"99<=5furlongs":      `"99<=5furlongs": "5furlongs" is neither a number, a number with a unit (ns, us, ms, s), nor a change such as +10%`,
