@@ -74,6 +74,8 @@ func TestSentencesOfRows(t *testing.T) {
 		{"an unknown unit", "unit", Run{}, []string{"The unit of values is unknown (-in ns)."}},
 		{"an assumed unit", "unit", Run{Scale: hdrlog.Scale{Unit: "ns", Assumed: true}}, []string{"No log states its unit: values are taken as ns (-in names another)."}},
 		{"a known unit", "unit", Run{Scale: inMillis}, nil},
+		{"a unit that -unit names", "unit", Run{Scale: hdrlog.Scale{Unit: "ms"}}, nil},
+		{"a unit of the values alone", "unit", Run{Scale: hdrlog.Scale{In: hdrlog.Millisecond}}, nil},
 		{"the same requests", "same", Run{Same: []string{"a", "b", "c"}}, []string{"a, b and c are the same requests: only a is shown (-incT chooses)."}},
 	} {
 		r := test.run

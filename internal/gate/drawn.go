@@ -10,7 +10,6 @@ import (
 // ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. 20 stands for max<=20.
 func ParseDrawn(text string) (limits []Limit, err error) {
 	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
 		if !strings.ContainsAny(part, "<=>") {
 			part = "max<=" + part
 		}

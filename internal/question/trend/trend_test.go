@@ -182,6 +182,8 @@ func TestVerdicts(t *testing.T) {
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, nan, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
 		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5.1, 5.1}, gate.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5, 5.1, 5}, gate.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 5.2, 5.2, 5.6}, gate.Fails, "above its level until 5. To accept it: -accept 6"},
 		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 6, 8}, gate.Fails, "above its level until 5. To accept it: -accept 6"},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 4}, gate.Holds, ""},
 		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, nan}, gate.Fails, "the newest run has no values of it"},
