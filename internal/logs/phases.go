@@ -55,7 +55,7 @@ func (o *Options) ReadPhases(std *message.Streams, diagnostics *Diagnostics) (*s
 	if len(r.all) == 0 {
 		return nil, message.Usagef("-phases %s: no phase in it", message.List(o.Tags.Phases.Files))
 	}
-	p := scan.NewPhases(r.all)
+	p := scan.NewPhases(r.all, o.Run.Ledger())
 	p.Files = r.files
 	return p, nil
 }

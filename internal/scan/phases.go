@@ -3,12 +3,14 @@ package scan
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"sort"
 	"sync"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/base/people"
 )
 
@@ -31,30 +33,43 @@ type Phases struct {
 
 	all   []Phase
 	dated bool // a bound is the time of a clock
+	fixed bool // no bound depends on the start of a log
 
-	mu     sync.Mutex
-	tables map[float64]*timetable // by the start of a log
+	mu      sync.Mutex
+	tables  map[float64]*timetable // by the start of a log
+	account *ledger.Account
 }
 
-// NewPhases returns phases, of which several may have the same name.
-func NewPhases(all []Phase) *Phases {
-	p := &Phases{all: all, tables: make(map[float64]*timetable)}
+// NewPhases returns phases, of which several may have the same name. Memory is charged for what
+// logs with different starts take.
+func NewPhases(all []Phase, memory *ledger.Ledger) *Phases {
+	p := &Phases{
+		all:     all,
+		fixed:   true,
+		tables:  make(map[float64]*timetable),
+		account: memory.Open("phases in logs with different starts", "give fewer with -phases"),
+	}
 	for n := range all {
 		r := &all[n].Range
 		p.dated = p.dated || r.From.Origin != LogStart
+		p.fixed = p.fixed && r.From.Origin == Epoch
 		if r.To == nil {
 			r.To = &Bound{Origin: r.From.Origin, Seconds: endless}
 		}
-		if r.To.Seconds == endless && r.From.Origin == Midnight {
-			r.To.Origin = Epoch
+		if r.To.Origin == Midnight && r.To.Seconds >= epochSeconds {
+			r.To = &Bound{Origin: Epoch, Seconds: endless}
 		}
+		r.From.Seconds, r.To.Seconds = min(r.From.Seconds, endless), min(r.To.Seconds, endless)
 		r.settle()
 	}
 	return p
 }
 
-// endless is after all logs, in seconds: in the year 5138.
+// endless is after all logs, in seconds: in the year 5138. To add two such times does not overflow.
 const endless = 1e11
+
+// spanBytes is about what a span of a timetable takes.
+const spanBytes = 60
 
 // Dated reports whether a phase is at a time of a clock.
 func (p *Phases) Dated() bool { return p.dated }
@@ -67,7 +82,13 @@ type NamedSpan struct {
 
 // In returns when the phases are in a log that starts at a time in seconds since the epoch, in the
 // order of their starts. Spans of the same name are apart from one another.
-func (p *Phases) In(logStart float64) []NamedSpan { return p.table(logStart).spans }
+func (p *Phases) In(logStart float64) ([]NamedSpan, error) {
+	t, err := p.table(logStart)
+	if err != nil {
+		return nil, err
+	}
+	return t.spans, nil
+}
 
 // A timetable has the phases of a log.
 type timetable struct {
@@ -79,15 +100,21 @@ type timetable struct {
 }
 
 // table returns the timetable of a log with a start.
-func (p *Phases) table(logStart float64) *timetable {
+func (p *Phases) table(logStart float64) (*timetable, error) {
+	if p.fixed {
+		logStart = 0
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.tables[logStart]
 	if t == nil {
+		if err := p.account.Add(1, spanBytes*len(p.all)); err != nil {
+			return nil, err
+		}
 		t = newTimetable(p.all, logStart)
 		p.tables[logStart] = t
 	}
-	return t
+	return t, nil
 }
 
 func newTimetable(all []Phase, logStart float64) *timetable {
@@ -174,8 +201,9 @@ func (b *batch[R]) spread(s *Scan) {
 	}
 	b.read = append(b.read[:0], b.Records...)
 	b.Records = b.Records[:0]
-	var t *timetable
-	var logStart float64
+	t := new(timetable)
+	logStart := math.NaN()
+	var err error
 	var parts []part
 	for _, r := range b.read {
 		if r.Kind != hdrlog.IntervalRecord {
@@ -187,14 +215,17 @@ func (b *batch[R]) spread(s *Scan) {
 		if given := s.Inputs[b.input].Start; given != nil {
 			begin = *given
 		}
-		if t == nil || begin != logStart {
-			t = s.Phases.table(begin)
+		if begin != logStart && err == nil {
 			logStart = begin
+			if t, err = s.Phases.table(begin); err != nil {
+				err = Fatal{err}
+				t = new(timetable)
+			}
 		}
 		start, end := Visit{Interval: &r.Interval}.Span()
 		parts = t.parts(parts[:0], start, end)
 		for n, part := range parts {
-			in := inPhase{part: part, again: n > 0}
+			in := inPhase{part: part, again: n > 0, err: err}
 			if s.Phases.dated && !people.Dated(start) {
 				in.err = Fatal{errClock}
 			}

@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/report"
 	"hdrkit/internal/sides"
+	"hdrkit/tags"
 )
 
 // A dressing makes a picture of what was read.
@@ -34,6 +35,9 @@ func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 	}
 	d.addNotes()
 	d.addTimes()
+	if err := d.addPhases(); err != nil {
+		return nil, err
+	}
 	if err := d.nameAdded(); err != nil {
 		return nil, err
 	}
@@ -115,7 +119,6 @@ const listShare, momentLine = 0.2, 16.2
 func (d *dressing) addTimes() {
 	p := d.p
 	p.Marks = marksOf(d.found.shifts, p)
-	d.addPhases()
 	d.addSaid()
 	p.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
@@ -138,20 +141,29 @@ func (d *dressing) addTimes() {
 }
 
 // addPhases adds what happened in the time of the picture.
-func (d *dressing) addPhases() {
+func (d *dressing) addPhases() error {
 	p := d.p
 	for _, note := range d.plan.judging.diagnostics.OfPhases() {
 		p.Notes = append(p.Notes, strings.ToUpper(note[:1])+note[1:]+".")
 	}
 	if d.plan.phases == nil {
-		return
+		return nil
 	}
-	for _, s := range d.plan.phases.In(float64(p.Origin) / 1000) {
-		p.Phases = append(p.Phases, chart.Phase{Start: s.Start - p.Origin, End: s.End - p.Origin, Name: s.Name})
+	spans, err := d.plan.phases.In(float64(p.Origin) / 1000)
+	if err != nil {
+		return err
+	}
+	for _, s := range spans {
+		p.Phases = append(p.Phases, chart.Phase{
+			Start: s.Start - p.Origin,
+			End:   s.End - p.Origin,
+			Name:  tags.Text([]byte(s.Name)),
+		})
 	}
 	if len(p.Lanes()) == 0 {
 		d.std.Notef("-phases: no phase is in the time that is drawn")
 	}
+	return nil
 }
 
 // said are the names of phases that a sentence above a picture is about, by the kind of the
