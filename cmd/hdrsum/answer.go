@@ -29,8 +29,10 @@ type answer struct {
 	course    *summary.Course    // nil if no format asks for findings
 	histories *summary.Histories // nil if nothing is searched for
 	watch     *gate.Watch        // nil if no limit is checked over time
-	scale     hdrlog.Scale       // of printed values
-	shown     []*output.Summary  // in their order
+	// coincident are the phases that slow values come with, if there are phases.
+	coincident []summary.Coincident
+	scale      hdrlog.Scale      // of printed values
+	shown      []*output.Summary // in their order
 	// verdicts are about limits, moments are what -worst finds, and shares are what -who finds.
 	verdicts []gate.Verdict
 	findings []output.Finding
@@ -213,6 +215,11 @@ func (a *answer) find(q *question) (err error) {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
+	if q.format.finds && by.Phases() {
+		if a.coincident, err = summary.Coincide(q.source.scan); err != nil {
+			return err
+		}
+	}
 	if f := q.format; f.finds || f.breaches || l.worst > 0 {
 		a.findings = a.findingsOf(q)
 	}
@@ -241,19 +248,20 @@ func (a *answer) find(q *question) (err error) {
 func (a *answer) findingsOf(q *question) []output.Finding {
 	from := &q.source
 	all, _ := finding.Of(&finding.Run{
-		Summaries: a.sums.Summaries,
-		By:        from.scan.By,
-		Scale:     a.scale,
-		Zone:      q.page.zone,
-		Verdicts:  a.verdicts,
-		Histories: a.times(),
-		Moments:   a.moments,
-		Course:    a.course,
-		Corrected: from.corrected,
-		Failed:    from.diagnostics.Failed,
-		Cut:       from.diagnostics.Cut(),
-		Malformed: from.diagnostics.Skipped(),
-		Late:      from.diagnostics.TooLate(),
+		Summaries:  a.sums.Summaries,
+		By:         from.scan.By,
+		Scale:      a.scale,
+		Zone:       q.page.zone,
+		Verdicts:   a.verdicts,
+		Histories:  a.times(),
+		Moments:    a.moments,
+		Course:     a.course,
+		Corrected:  from.corrected,
+		Coincident: a.coincident,
+		Failed:     from.diagnostics.Failed,
+		Cut:        from.diagnostics.Cut(),
+		Malformed:  from.diagnostics.Skipped(),
+		Late:       from.diagnostics.TooLate(),
 	})
 	return all
 }

@@ -278,3 +278,27 @@ func (a *analysis) unit() []output.Finding {
 	}
 	return []output.Finding{f}
 }
+
+// with finds the phases that slow values come with. It does not say that one causes the other.
+func (a *analysis) with() (all []output.Finding) {
+	for _, c := range a.run.Coincident {
+		f := output.Finding{
+			Weight: output.Warns,
+			Figures: map[string]output.Number{
+				"percentile": output.Number(c.Percentile),
+				"share":      output.Number(100 * c.Share),
+				"chance":     output.Number(100 * c.Chance),
+			},
+			Unit: "%",
+		}
+		of := ""
+		if c.Rows > 1 {
+			f.Tag = tags.Text(c.Row)
+			of = " of " + f.Tag
+		}
+		f.Sentence = fmt.Sprintf("%.0f%% of the values%s above %s come with %s, %.0f%% by chance.", 100*c.Share, of,
+			output.Figure{Percentile: c.Percentile}, c.Phase, 100*c.Chance)
+		all = append(all, f)
+	}
+	return all
+}

@@ -32,6 +32,8 @@ type Run struct {
 	Moments []output.Moment
 	// Course has the levels of rows over time.
 	Course *summary.Course
+	// Coincident are the phases that slow values come with.
+	Coincident []summary.Coincident
 	// Corrected says that the counts are corrected for coordinated omission already.
 	Corrected bool
 	// Same are tags that count the same requests. Only the first one is shown, since nobody chose.
@@ -129,6 +131,7 @@ var kinds = []struct {
 	{"clock", (*analysis).disjoint},
 	{"gap", (*analysis).gaps},
 	{kindOmission, (*analysis).waited},
+	{"with", (*analysis).with},
 	{"outlier", (*analysis).outlier},
 	{"rhythm", (*analysis).rhythm},
 	{Level, (*analysis).level},

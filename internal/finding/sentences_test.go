@@ -8,9 +8,11 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/detect"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/loggen"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 
@@ -230,6 +232,29 @@ func TestChanged(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestWith: a sentence says how many of the slow values come with a phase, of which tag if there
+// are several, and nothing about causes.
+func TestWith(t *testing.T) {
+	t.Parallel()
+	c := summary.Coincident{
+		Phase:       "Young",
+		Row:         []byte("read"),
+		Rows:        1,
+		Percentile:  99.9,
+		Coincidence: detect.Coincidence{Share: 0.384, Chance: 0.021},
+	}
+	for rows, want := range map[int]string{
+		1: "38% of the values above p99.9 come with Young, 2% by chance.",
+		2: "38% of the values of read above p99.9 come with Young, 2% by chance.",
+	} {
+		c.Rows = rows
+		all, _ := Of(&Run{Coincident: []summary.Coincident{c}})
+		if with := ofKindIn(all, "with"); len(with) != 1 || with[0].Sentence != want {
+			t.Errorf("%+v, not %s", all, want)
 		}
 	}
 }

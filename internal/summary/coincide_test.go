@@ -1,0 +1,96 @@
+package summary_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/scan"
+	"hdrkit/internal/summary"
+	"hdrkit/tags"
+)
+
+// TestCoincidentPhases: of two kinds of phases, one makes a third of the values of a tag slow. It
+// is found, with its share and that of chance, whatever the length of intervals, and nothing else.
+func TestCoincidentPhases(t *testing.T) {
+	t.Parallel()
+	for _, length := range []float64{1, 5} {
+		r := rand.New(rand.NewPCG(7, 7))
+		const intervals = 600
+		pauses := make(map[int]bool)
+		var phases []scan.Phase
+		for range 40 {
+			at := r.IntN(intervals - 2)
+			pauses[at] = true
+			start, end := 1.6e9+(float64(at)+0.2)*length, 1.6e9+(float64(at)+0.5)*length
+			phases = append(phases, phase("pause", start, end))
+			other := 1.6e9 + float64(r.IntN(intervals))*length
+			phases = append(phases, phase("other", other, other+0.3))
+		}
+		phases = append(phases, phase("once", 1.6e9, 1.6e9+3))
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		w.StartTime(1.6e9)
+		for n := range intervals {
+			for _, tag := range []string{"read", "write"} {
+				h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 300 {
+					h.Record(int64(1e5 * math.Exp(r.NormFloat64()/4)))
+				}
+				if slow := 2 * r.IntN(2); tag == "read" {
+					if pauses[n] {
+						slow += 10
+					}
+					for range slow {
+						h.Record(int64(1e7 * (1 + r.Float64())))
+					}
+				}
+				w.Interval([]byte(tag), 1.6e9+float64(n)*length, length, h)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		by, err := tags.ParseBy("phase,tag")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &scan.Scan{
+			Inputs: []scan.Input{{Name: "run.hdr", Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(log.Bytes())), nil
+			}}},
+			Workers: 2,
+			By:      by,
+			Phases:  scan.NewPhases(phases),
+		}
+		all, err := summary.Coincide(s)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%v: %+v", err, all)
+		}
+		c := all[0]
+		got := fmt.Sprintf("%s %s %d p%v", c.Phase, c.Row, c.Rows, c.Percentile)
+		if got != "pause read 2 p99.9" || math.Abs(c.Share-c.Chance-0.38) > 0.06 || c.Chance > 0.12 {
+			t.Errorf("intervals of %v s: %+v", length, c)
+		}
+		s.Inputs[0].Once = true
+		if all, err := summary.Coincide(s); err != nil || all != nil {
+			t.Errorf("a pipe: %v, %+v", err, all)
+		}
+	}
+}
+
+// phase returns a phase between two times in seconds since the epoch.
+func phase(name string, start, end float64) scan.Phase {
+	return scan.Phase{Name: name, Range: scan.Range{
+		From: &scan.Bound{Seconds: start, Origin: scan.Epoch},
+		To:   &scan.Bound{Seconds: end, Origin: scan.Epoch},
+	}}
+}
