@@ -28,14 +28,13 @@ const (
 	leastExcess, leastRatio, leastLeft = 0.1, 1.4, 0.05
 )
 
-// Coincide reports whether more slow values than by chance lie in touched slots. Tries is how many
-// things the caller looks at that touch slots.
+// Coincide reports whether more slow values than by chance lie in touched slots.
 //
 // Chance is what the slots around a touched one say that nothing touches, at its rate. So neither
 // load, nor a fade, nor bursts of both make a coincidence. Against rhythms, what touches slots
 // moves round the whole time: few of these places may have as many slow values. docs/statistics.md
 // has how often that is wrong.
-func Coincide(slots []Slot, touched []bool, tries int) (c Coincidence, beyond bool) {
+func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	free := 0
 	slow := 0.0
 	for n, s := range slots {
@@ -66,7 +65,17 @@ func Coincide(slots []Slot, touched []bool, tries int) (c Coincidence, beyond bo
 	if excess < leastExcess || c.Share < leastRatio*c.Chance || excess-most < leastLeft {
 		return c, false
 	}
-	return c, t.moved()*float64(tries) <= movedLimit
+	return c, t.moved() <= movedLimit
+}
+
+// Spread returns the number of slots with equally many slow values that would vary as much (Kish).
+func Spread(slots []Slot) float64 {
+	sum, squares := 0.0, 0.0
+	for _, s := range slots {
+		sum += s.Slow
+		squares += s.Slow * s.Slow
+	}
+	return sum * sum / max(squares, 1)
 }
 
 // A together looks for slow values in touched slots.

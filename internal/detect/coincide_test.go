@@ -202,7 +202,7 @@ func TestCoincide(t *testing.T) {
 						continue
 					}
 					rounds++
-					if c, beyond := Coincide(slots, touched, 1); beyond {
+					if c, beyond := Coincide(slots, touched); beyond {
 						found++
 						off += c.Share - c.Chance - share
 					}
