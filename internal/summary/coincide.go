@@ -65,7 +65,11 @@ func Coincide(s *scan.Scan) (all []Coincident, err error) {
 	if len(t.slow) > 1 && detect.Spread(slow.slots) < leastTimes {
 		slow = &t.slow[1]
 	}
-	return t.coincident(slow, s.Phases.In(t.logStart)), nil
+	phases, err := s.Phases.In(t.logStart)
+	if err != nil {
+		return nil, err
+	}
+	return t.coincident(slow, phases), nil
 }
 
 // A tally counts the slow values of a row over time.

@@ -68,7 +68,7 @@ func TestCoincidentPhases(t *testing.T) {
 				return io.NopCloser(bytes.NewReader(log.Bytes())), nil
 			}}},
 			Workers: 2,
-			Rows:    scan.Rows{By: by, Phases: scan.NewPhases(phases)},
+			Rows:    scan.Rows{By: by, Phases: scan.NewPhases(phases, nil)},
 		}
 		all, err := summary.Coincide(s)
 		if err != nil || len(all) != 1 {
