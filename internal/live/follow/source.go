@@ -314,7 +314,8 @@ func (l *Log) beside(s *source) (others []*source) {
 func (f *Follower) compareFiles(s, other *source, from int64) comparison {
 	if other.open == nil {
 		if !f.reopen(other) {
-			return comparison{} // a look at its name will tell
+			f.drop(other)
+			return comparison{}
 		}
 		defer f.shut(other)
 	}
