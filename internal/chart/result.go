@@ -14,6 +14,7 @@ const (
 	omission = "omission" // requests waited while nothing was recorded
 	gap      = "gap"      // a time without values
 	rhythm   = "rhythm"   // spikes come at even times
+	with     = "with"     // slow values come with a phase
 )
 
 // ofKind returns the findings of a kind.
@@ -44,11 +45,12 @@ func (p *Picture) Results() []string {
 	return nil
 }
 
-// timed returns the first sentence that a picture over time shows: a verdict, or what happens at a
-// time.
+// timed returns the first sentence that a picture over time shows: a verdict, what happens at a
+// time, or what comes with the phases behind its lines.
 func (p *Picture) timed() []string {
 	for n := range p.Findings {
-		if f := &p.Findings[n]; f.Verdict() || f.Start != nil {
+		f := &p.Findings[n]
+		if f.Verdict() || f.Start != nil || f.Kind == with {
 			return []string{f.Sentence}
 		}
 	}

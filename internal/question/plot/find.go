@@ -59,7 +59,7 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 
 // find finds out what logs show after they were added up. A picture over time gets all findings,
 // any other only those about values that were not recorded.
-func (r *reading) find(s *search, result *summary.Result, histories *summary.Histories) {
+func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histories *summary.Histories) (err error) {
 	scale := r.plan.scale
 	var typical []unit.Typical
 	var summaries []*output.Summary // without intervals, which nobody asked for
@@ -88,6 +88,13 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	run.Cut = s.diagnostics.Cut()
 	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
+	if r.plan.phases != nil {
+		drawn := *one
+		drawn.Phases = r.plan.phases
+		if run.Coincident, err = summary.Coincide(&drawn); err != nil {
+			return err
+		}
+	}
 	find := finding.Omissions
 	if r.plan.takes.overTime {
 		find = finding.Of
@@ -95,6 +102,7 @@ func (r *reading) find(s *search, result *summary.Result, histories *summary.His
 	var omitted *finding.Omitted
 	r.found.findings, omitted = find(run)
 	r.addOmitted(omitted)
+	return nil
 }
 
 // addOmitted adds the curve of values with those that were due while the recorder waited.

@@ -2,8 +2,10 @@ package plot_test
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,5 +170,47 @@ func TestSaid(t *testing.T) {
 				t.Errorf("%s: %+v", name, phase)
 			}
 		}
+	}
+}
+
+// TestWith: a timeline of a run with phases says which of them the slow values come with.
+func TestWith(t *testing.T) {
+	folder := t.TempDir()
+	log, phases := filepath.Join(folder, "run.hdr"), filepath.Join(folder, "ops.csv")
+	file, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	w := hdrlog.NewWriter(file)
+	w.StartTime(1.6e9)
+	ops := "start,duration,name\n"
+	for second := range 400 {
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 300 {
+			h.Record(1000 + r.Int64N(1000))
+		}
+		if r.IntN(12) == 0 {
+			ops += fmt.Sprintf("%v,100ms,flush\n", 1.6e9+float64(second)+0.5)
+			for range 10 {
+				h.Record(100_000 + r.Int64N(100_000))
+			}
+		}
+		w.Interval(nil, float64(second), 1, h)
+	}
+	if err := cmp.Or(w.Flush(), file.Close(), os.WriteFile(phases, []byte(ops), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	o := plot.Options{Type: chart.Timeline, Look: chart.Looks{Zone: time.UTC}}
+	o.Logs.Inputs.Names = []string{log}
+	o.Logs.Tags.Phases.Files = []string{phases}
+	o.Logs.Tags.DrawnPhases = true
+	p := gather(t, &o)
+	const want = "100% of the values above p99.9 come with flush, 0% by chance."
+	if got := p.Results(); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, not %s", got, want)
 	}
 }

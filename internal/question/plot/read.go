@@ -136,7 +136,9 @@ func (r *reading) readPart(p *part) error {
 		}
 	}
 	if search != nil {
-		r.find(search, result, wanted.Histories)
+		if err := r.find(search, p.scan, result, wanted.Histories); err != nil {
+			return err
+		}
 	}
 	if r.plan.takes.worst == 0 {
 		return nil
