@@ -206,7 +206,7 @@ func (a *analysis) describe(row *output.Summary, s *sight) *rowChange {
 		return nil
 	case s.Kind == detect.Phases && !alike(moved.seen, s.By): // a few values make its parts high
 		return nil
-	case s.Kind == detect.Drift || a.run.Histories == nil:
+	case s.Kind == detect.Drift:
 		return c
 	case s.Kind == detect.Step && s.percentile == 50: // maxima need not follow the median
 	case !a.inMaxima(c, s.times()):

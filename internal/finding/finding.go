@@ -30,7 +30,7 @@ type Run struct {
 	Histories *summary.Histories
 	// Moments are the worst ones of Histories, if they are known.
 	Moments []output.Moment
-	// Course has the levels of rows over time.
+	// Course has the levels of rows over time. It takes Histories to say when these change.
 	Course *summary.Course
 	// Coincident are the phases that slow values come with.
 	Coincident []summary.Coincident
