@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hdrkit/hdrlog"
@@ -199,4 +200,39 @@ func endsRun(correlation, deviation, p99 float64, run uint64) bool {
 		level = correlation*level + math.Sqrt(1-correlation*correlation)*deviation*r.NormFloat64()
 	}
 	return e.proven
+}
+
+// TestStopLate: what ends a run is the same however many windows came before: also after those that
+// are kept by themselves.
+func TestStopLate(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		above int // of 100 values a second
+		want  bool
+	}{{8, true}, {3, false}} {
+		limits, err := Parse("over(10)<=5%")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seconds := range []int64{100, 200, 500} {
+			stop := &Stop{After: 1000 * seconds} // the first look
+			w := NewLive(limits, stop, func([]byte) (hdrlog.Scale, error) { return summaryOf("", 5).Scale, nil })
+			var values []int64
+			for n := range seconds {
+				second := slices.Repeat([]int64{5}, 100)
+				for k := range test.above + int(n%3) - 1 {
+					second[k] = 50
+				}
+				values = append(values, second...)
+				if err := w.Check(1000, summaryOf("", second...)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := []*output.Summary{summaryOf("", values...)}
+			all[0].Period = 1000 * seconds
+			if got := w.Ends(Judge(limits, Figures{Summaries: all, Watch: w}), all); got != test.want {
+				t.Errorf("%d%% above after %d s: %v", test.above, seconds, got)
+			}
+		}
+	}
 }

@@ -391,3 +391,38 @@ func TestCompact(t *testing.T) {
 		t.Errorf("%d intervals with %d values", s.Intervals, s.Counts().TotalCount())
 	}
 }
+
+// TestLongIntervals: figures have intervals of confidence, too, if each window has one interval of
+// the log.
+func TestLongIntervals(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 4))
+	var log bytes.Buffer
+	w := hdrlog.NewWriter(&log)
+	for at := range 300 {
+		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		for range 200 {
+			h.Record(int64(1e6 * math.Exp(0.4*r.NormFloat64())))
+		}
+		if err := w.Interval([]byte("a"), float64(10*at), 10, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	s := &scan.Scan{Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
+	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(&log), nil }}}
+	o := Options{Runs: new(Runs)}
+	result, err := Collect(s, o)
+	if err == nil {
+		err = result.Believe(o.Runs, []float64{50}, 95, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := result.Summaries[0].Confidence.Percentiles[50]
+	if !(e.Low > 0.97*e.Value && e.Low < e.Value && e.High > e.Value && e.High < 1.03*e.Value) {
+		t.Errorf("%+v", e)
+	}
+}
