@@ -110,6 +110,29 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestSmallUnit: a figure below 1 in the unit of its limit is in a smaller one, down to
+// nanoseconds.
+func TestSmallUnit(t *testing.T) {
+	for limit, want := range map[string]string{
+		"read:min<=5us": "HOLDS: min of read is 300 ns of 5 us.",
+		"read:min<=5ms": "HOLDS: min of read is 300 ns of 5 ms.",
+		"read:max<=5s":  "HOLDS: max of read is 1 ms of 5 s.",
+		"read:max<=1s":  "HOLDS: max of read is 1 ms of 1 s.",
+		"read:max<=5ms": "HOLDS: max of read is 1 of 5 ms.",
+		"read:max<=5ns": "FAILS: max of read is 1,000,000 ns, limit 5 ns.",
+	} {
+		r := runOf(t, limit)
+		if err := r.Summaries[0].Histogram.Record(300); err != nil {
+			t.Fatal(err)
+		}
+		limits := []gate.Limit{*r.Verdicts[0].Limit}
+		r.Verdicts = gate.Judge(limits, gate.Figures{Summaries: r.Summaries})
+		if got := Limits(r)[0].Sentence; got != want {
+			t.Errorf("%s: %s, want %s", limit, got, want)
+		}
+	}
+}
+
 // TestExactCount: a count in a verdict is exact.
 func TestExactCount(t *testing.T) {
 	for text, want := range map[string]string{

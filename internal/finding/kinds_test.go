@@ -446,3 +446,26 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestSameRequests: tags that count the same requests are named, and it is a warning if rows add
+// them up.
+func TestSameRequests(t *testing.T) {
+	t.Parallel()
+	log := logOfTags(t, []string{"a-rt", "a-st", "b-rt", "b-st"}, func(r *rand.Rand, _ string, _ int) []float64 { return steadyValues(r, 2) })
+	for by, want := range map[string]string{
+		"tag":     "notes: a-rt and a-st are the same requests, as are b-rt and b-st: choose one (-incT '.*-rt').",
+		"all":     "warns: a-rt and a-st are the same requests, and are added up: choose one (-incT '.*-rt').",
+		"(.*)-.*": "warns: b-rt and b-st are the same requests, and are added up: choose one (-incT '.*-rt').",
+		".*-(.*)": "",
+	} {
+		got := ""
+		for _, f := range findingsOfLogs(t, 0, by, log) {
+			if f.Kind == Same {
+				got += fmt.Sprint(f.Weight, ": ", f.Sentence)
+			}
+		}
+		if got != want {
+			t.Errorf("by %s: %q, want %q", by, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hdrkit/hdrlog/confidence"
@@ -143,6 +144,32 @@ func TestWhere(t *testing.T) {
 			if float64(right)/of < 0.85-2*math.Sqrt(0.13/of) {
 				t.Errorf("x%v at %v, night %d: %d of %d ranges are right", c.ratio, c.sd, at, right, found)
 			}
+		}
+	}
+}
+
+// TestRange: a level that begins little by little begins in a range of runs, whose ends change
+// places if the runs are in reverse.
+func TestRange(t *testing.T) {
+	for _, test := range []struct {
+		values           []float64
+		earliest, latest int
+	}{
+		{[]float64{4, 4.1, 3.9, 4, 4.1, 3.9, 4.4, 4.6, 4.8, 4.9, 4.7, 4.8}, 6, 7},
+		{[]float64{4, 4.2, 3.9, 4, 4.2, 3.9, 4.3, 4.5, 5, 4.9, 4.7, 5}, 6, 8},
+		{[]float64{4, 4.2, 3.9, 4, 4.2, 4.3, 4.6, 4.5, 5, 4.9, 4.7, 5}, 5, 8},
+		{[]float64{4, 4.1, 3.9, 4, 4.1, 3.9, 8, 8.1, 7.9, 8, 8.1, 7.9}, 6, 6},
+	} {
+		reverse := slices.Clone(test.values)
+		slices.Reverse(reverse)
+		there, _ := Find(points(test.values...))
+		back, _ := Find(points(reverse...))
+		if len(there) != 2 || there[1].Earliest != test.earliest || there[1].Latest != test.latest {
+			t.Errorf("%v: %+v, want %d to %d", test.values, there, test.earliest, test.latest)
+		}
+		n := len(reverse)
+		if len(back) != 2 || back[1].Earliest != n-test.latest || back[1].Latest != n-test.earliest {
+			t.Errorf("%v: %+v, want %d to %d", reverse, back, n-test.latest, n-test.earliest)
 		}
 	}
 }
