@@ -452,3 +452,28 @@ func TestReadError(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("it broke") }
+
+// TestMaxima: sums have their maxima over time if these are wanted, of which the highest is that of
+// all values.
+func TestMaxima(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		result, err := Collect(newScan(t, 2, "../../testdata/logs/node1.hdr"), Options{Maxima: wanted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range result.Summaries {
+			if !wanted && s.Maxima.Values == nil {
+				continue
+			}
+			highest := 0.0
+			for _, v := range s.Maxima.Values {
+				if v > highest { // a time without values has none
+					highest = v
+				}
+			}
+			if wanted != (highest == s.Counts().MaxFloat()) {
+				t.Errorf("maxima wanted: %v: %s has maxima up to %v, and values up to %v", wanted, s.Name(), highest, s.Counts().MaxFloat())
+			}
+		}
+	}
+}
