@@ -469,3 +469,19 @@ func TestSameRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeouts: many values at one maximum take the place of the worst moment.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	log := logOf(t, func(r *rand.Rand, second int) []float64 {
+		all := steadyValues(r, 81)
+		if second%5 == 0 {
+			all = append(all, 30_345_678, 30_345_678, 30_345_678, 30_345_678, 30_345_678)
+		}
+		return all
+	})
+	want := "worst: 1.2% of values take 30,300 ms, the maximum, in 120 of 600 intervals."
+	if all := sentencesOfLogs(t, 0, log); !slices.Contains(all, want) {
+		t.Errorf("%q has no %s", all, want)
+	}
+}

@@ -23,6 +23,7 @@ func TestEffects(t *testing.T) {
 		p.Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		p.After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 	}
+	pairs = slices.Insert(pairs, 0, sides.Pair{Tag: []byte("gone"), Before: pairs[0].Before}) // no change
 	sides.Correct(pairs, []float64{50, 90, 99, 99.9})
 	table := &report.Table{Percentiles: []float64{50, 90, 99, 99.9}}
 	for most, want := range map[int][]string{
