@@ -108,7 +108,7 @@ func TestOptions(t *testing.T) {
 		{"hdrrec", ""},
 		{"hdrsplit", ""},
 		{"hdrunion", ""},
-		{"hdrplot", "ovr ifp second untagged dpi linear ymin ymax theme page-size"},
+		{"hdrplot", "ovr ifp second untagged dpi log linear ymin ymax theme page-size"},
 	} {
 		help := printed(t, test.command, "--help")
 		if n := strings.Count(help, "\n  -"); n > mostOptions {

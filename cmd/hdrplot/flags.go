@@ -107,10 +107,11 @@ func (f *flags) scaleOptions() []cli.Option {
 	look := &o.Look
 	return []cli.Option{
 		{
-			Name:  "log",
-			Group: cli.GroupLook,
-			Value: cli.Bool(&look.LogValues),
-			Usage: "a logarithmic axis of values, the default where a few high values leave most of a linear one empty",
+			Name:   "log",
+			Group:  cli.GroupRare,
+			Hidden: true,
+			Value:  cli.Bool(&look.LogValues),
+			Usage:  "a logarithmic axis of values, the default where a few high values leave most of a linear one empty",
 		},
 		{
 			Name:   "linear",

@@ -214,10 +214,12 @@ func parseBound(text string, in hdrlog.Unit, zone *time.Location) (*scan.Bound, 
 		zone = time.UTC
 	}
 	at := text
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		seconds, _ = parseSeconds(text, in)
-		for in == 0 && seconds >= mostSeconds {
-			seconds /= 1000
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		seconds, finite := parseSeconds(text, in)
+		for range 3 { // ms, us and ns
+			if finite && in == 0 && seconds >= mostSeconds {
+				seconds /= 1000
+			}
 		}
 		at = strconv.FormatFloat(seconds, 'f', -1, 64)
 	}
