@@ -245,6 +245,7 @@ func (r *phaseReader) readMeasured(m *measure.Reader) error {
 		r.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.Name(), m.Takes())
 	}
 	untagged := fileName(m.Name())
+	said := false
 	for m.Scan() {
 		if bad := m.Bad(); bad != nil {
 			if err := r.diagnostics.Report(bad, true); err != nil {
@@ -263,11 +264,16 @@ func (r *phaseReader) readMeasured(m *measure.Reader) error {
 		if m.AtEnd() {
 			start -= length
 		}
+		from := boundOf(start)
+		if from.Origin == scan.LogStart && !said {
+			said = true
+			r.diagnostics.Warnf("-phases: the times of %s have no date, so they count from the start of the log: that is exact only if both began at once", m.Name())
+		}
 		name := row.Tag
 		if name == nil {
 			name = untagged
 		}
-		if err := r.add(name, boundOf(start), boundOf(start+length)); err != nil {
+		if err := r.add(name, from, boundOf(start+length)); err != nil {
 			return err
 		}
 	}
