@@ -39,13 +39,10 @@ func TestBrowserPhases(t *testing.T) {
 		return lanes, shades
 	}
 	before := make(map[string][2]int)
-	for _, with := range []bool{false, true} {
-		args := []string{"-q", "-in", "ns", "-unit", "ms", log}
-		if with {
-			args = append(args, "-phases", file)
-		}
-		b.open(t, args...)
-		b.screenshot(t, fmt.Sprintf("hdrplot-phases-%t.png", with))
+	for n, more := range [][]string{nil, {"-phases", file}, {"-facet", "tag"}, {"-facet", "tag", "-phases", file}} {
+		with := n%2 == 1
+		b.open(t, append([]string{"-q", "-in", "ns", "-unit", "ms", log}, more...)...)
+		b.screenshot(t, fmt.Sprintf("hdrplot-phases-%d.png", n))
 		for _, canvas := range []string{"rate", "time", "heat-map"} {
 			lanes, shades := dots(canvas)
 			if !with {
@@ -53,10 +50,10 @@ func TestBrowserPhases(t *testing.T) {
 				continue
 			}
 			if shades < before[canvas][1]+5000 {
-				t.Errorf("%s: %d shaded dots, and %d without phases", canvas, shades, before[canvas][1])
+				t.Errorf("%v: %s: %d shaded dots, and %d without phases", more, canvas, shades, before[canvas][1])
 			}
-			if more := lanes - before[canvas][0]; (more > 1000) != (canvas == "time") {
-				t.Errorf("%s: %d more dots of lanes", canvas, more)
+			if lanes -= before[canvas][0]; (lanes > 1000) != (canvas == "time") {
+				t.Errorf("%v: %s: %d more dots of lanes", more, canvas, lanes)
 			}
 		}
 		b.checkConsole(t)
