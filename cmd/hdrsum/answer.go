@@ -248,20 +248,21 @@ func (a *answer) find(q *question) (err error) {
 func (a *answer) findingsOf(q *question) []output.Finding {
 	from := &q.source
 	all, _ := finding.Of(&finding.Run{
-		Summaries:  a.sums.Summaries,
-		By:         from.scan.By,
-		Scale:      a.scale,
-		Zone:       q.page.zone,
-		Verdicts:   a.verdicts,
-		Histories:  a.times(),
-		Moments:    a.moments,
-		Course:     a.course,
-		Corrected:  from.corrected,
-		Coincident: a.coincident,
-		Failed:     from.diagnostics.Failed,
-		Cut:        from.diagnostics.Cut(),
-		Malformed:  from.diagnostics.Skipped(),
-		Late:       from.diagnostics.TooLate(),
+		Summaries:   a.sums.Summaries,
+		By:          from.scan.By,
+		Scale:       a.scale,
+		Zone:        q.page.zone,
+		Verdicts:    a.verdicts,
+		Histories:   a.times(),
+		Moments:     a.moments,
+		Course:      a.course,
+		Corrected:   from.corrected,
+		Coincident:  a.coincident,
+		ShortPhases: from.diagnostics.ShortPhases(),
+		Failed:      from.diagnostics.Failed,
+		Cut:         from.diagnostics.Cut(),
+		Malformed:   from.diagnostics.Skipped(),
+		Late:        from.diagnostics.TooLate(),
 	})
 	return all
 }

@@ -11,8 +11,9 @@ import (
 type Slot struct{ Count, Slow float64 }
 
 // A Coincidence says how many of the slow values lie in slots that something touches: a share of
-// all of them, and the share that would lie there by chance.
-type Coincidence struct{ Share, Chance float64 }
+// all of them, and the share that would lie there if these slots were like those around them. Time
+// is the share of the slots.
+type Coincidence struct{ Share, Chance, Time float64 }
 
 const (
 	// LeastSlots is the least number of slots that tell what comes together, and LeastSlow that of
@@ -49,6 +50,7 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	t := together{slots: slots, touched: touched}
 	t.byRate()
 	t.byNeighbours()
+	c.Time = float64(len(slots)-free) / float64(len(slots))
 	fifths := make([]float64, 5)
 	for n, s := range slots {
 		if touched[n] {

@@ -288,6 +288,7 @@ func (a *analysis) with() (all []output.Finding) {
 				"percentile": output.Number(c.Percentile),
 				"share":      output.Number(100 * c.Share),
 				"chance":     output.Number(100 * c.Chance),
+				"time":       output.Number(100 * c.Time),
 			},
 			Unit: "%",
 		}
@@ -296,8 +297,8 @@ func (a *analysis) with() (all []output.Finding) {
 			f.Tag = tags.Text(c.Row)
 			of = " of " + f.Tag
 		}
-		f.Sentence = fmt.Sprintf("%.0f%% of the values%s above %s come with %s, %.0f%% by chance.", 100*c.Share, of,
-			output.Figure{Percentile: c.Percentile}, c.Phase, 100*c.Chance)
+		f.Sentence = fmt.Sprintf("%.0f%% of the values%s above %s come with %s, in %s%% of the time; if that were like the time around, %.0f%% would.",
+			100*c.Share, of, output.Figure{Percentile: c.Percentile}, c.Phase, people.Significant(100*c.Time, 2), 100*c.Chance)
 		all = append(all, f)
 	}
 	return all

@@ -32,6 +32,9 @@ type Run struct {
 	Moments []output.Moment
 	// Course has the levels of rows over time. It takes Histories to say when these change.
 	Course *summary.Course
+	// ShortPhases says that rows lack phases that are shorter than intervals. So what waited for
+	// these is in another row, and figures of rows mislead.
+	ShortPhases bool
 	// Coincident are the phases that slow values come with.
 	Coincident []summary.Coincident
 	// Corrected says that the counts are corrected for coordinated omission already.
@@ -138,8 +141,8 @@ var kinds = []struct {
 	{"warmup", (*analysis).warmup},
 	{"shift", (*analysis).shift},
 	{"rate", (*analysis).rate},
-	{"figure", (*analysis).figure},
-	{"worst", (*analysis).worst},
+	{kindFigure, (*analysis).figure},
+	{kindWorst, (*analysis).worst},
 	{"groups", (*analysis).groups},
 	{Same, (*analysis).same},
 	{"unit", (*analysis).unit},
@@ -149,6 +152,8 @@ var kinds = []struct {
 const (
 	kindLimit    = "limit"
 	kindOmission = "omission"
+	kindFigure   = "figure"
+	kindWorst    = "worst"
 )
 
 // ofKind gives findings the name of their kind.
@@ -206,6 +211,10 @@ func Of(r *Run) ([]output.Finding, *Omitted) {
 	a := analyse(r)
 	var all []output.Finding
 	for _, kind := range kinds {
+		ofRows := kind.name == kindFigure || kind.name == kindWorst
+		if r.ShortPhases && len(r.Summaries) > 1 && ofRows {
+			continue
+		}
 		all = append(all, ofKind(kind.name, kind.find(a))...)
 	}
 	slices.SortStableFunc(all, func(a, b output.Finding) int { return cmp.Compare(a.Weight, b.Weight) })

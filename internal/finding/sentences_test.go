@@ -245,11 +245,11 @@ func TestWith(t *testing.T) {
 		Row:         []byte("read"),
 		Rows:        1,
 		Percentile:  99.9,
-		Coincidence: detect.Coincidence{Share: 0.384, Chance: 0.021},
+		Coincidence: detect.Coincidence{Share: 0.384, Chance: 0.021, Time: 0.0412},
 	}
 	for rows, want := range map[int]string{
-		1: "38% of the values above p99.9 come with Young, 2% by chance.",
-		2: "38% of the values of read above p99.9 come with Young, 2% by chance.",
+		1: "38% of the values above p99.9 come with Young, in 4.1% of the time; if that were like the time around, 2% would.",
+		2: "38% of the values of read above p99.9 come with Young, in 4.1% of the time; if that were like the time around, 2% would.",
 	} {
 		c.Rows = rows
 		all, _ := Of(&Run{Coincident: []summary.Coincident{c}})

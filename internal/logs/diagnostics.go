@@ -58,8 +58,8 @@ type Cut struct {
 // rows say what makes a row.
 type rows struct {
 	scan.Rows
-	text    string // the option that they come from
-	overlap bool   // the output says that phases overlap
+	text  string // the option that they come from
+	noted bool   // the output has the notes about phases
 }
 
 // A tally counts what is missing in the result.
@@ -394,10 +394,20 @@ func (d *Diagnostics) sayPhases() {
 }
 
 // OfPhases returns notes about rows of phases, which the output has instead of messages.
-func (d *Diagnostics) OfPhases() []string {
-	if d.rows.Phases == nil || d.rows.overlap || !d.rows.Phases.Overlap() {
+func (d *Diagnostics) OfPhases() (notes []string) {
+	if d.rows.Phases == nil || d.rows.noted {
 		return nil
 	}
-	d.rows.overlap = true
-	return []string{"phases overlap: an interval counts in each, so the rows are more than the run"}
+	d.rows.noted = true
+	if d.rows.Phases.Overlap() {
+		notes = append(notes, "phases overlap: an interval counts in each, so the rows are more than the run")
+	}
+	if d.ShortPhases() {
+		notes = append(notes, "some phases are shorter than half an interval: what waited for them is in other rows")
+	}
+	return notes
 }
+
+// ShortPhases reports whether times of phases are in no row, since they are shorter than half an
+// interval.
+func (d *Diagnostics) ShortPhases() bool { return d.rows.Phases != nil && d.rows.Phases.Short() }

@@ -259,6 +259,18 @@ func (p *Phases) Overlap() bool {
 	return false
 }
 
+// Short reports whether a phase in the time of the logs has no interval.
+func (p *Phases) Short() bool {
+	for _, t := range p.tables {
+		for n, s := range t.spans {
+			if !t.taken[n] && s.Start >= t.ran.Start && s.End <= t.ran.End {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Missing returns the names of phases that no interval of the selection is in. Short counts, by the
 // names of the others, the spans within the time of the logs that none is in.
 func (p *Phases) Missing() (none []string, short map[string]int) {

@@ -162,7 +162,8 @@ func (t *tally) take(s *scan.Scan) error {
 	})
 }
 
-// coincident returns the phases that slow values come with.
+// coincident returns the phases that slow values come with: first that which has most beyond its
+// share of the time, and behind it those that have others.
 func (t *tally) coincident(slow *slowValues, phases []scan.NamedSpan) (all []Coincident) {
 	byName := make(map[string][]scan.NamedSpan)
 	end := t.start + int64(len(slow.slots))*t.length
@@ -171,11 +172,13 @@ func (t *tally) coincident(slow *slowValues, phases []scan.NamedSpan) (all []Coi
 			byName[p.Name] = append(byName[p.Name], p)
 		}
 	}
+	touched := make(map[string][]bool)
 	for name, times := range byName {
 		if len(times) < leastTimes {
 			continue
 		}
-		if c, beyond := detect.Coincide(slow.slots, t.touched(times, len(slow.slots))); beyond {
+		touched[name] = t.touched(times, len(slow.slots))
+		if c, beyond := detect.Coincide(slow.slots, touched[name]); beyond {
 			all = append(all, Coincident{
 				Phase:       name,
 				Row:         t.row,
@@ -186,9 +189,31 @@ func (t *tally) coincident(slow *slowValues, phases []scan.NamedSpan) (all []Coi
 		}
 	}
 	slices.SortFunc(all, func(a, b Coincident) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Phase, b.Phase))
+		return cmp.Or(cmp.Compare(b.Share-b.Time, a.Share-a.Time), cmp.Compare(a.Phase, b.Phase))
 	})
-	return all
+	told := make([]bool, len(slow.slots))
+	return slices.DeleteFunc(all, func(c Coincident) bool {
+		return slow.untold(touched[c.Phase], told) < leastUntold
+	})
+}
+
+// leastUntold is the least share of the slow values, beyond that of the time, that come with a
+// phase and with none before it.
+const leastUntold = 0.1
+
+// untold returns the share of the slow values that touched slots have and told ones have not,
+// without the share of these slots. It adds the touched slots to the told ones.
+func (s *slowValues) untold(touched, told []bool) float64 {
+	all, some, time := 0.0, 0.0, 0.0
+	for n, slot := range s.slots {
+		all += slot.Slow
+		if touched[n] && !told[n] {
+			some += slot.Slow
+			time++
+			told[n] = true
+		}
+	}
+	return some/all - time/float64(len(s.slots))
 }
 
 // touched returns the slots that overlap a phase, or begin within its length after it: requests

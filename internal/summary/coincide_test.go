@@ -28,7 +28,7 @@ func TestCoincidentPhases(t *testing.T) {
 			at := r.IntN(intervals - 2)
 			pauses[at] = true
 			start, end := 1.6e9+(float64(at)+0.2)*length, 1.6e9+(float64(at)+0.5)*length
-			phases = append(phases, phase("pause", start, end))
+			phases = append(phases, phase("pause", start, end), phase("all", start-10*length, end))
 			other := 1.6e9 + float64(r.IntN(intervals))*length
 			phases = append(phases, phase("other", other, other+0.3))
 		}
