@@ -15,8 +15,9 @@ import (
 
 // Rows are what all intervals of a row add up to. They come at the end, in their order.
 type Rows struct {
-	// Apart makes rows of each tag of each input.
-	Apart bool
+	// Apart makes rows of each tag of each input. ApartAgain makes rows of their own of the
+	// intervals that another row has as well, see [scan.Visit].
+	Apart, ApartAgain bool
 	// Maxima has the maxima over time.
 	Maxima bool
 	// Account is charged for rows.
@@ -33,6 +34,7 @@ type Row struct {
 	Total
 	Spans  merge.InputSpans // when its intervals ran
 	Maxima Maxima
+	Again  bool // another row has its intervals as well, see [Rows.ApartAgain]
 
 	charge  ledger.Charge
 	counted bool          // the account counts it: no other worker had it before
@@ -173,12 +175,16 @@ func (k *rowsState) close() error {
 func (s *rowsPart) begin() {}
 
 // setKey sets the key of the worker to that of a row.
-func (s *rowsPart) setKey(input int, row, tag []byte) {
+func (s *rowsPart) setKey(v scan.Visit) {
 	w := s.worker
 	w.key = w.key[:0]
-	if s.state.Apart {
-		w.key = binary.BigEndian.AppendUint32(w.key, uint32(input))
-		row = tag
+	row := v.Row
+	switch {
+	case s.state.Apart:
+		w.key = binary.BigEndian.AppendUint32(w.key, uint32(v.Input))
+		row = v.Tag
+	case s.state.ApartAgain && v.Again:
+		w.key = append(w.key, '+') // other keys begin with = or are empty
 	}
 	w.key = merge.AppendKey(w.key, row)
 }
@@ -199,7 +205,7 @@ func (s *rowsPart) rowOf(v scan.Visit) *Row {
 		s.packOpen()
 		s.input = v.Input
 	}
-	s.setKey(v.Input, v.Row, v.Tag)
+	s.setKey(v)
 	r := s.rows[string(w.key)]
 	if r == nil {
 		r = rowPool.Get().(*Row)
@@ -207,6 +213,7 @@ func (s *rowsPart) rowOf(v scan.Visit) *Row {
 		r.Input = v.Input
 		r.Name = v.Name
 		r.Tag = bytes.Clone(v.Tag)
+		r.Again = s.state.ApartAgain && v.Again
 		r.counted = s.state.first(w.key)
 		for range s.differences {
 			r.open = append(r.open, new(openWindow))

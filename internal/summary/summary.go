@@ -56,6 +56,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if o.Histories != nil {
 		o.Histories.start(s)
 		rows.Apart = o.apart(s.By)
+		rows.ApartAgain = o.Histories.Sums && s.By.Phases()
 		if o.Histories.Times {
 			flows = append(flows, &flow.Times{Emit: o.Histories.take})
 		}
@@ -123,12 +124,17 @@ func (o *Options) apart(by *tags.By) bool {
 	return o.Histories != nil && o.Histories.Sums && !by.Phases()
 }
 
-// keyOf returns the key of a row, or of a history if there are histories with sums.
+// keyOf returns the key of a row, or of a history if there are histories with sums. What another
+// phase has as well is a row by itself.
 func (o *Options) keyOf(r *flow.Row, by *tags.By) string {
 	if o.apart(by) {
 		return string(appendHistory(nil, r.Input, r.Tag))
 	}
-	return string(merge.AppendKey(nil, r.Row))
+	var key []byte
+	if r.Again {
+		key = []byte{'+'}
+	}
+	return string(merge.AppendKey(key, r.Row))
 }
 
 // inOrder returns the sums of rows, in order. It adds up histories.

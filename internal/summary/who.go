@@ -30,8 +30,9 @@ type Shares struct {
 }
 
 // Who returns what each tag of each input has of the values above a percentile of all values. It is
-// exact: a value is above if its slot is. Scale is that of [Histories.Worst]. Shares for which by
-// returns the same are one; nil leaves all as they are.
+// exact: a value is above if its slot is. What is in several phases counts once in all. Scale is
+// that of [Histories.Worst]. Shares for which by returns the same are one; nil leaves all as they
+// are.
 func (hs *Histories) Who(
 	percentile float64,
 	scale func(input string, tag []byte) hdrlog.Scale,
@@ -49,8 +50,10 @@ func (hs *Histories) Who(
 		if n > 0 && who.Scale.Factor() != before.Factor() {
 			return nil, ErrUnits
 		}
-		if err := hs.addTo(&all, key); err != nil {
-			return nil, err
+		if !hs.sums[key].Again {
+			if err := hs.addTo(&all, key); err != nil {
+				return nil, err
+			}
 		}
 		share := output.Share{Input: input, Tag: tag, Without: output.Number(math.NaN())}
 		if by != nil {
