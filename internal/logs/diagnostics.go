@@ -64,11 +64,12 @@ type rows struct {
 
 // A tally counts what is missing in the result.
 type tally struct {
-	skipped int    // malformed lines
-	left    int    // intervals that were read but not shown
-	leftOut string // the text of the last one of these
-	late    int    // measurements that came too late
-	unread  int    // logs that could not be read
+	skipped int            // malformed lines
+	rows    map[string]int // malformed rows of phases, by file
+	left    int            // intervals that were read but not shown
+	leftOut string         // the text of the last one of these
+	late    int            // measurements that came too late
+	unread  int            // logs that could not be read
 }
 
 // others are the inputs that are no logs.
@@ -108,17 +109,30 @@ func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 		strict: strict,
 		others: others{texts: make(map[string]string), said: make(map[string]bool)},
 		alike:  repeats{lines: make(map[fault]int)},
+		count:  tally{rows: make(map[string]int)},
 	}
 }
 
 // Report prints what is wrong with a line of a log. A malformed line is skipped.
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
+	return d.report(err, malformed, func() {
+		d.count.skipped++
+		d.noteCut(err)
+	})
+}
+
+// ReportRow is [Diagnostics.Report] for a file of phases: no figure of the logs lacks what a row of
+// it has.
+func (d *Diagnostics) ReportRow(err *hdrlog.SyntaxError, malformed bool) error {
+	return d.report(err, malformed, func() { d.count.rows[err.File]++ })
+}
+
+func (d *Diagnostics) report(err *hdrlog.SyntaxError, malformed bool, count func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	noLog := d.others.texts[err.File]
 	if malformed && noLog == "" {
-		d.count.skipped++
-		d.noteCut(err)
+		count()
 	}
 	switch {
 	case noLog != "" && d.others.said[err.File]:
@@ -134,7 +148,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	if malformed && d.strict {
 		return message.Status(message.Skipped)
 	}
-	if d.count.skipped > mostMalformed {
+	if d.count.skipped > mostMalformed || d.count.rows[err.File] > mostMalformed {
 		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File,
 			mostMalformed/1_000_000)
 	}
@@ -366,7 +380,10 @@ func (d *Diagnostics) Close() error {
 			d.std.Say("%s %s%s", c.what, message.Number(c.n, c.things), c.why)
 		}
 	}
-	if d.count.skipped+d.count.late+d.count.left+d.count.unread+len(d.others.said) > 0 {
+	for _, file := range slices.Sorted(maps.Keys(d.count.rows)) {
+		d.std.Say("skipped %s of %s, which the phases lack", message.Number(d.count.rows[file], "row"), file)
+	}
+	if d.count.skipped+len(d.count.rows)+d.count.late+d.count.left+d.count.unread+len(d.others.said) > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil

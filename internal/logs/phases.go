@@ -137,7 +137,7 @@ func (r *phaseReader) readTable(t *measure.Texts) error {
 			}
 			bad = &hdrlog.SyntaxError{File: t.Name(), Line: t.Line(), Field: field, Err: err}
 		}
-		if err := r.diagnostics.Report(bad, true); err != nil {
+		if err := r.diagnostics.ReportRow(bad, true); err != nil {
 			return err
 		}
 	}
@@ -248,7 +248,7 @@ func (r *phaseReader) readMeasured(m *measure.Reader) error {
 	said := false
 	for m.Scan() {
 		if bad := m.Bad(); bad != nil {
-			if err := r.diagnostics.Report(bad, true); err != nil {
+			if err := r.diagnostics.ReportRow(bad, true); err != nil {
 				return err
 			}
 			continue
@@ -297,7 +297,7 @@ func (r *phaseReader) readLog(path, above string) error {
 	s := &scan.Scan{
 		Inputs:  inputs,
 		Workers: max(r.options.Run.Workers, 1),
-		Report:  r.diagnostics.Report,
+		Report:  r.diagnostics.ReportRow,
 		Memory:  r.options.Run.Ledger(),
 	}
 	r.diagnostics.lookAt(s.Inputs, s.Memory, only.UnitOf)
