@@ -187,14 +187,17 @@ func WriteWho(w io.Writer, s *Shares, width int) error {
 }
 
 // WriteRanges writes when each moment starts and ends, a line each, with tabs between: in
-// milliseconds since the epoch, and as RFC 3339. Other tools look at their data of these times.
+// milliseconds since the epoch, and as RFC 3339. Other tools look at their data of these times. An
+// interval has the requests that ended in it, so a range begins before it by the longest of them,
+// if the unit of values is known.
 func WriteRanges(w io.Writer, moments []output.Moment, zone *time.Location) error {
 	var text []byte
 	for _, m := range moments {
 		if !people.Dated(m.Start) {
 			return fmt.Errorf("the times of %s count from its start, so no other tool knows them", tags.Printable(m.Input))
 		}
-		text = fmt.Appendf(text, "%d\t%d\t%s\t%s\n", m.Start, m.End, people.RFC3339(m.Start, zone), people.RFC3339(m.End, zone))
+		start := m.Start - int64(math.Ceil(float64(m.Max)*m.Scale.Factor()*float64(m.Scale.In)/float64(time.Millisecond)))
+		text = fmt.Appendf(text, "%d\t%d\t%s\t%s\n", start, m.End, people.RFC3339(start, zone), people.RFC3339(m.End, zone))
 	}
 	_, err := w.Write(text)
 	return err

@@ -29,7 +29,7 @@ const barWidth = 110 * pixel
 
 // A heatScale is the lowest and the highest rate of the scale of colours, which heat maps share.
 // Lower is set if some cells have lower rates. Length is that of an interval in milliseconds: the
-// labels are numbers of values in that time, so that one value is 1.
+// labels are numbers of values in that time, so that one value in a cell as long is 1.
 type heatScale struct {
 	least, most float64
 	lower       bool
@@ -71,8 +71,8 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 			return
 		}
 		// The scale goes from one value in a cell to the most.
-		colours.length = math.Max(length, grid.Longest)
-		least := 1000 / colours.length
+		colours.length = cmp.Or(length, grid.Longest)
+		least := 1000 / math.Max(length, grid.Longest)
 		for _, rate := range grid.Rate {
 			colours.most = max(colours.most, rate)
 			colours.lower = colours.lower || rate > 0 && rate < least*0.99
