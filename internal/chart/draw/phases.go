@@ -11,6 +11,9 @@ import (
 // laneHeight is that of a lane with its name.
 const laneHeight = noteSize * lineSpace
 
+// narrow is the width below which a bar of a lane is dark, since it has no name in it.
+const narrow = 4 * pixel
+
 // lanes returns the phases that have lanes above the frame, from above. Small charts have none.
 func (pn *panel) lanes() []chart.Lane {
 	if pn.around.untitled || pn.around.laned || !pn.overTime() {
@@ -62,7 +65,11 @@ func (pn *panel) drawPhases() {
 		bottom := pn.frame.Max.Y + laneHeight*vg.Length(len(lanes)-1-n) + 3*pixel
 		bars := pn.rects(lane.Spans, bottom, bottom+laneHeight-3*pixel)
 		for _, bar := range bars {
-			pn.pen.plate(bar, pn.pen.Band)
+			colour := pn.pen.Band
+			if bar.Size().X < narrow {
+				colour = pn.pen.Faint
+			}
+			pn.pen.plate(bar, colour)
 		}
 		if len(bars) > 0 {
 			pn.nameLane(lane.Name, bars)
@@ -70,8 +77,8 @@ func (pn *panel) drawPhases() {
 	}
 }
 
-// nameLane writes the name of a phase in each of its bars that has room, or else behind one of
-// them, or else over the beginning of its lane.
+// nameLane writes the name of a phase in each of its bars that has room, or else before its lane,
+// or behind one of the bars, or over the beginning of the lane.
 func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
 	const beside = 4 * pixel
 	f, font := pn.frame, pn.pen.font(noteSize)
@@ -84,6 +91,10 @@ func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
 			pn.pen.put(font, (bar.Min.X+bar.Max.X-width)/2, y, name)
 			named = true
 		}
+	}
+	if !named && width+2*beside <= f.Min.X-pn.outer.Min.X {
+		pn.pen.put(font, f.Min.X-beside-width, y, name)
+		named = true
 	}
 	for n, bar := range bars {
 		next := f.Max.X
