@@ -72,7 +72,7 @@ func app() *cli.Command {
 			cli.PhasesOption(&o.Tags, &o.report.Units, cli.PhaseRows),
 			cli.UntaggedOption(&o.Inputs),
 		},
-		cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e"}),
+		cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e phases"}),
 		o.outputOptions(), cli.UnitOptions(&o.report.Units), o.valueOptions(), o.limitOptions(),
 		cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {

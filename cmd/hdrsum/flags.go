@@ -85,7 +85,7 @@ func newFlags(std *message.Streams) (*flags, []cli.Option) {
 			cli.PhasesOption(&f.logs.Tags, &f.units, cli.PhaseRows),
 			cli.UntaggedOption(&f.logs.Inputs),
 		},
-		cli.TimeOptions(&f.logs.Times, cli.Option{Unless: "s e"}),
+		cli.TimeOptions(&f.logs.Times, cli.Option{Unless: "s e phases"}),
 		f.outputOptions(),
 		f.periodOptions(),
 		cli.UnitOptions(&f.units),

@@ -395,7 +395,11 @@ func (d *Diagnostics) sayPhases() {
 		return
 	}
 	none, short := d.rows.Phases.Missing()
-	if len(none) > 0 {
+	elsewhere := d.rows.Phases.Elsewhere()
+	switch {
+	case elsewhere != "":
+		d.std.Say("-phases: %s", elsewhere)
+	case len(none) > 0:
 		d.std.Say("-phases: no interval has half of its time or more in %s", message.List(none))
 	}
 	for n, name := range slices.Sorted(maps.Keys(short)) {

@@ -3,10 +3,12 @@ package scan
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/merge"
@@ -30,6 +32,8 @@ type Phase struct {
 type Phases struct {
 	// Files are those that they come from, without what is above of a log.
 	Files []string
+	// Zone is that of times that state none.
+	Zone *time.Location
 
 	all   []Phase
 	dated bool // a bound is the time of a clock
@@ -269,6 +273,59 @@ func (p *Phases) Short() bool {
 		}
 	}
 	return false
+}
+
+// Elsewhere says when the phases and the logs are if no phase is in the time of the logs, and
+// nothing otherwise.
+func (p *Phases) Elsewhere() string {
+	var spans []NamedSpan
+	var ran merge.Span
+	for _, t := range p.tables {
+		spans = append(spans, t.spans...)
+		if ran == (merge.Span{}) {
+			ran = t.ran
+		}
+		if t.ran != (merge.Span{}) {
+			ran = merge.Span{Start: min(ran.Start, t.ran.Start), End: max(ran.End, t.ran.End)}
+		}
+	}
+	return p.ElsewhereThan(ran, spans)
+}
+
+// mostOffset is the longest time by which a zone is off UTC, in milliseconds.
+const mostOffset = 14 * 3600 * 1000
+
+// ElsewhereThan is [Phases.Elsewhere] for spans of phases, and a time of logs.
+func (p *Phases) ElsewhereThan(ran merge.Span, spans []NamedSpan) string {
+	if !people.Dated(ran.Start) {
+		return ""
+	}
+	all := merge.Span{Start: math.MaxInt64, End: math.MinInt64}
+	for _, s := range spans {
+		if s.Start < ran.End && s.End > ran.Start {
+			return ""
+		}
+		all = merge.Span{Start: min(all.Start, s.Start), End: max(all.End, s.End)}
+	}
+	zone := cmp.Or(p.Zone, time.UTC)
+	date := ""
+	at := func(ms int64) string {
+		clock := time.UnixMilli(ms).In(zone)
+		before := date
+		if date = clock.Format(time.DateOnly); date == before {
+			return clock.Format(time.TimeOnly)
+		}
+		return clock.Format(time.DateTime)
+	}
+	text := "the phases are from " + at(all.Start)
+	if all.End < 1000*endless {
+		text += " to " + at(all.End)
+	}
+	text += fmt.Sprintf(" %s, and the logs from %s to %s", zone, at(ran.Start), at(ran.End))
+	if p.dated && max(all.Start-ran.End, ran.Start-all.End) <= mostOffset {
+		text += ": -tz may be missing or wrong"
+	}
+	return text
 }
 
 // Missing returns the names of phases that no interval of the selection is in. Short counts, by the

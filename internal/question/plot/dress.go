@@ -1,10 +1,12 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
@@ -161,7 +163,10 @@ func (d *dressing) addPhases() error {
 		})
 	}
 	if len(p.Lanes()) == 0 {
-		d.std.Notef("-phases: no phase is in the time that is drawn")
+		from, to, _ := p.TimeRange()
+		drawn := merge.Span{Start: p.Origin + int64(from), End: p.Origin + int64(to)}
+		elsewhere := d.plan.phases.ElsewhereThan(drawn, spans)
+		d.std.Notef("-phases: %s", cmp.Or(elsewhere, "no phase is in the time that is drawn"))
 	}
 	return nil
 }
