@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -63,6 +64,12 @@ func (o *Options) ReadPhases(std *message.Streams, diagnostics *Diagnostics) (*s
 
 // read reads a file, or LOG>VALUE: the intervals of a log with a higher maximum.
 func (r *phaseReader) read(text string) error {
+	switch text {
+	case "":
+		return message.Usagef("the name of the file is empty")
+	case "-":
+		return message.Usagef("phases cannot be standard input: give a file")
+	}
 	file, err := os.Open(text)
 	log, above, isLog := cutLast(text, '>')
 	if errors.Is(err, os.ErrNotExist) && isLog {
@@ -72,6 +79,9 @@ func (r *phaseReader) read(text string) error {
 		return err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder", text)
+	}
 	r.files = append(r.files, text)
 	table, rest := measure.LookTexts(file, text, phaseColumns, leastColumns)
 	if table != nil {
@@ -84,10 +94,14 @@ func (r *phaseReader) read(text string) error {
 		return r.readMeasured(measured)
 	case measure.IsLog(begin):
 		return message.Usagef("%s is a log: '%[1]s>20ms' has its intervals with a maximum above 20 ms", text)
+	case len(bytes.TrimSpace(begin)) == 0:
+		return fmt.Errorf("%s is empty", text)
+	case errors.As(why, new(measure.OptionError)) && !errors.As(why, new(measure.UnitError)):
+		// hdrrec has these options
 	case why != nil && why != measure.ErrNoInterval:
 		return fmt.Errorf("%s: %w", text, why)
 	}
-	return fmt.Errorf("%s is neither a table with the columns start and name, nor measurements", text)
+	return fmt.Errorf("%s is neither measurements nor a table of phases, which begins with start,end,name or start,name", text)
 }
 
 // cutLast cuts a text at the last place of a character.

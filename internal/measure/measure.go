@@ -339,6 +339,12 @@ type refusedError struct{ error }
 // An OptionError is an error of [NewReader] that options mend.
 type OptionError struct{ error }
 
+// Unwrap returns the error.
+func (e OptionError) Unwrap() error { return e.error }
+
+// A UnitError is an [OptionError] of values whose unit is unknown.
+type UnitError struct{ error }
+
 func usagef(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
 
 // A Reader reads the rows of a file. It is not safe for concurrent use.
@@ -501,7 +507,8 @@ func (r *Reader) open(f *Format, h *head, o Options) (err error) {
 	}
 	r.parser.places = make([][]byte, s.tagPlace()+len(s.options.Columns.Tags))
 	if s.options.Unit == 0 && s.options.Columns.End == "" && !s.unitBeside && !r.hasUnits(h) {
-		return usagef("the unit of the values in column %s is unknown: add -in ns, -in us, -in ms or -in s", s.options.Columns.Value)
+		return OptionError{UnitError{fmt.Errorf("the unit of the values in column %s is unknown: "+
+			"add -in ns, -in us, -in ms or -in s", s.options.Columns.Value)}}
 	}
 	if f.columns.label != "" {
 		r.parts = newParts()
