@@ -40,6 +40,8 @@ type Document struct {
 	Inputs []string `json:"inputs"`
 	// SkippedLines is the number of malformed lines.
 	SkippedLines int `json:"skippedLines"`
+	// PhasesOverlap is set if summaries of phases have intervals in common.
+	PhasesOverlap bool `json:"phasesOverlap,omitempty"`
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
 	Summaries []DocumentSummary `json:"summaries"`

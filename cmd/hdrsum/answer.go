@@ -142,6 +142,7 @@ func (a *answer) judge(q *question) error {
 		Summaries: summaries,
 		Watch:     a.watch,
 		Strict:    q.limits.undecided == "fail",
+		Phases:    q.source.scan.By.Phases(),
 	})
 	memory := q.source.scan.Memory
 	verdicts := memory.Open("verdicts about limits", "give limits for fewer tags, or choose some with -incT")

@@ -138,7 +138,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	base := Find(f.Baseline, s.Tag)
 	switch {
 	case base == nil:
-		v.Missing = "no intervals with this tag before"
+		v.Missing = f.noRow() + " before"
 		return
 	case base.Counts().TotalCount() == 0:
 		v.Missing = "no values before"

@@ -16,6 +16,7 @@ import (
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sides"
 	"hdrkit/output"
@@ -334,6 +335,8 @@ type Figures struct {
 	Noise float64
 	// Strict makes absolute limits undecided, too, if a run is too short for an interval.
 	Strict bool
+	// Phases says that rows are phases.
+	Phases bool
 }
 
 // Judge checks limits. A limit for which there is nothing to check does not hold. A limit is also
@@ -357,7 +360,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 			}
 		}
 		missing := func(tag string) {
-			verdicts = append(verdicts, Verdict{Limit: l, Tag: tag, Missing: "no intervals with this tag"})
+			verdicts = append(verdicts, Verdict{Limit: l, Tag: tag, Missing: f.missing(tag)})
 		}
 		for _, s := range f.Baseline {
 			if l.For(s) && Find(f.Summaries, s.Tag) == nil {
@@ -370,6 +373,24 @@ func Judge(limits []Limit, f Figures) []Verdict {
 		}
 	}
 	return verdicts
+}
+
+// noRow says that there is no row.
+func (f *Figures) noRow() string {
+	if f.Phases {
+		return "no intervals in this phase"
+	}
+	return "no intervals with this tag"
+}
+
+// missing says that there is no row with a name. Another one may have it as logs spell it.
+func (f *Figures) missing(name string) string {
+	text := f.noRow()
+	spelled := string(measure.AppendTag(nil, []byte(name)))
+	if spelled != name && Find(f.Summaries, tags.Parse(spelled)) != nil {
+		text += "; it is called " + spelled
+	}
+	return text
 }
 
 // unit returns the unit of the verdict's values, empty if it is that of printed values.

@@ -420,7 +420,7 @@ func (d *Diagnostics) OfPhases() (notes []string) {
 		return nil
 	}
 	d.rows.noted = true
-	if d.rows.Phases.Overlap() {
+	if d.PhasesOverlap() {
 		notes = append(notes, "phases overlap: an interval counts in each, so the rows are more than the run")
 	}
 	if d.ShortPhases() {
@@ -428,6 +428,9 @@ func (d *Diagnostics) OfPhases() (notes []string) {
 	}
 	return notes
 }
+
+// PhasesOverlap reports whether rows of phases have intervals in common.
+func (d *Diagnostics) PhasesOverlap() bool { return d.rows.Phases != nil && d.rows.Phases.Overlap() }
 
 // ShortPhases reports whether times of phases are in no row, since they are shorter than half an
 // interval.

@@ -203,6 +203,7 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 // Describe adds to a document which logs its summaries are of, and how their periods were found.
 func Describe(doc *output.Document, inputs []scan.Input, mode string, d *logs.Diagnostics) {
 	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
+	doc.PhasesOverlap = d.PhasesOverlap()
 	for _, input := range inputs {
 		doc.Inputs = append(doc.Inputs, input.Name)
 	}

@@ -37,6 +37,8 @@ type Comparison struct {
 	Limits        []gate.Limit
 	// Strict leaves a limit undecided if the interval of its figure has both sides of its bound.
 	Strict bool
+	// Phases says that rows are phases.
+	Phases bool
 	// Level is the confidence of intervals in percent. Intervals says that summaries keep those of
 	// their figures. Otherwise only changes have some.
 	Level     float64
@@ -75,6 +77,7 @@ func (c *Comparison) Compare() *Result {
 		RunsBefore: c.Before.Added,
 		Noise:      c.Noise,
 		Strict:     c.Strict,
+		Phases:     c.Phases,
 	})
 	if !c.Intervals {
 		c.dropIntervals()

@@ -159,6 +159,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Figures:   r.options.Figures,
 		Limits:    r.options.Limits,
 		Strict:    r.options.Undecided == "fail",
+		Phases:    r.after.scan.By.Phases(),
 		Level:     r.options.Level,
 		Intervals: r.options.PrintIntervals,
 		Zone:      r.options.Logs.Times.Zone,

@@ -87,7 +87,11 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	run.Failed = s.diagnostics.Failed
 	run.Cut = s.diagnostics.Cut()
 	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
-	run.Verdicts = gate.Judge(s.limits, gate.Figures{Summaries: summaries, Watch: s.watch})
+	run.Verdicts = gate.Judge(s.limits, gate.Figures{
+		Summaries: summaries,
+		Watch:     s.watch,
+		Phases:    r.plan.by.Phases(),
+	})
 	if r.plan.phases != nil {
 		drawn := *one
 		drawn.Phases = r.plan.phases
