@@ -39,6 +39,7 @@ func app() *cli.Command {
 	c.Options = options
 	c.Args = cli.Arguments(&f.logs.Inputs)
 	c.Outputs = f.outputs
+	c.Implied = f.implied
 	c.Action = func() error {
 		q, err := f.question()
 		if err != nil {

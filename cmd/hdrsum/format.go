@@ -210,6 +210,14 @@ func (f *flags) outputs() (all []string) {
 	return all
 }
 
+// implied returns the option that asks for findings if nothing names them.
+func (f *flags) implied() string {
+	if named, _ := f.output.byEnding(); f.given.kind || named != nil || f.asked() != &findingsFormat {
+		return ""
+	}
+	return "sla"
+}
+
 // withRules gives options the rules that the formats say: which of them use it. An option that none
 // of them names is for all.
 func withRules(options []cli.Option) []cli.Option {

@@ -74,6 +74,8 @@ type Command struct {
 	// Outputs returns what a command line prints, as [Option] names it. It is needed if an option
 	// is for some outputs only.
 	Outputs func() []string
+	// Implied, if it is set, returns the option that asks for the outputs, empty if they are named.
+	Implied func() string
 	Action  func() error
 }
 

@@ -51,6 +51,10 @@ func (c *Command) fill() error {
 		}
 		outputs := c.Outputs()
 		if !slices.ContainsFunc(outputs, func(output string) bool { return slices.Contains(o.Only, output) }) {
+			if c.Implied != nil && c.Implied() != "" {
+				return message.Usagef("-%s prints -%s, which does not use -%s: leave out -%[3]s, or add -%[4]s", c.Implied(),
+					outputs[0], o.Name, c.listed(o)[0])
+			}
 			return message.Usagef("-%s does not use -%s, but %s%s", outputs[0], o.Name, c.users(o),
 				because(o.Reasons[outputs[0]]))
 		}
@@ -68,14 +72,21 @@ func because(why string) string {
 // mostUsers is the number of outputs that a message names. The documents have them all.
 const mostUsers = 3
 
-// users says which outputs use an option, as they are typed: -st table, json and -lt do. Values of
-// one option follow its name once. It names those that help lists, or the others if it lists none.
-func (c *Command) users(o *Option) string {
+// listed returns the outputs that use an option: those that help lists, or the others if it lists
+// none.
+func (c *Command) listed(o *Option) []string {
 	others := slices.DeleteFunc(slices.Clone(o.Only), func(output string) bool { return output == o.Name })
 	listed := slices.DeleteFunc(slices.Clone(others), c.hidden)
 	if len(listed) > 0 {
-		others = listed
+		return listed
 	}
+	return others
+}
+
+// users says which outputs use an option, as they are typed: -st table, json and -lt do. Values of
+// one option follow its name once.
+func (c *Command) users(o *Option) string {
+	others := c.listed(o)
 	var names []string
 	before := ""
 	for _, output := range others[:min(len(others), mostUsers)] {

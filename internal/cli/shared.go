@@ -130,7 +130,7 @@ func IgnoreTagsOption(t *logs.Tags, verb string) Option {
 // RowOptions are the options that say what makes a row.
 func RowOptions(t *logs.Tags, verb string) []Option {
 	all := IgnoreTagsOption(t, verb)
-	all.Not, all.Why = "by", "it is -by all"
+	all.Not, all.Why = "by", "-by says what makes a row, so leave out -it"
 	return []Option{all, ByOption(t)}
 }
 
