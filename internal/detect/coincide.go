@@ -21,8 +21,8 @@ const (
 	LeastSlots, LeastSlow = 300, 50
 	// near is the number of slots on each side that say how many slow values are usual in one.
 	near = 30
-	// movedLimit is the largest part of the times by which what touches slots can move so that as
-	// many slow values lie there.
+	// movedLimit is the largest share of circular shifts of the touched slots that have as many
+	// slow values there.
 	movedLimit = 0.02
 	// leastExcess is the least excess over chance as a share of all slow values, leastRatio that as
 	// a ratio, and leastLeft the least one without the fifth of the time that has most.
@@ -32,8 +32,8 @@ const (
 // Coincide reports whether more slow values than by chance lie in touched slots.
 //
 // Chance is what the slots around a touched one say that nothing touches, at its rate. So neither
-// load, nor a fade, nor bursts of both make a coincidence. Against rhythms, what touches slots
-// moves round the whole time: few of these places may have as many slow values. docs/statistics.md
+// load, nor a fade, nor bursts of both make a coincidence. Against rhythms, the touched slots are
+// shifted round the whole time: few of the shifts may have as many slow values. docs/statistics.md
 // has how often that is wrong.
 func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	free := 0
@@ -191,9 +191,9 @@ func (t *together) byNeighbours() {
 	}
 }
 
-// moved returns the part of the times by which what touches slots can move round, by near or more,
-// so that slow values exceed there what is expected by as much as where they are. Of each slot the
-// excess counts by its usual deviation.
+// moved returns the share of circular shifts of the touched slots, by at least near slots, whose
+// excess of slow values is at least the real one. Of each slot the excess counts by its usual
+// deviation.
 func (t *together) moved() float64 {
 	var over, squares float64
 	for n, s := range t.slots {
@@ -218,11 +218,11 @@ func (t *together) moved() float64 {
 		a[n] = complex(real(a[n]), -imag(a[n])) * b[n]
 	}
 	sums := transform.Sequence(nil, a)
-	as := 1.0
+	alike := 1.0
 	for _, sum := range sums[near : len(sums)-near] {
 		if sum >= sums[0]-1e-6*math.Abs(sums[0]) {
-			as++
+			alike++
 		}
 	}
-	return as / float64(len(sums)-2*near+1)
+	return alike / float64(len(sums)-2*near+1)
 }

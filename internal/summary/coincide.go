@@ -30,8 +30,8 @@ const (
 
 // Coincide finds the phases of a scan that more slow values come with than by chance, the most
 // first: those above p99.9 of the row with the highest p99, or above p99 if they are few or come in
-// a few moments. It reads the logs twice more, and finds nothing if one can be read only once. It
-// reports no malformed lines.
+// a few moments. It reads the logs twice more, and finds nothing if one can be read only once, or
+// if phases count from the starts of logs that differ. It reports no malformed lines.
 func Coincide(s *scan.Scan) (all []Coincident, err error) {
 	if slices.ContainsFunc(s.Inputs, func(in scan.Input) bool { return in.Once }) {
 		return nil, nil
@@ -54,12 +54,15 @@ func Coincide(s *scan.Scan) (all []Coincident, err error) {
 		return nil, err
 	}
 	t := newTally(result)
+	result.Release()
 	if t == nil {
 		return nil, nil
 	}
-	result.Release()
 	if err := t.take(&quiet); err != nil {
 		return nil, err
+	}
+	if t.starts > 1 && !s.Phases.Dated() { // the phases are at several times
+		return nil, nil
 	}
 	slow := &t.slow[0]
 	if len(t.slow) > 1 && detect.Spread(slow.slots) < leastTimes {
@@ -79,10 +82,11 @@ type tally struct {
 	start    int64 // in milliseconds since the epoch
 	length   int64 // of a slot, in milliseconds
 	slow     []slowValues
-	logStart float64 // in seconds since the epoch
+	logStart float64 // of the latest interval, in seconds since the epoch
+	starts   int     // how often logStart changed
 }
 
-// slowValues are those above a percentile, whose value is as the log has it.
+// slowValues are those above a percentile, whose value is in the unit of the log.
 type slowValues struct {
 	percentile, value float64
 	slots             []detect.Slot
@@ -147,8 +151,13 @@ func (t *tally) take(s *scan.Scan) error {
 		return nil
 	}
 	return scan.Run(s, decode, func(v scan.Visit, found *[]detect.Slot) error {
-		if t.logStart == 0 {
-			t.logStart = v.LogStart
+		begin := v.LogStart
+		if given := s.Inputs[v.Input].Start; given != nil {
+			begin = *given
+		}
+		if t.starts == 0 || begin != t.logStart {
+			t.logStart = begin
+			t.starts++
 		}
 		start, end := v.Span()
 		at := ((start+end)/2 - t.start) / t.length
@@ -191,26 +200,26 @@ func (t *tally) coincident(slow *slowValues, phases []scan.NamedSpan) (all []Coi
 	slices.SortFunc(all, func(a, b Coincident) int {
 		return cmp.Or(cmp.Compare(b.Share-b.Time, a.Share-a.Time), cmp.Compare(a.Phase, b.Phase))
 	})
-	told := make([]bool, len(slow.slots))
+	earlier := make([]bool, len(slow.slots))
 	return slices.DeleteFunc(all, func(c Coincident) bool {
-		return slow.untold(touched[c.Phase], told) < leastUntold
+		return slow.newShare(touched[c.Phase], earlier) < leastNew
 	})
 }
 
-// leastUntold is the least share of the slow values, beyond that of the time, that come with a
-// phase and with none before it.
-const leastUntold = 0.1
+// leastNew is the least share of the slow values, beyond that of the time, that come with a phase
+// and with no earlier one.
+const leastNew = 0.1
 
-// untold returns the share of the slow values that touched slots have and told ones have not,
-// without the share of these slots. It adds the touched slots to the told ones.
-func (s *slowValues) untold(touched, told []bool) float64 {
+// newShare returns the share of the slow values in slots that a phase touches and no earlier one
+// does, minus the share of these slots. It adds the slots to those of earlier phases.
+func (s *slowValues) newShare(touched, earlier []bool) float64 {
 	all, some, time := 0.0, 0.0, 0.0
 	for n, slot := range s.slots {
 		all += slot.Slow
-		if touched[n] && !told[n] {
+		if touched[n] && !earlier[n] {
 			some += slot.Slow
 			time++
-			told[n] = true
+			earlier[n] = true
 		}
 	}
 	return some/all - time/float64(len(s.slots))

@@ -93,3 +93,54 @@ func phase(name string, start, end float64) scan.Phase {
 		To:   &scan.Bound{Seconds: end, Origin: scan.Epoch},
 	}}
 }
+
+// TestStartsThatDiffer: phases that count from the starts of logs are at several times, so nothing
+// is said of them.
+func TestStartsThatDiffer(t *testing.T) {
+	t.Parallel()
+	var inputs []scan.Input
+	for n, start := range []float64{1.6e9, 1.6e9 + 1007} {
+		r := rand.New(rand.NewPCG(7, uint64(n)))
+		var log bytes.Buffer
+		w := hdrlog.NewWriter(&log)
+		w.StartTime(start)
+		for second := range 400 {
+			h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 300 {
+				h.Record(1000 + r.Int64N(1000))
+			}
+			if second%20 < 2 {
+				for range 5 {
+					h.Record(100_000 + r.Int64N(100_000))
+				}
+			}
+			w.Interval(nil, start+float64(second), 1, h)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, scan.Input{Name: fmt.Sprint(n), Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(log.Bytes())), nil
+		}})
+	}
+	var phases []scan.Phase
+	for n := range 20 {
+		phases = append(phases, scan.Phase{Name: "job", Range: scan.Range{
+			From: &scan.Bound{Seconds: float64(20 * n)},
+			To:   &scan.Bound{Seconds: float64(20*n + 2)},
+		}})
+	}
+	by, err := tags.ParseBy("phase")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for logs, want := range map[int]int{1: 1, 2: 0} {
+		s := &scan.Scan{Inputs: inputs[:logs], Workers: 1, Rows: scan.Rows{By: by, Phases: scan.NewPhases(phases, nil)}}
+		if all, err := summary.Coincide(s); err != nil || len(all) != want {
+			t.Errorf("%d logs: %v, %+v", logs, err, all)
+		}
+	}
+}
