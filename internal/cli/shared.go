@@ -148,7 +148,7 @@ func ByOption(t *logs.Tags) Option {
 
 // PhasesOption is the option that reads phases, with a usage that says what becomes of them.
 func PhasesOption(t *logs.Tags, u *unit.Options, usage string) Option {
-	t.Phases.UnitOf = u.Named
+	t.Phases.Units = u
 	return Option{
 		Name:  "phases",
 		Group: GroupChoice,

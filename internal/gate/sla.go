@@ -201,9 +201,8 @@ func (l Limit) bare() bool {
 // NeedsUnit returns the text of the first limit whose result depends on the unit that the logs
 // have, empty if there is none. Options say in which unit values are printed.
 func NeedsUnit(limits []Limit, o *unit.Options) string {
-	printed := o.Unit != "" && o.Ratio == 0
 	for _, l := range limits {
-		if l.Unit != 0 || printed && l.bare() {
+		if l.Unit != 0 || o.Printed() != 0 && l.bare() {
 			return l.Text
 		}
 	}

@@ -23,8 +23,8 @@ import (
 // Phases say which files have phases.
 type Phases struct {
 	Files []string
-	// UnitOf, if it is set, returns the unit that the user gives the values of one of them.
-	UnitOf func(log string) (hdrlog.Unit, bool)
+	// Units are those that the user gives their values, and the one to print.
+	Units *unit.Options
 }
 
 // A phaseReader reads the files of -phases.
@@ -87,7 +87,7 @@ func (r *phaseReader) read(text string) error {
 	if table != nil {
 		return r.readTable(table)
 	}
-	in, _ := r.options.Tags.Phases.UnitOf(text)
+	in, _ := r.options.Tags.Phases.Units.Named(text)
 	measured, _, begin, why := measure.Look(rest, text, in)
 	switch {
 	case measured != nil:
@@ -301,9 +301,18 @@ func (r *phaseReader) readLog(path, above string) error {
 	if err != nil {
 		return message.Usagef("%s>%s: %w", path, above, err)
 	}
+	units := r.options.Tags.Phases.Units
+	if in == 0 {
+		in = units.Printed()
+		what := "the unit of the log"
+		if in != 0 {
+			what = in.String()
+		}
+		r.diagnostics.Warnf("-phases: %s>%s has no unit, and is taken to be in %s", path, above, what)
+	}
 	only := r.options.Inputs
 	only.Names, only.Paths, only.Tagged = nil, []string{path}, nil
-	only.UnitOf = r.options.Tags.Phases.UnitOf
+	only.UnitOf = units.Named
 	inputs, err := only.Find(r.std)
 	if err != nil {
 		return err
@@ -316,8 +325,8 @@ func (r *phaseReader) readLog(path, above string) error {
 		Memory:  r.options.Run.Ledger(),
 	}
 	r.diagnostics.lookAt(s.Inputs, s.Memory, only.UnitOf)
-	units := unit.Finder{Given: only.UnitOf}
-	s.Comment = func(_ int, text []byte) error { units.Comment(path, text); return nil }
+	finder := unit.Finder{Given: only.UnitOf}
+	s.Comment = func(_ int, text []byte) error { finder.Comment(path, text); return nil }
 	decode := func(_ int, v scan.Visit, highest *float64) error {
 		took, err := v.Decode(scan.Want{Max: true})
 		*highest = took.Max
@@ -327,7 +336,7 @@ func (r *phaseReader) readLog(path, above string) error {
 	return scan.Run(s, decode, func(v scan.Visit, highest *float64) error {
 		value := *highest
 		if in != 0 {
-			of := units.OfLog(path)
+			of := finder.OfLog(path)
 			if of == 0 && r.options.Inputs.UnitOf != nil {
 				of, _ = r.options.Inputs.UnitOf(path) // that of all logs
 			}

@@ -583,6 +583,15 @@ func (o *Options) Named(log string) (hdrlog.Unit, bool) {
 // its path.
 func (of Of) Gives(log string) bool { return log == of.Name || filepath.Base(log) == of.Name }
 
+// Printed returns the unit to print, unknown if none is given.
+func (o *Options) Printed() hdrlog.Unit {
+	if o.Ratio != 0 {
+		return 0
+	}
+	in, _ := hdrlog.ParseUnit(o.Unit)
+	return in
+}
+
 // Validate returns an error if the options do not go together.
 func (o *Options) Validate() error {
 	if o.Unit == "" || o.Ratio != 0 {
