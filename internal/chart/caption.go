@@ -13,8 +13,8 @@ import (
 	"hdrkit/output"
 )
 
-// Caption says what the picture shows: of which logs, of what time, how many values, and which
-// lines. The tags come last: they may be cut.
+// Caption says what the picture shows: of which logs, of what time, how many values unless some are
+// in several series, and which lines. The tags come last: they may be cut.
 func (p *Picture) Caption() string {
 	if len(p.Sources) == 0 {
 		return ""
@@ -34,7 +34,9 @@ func (p *Picture) Caption() string {
 	if intervals > 0 {
 		text += " in " + Counted(intervals, "interval")
 	}
-	parts = append(parts, text)
+	if !p.Overlap {
+		parts = append(parts, text)
+	}
 	if lines := len(p.Total.Lines); lines > 1 && !p.Facets { // small heat maps have no lines
 		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
 	}

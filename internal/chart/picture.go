@@ -116,6 +116,8 @@ type Inputs struct {
 	Each string `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
+	// Overlap is set if series have intervals in common, so that they do not add up.
+	Overlap bool `json:"-"`
 	// Logs are the names of the sources of windows, if several sources add up.
 	Logs []string `json:"sources,omitempty"`
 	// Span is the time that a point of a line stands for, such as "each interval".

@@ -148,6 +148,7 @@ func (d *dressing) addPhases() error {
 	for _, note := range d.plan.judging.diagnostics.OfPhases() {
 		p.Notes = append(p.Notes, strings.ToUpper(note[:1])+note[1:]+".")
 	}
+	p.Overlap = d.plan.judging.diagnostics.PhasesOverlap()
 	if d.plan.phases == nil {
 		return nil
 	}
