@@ -59,6 +59,7 @@ func (o *Options) ReadPhases(std *message.Streams, diagnostics *Diagnostics) (*s
 	p := scan.NewPhases(r.all, o.Run.Ledger())
 	p.Files = r.files
 	p.Zone = o.Times.Zone
+	p.Whole = o.Times.From == "" && o.Times.To == ""
 	return p, nil
 }
 

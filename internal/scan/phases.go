@@ -34,6 +34,8 @@ type Phases struct {
 	Files []string
 	// Zone is that of times that state none.
 	Zone *time.Location
+	// Whole says that logs are read from start to end.
+	Whole bool
 
 	all   []Phase
 	dated bool // a bound is the time of a clock
@@ -295,9 +297,10 @@ func (p *Phases) Elsewhere() string {
 // mostOffset is the longest time by which a zone is off UTC, in milliseconds.
 const mostOffset = 14 * 3600 * 1000
 
-// ElsewhereThan is [Phases.Elsewhere] for spans of phases, and a time of logs.
+// ElsewhereThan is [Phases.Elsewhere] for spans of phases, and a time of logs. Of a part of their
+// time it says nothing.
 func (p *Phases) ElsewhereThan(ran merge.Span, spans []NamedSpan) string {
-	if !people.Dated(ran.Start) {
+	if !p.Whole || !people.Dated(ran.Start) {
 		return ""
 	}
 	all := merge.Span{Start: math.MaxInt64, End: math.MinInt64}
