@@ -71,6 +71,7 @@ type world struct {
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
 	poll       time.Duration // as in [follow.Options], 0 for a millisecond
 	between    func()        // as in [follow.Options]
+	gone       time.Duration // as in [follow.Options], 0 for an hour
 	named      bool          // rotated files of all logs match
 	slow       func()        // what happens during a start, after the state was taken up
 	done       []string      // the events
@@ -343,7 +344,7 @@ func (w *world) start() {
 	w.follower = follow.New(follow.Options{
 		Poll:      cmp.Or(w.poll, time.Millisecond),
 		Rescan:    cmp.Or(w.rescan, time.Millisecond),
-		Gone:      time.Hour,
+		Gone:      cmp.Or(w.gone, time.Hour),
 		Continues: true,
 		Marks:     o.State.Marks(),
 		Windows:   o.State.HasParts(),
@@ -1082,12 +1083,13 @@ func TestRotatedTwice(t *testing.T) {
 	w.endInTime()
 }
 
-// TestOver: a log that was read to its end and then deleted is not reported after a restart. One
+// TestOver: a log that was deleted for long, and then closed, is not reported after a restart. One
 // that was deleted while no command ran is.
 func TestOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 5)
 	w.idle = time.Millisecond
+	w.gone = time.Millisecond
 	for n := range w.logs {
 		w.logs[n] = &eventLog{w: w, path: filepath.Join(w.dir, fmt.Sprintf("node%d.hdr", n)), tag: "a", values: 1, missing: map[int]bool{}}
 		w.logs[n].create()

@@ -635,6 +635,53 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
+// TestKilledAfterIdle: a log is not written for long, and the command is killed. Then the log gets
+// a line, and a name that is not followed. A start finds the line.
+func TestKilledAfterIdle(t *testing.T) {
+	t.Parallel()
+	path := file(t, filepath.Join(t.TempDir(), "a.hdr"), "one\n")
+	must(t, os.Chtimes(path, time.Time{}, time.Now().Add(-24*time.Hour)))
+	add := func(f *Follower) { f.AddFile(path) }
+	r := read(t, add)
+	r.awaitLines("a.hdr", "--", "one")
+	r.await("the end of the data", func() bool { return r.inputs["a.hdr"].AtEnd() })
+	marks := r.Marks()
+	r.Close()
+	extend(t, path, "two\n")
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "three\n")
+	r = read(t, add, marks...)
+	r.awaitLines("a.hdr", "--", "one", "two", "--", "three")
+}
+
+// TestEnded: a log is over in a state if all of its lines count, also the last one, which has no
+// end.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: an open file has no other name there")
+	}
+	path := file(t, filepath.Join(t.TempDir(), "a.hdr"), "one\ntwo")
+	f := New(Options{})
+	defer f.Close()
+	in := f.AddFile(path)
+	must(t, os.Rename(path, path+".1"))
+	file(t, path, "three\n")
+	in.look(new(message.Group))
+	log, err := in.Next()
+	must(t, err)
+	text, err := io.ReadAll(log)
+	if must(t, err); string(text) != "one\ntwo" {
+		t.Fatalf("%q", text)
+	}
+	for n, want := range []bool{false, true} {
+		log.Took(n+1, "", 1)
+		if m := f.Marks(); m[0].Ended != want {
+			t.Errorf("after %d lines: %t", n+1, m[0].Ended)
+		}
+	}
+}
+
 // TestGivenAgain: the looker takes a file, closes it, and gives it again before its reader notices.
 func TestGivenAgain(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 )
 
 // A Mark says how far a log was read, for a follower that starts later.
@@ -25,8 +24,8 @@ type Mark struct {
 	Begin Place `json:",omitzero"`
 	// Again is what the reader of the log has set with [Log.ReadAgain].
 	Again Again `json:",omitzero"`
-	// Ended says that all of it counts, and that its writer has left it: another log has its name,
-	// or it was deleted, or not written for long.
+	// Ended says that all of it counts, and that its file is closed: another log has its name, or
+	// it has had none for long.
 	Ended bool `json:",omitempty"`
 	// Said says that a message has said that lines are missing. A copy may still appear.
 	Said bool `json:",omitempty"`
@@ -131,21 +130,19 @@ func (l *Log) mark() (m Mark, ok bool) {
 		Header: l.read.header,
 		Begin:  l.beginFor(cmp.Or(l.again.From, l.read.line+1)),
 		Again:  l.again,
-		Ended:  l.read.line >= l.read.lines && (l.state == over || l.isLeft()),
+		Ended:  l.state == over && l.isCounted(),
 		Said:   l.isSaid(),
 	}
 	return m, true
 }
 
-// isLeft reports whether a log that is read has no more, and was deleted or not written for long.
-// The lock is held.
-func (l *Log) isLeft() bool {
-	in := l.in
-	s := l.current()
-	if in == nil || in.logs[0] != l || !in.waiting || s == nil || len(l.reader.buffer) > 0 {
-		return false
+// isCounted reports whether all lines that were read count. The last one may have no end. The lock
+// is held.
+func (l *Log) isCounted() bool {
+	if l.read.whole {
+		return l.read.line >= l.read.lines
 	}
-	return !in.gone.IsZero() || time.Since(s.info.ModTime()) >= l.follower.options.Gone
+	return l.read.line > l.read.lines
 }
 
 // beginFor returns where a later run begins that needs a line and those after it, nowhere if it
