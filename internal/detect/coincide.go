@@ -209,7 +209,8 @@ func (t *together) moved() float64 {
 			places = append(places, n)
 		}
 	}
-	// A Fourier transform would be faster for a day of a second each, and makes hdrkit.html 2% larger.
+	// A Fourier transform would be faster for a day of a second each, and makes hdrkit.html 2%
+	// larger.
 	shifted := func(by int) (sum float64) {
 		for _, n := range places {
 			sum += excess[(n+by)%len(excess)]

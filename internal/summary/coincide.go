@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/detect"
 	"hdrkit/internal/flow"
 	"hdrkit/internal/scan"
@@ -134,41 +135,35 @@ func newTally(r *Result) *tally {
 
 // take counts the values of the intervals of a scan.
 func (t *tally) take(s *scan.Scan) error {
-	decode := func(_ int, v scan.Visit, found *[]detect.Slot) error {
-		*found = (*found)[:0]
-		if tags.Compare(v.Row, t.row) != 0 {
-			return nil
-		}
-		took, err := v.Decode(scan.Want{Counts: true})
-		if err != nil || took.Counts.TotalCount() == 0 {
-			return err
-		}
-		count := float64(took.Counts.TotalCount())
-		for _, slow := range t.slow {
-			above := output.Figure{Name: output.Over, Above: slow.value}
-			*found = append(*found, detect.Slot{Count: count, Slow: count * above.ShareOf(took.Counts, 1) / 100})
-		}
-		return nil
-	}
-	return scan.Run(s, decode, func(v scan.Visit, found *[]detect.Slot) error {
-		begin := v.LogStart
-		if given := s.Inputs[v.Input].Start; given != nil {
+	var counts histogram.Histogram
+	return flow.Run(s, &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error {
+		begin := r.Visit.LogStart
+		if given := s.Inputs[r.Input].Start; given != nil {
 			begin = *given
 		}
 		if t.starts == 0 || begin != t.logStart {
 			t.logStart = begin
 			t.starts++
 		}
-		start, end := v.Span()
-		at := ((start+end)/2 - t.start) / t.length
-		for n, slot := range *found {
-			if slots := t.slow[n].slots; at >= 0 && at < int64(len(slots)) {
-				slots[at].Count += slot.Count
-				slots[at].Slow += slot.Slow
+		if tags.Compare(r.Row, t.row) != 0 {
+			return nil
+		}
+		h, err := r.Histogram(&counts)
+		if err != nil || h.TotalCount() == 0 {
+			return err
+		}
+		count := float64(h.TotalCount())
+		at := ((r.Start+r.End)/2 - t.start) / t.length
+		for _, slow := range t.slow {
+			if at < 0 || at >= int64(len(slow.slots)) {
+				continue
 			}
+			above := output.Figure{Name: output.Over, Above: slow.value}
+			slow.slots[at].Count += count
+			slow.slots[at].Slow += count * above.ShareOf(h, 1) / 100
 		}
 		return nil
-	})
+	}})
 }
 
 // coincident returns the phases that slow values come with: first that which has most beyond its
