@@ -35,6 +35,7 @@ type phaseReader struct {
 	account     *ledger.Account
 	all         []scan.Phase
 	files       []string // without what is above of a log
+	first       int      // number of the first phase of the table
 }
 
 // phaseBytes is about what a phase takes, with its place in the times of a log.
@@ -116,6 +117,9 @@ func cutLast(text string, at byte) (before, after string, found bool) {
 
 // add adds a phase. Its name is a tag, so that limits and charts can name its row.
 func (r *phaseReader) add(name []byte, from, to *scan.Bound) error {
+	if string(name) == scan.Outside {
+		return errOutside
+	}
 	tag := string(measure.AppendTag(nil, name))
 	r.all = append(r.all, scan.Phase{Name: tag, Range: scan.Range{From: from, To: to}})
 	return r.account.Add(1, phaseBytes+len(tag))
@@ -124,7 +128,7 @@ func (r *phaseReader) add(name []byte, from, to *scan.Bound) error {
 // fileName returns the name of phases of a file that has no names: its own, without folder and
 // extensions.
 func fileName(path string) []byte {
-	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	name, _, _ := strings.Cut(strings.TrimLeft(filepath.Base(path), "."), ".")
 	return []byte(name)
 }
 
@@ -139,8 +143,9 @@ const (
 	leastColumns = endColumn
 )
 
-// readTable reads a table of phases. A phase without an end lasts until the next one.
+// readTable reads a table of phases. A phase without an end lasts until the next row of the table.
 func (r *phaseReader) readTable(t *measure.Texts) error {
+	r.first = len(r.all)
 	for t.Scan() {
 		bad := t.Bad()
 		if bad == nil {
@@ -169,16 +174,20 @@ func (r *phaseReader) addRow(t *measure.Texts) (field string, err error) {
 	if err != nil {
 		return t.Columns[startColumn], err
 	}
-	if last := len(r.all) - 1; last >= 0 && r.all[last].To == nil {
+	if last := len(r.all) - 1; last >= r.first && r.all[last].To == nil {
+		before := &r.all[last]
+		switch {
+		case before.From.Origin != from.Origin:
+			return t.Columns[startColumn], errors.New("it counts from another time than the row before, which has no end")
+		case from.Seconds < before.From.Seconds && from.Origin != scan.Midnight:
+			return t.Columns[startColumn], errors.New("it is before the row before, which has no end: sort the rows")
+		}
 		next := *from
-		r.all[last].To = &next
+		before.To = &next
 	}
 	name := t.Text(nameColumn)
-	switch {
-	case len(name) == 0:
+	if len(name) == 0 {
 		return t.Columns[nameColumn], hdrlog.ErrMissing
-	case string(name) == scan.Outside:
-		return t.Columns[nameColumn], errOutside
 	}
 	to := new(scan.Bound)
 	switch {
@@ -202,7 +211,7 @@ func (r *phaseReader) addRow(t *measure.Texts) (field string, err error) {
 	default:
 		to = nil
 	}
-	return "", r.add(name, from, to)
+	return t.Columns[nameColumn], r.add(name, from, to)
 }
 
 // errOutside is the error of a phase with the name of the time that none has.

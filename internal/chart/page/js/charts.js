@@ -458,11 +458,11 @@ function drawLines(chart, { view, theme, series, band }, what) {
     }
   }
   if (what.breaches) drawBreaches(chart, what.limits, view, theme, series);
+  // Lines are in front of areas.
   const all = series
     .flatMap(s => s.lines.map((line, n) => ({ s, n, line, area: isArea(s, line) })))
     .sort((a, b) => b.area - a.area);
   for (const { s, n, line, area } of all) {
-    // lines are in front of areas
     const points = line.drawn || startsIn(line.points, from, to);
     const lengths = points.map(p => p.end - p.start).sort((a, b) => a - b);
     const slack = (lengths[lengths.length >> 1] || 0) / 2;
@@ -632,10 +632,11 @@ export function drawHeat(chart, page) {
       for (const { rate, before } of chart.heats)
         if (!before) for (const r of rate) most = Math.max(most, r);
       if (!most) return;
+      // The scale begins with one value in a cell.
       const least = Math.min(
         Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5),
         most,
-      ); // one value in a cell
+      );
       page.scaled(least, most);
       const part = r =>
         !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;

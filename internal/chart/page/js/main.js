@@ -709,11 +709,12 @@ function describe() {
 function ratedText() {
   const { width, whole } = page.rated || {};
   if (data.lines.rate || !(whole > 1)) return '';
+  // Timers are late, so the width is rounded.
   return (
     ' Values per second are those of windows of ' +
     relativeStep(width < 1000 ? Math.round(width) : Math.round(width / 100) * 100) +
     '.'
-  ); // timers are late
+  );
 }
 
 // use shows a button that can be used now.
@@ -1013,7 +1014,7 @@ function withRange(rows) {
     comparing = key;
     requestAnimationFrame(() =>
       setTimeout(() => {
-        // after what says so is shown
+        // The page shows that it compares by now.
         if (comparing !== key || !page.before) return;
         compute();
         buildTable();
@@ -1278,8 +1279,8 @@ function listenTime(chart) {
     else if (from !== null && event.pointerType !== 'touch') actions.worst();
   });
   over.addEventListener('pointerleave', event => {
-    // what was tapped stays
     pointer.dragFrom = null;
+    // What was tapped stays.
     if (event.pointerType !== 'touch') pointer.time = null;
     pointed();
   });

@@ -216,8 +216,8 @@ export class Sum {
       if (n > 127) {
         n -= 128;
         for (let scale = 128, more = true; more; scale *= 128) {
-          // the ninth byte has eight bits
           const b = bytes[at++];
+          // The ninth byte has eight bits.
           more = b > 127 && scale < 2 ** 56;
           n += (more ? b - 128 : b) * scale;
         }
