@@ -39,21 +39,27 @@ export function shadePhases(chart, theme, { phases = [] }) {
   g.globalAlpha = 1;
 }
 
-// drawLanes draws lanes above a chart. A name stands in each bar that has room, or else behind one
-// of them, or else over the beginning of its lane.
+// narrowBar is the width below which a bar of a lane is dark, since it has no name in it.
+const narrowBar = 4;
+
+// drawLanes draws lanes above a chart, as a picture does. A name stands in each bar that has room,
+// or before its lane, or behind one of the bars, or over the beginning of the lane.
 export function drawLanes(chart, theme, lanes) {
   const { g, plot } = chart;
   lanes.forEach(({ name, times }, n) => {
     const top = plot.top - laneHeight * (lanes.length - n);
     const bars = barsOf(chart, times);
-    g.fillStyle = theme.band;
-    for (const [from, to] of bars) g.fillRect(from, top, to - from, laneHeight - 3);
+    for (const [from, to] of bars) {
+      g.fillStyle = to - from < narrowBar ? theme.faint : theme.band;
+      g.fillRect(from, top, to - from, laneHeight - 3);
+    }
     Object.assign(g, { fillStyle: theme.text, textAlign: 'left', textBaseline: 'middle' });
     const width = g.measureText(name).width;
     const write = x => g.fillText(name, x, top + laneHeight / 2 - 1);
     const wide = bars.filter(([from, to]) => to - from >= width + 8);
     for (const [from, to] of wide) write((from + to - width) / 2);
     if (wide.length || !bars.length) return;
+    if (width + 8 <= plot.left) return write(plot.left - 4 - width);
     const free = bars.find(([, to], i) => to + 4 + width <= (bars[i + 1]?.[0] ?? plot.right));
     if (free) return write(free[1] + 4);
     g.fillStyle = theme.background;
