@@ -180,10 +180,11 @@ func New(o Options) *Follower {
 	for _, l := range f.logs { // what still has its name is no other log
 		f.step()
 		if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() {
-			f.find(l.path, info, nil)
+			if s, _ := f.find(l.path, info, nil); s != nil {
+				f.shut(s) // there may be more logs than files that may be open
+			}
 		}
 	}
-	f.tidy()
 	return f
 }
 

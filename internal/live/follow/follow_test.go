@@ -339,6 +339,43 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestFilesAfterRestart: there are more logs of an earlier run than files that may be open. Those
+// that are not read are named, and none is gone.
+func TestFilesAfterRestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for n := range 3 {
+		file(t, filepath.Join(dir, fmt.Sprint("node", n)), fmt.Sprintln(n))
+	}
+	matches := func(f *Follower) { f.AddMatching(dir, func(string) bool { return true }, nil) }
+	r := read(t, matches)
+	for n := range 3 {
+		r.awaitLines(fmt.Sprint("node", n), "--", fmt.Sprint(n))
+	}
+	r.Stop()
+	var notices []string
+	f := New(Options{Files: 1, Marks: r.Marks(), Notice: func(input, text string) {
+		notices = append(notices, strings.ReplaceAll(input, dir+string(filepath.Separator), "")+" "+text)
+	}})
+	defer f.Close()
+	matches(f)
+	f.begin(func(*Input) {})
+	for range 2 * lostLooks {
+		f.lookAtInputs()
+		f.match()
+		f.tidy()
+	}
+	want := []string{"node1, node2 too many files are open: this machine allows logs only 1; allow more with ulimit -n; trying again"}
+	if !slices.Equal(notices, want) {
+		t.Errorf("%q", notices)
+	}
+	for _, in := range f.inputs[1:] {
+		if !strings.HasPrefix(in.Unread(), "too many files are open") {
+			t.Errorf("%s: %q", in.name, in.Unread())
+		}
+	}
+}
+
 func TestFile(t *testing.T) {
 	t.Run("grows", func(t *testing.T) {
 		t.Parallel()
@@ -697,8 +734,8 @@ func TestGivenAgain(t *testing.T) {
 	s := log.current()
 	s.state = spare
 	r.shut(s)
-	if !r.reopen(s) {
-		t.Fatal("it has its name")
+	if isThere, err := r.reopen(s); !isThere {
+		t.Fatalf("it has its name: %v", err)
 	}
 	log.give(s)
 	extend(t, path, "two\n")

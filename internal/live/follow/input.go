@@ -125,7 +125,7 @@ func (in *Input) look(news *message.Group) {
 		s, err = f.find(in.path, info, func() { f.seeOriginal(in.pattern, in.path, news) })
 	}
 	if s != nil && f.isUnread(s) {
-		f.enqueue(s, in)
+		err = f.enqueue(s, in)
 	}
 	changed := in.changed()
 	f.mu.Lock()

@@ -131,16 +131,18 @@ func (l *Log) current() *source {
 	return nil
 }
 
-// enqueue gives the log of a file to an input, which reads it after those before it.
-func (f *Follower) enqueue(s *source, in *Input) {
-	if !f.reopen(s) {
-		return
+// enqueue gives the log of a file to an input, which reads it after those before it. The error is
+// for a file that cannot be opened.
+func (f *Follower) enqueue(s *source, in *Input) error {
+	isThere, err := f.reopen(s)
+	if !isThere {
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := s.log
 	if l.in != nil || in.state == ended {
-		return
+		return nil
 	}
 	if l.state == over && l.reader.err != nil { // this run has read it to its end
 		l.resumed = &Mark{Header: l.read.header, Again: l.again}
@@ -155,6 +157,7 @@ func (f *Follower) enqueue(s *source, in *Input) {
 	in.logs = append(in.logs, l)
 	in.state = followed
 	in.signal()
+	return nil
 }
 
 // give gives a file to the reader. The lock is held.

@@ -512,7 +512,7 @@ func (f *Follower) switchFile(in *Input) {
 // those that have another text.
 func (f *Follower) longest(all []*source, points []point, read int64) (best *source) {
 	for _, s := range all {
-		if !f.reopen(s) {
+		if isThere, _ := f.reopen(s); !isThere {
 			continue // a look at its name will tell
 		}
 		c := f.compareHashes(s, points, read)

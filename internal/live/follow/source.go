@@ -127,15 +127,18 @@ func (f *Follower) load(path string) (*source, error) {
 	return s, nil
 }
 
-// reopen opens a file again. It reports false if its name does not lead to it any more, or if it
-// was written anew.
-func (f *Follower) reopen(s *source) bool {
+// reopen opens a file again. It reports false if its name does not lead to it any more, if it was
+// written anew, or with an error if it cannot be opened.
+func (f *Follower) reopen(s *source) (isThere bool, err error) {
 	if s.open != nil {
-		return true
+		return true, nil
 	}
 	opened, err := f.open(s.path)
-	if err != nil {
-		return false
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
 	}
 	f.mu.Lock()
 	s.open = opened
@@ -143,10 +146,10 @@ func (f *Follower) reopen(s *source) bool {
 	f.step()
 	info, err := opened.Stat()
 	if err == nil && os.SameFile(s.info, info) && f.intact(s, s.open, 0) {
-		return true
+		return true, nil
 	}
 	f.shut(s)
-	return false
+	return false, nil
 }
 
 // shut closes a file.
@@ -313,7 +316,7 @@ func (l *Log) beside(s *source) (others []*source) {
 // compareFiles compares the text of a file with another file that has the log, from a byte on.
 func (f *Follower) compareFiles(s, other *source, from int64) comparison {
 	if other.open == nil {
-		if !f.reopen(other) {
+		if isThere, _ := f.reopen(other); !isThere {
 			f.drop(other)
 			return comparison{}
 		}
