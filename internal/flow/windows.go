@@ -224,8 +224,8 @@ func (k *windowsState) takeLate(v scan.Visit, at merge.Span, m *made) error {
 	if k.late == nil {
 		k.late = scan.NewDecoder(k.run.scan.Expected, scan.NewPayloads(k.run.scan.Memory))
 	}
-	// The input has gone on after the window, so it ran all through it. The window was handed out
-	// with the values that other intervals have in it.
+	// The input already passed this window, so it ran through all of it. The window was handed out
+	// with its other intervals.
 	one := &Window{
 		Window: at,
 		Late:   true,

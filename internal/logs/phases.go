@@ -20,7 +20,7 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Phases say which files have phases.
+// Phases are the files of -phases, and the units of their values.
 type Phases struct {
 	Files []string
 	// Units are those that the user gives their values, and the one to print.
@@ -34,7 +34,7 @@ type phaseReader struct {
 	diagnostics *Diagnostics
 	account     *ledger.Account
 	all         []scan.Phase
-	files       []string // without what is above of a log
+	files       []string // of LOG>VALUE it is LOG
 	first       int      // number of the first phase of the table
 }
 

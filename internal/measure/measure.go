@@ -308,7 +308,7 @@ func choose(name string, h *head) (*Format, error) {
 	case name == "":
 		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; "+
 			"-pattern says where lines have a time and a value, and -format names a format of hdrrec --help", quote(firstText(h.text)))}
-	case len(named) == 1: // it need not look so
+	case len(named) == 1: // the user named it, so its look does not matter
 		return named[0], nil
 	}
 	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quote(h.line))

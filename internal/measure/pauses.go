@@ -59,9 +59,11 @@ var pauseNames = []string{"time", "pause", "unit", "kind", "reason"}
 
 // A pauseLine is a kind of line that has a pause.
 type pauseLine struct {
-	// mark is in each such line. An expression for each other line takes ten times as long.
+	// mark is in each such line. Lines without it are skipped: to match the expression takes ten
+	// times as long.
 	mark string
-	// begins matches each such line, also if the rest is damaged.
+	// begins matches each such line, also if the rest is damaged. A collection that only starts has
+	// no ms at its end, so a line that is cut before its ms is skipped like one.
 	begins func() *regexp.Regexp
 	// whole has a group for each column. Group stamp has when it was, in place of the time, and
 	// group date what stands before the line. If there is a group second, that is another pause: it
@@ -219,7 +221,8 @@ func (p *pauseLog) put(one onePause, places [][]byte) {
 	}
 }
 
-// take returns the pause of a line that has such groups. The other one of the line is next.
+// take returns the pause of a line that has such groups. It keeps a second pause of the line for
+// the next call of again.
 func (p *pauseLog) take(l *pauseLine, group func(name string) []byte) (one onePause, err error) {
 	one = onePause{
 		length: withPoint(group("pause")),

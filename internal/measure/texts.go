@@ -19,10 +19,10 @@ type Texts struct {
 	Units   []hdrlog.Unit
 }
 
-// LookTexts finds out whether a file has columns, by their names in small letters and without what
-// separates words: all that it needs, which come first among some. Then it returns a reader of
-// these. Otherwise it returns the file from its beginning, also if none of the others is there, but
-// a usual name of a value: that is a measurement.
+// LookTexts returns a reader of some columns if the file has the first ones, as many as needs says.
+// Names are in small letters, without what separates words. Otherwise it returns the file from its
+// beginning, and also if the file has only these and a usual column of values: then it has
+// measurements.
 func LookTexts(file io.Reader, name string, some []string, needs int) (t *Texts, rest io.Reader) {
 	var text bytes.Buffer // that was read so far
 	b := beginningOf(io.TeeReader(file, &text))

@@ -19,18 +19,18 @@ import (
 // Outside is the name of the time that no phase has.
 const Outside = "outside"
 
-// A Phase is a range with a name, of which the end does not belong to it. Without an end, it goes
-// on. Neither bound is the end of a log, or where it is steady.
+// A Phase is a range with a name. The start belongs to it, the end does not. Without an end, it
+// goes on. Neither bound is the end of a log, or where it is steady.
 type Phase struct {
 	Name string
 	Range
 }
 
 // Phases say in which of some phases an interval is: those that its middle lies in and that have at
-// least half of it, or else in [Outside]. An interval in several is in each. They are safe for
-// concurrent use.
+// least half of it, or else in [Outside]. An interval in several is in each. Workers of a scan use
+// them at once. What ran is known after the scan.
 type Phases struct {
-	// Files are those that they come from, without what is above of a log.
+	// Files are the names of the files. Of LOG>VALUE it is LOG.
 	Files []string
 	// Zone is that of times that state none.
 	Zone *time.Location
@@ -241,7 +241,7 @@ func (b *batch[R]) spread(s *Scan) {
 	}
 }
 
-// take takes in that an interval is in the part. One goroutine calls it.
+// take records that an interval of the selection lies in the part. One goroutine calls it.
 func (p *inPhase) take(v Visit) {
 	t := p.of
 	start, end := v.Span()
@@ -331,8 +331,8 @@ func (p *Phases) ElsewhereThan(ran merge.Span, spans []NamedSpan) string {
 	return text
 }
 
-// Missing returns the names of phases that no interval of the selection is in. Short counts, by the
-// names of the others, the spans within the time of the logs that none is in.
+// Missing returns the names of phases without any interval of the selection. Short counts, for the
+// others, the spans inside the time of the logs without one.
 func (p *Phases) Missing() (none []string, short map[string]int) {
 	short = make(map[string]int)
 	some := make(map[string]bool)

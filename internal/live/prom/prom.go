@@ -82,7 +82,7 @@ func ReceiverName(u *url.URL) string {
 	return name + " " + push.Key(u)
 }
 
-// NewPusher returns what sends rows in a format to an address. The options say more.
+// NewPusher returns what sends rows in a format to an address, as options say.
 func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pusher {
 	address := *u
 	address.Scheme = strings.TrimPrefix(address.Scheme, push.OTLP)

@@ -142,7 +142,7 @@ func (d *dressing) addTimes() {
 	}
 }
 
-// addPhases adds what happened in the time of the picture.
+// addPhases adds the phases of -phases, and notes about them.
 func (d *dressing) addPhases() error {
 	p := d.p
 	for _, note := range d.plan.judging.diagnostics.OfPhases() {
@@ -172,9 +172,8 @@ func (d *dressing) addPhases() error {
 	return nil
 }
 
-// said are the names of phases that a sentence above a picture is about, by the kind of the
-// finding.
-var said = map[string]string{"warmup": "warm-up", finding.Level: "higher"}
+// saidPhases maps a kind of finding to the name of its lane.
+var saidPhases = map[string]string{"warmup": "warm-up", finding.Level: "higher"}
 
 // addSaid adds the phases that sentences above the picture are about. A row of a fleet shows its
 // own.
@@ -185,7 +184,7 @@ func (d *dressing) addSaid() {
 	}
 	results := p.Results()
 	for _, f := range d.found.findings {
-		name := said[f.Kind]
+		name := saidPhases[f.Kind]
 		if name == "" || !slices.Contains(results, f.Sentence) {
 			continue
 		}
