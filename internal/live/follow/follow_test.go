@@ -268,6 +268,25 @@ func TestTruncatedCopy(t *testing.T) {
 	}
 }
 
+// TestTruncatedTwice: each truncation may lose lines, so each is named.
+func TestTruncatedTwice(t *testing.T) {
+	t.Parallel()
+	path := file(t, filepath.Join(t.TempDir(), "a.hdr"), "one\n")
+	r := read(t, func(f *Follower) { f.AddFile(path) })
+	lines := []string{"--", "one"}
+	r.awaitLines("a.hdr", lines...)
+	for _, line := range []string{"two", "three", "four"} {
+		file(t, path, line+"\n")
+		lines = append(lines, "--", line)
+		r.awaitLines("a.hdr", lines...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if want := slices.Repeat([]string{"a.hdr " + truncated}, 3); !slices.Equal(r.notices, want) {
+		t.Errorf("%q", r.notices)
+	}
+}
+
 // TestTwoLogs: two logs of one process begin alike for long. Each counts, in any order of writing.
 func TestTwoLogs(t *testing.T) {
 	t.Parallel()

@@ -44,11 +44,10 @@ func (p *pipe) file() *os.File {
 
 // A naming is what looks have found of the name of an input.
 type naming struct {
-	state     nameState
-	trouble   string    // why the name cannot be read now, as the last notice says
-	unread    string    // why a log of that name is not read, empty if it is
-	gone      time.Time // since when no log of the input has the name, if there was one
-	truncated time.Time // when a message said so
+	state   nameState
+	trouble string    // why the name cannot be read now, as the last notice says
+	unread  string    // why a log of that name is not read, empty if it is
+	gone    time.Time // since when no log of the input has the name, if there was one
 }
 
 // A nameState says which logs the name of an input stands for.
@@ -205,14 +204,6 @@ func (in *Input) reads() (file *os.File, info fs.FileInfo, waiting bool) {
 		return nil, nil, false
 	}
 	return s.open, s.info, in.waiting && len(in.logs) == 1
-}
-
-// sayTruncated says that a file was truncated, at most once in a while. The lock is held.
-func (in *Input) sayTruncated() {
-	if time.Since(in.truncated) >= time.Minute {
-		in.truncated = time.Now()
-		in.follower.options.Notice(in.name, truncated)
-	}
 }
 
 // mayLeave reports whether no log has come since the input was left.

@@ -189,7 +189,7 @@ func (l *Log) finish() {
 		s.size = l.read.text.Size
 		s.state = spare
 	case f.phase == following || !f.options.Continues: // else a later run seeks it
-		in.sayTruncated()
+		f.options.Notice(in.name, truncated)
 	}
 	l.reader.stream = nil
 	l.reader.err = io.EOF
