@@ -394,7 +394,7 @@ func (pn *panel) drawAxes() {
 		}
 		pn.pen.stroke(line, pixel, vg.Point{X: at, Y: f.Min.Y - length}, vg.Point{X: at, Y: f.Min.Y})
 		half := tick.Width(t.Label) / 2
-		if at+half <= pn.outer.Max.X+margin-2*pixel && at-half > end {
+		if t.Label != "" && at+half <= pn.outer.Max.X+margin-2*pixel && at-half > end {
 			end = at + half + 3*pixel
 			for n, line := range strings.Split(t.Label, "\n") {
 				pn.pen.put(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)

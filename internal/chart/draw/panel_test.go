@@ -80,3 +80,20 @@ func TestLabelsAboveZero(t *testing.T) {
 		t.Errorf("%d labels of zero and %d above it in 12 charts", zeros, others)
 	}
 }
+
+// TestNarrowNines proves that a narrow axis of percentiles has labels that small ticks between them
+// do not push out.
+func TestNarrowNines(t *testing.T) {
+	t.Parallel()
+	p := *pictures(t)["report"]
+	p.Width, p.Height = 700, 600
+	found := 0
+	for _, box := range texts(t, &p) {
+		if strings.HasSuffix(box.text, "%") && (box.text == "0%" || box.text == "50%" || strings.HasPrefix(box.text, "9")) {
+			found++
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d labels of percentiles", found)
+	}
+}
