@@ -82,7 +82,8 @@ type Options struct {
 	Poll time.Duration
 	// Rescan is the time between two looks at the names of folders.
 	Rescan time.Duration
-	// Gone is the time that a deleted file, read to its end, stays open.
+	// Gone is the time that a file, read to its end, stays open without a name. That is one that
+	// was deleted, or renamed so that nothing matches it.
 	Gone time.Duration
 	// Files is the number of files that may be open, 0 for what the system allows.
 	Files int64
@@ -99,7 +100,7 @@ type Options struct {
 	Notice func(input, text string)
 	// Lost, if set, receives which lines are missing.
 	Lost func(input, text string)
-	// Except, if set, is a file that matches no pattern, such as the output of the command.
+	// Except, if set, is a file that no pattern may find, such as the output of the command.
 	Except fs.FileInfo
 	// Between, if set, is called before each access to the text of a file. A test chooses what
 	// happens there.

@@ -16,7 +16,7 @@ type point struct {
 
 // someLines is the number of first and of last lines at whose ends a text has points. Another log
 // differs in one of the first lines. A copy that rotation makes ends at one of the last lines, or
-// is not complete yet.
+// is not complete yet. The lines between the last points are compared, one fewer than these.
 const someLines = 16
 
 // encode returns points, in order of their lengths, for a state.
