@@ -71,7 +71,7 @@ func TestGather(t *testing.T) {
 }
 
 // TestFindings: a picture has the findings of its logs where its type shows them, or a page has
-// all. Of a timeline they are its title, so it needs none if somebody chose the title.
+// all. A timeline that adds up several logs has none, since they could be about one of them.
 func TestFindings(t *testing.T) {
 	scenario := loggen.ScenarioNamed("slow node")
 	var names []string
@@ -93,8 +93,7 @@ func TestFindings(t *testing.T) {
 	}{
 		{"a report", plot.Options{Type: chart.Report}, true},
 		{"a page", plot.Options{Type: chart.Percentiles, Page: true}, true},
-		{"a timeline", plot.Options{Type: chart.Timeline}, true},
-		{"a timeline with a title", plot.Options{Type: chart.Timeline, Look: chart.Looks{Title: "mine"}}, false},
+		{"a timeline that adds up logs", plot.Options{Type: chart.Timeline}, false},
 		{"each log by itself", plot.Options{Type: chart.Timeline, Compare: true}, false},
 	} {
 		o := test.o

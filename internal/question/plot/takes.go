@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hdrkit/internal/chart"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
@@ -135,9 +136,12 @@ func (d *decision) whatToTake() takes {
 	return t
 }
 
-// titled reports whether the picture needs no finding, since a timeline has it as its title alone,
-// and somebody chose the title.
-func (d *decision) titled() bool { return d.drawn == chart.Timeline && d.asked.Look.Title != "" }
+// titled reports whether a timeline has no finding as its title: somebody chose one, or it adds up
+// logs that the finding could be about, and which cost half as much again for forty.
+func (d *decision) titled() bool {
+	chosen := d.asked.Look.Title != ""
+	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.LeastLogs)
+}
 
 // whatToShow returns what the picture shows of all that was read.
 func (d *decision) whatToShow() shows {
