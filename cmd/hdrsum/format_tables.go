@@ -102,7 +102,7 @@ func (a *answer) table(q *question) *report.Table {
 	t.Labels = logs.Labels(inputs)
 	if q.source.scan.By.Phases() {
 		t.Head = "phase"
-		t.Notes = q.source.diagnostics.OfPhases()
+		t.Notes = q.source.diagnostics.TakePhaseNotes()
 	}
 	return t
 }
@@ -117,7 +117,8 @@ var findingsFormat = format{
 	values: readable,
 	finds:  true,
 	all: func(w io.Writer, q *question, a *answer) error {
-		if err := a.table(q).WriteList(w, a.findings); err != nil {
+		list := &report.Table{Width: q.page.width, Colour: q.page.colour}
+		if err := list.WriteList(w, a.findings); err != nil {
 			return err
 		}
 		return a.writeLists(w, q, true)

@@ -65,7 +65,7 @@ type rows struct {
 // A tally counts what is missing in the result.
 type tally struct {
 	skipped int            // malformed lines
-	rows    map[string]int // malformed rows of phases, by file
+	badRows map[string]int // malformed rows of phases, by file
 	left    int            // intervals that were read but not shown
 	leftOut string         // the text of the last one of these
 	late    int            // measurements that came too late
@@ -109,7 +109,7 @@ func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 		strict: strict,
 		others: others{texts: make(map[string]string), said: make(map[string]bool)},
 		alike:  repeats{lines: make(map[fault]int)},
-		count:  tally{rows: make(map[string]int)},
+		count:  tally{badRows: make(map[string]int)},
 	}
 }
 
@@ -124,7 +124,7 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 // ReportRow is [Diagnostics.Report] for a file of phases: no figure of the logs lacks what a row of
 // it has.
 func (d *Diagnostics) ReportRow(err *hdrlog.SyntaxError, malformed bool) error {
-	return d.report(err, malformed, func() { d.count.rows[err.File]++ })
+	return d.report(err, malformed, func() { d.count.badRows[err.File]++ })
 }
 
 func (d *Diagnostics) report(err *hdrlog.SyntaxError, malformed bool, count func()) error {
@@ -148,7 +148,7 @@ func (d *Diagnostics) report(err *hdrlog.SyntaxError, malformed bool, count func
 	if malformed && d.strict {
 		return message.Status(message.Skipped)
 	}
-	if d.count.skipped > mostMalformed || d.count.rows[err.File] > mostMalformed {
+	if d.count.skipped > mostMalformed || d.count.badRows[err.File] > mostMalformed {
 		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File,
 			mostMalformed/1_000_000)
 	}
@@ -380,10 +380,10 @@ func (d *Diagnostics) Close() error {
 			d.std.Say("%s %s%s", c.what, message.Number(c.n, c.things), c.why)
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(d.count.rows)) {
-		d.std.Say("skipped %s of %s, which the phases lack", message.Number(d.count.rows[file], "row"), file)
+	for _, file := range slices.Sorted(maps.Keys(d.count.badRows)) {
+		d.std.Say("skipped %s of %s, which the phases lack", message.Number(d.count.badRows[file], "row"), file)
 	}
-	if d.count.skipped+len(d.count.rows)+d.count.late+d.count.left+d.count.unread+len(d.others.said) > 0 {
+	if d.count.skipped+len(d.count.badRows)+d.count.late+d.count.left+d.count.unread+len(d.others.said) > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil
@@ -409,13 +409,14 @@ func (d *Diagnostics) sayPhases() {
 		}
 		d.std.Say("-phases: no interval has half of its time or more in %s of %s", message.Number(short[name], "span"), name)
 	}
-	for _, note := range d.OfPhases() {
+	for _, note := range d.TakePhaseNotes() {
 		d.std.Say("-phases: %s", note)
 	}
 }
 
-// OfPhases returns notes about rows of phases, which the output has instead of messages.
-func (d *Diagnostics) OfPhases() (notes []string) {
+// TakePhaseNotes returns notes about rows of phases, for an output to have instead of messages: a
+// second call returns nothing.
+func (d *Diagnostics) TakePhaseNotes() (notes []string) {
 	if d.rows.Phases == nil || d.rows.noted {
 		return nil
 	}

@@ -353,7 +353,7 @@ func (r *phaseReader) readLog(path, above string) error {
 			if of == 0 {
 				return message.Usagef("%s does not state its unit: -in %s gives it", path, inOption(path, "UNIT"))
 			}
-			value *= float64(of / in)
+			value *= in.Per(of)
 		}
 		if value <= most {
 			return nil

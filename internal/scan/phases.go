@@ -268,13 +268,19 @@ func (p *Phases) Overlap() bool {
 // Short reports whether a phase in the time of the logs has no interval.
 func (p *Phases) Short() bool {
 	for _, t := range p.tables {
-		for n, s := range t.spans {
-			if !t.taken[n] && s.Start >= t.ran.Start && s.End <= t.ran.End {
+		for n := range t.spans {
+			if t.lacks(n) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// lacks reports whether a span in the time of the log has no interval.
+func (t *timetable) lacks(n int) bool {
+	s := &t.spans[n]
+	return !t.taken[n] && s.Start >= t.ran.Start && s.End <= t.ran.End
 }
 
 // Elsewhere says when the phases and the logs are if no phase is in the time of the logs, and
@@ -339,7 +345,7 @@ func (p *Phases) Missing() (none []string, short map[string]int) {
 	for _, t := range p.tables {
 		for n, s := range t.spans {
 			some[s.Name] = some[s.Name] || t.taken[n]
-			if !t.taken[n] && s.Start >= t.ran.Start && s.End <= t.ran.End {
+			if t.lacks(n) {
 				short[s.Name]++
 			}
 		}

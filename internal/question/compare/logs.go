@@ -148,7 +148,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 	if r.after.scan.By.Phases() {
 		table.Head = "phase"
 		if r.options.Kind == "table" || r.options.Kind == "markdown" {
-			table.Notes = r.diagnostics.OfPhases()
+			table.Notes = r.diagnostics.TakePhaseNotes()
 		}
 	}
 	table.Tests = r.options.Tests

@@ -145,7 +145,7 @@ func (d *dressing) addTimes() {
 // addPhases adds the phases of -phases, and notes about them.
 func (d *dressing) addPhases() error {
 	p := d.p
-	for _, note := range d.plan.judging.diagnostics.OfPhases() {
+	for _, note := range d.plan.judging.diagnostics.TakePhaseNotes() {
 		p.Notes = append(p.Notes, strings.ToUpper(note[:1])+note[1:]+".")
 	}
 	p.Overlap = d.plan.judging.diagnostics.PhasesOverlap()
