@@ -217,10 +217,10 @@ func (a *answer) find(q *question) (err error) {
 		}
 	}
 	if q.format.finds && by.Phases() {
-		if slices.ContainsFunc(q.source.scan.Inputs, func(in scan.Input) bool { return in.Once }) {
-			q.source.diagnostics.Warnf("-phases: what slow values come with is not known of a pipe, which can be read only once")
-		}
-		if a.coincident, err = summary.Coincide(q.source.scan); err != nil {
+		a.coincident, err = summary.Coincide(q.source.scan)
+		if err == summary.ErrOnce {
+			q.source.diagnostics.Warnf("-phases: %v", err)
+		} else if err != nil {
 			return err
 		}
 	}

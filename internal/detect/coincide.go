@@ -66,16 +66,6 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	return c, t.moved() <= movedLimit
 }
 
-// Spread returns the number of slots with equally many slow values that would vary as much (Kish).
-func Spread(slots []Slot) float64 {
-	sum, squares := 0.0, 0.0
-	for _, s := range slots {
-		sum += s.Slow
-		squares += s.Slow * s.Slow
-	}
-	return sum * sum / max(squares, 1)
-}
-
 // A together looks for slow values in touched slots.
 type together struct {
 	slots    []Slot
@@ -217,11 +207,11 @@ func (t *together) moved() float64 {
 		}
 		return sum
 	}
-	real := shifted(0)
+	here := shifted(0)
 	alike, shifts := 1, 1
 	for by := near; by < len(excess)-near; by++ {
 		shifts++
-		if shifted(by) >= real {
+		if shifted(by) >= here {
 			alike++
 		}
 	}

@@ -158,3 +158,14 @@ func sum(x []float64) (all float64) {
 	}
 	return all
 }
+
+// Spread returns the number of equal counts whose sum would vary as much as that of some counts
+// (Kish): few if most of them is in a few.
+func Spread(counts []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, c := range counts {
+		sum += c
+		squares += c * c
+	}
+	return sum * sum / max(squares, 1)
+}

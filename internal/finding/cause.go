@@ -298,7 +298,7 @@ func (a *analysis) with() (all []output.Finding) {
 			of = " of " + f.Tag
 		}
 		f.Sentence = fmt.Sprintf("%.0f%% of the values%s above %s come with %s, in %s%% of the time; if that were like the time around, %.0f%% would.",
-			100*c.Share, of, output.Figure{Percentile: c.Percentile}, c.Phase, people.Significant(100*c.Time, 2), 100*c.Chance)
+			100*c.Share, of, output.Figure{Percentile: c.Percentile}, tags.Text([]byte(c.Phase)), people.Significant(100*c.Time, 2), 100*c.Chance)
 		all = append(all, f)
 	}
 	return all

@@ -341,7 +341,7 @@ func lasting(t *summary.Timeline, groups []detect.Group, unit float64) bool {
 			in[g] = append(in[g], count)
 		}
 	}
-	few := func(counts []float64) bool { return 2*effectiveWindows(counts) < effectiveWindows(all) }
+	few := func(counts []float64) bool { return 2*detect.Spread(counts) < detect.Spread(all) }
 	return !slices.ContainsFunc(in, few)
 }
 
@@ -357,15 +357,4 @@ func countGroups(h *histogram.Histogram, groups []detect.Group, unit float64) []
 		in[g] += float64(count)
 	}
 	return in
-}
-
-// effectiveWindows returns the number of windows with equal counts whose sum would vary as much as
-// that of some counts (Kish).
-func effectiveWindows(counts []float64) float64 {
-	sum, squares := 0.0, 0.0
-	for _, c := range counts {
-		sum += c
-		squares += c * c
-	}
-	return sum * sum / max(squares, 1)
 }

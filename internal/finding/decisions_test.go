@@ -58,7 +58,7 @@ func TestOutside(t *testing.T) {
 // TestEffectiveWindows: equal counts are as many as they are, and one large one is one.
 func TestEffectiveWindows(t *testing.T) {
 	for want, counts := range map[float64][]float64{4: {5, 5, 5, 5}, 1: {0, 7, 0}, 0: {0, 0}, 2: {3, 3, 0, 0}} {
-		if got := effectiveWindows(counts); got != want {
+		if got := detect.Spread(counts); got != want {
 			t.Errorf("%v: %v, want %v", counts, got, want)
 		}
 	}

@@ -171,7 +171,7 @@ func (a *analysis) groups() []output.Finding {
 // figure finds the row with the highest percentile.
 func (a *analysis) figure() []output.Finding {
 	all := a.figures.values
-	if len(all) == 0 || all[0].printed == 0 {
+	if len(all) == 0 || all[0].printed == 0 || a.rowsMislead() {
 		return nil
 	}
 	highest := &all[0]
@@ -205,6 +205,9 @@ func (a *analysis) figure() []output.Finding {
 	}
 	return []output.Finding{f}
 }
+
+// rowsMislead reports whether a row has what came of the phases of another one.
+func (a *analysis) rowsMislead() bool { return a.run.ShortPhases && len(a.run.Summaries) > 1 }
 
 // leads reports whether the highest figure is beyond chance above the next one: by the parts of the
 // run, or, if it is one interval, as if values did not depend on one another.
@@ -250,7 +253,7 @@ func (a *analysis) lasts() bool {
 
 // worst finds the moment with the highest value. A run of one interval has none.
 func (a *analysis) worst() []output.Finding {
-	if !a.lasts() {
+	if !a.lasts() || a.rowsMislead() {
 		return nil
 	}
 	moments := a.run.moments()

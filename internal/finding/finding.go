@@ -141,8 +141,8 @@ var kinds = []struct {
 	{"warmup", (*analysis).warmup},
 	{"shift", (*analysis).shift},
 	{"rate", (*analysis).rate},
-	{kindFigure, (*analysis).figure},
-	{kindWorst, (*analysis).worst},
+	{"figure", (*analysis).figure},
+	{"worst", (*analysis).worst},
 	{"groups", (*analysis).groups},
 	{Same, (*analysis).same},
 	{"unit", (*analysis).unit},
@@ -152,8 +152,6 @@ var kinds = []struct {
 const (
 	kindLimit    = "limit"
 	kindOmission = "omission"
-	kindFigure   = "figure"
-	kindWorst    = "worst"
 )
 
 // ofKind gives findings the name of their kind.
@@ -211,10 +209,6 @@ func Of(r *Run) ([]output.Finding, *Omitted) {
 	a := analyse(r)
 	var all []output.Finding
 	for _, kind := range kinds {
-		ofRows := kind.name == kindFigure || kind.name == kindWorst
-		if r.ShortPhases && len(r.Summaries) > 1 && ofRows {
-			continue
-		}
 		all = append(all, ofKind(kind.name, kind.find(a))...)
 	}
 	slices.SortStableFunc(all, func(a, b output.Finding) int { return cmp.Compare(a.Weight, b.Weight) })

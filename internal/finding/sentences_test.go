@@ -241,15 +241,15 @@ func TestChanged(t *testing.T) {
 func TestWith(t *testing.T) {
 	t.Parallel()
 	c := summary.Coincident{
-		Phase:       "Young",
+		Phase:       "Young\x1b",
 		Row:         []byte("read"),
 		Rows:        1,
 		Percentile:  99.9,
 		Coincidence: detect.Coincidence{Share: 0.384, Chance: 0.021, Time: 0.0412},
 	}
 	for rows, want := range map[int]string{
-		1: "38% of the values above p99.9 come with Young, in 4.1% of the time; if that were like the time around, 2% would.",
-		2: "38% of the values of read above p99.9 come with Young, in 4.1% of the time; if that were like the time around, 2% would.",
+		1: "38% of the values above p99.9 come with Young%1B, in 4.1% of the time; if that were like the time around, 2% would.",
+		2: "38% of the values of read above p99.9 come with Young%1B, in 4.1% of the time; if that were like the time around, 2% would.",
 	} {
 		c.Rows = rows
 		all, _ := Of(&Run{Coincident: []summary.Coincident{c}})

@@ -2,9 +2,9 @@ package summary
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/detect"
 	"hdrkit/internal/flow"
@@ -29,28 +29,24 @@ const (
 	mostSlots = 1 << 20
 )
 
+// ErrOnce is the error of logs that can be read only once.
+var ErrOnce = errors.New("what slow values come with is not known of a pipe, which can be read only once")
+
 // Coincide finds the phases of a scan that more slow values come with than by chance, the most
 // first: those above p99.9 of the row with the highest p99, or above p99 if they are few or come in
-// a few moments. It reads the logs twice more, and finds nothing if one can be read only once, or
-// if phases count from the starts of logs that differ. It reports no malformed lines.
+// a few moments. It reads the logs twice more, or returns [ErrOnce]. It finds nothing if phases
+// count from the starts of logs that differ, and reports no malformed lines.
 func Coincide(s *scan.Scan) (all []Coincident, err error) {
 	if slices.ContainsFunc(s.Inputs, func(in scan.Input) bool { return in.Once }) {
-		return nil, nil
+		return nil, ErrOnce
 	}
-	quiet := scan.Scan{
-		Inputs:     s.Inputs,
-		Selection:  s.Selection,
-		Workers:    s.Workers,
-		Correction: s.Correction,
-		Memory:     s.Memory,
-		Report:     func(*hdrlog.SyntaxError, bool) error { return nil },
-	}
+	quiet := quietly(s)
 	if s.By.AddsTags() {
 		if quiet.By, err = tags.ParseBy("all"); err != nil {
 			return nil, err
 		}
 	}
-	result, err := Collect(&quiet, Options{})
+	result, err := Collect(quiet, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +55,14 @@ func Coincide(s *scan.Scan) (all []Coincident, err error) {
 	if t == nil {
 		return nil, nil
 	}
-	if err := t.take(&quiet); err != nil {
+	if err := t.take(quiet); err != nil {
 		return nil, err
 	}
 	if t.starts > 1 && !s.Phases.Dated() { // the phases are at several times
 		return nil, nil
 	}
 	slow := &t.slow[0]
-	if len(t.slow) > 1 && detect.Spread(slow.slots) < leastTimes {
+	if len(t.slow) > 1 && slow.spread() < leastTimes {
 		slow = &t.slow[1]
 	}
 	phases, err := s.Phases.In(t.logStart)
@@ -91,6 +87,15 @@ type tally struct {
 type slowValues struct {
 	percentile, value float64
 	slots             []detect.Slot
+}
+
+// spread returns in how many slots the values are, see [detect.Spread].
+func (s *slowValues) spread() float64 {
+	var counts []float64
+	for _, slot := range s.slots {
+		counts = append(counts, slot.Slow)
+	}
+	return detect.Spread(counts)
 }
 
 // newTally returns the tally of the row with the highest p99 that has enough slow values, nil if

@@ -80,7 +80,7 @@ func TestCoincidentPhases(t *testing.T) {
 			t.Errorf("intervals of %v s: %+v", length, c)
 		}
 		s.Inputs[0].Once = true
-		if all, err := summary.Coincide(s); err != nil || all != nil {
+		if all, err := summary.Coincide(s); err != summary.ErrOnce || all != nil {
 			t.Errorf("a pipe: %v, %+v", err, all)
 		}
 	}

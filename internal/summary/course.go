@@ -185,22 +185,27 @@ func (t *Timeline) Levels(percentile float64) (levels []float64, at []int) {
 	return levels, append(at, len(t.counts))
 }
 
-// SkipWarmup lets a scan begin where its logs are steady, the same time for all tags and logs, and
-// returns a notice that says so. It reads the logs once more, and reports no malformed lines then.
-func SkipWarmup(s *scan.Scan) (notice string, err error) {
-	s.Selection.Range.From = nil
-	quiet := scan.Scan{
+// quietly returns a scan of the same intervals, each tag a row, that reports nothing.
+func quietly(s *scan.Scan) *scan.Scan {
+	return &scan.Scan{
 		Inputs:     s.Inputs,
 		Selection:  s.Selection,
 		Workers:    s.Workers,
 		Correction: s.Correction,
 		Memory:     s.Memory,
+		Report:     func(*hdrlog.SyntaxError, bool) error { return nil },
 	}
-	quiet.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
+}
+
+// SkipWarmup lets a scan begin where its logs are steady, the same time for all tags and logs, and
+// returns a notice that says so. It reads the logs once more, and reports no malformed lines then.
+func SkipWarmup(s *scan.Scan) (notice string, err error) {
+	s.Selection.Range.From = nil
+	quiet := quietly(s)
 	var c Course
 	rows := &flow.Rows{Account: accountOf(s.Memory)}
 	windows := c.flow(s.Memory)
-	if err := cmp.Or(flow.Run(&quiet, rows, windows), windows.Err); err != nil {
+	if err := cmp.Or(flow.Run(quiet, rows, windows), windows.Err); err != nil {
 		return "", err
 	}
 	c.windows = windows.Windows

@@ -95,7 +95,10 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	if r.plan.phases != nil {
 		drawn := *one
 		drawn.Phases = r.plan.phases
-		if run.Coincident, err = summary.Coincide(&drawn); err != nil {
+		run.Coincident, err = summary.Coincide(&drawn)
+		if err == summary.ErrOnce {
+			s.diagnostics.Warnf("-phases: %v", err)
+		} else if err != nil {
 			return err
 		}
 	}
