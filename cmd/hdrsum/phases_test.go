@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -156,15 +157,7 @@ func plainRows(t *testing.T, logs [][]byte, spans []phaseSpan, byTag bool) map[s
 	sums := make(map[string]*hdrhistogram.Histogram)
 	ran := make(map[string][]bool) // by row, in which milliseconds
 	for _, log := range logs {
-		r := hdrhistogram.NewHistogramLogReader(bytes.NewReader(log))
-		for {
-			h, err := r.NextIntervalHistogram()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if h == nil {
-				break
-			}
+		for h := range plainIntervals(t, log) {
 			for name := range phasesOf(spans, h.StartTimeMs(), h.EndTimeMs()) {
 				if byTag {
 					name += "::" + h.Tag()
@@ -239,22 +232,31 @@ func phasesOf(spans []phaseSpan, start, end int64) map[string]bool {
 	return names
 }
 
+// plainIntervals returns the intervals of a log as another library reads them.
+func plainIntervals(t *testing.T, log []byte) iter.Seq[*hdrhistogram.Histogram] {
+	return func(yield func(*hdrhistogram.Histogram) bool) {
+		r := hdrhistogram.NewHistogramLogReader(bytes.NewReader(log))
+		for {
+			h, err := r.NextIntervalHistogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h == nil || !yield(h) {
+				return
+			}
+		}
+	}
+}
+
 // spansAbove returns the intervals of a log with a maximum above a value, in its order.
 func spansAbove(t *testing.T, log []byte, most int64) (all []phaseSpan) {
 	t.Helper()
-	r := hdrhistogram.NewHistogramLogReader(bytes.NewReader(log))
-	for {
-		h, err := r.NextIntervalHistogram()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h == nil {
-			return all
-		}
+	for h := range plainIntervals(t, log) {
 		if h.Max() > most {
 			all = append(all, phaseSpan{"b", h.StartTimeMs(), h.EndTimeMs()})
 		}
 	}
+	return all
 }
 
 // rowsOf returns the rows of a document.

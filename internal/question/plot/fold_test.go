@@ -1,7 +1,6 @@
 package plot_test
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
@@ -23,15 +21,7 @@ import (
 
 // TestFold folds a log of pauses that come each minute: all of them stand at one time.
 func TestFold(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pauses.hdr")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := loggen.ScenarioNamed("pauses").Write(file, 0); err != nil {
-		t.Fatal(err)
-	}
-	file.Close()
+	path := scenarioLog(t, loggen.ScenarioNamed("pauses"), 0)
 	for _, period := range []int64{plot.FoldFound, 60_000} {
 		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Look: chart.Looks{Zone: time.UTC}}
 		o.Logs.Inputs.Names = []string{path}
@@ -60,23 +50,11 @@ func TestFold(t *testing.T) {
 // TestFoldEven: a log that is the same all the time is so when it is folded, also at the edges, and
 // if the last period is none.
 func TestFoldEven(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "even.hdr")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := hdrlog.NewWriter(file)
-	h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.RecordN(1000, 10)
+	var starts []float64
 	for second := range 64 {
-		w.Interval(nil, float64(second), 1, h)
+		starts = append(starts, float64(second))
 	}
-	if err := cmp.Or(w.Flush(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	path := logOf(t, 0, starts, func(_ int, h *histogram.Histogram) { h.RecordN(1000, 10) })
 	o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: 7500}, Look: chart.Looks{Zone: time.UTC}}
 	o.Logs.Inputs.Names = []string{path}
 	p := gather(t, &o)
@@ -93,29 +71,9 @@ func TestFoldEven(t *testing.T) {
 // TestChanged: a log whose lines are in order when they are looked at, and not when they are read,
 // is an error that says so.
 func TestChanged(t *testing.T) {
-	folder := t.TempDir()
-	write := func(name string, starts ...float64) string {
-		path := filepath.Join(folder, name)
-		file, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := hdrlog.NewWriter(file)
-		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.RecordN(1000, 10)
-		for _, start := range starts {
-			w.Interval(nil, start, 1, h)
-		}
-		if err := cmp.Or(w.Flush(), file.Close()); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	before := write("before.hdr", 0, 1, 20, 21, 40, 60)
-	after := write("after.hdr", 0, 20, 40, 60, 1, 61)
+	ten := func(_ int, h *histogram.Histogram) { h.RecordN(1000, 10) }
+	before := logOf(t, 0, []float64{0, 1, 20, 21, 40, 60}, ten)
+	after := logOf(t, 0, []float64{0, 20, 40, 60, 1, 61}, ten)
 	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Look: chart.Looks{Zone: time.UTC}}
 	o.Logs.Inputs.Names = []string{before}
 	std := &message.Streams{Err: io.Discard}
@@ -140,14 +98,7 @@ func TestChanged(t *testing.T) {
 // TestSaid: a picture shades the time that a sentence above it is about, and a page or a picture
 // with a title of somebody's does not.
 func TestSaid(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "warm-up.hdr")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmp.Or(loggen.ScenarioNamed("warm-up").Write(file, 0), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	path := scenarioLog(t, loggen.ScenarioNamed("warm-up"), 0)
 	for name, test := range map[string]struct {
 		o      plot.Options
 		phases int
@@ -175,33 +126,26 @@ func TestSaid(t *testing.T) {
 
 // TestWith: a timeline of a run with phases says which of them the slow values come with.
 func TestWith(t *testing.T) {
-	folder := t.TempDir()
-	log, phases := filepath.Join(folder, "run.hdr"), filepath.Join(folder, "ops.csv")
-	file, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := rand.New(rand.NewPCG(5, 5))
-	w := hdrlog.NewWriter(file)
-	w.StartTime(1.6e9)
-	ops := "start,duration,name\n"
+	var starts []float64
 	for second := range 400 {
-		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		starts = append(starts, float64(second))
+	}
+	ops := "start,duration,name\n"
+	log := logOf(t, 1.6e9, starts, func(second int, h *histogram.Histogram) {
 		for range 300 {
 			h.Record(1000 + r.Int64N(1000))
 		}
-		if r.IntN(12) == 0 {
-			ops += fmt.Sprintf("%v,100ms,flush\n", 1.6e9+float64(second)+0.5)
-			for range 10 {
-				h.Record(100_000 + r.Int64N(100_000))
-			}
+		if r.IntN(12) > 0 {
+			return
 		}
-		w.Interval(nil, float64(second), 1, h)
-	}
-	if err := cmp.Or(w.Flush(), file.Close(), os.WriteFile(phases, []byte(ops), 0o666)); err != nil {
+		ops += fmt.Sprintf("%v,100ms,flush\n", 1.6e9+float64(second)+0.5)
+		for range 10 {
+			h.Record(100_000 + r.Int64N(100_000))
+		}
+	})
+	phases := filepath.Join(t.TempDir(), "ops.csv")
+	if err := os.WriteFile(phases, []byte(ops), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	o := plot.Options{Type: chart.Timeline, Look: chart.Looks{Zone: time.UTC}}

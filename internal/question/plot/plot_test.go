@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/gate"
@@ -35,6 +36,58 @@ func gather(t *testing.T, o *plot.Options) *chart.Picture {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// logOf writes a log that starts at a time, 0 if it does not say when, with intervals of a second
+// that begin at other times. It returns its path. Record fills the intervals, by their number.
+func logOf(t *testing.T, start float64, times []float64, record func(n int, h *histogram.Histogram)) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.hdr")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := hdrlog.NewWriter(file)
+	if start > 0 {
+		w.StartTime(start)
+	}
+	for n, at := range times {
+		h, err := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		record(n, h)
+		w.Interval(nil, at, 1, h)
+	}
+	if err := cmp.Or(w.Flush(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// logOfSeconds writes a log with an interval for each second, in their order, and returns its path.
+func logOfSeconds(t *testing.T, seconds []int) string {
+	t.Helper()
+	const start = 1_700_000_000
+	var times []float64
+	for _, second := range seconds {
+		times = append(times, float64(start+second))
+	}
+	return logOf(t, start, times, func(n int, h *histogram.Histogram) { h.Record(int64(1000 + seconds[n])) })
+}
+
+// scenarioLog writes the log of a node of a scenario, and returns its path.
+func scenarioLog(t *testing.T, s *loggen.Scenario, node int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), fmt.Sprintf("node%d.hdr", node))
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmp.Or(s.Write(file, node), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestTrendLevels proves that a level begins and ends at runs that have a value, and that a few
@@ -76,15 +129,7 @@ func TestFindings(t *testing.T) {
 	scenario := loggen.ScenarioNamed("slow node")
 	var names []string
 	for node := range scenario.Nodes {
-		path := filepath.Join(t.TempDir(), "node"+string(rune('a'+node))+".hdr")
-		file, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmp.Or(scenario.Write(file, node), file.Close()); err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, path)
+		names = append(names, scenarioLog(t, scenario, node))
 	}
 	for _, test := range []struct {
 		name string
@@ -157,18 +202,15 @@ func TestFleet(t *testing.T) {
 		{[]int{chart.MostTogether}, chart.Heatmap},
 		{[]int{chart.MostTogether + 1}, chart.Fleet},
 	} {
-		folder := t.TempDir()
 		o := plot.Options{Type: chart.Heatmap, Look: chart.Looks{Zone: time.UTC}}
 		o.Logs.Tags.By = "input"
 		for group, count := range test.groups {
-			for n := range count {
+			for range count {
 				seconds := make([]int, 30)
 				for k := range seconds {
 					seconds[k] = 30*group + k
 				}
-				path := filepath.Join(folder, fmt.Sprintf("%d-%d.hdr", group, n))
-				writeSeconds(t, path, seconds)
-				o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, path)
+				o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, logOfSeconds(t, seconds))
 			}
 		}
 		if p := gather(t, &o); p.Type != test.want {

@@ -115,7 +115,7 @@ func (d *decision) whatToTake() takes {
 		bands:    !d.asked.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
 		shifts:   has.Shifts && !d.asked.Compare && d.fewSeries(),
 		maxima:   d.asked.Sums != nil,
-		findings: d.division == together && !d.plan.by.Phases() && (d.asked.Page || has.Findings && !d.titled()),
+		findings: d.division == together && !d.plan.by.Phases() && (d.asked.Page || has.Findings && !d.withoutSentence()),
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
 		t.believed = &summary.Runs{Optional: true}
@@ -136,9 +136,10 @@ func (d *decision) whatToTake() takes {
 	return t
 }
 
-// titled reports whether a timeline has no finding as its title: somebody chose one, or it adds up
-// logs that the finding could be about, and which cost half as much again for forty.
-func (d *decision) titled() bool {
+// withoutSentence reports whether a timeline has no finding as its title: somebody chose a title,
+// or it adds up logs that the finding could be about, and which take half as much time again for
+// forty.
+func (d *decision) withoutSentence() bool {
 	chosen := d.asked.Look.Title != ""
 	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.LeastLogs)
 }
