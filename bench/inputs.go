@@ -16,12 +16,12 @@ import (
 
 const (
 	header = "#[StartTime: 1468800000.000 (seconds since epoch)]\n"
-	few    = "0.000,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==" // three values
-	start  = 1_468_800_000
+	few    = "0.000,HISTFAAAACB42pNpmSzMwMDAxAABzFCaEULx/7f/AGExsQAASwQDkA==" // MAX,PAYLOAD of three values
+	start  = 1_468_800_000                                                    // of tables, in seconds since the epoch
 )
 
-// write writes a file.
-func write(path string, content func(io.Writer)) error {
+// writeFile writes a file through a buffer.
+func writeFile(path string, content func(io.Writer)) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -32,14 +32,14 @@ func write(path string, content func(io.Writer)) error {
 	return w.Flush()
 }
 
-// one returns what makes a folder of one file.
-func one(name string, content func(w io.Writer, n int)) func(dir string, n int) error {
+// oneFile returns a function that writes one file, of size n, into a folder.
+func oneFile(name string, content func(w io.Writer, n int)) func(dir string, n int) error {
 	return func(dir string, n int) error {
-		return write(filepath.Join(dir, name), func(w io.Writer) { content(w, n) })
+		return writeFile(filepath.Join(dir, name), func(w io.Writer) { content(w, n) })
 	}
 }
 
-// gaps writes a log of one tag in which every second interval is missing.
+// gaps writes a log of one tag with n gaps or more between intervals.
 func gaps(w io.Writer, n int) {
 	fmt.Fprint(w, header)
 	for gap := range n {
@@ -49,7 +49,7 @@ func gaps(w io.Writer, n int) {
 
 const rowHeader = "timeStamp,elapsed,label,responseCode,success\n"
 
-// rows writes a table with 600 rows a second.
+// rows writes a CSV table of n requests, 600 for each second.
 func rows(w io.Writer, n int) {
 	fmt.Fprint(w, rowHeader)
 	for row := range n {
@@ -57,7 +57,7 @@ func rows(w io.Writer, n int) {
 	}
 }
 
-// rowsBackwards writes a table with a row a second, the last one first.
+// rowsBackwards writes a CSV table of n requests, one for each second, the newest first.
 func rowsBackwards(w io.Writer, n int) {
 	fmt.Fprint(w, rowHeader)
 	for row := n; row > 0; row-- {
@@ -65,7 +65,8 @@ func rowsBackwards(w io.Writer, n int) {
 	}
 }
 
-// inflating writes intervals of version 1, whose payloads are zeros: 8 KB that inflate to 8 MB.
+// inflating writes n intervals whose payloads, of version 1, have 8 KB and inflate to 8 MB of
+// zeros.
 func inflating(w io.Writer, n int) {
 	const (
 		cookie, compressedCookie = 0x1c849381, 0x1c849382 // counts of eight bytes
@@ -92,7 +93,8 @@ func inflating(w io.Writer, n int) {
 	}
 }
 
-// compressedComments writes comments that gzip makes a thousandth of.
+// compressedComments writes a gzip file of n equal comments. It is a thousandth as large as its
+// text.
 func compressedComments(w io.Writer, n int) {
 	z := gzip.NewWriter(w)
 	line := []byte("#" + strings.Repeat(" ", 98) + "\n")
@@ -102,14 +104,14 @@ func compressedComments(w io.Writer, n int) {
 	z.Close()
 }
 
-// comments writes a comment for each interval, of one tag after another.
+// comments writes n intervals of 100 tags in turn, with a comment before each.
 func comments(w io.Writer, n int) {
 	for line := range n {
 		fmt.Fprintf(w, "#comment %d\nTag=tag%03d,%d.000,1.000,%s\n", line, line%100, line, few)
 	}
 }
 
-// unclosed writes a table whose first cell has no end.
+// unclosed writes a CSV table in which a quoted cell of the first row never ends.
 func unclosed(w io.Writer, n int) {
 	fmt.Fprint(w, rowHeader+"1468800000000,1,\"")
 	for range n {

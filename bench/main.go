@@ -1,9 +1,10 @@
-// Command bench measures the commands of this repository, and prints a table in Markdown: beside
-// other programs (others), for logs of several shapes (shapes), with their growth (growth), or what
-// is wrong after a soak of hdrlive (soak). A row is a command, what it reads, and a bound.
-// README.md says how to run each table, and has the last ones.
+// Command bench measures the commands of this repository and prints a table in Markdown. The table
+// "others" compares them with other programs, "shapes" measures logs of several shapes, "growth"
+// measures inputs that double, and "soak" counts the faults of hdrlive in a long run. README.md
+// says how to run each table, and has the newest results.
 //
-// It needs a Unix. It leaves out programs that are not installed, and names them on standard error.
+// bench runs on Unix only. It skips programs that are not installed and names them on standard
+// error.
 package main
 
 import (
@@ -20,14 +21,14 @@ import (
 func main() {
 	var b bench
 	flag.StringVar(&b.table, "table", "others", "the table to measure: others, shapes, growth or soak")
-	flag.IntVar(&b.seconds, "seconds", 3600, "length of the log; a second has six intervals and 12 KB; or of the soak")
-	flag.IntVar(&b.divisor, "divisor", 1, "the table growth begins with so much less")
+	flag.IntVar(&b.seconds, "seconds", 3600, "length of the log, or of the soak, in seconds; a second of log has six intervals and 12 KB")
+	flag.IntVar(&b.divisor, "divisor", 1, "divide the sizes of the table growth by this")
 	flag.IntVar(&b.rounds, "rounds", 7, "how often to run each command")
 	flag.StringVar(&b.only, "only", "", "only rows that contain this")
-	flag.StringVar(&b.floor, "floor", "", "source of the floor in C, which needs cc and libdeflate")
+	flag.StringVar(&b.floor, "floor", "", "C source of the program that gives the lower bound; needs cc and libdeflate")
 	flag.StringVar(&b.jar, "jar", "/usr/share/java/hdrhistogram.jar", "HdrHistogram for Java, with its HistogramLogProcessor")
 	flag.StringVar(&b.processing, "processing", "", "class path of HdrLogProcessing and its libraries")
-	flag.StringVar(&b.base, "base", "", "folder of earlier commands: the table has the ratio to them, in turn")
+	flag.StringVar(&b.base, "base", "", "folder with earlier builds of the commands; bench runs both in turn and prints the ratio")
 	flag.Parse()
 	above, err := b.run()
 	if err != nil {
@@ -40,14 +41,14 @@ func main() {
 	}
 }
 
-// bench is the settings.
+// bench has the options of the command line, and the folder of its files.
 type bench struct {
 	table, only              string
 	seconds, divisor, rounds int
 	floor, jar, processing   string
-	base                     string // "" if no earlier commands are measured
-	dir                      string // of all files that it makes
-	keep                     bool   // the files stay
+	base                     string // folder with earlier builds of the commands, "" for none
+	dir                      string // temporary folder for builds, inputs and outputs
+	keepFiles                bool   // whether dir stays after the run
 }
 
 func (b *bench) run() (above int, err error) {
@@ -59,7 +60,7 @@ func (b *bench) run() (above int, err error) {
 		return 0, err
 	}
 	defer func() {
-		if !b.keep {
+		if !b.keepFiles {
 			os.RemoveAll(b.dir)
 		}
 	}()
@@ -89,9 +90,10 @@ func (b *bench) run() (above int, err error) {
 	return above, nil
 }
 
-// path returns the path of a file that bench makes.
+// path returns the path of a file in the temporary folder.
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
+// execute runs a command. Its error has what the command printed.
 func execute(args ...string) error {
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
@@ -99,7 +101,8 @@ func execute(args ...string) error {
 	return nil
 }
 
-// genlog writes a log of an hour of cassandra-stress, or of another length and rate.
+// genlog runs the command genlog, which imitates a log of cassandra-stress. Logs of different seeds
+// differ, and start 137 ms apart.
 func (b *bench) genlog(path string, seconds, seed int, more ...string) error {
 	args := []string{"-seconds", fmt.Sprint(seconds), "-seed", fmt.Sprint(seed), "-start", fmt.Sprint(1468800000137 + 137*seed)}
 	f, err := os.Create(path)

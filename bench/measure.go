@@ -15,46 +15,49 @@ import (
 	"time"
 )
 
-// A table has rows of commands, and a column for each input.
+// A table measures commands: a row is a command, and a column is an input.
 type table struct {
 	title  string
 	inputs []input
 	rows   []row
-	// growth makes the figure of a row the exponent of its CPU time over inputs that double. The
-	// figure is else the ratio to the CPU time of the first row, for the input where it is highest.
+	// growth says that the inputs double in size. The figure of a row is then the exponent of its
+	// CPU time. Without growth the figure is the ratio to the CPU time of the first row, for the
+	// input with the highest ratio.
 	growth bool
-	counts bool // all rows print the same number of values
-	// refusable says that a command may end with a message: it has a time all the same.
+	// sameCount says that all rows must print the same number of values.
+	sameCount bool
+	// refusable says that a command may refuse an input (exit status 1). Its time counts then, too.
 	refusable bool
 }
 
-// An input is files that commands read.
+// An input is a column of a table: a folder of files that the commands read.
 type input struct {
 	name string
-	make func(dir string) error
+	make func(dir string) error // writes the files
 }
 
-// A row is a command line and the bound of its figure, 0 if it has none. In the line, LOGS stands
-// for all logs of the input, TABLES for all tables, DIR for its folder, and OUT for a folder that
-// is empty before each run. A + is a blank in an argument. Without a name, the line is the name.
+// A row is a command line and the highest figure that passes, 0 for no bound. In the line, LOGS
+// stands for the logs (*.hdr) of the input, TABLES for its tables (*.csv), DIR for its folder, and
+// OUT for an output folder, empty at the start of each run. A + stands for a blank inside an
+// argument. A row without a name prints its line as the name.
 type row struct {
 	name, line string
 	bound      float64
 }
 
-// A sample is the result of one run.
+// A sample is what one run of a command took and printed.
 type sample struct {
 	wall, cpu float64 // seconds
 	peak      float64 // highest resident memory in MiB
-	values    int64   // that the command printed, with [table.counts]
+	values    int64   // number of values that the command printed, if [table.sameCount]
 }
 
 // measure makes the inputs one after another, runs all rows in turn on each, and prints the table.
 // It returns how many rows are above their bounds.
 func (b *bench) measure(t *table) (above int, err error) {
 	fmt.Fprintf(os.Stderr, "bench: %s\n", t.title)
-	cells := make([][]sample, len(t.rows)) // by row and input
-	before := make([][]sample, len(t.rows))
+	cells := make([][]sample, len(t.rows))  // medians by row and input
+	before := make([][]sample, len(t.rows)) // the same for the commands of -base
 	for _, in := range t.inputs {
 		dir := b.path("input")
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -91,8 +94,8 @@ func (b *bench) measure(t *table) (above int, err error) {
 	return t.write(cells, before), nil
 }
 
-// runRow runs the command of a row once. A command in the folder takes the place of one on the
-// path.
+// runRow runs the command of a row once, with the input in dir. It takes the program from folder if
+// it is there, and else from the PATH.
 func (b *bench) runRow(t *table, r row, dir, folder string) (sample, error) {
 	out := b.path("out")
 	if err := os.MkdirAll(out, 0o777); err != nil {
@@ -120,7 +123,7 @@ func (b *bench) runRow(t *table, r row, dir, folder string) (sample, error) {
 	c.Dir = out
 	var stdout, stderr bytes.Buffer
 	c.Stderr = &stderr
-	if t.counts {
+	if t.sameCount {
 		c.Stdout = &stdout
 	}
 	begin := time.Now()
@@ -135,7 +138,7 @@ func (b *bench) runRow(t *table, r row, dir, folder string) (sample, error) {
 	if runtime.GOOS == "darwin" {
 		s.peak /= 1 << 10
 	}
-	if !t.counts {
+	if !t.sameCount {
 		return s, nil
 	}
 	s.values, err = b.values(stdout.String(), out)
@@ -144,7 +147,8 @@ func (b *bench) runRow(t *table, r row, dir, folder string) (sample, error) {
 
 var totals = regexp.MustCompile(`(?:TotalCount=|Total count += +)(\d+)|(\d+) (?:values|dropped)`)
 
-// values returns how many values a command printed, or wrote to a folder.
+// values returns the number of values that a command reports on standard output. If the command
+// wrote logs to the folder out, it returns the number of values in these logs.
 func (b *bench) values(stdout, out string) (sum int64, err error) {
 	if logs, _ := filepath.Glob(filepath.Join(out, "*")); len(logs) > 0 {
 		printed, err := exec.Command(b.path("hdrsum"), append([]string{"-q", "-st", "percentiles"}, logs...)...).Output()
@@ -161,8 +165,8 @@ func (b *bench) values(stdout, out string) (sum int64, err error) {
 	return sum, nil
 }
 
-// medians returns the median of each figure. A machine that is slow for a while is slow for all
-// rows.
+// medians returns a sample with the median of each figure. The rows of a table run in turn, so a
+// slow minute of the machine affects all of them.
 func medians(samples []sample) (m sample) {
 	middle := func(get func(s sample) float64) float64 {
 		if len(samples) == 0 {
@@ -184,8 +188,8 @@ func medians(samples []sample) (m sample) {
 	return m
 }
 
-// shorter makes a name of a command line.
-var shorter = strings.NewReplacer("+", " ", "DIR/", "", "OUT/", "", " LOGS", "", " TABLES", "",
+// shortLine takes out what is the same in all command lines.
+var shortLine = strings.NewReplacer("+", " ", "DIR/", "", "OUT/", "", " LOGS", "", " TABLES", "",
 	" -q", "", " -memory 8GiB", "", " -in ns -unit ms", "", " --", "")
 
 // write prints the table, and returns how many rows are above their bounds.
@@ -202,7 +206,7 @@ func (t *table) write(cells, before [][]sample) (above int) {
 	for n, r := range t.rows {
 		name := r.name
 		if name == "" {
-			name = shorter.Replace(r.line)
+			name = shortLine.Replace(r.line)
 		}
 		fmt.Printf("| %s |", name)
 		value, toBase := math.Inf(-1), math.Inf(-1)
@@ -210,7 +214,7 @@ func (t *table) write(cells, before [][]sample) (above int) {
 			fmt.Printf(" %.3g, %.3g, %.0f |", 1e3*c.cpu, 1e3*c.wall, c.peak)
 			value = max(value, c.cpu/cells[0][i].cpu)
 			toBase = max(toBase, c.cpu/before[n][i].cpu)
-			if t.counts && c.values != cells[0][i].values {
+			if t.sameCount && c.values != cells[0][i].values {
 				fmt.Fprintf(os.Stderr, "bench: %s has %d values, and %s %d\n", name, c.values, t.rows[0].line, cells[0][i].values)
 				above++
 			}
@@ -231,8 +235,8 @@ func (t *table) write(cells, before [][]sample) (above int) {
 	return above
 }
 
-// exponent returns the slope of the line through CPU times for doubled sizes, where both axes are
-// logarithms: 1 if they are linear.
+// exponent fits CPU time = c * size^exponent to the cells of a row, whose sizes double: 1 is linear
+// time.
 func exponent(cells []sample) (slope float64) {
 	middle, squares := float64(len(cells)-1)/2, 0.0
 	for n, c := range cells {

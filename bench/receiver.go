@@ -12,16 +12,17 @@ import (
 	"time"
 )
 
-// A receiver takes points as InfluxDB does. It keeps its points when it is killed.
+// A receiver is an HTTP server that receives points in the line protocol of InfluxDB. It keeps its
+// points when it is killed and started again.
 type receiver struct {
 	name    string
 	address string
-	faults  bool // answers are slow, and sometimes 503 or lost
+	faults  bool // whether answers are slow, some are 503, and some connections break
 	server  *http.Server
 
 	mu     sync.Mutex
-	points map[string]string // values, by the series and the time
-	wrong  int               // points that are none, or that differ from an earlier one of the same time
+	points map[string]string // fields of a point, by series and time
+	wrong  int               // malformed points, and points whose fields changed
 }
 
 func newReceiver(name string) (*receiver, error) {
@@ -29,13 +30,15 @@ func newReceiver(name string) (*receiver, error) {
 	return r, r.start()
 }
 
-// differing and refused name rows of the table.
+// differing names the row of the table that counts missing, extra and different points.
 func (r *receiver) differing() string { return "points that differ at the receiver that is " + r.name }
-func (r *receiver) refused() string {
-	return "points that change, or are none, at the receiver that is " + r.name
+
+// malformed names the row of the table that counts malformed points and points that changed.
+func (r *receiver) malformed() string {
+	return "malformed or changing points at the receiver that is " + r.name
 }
 
-// start begins to listen, at the address of before if there is one.
+// start starts the server. A receiver that was killed gets its old address.
 func (r *receiver) start() error {
 	if r.address == "" {
 		r.address = "127.0.0.1:0"
@@ -50,14 +53,14 @@ func (r *receiver) start() error {
 	return nil
 }
 
-// kill ends all connections.
+// kill stops the server and closes its connections.
 func (r *receiver) kill() { r.server.Close() }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	chance := rand.IntN(20)
 	if err != nil || r.faults && chance == 0 {
-		http.Error(w, "come again", http.StatusServiceUnavailable)
+		http.Error(w, "try again later", http.StatusServiceUnavailable)
 		return
 	}
 	if r.faults && chance == 1 {
@@ -69,16 +72,16 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for line := range strings.Lines(string(body)) {
-		r.point(strings.Fields(line))
+		r.addPoint(strings.Fields(line))
 	}
 	if r.faults && chance == 2 {
-		panic(http.ErrAbortHandler) // the answer is lost
+		panic(http.ErrAbortHandler) // closes the connection: the points arrived, but not the answer
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// point keeps a point: series, values and time.
-func (r *receiver) point(fields []string) {
+// addPoint stores a point whose fields are series, values and time.
+func (r *receiver) addPoint(fields []string) {
 	if len(fields) != 3 {
 		r.wrong++
 		return
@@ -90,14 +93,14 @@ func (r *receiver) point(fields []string) {
 	r.points[key] = fields[1]
 }
 
-// has returns the points so far, and how many were wrong.
-func (r *receiver) has() (points map[string]string, wrong int) {
+// snapshot returns a copy of the points, and the number of wrong ones.
+func (r *receiver) snapshot() (points map[string]string, wrong int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.points), r.wrong
 }
 
-// countsOf returns how many values each tag has.
+// countsOf adds up the field "count" of the points of each tag.
 func countsOf(points map[string]string) map[string]int64 {
 	counts := make(map[string]int64)
 	for key, value := range points {
@@ -111,8 +114,8 @@ func countsOf(points map[string]string) map[string]int64 {
 	return counts
 }
 
-// downs kills the receiver now and then, until stop is closed.
-func (r *receiver) downs(every time.Duration, stop <-chan struct{}) {
+// interrupt kills the receiver for three seconds after each period, until stop is closed.
+func (r *receiver) interrupt(every time.Duration, stop <-chan struct{}) {
 	for {
 		select {
 		case <-stop:

@@ -21,20 +21,21 @@ import (
 	"time"
 )
 
-// Seconds of a soak. Rotated files and short logs must stay until hdrlive has read them, also after
-// a stall.
+// The schedule of a soak, in seconds. Rotated files and short logs must stay longer than hdrlive
+// can be stalled.
 const (
 	rotateEach   = 15
-	shortLife    = 10 // a log begins each second, and ends after these
-	deletedAfter = 30 // its end
-	killEach     = 20
-	fullAfter    = 5 // a start, the disk of the outputs is full
-	roomAfter    = 10
-	patience     = 120 // at the end, for the outputs
+	shortLife    = 10  // length of a short log; one begins each second
+	deletedAfter = 30  // time from the end of a short log until it is deleted
+	killEach     = 20  // hdrlive is killed or stopped
+	fullAfter    = 5   // time from a start of hdrlive until the disk of the outputs is full
+	roomAfter    = 10  // time from a start of hdrlive until the disk has room again
+	patience     = 120 // longest wait for the outputs at the end
 )
 
-// The logs of a soak that rotate, and some of their clocks. The intervals of the second one last
-// longLength: its third one, which shows that these are lengths, must come within the idle time.
+// The logs that rotate, and the clocks of some, in seconds ahead of the right time. The intervals
+// of the log with longClock last longLength. Its third interval shows that the second numbers are
+// lengths, and must come within the idle time of hdrlive.
 const (
 	rotating   = 10
 	slowClock  = -4
@@ -43,51 +44,58 @@ const (
 	day        = 24 * 3600
 )
 
-// A soak is hdrlive with all outputs. It follows logs that come, go and rotate, is killed, stopped
-// and stalled again and again, and its disk gets full. One of its receivers fails and is slow, and
-// one is away until the end.
+// A soak runs hdrlive with all outputs, and compares them with the logs at the end. hdrlive follows
+// logs that come, go and rotate. It is killed, stopped and stalled again and again, and its disk
+// gets full. One receiver is slow and fails, and another is away until the end.
 type soak struct {
 	*bench
-	logs, whole, own string  // folders: what hdrlive follows, a copy of all that, and what hdrlive writes
-	interval         string  // MAX,PAYLOAD
-	base             float64 // when the logs start, in seconds since the epoch
-	writers          []*writer
-	files            int // of logs
-	receivers        []*receiver
-	address          string    // where hdrlive is scraped
-	room             time.Time // when the disk got room again
-	hdrlive          process
-	found            map[string]int // what is wrong, by the name of a row
-	counters         map[string]int64
+	folders   folders
+	interval  string  // MAX,PAYLOAD of each interval
+	start     float64 // of the logs, in seconds since the epoch
+	writers   []*writer
+	files     int // number of log files so far
+	receivers []*receiver
+	address   string    // of the metrics of hdrlive
+	roomSince time.Time // when the disk got room again
+	hdrlive   process
+	faults    map[string]int   // faults by the name of a row of the table
+	counters  map[string]int64 // values by tag, as hdrlive counted them at the last scrape
 }
 
-// A process is hdrlive, started again and again.
+// folders are those of a soak.
+type folders struct {
+	logs    string // hdrlive follows these logs
+	copies  string // a copy of each file of logs, which is never rotated or deleted
+	outputs string // hdrlive writes here
+}
+
+// A process is hdrlive, which a soak starts again and again.
 type process struct {
-	running     *exec.Cmd     // nil if it was killed or stopped
-	ended       chan struct{} // closed when the one that was stopped has ended
+	running     *exec.Cmd     // nil after a kill or a stop
+	ended       chan struct{} // closed when the stopped hdrlive has ended
 	stderr      bytes.Buffer
-	ends        int // by kills and stops
-	failed      int // stops
-	descriptors []float64
-	memory      []float64 // MiB
+	ends        int       // number of kills and stops
+	failedStops int       // stops that ended with a status other than 0 and 3
+	descriptors []float64 // open files, a sample each second
+	memory      []float64 // resident, in MiB, a sample each second
 }
 
-// A writer writes a log, and a copy that stays.
+// A writer writes a log and its copy.
 type writer struct {
-	path   string
-	clock  float64 // by how much it is ahead
-	length int     // of its intervals
-	ends   int     // the second after its last one, 0 for a log that rotates
-	files  []*os.File
+	path      string
+	clock     float64 // seconds ahead of the right time
+	length    int     // of an interval, in seconds
+	endSecond int     // second of the soak at which the log ends, 0 for a log that rotates
+	files     []*os.File
 }
 
-// soak runs a soak, and prints a table of what is wrong. It returns how many rows are above their
+// soak runs a soak, and prints the table of faults. It returns how many rows are above their
 // bounds.
 func (b *bench) soak() (above int, err error) {
-	s := &soak{bench: b, found: make(map[string]int), counters: make(map[string]int64)}
+	s := &soak{bench: b, faults: make(map[string]int), counters: make(map[string]int64)}
 	s.hdrlive.ended = make(chan struct{})
 	close(s.hdrlive.ended)
-	for _, folder := range []*string{&s.logs, &s.whole, &s.own} {
+	for _, folder := range []*string{&s.folders.logs, &s.folders.copies, &s.folders.outputs} {
 		if *folder, err = os.MkdirTemp(b.dir, "soak-"); err != nil {
 			return 0, err
 		}
@@ -109,7 +117,7 @@ func (b *bench) soak() (above int, err error) {
 	away.kill()
 	s.address = freeAddress()
 	stop := make(chan struct{})
-	go flaky.downs(time.Duration(s.seconds)*time.Second/4, stop)
+	go flaky.interrupt(time.Duration(s.seconds)*time.Second/4, stop)
 	err = s.run()
 	close(stop)
 	defer s.kill()
@@ -123,8 +131,8 @@ func (b *bench) soak() (above int, err error) {
 		return 0, err
 	}
 	above = s.print()
-	b.keep = above > 0
-	if b.keep {
+	b.keepFiles = above > 0
+	if b.keepFiles {
 		fmt.Fprintf(os.Stderr, "bench: %s has all files; hdrlive said:\n%s", b.dir, &s.hdrlive.stderr)
 	}
 	return above, nil
@@ -137,8 +145,8 @@ const (
 	countersDiffer = "counters that differ"
 )
 
-// print prints the table. Descriptors and memory may be higher in the last third of the time than
-// in the second one by a half: each start opens all files again.
+// print prints the table. Descriptors and memory may grow by a half from the second third of the
+// time to the last, since each start opens all files again.
 func (s *soak) print() (above int) {
 	fmt.Printf("\n**Soak of hdrlive**: %d seconds, %d files of logs, %d kills and stops\n\n", s.seconds, s.files, s.hdrlive.ends)
 	fmt.Println("| what is wrong | figure | bound |\n| --- | --: | --: |")
@@ -150,20 +158,20 @@ func (s *soak) print() (above int) {
 		}
 		fmt.Printf("| %s | %.3g%s | %.3g |\n", name, figure, mark, bound)
 	}
-	line("stops with another status than 0 and 3", float64(s.hdrlive.failed), 0)
+	line("stops with another status than 0 and 3", float64(s.hdrlive.failedStops), 0)
 	names := []string{linesDiffer, countersFall, countersDiffer}
 	for _, r := range s.receivers {
-		names = append(names, r.differing(), r.refused())
+		names = append(names, r.differing(), r.malformed())
 	}
 	for _, name := range names {
-		line(name, float64(s.found[name]), 0)
+		line(name, float64(s.faults[name]), 0)
 	}
 	line("growth of descriptors", growth(s.hdrlive.descriptors), 1.5)
 	line("growth of memory", growth(s.hdrlive.memory), 1.5)
 	return above
 }
 
-// growth returns the mean of the last third divided by that of the second one.
+// growth returns the ratio of the mean of the last third to the mean of the second third.
 func growth(samples []float64) float64 {
 	third := len(samples) / 3
 	mean := func(of []float64) (sum float64) {
@@ -175,25 +183,27 @@ func growth(samples []float64) float64 {
 	return mean(samples[2*third:]) / mean(samples[third:2*third])
 }
 
-// mount makes own a small disk, which can get full, if that is allowed.
+// mount mounts a small disk for the outputs, which can get full. It needs root: without it the disk
+// never gets full.
 func (s *soak) mount() (unmount func()) {
-	if err := execute("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", s.own); err != nil {
+	if err := execute("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", s.folders.outputs); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: without a disk that gets full:", err)
 		return func() {}
 	}
-	s.room = time.Now()
+	s.roomSince = time.Now()
 	return func() {
 		var err error
-		if s.keep {
-			err = os.CopyFS(s.path("kept"), os.DirFS(s.own))
+		if s.keepFiles {
+			err = os.CopyFS(s.path("kept"), os.DirFS(s.folders.outputs))
 		}
-		if err := errors.Join(err, execute("umount", s.own)); err != nil {
+		if err := errors.Join(err, execute("umount", s.folders.outputs)); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
 	}
 }
 
-// freeAddress returns an address for hdrlive that the system gives to nobody else.
+// freeAddress returns an address on which nobody listens. Its port is below those that Linux gives
+// to programs that ask for any port, so it stays free.
 func freeAddress() string {
 	for {
 		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
@@ -204,8 +214,8 @@ func freeAddress() string {
 	}
 }
 
-// pushes returns the options of hdrlive that send what logs give.
-func pushes(receivers ...*receiver) []string {
+// pushOptions returns the options of hdrlive that send points to the receivers.
+func pushOptions(receivers ...*receiver) []string {
 	args := []string{"-metric", "rt", "-in", "us", "-unit", "us", "-p", "50,90,99,99.9,max", "-s", "start"}
 	for _, r := range receivers {
 		args = append(args, "-push", "http://"+r.address+"/write")
@@ -213,11 +223,11 @@ func pushes(receivers ...*receiver) []string {
 	return args
 }
 
-// run writes the logs, second by second, and kills and starts hdrlive meanwhile.
+// run writes the logs, second by second. Meanwhile it starts, scrapes, stops and kills hdrlive.
 func (s *soak) run() error {
-	s.base = float64(time.Now().Unix())
+	s.start = float64(time.Now().Unix())
 	for n := range rotating {
-		w := &writer{path: filepath.Join(s.logs, fmt.Sprintf("node%d.hdr", n)), clock: 0.04 * float64(n), length: 1}
+		w := &writer{path: filepath.Join(s.folders.logs, fmt.Sprintf("node%d.hdr", n)), clock: 0.04 * float64(n), length: 1}
 		switch n {
 		case 0:
 			w.clock = slowClock
@@ -233,11 +243,11 @@ func (s *soak) run() error {
 	for second := range s.seconds {
 		time.Sleep(time.Until(begin.Add(time.Duration(second) * time.Second)))
 		s.writers = append(s.writers, &writer{
-			path:   filepath.Join(s.logs, fmt.Sprintf("short%d.hdr", second)),
-			length: 1,
-			ends:   second + shortLife,
+			path:      filepath.Join(s.folders.logs, fmt.Sprintf("short%d.hdr", second)),
+			length:    1,
+			endSecond: second + shortLife,
 		})
-		err := errors.Join(s.writeSecond(second), s.fill(second), s.start(), s.hdrlive.sample())
+		err := errors.Join(s.writeSecond(second), s.fill(second), s.startHdrlive(), s.hdrlive.sample())
 		if err != nil {
 			return err
 		}
@@ -251,14 +261,14 @@ func (s *soak) run() error {
 			}
 		}
 	}
-	os.Remove(filepath.Join(s.own, "full")) // there is none, unless the disk is full at the end
+	os.Remove(filepath.Join(s.folders.outputs, "full")) // there is none, unless the disk is full at the end
 	<-s.hdrlive.ended
-	return s.start()
+	return s.startHdrlive()
 }
 
-// start starts hdrlive unless it runs, or the one before has not ended. One of four starts is
-// stalled.
-func (s *soak) start() error {
+// startHdrlive starts hdrlive if it neither runs nor is about to stop. It stalls one of four
+// starts.
+func (s *soak) startHdrlive() error {
 	p := &s.hdrlive
 	select {
 	case <-p.ended:
@@ -268,8 +278,8 @@ func (s *soak) start() error {
 	if p.running != nil {
 		return nil
 	}
-	p.running = exec.Command(s.path("hdrlive"), append([]string{"-ip", s.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
-		"-state", filepath.Join(s.own, "state"), "-of", filepath.Join(s.own, "all.hdr"), "-serve", s.address}, pushes(s.receivers...)...)...)
+	p.running = exec.Command(s.path("hdrlive"), append([]string{"-ip", s.folders.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
+		"-state", filepath.Join(s.folders.outputs, "state"), "-of", filepath.Join(s.folders.outputs, "all.hdr"), "-serve", s.address}, pushOptions(s.receivers...)...)...)
 	p.running.Stderr = &p.stderr
 	err := p.running.Start()
 	if err == nil && rand.IntN(4) == 0 {
@@ -278,7 +288,7 @@ func (s *soak) start() error {
 	return err
 }
 
-// stall makes a start last for seconds.
+// stall stops a process for 4 to 8 seconds, within the first second.
 func stall(p *os.Process) {
 	time.Sleep(rand.N(time.Second))
 	p.Signal(syscall.SIGSTOP)
@@ -298,7 +308,7 @@ func (s *soak) kill() {
 	}
 }
 
-// stop ends hdrlive as a restart of its unit does.
+// stop sends SIGTERM to hdrlive, as systemd does, and does not wait for its end.
 func (s *soak) stop() {
 	p := &s.hdrlive
 	running := p.running
@@ -312,12 +322,12 @@ func (s *soak) stop() {
 	go func() {
 		defer close(p.ended)
 		if err := running.Wait(); err != nil && running.ProcessState.ExitCode() != 3 {
-			p.failed++
+			p.failedStops++
 		}
 	}()
 }
 
-// sample notes what hdrlive takes.
+// sample records the open files and the memory of hdrlive.
 func (p *process) sample() error {
 	if p.running == nil {
 		return nil
@@ -336,13 +346,13 @@ func (p *process) sample() error {
 	return nil
 }
 
-// fill fills the disk of the outputs, and makes room again.
+// fill fills the disk of the outputs, or makes room again, if it is time.
 func (s *soak) fill(second int) error {
-	path := filepath.Join(s.own, "full")
+	path := filepath.Join(s.folders.outputs, "full")
 	switch {
-	case s.room.IsZero() || second < killEach:
+	case s.roomSince.IsZero() || second < killEach:
 	case second%killEach == roomAfter:
-		s.room = time.Now()
+		s.roomSince = time.Now()
 		return os.Remove(path)
 	case second%killEach == fullAfter:
 		f, err := os.Create(path)
@@ -359,16 +369,17 @@ func (s *soak) fill(second int) error {
 	return nil
 }
 
-// saved reports whether there is a state since the disk has room. A kill before that may take back
-// counters: a full disk stops no scrapes.
+// saved reports whether hdrlive has saved its state since the disk has room. Before that, hdrlive
+// serves counters that a kill would take back.
 func (s *soak) saved() bool {
-	info, err := os.Stat(filepath.Join(s.own, "state"))
-	return err == nil && info.ModTime().After(s.room)
+	info, err := os.Stat(filepath.Join(s.folders.outputs, "state"))
+	return err == nil && info.ModTime().After(s.roomSince)
 }
 
 var counter = regexp.MustCompile(`(?m)^rt_count\{tag="(.*)"\} (\S+)$`)
 
-// scrape reads the counters, as Prometheus does. Logs do not wait for one that takes long.
+// scrape reads the counters, as Prometheus does. It gives up early, so that the logs are written in
+// time.
 func (s *soak) scrape() {
 	client := http.Client{Timeout: 200 * time.Millisecond}
 	answer, err := client.Get("http://" + s.address + "/metrics")
@@ -384,26 +395,26 @@ func (s *soak) scrape() {
 		value, _ := strconv.ParseFloat(string(m[2]), 64) // such as 1.095e+06
 		n := int64(value)
 		if n < s.counters[string(m[1])] {
-			s.found[countersFall]++
+			s.faults[countersFall]++
 		}
 		s.counters[string(m[1])] = n
 	}
 }
 
-// writeSecond writes a second of each log, and rotates and deletes logs.
+// writeSecond writes a second of each log, and rotates, ends and deletes logs.
 func (s *soak) writeSecond(second int) error {
-	var kept []*writer
+	var remaining []*writer
 	for n, w := range s.writers {
-		if w.ends > 0 && second >= w.ends {
-			if second < w.ends+deletedAfter {
-				kept = append(kept, w)
+		if w.endSecond > 0 && second >= w.endSecond {
+			if second < w.endSecond+deletedAfter {
+				remaining = append(remaining, w)
 			} else {
 				os.Remove(w.path)
 			}
 			continue
 		}
-		kept = append(kept, w)
-		if w.ends == 0 && second > 0 && (second+n)%rotateEach == 0 {
+		remaining = append(remaining, w)
+		if w.endSecond == 0 && second > 0 && (second+n)%rotateEach == 0 {
 			w.close()
 			if err := w.rotate(n%2 == 1); err != nil {
 				return err
@@ -420,15 +431,15 @@ func (s *soak) writeSecond(second int) error {
 		if err := s.writeInterval(w, second); err != nil {
 			return err
 		}
-		if second+1 == w.ends {
+		if second+1 == w.endSecond {
 			w.close()
 		}
 	}
-	s.writers = kept
+	s.writers = remaining
 	return nil
 }
 
-// writeInterval writes the interval of each tag that ends with a second, if one does.
+// writeInterval writes an interval of each tag, if intervals of the log end with this second.
 func (s *soak) writeInterval(w *writer, second int) error {
 	if (second+1)%w.length != 0 {
 		return nil
@@ -445,7 +456,8 @@ func (s *soak) writeInterval(w *writer, second int) error {
 	return nil
 }
 
-// rotate does what logrotate does with delaycompress, and keeps three files.
+// rotate renames the files of a log as logrotate does, and keeps three old files. With compress it
+// does what the option delaycompress does.
 func (w *writer) rotate(compress bool) error {
 	suffix := ""
 	if compress {
@@ -467,11 +479,12 @@ func (w *writer) rotate(compress bool) error {
 	return os.Rename(w.path, w.path+".1")
 }
 
-// begin begins a file of a log and its copy. The log of tomorrow has no copy.
+// begin creates the next file of a log, and its copy. A log whose clock is a day ahead has no copy,
+// since hdrlive must not print it yet.
 func (s *soak) begin(w *writer) error {
 	paths := []string{w.path}
 	if w.clock != day {
-		paths = append(paths, filepath.Join(s.whole, fmt.Sprintf("%d.hdr", s.files)))
+		paths = append(paths, filepath.Join(s.folders.copies, fmt.Sprintf("%d.hdr", s.files)))
 	}
 	s.files++
 	for _, path := range paths {
@@ -480,7 +493,7 @@ func (s *soak) begin(w *writer) error {
 			return err
 		}
 		w.files = append(w.files, f)
-		if _, err := fmt.Fprintf(f, "#[BaseTime: %.3f (seconds since epoch)]\n#[StartTime: %.3[1]f (seconds since epoch)]\n", s.base+w.clock); err != nil {
+		if _, err := fmt.Fprintf(f, "#[BaseTime: %.3f (seconds since epoch)]\n#[StartTime: %.3[1]f (seconds since epoch)]\n", s.start+w.clock); err != nil {
 			return err
 		}
 	}
@@ -494,9 +507,9 @@ func (w *writer) close() {
 	w.files = nil
 }
 
-// compare waits until all outputs have what whole logs give, and notes what differs at the end.
+// compare waits until all outputs equal those of the copies. It counts what differs at the end.
 func (s *soak) compare() error {
-	lines, err := s.union("-ip", s.whole, "-if", `.*\.hdr`)
+	lines, err := s.union("-ip", s.folders.copies, "-if", `.*\.hdr`)
 	if err != nil {
 		return err
 	}
@@ -505,23 +518,23 @@ func (s *soak) compare() error {
 		return err
 	}
 	defer want.kill()
-	if err := execute(append([]string{s.path("hdrlive"), "-q", "-idle", "1h", "-for", "1s", "-ip", s.whole, "-if", `.*\.hdr`}, pushes(want)...)...); err != nil {
+	if err := execute(append([]string{s.path("hdrlive"), "-q", "-idle", "1h", "-for", "1s", "-ip", s.folders.copies, "-if", `.*\.hdr`}, pushOptions(want)...)...); err != nil {
 		return err
 	}
-	all, _ := want.has()
+	all, _ := want.snapshot()
 	counts := countsOf(all)
 	for end := time.Now().Add(patience * time.Second); time.Now().Before(end); time.Sleep(time.Second) {
 		s.scrape()
 		wrong := differing(s.counters, counts)
-		s.found[countersDiffer] = wrong
-		got, err := s.union(filepath.Join(s.own, "all.hdr")) // its last line may be half written, which is status 3
-		s.found[linesDiffer] = differing(index(got), index(lines))
-		wrong += s.found[linesDiffer]
+		s.faults[countersDiffer] = wrong
+		got, err := s.union(filepath.Join(s.folders.outputs, "all.hdr")) // its last line may be half written, which is status 3
+		s.faults[linesDiffer] = differing(countLines(got), countLines(lines))
+		wrong += s.faults[linesDiffer]
 		for _, r := range s.receivers {
 			var points map[string]string
-			points, s.found[r.refused()] = r.has()
-			s.found[r.differing()] = differing(points, all)
-			wrong += s.found[r.differing()]
+			points, s.faults[r.malformed()] = r.snapshot()
+			s.faults[r.differing()] = differing(points, all)
+			wrong += s.faults[r.differing()]
 		}
 		if wrong == 0 && err == nil {
 			break
@@ -529,7 +542,7 @@ func (s *soak) compare() error {
 	}
 	fmt.Fprintf(os.Stderr, "bench: %d lines, %d points at each receiver, %d counters\n", len(lines), len(all), len(counts))
 	for _, r := range s.receivers {
-		points, _ := r.has()
+		points, _ := r.snapshot()
 		for _, key := range slices.Sorted(maps.Keys(all)) {
 			if points[key] != all[key] {
 				fmt.Fprintf(os.Stderr, "bench: the first of the %s: %s is %q, not %q\n", r.differing(), key, points[key], all[key])
@@ -540,15 +553,15 @@ func (s *soak) compare() error {
 	return nil
 }
 
-// union returns the lines of a union after its header. All logs have the same start.
+// union returns the intervals of the union of logs, a line each, without the header.
 func (s *soak) union(args ...string) ([]string, error) {
 	text, err := exec.Command(s.path("hdrunion"), append([]string{"-q", "-grid", "1"}, args...)...).Output()
 	_, rest, _ := strings.Cut(string(text), "\"StartTimestamp\"")
 	return slices.Collect(strings.Lines(rest)), err
 }
 
-// index returns how often there is each line.
-func index(lines []string) map[string]int64 {
+// countLines returns the number of occurrences of each line.
+func countLines(lines []string) map[string]int64 {
 	all := make(map[string]int64)
 	for _, line := range lines {
 		all[line]++

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// others are the tables of hdrkit beside other programs that do the same work. All read the logs of
-// an hour of cassandra-stress, 21,600 intervals with six tags, and find the same values.
+// others returns the tables that compare the commands with other programs. All programs of a table
+// read the same logs, of an hour of cassandra-stress (21,600 intervals with six tags), and must
+// find the same number of values.
 func (b *bench) others() []*table {
 	hour := []input{{"an hour", func(dir string) error { return b.genlog(filepath.Join(dir, "node1.hdr"), b.seconds, 1) }}}
 	three := []input{{"three hours", func(dir string) error {
@@ -25,7 +26,7 @@ func (b *bench) others() []*table {
 	sum := []row{{line: "hdrsum -q -st percentiles -j 1 LOGS"}, {line: "hdrsum -q -st percentiles LOGS"}}
 	sum = append(sum, b.needs("the peer in Go", row{name: "hdrhistogram-go, its log reader and Merge", line: b.path("hdrhistogram-go") + " LOGS"},
 		"go", "build", "-o", b.dir, "./hdrhistogram-go")...)
-	sum = append(sum, b.needs("the floor", row{name: "C and libdeflate, one thread, no tags", line: b.path("floor") + " LOGS"},
+	sum = append(sum, b.needs("the lower bound", row{name: "C and libdeflate, one thread, no tags", line: b.path("floor") + " LOGS"},
 		"cc", "-O3", "-march=native", b.floor, "-o", b.path("floor"), "-ldeflate")...)
 	one := []row{{line: "hdrsum -q -st percentiles -incT insert-rt LOGS"}}
 	one = append(one, b.needs("HistogramLogProcessor", row{
@@ -44,14 +45,15 @@ func (b *bench) others() []*table {
 		})
 	}
 	return []*table{
-		{title: "Summary of a log", inputs: hour, rows: sum, counts: true},
-		{title: "Summary of one tag", inputs: hour, rows: one, counts: true},
-		{title: "Union of three logs", inputs: three, rows: union, counts: true},
-		{title: "Split of a log by tag", inputs: hour, rows: split, counts: true},
+		{title: "Summary of a log", inputs: hour, rows: sum, sameCount: true},
+		{title: "Summary of one tag", inputs: hour, rows: one, sameCount: true},
+		{title: "Union of three logs", inputs: three, rows: union, sameCount: true},
+		{title: "Split of a log by tag", inputs: hour, rows: split, sameCount: true},
 	}
 }
 
-// needs returns a row if a command succeeds without which its program is missing.
+// needs returns the row if the command succeeds, and no row otherwise. The command builds the
+// program of the row, or looks for it.
 func (b *bench) needs(what string, r row, command ...string) []row {
 	if err := execute(command...); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: without %s: %v\n", what, err)
@@ -60,8 +62,8 @@ func (b *bench) needs(what string, r row, command ...string) []row {
 	return []row{r}
 }
 
-// shapes is the table of what questions cost for logs of several shapes. The figure of a row is in
-// readings: the plain summary with one core.
+// shapes returns the table of what questions cost for logs of several shapes. The unit of its
+// figures is one reading: the CPU time of the plain summary on one core.
 func (b *bench) shapes() []*table {
 	many := func(name string, count, seconds int, more ...string) input {
 		return input{name, func(dir string) error {
@@ -108,12 +110,12 @@ func (b *bench) shapes() []*table {
 	}}
 }
 
-// linear is the highest exponent of what is called linear: fixed costs make it lower, and noise
-// higher.
+// linear is the highest exponent that passes as linear time. Noise of the machine may raise an
+// exponent of 1 by so much.
 const linear = 1.1
 
-// growth are the tables of input that doubles three times. One of 1.1 is linear. Hostile input once
-// took minutes: it must cost what good input of its size costs, or be refused.
+// growth returns the tables of inputs that double three times. Commands must take linear time, for
+// hostile input too, or refuse the input.
 func (b *bench) growth() []*table {
 	questions := func(lines ...string) (rows []row) {
 		for _, line := range lines {
@@ -148,17 +150,17 @@ func (b *bench) growth() []*table {
 		grow("inputs", 100, all, logs(size, is(300), is(1))),
 		grow("live tags", 10_000, live, logs(is(2), is(2), size)),
 		grow("live logs", 1_000, live, logs(size, is(10), is(1))),
-		grow("gaps", 2_000, questions("hdrsum -st table -in ns LOGS"), one("in0.hdr", gaps)),
-		grow("rows", 1_000_000, record, one("in0.csv", rows)),
-		grow("rows backwards", 100_000, record, one("in0.csv", rowsBackwards)),
-		grow("payloads of version 1 that inflate to 8 MB each", 50, questions("hdrsum -st table LOGS"), one("in0.hdr", inflating)),
-		grow("compressed comments", 1_000_000, questions("hdrsum -st table LOGS"), one("in0.hdr", compressedComments)),
-		grow("comments between tags", 60_000, questions("hdrsplit -od OUT LOGS"), one("in0.hdr", comments)),
-		grow("an unclosed quote", 12_000, record, one("in0.csv", unclosed)),
+		grow("gaps", 2_000, questions("hdrsum -st table -in ns LOGS"), oneFile("in0.hdr", gaps)),
+		grow("rows", 1_000_000, record, oneFile("in0.csv", rows)),
+		grow("rows backwards", 100_000, record, oneFile("in0.csv", rowsBackwards)),
+		grow("payloads of version 1 that inflate to 8 MB each", 50, questions("hdrsum -st table LOGS"), oneFile("in0.hdr", inflating)),
+		grow("compressed comments", 1_000_000, questions("hdrsum -st table LOGS"), oneFile("in0.hdr", compressedComments)),
+		grow("comments between tags", 60_000, questions("hdrsplit -od OUT LOGS"), oneFile("in0.hdr", comments)),
+		grow("an unclosed quote", 12_000, record, oneFile("in0.csv", unclosed)),
 	}
 }
 
-// payload returns MAX,PAYLOAD of an interval with 20 values.
+// payload returns the end of a line, MAX,PAYLOAD, for an interval with 20 values.
 func (b *bench) payload() (string, error) {
 	text, err := exec.Command(b.path("genlog"), "-seconds", "1", "-rate", "20").Output()
 	if err != nil {
@@ -168,14 +170,14 @@ func (b *bench) payload() (string, error) {
 	return string(bytes.SplitN(lines[len(lines)-1], []byte(","), 4)[3]), nil
 }
 
-// writeLogs writes logs with an interval of each tag in each second.
+// writeLogs writes equal logs. Each has one interval for each tag and second.
 func (b *bench) writeLogs(dir string, inputs, seconds, tags int) error {
 	payload, err := b.payload()
 	if err != nil {
 		return err
 	}
 	for input := range inputs {
-		err := write(filepath.Join(dir, fmt.Sprintf("in%d.hdr", input)), func(w io.Writer) {
+		err := writeFile(filepath.Join(dir, fmt.Sprintf("in%d.hdr", input)), func(w io.Writer) {
 			fmt.Fprint(w, header)
 			for n := range seconds * tags {
 				fmt.Fprintf(w, "Tag=tag%06d,%d.000,1.000,%s\n", n%tags, n/tags, payload)
