@@ -20,7 +20,8 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func(*string) bool, error](&commitFn{})
 }
 
-// file is an output that is written beside its place.
+// A file is an output of the pipeline while a worker writes it. It has a temporary name until
+// [Commit] renames it.
 type file struct {
 	*bufio.Writer
 	fs      filesystem.Interface
@@ -28,15 +29,15 @@ type file struct {
 	pending pending
 }
 
-// pending is a complete output that does not have its name yet. Parts are the files that it was
-// made of.
+// A pending output is complete, but still has its temporary name. Parts names the sorted parts that
+// it was merged from, which are not needed any more.
 type pending struct {
 	Temporary, Name string
 	Parts           []string
 }
 
-// create opens a file beside the place called name. A worker that repeats the work uses another
-// one.
+// create creates a file with a random temporary name in the folder of name. So two workers that do
+// the same work do not write to the same file.
 func create(ctx context.Context, name string) (*file, error) {
 	fs, err := filesystem.New(ctx, name)
 	if err != nil {
@@ -52,7 +53,7 @@ func create(ctx context.Context, name string) (*file, error) {
 	return &file{bufio.NewWriter(out), fs, out, p}, nil
 }
 
-// opened is a file that is read, and its file system.
+// An opened file is open for reading. It owns its file system.
 type opened struct {
 	io.ReadCloser
 	fs filesystem.Interface
@@ -70,21 +71,23 @@ func openFile(ctx context.Context, name string) (opened, error) {
 	return opened{in, fs}, err
 }
 
-// Close closes both.
+// Close closes the file and its file system.
 func (o opened) Close() error {
 	defer o.fs.Close()
 	return o.ReadCloser.Close()
 }
 
-// split cuts a name behind its last slash.
+// split splits a name after its last slash. Names with a scheme, such as s3://, are no paths of the
+// local system.
 func split(name string) (folder, base string) {
 	n := strings.LastIndexByte(name, '/') + 1
 	return name[:n], name[n:]
 }
 
+// temporaryPrefix returns how the temporary names of an output begin.
 func temporaryPrefix(base string) string { return "." + base + "-hdrbeam-" }
 
-// close completes the file.
+// close flushes and closes the file. It returns the first error of writing, too.
 func (f *file) close() error {
 	err := f.Flush()
 	if closeErr := f.out.Close(); err == nil {
@@ -94,7 +97,7 @@ func (f *file) close() error {
 	return err
 }
 
-// commit completes the file and emits it for [Commit].
+// commit closes the file and emits it as pending, for [Commit].
 func (f *file) commit(emit func(string)) error {
 	if err := f.close(); err != nil {
 		return err
@@ -104,7 +107,7 @@ func (f *file) commit(emit func(string)) error {
 	return err
 }
 
-// abandon removes the file.
+// abandon closes and removes the file.
 func (f *file) abandon(ctx context.Context) {
 	f.out.Close()
 	if r, ok := f.fs.(filesystem.Remover); ok {
@@ -113,8 +116,8 @@ func (f *file) abandon(ctx context.Context) {
 	f.fs.Close()
 }
 
-// shardName returns the name of the log of the span that begins at start and is size milliseconds
-// long. If size is 0, there is one log only.
+// shardName returns the name of the log for a shard: the intervals of size milliseconds from start,
+// in milliseconds since the epoch. If size is 0, there is one log only, called name.
 func shardName(name string, start, size int64) string {
 	if size == 0 {
 		return name
@@ -126,9 +129,9 @@ func shardName(name string, start, size int64) string {
 	return fmt.Sprintf("%s-%sZ.hdr", strings.TrimSuffix(name, ".hdr"), at)
 }
 
-// Commit gives outputs their names once all of them are complete. It removes what earlier runs left
-// beside them. So a run that fails leaves nothing under the names, unless it fails while it
-// renames. Where a file system cannot rename, an output is copied.
+// Commit renames all outputs once they are complete, and removes temporary files that failed runs
+// left. So a run that fails leaves no output with its final name, unless it fails while it renames.
+// On a file system that cannot rename, Commit copies.
 func Commit(s beam.Scope, outputs ...beam.PCollection) {
 	s = s.Scope("hdrkit.Commit")
 	beam.ParDo0(s, &commitFn{}, beam.Impulse(s), beam.SideInput{Input: beam.Flatten(s, outputs...)})
@@ -163,13 +166,13 @@ func (p pending) commit(ctx context.Context) error {
 	defer fs.Close()
 	if err := exists(ctx, fs, p.Temporary); err != nil {
 		if exists(ctx, fs, p.Name) == nil {
-			return nil // by an earlier try of this bundle
+			return nil // the runner repeats this bundle, and an earlier try renamed the output
 		}
 		return err
 	}
 	if r, ok := fs.(filesystem.Remover); ok {
 		for _, part := range p.Parts {
-			r.Remove(ctx, part) // an earlier try may have done so
+			r.Remove(ctx, part) // an error is harmless: an earlier try may have removed it
 		}
 	}
 	if err := rename(ctx, fs, p.Temporary, p.Name); err != nil {
@@ -178,7 +181,8 @@ func (p pending) commit(ctx context.Context) error {
 	return removeLeftovers(ctx, fs, p.Name)
 }
 
-// exists opens a file, since Beam's local file system does not close what it asks for its size.
+// exists returns an error if a file cannot be opened. Asking for its size instead leaks a
+// descriptor in Beam's local file system.
 func exists(ctx context.Context, fs filesystem.Interface, name string) error {
 	file, err := fs.OpenRead(ctx, name)
 	if err != nil {
@@ -204,7 +208,7 @@ func rename(ctx context.Context, fs filesystem.Interface, from, to string) error
 	return nil
 }
 
-// removeLeftovers removes what runs that failed left beside an output.
+// removeLeftovers removes temporary files of an output that failed runs left.
 func removeLeftovers(ctx context.Context, fs filesystem.Interface, name string) error {
 	r, ok := fs.(filesystem.Remover)
 	if !ok {
@@ -212,7 +216,7 @@ func removeLeftovers(ctx context.Context, fs filesystem.Interface, name string) 
 	}
 	folder, base := split(name)
 	if strings.ContainsAny(folder+base, `*?[\`) {
-		return nil // not a pattern that finds them
+		return nil // a pattern with these characters would match other files
 	}
 	left, err := fs.List(ctx, folder+temporaryPrefix(base)+"*")
 	if err != nil {

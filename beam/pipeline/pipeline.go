@@ -1,17 +1,17 @@
 // Package pipeline merges HdrHistogram logs in Apache Beam pipelines: on one machine or on many, in
 // the same way as hdrunion -grid does.
 //
-// [Read] reads logs, each as one element, and merges their intervals by tag and window. [Union]
-// merges what it read across logs, [Write] writes the result as logs, and [Summaries] sums it up by
+// [Read] reads logs and merges their intervals by tag and window, within groups of logs. [Union]
+// merges the results of all groups. [Write] writes the union as logs, and [Summaries] merges it by
 // tag:
 //
 //	read := pipeline.Read(s, pipeline.Match(s, 8, "logs/*.hdr"), pipeline.Options{Grid: 10_000})
 //	union := pipeline.Union(s, read)
 //	pipeline.Write(s, read, union, "all.hdr", 0)
 //
-// A window, and what several intervals of it become, are those of package hdrkit/hdrlog/merge. All
-// times are milliseconds. A pipeline gives the same bytes however a runner divides the work, and
-// however often it repeats a part of it.
+// Package hdrkit/hdrlog/merge defines windows, and how intervals of a window are merged. All times
+// are milliseconds. A pipeline writes the same bytes however a runner divides the work, and however
+// often it repeats a part.
 package pipeline
 
 import (
@@ -34,8 +34,9 @@ func init() {
 	register.Function2x3(mergeSums)
 }
 
-// key returns the key of a window and tag: the window's start, of which the sign is flipped so that
-// keys sort by time, then the kind of histogram, then the tag as [appendTag] has it.
+// key returns the key of a window, a kind of histogram and a tag. It has the start of the window in
+// eight bytes, big-endian and with the sign bit flipped, so that keys sort by time. A byte for the
+// kind follows (1 for doubles), and then the tag as [appendTag] encodes it.
 func key(start int64, double bool, tag []byte) []byte {
 	k := binary.BigEndian.AppendUint64(nil, uint64(start)^1<<63)
 	kind := byte(0)
@@ -45,7 +46,8 @@ func key(start int64, double bool, tag []byte) []byte {
 	return appendTag(append(k, kind), tag)
 }
 
-// appendTag appends 0 for no tag, or 1 and the tag. So untagged intervals sort first.
+// appendTag appends a byte 0 for no tag, or a byte 1 and the tag. So intervals without a tag sort
+// first.
 func appendTag(k, tag []byte) []byte {
 	if tag == nil {
 		return append(k, 0)
@@ -53,7 +55,7 @@ func appendTag(k, tag []byte) []byte {
 	return append(append(k, 1), tag...)
 }
 
-// parseKey returns what [key] was made of.
+// parseKey is the reverse of [key]. The tag is a view of k.
 func parseKey(k []byte) (start int64, double bool, tag []byte, err error) {
 	if len(k) < 10 || k[8] > 1 || k[9] > 1 {
 		return 0, false, nil, fmt.Errorf("%q is no key of a window and tag", k)
@@ -64,18 +66,18 @@ func parseKey(k []byte) (start int64, double bool, tag []byte, err error) {
 	return int64(binary.BigEndian.Uint64(k) ^ 1<<63), k[8] == 1, tag, nil
 }
 
-// Union merges what was read, across logs. Its result has the key and the encoded [merge.Sum] of
-// each tag and window.
+// Union merges sums of the same tag and window. The result has one element for each tag and window:
+// the key and the encoded [merge.Sum].
 //
-// It groups sums and merges each group at once. [Read] has combined them before. A runner that
-// lifts combiners before the shuffle would decode and encode each sum once more, which took a
-// seventh of the time for 12 logs of 38 MB.
+// Union groups by key rather than combine. A runner may lift a combiner before the shuffle and so
+// decode and encode each sum once more, which took a seventh of the time for 12 logs of 38 MB.
+// [Read] merges within its groups already.
 func Union(s beam.Scope, read Logs) beam.PCollection {
 	s = s.Scope("hdrkit.Union")
 	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, read.Sums))
 }
 
-// mergeSums merges the encoded sums of a key.
+// mergeSums merges the encoded sums of a key. It returns the key and the encoded result.
 func mergeSums(k []byte, sums func(*[]byte) bool) ([]byte, []byte, error) {
 	var data []byte
 	sums(&data)
@@ -109,16 +111,17 @@ func mergeSums(k []byte, sums func(*[]byte) bool) ([]byte, []byte, error) {
 	return k, data, nil
 }
 
-// A merger is memory to merge sums. To allocate it for each key takes a sixth of the CPU time of
-// windows of 1 s.
+// A merger has the memory for merging sums, which mergeSums reuses. Allocating it for each key took
+// a sixth of the CPU time for windows of 1 s.
 type merger struct{ sum, other merge.Sum }
 
 var mergers = sync.Pool{New: func() any { return new(merger) }}
 
-// packed begins a sum that [merge.Sum.AppendPacked] encoded. Others begin with their version.
+// packed is the first byte of a sum that [merge.Sum.AppendPacked] encoded. Sums that MarshalBinary
+// encoded begin with a version, which is lower.
 const packed = 0xfe
 
-// setSum makes s the sum that was encoded.
+// setSum decodes a sum into s.
 func setSum(s *merge.Sum, data []byte) error {
 	if len(data) > 0 && data[0] == packed {
 		return s.SetPacked(data[1:])
@@ -126,7 +129,7 @@ func setSum(s *merge.Sum, data []byte) error {
 	return s.UnmarshalBinary(data)
 }
 
-// place is where an interval stands.
+// A place is the file and the line of an interval.
 type place struct {
 	File string
 	Line int
@@ -142,7 +145,8 @@ func (p place) compare(q place) int {
 	return p.Line - q.Line
 }
 
-// checkKinds returns an error for the first tag that has integer and double histograms.
+// checkKinds returns an error if a tag has both integer and double histograms, which cannot be
+// merged. It names the first such tag and the first place of each kind.
 func checkKinds(facts []facts) error {
 	type firsts struct{ integers, doubles *place }
 	found := make(map[string]*firsts)

@@ -33,24 +33,24 @@ func init() {
 	register.Emitter1[string]()
 }
 
-// Options choose intervals and the windows that they are merged into. Its fields are those of
-// hdrunion.
+// Options say which intervals are merged, and into which windows. They mean the same as the options
+// of hdrunion.
 type Options struct {
 	// Grid is the size of windows in milliseconds, at least 1.
 	Grid int64
-	// Include and Exclude are lists of tags, as package tags has them in a Filter.
+	// Include and Exclude choose tags, see [tags.NewFilter].
 	Include, Exclude []string
-	// From and To choose the intervals that start between them, as -s and -e do. Empty is no limit.
+	// From and To choose intervals by their start, like -s and -e. An empty one is no limit.
 	From, To string
 	// Expected corrects each interval for coordinated omission, see
 	// [histogram.Histogram.CorrectInto]. 0 corrects nothing.
 	Expected float64
-	// Local says that the runner works in this process, as Prism does. Sums then wait in a
-	// temporary file, and the runner does not hold them in memory.
+	// Local says that the runner works in this process, as Prism does. Then sums wait for the
+	// shuffle in a temporary file and not in the memory of the runner.
 	Local bool
 }
 
-// Check returns an error if no pipeline can have these options.
+// Check returns an error if an option is malformed, or cannot work in a pipeline.
 func (o Options) Check() error {
 	if o.Grid < 1 {
 		return fmt.Errorf("windows of %d ms: they are at least 1 ms long", o.Grid)
@@ -71,11 +71,11 @@ func (o Options) Check() error {
 
 // Logs is what [Read] found in logs.
 type Logs struct {
-	// Sums has the key and the encoded [merge.Sum] of tags and windows. A key can occur several
-	// times.
+	// Sums has the key of a tag and window, and an encoded [merge.Sum]. Several elements can have
+	// the same key.
 	Sums beam.PCollection // KV<[]byte, []byte>
-	// Facts has a JSON document for each log: its name, and what its intervals say of start, tags
-	// and time.
+	// Facts has a JSON document for each log: its name, its start, and the tags and times of its
+	// intervals.
 	Facts beam.PCollection // []byte
 	// Problems has a JSON document, see [Problem], for each malformed line.
 	Problems beam.PCollection // string
@@ -89,23 +89,22 @@ type Problem struct {
 	Error string `json:"error"`
 }
 
-// facts are what the intervals of a log say, but for their counts. Times are milliseconds since the
-// epoch.
+// facts describe a log without its histograms. Times are milliseconds since the epoch.
 type facts struct {
 	File string
-	// Seen is the number of intervals, Intervals that of those that are chosen.
+	// Seen is the number of all intervals, and Intervals the number of chosen intervals.
 	Seen, Intervals int64
 	// Base is the start of the log or of its first interval, whichever is earlier.
 	Base int64
-	// Ran is from the start of the first to the end of the last interval of any tag, chosen or not.
+	// Ran is the time from the earliest start to the latest end of all intervals, chosen or not.
 	Ran merge.Span
-	// Spans are the start of the first and the end of the last interval, Firsts the first line, of
-	// each tag.
-	Spans  []span
+	// Spans has the earliest start and the latest end of each tag.
+	Spans []span
+	// Firsts has the first line of each tag and kind of histogram.
 	Firsts []first
 	// Skipped is the number of malformed lines.
 	Skipped int
-	// Unit is the comment that states the unit of the log's values, empty if it is unknown.
+	// Unit is a comment that states the unit of the log's values, empty if the unit is unknown.
 	Unit string
 }
 
@@ -120,8 +119,8 @@ type first struct {
 	Line   int
 }
 
-// The names of counters: that of malformed lines, and where the names of counters are notices,
-// since nothing else of a worker reaches the program that started the pipeline.
+// Names of counters. Counters are all that reaches the program that started the pipeline from its
+// workers. So a notice is a counter of noticeNamespace whose name is the text.
 const (
 	metricNamespace, metricMalformed = "hdrkit", "malformed"
 	noticeNamespace                  = "hdrkit.notices"
@@ -129,11 +128,12 @@ const (
 
 var malformed = beam.NewCounter(metricNamespace, metricMalformed)
 
+// notice sends a text to the program that started the pipeline, see [Notices].
 func notice(ctx context.Context, text string) { beam.NewCounter(noticeNamespace, text).Inc(ctx, 1) }
 
-// Match finds the logs that patterns match: local files, or those of a file system that the program
-// has registered, such as gs:// and s3://. It fails if a pattern matches none. The result are groups
-// of at most size names, each a list in JSON, spread over all workers.
+// Match finds the logs that match the patterns: local files, or files of a file system that the
+// program has registered, such as gs:// and s3://. It fails if a pattern matches no file. The result
+// has a JSON list of at most size names for each group of logs, spread over all workers.
 func Match(s beam.Scope, size int, patterns ...string) beam.PCollection {
 	s = s.Scope("hdrkit.Match")
 	return beam.Reshuffle(s, beam.ParDo(s, &matchFn{patterns, size}, beam.Impulse(s)))
@@ -169,6 +169,7 @@ func (fn *matchFn) ProcessElement(ctx context.Context, _ []byte, emit func(strin
 	return nil
 }
 
+// list returns the names of the files that match a pattern.
 func list(ctx context.Context, pattern string) ([]string, error) {
 	fs, err := filesystem.New(ctx, pattern)
 	if err != nil {
@@ -178,29 +179,30 @@ func list(ctx context.Context, pattern string) ([]string, error) {
 	return fs.List(ctx, pattern)
 }
 
-// Read reads the groups of logs that [Match] found, and merges the intervals of each tag and
-// window. One worker reads a log from its first line to its last, because comments and first lines
-// say what the others mean. Logs can be compressed by gzip or zstd.
+// Read reads the groups of logs that [Match] found, and merges the intervals of each tag and window
+// within a group. One worker reads a log from its first line to its last, because comments and the
+// first lines decide what later lines mean. Logs can be compressed by gzip or zstd.
 func Read(s beam.Scope, groups beam.PCollection, o Options) Logs {
 	sums, facts, problems := beam.ParDo3(s.Scope("hdrkit.Read"), &readFn{Options: o}, groups)
 	return Logs{sums, facts, problems}
 }
 
-// readBatch is the size of a batch of a reader in bytes, since a worker reads many logs at once.
+// readBatch is the size of a batch of a reader in bytes. It is small, since a worker reads many
+// logs at once.
 const readBatch = 64 << 10
 
-// readFn reads the logs of a group side by side, in order of time. So it merges what they have in
-// common before anything is sent: not all runners combine before they shuffle.
+// readFn reads the logs of a group side by side, in order of time, and merges intervals of the same
+// tag and window before the shuffle. Not all runners combine there.
 type readFn struct {
 	Options Options
 
 	filter  *tags.Filter
 	span    scan.Range
 	windows [2]*merge.Windows // of integer and of double histograms
-	spill   *spill            // nil unless the runner works in this process
+	spill   *spill            // nil without [Options.Local]
 
 	decoder *scan.Decoder
-	sum     merge.Sum // of an interval
+	sum     merge.Sum // of one interval; logReader.add reuses it
 }
 
 func (fn *readFn) Setup() error {
@@ -238,8 +240,8 @@ func (fn *readFn) ProcessElement(ctx context.Context, group string, emitSum func
 	}
 	before := func(a, b *logReader) bool { return a.current.StartMillis() < b.current.StartMillis() }
 	if err := heap.InOrder(logs, before, func(l *logReader) error {
-		// A window that ended a window ago is complete, except for lines that are out of order.
-		// These open it again, and the two sums are merged later.
+		// Windows that end a grid before the current start are complete, unless lines are out of
+		// order. A late line opens its window again, and Union merges the two sums.
 		if err := fn.emit(l.current.StartMillis()-fn.Options.Grid, emitSum); err != nil {
 			return err
 		}
@@ -250,7 +252,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, group string, emitSum func
 	return fn.emit(math.MaxInt64, emitSum)
 }
 
-// emit sends the windows that end at or before end.
+// emit emits the sums of all windows that end at or before end, and drops these windows.
 func (fn *readFn) emit(end int64, emitSum func([]byte, []byte)) error {
 	for _, windows := range fn.windows {
 		for m := range windows.Before(end) {
@@ -264,16 +266,16 @@ func (fn *readFn) emit(end int64, emitSum func([]byte, []byte)) error {
 	return nil
 }
 
-// encode encodes a sum for the shuffle. In a temporary file, a sum of several intervals is not
-// compressed: to deflate it and inflate it again takes a fifth of the time of windows of 1 s. An
-// engine needs more for the longer bytes than that saves.
+// encode encodes a sum for the shuffle. With a spill, it does not compress sums of several
+// intervals, since compression takes a fifth of the time for windows of 1 s. Engines on several
+// machines lose more time on the longer bytes than they save.
 func (fn *readFn) encode(s *merge.Sum) ([]byte, error) {
 	if fn.spill == nil {
 		return s.MarshalBinary()
 	}
 	encode := func() ([]byte, error) { return s.AppendPacked([]byte{packed}) }
 	if s.Intervals() == 1 {
-		encode = s.MarshalBinary // which keeps the text of the interval
+		encode = s.MarshalBinary // has the original text of the interval
 	}
 	data, err := encode()
 	if err != nil {
@@ -282,14 +284,14 @@ func (fn *readFn) encode(s *merge.Sum) ([]byte, error) {
 	return fn.spill.add(data)
 }
 
-// logReader reads one log.
+// A logReader reads one log of a group, interval by interval.
 type logReader struct {
 	*readFn
 	reader  *hdrlog.Reader
 	found   finder
 	problem func(line int, field string, cause error)
 	notice  func(text string)
-	facts   func(document []byte) // takes what was found, at the end
+	facts   func(document []byte) // emits the facts at the end of the log
 	close   func()
 
 	current *hdrlog.Interval // valid until Next
@@ -316,7 +318,7 @@ func (fn *readFn) open(ctx context.Context, name string, emitProblem func(string
 	return l, nil
 }
 
-// Next moves to the next interval that is chosen. It returns false at the end of the log.
+// Next moves to the next chosen interval. It returns false at the end of the log.
 func (l *logReader) Next() (bool, error) {
 	for l.reader.Scan() {
 		r := l.reader.Record()
@@ -334,7 +336,7 @@ func (l *logReader) Next() (bool, error) {
 				continue
 			}
 			if !l.filter.Keeps(r.Interval.Tag) {
-				l.found.runs(&r.Interval)
+				l.found.addTime(&r.Interval)
 			} else {
 				l.current, l.line = &r.Interval, r.Line
 				l.current.Tag = hdrlog.StandardTag(l.current.Tag)
@@ -368,10 +370,11 @@ func (l *logReader) merge() error {
 		l.problem(l.line, "payload", err)
 		return nil
 	}
-	l.found.interval(l.current, double, l.line)
+	l.found.addInterval(l.current, double, l.line)
 	return nil
 }
 
+// add decodes an interval and merges it into its window.
 func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	l.sum.Reset()
 	if _, err := l.decoder.Visit(i, scan.Place{}).Decode(scan.Want{Text: true}, &l.sum); err != nil {
@@ -380,28 +383,30 @@ func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	return windows.Merge(i.Tag, i.LogStart, &l.sum)
 }
 
-// finder finds the facts of a log.
+// A finder collects the facts of a log.
 type finder struct {
 	facts
-	spans  map[string]int // by appendTag
-	firsts [2]map[string]bool
-	key    []byte
-	units  unit.Finder
-	began  bool // there is an interval of any tag
+	spans       map[string]int     // index into facts.Spans, by appendTag
+	firsts      [2]map[string]bool // tags in facts.Firsts, by appendTag, of integers and doubles
+	key         []byte             // buffer for appendTag
+	units       unit.Finder
+	hasInterval bool // facts.Ran has the time of an interval
 }
 
-// runs notes an interval of any tag: the log ran then.
-func (f *finder) runs(i *hdrlog.Interval) {
+// addTime extends facts.Ran by the time of an interval.
+func (f *finder) addTime(i *hdrlog.Interval) {
 	ran := merge.Span{Start: i.StartMillis(), End: i.EndMillis()}
-	if f.began {
+	if f.hasInterval {
 		ran.Start = min(ran.Start, f.Ran.Start)
 		ran.End = max(ran.End, f.Ran.End)
 	}
-	f.Ran, f.began = ran, true
+	f.Ran = ran
+	f.hasInterval = true
 }
 
-func (f *finder) interval(i *hdrlog.Interval, double bool, line int) {
-	f.runs(i)
+// addInterval adds a chosen interval to the facts.
+func (f *finder) addInterval(i *hdrlog.Interval, double bool, line int) {
+	f.addTime(i)
 	start, end := i.StartMillis(), i.EndMillis()
 	base := min(logline.Millis(i.LogStart), start)
 	if f.Intervals == 0 || base < f.Base {
@@ -438,14 +443,14 @@ func Malformed(result beam.PipelineResult) int64 {
 	for _, c := range counters(result, metricNamespace) {
 		n += max(c.Committed, 0)
 		if c.Committed == 0 {
-			n += c.Attempted // some runners report no other
+			n += c.Attempted // some runners report attempted counts only
 		}
 	}
 	return n
 }
 
-// Notices returns what users should know of the logs that a pipeline read, sorted: lines that were
-// taken differently from the reference, and units that differ.
+// Notices returns the notices of all logs, sorted and without duplicates: which lines the reader
+// takes differently from the reference, and which logs have other units.
 func Notices(result beam.PipelineResult) []string {
 	var texts []string
 	for _, c := range counters(result, noticeNamespace) {
@@ -455,6 +460,7 @@ func Notices(result beam.PipelineResult) []string {
 	return slices.Compact(texts)
 }
 
+// counters returns the counters of a namespace, and none for a nil result.
 func counters(result beam.PipelineResult, namespace string) []metrics.CounterResult {
 	if result == nil {
 		return nil

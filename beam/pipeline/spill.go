@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// A spill keeps encoded sums in a temporary file, while references to them are shuffled: for a
-// runner that works in this process and holds in memory what it shuffles, several times. The file
-// has no name, so nothing is left of it when the process ends.
+// A spill keeps encoded sums in a temporary file. Only references to the sums are shuffled. That
+// saves memory if the runner works in this process, since it holds several copies of what it
+// shuffles. The file is deleted after its creation, so it is gone when the process ends.
 type spill struct {
-	id   int
+	id   int // index into spills.files
 	file *os.File
 	size int64
 }
 
-// spills are those of this process.
+// spills has the files of all spills of this process.
 var spills struct {
 	sync.Mutex
 	files []*os.File
 }
 
-// spilled begins a reference, and no encoded sum: those begin with their version.
+// spilled is the first byte of a reference. Encoded sums begin with a lower byte.
 const spilled = 0xff
 
 func newSpill() (*spill, error) {
@@ -37,7 +37,8 @@ func newSpill() (*spill, error) {
 	return &spill{id: len(spills.files) - 1, file: file}, nil
 }
 
-// add keeps an encoded sum and returns the reference to it.
+// add writes an encoded sum to the file. It returns a reference: the byte spilled, and the id of
+// the spill, the offset and the length as varints.
 func (s *spill) add(data []byte) ([]byte, error) {
 	if _, err := s.file.Write(data); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (s *spill) add(data []byte) ([]byte, error) {
 	return ref, nil
 }
 
-// unspill returns the encoded sum that data is or refers to.
+// unspill returns the encoded sum that data refers to. It returns data if that is no reference.
 func unspill(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != spilled {
 		return data, nil

@@ -20,23 +20,23 @@ func init() {
 	register.Iter2[[]byte, []byte]()
 }
 
-// Percentiles are those of the document that [WriteSummaries] writes.
+// Percentiles are the percentiles in the document of [WriteSummaries].
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99, 99.999}
 
-// Summaries sums up a union by tag. The result has the key of each tag, as if all time were the
-// window that starts at the epoch, and the encoded [merge.Sum].
+// Summaries merges the windows of a union by tag. The result has one element for each tag: its key,
+// with 0 as the start of the window, and the encoded [merge.Sum].
 func Summaries(s beam.Scope, union beam.PCollection) beam.PCollection {
 	s = s.Scope("hdrkit.Summaries")
 	return beam.ParDo(s, mergeSums, beam.GroupByKey(s, beam.ParDo(s, &tagFn{}, union)))
 }
 
-// tagFn merges what a bundle has of each tag.
+// tagFn merges the sums of each tag within a bundle.
 type tagFn struct {
-	sums map[string]*merge.Sum
-	sum  merge.Sum // of an element
+	sums map[string]*merge.Sum // by key
+	sum  merge.Sum             // of one element; ProcessElement reuses it
 }
 
-// maxTags is how many tags a worker holds.
+// maxTags is the highest number of tags whose sums a worker holds.
 const maxTags = 1000
 
 func (fn *tagFn) StartBundle(func([]byte, []byte)) { fn.sums = make(map[string]*merge.Sum) }
@@ -79,8 +79,8 @@ func (fn *tagFn) FinishBundle(emit func([]byte, []byte)) error {
 	return nil
 }
 
-// WriteSummaries writes summaries to the file called name: the document that hdrsum -st json
-// writes. The result are the files that [Commit] must give their names.
+// WriteSummaries writes summaries to the file called name, as the document of hdrsum -st json. The
+// result is the pending output for [Commit].
 func WriteSummaries(s beam.Scope, read Logs, summaries beam.PCollection, name string) beam.PCollection {
 	s = s.Scope("hdrkit.WriteSummaries")
 	return beam.ParDo(s, &summaryFn{name}, beam.Impulse(s),
@@ -95,7 +95,7 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 		return err
 	}
 	var summaries []*output.Summary
-	var rates merge.Rates // which know when the logs of a tag ran
+	var rates merge.Rates // for the period of each tag
 	skipped := 0
 	for n, f := range h.Logs {
 		skipped += f.Skipped

@@ -34,17 +34,17 @@ func init() {
 	register.Iter1[string]()
 }
 
-// header is what opens each log of a union.
+// A header has what the logs of a union have in common. Each written log begins with it.
 type header struct {
-	Base    int64 // milliseconds since the epoch
-	Sources []string
-	Unit    string // that of all logs, as in facts
+	Base    int64    // milliseconds since the epoch
+	Sources []string // names of the logs that were read
+	Unit    string   // comment that states the unit of all logs, empty if it is unknown
 	Logs    []facts
-	// Error is why the logs have no union, empty if they have one.
+	// Error says why these logs have no union. It is empty if they have one.
 	Error string
 }
 
-// unit returns the unit of all logs. It is unknown if they state none, or different ones.
+// unit returns the unit of all logs. It is unknown if the logs state no unit or different units.
 func (h *header) unit() hdrlog.Unit {
 	var found unit.Finder
 	found.Comment("", []byte("#"+h.Unit))
@@ -52,7 +52,7 @@ func (h *header) unit() hdrlog.Unit {
 	return u
 }
 
-// parseHeader returns a header, or its error.
+// parseHeader decodes a header. If the logs have no union, it returns [header.Error] as an error.
 func parseHeader(data []byte) (*header, error) {
 	h := new(header)
 	if err := json.Unmarshal(data, h); err != nil {
@@ -64,13 +64,14 @@ func parseHeader(data []byte) (*header, error) {
 	return h, nil
 }
 
-// readHeader waits for the facts of all logs. If these have no union, every step that uses the
-// header fails with the same error, since runners report the error of any of them. One step uses it
-// even if there are no intervals.
+// readHeader returns a collection with the header, which is made of the facts of all logs. If the
+// logs have no union, every step that uses the header fails with the same error, since a runner
+// reports the error of any of them. checkHeader fails even if no other step runs, as without
+// intervals.
 func readHeader(s beam.Scope, read Logs) beam.PCollection {
 	headers := beam.ParDo(s, &headerFn{}, beam.Impulse(s), beam.SideInput{Input: read.Facts})
-	// Without the shuffle, the check would be in one stage with headerFn. If it failed, there would
-	// be no headers at all.
+	// Without the shuffle, checkHeader and headerFn are one stage. If checkHeader fails there, the
+	// other steps get no header.
 	beam.ParDo0(s, checkHeader, beam.Reshuffle(s, headers))
 	return headers
 }
@@ -129,38 +130,39 @@ func (headerFn) ProcessElement(ctx context.Context, _ []byte, documents func(*[]
 	return err
 }
 
-// Write writes a union as the log called name: its intervals sorted by window and tag. If shard is
-// above 0, it writes one log for each span of shard milliseconds that has intervals: name, a hyphen
-// and the start of the span. All of them have the same base time, that of the whole union.
+// Write writes a union as the log called name, with intervals sorted by window and tag. If shard is
+// above 0, it writes a log for each span of shard milliseconds that has intervals. The name of such
+// a log is name, a hyphen and the start of the span. All logs have the base time of the whole
+// union.
 //
-// The result are the files that [Commit] must give their names.
+// The result has the pending outputs for [Commit].
 func Write(s beam.Scope, read Logs, union beam.PCollection, name string, shard int64) beam.PCollection {
 	s = s.Scope("hdrkit.Write")
 	parts := beam.ParDo(s, &sortFn{Name: name, Shard: shard}, union)
 	return beam.ParDo(s, &logFn{Name: name, Shard: shard}, beam.GroupByKey(s, parts), beam.SideInput{Input: readHeader(s, read)})
 }
 
-// sortFn writes sorted parts of logs, which logFn merges. So no worker holds a whole log, and the
-// sums need no shuffle of their own. A part is a file of records, each a key and an encoded sum,
-// with their lengths before them.
+// sortFn sorts the intervals of each log within a bundle, and writes them as parts, which logFn
+// merges. So no worker holds a whole log, and sums need no second shuffle. A part is a file of
+// records. A record is a key and an encoded sum, each after its length as a varint.
 type sortFn struct {
 	Name  string
 	Shard int64
 
-	sums map[int64][]keyedSum // by log
-	held int                  // bytes of sums
+	sums map[int64][]keyedSum // by the start of the shard
+	held int                  // bytes of keys and sums
 }
 
-// A keyedSum is an interval of a log.
+// A keyedSum is an interval of a log: the key of a window and tag, and an encoded sum.
 type keyedSum struct{ key, sum []byte }
 
-// compare orders sums by window and tag. Integers and doubles of one tag and window do not occur
-// together, see checkKinds.
+// compare orders by window and tag. It skips the byte for the kind, since a tag has one kind of
+// histogram, see checkKinds.
 func (a keyedSum) compare(b keyedSum) int {
 	return cmp.Or(bytes.Compare(a.key[:8], b.key[:8]), bytes.Compare(a.key[9:], b.key[9:]))
 }
 
-// maxHeld is how many bytes of sums a worker holds to sort them.
+// maxHeld is the size in bytes at which a worker sorts and writes what it holds.
 const maxHeld = 32 << 20
 
 func (fn *sortFn) StartBundle(context.Context, func(int64, string)) {
@@ -198,7 +200,7 @@ func (fn *sortFn) FinishBundle(ctx context.Context, emit func(int64, string)) er
 				file.Write(field)
 			}
 		}
-		if err := file.close(); err != nil { // also of Write
+		if err := file.close(); err != nil { // returns errors of file.Write, too
 			return err
 		}
 		emit(shard, file.pending.Temporary)
@@ -208,12 +210,12 @@ func (fn *sortFn) FinishBundle(ctx context.Context, emit func(int64, string)) er
 	return nil
 }
 
-// part is a part of a log that is read.
+// A part is a file of sorted intervals that logFn reads.
 type part struct {
 	*bufio.Reader
 	io.Closer
-	name  string
-	first keyedSum // valid until Next
+	name    string
+	current keyedSum // valid until Next
 }
 
 func openPart(ctx context.Context, name string) (*part, error) {
@@ -224,12 +226,12 @@ func openPart(ctx context.Context, name string) (*part, error) {
 	return &part{Reader: bufio.NewReader(file), Closer: file, name: name}, nil
 }
 
-// Next moves to the next sum. It returns false at the end.
+// Next moves to the next interval. It returns false at the end of the file.
 func (p *part) Next() (bool, error) {
 	if _, err := p.Peek(1); err == io.EOF {
 		return false, nil
 	}
-	for _, field := range []*[]byte{&p.first.key, &p.first.sum} {
+	for _, field := range []*[]byte{&p.current.key, &p.current.sum} {
 		length, err := binary.ReadUvarint(p)
 		if err == nil {
 			*field = slices.Grow((*field)[:0], int(length))[:length]
@@ -242,7 +244,7 @@ func (p *part) Next() (bool, error) {
 	return true, nil
 }
 
-// logFn writes a log.
+// logFn merges the parts of a log and writes it.
 type logFn struct {
 	Name  string
 	Shard int64
@@ -282,11 +284,11 @@ func writeLog(to io.Writer, h *header, parts []*part) error {
 		return err
 	}
 	var fields []byte
-	before := func(a, b *part) bool { return a.first.compare(b.first) < 0 }
+	before := func(a, b *part) bool { return a.current.compare(b.current) < 0 }
 	if err := heap.InOrder(parts, before, func(p *part) error {
-		_, _, tag, err := parseKey(p.first.key)
+		_, _, tag, err := parseKey(p.current.key)
 		if err == nil {
-			fields, err = merge.AppendEncoded(fields[:0], p.first.sum, h.Base)
+			fields, err = merge.AppendEncoded(fields[:0], p.current.sum, h.Base)
 		}
 		if err == nil {
 			err = w.WriteEncoded(tag, fields)
@@ -298,9 +300,9 @@ func writeLog(to io.Writer, h *header, parts []*part) error {
 	return w.Flush() // returns the first error
 }
 
-// WriteProblems writes the malformed lines of all logs to the file called name, sorted, each as a
-// line of JSON. The file is empty if there are none. The result are the files that [Commit] must
-// give their names.
+// WriteProblems writes the problems of all logs to the file called name, sorted by file and line,
+// one JSON object a line. The file is empty if there are none. The result is the pending output for
+// [Commit].
 func WriteProblems(s beam.Scope, read Logs, name string) beam.PCollection {
 	s = s.Scope("hdrkit.WriteProblems")
 	return beam.ParDo(s, &problemsFn{name}, beam.Impulse(s), beam.SideInput{Input: read.Problems})

@@ -1,10 +1,10 @@
-// Inventory finds out what the commands of a release are made of. It writes the licences of all
-// modules that are linked into them, and a bill of materials in the format of CycloneDX 1.5, see
+// Inventory lists the modules that are linked into the commands of a release. It writes the texts
+// of their licences, and a bill of materials in the format of CycloneDX 1.5, see
 // https://cyclonedx.org/docs/1.5/json/.
 //
-// It runs in a clone of the repository, with GOOS and GOARCH as the commands were built. Each
-// module needs a line in release/licences.tsv, which says under which licence it is, and a file
-// with that licence. A module without is an error.
+// It runs in a clone of the repository, with the GOOS and GOARCH of the commands. Each module needs
+// a line in release/licences.tsv with the name of its licence, and a file with the text of this
+// licence. A module that lacks one of them is an error.
 package main
 
 import (
@@ -41,12 +41,12 @@ func main() {
 	}
 }
 
-// A module is linked into a command.
+// A module is a Go module that is linked into a command.
 type module struct {
 	path, version string
-	licence       string   // in SPDX
-	folder        string   // of its source
-	files         []string // with licences, below folder
+	licence       string   // SPDX expression
+	folder        string   // folder of the source
+	files         []string // files with licences, relative to folder
 }
 
 func run(table, licences, bill, version string, commands []string) error {
@@ -54,11 +54,11 @@ func run(table, licences, bill, version string, commands []string) error {
 	if err != nil {
 		return err
 	}
-	modules, err := linked(commands)
+	modules, err := linkedModules(commands)
 	if err != nil {
 		return err
 	}
-	if err := find(modules); err != nil {
+	if err := findLicences(modules); err != nil {
 		return err
 	}
 	var text bytes.Buffer
@@ -86,7 +86,7 @@ func run(table, licences, bill, version string, commands []string) error {
 	return os.WriteFile(bill, append(data, '\n'), 0o644)
 }
 
-// readTable reads the licence of each module.
+// readTable reads the licence of each module, by path: lines with the path, a tab and the licence.
 func readTable(path string) (map[string]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -103,12 +103,13 @@ func readTable(path string) (map[string]string, error) {
 	return licences, nil
 }
 
-// linked returns the modules of some commands, and Go's library, in order.
-func linked(commands []string) ([]*module, error) {
+// linkedModules returns the modules that are linked into the commands, sorted by path. Go's
+// standard library is the module "std".
+func linkedModules(commands []string) ([]*module, error) {
 	var modules []*module
 	seen := make(map[string]bool)
 	for _, command := range commands {
-		info, err := infoOf(command)
+		info, err := readBuildInfo(command)
 		if err != nil {
 			return nil, err
 		}
@@ -126,9 +127,9 @@ func linked(commands []string) ([]*module, error) {
 	return modules, nil
 }
 
-// infoOf returns how a command was built. Package buildinfo does not know WebAssembly, in which the
-// same text stands between the same marks.
-func infoOf(command string) (*debug.BuildInfo, error) {
+// readBuildInfo returns the build information of a command. Package buildinfo cannot read
+// WebAssembly, which has the same text between the same marks.
+func readBuildInfo(command string) (*debug.BuildInfo, error) {
 	code, err := os.ReadFile(command)
 	if err != nil || !bytes.HasPrefix(code, []byte("\x00asm")) {
 		info, err := buildinfo.ReadFile(command)
@@ -146,9 +147,9 @@ func infoOf(command string) (*debug.BuildInfo, error) {
 	return info, err
 }
 
-// find finds the files with licences of modules: those in the folders of linked packages, and in
-// all folders above these.
-func find(modules []*module) error {
+// findLicences sets the folder and the licence files of each module. These files are in the folders
+// of linked packages or above.
+func findLicences(modules []*module) error {
 	command := exec.Command("go", "list", "-deps", "-f", "{{if .Module}}{{.Module.Path}}\t{{.Module.Dir}}\t{{.Dir}}{{end}}", "./cmd/...")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
@@ -167,7 +168,7 @@ func find(modules []*module) error {
 		m := byPath[fields[0]]
 		m.folder = fields[1]
 		for folder := fields[2]; strings.HasPrefix(folder, m.folder); folder = filepath.Dir(folder) {
-			if err := m.look(folder); err != nil {
+			if err := m.addFiles(folder); err != nil {
 				return err
 			}
 		}
@@ -178,22 +179,22 @@ func find(modules []*module) error {
 			return err
 		}
 		std.folder = strings.TrimSpace(string(root))
-		return std.look(std.folder)
+		return std.addFiles(std.folder)
 	}
 	return nil
 }
 
-// legal matches the names of files with licences, and folders of them.
-var legal = regexp.MustCompile(`(?i)^((third.party.)?licen[cs]es?|copying|copyright|notice|patents)([.-].*)?$`)
+// licenceName matches names of licence files, and of folders of licence files.
+var licenceName = regexp.MustCompile(`(?i)^((third.party.)?licen[cs]es?|copying|copyright|notice|patents)([.-].*)?$`)
 
-// look adds the files with licences of a folder.
-func (m *module) look(folder string) error {
+// addFiles adds the licence files in a folder.
+func (m *module) addFiles(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if !legal.MatchString(entry.Name()) || strings.HasSuffix(entry.Name(), ".go") {
+		if !licenceName.MatchString(entry.Name()) || strings.HasSuffix(entry.Name(), ".go") {
 			continue
 		}
 		err := filepath.WalkDir(filepath.Join(folder, entry.Name()), func(path string, d fs.DirEntry, err error) error {
@@ -213,7 +214,7 @@ func (m *module) look(folder string) error {
 	return nil
 }
 
-// phrases are in the text of a licence.
+// phrases has a phrase of the text of each licence, by SPDX name.
 var phrases = map[string]string{
 	"Apache-2.0":   "Apache License",
 	"BSL-1.0":      "Boost Software License - Version 1.0",
@@ -226,7 +227,7 @@ var phrases = map[string]string{
 	"OFL-1.1":      "SIL OPEN FONT LICENSE Version 1.1",
 }
 
-// check returns an error if the licences of the module are not known, or their texts are missing.
+// check returns an error if the licence of the module is unknown, or if no file has its text.
 func (m *module) check() error {
 	if m.licence == "" {
 		return fmt.Errorf("%s has no line in release/licences.tsv", m.path)
@@ -249,7 +250,7 @@ func (m *module) check() error {
 	return nil
 }
 
-// appendLicences appends the texts of the licences.
+// appendLicences appends the module's licence files to text.
 func (m *module) appendLicences(text *bytes.Buffer) error {
 	slices.Sort(m.files)
 	name := m.path
@@ -268,7 +269,7 @@ func (m *module) appendLicences(text *bytes.Buffer) error {
 	return nil
 }
 
-// A sbom is a bill of materials.
+// sbom is a software bill of materials in the JSON of CycloneDX.
 type sbom struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`
@@ -300,7 +301,7 @@ type licence struct {
 	Expression string `json:"expression"`
 }
 
-// newBill returns the bill of materials of some commands.
+// newBill returns the bill of materials of commands and the modules that are linked into them.
 func newBill(version string, commands []string, modules []*module) (*sbom, error) {
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {

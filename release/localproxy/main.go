@@ -1,6 +1,6 @@
-// Localproxy writes a version of the module in a git repository as a module proxy in a folder, as
-// GOPROXY=file://FOLDER reads it. Tests install the commands from there, as users install them from
-// a public proxy.
+// Localproxy makes a module proxy in a folder, for GOPROXY=file://FOLDER. The proxy has one version of
+// one module: the newest commit of a git repository. Tests install the commands from this proxy, as
+// users install them from a public proxy.
 //
 // Usage: localproxy REPOSITORY VERSION FOLDER
 package main
@@ -21,14 +21,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: localproxy REPOSITORY VERSION FOLDER")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := writeProxy(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "localproxy:", err)
 		os.Exit(1)
 	}
 }
 
-// write writes the last commit of a repository.
-func write(repository, version, folder string) error {
+// writeProxy writes the newest commit of a repository as a version of its module.
+func writeProxy(repository, version, folder string) error {
 	mod, err := exec.Command("git", "-C", repository, "show", "HEAD:go.mod").Output()
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func write(repository, version, folder string) error {
 		return err
 	}
 	defer f.Close()
-	// It leaves out the modules in folders, as a proxy does.
+	// Like a public proxy, the archive leaves out folders that are modules of their own.
 	if err := zip.CreateFromVCS(f, m, repository, "HEAD", ""); err != nil {
 		return err
 	}

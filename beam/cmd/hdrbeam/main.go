@@ -89,7 +89,7 @@ func main() {
 		os.Exit(misused)
 	}
 	beam.Init() // does not return in a worker
-	if err := o.reach(); err != nil {
+	if err := o.prepareRunner(); err != nil {
 		fmt.Fprintf(os.Stderr, "hdrbeam: %v\n", err)
 		os.Exit(failed)
 	}
@@ -142,8 +142,7 @@ func run(ctx context.Context, o *options) int {
 	return ok
 }
 
-// cause returns the message of the function that failed, without the runner's description of the
-// stage.
+// cause returns the last part of a runner's error: the message of the function that failed.
 func cause(err error) string {
 	text := err.Error()
 	if n := strings.LastIndex(text, "failed:\n"); n >= 0 {

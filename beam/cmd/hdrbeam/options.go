@@ -18,7 +18,7 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// options is the command line.
+// options has the options of the command line.
 type options struct {
 	globs               list
 	of, summary, errors string
@@ -29,7 +29,7 @@ type options struct {
 	pipeline            pipeline.Options
 }
 
-// define defines the options.
+// define defines the options, without help: usage has that.
 func define(flags *flag.FlagSet) *options {
 	o := &options{grid: 10_000}
 	flags.Var(&o.globs, "glob", "")
@@ -49,7 +49,8 @@ func define(flags *flag.FlagSet) *options {
 	return o
 }
 
-// check completes the options. It returns an error if they make no sense.
+// check returns an error for options that are wrong alone or together. It sets the grid of the
+// pipeline.
 func (o *options) check() error {
 	o.pipeline.Grid = int64(o.grid)
 	outputs := make(map[string]string)
@@ -84,8 +85,8 @@ func (o *options) check() error {
 	return o.pipeline.Check()
 }
 
-// locate makes local names absolute, since workers have other folders.
-func (o *options) locate() error {
+// makeAbsolute makes local names absolute, since workers run in other folders.
+func (o *options) makeAbsolute() error {
 	names := []*string{&o.of, &o.summary, &o.errors}
 	for n := range o.globs {
 		names = append(names, &o.globs[n])
@@ -103,9 +104,10 @@ func (o *options) locate() error {
 	return nil
 }
 
-// reach completes what a remote runner needs. Without it, Beam waits for a dead endpoint for
-// minutes, and reports the lack of a program for the workers with a path in its source.
-func (o *options) reach() error {
+// prepareRunner checks and completes the options of a remote runner. Without these checks, Beam
+// waits minutes for an endpoint that is down, and its message for a missing worker binary is no
+// help.
+func (o *options) prepareRunner() error {
 	if o.runner != "universal" {
 		return nil
 	}
@@ -121,7 +123,7 @@ func (o *options) reach() error {
 	if jobopts.IsLoopback() {
 		return nil
 	}
-	if err := o.locate(); err != nil || *jobopts.WorkerBinary != "" {
+	if err := o.makeAbsolute(); err != nil || *jobopts.WorkerBinary != "" {
 		return err
 	}
 	own, err := os.Executable()
@@ -132,7 +134,7 @@ func (o *options) reach() error {
 	return nil
 }
 
-// hint returns how to see malformed lines.
+// hint says where the user finds the malformed lines.
 func (o *options) hint() string {
 	if o.errors != "" {
 		return ", see " + o.errors
@@ -140,7 +142,7 @@ func (o *options) hint() string {
 	return "; -errors FILE lists them"
 }
 
-// list is an option that can be given several times.
+// A list is the value of a repeatable option.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, " ") }
@@ -150,12 +152,12 @@ func (l *list) Set(text string) error {
 	return nil
 }
 
-// millis is a length of time in milliseconds.
+// millis is an option with a length of time, in milliseconds.
 type millis int64
 
 func (m millis) String() string { return time.Duration(int64(m) * int64(time.Millisecond)).String() }
 
-// Set reads seconds, or a number with a unit such as 10s or 1h.
+// Set parses seconds, or a number with a unit such as 10s or 1h.
 func (m *millis) Set(text string) error {
 	seconds, ok := scan.ParseSeconds(text)
 	if !ok {
