@@ -135,6 +135,9 @@ func TestScript(t *testing.T) {
 				t.Errorf("%s is not joined", name)
 			}
 			for line := range strings.Lines(texts[name]) { // with its indents
+				if _, comment, _ := strings.Cut(line, " // "); strings.ContainsAny(comment, "'\"`") {
+					t.Errorf("%s: %q may be a string that is cut off", name, line)
+				}
 				line = strings.TrimPrefix(line, "export ")
 				words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" (={", r) })
 				if line[0] == ' ' || len(words) < 2 || !strings.Contains(" const let function class async ", " "+words[0]+" ") {

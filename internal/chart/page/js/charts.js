@@ -249,12 +249,13 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over, lanes
   drawLanes(chart, page.theme, lanes);
 }
 
-// drawTime draws lines over time. Page has the data, the view, the series to draw and the look.
+// drawTime draws lines over time. Page has the data, the view, the series to draw and the look. It
+// returns the length of the windows of the lines in milliseconds, 0 if they have each interval.
 export function drawTime(chart, page) {
   const { data, view, theme, series, band, facets } = page;
   const { from, to } = view;
   const range = new Range();
-  const step = (page.merged = data.lines.rate ? 0 : mergedStep(series, from, to));
+  const step = data.lines.rate ? 0 : mergedStep(series, from, to);
   const what = step
     ? {
         ...data.lines,
@@ -288,6 +289,7 @@ export function drawTime(chart, page) {
       ),
     lanesOf(data),
   );
+  return step;
 }
 
 function drawLevel(chart, theme, limit) {
@@ -575,7 +577,8 @@ function coarser({ columns, rows, rate, lengths: all }) {
 
 // drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile and of those
 // that have limits. The maps of two logs that are compared have their difference below them: it
-// depends on the view, so the page computes it as package picture does.
+// depends on the view, so the page computes it as package picture does. DrawHeat returns the lowest
+// and the highest values per second of its scale, or null if there is none.
 export function drawHeat(chart, page) {
   const { data, view, theme, series, band, facets } = page;
   const { from, to } = view;
@@ -591,6 +594,7 @@ export function drawHeat(chart, page) {
         length = Math.max(length, w.end - w.begin);
       }
   chart.heats = [];
+  let shown = null;
   drawOverTime(
     chart,
     page,
@@ -637,7 +641,7 @@ export function drawHeat(chart, page) {
         Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5),
         most,
       );
-      page.scaled(least, most);
+      shown = { low: least, high: most };
       const part = r =>
         !r ? NaN : most > least ? Math.log(r / least) / Math.log(most / least) : 1;
       const levels = [
@@ -659,6 +663,7 @@ export function drawHeat(chart, page) {
       );
     },
   );
+  return shown;
 }
 
 // paintHeat draws cells in the colours of their parts of a scale. Those beyond both ends, of ratios
@@ -766,7 +771,8 @@ const colourAt = (colours, part) =>
 const mostRates = 7;
 
 // drawRates draws the values per second of series and of all together over time. It returns the
-// lines.
+// lines, and of the line of all together how many milliseconds a point of it has (width), and how
+// many windows (whole).
 export function drawRates(chart, page) {
   const { view, series, band } = page;
   const { from, to } = view;
@@ -774,17 +780,16 @@ export function drawRates(chart, page) {
   const columns = 400;
   const all = [...series, ...band];
   const theme = { ...page.theme, lines: [...page.theme.lines, page.theme.text] };
-  const lineOf = (s, list) => {
-    const { points, width, whole } = rateOf(list, from, to, columns, page.data.ran);
-    page.rated = { width, whole };
-    return { ...s, lines: [{ name: '', points }] };
-  };
-  const lines = series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, [s]));
+  const ratesOf = list => rateOf(list, from, to, columns, page.data.ran);
+  const lineOf = (s, { points }) => ({ ...s, lines: [{ name: '', points }] });
+  const lines =
+    series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, ratesOf([s])));
   const total = { label: 'total', colours: [page.theme.lines.length], dashes: [[]] };
+  const together = ratesOf(all);
   lines.push(
     lineOf(
       all.length !== 1 ? total : oneColour(all[0]) ? all[0] : { ...total, label: all[0].label },
-      all,
+      together,
     ),
   );
   for (const s of lines) for (const p of s.lines[0].points) range.add(p.value);
@@ -800,7 +805,7 @@ export function drawRates(chart, page) {
     () => drawLines(chart, { view, theme, series: lines, band: [] }, what),
     () => {},
   );
-  return lines;
+  return { lines, width: together.width, whole: together.whole };
 }
 
 // leastShown is the place from which on the axis of values has room for curves, as in package

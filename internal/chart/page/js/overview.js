@@ -1,6 +1,7 @@
 // The overview: in the table, a small picture of each series over time, and of the range of its
 // values, on one logarithmic scale.
 import { startsIn } from './store.js';
+import { svg } from './dom.js';
 
 const width = 80;
 const height = 18;
@@ -58,18 +59,10 @@ export function rangeOf(row, scale) {
   return bar(from, mark - 1) + bar(mark + 1, to) + 'M' + (mark - 1).toFixed(1) + ' 3h2v14h-2z';
 }
 
-// draw returns a picture of a path.
-export function draw(path, colour) {
-  const element = (kind, attributes, parent) => {
-    const made = document.createElementNS('http://www.w3.org/2000/svg', kind);
-    for (const [name, v] of Object.entries(attributes)) made.setAttribute(name, v);
-    return parent.appendChild(made);
-  };
-  const svg = element(
+// pictureOf returns a path as a picture.
+export const pictureOf = (d, fill) =>
+  svg(
     'svg',
     { width, height, viewBox: [0, 0, width, height].join(' '), 'aria-hidden': true },
-    document.createDocumentFragment(),
+    svg('path', { d, fill }),
   );
-  element('path', { d: path, fill: colour }, svg);
-  return svg;
-}

@@ -1,19 +1,33 @@
-// What the page shows: a range of time, which series, and how, with the address and the history of
-// that.
+// The time that the page shows.
 
-// A View is a range [from, to) of milliseconds inside a whole, whose ends are a number of windows
-// from its beginning.
+// A View is a range [from, to) of milliseconds inside the whole range of the data. It begins and
+// ends where windows of the data do. Past has the ranges before, the last one last. On a live page,
+// the view follows the end of the data as long as tail is not null: it shows the last tail
+// milliseconds, or all for 0.
 export class View {
-  constructor(whole, { window, windowAt, recent }) {
+  constructor(whole, { window, windowAt, recent, live }) {
     Object.assign(this, {
       whole,
       window,
       windowAt,
       recent,
+      live,
       from: whole.from,
       to: whole.to,
       past: [],
+      tail: null,
+      lastTail: 0,
     });
+  }
+
+  // continue takes over what a view of earlier data shows. Shift is what to add to its times.
+  continue(old, shift) {
+    const moved = range => range.map(t => t + shift);
+    const next = this.snap(...moved([old.from, old.to]));
+    if (next) [this.from, this.to] = next;
+    this.past = old.past.map(moved);
+    this.tail = old.tail;
+    this.lastTail = old.lastTail;
   }
 
   get isWhole() {
@@ -65,24 +79,50 @@ export class View {
     return move !== 0 && this.show(this.from + move, this.to + move);
   }
 
-  // last returns the last millisecond at which an interval of the view can start.
+  // last is the last millisecond at which an interval of the view can start.
   get last() {
     return this.to - 1;
   }
 
-  // address returns the part of the page's address that leads to the view: the intervals that
-  // hdrsum has with -s and -e of both numbers. That of the whole range is empty, unless always is
-  // set.
-  address(always) {
-    return this.isWhole && !always ? '' : 't=' + this.from / 1000 + ',' + this.last / 1000;
+  // range returns the view as a part of the address. Hdrsum reads the same intervals with both
+  // numbers as -s and -e.
+  get range() {
+    return 't=' + this.from / 1000 + ',' + this.last / 1000;
   }
 
-  // follow shows the view of a fragment.
+  // address returns the part of the address that leads to the view. It is empty for what the page
+  // shows without one.
+  get address() {
+    if (this.tail !== null) return this.tail ? 'last=' + this.tail / 1000 : '';
+    return this.isWhole && !this.live ? '' : this.range;
+  }
+
+  // follow shows the view of an address.
   follow(fragment) {
-    const found = /[#&]t=(-?[\d.]+),(-?[\d.]+)/.exec(fragment);
-    const next = found
-      ? this.snap(Number(found[1]) * 1000, Number(found[2]) * 1000 + 1)
+    const range = /[#&]t=(-?[\d.]+),(-?[\d.]+)/.exec(fragment);
+    const next = range
+      ? this.snap(Number(range[1]) * 1000, Number(range[2]) * 1000 + 1)
       : [this.whole.from, this.whole.to];
     if (next) [this.from, this.to] = next;
+    if (!this.live) return;
+    const last = /[#&]last=(\d+)/.exec(fragment);
+    this.chase(last ? last[1] * 1000 : /[#&]t=/.test(fragment) ? null : 0);
+  }
+
+  // chase sets the tail.
+  chase(tail) {
+    this.tail = tail;
+    this.lastTail = tail ?? this.lastTail;
+    this.toEnd();
+  }
+
+  // toEnd moves the view to the end of the data, if it follows that.
+  toEnd() {
+    const { whole, tail } = this;
+    if (tail !== null)
+      [this.from, this.to] = (tail && this.snap(whole.to - tail, whole.to)) || [
+        whole.from,
+        whole.to,
+      ];
   }
 }

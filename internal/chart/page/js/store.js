@@ -18,6 +18,9 @@ export async function unpack(rows) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// named returns the label of a series as the page shows it.
+export const named = label => label || 'untagged';
+
 // A series gets its windows and the points of its lines from rows. Times are in milliseconds.
 export function newSeries(series, measures) {
   return {

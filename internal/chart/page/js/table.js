@@ -1,6 +1,6 @@
 // The table of summaries, and its text as CSV.
 import { scaleFor, titled, significant, known } from './numbers.js';
-import { rankOf } from './store.js';
+import { rankOf, named } from './store.js';
 
 export const levels = [50, 90, 99, 99.9, 99.99];
 
@@ -33,7 +33,7 @@ export function columnsOf(rows, unit, limits = [], narrow = false) {
   const whole = v => v.toLocaleString('en-US');
   const tag = plain(
     'tag',
-    r => r.label || 'untagged',
+    r => named(r.label),
     v => v,
   );
   const counts = [

@@ -169,19 +169,19 @@ test('merged lines', async () => {
 test('the view', () => {
   const view = new View({ from: 0, to: 100000 }, {});
   assert.ok(view.show(26000, 31000.4));
-  assert.equal(view.address(), 't=26,30.999');
+  assert.equal(view.address, 't=26,30.999');
   assert.ok(view.pan(0.5) && view.pan(-10));
-  assert.equal(view.address(), 't=0,4.999');
+  assert.equal(view.address, 't=0,4.999');
   assert.ok(view.back() && view.back() && view.back() && !view.back());
   assert.ok(view.isWhole);
   view.follow('#t=99,200');
-  assert.equal(view.address(), 't=99,99.999');
+  assert.equal(view.address, 't=99,99.999');
   // As -s and -e: an interval that starts at the second number belongs to the view.
   view.follow('#t=20,49');
   const starts = Array.from({ length: 100 }, (_, n) => ({ start: 1000 * n }));
   assert.equal(store.startsIn(starts, view.from, view.to).length, 30);
   const { from, to } = view;
-  view.follow('#' + view.address());
+  view.follow('#' + view.address);
   assert.deepEqual([view.from, view.to], [from, to]);
   view.follow('#rubbish');
   assert.ok(view.isWhole);

@@ -66,12 +66,11 @@ async function take({ module, share, before, rows, after, table, messages, error
 async function show(next) {
   document.body.classList.add('shown');
   document.title = element('title').textContent = next.title;
-  if (!data) shownLogs = namesOf(logs);
-  if (!data) return begin(next);
-  if (namesOf(logs) !== shownLogs) view = null; // other options keep the view
+  const sameLogs = namesOf(logs) === shownLogs;
   shownLogs = namesOf(logs);
-  sortBy = null;
-  await load(next);
+  if (!page.data) return begin(next);
+  choice.order = null;
+  await load(next, !sameLogs);
   dress();
   changed();
 }
@@ -258,9 +257,7 @@ element('clear').addEventListener('click', () => {
 });
 element('save').addEventListener('click', () => {
   const { before, rows, after } = saved;
-  const url = URL.createObjectURL(new Blob([before, base64(rows), after], { type: 'text/html' }));
-  make('a', { href: url, download: document.title + '.html' }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  save([before, base64(rows), after], 'text/html', document.title + '.html');
 });
 addEventListener('hashchange', () => {
   if (takeOptions()) read();

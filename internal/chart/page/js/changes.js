@@ -1,0 +1,33 @@
+// What a reader changes by buttons, keys and links. Each change stands in the address, and is drawn.
+import { page } from './page.js';
+import { remember } from './address.js';
+
+// changed shows a choice that was changed in the page.
+export function changed() {
+  remember();
+  page.draw(true);
+}
+
+// go calls change, which changes the view. If it returns true, the view is another one, and no
+// longer follows the end of a live page.
+export function go(change) {
+  if (page.timed && change()) chase(null);
+}
+
+// chase lets the view of a live page follow the end of the data: with the last so many
+// milliseconds, or all for 0. Null stops that.
+export function chase(tail) {
+  page.view.chase(tail);
+  remember();
+  page.draw();
+}
+
+export const pause = () => chase(page.view.tail === null ? page.view.lastTail : null);
+
+// solo shows one series alone. If it is alone already, or for null, all are shown again.
+export function solo(s) {
+  const alone = !s || (s.shown && !page.rest && page.all.every(o => o === s || !o.shown));
+  for (const o of page.all) o.shown = alone ? !o.rest : o === s;
+  page.rest = alone;
+  changed();
+}
