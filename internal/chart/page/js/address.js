@@ -2,8 +2,8 @@
 // from those of the data. A link leads to what the reader sees.
 import { page } from './page.js';
 
-// choose takes the choices from the address, without the view.
-export function choose() {
+// readChoices takes the choices from the address, without the view.
+export function readChoices() {
   const { data, all, view } = page;
   const chosen = new URLSearchParams(location.hash.slice(1));
   const flag = (name, usual) => (chosen.has(name) ? chosen.get(name) === '1' : usual);
@@ -22,8 +22,8 @@ export function choose() {
   page.before = data.compared ? null : view.snap(from, to + 1);
 }
 
-// remember puts the view and the choices into the address.
-export function remember() {
+// saveState puts the view and the choices into the address.
+export function saveState() {
   const { data, before } = page;
   const parts = [page.view.address];
   const flag = (name, usual) => {
@@ -36,7 +36,7 @@ export function remember() {
   flag('facets', Boolean(data.facets));
   for (const s of page.all)
     if (s.shown === s.rest) parts.push((s.rest ? 'show=' : 'hide=') + encodeURIComponent(s.label));
-  keep(['t', 'last', 'with', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
+  setAddress(['t', 'last', 'with', 'log', 'heat', 'rest', 'facets', 'show', 'hide'], parts);
 }
 
 // addressOf returns the fragment of the address with parts instead of its parts with some names.
@@ -48,8 +48,8 @@ export function addressOf(names, parts) {
   return [...parts, ...others].filter(part => part).join('&');
 }
 
-// keep puts into the address what addressOf returns.
-export function keep(names, parts) {
+// setAddress puts into the address what addressOf returns.
+export function setAddress(names, parts) {
   const address = addressOf(names, parts);
   history.replaceState(null, '', address ? '#' + address : location.pathname + location.search);
 }

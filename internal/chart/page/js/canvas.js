@@ -1,16 +1,18 @@
-// Drawing on canvases: axes and what they have in common. All sizes are in CSS pixels.
+// A chart on canvases: its axes and its limits. All sizes are in CSS pixels.
 import { titled } from './numbers.js';
 
-// A Chart is two canvases with axes: the lower one is drawn once per view, the upper one has the
-// pointer. Indent is the least room to the left. A narrow chart, as on a phone, has the labels of
-// limits inside.
+// A Chart is two canvases with axes. The lower one shows the data and is drawn once for each view.
+// The upper one, over, shows the pointer. The room left of the axes is at least indent, and at
+// least usual unless the chart is narrow, as on a phone. A narrow chart has the labels of limits
+// inside. Last is set for the lowest of several charts, which has the labels of time. Places are
+// set for a chart with facets: the plot of each series.
 export class Chart {
   constructor(canvas, over) {
     Object.assign(this, { canvas, over, indent: 0, usual: 0, last: true });
   }
 
-  // begin clears the chart and returns its context. Below is the room for labels of the horizontal
-  // axis.
+  // begin clears the chart and returns the context of the lower canvas. Below is the height of the
+  // labels under the horizontal axis.
   begin(height, below) {
     this.width = this.canvas.clientWidth || 600;
     this.height = height;
@@ -50,7 +52,7 @@ export class Chart {
     return this.plot.bottom - this.y.at(v) * (this.plot.bottom - this.plot.top);
   }
 
-  // time and value return what stands at a place.
+  // atX and atY return the values of the axes at a pixel.
   atX(x) {
     return this.x.inverse(
       Math.min(Math.max((x - this.plot.left) / (this.plot.right - this.plot.left), 0), 1),
@@ -62,8 +64,8 @@ export class Chart {
     );
   }
 
-  // fit makes room for the labels of the vertical axis, of a height, and for texts to the right of
-  // the chart. A label that would overlap the one below it goes.
+  // fit makes room for the labels of the vertical axis, and for texts right of the chart. It drops
+  // the labels that would overlap the label below them, at the given height of the axis.
   fit(right, height = this.plot.bottom - this.plot.top) {
     let last = -Infinity;
     for (const t of this.y.ticks) {
@@ -78,12 +80,11 @@ export class Chart {
       (this.narrow ? 22 : 32) + width(this.y.ticks.map(t => t.label)),
     );
     if (right.length && !this.narrow) this.plot.right = Math.floor(this.plot.right - width(right));
-    // A page that is being laid out can be narrow.
+    // While the browser lays the page out, the chart can be too narrow for its labels.
     this.plot.right = Math.max(this.plot.right, this.plot.left + 1);
   }
 
-  // axes draws the axes. An axis whose title is null has none, and the horizontal one no labels
-  // either.
+  // axes draws the axes. Null is no title. A horizontal axis without a title has no labels either.
   axes(theme, xTitle, yTitle) {
     const { g, plot } = this;
     Object.assign(g, {
@@ -170,7 +171,7 @@ export class Chart {
     this.g.setLineDash([]);
   }
 
-  // labelLimits names limits beside the chart. Of those that lie close, one stands above the other.
+  // labelLimits writes the labels of limits beside the chart, without overlaps.
   labelLimits(theme, limits) {
     Object.assign(this.g, {
       textAlign: this.narrow ? 'right' : 'left',

@@ -1,10 +1,10 @@
 // What a reader changes by buttons, keys and links. Each change stands in the address, and is drawn.
 import { page } from './page.js';
-import { remember } from './address.js';
+import { saveState } from './address.js';
 
 // changed shows a choice that was changed in the page.
 export function changed() {
-  remember();
+  saveState();
   page.draw(true);
 }
 
@@ -18,7 +18,7 @@ export function go(change) {
 // milliseconds, or all for 0. Null stops that.
 export function chase(tail) {
   page.view.chase(tail);
-  remember();
+  saveState();
   page.draw();
 }
 

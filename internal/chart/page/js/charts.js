@@ -14,7 +14,8 @@ import { startsIn, heatOf, rateOf, ranIn, mergedStep, mergedPoints } from './sto
 import { stroke, dot } from './canvas.js';
 import { lanesOf, laneHeight, shadePhases, drawLanes } from './phases.js';
 
-// A Range is what values an axis must show.
+// A Range is the lowest and the highest value above 0 that an axis must show, and whether there are
+// zeros.
 class Range {
   constructor() {
     Object.assign(this, { low: Infinity, high: 0, zeros: false });
@@ -30,8 +31,9 @@ class Range {
   }
 }
 
-// valueAxis returns the axis of values of a chart: at maps a value to 0..1, and inverse maps back.
-// It ends a little beyond the values, so that no line lies on the frame.
+// valueAxis returns the axis of values of a chart as its description says, with at most most
+// labels. At maps a value to [0, 1], and inverse maps back. The axis ends a little beyond the
+// values, so that no line lies on the frame.
 function valueAxis(what, range, log, most) {
   const axis = innerAxis(what, range, what.log || log, most);
   const edge = 0.015;
@@ -82,9 +84,9 @@ function innerAxis(fixed, range, log, most) {
   };
 }
 
-// timeLines returns the lines of labels of the axis of times: the time of the day, and below it the
-// time since the start, and the date if there are several. A log without dates has the time since
-// its start alone.
+// timeLines returns the number of lines of a label of time: the time of the day, the time since the
+// start, and the date if there are several dates. A log without dates has only the time since its
+// start.
 const timeLines = data => (!data.dated ? 1 : data.absolute || !severalDays(data) ? 2 : 3);
 
 function timeAxis(data, from, to, width) {
@@ -105,7 +107,8 @@ function timeAxis(data, from, to, width) {
   return { ...axis, at: t => (t - from) / span, inverse: p => from + p * span };
 }
 
-// bandOf returns, by column, the lowest and the highest value of the first lines of series.
+// bandOf returns the lowest and the highest value of the first lines of all series together, by
+// column of time.
 function bandOf(series, from, to, columns) {
   const low = new Float64Array(columns).fill(Infinity);
   const high = new Float64Array(columns).fill(-Infinity);
@@ -122,9 +125,9 @@ function bandOf(series, from, to, columns) {
   return { low, high, width };
 }
 
-// drawChart draws a chart as its description says. Range has the values that its axis shows. X
-// makes the horizontal axis for a width. Paint draws the data, and over what lies over them. Beside
-// the chart is room for the labels of limits.
+// drawChart draws a chart as the description what says. Range has the values of the data. X returns
+// the horizontal axis for a width. Paint draws the data, and over draws in front of them. The
+// labels of beside, which are limits, have room beside the chart.
 function drawChart(chart, page, what, range, x, paint, over, beside = what.limits) {
   const { theme } = page;
   const { any } = range;
@@ -146,16 +149,16 @@ function drawChart(chart, page, what, range, x, paint, over, beside = what.limit
   chart.labelLimits(theme, what.limits);
 }
 
-// The shares of charts over time of the page's height.
+// The heights of the charts over time, as parts of the page's height.
 const rateShare = 0.25;
 const timeShare = 0.45;
 const heatShare = 0.4;
 const changeShare = 0.9;
 
-// facetShare is the least share of a facet.
+// facetShare is the least height of a facet, as a part of the page's height.
 const facetShare = 1 / 9;
 
-// heightOn returns the page's height at which the charts over time fit into a space.
+// heightOn returns the page's height at which the charts over time together are space pixels high.
 export function heightOn(space, page) {
   const { data, heat, facets } = page;
   const parts = facets ? facetsOf(page).length : 1;
@@ -169,14 +172,15 @@ export function heightOn(space, page) {
   );
 }
 
-// fitting returns a title that fits a width: its end, which tells tags apart.
+// fitting returns a title, or as much of its end as fits a width. Tags mostly differ at the end.
 function fitting(g, title, width) {
   let cut = title;
   while (cut.length > 1 && g.measureText(cut).width > width) cut = '…' + cut.slice(2);
   return cut;
 }
 
-// facetsOf returns the parts of a chart with facets, and one for the band.
+// facetsOf returns the facets of a chart: a part of the page for each title, with its series, and a
+// part for the band.
 function facetsOf({ series, band }) {
   const parts = [...new Set(series.map(s => s.facet))].map(title => ({
     title,
@@ -189,10 +193,10 @@ function facetsOf({ series, band }) {
   ];
 }
 
-// drawOverTime draws a chart over time of a share of the page's height, or of several parts. All
-// charts over time have the same axis; below the last one are its labels. The places of the chart
-// are where the parts of series are. Paint gets the page with the series of a part. Lanes are phases
-// that have a lane above.
+// drawOverTime draws a chart over time, whose height is a share of the page's height. If there are
+// several parts, it draws them below each other with the same axes. Paint draws the data of a part:
+// it gets the page with the series of the part. Over and the other arguments are those of
+// drawChart. Only the last chart over time has the labels of time. Lanes stand above the chart.
 function drawOverTime(chart, page, what, range, share, parts, paint, over, lanes = []) {
   const { data, view } = page;
   const above = laneHeight * lanes.length;
@@ -249,8 +253,8 @@ function drawOverTime(chart, page, what, range, share, parts, paint, over, lanes
   drawLanes(chart, page.theme, lanes);
 }
 
-// drawTime draws lines over time. Page has the data, the view, the series to draw and the look. It
-// returns the length of the windows of the lines in milliseconds, 0 if they have each interval.
+// drawTime draws lines over time. It returns the length of the windows of the lines in
+// milliseconds, or 0 if the lines show each interval.
 export function drawTime(chart, page) {
   const { data, view, theme, series, band, facets } = page;
   const { from, to } = view;
@@ -299,10 +303,11 @@ function drawLevel(chart, theme, limit) {
   ]);
 }
 
-// markRows is the number of rows of texts at marks. Others are counted in one more row.
+// markRows is the number of rows of texts at marks. One more row counts the marks whose text has no
+// room.
 const markRows = 5;
 
-// drawMarks draws marks, each in the highest row where no other text stands.
+// drawMarks draws a line at each mark, and its text in the highest row that has room.
 export function drawMarks(chart, theme, marks) {
   const { g, plot } = chart;
   const ends = Array(markRows).fill(-Infinity);
@@ -336,7 +341,7 @@ export function drawMarks(chart, theme, marks) {
   for (const { x, count } of left) write('and ' + count + ' more', x, markRows);
 }
 
-// drawRange shades a range of time, between two lines.
+// drawRange shades a range of time between two vertical lines.
 export function drawRange(chart, theme, view, [from, to]) {
   if (to <= view.from || from >= view.to) return;
   const { g, plot } = chart;
@@ -385,11 +390,11 @@ export function drawFindings(chart, { data, view, theme }) {
   }
 }
 
-// A beat is twice so many pixels wide, and the lines of what is hatched are so many pixels apart.
+// Sizes in pixels: half the width of a beat, and the distance of the lines that hatch.
 const beat = 3;
 const hatched = 8;
 
-// hatch draws lines across a chart from left to right.
+// hatch hatches a chart between left and right.
 function hatch({ g, plot }, theme, left, right) {
   if (right <= left) return;
   const { top, bottom } = plot;
@@ -406,8 +411,8 @@ function hatch({ g, plot }, theme, left, right) {
   g.restore();
 }
 
-// drawWorst numbers moments above their maxima. A number stays at its moment: one that has no room
-// there stands lower, with a line to its maximum.
+// drawWorst numbers moments above their maxima. A number that has no room there stands below, with
+// a line to its maximum.
 export function drawWorst(chart, theme, moments) {
   const { g } = chart;
   const radius = 8;
@@ -436,12 +441,13 @@ export function drawWorst(chart, theme, moments) {
   });
 }
 
-// colourOf returns the colour of a series: that of text if the colours of its lines mean
-// percentiles.
+// colourOf returns the colour of a series. A series whose lines have different colours, since these
+// stand for percentiles, has the colour of text.
 const oneColour = s => s.colours.every(c => c === s.colours[0]);
 export const colourOf = (theme, s) => (oneColour(s) ? theme.lines[s.colours[0]] : theme.text);
 
-// isArea reports whether a line is the upper edge of a pale area: the maxima beside other lines.
+// isArea reports whether a line is the upper edge of a pale area. The line of maxima is, unless it
+// is the only line of the series.
 export const isArea = ({ lines }, { name }) => lines.length > 1 && name === 'max';
 export const areaShare = 0.12;
 
@@ -460,7 +466,7 @@ function drawLines(chart, { view, theme, series, band }, what) {
     }
   }
   if (what.breaches) drawBreaches(chart, what.limits, view, theme, series);
-  // Lines are in front of areas.
+  // Draw areas first, so that lines are in front of them.
   const all = series
     .flatMap(s => s.lines.map((line, n) => ({ s, n, line, area: isArea(s, line) })))
     .sort((a, b) => b.area - a.area);
@@ -507,7 +513,8 @@ function drawLines(chart, { view, theme, series, band }, what) {
   }
 }
 
-// drawBreaches shades the times in which a line is above a limit that holds for it.
+// drawBreaches shades the times in which a line is above its lowest limit. A limit of a percentile
+// is one of the lines of that percentile, and other limits are limits of all lines.
 function drawBreaches(chart, limits, view, theme, series) {
   const { g, plot } = chart;
   const columns = new Uint8Array(Math.ceil(plot.right - plot.left) + 1);
@@ -535,14 +542,14 @@ function drawBreaches(chart, limits, view, theme, series) {
 // mostMaps is the number of series up to which facets have a heat map each.
 const mostMaps = 4;
 
-// A cell of a heat map is about so many pixels wide and high. A difference has cells of a number of
-// those in each direction. Its stripes are so many pixels apart.
+// Sizes of heat maps: a cell is about so many pixels wide and high, a cell of a difference is so
+// many cells wide and high, and stripes are so many pixels apart.
 const cell = 3;
 const changeCells = 3;
 const stripe = 3;
 
-// comparedOf returns the parts of a heat map of two logs that are compared, if both have series:
-// before, after and the difference.
+// comparedOf returns the parts of a heat map of two compared logs: before, after and the
+// difference. There is no part unless both logs have series.
 function comparedOf({ data: { compared }, series, band }) {
   if (!compared) return [];
   const parts = ['before', 'after'].map((name, n) => ({
@@ -559,7 +566,8 @@ function comparedOf({ data: { compared }, series, band }) {
     : [];
 }
 
-// coarser returns the cells of a difference.
+// coarser returns the values per second and the lengths of columns in larger cells, for a
+// difference.
 function coarser({ columns, rows, rate, lengths: all }) {
   const high = rows / changeCells;
   const lengths = new Float64Array(columns / changeCells);
@@ -575,10 +583,10 @@ function coarser({ columns, rows, rate, lengths: all }) {
   return { rate: sums, lengths };
 }
 
-// drawHeat draws a heat map over time, with lines of the 50th and the 99th percentile and of those
-// that have limits. The maps of two logs that are compared have their difference below them: it
-// depends on the view, so the page computes it as package picture does. DrawHeat returns the lowest
-// and the highest values per second of its scale, or null if there is none.
+// drawHeat draws a heat map over time, with lines of p50, p99 and the percentiles that have limits.
+// Two compared logs have a map each, and their difference below. The difference depends on the
+// view, so the page computes it as package draw does. DrawHeat returns the lowest and the highest
+// values per second of the scale, or null if the maps are empty.
 export function drawHeat(chart, page) {
   const { data, view, theme, series, band, facets } = page;
   const { from, to } = view;
@@ -636,7 +644,7 @@ export function drawHeat(chart, page) {
       for (const { rate, before } of chart.heats)
         if (!before) for (const r of rate) most = Math.max(most, r);
       if (!most) return;
-      // The scale begins with one value in a cell.
+      // The scale begins at one value in a cell.
       const least = Math.min(
         Math.max(1000 / Math.max(length, ...chart.heats[0].lengths), most / 1e5),
         most,
@@ -666,14 +674,15 @@ export function drawHeat(chart, page) {
   return shown;
 }
 
-// paintHeat draws cells in the colours of their parts of a scale. Those beyond both ends, of ratios
-// with 0, have stripes.
+// paintHeat draws the cells of a heat map in the colours of a scale, of which part returns the
+// place from 0 to 1. Ratios with 0 are beyond an end of the scale, and their cells have stripes.
+// Levels are the percentiles that have a line.
 function paintHeat(chart, theme, levels, { plot, columns, rows, wide, high, rate, before }, part) {
   const { g } = chart;
   const scale = before ? theme.change : theme.heat;
   const tall = before ? changeCells * cell : 1;
-  // An image with a dot for each cell, or a row of dots for each stripe, is drawn larger: that
-  // takes a tenth of the time of one rectangle for each.
+  // Enlarge a small image that has a dot for each cell, or a row of dots for each stripe. A
+  // rectangle for each cell takes ten times as long.
   const image = new OffscreenCanvas(columns, rows * tall);
   const small = image.getContext('2d');
   const dots = small.createImageData(columns, rows * tall);
@@ -735,8 +744,9 @@ function paintHeat(chart, theme, levels, { plot, columns, rows, wide, high, rate
   g.restore();
 }
 
-// heatAt returns the values per second, their number, the time and the values of the cell at a
-// place, and of a difference those before.
+// heatAt returns the cell of a heat map at a pixel: its time, its range of values, the values per
+// second (rate), and how many values it has (count). A cell of a difference also has rate and count
+// of the log before.
 export function heatAt(chart, x, y) {
   const heat = chart.heats.find(({ plot }) => y >= plot.top && y <= plot.bottom);
   if (!heat || !heat.columns) return null;
@@ -760,19 +770,19 @@ export function heatAt(chart, x, y) {
   };
 }
 
-// changePart returns the place of a ratio on a scale of ratios, from 0 to 1 or beyond.
+// changePart returns the place of a ratio on a scale of ratios: from 0 to 1, or beyond them.
 const changePart = ({ most }, ratio) => 0.5 + Math.log(ratio) / Math.log(most) / 2;
 
-// colourAt returns the colour at a part of a scale, or the one at its end.
+// colourAt returns the colour at a place on a scale. Beyond 0 and 1, it is the colour of that end.
 const colourAt = (colours, part) =>
   colours[Math.round(Math.min(Math.max(part, 0), 1) * (colours.length - 1))];
 
 // mostRates is the number of series up to which each has a line of its values per second.
 const mostRates = 7;
 
-// drawRates draws the values per second of series and of all together over time. It returns the
-// lines, and of the line of all together how many milliseconds a point of it has (width), and how
-// many windows (whole).
+// drawRates draws the values per second of each series and of all together. It returns the lines.
+// Of the line of all together it also returns how many milliseconds (width) and how many windows
+// (whole) share a point.
 export function drawRates(chart, page) {
   const { view, series, band } = page;
   const { from, to } = view;
@@ -808,17 +818,18 @@ export function drawRates(chart, page) {
   return { lines, width: together.width, whole: together.whole };
 }
 
-// leastShown is the place from which on the axis of values has room for curves, as in package
-// chart: below it they can be many powers of ten lower.
+// The axis of values has room for the curves from leastShown on, which is p10, as in package chart.
+// Lower percentiles can be many powers of ten lower.
 const leastShown = nines(0.1);
 
-// withDue is what the curve is called that has the values that were due while a recorder waited,
-// and dueDash how it is dashed.
+// withDue is the name of a curve that includes the values that were due while a recorder waited,
+// and dueDash its dashes.
 export const withDue = 'with those that were due';
 export const dueDash = [5, 4];
 
-// drawCurve draws percentile curves, [series, curve, corrected] each, of a height. Corrected is
-// null if the recorder did not wait.
+// drawCurve draws percentile curves in a chart of a height. Curves has [series, curve, corrected]
+// for each series. Corrected includes the values that were due, or is null if the recorder did not
+// wait.
 export function drawCurve(chart, page, curves, height) {
   const { data, theme } = page;
   const what = data.curves;
@@ -861,8 +872,8 @@ export function drawCurve(chart, page, curves, height) {
   );
 }
 
-// strokeCurve draws a curve. It comes up from the edge where its values are lower than the axis
-// shows.
+// strokeCurve draws a curve. It begins at the lower edge of the chart if its first values are below
+// the axis. Shows reports whether a value is on the axis.
 export function strokeCurve(chart, g, curve, colour, dash, shows = () => true) {
   Object.assign(g, { strokeStyle: colour, fillStyle: colour, lineWidth: 1.8 });
   g.setLineDash(dash);
@@ -881,8 +892,8 @@ export function strokeCurve(chart, g, curve, colour, dash, shows = () => true) {
   dot(g, chart.px(curve.x[end]), chart.py(curve.v[end]), 3);
 }
 
-// drawSteps draws service levels: each percentile's up to it, and those of all values across the
-// chart.
+// drawSteps draws limits. The line of a percentile's limit ends at the percentile, where that of
+// the next percentile begins. A limit of all values crosses the chart.
 function drawSteps(chart, theme, limits, last) {
   let at = chart.plot.left;
   const points = [];
@@ -900,8 +911,8 @@ function drawSteps(chart, theme, limits, last) {
   if (points.length) chart.dashed(theme.limit, points);
 }
 
-// valueAt returns the value of a curve where it stands at x on the axis of nines, or another of its
-// lists.
+// valueAt returns the value of a curve at x on the axis of nines, or null beyond its end. The value
+// is from list, which is one of the lists of the curve.
 export function valueAt(curve, x, list = curve.v) {
   const i = curve.x.findIndex(at => at >= x - 1e-9);
   return i < 0 ? null : list[i];

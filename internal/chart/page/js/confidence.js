@@ -1,7 +1,7 @@
-// How figures changed from one range of time to another, with intervals of confidence: what hdrdiff
-// computes of two runs, by the rules of Go's package confidence, whose comment explains them. The
-// windows here have the counts of the page.
-import { Sum, slotRange, rankOf, startsIn, spansOf, printed } from './store.js';
+// How figures changed from one range of time to another, with intervals of confidence. Hdrdiff
+// computes the same of two runs, by the rules in the comment of Go's package confidence. It has the
+// counts of the log, and the page only the rounded counts of its windows.
+import { Sum, slotRange, rankOf, startsIn, spansOf, printedEnds } from './store.js';
 
 const minSeconds = 57;
 const minBeyond = 10;
@@ -12,8 +12,8 @@ const tailWeight = 8;
 const mostSegments = 120;
 const mostRunWindows = 600;
 
-// The level of confidence in percent, and the seconds that both ranges last at least if a change
-// has an interval.
+// The level of confidence in percent. A change has an interval if each range lasts leastCompared
+// seconds.
 const level = 95;
 const leastCompared = 2 * minSeconds;
 
@@ -23,13 +23,15 @@ function total(all) {
   return sum;
 }
 
-// residualsOf returns the residuals of the terms of a sum, by its ratio to another one.
+// residualsOf returns how much each number of a list differs from its share: the number at the same
+// place in another list, times the ratio of the sums of both lists.
 function residualsOf(of, to) {
   const ratio = total(of) / total(to);
   return of.map((v, i) => v - ratio * to[i]);
 }
 
-// autocorrelationTime returns how many windows tell as much as one independent window, at least 1.
+// autocorrelationTime returns how many windows contain as much information as one independent
+// window, at least 1.
 function autocorrelationTime(residuals) {
   const covariance = lag => {
     let sum = 0;
@@ -87,8 +89,8 @@ function incompleteBeta(a, b, x) {
 export const studentTail = (t, freedom) =>
   incompleteBeta(freedom / 2, 0.5, freedom / (freedom + t * t));
 
-// meantLength returns the length that an interval of some milliseconds was meant to have: timers
-// are early or late.
+// meantLength returns the round length that is nearest to the length of an interval in
+// milliseconds: timers are early or late.
 function meantLength(length) {
   let best = 1;
   for (let ten = 1; ten <= length; ten *= 10)
@@ -97,9 +99,10 @@ function meantLength(length) {
   return best;
 }
 
-// partOf returns what series have in common in a range of time: by group when it ran, and the
-// length of windows, from those of the page. Windows are at multiples of that since the epoch.
-function partOf(series, from, to, { ran, origin }) {
+// sharedBy returns what the runs of all series in a range of time have in common: when each group
+// ran, and as size the length of the windows of a run in milliseconds. Windows begin at multiples
+// of size since the epoch.
+function sharedBy(series, from, to, { ran, origin }) {
   const groups = {};
   const all = series.flatMap(s => startsIn(s.windows, from, to));
   let first = Infinity;
@@ -109,13 +112,14 @@ function partOf(series, from, to, { ran, origin }) {
     [first, last] = [Math.min(first, w.begin), Math.max(last, w.end)];
     longest = Math.max(longest, w.end - w.begin);
   }
-  for (const s of series) (groups[s.group] ||= []).push(...spansOf(s, from, to, ran, printed));
+  for (const s of series) (groups[s.group] ||= []).push(...spansOf(s, from, to, ran, printedEnds));
   let size = meantLength(longest);
   while (Math.floor((last - first) / size) > mostRunWindows) size *= 2;
   return { from, to, origin, groups, size };
 }
 
-// covered returns for how long a time is in at least one span.
+// covered returns for how many milliseconds of [from, to) at least one span lasts. The spans are in
+// the order of their starts.
 function covered(spans, from, to) {
   let sum = 0;
   let at = from;
@@ -127,7 +131,9 @@ function covered(spans, from, to) {
   return sum;
 }
 
-// A Run is what a series recorded in a range.
+// A Run is what a series recorded in a range of time, in windows of one length. Slots has the slots
+// that have values, each with the number of values up to it (upTo); windows has the same numbers
+// for each window.
 class Run {
   constructor(series, { from, to, origin, groups, size }) {
     const rows = startsIn(series.windows, from, to);
@@ -146,7 +152,7 @@ class Run {
       sum.add(w);
       windows[at].push(w);
       counts[at] += w.count;
-      // The values of an interval spread evenly over its time.
+      // Spread the values of an interval evenly over its time.
       const length = w.end - w.begin;
       if (!(length > 0)) values[at] += w.count;
       else
@@ -183,7 +189,7 @@ class Run {
     if (!this.total) return;
     const alone = new Sum(sum.layout);
     this.windows = windows.map(all => {
-      // the number of values up to each slot
+      // Count the values of a window up to each slot.
       alone.counts.fill(0);
       for (const w of all) alone.add(w);
       const upTo = new Float64Array(this.slots.length);
@@ -194,13 +200,13 @@ class Run {
     });
     this.filled = counts.filter(count => count).length;
     this.medianTime = autocorrelationTime(
-      residualsOf(this.upTo(this.find(Math.floor((this.total + 1) / 2))), counts),
+      residualsOf(this.countsUpTo(this.slotOfRank(Math.floor((this.total + 1) / 2))), counts),
     );
-    this.cut();
+    this.addSegments();
   }
 
-  // cut keeps the run in segments of equal time: how many values are up to each slot.
-  cut() {
+  // addSegments divides the run into segments of equal time, and counts the values of each up to each slot.
+  addSegments() {
     const n = Math.min(this.windows.length, mostSegments);
     this.segments = Array.from({ length: n }, () => ({
       all: 0,
@@ -213,8 +219,9 @@ class Run {
     });
   }
 
-  // search returns the first slot that holds, or the number of slots. Those after it hold, too.
-  search(holds) {
+  // firstSlot returns the index of the first slot for which holds returns true, or the number of
+  // slots. Holds must return true for all slots after it.
+  firstSlot(holds) {
     let low = 0;
     let high = this.slots.length;
     while (low < high) {
@@ -225,29 +232,29 @@ class Run {
     return low;
   }
 
-  find(rank) {
+  slotOfRank(rank) {
     return Math.min(
-      this.search(s => s.upTo >= rank),
+      this.firstSlot(s => s.upTo >= rank),
       this.slots.length - 1,
     );
   }
 
-  // upTo returns the number of values up to a slot in each window.
-  upTo(slot) {
+  // countsUpTo returns how many values of each window are in a slot or below it.
+  countsUpTo(slot) {
     return this.windows.map(upTo => upTo[slot]);
   }
 
-  // place returns the first slot whose values go up to one, and which part of it does: the values
-  // of a slot fill it evenly.
+  // place returns the index of the slot that contains a value, and which part of the slot is below
+  // the value. The values of a slot are spread evenly over it.
   place(value) {
-    const slot = this.search(s => s.value >= value);
+    const slot = this.firstSlot(s => s.value >= value);
     if (slot === this.slots.length) return [slot, 0];
     const { low, value: high } = this.slots[slot];
     return [slot, Math.max(value - (low - 1), 0) / (high - low + 1)];
   }
 
-  // below returns the number of values up to one.
-  below(value) {
+  // countBelow returns how many values are at or below a value.
+  countBelow(value) {
     const [slot, inside] = this.place(value);
     const before = slot ? this.slots[slot - 1].upTo : 0;
     return slot === this.slots.length
@@ -255,15 +262,16 @@ class Run {
       : before + inside * (this.slots[slot].upTo - before);
   }
 
-  // inside returns the value in a slot up to which a number of values goes.
-  inside(slot, count) {
+  // valueInside returns the value in a slot that count values of the run are at or below.
+  valueInside(slot, count) {
     const { low, value, upTo } = this.slots[slot];
     const before = slot ? this.slots[slot - 1].upTo : 0;
     return low - 1 + (value - low + 1) * Math.min(Math.max(count - before, 0) / (upTo - before), 1);
   }
 
-  // above returns k parts of the run, each with the number of values above one, and of all.
-  above(k, value) {
+  // partsAbove divides the run into k parts of equal time, and returns for each the number of its values
+  // partsAbove a value, and of all its values.
+  partsAbove(k, value) {
     const [slot, inside] = this.place(value);
     const parts = Array.from({ length: k }, () => [0, 0]);
     this.segments.forEach(({ all, upTo }, i) => {
@@ -276,8 +284,9 @@ class Run {
     return parts;
   }
 
-  // rates returns k parts with their values and seconds.
-  rates(k) {
+  // ratesOfParts divides the run into k parts of equal time, and returns the number of values and the
+  // seconds of each.
+  ratesOfParts(k) {
     const parts = Array.from({ length: k }, () => [0, 0]);
     this.values.forEach((v, i) => {
       const part = parts[Math.floor((i * k) / this.values.length)];
@@ -287,14 +296,14 @@ class Run {
     return parts;
   }
 
-  // estimate returns a percentile, or the rate for null: its value, how many values lie beyond it,
-  // and how many windows are independent.
+  // estimate returns a percentile, or the values per second for null: the value, how many values
+  // lie beyond it, and how many independent windows the run is worth.
   estimate(percentile) {
     const { counts, values, seconds } = this;
     const n = counts.length;
     const rate = percentile === null;
-    const slot = rate ? 0 : this.find(rankOf(percentile, this.total));
-    const upTo = rate ? null : this.upTo(slot);
+    const slot = rate ? 0 : this.slotOfRank(rankOf(percentile, this.total));
+    const upTo = rate ? null : this.countsUpTo(slot);
     const time = autocorrelationTime(
       rate ? residualsOf(values, seconds) : residualsOf(upTo, counts),
     );
@@ -318,32 +327,38 @@ class Run {
       run: this,
       percentile,
       slot: this.slots[slot],
-      value: Math.min(this.inside(slot, (percentile / 100) * this.total) * this.unit, this.max),
+      value: Math.min(
+        this.valueInside(slot, (percentile / 100) * this.total) * this.unit,
+        this.max,
+      ),
       beyond: this.total - rankOf(percentile, this.total),
       independent,
     };
   }
 }
 
-// partsOf cuts two sides into k parts each. What is compared is the share of values above the
-// percentile of both together, after those of before were multiplied by a bound.
+// partsOf divides both sides into k parts each. After the values of before were multiplied by
+// bound, it finds the percentile of both sides together. A part has the number of its values above
+// that percentile, and of all its values. Without a percentile, a part has its values times bound
+// and its seconds.
 function partsOf(before, after, k, bound) {
   const [a, b] = [before.run, after.run];
   if (before.percentile === null)
-    return [a.rates(k).map(([of, all]) => [of * bound, all]), b.rates(k)];
+    return [a.ratesOfParts(k).map(([of, all]) => [of * bound, all]), b.ratesOfParts(k)];
   const scale = (bound * a.unit) / b.unit;
   const rank = (before.percentile / 100) * (a.total + b.total);
   let low = Math.min(after.slot.low - 1, (before.slot.low - 1) * scale);
   let high = Math.max(after.slot.value, before.slot.value * scale);
   for (let i = 0; i < 50; i++) {
     const middle = (low + high) / 2;
-    if (a.below(middle / scale) + b.below(middle) < rank) low = middle;
+    if (a.countBelow(middle / scale) + b.countBelow(middle) < rank) low = middle;
     else high = middle;
   }
-  return [a.above(k, high / scale), b.above(k, high)];
+  return [a.partsAbove(k, high / scale), b.partsAbove(k, high)];
 }
 
-// shareOf returns the share of all parts together, and its variance.
+// shareOf returns which share the first numbers of all parts have of the second numbers, and the
+// variance of that share.
 function shareOf(parts) {
   const of = total(parts.map(p => p[0]));
   const all = total(parts.map(p => p[1]));
@@ -352,8 +367,8 @@ function shareOf(parts) {
   return [share, ((k / (k - 1)) * total(parts.map(p => (p[0] - share * p[1]) ** 2))) / (all * all)];
 }
 
-// welch compares the shares of two sides, of which so many windows are independent. It returns how
-// likely chance is as an explanation.
+// welch compares the shares of two sides with Welch's test, and returns its p-value. Each side is
+// worth as many independent windows as given.
 function welch([before, after], independent) {
   const k = before.length;
   const [a, va] = shareOf(before);
@@ -366,9 +381,9 @@ function welch([before, after], independent) {
   );
 }
 
-// compare returns how a figure changed. Low and high are the ends of the interval of the ratio, and
-// p is how likely chance is as an explanation. They are null if the runs are too short or have too
-// few values.
+// compare returns how a figure changed: the ratio of after to before, the ends of its interval (low
+// and high), and the p-value. These three are null if the runs are too short or have too few
+// values.
 function compare(before, after) {
   const ratio = after.value / before.value;
   const change = {
@@ -381,7 +396,7 @@ function compare(before, after) {
   };
   const independent = Math.min(before.independent, after.independent);
   const k = Math.trunc(Math.min(Math.max(independent / partWindows, leastParts), mostParts));
-  const filled = ({ run }) => run.above(k, 0).filter(([, all]) => all > 0).length;
+  const filled = ({ run }) => run.partsAbove(k, 0).filter(([, all]) => all > 0).length;
   if (
     !(ratio > 0 && ratio < Infinity) ||
     Math.min(before.run.length, after.run.length) < leastCompared ||
@@ -390,9 +405,9 @@ function compare(before, after) {
   )
     return change;
   const test = bound => welch(partsOf(before, after, k, bound), independent);
-  // turn returns the farthest ratio up or down that chance explains, as a logarithm from the one
-  // that was found.
-  const turn = sign => {
+  // distance returns how far an end of the interval is from the ratio, as a logarithm. Sign is 1 for
+  // the upper end and -1 for the lower one. Chance explains all ratios up to the end.
+  const distance = sign => {
     const explains = by => test(ratio * Math.exp(sign * by)) > 1 - level / 100;
     let inside = 0;
     let outside = 0.01;
@@ -404,20 +419,20 @@ function compare(before, after) {
     }
     return inside;
   };
-  const down = turn(-1);
-  const up = turn(1);
+  const down = distance(-1);
+  const up = distance(1);
   if (Math.min(down, up) < Infinity)
     Object.assign(change, { low: ratio * Math.exp(-down), high: ratio * Math.exp(up), p: test(1) });
   return change;
 }
 
-// changesOf returns how series changed from one range of time to another, both [from, to): the
-// change of each percentile, and of the rate, by the names of the table. Series that lack one of
-// the ranges are left out. Which changes are proven is decided for all together, by Hochberg's
-// correction.
+// changesOf returns how each series changed from one range of time [from, to) to another: the
+// change of each percentile and of the values per second, by the keys of the table's columns. It
+// leaves out a series without values in one of the ranges. Hochberg's correction decides for all
+// changes together which of them are proven.
 export function changesOf(series, before, after, percentiles, data) {
   const runs = ([from, to]) => {
-    const range = partOf(series, from, to, data);
+    const range = sharedBy(series, from, to, data);
     return new Map(
       series
         .filter(s => startsIn(s.windows, from, to).some(w => w.count))
@@ -448,12 +463,13 @@ export function changesOf(series, before, after, percentiles, data) {
   return rows;
 }
 
-// changeText returns a change with its interval in percent, as hdrdiff prints it: behind ~ if it is
-// within the noise, behind ! if it is beyond, but not proven, and behind ? if there is no interval.
+// changeText returns a change with its interval in percent, as hdrdiff prints it. It begins with ~
+// if the interval contains no change, ! if it does not, but the change is not proven, and ? if
+// there is no interval.
 export function changeText({ ratio, low, high, proven }) {
   if (!(ratio > 0 && ratio < Infinity)) return '';
   let decimals = low === null || high - low < 0.05 ? 1 : 0;
-  // A fall that leaves something.
+  // A fall by less than 100% must not read as one by 100%.
   const full = r => r > 0 && r < 1 && (100 * (1 - r)).toFixed(decimals).startsWith('100');
   while (decimals < 10 && (full(ratio) || full(low))) decimals++;
   const percent = r => {
@@ -461,7 +477,7 @@ export function changeText({ ratio, low, high, proven }) {
     return (r >= 1 || !/[1-9]/.test(text) ? '+' : '-') + text;
   };
   if (low === null) return '?' + percent(ratio) + '%';
-  // No end: too few values.
+  // With too few values, the interval has no upper end.
   const interval = percent(low) + '..' + (high === Infinity ? 'no end' : percent(high));
   return (proven ? '' : low > 1 || high < 1 ? '!' : '~') + percent(ratio) + '% (' + interval + ')';
 }

@@ -2,7 +2,7 @@
 import { element } from './dom.js';
 import { page } from './page.js';
 import { media, dress } from './look.js';
-import { choose } from './address.js';
+import { readChoices } from './address.js';
 import { changed, go, chase, pause, solo } from './changes.js';
 import { panels, chartsOverTime } from './panels.js';
 import { pointer, pointed, drawPointer } from './pointer.js';
@@ -173,7 +173,7 @@ export function listen() {
     buildTable();
   });
   addEventListener('hashchange', () => {
-    choose();
+    readChoices();
     page.view.follow(location.hash);
     page.draw(true);
   });

@@ -105,16 +105,16 @@ export function describe() {
   element('curve-title').textContent = whole ? 'Percentiles' : 'Percentiles of the time in view';
   element('summary-title').textContent = whole ? 'Summary' : 'Summary of the time in view';
   element('precision').textContent = precisionText();
-  for (const id of ['whole', 'left', 'right', 'out']) use(id, !whole);
-  use('back', view.past.length);
-  use('all', !page.rest || page.all.some(s => s.shown === s.rest));
-  use('compare', !whole || before);
+  for (const id of ['whole', 'left', 'right', 'out']) setUsable(id, !whole);
+  setUsable('back', view.past.length);
+  setUsable('all', !page.rest || page.all.some(s => s.shown === s.rest));
+  setUsable('compare', !whole || before);
   element('compare').setAttribute('aria-pressed', Boolean(before));
   for (const id of ['log', 'heat', 'facets']) element(id).setAttribute('aria-pressed', page[id]);
 }
 
-// use shows whether a button can be used now. The focus leaves a button that cannot.
-function use(id, usable) {
+// setUsable shows whether a button can be used now. The focus leaves a button that cannot.
+function setUsable(id, usable) {
   const button = element(id);
   if (!usable && button === document.activeElement) element('in').focus();
   button.classList.toggle('unused', !usable);

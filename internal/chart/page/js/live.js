@@ -1,11 +1,12 @@
-// A live page: its data keep coming by server-sent events.
+// The connection of a live page with its server, which sends data as server-sent events.
 
-// silence is the time without any event after which a connection counts as lost: three times the
-// pulse of package serve.
+// silence is the time in milliseconds without any event after which a connection counts as lost:
+// three times the pulse of package serve.
 const silence = 15000;
 
-// connect receives events in their order: all data, and rows that are added. It hears whether the
-// page is connected.
+// connect opens the connection, and opens it again whenever it is lost. It calls on.all and on.rows
+// with the data of events, one after the other, and on.connected with whether there is a
+// connection.
 export function connect(url, on) {
   let queue = Promise.resolve();
   let source;
@@ -27,7 +28,7 @@ export function connect(url, on) {
     for (const name of ['all', 'rows', 'alive']) {
       source.addEventListener(name, event => {
         again(silence);
-        // If something is wrong, the page begins anew with all data.
+        // If the page cannot take an event, it connects again and gets all data.
         if (on[name])
           queue = queue
             .then(() => on[name](JSON.parse(event.data)))

@@ -5,7 +5,7 @@ import { lagText } from './tiles.js';
 import { connect } from './live.js';
 import { element, make } from './dom.js';
 import { page } from './page.js';
-import { choose } from './address.js';
+import { readChoices } from './address.js';
 import { chase, pause } from './changes.js';
 import { timeText } from './times.js';
 import { dress } from './look.js';
@@ -24,7 +24,7 @@ async function load(data, fresh) {
   const view = new View({ from: data.from, to: data.to }, data);
   if (old && !fresh) view.continue(old, oldData.origin - data.origin);
   Object.assign(page, { data, all, timed, view });
-  choose();
+  readChoices();
   buildFindings();
   element('time-section').hidden = !timed;
   for (const id of ['in', 'heat', 'back', 'whole', 'left', 'right', 'out'])

@@ -1,4 +1,5 @@
-// Numbers and units: the rules of Go's package axis, which testdata/golden.json checks as well.
+// Numbers and units as text. The rules are those of Go's package axis. Its testdata/golden.json
+// tests both.
 export const timeUnits = [
   ['ns', 1e-9],
   ['µs', 1e-6],
@@ -13,8 +14,8 @@ function unitSeconds(unit) {
   return own ? own[1] : 0;
 }
 
-// scaleFor returns the unit to show values up to highest in, and what to divide them by. A unit
-// behind an equals sign is fixed.
+// scaleFor returns the unit in which values up to highest are shown, and the number to divide them
+// by. A unit that begins with an equals sign is fixed.
 export function scaleFor(unit, highest) {
   if (unit[0] === '=') return { unit: unit.slice(1), divide: 1 };
   const seconds = unitSeconds(unit);
@@ -44,11 +45,11 @@ function digits(v, most, long) {
   return grouped(text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 }
 
-// number prints a round number with as many digits as it needs, at most seven.
+// number prints a number with as many digits as it needs, at most seven.
 export const number = v => digits(v, 7, manyDigits);
 
-// spelling returns how an axis prints its numbers, all in one way: with an exponent if the smallest
-// one, a step, or the largest one needs it.
+// spelling returns the function that prints the numbers of an axis. Smallest is the step between
+// them. All have an exponent if smallest or largest needs one.
 export const spelling = (smallest, largest) =>
   smallest < fewDigits * (1 - 1e-9) || largest >= manyDigits ? scientific : number;
 
@@ -58,18 +59,18 @@ export function value(unit, v) {
   return s.unit ? digits(v / s.divide, 4, 1e15) + ' ' + s.unit : digits(v, 4, 1e15);
 }
 
-// between prints, with its unit, a value that lies between two others.
+// between prints a value that lies between low and high, with its unit.
 export function between(unit, low, high) {
   const s = scaleFor(unit, high);
   const text = known(low / s.divide, high / s.divide, s.unit ? 4 : 6);
   return s.unit ? text + ' ' + s.unit : text;
 }
 
-// significant prints a number of the table.
+// significant prints v with at most n significant digits, without an exponent below 1e15.
 export const significant = (v, n) => digits(v, n, 1e15);
 
-// known prints a value that lies between two others: the digits that both have when they are
-// rounded, at least two and at most most. If not even two agree, it prints both.
+// known prints a value of which only bounds are known: the digits that both bounds have after
+// rounding, at least two and at most most. If the bounds differ in two digits, it prints both.
 export function known(low, high, most) {
   for (let n = most; n >= 2; n--)
     if (significant(low, n) === significant(high, n)) return significant(high, n);
@@ -83,8 +84,8 @@ const thousands = [
   [1e3, 'k'],
 ];
 
-// shorts returns how an axis prints numbers up to the largest in few characters: all with the same
-// letter, or without one below 10,000.
+// shorts returns the function that prints the numbers of an axis in few characters. All have the
+// same letter, such as k for thousands. If largest is below 10,000, they have none.
 export function shorts(largest) {
   const own = largest < 1e15 && thousands.find(([size]) => largest >= Math.max(size, 10000));
   return own ? v => number(v / own[0]) + own[1] : number;
@@ -96,8 +97,8 @@ export function short(v) {
   return own ? number(v / own[0]) + own[1] : number(v);
 }
 
-// handy prints a round value with its unit. If that is a unit of time, and not fixed, handy chooses
-// the handiest.
+// handy prints a round value with its unit. Instead of a unit of time that is not fixed, it takes
+// the largest unit in which the value is at least 1.
 export function handy(unit, v) {
   if (unit[0] === '=') return number(v) + ' ' + unit.slice(1);
   const seconds = unitSeconds(unit);

@@ -1,5 +1,5 @@
-// The overview: in the table, a small picture of each series over time, and of the range of its
-// values, on one logarithmic scale.
+// The small pictures of the table: each series over time, and the range of its values. All have one
+// logarithmic scale.
 import { startsIn } from './store.js';
 import { svg } from './dom.js';
 
@@ -7,7 +7,7 @@ const width = 80;
 const height = 18;
 const columns = 40;
 
-// scaleOf returns where values stand on the scale of rows of the table, from 0 to 1.
+// scaleOf returns the function that maps a value to its place on the scale of rows, from 0 to 1.
 export function scaleOf(rows) {
   let low = Infinity;
   let high = 0;
@@ -20,7 +20,8 @@ export function scaleOf(rows) {
   return v => (v > 0 ? Math.min(Math.max((Math.log(v) - from) / span, 0.03), 1) : 0);
 }
 
-// sparkline returns the outline of the highest values of points in each column of a range of time.
+// sparkline returns the path of bars that show the highest value of points in each column of the
+// time from from to to.
 export function sparkline(points, from, to, scale) {
   const highest = new Float64Array(columns).fill(NaN);
   const column = (to - from) / columns;
@@ -48,7 +49,8 @@ export function sparkline(points, from, to, scale) {
   return path;
 }
 
-// rangeOf returns a bar from the median to the maximum, with a gap at the 99th percentile.
+// rangeOf returns the path of a bar from the median to the maximum of a row, with a mark at the
+// 99th percentile.
 export function rangeOf(row, scale) {
   if (!row.count) return '';
   const [from, mark, to] = [row.percentiles[0], row.percentiles[2], row.max].map(

@@ -1,10 +1,12 @@
-// Phases: what happened for some time, behind the charts over time and in lanes above the lines.
+// Phases: times with a name, such as a deployment. They are shades behind the charts over time, and
+// lanes above the lines.
 
-// mostLanes is how many phases have a lane, those that begin first.
+// mostLanes is the number of names that have a lane: those that begin first.
 const mostLanes = 5;
 export const laneHeight = 16;
 
-// lanesOf returns the phases in the time of a page that have a lane: a name and its times each.
+// lanesOf returns the lanes of the phases in the time of a page, each with a name and all phases of
+// that name.
 export function lanesOf({ phases = [], from, to }) {
   const all = new Map();
   for (const p of phases)
@@ -15,7 +17,8 @@ export function lanesOf({ phases = [], from, to }) {
   return [...all].slice(0, mostLanes).map(([name, times]) => ({ name, times }));
 }
 
-// barsOf returns from where to where times are in a chart. Those that touch are one.
+// barsOf returns the left and right ends of phases in a chart, in pixels. Phases that touch share a
+// bar.
 function barsOf(chart, times) {
   const { left, right } = chart.plot;
   const bars = [];
@@ -39,11 +42,12 @@ export function shadePhases(chart, theme, { phases = [] }) {
   g.globalAlpha = 1;
 }
 
-// narrowBar is the width below which a bar of a lane is dark, since it has no name in it.
+// narrowBar is the width in pixels below which a bar of a lane is dark, so that it can be seen.
 const narrowBar = 4;
 
-// drawLanes draws lanes above a chart, as a picture does. A name stands in each bar that has room,
-// or before its lane, or behind one of the bars, or over the beginning of the lane.
+// drawLanes draws lanes above a chart, as package draw does. A name stands in each bar that has
+// room for it. If none has, it stands left of the lane, or right of a bar, or over the beginning of
+// the lane.
 export function drawLanes(chart, theme, lanes) {
   const { g, plot } = chart;
   lanes.forEach(({ name, times }, n) => {

@@ -1,5 +1,5 @@
-// A page with data shows them. It is loaded once it is drawn: an open frame delays that. So what
-// waits for the page, such as printing, gets the charts.
+// Show the data of the page. An open frame delays the event load until the charts are drawn, so
+// that a print, which waits for this event, has them.
 const drawing = document.body.appendChild(make('iframe', { hidden: true }));
 drawing.contentDocument.open();
 await begin(JSON.parse(element('data').textContent));

@@ -34,7 +34,8 @@ export class View {
     return this.from <= this.whole.from && this.to >= this.whole.to;
   }
 
-  // snap returns the range of whole windows that covers a range, inside the whole.
+  // snap returns the smallest range of whole windows that contains a range, inside the whole range.
+  // It returns null if nothing is left.
   snap(from, to) {
     const { windowAt, recent } = this;
     const snapped = (t, round) => {
@@ -46,7 +47,8 @@ export class View {
     return to > from ? [from, to] : null;
   }
 
-  // show changes the view and remembers the one before. It returns whether that is another one.
+  // show changes the view to a range, and adds the old one to past. It returns false if the view
+  // stays as it is.
   show(from, to) {
     const next = this.snap(from, to);
     if (!next || (next[0] === this.from && next[1] === this.to)) return false;
@@ -61,17 +63,19 @@ export class View {
     return true;
   }
 
-  // zoom scales the view around a time, and pan moves it by a part of its length.
+  // zoom multiplies the length of the view by a factor. The time around stays where it is.
   zoom(factor, around) {
     return this.show(around - (around - this.from) * factor, around + (this.to - around) * factor);
   }
 
-  // around shows a time with nine times its length on both sides, but at most a tenth of the view.
+  // around zooms to a range with nine times its length on both sides, or with a twentieth of the
+  // view if that is less.
   around(from, to) {
     const room = Math.min(9 * Math.max(to - from, 1), (this.to - this.from) / 20);
     return this.show(Math.min(from, (from + to) / 2 - room), Math.max(to, (from + to) / 2 + room));
   }
 
+  // pan moves the view by a part of its length, and at least by a window. It stays in the whole range.
   pan(part) {
     const length = this.to - this.from;
     const by = Math.sign(part) * Math.max(Math.abs(part) * length, this.window || 1);

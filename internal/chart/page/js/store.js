@@ -1,4 +1,5 @@
-// What was recorded: rows as package page describes them, and what the page computes from them.
+// The rows of the data, in the format of the type Rows of Go's package page, and what the page
+// computes from them.
 import { nines, steps } from './ticks.js';
 
 // unbase64 returns the bytes that base64 stands for.
@@ -21,7 +22,7 @@ export async function unpack(rows) {
 // named returns the label of a series as the page shows it.
 export const named = label => label || 'untagged';
 
-// A series gets its windows and the points of its lines from rows. Times are in milliseconds.
+// newSeries returns a series of the data without rows, with an empty line for each measure.
 export function newSeries(series, measures) {
   return {
     ...series,
@@ -32,7 +33,7 @@ export function newSeries(series, measures) {
   };
 }
 
-// addRows appends rows to the series that they name.
+// addRows decodes rows, and adds their windows and points to the series. Times are in milliseconds.
 export function addRows(series, bytes) {
   const floats = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -93,7 +94,8 @@ export function addRows(series, bytes) {
   }
 }
 
-// inOrder inserts an element where its start puts it, which is nearly always the end.
+// inOrder inserts an element after those that start no later. That is nearly always the end.
+// Spliced counts the exceptions.
 function inOrder(all, one) {
   let i = all.length;
   while (i > 0 && all[i - 1].start > one.start) i--;
@@ -147,10 +149,10 @@ export function longest(all) {
   return length;
 }
 
-// recordedAt returns the element that is being recorded at a time, or one that lies so near that
-// the line to it has no gap: a quarter of its length, since lines have gaps from half of it on. An
-// element without a length, and a time in a pixel, reach farther. Of several elements of a moment,
-// the highest says most. In a gap there is none.
+// recordedAt returns the element that contains the time t, or the nearest one, or null if t is in a
+// gap. An element may be a quarter of its length away, or a pixel, whose time is given in
+// milliseconds. An element without a length may be a fiftieth of the view away. Of elements that
+// are equally near, recordedAt returns the highest.
 export function recordedAt(all, t, { from, to }, pixel) {
   const far = (to - from) / 50;
   const reach = p => (p.end > p.start ? Math.max(pixel, (p.end - p.start) / 4) : far);
@@ -166,8 +168,8 @@ export function recordedAt(all, t, { from, to }, pixel) {
   return best;
 }
 
-// slotRange returns the values that share a slot, in the unit of the page: from low to high, and
-// the next slot's low, end.
+// slotRange returns the values of a slot in the unit of the page: the lowest, the highest, and as
+// end the lowest of the next slot.
 export function slotRange(layout, index) {
   const half = 2 ** layout.half;
   const bucket = Math.max(Math.floor(index / half) - 1, 0);
@@ -188,18 +190,20 @@ export function slotOf(layout, v) {
   return bucket * half + Math.floor(n / 2 ** bucket);
 }
 
-const same = (a, b) => a === b || (a.half === b.half && a.shift === b.shift && a.unit === b.unit);
+const sameLayout = (a, b) =>
+  a === b || (a.half === b.half && a.shift === b.shift && a.unit === b.unit);
 
-// A Sum adds up counts by slot. If layouts differ, that of the first window stands for all.
+// A Sum adds up the counts of windows by slot, in the layout of the first window. A count of
+// another layout goes to the slot of its lowest value.
 export class Sum {
   constructor(layout = null, slots = 256) {
     Object.assign(this, { layout, counts: new Float64Array(slots) });
   }
 
-  // add adds the counts of a window, or a share of each.
+  // add adds the counts of a window, multiplied by share.
   add(w, share = 1) {
     if (!this.layout) this.layout = w.layout;
-    if (!same(this.layout, w.layout)) {
+    if (!sameLayout(this.layout, w.layout)) {
       eachSlot(w, (index, count) =>
         this.put(slotOf(this.layout, slotRange(w.layout, index).low), count * share),
       );
@@ -212,7 +216,7 @@ export class Sum {
     while (at < to) {
       let n = bytes[at++];
       if (n < 128 && n & 1) {
-        // most runs of empty slots, in integers, which are quicker
+        // Most numbers are short runs of empty slots. Integers are quicker.
         index += (n + 1) >> 1;
         continue;
       }
@@ -257,8 +261,8 @@ function eachSlot(w, visit) {
   });
 }
 
-// sumOf adds up the windows of a series that start in [from, to). If the last sum began with the
-// same window, it goes on.
+// sumOf adds up the windows of a series that start in [from, to). It continues the last sum of the
+// series if that began with the same window.
 export function sumOf(series, from, to) {
   const { windows } = series;
   const first = indexOf(windows, from);
@@ -282,15 +286,15 @@ export function sumOf(series, from, to) {
   return sum;
 }
 
-// rankOf returns how many values lie at or below a percentile: as in hdrsum, it is rounded up from
-// a percentile one bit lower.
+// rankOf returns how many of count values are at or below a percentile. As hdrsum does, it takes
+// the next lower float64 and rounds up.
 export function rankOf(percentile, count) {
   const lower = new Float64Array([percentile]);
   new BigInt64Array(lower.buffer)[0]--;
   return Math.min(Math.max(Math.ceil((lower[0] * count) / 100), 1), count);
 }
 
-// slotsAt returns the slots of the values at percentiles.
+// slotsAt returns the slots that the percentiles of a sum are in.
 function slotsAt(sum, levels) {
   const slots = [];
   const ranks = levels
@@ -306,20 +310,19 @@ function slotsAt(sum, levels) {
   return slots;
 }
 
-// quantilesOf returns the values of a sum at percentiles. Each lies between the ends of its slot,
-// low and high.
+// quantilesOf returns between which values, low and high, each percentile of a sum lies.
 export const quantilesOf = (sum, levels) =>
   slotsAt(sum, levels).map(slot => {
     const { low, high } = slotRange(sum.layout, slot);
     return { low: Math.min(Math.max(low, sum.min), sum.max), high: Math.min(high, sum.max) };
   });
 
-// mostIntervals is the number of intervals in view up to which a line has each of them. A line of
-// more has about mostWindows.
+// If at most mostIntervals are in view, a line shows each of them. Otherwise it shows about
+// mostWindows windows.
 const mostIntervals = 1500;
 const mostWindows = 400;
 
-// mergedStep returns the length of the windows of lines, in milliseconds: 0 where lines have each
+// mergedStep returns the length of the windows of lines in milliseconds, or 0 if lines show each
 // interval.
 export function mergedStep(series, from, to) {
   const busiest = Math.max(0, ...series.map(s => startsIn(s.windows, from, to).length));
@@ -328,8 +331,8 @@ export function mergedStep(series, from, to) {
     : 1000 * (steps.find(s => (to - from) / s / 1000 <= mostWindows) || 86400);
 }
 
-// mergedPoints returns the points of a line whose windows are merged, at multiples of step since
-// the epoch. An interval belongs to the window of its middle.
+// mergedPoints returns the points of a line with one for each step milliseconds. The steps begin at
+// multiples of step since the epoch. A window belongs to the step that contains its middle.
 export function mergedPoints(windows, name, step, origin) {
   const points = [];
   const level = /^p([\d.]+)$/.exec(name)?.[1];
@@ -377,7 +380,8 @@ export function verdictsOf(sum, limits) {
   });
 }
 
-// shares returns [cell, share] of the cells between a and b.
+// shares divides the range from a to b among cells: cell n reaches from n to n+1. It returns [n,
+// share] for each cell. The first or the last cell takes what is outside of all.
 function shares(a, b, most) {
   const first = Math.min(Math.max(Math.floor(a), 0), most - 1);
   const last = Math.min(Math.max(Math.ceil(b) - 1, first), most - 1);
@@ -388,12 +392,14 @@ function shares(a, b, most) {
   return all;
 }
 
-// A window begins and ends as the reference has it, which truncates, or where it is drawn.
-export const printed = w => [w.begin, w.end];
-const drawn = w => [w.start, w.start + w.end - w.begin];
+// The ends of a window are printedEnds with the start that the HdrHistogram tools compute, which
+// truncate it, and drawn with the rounded start.
+export const printedEnds = w => [w.begin, w.end];
+const drawnEnds = w => [w.start, w.start + w.end - w.begin];
 
-// spansOf returns the first start and the last end of the windows of a series that start in [from,
-// to), for each of the times in which its group ran. A group without such times ran all the time.
+// spansOf returns, for each time in which the group of a series ran, the first start and the last
+// end of its windows that start in [from, to). Ran has these times by group. A group that ran has
+// not ran all the time. Ends returns the ends of a window.
 export function spansOf(s, from, to, ran, ends) {
   const times = ran?.[s.group] || [[-Infinity]];
   const spans = times.map(() => [Infinity, -Infinity]);
@@ -406,9 +412,8 @@ export function spansOf(s, from, to, ran, ends) {
   return spans;
 }
 
-// groupSpansOf returns when the groups of series ran, as far as their windows start in [from, to):
-// for each of the times in which a group ran, from the first start to the last end of any of its
-// series.
+// groupSpansOf returns the spans of all series of a group together, by group: for each time in
+// which the group ran, the first start and the last end of spansOf.
 function groupSpansOf(series, from, to, ran, ends) {
   const groups = {};
   for (const s of series)
@@ -419,12 +424,12 @@ function groupSpansOf(series, from, to, ran, ends) {
   return groups;
 }
 
-// ranIn returns for how long the logs of series ran in each of so many columns from a time on, as
-// far as their windows start in [from, to), in milliseconds. A column in which none ran has its
-// width.
+// ranIn returns for how many milliseconds the logs of series ran in each column of time. The first
+// column begins at start. Only windows that start in [from, to) count. A column in which no log ran
+// counts as its full width.
 export function ranIn(series, from, to, ran, start, width, columns) {
   const lengths = new Float64Array(columns);
-  const groups = groupSpansOf(series, from, to, ran, drawn);
+  const groups = groupSpansOf(series, from, to, ran, drawnEnds);
   let at = start;
   for (let [begin, end] of Object.values(groups)
     .flat()
@@ -441,10 +446,10 @@ export function ranIn(series, from, to, ran, start, width, columns) {
   return lengths.map(length => length || width);
 }
 
-// gridOf returns where columns begin and how long they are, so that they are the windows of the
-// series that has the most in [from, to). All windows lie between earliest and last. A short window
-// at an end, as logs have, changes no other column. Timers are late: a step is the mean, and a last
-// window that ends some milliseconds off a column ends with it.
+// gridOf returns the start of the first column and the length of columns. They are those of the
+// windows of the series that has the most windows in [from, to). All windows lie between earliest
+// and last. A short window at an end of a log changes no other column. Since timers are late, the
+// length is a mean, and a last window may end some milliseconds beside the end of its column.
 function gridOf(series, from, to, earliest, last) {
   const timed = series.map(s => startsIn(s.windows, from, to).filter(w => w.end > w.begin));
   const windows = timed.reduce((most, some) => (some.length > most.length ? some : most));
@@ -466,11 +471,10 @@ function gridOf(series, from, to, earliest, last) {
   };
 }
 
-// rateOf returns the values per second of all series together as points, for at most so many
-// columns between the windows that start in [from, to), and the width of a column. A column is as
-// long as one window or several whole ones, and begins where they do. The last one ends with its
-// windows, which can be after the view. The columns beside a gap end where it does: otherwise their
-// rates would be between those of the log and 0.
+// rateOf returns the values per second of all series together, as points of at most most columns,
+// the width of a column in milliseconds, and as whole the number of windows in a column. Only
+// windows that start in [from, to) count. The last column ends with its windows, which can be after
+// the view. A column beside a gap ends at the gap: otherwise its rate would be too low.
 export function rateOf(series, from, to, most, ran) {
   const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin);
   const points = [];
@@ -509,8 +513,8 @@ export function rateOf(series, from, to, most, ran) {
   return { points, width, whole };
 }
 
-// summaryOf returns the row of the table for a sum. Period is the time measured, in milliseconds. A
-// percentile lies between the ends of its slot: percentiles has the highest value, and lows the
+// summaryOf returns the row of the table for a sum. Period is the measured time in milliseconds.
+// Each percentile is in a slot: percentiles has the highest value of the slots, and lows the
 // lowest.
 export function summaryOf(sum, label, period, levels) {
   const values = sum.count ? quantilesOf(sum, levels) : [];
@@ -529,14 +533,14 @@ export function summaryOf(sum, label, period, levels) {
   };
 }
 
-// tableOf returns the rows of the table for the intervals that start in [from, to). The period of a
-// series is that in which its group ran, in any of its series, at the times at which the series has
-// intervals. So hdrsum has it.
+// tableOf returns the rows of the table for the intervals that start in [from, to). As in hdrsum,
+// the period of a series counts the runs of its group in which the series has intervals, each from
+// the first start to the last end in any series of the group.
 export function tableOf(series, from, to, levels, ran) {
   const sums = series.map(s => [s, sumOf(s, from, to)]).filter(([, sum]) => sum.intervals);
-  const groups = groupSpansOf(series, from, to, ran, printed);
+  const groups = groupSpansOf(series, from, to, ran, printedEnds);
   return sums.map(([s, sum]) => {
-    const own = spansOf(s, from, to, ran, printed);
+    const own = spansOf(s, from, to, ran, printedEnds);
     const all = groups[s.group].filter((_, n) => own[n][0] < Infinity);
     return summaryOf(
       sum,
@@ -547,8 +551,8 @@ export function tableOf(series, from, to, levels, ran) {
   });
 }
 
-// curveOf returns the percentile curve of a sum as points on the axis of nines, the last of which
-// is the maximum.
+// curveOf returns the percentile curve of a sum as points on the axis of nines. The last point is
+// the maximum.
 export function curveOf(sum) {
   const x = [];
   const v = [];
@@ -557,7 +561,7 @@ export function curveOf(sum) {
   for (let index = 0, seen = 0, at = nines(0); index < counts.length; index++) {
     if (!counts[index]) continue;
     seen += counts[index];
-    // A value holds from the percentile before up to its own.
+    // A step of the curve goes from the percentile of the slot before to that of this slot.
     const from = at;
     const last = seen >= count;
     const { low, high } = slotRange(layout, index);
@@ -570,16 +574,17 @@ export function curveOf(sum) {
   return { x, v, lows, total: count };
 }
 
-// heatOf returns values per second by column of time and row of value. Rows divide [0, 1], into
-// which place maps a value. A slot's count is divided among rows, and a window's among columns, by
-// the share that lies in each. Lengths is for how long the logs ran in each column.
+// heatOf returns the values per second of each cell of a heat map, by column of time and row of
+// values. Place maps a value to [0, 1], which the rows divide. A cell gets the share of the counts
+// of a slot that its row has of the slot, and its column of the window. Lengths has for how many
+// milliseconds the logs ran in each column.
 export function heatOf(series, from, to, columns, rows, place, lengths) {
   const rate = new Float64Array(columns * rows);
   const perColumn = (to - from) / columns;
   const grids = []; // the sum of each column, for each layout
   for (const s of series)
     for (const w of startsIn(s.windows, from, to)) {
-      let grid = grids.find(g => same(g.layout, w.layout));
+      let grid = grids.find(g => sameLayout(g.layout, w.layout));
       if (!grid) grids.push((grid = { layout: w.layout, sums: [], slots: 256 }));
       const a = (w.start - from) / perColumn;
       const b = (w.start - w.begin + w.end - from) / perColumn;

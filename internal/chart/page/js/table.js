@@ -1,24 +1,25 @@
-// The table of summaries, and its text as CSV.
+// The columns of the table of the time in view, and its text as CSV.
 import { scaleFor, titled, significant, known } from './numbers.js';
 import { rankOf, named } from './store.js';
 
 export const levels = [50, 90, 99, 99.9, 99.99];
 
-// rowOf returns the row of a series of which only the curve is known, and valueAt its value at a
-// percentile.
+// rowOf returns the row of a series that has a curve but no windows. ValueAt returns the value of
+// the curve at a percentile.
 export function rowOf({ label, curve }, valueAt) {
   const max = curve.v.at(-1);
   return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
 }
 
-// ifAny gets a value of a row that has values, and percentileOf one that has values above it: the
-// others have none, null.
+// ifAny returns a getter of a figure, which is null for a row without values. The getter of
+// percentileOf is also null if no value of the row is above the percentile.
 const ifAny = get => r => (r.count ? get(r) : null);
 const percentileOf = (i, get) => r =>
   r.count && rankOf(levels[i], r.count) < r.count ? get(r)[i] : null;
 
-// columnsOf returns the columns of a table of rows: a key, a title, whether changes are shown, and
-// how to get a value and print it. A narrow table has percentiles and verdicts before counts.
+// columnsOf returns the columns of a table of rows. A column has a key, a title, whether it shows
+// changes, and functions that get and print the figure of a row. A narrow table has percentiles and
+// verdicts before counts.
 export function columnsOf(rows, unit, limits = [], narrow = false) {
   const scale = scaleFor(unit, Math.max(0, ...rows.map(r => r.max || 0)));
   const digitsOf = v => (scale.unit ? 5 : Number.isInteger(v) ? 15 : 7);
@@ -78,16 +79,16 @@ export function columnsOf(rows, unit, limits = [], narrow = false) {
   return narrow ? [tag, ...figures, ...counts] : [tag, ...counts, ...figures];
 }
 
-// textOf returns what a cell shows: "-" where there is no value, and nothing where the row cannot
-// have one.
+// textOf returns the text of a cell: "-" for a figure without a value, and nothing for a figure
+// that the row does not know.
 export function textOf(column, row) {
   const v = column.get(row);
   if (v === undefined) return '';
   return v === null || Number.isNaN(v) || v === Infinity ? '-' : column.text(v, row);
 }
 
-// changeOf returns how a cell differs from that of the log or the range before: as hdrdiff prints
-// it, or without an interval. A figure that one of them does not have has no change.
+// changeOf returns the change of a figure since the log or the range before: as hdrdiff prints it,
+// or in percent behind ? without an interval. The text is empty if a side does not have the figure.
 export function changeOf({ key, changes, get }, { before, changed, believed, ...row }) {
   if (!before || !changes || get(row) === null || get(before) === null) return '';
   if (believed?.[key]) return believed[key];
@@ -105,21 +106,21 @@ export function changeOf({ key, changes, get }, { before, changed, believed, ...
     : '';
 }
 
-// sorted returns rows by a column, highest numbers first at first.
+// sorted returns the rows in the order of a column.
 export function sorted(rows, column, descending) {
   const order = (a, b) =>
     typeof a === 'string' ? a.localeCompare(b, 'en') : (a ?? -1) - (b ?? -1);
   return [...rows].sort((a, b) => (descending ? -1 : 1) * order(column.get(a), column.get(b)));
 }
 
-// worstOf returns the rows with the highest values of a column, the highest first, at most so many.
+// worstOf returns the at most most rows with the highest values of a column, the highest first.
 // Without a column it returns the first rows.
 export function worstOf(rows, column, most) {
   return (column ? sorted(rows, column, true) : rows).slice(0, most);
 }
 
-// csvOf returns the table as CSV, with exact numbers. A text that a spreadsheet would evaluate
-// begins with an apostrophe.
+// csvOf returns the table as CSV with unrounded numbers. An apostrophe before a tag keeps a
+// spreadsheet from evaluating it.
 export function csvOf(rows, unit) {
   const quoted = text => '"' + text.replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""') + '"';
   const named = name => titled(scaleFor(unit, 1), name);

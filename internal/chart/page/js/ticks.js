@@ -1,5 +1,5 @@
-// Ticks: the rules of Go's package axis, which testdata/golden.json checks as well. A tick has a
-// value, and a label, which is empty if it is minor.
+// Ticks of axes. The rules are those of Go's package axis. Its testdata/golden.json tests both. A
+// tick has a value and a label. The label of a minor tick is empty.
 import { number, shorts, handy, spelling } from './numbers.js';
 
 const power10 = e => Number('1e' + e);
@@ -59,7 +59,7 @@ export function logTicks(unit, lowest, highest, exact, most) {
   const fixed = spelling(from, to);
   const last = Math.ceil(Math.log10(to) - 1e-9);
   const lowestPower = Math.ceil(Math.log10(from) - 1e-9);
-  // Powers would have labels.
+  // If at most one of these powers lies on the axis, labels begin at its first power.
   const few = Math.ceil(lowestPower / every) * every + every > Math.floor(Math.log10(to) + 1e-9);
   const first = few ? lowestPower : 0;
   for (let e = Math.floor(Math.log10(from) + 1e-9); e <= last; e++)
@@ -109,7 +109,7 @@ export const steps = [
   7 * day,
 ];
 
-// relativeStep prints the length of a window in milliseconds.
+// relativeStep prints a length in milliseconds as hours, minutes or seconds.
 export const relativeStep = ms =>
   ms % 3600000 === 0
     ? ms / 3600000 + ' h'
@@ -117,8 +117,9 @@ export const relativeStep = ms =>
       ? ms / 60000 + ' min'
       : ms / 1000 + ' s';
 
-// timeStep returns the smallest sensible distance of at most so many ticks, or the next smaller one
-// where that leaves fewer than two. A tick in the last tenth may have no room for its label.
+// timeStep returns the distance of ticks of an axis of time, in seconds: the smallest that leaves
+// at most most ticks. If only one tick or none lies in the first nine tenths, where labels surely
+// have room, it returns the next smaller distance.
 function timeStep(from, to, most) {
   const span = to - from;
   const n = steps.findIndex(s => span <= s * most * (1 + 1e-9));
@@ -139,8 +140,8 @@ function sexagesimal(v, step, hours, seconds) {
   );
 }
 
-// relativeStyle returns the name of an axis of seconds since the start, and how to print a time on
-// it.
+// relativeStyle returns the title of an axis of seconds since the start, and the function that
+// prints a time on it.
 export function relativeStyle(from, to, step) {
   const furthest = Math.max(Math.abs(from), Math.abs(to));
   if (furthest <= 180) return ['time since start (s)', number];
@@ -170,21 +171,23 @@ export function offsetAt(zone, t) {
   return offset;
 }
 
-// clockText prints a time in seconds since the epoch, to a step of an axis.
+// clockText prints a time in seconds since the epoch as precisely as a step of an axis needs: as a
+// date, or as a time of the day.
 export function clockText(zone, t, step) {
   const iso = new Date(Math.round((t + offsetAt(zone, t)) * 1000)).toISOString();
   if (step >= day) return iso.slice(0, 10);
   return iso.slice(11, step < 1 ? 23 : step < 60 ? 19 : 16);
 }
 
-// severalDays reports whether the times of a page are of several days.
+// severalDays reports whether the first and the last time of a page have different dates.
 export const severalDays = data =>
   clockText(data, (data.from + data.origin) / 1000, day) !==
   clockText(data, (data.to + data.origin) / 1000, day);
 
-// clockTicks returns the ticks of an axis of clock times. Origin is time 0, in seconds since the
-// epoch. A label has further lines: if since is set, the time since the start, and the date where
-// it is another one. If since is set and there is one date only, it is in the title.
+// clockTicks returns the ticks of an axis of clock times. Origin is the clock time of 0, in seconds
+// since the epoch. The first line of a label is the clock time. If since is set, the next line is
+// the time since the start. The first tick of each day has a line with the date. If since is set
+// and all ticks have one date, it stands in the title instead.
 export function clockTicks(from, to, origin, zone, since, most) {
   const step = timeStep(from + origin, to + origin, most);
   const below = since && step < day;
@@ -221,7 +224,7 @@ function ninesLabel(n) {
 }
 
 // ninesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines
-// apart. Where 0% and 50% do not both have room for a label, 50% has it.
+// apart. If only one of 0% and 50% has room for a label, it is 50%.
 export function ninesTicks(last, gap) {
   const ticks = [];
   let labelled = -Infinity;

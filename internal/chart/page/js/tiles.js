@@ -1,17 +1,19 @@
-// The tiles of a live page: what its latest windows show.
+// The figures of the latest windows of a live page, for its tiles, and its lights and lag.
 import { Sum, quantilesOf, rankOf } from './store.js';
 
-// mostTiled is the number of windows that the pictures of tiles show.
+// mostTiled is the number of windows in the picture of a tile.
 export const mostTiled = 40;
 
-// tiled are the percentiles of tiles: the first one that values of a window lie above.
+// tiled are the percentiles that a tile may show. It shows the first one that has values above it
+// in a window.
 const tiled = [99, 90, 50];
 
-// latestOf returns what the latest windows of series show, the last one last: the highest value at
-// a percentile, level, and the highest maximum of any series, each with its series, the number of
-// values per second, and the part of them that failed. What a window lacks is null. The windows are
-// step milliseconds long, at multiples of that since the epoch. Longer ones, of older times, are
-// left out. If the series are the same requests, only the one with most values counts them.
+// latestOf returns the figures of the latest mostTiled windows, the last one last. Each has the
+// highest value of any series at the percentile level (high), the highest maximum (max), the values
+// per second (rate), and the part of the values that failed. A figure that the window does not have
+// is null. Windows are step milliseconds long and begin at multiples of step since the epoch.
+// Merged windows of older times, which are longer, are left out. If same is set, the series measure
+// the same requests, and only the series with the most values counts.
 export function latestOf(series, origin, step, same) {
   const placeOf = w => Math.floor(((w.begin + w.end) / 2 + origin) / step);
   const last = Math.max(
@@ -70,8 +72,8 @@ export function latestOf(series, origin, step, same) {
   return { level, tiles };
 }
 
-// valueOf returns between which values a percentile of windows lies, null if no value lies above
-// it. A window keeps its own.
+// valueOf returns between which values a percentile of windows lies, or null if no value is above
+// it. A window caches the result for itself.
 function valueOf(windows, count, level) {
   if (rankOf(level, count) >= count) return null;
   const [first] = windows;
@@ -87,8 +89,8 @@ function valueOf(windows, count, level) {
   return windows.length > 1 ? compute() : (first['p' + level] ??= compute());
 }
 
-// lightsOf returns a light for each limit: its word and weight, those of the verdict that is worst,
-// what it is about, and the sentence.
+// lightsOf returns a light for each limit: the word, the weight and the sentence of its worst
+// verdict, and the limit with how many tags share that weight.
 export function lightsOf(findings) {
   const limits = new Map();
   for (const f of findings) if (f.limit) limits.get(f.limit)?.push(f) ?? limits.set(f.limit, [f]);
@@ -104,7 +106,7 @@ export function lightsOf(findings) {
   });
 }
 
-// lagText says how far something is behind, in milliseconds.
+// lagText prints by how many milliseconds logs are behind the clock.
 export function lagText(ms) {
   const s = Math.max(Math.round(ms / 1000), 0);
   return (

@@ -1,49 +1,50 @@
-// The viewer: a page without data. It takes files, and lets a worker make their pages, which it
-// shows.
+// The viewer, hdrkit.html: a page without data. It gives the files of the reader to a worker, which
+// makes the data of a page from them, and shows these data.
 const optionNames = ['unit', 'in', 'p', 'incT', 'excT', 's', 'e', 'agg', 'sla', 'logs'];
 const usualUnit = 'ms';
 let logs = [];
 let refused = []; // { name, file }, and texts about what is none
 let worker;
-let warming;
+let warmWorker;
 let reading = false;
 let workerURL;
 let compiled;
 let saved = null;
 
-// startWorker starts one ahead. Memory of WebAssembly never shrinks, so each answer ends a worker.
+// startWorker starts a new worker, which compiles its code before it gets files. A worker makes one
+// page, since the memory of WebAssembly never shrinks.
 function startWorker() {
   workerURL ||= URL.createObjectURL(
     new Blob([element('worker').textContent], { type: 'text/javascript' }),
   );
   worker?.terminate();
   worker = new Worker(workerURL);
-  worker.onmessage = ({ data }) => take(data).catch(error => fail(String(error)));
-  worker.onerror = event => fail(event.message || 'The browser does not run the code.');
+  worker.onmessage = ({ data }) => takeAnswer(data).catch(error => showError(String(error)));
+  worker.onerror = event => showError(event.message || 'The browser does not run the code.');
   worker.postMessage({ code: compiled || element('wasm').textContent });
 }
 
-// warm lets another worker read a log of its own, until the browser has optimised the code for all:
-// to read a log of 40 MB then takes 0.3 s less.
-function warm(module) {
-  warming = new Worker(workerURL);
-  warming.onmessage = ({ data: { error } }) => {
+// warmUp lets a second worker read a built-in log until the browser has optimised the code, for all
+// workers. A log of 40 MB then takes 0.3 s less.
+function warmUp(module) {
+  warmWorker = new Worker(workerURL);
+  warmWorker.onmessage = ({ data: { error } }) => {
     if (!error) document.documentElement.dataset.warm = 'true'; // for tests
-    warming.terminate();
+    warmWorker.terminate();
   };
-  warming.onerror = () => warming.terminate();
-  warming.postMessage({ warm: module });
+  warmWorker.onerror = () => warmWorker.terminate();
+  warmWorker.postMessage({ warm: module });
 }
 
-async function take({ module, share, before, rows, after, table, messages, error, memory }) {
+async function takeAnswer({ module, share, before, rows, after, table, messages, error, memory }) {
   if (module) {
-    if (!compiled && navigator.hardwareConcurrency > 1) warm(module);
+    if (!compiled && navigator.hardwareConcurrency > 1) warmUp(module);
     compiled = module;
-  } else if (share !== undefined) progress(share);
+  } else if (share !== undefined) showProgress(share);
   else {
-    if (error) return fail(error, messages);
-    stop();
-    say(messages);
+    if (error) return showError(error, messages);
+    stopReading();
+    showMessages(messages);
     const begin = '<script id="data" type="application/json">';
     const next = JSON.parse(
       before.slice(before.indexOf(begin) + begin.length) +
@@ -52,7 +53,7 @@ async function take({ module, share, before, rows, after, table, messages, error
     next.rows = rows;
     saved = { before, rows, after };
     element('save').disabled = false;
-    await show(next);
+    await showPage(next);
     element('table-text').hidden = !table;
     element('table-text').lastElementChild.textContent = table;
     Object.assign(document.documentElement.dataset, {
@@ -62,8 +63,8 @@ async function take({ module, share, before, rows, after, table, messages, error
   }
 }
 
-// show shows a page, in the place of the one that is shown.
-async function show(next) {
+// showPage shows the data of a page instead of those before.
+async function showPage(next) {
   document.body.classList.add('shown');
   document.title = element('title').textContent = next.title;
   const sameLogs = namesOf(logs) === shownLogs;
@@ -79,17 +80,17 @@ let shownLogs = '';
 
 // ---- what is read ----
 
-function read() {
+function readLogs() {
   delete document.documentElement.dataset.ready;
-  say([]);
+  showMessages([]);
   for (const [, field] of fields()) field.removeAttribute('aria-invalid');
   element('save').disabled = true;
-  if (reading) stop();
-  warming?.terminate();
-  if (!logs.length) return hide();
+  if (reading) stopReading();
+  warmWorker?.terminate();
+  if (!logs.length) return hidePage();
   reading = true;
   element('reading').hidden = false;
-  progress(0);
+  showProgress(0);
   const { unit, logs: together, ...others } = options();
   const request = {
     ...others,
@@ -100,14 +101,15 @@ function read() {
   worker.postMessage({ files: logs, request });
 }
 
-// stop ends what is being read.
-function stop() {
+// stopReading ends the worker, and starts the next one.
+function stopReading() {
   reading = false;
   element('reading').hidden = true;
   startWorker();
 }
 
-// base64 returns bytes as text, in parts that a call can take.
+// base64 returns bytes as text. It works in parts, since a call takes a limited number of
+// arguments.
 function base64(bytes) {
   if (bytes.toBase64) return bytes.toBase64();
   let text = '';
@@ -116,20 +118,21 @@ function base64(bytes) {
   return text;
 }
 
-function hide() {
+function hidePage() {
   document.body.classList.remove('shown');
   element('table-text').hidden = true;
 }
 
-function progress(share) {
+function showProgress(share) {
   const size = logs.reduce((all, log) => all + log.file.size, 0);
   element('reading').firstElementChild.value = share;
   element('share').textContent =
     'reading ' + (size / 1e6).toFixed(1) + ' MB: ' + Math.round(100 * share) + '%';
 }
 
-// say shows what there is to say about logs, as hdrsum does, after what failed.
-function say(messages, failed = []) {
+// showMessages shows the refused files and the errors, and then messages about the logs, as hdrsum prints
+// them.
+function showMessages(messages, failed = []) {
   const line = className => textContent => make('div', { textContent, className });
   element('messages').replaceChildren(
     ...[...refused, ...failed].map(line('fails')),
@@ -137,28 +140,28 @@ function say(messages, failed = []) {
   );
 }
 
-// fail shows what failed. If it is an option, the field says so, and the page of the options before
-// stays. Otherwise there is no page.
-function fail(text, messages = []) {
-  stop();
+// showError ends reading and shows an error. If an option is wrong, its field is marked, and the page
+// that was made with the options before stays. Otherwise the page is hidden.
+function showError(text, messages = []) {
+  stopReading();
   const [, field] =
     fields().find(
       ([name]) =>
         [' ', ':'].includes(text['-'.length + name.length]) && text.startsWith('-' + name),
     ) || [];
   if (field && namesOf(logs) === shownLogs) text += '. The page below has the options before.';
-  else hide();
+  else hidePage();
   field?.setAttribute('aria-invalid', 'true');
   field?.setAttribute('aria-errormessage', 'messages');
-  say(messages, [text]);
+  showMessages(messages, [text]);
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 
 const namesOf = logs => logs.map(log => log.name).join('\n');
 
-// add adds files to the logs. Files of one name get numbers. Others are texts about what is no
-// file.
-function add(files, others = []) {
+// addFiles adds files to the logs, and reads all. A file whose name another one has gets a number.
+// Others are sentences about things that are no files.
+function addFiles(files, others = []) {
   refused = others;
   for (const file of files) {
     if (
@@ -173,11 +176,11 @@ function add(files, others = []) {
       name = file.name.replace(/(\.[^.]*)?$/, '-' + n + '$1');
     logs.push({ name, file });
   }
-  list();
-  read();
+  listLogs();
+  readLogs();
 }
 
-function list() {
+function listLogs() {
   element('viewer').classList.toggle('has-logs', logs.length > 0);
   element('logs').replaceChildren(
     ...logs.map(log =>
@@ -191,8 +194,8 @@ function list() {
           ariaLabel: 'without ' + log.name,
           onclick: () => {
             logs = logs.filter(other => other !== log);
-            list();
-            read();
+            listLogs();
+            readLogs();
           },
         }),
       ),
@@ -200,13 +203,14 @@ function list() {
   );
 }
 
-// drop takes files, but no folders: a page from a disk may not look into them.
-function drop({ items, files }) {
+// addDropped adds files that were dropped, but no folders: the browser does not let a page from a disk
+// read folders.
+function addDropped({ items, files }) {
   const folders = [...items]
     .map(item => item.webkitGetAsEntry?.())
     .filter(entry => entry?.isDirectory)
     .map(entry => entry.name);
-  add(
+  addFiles(
     [...files].filter(file => !folders.includes(file.name)),
     folders.map(name => name + ' is a folder: open it, and drop the logs in it'),
   );
@@ -221,7 +225,7 @@ function options() {
   return Object.fromEntries(fields().map(([name, field]) => [name, field.value.trim()]));
 }
 
-// takeOptions takes them from the address. It returns whether any is another one.
+// takeOptions fills the fields from the address. It reports whether an option changed.
 function takeOptions() {
   const chosen = new URLSearchParams(location.hash.slice(1));
   const before = JSON.stringify(options());
@@ -233,44 +237,44 @@ function takeOptions() {
 }
 
 function optionsChanged() {
-  keep(
+  setAddress(
     optionNames,
     Object.entries(options()).map(([name, text]) => text && name + '=' + encodeURIComponent(text)),
   );
-  read();
+  readLogs();
 }
 
 takeOptions();
 startWorker();
 element('files').addEventListener('change', event => {
-  add(event.target.files);
+  addFiles(event.target.files);
   event.target.value = '';
 });
 element('options').addEventListener('change', optionsChanged);
 element('stop').addEventListener('click', () => {
-  fail('Stopped.');
+  showError('Stopped.');
 });
 element('clear').addEventListener('click', () => {
   logs = [];
-  list();
-  read();
+  listLogs();
+  readLogs();
 });
 element('save').addEventListener('click', () => {
   const { before, rows, after } = saved;
   save([before, base64(rows), after], 'text/html', document.title + '.html');
 });
 addEventListener('hashchange', () => {
-  if (takeOptions()) read();
+  if (takeOptions()) readLogs();
 });
 addEventListener('dragover', event => event.preventDefault());
 addEventListener('drop', event => {
   event.preventDefault();
-  drop(event.dataTransfer);
+  addDropped(event.dataTransfer);
 });
 addEventListener('paste', ({ clipboardData, target }) => {
-  if (clipboardData.files.length) return add(clipboardData.files);
+  if (clipboardData.files.length) return addFiles(clipboardData.files);
   const text = clipboardData.getData('text');
-  if (target.tagName !== 'INPUT' && text) add([new File([text], 'pasted.hdr')]);
+  if (target.tagName !== 'INPUT' && text) addFiles([new File([text], 'pasted.hdr')]);
 });
 element('paste').addEventListener('input', event => {
   event.target.value = '';

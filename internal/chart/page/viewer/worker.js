@@ -1,31 +1,32 @@
-// The worker of the viewer. It unpacks and compiles the code, which package internal/viewer/wasm
-// describes, and makes a page of files.
+// The worker of the viewer. It compiles the code of package internal/viewer/wasm, and makes the
+// data of a page from files.
 
 const isReady = new Promise(done => {
   globalThis.hdrkitReady = done;
 });
 
-// unascii85 returns the bytes that ascii85 stands for: four by five digits, which begin at "!". The
-// text has v for <.
+// unascii85 decodes ascii85: five digits, of which "!" is 0, are four bytes. The text has v instead
+// of <.
 function unascii85(text) {
   const digits = text.replaceAll('z', '!!!!!').replaceAll('v', '<');
   const bytes = new Uint8Array(Math.floor((digits.length * 4) / 5));
   for (let i = 0, at = 0; at < bytes.length; i += 5) {
     let n = 0;
-    // The last ones may be left out.
+    // The last group may have fewer digits.
     for (let k = i; k < i + 5; k++) n = n * 85 + (digits.charCodeAt(k) || 117) - 33;
     for (let shift = 24; shift >= 0; shift -= 8) bytes[at++] = n >>> shift;
   }
   return bytes;
 }
 
-// unpack returns the code, of which the page has gzip.
+// unpack decodes and decompresses the code.
 async function unpack(text) {
   const packed = new Blob([unascii85(text)]).stream();
   return new Response(packed.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
-// start runs the code, a text or a module that an earlier worker compiled. It returns the module.
+// start runs the code and returns its module. The code is a text, or the module that an earlier
+// worker compiled.
 async function start(code) {
   const module = typeof code === 'string' ? await WebAssembly.compile(await unpack(code)) : code;
   const go = new Go();
