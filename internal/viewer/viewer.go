@@ -1,6 +1,6 @@
-// Package viewer makes pages of logs for a program that has neither files nor a command line:
-// hdrkit.html, in which a browser reads logs that people drop. What it writes is what hdrplot
-// writes with the same options, byte for byte. Package wasm connects it to JavaScript.
+// Package viewer makes pages from logs for hdrkit.html, which has no command line and no files but
+// those that a reader drops into the browser. The pages are those of hdrplot with the same options,
+// byte for byte. Package wasm connects this package to JavaScript.
 package viewer
 
 import (
@@ -30,8 +30,8 @@ import (
 	"hdrkit/output/hgrm"
 )
 
-// A Request has texts as they would stand behind the options of hdrplot that they are named after.
-// Empty ones ask for nothing.
+// A Request has the values of options of hdrplot, as text. The JSON names are the names of the
+// options. An empty value leaves out the option.
 type Request struct {
 	Unit        string `json:"unit"`
 	In          string `json:"in"`
@@ -46,35 +46,35 @@ type Request struct {
 	Compare     bool   `json:"compare"`
 }
 
-// An Answer is what there is to see.
+// An Answer is the page of a request, with the table and the messages that stand beside it.
 type Answer struct {
-	// The page is as hdrplot writes it: Before, base64 of Rows, which come in parts, and After. A
-	// browser that shows it needs no base64.
+	// The page that hdrplot writes is Before, the base64 of Rows, and After. Rows come in parts,
+	// and without base64, which the browser needs only to save the page.
 	Before, After string
 	Rows          [][]byte
-	Table         string // as hdrsum prints it, empty if logs are compared
-	Messages      []string
+	Table         string   // as hdrsum prints it, empty if logs are compared
+	Messages      []string // lines that a command prints to standard error
 }
 
-// Memory is the limit of the ledger. A browser holds about twice as much then: garbage, and what
-// nobody charges.
+// Memory is the budget of the ledger in bytes. The browser needs about twice as much, for garbage
+// and for memory that the ledger does not count.
 const Memory = 384 << 20
 
-// pageSize is that of hdrplot.
+// pageSize is the limit of a page in bytes, the usual one of hdrplot.
 const pageSize = 16e6
 
-// Make reads inputs and returns their page. The messages are there with an error, too. Progress, if
-// it is set, takes the share that is read.
+// Make reads inputs and returns their page. With an error, the answer has the messages only. Make
+// calls progress, unless it is nil, with the share of the bytes that are read, from 0 to 1.
 func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
-	var said bytes.Buffer
+	var messages bytes.Buffer
 	a := new(Answer)
 	err := a.make(&message.Streams{
 		Name: prefix,
 		In:   strings.NewReader(""),
 		Out:  io.Discard,
-		Err:  &said,
+		Err:  &messages,
 	}, r, inputs, progress)
-	for line := range strings.Lines(said.String()) {
+	for line := range strings.Lines(messages.String()) {
 		a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), prefix+": "))
 	}
 	if limit := new(ledger.LimitError); errors.As(err, &limit) {
@@ -84,10 +84,11 @@ func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answe
 	return a, err
 }
 
+// prefix is the name of the program in messages, which the page does not show.
 const prefix = "hdrkit"
 
-// Warm makes the page of a log of its own, so that a browser has optimised the code before people
-// choose theirs.
+// Warm makes the page of a generated log. The browser optimises the code meanwhile, before a reader
+// chooses logs.
 func Warm() error {
 	var log bytes.Buffer
 	if err := loggen.Write(&log, loggen.Options{Seconds: 200, Rate: 10000, Seed: 1, Distinct: 10}); err != nil {
@@ -122,7 +123,7 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 	if err != nil {
 		return err
 	}
-	diagnostics.Close() // the messages say all
+	diagnostics.Close() // writes the last messages
 	if p == nil {
 		return logs.NothingLeft(in.Scan)
 	}
@@ -142,7 +143,7 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 	return err
 }
 
-// options returns the options of a request.
+// options returns the options of package plot for a request.
 func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	o := &plot.Options{
 		Page:    true,
@@ -162,12 +163,12 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	if r.Compare {
 		o.Logs.Times.Apart = "compare"
 	}
-	for _, list := range []struct {
+	for _, option := range []struct {
 		text string
 		to   *[]string
 	}{{r.Include, &o.Logs.Tags.Include}, {r.Exclude, &o.Logs.Tags.Exclude}} {
-		if list.text != "" {
-			*list.to = []string{list.text}
+		if option.text != "" {
+			*option.to = []string{option.text}
 		}
 	}
 	var err error
@@ -194,8 +195,8 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	return o, err
 }
 
-// typeOf returns the type of the page: that of percentile distributions if one of the inputs is
-// one.
+// typeOf returns the type of chart of the page: percentile curves if an input is a percentile
+// distribution, and a timeline otherwise.
 func typeOf(inputs []scan.Input) (*chart.Type, error) {
 	for _, input := range inputs {
 		file, err := input.Open()
@@ -214,7 +215,7 @@ func typeOf(inputs []scan.Input) (*chart.Type, error) {
 	return chart.Timeline, nil
 }
 
-// addTable adds the table of logs that add up.
+// addTable sets the table of logs that are added up.
 func (a *Answer) addTable(units *logs.Units, side asked.Side) error {
 	figures, err := asked.ParseFigures(asked.UsualFigures)
 	if err != nil {
@@ -227,7 +228,7 @@ func (a *Answer) addTable(units *logs.Units, side asked.Side) error {
 	var shown []*output.Summary
 	for _, s := range side.Summaries {
 		plain := *s
-		plain.Confidence = nil // which only marks need
+		plain.Confidence = nil // the table has no intervals
 		shown = append(shown, &plain)
 	}
 	var text strings.Builder
@@ -237,7 +238,7 @@ func (a *Answer) addTable(units *logs.Units, side asked.Side) error {
 	return err
 }
 
-// addFindings adds to the table what hdrsum prints above and below it.
+// addFindings adds to the table the findings that hdrsum prints above and below it.
 func (a *Answer) addFindings(found []output.Finding) error {
 	if a.Table == "" || len(found) == 0 {
 		return nil
@@ -252,14 +253,16 @@ func (a *Answer) addFindings(found []output.Finding) error {
 	return err
 }
 
-// share returns what takes the numbers of bytes that are read, about ten times a second.
+// share returns a function that a scan calls with the number of bytes of each read. The function
+// calls progress with the share of all bytes of inputs, at most ten times a second. It is nil if
+// progress is nil.
 func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
 	if progress == nil {
 		return nil
 	}
 	all := int64(0)
 	read := int64(0)
-	last := time.Time{} // the first one is said at once
+	last := time.Time{} // of a call of progress; the first call comes at once
 	for _, input := range inputs {
 		all += input.Size
 	}

@@ -15,14 +15,15 @@ import (
 const (
 	// MostLines is the number of series that get a line of their own.
 	MostLines = 12
-	// restColumns is how many columns the lines of other series are thinned to.
+	// restColumns is the number of columns to which the lines of series in the grey band are
+	// thinned.
 	restColumns = 500
-	// pageSize is the limit of a page's data in bytes, if none is given.
+	// pageSize is the usual limit of a page's rows in bytes.
 	pageSize = 16 << 20
 )
 
-// New returns a picture as the data of a page. It keeps each interval if they all fit, and merges
-// windows until they do.
+// New returns the data of a page that shows a picture. If the rows of all intervals are larger than
+// the limit, it merges intervals into wider windows until the rows fit.
 func New(p *chart.Picture) (*Data, error) {
 	limit := cmp.Or(p.PageSize, pageSize)
 	fitted := *p
@@ -52,7 +53,7 @@ func New(p *chart.Picture) (*Data, error) {
 	}
 }
 
-// widened returns the series of a picture with windows of a width.
+// widened returns the series of a picture with windows that are width milliseconds long.
 func widened(p *chart.Picture, width int64) ([]chart.Series, error) {
 	all := slices.Clone(p.Series)
 	for i := range all {
@@ -72,9 +73,9 @@ func countWindows(all []chart.Series) (n int) {
 	return n
 }
 
-// DataOf returns the data of a page: with windows of a width, and lines thinned to columns up to
-// where those that are recent begin. Rows that take more than most bytes have only a size, unless
-// most is 0.
+// DataOf returns the data of a page that shows a picture, whose windows are width milliseconds
+// long. It thins lines to a number of columns, but not from the time recent on. If the rows take
+// more than most bytes and most is not 0, they have only a size.
 func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
 	picture := *p
 	picture.Unit = axis.Spelled(p.Unit)
@@ -137,10 +138,11 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	return out
 }
 
-// some returns a copy that is not nil: JSON has it as a list.
+// some returns a copy of a list that is not nil, so that JSON has a list and not null.
 func some[T any](all []T) []T { return append([]T{}, all...) }
 
-// described describes a chart of a page. The limits of a rate are none for values.
+// described returns the description of a chart of a page. The chart has the limits of the picture
+// if both show rates or both show values.
 func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	c := p.Describe(t)
 	c.Limits = []chart.Limit{}
@@ -155,7 +157,8 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	return c
 }
 
-// addSeries adds series with their lines and windows, or with their curves if they have no times.
+// addSeries adds series with their lines and windows, or with their curves if the series have no
+// times.
 func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 	shown, rest := chart.Highest(series, (*chart.Series).Max, MostLines)
 	if timed := out.To > out.From; len(rest) > 0 && timed {
@@ -195,7 +198,8 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 	}
 }
 
-// addRuns adds the points of a line of the series at index.
+// addRuns adds the points of a line as rows of the series with an index. The first point of a run
+// is not joined with the run before if there is time between them.
 func addRuns(rows *Rows, index, measure int, runs [][]chart.Point) {
 	end := math.Inf(-1)
 	for _, run := range runs {
@@ -207,7 +211,7 @@ func addRuns(rows *Rows, index, measure int, runs [][]chart.Point) {
 	}
 }
 
-// addWindows adds the windows as rows of the series at index.
+// addWindows adds the windows of a series as rows of the series with an index.
 func addWindows(rows *Rows, index int, s *chart.Series) {
 	var counts []byte
 	for n, w := range s.Windows {

@@ -1,8 +1,8 @@
-// Package page writes charts as a web page that needs nothing but itself. The page draws lines over
-// time, percentile curves, heat maps and a table of the time in view.
+// Package page writes charts as a web page of one file, which loads no others. The page draws lines
+// over time, percentile curves, heat maps and a table of the time in view.
 //
-// [Data] is the only format that the page reads. A file holds one Data. A live page takes the same,
-// with more of its rows, as server-sent events.
+// [Data] is the format that the script of the page reads. A file contains one Data. A live page gets
+// a Data, and then an [Update] for new rows, as server-sent events.
 package page
 
 import (
@@ -20,33 +20,36 @@ import (
 	"hdrkit/output"
 )
 
-// Data is what a page shows. Times are milliseconds from Origin, values are in Unit.
+// Data is everything that a page gets: the picture that the page shows, what it needs to draw it
+// again for another time, and the rows. Times are milliseconds since Origin, and values are in
+// Unit.
 type Data struct {
 	*chart.Picture
-	// Caption says what the page shows: of which logs, of what time, and how many values.
+	// Caption says which logs, which time and how many values the page shows.
 	Caption string `json:"caption"`
-	// Top are the most important of the findings, as a report has them.
+	// Top has the sentences of the most important findings, as at the top of a report.
 	Top []string `json:"top"`
 	Charts
-	// Live is set if the page gets further data: each Data event replaces all, each rows event is
-	// an [Update].
+	// Live is set if the page gets more data as server-sent events: an event all is a new Data, and
+	// an event rows is an [Update].
 	Live bool `json:"live,omitempty"`
-	// Dated says that Origin is a time of the calendar.
+	// Dated is set if Origin is a time of the calendar.
 	Dated bool `json:"dated"`
 	Times
 	Measures []string `json:"measures"`
 	Series   []Series `json:"series"`
-	// Compared are the groups of two logs, before and after. A heat map shows their difference.
+	// Compared has the groups of two logs that are compared, before and after, or is nil. Then the
+	// heat map shows the difference of the logs.
 	Compared []string `json:"compared,omitempty"`
-	// Change is the scale of the difference.
+	// Change is the scale of the difference of the heat map.
 	Change *chart.Scale `json:"change,omitempty"`
-	// Step is the length of the windows that a live page gets, and Status is that of Update.
+	// Step is the length of the windows of a live page in milliseconds. A live page has a Status.
 	Step int64 `json:"step,omitempty"`
 	*Status
 	Rows *Rows `json:"rows"`
 }
 
-// Charts describe the charts of a page. Heat has the cells shown at first.
+// Charts describes the charts of a page. Heat is set if the page shows the heat map at first.
 type Charts struct {
 	Lines  chart.Chart             `json:"lines"`
 	Rates  chart.Chart             `json:"rates"`
@@ -56,29 +59,30 @@ type Charts struct {
 	Themes map[string]*chart.Theme `json:"themes"`
 }
 
-// Times say which time a page shows. The whole range is from From to To.
+// Times says which time a page shows: the whole range is from From to To.
 type Times struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
-	// Zone is the zone of clock times. Each of Offsets holds a time in seconds since the epoch, and
-	// how many seconds the zone is ahead of UTC from then on.
+	// Zone is the name of the time zone. Each of Offsets has a time in seconds since the epoch, and
+	// by how many seconds the zone is ahead of UTC from then on.
 	Zone    string     `json:"zone"`
 	Offsets [][2]int64 `json:"offsets"`
-	// If several intervals were merged into a row, Window is the length of such a window. A window
-	// begins at WindowAt and at every multiple of Window from there; views begin and end there too.
+	// If several intervals share a row, Window is the length of their windows, else 0. Windows
+	// begin at WindowAt and at multiples of Window from there. A view begins and ends at one of
+	// these times.
 	Window   int64 `json:"window"`
 	WindowAt int64 `json:"windowAt"`
-	// Recent is set if the windows are shorter from some time on.
+	// Recent is set if the windows are shorter from a time on.
 	Recent *Recent `json:"recent,omitempty"`
 }
 
-// A Recent is the time from which on windows are shorter, and their length.
+// A Recent is the time from which windows are shorter, and their length from then on.
 type Recent struct {
 	From   int64 `json:"from"`
 	Window int64 `json:"window"`
 }
 
-// An Update is what a live page gets after its Data: further rows, of series that it knows, and all
+// An Update is what a live page gets after its Data: new rows of series that it knows, and all
 // marks.
 type Update struct {
 	To    int64        `json:"to"`
@@ -90,44 +94,45 @@ type Update struct {
 	Rows     *Rows            `json:"rows"`
 }
 
-// A Status is the state of the logs of a live page.
+// A Status says how far the logs of a live page are read.
 type Status struct {
-	// Inputs are the logs of which somebody should know, such as those that ended. Logs is the
-	// number of all.
+	// Inputs are the logs with a state that a reader should know, such as logs that ended. Logs is
+	// the number of all logs.
 	Inputs []Input `json:"inputs"`
 	Logs   int     `json:"logs"`
-	// Now is the time of the server. End is when the last interval ends of the log that is the
-	// farthest behind, of those that go on. It is nil if none does.
+	// Now is the time of the server. End is the end of the last interval of the log that is
+	// farthest behind. Logs that ended do not count. End is nil if all logs ended.
 	Now int64  `json:"now"`
 	End *int64 `json:"end"`
 }
 
-// An Input is a log that a live page follows. End is when its last interval ends, and State is such
-// as "is silent".
+// An Input is a log that a live page follows. State is a text such as "is silent", and End is the
+// end of its last interval.
 type Input struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 	End   int64  `json:"end"`
 }
 
-// A Series is what is shown of a tag or an input.
+// A Series is a line of a page, of a tag or of a log, without its rows.
 type Series struct {
 	Label string `json:"label"`
-	// Group is the input of a series. The time that was measured is the longest of its series'.
+	// Group is the log of a series. All series of a group were measured for the same time.
 	Group string `json:"group"`
-	// Facet is the title of its small chart. Runs that are compared share those of their tags.
+	// Facet is the title of the small chart of the series. Compared runs share the chart of their
+	// tag.
 	Facet string `json:"facet"`
-	// Colours are indexes of Theme.Lines, and Dashes lengths in pixels, by measure.
+	// Colours has an index of Theme.Lines, and Dashes lengths in pixels, for each measure.
 	Colours []int       `json:"colours"`
 	Dashes  [][]float64 `json:"dashes"`
-	// Rest has the series drawn in the band of all those that have no line of their own.
+	// Rest is set if the series has no line of its own, and is drawn in the grey band.
 	Rest bool `json:"rest"`
-	// Failed is set if its values are of requests that failed.
+	// Failed is set if the values are those of requests that failed.
 	Failed bool `json:"failed,omitempty"`
 	// Curve is the percentile curve of a series without rows.
 	Curve *chart.Curve `json:"curve,omitempty"`
-	// Corrected is that of the whole time with the values that were due while the recorder waited,
-	// if it seems that it did.
+	// Corrected is the curve with the values that were due while the recorder waited. It is nil if
+	// the recorder seems not to have waited.
 	Corrected *chart.Curve `json:"corrected,omitempty"`
 }
 
@@ -151,7 +156,7 @@ var (
 	modules = append(slices.Clone(shownLater), "start")
 )
 
-// Script returns the modules joined to one script.
+// Script returns the script of a page that has data.
 var Script = sync.OnceValue(func() string { return joined(modules) })
 
 func joined(modules []string) string {
@@ -195,8 +200,8 @@ func Write(w io.Writer, d *Data) error {
 	return err
 }
 
-// Around returns what stands before the rows in a page, which are base64 of [Rows.Deflated], and
-// what stands after them. There is no copy of the rows in memory.
+// Around returns the text of a page before and after its rows. The base64 of [Rows.Deflated]
+// belongs in between. So a caller needs no copy of the rows in memory.
 func Around(d *Data) (before, after string, err error) {
 	const rows = `"rows":"`
 	rest := *d
@@ -214,7 +219,7 @@ func Around(d *Data) (before, after string, err error) {
 	return text.String()[:at], text.String()[at:], err
 }
 
-// write fills the page in. Data writes its data.
+// write fills in page.html. Data writes the blocks of data.
 func write(w io.Writer, title, policy, style, viewer, script string, data func() error) error {
 	before, after, _ := strings.Cut(file("page.html"), "{{data}}")
 	fill := strings.NewReplacer(
@@ -234,7 +239,7 @@ func write(w io.Writer, title, policy, style, viewer, script string, data func()
 	return err
 }
 
-// block returns a block of data, which has no end of a script in it.
+// block returns a block of data. The text must not contain the end of a script.
 func block(id, kind, text string) string {
 	return `<script id="` + id + `" type="` + kind + `">` + text + "</script>\n"
 }
@@ -242,8 +247,8 @@ func block(id, kind, text string) string {
 func script() string { return "\n" + Script() }
 func style() string  { return "\n" + file("page.css") }
 
-// Policy returns the Content-Security-Policy of a page: it may run its own script, and a live page
-// may connect to where it came from.
+// Policy returns the Content-Security-Policy of a page. The page may run its own script. A live
+// page may connect to its server.
 func Policy(live bool) string {
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; " +
 		"style-src " + hashOf(style()) + "; script-src " + hashOf(script())
@@ -253,7 +258,7 @@ func Policy(live bool) string {
 	return policy
 }
 
-// hashOf returns the hash of a script or style for a Content-Security-Policy.
+// hashOf returns the hash by which a Content-Security-Policy allows a script or a style.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

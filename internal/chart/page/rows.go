@@ -14,29 +14,29 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// Rows are what was recorded, in bytes. A row begins with its kind and the index of its series.
-// Integers are the varints of encoding/binary, values are 64-bit floats, little
-// end first. A start is signed, and counts from the start of the row before. The zero value holds
-// no rows.
+// Rows are the windows and points of all series, as bytes. A row begins with its kind and the index
+// of its series. Integers are varints of encoding/binary. Floats have 64 bits in little-endian
+// order. A start is a signed number of milliseconds since the start of the row before. The zero
+// value has no rows.
 //
-//	layout   series, half, shift, unit: which slots the windows of the series have from here on
-//	window   series, start, skew, length, intervals, count, source, min, max, sum, size, and that many bytes of counts
+//	layout   series, half, shift, unit: the layout of the windows of the series from here on
+//	window   series, start, skew, length, intervals, count, source, min, max, sum, size, and counts of size bytes
 //	point    series, measure, start, length, value: a point of a line
-//	gap      the same, a point that is not joined with the one before
+//	gap      as point: a point that is not joined with the point before
 //
-// Skew is how much earlier than start, which is rounded, the reference has it, which truncates. The
-// counts of a window are those of [histogram.Histogram.AppendCounts]. In JSON, rows are deflated
+// The start of a window is rounded. Skew is how many milliseconds earlier the truncated start of the
+// reference is. Counts are those of [histogram.Histogram.AppendCounts]. In JSON, rows are deflated
 // and then encoded in base64.
 type Rows struct {
-	bytes  []byte        // bytes that are not deflated yet
-	stream *flate.Writer // into out, nil once it is closed
-	out    *deflated     // a pointer, since rows may be copied
-	last   int64
-	most   int // encoded bytes above which only the size is of interest, 0 for no limit
+	bytes  []byte        // rows that are not deflated yet
+	stream *flate.Writer // writes to out; nil after close
+	out    *deflated     // a pointer, since Rows may be copied
+	last   int64         // the start of the last row
+	most   int           // that of deflated
 }
 
-// deflated are bytes in parts of partBytes, so that no copy is made where they grow. If they are
-// too many, only their number is kept.
+// deflated has compressed bytes in parts of partBytes, so that it grows without copying them. If
+// their base64 is longer than most, and most is not 0, it keeps only their number.
 type deflated struct {
 	parts      [][]byte
 	size, most int
@@ -71,21 +71,20 @@ const (
 	gapRow
 )
 
-// Layout adds a row. Half is the binary logarithm of half the sub-buckets of a bucket, shift that
-// of the lowest discernible value, and unit what a value of 1 in a histogram is in the unit of the
-// page.
+// Layout adds a row. Half is the binary logarithm of half the number of sub-buckets, shift that of
+// the lowest discernible value, and unit is the value 1 of a histogram in the unit of the page.
 func (r *Rows) Layout(series, half, shift int, unit float64) {
 	r.begin(layoutRow, series)
 	r.uvarints(uint64(half), uint64(shift))
 	r.floats(unit)
 }
 
-// LayoutOf adds a row for a layout, in which a value of 1 is unit in the unit of the page.
+// LayoutOf adds a row for a layout. Unit is the value 1 of the histogram in the unit of the page.
 func (r *Rows) LayoutOf(series int, layout histogram.Layout, unit float64) {
 	r.Layout(series, bits.Len(uint(layout.SubBuckets()))-2, bits.Len64(uint64(layout.Lowest))-1, unit)
 }
 
-// Window adds a row with counts.
+// Window adds a row for a window with its counts.
 func (r *Rows) Window(series int, w *chart.Window, counts []byte) {
 	r.begin(windowRow, series)
 	r.time(w.Start)
@@ -96,7 +95,8 @@ func (r *Rows) Window(series int, w *chart.Window, counts []byte) {
 	r.bytes = append(r.bytes, counts...)
 }
 
-// Point adds a row.
+// Point adds a row for a point of a line. Start and length are milliseconds. Gap is set if the
+// point is not joined with the point before it.
 func (r *Rows) Point(series, measure int, start, length int64, value float64, gap bool) {
 	kind := pointRow
 	if gap {
@@ -133,21 +133,21 @@ func (r *Rows) floats(all ...float64) {
 	}
 }
 
-// Size returns how many bytes the rows take in a page. Afterwards none can be added.
+// Size returns how many bytes the rows take in a page. No row can be added after the call.
 func (r *Rows) Size() int {
 	r.close()
 	return base64.StdEncoding.EncodedLen(r.out.size)
 }
 
-// MarshalText encodes the rows: JSON has them as a string. Afterwards none can be added.
+// MarshalText encodes the rows in base64, so that JSON has them as a string. No row can be added
+// after the call.
 func (r *Rows) MarshalText() ([]byte, error) {
 	text := bytes.NewBuffer(make([]byte, 0, r.Size()))
 	err := r.write(text)
 	return text.Bytes(), err
 }
 
-// write writes what [Rows.MarshalText] returns. Another copy of the rows would double the memory
-// that a page takes.
+// write writes the text of [Rows.MarshalText], without a copy of it in memory.
 func (r *Rows) write(w io.Writer) error {
 	r.close()
 	text := base64.NewEncoder(base64.StdEncoding, w)
@@ -159,16 +159,16 @@ func (r *Rows) write(w io.Writer) error {
 	return text.Close()
 }
 
-// Deflated returns the rows, deflated, in parts. Afterwards none can be added.
+// Deflated returns the deflated rows in parts. No row can be added after the call.
 func (r *Rows) Deflated() [][]byte {
 	r.close()
 	return r.out.parts
 }
 
-// flushBytes is how many bytes are deflated at once.
+// flushBytes is the number of bytes that begin starts to deflate at.
 const flushBytes = 64 << 10
 
-// close deflates what is left.
+// close deflates the rest of the rows, and ends the stream. It may be called several times.
 func (r *Rows) close() {
 	if r.out != nil && r.stream == nil {
 		return
@@ -178,8 +178,9 @@ func (r *Rows) close() {
 	r.stream = nil
 }
 
-// flush deflates the rows, without a search for matches: counts have few. With them, rows of dense
-// logs take 0.97 of the bytes and four times as long. Those of sparse logs take as little as 0.83.
+// flush deflates the rows in bytes. It does not search for matches, since counts have few. With
+// matches, deflating takes four times as long. Rows of dense logs then have 0.97 of the size, and
+// rows of sparse logs down to 0.83.
 func (r *Rows) flush() {
 	if r.stream == nil {
 		r.out = &deflated{most: r.most}
@@ -189,5 +190,5 @@ func (r *Rows) flush() {
 	r.bytes = r.bytes[:0]
 }
 
-// Empty reports whether there are no rows.
+// Empty reports whether no row was added.
 func (r *Rows) Empty() bool { return len(r.bytes) == 0 && r.out == nil }

@@ -19,26 +19,28 @@ func viewerFile(name string) string {
 	return string(text)
 }
 
-// A Viewer is a page without data, hdrkit.html: it takes logs, and a worker makes their pages.
+// A Viewer is hdrkit.html, a page without data. A reader gives it logs, and a worker in the browser
+// makes the data of a page from them.
 type Viewer struct {
 	Version string
-	// Code is that of package internal/viewer/wasm, packed by gzip, and Exec is the wasm_exec.js of
-	// the same version of Go.
+	// Code is the compiled package internal/viewer/wasm, packed by gzip. Exec is the text of
+	// wasm_exec.js of the same version of Go.
 	Code []byte
 	Exec string
-	// Licences are those of the modules in the code.
+	// Licences is the text of the licences of all modules in Code.
 	Licences string
 }
 
-// ascii85Of returns data as ascii85, which takes a sixteenth less than base64, with v for <.
+// ascii85Of encodes data as ascii85, with v instead of <, which HTML reserves. Ascii85 is a
+// sixteenth shorter than base64.
 func ascii85Of(data []byte) string {
 	text := make([]byte, ascii85.MaxEncodedLen(len(data)))
 	text = text[:ascii85.Encode(text, data)]
 	return strings.ReplaceAll(string(text), "<", "v")
 }
 
-// Write writes the page. It may compile code and start workers, and connect to nothing. Of the code
-// only the script is for the page itself, the rest are blocks that need no permission.
+// Write writes the page. Its policy allows it to compile code and to start workers, and forbids all
+// connections. The worker and its code are blocks of data, which need no permission.
 func (v *Viewer) Write(w io.Writer) error {
 	text := func(text string) string { return strings.ReplaceAll(text, "</script", `<\/script`) }
 	script := "\n" + joined(shownLater) + plain(viewerFile("viewer.js"))

@@ -1,5 +1,5 @@
-// Command hdrkithtml writes hdrkit.html to standard output: hdrkithtml VERSION CODE.gz
-// WASM_EXEC.js LICENCES. See release/viewer, which runs it.
+// Command hdrkithtml writes hdrkit.html to standard output. Script release/viewer runs it:
+// hdrkithtml VERSION CODE.gz WASM_EXEC.js LICENCES.
 package main
 
 import (

@@ -1,15 +1,15 @@
 //go:build js
 
-// Command wasm is the part of hdrkit.html that reads logs, in a Web Worker: see worker.js of
-// package page. It sets two functions in JavaScript, and then calls hdrkitReady():
-// hdrkit(request, files, read, progress, done) makes a page, and hdrkitWarm(done) makes a page of a
-// log of its own.
+// Command wasm is the part of hdrkit.html that reads logs. It runs in the Web Worker of worker.js
+// in package page. It defines two functions of JavaScript and then calls hdrkitReady(). Function
+// hdrkit(request, files, read, progress, done) makes a page of files, and hdrkitWarm(done) calls
+// [viewer.Warm]. Both return at once, and call done at the end.
 //
 //	request   the text of a [viewer.Request]
 //	files     a list of {name, size}
-//	read      (file, offset, length) returns bytes, or a text that says why it cannot
-//	progress  (share)
-//	done      ({before, rows, after, table, messages, error}), where base64 of rows stands in the page
+//	read      (file, offset, length) returns bytes, or the text of an error
+//	progress  (share), a function
+//	done      ({before, rows, after, table, messages, error}), a function that gets a [viewer.Answer]
 package main
 
 import (
@@ -43,7 +43,7 @@ func main() {
 	select {}
 }
 
-// answer makes the page that a request asks for.
+// answer makes the page of a request, and returns the argument of done.
 func answer(request string, files, read, progress js.Value) map[string]any {
 	var r viewer.Request
 	err := json.Unmarshal([]byte(request), &r)
@@ -68,7 +68,7 @@ func toJS(data []byte) js.Value {
 	return array
 }
 
-// inputs returns the files of a browser as inputs.
+// inputs returns files of JavaScript as inputs of a scan.
 func inputs(files, read js.Value) (all []scan.Input) {
 	for n := range files.Length() {
 		name, size := files.Index(n).Get("name").String(), files.Index(n).Get("size").Int()
@@ -83,21 +83,22 @@ func inputs(files, read js.Value) (all []scan.Input) {
 	return all
 }
 
-// blockSize is how much of a file is read at once. From 1 to 8 MB it makes no difference.
+// blockSize is the number of bytes of a block. Sizes from 1 to 8 MB take the same time.
 const blockSize = 1 << 20
 
-// A file is read block by block.
+// A file is an input in the browser. It reads blocks, since each read is a call of JavaScript.
 type file struct {
 	read     js.Value
 	index    int
 	name     string
 	at, size int
-	block    js.Value // what is read
-	used     int      // bytes of it
-	have     int
+	block    js.Value // the bytes of the last block
+	used     int      // the number of bytes of block that Read returned
+	have     int      // the length of block
 }
 
-// Read fills p: a short one would be a short batch.
+// Read fills p unless the file ends: the reader of logs makes a batch of each call, which should
+// not be short.
 func (f *file) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if f.used == f.have {
@@ -122,7 +123,7 @@ func (f *file) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// readBlock reads a block, which may be shorter than size.
+// readBlock reads at most size bytes from an offset into the block.
 func (f *file) readBlock(at, size int) error {
 	f.block = f.read.Invoke(f.index, at, size)
 	if f.block.Type() == js.TypeString {
@@ -132,7 +133,8 @@ func (f *file) readBlock(at, size int) error {
 	return nil
 }
 
-// ReadAt implements [io.ReaderAt] for a file that nobody reads from the beginning.
+// ReadAt implements [io.ReaderAt]. Calls of Read and ReadAt must not be mixed, since they share the
+// block.
 func (f *file) ReadAt(p []byte, at int64) (int, error) {
 	if err := f.readBlock(int(at), len(p)); err != nil {
 		return 0, err

@@ -20,10 +20,11 @@ import (
 	"hdrkit/output"
 )
 
-// A Step makes an interval: its series, its time in seconds, and its values.
+// A Step returns the interval with the number i: its label, its start and length in seconds, and
+// its values.
 type Step func(i int) (label string, start, length float64, values []int64)
 
-// Collect returns the picture of intervals made by step.
+// Collect writes a log of intervals that step returns, lets c collect it, and returns the picture.
 func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int, step Step) *chart.Picture {
 	t.Helper()
 	if c.Ratio == 0 {
@@ -65,7 +66,7 @@ func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int
 	return p
 }
 
-// tagOf returns a label as a tag: the series without a name has none.
+// tagOf returns the tag of a series with a label. An empty label has no tag.
 func tagOf(label string) []byte {
 	if label == "" {
 		return nil
@@ -73,7 +74,8 @@ func tagOf(label string) []byte {
 	return fmt.Appendf(nil, "label-%x", label) // tags have no spaces
 }
 
-// Gather lets c gather logs, whose tags are labels. With little memory, batches are small.
+// Gather lets c collect logs whose tags are those of [tagOf]. It has little memory, so batches are
+// small.
 func Gather(c *collect.Collector, logs ...[]byte) error {
 	s := &scan.Scan{
 		Workers: 2,
@@ -92,7 +94,7 @@ func Gather(c *collect.Collector, logs ...[]byte) error {
 	return flow.Run(s, new(flow.Rows), p)
 }
 
-// labelOf returns the label of a tag of tagOf, and other tags as they are.
+// labelOf returns the label from which tagOf made a tag. It returns other tags unchanged.
 func labelOf(tag []byte) string {
 	code, ok := strings.CutPrefix(string(tag), "label-")
 	if label, err := hex.DecodeString(code); ok && err == nil {
@@ -101,7 +103,7 @@ func labelOf(tag []byte) string {
 	return string(tag)
 }
 
-// Measure takes from an interval what c needs, which has no windows. Start and length are in
+// Measure fills in what c needs of an interval. C must not need windows. Start and length are in
 // seconds.
 func Measure(c *collect.Collector, start, length float64, h *histogram.Histogram, into *collect.Interval) {
 	i := &hdrlog.Interval{Start: start, Length: length}
@@ -139,7 +141,7 @@ func HistogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram 
 	return h
 }
 
-// Timeline returns a collector of percentiles.
+// Timeline returns a collector that measures percentiles.
 func Timeline(percentiles ...float64) *collect.Collector {
 	c := &collect.Collector{}
 	for _, p := range percentiles {
@@ -148,7 +150,7 @@ func Timeline(percentiles ...float64) *collect.Collector {
 	return c
 }
 
-// Latencies returns n values around scale, the same for the same seed.
+// Latencies returns n random values around scale. The same seed gives the same values.
 func Latencies(seed int64, n int, scale float64) (values []int64) {
 	r := rand.New(rand.NewSource(seed))
 	for range n {

@@ -15,28 +15,29 @@ import (
 	"hdrkit/internal/chart/page"
 )
 
-// A Page is the data of a page, with its rows by series.
+// A Page is the data of a page, with its decoded rows.
 type Page struct {
 	page.Data
 	Rows string `json:"rows"`
-	// Lines are the lines of each series, by measure, and Windows are its windows.
+	// Lines has the lines of each series by measure, and Windows the windows of each series.
 	Lines   [][]Line   `json:"-"`
 	Windows [][]Window `json:"-"`
 }
 
-// A Window is a row of what was recorded in an interval, or in several.
+// A Window is a row with the counts of an interval, or of several merged intervals.
 type Window struct {
 	Start, Skew, Length, Intervals, Count, Source int64
 	Min, Max, Sum                                 float64
 	Counts                                        []byte
 }
 
-// A Line is the points of a line. S and D are starts and lengths in milliseconds, V values.
+// A Line has the points of a line: their starts (S) and lengths (D) in milliseconds, and their
+// values (V).
 type Line struct{ S, D, V []float64 }
 
 var outside = regexp.MustCompile(`(?i)(src|href)="?(https?:)?//|\burl\(|@import|\bimport\b`)
 
-// Read reads a page. It fails the test if the page loads something.
+// Read decodes the data of a page. It fails the test if the page loads another file.
 func Read(t testing.TB, file []byte) *Page {
 	t.Helper()
 	if found := outside.Find(file); found != nil {
@@ -57,7 +58,7 @@ func Read(t testing.TB, file []byte) *Page {
 	return p
 }
 
-// Extend adds rows as a page or one of its events has them.
+// Extend decodes more rows, which are text as in a page or in an event of a live page.
 func (p *Page) Extend(t testing.TB, rows string) {
 	t.Helper()
 	packed, err := base64.StdEncoding.DecodeString(rows)
