@@ -1,4 +1,5 @@
-// What a reader changes by buttons, keys and links. Each change stands in the address, and is drawn.
+// What a reader changes by buttons, keys and links. Each change stands in the address, and is
+// drawn.
 import { page } from './page.js';
 import { saveState } from './address.js';
 

@@ -205,7 +205,8 @@ class Run {
     this.addSegments();
   }
 
-  // addSegments divides the run into segments of equal time, and counts the values of each up to each slot.
+  // addSegments divides the run into segments of equal time, and counts the values of each up to
+  // each slot.
   addSegments() {
     const n = Math.min(this.windows.length, mostSegments);
     this.segments = Array.from({ length: n }, () => ({
@@ -269,8 +270,8 @@ class Run {
     return low - 1 + (value - low + 1) * Math.min(Math.max(count - before, 0) / (upTo - before), 1);
   }
 
-  // partsAbove divides the run into k parts of equal time, and returns for each the number of its values
-  // partsAbove a value, and of all its values.
+  // partsAbove divides the run into k parts of equal time, and returns for each the number of its
+  // values partsAbove a value, and of all its values.
   partsAbove(k, value) {
     const [slot, inside] = this.place(value);
     const parts = Array.from({ length: k }, () => [0, 0]);
@@ -284,8 +285,8 @@ class Run {
     return parts;
   }
 
-  // ratesOfParts divides the run into k parts of equal time, and returns the number of values and the
-  // seconds of each.
+  // ratesOfParts divides the run into k parts of equal time, and returns the number of values and
+  // the seconds of each.
   ratesOfParts(k) {
     const parts = Array.from({ length: k }, () => [0, 0]);
     this.values.forEach((v, i) => {
@@ -405,8 +406,8 @@ function compare(before, after) {
   )
     return change;
   const test = bound => welch(partsOf(before, after, k, bound), independent);
-  // distance returns how far an end of the interval is from the ratio, as a logarithm. Sign is 1 for
-  // the upper end and -1 for the lower one. Chance explains all ratios up to the end.
+  // distance returns how far an end of the interval is from the ratio, as a logarithm. Sign is 1
+  // for the upper end and -1 for the lower one. Chance explains all ratios up to the end.
   const distance = sign => {
     const explains = by => test(ratio * Math.exp(sign * by)) > 1 - level / 100;
     let inside = 0;

@@ -90,8 +90,8 @@ function showHeatScale(scale) {
   showScale('scale', { ticks, title: 'values per second' }, page.theme.heat);
 }
 
-// showScale shows a scale of colours below the charts, or hides it if it is null. A tick stands at a
-// part of the scale, from 0 to 1.
+// showScale shows a scale of colours below the charts, or hides it if it is null. A tick stands at
+// a part of the scale, from 0 to 1.
 function showScale(id, scale, colours) {
   const box = element(id);
   box.hidden = !scale;

@@ -15,8 +15,8 @@ const comparison = { of: '', pending: '', changes: [] };
 // apart reports whether a range does not overlap the view. Otherwise they are not compared.
 const apart = ([from, to]) => to <= page.view.from || page.view.to <= from;
 
-// withChanges returns rows with their changes since page.before. If the comparison takes a while, it
-// returns rows as they are, lets the page show that it compares, and calls shown after that. The
+// withChanges returns rows with their changes since page.before. If the comparison takes a while,
+// it returns rows as they are, lets the page show that it compares, and calls shown after that. The
 // first drawing waits for the comparison, since a print waits for that drawing.
 export function withChanges(rows, shown) {
   const { data, view, series, before } = page;

@@ -75,7 +75,8 @@ export class View {
     return this.show(Math.min(from, (from + to) / 2 - room), Math.max(to, (from + to) / 2 + room));
   }
 
-  // pan moves the view by a part of its length, and at least by a window. It stays in the whole range.
+  // pan moves the view by a part of its length, and at least by a window. It stays in the whole
+  // range.
   pan(part) {
     const length = this.to - this.from;
     const by = Math.sign(part) * Math.max(Math.abs(part) * length, this.window || 1);

@@ -130,8 +130,8 @@ function showProgress(share) {
     'reading ' + (size / 1e6).toFixed(1) + ' MB: ' + Math.round(100 * share) + '%';
 }
 
-// showMessages shows the refused files and the errors, and then messages about the logs, as hdrsum prints
-// them.
+// showMessages shows the refused files and the errors, and then messages about the logs, as hdrsum
+// prints them.
 function showMessages(messages, failed = []) {
   const line = className => textContent => make('div', { textContent, className });
   element('messages').replaceChildren(
@@ -140,8 +140,8 @@ function showMessages(messages, failed = []) {
   );
 }
 
-// showError ends reading and shows an error. If an option is wrong, its field is marked, and the page
-// that was made with the options before stays. Otherwise the page is hidden.
+// showError ends reading and shows an error. If an option is wrong, its field is marked, and the
+// page that was made with the options before stays. Otherwise the page is hidden.
 function showError(text, messages = []) {
   stopReading();
   const [, field] =
@@ -203,8 +203,8 @@ function listLogs() {
   );
 }
 
-// addDropped adds files that were dropped, but no folders: the browser does not let a page from a disk
-// read folders.
+// addDropped adds files that were dropped, but no folders: the browser does not let a page from a
+// disk read folders.
 function addDropped({ items, files }) {
   const folders = [...items]
     .map(item => item.webkitGetAsEntry?.())
