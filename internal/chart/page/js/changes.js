@@ -3,7 +3,8 @@
 import { page } from './page.js';
 import { saveState } from './address.js';
 
-// changed shows a choice that was changed in the page.
+// changed must be called after a choice in page changed. It puts the choices into the address, and
+// draws.
 export function changed() {
   saveState();
   page.draw(true);

@@ -31,9 +31,9 @@ class Range {
   }
 }
 
-// valueAxis returns the axis of values of a chart as its description says, with at most most
-// labels. At maps a value to [0, 1], and inverse maps back. The axis ends a little beyond the
-// values, so that no line lies on the frame.
+// valueAxis returns the axis of values of a chart as its description what says. Most limits the
+// number of labels. At maps a value to [0, 1], and inverse maps back. The axis ends a little beyond
+// the values, so that no line lies on the frame.
 function valueAxis(what, range, log, most) {
   const axis = innerAxis(what, range, what.log || log, most);
   const edge = 0.015;

@@ -271,7 +271,7 @@ class Run {
   }
 
   // partsAbove divides the run into k parts of equal time, and returns for each the number of its
-  // values partsAbove a value, and of all its values.
+  // values above a value, and of all its values.
   partsAbove(k, value) {
     const [slot, inside] = this.place(value);
     const parts = Array.from({ length: k }, () => [0, 0]);

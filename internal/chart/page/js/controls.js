@@ -5,7 +5,7 @@ import { media, dress } from './look.js';
 import { readChoices } from './address.js';
 import { changed, go, chase, pause, solo } from './changes.js';
 import { panels, chartsOverTime } from './panels.js';
-import { pointer, pointed, drawPointer } from './pointer.js';
+import { pointer, drawSoon, drawPointer } from './pointer.js';
 import { choice, buildTable, saveCSV } from './summary.js';
 
 // flip turns on or off what a name of the page stands for.
@@ -14,7 +14,7 @@ function flip(name) {
   changed();
 }
 
-// zoom zooms around the time that is pointed at, or around the middle.
+// zoom zooms around the time that is drawSoon at, or around the middle.
 function zoom(factor) {
   const { view } = page;
   go(() => view.zoom(factor, pointer.time ?? (view.from + view.to) / 2));
@@ -61,7 +61,7 @@ const keys = {
   m: 'compare',
 };
 
-// showHighest zooms to the highest interval in the column that is pointed at.
+// showHighest zooms to the highest interval in the column that is drawSoon at.
 function showHighest() {
   const highest = drawPointer();
   if (highest) go(() => page.view.around(highest.start, highest.end));
@@ -90,7 +90,7 @@ function listenTime(chart) {
     pointer.chart = chart;
     place(chart, event);
     pointer.time = chart.atX(pointer.x);
-    pointed();
+    drawSoon();
   };
   over.addEventListener('pointermove', point);
   over.addEventListener('pointerdown', event => {
@@ -111,7 +111,7 @@ function listenTime(chart) {
     pointer.dragFrom = null;
     // After a tap, the place stays.
     if (event.pointerType !== 'touch') pointer.time = null;
-    pointed();
+    drawSoon();
   });
   over.addEventListener('dblclick', actions.whole);
   over.addEventListener('keydown', event => {
@@ -124,7 +124,7 @@ function listenTime(chart) {
     if (!pointer.y) pointer.y = (chart.plot.top + chart.plot.bottom) / 2;
     if (chart !== panels.time)
       pointer.y += ({ ArrowUp: -3, ArrowDown: 3 }[event.key] || 0) * (event.shiftKey ? 10 : 1);
-    pointed();
+    drawSoon();
   });
 }
 
@@ -134,15 +134,15 @@ function listenCurve(chart) {
     place(chart, event);
     pointer.nines = chart.atX(pointer.x);
     pointer.value = chart.atY(pointer.y);
-    pointed();
+    drawSoon();
   });
   over.addEventListener('pointerleave', event => {
     if (event.pointerType !== 'touch') pointer.nines = pointer.value = null;
-    pointed();
+    drawSoon();
   });
   over.addEventListener('keydown', event => {
     pointer.nines = stepped(event, pointer.nines, 0, chart.x.inverse(1), 0.1);
-    pointed();
+    drawSoon();
   });
 }
 
@@ -153,7 +153,7 @@ function listenKeys() {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target === element('find')) return;
     if (key === 'Escape') {
       pointer.time = pointer.nines = pointer.value = null;
-      pointed();
+      drawSoon();
     } else if (/^[1-9]$/.test(key)) {
       if (page.all[key - 1]) solo(page.all[key - 1]);
     } else if (keys[key]) actions[keys[key]]();

@@ -10,7 +10,7 @@ import { timeText, dateText } from './times.js';
 import { panels } from './panels.js';
 import { comparedText } from './ranges.js';
 
-// mostSpoken is the number of series that a screen reader hears the names of.
+// mostSpoken is the largest number of series that spoken names.
 const mostSpoken = 6;
 
 // spoken returns what the lines show, for a screen reader: their series, and the highest value.
@@ -42,8 +42,8 @@ function spoken() {
   return element('time-title').textContent + ': ' + names + more + highest;
 }
 
-// rangeText says which time the page shows, and how long the windows of the charts are if an
-// interval is shorter.
+// rangeText says which time the page shows, and how long the windows of the charts are, unless each
+// is one interval.
 function rangeText() {
   const { data, view } = page;
   const whole = view.isWhole;
@@ -67,7 +67,7 @@ function rangeText() {
   );
 }
 
-// ratesText says how long the windows of the values per second are, if an interval is shorter.
+// ratesText says how long the windows of the values per second are, unless each is one interval.
 function ratesText() {
   const { width, whole } = panels.rates || {};
   if (page.data.lines.rate || !(whole > 1)) return '';

@@ -63,7 +63,7 @@ export function buildLatest() {
   const table = element('latest');
   const start = Math.max(...last.map(w => w.start));
   const half = Math.max(...last.map(w => w.end - w.begin)) / 2;
-  // These series have no sum that would be that of the whole view.
+  // Copies of the series keep tableOf from replacing the cached sums of the view.
   const alone = series.map(({ label, group, windows }) => ({ label, group, windows }));
   const rows = tableOf(alone, start - half, Infinity, levels);
   const columns = rows.length

@@ -70,7 +70,7 @@ export function between(unit, low, high) {
 export const significant = (v, n) => digits(v, n, 1e15);
 
 // known prints a value of which only bounds are known: the digits that both bounds have after
-// rounding, at least two and at most most. If the bounds differ in two digits, it prints both.
+// rounding, from two to most digits. If the bounds differ already in two digits, it prints both.
 export function known(low, high, most) {
   for (let n = most; n >= 2; n--)
     if (significant(low, n) === significant(high, n)) return significant(high, n);

@@ -21,7 +21,7 @@ export function scaleOf(rows) {
 }
 
 // sparkline returns the path of bars that show the highest value of points in each column of the
-// time from from to to.
+// time [from, to).
 export function sparkline(points, from, to, scale) {
   const highest = new Float64Array(columns).fill(NaN);
   const column = (to - from) / columns;

@@ -18,8 +18,8 @@ export const pointer = {
   scheduled: false,
 };
 
-// pointed draws the pointer in the next frame.
-export function pointed() {
+// drawSoon draws the pointer in the next frame.
+export function drawSoon() {
   if (pointer.scheduled) return;
   pointer.scheduled = true;
   requestAnimationFrame(() => {

@@ -8,8 +8,8 @@ import { timeText } from './times.js';
 // mostAtOnce is the number of windows up to which a comparison takes no noticeable time.
 const mostAtOnce = 2000;
 
-// The last comparison: what it was of, as text, and its changes. While the page is about to compare
-// something else, pending says what.
+// The last comparison: its ranges and series as text (of), and its changes. Pending is the text of
+// a comparison that is not computed yet.
 const comparison = { of: '', pending: '', changes: [] };
 
 // apart reports whether a range does not overlap the view. Otherwise they are not compared.

@@ -20,7 +20,8 @@ export class View {
     });
   }
 
-  // continue takes over what a view of earlier data shows. Shift is what to add to its times.
+  // continue lets this view show the time that a view of earlier data shows. Shift is the
+  // difference of both origins, which is added to the old times.
   continue(old, shift) {
     const moved = range => range.map(t => t + shift);
     const next = this.snap(...moved([old.from, old.to]));

@@ -294,7 +294,7 @@ export function rankOf(percentile, count) {
   return Math.min(Math.max(Math.ceil((lower[0] * count) / 100), 1), count);
 }
 
-// slotsAt returns the slots that the percentiles of a sum are in.
+// slotsAt returns the slot of each percentile of a sum.
 function slotsAt(sum, levels) {
   const slots = [];
   const ranks = levels
@@ -392,8 +392,8 @@ function shares(a, b, most) {
   return all;
 }
 
-// The ends of a window are printedEnds with the start that the HdrHistogram tools compute, which
-// truncate it, and drawn with the rounded start.
+// A window begins at the truncated start that the HdrHistogram tools print (printedEnds), or at the
+// rounded start where it is drawn (drawnEnds).
 export const printedEnds = w => [w.begin, w.end];
 const drawnEnds = w => [w.start, w.start + w.end - w.begin];
 
@@ -471,10 +471,11 @@ function gridOf(series, from, to, earliest, last) {
   };
 }
 
-// rateOf returns the values per second of all series together, as points of at most most columns,
+// rateOf returns the values per second of all series together, as points with one for each column,
 // the width of a column in milliseconds, and as whole the number of windows in a column. Only
-// windows that start in [from, to) count. The last column ends with its windows, which can be after
-// the view. A column beside a gap ends at the gap: otherwise its rate would be too low.
+// windows that start in [from, to) count. Most limits the number of columns. The last column ends
+// with its windows, which can be after the view. A column beside a gap ends at the gap: otherwise
+// its rate would be too low.
 export function rateOf(series, from, to, most, ran) {
   const windows = series.flatMap(s => startsIn(s.windows, from, to)).filter(w => w.end > w.begin);
   const points = [];

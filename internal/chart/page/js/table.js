@@ -11,8 +11,8 @@ export function rowOf({ label, curve }, valueAt) {
   return { label, count: curve.total, percentiles: levels.map(l => valueAt(l) ?? max), max };
 }
 
-// ifAny returns a getter of a figure, which is null for a row without values. The getter of
-// percentileOf is also null if no value of the row is above the percentile.
+// ifAny returns a function that returns a figure of a row, or null if the row has no values. The
+// function of percentileOf also returns null if no value of the row is above the percentile.
 const ifAny = get => r => (r.count ? get(r) : null);
 const percentileOf = (i, get) => r =>
   r.count && rankOf(levels[i], r.count) < r.count ? get(r)[i] : null;
@@ -113,8 +113,8 @@ export function sorted(rows, column, descending) {
   return [...rows].sort((a, b) => (descending ? -1 : 1) * order(column.get(a), column.get(b)));
 }
 
-// worstOf returns the at most most rows with the highest values of a column, the highest first.
-// Without a column it returns the first rows.
+// worstOf returns the rows with the highest values of a column, the highest first. Without a column
+// it returns the first rows. Most limits the number of rows.
 export function worstOf(rows, column, most) {
   return (column ? sorted(rows, column, true) : rows).slice(0, most);
 }

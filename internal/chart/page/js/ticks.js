@@ -117,9 +117,9 @@ export const relativeStep = ms =>
       ? ms / 60000 + ' min'
       : ms / 1000 + ' s';
 
-// timeStep returns the distance of ticks of an axis of time, in seconds: the smallest that leaves
-// at most most ticks. If only one tick or none lies in the first nine tenths, where labels surely
-// have room, it returns the next smaller distance.
+// timeStep returns the distance of ticks of an axis of time, in seconds: the smallest round
+// distance with no more than most ticks. If only one tick or none lies in the first nine tenths,
+// where labels surely have room, it returns the next smaller distance.
 function timeStep(from, to, most) {
   const span = to - from;
   const n = steps.findIndex(s => span <= s * most * (1 + 1e-9));

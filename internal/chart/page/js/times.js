@@ -2,8 +2,8 @@
 import { relativeStyle, clockText, severalDays } from './ticks.js';
 import { page } from './page.js';
 
-// timeText returns a time in milliseconds, to a second or a tenth of one as the view is long, or to
-// the millisecond if fine is set.
+// timeText returns a time, which is in milliseconds, as text: to the millisecond if fine is set,
+// and otherwise to a second, or to a tenth of a second in a short view.
 export function timeText(t, fine) {
   const { data, view } = page;
   const length = (view.to - view.from) / 1000;
