@@ -68,7 +68,7 @@ const pageSize = 16e6
 func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
 	var messages bytes.Buffer
 	a := new(Answer)
-	err := a.make(&message.Streams{
+	err := a.fill(&message.Streams{
 		Name: prefix,
 		In:   strings.NewReader(""),
 		Out:  io.Discard,
@@ -102,12 +102,13 @@ func Warm() error {
 	return err
 }
 
-func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, progress func(share float64)) error {
+// fill reads inputs and sets all of the answer but its messages.
+func (a *Answer) fill(std *message.Streams, r *Request, inputs []scan.Input, progress func(share float64)) error {
 	o, err := r.options(inputs)
 	if err != nil {
 		return err
 	}
-	if o.Type, err = typeOf(inputs); err != nil {
+	if o.Type, err = chartType(inputs); err != nil {
 		return err
 	}
 	if !o.Compare && o.Type == chart.Timeline {
@@ -118,7 +119,7 @@ func (a *Answer) make(std *message.Streams, r *Request, inputs []scan.Input, pro
 	if err != nil {
 		return err
 	}
-	in.Scan.Progress = share(inputs, progress)
+	in.Scan.Progress = shareMeter(inputs, progress)
 	p, err := o.Gather(std, in)
 	if err != nil {
 		return err
@@ -195,9 +196,9 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	return o, err
 }
 
-// typeOf returns the type of chart of the page: percentile curves if an input is a percentile
+// chartType returns the type of chart of the page: percentile curves if an input is a percentile
 // distribution, and a timeline otherwise.
-func typeOf(inputs []scan.Input) (*chart.Type, error) {
+func chartType(inputs []scan.Input) (*chart.Type, error) {
 	for _, input := range inputs {
 		file, err := input.Open()
 		if err != nil {
@@ -253,10 +254,10 @@ func (a *Answer) addFindings(found []output.Finding) error {
 	return err
 }
 
-// share returns a function that a scan calls with the number of bytes of each read. The function
-// calls progress with the share of all bytes of inputs, at most ten times a second. It is nil if
-// progress is nil.
-func share(inputs []scan.Input, progress func(share float64)) func(bytes int) {
+// shareMeter returns a function that a scan calls with the number of bytes of each read. The
+// function calls progress with the share of all bytes of inputs, at most ten times a second. It is
+// nil if progress is nil.
+func shareMeter(inputs []scan.Input, progress func(share float64)) func(bytes int) {
 	if progress == nil {
 		return nil
 	}

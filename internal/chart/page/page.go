@@ -1,8 +1,8 @@
 // Package page writes charts as a web page of one file, which loads no others. The page draws lines
 // over time, percentile curves, heat maps and a table of the time in view.
 //
-// [Data] is the format that the script of the page reads. A file contains one Data. A live page gets
-// a Data, and then an [Update] for new rows, as server-sent events.
+// [Data] is the format that the script of the page reads. A file contains one Data. A live page
+// gets a Data, and then an [Update] for new rows, as server-sent events.
 package page
 
 import (
@@ -139,7 +139,8 @@ type Series struct {
 //go:embed page.html page.css js/*.js
 var files embed.FS
 
-func file(name string) string {
+// embedded returns the text of an embedded file.
+func embedded(name string) string {
 	text, err := files.ReadFile(name)
 	if err != nil {
 		panic(err) // it is embedded
@@ -147,30 +148,31 @@ func file(name string) string {
 	return string(text)
 }
 
-// shownLater are the modules of the script of a page without data, and modules those of a page that
-// has data. Each module may import only those before it.
+// viewerModules are the modules of the script of hdrkit.html, and pageModules those of a page with
+// data. Each module may import only those before it.
 var (
-	shownLater = strings.Fields(`numbers ticks store state canvas phases charts dom overview table
+	viewerModules = strings.Fields(`numbers ticks store state canvas phases charts dom overview table
 		confidence tiles live page address changes times look findings legend panels moments readout
 		pointer ranges describe summary latest drawing controls main`)
-	modules = append(slices.Clone(shownLater), "start")
+	pageModules = append(slices.Clone(viewerModules), "start")
 )
 
 // Script returns the script of a page that has data.
-var Script = sync.OnceValue(func() string { return joined(modules) })
+var Script = sync.OnceValue(func() string { return joinModules(pageModules) })
 
-func joined(modules []string) string {
+// joinModules returns modules as one script.
+func joinModules(names []string) string {
 	var script strings.Builder
-	for _, name := range modules {
-		script.WriteString(plain(file("js/" + name + ".js")))
+	for _, name := range names {
+		script.WriteString(compact(embedded("js/" + name + ".js")))
 	}
 	return script.String()
 }
 
-// plain returns a module without its imports and exports. It leaves out comments, indents and empty
-// lines: they are a quarter of all bytes, and no page needs them. " // " begins a comment, so no
-// string of a module may contain it.
-func plain(module string) string {
+// compact returns a module without its imports and exports. It leaves out comments, indents and
+// empty lines: they are a quarter of all bytes, and no page needs them. " // " begins a comment,
+// so no string of a module may contain it.
+func compact(module string) string {
 	var script strings.Builder
 	imports := false // the line is in an import
 	for line := range strings.Lines(module) {
@@ -212,7 +214,7 @@ func Around(d *Data) (before, after string, err error) {
 	}
 	var text strings.Builder
 	err = write(&text, d.Title, Policy(d.Live), style(), "", script(), func() error {
-		_, err := text.WriteString(block("data", "application/json", string(data)))
+		_, err := text.WriteString(dataBlock("data", "application/json", string(data)))
 		return err
 	})
 	at := strings.Index(text.String(), rows) + len(rows)
@@ -221,7 +223,7 @@ func Around(d *Data) (before, after string, err error) {
 
 // write fills in page.html. Data writes the blocks of data.
 func write(w io.Writer, title, policy, style, viewer, script string, data func() error) error {
-	before, after, _ := strings.Cut(file("page.html"), "{{data}}")
+	before, after, _ := strings.Cut(embedded("page.html"), "{{data}}")
 	fill := strings.NewReplacer(
 		"{{title}}", html.EscapeString(title),
 		"{{policy}}", policy,
@@ -239,13 +241,13 @@ func write(w io.Writer, title, policy, style, viewer, script string, data func()
 	return err
 }
 
-// block returns a block of data. The text must not contain the end of a script.
-func block(id, kind, text string) string {
+// dataBlock returns a block of data. The text must not contain the end of a script.
+func dataBlock(id, kind, text string) string {
 	return `<script id="` + id + `" type="` + kind + `">` + text + "</script>\n"
 }
 
 func script() string { return "\n" + Script() }
-func style() string  { return "\n" + file("page.css") }
+func style() string  { return "\n" + embedded("page.css") }
 
 // Policy returns the Content-Security-Policy of a page. The page may run its own script. A live
 // page may connect to its server.

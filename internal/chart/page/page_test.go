@@ -17,7 +17,7 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestModules runs the tests of the script's modules wherever node is installed.
+// TestModules runs the tests of the script's pageModules wherever node is installed.
 func TestModules(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		clitest.RequireTools(t, "node")
@@ -121,16 +121,16 @@ func textOf(t *testing.T, r *Rows) []byte {
 // module behind one of another.
 func TestScript(t *testing.T) {
 	texts := map[string]string{"viewer": viewerFile("viewer.js")}
-	for _, name := range modules {
-		texts[name] = file("js/" + name + ".js")
+	for _, name := range pageModules {
+		texts[name] = embedded("js/" + name + ".js")
 	}
-	for _, script := range [][]string{modules, append(slices.Clone(shownLater), "viewer"), {"worker"}} {
+	for _, script := range [][]string{pageModules, append(slices.Clone(viewerModules), "viewer"), {"worker"}} {
 		if script[0] == "worker" {
 			texts = map[string]string{"worker": viewerFile("worker.js")}
 		}
 		seen := map[string]string{}
 		for _, name := range script {
-			joined := plain(texts[name])
+			joined := compact(texts[name])
 			if strings.Contains(joined, "\nimport ") || strings.Contains(joined, "\nexport ") || strings.Contains(joined, "</") {
 				t.Errorf("%s is not joined", name)
 			}

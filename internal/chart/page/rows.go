@@ -24,9 +24,9 @@ import (
 //	point    series, measure, start, length, value: a point of a line
 //	gap      as point: a point that is not joined with the point before
 //
-// The start of a window is rounded. Skew is how many milliseconds earlier the truncated start of the
-// reference is. Counts are those of [histogram.Histogram.AppendCounts]. In JSON, rows are deflated
-// and then encoded in base64.
+// The start of a window is rounded. Skew is how many milliseconds earlier the truncated start of
+// the reference is. Counts are those of [histogram.Histogram.AppendCounts]. In JSON, rows are
+// deflated and then encoded in base64.
 type Rows struct {
 	bytes  []byte        // rows that are not deflated yet
 	stream *flate.Writer // writes to out; nil after close

@@ -27,7 +27,7 @@ type Viewer struct {
 	// wasm_exec.js of the same version of Go.
 	Code []byte
 	Exec string
-	// Licences is the text of the licences of all modules in Code.
+	// Licences is the text of the licences of all pageModules in Code.
 	Licences string
 }
 
@@ -43,14 +43,14 @@ func ascii85Of(data []byte) string {
 // connections. The worker and its code are blocks of data, which need no permission.
 func (v *Viewer) Write(w io.Writer) error {
 	text := func(text string) string { return strings.ReplaceAll(text, "</script", `<\/script`) }
-	script := "\n" + joined(shownLater) + plain(viewerFile("viewer.js"))
+	script := "\n" + joinModules(viewerModules) + compact(viewerFile("viewer.js"))
 	style := style() + viewerFile("viewer.css")
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'; " +
 		"img-src data:; worker-src blob:; style-src " + hashOf(style) +
 		"; script-src 'wasm-unsafe-eval' " + hashOf(script)
-	blocks := block("licences", "text/plain", text("\n"+v.Licences)) +
-		block("worker", "text/plain", text(v.Exec+"\n"+plain(viewerFile("worker.js")))) +
-		block("wasm", "text/plain", ascii85Of(v.Code))
+	blocks := dataBlock("licences", "text/plain", text("\n"+v.Licences)) +
+		dataBlock("worker", "text/plain", text(v.Exec+"\n"+compact(viewerFile("worker.js")))) +
+		dataBlock("wasm", "text/plain", ascii85Of(v.Code))
 	viewer := strings.ReplaceAll(viewerFile("viewer.html"), "{{version}}", html.EscapeString(v.Version))
 	return write(w, "hdrkit", policy, style, viewer, script, func() error {
 		_, err := io.WriteString(w, blocks)
