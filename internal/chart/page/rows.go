@@ -165,7 +165,7 @@ func (r *Rows) Deflated() [][]byte {
 	return r.out.parts
 }
 
-// flushBytes is the number of bytes that begin starts to deflate at.
+// flushBytes is the number of bytes of rows at which begin calls flush.
 const flushBytes = 64 << 10
 
 // close deflates the rest of the rows, and ends the stream. It may be called several times.

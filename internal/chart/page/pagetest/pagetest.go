@@ -1,4 +1,5 @@
-// Package pagetest reads pages back, for tests.
+// Package pagetest decodes the data of pages, and collects pictures of generated intervals, for
+// tests.
 package pagetest
 
 import (

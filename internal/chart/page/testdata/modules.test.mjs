@@ -199,6 +199,34 @@ test('the view', () => {
   assert.deepEqual([windows.from, windows.to], [13000, 45000]);
 });
 
+test('a live view follows the end', () => {
+  const view = new View({ from: 0, to: 100000 }, { live: true });
+  const grow = to => {
+    view.whole.to = to;
+    view.toEnd();
+    return [view.from, view.to];
+  };
+  view.follow('#last=60');
+  assert.deepEqual(grow(120000), [60000, 120000]);
+  assert.equal(view.address, 'last=60');
+  view.chase(null);
+  assert.deepEqual(grow(130000), [60000, 120000]);
+  assert.equal(view.address, 't=60,119.999');
+  view.chase(view.lastTail);
+  assert.deepEqual(grow(140000), [80000, 140000]);
+  // The data come again, with another origin.
+  const next = new View({ from: -5000, to: 145000 }, { live: true });
+  next.continue(view, -5000);
+  assert.deepEqual([next.from, next.to, next.lastTail], [75000, 135000, 60000]);
+  next.toEnd();
+  assert.deepEqual([next.from, next.to], [85000, 145000]);
+  view.follow('#t=1,2');
+  assert.deepEqual(grow(150000), [1000, 2001]);
+  view.follow('');
+  assert.deepEqual(grow(160000), [0, 160000]);
+  assert.equal(view.address, '');
+});
+
 test('rates', async () => {
   const s = await series();
   const rates = store.rateOf([s], 0, 3000, 3).points;
