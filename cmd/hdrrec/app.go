@@ -336,7 +336,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 		return err
 	}
 	r.recorder = log.Recorder
-	if !r.recorder.Some() {
+	if !r.recorder.HasIntervals() {
 		return errNothing
 	}
 	return nil
@@ -344,7 +344,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 
 // recordPipes records inputs some of which are pipes. The files among them are at rest.
 func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) error {
-	back, err := files.LookBack()
+	back, err := files.NeededLate()
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) e
 	if err := r.recorder.Run(readers); err != nil {
 		return err
 	}
-	if !r.recorder.Some() {
+	if !r.recorder.HasIntervals() {
 		return errNothing
 	}
 	return log.Flush()
@@ -419,7 +419,7 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 	switch {
 	case err == nil && reader.Guessed() && !r.std.Quiet && !r.said[name]:
 		r.said[name] = true
-		r.diagnostics.Warnf("%s is read as %s; -time, -value and -tag name other columns", name, reader.Takes())
+		r.diagnostics.Warnf("%s is read as %s; -time, -value and -tag name other columns", name, reader.Interpretation())
 	case errors.As(err, &usage):
 		return nil, message.Usagef("%w", err)
 	case errors.As(err, &unknown) && logs.KindOf(unknown.Begin) != "":
@@ -466,7 +466,7 @@ func (r *command) end(err error) error {
 	}
 	n, warn := &r.recorder.Counts, r.diagnostics.Warnf
 	for _, reader := range r.readers {
-		if reader.Unended() {
+		if reader.Unterminated() {
 			warn("%s:%d: the last line has no end; if it was cut short, its last number is wrong", reader.Name(),
 				reader.Line())
 		}
@@ -478,7 +478,7 @@ func (r *command) end(err error) error {
 		warn("%s", logs.NoTimes)
 	}
 	for _, reader := range r.readers {
-		if loss := reader.Loss(); loss != "" {
+		if loss := reader.Inexactness(); loss != "" {
 			warn("%s: %s", reader.Name(), loss)
 		}
 	}
@@ -496,7 +496,7 @@ func (r *command) end(err error) error {
 	if r.options.Verbose {
 		r.std.Verbosef("%d rows recorded, %d dropped because they failed, %d of no interest, %d "+
 			"too late, %d malformed",
-			n.Recorded, n.Dropped+n.NoValue, n.Other, n.Late, n.Malformed)
+			n.Recorded, n.Dropped+n.NoValue, n.Unchosen, n.Late, n.Malformed)
 	}
 	if err == errNothing {
 		r.diagnostics.Close()
@@ -512,8 +512,8 @@ func (r *command) nothing() error {
 	case r.readers[0].Format() == "hist" && n.Malformed == 0:
 		return fmt.Errorf("%s has no histograms, and is no list of measurements: a table, or a JSON "+
 			"object on each line", r.readers[0].Name())
-	case n.Other > 0 && n.Malformed == 0:
-		return r.readers[0].None()
+	case n.Unchosen > 0 && n.Malformed == 0:
+		return r.readers[0].NothingChosen()
 	case n.Malformed > 0:
 		return errors.New("none of the rows could be recorded")
 	case n.Dropped+n.NoValue > 0:

@@ -66,7 +66,7 @@ func (g *growing) wait(waiting bool) error {
 	if g.timer != nil {
 		g.timer.Stop()
 	}
-	if !waiting || g.reader == nil || !g.reader.Since(time.Now().Add(-present)) {
+	if !waiting || g.reader == nil || !g.reader.HasRowAfter(time.Now().Add(-present)) {
 		return g.err
 	}
 	g.written(g.command.recorder.Advance(g.reader, g.late))

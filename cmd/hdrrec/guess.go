@@ -17,7 +17,7 @@ func (r *command) guess(w io.Writer, s *scan.Scan) error {
 		if err != nil {
 			return err
 		}
-		err = readers[0].Try()
+		err = readers[0].CheckRows()
 		closer.Close()
 		if err != nil {
 			return err

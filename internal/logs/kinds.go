@@ -80,7 +80,7 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given f
 		m.files.Recording = measure.UsualRecording()
 		m.files.Memory = memory
 		m.files.Report = m.report
-		m.files.Ended = m.ended
+		m.files.OnEnd = m.ended
 		inputs[n].Open = m.log
 	}
 }
@@ -109,7 +109,7 @@ func (m *measurements) log() (io.ReadCloser, error) {
 	}
 	m.opened.Do(func() {
 		if !m.diagnostics.std.Quiet {
-			m.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.name, measured.Takes())
+			m.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.name, measured.Interpretation())
 		}
 	})
 	if m.once {

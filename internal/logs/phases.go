@@ -267,7 +267,7 @@ func boundOf(seconds float64) *scan.Bound {
 // readMeasured makes a phase of each measurement: its value is the length, and its tag the name.
 func (r *phaseReader) readMeasured(m *measure.Reader) error {
 	if !r.std.Quiet {
-		r.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.Name(), m.Takes())
+		r.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.Name(), m.Interpretation())
 	}
 	untagged := fileName(m.Name())
 	said := false

@@ -17,38 +17,38 @@ import (
 var accessLog = Format{
 	Name:    "accesslog",
 	columns: Columns{OK: "status"},
-	begins:  func(h *head) bool { return combined().Match(h.line) },
+	detects: func(h *head) bool { return commonLine().Match(h.line) },
 	open:    openAccessLog,
 }
 
 // combined matches the begin of a line of the formats common and combined.
-var combined = expression(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}\] "`)
+var commonLine = expression(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}\] "`)
 
 // timed matches the end of a line to whose format $request_time was added.
-var timed = expression(`" \d+\.\d{3}$`)
+var endsInTime = expression(`" \d+\.\d{3}$`)
 
 // nginxTimed is nginx's combined with the time of the request at its end.
 const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`
 
-func openAccessLog(s *setup, h *head) (fields, error) {
+func openAccessLog(s *setup, h *head) (fieldFinder, error) {
 	if s.options.Pattern == "" {
-		if !timed().Match(h.line) {
+		if !endsInTime().Match(h.line) {
 			return nil, usagef("-pattern says what the fields of an access log are: the log_format " +
 				"of nginx or the LogFormat of Apache, " +
 				"with the time of a request, such as $request_time or %%D")
 		}
 		s.options.Pattern = nginxTimed
 	}
-	p, err := compile(s.options.Pattern)
+	p, err := parsePattern(s.options.Pattern)
 	if err != nil {
 		return nil, err
 	}
 	if s.options.Columns.Time == "" && !s.options.NoTime {
-		s.options.Columns.Time = p.first(isTime)
+		s.options.Columns.Time = p.firstVariable(isTime)
 	}
 	if s.options.Columns.Value == "" && s.options.Columns.End == "" {
-		for _, finest := range taken {
-			s.options.Columns.Value = cmp.Or(s.options.Columns.Value, p.first(func(name string) bool { return name == finest }))
+		for _, finest := range durationVariables {
+			s.options.Columns.Value = cmp.Or(s.options.Columns.Value, p.firstVariable(func(name string) bool { return name == finest }))
 		}
 	}
 	switch {
@@ -57,7 +57,7 @@ func openAccessLog(s *setup, h *head) (fields, error) {
 	case s.valueColumn() == "":
 		return nil, usagef("-pattern has no time that a request took, such as $request_time or %%D")
 	}
-	s.end = !strings.HasPrefix(s.options.Columns.Time, "%") || strings.HasPrefix(s.options.Columns.Time, "%{end:")
+	s.atEnd = !strings.HasPrefix(s.options.Columns.Time, "%") || strings.HasPrefix(s.options.Columns.Time, "%{end:")
 	if s.options.Unit == 0 {
 		s.options.Unit = variableUnit(s.options.Columns.Value)
 	}
@@ -65,9 +65,9 @@ func openAccessLog(s *setup, h *head) (fields, error) {
 }
 
 // patternOf opens a log whose lines have a pattern.
-func patternOf(text string) func(s *setup, h *head) (fields, error) {
-	return func(s *setup, _ *head) (fields, error) {
-		p, err := compile(text)
+func patternOf(text string) func(s *setup, h *head) (fieldFinder, error) {
+	return func(s *setup, _ *head) (fieldFinder, error) {
+		p, err := parsePattern(text)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func patternOf(text string) func(s *setup, h *head) (fields, error) {
 }
 
 // taken are the variables that have the time that a request took, the finest one first.
-var taken = []string{"%D", "%{us}T", "%{ms}T", "request_time", "%T", "%{s}T"}
+var durationVariables = []string{"%D", "%{us}T", "%{ms}T", "request_time", "%T", "%{s}T"}
 
 // isTime reports whether a variable is a time of the clock.
 func isTime(name string) bool {
@@ -105,7 +105,7 @@ type pattern struct {
 // bindAll has all places get their variables.
 func (p *pattern) bindAll(s *setup) error {
 	for place, name := range s.names() {
-		if name != "" && !p.bind(place, name) && !s.optional(place) {
+		if name != "" && !p.bind(place, name) && !s.isOptional(place) {
 			return usagef("-pattern has no %s", name)
 		}
 	}
@@ -130,7 +130,7 @@ type bind struct {
 // variable matches a variable of nginx or of Apache.
 var variable = expression(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(\{[^}]*\})?(\^t[io]|[A-Za-z])`)
 
-func compile(text string) (*pattern, error) {
+func parsePattern(text string) (*pattern, error) {
 	text = strings.ReplaceAll(text, `\"`, `"`) // the configuration of Apache has backslashes before quotes
 	p := &pattern{}
 	literal := &p.begin
@@ -149,7 +149,7 @@ func compile(text string) (*pattern, error) {
 			*literal = append(*literal, '%')
 			continue
 		case name[0] == '%':
-			name = plain(name)
+			name = withoutConditions(name)
 		default:
 			name = strings.Trim(name, "${}")
 		}
@@ -163,10 +163,10 @@ func compile(text string) (*pattern, error) {
 }
 
 // plain returns a directive of Apache without its conditions.
-func plain(name string) string { return "%" + strings.TrimLeft(name[1:], "<>!0123456789,") }
+func withoutConditions(name string) string { return "%" + strings.TrimLeft(name[1:], "<>!0123456789,") }
 
 // first returns the first variable that is wanted, nothing if there is none.
-func (p *pattern) first(wanted func(name string) bool) string {
+func (p *pattern) firstVariable(wanted func(name string) bool) string {
 	for _, item := range p.items {
 		if wanted(item.name) {
 			return item.name
@@ -246,7 +246,7 @@ func (p *pattern) bind(place int, name string) bool {
 		return false
 	}
 	if name = strings.TrimPrefix(name, "$"); strings.HasPrefix(name, "%") {
-		name = plain(name)
+		name = withoutConditions(name)
 	}
 	if add(name, nil) {
 		return true

@@ -11,7 +11,7 @@ import (
 
 // edge is the name of the column of Prometheus that has the upper edge of a bucket. Its counts are
 // those of all values up to that edge.
-const edge = "le"
+const edgeColumn = "le"
 
 // unbounded is the value of a bucket without an upper edge.
 const unbounded = math.MaxInt64
@@ -28,7 +28,7 @@ var (
 type buckets struct {
 	cumulative bool                 // each count is that of all values so far
 	above      int64                // value of those above the highest edge, 0 if it is not known
-	last       map[uint64]edgeCount // by the hash of the tag: tags may be long
+	lastEdges  map[uint64]edgeCount // by the hash of the tag: tags may be long
 	seed       maphash.Seed
 
 	// Values are counted, of which unknown are above the highest edge, and not known. Wrong says
@@ -42,20 +42,20 @@ type buckets struct {
 // An edgeCount is a value and its count. More is set if the series has lower edges.
 type edgeCount struct {
 	value, count int64
-	more         bool
+	hasLower     bool
 }
 
 // take makes the count of a row its own, and notes how far it is from the last value of its tag. A
 // lower edge than the last one begins another series.
-func (b *buckets) take(row *Row) error {
+func (b *buckets) add(row *Row) error {
 	tag := maphash.Bytes(b.seed, row.Tag)
-	last, known := b.last[tag]
+	last, known := b.lastEdges[tag]
 	now := edgeCount{value: row.Value, count: row.Count}
 	if b.cumulative && known && now.value < last.value {
-		b.close(last)
+		b.endSeries(last)
 		last = edgeCount{}
 	} else if b.cumulative && known {
-		now.more = last.more || now.value > last.value
+		now.hasLower = last.hasLower || now.value > last.value
 	}
 	if b.cumulative {
 		switch {
@@ -66,12 +66,12 @@ func (b *buckets) take(row *Row) error {
 		}
 		row.Count -= last.count
 	}
-	if len(b.last) < maxTags {
-		b.last[tag] = now
+	if len(b.lastEdges) < maxTags {
+		b.lastEdges[tag] = now
 	}
 	b.values += row.Count
 	if now.value == unbounded {
-		b.beyond(row, last)
+		b.addUnbounded(row, last)
 		return nil
 	}
 	if last.value > 0 && float64(now.value-last.value)/float64(now.value) > b.width() {
@@ -82,7 +82,7 @@ func (b *buckets) take(row *Row) error {
 }
 
 // beyond takes the values above the highest edge.
-func (b *buckets) beyond(row *Row, highest edgeCount) {
+func (b *buckets) addUnbounded(row *Row, highest edgeCount) {
 	row.Value = b.above
 	switch {
 	case row.Count == 0:
@@ -95,8 +95,8 @@ func (b *buckets) beyond(row *Row, highest edgeCount) {
 }
 
 // close ends a series.
-func (b *buckets) close(last edgeCount) {
-	if !last.more && last.count > 0 {
+func (b *buckets) endSeries(last edgeCount) {
+	if !last.hasLower && last.count > 0 {
 		b.wrong = cmp.Or(b.wrong, errOneEdge)
 	}
 }
@@ -104,8 +104,8 @@ func (b *buckets) close(last edgeCount) {
 // end returns what is wrong with all series.
 func (b *buckets) end() error {
 	if b.cumulative {
-		for _, last := range b.last {
-			b.close(last)
+		for _, last := range b.lastEdges {
+			b.endSeries(last)
 		}
 	}
 	if b.wrong == nil && b.unknown > 0 {
@@ -123,7 +123,7 @@ func (b *buckets) width() float64 {
 }
 
 // Loss says what the values lack: how exact they are. It says nothing if they lack nothing.
-func (r *Reader) Loss() string {
+func (r *Reader) Inexactness() string {
 	b := r.parser.buckets
 	switch {
 	case r.parser.setup.options.Columns.Value == "%T" || r.parser.setup.options.Columns.Value == "%{s}T":

@@ -15,9 +15,9 @@ import (
 // https://github.com/cockroachdb/cockroach/blob/master/pkg/workload/histogram/histogram.go. Values
 // are nanoseconds.
 var cockroach = Format{
-	Name:   "cockroach",
-	begins: hasPaths(".Name", ".Hist.", ".Elapsed", ".Now"),
-	payloads: func(*setup) payloads {
+	Name:    "cockroach",
+	detects: hasPaths(".Name", ".Hist.", ".Elapsed", ".Now"),
+	payloads: func(*setup) payloadFinder {
 		return &snapshots{walker: walker{separator: '.'}}
 	},
 }
@@ -27,7 +27,7 @@ type snapshots struct {
 	walker  walker
 	counts  histogram.Histogram
 	encoder histogram.Encoder
-	ready   []found
+	ready   []foundHistogram
 }
 
 // A snapshot is a line.
@@ -48,7 +48,7 @@ func (s *snapshots) unit() hdrlog.Unit { return hdrlog.Nanosecond }
 
 func (s *snapshots) end() error { return nil }
 
-func (s *snapshots) next() (f found, ok bool) {
+func (s *snapshots) next() (f foundHistogram, ok bool) {
 	if len(s.ready) == 0 {
 		return f, false
 	}
@@ -61,7 +61,7 @@ func (s *snapshots) line(text []byte) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
-	f := found{}
+	f := foundHistogram{}
 	f.row, f.err = s.row(text)
 	s.ready = append(s.ready, f)
 	return nil
@@ -89,7 +89,7 @@ func (s *snapshots) row(text []byte) (row Row, err error) {
 		if field.text == nil {
 			return row, fmt.Errorf("%s: %w", field.name, hdrlog.ErrMissing)
 		}
-		if numbers[n], err = decimal(field.text, 0); err != nil {
+		if numbers[n], err = parseDecimal(field.text, 0); err != nil {
 			return row, fmt.Errorf("%s: %w", field.name, err)
 		}
 	}
@@ -176,7 +176,7 @@ func (l *snapshot) field(path, value []byte) {
 		l.err = fmt.Errorf("Counts: %w: %s", hdrlog.ErrNumber, quote(number))
 		return
 	}
-	count, err := decimal(value, 0)
+	count, err := parseDecimal(value, 0)
 	if err != nil {
 		l.err = fmt.Errorf("Counts: %w", err)
 		return

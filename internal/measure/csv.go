@@ -16,9 +16,9 @@ import (
 // csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
 // Without a header, options have the numbers of the columns: their order says nothing.
 var csv = Format{
-	Name:   "csv",
-	begins: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
-	open: func(s *setup, h *head) (fields, error) {
+	Name:    "csv",
+	detects: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
+	open: func(s *setup, h *head) (fieldFinder, error) {
 		if !s.isHeader(h.columns) {
 			if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 				return nil, usagef("the first line is no header: add -time NUMBER and -value "+
@@ -27,10 +27,10 @@ var csv = Format{
 			return newTable(s, h, nil, nil)
 		}
 		if !s.options.NoTime {
-			s.options.Columns.Time = cmp.Or(s.options.Columns.Time, likely(h.columns, timeNames))
+			s.options.Columns.Time = cmp.Or(s.options.Columns.Time, usualColumn(h.columns, timeNames))
 		}
 		if s.options.Columns.End == "" {
-			s.options.Columns.Value = cmp.Or(s.options.Columns.Value, likely(h.columns, valueNames))
+			s.options.Columns.Value = cmp.Or(s.options.Columns.Value, usualColumn(h.columns, valueNames))
 		}
 		if len(h.columns) == 2 && s.options.Columns.Value == "" && s.options.Columns.Count != "" {
 			s.options.Columns.Value = otherOf(h.columns, s.options.Columns.Count)
@@ -58,22 +58,22 @@ var csv = Format{
 // values are values alone, one a line: numbers or durations, with a header or without.
 var values = Format{
 	Name: "values",
-	begins: func(h *head) bool {
+	detects: func(h *head) bool {
 		if h.delimiter != 0 || bytes.IndexByte(h.line, 0) >= 0 {
 			return false
 		}
-		if !isMeasure(h.line) && likely(h.columns, valueNames) == "" {
+		if !isMeasure(h.line) && usualColumn(h.columns, valueNames) == "" {
 			return false
 		}
 		// A distribution can have its mean above it.
 		two := func(text []byte) bool { return bytes.Count(text, []byte("\n")) > 1 }
 		return SummaryOf(h.more(len(h.line)+maxRecord, two)) == ""
 	},
-	open: func(s *setup, h *head) (fields, error) {
+	open: func(s *setup, h *head) (fieldFinder, error) {
 		if s.options.Columns.Time != "" || s.options.Columns.End != "" || s.options.Columns.Count != "" {
 			return nil, usagef("each line has one value, and -time, -end and -count name other columns")
 		}
-		name := likely(h.columns, valueNames)
+		name := usualColumn(h.columns, valueNames)
 		s.options.Columns.Value = cmp.Or(s.options.Columns.Value, name, "1")
 		if name == "" {
 			return newTable(s, h, nil, nil)
@@ -121,7 +121,7 @@ func (s *setup) isHeader(columns []string) bool {
 // isRow reports whether a line is a row and not a header: one of its fields is a number, a duration
 // or a date.
 func isRow(columns []string) bool {
-	c := clock{unit: hdrlog.Nanosecond, zone: time.UTC}
+	c := timeParser{unit: hdrlog.Nanosecond, zone: time.UTC}
 	return slices.ContainsFunc(columns, func(column string) bool {
 		_, err := c.parse([]byte(column))
 		return isMeasure([]byte(column)) || err == nil
@@ -130,8 +130,8 @@ func isRow(columns []string) bool {
 
 // isMeasure reports whether text is a number, also one that is out of range, or a duration.
 func isMeasure(text []byte) bool {
-	_, err := decimal(text, 0)
-	_, isDuration := duration(text)
+	_, err := parseDecimal(text, 0)
+	_, isDuration := parseDuration(text)
 	return isDuration || !errors.Is(err, hdrlog.ErrNumber)
 }
 
@@ -165,10 +165,10 @@ func splitAll(line []byte, delimiter byte) (all []string) {
 }
 
 // openTable opens a table whose header names its columns, and tableOf one without a header.
-func openTable(s *setup, h *head) (fields, error) { return newTable(s, h, h.columns, h.line) }
+func openTable(s *setup, h *head) (fieldFinder, error) { return newTable(s, h, h.columns, h.line) }
 
-func tableOf(names ...string) func(s *setup, h *head) (fields, error) {
-	return func(s *setup, h *head) (fields, error) { return newTable(s, h, names, nil) }
+func tableOf(names ...string) func(s *setup, h *head) (fieldFinder, error) {
+	return func(s *setup, h *head) (fieldFinder, error) { return newTable(s, h, names, nil) }
 }
 
 // A table finds the fields of a line of a table.
@@ -194,7 +194,7 @@ func newTable(s *setup, h *head, names []string, header []byte) (*table, error) 
 		switch {
 		case name == "":
 			continue
-		case column < 0 && s.optional(place):
+		case column < 0 && s.isOptional(place):
 			continue
 		case column < 0 && names == nil:
 			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; "+

@@ -77,7 +77,7 @@ func parseSeries(value string) (all []valuePath) {
 	return all
 }
 
-func openDocument(s *setup, h *head) (fields, error) {
+func openDocument(s *setup, h *head) (fieldFinder, error) {
 	s.series = parseSeries(s.options.Columns.Value)
 	if s.series[0].tag != "" {
 		s.options.Columns.Tags = append([]string{seriesColumn}, s.options.Columns.Tags...)
@@ -113,15 +113,15 @@ var maxDocument = 256 << 20
 
 // A path is one in a document.
 type path struct {
-	shape string  // without indexes: .results[].times
-	only  []int32 // the index in each array, -1 for all
+	shape   string  // without indexes: .results[].times
+	indexes []int32 // the index in each array, -1 for all
 }
 
 func parsePath(text string) (p path) {
 	for _, part := range strings.Split(strings.TrimPrefix(text, "."), ".") {
 		if index, err := strconv.Atoi(part); err == nil {
 			p.shape += "[]"
-			p.only = append(p.only, int32(index))
+			p.indexes = append(p.indexes, int32(index))
 			continue
 		}
 		name, indexes, _ := strings.Cut(part, "[")
@@ -135,7 +135,7 @@ func parsePath(text string) (p path) {
 				only = -1
 			}
 			p.shape += "[]"
-			p.only = append(p.only, int32(only))
+			p.indexes = append(p.indexes, int32(only))
 			if strings.HasPrefix(rest, "{") {
 				p.shape += rest
 			}
@@ -165,10 +165,10 @@ type cell struct {
 // A docColumn has the cells at a path, in the order of the document.
 type docColumn struct {
 	path
-	name  string
-	keys  bool // its cells are keys, not what they have
-	pairs bool // its cells are keys with what they have
-	cells []cell
+	name     string
+	hasKeys  bool // its cells are keys, not what they have
+	hasPairs bool // its cells are keys with what they have
+	cells    []cell
 }
 
 // docRows make rows of a table of a document.
@@ -184,26 +184,26 @@ type docRows struct {
 	entries int32 // number of entries of objects so far
 	lines   int
 	err     error // error that ends the document
-	wrong   error // error of a cell
+	cellErr error // error of a cell
 	cursor  docCursor
 }
 
 // A docTable has the columns of a table.
 type docTable struct {
-	columns []*docColumn
-	byShape map[string][]*docColumn
-	terms   [][]*docColumn // of each series
-	outer   bool           // all columns are in elements of the same array
-	names   []string       // names of columns
+	columns  []*docColumn
+	byShape  map[string][]*docColumn
+	terms    [][]*docColumn // of each series
+	oneArray bool           // all columns are in elements of the same array
+	names    []string       // names of columns
 }
 
 // A docCursor is the place of the next row. Emitting is set while rows of elements before an index
 // are handed out: the next row is of a cell of a series.
 type docCursor struct {
-	emitting bool
-	before   int32
-	series   int
-	cell     int
+	handingOut bool
+	before     int32
+	series     int
+	cell       int
 }
 
 func newRows(text io.Reader, s *setup, _ *head) io.Reader {
@@ -219,7 +219,7 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 		var terms []*docColumn
 		for _, term := range of.terms {
 			c := r.column(term, term)
-			c.keys = strings.HasSuffix(c.shape, "{}")
+			c.hasKeys = strings.HasSuffix(c.shape, "{}")
 			terms = append(terms, c)
 		}
 		r.table.terms = append(r.table.terms, terms)
@@ -231,11 +231,11 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 				at = s.series[0].terms[0]
 			}
 			c := r.column(name, at)
-			c.pairs = strings.HasSuffix(c.shape, "{}") && place >= s.tagPlace()
+			c.hasPairs = strings.HasSuffix(c.shape, "{}") && place >= s.tagPlace()
 		}
 	}
 	begin, _, ok := strings.Cut(r.table.columns[0].shape, "[]")
-	r.table.outer = len(r.table.columns) == 1 || ok && !slices.ContainsFunc(r.table.columns, func(c *docColumn) bool {
+	r.table.oneArray = len(r.table.columns) == 1 || ok && !slices.ContainsFunc(r.table.columns, func(c *docColumn) bool {
 		first, _, ok := strings.Cut(c.shape, "[]")
 		return !ok || first != begin
 	})
@@ -299,8 +299,8 @@ func stringLength(text []byte) int {
 // next appends the next row.
 func (r *docRows) next(line []byte) (_ []byte, ended int, _ error) {
 	for {
-		if r.cursor.emitting {
-			if line, ended = r.emit(line); len(line) > 0 {
+		if r.cursor.handingOut {
+			if line, ended = r.appendRow(line); len(line) > 0 {
 				return line, ended, nil
 			}
 			continue
@@ -319,10 +319,10 @@ func (r *docRows) read() {
 		switch {
 		case r.err == bufio.ErrTooLong:
 			r.err = broken(errElement)
-		case r.err == io.EOF && r.walker.begun && !r.walker.done():
+		case r.err == io.EOF && r.walker.started && !r.walker.done():
 			r.err = broken(io.EOF)
 		}
-		r.release(math.MaxInt32)
+		r.handOut(math.MaxInt32)
 		return
 	}
 	if len(r.piece) == 0 {
@@ -335,28 +335,28 @@ func (r *docRows) read() {
 		}
 		if r.walker.done() && len(bytes.TrimSpace(line)) > 0 { // a document on each line
 			r.walker.reset()
-			r.release(math.MaxInt32)
-			if r.cursor.emitting {
+			r.handOut(math.MaxInt32)
+			if r.cursor.handingOut {
 				return
 			}
 		}
 		r.piece = r.piece[len(line):]
-		err := r.walker.walk(line, r.scalar)
+		err := r.walker.walk(line, r.visitScalar)
 		if line[len(line)-1] == '\n' {
 			r.lines++
 		}
 		switch {
-		case r.wrong != nil:
-			r.err = r.wrong
+		case r.cellErr != nil:
+			r.err = r.cellErr
 			return
 		case err != nil:
 			r.err = broken(err)
-			r.release(math.MaxInt32)
+			r.handOut(math.MaxInt32)
 			return
 		}
 	}
-	if cells := r.table.terms[0][0].cells; r.table.outer && len(cells) > 0 {
-		r.release(cells[len(cells)-1].at[0])
+	if cells := r.table.terms[0][0].cells; r.table.oneArray && len(cells) > 0 {
+		r.handOut(cells[len(cells)-1].at[0])
 	}
 }
 
@@ -391,7 +391,7 @@ func Numbers(begin []byte) string {
 	var paths []string
 	w := walker{separator: '.'}
 	w.walk(begin, func(path, value []byte) {
-		_, err := decimal(value, 0)
+		_, err := parseDecimal(value, 0)
 		if len(w.stack) == 0 || w.stack[len(w.stack)-1].index < 0 || err != nil || len(paths) == most {
 			return
 		}
@@ -414,7 +414,7 @@ func Numbers(begin []byte) string {
 }
 
 // scalar takes a scalar of the document, with its path.
-func (r *docRows) scalar(path, value []byte) {
+func (r *docRows) visitScalar(path, value []byte) {
 	var c cell
 	var ok bool
 	r.shape, c, ok = shapeOf(r.shape[:0], path, r.walker.stack)
@@ -443,9 +443,9 @@ func (r *docRows) scalar(path, value []byte) {
 	}
 	for _, of := range r.table.byShape[string(shape)] {
 		switch {
-		case of.keys:
+		case of.hasKeys:
 			r.add(of, entry, key)
-		case of.pairs:
+		case of.hasPairs:
 			r.add(of, c, fmt.Appendf(nil, "%s=%s", key, value))
 		default:
 			r.add(of, entry, value)
@@ -455,19 +455,19 @@ func (r *docRows) scalar(path, value []byte) {
 
 // add adds a cell to a column, if its path has that element.
 func (r *docRows) add(to *docColumn, c cell, text []byte) {
-	for n, only := range to.only {
+	for n, only := range to.indexes {
 		if only >= 0 && (n >= int(c.depth) || c.at[n] != only) {
 			return
 		}
 	}
 	// A number that picks a column of the innermost array is no index of a row.
-	for c.depth > 0 && int(c.depth) == len(to.only) && to.only[c.depth-1] >= 0 {
+	for c.depth > 0 && int(c.depth) == len(to.indexes) && to.indexes[c.depth-1] >= 0 {
 		c.depth--
 	}
 	const aCell = 64
 	r.size += aCell + len(text)
 	if r.size > maxDocument {
-		r.wrong = refusedError{fmt.Errorf("a document has more than %d MiB of values; jq makes lines of it",
+		r.cellErr = refusedError{fmt.Errorf("a document has more than %d MiB of values; jq makes lines of it",
 			maxDocument>>20)}
 		return
 	}
@@ -478,17 +478,17 @@ func (r *docRows) add(to *docColumn, c cell, text []byte) {
 }
 
 // release hands out rows of elements of the outermost array before an index.
-func (r *docRows) release(before int32) {
+func (r *docRows) handOut(before int32) {
 	r.cursor.before = before
 	r.cursor.series, r.cursor.cell = 0, 0
-	r.cursor.emitting = slices.ContainsFunc(r.table.terms, func(terms []*docColumn) bool { return terms[0].before(before) > 0 })
-	if before == math.MaxInt32 && !r.cursor.emitting {
-		r.drop()
+	r.cursor.handingOut = slices.ContainsFunc(r.table.terms, func(terms []*docColumn) bool { return terms[0].countBefore(before) > 0 })
+	if before == math.MaxInt32 && !r.cursor.handingOut {
+		r.forget()
 	}
 }
 
 // before returns the number of cells that belong to elements before an index.
-func (c *docColumn) before(index int32) int {
+func (c *docColumn) countBefore(index int32) int {
 	if index == math.MaxInt32 {
 		return len(c.cells)
 	}
@@ -497,13 +497,13 @@ func (c *docColumn) before(index int32) int {
 }
 
 // drop forgets the cells whose rows were handed out.
-func (r *docRows) drop() {
+func (r *docRows) forget() {
 	text := r.text
 	r.text = nil
 	r.size = 0
-	r.cursor.emitting = false
+	r.cursor.handingOut = false
 	for _, c := range r.table.columns {
-		kept := c.cells[c.before(r.cursor.before):]
+		kept := c.cells[c.countBefore(r.cursor.before):]
 		c.cells = c.cells[:0]
 		for _, cell := range kept {
 			r.add(&docColumn{}, cell, nil) // counts its size
@@ -516,20 +516,20 @@ func (r *docRows) drop() {
 }
 
 // emit appends the next row. It appends nothing after the last one.
-func (r *docRows) emit(line []byte) (_ []byte, ended int) {
-	for r.cursor.series < len(r.table.terms) && r.cursor.cell == r.table.terms[r.cursor.series][0].before(r.cursor.before) {
+func (r *docRows) appendRow(line []byte) (_ []byte, ended int) {
+	for r.cursor.series < len(r.table.terms) && r.cursor.cell == r.table.terms[r.cursor.series][0].countBefore(r.cursor.before) {
 		r.cursor.series++
 		r.cursor.cell = 0
 	}
 	if r.cursor.series == len(r.table.terms) {
-		r.drop()
+		r.forget()
 		return line, 0
 	}
 	c := &r.table.terms[r.cursor.series][0].cells[r.cursor.cell]
 	of := &r.setup.series[r.cursor.series]
 	r.cursor.cell++
-	if r.cursor.series > 0 && r.failed(c) {
-		return r.emit(line) // the row of the first series says it
+	if r.cursor.series > 0 && r.isFailed(c) {
+		return r.appendRow(line) // the row of the first series says it
 	}
 	for n, name := range r.table.names {
 		if n > 0 {
@@ -543,7 +543,7 @@ func (r *docRows) emit(line []byte) (_ []byte, ended int) {
 		case seriesUnit:
 			line = append(line, of.unit...)
 		default:
-			line = appendField(line, r.beside(name, c))
+			line = appendField(line, r.textBeside(name, c))
 		}
 	}
 	return append(line, '\n'), c.line
@@ -565,13 +565,13 @@ func appendField(line, text []byte) []byte {
 }
 
 // failed reports whether a cell is of what failed, and has no value.
-func (r *docRows) failed(c *cell) bool {
-	if r.setup.format.failure == nil || r.setup.options.Columns.OK == "" {
+func (r *docRows) isFailed(c *cell) bool {
+	if r.setup.format.failedValue == nil || r.setup.options.Columns.OK == "" {
 		return false
 	}
 	places := make([][]byte, wherePlace)
 	places[valuePlace] = r.text[c.begin:c.end]
-	places[okPlace] = r.beside(strings.TrimPrefix(r.setup.options.Columns.OK, "!"), c)
+	places[okPlace] = r.textBeside(strings.TrimPrefix(r.setup.options.Columns.OK, "!"), c)
 	return r.setup.failsWithout(places)
 }
 
@@ -584,10 +584,10 @@ func (r *docRows) appendValue(line []byte, c *cell) []byte {
 		return appendField(line, text)
 	}
 	const scale = 9
-	sum, err := decimal(text, scale)
+	sum, err := parseDecimal(text, scale)
 	for _, term := range terms[1:] {
-		for _, other := range term.with(c) {
-			part, wrong := decimal(r.text[other.begin:other.end], scale)
+		for _, other := range term.cellsAt(c) {
+			part, wrong := parseDecimal(r.text[other.begin:other.end], scale)
 			err = cmp.Or(err, wrong)
 			sum += part
 		}
@@ -599,7 +599,7 @@ func (r *docRows) appendValue(line []byte, c *cell) []byte {
 }
 
 // with returns the cells of a column that have the indexes of a cell, as far as both have some.
-func (c *docColumn) with(of *cell) []cell {
+func (c *docColumn) cellsAt(of *cell) []cell {
 	compare := func(a cell, of *cell) int {
 		depth := min(a.depth, of.depth)
 		return slices.Compare(a.at[:depth], of.at[:depth])
@@ -616,14 +616,14 @@ func (c *docColumn) with(of *cell) []cell {
 }
 
 // beside returns what a column has beside a cell.
-func (r *docRows) beside(name string, c *cell) []byte {
+func (r *docRows) textBeside(name string, c *cell) []byte {
 	n := slices.IndexFunc(r.table.columns, func(c *docColumn) bool { return c.name == name })
-	found := r.table.columns[n].with(c)
+	found := r.table.columns[n].cellsAt(c)
 	if len(found) == 0 {
 		return nil
 	}
 	text := r.text[found[0].begin:found[0].end]
-	if r.table.columns[n].pairs {
+	if r.table.columns[n].hasPairs {
 		text = bytes.Clone(text)
 		for _, other := range found[1:] {
 			text = append(append(text, '/'), r.text[other.begin:other.end]...)

@@ -13,14 +13,14 @@ import (
 var errNoUnit = errors.New("a number without a unit; -in says which one all have")
 
 // A length is a unit of time: so many times 10^scale nanoseconds.
-type length struct {
-	name  string
-	times int64
-	scale int
+type durationUnit struct {
+	name   string
+	factor int64
+	scale  int
 }
 
 // lengths are units of time as durations have them, from the longest name.
-var lengths = []length{
+var durationUnits = []durationUnit{
 	{"milliseconds", 1, 6}, {"microseconds", 1, 3}, {"nanoseconds", 1, 0}, {"seconds", 1, 9},
 	{"minutes", 60, 9}, {"hours", 3600, 9}, {"millis", 1, 6}, {"micros", 1, 3},
 	{"second", 1, 9}, {"minute", 60, 9}, {"nanos", 1, 0}, {"hour", 3600, 9},
@@ -32,7 +32,7 @@ var lengths = []length{
 
 // duration returns the nanoseconds of a text with units: 1.5ms, 350µs, 1m2.5s, 2 min, PT0.35S. It
 // returns false if the text is none.
-func duration(text []byte) (nanoseconds int64, ok bool) {
+func parseDuration(text []byte) (nanoseconds int64, ok bool) {
 	text = bytes.ToLower(bytes.TrimSpace(text))
 	if rest, iso := bytes.CutPrefix(text, []byte("pt")); iso {
 		text = rest
@@ -44,16 +44,16 @@ func duration(text []byte) (nanoseconds int64, ok bool) {
 		}
 		number := text[:end]
 		text = bytes.TrimLeft(text[end:], " ")
-		n := slices.IndexFunc(lengths, func(l length) bool { return bytes.HasPrefix(text, []byte(l.name)) })
+		n := slices.IndexFunc(durationUnits, func(l durationUnit) bool { return bytes.HasPrefix(text, []byte(l.name)) })
 		if n < 0 {
 			return 0, false
 		}
-		text = bytes.TrimLeft(text[len(lengths[n].name):], " ")
-		part, err := decimal(number, lengths[n].scale)
-		if err != nil || part > (math.MaxInt64-nanoseconds)/lengths[n].times {
+		text = bytes.TrimLeft(text[len(durationUnits[n].name):], " ")
+		part, err := parseDecimal(number, durationUnits[n].scale)
+		if err != nil || part > (math.MaxInt64-nanoseconds)/durationUnits[n].factor {
 			return 0, false
 		}
-		part *= lengths[n].times
+		part *= durationUnits[n].factor
 		nanoseconds += part
 		ok = true
 	}
@@ -67,14 +67,14 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 	if p.buckets != nil && bytes.EqualFold(bytes.TrimPrefix(text, []byte("+")), []byte("inf")) {
 		return unbounded, nil
 	}
-	value, err := decimal(text, p.scale)
+	value, err := parseDecimal(text, p.scale)
 	if err == nil && p.setup.options.Unit != 0 {
 		return value, nil
 	}
-	if nanoseconds, ok := duration(text); ok {
+	if nanoseconds, ok := parseDuration(text); ok {
 		return nanoseconds, nil
 	}
-	if p.setup.lists {
+	if p.setup.sumsLists {
 		return p.sumOf(text)
 	}
 	if err != nil {
@@ -86,15 +86,15 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 // valueIn returns the nanoseconds of a number of a unit, such as ms, or ms/op in JMH.
 func valueIn(text, unit []byte) (int64, error) {
 	name, _, _ := bytes.Cut(bytes.ToLower(unit), []byte("/"))
-	n := slices.IndexFunc(lengths, func(l length) bool { return l.name == string(name) || l.name+"s" == string(name) })
+	n := slices.IndexFunc(durationUnits, func(l durationUnit) bool { return l.name == string(name) || l.name+"s" == string(name) })
 	if n < 0 {
 		return 0, fmt.Errorf("%s is no unit of time", quote(unit))
 	}
-	value, err := decimal(text, lengths[n].scale)
-	if err == nil && value > math.MaxInt64/lengths[n].times {
+	value, err := parseDecimal(text, durationUnits[n].scale)
+	if err == nil && value > math.MaxInt64/durationUnits[n].factor {
 		err = fmt.Errorf("%w: %s", errLarge, quote(text))
 	}
-	return value * lengths[n].times, err
+	return value * durationUnits[n].factor, err
 }
 
 // errNoValue is the error of a row without a value, which is of no interest.
@@ -115,7 +115,7 @@ func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 		if string(part) == "-" {
 			continue
 		}
-		value, err := decimal(part, p.scale)
+		value, err := parseDecimal(part, p.scale)
 		switch {
 		case err != nil:
 			return 0, fmt.Errorf("%w in the list %s", err, quote(text))
@@ -135,18 +135,18 @@ func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 
 // hasUnits reports whether the first value of a file is a duration, so that it needs no unit of its
 // column. It waits for the first row.
-func (r *Reader) hasUnits(h *head) bool {
+func (p *rowParser) hasUnits(h *head) bool {
 	const rows = 2 // behind the first line, which may be a header
 	text := h.more(maxRecord, func(text []byte) bool { return bytes.Count(text, []byte("\n")) > rows })
 	lines := bytes.Lines(text)
-	if r.format.Name == jsonArray.Name {
+	if p.setup.format.Name == jsonArray.Name {
 		lines = func(yield func([]byte) bool) { yield(firstElement(h)) }
 	}
 	for line := range lines {
-		clear(r.parser.places)
-		skip, err := r.parser.fields.find(bytes.TrimRight(line, "\r\n"), r.parser.places)
-		if value := r.parser.places[valuePlace]; !skip && err == nil && len(value) > 0 {
-			_, ok := duration(value)
+		clear(p.places)
+		skip, err := p.fields.find(bytes.TrimRight(line, "\r\n"), p.places)
+		if value := p.places[valuePlace]; !skip && err == nil && len(value) > 0 {
+			_, ok := parseDuration(value)
 			return ok
 		}
 	}

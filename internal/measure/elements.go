@@ -13,7 +13,7 @@ import (
 type elements struct {
 	decoder *json.Decoder
 	key     string // of the array, empty if the document is the array
-	inside  bool   // it has begun
+	started bool   // it has begun
 	lines   lineEnds
 }
 
@@ -21,7 +21,7 @@ type elements struct {
 type lineEnds struct {
 	io.Reader
 	read  int64
-	most  int64 // number of bytes that may be read now
+	limit int64 // number of bytes that may be read now
 	ended int
 	err   error // error of reading
 }
@@ -32,7 +32,7 @@ const maxElement = 16 << 20
 var errElement = errors.New("a value is too long")
 
 func (l *lineEnds) Read(p []byte) (n int, err error) {
-	if l.read > l.most {
+	if l.read > l.limit {
 		return 0, errElement
 	}
 	const few = 4 << 10 // bytes, which [elements.ended] looks at again for each element
@@ -46,7 +46,7 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 // elementsOf returns a source of the elements of an array.
 func elementsOf(key string) func(text io.Reader, s *setup, h *head) io.Reader {
 	return func(text io.Reader, _ *setup, _ *head) io.Reader {
-		l := &elements{key: key, lines: lineEnds{Reader: text, most: maxElement}}
+		l := &elements{key: key, lines: lineEnds{Reader: text, limit: maxElement}}
 		l.decoder = json.NewDecoder(&l.lines)
 		return &linesOf{next: l.append}
 	}
@@ -82,15 +82,15 @@ func (c *lineCount) Write(p []byte) (int, error) {
 
 // next returns the next element, or [io.EOF] after the last one.
 func (l *elements) next() (json.RawMessage, error) {
-	if !l.inside {
+	if !l.started {
 		if err := l.begin(); err != nil {
 			return nil, err
 		}
-		l.inside = true
+		l.started = true
 	}
 	if !l.decoder.More() {
 		if _, err := l.decoder.Token(); err != nil {
-			return nil, l.broken(err)
+			return nil, l.asBroken(err)
 		}
 		return nil, io.EOF
 	}
@@ -100,7 +100,7 @@ func (l *elements) next() (json.RawMessage, error) {
 // begin reads up to the beginning of the array.
 func (l *elements) begin() error {
 	if _, err := l.decoder.Token(); err != nil {
-		return l.broken(err)
+		return l.asBroken(err)
 	}
 	if l.key == "" {
 		return nil
@@ -108,7 +108,7 @@ func (l *elements) begin() error {
 	for l.decoder.More() {
 		key, err := l.decoder.Token()
 		if err != nil {
-			return l.broken(err)
+			return l.asBroken(err)
 		}
 		if key == l.key {
 			bracket, err := l.decoder.Token()
@@ -116,7 +116,7 @@ func (l *elements) begin() error {
 				err = fmt.Errorf("%s is no array", l.key)
 			}
 			if err != nil {
-				return l.broken(err)
+				return l.asBroken(err)
 			}
 			return nil
 		}
@@ -129,15 +129,15 @@ func (l *elements) begin() error {
 
 // decode returns the next value.
 func (l *elements) decode() (value json.RawMessage, err error) {
-	l.lines.most = l.decoder.InputOffset() + maxElement
+	l.lines.limit = l.decoder.InputOffset() + maxElement
 	if err = l.decoder.Decode(&value); err != nil {
-		return nil, l.broken(err)
+		return nil, l.asBroken(err)
 	}
 	return value, nil
 }
 
 // broken returns the error of the JSON. One of reading stays as it is.
-func (l *elements) broken(err error) error {
+func (l *elements) asBroken(err error) error {
 	if l.lines.err != nil && l.lines.err != io.EOF {
 		return l.lines.err
 	}

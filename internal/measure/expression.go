@@ -14,9 +14,9 @@ import (
 var lines = Format{
 	Name:    "lines",
 	columns: Columns{unit: "unit"},
-	end:     true,
-	begins:  func(*head) bool { return false }, // needs -pattern
-	open: func(s *setup, h *head) (fields, error) {
+	atEnd:   true,
+	detects: func(*head) bool { return false }, // needs -pattern
+	open: func(s *setup, h *head) (fieldFinder, error) {
 		if !isExpression(s.options.Pattern) {
 			return nil, usagef("lines need -pattern, a regular expression with groups such as (?P<time>...) and (?P<value>...)")
 		}
@@ -36,8 +36,8 @@ type matcher struct {
 }
 
 // expressionOf opens a log whose lines match a regular expression.
-func expressionOf(text string) func(s *setup, h *head) (fields, error) {
-	return func(s *setup, _ *head) (fields, error) {
+func expressionOf(text string) func(s *setup, h *head) (fieldFinder, error) {
+	return func(s *setup, _ *head) (fieldFinder, error) {
 		e, err := regexp.Compile(text)
 		if err != nil {
 			return nil, usagef("-pattern: %w", err)
@@ -46,7 +46,7 @@ func expressionOf(text string) func(s *setup, h *head) (fields, error) {
 	}
 }
 
-func newMatcher(s *setup, e *regexp.Regexp) (fields, error) {
+func newMatcher(s *setup, e *regexp.Regexp) (fieldFinder, error) {
 	has := func(name string) bool { return slices.Contains(e.SubexpNames(), name) }
 	if s.options.Columns.Time == "" && has("time") && !s.options.NoTime {
 		s.options.Columns.Time = "time"
@@ -72,7 +72,7 @@ func newMatcher(s *setup, e *regexp.Regexp) (fields, error) {
 			m.groups[place] = -1
 		}
 	}
-	s.unitBeside = has("unit")
+	s.rowsHaveUnits = has("unit")
 	return m, nil
 }
 
@@ -96,16 +96,16 @@ func (m *matcher) find(record []byte, places [][]byte) (skip bool, err error) {
 // logfmt is lines of keys with values: level=info path=/a duration=1.2ms. Text may stand before
 // them; a date in it is the time if no key is.
 var logfmt = Format{
-	Name:   "logfmt",
-	end:    true,
-	begins: matches(`^([^=]* )?[\w.-]+=("([^"\\]|\\.)*"|[^ "]*)( (ns|us|µs|ms|s|sec))? +[\w.-]+=`),
-	open: func(s *setup, h *head) (fields, error) {
+	Name:    "logfmt",
+	atEnd:   true,
+	detects: matches(`^([^=]* )?[\w.-]+=("([^"\\]|\\.)*"|[^ "]*)( (ns|us|µs|ms|s|sec))? +[\w.-]+=`),
+	open: func(s *setup, h *head) (fieldFinder, error) {
 		keys := keysOfPairs(h.line)
 		if !s.options.NoTime && s.options.Columns.Time == "" {
-			s.options.Columns.Time = likely(keys, timeNames)
+			s.options.Columns.Time = usualColumn(keys, timeNames)
 		}
 		if s.options.Columns.Value == "" && s.options.Columns.End == "" {
-			s.options.Columns.Value = likely(keys, valueNames)
+			s.options.Columns.Value = usualColumn(keys, valueNames)
 		}
 		if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 			return nil, usagef("no usual names of a time and a value: add -time KEY, or -time '' if there is none, "+
@@ -195,7 +195,7 @@ func eachPair(line []byte, found func(key, value []byte)) {
 // unquote returns the text of a string as JSON or Go writes it. One that is neither, such as one
 // without an end, keeps its backslashes.
 func unquote(quoted []byte) []byte {
-	if value, _, err := scalar(quoted); err == nil {
+	if value, _, err := cutScalar(quoted); err == nil {
 		return value
 	}
 	if text, err := strconv.Unquote(string(quoted)); err == nil {
@@ -212,8 +212,8 @@ func unitAfter(rest []byte) int {
 	if end := bytes.IndexByte(word, ' '); end >= 0 {
 		word = word[:end]
 	}
-	isUnit := func(l length) bool { return l.name == string(word) }
-	if !slices.ContainsFunc(lengths, isUnit) {
+	isUnit := func(l durationUnit) bool { return l.name == string(word) }
+	if !slices.ContainsFunc(durationUnits, isUnit) {
 		return 0
 	}
 	return begin + len(word)

@@ -20,23 +20,23 @@ type Files struct {
 	// again.
 	Room *Room
 
-	mu      sync.Mutex
-	read    *Recorder      // the recorder of the first reading, nil before it
-	log     []byte         // the log of the first reading, nil if it is of no use
-	checked map[string]int // lines of each file that the first reading has reported
+	mu            sync.Mutex
+	first         *Recorder      // the recorder of the first reading, nil before it
+	firstLog      []byte         // the log of the first reading, nil if it is of no use
+	reportedLines map[string]int // lines of each file that the first reading has reported
 }
 
 // Log returns the log. The first call reads the files to their ends.
 func (f *Files) Log() (*Text, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.read == nil {
-		if err := f.look(); err != nil {
+	if f.first == nil {
+		if err := f.readFirst(); err != nil {
 			return nil, err
 		}
 	}
-	if f.log != nil {
-		return &Text{Recorder: f.read, Closer: io.NopCloser(nil), log: *bytes.NewBuffer(f.log)}, nil
+	if f.firstLog != nil {
+		return &Text{Recorder: f.first, Closer: io.NopCloser(nil), log: *bytes.NewBuffer(f.firstLog)}, nil
 	}
 	readers, closer, err := f.Open()
 	if err != nil {
@@ -44,67 +44,67 @@ func (f *Files) Log() (*Text, error) {
 	}
 	again := f.Recording
 	again.Report = f.reportNew
-	again.Ended = nil
+	again.OnEnd = nil
 	t := NewText(again, readers)
-	t.atRest = true
-	t.options.Late = f.read.lookBack
+	t.keepsLate = true
+	t.options.Late = f.first.neededLate
 	t.Closer = closer
 	return t, nil
 }
 
 // LookBack returns the least Late for which no row comes after its interval.
-func (f *Files) LookBack() (milliseconds int64, err error) {
+func (f *Files) NeededLate() (milliseconds int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.read == nil {
-		err = f.look()
+	if f.first == nil {
+		err = f.readFirst()
 	}
 	if err != nil {
 		return 0, err
 	}
-	return f.read.lookBack, nil
+	return f.first.neededLate, nil
 }
 
 // look reads the files for the first time. It makes their log, as long as that has room and every
 // row comes before its interval is written.
-func (f *Files) look() error {
+func (f *Files) readFirst() error {
 	readers, closer, err := f.Open()
 	if err != nil {
 		return err
 	}
 	defer closer.Close()
 	t := NewText(f.Recording, readers)
-	t.atRest = true
+	t.keepsLate = true
 	held := 0
 	for t.more {
 		if err := t.advance(); err != nil {
 			return err
 		}
-		if t.looks {
+		if t.discarding {
 			continue
 		}
-		if !t.windows.reopened && f.Room.take(t.log.Len()-held) {
+		if !t.intervals.reopened && f.Room.reserve(t.log.Len()-held) {
 			held = t.log.Len()
 			continue
 		}
-		f.Room.take(-held)
+		f.Room.reserve(-held)
 		t.log = bytes.Buffer{}
-		t.look()
+		t.stopRecording()
 	}
-	f.read = t.Recorder
-	if !t.looks {
-		f.log = t.log.Bytes()
+	f.first = t.Recorder
+	if !t.discarding {
+		f.firstLog = t.log.Bytes()
 	}
-	f.checked = make(map[string]int)
+	f.reportedLines = make(map[string]int)
 	for _, reader := range readers {
-		f.checked[reader.name] = reader.splitter.line
+		f.reportedLines[reader.Name()] = reader.splitter.line
 	}
 	return nil
 }
 
 // reportNew reports what the first reading has not seen: the file has changed.
 func (f *Files) reportNew(err *hdrlog.SyntaxError) error {
-	if err.Line <= f.checked[err.File] {
+	if err.Line <= f.reportedLines[err.File] {
 		return nil
 	}
 	return f.Report(err)
@@ -127,7 +127,7 @@ func NewRoom(memory *ledger.Ledger) *Room {
 }
 
 // take takes bytes, or gives a negative number of them back. It reports whether there were as many.
-func (r *Room) take(bytes int) bool {
+func (r *Room) reserve(bytes int) bool {
 	if r == nil {
 		return bytes <= 0
 	}

@@ -219,11 +219,11 @@ func TestSpellings(t *testing.T) {
 		for at := range 12 {
 			spelling[at] = " ,"[n>>at&1]
 		}
-		if _, err := r.windows.seriesOf(spelling); err != nil {
+		if _, err := r.intervals.seriesOf(spelling); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(r.windows.tags) != 1 || r.windows.memory.bytes < hdrlog.MaxTag || r.windows.memory.bytes > 4*hdrlog.MaxTag || r.windows.memory.charge.Bytes() != r.windows.memory.bytes {
-		t.Errorf("%d tags, %d bytes, %d charged", len(r.windows.tags), r.windows.memory.bytes, r.windows.memory.charge.Bytes())
+	if len(r.intervals.tags) != 1 || r.intervals.memory.bytes < hdrlog.MaxTag || r.intervals.memory.bytes > 4*hdrlog.MaxTag || r.intervals.memory.charge.Bytes() != r.intervals.memory.bytes {
+		t.Errorf("%d tags, %d bytes, %d charged", len(r.intervals.tags), r.intervals.memory.bytes, r.intervals.memory.charge.Bytes())
 	}
 }

@@ -6,6 +6,14 @@ import (
 	"hdrkit/hdrlog"
 )
 
+// Formats are all formats. The first format that detects a file reads it, unless the user names
+// another one.
+var Formats = []Format{
+	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
+	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, uwsgi, squid, accessLog, w3c,
+	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, jvm, gctrace, traceGC, heroku, logfmt, csv, values, lines,
+}
+
 // k6CSV and k6JSON are what k6 writes with --out csv and --out json:
 // https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
 // https://grafana.com/docs/k6/latest/results-output/real-time/json/. A row is one value of one of
@@ -20,11 +28,11 @@ var (
 			Tags:   []string{"name"},
 			metric: "metric_name",
 		},
-		unit:   hdrlog.Millisecond,
-		end:    true,
-		metric: "http_req_duration",
-		begins: hasHeader("metric_name", "timestamp", "metric_value"),
-		open:   openTable,
+		unit:    hdrlog.Millisecond,
+		atEnd:   true,
+		metric:  "http_req_duration",
+		detects: hasHeader("metric_name", "timestamp", "metric_value"),
+		open:    openTable,
 	}
 	k6JSON = Format{
 		Name: "k6",
@@ -35,12 +43,12 @@ var (
 			Tags:   []string{".data.tags.name"},
 			metric: ".metric",
 		},
-		unit:   hdrlog.Millisecond,
-		end:    true,
-		metric: "http_req_duration",
-		begins: hasPaths(".metric", ".data."),
-		open:   openObjects,
-		where:  []Condition{{Column: ".type", Value: "Point"}}, // other lines define metrics
+		unit:    hdrlog.Millisecond,
+		atEnd:   true,
+		metric:  "http_req_duration",
+		detects: hasPaths(".metric", ".data."),
+		open:    openObjects,
+		where:   []Condition{{Column: ".type", Value: "Point"}}, // other lines define metrics
 	}
 )
 
@@ -51,8 +59,8 @@ var (
 		Name:    "vegeta",
 		columns: Columns{Time: "timestamp", Value: "latency", OK: "code", Tags: []string{"code"}},
 		unit:    hdrlog.Nanosecond,
-		begins:  isVegeta,
-		open: func(s *setup, h *head) (fields, error) {
+		detects: isVegeta,
+		open: func(s *setup, h *head) (fieldFinder, error) {
 			return newTable(s, h, vegetaColumns[:len(h.columns)], nil)
 		},
 	}
@@ -60,7 +68,7 @@ var (
 		Name:    "vegeta",
 		columns: vegetaCSV.columns,
 		unit:    hdrlog.Nanosecond,
-		begins:  hasPaths(".timestamp", ".latency", ".code", ".seq"),
+		detects: hasPaths(".timestamp", ".latency", ".code", ".seq"),
 		open:    openObjects,
 	}
 )
@@ -77,7 +85,7 @@ func isVegeta(h *head) bool {
 		return false
 	}
 	code, latency := []byte(h.columns[1]), []byte(h.columns[2])
-	return guess([]byte(h.columns[0])) == hdrlog.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
+	return timeUnitOf([]byte(h.columns[0])) == hdrlog.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
 }
 
 // hey is what hey -o csv writes: https://github.com/rakyll/hey. The time is that of the start,
@@ -88,7 +96,7 @@ var hey = Format{
 	unit:      hdrlog.Second,
 	timeUnit:  hdrlog.Second,
 	unordered: true,
-	begins:    hasHeader("response-time", "status-code", "offset"),
+	detects:   hasHeader("response-time", "status-code", "offset"),
 	open:      openTable,
 }
 
@@ -99,7 +107,7 @@ var ab = Format{
 	columns:   Columns{Time: "seconds", Value: "ttime"},
 	unit:      hdrlog.Millisecond,
 	unordered: true,
-	begins:    hasHeader("starttime", "seconds", "ctime", "dtime", "ttime", "wait"),
+	detects:   hasHeader("starttime", "seconds", "ctime", "dtime", "ttime", "wait"),
 	open:      openTable,
 }
 
@@ -111,8 +119,8 @@ var (
 		Name:    "caddy",
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
 		unit:    hdrlog.Second,
-		end:     true,
-		begins:  hasPaths(".ts", ".logger=http.log.access", ".duration"),
+		atEnd:   true,
+		detects: hasPaths(".ts", ".logger=http.log.access", ".duration"),
 		open:    openObjects,
 		where:   []Condition{{Column: ".msg", Value: "handled request"}},
 	}
@@ -122,7 +130,7 @@ var (
 		Name:    "envoy",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
 		unit:    hdrlog.Millisecond,
-		begins:  matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
+		detects: matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \d+ \d+ \d+ (\d+|-) "`),
 		open: patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time ` +
 			`"$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
@@ -132,7 +140,7 @@ var (
 		Name:    "istio",
 		columns: envoy.columns,
 		unit:    hdrlog.Millisecond,
-		begins:  matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \S+ \S+ ".*" \d+ \d+ \d+ (\d+|-) "`),
+		detects: matches(`^\[\d{4}-\d\d-\d\dT[\d:.]+Z\] ".*" \d+ \S+ \S+ \S+ ".*" \d+ \d+ \d+ (\d+|-) "`),
 		open: patternOf(`[$start] "$request" $status $flags $details $termination "$failure" $received $sent ` +
 			`$duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream" $rest`),
 	}
@@ -141,7 +149,7 @@ var (
 	uwsgi = Format{
 		Name:    "uwsgi",
 		columns: Columns{Time: "time", Value: "value", OK: "status", unit: "unit"},
-		begins:  matches(`^\[pid: \d+\|app: -?\d+\|req: [-\d/]+\] .* => generated \d+ bytes in \d+ \w+ `),
+		detects: matches(`^\[pid: \d+\|app: -?\d+\|req: [-\d/]+\] .* => generated \d+ bytes in \d+ \w+ `),
 		open: expressionOf(`\} \[(?P<time>[^]]+)\] (?P<method>\S+) (?P<path>\S*) => generated \d+ bytes in ` +
 			`(?P<value>\d+) (?P<unit>\w+) .*?\(\S+ (?P<status>\d+)\)`),
 	}
@@ -151,8 +159,8 @@ var (
 		Name:    "squid",
 		columns: Columns{Time: "time", Value: "elapsed", OK: "status"},
 		unit:    hdrlog.Millisecond,
-		end:     true,
-		begins:  matches(`^\d{10}\.\d{3} +\d+ \S+ [A-Z_]+/\d{3} \d+ \S+ \S+ \S+ \S+/\S+ \S+$`),
+		atEnd:   true,
+		detects: matches(`^\d{10}\.\d{3} +\d+ \S+ [A-Z_]+/\d{3} \d+ \S+ \S+ \S+ \S+/\S+ \S+$`),
 		open:    patternOf("$time $elapsed $client $result/$status $bytes $method $uri $rest"),
 	}
 	// heroku is the log of the router of Heroku: https://devcenter.heroku.com/articles/http-routing#heroku-router-log-format.
@@ -160,9 +168,9 @@ var (
 	heroku = Format{
 		Name:    "heroku",
 		columns: Columns{Time: "time", Value: "service", OK: "status"},
-		end:     true,
-		begins:  matches(`heroku[\[ ]router\]?[: -]+ ?.*\bat=.* service=\d+ms `),
-		open:    func(s *setup, _ *head) (fields, error) { return newPairs(s), nil },
+		atEnd:   true,
+		detects: matches(`heroku[\[ ]router\]?[: -]+ ?.*\bat=.* service=\d+ms `),
+		open:    func(s *setup, _ *head) (fieldFinder, error) { return newPairs(s), nil },
 	}
 	// haproxy is option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. The time is
 	// that of the start, without a zone. Syslog puts more before the client.
@@ -170,7 +178,7 @@ var (
 		Name:    "haproxy",
 		columns: Columns{Time: "accept", Value: "total", OK: "status"},
 		unit:    hdrlog.Millisecond,
-		begins:  matches(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
+		detects: matches(`\S+:\d+ \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ \S+/\S+ (-?\d+/){4}\+?\d+ -?\d+ `),
 		open:    patternOf(`$client [$accept] $frontend $backend/$server $idle/$queue/$connect/$response/$total $status $bytes $detail "$request`),
 	}
 )
@@ -182,9 +190,9 @@ var tsung = Format{
 	Name:      "tsung",
 	columns:   Columns{Time: "#date", Value: "duration", OK: "HTTP status"},
 	unit:      hdrlog.Millisecond,
-	end:       true,
+	atEnd:     true,
 	unordered: true,
-	begins:    hasHeader("#date", "pid", "id", "HTTP status", "duration"),
+	detects:   hasHeader("#date", "pid", "id", "HTTP status", "duration"),
 	open:      openTable,
 }
 
@@ -196,7 +204,7 @@ var goYCSB = Format{
 	unit:      hdrlog.Microsecond,
 	timeUnit:  hdrlog.Microsecond,
 	unordered: true,
-	begins:    hasHeader("operation", "timestamp_us", "latency_us"),
+	detects:   hasHeader("operation", "timestamp_us", "latency_us"),
 	open:      openTable,
 }
 
@@ -212,20 +220,20 @@ var (
 		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"operation"}},
 		unit:     hdrlog.Nanosecond,
 		timeUnit: hdrlog.Millisecond,
-		end:      true,
-		begins:   matches(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
+		atEnd:    true,
+		detects:  matches(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
 		open:     patternOf("$time, $latency, $direction, $size, $rest"),
 	}
 	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. The time is
 	// that of the end. A transaction that failed or was skipped has a word for its latency.
 	pgbench = Format{
-		Name:    "pgbench",
-		columns: Columns{Time: "end", Value: "latency"},
-		unit:    hdrlog.Microsecond,
-		end:     true,
-		failure: expression(`^[a-z]+$`),
-		begins:  matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
-		open:    patternOf("$client $transaction $latency $script $stamp"),
+		Name:        "pgbench",
+		columns:     Columns{Time: "end", Value: "latency"},
+		unit:        hdrlog.Microsecond,
+		atEnd:       true,
+		failedValue: expression(`^[a-z]+$`),
+		detects:     matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
+		open:        patternOf("$client $transaction $latency $script $stamp"),
 	}
 	// h2load is what h2load --log-file writes: https://nghttp2.org/documentation/h2load.1.html. The
 	// time is that of the start. Status -1 is a stream that failed.
@@ -233,7 +241,7 @@ var (
 		Name:    "h2load",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
 		unit:    hdrlog.Microsecond,
-		begins:  matches(`^\d{16}\t(-1|\d{3})\t\d+$`),
+		detects: matches(`^\d{16}\t(-1|\d{3})\t\d+$`),
 		open:    tableOf("start", "status", "duration"),
 	}
 	// oha is what oha --output-format csv writes: https://github.com/hatoo/oha. The time is that of the
@@ -244,7 +252,7 @@ var (
 		unit:      hdrlog.Second,
 		timeUnit:  hdrlog.Second,
 		unordered: true,
-		begins:    hasHeader("request-start", "Response-delay", "request-duration"),
+		detects:   hasHeader("request-start", "Response-delay", "request-duration"),
 		open:      openTable,
 	}
 	// fortio is what fortio load -access-log-file writes: https://github.com/fortio/fortio. The time is
@@ -253,7 +261,7 @@ var (
 		Name:    "fortio",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: ".ok"},
 		unit:    hdrlog.Second,
-		begins:  hasPaths(".latency", ".timestamp", ".thread", ".iter", ".ok"),
+		detects: hasPaths(".latency", ".timestamp", ".thread", ".iter", ".ok"),
 		open:    openObjects,
 	}
 	// ghz is the report that ghz -O json or pretty writes: https://ghz.sh/docs/output. The time is that
@@ -262,7 +270,7 @@ var (
 		Name:    "ghz",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: "!.error"},
 		unit:    hdrlog.Nanosecond,
-		begins: func(h *head) bool {
+		detects: func(h *head) bool {
 			if h.isJSON() && !h.isObject() {
 				return textHas(h.more(16<<10, nil), ghzPaths)
 			}
@@ -280,7 +288,7 @@ var (
 		Name:    "hyperfine",
 		columns: Columns{Value: "results[].times", Tags: []string{"results[].command"}},
 		unit:    hdrlog.Second,
-		begins:  beginsDocument(".results.0.command", ".results.0.times."),
+		detects: beginsDocument(".results.0.command", ".results.0.times."),
 		source:  newRows,
 		open:    openDocument,
 	}
@@ -288,13 +296,13 @@ var (
 	// --output-details) write: https://docs.vllm.ai/en/latest/cli/bench/serve/ and
 	// https://docs.sglang.io/developer_guide/bench_serving.html. A request that failed has the time 0.
 	llm = Format{
-		Name:    "vllm",
-		columns: Columns{Value: "latency=ttfts+itls,ttft=ttfts,itl=itls", OK: "!errors"},
-		unit:    hdrlog.Second,
-		failure: expression(`^0(\.0*)?$`),
-		begins:  beginsDocument(".total_input_tokens", ".input_lens."),
-		source:  newRows,
-		open:    openDocument,
+		Name:        "vllm",
+		columns:     Columns{Value: "latency=ttfts+itls,ttft=ttfts,itl=itls", OK: "!errors"},
+		unit:        hdrlog.Second,
+		failedValue: expression(`^0(\.0*)?$`),
+		detects:     beginsDocument(".total_input_tokens", ".input_lens."),
+		source:      newRows,
+		open:        openDocument,
 	}
 	// aiperf is profile_export.jsonl of AIPerf: https://docs.nvidia.com/aiperf/tutorials/metrics-analysis/working-with-profile-export-files.
 	aiperf = Format{
@@ -304,11 +312,11 @@ var (
 			Value: "latency=metrics.request_latency.value,ttft=metrics.time_to_first_token.value," +
 				"itl=metrics.inter_chunk_latency.value",
 		},
-		unit:   hdrlog.Millisecond,
-		where:  []Condition{{Column: "metadata.benchmark_phase", Value: "warmup", Not: true}},
-		begins: beginsDocument(".metadata.request_start_ns", ".metrics."),
-		source: newRows,
-		open:   openDocument,
+		unit:    hdrlog.Millisecond,
+		where:   []Condition{{Column: "metadata.benchmark_phase", Value: "warmup", Not: true}},
+		detects: beginsDocument(".metadata.request_start_ns", ".metrics."),
+		source:  newRows,
+		open:    openDocument,
 	}
 	// guidellm is benchmarks.json of GuideLLM: https://github.com/vllm-project/guidellm. Its itl is
 	// the mean of each request.
@@ -325,10 +333,10 @@ var (
 			},
 			unit: seriesUnit,
 		},
-		unit:   hdrlog.Second,
-		begins: beginsDocument(".metadata.guidellm_version", ".benchmarks."),
-		source: newRows,
-		open:   openDocument,
+		unit:    hdrlog.Second,
+		detects: beginsDocument(".metadata.guidellm_version", ".benchmarks."),
+		source:  newRows,
+		open:    openDocument,
 	}
 	// jmh is what JMH writes with -bm sample -rf json: https://github.com/openjdk/jmh. Values are those
 	// of forks, iterations and slots with their counts.
@@ -340,7 +348,7 @@ var (
 			Tags:  []string{"[].benchmark", "[].params{}"},
 			unit:  "[].primaryMetric.scoreUnit",
 		},
-		begins: func(h *head) bool {
+		detects: func(h *head) bool {
 			raw := []byte(`"rawDataHistogram"`)
 			return beginsDocument(".0.jmhVersion")(h) &&
 				bytes.Contains(h.more(64<<10, func(text []byte) bool { return bytes.Contains(text, raw) }), raw)
@@ -356,9 +364,9 @@ var (
 			Value: "[].response_times{}",
 			Tags:  []string{"[].name"},
 		},
-		unit:   hdrlog.Millisecond,
-		begins: beginsDocument(".0.num_none_requests", ".0.response_times."),
-		source: newRows,
-		open:   openDocument,
+		unit:    hdrlog.Millisecond,
+		detects: beginsDocument(".0.num_none_requests", ".0.response_times."),
+		source:  newRows,
+		open:    openDocument,
 	}
 )

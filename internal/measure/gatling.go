@@ -21,7 +21,7 @@ import (
 var gatling = Format{
 	Name:    "gatling",
 	columns: Columns{Time: "start", End: "end", OK: "status", Tags: []string{"name"}},
-	begins: func(h *head) bool {
+	detects: func(h *head) bool {
 		fields := bytes.Split(h.line, []byte("\t"))
 		return isRun(fields) || string(fields[0]) == "ASSERTION" || isRecords(h.text)
 	},
@@ -40,9 +40,9 @@ var gatling = Format{
 func isRun(line [][]byte) bool {
 	switch {
 	case len(line) >= 5 && string(line[0]) == "RUN":
-		return slices.ContainsFunc(line[3:], func(field []byte) bool { return guess(field) == hdrlog.Millisecond })
+		return slices.ContainsFunc(line[3:], func(field []byte) bool { return timeUnitOf(field) == hdrlog.Millisecond })
 	case len(line) >= 5 && string(line[2]) == "RUN":
-		return guess(line[3]) == hdrlog.Millisecond
+		return timeUnitOf(line[3]) == hdrlog.Millisecond
 	}
 	return false
 }
@@ -60,7 +60,7 @@ type simulation struct {
 // simulationColumns are the columns of a line REQUEST, in the order of the line.
 var simulationColumns = []string{"groups", "name", "start", "end", "status", "message"}
 
-func openSimulation(s *setup, _ *head) (fields, error) {
+func openSimulation(s *setup, _ *head) (fieldFinder, error) {
 	f := &simulation{places: make([][]int, len(simulationColumns))}
 	for place, name := range s.names() {
 		column := slices.Index(simulationColumns, name)

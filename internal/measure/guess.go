@@ -17,7 +17,7 @@ func (r *Reader) Arguments() []string {
 			all = append(all, "-"+option, text)
 		}
 	}
-	s := &r.parser.setup
+	s := r.parser.setup
 	if r.parser.payloads != nil {
 		add("time", s.options.Columns.Time)
 		add("in", s.options.Unit.String())
@@ -50,7 +50,7 @@ func (r *Reader) Arguments() []string {
 	add("ok", s.options.Columns.OK)
 	// A tag of several columns leaves out those that a row lacks, if the format has them and no
 	// option.
-	if !s.ownTags || len(s.format.columns.Tags) < 2 {
+	if !s.formatTags || len(s.format.columns.Tags) < 2 {
 		all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.options.Columns.Tags, ","), seriesColumn), ","))
 	}
 	if r.given.Metric != "" {

@@ -20,7 +20,7 @@ import (
 // Tag=NAME,START,LENGTH,MAX. Otherwise -time names the start, and -in the unit.
 var hist = Format{
 	Name: "hist",
-	begins: func(h *head) bool {
+	detects: func(h *head) bool {
 		encoded := func(text []byte) bool { return bytes.Contains(text, []byte("HISTF")) }
 		return encoded(h.text) || isBinary(h.text) ||
 			h.isJSON() && !h.isObject() && encoded(h.more(maxRecord, encoded))
@@ -30,11 +30,11 @@ var hist = Format{
 }
 
 // payloads finds encoded histograms, line by line.
-type payloads interface {
+type payloadFinder interface {
 	// line takes a line. A [brokenError] is that of all lines that follow, too.
 	line(text []byte) error
 	// next returns the next histogram of the lines so far.
-	next() (found, bool)
+	next() (foundHistogram, bool)
 	// unit returns the unit of the values, unknown if nothing states it.
 	unit() hdrlog.Unit
 	// end says that there is no other line. It returns what option matches nothing in the text.
@@ -42,7 +42,7 @@ type payloads interface {
 }
 
 // found is a histogram, or what is wrong with it.
-type found struct {
+type foundHistogram struct {
 	row Row
 	err error
 	// Path is that of a histogram in JSON, and object the length of that part of it whose time the
@@ -53,17 +53,17 @@ type found struct {
 
 // histograms find histograms in base64.
 type histograms struct {
-	in     hdrlog.Unit
-	time   string // the path of the start, which -time names
-	timed  bool   // it was found
-	clock  clock
-	walker walker
-	text   bool // this is no JSON
+	valueUnit hdrlog.Unit
+	time      string // the path of the start, which -time names
+	foundTime bool   // it was found
+	clock     timeParser
+	walker    walker
+	notJSON   bool // this is no JSON
 	// Spans are what is known of the time of the objects around a value, outermost first.
 	spans []span
 	// Waiting are histograms of the element of an array that has not ended, since its time may come
 	// behind them. Ready are those of other elements.
-	waiting, ready []found
+	waiting, ready []foundHistogram
 	bytes          int // size of those that wait
 	decoder        histogram.Decoder
 }
@@ -72,7 +72,7 @@ type histograms struct {
 const maxWaiting = 32 << 20
 
 // size returns about how many bytes a histogram takes.
-func (f *found) size() int {
+func (f *foundHistogram) size() int {
 	const fixed = 200
 	return fixed + len(f.row.Payload) + len(f.row.Tag) + len(f.path) + len(f.element)
 }
@@ -88,12 +88,12 @@ type span struct {
 	start, end int64
 }
 
-func newHistograms(s *setup) payloads {
+func newHistograms(s *setup) payloadFinder {
 	h := &histograms{
-		in:     s.options.Unit,
-		time:   strings.ReplaceAll(s.options.Columns.Time, ".", "/"),
-		clock:  clock{unit: s.options.TimeUnit, zone: s.options.Zone},
-		walker: walker{separator: '/'},
+		valueUnit: s.options.Unit,
+		time:      strings.ReplaceAll(s.options.Columns.Time, ".", "/"),
+		clock:     timeParser{unit: s.options.TimeUnit, zone: s.options.Zone},
+		walker:    walker{separator: '/'},
 	}
 	if h.time != "" && h.time[0] != '/' {
 		h.time = "/" + h.time
@@ -101,17 +101,17 @@ func newHistograms(s *setup) payloads {
 	return h
 }
 
-func (h *histograms) unit() hdrlog.Unit { return h.in }
+func (h *histograms) unit() hdrlog.Unit { return h.valueUnit }
 
 func (h *histograms) end() error {
 	h.release(nil)
-	if h.time != "" && !h.timed {
+	if h.time != "" && !h.foundTime {
 		return usagef("-time %s is the path of no time", strings.ReplaceAll(h.time, "/", "."))
 	}
 	return nil
 }
 
-func (h *histograms) next() (f found, ok bool) {
+func (h *histograms) next() (f foundHistogram, ok bool) {
 	if len(h.ready) == 0 {
 		return f, false
 	}
@@ -123,19 +123,19 @@ func (h *histograms) line(text []byte) error {
 	h.ready = h.ready[:0]
 	waiting := h.waiting
 	trimmed := bytes.TrimSpace(text)
-	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && (h.text || h.walker.done()) {
+	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && (h.notJSON || h.walker.done()) {
 		h.walker.reset()
 		h.spans = h.spans[:0]
-		h.text = false
+		h.notJSON = false
 	}
-	if !h.text {
-		if h.walker.walk(text, h.scalar) == nil {
+	if !h.notJSON {
+		if h.walker.walk(text, h.visitScalar) == nil {
 			if h.walker.done() {
 				h.release(nil)
 			}
 			return h.tooMany()
 		}
-		h.text = true
+		h.notJSON = true
 		h.waiting = nil
 		h.bytes = 0
 		h.ready = append(h.ready[:0], waiting...) // those of this line are found again
@@ -164,7 +164,7 @@ func (h *histograms) release(element []byte) {
 }
 
 // scalar takes a scalar of a JSON document.
-func (h *histograms) scalar(path, value []byte) {
+func (h *histograms) visitScalar(path, value []byte) {
 	if len(path) > hdrlog.MaxTag { // it would take as much memory for each histogram
 		h.search(path, value)
 		return
@@ -174,14 +174,14 @@ func (h *histograms) scalar(path, value []byte) {
 		h.release(element)
 	}
 	switch {
-	case h.time == "" && slash >= 0 && h.moment(path[:slash], path[slash+1:], value):
+	case h.time == "" && slash >= 0 && h.takeTime(path[:slash], path[slash+1:], value):
 	case h.time != "" && h.isTime(path):
 		if at, err := h.clock.parse(value); err == nil {
-			h.timed = true
+			h.foundTime = true
 			s := h.span(string(h.element(path)))
 			s.start = at
 			s.end = at
-			h.late(s)
+			h.updateWaiting(s)
 		}
 	default:
 		h.search(path, value)
@@ -190,7 +190,7 @@ func (h *histograms) scalar(path, value []byte) {
 
 // isTime reports whether a path is that of -time, with the indexes of arrays or without.
 func (h *histograms) isTime(path []byte) bool {
-	return string(path) == h.time || string(h.name(path)) == h.time[1:]
+	return string(path) == h.time || string(h.tagOf(path)) == h.time[1:]
 }
 
 // element returns the path of the innermost element of an array that has a path, empty for the
@@ -211,22 +211,22 @@ func (h *histograms) element(path []byte) []byte {
 // moment takes a time of an object, and reports whether it is one. Milliseconds are of
 // memtier_benchmark, whose values are microseconds: https://github.com/redis/memtier_benchmark.
 // Seconds since the start of the object around it are of latte: https://github.com/pkolaczk/latte.
-func (h *histograms) moment(object, key, value []byte) bool {
+func (h *histograms) takeTime(object, key, value []byte) bool {
 	switch string(key) {
 	case "Start time":
-		at, err := decimal(value, 6)
-		if err != nil || guess(value) != hdrlog.Millisecond {
+		at, err := parseDecimal(value, 6)
+		if err != nil || timeUnitOf(value) != hdrlog.Millisecond {
 			return false
 		}
 		h.span("").start = at
 		h.span("").end = at
-		if h.in == 0 {
-			h.in = hdrlog.Microsecond
+		if h.valueUnit == 0 {
+			h.valueUnit = hdrlog.Microsecond
 		}
 	case "Finish time":
 		whole := h.span("")
 		if whole.start > 0 {
-			whole.end, _ = decimal(value, 6)
+			whole.end, _ = parseDecimal(value, 6)
 		}
 	case "start_time", "end_time":
 		at, err := time.Parse(time.RFC3339, string(value))
@@ -239,17 +239,17 @@ func (h *histograms) moment(object, key, value []byte) bool {
 			h.span(string(object)).end = at.UnixNano()
 		}
 	case "time_s":
-		since, err := decimal(value, 9)
+		since, err := parseDecimal(value, 9)
 		if err != nil {
 			return false
 		}
-		around := h.around(object).start
+		around := h.spanAround(object).start
 		s := h.span(string(object))
 		length := max(s.end-s.start, 0)
 		s.start = around + since
 		s.end = s.start + length
 	case "duration_s":
-		length, err := decimal(value, 9)
+		length, err := parseDecimal(value, 9)
 		if err != nil {
 			return false
 		}
@@ -258,12 +258,12 @@ func (h *histograms) moment(object, key, value []byte) bool {
 	default:
 		return false
 	}
-	h.late(&h.spans[len(h.spans)-1])
+	h.updateWaiting(&h.spans[len(h.spans)-1])
 	return true
 }
 
 // late gives the time of an object to the histograms in it that were found before.
-func (h *histograms) late(s *span) {
+func (h *histograms) updateWaiting(s *span) {
 	for n := len(h.waiting) - 1; n >= 0 && isIn(h.waiting[n].path, s.path); n-- {
 		f := &h.waiting[n]
 		if f.object <= len(s.path) {
@@ -297,7 +297,7 @@ func (h *histograms) dropOutside(path string) {
 }
 
 // around returns the span of the innermost object around a path that has one.
-func (h *histograms) around(path []byte) span {
+func (h *histograms) spanAround(path []byte) span {
 	h.dropOutside(string(path))
 	for n := len(h.spans) - 1; n >= 0; n-- {
 		if h.spans[n].path != string(path) {
@@ -308,7 +308,7 @@ func (h *histograms) around(path []byte) span {
 }
 
 // name returns the tag of a path: without the indexes of arrays.
-func (h *histograms) name(path []byte) []byte {
+func (h *histograms) tagOf(path []byte) []byte {
 	var tag []byte
 	from := 0
 	for _, frame := range h.walker.stack {
@@ -321,7 +321,7 @@ func (h *histograms) name(path []byte) []byte {
 }
 
 // before matches what a log has before a payload. Its groups are the tag, START and LENGTH.
-var before = expression(`(?:Tag=([^,"]*),)?(-?[0-9.]+),([0-9.]+),[-+.\w]+,$`)
+var intervalFields = expression(`(?:Tag=([^,"]*),)?(-?[0-9.]+),([0-9.]+),[-+.\w]+,$`)
 
 // search finds the histograms in text.
 func (h *histograms) search(path, text []byte) {
@@ -337,24 +337,24 @@ func (h *histograms) search(path, text []byte) {
 		if len(payload) < 20 { // a word such as HISTORY
 			continue
 		}
-		f := found{row: Row{Payload: bytes.Clone(payload)}}
+		f := foundHistogram{row: Row{Payload: bytes.Clone(payload)}}
 		if len(path) > hdrlog.MaxTag {
 			f.err = errLongPath
 			h.waiting = append(h.waiting, f)
 			h.bytes += f.size()
 			continue
 		}
-		around := h.around(path)
+		around := h.spanAround(path)
 		f.row.Time = around.start
 		f.row.Length = max(around.end-around.start, 0)
 		f.object = len(around.path)
 		if path != nil {
 			f.path = string(path)
 			f.element = string(h.element(path))
-			f.row.Tag = h.name(path)
+			f.row.Tag = h.tagOf(path)
 		}
-		if m := before().FindSubmatch(fields); m != nil {
-			f.err = f.row.timed(m, around.start)
+		if m := intervalFields().FindSubmatch(fields); m != nil {
+			f.err = f.row.setTime(m, around.start)
 			f.object = len(path) + 1 // nothing is closer
 		}
 		if p, err := h.decoder.Open(payload); err != nil {
@@ -369,17 +369,17 @@ func (h *histograms) search(path, text []byte) {
 
 // timed sets the tag and the time of a row to those before its payload. The start counts from
 // another time, unless it is one of the calendar.
-func (r *Row) timed(groups [][]byte, since int64) (err error) {
+func (r *Row) setTime(groups [][]byte, since int64) (err error) {
 	if groups[1] != nil {
 		r.Tag = bytes.Clone(groups[1])
 	}
-	if r.Time, err = decimal(groups[2], 9); err != nil {
+	if r.Time, err = parseDecimal(groups[2], 9); err != nil {
 		return err
 	}
-	if guess(groups[2]) == 0 {
+	if timeUnitOf(groups[2]) == 0 {
 		r.Time += since
 	}
-	r.Length, err = decimal(groups[3], 9)
+	r.Length, err = parseDecimal(groups[3], 9)
 	return err
 }
 

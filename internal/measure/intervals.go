@@ -13,17 +13,17 @@ import (
 )
 
 // windows are the intervals that a recorder has open, and the log of those that it has written.
-type windows struct {
-	out      out
-	layout   histogram.Layout
-	open     merge.Table[counts]
-	tags     map[string]*series // series by key
-	done     int64              // intervals that end at or before this are written
-	timeless bool               // no row has a time: intervals have no length
-	timed    bool               // a histogram has one
+type openIntervals struct {
+	out          logOutput
+	layout       histogram.Layout
+	open         merge.Table[tagInterval]
+	tags         map[string]*tagEntry // series by key
+	writtenUntil int64                // intervals that end at or before this are written
+	timeless     bool                 // no row has a time: intervals have no length
+	hasTimes     bool                 // a histogram has one
 	// reopened is set if a row came after its interval was written.
 	reopened bool
-	times    times
+	times    valueTimes
 	memory   memory
 	scratch  histogram.Histogram
 	decoder  histogram.Decoder
@@ -32,7 +32,7 @@ type windows struct {
 
 // times are the earliest and the latest time of a value. The times of values are multiples of
 // resolution. All are milliseconds.
-type times struct{ first, last, resolution int64 }
+type valueTimes struct{ first, last, resolution int64 }
 
 // memory is what tags and counts take.
 type memory struct {
@@ -42,113 +42,113 @@ type memory struct {
 }
 
 // take charges for so many tags.
-func (m *memory) take(tags int) error { return m.charge.Set(m.account, tags, m.bytes) }
+func (m *memory) update(tags int) error { return m.charge.Set(m.account, tags, m.bytes) }
 
 // out is the log that is written.
-type out struct {
-	w          *hdrlog.Writer
-	named      *Reader // the comments name its format, and whether values are at their ends
-	namedAtEnd bool
-	begun      bool
-	base       int64 // milliseconds since the epoch
+type logOutput struct {
+	w           *hdrlog.Writer
+	source      *Reader // the comments name its format, and whether values are at their ends
+	sourceAtEnd bool
+	hasHead     bool
+	base        int64 // milliseconds since the epoch
 }
 
 // A series is what is recorded with one tag.
-type series struct {
-	tag  []byte
-	last *counts
+type tagEntry struct {
+	tag          []byte
+	lastInterval *tagInterval
 }
 
 // Counts are the values of a tag in an interval.
-type counts struct {
+type tagInterval struct {
 	merge.Span
-	series *series
-	few    []int64 // values that the sum does not have yet
-	sum    merge.Sum
+	entry   *tagEntry
+	pending []int64 // values that the sum does not have yet
+	sum     merge.Sum
 }
 
 const (
 	// maxFew is how many values are added to a sum together.
-	maxFew = 512
+	maxPending = 512
 	// manyBytes is how many bytes sums take together before new ones are compacted.
-	manyBytes = 16 << 20
+	compactFrom = 16 << 20
 	// maxTags is how many tags there can be.
 	maxTags = 100_000
 	// aSeries and aCount are about how many bytes a tag, and a tag in an interval, take without
 	// their text and values.
-	aSeries, aCount = 200, 300
+	entryBytes, intervalBytes = 200, 300
 )
 
-func (r *windows) init(w *hdrlog.Writer, o *Recording) {
+func (r *openIntervals) init(w *hdrlog.Writer, o *Recording) {
 	r.out.w = w
 	r.layout = o.Layout
 	r.memory.account = o.Memory.Open("tags, with their open intervals,",
 		"record fewer with -tag of hdrrec, sort the rows by time")
-	r.open = merge.NewTable[counts](o.Size)
-	r.tags = make(map[string]*series)
-	r.done = never
+	r.open = merge.NewTable[tagInterval](o.Size)
+	r.tags = make(map[string]*tagEntry)
+	r.writtenUntil = never
 	r.times.first = math.MaxInt64
 	r.times.last = never
 	r.times.resolution = 1000
 }
 
 // drop forgets the open intervals, and gives back their memory.
-func (r *windows) drop() {
-	r.open = merge.NewTable[counts](r.open.Size())
+func (r *openIntervals) drop() {
+	r.open = merge.NewTable[tagInterval](r.open.Size())
 	clear(r.tags)
 	r.memory.bytes = 0
 	r.memory.charge.Set(r.memory.account, 0, 0)
 }
 
 // endOf returns when the interval of a time ends.
-func (r *windows) endOf(at int64) int64 { return merge.WindowOf(at, at, r.open.Size()).End }
+func (r *openIntervals) endOf(at int64) int64 { return merge.WindowOf(at, at, r.open.Size()).End }
 
 // count counts a value in the interval of its time.
-func (r *windows) count(row *Row) (err error) {
+func (r *openIntervals) addValue(row *Row) (err error) {
 	at := row.Time / 1e6
 	s, err := r.seriesOf(row.Tag)
 	if err != nil {
 		return err
 	}
-	c := s.last
+	c := s.lastInterval
 	if c == nil || at < c.Start || c.End <= at {
-		c = r.open.At(s.tag, at, at, func(w merge.Span) *counts {
-			r.memory.bytes += aCount
-			r.reopened = r.reopened || w.End <= r.done
-			return &counts{Span: w, series: s}
+		c = r.open.At(s.tag, at, at, func(w merge.Span) *tagInterval {
+			r.memory.bytes += intervalBytes
+			r.reopened = r.reopened || w.End <= r.writtenUntil
+			return &tagInterval{Span: w, entry: s}
 		})
-		s.last = c
+		s.lastInterval = c
 	}
 	r.times.first, r.times.last = min(r.times.first, at), max(r.times.last, at)
 	if row.Count != 1 {
 		return r.addMany(c, row)
 	}
-	if len(c.few) < cap(c.few) {
-		c.few = append(c.few, row.Value)
+	if len(c.pending) < cap(c.pending) {
+		c.pending = append(c.pending, row.Value)
 		return nil
 	}
-	return r.grow(c, row.Value)
+	return r.flushPending(c, row.Value)
 }
 
 // grow adds a value for which there is no room.
-func (r *windows) grow(c *counts, value int64) error {
-	before := c.sum.Size() + 8*cap(c.few)
-	if len(c.few) >= maxFew {
-		if c.sum.Intervals() < 2 && r.memory.bytes > manyBytes {
+func (r *openIntervals) flushPending(c *tagInterval, value int64) error {
+	before := c.sum.Size() + 8*cap(c.pending)
+	if len(c.pending) >= maxPending {
+		if c.sum.Intervals() < 2 && r.memory.bytes > compactFrom {
 			c.sum.Compact()
 		}
-		if err := c.sum.AddHistogram(c.Start, c.End, r.histogram(c.few)); err != nil {
+		if err := c.sum.AddHistogram(c.Start, c.End, r.histogram(c.pending)); err != nil {
 			return err
 		}
-		c.few = c.few[:0]
+		c.pending = c.pending[:0]
 	}
-	c.few = append(c.few, value)
-	r.memory.bytes += c.sum.Size() + 8*cap(c.few) - before
-	return r.memory.take(len(r.tags))
+	c.pending = append(c.pending, value)
+	r.memory.bytes += c.sum.Size() + 8*cap(c.pending) - before
+	return r.memory.update(len(r.tags))
 }
 
 // addMany adds a value that came several times.
-func (r *windows) addMany(c *counts, row *Row) error {
+func (r *openIntervals) addMany(c *tagInterval, row *Row) error {
 	before := c.sum.Size()
 	r.scratch.Reset(r.layout)
 	if err := r.scratch.RecordN(row.Value, row.Count); err != nil {
@@ -158,11 +158,11 @@ func (r *windows) addMany(c *counts, row *Row) error {
 		return err
 	}
 	r.memory.bytes += c.sum.Size() - before
-	return r.memory.take(len(r.tags))
+	return r.memory.update(len(r.tags))
 }
 
 // histogram returns a histogram of values. It is valid until the next call.
-func (r *windows) histogram(values []int64) *histogram.Histogram {
+func (r *openIntervals) histogram(values []int64) *histogram.Histogram {
 	r.scratch.Reset(r.layout)
 	for _, value := range values {
 		r.scratch.Record(value)
@@ -171,7 +171,7 @@ func (r *windows) histogram(values []int64) *histogram.Histogram {
 }
 
 // seriesOf returns the series of a tag, in the spelling of a file.
-func (r *windows) seriesOf(tag []byte) (*series, error) {
+func (r *openIntervals) seriesOf(tag []byte) (*tagEntry, error) {
 	r.key = r.key[:0] // the key of untagged values
 	if tag != nil {
 		r.key = AppendTag(append(r.key, '='), tag)
@@ -182,26 +182,26 @@ func (r *windows) seriesOf(tag []byte) (*series, error) {
 	if len(r.tags) == maxTags {
 		return nil, fmt.Errorf("more than %d tags: choose other columns with -tag, or none with -tag ''", maxTags)
 	}
-	s := new(series)
+	s := new(tagEntry)
 	if tag != nil {
 		s.tag = bytes.Clone(r.key[1:])
 	}
 	r.tags[string(r.key)] = s
-	r.memory.bytes += aSeries + 2*len(r.key)
-	return s, r.memory.take(len(r.tags))
+	r.memory.bytes += entryBytes + 2*len(r.key)
+	return s, r.memory.update(len(r.tags))
 }
 
 // write writes the intervals that end at or before end, in milliseconds since the epoch. Nothing
 // can be added to them any more. The first one begins at the time of the first value. If end is
 // math.MaxInt64, the last one ends with the last value. So the rate of values is right.
-func (r *windows) write(end int64) error {
-	r.done = max(r.done, end)
+func (r *openIntervals) write(end int64) error {
+	r.writtenUntil = max(r.writtenUntil, end)
 	for c := range r.open.Before(end) {
-		if c.series.last == c {
-			c.series.last = nil
+		if c.entry.lastInterval == c {
+			c.entry.lastInterval = nil
 		}
-		r.memory.bytes -= aCount + c.sum.Size() + 8*cap(c.few)
-		h := r.histogram(c.few)
+		r.memory.bytes -= intervalBytes + c.sum.Size() + 8*cap(c.pending)
+		h := r.histogram(c.pending)
 		if c.sum.Intervals() > 0 {
 			err := c.sum.AddHistogram(c.Start, c.End, h)
 			if err == nil {
@@ -223,7 +223,7 @@ func (r *windows) write(end int64) error {
 			start = 0
 			c.End = 0
 		}
-		if err := r.writeInterval(c.series.tag, start, c.End, h); err != nil {
+		if err := r.writeInterval(c.entry.tag, start, c.End, h); err != nil {
 			return err
 		}
 	}
@@ -231,11 +231,11 @@ func (r *windows) write(end int64) error {
 }
 
 // addPayload writes an interval that has a histogram already.
-func (r *windows) addPayload(row *Row) error {
+func (r *openIntervals) addPayload(row *Row) error {
 	if err := r.decoder.Decode(&r.scratch, row.Payload); err != nil {
 		return err
 	}
-	r.timed = r.timed || row.Time != 0 || row.Length != 0
+	r.hasTimes = r.hasTimes || row.Time != 0 || row.Length != 0
 	if row.Tag != nil {
 		r.key = AppendTag(r.key[:0], row.Tag)
 		row.Tag = r.key
@@ -243,11 +243,11 @@ func (r *windows) addPayload(row *Row) error {
 	return r.writeInterval(row.Tag, row.Time/1e6, (row.Time+row.Length)/1e6, &r.scratch)
 }
 
-func (r *windows) writeInterval(tag []byte, start, end int64, h *histogram.Histogram) error {
-	if !r.out.begun {
-		r.out.begun = true
+func (r *openIntervals) writeInterval(tag []byte, start, end int64, h *histogram.Histogram) error {
+	if !r.out.hasHead {
+		r.out.hasHead = true
 		r.out.base = start
-		if err := r.out.head(float64(start) / 1000); err != nil {
+		if err := r.out.writeHead(float64(start) / 1000); err != nil {
 			return err
 		}
 	}
@@ -255,11 +255,11 @@ func (r *windows) writeInterval(tag []byte, start, end int64, h *histogram.Histo
 }
 
 // head writes the head of the log, which starts at a time in seconds since the epoch.
-func (o *out) head(seconds float64) error {
+func (o *logOutput) writeHead(seconds float64) error {
 	if err := o.w.Version(); err != nil {
 		return err
 	}
-	if err := o.named.header(o.w, o.namedAtEnd); err != nil {
+	if err := o.source.header(o.w, o.sourceAtEnd); err != nil {
 		return err
 	}
 	return cmp.Or(o.w.BaseTime(seconds), o.w.StartTime(seconds), o.w.Legend())
@@ -268,13 +268,13 @@ func (o *out) head(seconds float64) error {
 // WholeSeconds reports whether all times of values were whole seconds. Then the first value may
 // have come up to a second later than it says, and the last one a second before the log ends.
 func (r *Recorder) WholeSeconds() bool {
-	return r.windows.times.last != never && r.windows.times.resolution == 1000 && !r.windows.timeless
+	return r.intervals.times.last != never && r.intervals.times.resolution == 1000 && !r.intervals.timeless
 }
 
 // Timeless reports whether no row has a time, and no histogram.
 func (r *Recorder) Timeless() bool {
-	return r.windows.timeless || r.windows.out.begun && !r.windows.timed && r.windows.times.last == never
+	return r.intervals.timeless || r.intervals.out.hasHead && !r.intervals.hasTimes && r.intervals.times.last == never
 }
 
 // Some reports whether an interval was written.
-func (r *Recorder) Some() bool { return r.windows.out.begun }
+func (r *Recorder) HasIntervals() bool { return r.intervals.out.hasHead }

@@ -24,36 +24,36 @@ var (
 	jtl = Format{
 		Name: "jtl",
 		columns: Columns{
-			Time:   "timeStamp",
-			Value:  "elapsed",
-			OK:     "success",
-			Tags:   []string{"label"},
-			whole:  "responseMessage",
-			label:  "label",
-			thread: "threadName",
+			Time:        "timeStamp",
+			Value:       "elapsed",
+			OK:          "success",
+			Tags:        []string{"label"},
+			transaction: "responseMessage",
+			label:       "label",
+			thread:      "threadName",
 		},
-		unit:   hdrlog.Millisecond,
-		begins: hasHeader("timeStamp", "elapsed"),
-		open:   openTable,
+		unit:    hdrlog.Millisecond,
+		detects: hasHeader("timeStamp", "elapsed"),
+		open:    openTable,
 	}
 	jtlXML = Format{
 		Name: "jtl",
 		columns: Columns{
-			Time:  "timeStamp",
-			Value: "elapsed",
-			OK:    "success",
-			Tags:  []string{"label"},
-			whole: "responseMessage",
-			part:  "subResult",
+			Time:        "timeStamp",
+			Value:       "elapsed",
+			OK:          "success",
+			Tags:        []string{"label"},
+			transaction: "responseMessage",
+			subResult:   "subResult",
 		},
 		unit: hdrlog.Millisecond,
-		begins: func(h *head) bool {
+		detects: func(h *head) bool {
 			begin := []byte("<testResults")
 			return len(h.line) > 0 && h.line[0] == '<' &&
 				bytes.Contains(h.more(4<<10, func(text []byte) bool { return bytes.Contains(text, begin) }), begin)
 		},
 		source: newSampleReader,
-		open: func(s *setup, h *head) (fields, error) {
+		open: func(s *setup, h *head) (fieldFinder, error) {
 			h.delimiter = ','
 			h.columns = sampleNames()
 			return newTable(s, h, h.columns, nil)
@@ -227,32 +227,32 @@ func (s *sampleReader) sample(lines []byte, text string) []byte {
 // request or behind it: their labels are that of the request, a hyphen and a number, they have the
 // same thread, and they are in its time.
 type parts struct {
-	requests map[string]bool // labels of requests that have sub-results
-	recent   [recent]brief   // the last rows that are no sub-results, of which noted is the number
-	noted    int
-	waiting  map[string][]siblings // by thread: they may be sub-results of what follows
-	held     int                   // how many rows wait
-	bytes    int                   // size of their names
-	ready    []*held
+	requests   map[string]bool       // labels of requests that have sub-results
+	recent     [recentSize]recentRow // the last rows that are no sub-results, of which noted is the number
+	remembered int
+	waiting    map[string][]siblings // by thread: they may be sub-results of what follows
+	heldCount  int                   // how many rows wait
+	bytes      int                   // size of their names
+	ready      []*heldRow
 }
 
 // Siblings are rows of a thread that may be sub-results of one request.
 type siblings struct {
 	request string
-	rows    []*held
+	rows    []*heldRow
 }
 
 // brief is what is kept of a row. A map of the last row of each thread takes 15% of all time.
-type brief struct {
+type recentRow struct {
 	start, end    int64
 	label, thread []byte
 }
 
 // recent is how many rows may stand between a request and its sub-results.
-const recent = 64
+const recentSize = 64
 
 // held is a row with its line.
-type held struct {
+type heldRow struct {
 	row           Row
 	line          int
 	label, thread string
@@ -280,25 +280,25 @@ func request(label []byte) []byte {
 }
 
 // take takes a row. It reports whether the row is held: then next returns it.
-func (p *parts) take(row *Row, line int, label, thread []byte) bool {
+func (p *parts) hold(row *Row, line int, label, thread []byte) bool {
 	of := string(request(label))
 	if len(thread) > hdrlog.MaxTag || of == "" && p.waiting[string(thread)] == nil {
-		p.note(row, label, thread)
+		p.remember(row, label, thread)
 		return false
 	}
-	h := &held{row: *row, line: line, label: string(label), thread: string(thread)}
+	h := &heldRow{row: *row, line: line, label: string(label), thread: string(thread)}
 	h.row.Tag = bytes.Clone(row.Tag)
-	p.settle(h, of)
+	p.decide(h, of)
 	if of != "" && !p.requests[of] && p.follows(h, of) {
-		p.know(of)
+		p.addRequest(of)
 	}
 	switch {
 	case of == "":
-		p.note(row, label, thread)
+		p.remember(row, label, thread)
 	case p.requests[of]:
-		h.mark()
+		h.markSubResult()
 	default:
-		p.wait(h, of)
+		p.addWaiting(h, of)
 		return true
 	}
 	p.ready = append(p.ready, h)
@@ -306,22 +306,22 @@ func (p *parts) take(row *Row, line int, label, thread []byte) bool {
 }
 
 // note keeps a row that is no sub-result.
-func (p *parts) note(row *Row, label, thread []byte) {
+func (p *parts) remember(row *Row, label, thread []byte) {
 	if len(label)+len(thread) > hdrlog.MaxTag {
 		return
 	}
-	b := &p.recent[p.noted%recent]
+	b := &p.recent[p.remembered%recentSize]
 	b.start = row.Time
 	b.end = row.Time + row.Value
 	b.label = append(b.label[:0], label...)
 	b.thread = append(b.thread[:0], thread...)
-	p.noted++
+	p.remembered++
 }
 
 // follows reports whether the last row of the same thread is that of a request, and contains a row.
-func (p *parts) follows(h *held, label string) bool {
-	for n := p.noted - 1; n >= 0 && n >= p.noted-recent; n-- {
-		if b := &p.recent[n%recent]; string(b.thread) == h.thread {
+func (p *parts) follows(h *heldRow, label string) bool {
+	for n := p.remembered - 1; n >= 0 && n >= p.remembered-recentSize; n-- {
+		if b := &p.recent[n%recentSize]; string(b.thread) == h.thread {
 			return string(b.label) == label && h.isIn(b.start, b.end)
 		}
 	}
@@ -329,17 +329,17 @@ func (p *parts) follows(h *held, label string) bool {
 }
 
 // wait keeps a row that may be a sub-result of a request that follows.
-func (p *parts) wait(h *held, request string) {
+func (p *parts) addWaiting(h *heldRow, request string) {
 	all := p.waiting[h.thread]
 	if last := len(all) - 1; last >= 0 && all[last].request == request {
 		all[last].rows = append(all[last].rows, h)
 	} else {
-		all = append(all, siblings{request, []*held{h}})
+		all = append(all, siblings{request, []*heldRow{h}})
 	}
 	p.waiting[h.thread] = all
-	p.held++
+	p.heldCount++
 	p.bytes += len(h.label) + len(h.thread) + len(h.row.Tag)
-	if p.held > maxHeld || p.bytes > maxHeldBytes {
+	if p.heldCount > maxHeld || p.bytes > maxHeldBytes {
 		p.flush()
 	}
 }
@@ -347,14 +347,14 @@ func (p *parts) wait(h *held, request string) {
 // settle decides about the rows of a thread that wait when the next one comes, which may be a
 // sub-result of a request. Each row is looked at once: many labels end in a number although nothing
 // is their request.
-func (p *parts) settle(h *held, request string) {
+func (p *parts) decide(h *heldRow, request string) {
 	all := slices.DeleteFunc(p.waiting[h.thread], func(s siblings) bool {
 		if s.request == request || strings.HasPrefix(request, s.request+"-") {
 			return false // another sub-result of the same request, or of a sub-result
 		}
-		isIn := func(w *held) bool { return w.isIn(h.row.Time, h.row.Time+h.row.Value) }
+		isIn := func(w *heldRow) bool { return w.isIn(h.row.Time, h.row.Time+h.row.Value) }
 		if s.request == h.label && slices.ContainsFunc(s.rows, isIn) {
-			p.know(s.request)
+			p.addRequest(s.request)
 		}
 		p.release(s)
 		return true
@@ -369,16 +369,16 @@ func (p *parts) settle(h *held, request string) {
 // release lets rows go that wait.
 func (p *parts) release(s siblings) {
 	for _, w := range s.rows {
-		p.held--
+		p.heldCount--
 		p.bytes -= len(w.label) + len(w.thread) + len(w.row.Tag)
 		if p.requests[s.request] {
-			w.mark()
+			w.markSubResult()
 		}
 	}
 	p.ready = append(p.ready, s.rows...)
 }
 
-func (p *parts) know(label string) {
+func (p *parts) addRequest(label string) {
 	if len(p.requests) < maxHeld {
 		p.requests[label] = true
 	}
@@ -392,21 +392,21 @@ func (p *parts) flush() {
 		}
 	}
 	clear(p.waiting)
-	slices.SortFunc(p.ready, func(a, b *held) int { return cmp.Compare(a.line, b.line) })
+	slices.SortFunc(p.ready, func(a, b *heldRow) int { return cmp.Compare(a.line, b.line) })
 }
 
 // isIn reports whether a row is in a time, but for a few milliseconds.
-func (h *held) isIn(start, end int64) bool {
+func (h *heldRow) isIn(start, end int64) bool {
 	const few = 5e6
 	return h.row.Time >= start-few && h.row.Time+h.row.Value <= end+few
 }
 
-func (h *held) mark() {
+func (h *heldRow) markSubResult() {
 	h.row.Tag = appendTagPart(h.row.Tag, h.row.Tag != nil, writers.SubResult)
 }
 
 // next returns the next row, nil if there is none.
-func (p *parts) next() *held {
+func (p *parts) next() *heldRow {
 	if len(p.ready) == 0 {
 		return nil
 	}

@@ -13,11 +13,11 @@ import (
 // paths: .duration, .request.path or .times.0.
 var (
 	ndjson = Format{
-		Name:   "ndjson",
-		begins: func(h *head) bool { return h.isObject() && SummaryOf(h.text) == "" },
-		open: func(s *setup, h *head) (fields, error) {
+		Name:    "ndjson",
+		detects: func(h *head) bool { return h.isObject() && SummaryOf(h.text) == "" },
+		open: func(s *setup, h *head) (fieldFinder, error) {
 			row := s.firstRow(h)
-			if s.valueColumn() == "" && h.alone() {
+			if s.valueColumn() == "" && h.isOnlyLine() {
 				return nil, usagef("one JSON object is a measurement only if -value .KEY names its "+
 					"value; its keys are %s%s", cmp.Or(list(keysOf(row)), "those of objects and arrays"), Numbers(row))
 			}
@@ -26,21 +26,21 @@ var (
 	}
 	jsonArray = Format{
 		Name: "json",
-		begins: func(h *head) bool {
+		detects: func(h *head) bool {
 			return h.isJSON() && !h.isObject() && !bytes.Contains(h.text, []byte("HISTF")) && firstElement(h) != nil
 		},
 		source: elementsOf(""),
-		open:   func(s *setup, h *head) (fields, error) { return openRows(s, firstElement(h)) },
+		open:   func(s *setup, h *head) (fieldFinder, error) { return openRows(s, firstElement(h)) },
 	}
 )
 
 // openRows opens rows like one of them.
-func openRows(s *setup, row []byte) (fields, error) {
+func openRows(s *setup, row []byte) (fieldFinder, error) {
 	keys := keysOf(row)
-	if key := likely(keys, timeNames); key != "" && !s.options.NoTime {
+	if key := usualColumn(keys, timeNames); key != "" && !s.options.NoTime {
 		s.options.Columns.Time = cmp.Or(s.options.Columns.Time, "."+key)
 	}
-	if key := likely(keys, valueNames); key != "" && s.options.Columns.End == "" {
+	if key := usualColumn(keys, valueNames); key != "" && s.options.Columns.End == "" {
 		s.options.Columns.Value = cmp.Or(s.options.Columns.Value, "."+key)
 	}
 	if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
@@ -76,13 +76,13 @@ func (s *setup) firstRow(h *head) []byte {
 		return h.line
 	}
 	o := newObjects(s)
-	places := make([][]byte, s.tagPlace()+len(s.options.Columns.Tags))
+	places := s.newPlaces()
 	find := func(text []byte) []byte {
 		for line := range bytes.Lines(text) {
 			if o.fill(line, places) != nil {
 				continue
 			}
-			if wanted, _, err := s.wants(places); wanted && err == nil {
+			if wanted, _, err := s.chooses(places); wanted && err == nil {
 				return line
 			}
 		}
@@ -124,27 +124,27 @@ type objects struct {
 	longest int              // length of the longest path in places
 	// bare are names without a dot, by their place, whose paths no row has shown. Rows are how many
 	// were searched for them.
-	bare map[int]string
-	rows int
+	unlocated    map[int]string
+	searchedRows int
 }
 
 // mostRows is how many rows are searched for a key at any depth: some have no such key.
-const mostRows = 10_000
+const maxSearchedRows = 10_000
 
 // openObjects opens lines of JSON objects. A column whose name does not begin with a dot is a key
 // at any depth.
-func openObjects(s *setup, _ *head) (fields, error) { return newObjects(s), nil }
+func openObjects(s *setup, _ *head) (fieldFinder, error) { return newObjects(s), nil }
 
 func newObjects(s *setup) *objects {
 	o := &objects{
-		setup:  s,
-		walker: walker{separator: '.'},
-		places: make(map[string][]int),
-		bare:   make(map[int]string),
+		setup:     s,
+		walker:    walker{separator: '.'},
+		places:    make(map[string][]int),
+		unlocated: make(map[int]string),
 	}
 	for place, name := range s.names() {
 		if name != "" && name[0] != '.' {
-			o.bare[place] = name
+			o.unlocated[place] = name
 			name = "." + name
 		}
 		o.add(name, place)
@@ -161,13 +161,13 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 	if len(bytes.TrimSpace(record)) == 0 {
 		return true, nil
 	}
-	if err := o.fill(record, places); err != nil || len(o.bare) == 0 {
+	if err := o.fill(record, places); err != nil || len(o.unlocated) == 0 {
 		return false, err
 	}
-	if wanted, _, err := o.setup.wants(places); !wanted || err != nil {
+	if wanted, _, err := o.setup.chooses(places); !wanted || err != nil {
 		return false, nil
 	}
-	if o.deepen(record, places) {
+	if o.locate(record, places) {
 		err = o.fill(record, places)
 	}
 	return false, err
@@ -175,10 +175,10 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 
 // deepen finds the paths of names that are no keys of the object itself. It reports whether there
 // are some.
-func (o *objects) deepen(record []byte, places [][]byte) (more bool) {
-	for place, name := range o.bare {
+func (o *objects) locate(record []byte, places [][]byte) (more bool) {
+	for place, name := range o.unlocated {
 		if places[place] != nil {
-			delete(o.bare, place)
+			delete(o.unlocated, place)
 			continue
 		}
 		found := ""
@@ -190,12 +190,12 @@ func (o *objects) deepen(record []byte, places [][]byte) (more bool) {
 		})
 		if found != "" {
 			o.add(found, place)
-			delete(o.bare, place)
+			delete(o.unlocated, place)
 			more = true
 		}
 	}
-	if o.rows++; o.rows == mostRows {
-		o.bare = nil
+	if o.searchedRows++; o.searchedRows == maxSearchedRows {
+		o.unlocated = nil
 	}
 	return more
 }
@@ -233,13 +233,13 @@ const (
 // A walker finds the strings, numbers and other scalars of JSON text, line by line. It accepts more
 // than JSON, such as nan. The zero value with a separator is ready.
 type walker struct {
-	separator byte // byte between the keys of a path
-	path      []byte
-	stack     []frame
-	after     bool // a value has ended
-	key       bool // a key comes next, or the end of the object
-	colon     bool // a colon comes next
-	begun     bool
+	separator  byte // byte between the keys of a path
+	path       []byte
+	stack      []frame
+	afterValue bool // a value has ended
+	wantsKey   bool // a key comes next, or the end of the object
+	wantsColon bool // a colon comes next
+	started    bool
 }
 
 // A frame is an array or an object around a value.
@@ -254,7 +254,7 @@ func (w *walker) reset() {
 }
 
 // done reports whether a value is whole.
-func (w *walker) done() bool { return w.begun && len(w.stack) == 0 }
+func (w *walker) done() bool { return w.started && len(w.stack) == 0 }
 
 // walk walks over a line and calls found for each scalar that is a value: with its path, each key
 // or index after a separator, and its text, which is that of a string without its quotes. Null has
@@ -271,30 +271,30 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 		switch {
 		case inside && (c == '}' || c == ']'):
 			top := w.stack[len(w.stack)-1]
-			if (c == '}') != (top.index < 0) || !w.after && !top.empty {
+			if (c == '}') != (top.index < 0) || !w.afterValue && !top.empty {
 				return errJSON
 			}
 			w.stack, w.path = w.stack[:len(w.stack)-1], w.path[:top.path]
-			w.after = true
-			w.key = false
+			w.afterValue = true
+			w.wantsKey = false
 			text = text[1:]
-		case w.after:
+		case w.afterValue:
 			if !inside || c != ',' {
 				return errJSON
 			}
 			top := &w.stack[len(w.stack)-1]
-			w.after, text = false, text[1:]
-			if w.key = top.index < 0; !w.key {
+			w.afterValue, text = false, text[1:]
+			if w.wantsKey = top.index < 0; !w.wantsKey {
 				top.index++
 				w.path = strconv.AppendInt(append(w.path[:top.path], w.separator), int64(top.index), 10)
 			}
-		case w.colon:
+		case w.wantsColon:
 			if c != ':' {
 				return errJSON
 			}
-			w.colon, text = false, text[1:]
-		case w.key:
-			value, rest, err := scalar(text)
+			w.wantsColon, text = false, text[1:]
+		case w.wantsKey:
+			value, rest, err := cutScalar(text)
 			if err != nil || c != '"' {
 				return errJSON
 			}
@@ -303,8 +303,8 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 			if len(w.path) > maxPath {
 				return errJSON
 			}
-			w.key = false
-			w.colon = true
+			w.wantsKey = false
+			w.wantsColon = true
 			top.empty = false
 			text = rest
 		case c == '{' || c == '[':
@@ -315,21 +315,21 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 				w.stack[len(w.stack)-1].empty = false
 			}
 			top := frame{path: len(w.path), index: -1, empty: true}
-			if w.begun, w.key = true, c == '{'; !w.key {
+			if w.started, w.wantsKey = true, c == '{'; !w.wantsKey {
 				top.index = 0
 				w.path = append(w.path, w.separator, '0')
 			}
 			w.stack, text = append(w.stack, top), text[1:]
 		default:
-			value, rest, err := scalar(text)
+			value, rest, err := cutScalar(text)
 			if err != nil {
 				return err
 			}
 			if inside {
 				w.stack[len(w.stack)-1].empty = false
 			}
-			w.begun = true
-			w.after = true
+			w.started = true
+			w.afterValue = true
 			text = rest
 			found(w.path, value)
 		}
@@ -338,7 +338,7 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 }
 
 // scalar returns the scalar at the beginning of text, and what follows it.
-func scalar(text []byte) (value, rest []byte, err error) {
+func cutScalar(text []byte) (value, rest []byte, err error) {
 	if text[0] != '"' {
 		n := bytes.IndexAny(text, ",]} \t\r\n:")
 		if n < 0 {

@@ -47,6 +47,9 @@ type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }
 
+// A refusedError says why reading a file ends with an error: rows that were read already are wrong.
+type refusedError struct{ error }
+
 // errCutText: the text ends where more must follow.
 var errCutText = errors.New("the file is cut short")
 

@@ -126,7 +126,7 @@ func TestDurations(t *testing.T) {
 		"9223372036.854775807s": math.MaxInt64, "": -1, "5": -1, "ms": -1, "-5ms": -1, "1.2.3ms": -1, "1,5ms": -1, "5ms,": -1, "5 x": -1, "9223372037s": -1, "300y": -1,
 		"2562048h": -1, "1e3ms": -1, "P1D": -1, "PT": -1,
 	} {
-		got, ok := duration([]byte(text))
+		got, ok := parseDuration([]byte(text))
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d %v, want %d", text, got, ok, want)
 		}
@@ -160,7 +160,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %v", header, err)
 			continue
 		}
-		if got := r.Takes(); got != "csv: "+want {
+		if got := r.Interpretation(); got != "csv: "+want {
 			t.Errorf("%s: %s, want %s", header, got, want)
 		}
 	}
@@ -192,8 +192,8 @@ func TestValues(t *testing.T) {
 		rec := recording{size: 1000, options: test.options}
 		log := rec.record(t, []byte(test.text))
 		r, err := NewReader(strings.NewReader(test.text), "f", "", test.options)
-		if err != nil || r.Takes() != test.want {
-			t.Errorf("%q: %s, want %s; %v", test.text, r.Takes(), test.want, err)
+		if err != nil || r.Interpretation() != test.want {
+			t.Errorf("%q: %s, want %s; %v", test.text, r.Interpretation(), test.want, err)
 		}
 		h := intervals(t, log)[" 0"]
 		if h == nil || h.TotalCount() != test.count || h.ValueAtPercentile(100)/1000 != 10 || h.Min()/1000 > 1 || !strings.Contains(log, "\n0.000,0.000,0.010,") {
@@ -223,7 +223,7 @@ func TestCounts(t *testing.T) {
 		}
 		for r.Scan() {
 		}
-		if got := r.Loss(); got != want {
+		if got := r.Inexactness(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -267,7 +267,7 @@ func TestSeries(t *testing.T) {
 				got += fmt.Sprintf(" %v:%d", value, counts[value])
 			}
 		}
-		if err := r.judge(); err != nil {
+		if err := r.checkTally(); err != nil {
 			got = err.Error()
 		}
 		if got = strings.TrimSpace(got); got != test.want {
@@ -302,15 +302,15 @@ func TestTaken(t *testing.T) {
 			t.Errorf("%s: %v", test.pattern, err)
 			continue
 		}
-		got := r.None().Error()
+		got := r.NothingChosen().Error()
 		if r.Scan() {
 			got = time.Duration(r.parser.row.Value).String()
 		}
 		switch {
 		case r.bad != nil:
 			got = r.bad.Error()
-		case r.Loss() != "":
-			got += "; " + r.Loss()
+		case r.Inexactness() != "":
+			got += "; " + r.Inexactness()
 		}
 		if got != test.want {
 			t.Errorf("%s of %s: %s, want %s", test.pattern, test.line, got, test.want)
@@ -463,8 +463,8 @@ func TestCutOff(t *testing.T) {
 				got = r.bad.Error()
 			}
 		}
-		if !strings.HasPrefix(got, want) || (got == "") != (want == "") || r.Unended() != (want == "") {
-			t.Errorf("%q: %s, want %s; unended: %v", text, got, want, r.Unended())
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") || r.Unterminated() != (want == "") {
+			t.Errorf("%q: %s, want %s; unended: %v", text, got, want, r.Unterminated())
 		}
 	}
 }
@@ -685,7 +685,7 @@ func looksLikeLog(t *testing.T, name string, text []byte) {
 	t.Helper()
 	measured, rest, _, _ := Look(bytes.NewReader(text), name, 0)
 	if measured != nil {
-		t.Fatalf("%s is read as %s: %.200q", name, measured.Takes(), text)
+		t.Fatalf("%s is read as %s: %.200q", name, measured.Interpretation(), text)
 	}
 	if got, err := io.ReadAll(rest); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%s: %d bytes, want %d; %v", name, len(got), len(text), err)
@@ -704,7 +704,7 @@ func TestLook(t *testing.T) {
 			if needs := s.options.Pattern != "" || s.options.Unit != 0; needs != (measured == nil) || !needs && why != nil {
 				t.Errorf("%s: %v", s.file, why)
 			} else if !needs && measured.Format() != s.format {
-				t.Errorf("%s is read as %s", s.file, measured.Takes())
+				t.Errorf("%s is read as %s", s.file, measured.Interpretation())
 			}
 		}
 	}
@@ -822,7 +822,7 @@ func TestMetrics(t *testing.T) {
 				t.Errorf("%s: tags %v", name, tags)
 			}
 		}
-		if lines := int64(bytes.Count(text, []byte("\n"))); rec.counts.Recorded+rec.counts.Other > lines || rec.counts.Recorded == 0 {
+		if lines := int64(bytes.Count(text, []byte("\n"))); rec.counts.Recorded+rec.counts.Unchosen > lines || rec.counts.Recorded == 0 {
 			t.Errorf("%s: %+v of %d lines", name, rec.counts, lines)
 		}
 	}
@@ -1023,7 +1023,7 @@ func TestPieces(t *testing.T) {
 	r, err := NewReader(strings.NewReader(long[:2<<20]), "f", "", Options{Unit: hdrlog.Second})
 	for err == nil && r.Scan() {
 	}
-	if err != nil || r.Unended() {
+	if err != nil || r.Unterminated() {
 		t.Errorf("a last line that is too long is one without an end; %v", err)
 	}
 }
@@ -1058,13 +1058,13 @@ func TestCutInQuotes(t *testing.T) {
 
 // counting counts how often a record, or a part of one, is parsed.
 type counting struct {
-	fields
+	fieldFinder
 	times int
 }
 
 func (c *counting) find(record []byte, places [][]byte) (skip bool, err error) {
 	c.times++
-	return c.fields.find(record, places)
+	return c.fieldFinder.find(record, places)
 }
 
 // TestOpenQuoteInPieces: a record that goes on is not parsed again for each piece that is read.
@@ -1075,7 +1075,7 @@ func TestOpenQuoteInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := &counting{fields: r.parser.fields}
+	count := &counting{fieldFinder: r.parser.fields}
 	r.parser.fields = count
 	for r.Scan() {
 	}
@@ -1094,7 +1094,7 @@ func TestManyQuotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := &counting{fields: r.parser.fields}
+		count := &counting{fieldFinder: r.parser.fields}
 		r.parser.fields = count
 		read := 0
 		for r.Scan() {
@@ -1103,8 +1103,8 @@ func TestManyQuotes(t *testing.T) {
 				t.Fatalf("%q is a row", line)
 			}
 		}
-		if read != lines || count.times > 4*lines || r.splitter.again > spareAgain+timesAgain*len(text)+maxRecord {
-			t.Errorf("%.9q: %d of %d lines, parsed %d times, %d bytes again", line, read, lines, count.times, r.splitter.again)
+		if read != lines || count.times > 4*lines || r.splitter.reparsed > spareAgain+timesAgain*len(text)+maxRecord {
+			t.Errorf("%.9q: %d of %d lines, parsed %d times, %d bytes again", line, read, lines, count.times, r.splitter.reparsed)
 		}
 	}
 }
@@ -1120,8 +1120,8 @@ func TestReadError(t *testing.T) {
 	for r.Scan() {
 		got = append(got, fmt.Sprint(r.bad))
 	}
-	if fmt.Sprint(got) != "[<nil> f:3: line: the line is cut short]" || r.Err() != failure || r.Unended() {
-		t.Errorf("%v %v, unended: %v", got, r.Err(), r.Unended())
+	if fmt.Sprint(got) != "[<nil> f:3: line: the line is cut short]" || r.Err() != failure || r.Unterminated() {
+		t.Errorf("%v %v, unended: %v", got, r.Err(), r.Unterminated())
 	}
 }
 
@@ -1136,7 +1136,7 @@ func FuzzDecimal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, scale int) {
 		scale = (scale%10 + 10) % 10
-		got, err := decimal([]byte(text), scale)
+		got, err := parseDecimal([]byte(text), scale)
 		want, ok := new(big.Rat).SetString(strings.Trim(text, " "))
 		if strings.ContainsAny(text, "/_xXpPoObBiInN\t\n\v\f\r\u0085\u00a0") || len(text) > 40 || longExponent.MatchString(text) {
 			return // other notations
@@ -1273,17 +1273,17 @@ func fuzz(f *testing.F, format string, o Options, files ...string) {
 			if !errors.Is(err, ErrMostly) && !errors.As(err, new(refusedError)) {
 				t.Fatal(err)
 			}
-			rec.windows.write(math.MaxInt64)
+			rec.intervals.write(math.MaxInt64)
 		}
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		c := rec.Counts
 		most := int64(bytes.Count(text, []byte("\n"))) + 1
-		if r.parser.several != nil {
+		if r.parser.multiRow != nil {
 			most *= 2
 		}
-		if reported != c.Malformed+c.Late || r.parser.payloads == nil && r.format != nil && r.format.source == nil && c.Recorded+c.Malformed+c.Late+c.Other > most {
+		if reported != c.Malformed+c.Late || r.parser.payloads == nil && r.format != nil && r.format.source == nil && c.Recorded+c.Malformed+c.Late+c.Unchosen > most {
 			t.Errorf("%+v, %d reported", c, reported)
 		}
 		if r.parser.payloads == nil {

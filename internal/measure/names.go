@@ -18,7 +18,7 @@ var (
 
 	valueNames = []string{
 		"latency", "elapsed", "duration", "responsetime", "requesttime", "rt", "value",
-		"elapsedtime", "timetaken", "took", edge,
+		"elapsedtime", "timetaken", "took", edgeColumn,
 	}
 )
 
@@ -61,7 +61,7 @@ func words(name string) (all []string) {
 
 // named returns the name of a column without its unit, as it stands in [timeNames] and
 // [valueNames], and the unit.
-func named(column string) (name string, u hdrlog.Unit) {
+func splitUnit(column string) (name string, u hdrlog.Unit) {
 	all := words(column)
 	if last := len(all) - 1; last > 0 {
 		var ok bool
@@ -76,10 +76,10 @@ func named(column string) (name string, u hdrlog.Unit) {
 }
 
 // likely returns the first of some names that the columns have, nothing if they have none.
-func likely(columns, names []string) string {
+func usualColumn(columns, names []string) string {
 	for _, name := range names {
 		n := slices.IndexFunc(columns, func(column string) bool {
-			found, _ := named(column)
+			found, _ := splitUnit(column)
 			return found == name
 		})
 		if n >= 0 {
@@ -92,7 +92,7 @@ func likely(columns, names []string) string {
 // unitIn returns the unit that the name of a column ends in: latency_ms, latencyMicros, "latency
 // (ms)", or that it is: ms. It is unknown if there is none.
 func unitIn(column string) hdrlog.Unit {
-	name, u := named(column)
+	name, u := splitUnit(column)
 	if u == 0 {
 		u, _ = hdrlog.ParseUnit(name)
 	}

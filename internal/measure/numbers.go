@@ -33,12 +33,12 @@ var powers = func() (all [20]uint64) {
 }()
 
 // decimals returns the power of ten that makes nanoseconds of a unit.
-func decimals(u hdrlog.Unit) int { return int(math.Round(math.Log10(hdrlog.Nanosecond.Per(u)))) }
+func decimalsOf(u hdrlog.Unit) int { return int(math.Round(math.Log10(hdrlog.Nanosecond.Per(u)))) }
 
 // decimal returns the number in text times 10^scale. It is exact, but for decimals below 1, which
 // round to the nearest number, and digits after the nineteenth. An exponent of more than 16 bits is
 // not a number.
-func decimal(text []byte, scale int) (int64, error) {
+func parseDecimal(text []byte, scale int) (int64, error) {
 	text = trim(text)
 	digits := text
 	negative := len(digits) > 0 && digits[0] == '-'
@@ -110,46 +110,46 @@ func trim(text []byte) []byte {
 func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber, quote(text)) }
 
 // A clock reads times.
-type clock struct {
-	unit  hdrlog.Unit // of numbers, if that is known
-	named hdrlog.Unit // unit of the name of the column, for numbers with few digits
-	found hdrlog.Unit // unit that the numbers so far have
-	scale int         // numbers times 10^scale are nanoseconds
-	zone  *time.Location
-	start int64 // nanoseconds since the epoch: numbers are since then; 0 if they are not
+type timeParser struct {
+	unit     hdrlog.Unit // of numbers, if that is known
+	nameUnit hdrlog.Unit // unit of the name of the column, for numbers with few digits
+	seenUnit hdrlog.Unit // unit that the numbers so far have
+	scale    int         // numbers times 10^scale are nanoseconds
+	zone     *time.Location
+	start    int64 // nanoseconds since the epoch: numbers are since then; 0 if they are not
 	// The last time that was no number: its layout, its text, and the time.
-	layout, last string
-	at           int64
+	lastLayout, lastText string
+	lastTime             int64
 }
 
 // parse returns a time in nanoseconds since the epoch.
-func (c *clock) parse(text []byte) (int64, error) {
+func (c *timeParser) parse(text []byte) (int64, error) {
 	text = trim(text)
 	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/' || text[3] == ' ') {
 		if c.start != 0 {
 			return 0, fmt.Errorf("%w: %s", errDated, quote(text))
 		}
-		return c.date(text)
+		return c.parseDate(text)
 	}
-	u := cmp.Or(c.unit, guess(text))
-	if u == 0 && c.found == u {
-		c.unit = c.named
-		u = c.named
+	u := cmp.Or(c.unit, timeUnitOf(text))
+	if u == 0 && c.seenUnit == u {
+		c.unit = c.nameUnit
+		u = c.nameUnit
 	}
 	switch {
 	case u == 0:
-		if _, err := decimal(text, 0); errors.Is(err, hdrlog.ErrNumber) {
+		if _, err := parseDecimal(text, 0); errors.Is(err, hdrlog.ErrNumber) {
 			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
 		} else if err != nil {
 			return 0, err
 		}
 		return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
-	case c.found == 0:
-		c.found, c.scale = u, decimals(u)
-	case u != c.found:
+	case c.seenUnit == 0:
+		c.seenUnit, c.scale = u, decimalsOf(u)
+	case u != c.seenUnit:
 		return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
 	}
-	at, err := decimal(text, c.scale)
+	at, err := parseDecimal(text, c.scale)
 	if c.start == 0 || err != nil {
 		return at, err
 	}
@@ -167,8 +167,8 @@ func (c *clock) parse(text []byte) (int64, error) {
 const epochLeast = 1e17
 
 // since lets numbers be times since a start.
-func (c *clock) since(start string) (err error) {
-	since := clock{zone: c.zone}
+func (c *timeParser) setStart(start string) (err error) {
+	since := timeParser{zone: c.zone}
 	if c.start, err = since.parse([]byte(start)); err != nil {
 		return usagef("-start %s is no time: give a date such as 2026-05-01T10:00:00Z, or a number since 1970", quote([]byte(start)))
 	}
@@ -176,13 +176,13 @@ func (c *clock) since(start string) (err error) {
 }
 
 // guess returns the unit in which a number is a time between the years 1973 and 5138.
-func guess(text []byte) hdrlog.Unit {
+func timeUnitOf(text []byte) hdrlog.Unit {
 	digits := 0
 	for digits < len(text) && text[digits]-'0' <= 9 {
 		digits++
 	}
 	if bytes.ContainsAny(text[digits:], "eE") { // 1.79349e9
-		if number, err := decimal(text, 0); err == nil {
+		if number, err := parseDecimal(text, 0); err == nil {
 			digits = len(strconv.FormatInt(number, 10))
 		}
 	}
@@ -212,15 +212,15 @@ var layouts = func() (all []string) {
 
 // date returns a time that is no number. All times of a file are alike, and many are those of the
 // row before.
-func (c *clock) date(text []byte) (int64, error) {
-	if string(text) == c.last {
-		return c.at, nil
+func (c *timeParser) parseDate(text []byte) (int64, error) {
+	if string(text) == c.lastText {
+		return c.lastTime, nil
 	}
 	last := string(text)
-	at, err := time.ParseInLocation(c.layout, last, c.zone)
+	at, err := time.ParseInLocation(c.lastLayout, last, c.zone)
 	for n := 0; err != nil && n < len(layouts); n++ {
 		if at, err = time.ParseInLocation(layouts[n], last, c.zone); err == nil {
-			c.layout = layouts[n]
+			c.lastLayout = layouts[n]
 		}
 	}
 	switch {
@@ -229,6 +229,6 @@ func (c *clock) date(text []byte) (int64, error) {
 	case at.Unix() < 0 || at.Year() > 2261:
 		return 0, fmt.Errorf("%w: %s", errYears, quote(text))
 	}
-	c.last, c.at = last, at.UnixNano()
-	return c.at, nil
+	c.lastText, c.lastTime = last, at.UnixNano()
+	return c.lastTime, nil
 }

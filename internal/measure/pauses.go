@@ -25,8 +25,8 @@ var (
 	jvm = Format{
 		Name:    "jvm",
 		columns: pauseColumns,
-		end:     true,
-		begins:  beginsPauses(jvmPauses, `^(\[[^\]]*\])*\[(gc|safepoint)( *|,[^\]]*)\]`),
+		atEnd:   true,
+		detects: beginsPauses(jvmPauses, `^(\[[^\]]*\])*\[(gc|safepoint)( *|,[^\]]*)\]`),
 		open:    openPauses(jvmPauses),
 	}
 	// gctrace is what programs in Go write with GODEBUG=gctrace=1:
@@ -36,7 +36,7 @@ var (
 	gctrace = Format{
 		Name:    "gctrace",
 		columns: pauseColumns,
-		begins:  beginsPauses(goPauses, ""),
+		detects: beginsPauses(goPauses, ""),
 		open:    openPauses(goPauses),
 	}
 	// traceGC is what V8 writes with --trace-gc: https://nodejs.org/en/learn/diagnostics/memory/using-gc-traces.
@@ -45,8 +45,8 @@ var (
 	traceGC = Format{
 		Name:    "trace-gc",
 		columns: pauseColumns,
-		end:     true,
-		begins:  beginsPauses(v8Pauses, ""),
+		atEnd:   true,
+		detects: beginsPauses(v8Pauses, ""),
 		open:    openPauses(v8Pauses),
 	}
 )
@@ -64,7 +64,7 @@ type pauseLine struct {
 	mark string
 	// begins matches each such line, also if the rest is damaged. A collection that only starts has
 	// no ms at its end, so a line that is cut before its ms is skipped like one.
-	begins func() *regexp.Regexp
+	start func() *regexp.Regexp
 	// whole has a group for each column. Group stamp has when it was, in place of the time, and
 	// group date what stands before the line. If there is a group second, that is another pause: it
 	// begins when the one before has ended, and marking has taken its time.
@@ -85,28 +85,28 @@ const (
 // jvmPauses are lines of collections, of safepoints, and of safepoints before Java 13.
 var jvmPauses = []pauseLine{
 	{
-		mark:   "Pause ",
-		begins: expression(`(?m)` + decorated + `GC\(\d+\) (?:[YyO]: )?Pause .*ms\r?$`),
+		mark:  "Pause ",
+		start: expression(`(?m)` + decorated + `GC\(\d+\) (?:[YyO]: )?Pause .*ms\r?$`),
 		whole: expression(decorated + `GC\(\d+\) (?:[YyO]: )?Pause (?P<kind>[A-Z]\w*(?: [A-Z]\w*)*)` +
 			`(?: (?P<reason>\(.*?\)))?(?: \d.*)? (?P<pause>\d+[.,]\d+)(?P<unit>ms)$`),
 	},
 	{
-		mark:   "Safepoint ",
-		begins: expression(`(?m)` + decorated + `Safepoint "`),
-		whole:  expression(decorated + `Safepoint "(?P<reason>\w+)", .*\bTotal: (?P<pause>\d+) (?P<unit>ns)(?:,.*)?$`),
-		kind:   "safepoint",
+		mark:  "Safepoint ",
+		start: expression(`(?m)` + decorated + `Safepoint "`),
+		whole: expression(decorated + `Safepoint "(?P<reason>\w+)", .*\bTotal: (?P<pause>\d+) (?P<unit>ns)(?:,.*)?$`),
+		kind:  "safepoint",
 	},
 	{
-		mark:   stopped,
-		begins: expression(`(?m)` + decorated + stopped),
-		whole:  expression(decorated + stopped + `(?P<pause>\d+[.,]\d+) (?P<unit>seconds)(?:,.*)?$`),
-		kind:   "safepoint",
+		mark:  stopped,
+		start: expression(`(?m)` + decorated + stopped),
+		whole: expression(decorated + stopped + `(?P<pause>\d+[.,]\d+) (?P<unit>seconds)(?:,.*)?$`),
+		kind:  "safepoint",
 	},
 }
 
 var goPauses = []pauseLine{{
-	mark:   "gc ",
-	begins: expression(`(?m)` + dated + `gc \d+ @\d`),
+	mark:  "gc ",
+	start: expression(`(?m)` + dated + `gc \d+ @\d`),
 	whole: expression(dated + `gc \d+ @(?P<stamp>\d{1,9}\.\d+s) \d+%(?: \([^)]*\))?: ` +
 		`(?P<pause>` + goTime + `)\+(?P<marking>` + goTime + `)\+(?P<second>` + goTime + `) (?P<unit>ms) clock, `),
 	kind:       "sweep termination",
@@ -114,8 +114,8 @@ var goPauses = []pauseLine{{
 }}
 
 var v8Pauses = []pauseLine{{
-	mark:   " ms: ",
-	begins: expression(`(?m)` + dated + `\[\d+:[^\]\n]+\] +\d+ ms: (?:Scavenge|Mark-|Minor )`),
+	mark:  " ms: ",
+	start: expression(`(?m)` + dated + `\[\d+:[^\]\n]+\] +\d+ ms: (?:Scavenge|Mark-|Minor )`),
 	whole: expression(dated + `\[\d+:[^\]]+\] +(?P<stamp>\d+ ms): (?P<kind>[A-Z][\w-]*(?: [A-Z][\w-]*)*) ` +
 		`.* MB, (?P<pause>\d+\.\d+) / \d+\.\d+ (?P<unit>ms) (?:.*\) (?P<reason>[^()]*?)[; ]*)?$`),
 }}
@@ -124,7 +124,7 @@ var allPauses = slices.Concat(jvmPauses, goPauses, v8Pauses)
 
 // amongFirst is how many bytes at the beginning of a file have a line of a pause, or the format is
 // not known without an option.
-const amongFirst = 64 << 10
+const searchedBytes = 64 << 10
 
 // beginsPauses returns a function that reports whether the first line matches an expression, or is
 // that of a pause, or one of an application with such a line behind it.
@@ -134,36 +134,36 @@ func beginsPauses(kinds []pauseLine, first string) func(h *head) bool {
 		switch {
 		case first != "" && isFirst().Match(h.line), hasPause(h.line, kinds):
 			return true
-		case logfmt.begins(h), likely(h.columns, valueNames) != "", isMeasure(h.line),
+		case logfmt.detects(h), usualColumn(h.columns, valueNames) != "", isMeasure(h.line),
 			h.delimiter != 0 && h.isTable():
 			return false // waiting for more of a pipe would hold up its rows
 		}
 		some := func(text []byte) bool { return hasPause(text, allPauses) }
-		return hasPause(h.more(amongFirst, some), kinds)
+		return hasPause(h.more(searchedBytes, some), kinds)
 	}
 }
 
 // hasPause reports whether a text has a line that begins as one of some kinds.
 func hasPause(text []byte, kinds []pauseLine) bool {
 	return slices.ContainsFunc(kinds, func(l pauseLine) bool {
-		return bytes.Contains(text, []byte(l.mark)) && l.begins().Match(text)
+		return bytes.Contains(text, []byte(l.mark)) && l.start().Match(text)
 	})
 }
 
 // A pauseLog finds pauses in lines.
 type pauseLog struct {
-	kinds  []pauseLine
-	names  []string // of places
-	dates  clock
-	second onePause // of the last line, without a length if there is none
+	kinds     []pauseLine
+	names     []string // of places
+	dates     timeParser
+	nextPause pause // of the last line, without a length if there is none
 }
 
 // A onePause has the fields of a pause.
-type onePause struct{ time, length, unit, kind, reason []byte }
+type pause struct{ time, length, unit, kind, reason []byte }
 
-func openPauses(kinds []pauseLine) func(s *setup, h *head) (fields, error) {
-	return func(s *setup, _ *head) (fields, error) {
-		p := &pauseLog{kinds: kinds, names: s.names(), dates: clock{zone: s.options.Zone}}
+func openPauses(kinds []pauseLine) func(s *setup, h *head) (fieldFinder, error) {
+	return func(s *setup, _ *head) (fieldFinder, error) {
+		p := &pauseLog{kinds: kinds, names: s.names(), dates: timeParser{zone: s.options.Zone}}
 		s.options.TimeUnit = hdrlog.Second
 		for _, name := range p.names {
 			if name != "" && !slices.Contains(pauseNames, name) {
@@ -183,7 +183,7 @@ func (p *pauseLog) find(record []byte, places [][]byte) (skip bool, err error) {
 			continue
 		}
 		if found := l.whole().FindSubmatchIndex(record); found != nil {
-			one, err := p.take(l, func(name string) []byte {
+			one, err := p.parse(l, func(name string) []byte {
 				group := l.whole().SubexpIndex(name)
 				if group < 0 || found[2*group] < 0 {
 					return nil
@@ -193,7 +193,7 @@ func (p *pauseLog) find(record []byte, places [][]byte) (skip bool, err error) {
 			p.put(one, places)
 			return false, err
 		}
-		if l.begins().Match(record) {
+		if l.start().Match(record) {
 			return false, fmt.Errorf("%w: %s", errPause, quote(record))
 		}
 	}
@@ -201,17 +201,17 @@ func (p *pauseLog) find(record []byte, places [][]byte) (skip bool, err error) {
 }
 
 // again puts the other pause of the last line in the places. It returns false if there is none.
-func (p *pauseLog) again(places [][]byte) bool {
-	if p.second.length == nil {
+func (p *pauseLog) nextRow(places [][]byte) bool {
+	if p.nextPause.length == nil {
 		return false
 	}
-	p.put(p.second, places)
-	p.second = onePause{}
+	p.put(p.nextPause, places)
+	p.nextPause = pause{}
 	return true
 }
 
 // put puts a pause in the places of its columns.
-func (p *pauseLog) put(one onePause, places [][]byte) {
+func (p *pauseLog) put(one pause, places [][]byte) {
 	all := [][]byte{one.time, one.length, one.unit, one.kind, one.reason} // as pauseNames
 	for place, name := range p.names {
 		places[place] = nil
@@ -223,8 +223,8 @@ func (p *pauseLog) put(one onePause, places [][]byte) {
 
 // take returns the pause of a line that has such groups. It keeps a second pause of the line for
 // the next call of again.
-func (p *pauseLog) take(l *pauseLine, group func(name string) []byte) (one onePause, err error) {
-	one = onePause{
+func (p *pauseLog) parse(l *pauseLine, group func(name string) []byte) (one pause, err error) {
+	one = pause{
 		length: withPoint(group("pause")),
 		unit:   group("unit"),
 		kind:   group("kind"),
@@ -238,19 +238,19 @@ func (p *pauseLog) take(l *pauseLine, group func(name string) []byte) (one onePa
 		return one, err
 	}
 	if l.secondKind != "" {
-		p.second = one
-		p.second.kind = []byte(l.secondKind)
-		p.second.length = group("second")
-		first, err1 := decimal(one.length, 6)
-		marking, err2 := decimal(group("marking"), 6)
-		second, err3 := decimal(p.second.length, 6)
+		p.nextPause = one
+		p.nextPause.kind = []byte(l.secondKind)
+		p.nextPause.length = group("second")
+		first, err1 := parseDecimal(one.length, 6)
+		marking, err2 := parseDecimal(group("marking"), 6)
+		second, err3 := parseDecimal(p.nextPause.length, 6)
 		if err := cmp.Or(err1, err2, err3); err != nil {
 			return one, err
 		}
 		if at.isDate { // of the line, which is written at the end
 			at.ns -= first + marking + second
 		}
-		p.second.time = inSeconds(at.ns + first + marking)
+		p.nextPause.time = inSeconds(at.ns + first + marking)
 	}
 	one.time = inSeconds(at.ns)
 	return one, nil
@@ -272,9 +272,9 @@ func (p *pauseLog) moment(stamp, before []byte) (m moment, err error) {
 				return p.dated(text)
 			}
 			text = withPoint(text)
-			ns, known := duration(text)
+			ns, known := parseDuration(text)
 			if bytes.IndexByte(text, '.') >= 0 && !known { // seconds, of Java 8
-				ns, err = decimal(text, 9)
+				ns, err = parseDecimal(text, 9)
 				known = err == nil
 			}
 			if known && ns >= epochLeast {
@@ -293,7 +293,7 @@ func (p *pauseLog) moment(stamp, before []byte) (m moment, err error) {
 
 // dated returns the time of a date.
 func (p *pauseLog) dated(text []byte) (moment, error) {
-	ns, err := p.dates.date(text)
+	ns, err := p.dates.parseDate(text)
 	return moment{ns, true, true}, err
 }
 

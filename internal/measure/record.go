@@ -15,25 +15,28 @@ import (
 
 // A Recording says how rows become a log.
 type Recording struct {
-	// AtEnd says that a value belongs to the interval of its end, not to that of its start.
+	// AtEnd reports whether a value of a file counts in the interval of its end, and not of its
+	// start.
 	AtEnd func(r *Reader) bool
 	// Failed says what becomes of failed requests.
 	Failed Failed
-	// Late is how much later than others a row may come, in milliseconds. A row that ends as much
-	// before others start is late.
+	// Late says how long an interval stays open, in milliseconds: it is written when a row comes
+	// that is this much later than the interval's end. A row is late if its interval is written,
+	// and if the row ended at least Late before the latest row.
 	Late int64
-	// Size is the length of intervals in milliseconds. Layout is that of histograms, and valid.
+	// Size is the length of intervals in milliseconds. Layout is the layout of histograms, and
+	// valid.
 	Size   int64
 	Layout histogram.Layout
 	// Memory is charged for the open intervals.
 	Memory *ledger.Ledger
-	// Report takes what is wrong with rows. If it returns an error, recording ends with that.
+	// Report gets malformed and late rows. If it returns an error, recording ends with the error.
 	Report func(err *hdrlog.SyntaxError) error
-	// Ended, if set, is called when all rows are recorded.
-	Ended func(r *Recorder)
+	// OnEnd, if it is not nil, is called when all rows are recorded.
+	OnEnd func(r *Recorder)
 }
 
-// UsualRecording returns what hdrrec does if no option says otherwise.
+// UsualRecording returns the recording of hdrrec without options.
 func UsualRecording() Recording {
 	return Recording{
 		AtEnd:  (*Reader).AtEnd,
@@ -43,99 +46,109 @@ func UsualRecording() Recording {
 	}
 }
 
-// A Recorder adds up the rows of files in intervals, and writes these as a log: the windows of
-// package merge. An interval stays open until none of its values can come any more. So the memory
-// depends on the number of open intervals and tags.
+// A Recorder counts the rows of files in intervals, and writes the intervals as a log. An interval
+// stays open until no row can belong to it any more. So the memory depends on the number of open
+// intervals and tags, and not on the length of the files.
 //
-// A row has the time of its start, but programs write it at its end: the interval of a slow request
-// may be written already. Then the row begins another interval of the same time, out of order.
+// If the time of a row is its start, programs still write the row at its end. The interval of a
+// slow request may be written by then. The row then gets an interval of its own with the same time,
+// out of order.
 type Recorder struct {
 	options Recording
 	Counts  Counts
 
-	readers []*Reader
-	tag     []byte
-	windows windows
-	// lookBack is the least Late for which no row comes after its interval, in milliseconds.
-	lookBack int64
-	atRest   bool // no row is late, see [Files]
-	looks    bool // rows are only looked at
+	readers   []*Reader // files that have more rows
+	tag       []byte
+	intervals openIntervals
+	// neededLate is the least [Recording.Late] with which all intervals so far would have been
+	// open for all their rows, in milliseconds.
+	neededLate int64
+	keepsLate  bool // no row is late, see [Files]
+	discarding bool // rows are counted in neededLate and Counts only
 }
 
-// NewRecorder returns a recorder that writes a log to w. Its first comments name the format of the
-// first reader.
+// NewRecorder returns a recorder that writes a log to w. The first comment of the log names the
+// format of the first reader.
 func NewRecorder(w *hdrlog.Writer, o Recording) *Recorder {
 	r := &Recorder{options: o}
-	r.windows.init(w, &o)
+	r.intervals.init(w, &o)
 	return r
 }
 
-// look stops the recording: from now on rows are only looked at, for lookBack and Counts.
-func (r *Recorder) look() {
-	r.looks = true
-	r.windows.drop()
+// stopRecording ends the recording. Rows that follow are counted in neededLate and Counts only.
+func (r *Recorder) stopRecording() {
+	r.discarding = true
+	r.intervals.drop()
 }
 
-// Failed is what becomes of failed requests.
+// Failed says what becomes of failed requests.
 type Failed int
 
 const (
-	KeepFailed Failed = iota // failed requests count with the others
-	DropFailed
-	TagFailed // failed requests have a tag of their own
+	KeepFailed Failed = iota // they count with the others
+	DropFailed               // they are left out
+	TagFailed                // they have a tag of their own, see [FailedTag]
 )
 
 // FailedTag is the last part of the tag of failed requests.
 const FailedTag = "failed"
 
-// Counts count rows. Each row is one of Recorded, Dropped, NoValue, Other, Late and Malformed.
+// Counts are numbers of rows. Each row counts as one of Recorded, Malformed, Dropped, NoValue,
+// Unchosen and Late.
 type Counts struct {
 	Recorded, Malformed int64
-	Dropped             int64 // failed, and are not recorded, as asked
-	NoValue             int64 // failed, and are not recorded because they have no value
-	Other               int64 // are of other metrics, or not those of -where
+	Dropped             int64 // failed rows that [DropFailed] leaves out
+	NoValue             int64 // failed rows without a value
+	Unchosen            int64 // rows that -metric and -where do not choose
 	Late                int64
 	Requests            Requests
 }
 
-// Requests count the requests of rows that are Recorded, Dropped or NoValue. A row has as many as
-// its count says, and none if it is a part of a request that another row has.
+// Requests are numbers of requests in rows that are Recorded, Dropped or NoValue. A row stands for
+// Row.Count requests, or for none if it is a part of a request that has a row already.
 type Requests struct{ All, Failed, Dropped, NoValue int64 }
 
-// Errors of rows that are like others, but cannot be recorded.
 var (
 	errEarly = errors.New("what began or ended at this time is outside of the years 1970 to 2262")
-	// ErrLate: a row ended long before those that came earlier.
+	// ErrLate is the error of a row that ended [Recording.Late] before others.
 	ErrLate = errors.New("the row comes too late")
 )
+
+// A latestTime is the latest time of the rows of a file so far.
+type latestTime struct {
+	at int64 // milliseconds since the epoch, never before the first row
+	// ahead is more than farAhead after at, and only one row has such a time. It may be wrong.
+	ahead int64
+}
 
 // never is the time before the first row.
 const never = math.MinInt64 / 2
 
-// farAhead is how much later than all others a row can be, in milliseconds, and be right without
-// another one that is as late.
+// farAhead is how much later than all others a row can be, in milliseconds, before its time counts
+// only if a second row confirms it.
 const farAhead = 3600_000
 
-// see takes the time of a row. A single one in the future must not close all intervals.
-func (s *Reader) see(at int64) {
-	near := s.ahead-farAhead <= at && at <= s.ahead+farAhead
+// add adds the time of a row. One wrong time in the future must not close all intervals.
+func (l *latestTime) add(at int64) {
+	near := l.ahead-farAhead <= at && at <= l.ahead+farAhead
 	switch {
-	case s.at == never && s.ahead == never:
-		s.ahead = at
-	case s.at == never && !near:
-		s.at, s.ahead = min(at, s.ahead), max(at, s.ahead)
-	case at <= s.at:
-	case near || at-s.at <= farAhead:
-		s.at = at
+	case l.at == never && l.ahead == never:
+		l.ahead = at
+	case l.at == never && !near:
+		l.at, l.ahead = min(at, l.ahead), max(at, l.ahead)
+	case at <= l.at:
+	case near || at-l.at <= farAhead:
+		l.at = at
 	default:
-		s.ahead = at
+		l.ahead = at
 	}
 }
 
-// Run records all rows of files, those of several files in order of their times. If the format of a
-// file has no order, all rows are recorded before the first interval is written.
+// Run records all rows of files. It reads the file whose latest time is earliest, so that the times
+// of all files advance together. If a format has no order of rows, Run records all rows before it
+// writes the first interval.
 func (r *Recorder) Run(readers []*Reader) error {
-	r.begin(readers)
+	r.start(readers)
 	for {
 		if more, err := r.step(); !more || err != nil {
 			return err
@@ -143,32 +156,32 @@ func (r *Recorder) Run(readers []*Reader) error {
 	}
 }
 
-func (r *Recorder) begin(readers []*Reader) {
+func (r *Recorder) start(readers []*Reader) {
 	r.readers = slices.Clone(readers)
-	if r.windows.out.named == nil && len(readers) > 0 {
-		r.windows.out.named = readers[0]
-		r.windows.out.namedAtEnd = r.options.AtEnd(readers[0])
+	if r.intervals.out.source == nil && len(readers) > 0 {
+		r.intervals.out.source = readers[0]
+		r.intervals.out.sourceAtEnd = r.options.AtEnd(readers[0])
 	}
-	r.windows.timeless = len(readers) > 0 && !slices.ContainsFunc(readers, func(s *Reader) bool { return !s.parser.setup.timeless })
+	r.intervals.timeless = len(readers) > 0 && !slices.ContainsFunc(readers, func(s *Reader) bool { return !s.Timeless() })
 	if slices.ContainsFunc(readers, func(s *Reader) bool { return s.format != nil && s.format.unordered }) {
 		r.options.Late = math.MaxInt64 / 4
 	}
 }
 
-// step records some rows. After the last ones it closes all intervals and returns false.
+// step records some rows. After the last row, it writes all open intervals and returns false.
 func (r *Recorder) step() (more bool, err error) {
 	if len(r.readers) == 0 {
-		if err := r.windows.write(math.MaxInt64); err != nil {
+		if err := r.intervals.write(math.MaxInt64); err != nil {
 			return false, err
 		}
-		if r.options.Ended != nil {
-			r.options.Ended(r)
+		if r.options.OnEnd != nil {
+			r.options.OnEnd(r)
 		}
 		return false, nil
 	}
-	behind := func(a, b *Reader) int { return cmp.Compare(a.at, b.at) }
-	next := slices.MinFunc(r.readers, behind)
-	more, err = r.some(next)
+	byLatest := func(a, b *Reader) int { return cmp.Compare(a.latest.at, b.latest.at) }
+	next := slices.MinFunc(r.readers, byLatest)
+	more, err = r.recordRows(next)
 	if err != nil {
 		return false, err
 	}
@@ -178,43 +191,44 @@ func (r *Recorder) step() (more bool, err error) {
 	if len(r.readers) == 0 {
 		return true, nil
 	}
-	return true, r.Advance(slices.MinFunc(r.readers, behind), r.options.Late)
+	return true, r.Advance(slices.MinFunc(r.readers, byLatest), r.options.Late)
 }
 
-// some records some rows of a file. It returns false after the last one.
-func (r *Recorder) some(s *Reader) (more bool, err error) {
+// recordRows records some rows of a file. It returns false after the last row.
+func (r *Recorder) recordRows(s *Reader) (more bool, err error) {
 	for range 1000 {
 		if !s.Scan() {
-			r.Counts.Other += s.parser.other
-			return false, r.ended(s)
+			r.Counts.Unchosen += s.parser.unchosen
+			return false, r.finishFile(s)
 		}
-		if err := r.add(s); err != nil {
+		if err := r.recordRow(s); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// ended returns the error that ended a file, unless its end is damaged, which is reported.
-func (r *Recorder) ended(s *Reader) error {
+// finishFile returns the error that ended the reading of a file, if any. A damaged end is reported
+// as a malformed row instead.
+func (r *Recorder) finishFile(s *Reader) error {
 	err := s.Err()
 	switch {
 	case errors.Is(err, hdrlog.ErrCutShort):
 		s.rowLine = s.splitter.line
-		if err := r.malformed(s.malformed("line", err)); err != nil {
+		if err := r.reportMalformed(s.malformed("line", err)); err != nil {
 			return err
 		}
-		err = s.judge()
+		err = s.checkTally()
 	case err == nil:
-		err = s.judge()
+		err = s.checkTally()
 	}
 	if err != nil {
-		return &fileError{s.name, err}
+		return &fileError{s.Name(), err}
 	}
 	return nil
 }
 
-// A fileError is what ended the reading of a file.
+// A fileError is an error that ended the reading of a file.
 type fileError struct {
 	name string
 	err  error
@@ -223,46 +237,46 @@ type fileError struct {
 func (e *fileError) Error() string { return e.name + ": " + e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
 
-// Since reports whether the newest row is not older than a time.
-func (s *Reader) Since(then time.Time) bool { return s.at >= then.UnixMilli() }
+// HasRowAfter reports whether a row of the file is not older than a time.
+func (r *Reader) HasRowAfter(t time.Time) bool { return r.latest.at >= t.UnixMilli() }
 
-// Advance writes the intervals to which no row of the file that is furthest behind can belong, if
-// it is at most so many milliseconds late.
+// Advance writes the intervals that ended at least late milliseconds before the latest row of s,
+// which is the file whose latest time is earliest.
 func (r *Recorder) Advance(s *Reader, late int64) error {
-	if s.at == never {
+	if s.latest.at == never {
 		return nil
 	}
-	return r.windows.write(s.at - late)
+	return r.intervals.write(s.latest.at - late)
 }
 
-// WriteOver writes the intervals of the only file that are over now, in milliseconds since the
-// epoch, although a row that is not late could belong to them.
+// WriteOver writes the intervals of the only file that ended before now, in milliseconds since the
+// epoch, although rows that are not late could still belong to them.
 func (r *Recorder) WriteOver(s *Reader, now int64) error {
-	if s.at == never {
+	if s.latest.at == never {
 		return nil
 	}
-	return r.windows.write(min(r.windows.endOf(s.at), now))
+	return r.intervals.write(min(r.intervals.endOf(s.latest.at), now))
 }
 
-// add records the row that a file has advanced to.
-func (r *Recorder) add(s *Reader) error {
+// recordRow records the row that a reader advanced to.
+func (r *Recorder) recordRow(s *Reader) error {
 	row := &s.parser.row
 	if s.bad != nil {
-		return r.malformed(s.bad)
+		return r.reportMalformed(s.bad)
 	}
 	if row.Payload != nil {
 		r.Counts.Recorded++
-		if r.looks {
+		if r.discarding {
 			return nil
 		}
-		return r.windows.addPayload(row)
+		return r.intervals.addPayload(row)
 	}
 	if row.Time%1e9 != 0 {
-		r.windows.times.resolution = 1
+		r.intervals.times.resolution = 1
 	}
 	requests := &r.Counts.Requests
 	if row.NoValue {
-		s.see(row.Time / 1e6)
+		s.latest.add(row.Time / 1e6)
 		r.Counts.NoValue++
 		requests.All += row.Count
 		requests.Failed += row.Count
@@ -273,11 +287,11 @@ func (r *Recorder) add(s *Reader) error {
 	if !s.AtEnd() {
 		ended = min(math.MaxInt64-row.Time, row.Value) + row.Time
 	}
-	if err := r.shift(row, s); err != nil {
-		return r.malformed(s.malformed(s.parser.setup.options.Columns.Time, err))
+	if err := r.moveTime(row, s); err != nil {
+		return r.reportMalformed(s.malformed(s.parser.setup.options.Columns.Time, err))
 	}
 	if row.Failed && row.Part && r.options.Failed == DropFailed {
-		r.Counts.Other++
+		r.Counts.Unchosen++
 		return nil
 	}
 	if row.Failed && !row.Part {
@@ -296,38 +310,37 @@ func (r *Recorder) add(s *Reader) error {
 		}
 	}
 	at := row.Time / 1e6
-	s.see(at)
-	missed := s.at - r.windows.endOf(at) // negative if its interval has not ended
-	r.lookBack = max(r.lookBack, missed+1)
-	if !r.atRest && missed >= r.options.Late && ended/1e6 <= s.at-r.options.Late {
+	s.latest.add(at)
+	behind := s.latest.at - r.intervals.endOf(at) // negative before the end of the row's interval
+	r.neededLate = max(r.neededLate, behind+1)
+	if !r.keepsLate && behind >= r.options.Late && ended/1e6 <= s.latest.at-r.options.Late {
 		r.Counts.Late++
-		behind := time.Duration(s.at-ended/1e6) * time.Millisecond
+		lateBy := time.Duration(s.latest.at-ended/1e6) * time.Millisecond
 		return r.options.Report(s.malformed(s.parser.setup.options.Columns.Time, fmt.Errorf("%w: it ended %v "+
-			"before others", ErrLate, behind.Round(time.Second))))
+			"before others", ErrLate, lateBy.Round(time.Second))))
 	}
 	r.Counts.Recorded++
 	if !row.Part {
 		requests.All += row.Count
 	}
-	if r.looks || row.Count == 0 {
+	if r.discarding || row.Count == 0 {
 		return nil
 	}
-	if err := r.windows.count(row); err != nil {
-		return fmt.Errorf("%s:%d: %w", s.name, s.Line(), err)
+	if err := r.intervals.addValue(row); err != nil {
+		return fmt.Errorf("%s:%d: %w", s.Name(), s.Line(), err)
 	}
 	return nil
 }
 
-// malformed reports a row that cannot be recorded.
-func (r *Recorder) malformed(err *hdrlog.SyntaxError) error {
+func (r *Recorder) reportMalformed(err *hdrlog.SyntaxError) error {
 	r.Counts.Malformed++
 	return r.options.Report(err)
 }
 
-// shift moves the time of a row to that of its interval.
-func (r *Recorder) shift(row *Row, s *Reader) error {
+// moveTime sets the time of a row to its start or its end, as [Recording.AtEnd] asks.
+func (r *Recorder) moveTime(row *Row, s *Reader) error {
 	switch {
-	case r.options.AtEnd(s) == s.AtEnd(), s.parser.setup.timeless:
+	case r.options.AtEnd(s) == s.AtEnd(), s.Timeless():
 	case s.AtEnd():
 		row.Time -= row.Value
 	default:

@@ -581,7 +581,7 @@ func (rec *recording) record(t testing.TB, texts ...[]byte) string {
 			t.Fatal(err)
 		}
 		rec.mostly = err
-		r.windows.write(math.MaxInt64)
+		r.intervals.write(math.MaxInt64)
 	}
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)

@@ -30,9 +30,9 @@ func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.
 		unknown = errors.ErrUnsupported
 	}
 	if unknown == nil {
-		reader = newReader(plaintext.NewReader(rest), name)
-		reader.told = in
-		if err = reader.open(f, h, Options{Unit: in}); err == nil {
+		reader = newReader(name)
+		reader.statedUnit = in
+		if err = reader.open(plaintext.NewReader(rest), f, h, Options{Unit: in}); err == nil {
 			return reader, nil, b.text, nil
 		}
 		if f.Name == csv.Name && !h.isTable() {
@@ -67,15 +67,15 @@ func (r *Reader) Guessed() bool {
 }
 
 // Takes says what the columns are taken for, for people.
-func (r *Reader) Takes() string {
+func (r *Reader) Interpretation() string {
 	if r.parser.payloads != nil {
 		if r.format.Name == hist.Name {
 			return "histograms in base64"
 		}
 		return r.format.Name + ": histograms"
 	}
-	s, at := &r.parser.setup, "start"
-	if s.end {
+	s, at := r.parser.setup, "start"
+	if s.atEnd {
 		at = "end"
 	}
 	in := " in " + s.options.Unit.String()
@@ -122,8 +122,8 @@ func (r *Reader) header(log *hdrlog.Writer, atEnd bool) error {
 		at = "end"
 	}
 	text := fmt.Sprintf("[Recorded by hdrrec from %s, values at their %s]", r.Format(), at)
-	if r.told != 0 {
-		text += "\n" + unit.RowsComment(r.told)
+	if r.statedUnit != 0 {
+		text += "\n" + unit.RowsComment(r.statedUnit)
 	}
 	if u := r.Unit(); u != 0 {
 		text += "\n" + u.Comment()
@@ -144,7 +144,7 @@ type Text struct {
 func NewText(o Recording, readers []*Reader) *Text {
 	t := &Text{more: true}
 	t.Recorder = NewRecorder(hdrlog.NewWriter(&t.log), o)
-	t.begin(readers)
+	t.start(readers)
 	return t
 }
 
@@ -165,7 +165,7 @@ func (t *Text) Read(p []byte) (n int, err error) {
 func (t *Text) advance() (err error) {
 	t.more, err = t.step()
 	if err == nil {
-		err = t.windows.out.w.Flush()
+		err = t.intervals.out.w.Flush()
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"io"
@@ -10,80 +9,134 @@ import (
 	"hdrkit/internal/base/plaintext"
 )
 
-// Texts are the texts of some columns of a table with a header, or of lines or an array of JSON.
+// Texts reads the texts of some columns of a file: a table with a header, lines of JSON objects, or
+// a JSON array of objects. Package logs reads the phases of -phases by it.
 type Texts struct {
-	*Reader
-	// Columns are the names of the columns, in small letters and without a unit. Units are those in
-	// their names, unknown if there is none.
+	// Columns are the names of the columns, in lower case and without a unit. Units are the units
+	// in the columns' names in the file, 0 for a name without a unit.
 	Columns []string
 	Units   []hdrlog.Unit
+
+	splitter splitter
+	fields   fieldFinder
+	places   [][]byte
+	texts    [][]byte // the part of places that has the columns
+	bad      *hdrlog.SyntaxError
+	ended    bool
+	failure  error
 }
 
-// LookTexts returns a reader of some columns if the file has the first ones, as many as needs says.
-// Names are in small letters, without what separates words. Otherwise it returns the file from its
-// beginning, and also if the file has only these and a usual column of values: then it has
-// measurements.
-func LookTexts(file io.Reader, name string, some []string, needs int) (t *Texts, rest io.Reader) {
-	var text bytes.Buffer // that was read so far
+// LookTexts looks for columns in a file. Their names are in lower case, without characters between
+// words, see [splitUnit]. The file must have the first needed columns. A file with only these and a
+// usual column of values has measurements instead.
+//
+// If the file has the columns, LookTexts returns their reader. Otherwise t is nil, and rest is the
+// file from its beginning.
+func LookTexts(file io.Reader, name string, columns []string, needed int) (t *Texts, rest io.Reader) {
+	var text bytes.Buffer // the part that was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)
 	h := newHead(b, 0)
-	columns, element := h.columns, h.line
-	array := h.isJSON() && !h.isObject()
-	if array {
-		element = firstElement(h)
-	}
+	names := h.columns
+	array := false
 	if h.isJSON() {
-		columns = keysOf(element)
-	}
-	t = &Texts{Reader: newReader(plaintext.NewReader(rest), name), Columns: some}
-	s := &t.parser.setup
-	s.format = new(Format)
-	s.ownTags = true // rows may lack them
-	alone := true    // none of the others is there
-	for n, one := range some {
-		column := likely(columns, []string{one})
-		if column == "" && n < needs {
-			return nil, rest
+		object := h.line
+		if array = !h.isObject(); array {
+			object = firstElement(h)
 		}
-		alone = alone && (n < needs || column == "")
-		_, u := named(column)
-		if h.isJSON() { // another row may have it
-			column = "." + cmp.Or(column, one)
-		}
-		t.Units = append(t.Units, u)
-		s.options.Columns.Tags = append(s.options.Columns.Tags, column)
+		names = keysOf(object)
 	}
-	if alone && likely(columns, valueNames) != "" {
+	found, ok := findColumns(names, columns, needed)
+	if !ok {
 		return nil, rest
 	}
+	t = &Texts{Columns: columns}
+	for n, column := range found {
+		_, unit := splitUnit(column)
+		t.Units = append(t.Units, unit)
+		if h.isJSON() { // later objects may have keys that the first one lacks
+			found[n] = "." + cmp.Or(column, columns[n])
+		}
+	}
+	s := &setup{
+		format:     new(Format),
+		options:    Options{Columns: Columns{Tags: found}},
+		formatTags: true, // rows may lack columns
+	}
 	if h.isJSON() {
-		t.parser.fields = newObjects(s)
+		t.fields = newObjects(s)
 	} else {
-		table, err := newTable(s, h, columns, h.line)
+		table, err := newTable(s, h, names, h.line)
 		if err != nil {
 			return nil, rest
 		}
-		t.parser.fields = table
-		t.splitter.closes = table.closes
+		t.fields = table
 	}
+	source := plaintext.NewReader(rest)
 	if array {
-		t.splitter.scanner = bufio.NewScanner(elementsOf("")(t.text, s, h))
+		source = elementsOf("")(source, s, h)
 	}
-	t.parser.places = make([][]byte, s.tagPlace()+len(some))
-	t.splitter.parse = func(record []byte) (skip bool, field string, err error) {
-		clear(t.parser.places)
-		skip, err = t.parser.fields.find(record, t.parser.places)
-		return skip, "line", err
-	}
-	t.splitter.most = maxRecord
-	t.splitter.scanner.Split(t.splitter.split)
-	t.splitter.scanner.Buffer(make([]byte, 64<<10), maxRecord+2)
+	t.places = s.newPlaces()
+	t.texts = t.places[s.tagPlace():]
+	t.splitter = splitter{file: name, lines: 1, parse: t.parse}
+	t.splitter.closesQuotesOf(t.fields)
+	t.splitter.start(source, maxRecord)
 	return t, nil
 }
 
-// Text returns the text of a column in the row that Scan advanced to, nil if the row has none. It
-// is valid until the next row.
-func (t *Texts) Text(column int) []byte {
-	return bytes.TrimSpace(t.parser.places[t.parser.setup.tagPlace()+column])
+// findColumns returns the names that a file has for wanted columns, empty for a column that it
+// lacks. ok is false if the file lacks one of the first needed columns, or has measurements.
+func findColumns(names, wanted []string, needed int) (found []string, ok bool) {
+	others := false // the file has wanted columns that are not needed
+	for n, column := range wanted {
+		name := usualColumn(names, []string{column})
+		if name == "" && n < needed {
+			return nil, false
+		}
+		others = others || n >= needed && name != ""
+		found = append(found, name)
+	}
+	return found, others || usualColumn(names, valueNames) == ""
 }
+
+func (t *Texts) parse(record []byte) (skip bool, field string, err error) {
+	clear(t.places)
+	skip, err = t.fields.find(record, t.places)
+	return skip, "line", err
+}
+
+// Scan advances to the next row. It returns false after the last row, and if reading fails.
+func (t *Texts) Scan() bool {
+	for t.splitter.scanner.Scan() {
+		if t.splitter.skip {
+			continue
+		}
+		t.bad = nil
+		if t.splitter.err != nil {
+			t.bad = &hdrlog.SyntaxError{File: t.Name(), Line: t.Line(), Field: t.splitter.field, Err: t.splitter.err}
+		}
+		return true
+	}
+	if t.ended {
+		return false
+	}
+	t.ended = true
+	t.bad, t.failure = t.splitter.end(nil)
+	return t.bad != nil
+}
+
+// Name returns the name of the file.
+func (t *Texts) Name() string { return t.splitter.file }
+
+// Line returns the number of the line of the row that Scan advanced to.
+func (t *Texts) Line() int { return t.splitter.line }
+
+// Bad returns the error of the row that Scan advanced to, or nil.
+func (t *Texts) Bad() *hdrlog.SyntaxError { return t.bad }
+
+// Err returns the error that ended reading, nil at the end of the file.
+func (t *Texts) Err() error { return t.failure }
+
+// Text returns the text of a column in the row that Scan advanced to, nil if the row lacks the
+// column. The text is valid until the next Scan.
+func (t *Texts) Text(column int) []byte { return bytes.TrimSpace(t.texts[column]) }

@@ -19,8 +19,8 @@ import (
 var w3c = Format{
 	Name:    "w3c",
 	columns: Columns{Time: "time", Value: "time-taken", OK: "sc-status"},
-	end:     true,
-	begins: func(h *head) bool {
+	atEnd:   true,
+	detects: func(h *head) bool {
 		if len(h.line) == 0 || h.line[0] != '#' {
 			return false
 		}
@@ -77,7 +77,7 @@ func (d *day) append(to, text []byte) []byte {
 	return d.first.AddDate(0, 0, past).AppendFormat(to, time.DateOnly)
 }
 
-func openW3C(s *setup, h *head) (fields, error) {
+func openW3C(s *setup, h *head) (fieldFinder, error) {
 	x := &extended{setup: s}
 	rows := h.text
 	for line := range bytes.Lines(h.text) {
@@ -88,7 +88,7 @@ func openW3C(s *setup, h *head) (fields, error) {
 		rows = rows[len(line):]
 	}
 	for place, name := range s.names() {
-		if name != "" && x.table.column(name) < 0 && !s.optional(place) {
+		if name != "" && x.table.column(name) < 0 && !s.isOptional(place) {
 			return nil, usagef("there is no column %s; the columns are %s", name, list(x.table.names))
 		}
 	}
@@ -105,7 +105,7 @@ func (x *extended) takenIn(rows []byte) hdrlog.Unit {
 		return hdrlog.Second
 	}
 	at := *x // rows do not move its day
-	places := make([][]byte, x.setup.tagPlace()+len(x.setup.options.Columns.Tags))
+	places := x.setup.newPlaces()
 	for line := range bytes.Lines(rows) {
 		skip, err := at.find(bytes.TrimRight(line, "\r\n"), places)
 		if !skip && err == nil && bytes.IndexByte(places[valuePlace], '.') >= 0 {

@@ -54,7 +54,7 @@ func (c *Condition) holds(value []byte) bool {
 
 // wants reports whether a row is to be read. A row without the column of a condition of the format
 // is malformed: field is then the name of the column.
-func (s *setup) wants(places [][]byte) (wanted bool, field string, err error) {
+func (s *setup) chooses(places [][]byte) (wanted bool, field string, err error) {
 	for n := range s.options.Where {
 		value := places[wherePlace+n]
 		if value == nil && n < len(s.format.where) {
