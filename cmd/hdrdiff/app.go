@@ -33,19 +33,19 @@ exit status: 0, or 1 if nothing could be compared, 2 for a wrong command line,
 3 if malformed lines were skipped, 4 if a limit of -sla does not hold, 5 if one
 looks worse, but is not proven: run again (-undecided pass, and it is 0)`
 
-// options are what the command line asks for.
+// options are the values of the command line.
 type options struct {
 	logs.Options // of both sides, or of all runs of a trend
 	report       asked.Options
-	names        compare.Names // After has those of a trend
-	level        float64       // of confidence, in percent
+	names        compare.Names // After has the runs of a trend
+	level        float64       // confidence of intervals in percent
 	noise        asked.Noise
 	unpaired     bool
-	same         float64 // the largest change of what is the same, as a part
-	tests        bool    // p= and n= are printed
+	sameChange   float64 // the largest change that counts as the same, as a share of 1
+	tests        bool    // print p= and n=
 	trend        bool
-	order        string // of the runs of a trend
-	accept       string // one of them
+	order        string // order of the runs of a trend
+	acceptedRun  string // -accept, one of the runs of a trend
 	given        struct{ level, percentiles, kind bool }
 }
 
@@ -62,9 +62,9 @@ func app() *cli.Command {
 		UsageText:   "hdrdiff [options] OLD NEW, OLD ... -- NEW ..., or -trend RUNS ...",
 		Description: examples,
 		Common:      []string{"incT", "s", "e", "sum", "trend", "st", "of", "in", "unit", "p", "sla", "undecided"},
-		Args:        o.sides,
+		Args:        o.readSides,
 		Separates:   true,
-		Outputs:     func() []string { kind, _ := o.chosen(); return []string{"st " + kind} },
+		Outputs:     func() []string { kind, _ := o.outputKind(); return []string{"st " + kind} },
 	}
 	c.Options = slices.Concat(cli.Without(cli.InputOptions(&o.Inputs), "if", "ifp"), o.sideOptions(),
 		cli.TagOptions(&o.Tags, &o.Inputs, "compare"), cli.RowOptions(&o.Tags, "compare"),
@@ -72,15 +72,15 @@ func app() *cli.Command {
 			cli.PhasesOption(&o.Tags, &o.report.Units, cli.PhaseRows),
 			cli.UntaggedOption(&o.Inputs),
 		},
-		cli.TimeOptions(&o.Times, cli.Option{Only: []string{"st json"}, Unless: "s e phases"}),
+		cli.TimeOptions(&o.Times, cli.Rules{Only: []string{"st json"}, Unless: "s e phases"}),
 		o.outputOptions(), cli.UnitOptions(&o.report.Units), o.valueOptions(), o.limitOptions(),
 		cli.Without(cli.RunOptions(&c.Streams, &o.Run), "v"))
 	c.Action = func() error {
-		if err := o.check(); err != nil {
+		if err := o.checkOptions(); err != nil {
 			return err
 		}
 		if o.trend {
-			return trend.Report(&c.Streams, o.ofTrend())
+			return trend.Report(&c.Streams, o.trendOptions())
 		}
 		return compare.Logs(&c.Streams, &compare.Options{
 			Options:        o.report,
@@ -90,15 +90,15 @@ func app() *cli.Command {
 			Noise:          o.noise.Part,
 			PrintIntervals: o.given.level,
 			Unpaired:       o.unpaired,
-			Same:           o.same,
+			Same:           o.sameChange,
 			Tests:          o.tests,
 		})
 	}
 	return c
 }
 
-// ofTrend returns the options of a trend.
-func (o *options) ofTrend() *trend.ReportOptions {
+// trendOptions returns the options of a trend.
+func (o *options) trendOptions() *trend.ReportOptions {
 	o.Inputs.Names = o.names.After
 	if !o.given.percentiles {
 		o.report.Figures.Percentiles = []float64{50, 99}
@@ -107,11 +107,11 @@ func (o *options) ofTrend() *trend.ReportOptions {
 		Options:    o.report,
 		Logs:       &o.Options,
 		GivenOrder: o.order == "given",
-		Accept:     o.accept,
+		Accept:     o.acceptedRun,
 	}
 }
 
-// sideOptions say what a side is, and what a trend is.
+// sideOptions returns the options that say what a side is, and what a trend is.
 func (o *options) sideOptions() []cli.Option {
 	return []cli.Option{
 		{
@@ -124,8 +124,7 @@ func (o *options) sideOptions() []cli.Option {
 			Name:  "trend",
 			Group: cli.GroupInput,
 			Value: cli.Bool(&o.trend),
-			Not:   "sum ci",
-			Why:   "a trend looks at each run by itself",
+			Rules: cli.Rules{Not: "sum ci", Why: "a trend looks at each run by itself"},
 			Usage: "print how figures change over many runs: the logs, or the folders with logs, in " +
 				"a folder, of a pattern, or of a list",
 		},
@@ -134,20 +133,20 @@ func (o *options) sideOptions() []cli.Option {
 			Group:  cli.GroupInput,
 			Value:  cli.Choice(&o.order, "time"),
 			Values: []string{"time", "given"},
-			Needs:  "trend",
+			Rules:  cli.Rules{Needs: "trend"},
 			Usage:  "the `ORDER` of runs: time, that of their starts; or given, that of the arguments",
 		},
 		{
 			Name:  "accept",
 			Group: cli.GroupLimits,
-			Needs: "trend",
-			Value: cli.Text(&o.accept, ""),
+			Rules: cli.Rules{Needs: "trend"},
+			Value: cli.Text(&o.acceptedRun, ""),
 			Usage: "accept what changed before `RUN`: with it begins the history that limits of -sla look at",
 		},
 	}
 }
 
-// outputOptions say how and where the result is written.
+// outputOptions returns the options that say what to print, and where.
 func (o *options) outputOptions() []cli.Option {
 	return []cli.Option{
 		{
@@ -171,7 +170,7 @@ func (o *options) outputOptions() []cli.Option {
 	}
 }
 
-// valueOptions say which figures are compared, and how.
+// valueOptions returns the options that say which figures to compare, and how.
 func (o *options) valueOptions() []cli.Option {
 	percentiles := cli.PercentilesOption(cli.Parsed(&o.report.Figures, asked.ComparedFigures, asked.ParseFigures),
 		"compare these `PERCENTILES`, such as 50,99.9,max, and the shares of values above one: "+
@@ -192,8 +191,7 @@ func (o *options) valueOptions() []cli.Option {
 			Group:   cli.GroupValues,
 			Value:   cli.Parsed(&o.noise, "4%", asked.ParseNoise),
 			Default: "4%",
-			Not:     "trend",
-			Why:     "a trend knows how its runs vary",
+			Rules:   cli.Rules{Not: "trend", Why: "a trend knows how its runs vary"},
 			Usage: "percentiles of one version vary by so many `PERCENT` from run to run, which one run a " +
 				"side does not show: limits of changes take it into account; or a folder of runs of OLD's " +
 				"version, which show it and count as OLD, too",
@@ -201,10 +199,9 @@ func (o *options) valueOptions() []cli.Option {
 		{
 			Name:    "same",
 			Group:   cli.GroupValues,
-			Value:   cli.Parsed(&o.same, "10%", asked.ParseSame),
+			Value:   cli.Parsed(&o.sameChange, "10%", asked.ParseSame),
 			Default: "10%",
-			Not:     "trend",
-			Why:     "it is about a comparison",
+			Rules:   cli.Rules{Not: "trend", Why: "it is about a comparison"},
 			Usage: "SAME means that the intervals of p50 and p99 are within so many `PERCENT`; otherwise " +
 				"NOT PROVEN says what would tell",
 		},
@@ -212,8 +209,7 @@ func (o *options) valueOptions() []cli.Option {
 			Name:  "unpaired",
 			Group: cli.GroupValues,
 			Value: cli.Bool(&o.unpaired),
-			Not:   "trend",
-			Why:   "it looks at each run by itself",
+			Rules: cli.Rules{Not: "trend", Why: "it looks at each run by itself"},
 			Usage: "compare two runs as if they had not run at the same time; otherwise such runs are compared " +
 				"window by window, since what both share cancels",
 		},
@@ -221,15 +217,14 @@ func (o *options) valueOptions() []cli.Option {
 			Name:  "tests",
 			Group: cli.GroupValues,
 			Value: cli.Bool(&o.tests),
-			Not:   "trend",
-			Why:   "it is about a comparison",
+			Rules: cli.Rules{Not: "trend", Why: "it is about a comparison"},
 			Usage: "print p= and n= behind each change, as benchstat does",
 		},
 		cli.OmissionOption(&o.Omission),
 	}
 }
 
-// limitOptions say what must hold.
+// limitOptions returns the options about limits.
 func (o *options) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
@@ -243,7 +238,7 @@ func (o *options) limitOptions() []cli.Option {
 		{
 			Name:   "undecided",
 			Group:  cli.GroupLimits,
-			Needs:  "sla",
+			Rules:  cli.Rules{Needs: "sla"},
 			Values: []string{"worse", "pass", "fail"},
 			Value:  cli.Choice(&o.report.Undecided, "worse"),
 			Usage: "what an undecided limit does: fail with status 5 if its figure looks worse, " +
@@ -252,8 +247,9 @@ func (o *options) limitOptions() []cli.Option {
 	}
 }
 
-// sides takes the arguments: two, or those before -- and those after it.
-func (o *options) sides(args []string, before int) error {
+// readSides reads the arguments: two sides, or one side before -- and one after it, or the runs of
+// a trend.
+func (o *options) readSides(args []string, before int) error {
 	if o.trend {
 		o.names.After = args
 		if len(args) == 0 || before > 0 {
@@ -264,8 +260,8 @@ func (o *options) sides(args []string, before int) error {
 	return o.names.Split(args, before)
 }
 
-// chosen returns the type of output, which the ending of its name chooses without -st.
-func (o *options) chosen() (string, error) {
+// outputKind returns the type of output. Without -st, the ending of the output's name chooses it.
+func (o *options) outputKind() (string, error) {
 	if o.given.kind {
 		return o.report.Kind, nil
 	}
@@ -279,15 +275,15 @@ func (o *options) chosen() (string, error) {
 	return cmp.Or(kind, o.report.Kind), err
 }
 
-// check checks what needs more than one option.
-func (o *options) check() (err error) {
+// checkOptions checks rules that concern several options.
+func (o *options) checkOptions() (err error) {
 	asked := &o.report
 	if o.names.Sum && o.noise.Runs != nil {
 		return message.Usagef("-noise %s shows how runs vary, and -sum makes one run of each side",
 			message.List(o.noise.Runs))
 	}
 	o.names.History = o.noise.Runs
-	if asked.Kind, err = o.chosen(); err != nil {
+	if asked.Kind, err = o.outputKind(); err != nil {
 		return err
 	}
 	for _, l := range asked.Limits {
@@ -316,7 +312,7 @@ func (o *options) check() (err error) {
 	return nil
 }
 
-// checkLimit refuses a limit that another command checks.
+// checkLimit refuses a limit that only another command checks.
 func (o *options) checkLimit(l *gate.Limit) error {
 	if o.trend && l.Change != nil && l.Name == output.Over {
 		return message.Usagef("-sla: -trend has percentiles, the maximum and the rate: hdrdiff OLD NEW checks %q", l.Text)

@@ -102,7 +102,7 @@ func writeRun(t *testing.T, path string, count, factor, run int64) {
 func hdrdiff(args ...string) string {
 	var out, err bytes.Buffer
 	c := app()
-	c.In, c.Out, c.Err = strings.NewReader(""), &out, &err
+	c.Streams.In, c.Streams.Out, c.Streams.Err = strings.NewReader(""), &out, &err
 	cli.Run(c, args)
 	return out.String() + err.String()
 }

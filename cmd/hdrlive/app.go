@@ -112,7 +112,7 @@ func (o *options) outputOptions() []cli.Option {
 			Name:    "agg",
 			Aliases: "aggregate",
 			Group:   cli.GroupOutput,
-			Value:   cli.SomeLength(&o.sinks.Size, "1s"),
+			Value:   cli.PositiveLength(&o.sinks.Size, "1s"),
 			Usage:   "merge the intervals of each window of `TIME`, by their middles; windows start at multiples of it",
 		},
 		{
@@ -143,7 +143,7 @@ func (o *options) outputOptions() []cli.Option {
 		{
 			Name:  "state",
 			Group: cli.GroupOutput,
-			Needs: "of serve push",
+			Rules: cli.Rules{Needs: "of serve push"},
 			Value: cli.Text(&o.state, ""),
 			Usage: "store in `FILE` how far the outputs are, and continue there after a restart",
 		},
@@ -173,14 +173,14 @@ func (o *options) limitOptions() []cli.Option {
 		{
 			Name:  "abort",
 			Group: cli.GroupLimits,
-			Needs: "sla",
+			Rules: cli.Rules{Needs: "sla"},
 			Value: cli.Bool(&o.abort),
 			Usage: "end as soon as a limit fails",
 		},
 		{
 			Name:  "abort-after",
 			Group: cli.GroupLimits,
-			Needs: "abort",
+			Rules: cli.Rules{Needs: "abort"},
 			Value: cli.Length(&o.stop.After, "1m"),
 			Usage: "wait `TIME` before a figure that may still become better, such as a percentile, " +
 				"may end the run; max<=, min>= and count<= end it at once",

@@ -48,7 +48,7 @@ func hdrlive(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.In, app.Out, app.Err = strings.NewReader(""), &out, &err
+	app.Streams.In, app.Streams.Out, app.Streams.Err = strings.NewReader(""), &out, &err
 	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }

@@ -16,29 +16,28 @@ func portOptions(o *port.Options) []cli.Option {
 		{
 			Name:  "auth",
 			Group: cli.GroupLive,
-			Needs: "serve",
-			Not:   "open",
+			Rules: cli.Rules{Needs: "serve", Not: "open"},
 			Value: cli.Text(&o.Auth, ""),
 			Usage: "answer at -serve only to clients that know a line of `FILE`: a token (bearer), or NAME:PASSWORD (basic)",
 		},
 		{
 			Name:  "tls-cert",
 			Group: cli.GroupLive,
-			Needs: "serve",
+			Rules: cli.Rules{Needs: "serve"},
 			Value: cli.Text(&o.Certificate, ""),
 			Usage: "speak TLS at -serve, with the certificate in `FILE`, which is read again when it changes",
 		},
 		{
 			Name:  "tls-key",
 			Group: cli.GroupLive,
-			Needs: "tls-cert",
+			Rules: cli.Rules{Needs: "tls-cert"},
 			Value: cli.Text(&o.Key, ""),
 			Usage: "the key of -tls-cert, a `FILE`",
 		},
 		{
 			Name:  "open",
 			Group: cli.GroupLive,
-			Needs: "serve",
+			Rules: cli.Rules{Needs: "serve"},
 			Value: cli.Bool(&o.Open),
 			Usage: "let everybody who reaches -serve read; without it, an address that is not of " +
 				"this machine alone needs -auth",

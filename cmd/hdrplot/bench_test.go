@@ -36,7 +36,7 @@ func BenchmarkHdrplot(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				app := app()
-				app.In, app.Out, app.Err = nil, io.Discard, os.Stderr
+				app.Streams.In, app.Streams.Out, app.Streams.Err = nil, io.Discard, os.Stderr
 				if status := cli.Run(app, []string{"-type", args[0], "-format", args[1], "-of", "-", path}); status != 0 {
 					b.Fatalf("exit status %d", status)
 				}

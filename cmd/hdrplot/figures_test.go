@@ -42,7 +42,7 @@ func pictureOf(t *testing.T, args ...string) (p *chart.Picture) {
 		}
 		return err
 	}
-	app.In, app.Out, app.Err = nil, io.Discard, io.Discard
+	app.Streams.In, app.Streams.Out, app.Streams.Err = nil, io.Discard, io.Discard
 	if status := cli.Run(app, args); status != 0 {
 		t.Fatalf("%q: exit status %d", args, status)
 	}

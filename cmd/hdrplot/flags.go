@@ -50,7 +50,7 @@ func newFlags(std *message.Streams) (*flags, []cli.Option) {
 func (f *flags) define() []cli.Option {
 	o := &f.asked
 	return slices.Concat(cli.InputOptions(&o.Logs.Inputs), cli.TagOptions(&o.Logs.Tags, &o.Logs.Inputs, "draw"),
-		cli.RowOptions(&o.Logs.Tags, "draw"), f.choiceOptions(), cli.TimeOptions(&o.Logs.Times, cli.Option{}),
+		cli.RowOptions(&o.Logs.Tags, "draw"), f.choiceOptions(), cli.TimeOptions(&o.Logs.Times, cli.Rules{}),
 		cli.UnitOptions(&o.Units), f.typeOptions(), f.scaleOptions(), f.fileOptions(), f.lookOptions(), f.axisOptions(),
 		cli.Without(cli.RunOptions(f.std, &o.Logs.Run), "v"))
 }
@@ -59,7 +59,7 @@ func (f *flags) define() []cli.Option {
 func (f *flags) choiceOptions() []cli.Option {
 	o := &f.asked
 	phases := cli.PhasesOption(&o.Logs.Tags, &o.Units, "draw behind the data, or with -by phase a percentile curve for,")
-	phases.Only = takenBy("phases")
+	phases.Rules.Only = takenBy("phases")
 	return []cli.Option{
 		phases,
 		cli.UntaggedOption(&o.Logs.Inputs),
@@ -67,7 +67,7 @@ func (f *flags) choiceOptions() []cli.Option {
 			Name:  "compare",
 			Group: cli.GroupChoice,
 			Value: cli.Bool(&o.Compare),
-			Only:  takenBy("compare"),
+			Rules: cli.Rules{Only: takenBy("compare")},
 			Usage: "draw each input by itself; otherwise several are added up, tag by tag",
 		},
 	}
@@ -92,7 +92,7 @@ func (f *flags) typeOptions() []cli.Option {
 			Group:   cli.GroupValues,
 			Value:   cli.Parsed(&o.Percentiles, "", asked.ParsePercentiles),
 			Doubt:   cli.DoubtPercentiles,
-			Only:    takenBy("p"),
+			Rules:   cli.Rules{Only: takenBy("p")},
 			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags; 99 of many logs",
 			Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50, or one, " +
 				"such as 50, of many logs in a heat map or a report",
@@ -118,8 +118,7 @@ func (f *flags) scaleOptions() []cli.Option {
 			Group:  cli.GroupRare,
 			Hidden: true,
 			Value:  cli.Bool(&o.Linear),
-			Only:   takenBy("linear"),
-			Not:    "log",
+			Rules:  cli.Rules{Only: takenBy("linear"), Not: "log"},
 			Usage:  "a linear axis of values",
 		},
 		{
@@ -127,22 +126,24 @@ func (f *flags) scaleOptions() []cli.Option {
 			Group:  cli.GroupLook,
 			Values: []string{"relative", "absolute"},
 			Value:  cli.Pick(&look.Absolute, "relative", cli.Is("absolute")),
-			Only:   takenBy("time"),
+			Rules:  cli.Rules{Only: takenBy("time")},
 			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
 		},
 		cli.AggregateOption(&o.Windows.Length, cli.Option{
-			Only:  takenBy("agg"),
+			Rules: cli.Rules{Only: takenBy("agg")},
 			Given: &o.Windows.Given,
 			Default: "as long as about 500 windows need; 0 keeps each interval, or its length where " +
 				"several inputs or tags are added up",
 		}),
 		{
-			Name:    "fold",
-			Group:   cli.GroupLook,
-			Value:   cli.Parsed(&o.Windows.Fold, "", parseFold),
-			Only:    typesWith("fold"),
-			Not:     "compare agg",
-			Why:     "-fold lays periods over one another",
+			Name:  "fold",
+			Group: cli.GroupLook,
+			Value: cli.Parsed(&o.Windows.Fold, "", parseFold),
+			Rules: cli.Rules{
+				Only: typesWith("fold"),
+				Not:  "compare agg",
+				Why:  "-fold lays periods over one another",
+			},
 			Default: "none",
 			Usage: "draw a heat map of the time in a period: a `TIME` such as 37s, or auto, the period " +
 				"of spikes that come at even times",
@@ -211,14 +212,14 @@ func (f *flags) lookOptions() []cli.Option {
 			Group:  cli.GroupLook,
 			Values: []string{"tag"},
 			Value:  cli.Pick(&look.Facets, "", cli.Is("tag")),
-			Only:   takenBy("facet"),
+			Rules:  cli.Rules{Only: takenBy("facet")},
 			Usage:  "draw a small chart for each `tag`, with the same axes",
 		},
 		{
 			Name:  "mark",
 			Group: cli.GroupLook,
 			Value: cli.List(&f.marks),
-			Only:  takenBy("mark"),
+			Rules: cli.Rules{Only: takenBy("mark")},
 			Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable",
 		},
 	}

@@ -33,7 +33,7 @@ func hdrplot(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.In, app.Out, app.Err = strings.NewReader(stdin), &out, &err
+	app.Streams.In, app.Streams.Out, app.Streams.Err = strings.NewReader(stdin), &out, &err
 	if status := cli.Run(app, args); status != 0 || err.Len() > 0 {
 		t.Fatalf("%v: exit status %d: %s", args, status, err.String())
 	}
@@ -488,7 +488,7 @@ func TestTypeOptions(t *testing.T) {
 	for _, kind := range chart.Types {
 		for name := range strings.FieldsSeq(kind.Options) {
 			n := slices.IndexFunc(c.Options, func(o cli.Option) bool { return o.Name == name })
-			if n < 0 || !slices.Contains(c.Options[n].Only, "type "+kind.Name) {
+			if n < 0 || !slices.Contains(c.Options[n].Rules.Only, "type "+kind.Name) {
 				t.Errorf("type %s lists -%s, which is no option for it", kind.Name, name)
 			}
 		}

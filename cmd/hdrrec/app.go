@@ -243,7 +243,7 @@ func (o *options) logOptions() []cli.Option {
 		{
 			Name:  "interval",
 			Group: cli.GroupOutput,
-			Value: cli.SomeLength(&o.size, "1s"),
+			Value: cli.PositiveLength(&o.size, "1s"),
 			Usage: "write an interval for each tag and `TIME`",
 		},
 		{

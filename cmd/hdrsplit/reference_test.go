@@ -24,7 +24,7 @@ func hdrsplitFrom(t testing.TB, input io.Reader, args ...string) (stderr string,
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.In, app.Out, app.Err = input, &out, &err
+	app.Streams.In, app.Streams.Out, app.Streams.Err = input, &out, &err
 	status = cli.Run(app, args)
 	if out.Len() > 0 {
 		t.Errorf("hdrsplit %q prints %q", args, out.String())

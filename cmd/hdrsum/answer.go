@@ -23,33 +23,33 @@ import (
 	"hdrkit/tags"
 )
 
-// An answer is what hdrsum finds out about logs, for formats of summaries.
+// An answer is the result of a question whose format prints summaries.
 type answer struct {
 	sums      *summary.Result
-	course    *summary.Course    // nil if no format asks for findings
-	histories *summary.Histories // nil if nothing is searched for
+	course    *summary.Course    // how the run went over time, nil if the format prints no findings
+	histories *summary.Histories // the intervals of each row, nil if nothing needs them
 	watch     *gate.Watch        // nil if no limit is checked over time
-	// coincident are the phases that slow values come with, if there are phases.
+	// coincident are the phases in which slow values occur more often than elsewhere.
 	coincident []summary.Coincident
-	scale      hdrlog.Scale      // of printed values
-	shown      []*output.Summary // in their order
-	// verdicts are about limits, moments are what -worst finds, and shares are what -who finds.
+	scale      hdrlog.Scale      // scale of printed values
+	printed    []*output.Summary // the summaries to print, in their order
+	// verdicts are the results of limits, moments those of -worst, and shares those of -who.
 	verdicts []gate.Verdict
 	findings []output.Finding
 	moments  []output.Moment
 	shares   *summary.Shares
 }
 
-// writeSummaries adds up the logs and writes the answer. It returns a status if a limit does not
-// hold.
+// writeSummaries answers the question and writes the answer. Its error is a status if a limit does
+// not hold.
 func writeSummaries(q *question) error {
 	a := new(answer)
-	if err := a.add(q); err != nil {
+	if err := a.collect(q); err != nil {
 		return err
 	}
-	a.shown = a.sums.Summaries
+	a.printed = a.sums.Summaries
 	if q.format != &listFormat {
-		if err := a.judge(q); err != nil {
+		if err := a.evaluate(q); err != nil {
 			return err
 		}
 	}
@@ -63,9 +63,9 @@ func writeSummaries(q *question) error {
 	return asked.Status(q.std, a.verdicts, q.limits.undecided, "Run again, and longer", otherwise)
 }
 
-// add adds up the logs and finds intervals of confidence. It watches them for limits over time, and
-// keeps what else is asked.
-func (a *answer) add(q *question) (err error) {
+// collect reads the logs: it adds them up, computes intervals of confidence, checks limits over
+// time, and keeps the intervals that -worst, -who and findings need.
+func (a *answer) collect(q *question) (err error) {
 	s, f := q.source.scan, &q.figures
 	a.watch = q.newWatch()
 	flows := a.watch.Flows()
@@ -76,16 +76,16 @@ func (a *answer) add(q *question) (err error) {
 			if v.Again {
 				return nil
 			}
-			sayInterval(q.std, v.Place, r.Tag, v.StartMillis(), v.EndMillis(), r.Stats.Count)
+			printInterval(q.std, v.Place, r.Tag, v.StartMillis(), v.EndMillis(), r.Stats.Count)
 			return nil
 		}})
 	}
 	stop := logs.ShowProgress(s, q.std)
 	defer stop()
 	a.histories = q.wantedHistories()
-	// Maxima over time are for sparklines only.
+	// Only sparklines need maxima over time.
 	wanted := summary.Options{Maxima: q.format.values == readable, Histories: a.histories}
-	if q.format.finds && !s.By.Phases() {
+	if q.format.printsFindings && !s.By.Phases() {
 		a.course = new(summary.Course)
 		wanted.Course = a.course
 	}
@@ -94,7 +94,7 @@ func (a *answer) add(q *question) (err error) {
 	}
 	a.sums, err = summary.Collect(s, wanted, flows...)
 	if err == nil && wanted.Runs != nil {
-		err = a.sums.Believe(wanted.Runs, f.believed, f.level, s.Workers)
+		err = a.sums.Believe(wanted.Runs, f.withIntervals, f.level, s.Workers)
 	}
 	if err == nil && s.Selection.Range == (scan.Range{}) {
 		for _, name := range a.sums.Idle(s.Inputs) {
@@ -108,31 +108,33 @@ func (a *answer) add(q *question) (err error) {
 	return err
 }
 
-// wantedHistories returns what keeps what is to be found, nil if nothing is.
+// wantedHistories returns histories that keep what -worst, -who and findings need, nil if nothing
+// needs them.
 func (q *question) wantedHistories() *summary.Histories {
 	l := &q.lists
 	switch {
 	case l.worst > 0:
 		return &summary.Histories{Times: true, Sums: l.who}
-	case q.format.finds && !q.source.scan.By.Phases():
+	case q.format.printsFindings && !q.source.scan.By.Phases():
 		several := len(q.source.scan.Inputs) >= finding.LeastLogs
-		return &summary.Histories{Sums: l.who || several, Times: true, Most: mostTimes}
+		return &summary.Histories{Sums: l.who || several, Times: true, Most: maxTimesBytes}
 	case l.who:
 		return &summary.Histories{Sums: true}
 	}
 	return nil
 }
 
-// mostTimes is the memory in bytes that the times of intervals may take if nobody asked for them:
-// enough for eight hours of six tags with an interval a second.
-const mostTimes = 20 << 20
+// maxTimesBytes is the most memory, in bytes, for the times of intervals that only findings need.
+// It is enough for eight hours of six tags with an interval a second.
+const maxTimesBytes = 20 << 20
 
-// verdictBytes is about what a verdict takes, with the sentence that is made of it and its form in
-// documents: 1.1 KB of 100,000.
+// verdictBytes is about the memory of a verdict with its sentence and its form in documents.
+// Measured: 1.1 KB each for 100,000 verdicts.
 const verdictBytes = 1200
 
-// judge finds out how to print values, checks the limits and finds what else is asked.
-func (a *answer) judge(q *question) error {
+// evaluate sets the scale, checks the limits, makes findings and lists, and chooses the summaries
+// to print.
+func (a *answer) evaluate(q *question) error {
 	summaries := a.sums.Summaries
 	a.sums.SetPeriods(q.figures.period)
 	if err := a.setScale(q); err != nil {
@@ -154,16 +156,16 @@ func (a *answer) judge(q *question) error {
 			s.Confidence = nil
 		}
 	}
-	if err := a.find(q); err != nil {
+	if err := a.search(q); err != nil {
 		return err
 	}
-	if a.shown = q.order.arrange(summaries); len(a.shown) < len(summaries) {
-		q.source.diagnostics.Warnf("-top shows %d of %d rows", len(a.shown), len(summaries))
+	if a.printed = q.order.arrange(summaries); len(a.printed) < len(summaries) {
+		q.source.diagnostics.Warnf("-top shows %d of %d rows", len(a.printed), len(summaries))
 	}
 	return nil
 }
 
-// setScale finds out how to print summaries and to compare them with limits.
+// setScale sets the scale in which summaries are printed and compared with limits.
 func (a *answer) setScale(q *question) (err error) {
 	limits := q.limits.all
 	if by := q.order.by; by != nil && by.OfCounts() {
@@ -173,19 +175,19 @@ func (a *answer) setScale(q *question) (err error) {
 	forPeople := q.format.values == readable
 	a.scale, err = asked.Fit(q.source.units, &q.figures.printed, limits, forPeople, side)
 	if err == nil {
-		q.sayUnit(a.scale)
+		q.printUnit(a.scale)
 	}
 	return err
 }
 
-// An order is that of summaries: by the figure, nil for their names. At most some are shown, 0 for
-// all.
+// An order says how to sort summaries: by a figure, the highest first, or by name if by is nil. If
+// most is not 0, only the first ones are printed.
 type order struct {
 	by   *gate.Limit
 	most int
 }
 
-// arrange returns the summaries to show, in their order: the highest figure first.
+// arrange returns the summaries to print, sorted.
 func (o order) arrange(summaries []*output.Summary) []*output.Summary {
 	if o.by != nil {
 		figures := make(map[*output.Summary]float64)
@@ -204,8 +206,8 @@ func (o order) arrange(summaries []*output.Summary) []*output.Summary {
 	return summaries
 }
 
-// find finds what is asked, once the logs are read and the scale is known.
-func (a *answer) find(q *question) (err error) {
+// search makes the findings and the lists of -worst and -who.
+func (a *answer) search(q *question) (err error) {
 	l, by := &q.lists, q.source.scan.By
 	scale := gate.Scales(a.sums.Summaries, by)
 	if by.Phases() {
@@ -216,7 +218,7 @@ func (a *answer) find(q *question) (err error) {
 			return fmt.Errorf("-worst: %w", err)
 		}
 	}
-	if q.format.finds && by.Phases() {
+	if q.format.printsFindings && by.Phases() {
 		a.coincident, err = summary.Coincide(q.source.scan)
 		if err == summary.ErrOnce {
 			q.source.diagnostics.Warnf("-phases: %v", err)
@@ -224,7 +226,7 @@ func (a *answer) find(q *question) (err error) {
 			return err
 		}
 	}
-	if f := q.format; f.finds || f.breaches || l.worst > 0 {
+	if f := q.format; f.printsFindings || f.printsBreaches || l.worst > 0 {
 		a.findings = a.findingsOf(q)
 	}
 	if !l.who {
@@ -248,7 +250,7 @@ func (a *answer) find(q *question) (err error) {
 	return nil
 }
 
-// findingsOf returns what the run shows.
+// findingsOf returns the findings about the run.
 func (a *answer) findingsOf(q *question) []output.Finding {
 	from := &q.source
 	all, _ := finding.Of(&finding.Run{
@@ -257,7 +259,7 @@ func (a *answer) findingsOf(q *question) []output.Finding {
 		Scale:       a.scale,
 		Zone:        q.page.zone,
 		Verdicts:    a.verdicts,
-		Histories:   a.times(),
+		Histories:   a.intervalTimes(),
 		Moments:     a.moments,
 		Course:      a.course,
 		Corrected:   from.corrected,
@@ -271,32 +273,32 @@ func (a *answer) findingsOf(q *question) []output.Finding {
 	return all
 }
 
-// times returns the histories if they have the times of intervals.
-func (a *answer) times() *summary.Histories {
+// intervalTimes returns the histories if they have the times of intervals, and otherwise nil.
+func (a *answer) intervalTimes() *summary.Histories {
 	if a.histories != nil && a.histories.Times {
 		return a.histories
 	}
 	return nil
 }
 
-// write writes the answer in its format.
+// write writes the answer in its format, to one file or to a file for each summary.
 func (a *answer) write(q *question) error {
 	f, file := q.format, q.page.file
-	if f.reference {
+	if f.referencePeriods {
 		a.sums.SetReferencePeriods(q.figures.period)
 	}
 	if f.extension != "" && !logs.ToStdout(file) {
 		return a.writeApart(q)
 	}
 	return logs.WriteFile(file, q.std.Out, q.source.scan.Inputs, func(w io.Writer) error {
-		if f.all != nil {
-			return f.all(w, q, a)
+		if f.writeAnswer != nil {
+			return f.writeAnswer(w, q, a)
 		}
-		for n, s := range a.shown {
-			if f.extension != "" && len(a.shown) > 1 {
+		for n, s := range a.printed {
+			if f.extension != "" && len(a.printed) > 1 {
 				fmt.Fprintf(w, "#[Tag: %s]\n", tags.Text(s.Tag))
 			}
-			if err := f.each(w, q, s, n == 0); err != nil {
+			if err := f.writeSummary(w, q, s, n == 0); err != nil {
 				return err
 			}
 		}
@@ -304,18 +306,18 @@ func (a *answer) write(q *question) error {
 	})
 }
 
-// writeApart writes each summary to a file of its own.
+// writeApart writes each summary to its own file.
 func (a *answer) writeApart(q *question) error {
 	file := q.page.file
 	fold := tempfile.FoldsCase(filepath.Dir(file))
 	var files []logs.File
 	var paths []string
-	for _, s := range a.shown {
+	for _, s := range a.printed {
 		path := summaryPath(file, s.Tag, q.format.extension, fold)
 		paths = append(paths, path)
 		files = append(files, logs.File{
 			Path:  path,
-			Write: func(w io.Writer) error { return q.format.each(w, q, s, true) },
+			Write: func(w io.Writer) error { return q.format.writeSummary(w, q, s, true) },
 		})
 	}
 	err := logs.WriteFiles(q.std.Out, q.source.scan.Inputs, files...)
@@ -325,7 +327,7 @@ func (a *answer) writeApart(q *question) error {
 	return err
 }
 
-// writeLists writes what -worst and -who ask for, after something else if that is set.
+// writeLists writes the lists of -worst and -who. after reports that they follow other text.
 func (a *answer) writeLists(w io.Writer, q *question, after bool) error {
 	if q.lists.worst > 0 {
 		if after {

@@ -50,11 +50,11 @@ func app() *cli.Command {
 	return c
 }
 
-// run answers the question.
+// run answers the question, and prints the answer.
 func (q *question) run() error {
 	once := func(input scan.Input) bool { return input.Once }
 	if slices.ContainsFunc(q.source.scan.Inputs, once) {
-		// What writes to the pipe is interrupted too, and may have more to say.
+		// The program that writes to the pipe gets the signal, too, and may write more.
 		cli.OnInterrupt(scan.Grace, func(bool) {})
 	}
 	if q.format.rows != nil {

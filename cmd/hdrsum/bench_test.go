@@ -42,7 +42,7 @@ func BenchmarkHdrsum(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				app := app()
-				app.In, app.Out, app.Err = nil, io.Discard, os.Stderr
+				app.Streams.In, app.Streams.Out, app.Streams.Err = nil, io.Discard, os.Stderr
 				if status := cli.Run(app, append(bench.args, path)); status != 0 {
 					b.Fatalf("exit status %d", status)
 				}

@@ -12,24 +12,24 @@ import (
 	"hdrkit/internal/summary"
 )
 
-// flags are the options as they are typed. A [question] is made of them, and what answers it knows
-// no option.
+// flags are the values of the command line. A [question] is made of them. Code that answers the
+// question knows no options.
 type flags struct {
 	std     *message.Streams
-	logs    logs.Options // which intervals of which logs
+	logs    logs.Options // which intervals of which logs to read
 	units   unit.Options
 	output  outputFlags
 	figures figureFlags
 	windows windowFlags
 	limits  []gate.Limit // -sla
-	// undecided is what an undecided limit does.
+	// undecided says what an undecided limit does.
 	undecided string
 	lists     lists
 	format    formatFlags
 	given     given
 }
 
-// outputFlags say what is printed, in which order, and where.
+// outputFlags say what to print, in which order, and where.
 type outputFlags struct {
 	kind  string // -st
 	file  string // -of
@@ -37,7 +37,7 @@ type outputFlags struct {
 	order order  // -sort, -top
 }
 
-// figureFlags say which figures are printed.
+// figureFlags say which figures to print.
 type figureFlags struct {
 	printed   asked.Figures // -p
 	level     float64       // -ci
@@ -45,29 +45,29 @@ type figureFlags struct {
 	intervals bool          // -its
 }
 
-// windowFlags say what a row of time is, in milliseconds.
+// windowFlags are lengths of windows in milliseconds, and the percentile of the moving window.
 type windowFlags struct {
 	length     int64   // -agg
 	moving     int64   // -mwpl
 	percentile float64 // -mwp
 }
 
-// formatFlags are options that few formats have.
+// formatFlags are options of single formats.
 type formatFlags struct {
-	metric string  // of influx and openmetrics
+	metric string  // -metric, of influx and openmetrics
 	ticks  int     // -tph
 	bucket float64 // -obs
 }
 
-// given says which options are typed, where the value alone does not say it.
+// given reports which options are on the command line, for options whose value does not show it.
 type given struct {
 	inputs, by                    bool
-	kind, sort, bucket            bool
+	format, sort, bucket          bool
 	percentiles, level            bool
 	windows, moving, movingLength bool
 }
 
-// newFlags returns flags for a command that prints to std, and the options that fill them.
+// newFlags returns flags for a command with these streams, and the options that fill the flags.
 func newFlags(std *message.Streams) (*flags, []cli.Option) {
 	f := &flags{std: std}
 	f.logs.Inputs.UnitOf = f.units.Given
@@ -85,7 +85,7 @@ func newFlags(std *message.Streams) (*flags, []cli.Option) {
 			cli.PhasesOption(&f.logs.Tags, &f.units, cli.PhaseRows),
 			cli.UntaggedOption(&f.logs.Inputs),
 		},
-		cli.TimeOptions(&f.logs.Times, cli.Option{Unless: "s e phases"}),
+		cli.TimeOptions(&f.logs.Times, cli.Rules{Unless: "s e phases"}),
 		f.outputOptions(),
 		f.periodOptions(),
 		cli.UnitOptions(&f.units),
@@ -97,10 +97,10 @@ func newFlags(std *message.Streams) (*flags, []cli.Option) {
 	))
 }
 
-// pushes is the hint for who looks for the formats of receivers.
-const pushes = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.hdr"
+// pushHint is a hint for users who ask for a format of receivers.
+const pushHint = "hdrlive sends to receivers: hdrlive - -s start -push URL < run.hdr"
 
-// outputOptions say what is printed, and where.
+// outputOptions returns the options that say what to print, and where.
 func (f *flags) outputOptions() []cli.Option {
 	o := &f.output
 	return []cli.Option{
@@ -109,9 +109,9 @@ func (f *flags) outputOptions() []cli.Option {
 			Aliases:   "summaryType summary-type",
 			Group:     cli.GroupOutput,
 			Types:     formatTypes(),
-			Value:     cli.Choice(&o.kind, percentilesFormat.Name),
-			Given:     &f.given.kind,
-			Elsewhere: map[string]string{"otlp": pushes, "opentelemetry": pushes, "otel": pushes},
+			Value:     cli.Choice(&o.kind, percentilesFormat.kind.Name),
+			Given:     &f.given.format,
+			Elsewhere: map[string]string{"otlp": pushHint, "opentelemetry": pushHint, "otel": pushHint},
 			Usage:     "print this `TYPE`, see below",
 			Default:   "table; in a file percentiles; with -agg rows, elsewhere csv; with -sla findings",
 		},
@@ -121,8 +121,7 @@ func (f *flags) outputOptions() []cli.Option {
 			Name:    "lt",
 			Aliases: "list-tags",
 			Group:   cli.GroupOutput,
-			Not:     "st sla worst who",
-			Why:     "-lt has its own output",
+			Rules:   cli.Rules{Not: "st sla worst who", Why: "-lt has its own output"},
 			Value:   cli.Bool(&o.list),
 			Usage:   "list the tags with their counts of intervals and values",
 		},
@@ -145,7 +144,7 @@ func (f *flags) outputOptions() []cli.Option {
 	}
 }
 
-// parseSort reads -sort.
+// parseSort parses -sort. It returns nil for the order of names.
 func parseSort(text string) (*gate.Limit, error) {
 	if text == "tag" {
 		return nil, nil
@@ -157,15 +156,14 @@ func parseSort(text string) (*gate.Limit, error) {
 	return figure, nil
 }
 
-// periodOptions say of which time a rate is.
+// periodOptions returns the options that say to which period a rate relates.
 func (f *flags) periodOptions() []cli.Option {
 	return []cli.Option{
 		{
 			Name:   "period",
 			Group:  cli.GroupRare,
 			Hidden: true,
-			Not:    "phases",
-			Why:    "a phase has the period that it lasted",
+			Rules:  cli.Rules{Not: "phases", Why: "a phase has the period that it lasted"},
 			Values: summary.Modes,
 			Value:  cli.Choice(&f.figures.period, "covered"),
 			Usage: "how to find the period, a `MODE`: covered, the time in which the inputs of a " +
@@ -176,8 +174,7 @@ func (f *flags) periodOptions() []cli.Option {
 			Aliases: "ignoreTimeStamps ignore-time-stamps",
 			Group:   cli.GroupRare,
 			Hidden:  true,
-			Not:     "period phases",
-			Why:     "it is -period intervals",
+			Rules:   cli.Rules{Not: "period phases", Why: "it is -period intervals"},
 			Value:   cli.Bool(&f.figures.intervals),
 			Usage:   "the same as -period intervals",
 		},
@@ -185,13 +182,13 @@ func (f *flags) periodOptions() []cli.Option {
 	}
 }
 
-// valueOptions say which figures are printed, and of which windows.
+// valueOptions returns the options that say which figures to print, and of which windows.
 func (f *flags) valueOptions() []cli.Option {
 	figures := cli.Parsed(&f.figures.printed, asked.UsualFigures, asked.ParseFigures)
 	percentiles := cli.PercentilesOption(figures,
 		"print these `PERCENTILES`, such as 50,99.9,max, and over(20ms), the share of values above one, or apdex(500ms)")
 	percentiles.Given = &f.given.percentiles
-	percentiles.Reasons = map[string]string{
+	percentiles.Rules.Reasons = map[string]string{
 		"st findings": "a sentence has the highest one of p99, p90 and p50 that ten values are above",
 	}
 	return []cli.Option{
@@ -206,7 +203,7 @@ func (f *flags) valueOptions() []cli.Option {
 				"as 95, have the true figure in them",
 		},
 		cli.OmissionOption(&f.logs.Omission),
-		cli.AggregateOption(&f.windows.length, cli.Option{Unless: "ci sla", Given: &f.given.windows}),
+		cli.AggregateOption(&f.windows.length, cli.Option{Rules: cli.Rules{Unless: "ci sla"}, Given: &f.given.windows}),
 		{
 			Name:    "mwp",
 			Aliases: "movingWindowPercentile moving-window-percentile",
@@ -221,14 +218,14 @@ func (f *flags) valueOptions() []cli.Option {
 			Aliases: "movingWindowLength moving-window-length",
 			Group:   cli.GroupRare,
 			Hidden:  true,
-			Value:   cli.SomeLength(&f.windows.moving, "60s"),
+			Value:   cli.PositiveLength(&f.windows.moving, "60s"),
 			Given:   &f.given.movingLength,
 			Usage:   "show a moving window of the last `TIME`",
 		},
 	}
 }
 
-// limitOptions say what must hold.
+// limitOptions returns the options about limits.
 func (f *flags) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
@@ -243,7 +240,7 @@ func (f *flags) limitOptions() []cli.Option {
 		{
 			Name:   "undecided",
 			Group:  cli.GroupLimits,
-			Needs:  "sla",
+			Rules:  cli.Rules{Needs: "sla"},
 			Values: []string{"pass", "fail"},
 			Value:  cli.Choice(&f.undecided, "pass"),
 			Usage:  "what a limit does whose interval includes its bound, so that it is undecided: pass, or fail with status 5",
@@ -251,7 +248,7 @@ func (f *flags) limitOptions() []cli.Option {
 	}
 }
 
-// listOptions list what was bad, and who did it.
+// listOptions returns the options of lists behind the summaries.
 func (f *flags) listOptions() []cli.Option {
 	return []cli.Option{
 		{

@@ -64,7 +64,7 @@ func TestFollow(t *testing.T) {
 			ended := make(chan int, 1)
 			go func() {
 				app := app()
-				app.In, app.Out, app.Err = pipe, writer, &stderr
+				app.Streams.In, app.Streams.Out, app.Streams.Err = pipe, writer, &stderr
 				ended <- cli.Run(app, append(test.args, "-if", "-"))
 				writer.Close()
 			}()

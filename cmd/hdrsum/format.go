@@ -16,7 +16,7 @@ import (
 	"hdrkit/tags"
 )
 
-// formats are the values of -st. Each is described in a file of its own.
+// formats are the formats of -st. Each is described in a file format_*.go.
 var formats = []*format{
 	&tableFormat, &markdownFormat, &findingsFormat, &rowsFormat,
 	&percentilesFormat, &hgrmFormat, &binsFormat, &doublingFormat, &valuesFormat, &csvFormat, &jsonFormat,
@@ -24,79 +24,84 @@ var formats = []*format{
 	&timelineFormat, &ndjsonFormat, &influxFormat, &openMetricsFormat,
 }
 
-// A format is what hdrsum can print: a summary or rows. It is a line of a table, and sets only the
+// A format describes something that hdrsum prints: summaries, or rows over time. It sets only the
 // fields in which it differs from others.
 type format struct {
-	// Type is the value of -st, without a name if an option of its own asks for the format. It is
-	// hidden if another format or HdrLogProcessing's documents lead to it.
-	cli.Type
-	ending string // of -of, which chooses the format without -st
-	// uses are the options that the format reads, besides its flags. An option that any format
-	// lists is refused by those that do not list it. The others are for all.
-	uses []string
-	// option, if set, returns an option of its own.
+	// kind is the value of -st. Its name is empty if an option of its own asks for the format. It
+	// is hidden if another format leads to it, or a name of HdrLogProcessing.
+	kind   cli.Type
+	ending string // ending of the output's name that chooses the format without -st
+	// options are the options that change what the format prints, besides option. An option that
+	// some formats use is refused for the formats that do not. Options that no format names are for
+	// all formats.
+	options []string
+	// option returns the format's own option. It is nil if the format has none.
 	option func(f *flags) cli.Option
-	// instead, if set, returns the format that other options make of it, nil for none.
-	instead func(f *flags) *format
-	// check checks the options of a command line that chooses the format, if it is set.
+	// replacement returns the format that takes the place of this one with other options, or nil.
+	// It may be nil.
+	replacement func(f *flags) *format
+	// check returns an error for options that do not fit the format. It may be nil.
 	check func(f *flags, of *format) error
 
-	// each prints a summary, and all prints a report, with the verdicts about limits. Formats of
-	// rows have neither. If each tag has a file of its own, extension is what its name ends in.
-	each      func(w io.Writer, q *question, s *output.Summary, first bool) error
-	extension string
-	all       func(w io.Writer, q *question, a *answer) error
-	values    values
-	// reference is set if the period of tags is that of HdrLogProcessing.
-	reference bool
-	// finds is set if it prints what the run shows, and breaches if it prints when limits did not
-	// hold.
-	finds, breaches bool
+	// writeSummary prints a summary. all prints the whole answer. A format of summaries has one of
+	// them, a format of rows neither. With each, a summary may have its own file, whose name ends
+	// in extension.
+	writeSummary func(w io.Writer, q *question, s *output.Summary, first bool) error
+	extension    string
+	writeAnswer  func(w io.Writer, q *question, a *answer) error
+	values       values
+	// referencePeriods reports that rows have the periods that HdrLogProcessing computes.
+	referencePeriods bool
+	// finds reports that the format prints findings, and breaches that it prints when limits did
+	// not hold.
+	printsFindings, printsBreaches bool
 
-	// rows returns what prints rows, with the scale of their values: by itself that which suits all
-	// formats. It is nil for summaries.
+	// rows returns a writer of rows and the scale of their values. The scale that it gets suits
+	// most formats. It is nil for formats of summaries.
 	rows   func(w io.Writer, q *question, scale hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error)
 	points points
 }
 
-// values say how a format prints values. At 0 the output says their unit.
+// values say how a format prints the unit of values. 0 means that the output states the unit.
 type values int
 
 const (
-	// readable values are for people: in a unit that suits them, with sparklines.
+	// readable values are for people: the unit is chosen so that numbers are short, and there are
+	// sparklines.
 	readable values = iota + 1
-	// bare values are in a unit that the output does not say. A message says it.
+	// bare values have a unit that the output does not state. A message on standard error states
+	// it.
 	bare
 )
 
-// points say what a monitoring system makes of rows.
+// points describe what a monitoring system does with the points of a series.
 type points struct {
-	// clash is set for monitoring systems. It returns an error if a point cannot follow the last
-	// one of its tag, by their times.
-	clash func(last, now int64) error
-	// totals reports that rows show totals since the log began.
-	totals bool
+	// conflict returns an error if a point of this time cannot follow the last point of its tag. It
+	// is nil for formats that are not for monitoring systems.
+	conflict func(last, now int64) error
+	// hasTotals reports that rows have totals since the start of the log.
+	hasTotals bool
 }
 
-// Options that several formats use.
+// These are lists of options that several formats use.
 var (
 	valueOptions  = []string{"ovr", "unit", "in"}
 	periodOptions = []string{"period", "its"}
-	// arrangeOptions are those of the order of rows.
+	// arrangeOptions are the options about the order of rows.
 	arrangeOptions = []string{"sort", "top"}
 	rowOptions     = slices.Concat([]string{"p", "agg", "mwp", "mwpl"}, valueOptions)
 	metricOptions  = slices.Concat([]string{"metric"}, rowOptions)
 )
 
-// formatTypes returns the types of -st, for help.
+// formatTypes returns the values of -st, for help.
 func formatTypes() (all []cli.Type) {
 	for _, f := range formats {
-		all = append(all, f.Type)
+		all = append(all, f.kind)
 	}
 	return all
 }
 
-// formatOptions returns the options of the formats.
+// formatOptions returns the formats' own options.
 func (f *flags) formatOptions() (all []cli.Option) {
 	for _, of := range formats {
 		if of.option != nil {
@@ -106,39 +111,39 @@ func (f *flags) formatOptions() (all []cli.Option) {
 	return all
 }
 
-// reads reports whether a format uses an option.
-func (f *format) reads(option string) bool {
-	return slices.Contains(f.uses, option) || f.option != nil && f.option(new(flags)).Name == option
+// changesWith reports whether an option changes what the format prints.
+func (f *format) changesWith(option string) bool {
+	return slices.Contains(f.options, option) || f.option != nil && f.option(new(flags)).Name == option
 }
 
-// alone are the options whose output needs no format, and the options that they use: -lt has
-// [listFormat], -sla [findingsFormat], the others [askedFormat]. With -st table, markdown or json
-// they follow the summaries.
-var alone = map[string][]string{
+// standalone are the options that choose what to print without -st, each with the options that its
+// output uses: -lt has [listFormat], -sla [findingsFormat], -worst and -who [askedFormat]. With -st
+// table, markdown or json, their output follows the summaries.
+var standalone = map[string][]string{
 	"lt":    nil,
 	"sla":   slices.Concat([]string{"ci", "agg"}, valueOptions, periodOptions),
 	"worst": slices.Concat([]string{"tz"}, valueOptions),
 	"who":   valueOptions,
 }
 
-// chosen returns the format that a command line asks for.
+// chosen returns the format of the command line.
 func (f *flags) chosen() *format {
 	of := f.asked()
-	if of.instead != nil {
-		return cmp.Or(of.instead(f), of)
+	if of.replacement != nil {
+		return cmp.Or(of.replacement(f), of)
 	}
 	return of
 }
 
-// asked returns the format that -st names, or the name of the output, or what else there is.
-// Without -st, -agg asks for rows, unless something else needs its windows.
+// asked returns the format that -st or the ending of the output names, or the default. Without -st,
+// -agg chooses rows, unless -ci, -sla or a list needs the windows.
 func (f *flags) asked() *format {
 	o := &f.output
 	terminal := logs.ToStdout(o.file) && message.Terminal(f.std.Out)
 	lists := f.lists.worst > 0 || f.lists.who
-	named, _ := o.byEnding() // checkEnding has the error
+	named, _ := o.byEnding() // checkEnding returns the error
 	switch {
-	case f.given.kind:
+	case f.given.format:
 	case o.list:
 		return &listFormat
 	case named != nil:
@@ -158,40 +163,41 @@ func (f *flags) asked() *format {
 	return find(o.kind)
 }
 
-// byEnding returns the format that the name of the output chooses, nil if it chooses none.
+// byEnding returns the format that the ending of the output's name chooses, nil if it chooses none.
 func (o *outputFlags) byEnding() (*format, error) {
 	endings := make(map[string]string)
 	for _, f := range formats {
 		if f.ending != "" {
-			endings[f.ending] = f.Name
+			endings[f.ending] = f.kind.Name
 		}
 	}
 	name, err := logs.ByEnding(o.file, endings)
 	return find(name), err
 }
 
-// checkEnding refuses names that choose no format, unless an option chooses one.
+// checkEnding returns an error if the ending of the output's name chooses no format, and no option
+// does.
 func (f *flags) checkEnding() error {
-	if f.given.kind || f.output.list {
+	if f.given.format || f.output.list {
 		return nil
 	}
 	_, err := f.output.byEnding()
 	return err
 }
 
-// find returns the format with a name.
+// find returns the format with a name, nil if there is none.
 func find(name string) *format {
 	for _, f := range formats {
-		if f.Name == name {
+		if f.kind.Name == name {
 			return f
 		}
 	}
 	return nil
 }
 
-// outputs returns what a command line prints, for the rules of options.
+// outputs returns what a command line prints, for [cli.Command.Outputs].
 func (f *flags) outputs() (all []string) {
-	if name := f.chosen().Name; name != "" {
+	if name := f.chosen().kind.Name; name != "" {
 		return []string{"st " + name}
 	}
 	for _, option := range []struct {
@@ -210,38 +216,38 @@ func (f *flags) outputs() (all []string) {
 	return all
 }
 
-// implied returns the option that asks for findings if nothing names them.
+// implied returns the option that asks for findings if neither -st nor an ending does, for
+// [cli.Command.Implied].
 func (f *flags) implied() string {
-	if named, _ := f.output.byEnding(); f.given.kind || named != nil || f.asked() != &findingsFormat {
+	if named, _ := f.output.byEnding(); f.given.format || named != nil || f.asked() != &findingsFormat {
 		return ""
 	}
 	return "sla"
 }
 
-// withRules gives options the rules that the formats say: which of them use it. An option that none
-// of them names is for all.
+// withRules adds to options for which formats they are. An option that no format names is for all.
 func withRules(options []cli.Option) []cli.Option {
 	for n := range options {
 		o := &options[n]
 		for _, f := range formats {
-			if _, single := alone[o.Name]; single && f.all != nil || f.reads(o.Name) {
-				o.Only = append(o.Only, "st "+f.Name)
+			if _, single := standalone[o.Name]; single && f.writeAnswer != nil || f.changesWith(o.Name) {
+				o.Rules.Only = append(o.Rules.Only, "st "+f.kind.Name)
 			}
 		}
-		if o.Only == nil {
+		if o.Rules.Only == nil {
 			continue
 		}
-		for _, option := range slices.Sorted(maps.Keys(alone)) {
-			if option == o.Name || slices.Contains(alone[option], o.Name) {
-				o.Only = append(o.Only, option)
+		for _, option := range slices.Sorted(maps.Keys(standalone)) {
+			if option == o.Name || slices.Contains(standalone[option], o.Name) {
+				o.Rules.Only = append(o.Rules.Only, option)
 			}
 		}
 	}
 	return options
 }
 
-// summaryPath returns the path of a tag's file: the tag stands before the extension, which is added
-// only where it is missing.
+// summaryPath returns the path of a tag's file: the tag stands before the extension. fold reports
+// that the file system ignores case.
 func summaryPath(of string, tag []byte, extension string, fold bool) string {
 	folder, name := filepath.Split(of)
 	if ext := filepath.Ext(name); strings.EqualFold(ext, extension) {

@@ -14,60 +14,60 @@ import (
 	"hdrkit/output"
 )
 
-// rowsFormat is a table with a line for each window, for people.
+// rowsFormat is a table for people with a line for each window.
 var rowsFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name: "rows",
 		What: "a table over time",
 	},
-	values: readable,
-	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows:   inZone(report.RowTable),
+	values:  readable,
+	options: slices.Concat([]string{"tz"}, rowOptions),
+	rows:    inZone(report.RowTable),
 }
 
-// timelineFormat is CSV whose heads have no units.
+// timelineFormat is CSV over time without units in its header.
 var timelineFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   "timeline",
 		What:   "CSV over time",
 		Others: "series",
 		Hidden: true,
 	},
-	values: bare,
-	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows:   inZone(output.Timeline),
+	values:  bare,
+	options: slices.Concat([]string{"tz"}, rowOptions),
+	rows:    inZone(output.Timeline),
 }
 
-// csvRows is what csv is with -agg.
+// csvRows is the format of -st csv with -agg.
 var csvRows = format{
-	Type: cli.Type{
-		Name: timelineFormat.Name,
+	kind: cli.Type{
+		Name: timelineFormat.kind.Name,
 	},
-	uses: timelineFormat.uses,
-	rows: inZone(output.TimelineIn),
+	options: timelineFormat.options,
+	rows:    inZone(output.TimelineIn),
 }
 
-// ndjsonFormat is a JSON object in each line.
+// ndjsonFormat is lines of JSON objects.
 var ndjsonFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   "ndjson",
 		What:   "JSON over time",
 		Others: "jsonl",
 	},
-	ending: ".ndjson",
-	values: bare,
-	uses:   slices.Concat([]string{"tz"}, rowOptions),
-	rows:   inZone(output.NDJSON),
+	ending:  ".ndjson",
+	values:  bare,
+	options: slices.Concat([]string{"tz"}, rowOptions),
+	rows:    inZone(output.NDJSON),
 }
 
 // influxFormat is the line protocol of InfluxDB.
 var influxFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   metric.Influx,
 		What:   "for InfluxDB",
 		Others: "influxdb lineprotocol",
 	},
-	uses: metricOptions,
+	options: metricOptions,
 	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "metric",
@@ -80,8 +80,8 @@ var influxFormat = format{
 	check: checkMetric,
 	rows:  metricRows,
 	points: points{
-		// InfluxDB replaces a point by one of the same time.
-		clash: func(last, now int64) error {
+		// InfluxDB replaces a point by a later point of the same time.
+		conflict: func(last, now int64) error {
 			if now != last {
 				return nil
 			}
@@ -93,14 +93,14 @@ var influxFormat = format{
 
 // openMetricsFormat is the text format of Prometheus.
 var openMetricsFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   metric.OpenMetrics,
 		What:   "for Prometheus",
 		Others: "prometheus prom",
 	},
-	uses: metricOptions,
+	options: metricOptions,
 	check: func(f *flags, of *format) error {
-		if f.moves() && f.given.percentiles {
+		if f.hasMovingWindow() && f.given.percentiles {
 			return message.Usagef("-p and -mwp do not go together: the percentile of the moving " +
 				"window replaces those of -p")
 		}
@@ -108,19 +108,19 @@ var openMetricsFormat = format{
 	},
 	rows: metricRows,
 	points: points{
-		// Prometheus drops points that are no later than the last one.
-		clash: func(last, now int64) error {
+		// Prometheus drops a point whose time is not after the last point.
+		conflict: func(last, now int64) error {
 			if now > last {
 				return nil
 			}
 			return errors.New("does not end after the last interval of its tag; only the counters " +
 				"include it, a millisecond later; hdrunion puts logs in order")
 		},
-		totals: true,
+		hasTotals: true,
 	},
 }
 
-// inZone returns what makes a writer of rows with times in the zone of a question.
+// inZone returns a function rows for a writer of rows that needs only a time zone.
 func inZone(
 	of func(w io.Writer, zone *time.Location) output.RowWriter,
 ) func(io.Writer, *question, hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error) {
@@ -129,21 +129,22 @@ func inZone(
 	}
 }
 
-// checkMetric checks -metric, and -unit for metrics.
+// checkMetric checks -metric, and -unit for formats of metrics.
 func checkMetric(f *flags, of *format) error {
 	u := &f.units
 	other := u.Unit != "" && u.Unit != hdrlog.Second.String()
-	if of.Name != metric.Influx && u.Ratio == 0 && other {
+	if of.kind.Name != metric.Influx && u.Ratio == 0 && other {
 		return message.Usagef("-unit %s: values of -st %s are in seconds: leave out -unit",
-			u.Unit, of.Name)
+			u.Unit, of.kind.Name)
 	}
-	if err := metric.Check(of.Name, f.format.metric); err != nil {
+	if err := metric.Check(of.kind.Name, f.format.metric); err != nil {
 		return message.Usagef("-metric: %w", err)
 	}
 	return nil
 }
 
-// metricRows writes rows for monitoring systems. Values that -ovr divides have no known unit.
+// metricRows returns the writer of rows of a format of metrics. If -ovr divides the values, their
+// unit is unknown.
 func metricRows(w io.Writer, q *question, _ hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error) {
 	units := q.source.units
 	scale, err := units.Scale(false)
@@ -153,11 +154,11 @@ func metricRows(w io.Writer, q *question, _ hdrlog.Scale) (output.RowWriter, hdr
 	if units.Options.Ratio != 0 {
 		scale.In = 0
 	}
-	name, scale, err := metric.In(q.format.Name, q.page.details.metric, scale)
+	name, scale, err := metric.In(q.format.kind.Name, q.page.details.metric, scale)
 	if err != nil {
 		return nil, scale, message.Usagef("%w", err)
 	}
-	rows, err := metric.Rows(q.format.Name, w, name)
+	rows, err := metric.Rows(q.format.kind.Name, w, name)
 	if err != nil {
 		return nil, scale, message.Usagef("%w", err)
 	}

@@ -13,19 +13,19 @@ import (
 )
 
 // maxTicks is the largest number of steps in each half of hgrm. There are about thirty halves, and
-// all lines are kept until they are written: 270,000 lines, 15 MB.
+// all lines are kept until they are written: 270,000 lines take 15 MB.
 const maxTicks = 10_000
 
-// hgrmFormat is the percentile distribution that other tools plot.
+// hgrmFormat is the percentile distribution of HdrHistogram, which other tools plot.
 var hgrmFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   "hgrm",
 		What:   "for plotters",
 		Others: "histogram",
 	},
-	ending: ".hgrm",
-	values: bare,
-	uses:   valueOptions,
+	ending:  ".hgrm",
+	values:  bare,
+	options: valueOptions,
 	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "tph",
@@ -38,48 +38,48 @@ var hgrmFormat = format{
 		}
 	},
 	extension: ".hgrm",
-	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
 		return output.HGRM(w, s, q.page.details.ticks)
 	},
 }
 
-// listFormat lists the tags, for -lt.
+// listFormat is the list of tags, for -lt.
 var listFormat = format{
-	all: func(w io.Writer, q *question, a *answer) error {
+	writeAnswer: func(w io.Writer, q *question, a *answer) error {
 		rows := [][]string{{"TAG", "INTERVALS", "VALUES"}}
-		for _, s := range a.shown {
+		for _, s := range a.printed {
 			rows = append(rows, []string{s.Name(), fmt.Sprint(s.Intervals), fmt.Sprint(s.Counts().TotalCount())})
 		}
 		return report.Columns(w, rows)
 	},
 }
 
-// percentilesFormat is that of HdrLogProcessing, one figure in a line.
+// percentilesFormat is the format of HdrLogProcessing with one figure on each line.
 var percentilesFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   "percentiles",
 		What:   "a figure a line",
 		Others: "percentile quantiles",
 	},
-	values:    bare,
-	reference: true,
-	uses:      slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
-	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+	values:           bare,
+	referencePeriods: true,
+	options:          slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
+	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
 		figures := &q.figures.printed
 		return output.Percentiles(w, s, figures.Percentiles, figures.Shares)
 	},
 }
 
-// csvFormat is a table for other programs, and rows over time with -agg. HdrLogProcessing's csv is
-// bins, whose width -obs says.
+// csvFormat is the table as CSV, or rows over time with -agg. In HdrLogProcessing, csv is the
+// format bins, so -obs chooses bins.
 var csvFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name: "csv",
 		What: "the table as CSV",
 	},
-	ending: ".csv",
-	uses:   slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
-	instead: func(f *flags) *format {
+	ending:  ".csv",
+	options: slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
+	replacement: func(f *flags) *format {
 		switch {
 		case f.given.bucket:
 			return &binsFormat
@@ -88,20 +88,20 @@ var csvFormat = format{
 		}
 		return nil
 	},
-	each: func(w io.Writer, q *question, s *output.Summary, first bool) error {
+	writeSummary: func(w io.Writer, q *question, s *output.Summary, first bool) error {
 		figures := &q.figures.printed
 		return output.SummaryCSV(w, s, figures.Percentiles, figures.Shares, first)
 	},
 }
 
-// binsFormat counts values in bins of equal width.
+// binsFormat is counts of values in bins of equal width.
 var binsFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name: "bins",
 		What: "bins of equal width",
 	},
-	values: bare,
-	uses:   valueOptions,
+	values:  bare,
+	options: valueOptions,
 	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "obs",
@@ -114,57 +114,57 @@ var binsFormat = format{
 		}
 	},
 	extension: binsExtension,
-	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
 		return output.Bins(w, s, q.page.details.bucket)
 	},
 }
 
-// doublingFormat counts values in bins that double in width.
+// doublingFormat is counts of values in bins of which each is twice as wide as the one before.
 var doublingFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   "bins2",
 		What:   "bins that double",
 		Others: "csve",
 		Hidden: true,
 	},
 	values:    bare,
-	uses:      slices.Concat([]string{"obs"}, valueOptions),
+	options:   slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
-	each: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
+	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
 		return output.DoublingBins(w, s, q.page.details.bucket)
 	},
 }
 
-// valuesFormat has the recorded values.
+// valuesFormat is the recorded values with their counts.
 var valuesFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name:   "values",
 		What:   "recorded values",
 		Others: "csvr",
 		Hidden: true,
 	},
-	values:    bare,
-	uses:      valueOptions,
-	extension: binsExtension,
-	each:      func(w io.Writer, q *question, s *output.Summary, _ bool) error { return output.RecordedValues(w, s) },
+	values:       bare,
+	options:      valueOptions,
+	extension:    binsExtension,
+	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error { return output.RecordedValues(w, s) },
 }
 
-// binsExtension is that of the files of bins and values, one for each tag.
+// binsExtension is the extension of each tag's file of bins or values.
 const binsExtension = ".csv"
 
-// jsonFormat has all that is known of a summary, also with -sla.
+// jsonFormat is a JSON document with everything that is known of the summaries, also with -sla.
 var jsonFormat = format{
-	Type: cli.Type{
+	kind: cli.Type{
 		Name: "json",
 		What: "one JSON document",
 	},
-	ending: ".json",
-	uses:   slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
-	finds:  true,
-	all: func(w io.Writer, q *question, a *answer) error {
+	ending:         ".json",
+	options:        slices.Concat([]string{"p", "tz", "ci"}, arrangeOptions, valueOptions, periodOptions),
+	printsFindings: true,
+	writeAnswer: func(w io.Writer, q *question, a *answer) error {
 		from := &q.source
 		figures := &q.figures.printed
-		doc := output.StreamDocument(a.shown, figures.Percentiles, figures.Shares, q.page.zone)
+		doc := output.StreamDocument(a.printed, figures.Percentiles, figures.Shares, q.page.zone)
 		asked.Describe(doc, from.scan.Inputs, q.figures.period, from.diagnostics)
 		doc.Findings = a.findings
 		doc.Limits = gate.Documents(a.verdicts)

@@ -40,7 +40,7 @@ func TestJobs(t *testing.T) {
 	inputs = append(inputs, []string{long}, []string{"-v", long}, []string{"-it", long}, []string{long, "../../testdata/dialects/malformed.hlog", "../../testdata/logs/digits2.hdr"})
 	const bins = "1e15" // wide, since a small one makes gigabytes of a value over 2^60
 	for _, f := range formats {
-		format := f.Name
+		format := f.kind.Name
 		t.Run(format, func(t *testing.T) {
 			inputs := inputs
 			if few := clitest.Rounds(len(inputs)); format != "percentiles" && format != "ndjson" { // all others are summaries or rows, too
@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 	for _, test := range []struct {
 		format string
 		growth uint64
-	}{{"percentiles", 2 << 20}, {"table", mostTimes}} {
+	}{{"percentiles", 2 << 20}, {"table", maxTimesBytes}} {
 		t.Run(test.format, func(t *testing.T) {
 			seconds := clitest.Rounds(5000)
 			pipe, log := io.Pipe()
@@ -78,7 +78,7 @@ func TestMemory(t *testing.T) {
 			}()
 			watched := &watchedReader{Reader: pipe}
 			app := app()
-			app.In, app.Out, app.Err = watched, io.Discard, os.Stderr
+			app.Streams.In, app.Streams.Out, app.Streams.Err = watched, io.Discard, os.Stderr
 			if status := cli.Run(app, []string{"-st", test.format, "-j", "2", "-"}); status != message.OK {
 				t.Fatalf("exit status %d", status)
 			}

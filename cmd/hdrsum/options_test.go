@@ -14,9 +14,9 @@ func TestUses(t *testing.T) {
 	for _, o := range app().Options {
 		options = append(options, o.Name)
 	}
-	named := slices.Concat(slices.Collect(maps.Values(alone))...)
+	named := slices.Concat(slices.Collect(maps.Values(standalone))...)
 	for _, f := range formats {
-		named = append(named, f.uses...)
+		named = append(named, f.options...)
 	}
 	for _, option := range named {
 		if !slices.Contains(options, option) {
@@ -28,8 +28,8 @@ func TestUses(t *testing.T) {
 // TestFormatsDocumented checks that docs/hdrsum.md describes each format that the help lists.
 func TestFormatsDocumented(t *testing.T) {
 	for _, f := range formats {
-		if !f.Hidden {
-			clitest.Documented(t, "hdrsum.md", f.Name)
+		if !f.kind.Hidden {
+			clitest.Documented(t, "hdrsum.md", f.kind.Name)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"hdrkit/tags"
 )
 
-// A question is what is asked of logs, and how to print the answer.
+// A question is what to find out about logs, and how to print the answer.
 type question struct {
 	std     *message.Streams
 	source  source
@@ -21,59 +21,59 @@ type question struct {
 	limits  limits
 	lists   lists
 	order   order
-	rows    series.Options // over time
+	rows    series.Options // which rows over time to make
 	format  *format
 	page    page
 }
 
-// A source is the logs that are asked, and what knows the units of their values.
+// A source is the logs to read, and the units of their values.
 type source struct {
 	scan        *scan.Scan
 	logs        *logs.Logs
 	units       *logs.Units
 	diagnostics *logs.Diagnostics
-	corrected   bool // for coordinated omission
-	verbose     bool // there is a line for each interval or window
+	corrected   bool // corrected for coordinated omission
+	verbose     bool // print a line for each interval or window
 }
 
-// figures are those of summaries.
+// figures are the figures of summaries to compute.
 type figures struct {
-	printed asked.Figures
-	chosen  bool   // somebody chose the percentiles
-	period  string // how to find it, see [summary.Modes]
-	// level is the confidence of intervals in percent, 0 for no intervals, and believed are the
-	// percentiles that have them. Hidden intervals only judge limits.
-	level    float64
-	believed []float64
-	hidden   bool
+	printed          asked.Figures
+	percentilesGiven bool   // the user chose the percentiles
+	period           string // how to compute it, see [summary.Modes]
+	// level is the confidence of intervals in percent, 0 for no intervals. believed are the
+	// percentiles with intervals. Hidden intervals are not printed, and only judge limits.
+	level         float64
+	withIntervals []float64
+	hidden        bool
 }
 
-// limits are what must hold.
+// limits are the limits of -sla.
 type limits struct {
 	all       []gate.Limit
-	undecided string // what an undecided limit does
+	undecided string // -undecided
 }
 
-// lists are what is printed behind summaries.
+// lists are the lists of -worst and -who, which follow the summaries.
 type lists struct {
-	worst      int     // moments, 0 for none
-	who        bool    // who has the values above percentile
-	percentile float64 // of who
-	// byTag and byInput say who that is: a tag, a log, or a tag of a log.
+	worst      int  // number of moments to list, 0 for none
+	who        bool // list who has the values above percentile
+	percentile float64
+	// byTag and byInput say what -who lists: tags, logs, or the tags of each log.
 	byTag, byInput bool
 }
 
-// A page is where the answer is printed, and what its reader sees.
+// A page is where to print the answer, and for which reader.
 type page struct {
 	file    string
-	width   int // of the terminal, 0 for a file
+	width   int // width of the terminal, 0 for a file
 	colour  bool
 	zone    *time.Location
 	details formatFlags
-	hint    string // a note behind the answer
+	hint    string // a note to print after the answer
 }
 
-// question returns what the flags ask. It finds the logs.
+// question returns the question of the flags. It looks for the logs.
 func (f *flags) question() (*question, error) {
 	format := f.chosen()
 	if err := f.checkEnding(); err != nil {
@@ -101,17 +101,17 @@ func (f *flags) question() (*question, error) {
 		return nil, err
 	}
 	q.figures = f.summaryFigures()
-	if q.source, err = f.source(units, format.finds); err != nil {
+	if q.source, err = f.source(units, format.printsFindings); err != nil {
 		return nil, err
 	}
 	q.lists.byTag, q.lists.byInput = true, true
-	if by := q.source.scan.By; (f.given.by || by.Phases()) && !by.All() { // one row has everything
+	if by := q.source.scan.By; (f.given.by || by.Phases()) && !by.All() { // a single row has all tags and logs
 		q.lists.byTag, q.lists.byInput = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
 	return q, nil
 }
 
-// order returns the order of rows.
+// order returns how to sort summaries.
 func (f *flags) order() order {
 	o := f.output.order
 	if o.most > 0 && !f.given.sort {
@@ -120,7 +120,7 @@ func (f *flags) order() order {
 	return o
 }
 
-// rows returns what rows over time are.
+// rows returns which rows over time to make.
 func (f *flags) rows() series.Options {
 	r := series.Options{
 		Window:           f.windows.length,
@@ -128,30 +128,30 @@ func (f *flags) rows() series.Options {
 		Percentiles:      f.figures.printed.Percentiles,
 		Shares:           f.figures.printed.Shares,
 	}
-	if f.moves() {
+	if f.hasMovingWindow() {
 		r.Moving = f.windows.moving
 	}
 	return r
 }
 
-// moves reports whether rows have a moving window.
-func (f *flags) moves() bool { return f.given.moving || f.given.movingLength }
+// hasMovingWindow reports whether rows have a percentile of a moving window.
+func (f *flags) hasMovingWindow() bool { return f.given.moving || f.given.movingLength }
 
-// page returns where a format is printed.
+// page returns where to print a format.
 func (f *flags) page(of *format) page {
 	p := page{file: f.output.file, zone: f.logs.Times.Zone, details: f.format}
 	if logs.ToStdout(p.file) {
 		p.width = logs.Width(f.std.Out)
 		p.colour = logs.Colour(f.std.Out)
 	}
-	// HdrLogProcessing takes logs by -if only.
-	if f.given.inputs && of == &tableFormat && !f.given.kind && !message.Terminal(f.std.Out) {
-		p.hint = "-st " + percentilesFormat.Name + " has the lines of HdrLogProcessing"
+	// Only users of HdrLogProcessing name logs by -if.
+	if f.given.inputs && of == &tableFormat && !f.given.format && !message.Terminal(f.std.Out) {
+		p.hint = "-st " + percentilesFormat.kind.Name + " has the lines of HdrLogProcessing"
 	}
 	return p
 }
 
-// checkedLimits returns what must hold.
+// checkedLimits returns the limits. It refuses limits of changes.
 func (f *flags) checkedLimits() (limits, error) {
 	for _, l := range f.limits {
 		if l.Change != nil {
@@ -161,15 +161,15 @@ func (f *flags) checkedLimits() (limits, error) {
 	return limits{f.limits, f.undecided}, nil
 }
 
-// summaryFigures returns the figures of summaries.
+// summaryFigures returns the figures of summaries to compute.
 func (f *flags) summaryFigures() figures {
 	all := figures{
-		printed:  f.figures.printed,
-		chosen:   f.given.percentiles,
-		period:   f.figures.period,
-		level:    f.figures.level,
-		believed: asked.Believed(f.figures.printed.Percentiles, f.limits),
-		hidden:   !f.given.level,
+		printed:          f.figures.printed,
+		percentilesGiven: f.given.percentiles,
+		period:           f.figures.period,
+		level:            f.figures.level,
+		withIntervals:    asked.Believed(f.figures.printed.Percentiles, f.limits),
+		hidden:           !f.given.level,
 	}
 	if f.figures.intervals {
 		all.period = "intervals"
@@ -180,7 +180,7 @@ func (f *flags) summaryFigures() figures {
 	return all
 }
 
-// source finds the logs.
+// source looks for the logs. finds reports that the format prints findings.
 func (f *flags) source(units *logs.Units, finds bool) (source, error) {
 	diagnostics := logs.NewDiagnostics(f.std, f.logs.Run.Strict)
 	diagnostics.Keep = finds
@@ -198,24 +198,24 @@ func (f *flags) source(units *logs.Units, finds bool) (source, error) {
 	}, nil
 }
 
-// sayInterval prints the line of an interval or a window.
-func sayInterval(std *message.Streams, at scan.Place, tag []byte, start, end, count int64) {
+// printInterval prints a line about an interval or a window, for -verbose.
+func printInterval(std *message.Streams, at scan.Place, tag []byte, start, end, count int64) {
 	std.Verbosef("%s:%d: %s (%.3f to %.3f) count=%d", at.Name, at.Line, tags.Text(tag), float64(start)/1000,
 		float64(end)/1000, count)
 }
 
-// sayUnit says the unit of printed values if the log states it and the output does not.
-func (q *question) sayUnit(s hdrlog.Scale) {
+// printUnit prints the unit of printed values if the log states it, and the output does not.
+func (q *question) printUnit(s hdrlog.Scale) {
 	units := q.source.units
 	if q.format.values == bare && s.Unit != "" && units.Options.Empty() && !q.std.Quiet {
 		units.Say("values are in %s; -unit converts them", s.Unit)
 	}
 }
 
-// newWatch returns what checks limits over time, nil if there are none.
+// newWatch returns a watch that checks limits over time, nil if there are no such limits.
 func (q *question) newWatch() *gate.Watch {
 	from := &q.source
-	w := gate.NewWatch(q.limits.all, q.rows.Window, q.format.breaches || q.format.finds, from.scan.Memory)
+	w := gate.NewWatch(q.limits.all, q.rows.Window, q.format.printsBreaches || q.format.printsFindings, from.scan.Memory)
 	if w == nil {
 		return nil
 	}

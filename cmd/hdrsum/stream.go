@@ -14,13 +14,12 @@ import (
 	"hdrkit/tags"
 )
 
-// writeStream writes a row for each interval, or for each window of -agg, as it is read.
+// writeStream writes a row for each interval, or for each window of -agg, while the logs are read.
 func writeStream(q *question) error {
 	s := q.source.scan
 	if s.By.AddsTags() && q.rows.Window == 0 {
 		return message.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}
-	// On a terminal the rows are progress enough.
 	stop := func() {}
 	if !message.Terminal(q.std.Out) {
 		stop = logs.ShowProgress(s, q.std)
@@ -40,11 +39,11 @@ func writeStream(q *question) error {
 	return q.source.diagnostics.Close()
 }
 
-// writeRows writes all rows to w. It makes their writer when the first row comes: then the comments
-// at the beginning of the logs have been read, and the scale is known.
+// writeRows writes all rows to w. It makes their writer at the first row, since the scale is known
+// only after the comments at the beginning of the logs.
 func writeRows(q *question, w io.Writer) error {
-	sink := &rowSink{question: q, w: w, last: map[string]int64{}}
-	if err := series.Run(q.source.scan, &q.rows, sink.row); err != nil {
+	sink := &rowSink{question: q, w: w, lastTimes: map[string]int64{}}
+	if err := series.Run(q.source.scan, &q.rows, sink.addRow); err != nil {
 		return err
 	}
 	switch {
@@ -57,44 +56,45 @@ func writeRows(q *question, w io.Writer) error {
 	return sink.out.Close()
 }
 
-// A rowSink writes rows, but not those that the receiver of the format would drop.
+// A rowSink writes rows, except for rows that the format's monitoring system would drop.
 type rowSink struct {
 	question *question
 	w        io.Writer
-	out      output.RowWriter // nil before the first row
-	scale    hdrlog.Scale     // known with out
+	out      output.RowWriter // nil until the first row
+	scale    hdrlog.Scale     // set together with out
 	rows     int
 	highest  float64
-	// last holds the time of the last point of each tag, to find the points that a monitoring
-	// system would drop or replace.
-	last map[string]int64
+	// lastTimes is the time of each tag's last point, by the tag's text. It shows which points a
+	// monitoring system would drop or replace.
+	lastTimes map[string]int64
 }
 
-// row is a [series.Sink].
-func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
+// addRow writes a row. late is an error if the row's intervals came too late. It is a
+// [series.Sink].
+func (s *rowSink) addRow(r *output.Row, at scan.Place, late error) error {
 	q := s.question
 	points := &q.format.points
 	s.rows++
 	if q.source.verbose {
-		sayInterval(q.std, at, r.Tag, r.Start, r.End, r.Count)
+		printInterval(q.std, at, r.Tag, r.Start, r.End, r.Count)
 	}
-	// A row that cannot follow the tag's last point is left out, or, if the format has totals,
-	// moved behind that point and reduced to them.
+	// A row that cannot follow the tag's last point is left out. If the format has totals, the row
+	// is moved behind that point instead, and reduced to totals.
 	moved := false
-	if points.clash != nil {
+	if points.conflict != nil {
 		label := tags.Text(r.Tag)
-		last, ok := s.last[label]
+		last, ok := s.lastTimes[label]
 		if ok && late == nil {
-			late = points.clash(last, r.End)
+			late = points.conflict(last, r.End)
 		}
-		if moved = late != nil && points.totals; moved {
+		if moved = late != nil && points.hasTotals; moved {
 			r.TotalsOnly = true
 			if ok {
 				r.End = max(r.End, last+1)
 			}
 		}
 		if late == nil || moved {
-			s.last[label] = r.End
+			s.lastTimes[label] = r.End
 		}
 	}
 	if late != nil {
@@ -111,10 +111,10 @@ func (s *rowSink) row(r *output.Row, at scan.Place, late error) error {
 	return err
 }
 
-// write writes a row, and makes the writer if it is the first one.
+// write writes a row. The first row makes the writer.
 func (s *rowSink) write(r *output.Row) error {
 	if s.out == nil {
-		if err := s.begin(r); err != nil {
+		if err := s.open(r); err != nil {
 			return err
 		}
 	}
@@ -127,15 +127,15 @@ func (s *rowSink) write(r *output.Row) error {
 	return s.out.Row(r)
 }
 
-// begin finds out how to print values and makes the writer, for the first row.
-func (s *rowSink) begin(r *output.Row) (err error) {
+// open sets the scale, and makes the writer, at the first row.
+func (s *rowSink) open(r *output.Row) (err error) {
 	q := s.question
 	units := q.source.units
 	s.scale, err = units.Scale(q.figures.printed.HaveUnit())
 	if err != nil {
 		return err
 	}
-	q.sayUnit(s.scale)
+	q.printUnit(s.scale)
 	if q.format.values == readable && r.Count > 0 {
 		factor, err := q.source.logs.Factor(r.Tag)
 		if err != nil {
@@ -151,5 +151,5 @@ func (s *rowSink) begin(r *output.Row) (err error) {
 	return err
 }
 
-// errNoRows keeps a file from being written.
+// errNoRows prevents that an empty file is written.
 var errNoRows = errors.New("no rows")

@@ -26,18 +26,18 @@ const examples = `examples:
 exit status: 0, or 1 if nothing could be joined, 2 for a wrong command line,
 3 if malformed lines were skipped`
 
-// options are what the command line asks for.
+// options are the values of the command line.
 type options struct {
 	logs.Options
-	union union.Options
-	units unit.Options
-	of    string
+	union  union.Options
+	units  unit.Options
+	output string
 }
 
 func app() *cli.Command {
 	o := new(options)
 	o.Inputs.UnitOf = o.units.Given
-	o.Inputs.Output = &o.of
+	o.Inputs.Output = &o.output
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrunion"},
 		Usage:       "put HdrHistogram logs together",
@@ -49,7 +49,7 @@ func app() *cli.Command {
 	tagged := []cli.Option{cli.TaggedInputOption(&o.Inputs)}
 	tags := []cli.Option{cli.IgnoreTagsOption(&o.Tags, "join"), cli.UntaggedOption(&o.Inputs)}
 	tags = append(cli.TagOptions(&o.Tags, &o.Inputs, "join"), tags...)
-	times := cli.TimeOptions(&o.Times, cli.Option{Needs: "s e"})
+	times := cli.TimeOptions(&o.Times, cli.Rules{Needs: "s e"})
 	c.Options = slices.Concat(cli.InputOptions(&o.Inputs), tagged, tags, times, []cli.Option{
 		{
 			Name:    "r",
@@ -70,17 +70,17 @@ func app() *cli.Command {
 			Name:    "tus",
 			Aliases: "targetUnionSec target-union-seconds",
 			Group:   cli.GroupOutput,
-			Not:     "grid",
+			Rules:   cli.Rules{Not: "grid"},
 			Value:   cli.Length(&o.union.Target, ""),
 			Usage:   "join in intervals of at least `TIME`; 0 leaves them as they are",
 		},
-		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
+		cli.OutputOption(&o.output, "write to `FILE`, not to standard output"),
 	}, cli.RunOptions(&c.Streams, &o.Run))
 	c.Action = func() error { return run(&c.Streams, o) }
 	return c
 }
 
-// run joins the logs and writes the result.
+// run joins the logs, and writes the result.
 func run(std *message.Streams, o *options) error {
 	diagnostics := logs.NewDiagnostics(std, o.Run.Strict)
 	o.union.Warn = diagnostics.Warnf
@@ -102,7 +102,7 @@ func run(std *message.Streams, o *options) error {
 	}
 	o.union.Given = o.units.Given
 	stop := logs.ShowProgress(s, std)
-	err = logs.WriteLog(o.of, std.Out, s.Inputs, o.Run.Strict, func(w io.Writer) error { return join(w, s, o.union) })
+	err = logs.WriteLog(o.output, std.Out, s.Inputs, o.Run.Strict, func(w io.Writer) error { return join(w, s, o.union) })
 	stop()
 	if err == errNothing {
 		diagnostics.Close()
@@ -116,7 +116,7 @@ func run(std *message.Streams, o *options) error {
 
 var errNothing = errors.New("nothing to write")
 
-// join writes the union, if there is any.
+// join writes the union of the logs to w. It returns errNothing if the logs have no intervals.
 func join(w io.Writer, s *scan.Scan, options union.Options) error {
 	count, err := union.Write(w, s, options)
 	if err == nil && count == 0 {

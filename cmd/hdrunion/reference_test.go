@@ -20,7 +20,7 @@ func hdrunion(t testing.TB, args ...string) (stdout, stderr string, status int) 
 	t.Helper()
 	var out, err bytes.Buffer
 	app := app()
-	app.In, app.Out, app.Err = strings.NewReader(""), &out, &err
+	app.Streams.In, app.Streams.Out, app.Streams.Err = strings.NewReader(""), &out, &err
 	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }

@@ -9,30 +9,30 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// Errors of arguments that ask for a page instead.
+// These errors say that an argument asks for a page of help, or for the version.
 var (
 	errShortHelp = errors.New("h")
 	errHelp      = errors.New("help")
 	errVersion   = errors.New("version")
 )
 
-// A line is a command line: options by their first names with their values, and arguments, some of
-// them before --.
+// A line is a command line: options under their first names with their values, and arguments.
+// before is the number of arguments before --.
 type line struct {
 	options, args []string
-	before        int
+	beforeDashes  int
 }
 
-// arguments makes a command line fit the flag package: options first, since that package stops at
-// the first argument that is none, and each by its first name, since the library does not take two
-// names of one option together. After -- there are no options, unless it separates arguments, of
-// which some stand before it.
+// arguments sorts a command line for the flag package: options come first, since the package stops
+// at the first argument that is no option. Each option gets its first name, since the library does
+// not accept two names of one option together. After -- there are no options, unless Separates is
+// true and -- stands between arguments.
 func (c *Command) arguments(args []string) (l line, err error) {
-	after := false // --
+	after := false // -- was read
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
 		if arg == "--" && !after {
-			l.before, after = len(l.args), true
+			l.beforeDashes, after = len(l.args), true
 			continue
 		}
 		if len(arg) < 2 || arg[0] != '-' || after && arg == "--" {
@@ -42,7 +42,7 @@ func (c *Command) arguments(args []string) (l line, err error) {
 		dashed, value, hasValue := strings.Cut(arg, "=")
 		name := strings.TrimPrefix(dashed[1:], "-")
 		o := optionNamed(c.Options, name)
-		if after && (!c.Separates || l.before == 0) {
+		if after && (!c.Separates || l.beforeDashes == 0) {
 			if _, err := os.Lstat(arg); err != nil && o != nil {
 				return l, message.Usagef("%s after -- is the name of a log: options stand before --", dashed)
 			}
@@ -75,9 +75,9 @@ func (c *Command) arguments(args []string) (l line, err error) {
 	return l, nil
 }
 
-// typed are names that people type although no option has them, with the option that the hint
-// names: the hint is for commands that have it, or for all if it is empty.
-var typed = []struct{ names, option, hint string }{
+// optionHints are names of options that people type although no command has them. The hint is for
+// commands with the option, or for all commands if option is empty.
+var optionHints = []struct{ names, option, hint string }{
 	{"tag tags t include", "incT", "-incT chooses tags"},
 	{"exclude", "excT", "-excT leaves tags out"},
 	{"warmup warm-up skip", "ci", "-s steady leaves the warm-up out, -s 60 the first minute"},
@@ -98,9 +98,10 @@ var typed = []struct{ names, option, hint string }{
 		"web port http address", "", "hdrlive shows logs while they are written"},
 }
 
-// hintFor returns a hint for the name of an option that does not exist.
+// hintFor returns a hint for the name of an option that does not exist: a hint of typed, or the
+// option with the most similar name.
 func (c *Command) hintFor(name string) string {
-	for _, t := range typed {
+	for _, t := range optionHints {
 		if slices.Contains(strings.Fields(t.names), name) && (t.option == "" || optionNamed(c.Options, t.option) != nil) {
 			return "; " + t.hint
 		}
@@ -120,7 +121,7 @@ func optionNamed(options []Option, name string) *Option {
 	return nil
 }
 
-// optionNames returns all names of options.
+// optionNames returns all names of options, with those of help.
 func optionNames(options []Option) []string {
 	names := []string{"help", "version"}
 	for n := range options {

@@ -57,34 +57,36 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A Command is what its options fill, and what it does then.
+// A Command describes a command: its help, its options and arguments, and the action to call when
+// they are set.
 type Command struct {
-	message.Streams
-	Usage       string // what it does, in some words
+	Streams     message.Streams
+	Usage       string // what the command does, in a few words
 	UsageText   string
-	Description string // examples, and the rest after an empty line
-	// Common are the options that -h shows, by their first names.
+	Description string // examples, an empty line, and the rest of the text of help
+	// Common are the first names of the options that -h prints.
 	Common  []string
 	Options []Option
-	// Args gets the arguments, and how many of them stand before --.
+	// Args gets the arguments, and the number of arguments before --.
 	Args func(args []string, before int) error
-	// Separates is set if a -- behind arguments separates them from others, and options may follow
-	// it.
+	// Separates reports that -- between arguments separates two lists of arguments, and that
+	// options may follow it.
 	Separates bool
-	// Outputs returns what a command line prints, as [Option] names it. It is needed if an option
-	// is for some outputs only.
+	// Outputs returns what a command line prints, as [Rules.Only] names it. It may be nil if no
+	// option has Only.
 	Outputs func() []string
-	// Implied, if it is set, returns the option that asks for the outputs, empty if they are named.
+	// Implied returns the option that chooses the outputs if none names them, and otherwise an
+	// empty text. It may be nil.
 	Implied func() string
 	Action  func() error
 }
 
 // Main runs a command on the process's standard streams and returns its exit status.
 func Main(c *Command) int {
-	debug.SetTraceback("crash") // the exit status of a crash would be that of a wrong command line
+	debug.SetTraceback("crash") // otherwise a crash would exit with the status of a wrong command line
 	putOffCollection()
-	// A write to a pipe that nobody reads is an error like any other: temporary files must go
-	// first.
+	// Writing to a pipe without a reader is an error like any other, so that temporary files are
+	// removed.
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -95,17 +97,17 @@ func Main(c *Command) int {
 		s := waitInterrupt(signals)
 		logs.EndStdout()
 		tempfile.Abandon()
-		message.Print(os.Stderr, c.Name, "interrupted")
-		os.Exit(interrupted(s))
+		message.Print(os.Stderr, c.Streams.Name, "interrupted")
+		os.Exit(interruptedStatus(s))
 	}()
-	c.In = os.Stdin
-	c.Out = os.Stdout
-	c.Err = os.Stderr
+	c.Streams.In = os.Stdin
+	c.Streams.Out = os.Stdout
+	c.Streams.Err = os.Stderr
 	return Run(c, os.Args[1:])
 }
 
-// putOffCollection lets garbage be collected for the first time at 16 MB, not at 4: a command that
-// reads a short log then takes 0.8 of the time.
+// putOffCollection lets the first collection of garbage happen at 16 MB instead of 4 MB. A command
+// that reads a short log then takes 0.8 of the time.
 func putOffCollection() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -115,7 +117,8 @@ func putOffCollection() {
 	runtime.AddCleanup(garbage, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
-// An ending is what a command does when a signal interrupts it.
+// An ending is what a command does after the first signal to end. limit is how long the command may
+// take, 0 for no limit.
 type ending struct {
 	begin func(hangup bool)
 	limit time.Duration
@@ -123,12 +126,13 @@ type ending struct {
 
 var endings atomic.Pointer[ending]
 
-// OnInterrupt has the first signal call begin instead of ending the process. Hangup is set if that
-// is SIGHUP. The process has limit
-// to end by itself then, 0 for as long as it takes. A second signal ends it at once.
+// OnInterrupt lets the first signal call begin instead of ending the process. hangup reports that
+// the signal is SIGHUP. The command must then end within limit, or may take any time if limit is 0.
+// A second signal ends the process at once.
 func OnInterrupt(limit time.Duration, begin func(hangup bool)) { endings.Store(&ending{begin, limit}) }
 
-// waitInterrupt returns the signal that must end the process.
+// waitInterrupt waits for the signal that ends the process, and returns the signal. The first
+// signal only starts the ending, if there is one.
 func waitInterrupt(signals <-chan os.Signal) os.Signal {
 	s := <-signals
 	e := endings.Load()
@@ -147,16 +151,16 @@ func waitInterrupt(signals <-chan os.Signal) os.Signal {
 	return s
 }
 
-// interrupted returns the exit status of a command that a signal ends.
-func interrupted(s os.Signal) int {
+// interruptedStatus returns the exit status of a command that a signal ended.
+func interruptedStatus(s os.Signal) int {
 	if number, ok := s.(syscall.Signal); ok {
 		return 128 + int(number)
 	}
 	return message.Failed
 }
 
-// Run runs a command, whose streams are set, and returns its exit status. It prints an error of the
-// command's action.
+// Run runs a command, whose streams are set, and returns its exit status. It prints the error of
+// the action.
 func Run(c *Command, args []string) int {
 	line, err := c.arguments(args)
 	if len(args) == 1 && (args[0] == "help" || args[0] == "version") {
@@ -168,18 +172,18 @@ func Run(c *Command, args []string) int {
 	case len(args) == 2 && args[0] == "--generate":
 		var page string
 		if page, err = c.generate(args[1]); err == nil {
-			err = printPage(c.Out, page)
+			err = printPage(c.Streams.Out, page)
 		}
 	case len(args) > 2 && args[0] == "--complete":
-		err = printPage(c.Out, c.complete(args[1], args[2:]))
+		err = printPage(c.Streams.Out, c.complete(args[1], args[2:]))
 	case err == errShortHelp:
-		err = printPage(c.Out, c.shortHelp())
+		err = printPage(c.Streams.Out, c.shortHelp())
 	case err == errHelp:
-		err = printPage(c.Out, c.help())
+		err = printPage(c.Streams.Out, c.help())
 	case err == errVersion:
-		err = printPage(c.Out, c.Name+" version "+version()+"\n")
+		err = printPage(c.Streams.Out, c.Streams.Name+" version "+version()+"\n")
 	case err == nil:
-		if err = c.set(line); err == nil {
+		if err = c.apply(line); err == nil {
 			err = c.Action()
 		}
 	}
@@ -193,20 +197,20 @@ func Run(c *Command, args []string) int {
 	case errors.Is(err, syscall.EPIPE):
 		return message.Unread // the reader has gone, and wants no message
 	case errors.As(err, &usage), errors.As(err, new(scan.OptionError)):
-		c.Say("%v", err)
-		c.Say("see %s -h for the options", c.Name)
+		c.Streams.Say("%v", err)
+		c.Streams.Say("see %s -h for the options", c.Streams.Name)
 		return message.Usage
 	}
-	c.Say("%s", err.Error()+logs.Hint(err))
+	c.Streams.Say("%s", err.Error()+logs.Hint(err))
 	return message.Failed
 }
 
-// set fills the options and the arguments by a command line. The library sets the options.
-func (c *Command) set(line line) error {
+// apply stores a command line in the options and arguments, by way of the library.
+func (c *Command) apply(line line) error {
 	app := &cli.App{
-		Name:            c.Name,
-		Writer:          c.Out,
-		ErrWriter:       c.Err,
+		Name:            c.Streams.Name,
+		Writer:          c.Streams.Out,
+		ErrWriter:       c.Streams.Err,
 		HideHelp:        true,
 		HideVersion:     true,
 		HideHelpCommand: true,
@@ -214,18 +218,18 @@ func (c *Command) set(line line) error {
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return message.Usagef("%w", err) },
 		Action:          func(*cli.Context) error { return nil },
 	}
-	for n := range c.Options { // by one name each, see [arguments]
+	for n := range c.Options { // under one name each, see [Command.arguments]
 		o := &c.Options[n]
 		app.Flags = append(app.Flags, &cli.GenericFlag{Name: o.Name, Value: setter{o}})
 	}
-	if err := app.RunContext(context.Background(), append([]string{c.Name}, line.options...)); err != nil {
+	if err := app.RunContext(context.Background(), append([]string{c.Streams.Name}, line.options...)); err != nil {
 		return err
 	}
-	c.Next = c.next(line)
-	if err := c.fill(); err != nil || c.Args == nil {
+	c.Streams.Next = c.next(line)
+	if err := c.setOptions(); err != nil || c.Args == nil {
 		return err
 	}
-	return c.Args(line.args, line.before)
+	return c.Args(line.args, line.beforeDashes)
 }
 
 func printPage(w io.Writer, page string) error {

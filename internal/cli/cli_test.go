@@ -47,7 +47,7 @@ func TestStatus(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
-		if got := interrupted(signal); got != want {
+		if got := interruptedStatus(signal); got != want {
 			t.Errorf("%v: status %d, want %d", signal, got, want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestPages(t *testing.T) {
 		if status := Run(app, []string{option}); status != message.OK || out.Len() == 0 {
 			t.Errorf("%s: status %d", option, status)
 		}
-		app.Out = full{}
+		app.Streams.Out = full{}
 		if status := Run(app, []string{option}); status != message.Failed || errs.String() != "test: full\n" {
 			t.Errorf("%s to a full device: status %d, %q", option, status, errs.String())
 		}
@@ -117,7 +117,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 // TestHelp checks that each option is in a group and that help names it, unless it is hidden.
 func TestHelp(t *testing.T) {
 	o, c := new(logs.Options), &Command{Streams: message.Streams{Name: "test"}}
-	c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "take"), TimeOptions(&o.Times, Option{}), RunOptions(&c.Streams, &o.Run),
+	c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "take"), TimeOptions(&o.Times, Rules{}), RunOptions(&c.Streams, &o.Run),
 		[]Option{OmissionOption(&o.Omission), IgnoreTagsOption(&o.Tags, "take"), RatioOption(new(unit.Options)), PercentilesOption(Text(new(string), "50"), "show"), AggregateOption(new(int64), Option{}), OutputOption(new(string), "write")})
 	page := c.help()
 	for _, o := range c.Options {
@@ -161,7 +161,7 @@ func TestShortText(t *testing.T) {
 		"leave out intervals that start before TIME: from the start of the log (60, 90s, 1h5m)":      "leave out intervals that start before TIME",
 		"draw these TAGS only, a list of tags and regular expressions that match whole tags":         "draw these TAGS only",
 	} {
-		if got := (&Option{Usage: usage}).shortText(); got != want {
+		if got := (&Option{Usage: usage}).shortDescription(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A candidate is a word that may stand where the cursor is.
+// A candidate is a word that completion offers.
 type candidate struct{ word, help string }
 
-// complete returns what a shell's completion of a command line needs, a line for each candidate:
-// the word, a tab and its description. Bash gives the line up to the cursor, and gets only words;
-// the other shells give the arguments up to the cursor.
+// complete returns what the completion of a shell needs, a line for each candidate: the word, a tab
+// and its description. args are the arguments up to the cursor. Bash passes the line up to the
+// cursor instead, and gets only words.
 func (c *Command) complete(shell string, args []string) string {
 	quoted := ""
 	if shell == "bash" {
@@ -33,8 +33,8 @@ func (c *Command) complete(shell string, args []string) string {
 	return b.String()
 }
 
-// candidates returns the words that may stand in place of the last argument. There are none where
-// the name of a file may stand.
+// candidates returns the words that may stand in place of the last argument. If a file name may
+// stand there, it returns none.
 func (c *Command) candidates(args []string) []candidate {
 	last := args[len(args)-1]
 	for n := 0; n < len(args)-1; n++ {
@@ -72,8 +72,8 @@ func (c *Command) optionOf(arg string) *Option {
 	return optionNamed(c.Options, name)
 }
 
-// options returns the options that begin like an argument: each by its first name that does, or by
-// its last name after two dashes.
+// options returns the options that begin with start. A name after one dash is the first name that
+// matches, and after two dashes the last name.
 func (c *Command) options(start string) []candidate {
 	var found []candidate
 	for _, g := range c.groups() {
@@ -85,7 +85,7 @@ func (c *Command) options(start string) []candidate {
 			}
 			for _, name := range names {
 				if word := dashes + name; strings.HasPrefix(word, start) {
-					found = append(found, candidate{word, o.shortText()})
+					found = append(found, candidate{word, o.shortDescription()})
 					break
 				}
 			}
@@ -94,13 +94,14 @@ func (c *Command) options(start string) []candidate {
 	return found
 }
 
-// values returns the values of an option that begin like start. Each gets a prefix.
+// values returns the values of an option that begin with start, each behind prefix. before are the
+// arguments before the option, which Complete may need.
 func (c *Command) values(o *Option, before []string, prefix, start string) []candidate {
 	all := o.values()
 	if o.Complete != nil {
 		comma := strings.LastIndexByte(start, ',') + 1
 		prefix, start = prefix+start[:comma], start[comma:]
-		if line, err := c.arguments(before); err == nil && c.set(line) == nil {
+		if line, err := c.arguments(before); err == nil && c.apply(line) == nil {
 			all = o.Complete()
 		}
 	}
@@ -113,9 +114,9 @@ func (c *Command) values(o *Option, before []string, prefix, start string) []can
 	return found
 }
 
-// bashWords splits a command line at spaces and takes quotes and backslashes off its words, which
-// is enough to find logs and their tags. It returns the words after the command, and the last one
-// with its quotes, which ends at the cursor.
+// bashWords splits a command line at spaces, and removes quotes and backslashes. This is enough to
+// find logs and their tags. It returns the words after the command. last is the last word with its
+// quotes.
 func bashWords(line string) (words []string, last string) {
 	words = strings.Fields(line + "|")
 	last = strings.TrimSuffix(words[len(words)-1], "|")
@@ -126,8 +127,8 @@ func bashWords(line string) (words []string, last string) {
 	return words[1:], last
 }
 
-// bashReplacement returns what bash puts in place of the last word. Bash takes = and : for ends of
-// words and replaces only what follows. It adds no quotes.
+// bashReplacement returns what bash puts in place of the last word. For bash, = and : end a word,
+// and only what follows is replaced. Bash adds no quotes to a word.
 func bashReplacement(last, word string) string {
 	if strings.ContainsAny(last, `'"`) {
 		return word

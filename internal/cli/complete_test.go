@@ -37,7 +37,7 @@ func TestComplete(t *testing.T) {
 	app := func() *Command {
 		o, c := new(logs.Options), &Command{Streams: message.Streams{Name: "test", In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Action: func() error { return nil }}
 		c.Args = Arguments(&o.Inputs)
-		c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "show"), TimeOptions(&o.Times, Option{}), RunOptions(&c.Streams, &o.Run),
+		c.Options = slices.Concat(InputOptions(&o.Inputs), TagOptions(&o.Tags, &o.Inputs, "show"), TimeOptions(&o.Times, Rules{}), RunOptions(&c.Streams, &o.Run),
 			[]Option{{Name: "st", Values: []string{"csv", "csve", "hgrm"}, Value: Choice(new(string), "")}})
 		return c
 	}

@@ -7,25 +7,25 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// kinds are what --generate prints.
-var kinds = []string{"man", "complete-bash", "complete-zsh", "complete-fish"}
+// generateKinds are the values of --generate.
+var generateKinds = []string{"man", "complete-bash", "complete-zsh", "complete-fish"}
 
-// generate returns the manual page of a command or its completion for a shell. release/generate
-// writes them to files.
+// generate returns the manual page of a command, or the script that completes its arguments in a
+// shell. The program release/generate writes these to files.
 func (c *Command) generate(kind string) (string, error) {
 	if kind == "man" {
 		return c.man(), nil
 	}
 	script, ok := scripts[kind]
 	if !ok {
-		return "", message.Usagef("--generate %q is none of %s", kind, strings.Join(kinds, ", "))
+		return "", message.Usagef("--generate %q is none of %s", kind, strings.Join(generateKinds, ", "))
 	}
-	return strings.ReplaceAll(script, "COMMAND", c.Name), nil
+	return strings.ReplaceAll(script, "COMMAND", c.Streams.Name), nil
 }
 
-// scripts are the completions. Each passes the words of the command line to the command itself,
-// which prints the candidates, see [complete]. If there are none, the shell completes names of
-// files.
+// scripts are the scripts for shells. Each passes the words of the command line to the command
+// itself, which prints the candidates, see [Command.complete]. Without candidates, the shell
+// completes file names.
 var scripts = map[string]string{
 	"complete-bash": `# Completion of COMMAND for bash.
 _COMMAND() {
@@ -67,11 +67,11 @@ complete -c COMMAND -f -a '(__complete_COMMAND)'
 `,
 }
 
-// man returns the manual page, in the language of man(7).
+// man returns the manual page in the language of man(7).
 func (c *Command) man() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"hdrkit %s\" \"hdrkit\"\n", strings.ToUpper(c.Name), Version)
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", c.Name, roff(c.Usage))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"hdrkit %s\" \"hdrkit\"\n", strings.ToUpper(c.Streams.Name), Version)
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", c.Streams.Name, roff(c.Usage))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(c.UsageText))
 	lines, rest := c.examples()
 	notes, status, _ := strings.Cut(rest, "exit status: ")
@@ -86,14 +86,14 @@ func (c *Command) man() string {
 	for _, g := range c.groups() {
 		fmt.Fprintf(&b, ".SS %s\n", roff(g.name))
 		for _, o := range g.options {
-			fmt.Fprintf(&b, ".TP\n%s\n%s\n", roff(o.synopsis()), roff(o.text()))
+			fmt.Fprintf(&b, ".TP\n%s\n%s\n", roff(o.synopsis()), roff(o.description()))
 		}
 	}
 	b.WriteString(".SH EXIT STATUS\n" + roff(status) + "\n")
 	return b.String()
 }
 
-// roff escapes text for a manual page.
+// roff escapes text for man(7).
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {

@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// placeholder returns what the value of an option is called, empty if it has none.
+// placeholder returns the name of an option's value, which stands in back quotes in Usage. It is
+// empty for an option without a value.
 func (o *Option) placeholder() string {
 	_, rest, _ := strings.Cut(o.Usage, "`")
 	name, _, _ := strings.Cut(rest, "`")
 	return name
 }
 
-// usage returns what an option does.
+// usage returns Usage without back quotes.
 func (o *Option) usage() string { return strings.ReplaceAll(o.Usage, "`", "") }
 
-// dashed returns a name with its dashes. One dash and two mean the same; this is the usual
-// spelling.
+// dashed returns the name of an option with one or two dashes, as help spells it. The command
+// accepts both.
 func dashed(name string) string {
 	if strings.Contains(name, "-") || name == "help" || name == "version" || name == "generate" {
 		return "--" + name
@@ -25,17 +26,19 @@ func dashed(name string) string {
 	return "-" + name
 }
 
-// A group is options that belong together.
+// A group is options under one heading of help.
 type group struct {
 	name    string
 	options []*Option
 }
 
-// last orders the groups that come after the others.
-func last(group string) int { return slices.Index([]string{GroupRun, GroupRare, groupHelp}, group) }
+// groupRank returns the rank of groups that come after all others, and -1 for the others.
+func groupRank(group string) int {
+	return slices.Index([]string{GroupRun, GroupRare, groupHelp}, group)
+}
 
-// groups returns the options of a command by groups, in the order in which the groups begin. Those
-// of how to run, rare ones and those about help are last.
+// groups returns the options of a command by groups, in the order of their first options. GroupRun,
+// GroupRare and groupHelp are last. Hidden options are left out.
 func (c *Command) groups() []group {
 	var all []group
 	add := func(o *Option) {
@@ -50,14 +53,14 @@ func (c *Command) groups() []group {
 			add(&c.Options[n])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(last(a.name), last(b.name)) })
+	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(groupRank(a.name), groupRank(b.name)) })
 	add(&Option{Group: groupHelp, Name: "h", Usage: "print the most used options"})
 	add(&Option{Group: groupHelp, Name: "help", Usage: "print all options"})
 	add(&Option{Group: groupHelp, Name: "version", Usage: "print the version, the commit and its date"})
 	return all
 }
 
-// examples splits the description of a command into its examples, one a line, and the rest.
+// examples splits the description of a command into its examples, one on each line, and the rest.
 func (c *Command) examples() (examples []string, rest string) {
 	text, rest, _ := strings.Cut(c.Description, "\n\n")
 	for line := range strings.Lines(strings.TrimPrefix(text, "examples:\n")) {

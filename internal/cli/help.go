@@ -10,28 +10,29 @@ import (
 const (
 	// helpWidth is the width of help in characters.
 	helpWidth = 80
-	// shortHeight is the number of lines of -h. It has as many examples as fit.
+	// shortHeight is the number of lines of -h. The lines that options leave have examples.
 	shortHeight = 30
-	// helpColumn is where the text of an option begins.
+	// helpColumn is the column in which the description of an option begins.
 	helpColumn = 22
 )
 
-// help returns what --help prints.
+// help returns the text of --help.
 func (c *Command) help() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\n%s\n", c.Name, c.Usage, c.UsageText, c.Description)
+	fmt.Fprintf(&b, "%s - %s\n\nusage: %s\n\n%s\n", c.Streams.Name, c.Usage, c.UsageText, c.Description)
 	b.WriteString(c.typeList())
 	for _, g := range c.groups() {
 		fmt.Fprintf(&b, "\n%s:\n", g.name)
 		for _, o := range g.options {
-			b.WriteString(o.lines(wrap(o.text(), helpWidth-helpColumn)))
+			b.WriteString(o.helpLines(wrap(o.description(), helpWidth-helpColumn)))
 		}
 	}
 	return b.String()
 }
 
-// lines returns the lines of an option with a description. A long name has a line of its own.
-func (o *Option) lines(text []string) string {
+// helpLines returns the lines of help for an option with a wrapped description. A long name has a
+// line of its own.
+func (o *Option) helpLines(text []string) string {
 	var b strings.Builder
 	name := strings.TrimSpace(dashed(o.Name) + " " + o.placeholder())
 	if len(name) > helpColumn-3 {
@@ -45,7 +46,7 @@ func (o *Option) lines(text []string) string {
 	return b.String()
 }
 
-// synopsis returns all names of an option, and what its value is called.
+// synopsis returns all names of an option, and the name of its value.
 func (o *Option) synopsis() string {
 	var names []string
 	for _, name := range o.names() {
@@ -54,31 +55,31 @@ func (o *Option) synopsis() string {
 	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder())
 }
 
-// text returns the description of an option with its rules and its default.
-func (o *Option) text() string {
+// description returns the description of an option with its rules and its default.
+func (o *Option) description() string {
 	text := o.usage()
 	if rules := o.rules(); rules != "" {
 		text += "; " + rules
 	}
-	if value := cmp.Or(o.Default, o.Value.text); value != "" {
+	if value := cmp.Or(o.Default, o.Value.defaultText); value != "" {
 		text += " (default " + value + ")"
 	}
 	return text
 }
 
-// shortHelp returns what -h prints: each option has one line.
+// shortHelp returns the text of -h, in which each option has one line.
 func (c *Command) shortHelp() string {
 	var b strings.Builder
 	for _, g := range c.groups() {
 		for _, o := range g.options {
 			if slices.Contains(c.Common, o.Name) {
-				b.WriteString(o.lines([]string{o.shortText()}))
+				b.WriteString(o.helpLines([]string{o.shortDescription()}))
 			}
 		}
 	}
 	b.WriteString(c.typeList())
-	fmt.Fprintf(&b, "\nAll options: %s --help\n", c.Name)
-	head := fmt.Sprintf("%s - %s\n\nusage: %s\n", c.Name, c.Usage, c.UsageText)
+	fmt.Fprintf(&b, "\nAll options: %s --help\n", c.Streams.Name)
+	head := fmt.Sprintf("%s - %s\n\nusage: %s\n", c.Streams.Name, c.Usage, c.UsageText)
 	lines, _ := c.examples()
 	for _, line := range lines[:min(max(shortHeight-4-strings.Count(b.String(), "\n"), 0), len(lines))] {
 		head += "   " + line + "\n"
@@ -86,7 +87,8 @@ func (c *Command) shortHelp() string {
 	return head + "\n" + b.String()
 }
 
-// typeList returns the types of -st or -type, two on a line, and nothing for a command without.
+// typeList returns the types of -st or -type, two on each line. It is empty for a command without
+// types.
 func (c *Command) typeList() string {
 	at := slices.IndexFunc(c.Options, func(o Option) bool { return o.Types != nil })
 	if at < 0 {
@@ -105,9 +107,9 @@ func (c *Command) typeList() string {
 	return b.String() + "\n"
 }
 
-// shortText returns the beginning of the description of an option that has one line, if it can be
-// cut at the end of a clause. A list that is cut ends with "...".
-func (o *Option) shortText() string {
+// shortDescription returns the description of an option, cut at the end of a clause so that it fits
+// in one line. If a list is cut, it ends with "...".
+func (o *Option) shortDescription() string {
 	text, _, _ := strings.Cut(o.usage(), "; ")
 	more := ""
 	for len(text+more) > helpWidth-helpColumn {

@@ -8,12 +8,12 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// carried are the options that a finding's command takes over: they choose what is read, and its
-// unit. A list of breaches takes the limits, too.
-const carried = "ip ifp second incT excT untagged it by s e times tz in unit"
+// carriedOptions are the options that the command in a finding has as well: they choose what is
+// read, and the unit. A command that lists breaches also has -sla.
+const carriedOptions = "ip ifp second incT excT untagged it by s e times tz in unit"
 
-// refused are carried options that some commands do not take.
-var refused = map[string]string{
+// refusedCarried are the carried options that some commands do not have.
+var refusedCarried = map[string]string{
 	"hdrsum -lt":                      "tz in unit",
 	"hdrsum -st values":               "tz",
 	"hdrsum -by input":                "it by",
@@ -21,15 +21,15 @@ var refused = map[string]string{
 	"hdrplot -compare -type report":   "by times",
 }
 
-// mostNames is the number of logs up to which a command is printed with all of them.
-const mostNames = 20
+// maxNames is the largest number of logs in a printed command. With more logs, the command is
+// printed without them.
+const maxNames = 20
 
-// next returns a function that adds to a command the logs of this command line and what chooses of
-// them, so that a shell can run it. An option alone is one of hdrsum. The command stays without
-// logs if it cannot have them: a pipe is gone, and few commands have -tif. So it does if nobody
-// would read all their names.
+// next returns a function that adds the logs and the carried options of this command line to a
+// command, for a shell. A command that begins with an option is one of hdrsum. The command gets no
+// logs if another command could not read them: a pipe is gone, and few commands have -tif.
 func (c *Command) next(l line) func(command string) string {
-	complete := c.named(l)
+	complete := c.canNameLogs(l)
 	return func(command string) string {
 		if strings.HasPrefix(command, "-") {
 			command = "hdrsum " + command
@@ -41,13 +41,14 @@ func (c *Command) next(l line) func(command string) string {
 	}
 }
 
-// named reports whether the logs have names that another command can read, and not too many.
-func (c *Command) named(l line) bool {
+// canNameLogs reports whether another command can read all logs by their names, and at most
+// maxNames of them.
+func (c *Command) canNameLogs(l line) bool {
 	names := slices.Concat(l.args, c.texts("if"), c.texts("ifp"))
-	return 0 < len(names) && len(names) <= mostNames && !slices.ContainsFunc(names, isGone) && len(c.texts("tif")) == 0
+	return 0 < len(names) && len(names) <= maxNames && !slices.ContainsFunc(names, isGone) && len(c.texts("tif")) == 0
 }
 
-// isGone reports whether a name is standard input or a pipe, which nobody can read again.
+// isGone reports whether a name is standard input or a pipe, which cannot be read again.
 func isGone(name string) bool {
 	if name == "-" {
 		return true
@@ -56,7 +57,7 @@ func isGone(name string) bool {
 	return err == nil && !file.IsDir() && !file.Mode().IsRegular()
 }
 
-// texts returns what the command line says of an option.
+// texts returns the values of an option on the command line.
 func (c *Command) texts(name string) []string {
 	if o := optionNamed(c.Options, name); o != nil {
 		return o.texts
@@ -64,11 +65,12 @@ func (c *Command) texts(name string) []string {
 	return nil
 }
 
-// logs returns the logs as arguments of a command, for a shell. Two sides are for comparisons only.
+// logs returns the logs as arguments of a command, for a shell. Only a comparison gets the --
+// between two sides.
 func (c *Command) logs(l line, command string) string {
 	var b strings.Builder
 	for n, arg := range slices.Concat(l.args, c.texts("if")) {
-		if n == l.before && n > 0 && strings.Contains(command, " -compare") {
+		if n == l.beforeDashes && n > 0 && strings.Contains(command, " -compare") {
 			b.WriteString(" --")
 		}
 		if strings.HasPrefix(arg, "-") {
@@ -79,17 +81,17 @@ func (c *Command) logs(l line, command string) string {
 	return b.String()
 }
 
-// carriedBy returns the options that a command takes over, for a shell.
+// carriedBy returns the options of this command line that a command gets, for a shell.
 func (c *Command) carriedBy(command string) string {
-	takes := strings.Fields(carried)
+	takes := strings.Fields(carriedOptions)
 	if strings.HasSuffix(command, " breaches") {
 		takes = append(takes, "sla")
 	}
-	without := strings.Fields(refused[command])
-	if len(c.texts("s"))+len(c.texts("e")) > 0 { // -tz is that of these
+	without := strings.Fields(refusedCarried[command])
+	if len(c.texts("s"))+len(c.texts("e")) > 0 { // -tz is for -s and -e
 		without = slices.DeleteFunc(without, func(name string) bool { return name == "tz" })
 	}
-	if c.Name == "hdrlive" { // its -s is where it begins to read
+	if c.Streams.Name == "hdrlive" { // -s of hdrlive is where it begins to read
 		without = append(without, "s", "e")
 	}
 	var b strings.Builder

@@ -12,65 +12,71 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// An Option is an option of a command: where its value goes, what help says, and its rules. Names
-// of options stand between spaces. [Run] fills and checks them before the command begins. All that
-// is known of an option is in one value, of which most options set a few fields.
+// An Option is an option of a command: where its value goes, what help and completion say, and its
+// rules. Names of options stand between spaces. [Run] fills and checks options before the command
+// begins. Most options set a few fields.
 type Option struct {
 	Name    string
 	Aliases string
 	Group   string
 	Usage   string // the name of the value stands in back quotes
 	Value   Value
-	// Default is what help says of an option that is not given, if that is not the text of its
-	// value.
+	// Default is the default in help, if the text of the default value is not enough.
 	Default string
-	Hidden  bool
-	// Given is set if the option is on the command line.
+	Hidden  bool // neither help nor completion lists the option
+	// Given, if it is not nil, becomes true if the option is on the command line.
 	Given *bool
-	// Doubt, if it is set, returns a message about a text that is right but hardly meant so, or
-	// nothing.
+	// Doubt returns a message about a value that is right but hardly meant so, or an empty text. It
+	// may be nil.
 	Doubt func(text string) string
+	Rules Rules
 
-	// Values are those that completion offers, Types values that help lists, and Complete returns
-	// what completion offers of a list, by the options before.
+	// Values are values that completion offers, and Types values that help lists as well. Complete,
+	// if it is not nil, returns the values that completion offers for a list. It is called when the
+	// options before are set.
 	Values   []string
 	Types    []Type
 	Complete func() []string
-	// Elsewhere are values that people type although other commands have them, with a hint.
+	// Elsewhere are values of other commands, each with a hint for users who type it here.
 	Elsewhere map[string]string
-	// Needs are options, one of which must be given.
-	Needs string
-	// Reasons say why an output does not use it, where that is not clear.
-	Reasons map[string]string
-	// Not are options that do not go with it, and Why says why.
-	Not, Why string
-	// Only are the outputs that use it, as they are typed without the dash: lt, st json. All do if
-	// there are none. [Command.Outputs] says which there are.
-	Only []string
-	// Unless are options, one of which makes Only void.
-	Unless string
 
-	texts []string // on the command line
+	texts []string // values on the command line
 }
 
-// A Type is a value of an option with a description of about three words. Other names of it,
-// between spaces, are those that people type.
+// Rules say with which other options an option goes.
+type Rules struct {
+	// Needs are options. One of them must be given.
+	Needs string
+	// Not are options that do not go with this one. Why is the reason in the message.
+	Not, Why string
+	// Only are the outputs that use the option, as users type them without the dash: lt, st json.
+	// All outputs use it if Only is empty. [Command.Outputs] returns the outputs of a command line.
+	Only []string
+	// Unless are options. If one of them is given, Only does not apply.
+	Unless string
+	// Reasons say why an output does not use the option, by output, where that is not clear.
+	Reasons map[string]string
+}
+
+// A Type is a value of an option with a description of about three words. Others are further names
+// that users type, between spaces.
 type Type struct {
 	Name, What, Others string
 	Hidden             bool // neither help nor completion lists it
 }
 
-// A Value says where the text of an option goes. Functions such as [Text] make one of a pointer.
+// A Value parses the text of an option and stores the result. Functions such as [Text] return a
+// Value that stores the result in a variable.
 type Value struct {
-	text   string // that of the option if it is not given
-	isBool bool
-	isList bool // the option may be repeated
-	take   func(o *Option, text string) error
+	defaultText string // the default
+	isBool      bool
+	isList      bool // the option may be repeated
+	set         func(o *Option, text string) error
 }
 
-// Bool is an option without a value.
+// Bool is the value of an option that is true if it is given.
 func Bool(to *bool) Value {
-	return Value{isBool: true, take: func(o *Option, text string) (err error) {
+	return Value{isBool: true, set: func(o *Option, text string) (err error) {
 		if *to, err = strconv.ParseBool(text); err != nil {
 			return message.Usagef("-%s %q is neither true nor false", o.Name, text)
 		}
@@ -78,41 +84,42 @@ func Bool(to *bool) Value {
 	}}
 }
 
-// Text is any text.
+// Text is any text. text is the default.
 func Text(to *string, text string) Value {
-	return Value{text: text, take: func(_ *Option, text string) error { *to = text; return nil }}
+	return Value{defaultText: text, set: func(_ *Option, text string) error { *to = text; return nil }}
 }
 
-// List is a repeatable text.
+// List is any text. The option may be repeated.
 func List(to *[]string) Value {
-	return Value{isList: true, take: func(_ *Option, text string) error { *to = append(*to, text); return nil }}
+	return Value{isList: true, set: func(_ *Option, text string) error { *to = append(*to, text); return nil }}
 }
 
-// Parsed is what a function makes of a text.
+// Parsed is the result of parse. text is the default.
 func Parsed[T any](to *T, text string, parse func(text string) (T, error)) Value {
-	return Value{text: text, take: func(o *Option, text string) (err error) { *to, err = parse(text); return o.named(err) }}
+	return Value{defaultText: text, set: func(o *Option, text string) (err error) { *to, err = parse(text); return o.withName(err) }}
 }
 
-// Each is what a function makes of the texts of a repeatable option.
+// Each is the results of parse for the texts of an option that may be repeated.
 func Each[T any](to *[]T, parse func(text string) ([]T, error)) Value {
-	return Value{isList: true, take: func(o *Option, text string) error {
+	return Value{isList: true, set: func(o *Option, text string) error {
 		some, err := parse(text)
 		*to = append(*to, some...)
-		return o.named(err)
+		return o.withName(err)
 	}}
 }
 
-// named returns an error that names the option, as a [message.UsageError] does by itself.
-func (o *Option) named(err error) error {
+// withName adds the name of the option to an error, unless it is a [message.UsageError], which has
+// the name already.
+func (o *Option) withName(err error) error {
 	if err == nil || errors.As(err, new(message.UsageError)) {
 		return err
 	}
 	return message.Usagef("-%s: %w", o.Name, err)
 }
 
-// Choice is one of the values or types of an option.
+// Choice is one of the option's values or types. text is the default.
 func Choice(to *string, text string) Value {
-	return Value{text: text, take: func(o *Option, text string) error {
+	return Value{defaultText: text, set: func(o *Option, text string) error {
 		value := strings.ToLower(text)
 		for _, t := range o.Types {
 			if slices.Contains(strings.Fields(t.Others), value) {
@@ -133,12 +140,12 @@ func Choice(to *string, text string) Value {
 	}}
 }
 
-// Pick is what one of the values or types of an option stands for.
+// Pick is what of returns for one of the option's values or types. text is the default.
 func Pick[T any](to *T, text string, of func(name string) T) Value {
 	var name string
 	v := Choice(&name, text)
-	choose := v.take
-	v.take = func(o *Option, text string) error {
+	choose := v.set
+	v.set = func(o *Option, text string) error {
 		err := choose(o, text)
 		if err == nil {
 			*to = of(name)
@@ -148,16 +155,15 @@ func Pick[T any](to *T, text string, of func(name string) T) Value {
 	return v
 }
 
-// Is returns a function for [Pick] that says whether a name is another one.
+// Is returns a function for [Pick] that reports whether the name is other.
 func Is(other string) func(name string) bool { return func(name string) bool { return name == other } }
 
-// A Range is the numbers that an option takes.
+// A Range is a range of numbers that an option accepts. what describes the range in a message.
 type Range struct {
 	what string
 	ok   func(v float64) bool
 }
 
-// Ranges of numbers.
 var (
 	AnyNumber  = Range{"", func(float64) bool { return true }}
 	Positive   = Range{"above 0", func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }}
@@ -165,21 +171,21 @@ var (
 	AtLeastOne = Range{"of at least 1", func(v float64) bool { return v >= 1 }}
 )
 
-// Between returns the range from least to most.
+// Between returns the range from least to most, both included.
 func Between(least, most float64) Range {
 	return Range{fmt.Sprintf("from %v to %v", least, most), func(v float64) bool { return v >= least && v <= most }}
 }
 
-// Float is a number.
+// Float is a number. text is the default.
 func Float(to *float64, text string, in Range) Value {
 	return number(to, text, in, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 }
 
-// Int is a whole number.
+// Int is a whole number. text is the default.
 func Int(to *int, text string, in Range) Value { return number(to, text, in, strconv.Atoi) }
 
 func number[T int | float64](to *T, text string, in Range, parse func(string) (T, error)) Value {
-	return Value{text: text, take: func(o *Option, text string) (err error) {
+	return Value{defaultText: text, set: func(o *Option, text string) (err error) {
 		if *to, err = parse(text); err != nil {
 			return message.Usagef("-%s %q is no number", o.Name, text)
 		}
@@ -190,10 +196,10 @@ func number[T int | float64](to *T, text string, in Range, parse func(string) (T
 	}}
 }
 
-// Length is a length of time, in milliseconds: a number of seconds, or a number with a unit, such
-// as 10s, 1m30s or 500ms. The empty text is 0.
+// Length is a length of time in milliseconds: a number of seconds, or a number with a unit such as
+// 10s, 1m30s or 500ms. An empty text is 0.
 func Length(to *int64, text string) Value {
-	return Value{text: text, take: func(o *Option, text string) error {
+	return Value{defaultText: text, set: func(o *Option, text string) error {
 		var err error
 		if *to, err = scan.ParseLength(text); err != nil {
 			return message.Usagef("-%s %w", o.Name, err)
@@ -202,11 +208,11 @@ func Length(to *int64, text string) Value {
 	}}
 }
 
-// SomeLength is a length of time that is not 0.
-func SomeLength(to *int64, text string) Value {
+// PositiveLength is a [Length] of at least a millisecond.
+func PositiveLength(to *int64, text string) Value {
 	v := Length(to, text)
-	take := v.take
-	v.take = func(o *Option, text string) error {
+	take := v.set
+	v.set = func(o *Option, text string) error {
 		err := take(o, text)
 		if err == nil && *to == 0 {
 			err = message.Usagef("-%s %s: it takes at least a millisecond", o.Name, text)
@@ -216,10 +222,10 @@ func SomeLength(to *int64, text string) Value {
 	return v
 }
 
-// names returns all names of an option, the first one first.
+// names returns all names of an option, its Name first.
 func (o *Option) names() []string { return append([]string{o.Name}, strings.Fields(o.Aliases)...) }
 
-// values returns the values that completion offers.
+// values returns the values that completion offers: Values and the types that are not hidden.
 func (o *Option) values() []string {
 	all := slices.Clone(o.Values)
 	for _, t := range o.Types {
@@ -230,17 +236,17 @@ func (o *Option) values() []string {
 	return all
 }
 
-// parse gives an option's value what the command line says.
+// parse stores the value of the command line, or the default.
 func (o *Option) parse() error {
 	texts := o.texts
-	if len(texts) == 0 && o.Value.text != "" {
-		texts = []string{o.Value.text}
+	if len(texts) == 0 && o.Value.defaultText != "" {
+		texts = []string{o.Value.defaultText}
 	}
 	if len(texts) > 1 && !o.Value.isList && !o.Value.isBool {
 		return message.Usagef("-%s takes one value, not %s", o.Name, strings.Join(texts, " and "))
 	}
 	for _, text := range texts {
-		if err := o.Value.take(o, text); err != nil {
+		if err := o.Value.set(o, text); err != nil {
 			return err
 		}
 	}
@@ -250,7 +256,8 @@ func (o *Option) parse() error {
 	return nil
 }
 
-// A setter lets the library set an option. The text is parsed later, when all are known.
+// A setter lets the library set an option. It keeps the text, which parse parses when all options
+// are known.
 type setter struct{ option *Option }
 
 func (s setter) Set(text string) error { s.option.texts = append(s.option.texts, text); return nil }

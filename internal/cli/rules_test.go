@@ -19,10 +19,13 @@ func TestRules(t *testing.T) {
 		return &Command{
 			Streams: message.Streams{Name: "test"}, Action: func() error { return nil },
 			Options: []Option{
-				flag("a", Option{}), flag("b", Option{Needs: "a c"}), flag("c", Option{Not: "a d", Why: "it does"}),
-				flag("d", Option{}), flag("y", Option{Only: []string{"st hgrm"}}), flag("z", Option{Only: []string{"st bins", "st csv", "st hgrm", "a", "b"}}),
-				flag("q", Option{Only: []string{"st bins"}}),
-				flag("x", Option{Only: []string{"st csv", "st hgrm", "a"}, Reasons: map[string]string{"st bins": "it has all"}}),
+				flag("a", Option{}), flag("b", Option{Rules: Rules{Needs: "a c"}}), flag("c", Option{Rules: Rules{Not: "a d", Why: "it does"}}),
+				flag("d", Option{}), flag("y", Option{Rules: Rules{Only: []string{"st hgrm"}}}), flag("z", Option{Rules: Rules{Only: []string{"st bins", "st csv", "st hgrm", "a", "b"}}}),
+				flag("q", Option{Rules: Rules{Only: []string{"st bins"}}}),
+				flag("x", Option{Rules: Rules{
+					Only:    []string{"st csv", "st hgrm", "a"},
+					Reasons: map[string]string{"st bins": "it has all"},
+				}}),
 				{Name: "st", Group: GroupRun, Value: Text(&kind, "json"), Usage: "print this `TYPE`", Types: []Type{{Name: "bins", Hidden: true}}},
 			},
 			Outputs: func() []string { return []string{"st " + kind} },
@@ -46,7 +49,7 @@ func TestRules(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		a := app()
-		a.Out, a.Err = &out, &errs
+		a.Streams.Out, a.Streams.Err = &out, &errs
 		status := Run(a, strings.Fields(args))
 		got, _, _ := strings.Cut(strings.TrimPrefix(errs.String(), "test: "), "\n")
 		if got != want || (status == message.Usage) != (want != "") {
@@ -55,7 +58,7 @@ func TestRules(t *testing.T) {
 	}
 	a := app()
 	var out bytes.Buffer
-	a.Out = &out
+	a.Streams.Out = &out
 	Run(a, []string{"--help"})
 	for _, text := range []string{"do b; with -a or -c\n", "do c; not with -a, -d\n"} {
 		if !strings.Contains(out.String(), text) {

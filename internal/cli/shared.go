@@ -13,7 +13,7 @@ import (
 	"hdrkit/internal/logs"
 )
 
-// Groups of options. Every option is in one of them.
+// These are the groups of options in help. Every option is in one of them.
 const (
 	GroupInput  = "Input"
 	GroupChoice = "Tags and times"
@@ -28,7 +28,7 @@ const (
 	groupHelp   = "Help"
 )
 
-// InputOptions are the options that choose the inputs, in all commands.
+// InputOptions returns the options that choose the inputs, for all commands.
 func InputOptions(in *logs.Inputs) []Option {
 	return []Option{
 		{
@@ -70,12 +70,12 @@ func secondField(name string) hdrlog.SecondField {
 	return map[string]hdrlog.SecondField{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[name]
 }
 
-// Arguments takes arguments for more values of -if.
+// Arguments returns a function [Command.Args] that reads arguments as values of -if.
 func Arguments(in *logs.Inputs) func([]string, int) error {
 	return func(args []string, _ int) error { in.Names = append(in.Names, args...); return nil }
 }
 
-// TaggedInputOption is the option that reads logs and gives them tags.
+// TaggedInputOption returns -tif, which gives the intervals of a log a tag.
 func TaggedInputOption(in *logs.Inputs) Option {
 	return Option{
 		Name:    "tif",
@@ -87,13 +87,13 @@ func TaggedInputOption(in *logs.Inputs) Option {
 	}
 }
 
-// Without returns options without some.
+// Without returns options without the named ones.
 func Without(options []Option, names ...string) []Option {
 	return slices.DeleteFunc(options, func(o Option) bool { return slices.Contains(names, o.Name) })
 }
 
-// TagOptions are the options that choose tags, in all commands. The verb says what the command does
-// to tags, and completion offers those of the inputs.
+// TagOptions returns the options that choose tags. verb says what the command does to tags.
+// Completion offers the tags of the inputs.
 func TagOptions(t *logs.Tags, in *logs.Inputs, verb string) []Option {
 	return []Option{
 		{
@@ -116,7 +116,7 @@ func TagOptions(t *logs.Tags, in *logs.Inputs, verb string) []Option {
 	}
 }
 
-// IgnoreTagsOption is the option that takes all tags together.
+// IgnoreTagsOption returns -it, which merges all tags.
 func IgnoreTagsOption(t *logs.Tags, verb string) Option {
 	return Option{
 		Name:    "it",
@@ -127,14 +127,14 @@ func IgnoreTagsOption(t *logs.Tags, verb string) Option {
 	}
 }
 
-// RowOptions are the options that say what makes a row.
+// RowOptions returns the options that say which intervals make a row.
 func RowOptions(t *logs.Tags, verb string) []Option {
 	all := IgnoreTagsOption(t, verb)
-	all.Not, all.Why = "by", "-by says what makes a row, so leave out -it"
+	all.Rules = Rules{Not: "by", Why: "-by says what makes a row, so leave out -it"}
 	return []Option{all, ByOption(t)}
 }
 
-// ByOption is the option that says what makes a row.
+// ByOption returns -by, which says which intervals make a row.
 func ByOption(t *logs.Tags) Option {
 	return Option{
 		Name:    "by",
@@ -146,7 +146,7 @@ func ByOption(t *logs.Tags) Option {
 	}
 }
 
-// PhasesOption is the option that reads phases, with a usage that says what becomes of them.
+// PhasesOption returns -phases. usage says what the command does with phases.
 func PhasesOption(t *logs.Tags, u *unit.Options, usage string) Option {
 	t.Phases.Units = u
 	return Option{
@@ -158,10 +158,10 @@ func PhasesOption(t *logs.Tags, u *unit.Options, usage string) Option {
 	}
 }
 
-// PhaseRows is the usage of phases that make rows.
+// PhaseRows is the usage of -phases for commands that make a row of each phase.
 const PhaseRows = "make a row (-by phase,tag, or -by phase with -it) of"
 
-// UntaggedOption is the option that leaves untagged intervals untagged.
+// UntaggedOption returns -untagged, which keeps untagged intervals untagged.
 func UntaggedOption(in *logs.Inputs) Option {
 	return Option{
 		Name:   "untagged",
@@ -173,13 +173,8 @@ func UntaggedOption(in *logs.Inputs) Option {
 	}
 }
 
-// TimeOptions are the options that choose a span of time, in all commands, with a rule for -tz.
-func TimeOptions(t *logs.Times, zone Option) []Option {
-	zone.Name = "tz"
-	zone.Aliases = "time-zone"
-	zone.Group = GroupChoice
-	zone.Value = Parsed(&t.Zone, "UTC", logs.ParseZone)
-	zone.Usage = "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local"
+// TimeOptions returns the options that choose a span of time. zone is the rules of -tz.
+func TimeOptions(t *logs.Times, zone Rules) []Option {
 	return []Option{
 		{
 			Name:    "s",
@@ -206,21 +201,28 @@ func TimeOptions(t *logs.Times, zone Option) []Option {
 			Usage: "what -s and -e count from, a `MODE`: each, the start and the end of each log; " +
 				"or all, those of all logs together",
 		},
-		zone,
+		{
+			Name:    "tz",
+			Aliases: "time-zone",
+			Group:   GroupChoice,
+			Value:   Parsed(&t.Zone, "UTC", logs.ParseZone),
+			Rules:   zone,
+			Usage:   "the `ZONE` of times without a zone, and of printed and drawn times: Europe/Berlin, +02:00 or Local",
+		},
 	}
 }
 
-// OmissionOption is the option that corrects for coordinated omission.
+// OmissionOption returns -co, which corrects for coordinated omission.
 func OmissionOption(o *logs.Omission) Option {
 	return Option{
 		Name:    "co",
 		Aliases: "correctLogWithKnownCoordinatedOmission coordinated-omission",
 		Group:   GroupValues,
-		Value: Value{take: func(option *Option, text string) (err error) {
+		Value: Value{set: func(option *Option, text string) (err error) {
 			if text != "" {
 				*o, err = logs.ParseOmission(text)
 			}
-			return option.named(err)
+			return option.withName(err)
 		}},
 		Usage: "correct for coordinated omission: the recorder expected to record a value every " +
 			"`TIME`, such as 10ms; a number without a unit is in units of the log",
@@ -228,7 +230,7 @@ func OmissionOption(o *logs.Omission) Option {
 	}
 }
 
-// UnitOptions are the options that say in which unit values are, and in which unit to print them.
+// UnitOptions returns -unit, the unit to print, and -in, the unit of the logs.
 func UnitOptions(u *unit.Options) []Option {
 	return []Option{
 		{
@@ -251,26 +253,26 @@ func UnitOptions(u *unit.Options) []Option {
 
 const inUsage = "the `UNIT` of values in the logs: ns, us, ms or s; run.hdr=us is that of one log; repeatable"
 
-// InOption is -in for commands that print no values.
+// InOption returns -in for commands that print no values.
 func InOption(u *unit.Options) Option {
 	option := UnitOptions(u)[1]
 	option.Usage = inUsage + ". The result states it"
 	return option
 }
 
-// In is the unit of the logs, or of some.
+// In is the unit of all logs, or LOG=UNIT for one log.
 func In(u *unit.Options) Value {
-	return Value{isList: true, take: func(o *Option, text string) error {
+	return Value{isList: true, set: func(o *Option, text string) error {
 		if text == "" {
 			return nil
 		}
-		return o.named(u.ParseIn(text))
+		return o.withName(u.ParseIn(text))
 	}}
 }
 
-// Unit is a unit of time. The empty text is none.
+// Unit is a unit of time. An empty text is no unit.
 func Unit(to *hdrlog.Unit) Value {
-	return Value{take: func(o *Option, text string) (err error) {
+	return Value{set: func(o *Option, text string) (err error) {
 		if text == "" {
 			return nil
 		}
@@ -281,7 +283,7 @@ func Unit(to *hdrlog.Unit) Value {
 	}}
 }
 
-// RatioOption is the option that divides values.
+// RatioOption returns -ovr, which divides values.
 func RatioOption(u *unit.Options) Option {
 	return Option{
 		Name:    "ovr",
@@ -294,7 +296,7 @@ func RatioOption(u *unit.Options) Option {
 	}
 }
 
-// PercentilesOption is the option that chooses percentiles.
+// PercentilesOption returns -p, which chooses percentiles.
 func PercentilesOption(value Value, usage string) Option {
 	return Option{
 		Name:    "p",
@@ -306,8 +308,8 @@ func PercentilesOption(value Value, usage string) Option {
 	}
 }
 
-// DoubtPercentiles doubts percentiles between 0 and 1, which look like parts of 1, and 99,9, which
-// looks like a number with a comma.
+// DoubtPercentiles is a function [Option.Doubt] for percentiles. It doubts numbers between 0 and 1,
+// which may be meant as shares of 1, and 99,9, which may be meant as 99.9.
 func DoubtPercentiles(text string) string {
 	before := ""
 	for name := range strings.SplitSeq(text, ",") {
@@ -323,17 +325,18 @@ func DoubtPercentiles(text string) string {
 	return ""
 }
 
-// AggregateOption is the option that merges intervals by time, with a rule.
-func AggregateOption(millis *int64, rule Option) Option {
-	rule.Name = "agg"
-	rule.Aliases = "aggregate"
-	rule.Group = GroupSeries
-	rule.Value = Length(millis, "")
-	rule.Usage = "merge the intervals of each window of `TIME`, such as 10s"
-	return rule
+// AggregateOption returns -agg, which merges intervals by time. The option o has its rules and its
+// default, which differ between commands.
+func AggregateOption(millis *int64, o Option) Option {
+	o.Name = "agg"
+	o.Aliases = "aggregate"
+	o.Group = GroupSeries
+	o.Value = Length(millis, "")
+	o.Usage = "merge the intervals of each window of `TIME`, such as 10s"
+	return o
 }
 
-// OutputOption is the option that names the output.
+// OutputOption returns -of, which names the output.
 func OutputOption(of *string, usage string) Option {
 	return Option{
 		Name:    "of",
@@ -344,7 +347,7 @@ func OutputOption(of *string, usage string) Option {
 	}
 }
 
-// RunOptions are the options that say how to run, in all commands.
+// RunOptions returns the options that say how to run, for all commands.
 func RunOptions(std *message.Streams, r *logs.Run) []Option {
 	return []Option{
 		{
@@ -384,6 +387,6 @@ func RunOptions(std *message.Streams, r *logs.Run) []Option {
 	}
 }
 
-// maxJobs is the largest -j. Each job has its own memory for decoding, and no machine has as many
-// cores.
+// maxJobs is the largest value of -j. Each job has its own memory for decoding, and no machine has
+// more cores.
 const maxJobs = 1024

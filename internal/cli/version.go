@@ -8,8 +8,8 @@ import (
 // Version is the version of all commands. CHANGELOG.md describes it.
 const Version = "0.1.0"
 
-// version returns what --version prints after the name: the version, and the commit and its date if
-// the command was built in a clone.
+// version returns the text of --version after the name: the version, and the commit with its date
+// if the command was built in a clone.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
