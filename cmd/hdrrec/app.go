@@ -35,15 +35,15 @@ The log has values in nanoseconds, and says so.
 exit status: 0, or 1 if nothing could be recorded, 2 for a wrong command line,
 3 if malformed or late rows were left out`
 
-// options are what the command line asks for.
+// options are the values of the command line.
 type options struct {
 	logs.Inputs
 	logs.Run
-	of         string
+	output     string
 	format     string
 	rows       measure.Options
-	columns    string // of -tag
-	at         string
+	tagColumns string // the value of -tag, a list with commas
+	moment     string
 	failed     measure.Failed
 	size, late int64 // milliseconds
 	lateGiven  bool
@@ -53,7 +53,7 @@ type options struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.Untagged, o.Output = true, &o.of
+	o.Untagged, o.Output = true, &o.output
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrrec"},
 		Usage:       "make HdrHistogram logs of single measurements",
@@ -67,7 +67,7 @@ func app() *cli.Command {
 	return c
 }
 
-// groupRows is the group of options that say what the rows of a file are.
+// groupRows is the group of options that describe the rows of a file.
 const groupRows = "Rows"
 
 func (o *options) define(std *message.Streams) []cli.Option {
@@ -82,7 +82,7 @@ func (o *options) define(std *message.Streams) []cli.Option {
 		o.timeOptions(), o.logOptions(), cli.Without(cli.RunOptions(std, &o.Run), "j", "v"), []cli.Option{verbose})
 }
 
-// columnOptions say in which columns what is.
+// columnOptions returns the options that name columns, and the format.
 func (o *options) columnOptions() []cli.Option {
 	r := &o.rows
 	return []cli.Option{
@@ -143,14 +143,14 @@ func (o *options) columnOptions() []cli.Option {
 	}
 }
 
-// rowOptions say how rows are read.
+// rowOptions returns the options that say how to read rows.
 func (o *options) rowOptions() []cli.Option {
 	r := &o.rows
 	return []cli.Option{
 		{
 			Name:  "tag",
 			Group: groupRows,
-			Value: cli.Text(&o.columns, ""),
+			Value: cli.Text(&o.tagColumns, ""),
 			Given: &r.NoTags,
 			Usage: "make the tag of these `COLUMNS`, a list, joined with /; '' for no tag",
 		},
@@ -192,7 +192,7 @@ func (o *options) rowOptions() []cli.Option {
 	}
 }
 
-// timeOptions say what times and failures are.
+// timeOptions returns the options about times and failed requests.
 func (o *options) timeOptions() []cli.Option {
 	r := &o.rows
 	return []cli.Option{
@@ -222,7 +222,7 @@ func (o *options) timeOptions() []cli.Option {
 			Name:    "at",
 			Group:   groupRows,
 			Values:  []string{"start", "end"},
-			Value:   cli.Choice(&o.at, ""),
+			Value:   cli.Choice(&o.moment, ""),
 			Default: "what the time of the format is",
 			Usage:   "a value belongs to the interval of its `MOMENT`: start or end",
 		},
@@ -230,14 +230,14 @@ func (o *options) timeOptions() []cli.Option {
 			Name:   "errors",
 			Group:  groupRows,
 			Values: []string{"keep", "drop", "tag"},
-			Value:  cli.Pick(&o.failed, "keep", failedNamed),
+			Value:  cli.Pick(&o.failed, "keep", failedByName),
 			Usage: "`WHAT` becomes of failed requests: keep, drop, or tag (a tag of their " +
 				"own, TAG/" + measure.FailedTag + ")",
 		},
 	}
 }
 
-// logOptions say what is written.
+// logOptions returns the options of the log to write.
 func (o *options) logOptions() []cli.Option {
 	return []cli.Option{
 		{
@@ -261,11 +261,11 @@ func (o *options) logOptions() []cli.Option {
 			Value: cli.Int(&o.digits, "3", cli.Between(0, histogram.MaxDigits)),
 			Usage: "histograms have `N` significant digits, 0 to 5",
 		},
-		cli.OutputOption(&o.of, "write to `FILE`, not to standard output"),
+		cli.OutputOption(&o.output, "write to `FILE`, not to standard output"),
 	}
 }
 
-func failedNamed(name string) measure.Failed {
+func failedByName(name string) measure.Failed {
 	return map[string]measure.Failed{"drop": measure.DropFailed, "tag": measure.TagFailed}[name]
 }
 
@@ -284,7 +284,7 @@ func parseDelimiter(text string) (byte, error) {
 	return text[0], nil
 }
 
-// A command is one run.
+// A command is one run of hdrrec.
 type command struct {
 	std         *message.Streams
 	options     *options
@@ -292,10 +292,10 @@ type command struct {
 	recording   measure.Recording
 	recorder    *measure.Recorder
 	readers     []*measure.Reader
-	said        map[string]bool // inputs by name: as what they are read
+	printed     map[string]bool // names of inputs whose interpretation was printed
 }
 
-// run records the rows.
+// run records the rows of all inputs, or prints the command lines of -guess.
 func run(std *message.Streams, o *options) error {
 	r := o.command(std)
 	inputs, err := o.Find(std)
@@ -304,14 +304,14 @@ func run(std *message.Streams, o *options) error {
 	}
 	s := &scan.Scan{Inputs: inputs}
 	if o.guess {
-		return r.guess(std.Out, s)
+		return r.printGuesses(std.Out, s)
 	}
 	stop := logs.ShowProgress(s, std)
 	defer stop()
-	return r.end(logs.WriteLog(o.of, std.Out, inputs, o.Strict, func(w io.Writer) error { return r.record(w, s) }))
+	return r.finish(logs.WriteLog(o.output, std.Out, inputs, o.Strict, func(w io.Writer) error { return r.record(w, s) }))
 }
 
-// record records files to their ends.
+// record records files and pipes to their ends, and writes the log to w.
 func (r *command) record(w io.Writer, s *scan.Scan) error {
 	var files []scan.Input
 	for _, input := range s.Inputs {
@@ -321,7 +321,7 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 	}
 	rest := &measure.Files{
 		Recording: r.recording,
-		Room:      measure.NewRoom(r.options.Ledger()),
+		Budget:    measure.NewLogBudget(r.options.Ledger()),
 		Open:      func() ([]*measure.Reader, io.Closer, error) { return r.openAll(s, files) },
 	}
 	if len(files) < len(s.Inputs) {
@@ -342,7 +342,8 @@ func (r *command) record(w io.Writer, s *scan.Scan) error {
 	return nil
 }
 
-// recordPipes records inputs some of which are pipes. The files among them are at rest.
+// recordPipes records inputs of which some are pipes. files has the others, which the first reading
+// has read: their rows are not late.
 func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) error {
 	back, err := files.NeededLate()
 	if err != nil {
@@ -356,7 +357,7 @@ func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) e
 	if len(inputs) == 1 {
 		g = &growing{command: r, w: w, log: log, late: r.options.late}
 		if !r.options.lateGiven {
-			g.late = soon
+			g.late = presentLate
 		}
 		inputs = []scan.Input{g.input(inputs[0])}
 		cli.OnInterrupt(scan.Grace, func(bool) { g.interrupted() })
@@ -380,7 +381,6 @@ func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) e
 
 var errNothing = errors.New("nothing was recorded")
 
-// closers close several files.
 type closers []io.Closer
 
 func (all closers) Close() (err error) {
@@ -390,7 +390,7 @@ func (all closers) Close() (err error) {
 	return err
 }
 
-// openAll opens inputs.
+// openAll opens inputs. If one fails, it closes the others.
 func (r *command) openAll(s *scan.Scan, inputs []scan.Input) (readers []*measure.Reader, _ io.Closer, err error) {
 	var all closers
 	for n := range inputs {
@@ -400,7 +400,7 @@ func (r *command) openAll(s *scan.Scan, inputs []scan.Input) (readers []*measure
 			return nil, nil, err
 		}
 		all = append(all, file)
-		reader, err := r.open(s.Count(file), inputs[n].Name)
+		reader, err := r.openReader(s.Count(file), inputs[n].Name)
 		if err != nil {
 			all.Close()
 			return nil, nil, err
@@ -411,14 +411,14 @@ func (r *command) openAll(s *scan.Scan, inputs []scan.Input) (readers []*measure
 	return readers, all, nil
 }
 
-// open opens a file.
-func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
+// openReader opens a file, and prints as what it is read if the user has not named its columns.
+func (r *command) openReader(file io.Reader, name string) (*measure.Reader, error) {
 	reader, err := measure.NewReader(file, name, r.options.format, r.options.rows)
 	var usage measure.OptionError
 	var unknown *measure.UnknownError
 	switch {
-	case err == nil && reader.Guessed() && !r.std.Quiet && !r.said[name]:
-		r.said[name] = true
+	case err == nil && reader.Guessed() && !r.std.Quiet && !r.printed[name]:
+		r.printed[name] = true
 		r.diagnostics.Warnf("%s is read as %s; -time, -value and -tag name other columns", name, reader.Interpretation())
 	case errors.As(err, &usage):
 		return nil, message.Usagef("%w", err)
@@ -428,39 +428,40 @@ func (r *command) open(file io.Reader, name string) (*measure.Reader, error) {
 	return reader, err
 }
 
-// command returns the run that the options ask for.
+// command returns the run of the options.
 func (o *options) command(std *message.Streams) *command {
-	r := &command{std: std, options: o, diagnostics: logs.NewDiagnostics(std, o.Strict), said: make(map[string]bool)}
+	r := &command{std: std, options: o, diagnostics: logs.NewDiagnostics(std, o.Strict), printed: make(map[string]bool)}
 	r.recording = measure.UsualRecording()
 	if !o.lateGiven {
 		o.late = r.recording.Late
 	}
-	if o.columns != "" {
-		o.rows.Columns.Tags = strings.Split(o.columns, ",")
+	if o.tagColumns != "" {
+		o.rows.Columns.Tags = strings.Split(o.tagColumns, ",")
 	}
 	o.UnitOf = func(string) (hdrlog.Unit, bool) { return o.rows.Unit, o.rows.Unit != 0 }
 	r.recording.Failed = o.failed
-	if o.at != "" {
-		r.recording.AtEnd = func(*measure.Reader) bool { return o.at == "end" }
+	if o.moment != "" {
+		r.recording.AtEnd = func(*measure.Reader) bool { return o.moment == "end" }
 	}
 	r.recording.Late = o.late
 	r.recording.Size = o.size
 	r.recording.Layout.Digits = o.digits
 	r.recording.Memory = o.Ledger()
-	r.recording.Report = r.report
+	r.recording.Report = r.reportRow
 	return r
 }
 
-// report prints what is wrong with a row. Of late rows it prints the first one.
-func (r *command) report(row *hdrlog.SyntaxError) error {
+// reportRow prints the error of a row. It prints only the first late row.
+func (r *command) reportRow(row *hdrlog.SyntaxError) error {
 	if errors.Is(row, measure.ErrLate) {
 		return r.diagnostics.Late(row, "-late says how long to wait")
 	}
 	return r.diagnostics.Report(row, true)
 }
 
-// end prints what became of the rows, and returns the error or the status of the command.
-func (r *command) end(err error) error {
+// finish prints what became of the rows, and returns the command's error or status. err is the
+// error of the run.
+func (r *command) finish(err error) error {
 	if err != nil && err != errNothing {
 		return err
 	}
@@ -500,13 +501,13 @@ func (r *command) end(err error) error {
 	}
 	if err == errNothing {
 		r.diagnostics.Close()
-		return r.nothing()
+		return r.nothingError()
 	}
 	return r.diagnostics.Close()
 }
 
-// nothing returns the error of an input that has nothing to record.
-func (r *command) nothing() error {
+// nothingError returns the error for inputs without a row to record.
+func (r *command) nothingError() error {
 	n := &r.recorder.Counts
 	switch {
 	case r.readers[0].Format() == "hist" && n.Malformed == 0:

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// present is how old the newest row is at most of a program that runs now. Rows of the past are
-	// as late as in a file.
-	present = time.Minute
-	// soon is how late rows of the present may be, if -late does not say, in milliseconds.
-	// Intervals that are over are written when a pipe has nothing new for as long.
-	soon = 5_000
+	// If the newest row is older than present, the rows are of the past, and -late has the default
+	// for files.
+	presentAge = time.Minute
+	// soon is the default of -late for rows of the present, in milliseconds. If a pipe has nothing
+	// new for this time, intervals that are over are written.
+	presentLate = 5_000
 )
 
-// A growing input is a pipe. When reading waits for more, intervals that are over are written.
+// A growing is an input that is a pipe. While a read waits for more text, intervals that are over
+// are written.
 type growing struct {
 	command *command
 	pipe    io.ReadCloser
@@ -28,14 +29,14 @@ type growing struct {
 	log     *hdrlog.Writer
 	late    int64 // milliseconds
 
-	mu      sync.Mutex // held while reading waits, and by the timer
+	mu      sync.Mutex // held while wait and the timer use the fields below and the recorder
 	waiting bool
 	timer   *time.Timer
-	reader  *measure.Reader // nil before the format is known
-	err     error           // of writing
+	reader  *measure.Reader // nil until the format is known
+	err     error           // the first error of writing
 }
 
-// input returns the input that reads a pipe so.
+// input returns an input that reads a pipe through g.
 func (g *growing) input(pipe scan.Input) scan.Input {
 	open := pipe.Open
 	pipe.Open = func() (_ io.ReadCloser, err error) {
@@ -45,53 +46,53 @@ func (g *growing) input(pipe scan.Input) scan.Input {
 	return pipe
 }
 
-// Close closes the pipe.
 func (g *growing) Close() error { return g.pipe.Close() }
 
-// Read reads the pipe.
 func (g *growing) Read(p []byte) (n int, err error) {
-	if err := g.wait(true); err != nil {
+	if err := g.setWaiting(true); err != nil {
 		return 0, err
 	}
 	n, err = g.pipe.Read(p)
-	g.wait(false)
+	g.setWaiting(false)
 	return n, err
 }
 
-// wait says that reading begins to wait for more, or ends to wait.
-func (g *growing) wait(waiting bool) error {
+// setWaiting is called before and after each read of the pipe. Before, it writes intervals and
+// starts the timer.
+func (g *growing) setWaiting(waiting bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = waiting
 	if g.timer != nil {
 		g.timer.Stop()
 	}
-	if !waiting || g.reader == nil || !g.reader.HasRowAfter(time.Now().Add(-present)) {
+	if !waiting || g.reader == nil || !g.reader.HasRowAfter(time.Now().Add(-presentAge)) {
 		return g.err
 	}
-	g.written(g.command.recorder.Advance(g.reader, g.late))
-	g.timer = time.AfterFunc(soon*time.Millisecond, func() {
-		g.end(func() error { return g.command.recorder.WriteOver(g.reader, time.Now().UnixMilli()) })
+	g.flush(g.command.recorder.Advance(g.reader, g.late))
+	g.timer = time.AfterFunc(presentLate*time.Millisecond, func() {
+		g.writeIfWaiting(func() error { return g.command.recorder.WriteOver(g.reader, time.Now().UnixMilli()) })
 	})
 	return g.err
 }
 
-// interrupted writes what there is: a signal has come, and maybe no more rows.
+// interrupted writes all open intervals after a signal, since more rows may never come.
 func (g *growing) interrupted() {
-	g.end(func() error { return g.command.recorder.Run(nil) })
+	g.writeIfWaiting(func() error { return g.command.recorder.Run(nil) })
 }
 
-// end ends intervals if reading waits.
-func (g *growing) end(end func() error) {
+// writeIfWaiting calls write, which writes intervals, if a read waits. During a read, the recorder
+// is in use.
+func (g *growing) writeIfWaiting(end func() error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.waiting && g.reader != nil {
-		g.written(end())
+		g.flush(end())
 	}
 }
 
-// written flushes what was written.
-func (g *growing) written(err error) {
+// flush flushes the log after a write that returned err. It keeps the first error.
+func (g *growing) flush(err error) {
 	if err == nil {
 		err = g.log.Flush()
 	}

@@ -9,9 +9,10 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// guess prints the command line that reads each input as hdrrec takes it now. It tries whether that
-// works.
-func (r *command) guess(w io.Writer, s *scan.Scan) error {
+// printGuesses prints, for each input, the command line that names all columns and units as hdrrec
+// reads them now. It first reads rows with the input's options, and returns an error if none can be
+// recorded.
+func (r *command) printGuesses(w io.Writer, s *scan.Scan) error {
 	for n := range s.Inputs {
 		readers, closer, err := r.openAll(s, s.Inputs[n:n+1])
 		if err != nil {
@@ -29,12 +30,12 @@ func (r *command) guess(w io.Writer, s *scan.Scan) error {
 	return nil
 }
 
-// commandLine returns the command line of a file, for a shell.
+// commandLine returns the command line for a file, with quotes for a shell.
 func (r *command) commandLine(name string, reader *measure.Reader) string {
 	line := "hdrrec"
 	arguments := reader.Arguments()
-	if r.options.at != "" {
-		arguments = append(arguments, "-at", r.options.at)
+	if r.options.moment != "" {
+		arguments = append(arguments, "-at", r.options.moment)
 	}
 	for _, argument := range append(arguments, name) {
 		line += " " + message.Quoted(argument)

@@ -22,7 +22,7 @@ import (
 func hdrrec(input string, args ...string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	app := app()
-	app.In, app.Out, app.Err = strings.NewReader(input), &out, &err
+	app.Streams.In, app.Streams.Out, app.Streams.Err = strings.NewReader(input), &out, &err
 	status = cli.Run(app, args)
 	return out.String(), err.String(), status
 }
@@ -136,7 +136,7 @@ func TestMemory(t *testing.T) {
 		return size, nil
 	})
 	app := app()
-	app.In, app.Out, app.Err = input, io.Discard, os.Stderr
+	app.Streams.In, app.Streams.Out, app.Streams.Err = input, io.Discard, os.Stderr
 	if status := cli.Run(app, []string{"-in", "us", "-q"}); status != message.OK {
 		t.Fatalf("exit status %d", status)
 	}

@@ -257,7 +257,7 @@ func (s *Source) isLog(path string) (is bool, why error) {
 	if s.unitOf != nil {
 		in, _ = s.unitOf(path)
 	}
-	measured, _, begin, why := measure.Look(file, path, in)
+	measured, _, begin, why := measure.Detect(file, path, in)
 	return measured != nil || measure.IsLog(begin), why
 }
 

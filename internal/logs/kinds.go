@@ -55,7 +55,7 @@ func KindOf(begin []byte) string {
 	case bytes.IndexByte(begin, 0) >= 0:
 		return "binary data"
 	case measure.IsJSON(begin):
-		return jsonKind + measure.Numbers(begin)
+		return jsonKind + measure.NumbersHint(begin)
 	}
 	return ""
 }
@@ -64,7 +64,7 @@ func KindOf(begin []byte) string {
 // diagnostics know the inputs that are another kind of file: of these they print one message only.
 func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (hdrlog.Unit, bool)) {
 	d.others.inputs += len(inputs)
-	room := measure.NewRoom(memory)
+	room := measure.NewLogBudget(memory)
 	for n := range inputs {
 		m := &measurements{
 			diagnostics: d,
@@ -75,7 +75,7 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given f
 		if given != nil {
 			m.in, _ = given(m.name)
 		}
-		m.files.Room = room
+		m.files.Budget = room
 		m.files.Open = m.readers
 		m.files.Recording = measure.UsualRecording()
 		m.files.Memory = memory
@@ -102,7 +102,7 @@ func (m *measurements) log() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	measured, rest, begin, why := measure.Look(file, m.name, m.in)
+	measured, rest, begin, why := measure.Detect(file, m.name, m.in)
 	if measured == nil {
 		m.diagnostics.isKind(m.name, begin, why)
 		return readCloser{rest, file}, nil
@@ -127,7 +127,7 @@ func (m *measurements) readers() ([]*measure.Reader, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	measured, _, _, _ := measure.Look(file, m.name, m.in)
+	measured, _, _, _ := measure.Detect(file, m.name, m.in)
 	if measured == nil {
 		file.Close()
 		return nil, nil, fmt.Errorf("%s: the file has changed", m.name)
@@ -180,7 +180,7 @@ func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	case kind != "":
 		text = name + " is no log, but " + kind
 	case why == measure.ErrNoInterval:
-		text = fmt.Sprintf("%s is no log: %v; %s", name, why, measure.ReadsLines(begin))
+		text = fmt.Sprintf("%s is no log: %v; %s", name, why, measure.LinesHint(begin))
 	case why != nil:
 		text = fmt.Sprintf("%s is no log: %v", name, why)
 	}

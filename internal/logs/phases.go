@@ -85,12 +85,12 @@ func (r *phaseReader) read(text string) error {
 		return fmt.Errorf("%s is a folder", text)
 	}
 	r.files = append(r.files, text)
-	table, rest := measure.LookTexts(file, text, phaseColumns, leastColumns)
+	table, rest := measure.DetectTexts(file, text, phaseColumns, leastColumns)
 	if table != nil {
 		return r.readTable(table)
 	}
 	in, _ := r.options.Tags.Phases.Units.Named(text)
-	measured, _, begin, why := measure.Look(rest, text, in)
+	measured, _, begin, why := measure.Detect(rest, text, in)
 	switch {
 	case measured != nil:
 		return r.readMeasured(measured)

@@ -10,10 +10,7 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// accessLog is a log of nginx or Apache whose lines have the time that a request took. The pattern
-// is that of the server's configuration: https://nginx.org/en/docs/http/ngx_http_log_module.html
-// and https://httpd.apache.org/docs/2.4/mod/mod_log_config.html. The time is that of the end in
-// nginx, and that of the start in Apache.
+// accessLog is the log of nginx or Apache with a pattern from the server's configuration: https://nginx.org/en/docs/http/ngx_http_log_module.html and https://httpd.apache.org/docs/2.4/mod/mod_log_config.html. The pattern must have the duration of the request. Times are ends of requests in nginx, and starts in Apache.
 var accessLog = Format{
 	Name:    "accesslog",
 	columns: Columns{OK: "status"},
@@ -21,13 +18,13 @@ var accessLog = Format{
 	open:    openAccessLog,
 }
 
-// combined matches the begin of a line of the formats common and combined.
+// commonLine matches the beginning of a line in the formats common and combined.
 var commonLine = expression(`^\S+ \S+ .*\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [-+]\d{4}\] "`)
 
-// timed matches the end of a line to whose format $request_time was added.
+// endsInTime matches the end of a line in a format to whose end $request_time was added.
 var endsInTime = expression(`" \d+\.\d{3}$`)
 
-// nginxTimed is nginx's combined with the time of the request at its end.
+// nginxTimed is nginx's format combined with $request_time at its end.
 const nginxTimed = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`
 
 func openAccessLog(s *setup, h *head) (fieldFinder, error) {
@@ -64,7 +61,7 @@ func openAccessLog(s *setup, h *head) (fieldFinder, error) {
 	return p, p.bindAll(s)
 }
 
-// patternOf opens a log whose lines have a pattern.
+// patternOf returns a function open for a log whose lines have a pattern.
 func patternOf(text string) func(s *setup, h *head) (fieldFinder, error) {
 	return func(s *setup, _ *head) (fieldFinder, error) {
 		p, err := parsePattern(text)
@@ -75,15 +72,16 @@ func patternOf(text string) func(s *setup, h *head) (fieldFinder, error) {
 	}
 }
 
-// taken are the variables that have the time that a request took, the finest one first.
+// durationVariables are the variables that have the duration of a request. Variables with a finer
+// unit come first.
 var durationVariables = []string{"%D", "%{us}T", "%{ms}T", "request_time", "%T", "%{s}T"}
 
-// isTime reports whether a variable is a time of the clock.
+// isTime reports whether a variable is a time of the clock, and not a duration.
 func isTime(name string) bool {
 	return name == "msec" || name == "time_iso8601" || name == "time_local" || name[0] == '%' && strings.HasSuffix(name, "t")
 }
 
-// variableUnit returns the unit of a variable that is a length of time.
+// variableUnit returns the unit of a variable that is a duration, and 0 for other variables.
 func variableUnit(name string) hdrlog.Unit {
 	switch {
 	case name == "%D", name == "%{us}T":
@@ -96,13 +94,14 @@ func variableUnit(name string) hdrlog.Unit {
 	return 0
 }
 
-// A pattern finds the variables of a line.
+// A pattern finds the variables of a line. It is made of a log format such as "$remote_addr
+// [$time_local] $request_time".
 type pattern struct {
-	begin []byte // before the first variable
-	items []item
+	begin []byte // text before the first variable
+	items []patternItem
 }
 
-// bindAll has all places get their variables.
+// bindAll gives each place its variable. The error names a variable that the pattern lacks.
 func (p *pattern) bindAll(s *setup) error {
 	for place, name := range s.names() {
 		if name != "" && !p.bind(place, name) && !s.isOptional(place) {
@@ -112,22 +111,24 @@ func (p *pattern) bindAll(s *setup) error {
 	return nil
 }
 
-// An item is a variable and the text after it. The variables of nginx about the servers behind it
-// are lists with one element for each: 0.036, 0.010 : 0.002.
-type item struct {
-	name  string // request_time, %D
-	list  bool
-	after []byte
-	binds []bind
+// An patternItem is a variable, and the text between the variable and the next one. In nginx,
+// variables about upstream servers are lists with one element for each server: 0.036, 0.010 :
+// 0.002.
+type patternItem struct {
+	name     string // request_time, %D
+	list     bool
+	after    []byte
+	bindings []binding
 }
 
-// A bind says which place gets a variable, or what is derived from it.
-type bind struct {
+// A binding puts the value of a variable into a place. derive, if it is not nil, makes the field
+// from the value.
+type binding struct {
 	place  int
 	derive func(value []byte) []byte
 }
 
-// variable matches a variable of nginx or of Apache.
+// variable matches a variable of nginx or of Apache, and %% for a percent sign.
 var variable = expression(`\$\{\w+\}|\$\w+|%%|%[<>!0-9,]*(\{[^}]*\})?(\^t[io]|[A-Za-z])`)
 
 func parsePattern(text string) (*pattern, error) {
@@ -156,16 +157,16 @@ func parsePattern(text string) (*pattern, error) {
 		if len(p.items) > 0 && len(*literal) == 0 {
 			return nil, usagef("-pattern has nothing between %s and %s", p.items[len(p.items)-1].name, name)
 		}
-		p.items = append(p.items, item{name: name, list: strings.HasPrefix(name, "upstream_")})
+		p.items = append(p.items, patternItem{name: name, list: strings.HasPrefix(name, "upstream_")})
 		literal = &p.items[len(p.items)-1].after
 	}
 	return p, nil
 }
 
-// plain returns a directive of Apache without its conditions.
+// withoutConditions returns a directive of Apache without conditions: %D of %>400D.
 func withoutConditions(name string) string { return "%" + strings.TrimLeft(name[1:], "<>!0123456789,") }
 
-// first returns the first variable that is wanted, nothing if there is none.
+// firstVariable returns the first variable for which wanted returns true, empty if there is none.
 func (p *pattern) firstVariable(wanted func(name string) bool) string {
 	for _, item := range p.items {
 		if wanted(item.name) {
@@ -175,7 +176,8 @@ func (p *pattern) firstVariable(wanted func(name string) bool) string {
 	return ""
 }
 
-// aliases are other names of variables. The first one that the pattern has counts.
+// aliases are names that options may use for a variable, or for what derive makes of the variable.
+// If several aliases have a name, the first one whose variable the pattern has counts.
 var aliases = []struct {
 	name, variable string
 	derive         func(value []byte) []byte
@@ -196,14 +198,15 @@ var aliases = []struct {
 	{"operation", "direction", operationOf},
 }
 
-// secondsOf returns the time that seconds, a space and microseconds are: 1700000000.000123.
+// secondsOf returns the seconds since 1970 of a text with seconds, a space and microseconds:
+// 1700000000.000123 of "1700000000 123".
 func secondsOf(stamp []byte) []byte {
 	seconds, rest, _ := bytes.Cut(stamp, []byte(" "))
 	micros, _, _ := bytes.Cut(rest, []byte(" "))
 	return fmt.Appendf(nil, "%s.%06s", seconds, micros)
 }
 
-// operationOf returns the name of a direction of fio.
+// operationOf returns the name of the operation that a data direction of fio stands for.
 func operationOf(direction []byte) []byte {
 	switch string(direction) {
 	case "0":
@@ -216,13 +219,13 @@ func operationOf(direction []byte) []byte {
 	return direction
 }
 
-// methodOf returns the method of a request such as GET /path?query HTTP/1.1.
+// methodOf returns the method of a request line such as GET /path?query HTTP/1.1.
 func methodOf(request []byte) []byte {
 	method, _, _ := bytes.Cut(request, []byte(" "))
 	return method
 }
 
-// pathOf returns the path of a request, without the query.
+// pathOf returns the path of a request line, without the query.
 func pathOf(request []byte) []byte {
 	_, path, _ := bytes.Cut(request, []byte(" "))
 	path, _, _ = bytes.Cut(path, []byte(" "))
@@ -234,12 +237,13 @@ func withoutQuery(uri []byte) []byte {
 	return path
 }
 
-// bind has the place get a variable. It reports whether the pattern has it.
+// bind lets a place get a variable. It returns false if the pattern has neither the variable nor an
+// alias.
 func (p *pattern) bind(place int, name string) bool {
 	add := func(name string, derive func([]byte) []byte) bool {
 		for n := range p.items {
 			if p.items[n].name == name {
-				p.items[n].binds = append(p.items[n].binds, bind{place, derive})
+				p.items[n].bindings = append(p.items[n].bindings, binding{place, derive})
 				return true
 			}
 		}
@@ -270,18 +274,18 @@ func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
 	for n := 0; n < len(p.items) && ok; n++ {
 		item := &p.items[n]
 		if bytes.HasSuffix(before, []byte(" ")) {
-			rest = bytes.TrimLeft(rest, " ") // several blanks are one
+			rest = bytes.TrimLeft(rest, " ") // several spaces count as one
 		}
 		before = item.after
 		end := len(rest)
 		if len(item.after) > 0 {
 			if end = item.end(rest); end < 0 {
-				return false, fmt.Errorf("%w: no %s after %s", errPattern, quote(item.after), item.name)
+				return false, fmt.Errorf("%w: no %s after %s", errPattern, quoted(item.after), item.name)
 			}
 		}
 		value := rest[:end]
 		rest = rest[end+len(item.after):]
-		for _, b := range item.binds {
+		for _, b := range item.bindings {
 			places[b.place] = value
 			if b.derive != nil {
 				places[b.place] = b.derive(value)
@@ -297,10 +301,10 @@ func (p *pattern) find(record []byte, places [][]byte) (skip bool, err error) {
 	return false, nil
 }
 
-// end returns where text first has what follows the variable, -1 if it does not. A quote after a
-// backslash is part of the variable, and so are the space in a time with a zone and what separates
-// the elements of a list.
-func (i *item) end(text []byte) int {
+// end returns the index in text of the item's text after the variable, -1 if text lacks it. These
+// belong to the variable: a quote behind a backslash, the space between a time and its zone, and
+// separators of a list's elements.
+func (i *patternItem) end(text []byte) int {
 	from := 0
 	switch {
 	case i.name == "%t" && len(text) > 0 && text[0] == '[':
@@ -324,8 +328,8 @@ func (i *item) end(text []byte) int {
 	}
 }
 
-// separates reports whether what stands at an index is part of a comma or colon between elements.
-func (i *item) separates(text []byte, at int) bool {
+// separates reports whether the byte at an index belongs to a separator of elements: ", " or " : ".
+func (i *patternItem) separates(text []byte, at int) bool {
 	if bytes.HasPrefix(text[at:], []byte(", ")) || bytes.HasPrefix(text[at:], []byte(" : ")) {
 		return true
 	}

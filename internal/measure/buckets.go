@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// edge is the name of the column of Prometheus that has the upper edge of a bucket. Its counts are
-// those of all values up to that edge.
+// edgeColumn is Prometheus's name for the upper edge of a bucket. If a column has this name, each
+// count includes the counts of all lower buckets.
 const edgeColumn = "le"
 
-// unbounded is the value of a bucket without an upper edge.
+// unbounded is the value of a row whose bucket has no upper edge.
 const unbounded = math.MaxInt64
 
 var (
@@ -24,29 +24,31 @@ var (
 	errOneEdge    = errors.New("a series has one edge alone; sort the rows of a series by their edges")
 )
 
-// buckets are the rows of a file with counts.
+// buckets check the counts of a file with a column of counts. If counts are cumulative, they make
+// the count of each bucket.
 type buckets struct {
-	cumulative bool                 // each count is that of all values so far
-	above      int64                // value of those above the highest edge, 0 if it is not known
-	lastEdges  map[uint64]edgeCount // by the hash of the tag: tags may be long
+	cumulative bool                 // each count includes the counts of lower buckets
+	above      int64                // the value to record for values above the highest edge, 0 if no option says it
+	lastEdges  map[uint64]edgeCount // the last row of each tag, by the tag's hash: tags may be long
 	seed       maphash.Seed
 
-	// Values are counted, of which unknown are above the highest edge, and not known. Wrong says
-	// why the counts of the file cannot be right.
+	// values is the number of values so far. unknown is the number of values above the highest edge
+	// for which no value was recorded. wrong says why the counts of the file cannot be right.
 	values, unknown int64
 	wrong           error
-	// Of two values in turn, low and high are furthest apart, as a share of high.
+	// low and high are the edges of the bucket that is widest in relation to its upper edge.
 	low, high int64
 }
 
-// An edgeCount is a value and its count. More is set if the series has lower edges.
+// An edgeCount is the edge and the count of a row. hasLower reports that its series has lower
+// edges.
 type edgeCount struct {
 	value, count int64
 	hasLower     bool
 }
 
-// take makes the count of a row its own, and notes how far it is from the last value of its tag. A
-// lower edge than the last one begins another series.
+// add makes the count of a row that of its bucket alone. An edge below the last edge of its tag
+// begins another series.
 func (b *buckets) add(row *Row) error {
 	tag := maphash.Bytes(b.seed, row.Tag)
 	last, known := b.lastEdges[tag]
@@ -81,7 +83,7 @@ func (b *buckets) add(row *Row) error {
 	return nil
 }
 
-// beyond takes the values above the highest edge.
+// addUnbounded sets the value of a row whose bucket has no upper edge. highest is the row before.
 func (b *buckets) addUnbounded(row *Row, highest edgeCount) {
 	row.Value = b.above
 	switch {
@@ -94,14 +96,15 @@ func (b *buckets) addUnbounded(row *Row, highest edgeCount) {
 	}
 }
 
-// close ends a series.
+// endSeries checks a series whose last row is last.
 func (b *buckets) endSeries(last edgeCount) {
 	if !last.hasLower && last.count > 0 {
 		b.wrong = cmp.Or(b.wrong, errOneEdge)
 	}
 }
 
-// end returns what is wrong with all series.
+// end is called after the last row. It returns an error if the counts of the file cannot be right,
+// or if values have no value to record.
 func (b *buckets) end() error {
 	if b.cumulative {
 		for _, last := range b.lastEdges {
@@ -114,7 +117,7 @@ func (b *buckets) end() error {
 	return b.wrong
 }
 
-// width is the share of the widest bucket.
+// width is the width of the widest bucket, as a share of its upper edge.
 func (b *buckets) width() float64 {
 	if b.high == 0 {
 		return 0
@@ -122,7 +125,7 @@ func (b *buckets) width() float64 {
 	return float64(b.high-b.low) / float64(b.high)
 }
 
-// Loss says what the values lack: how exact they are. It says nothing if they lack nothing.
+// Inexactness says how exact the values are, for a warning. It is empty for exact values.
 func (r *Reader) Inexactness() string {
 	b := r.parser.buckets
 	switch {

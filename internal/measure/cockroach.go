@@ -10,10 +10,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// cockroach is what the workload of CockroachDB writes with --histograms: a line of JSON for each
-// operation and tick, with the counts of a histogram of hdrhistogram-go since the tick before:
-// https://github.com/cockroachdb/cockroach/blob/master/pkg/workload/histogram/histogram.go. Values
-// are nanoseconds.
+// cockroach is what the workload of CockroachDB writes with --histograms: a line of JSON for each operation and tick. A line has the counts of a histogram of hdrhistogram-go since the tick before. Values are nanoseconds. https://github.com/cockroachdb/cockroach/blob/master/pkg/workload/histogram/histogram.go
 var cockroach = Format{
 	Name:    "cockroach",
 	detects: hasPaths(".Name", ".Hist.", ".Elapsed", ".Now"),
@@ -22,7 +19,7 @@ var cockroach = Format{
 	},
 }
 
-// snapshots find the histogram of each line.
+// snapshots makes a payload of the histogram in each line.
 type snapshots struct {
 	walker  walker
 	counts  histogram.Histogram
@@ -30,7 +27,7 @@ type snapshots struct {
 	ready   []foundHistogram
 }
 
-// A snapshot is a line.
+// A snapshot has the fields of a line.
 type snapshot struct {
 	name, now               string
 	elapsed, lowest, digits []byte
@@ -38,7 +35,7 @@ type snapshot struct {
 	err                     error
 }
 
-// A slot is a count above 0.
+// A slot is a slot of a histogram whose count is above 0.
 type slot struct {
 	index int
 	count int64
@@ -62,24 +59,24 @@ func (s *snapshots) line(text []byte) error {
 		return nil
 	}
 	f := foundHistogram{}
-	f.row, f.err = s.row(text)
+	f.row, f.err = s.parseLine(text)
 	s.ready = append(s.ready, f)
 	return nil
 }
 
-// row makes a row of a line.
-func (s *snapshots) row(text []byte) (row Row, err error) {
+// parseLine returns the row of a line, with the histogram as its payload.
+func (s *snapshots) parseLine(text []byte) (row Row, err error) {
 	var line snapshot
 	s.walker.reset()
-	if err := s.walker.walk(text, line.field); err != nil || !s.walker.done() {
-		return row, fmt.Errorf("%w: %s", errJSON, quote(text))
+	if err := s.walker.walk(text, line.setField); err != nil || !s.walker.done() {
+		return row, fmt.Errorf("%w: %s", errJSON, quoted(text))
 	}
 	if line.err != nil {
 		return row, line.err
 	}
 	now, err := time.Parse(time.RFC3339Nano, line.now)
 	if err != nil {
-		return row, fmt.Errorf("field Now: %w: %s", errTime, quote([]byte(line.now)))
+		return row, fmt.Errorf("field Now: %w: %s", errTime, quoted([]byte(line.now)))
 	}
 	numbers := make([]int64, 3)
 	for n, field := range []struct {
@@ -94,7 +91,7 @@ func (s *snapshots) row(text []byte) (row Row, err error) {
 		}
 	}
 	layout := histogram.Layout{Digits: int(min(numbers[2], 100)), Lowest: numbers[1]}
-	if err := s.fill(layout, line.counts); err != nil {
+	if err := s.setCounts(layout, line.counts); err != nil {
 		return row, err
 	}
 	payload, err := s.encoder.AppendBase64(nil, &s.counts)
@@ -113,8 +110,8 @@ func (s *snapshots) row(text []byte) (row Row, err error) {
 	}, nil
 }
 
-// fill counts the values of slots.
-func (s *snapshots) fill(layout histogram.Layout, counts []slot) error {
+// setCounts sets counts to a histogram with these slots.
+func (s *snapshots) setCounts(layout histogram.Layout, counts []slot) error {
 	if err := s.counts.Reset(layout); err != nil {
 		return err
 	}
@@ -130,11 +127,12 @@ func (s *snapshots) fill(layout histogram.Layout, counts []slot) error {
 	return nil
 }
 
-// slotValue returns the lowest value of a slot, by its index in the counts of hdrhistogram-go. A
-// bucket has as many slots as the precision takes, of which those of the lower half are in the
-// bucket before; each bucket is twice as wide as that.
+// slotValue returns the lowest value of a slot. index is the slot's index in the counts of
+// hdrhistogram-go. Slots are in buckets: the slots of each bucket are twice as wide as the slots of
+// the bucket before. Only the first bucket has slots for its lower half, since the bucket before
+// covers the lower halves of others.
 func slotValue(layout histogram.Layout, index int) (int64, error) {
-	size := 2 // slots of a bucket
+	size := 2 // number of slots in the first bucket
 	for size < 2*int(powers[layout.Digits]) {
 		size *= 2
 	}
@@ -153,8 +151,8 @@ func slotValue(layout histogram.Layout, index int) (int64, error) {
 	return int64(sub) << (bucket + unitBits), nil
 }
 
-// field takes a scalar of a line.
-func (l *snapshot) field(path, value []byte) {
+// setField sets the field that a scalar of the line is.
+func (l *snapshot) setField(path, value []byte) {
 	switch string(path) {
 	case ".Name":
 		l.name = string(value)
@@ -173,7 +171,7 @@ func (l *snapshot) field(path, value []byte) {
 	}
 	index, err := strconv.Atoi(string(number))
 	if err != nil {
-		l.err = fmt.Errorf("Counts: %w: %s", hdrlog.ErrNumber, quote(number))
+		l.err = fmt.Errorf("Counts: %w: %s", hdrlog.ErrNumber, quoted(number))
 		return
 	}
 	count, err := parseDecimal(value, 0)

@@ -13,8 +13,9 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// csv is any table with a time and a value: RFC 4180, with any delimiter, with or without a header.
-// Without a header, options have the numbers of the columns: their order says nothing.
+// csv is any table with a time and a value, as in RFC 4180, with any delimiter. A table without a
+// header is read only if options have the numbers of the columns, since the order of columns shows
+// nothing.
 var csv = Format{
 	Name:    "csv",
 	detects: func(h *head) bool { return h.delimiter != 0 && !h.isJSON() && bytes.IndexByte(h.line, 0) < 0 },
@@ -40,12 +41,12 @@ var csv = Format{
 		switch {
 		case noTime && noValue:
 			return nil, usagef("no usual names of a time and a value: add -time COLUMN and -value "+
-				"COLUMN; the columns are %s", list(h.columns))
+				"COLUMN; the columns are %s", joined(h.columns))
 		case noTime:
 			return nil, usagef("no usual name of a time: add -time COLUMN, or -time '' if there is none; "+
-				"the columns are %s", list(h.columns))
+				"the columns are %s", joined(h.columns))
 		case noValue:
-			return nil, usagef("no usual name of a value: add -value COLUMN; the columns are %s", list(h.columns))
+			return nil, usagef("no usual name of a value: add -value COLUMN; the columns are %s", joined(h.columns))
 		}
 		t, err := newTable(s, h, h.columns, h.line)
 		if err == nil && s.options.Unit == 0 {
@@ -55,7 +56,7 @@ var csv = Format{
 	},
 }
 
-// values are values alone, one a line: numbers or durations, with a header or without.
+// values is a file with one value on each line, a number or a duration, with a header or without.
 var values = Format{
 	Name: "values",
 	detects: func(h *head) bool {
@@ -65,7 +66,7 @@ var values = Format{
 		if !isMeasure(h.line) && usualColumn(h.columns, valueNames) == "" {
 			return false
 		}
-		// A distribution can have its mean above it.
+		// A percentile distribution may begin with a line that has the mean.
 		two := func(text []byte) bool { return bytes.Count(text, []byte("\n")) > 1 }
 		return SummaryOf(h.more(len(h.line)+maxRecord, two)) == ""
 	},
@@ -83,10 +84,10 @@ var values = Format{
 	},
 }
 
-// noTime reports whether rows may have no time: those of counts, and if an option says so.
+// noTime reports whether rows need no time: an option says so, or rows have counts.
 func (s *setup) noTime() bool { return s.options.NoTime || s.options.Columns.Count != "" }
 
-// otherOf returns the column of two that has not a name or number.
+// otherOf returns the other one of two columns than the one with a name or number.
 func otherOf(columns []string, name string) string {
 	if name == columns[1] || name == "2" {
 		return columns[0]
@@ -94,32 +95,33 @@ func otherOf(columns []string, name string) string {
 	return columns[1]
 }
 
-// numbered returns the fields of a row with their numbers: 1 "1700000000", 2 "0,5".
+// numbered returns the fields of a row with their numbers, for a message: 1 "1700000000", 2 "0,5".
 func numbered(fields []string) string {
 	all := make([]string, len(fields))
 	for n, field := range fields {
 		all[n] = fmt.Sprintf("%d %.40q", n+1, field)
 	}
-	return list(all)
+	return joined(all)
 }
 
-// list returns names between commas, and only some of many.
-func list(names []string) string {
+// joined returns names with commas between them, for a message. It leaves out the names after the
+// twentieth.
+func joined(names []string) string {
 	if most := 20; len(names) > most {
 		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
 }
 
-// isHeader reports whether the first line of a table names its columns, also the one that an option
-// names.
+// isHeader reports whether the first line of a table is a header: it contains the column of the
+// value that an option names, or it is not a row.
 func (s *setup) isHeader(columns []string) bool {
 	_, err := strconv.Atoi(s.valueColumn())
 	return err != nil && slices.Contains(columns, s.valueColumn()) || !isRow(columns)
 }
 
-// isRow reports whether a line is a row and not a header: one of its fields is a number, a duration
-// or a date.
+// isRow reports whether a line is a row and not a header: a field is a number, a duration or a
+// date.
 func isRow(columns []string) bool {
 	c := timeParser{unit: hdrlog.Nanosecond, zone: time.UTC}
 	return slices.ContainsFunc(columns, func(column string) bool {
@@ -128,18 +130,17 @@ func isRow(columns []string) bool {
 	})
 }
 
-// isMeasure reports whether text is a number, also one that is out of range, or a duration.
+// isMeasure reports whether text is a duration or a number, also a number that is out of range.
 func isMeasure(text []byte) bool {
 	_, err := parseDecimal(text, 0)
 	_, isDuration := parseDuration(text)
 	return isDuration || !errors.Is(err, hdrlog.ErrNumber)
 }
 
-// delimiters are the usual ones.
 var delimiters = []byte{',', '\t', ';', '|'}
 
-// delimiterOf returns the delimiter that separates most columns of a line, 0 if there is one column
-// only.
+// delimiterOf returns the usual delimiter that splits a line into the most columns, 0 if each
+// leaves one column.
 func delimiterOf(line []byte) (best byte) {
 	most := 1
 	for _, d := range delimiters {
@@ -150,13 +151,14 @@ func delimiterOf(line []byte) (best byte) {
 	return best
 }
 
-// splitAll returns all fields of a line.
+// splitAll returns all fields of a line. If a quote is not closed, quotes are characters like
+// others.
 func splitAll(line []byte, delimiter byte) (all []string) {
 	t := table{delimiter: delimiter}
 	for more := true; more; {
 		var field []byte
 		var open bool
-		if field, line, more, open = t.field(line); open { // quotes are characters
+		if field, line, more, open = t.field(line); open {
 			return append(all, strings.Split(string(field)+string(delimiter)+string(line), string(delimiter))...)
 		}
 		all = append(all, string(field))
@@ -164,24 +166,24 @@ func splitAll(line []byte, delimiter byte) (all []string) {
 	return all
 }
 
-// openTable opens a table whose header names its columns, and tableOf one without a header.
+// openTable opens a table with a header.
 func openTable(s *setup, h *head) (fieldFinder, error) { return newTable(s, h, h.columns, h.line) }
 
 func tableOf(names ...string) func(s *setup, h *head) (fieldFinder, error) {
 	return func(s *setup, h *head) (fieldFinder, error) { return newTable(s, h, names, nil) }
 }
 
-// A table finds the fields of a line of a table.
+// A table finds the fields in the lines of a table.
 type table struct {
 	delimiter byte
-	names     []string // of the header, nil if there is none
+	names     []string // names of columns in the header, nil without a header
 	columns   int
-	header    []byte  // the line, which is skipped
-	at        [][]int // the places of each column, up to the last one that is wanted
+	header    []byte  // the line of the header, which find skips; nil without a header
+	at        [][]int // places of the fields of each column, up to the last column that has places
 }
 
-// newTable returns a table whose columns have names, unless names is nil. Header is its first line,
-// nil if it has none.
+// newTable returns a table. names are the names of its columns, nil if columns have numbers only.
+// header is the first line, nil if the first line is a row.
 func newTable(s *setup, h *head, names []string, header []byte) (*table, error) {
 	t := &table{
 		delimiter: cmp.Or(h.delimiter, ','),
@@ -200,7 +202,7 @@ func newTable(s *setup, h *head, names []string, header []byte) (*table, error) 
 			return nil, usagef("the first line is no header, so columns have numbers, from 1 to %d; "+
 				"there is no column %s", t.columns, name)
 		case column < 0:
-			return nil, usagef("there is no column %s; the columns are %s", name, list(names))
+			return nil, usagef("there is no column %s; the columns are %s", name, joined(names))
 		}
 		for len(t.at) <= column {
 			t.at = append(t.at, nil)
@@ -210,7 +212,7 @@ func newTable(s *setup, h *head, names []string, header []byte) (*table, error) 
 	return t, nil
 }
 
-// column returns the index of a column with a name or a number, -1 if there is none.
+// column returns the index of the column with a name or a number, -1 if there is none.
 func (t *table) column(name string) int {
 	if n := slices.Index(t.names, name); n >= 0 {
 		return n
@@ -231,7 +233,7 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 	columns := 0
 	more := true
 	for ; more; columns++ {
-		if columns >= len(t.at) && bytes.IndexByte(rest, '"') < 0 { // nobody wants the other fields
+		if columns >= len(t.at) && bytes.IndexByte(rest, '"') < 0 { // no place needs the other fields
 			columns += 1 + bytes.Count(rest, []byte{t.delimiter})
 			break
 		}
@@ -247,12 +249,12 @@ func (t *table) find(record []byte, places [][]byte) (skip bool, err error) {
 		}
 	}
 	if columns != t.columns {
-		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, t.columns, quote(record))
+		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, t.columns, quoted(record))
 	}
 	return false, nil
 }
 
-// closes reports whether a line closes the quote that is open where it begins.
+// closes reports whether a line closes a quote that an earlier line opened.
 func (t *table) closes(line []byte) bool {
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	for {
@@ -270,11 +272,12 @@ func (t *table) closes(line []byte) bool {
 	}
 }
 
-// field returns the first field of a line, without quotes, and the rest. More is set if fields
-// follow, and open if a quote is not closed. A quote that does not begin a field is a character.
+// field returns the first field of a line, without its quotes, and the rest. more reports that
+// fields follow. open reports that a quote is not closed. A quote inside an unquoted field is a
+// character.
 func (t *table) field(line []byte) (field, rest []byte, more, open bool) {
 	if t.delimiter == ' ' {
-		line = bytes.TrimLeft(line, " ") // several are one
+		line = bytes.TrimLeft(line, " ") // several spaces count as one
 	}
 	if len(line) > 0 && line[0] == '"' {
 		doubled := false

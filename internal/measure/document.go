@@ -15,12 +15,13 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// document is JSON whose arrays have values: -value results[].times. A path has [] for all elements
-// of an array and [3] for one; arrays below it need none. The path of an object whose keys are
-// values and whose values are counts ends in {}. What other columns have belongs to the values with
-// the same indexes: -tag results[].command.
+// document is JSON whose arrays have values, for example with -value results[].times. In a path, []
+// stands for all elements of an array, and [3] for one element. Arrays below the path need no
+// brackets. A path that ends in {} is of an object whose keys are values and whose values are
+// counts. A field of another column belongs to the values whose elements have the same indexes:
+// -tag results[].command.
 //
-// Of several values, each is a series with a tag of its own, NAME=PATH, and it can be a sum,
+// -value may have several series. Each is NAME=PATH, and NAME is its tag. A value can be a sum,
 // PATH+PATH.
 var document = Format{
 	Name:    jsonArray.Name,
@@ -29,10 +30,10 @@ var document = Format{
 	open:    openDocument,
 }
 
-// seriesUnit is the name of the column that has the units in the names of series.
+// seriesUnit names the column of the units that the names of series end in.
 const seriesUnit = "unit of the series"
 
-// beginsDocument returns a function that reports whether a file begins with a JSON value that has
+// beginsDocument returns a function that reports whether the first JSON value of a file has all
 // paths, see [hasPaths].
 func beginsDocument(paths ...string) func(h *head) bool {
 	return func(h *head) bool {
@@ -41,22 +42,22 @@ func beginsDocument(paths ...string) func(h *head) bool {
 	}
 }
 
-// isPath reports whether the name of a column is the path of values in a document.
+// isPath reports whether the name of a column is a path that only [document] can read.
 func isPath(column string) bool {
 	return strings.Contains(column, "[") || strings.Contains(column, "{}")
 }
 
-// A valuePath is a kind of values of a document.
+// A valuePath is a series of values in a document.
 type valuePath struct {
 	tag   string
-	terms []string // paths
-	unit  string   // unit at the end of the name of the path
+	terms []string // paths whose values are added up
+	unit  string   // unit at the end of the first path's name, empty if it has none
 }
 
-// seriesColumn is the name of the column that has the tags of series.
+// seriesColumn names the column of the tags of series.
 const seriesColumn = "series"
 
-// parseSeries returns the series of the option -value.
+// parseSeries parses -value.
 func parseSeries(value string) (all []valuePath) {
 	parts := strings.Split(value, ",")
 	for _, part := range parts {
@@ -91,10 +92,10 @@ func openDocument(s *setup, h *head) (fieldFinder, error) {
 	return newTable(s, &head{columns: s.rowNames(), delimiter: ','}, s.rowNames(), nil)
 }
 
-// keyCount is the name of the column of counts if values are keys.
+// keyCount names the column of counts if the values are keys of an object.
 const keyCount = "its count"
 
-// rowNames returns the columns of the rows that are made of a document.
+// rowNames returns the columns of the rows that [docRows] makes.
 func (s *setup) rowNames() (names []string) {
 	for _, name := range s.names() {
 		if name != "" && !slices.Contains(names, name) {
@@ -104,20 +105,19 @@ func (s *setup) rowNames() (names []string) {
 	return names
 }
 
-// maxArrays is how many arrays can be around a value.
+// maxArrays is the largest number of nested arrays around a value.
 const maxArrays = 6
 
-// maxDocument is the most memory of the values of a document that wait for their others: about
-// three million.
+// maxDocument is the most memory for the cells of a document, in bytes: about three million cells.
 var maxDocument = 256 << 20
 
-// A path is one in a document.
-type path struct {
-	shape   string  // without indexes: .results[].times
-	indexes []int32 // the index in each array, -1 for all
+// A columnPath is the path of a column.
+type columnPath struct {
+	shape   string  // the path without indexes: .results[].times
+	indexes []int32 // the index in each array, -1 for all elements
 }
 
-func parsePath(text string) (p path) {
+func parsePath(text string) (p columnPath) {
 	for _, part := range strings.Split(strings.TrimPrefix(text, "."), ".") {
 		if index, err := strconv.Atoi(part); err == nil {
 			p.shape += "[]"
@@ -146,7 +146,7 @@ func parsePath(text string) (p path) {
 	return p
 }
 
-// trimArrays takes the arrays off the end of a shape: all that is below a path belongs to it.
+// trimArrays removes the arrays at the end of a shape, since a path covers all values below it.
 func trimArrays(shape string) string {
 	for strings.HasSuffix(shape, "[]") {
 		shape = shape[:len(shape)-2]
@@ -154,56 +154,56 @@ func trimArrays(shape string) string {
 	return shape
 }
 
-// A cell is a scalar of a column, with the indexes in the arrays around it.
+// A cell is a scalar of a column. at has its indexes in the arrays around it.
 type cell struct {
 	at         [maxArrays]int32
-	depth      int32 // of at
-	begin, end int   // ends of its text
-	line       int   // number of lines that ended before it
+	depth      int32 // number of indexes
+	begin, end int   // position of the cell's text in docRows.text
+	line       int   // number of line ends before the cell
 }
 
-// A docColumn has the cells at a path, in the order of the document.
+// A docColumn has the cells of a column, in the order of the document.
 type docColumn struct {
-	path
+	columnPath
 	name     string
-	hasKeys  bool // its cells are keys, not what they have
-	hasPairs bool // its cells are keys with what they have
+	hasKeys  bool // cells are keys of objects, not their values
+	hasPairs bool // cells are keys of objects with their values: KEY=VALUE
 	cells    []cell
 }
 
-// docRows make rows of a table of a document.
+// docRows makes a table of a document: a row for each value of each series.
 type docRows struct {
-	pieces  *bufio.Scanner
-	walker  walker
-	setup   *setup
-	table   docTable
-	text    []byte // text of cells
-	size    int    // in bytes, of cells
-	piece   []byte // of the document, not read yet
-	shape   []byte
-	entries int32 // number of entries of objects so far
-	lines   int
-	err     error // error that ends the document
-	cellErr error // error of a cell
-	cursor  docCursor
+	pieces     *bufio.Scanner
+	walker     walker
+	setup      *setup
+	table      docTable
+	text       []byte // the texts of all cells
+	memory     int    // memory of all cells in bytes
+	piece      []byte // part of the document that was not read yet
+	shape      []byte
+	entryCount int32 // number of entries in objects so far, which are indexes of cells
+	lines      int
+	err        error // the error after which the document cannot be read
+	cellErr    error // the error of a cell for which there is no memory
+	cursor     docCursor
 }
 
-// A docTable has the columns of a table.
+// A docTable has the columns of the table that [docRows] makes.
 type docTable struct {
 	columns  []*docColumn
 	byShape  map[string][]*docColumn
-	terms    [][]*docColumn // of each series
-	oneArray bool           // all columns are in elements of the same array
-	names    []string       // names of columns
+	terms    [][]*docColumn // for each series, the columns whose values are added up
+	oneArray bool           // all columns are below the same array: rows of its elements are complete when the next element begins
+	names    []string       // names of columns, in the order of the row
 }
 
-// A docCursor is the place of the next row. Emitting is set while rows of elements before an index
-// are handed out: the next row is of a cell of a series.
+// A docCursor is the position of the next row. While handingOut is true, the rows of the elements
+// before an index are handed out.
 type docCursor struct {
-	handingOut bool
-	before     int32
-	series     int
-	cell       int
+	handingOut  bool
+	beforeIndex int32
+	series      int
+	cell        int
 }
 
 func newRows(text io.Reader, s *setup, _ *head) io.Reader {
@@ -218,7 +218,7 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 	for _, of := range s.series {
 		var terms []*docColumn
 		for _, term := range of.terms {
-			c := r.column(term, term)
+			c := r.addColumn(term, term)
 			c.hasKeys = strings.HasSuffix(c.shape, "{}")
 			terms = append(terms, c)
 		}
@@ -230,7 +230,7 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 			if name == keyCount {
 				at = s.series[0].terms[0]
 			}
-			c := r.column(name, at)
+			c := r.addColumn(name, at)
 			c.hasPairs = strings.HasSuffix(c.shape, "{}") && place >= s.tagPlace()
 		}
 	}
@@ -242,15 +242,16 @@ func newRows(text io.Reader, s *setup, _ *head) io.Reader {
 	return &linesOf{next: r.next}
 }
 
-// column adds a column with what is at a path.
-func (r *docRows) column(name, at string) *docColumn {
-	c := &docColumn{path: parsePath(at), name: name}
+// addColumn adds a column whose cells are at a path.
+func (r *docRows) addColumn(name, at string) *docColumn {
+	c := &docColumn{columnPath: parsePath(at), name: name}
 	r.table.columns = append(r.table.columns, c)
 	r.table.byShape[c.shape] = append(r.table.byShape[c.shape], c)
 	return c
 }
 
-// splitPieces splits JSON behind a comma or the end of a line, but not in a string.
+// splitPieces is a [bufio.SplitFunc] that splits JSON behind a comma or a line end outside of
+// strings.
 func splitPieces(text []byte, last bool) (size int, piece []byte, _ error) {
 	cut := 0
 	for n := 0; n < len(text); {
@@ -280,8 +281,8 @@ func splitPieces(text []byte, last bool) (size int, piece []byte, _ error) {
 	return 0, nil, nil
 }
 
-// stringLength returns the length of the string at the beginning of text, with its quotes. It is 0
-// if the string does not end there.
+// stringLength returns the length of the JSON string at the beginning of text, with its quotes. It
+// returns 0 if text has not all of the string.
 func stringLength(text []byte) int {
 	for n := 1; ; n++ {
 		end := bytes.IndexByte(text[n:], '"')
@@ -296,7 +297,7 @@ func stringLength(text []byte) int {
 	}
 }
 
-// next appends the next row.
+// next appends the next row to line. It is the function next of a [linesOf].
 func (r *docRows) next(line []byte) (_ []byte, ended int, _ error) {
 	for {
 		if r.cursor.handingOut {
@@ -308,12 +309,13 @@ func (r *docRows) next(line []byte) (_ []byte, ended int, _ error) {
 		if r.err != nil {
 			return line, r.lines, r.err
 		}
-		r.read()
+		r.readPiece()
 	}
 }
 
-// read reads up to the end of a piece or of a document.
-func (r *docRows) read() {
+// readPiece reads to the end of the next piece, or of a document. It hands out rows that are
+// complete.
+func (r *docRows) readPiece() {
 	if len(r.piece) == 0 && !r.pieces.Scan() {
 		r.err = cmp.Or(r.pieces.Err(), io.EOF)
 		switch {
@@ -333,7 +335,7 @@ func (r *docRows) read() {
 		if end := bytes.IndexByte(r.piece, '\n'); end >= 0 {
 			line = r.piece[:end+1]
 		}
-		if r.walker.done() && len(bytes.TrimSpace(line)) > 0 { // a document on each line
+		if r.walker.done() && len(bytes.TrimSpace(line)) > 0 { // another document begins
 			r.walker.reset()
 			r.handOut(math.MaxInt32)
 			if r.cursor.handingOut {
@@ -360,8 +362,8 @@ func (r *docRows) read() {
 	}
 }
 
-// shapeOf appends the path of a scalar without the indexes in arrays, and returns those. It returns
-// false if there are too many.
+// shapeOf appends the path of a scalar to to, without the indexes of array elements. The cell c has
+// these indexes. ok is false if more than maxArrays arrays are nested, or if the path is too long.
 func shapeOf(to, path []byte, stack []frame) (shape []byte, c cell, ok bool) {
 	from := 0
 	for _, around := range stack {
@@ -382,11 +384,12 @@ func shapeOf(to, path []byte, stack []frame) (shape []byte, c cell, ok bool) {
 	return append(to, path[from:]...), c, len(path) <= hdrlog.MaxTag
 }
 
-// plainPath matches a path that can be typed in quotes.
+// plainPath matches a path that a user can type.
 var plainPath = expression(`^[-\w.\[\] ]+$`)
 
-// Numbers says how to read the arrays of numbers in JSON that begins so, nothing if there are none.
-func Numbers(begin []byte) string {
+// NumbersHint says how hdrrec reads the arrays of numbers in JSON with this beginning, for a
+// message. It is empty if there are none.
+func NumbersHint(begin []byte) string {
 	const most = 3
 	var paths []string
 	w := walker{separator: '.'}
@@ -404,7 +407,7 @@ func Numbers(begin []byte) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	usual := func(path string) bool { // values[] or latencies[]
+	usual := func(path string) bool { // such as values[] or latencies[]
 		all := append([]string{""}, words(path)...)
 		name := strings.TrimSuffix(strings.Replace(all[len(all)-1], "ies", "y", 1), "s")
 		return slices.Contains(valueNames, name)
@@ -413,7 +416,7 @@ func Numbers(begin []byte) string {
 	return fmt.Sprintf("; it has numbers at %s: hdrrec -value %s -in UNIT reads some", strings.Join(paths, ", "), message.Quoted(first))
 }
 
-// scalar takes a scalar of the document, with its path.
+// visitScalar adds a scalar of the document to the columns that have its path.
 func (r *docRows) visitScalar(path, value []byte) {
 	var c cell
 	var ok bool
@@ -427,7 +430,7 @@ func (r *docRows) visitScalar(path, value []byte) {
 		shape = shape[:len(shape)-2]
 	}
 	for _, of := range r.table.byShape[string(shape)] {
-		r.add(of, c, value)
+		r.addCell(of, c, value)
 	}
 	if len(r.walker.stack) == 0 || r.walker.stack[len(r.walker.stack)-1].index >= 0 {
 		return
@@ -435,38 +438,39 @@ func (r *docRows) visitScalar(path, value []byte) {
 	top := r.walker.stack[len(r.walker.stack)-1]
 	key := path[min(top.path+1, len(path)):]
 	shape = append(r.shape[:len(r.shape)-len(key)-1], "{}"...)
-	entry := c // a key and what it has belong together
+	entry := c // so that the cells of a key and of its value belong together
 	if c.depth < maxArrays {
-		r.entries++
-		entry.at[c.depth] = r.entries
+		r.entryCount++
+		entry.at[c.depth] = r.entryCount
 		entry.depth++
 	}
 	for _, of := range r.table.byShape[string(shape)] {
 		switch {
 		case of.hasKeys:
-			r.add(of, entry, key)
+			r.addCell(of, entry, key)
 		case of.hasPairs:
-			r.add(of, c, fmt.Appendf(nil, "%s=%s", key, value))
+			r.addCell(of, c, fmt.Appendf(nil, "%s=%s", key, value))
 		default:
-			r.add(of, entry, value)
+			r.addCell(of, entry, value)
 		}
 	}
 }
 
-// add adds a cell to a column, if its path has that element.
-func (r *docRows) add(to *docColumn, c cell, text []byte) {
+// addCell adds a cell to a column. It does nothing if the column's path has another index than the
+// cell.
+func (r *docRows) addCell(to *docColumn, c cell, text []byte) {
 	for n, only := range to.indexes {
 		if only >= 0 && (n >= int(c.depth) || c.at[n] != only) {
 			return
 		}
 	}
-	// A number that picks a column of the innermost array is no index of a row.
+	// An index of the innermost array that the path names picks a column. It does not number rows.
 	for c.depth > 0 && int(c.depth) == len(to.indexes) && to.indexes[c.depth-1] >= 0 {
 		c.depth--
 	}
 	const aCell = 64
-	r.size += aCell + len(text)
-	if r.size > maxDocument {
+	r.memory += aCell + len(text)
+	if r.memory > maxDocument {
 		r.cellErr = refusedError{fmt.Errorf("a document has more than %d MiB of values; jq makes lines of it",
 			maxDocument>>20)}
 		return
@@ -477,9 +481,9 @@ func (r *docRows) add(to *docColumn, c cell, text []byte) {
 	to.cells = append(to.cells, c)
 }
 
-// release hands out rows of elements of the outermost array before an index.
+// handOut starts to hand out the rows of the outermost array's elements before an index.
 func (r *docRows) handOut(before int32) {
-	r.cursor.before = before
+	r.cursor.beforeIndex = before
 	r.cursor.series, r.cursor.cell = 0, 0
 	r.cursor.handingOut = slices.ContainsFunc(r.table.terms, func(terms []*docColumn) bool { return terms[0].countBefore(before) > 0 })
 	if before == math.MaxInt32 && !r.cursor.handingOut {
@@ -487,7 +491,7 @@ func (r *docRows) handOut(before int32) {
 	}
 }
 
-// before returns the number of cells that belong to elements before an index.
+// countBefore returns the number of cells in elements before an index of the outermost array.
 func (c *docColumn) countBefore(index int32) int {
 	if index == math.MaxInt32 {
 		return len(c.cells)
@@ -496,17 +500,17 @@ func (c *docColumn) countBefore(index int32) int {
 	return n
 }
 
-// drop forgets the cells whose rows were handed out.
+// forget removes the cells whose rows were handed out.
 func (r *docRows) forget() {
 	text := r.text
 	r.text = nil
-	r.size = 0
+	r.memory = 0
 	r.cursor.handingOut = false
 	for _, c := range r.table.columns {
-		kept := c.cells[c.countBefore(r.cursor.before):]
+		kept := c.cells[c.countBefore(r.cursor.beforeIndex):]
 		c.cells = c.cells[:0]
 		for _, cell := range kept {
-			r.add(&docColumn{}, cell, nil) // counts its size
+			r.addCell(&docColumn{}, cell, nil) // adds the cell's memory to r.size
 			begin := len(r.text)
 			r.text = append(r.text, text[cell.begin:cell.end]...)
 			cell.begin, cell.end = begin, len(r.text)
@@ -515,9 +519,9 @@ func (r *docRows) forget() {
 	}
 }
 
-// emit appends the next row. It appends nothing after the last one.
+// appendRow appends the next row. It appends nothing after the last row.
 func (r *docRows) appendRow(line []byte) (_ []byte, ended int) {
-	for r.cursor.series < len(r.table.terms) && r.cursor.cell == r.table.terms[r.cursor.series][0].countBefore(r.cursor.before) {
+	for r.cursor.series < len(r.table.terms) && r.cursor.cell == r.table.terms[r.cursor.series][0].countBefore(r.cursor.beforeIndex) {
 		r.cursor.series++
 		r.cursor.cell = 0
 	}
@@ -529,7 +533,7 @@ func (r *docRows) appendRow(line []byte) (_ []byte, ended int) {
 	of := &r.setup.series[r.cursor.series]
 	r.cursor.cell++
 	if r.cursor.series > 0 && r.isFailed(c) {
-		return r.appendRow(line) // the row of the first series says it
+		return r.appendRow(line) // the first series has a row for the failed request
 	}
 	for n, name := range r.table.names {
 		if n > 0 {
@@ -549,7 +553,8 @@ func (r *docRows) appendRow(line []byte) (_ []byte, ended int) {
 	return append(line, '\n'), c.line
 }
 
-// appendField appends a field of a table, in quotes if it needs some.
+// appendField appends a field of a table, in quotes if the text needs quotes. Line ends become
+// spaces.
 func appendField(line, text []byte) []byte {
 	if !bytes.ContainsAny(text, ",\"\r\n") {
 		return append(line, text...)
@@ -564,7 +569,7 @@ func appendField(line, text []byte) []byte {
 	return line
 }
 
-// failed reports whether a cell is of what failed, and has no value.
+// isFailed reports whether a cell belongs to a failed request without a value.
 func (r *docRows) isFailed(c *cell) bool {
 	if r.setup.format.failedValue == nil || r.setup.options.Columns.OK == "" {
 		return false
@@ -575,8 +580,8 @@ func (r *docRows) isFailed(c *cell) bool {
 	return r.setup.failsWithout(places)
 }
 
-// appendValue appends the value of a cell of a series: its text, or the sum with those of other
-// terms.
+// appendValue appends the value of a cell: its text, or the sum of the cell and the cells of the
+// series' other terms.
 func (r *docRows) appendValue(line []byte, c *cell) []byte {
 	text := r.text[c.begin:c.end]
 	terms := r.table.terms[r.cursor.series]
@@ -593,12 +598,13 @@ func (r *docRows) appendValue(line []byte, c *cell) []byte {
 		}
 	}
 	if err != nil || sum < 0 {
-		return append(appendField(line, text), '+') // no number
+		return append(appendField(line, text), '+') // "+" behind it makes it malformed
 	}
 	return fmt.Appendf(line, "%d.%0*d", sum/1e9, scale, sum%1e9)
 }
 
-// with returns the cells of a column that have the indexes of a cell, as far as both have some.
+// cellsAt returns the cells of a column whose indexes are the indexes of another cell. If one cell
+// has fewer indexes, only these are compared.
 func (c *docColumn) cellsAt(of *cell) []cell {
 	compare := func(a cell, of *cell) int {
 		depth := min(a.depth, of.depth)
@@ -615,7 +621,7 @@ func (c *docColumn) cellsAt(of *cell) []cell {
 	return c.cells[begin:end]
 }
 
-// beside returns what a column has beside a cell.
+// textBeside returns the text of a column in the row of a cell, nil if there is none.
 func (r *docRows) textBeside(name string, c *cell) []byte {
 	n := slices.IndexFunc(r.table.columns, func(c *docColumn) bool { return c.name == name })
 	found := r.table.columns[n].cellsAt(c)

@@ -9,17 +9,18 @@ import (
 	"strings"
 )
 
-// errNoUnit is the error of a number without a unit in a column of durations.
+// errNoUnit is the error of a number without a unit, if the unit of the column is unknown.
 var errNoUnit = errors.New("a number without a unit; -in says which one all have")
 
-// A length is a unit of time: so many times 10^scale nanoseconds.
+// A durationUnit is a unit in the text of a duration. It has factor times 10^scale nanoseconds.
 type durationUnit struct {
 	name   string
 	factor int64
 	scale  int
 }
 
-// lengths are units of time as durations have them, from the longest name.
+// durationUnits are sorted by the length of their names, so that the first unit that a text begins
+// with is the right one.
 var durationUnits = []durationUnit{
 	{"milliseconds", 1, 6}, {"microseconds", 1, 3}, {"nanoseconds", 1, 0}, {"seconds", 1, 9},
 	{"minutes", 60, 9}, {"hours", 3600, 9}, {"millis", 1, 6}, {"micros", 1, 3},
@@ -30,8 +31,8 @@ var durationUnits = []durationUnit{
 	{"h", 3600, 9}, {"m", 60, 9}, {"s", 1, 9},
 }
 
-// duration returns the nanoseconds of a text with units: 1.5ms, 350µs, 1m2.5s, 2 min, PT0.35S. It
-// returns false if the text is none.
+// parseDuration returns the nanoseconds of a text with units: 1.5ms, 350µs, 1m2.5s, 2 min, PT0.35S.
+// ok is false if the text is not a duration.
 func parseDuration(text []byte) (nanoseconds int64, ok bool) {
 	text = bytes.ToLower(bytes.TrimSpace(text))
 	if rest, iso := bytes.CutPrefix(text, []byte("pt")); iso {
@@ -62,7 +63,8 @@ func parseDuration(text []byte) (nanoseconds int64, ok bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// parseValue returns the nanoseconds of a value: a number of the unit, or a text with units.
+// parseValue returns the nanoseconds of a value: a number in the unit of values, or a text with
+// units.
 func (p *rowParser) parseValue(text []byte) (int64, error) {
 	if p.buckets != nil && bytes.EqualFold(bytes.TrimPrefix(text, []byte("+")), []byte("inf")) {
 		return unbounded, nil
@@ -80,35 +82,35 @@ func (p *rowParser) parseValue(text []byte) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
+	return 0, fmt.Errorf("%w: %s", errNoUnit, quoted(text))
 }
 
-// valueIn returns the nanoseconds of a number of a unit, such as ms, or ms/op in JMH.
+// valueIn returns the nanoseconds of a number in a unit. The unit is ms, for example, or ms/op in
+// JMH.
 func valueIn(text, unit []byte) (int64, error) {
 	name, _, _ := bytes.Cut(bytes.ToLower(unit), []byte("/"))
 	n := slices.IndexFunc(durationUnits, func(l durationUnit) bool { return l.name == string(name) || l.name+"s" == string(name) })
 	if n < 0 {
-		return 0, fmt.Errorf("%s is no unit of time", quote(unit))
+		return 0, fmt.Errorf("%s is no unit of time", quoted(unit))
 	}
 	value, err := parseDecimal(text, durationUnits[n].scale)
 	if err == nil && value > math.MaxInt64/durationUnits[n].factor {
-		err = fmt.Errorf("%w: %s", errLarge, quote(text))
+		err = fmt.Errorf("%w: %s", errLarge, quoted(text))
 	}
 	return value * durationUnits[n].factor, err
 }
 
-// errNoValue is the error of a row without a value, which is of no interest.
+// errNoValue is the error of a row without a value. The row is not malformed.
 var errNoValue = errors.New("no value")
 
-// isUpstream reports whether a column has the times that the servers behind a proxy took, as in
-// nginx: https://nginx.org/en/docs/http/ngx_http_upstream_module.html#var_upstream_response_time.
+// isUpstream reports whether a column has the response times of upstream servers, as in nginx: https://nginx.org/en/docs/http/ngx_http_upstream_module.html#var_upstream_response_time.
 func isUpstream(column string) bool {
 	name := strings.TrimLeft(column[strings.LastIndexByte(column, '.')+1:], "$")
 	return strings.HasPrefix(name, "upstream_") && strings.HasSuffix(name, "_time")
 }
 
-// sumOf returns the nanoseconds of a list of times, with a comma or a colon between them. A hyphen
-// is none.
+// sumOf returns the sum, in nanoseconds, of a list of times with commas or colons between them. A
+// hyphen is no time.
 func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 	some := false
 	for _, part := range bytes.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ':' || c == ' ' }) {
@@ -118,11 +120,11 @@ func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 		value, err := parseDecimal(part, p.scale)
 		switch {
 		case err != nil:
-			return 0, fmt.Errorf("%w in the list %s", err, quote(text))
+			return 0, fmt.Errorf("%w in the list %s", err, quoted(text))
 		case p.setup.options.Unit == 0:
-			return 0, fmt.Errorf("%w: %s", errNoUnit, quote(text))
+			return 0, fmt.Errorf("%w: %s", errNoUnit, quoted(text))
 		case value > math.MaxInt64-sum:
-			return 0, fmt.Errorf("%w: %s", errLarge, quote(text))
+			return 0, fmt.Errorf("%w: %s", errLarge, quoted(text))
 		}
 		sum += value
 		some = true
@@ -133,10 +135,10 @@ func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 	return sum, nil
 }
 
-// hasUnits reports whether the first value of a file is a duration, so that it needs no unit of its
-// column. It waits for the first row.
+// hasUnits reports whether the first value of a file is a duration with a unit, so that the column
+// needs none. In a pipe, it waits for the first row.
 func (p *rowParser) hasUnits(h *head) bool {
-	const rows = 2 // behind the first line, which may be a header
+	const rows = 2 // after the first line, which may be a header
 	text := h.more(maxRecord, func(text []byte) bool { return bytes.Count(text, []byte("\n")) > rows })
 	lines := bytes.Lines(text)
 	if p.setup.format.Name == jsonArray.Name {

@@ -8,25 +8,25 @@ import (
 	"io"
 )
 
-// elements reads those of an array in a JSON object as lines, each with the number of the line
-// in which the element ends, or a later one. It reads up to an error of the JSON.
+// elements makes a line of each element of an array in a JSON document. It ends at the first JSON
+// error.
 type elements struct {
 	decoder *json.Decoder
-	key     string // of the array, empty if the document is the array
-	started bool   // it has begun
+	key     string // key of the array in an object, empty if the document is the array
+	started bool   // the array has started
 	lines   lineEnds
 }
 
-// lineEnds counts how many lines of what was read have ended.
+// lineEnds counts the line ends of a text that is read through it. It limits how much is read.
 type lineEnds struct {
 	io.Reader
 	read  int64
-	limit int64 // number of bytes that may be read now
+	limit int64 // a Read after this number of bytes is an error
 	ended int
-	err   error // error of reading
+	err   error // error of the text
 }
 
-// maxElement is the longest element in bytes, and the longest value of another key.
+// maxElement is the largest size of an element in bytes, and of the value of another key.
 const maxElement = 16 << 20
 
 var errElement = errors.New("a value is too long")
@@ -35,7 +35,7 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 	if l.read > l.limit {
 		return 0, errElement
 	}
-	const few = 4 << 10 // bytes, which [elements.ended] looks at again for each element
+	const few = 4 << 10 // bytes; [elements.endedLines] counts their line ends again for each element
 	n, err = l.Reader.Read(p[:min(len(p), few)])
 	l.err = err
 	l.ended += bytes.Count(p[:n], []byte("\n"))
@@ -43,7 +43,8 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// elementsOf returns a source of the elements of an array.
+// elementsOf returns a function source for the elements of an array. key is the array's key, empty
+// if the document is the array.
 func elementsOf(key string) func(text io.Reader, s *setup, h *head) io.Reader {
 	return func(text io.Reader, _ *setup, _ *head) io.Reader {
 		l := &elements{key: key, lines: lineEnds{Reader: text, limit: maxElement}}
@@ -52,27 +53,27 @@ func elementsOf(key string) func(text io.Reader, s *setup, h *head) io.Reader {
 	}
 }
 
-// append appends the next element as a line.
+// append appends the next element to line. It is the function next of a [linesOf].
 func (l *elements) append(line []byte) (_ []byte, ended int, _ error) {
 	element, err := l.next()
 	if err != nil {
-		return line, l.ended(), err
+		return line, l.endedLines(), err
 	}
 	compact := bytes.NewBuffer(line)
 	if json.Compact(compact, element) != nil {
-		return append(append(line, element...), '\n'), l.ended(), nil
+		return append(append(line, element...), '\n'), l.endedLines(), nil
 	}
-	return append(compact.Bytes(), '\n'), l.ended(), nil
+	return append(compact.Bytes(), '\n'), l.endedLines(), nil
 }
 
-// ended returns how many lines of what the decoder has taken have ended.
-func (l *elements) ended() int {
+// endedLines returns the number of line ends before the decoder's position.
+func (l *elements) endedLines() int {
 	var ahead lineCount
 	io.Copy(&ahead, l.decoder.Buffered())
 	return l.lines.ended - int(ahead)
 }
 
-// A lineCount counts the ends of lines that are written to it.
+// A lineCount counts the line ends in what is written to it.
 type lineCount int
 
 func (c *lineCount) Write(p []byte) (int, error) {
@@ -80,10 +81,10 @@ func (c *lineCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// next returns the next element, or [io.EOF] after the last one.
+// next returns the next element, or [io.EOF] after the last element.
 func (l *elements) next() (json.RawMessage, error) {
 	if !l.started {
-		if err := l.begin(); err != nil {
+		if err := l.openArray(); err != nil {
 			return nil, err
 		}
 		l.started = true
@@ -94,11 +95,11 @@ func (l *elements) next() (json.RawMessage, error) {
 		}
 		return nil, io.EOF
 	}
-	return l.decode()
+	return l.decodeValue()
 }
 
-// begin reads up to the beginning of the array.
-func (l *elements) begin() error {
+// openArray reads to the beginning of the array.
+func (l *elements) openArray() error {
 	if _, err := l.decoder.Token(); err != nil {
 		return l.asBroken(err)
 	}
@@ -120,15 +121,14 @@ func (l *elements) begin() error {
 			}
 			return nil
 		}
-		if _, err := l.decode(); err != nil {
+		if _, err := l.decodeValue(); err != nil {
 			return err
 		}
 	}
 	return io.EOF
 }
 
-// decode returns the next value.
-func (l *elements) decode() (value json.RawMessage, err error) {
+func (l *elements) decodeValue() (value json.RawMessage, err error) {
 	l.lines.limit = l.decoder.InputOffset() + maxElement
 	if err = l.decoder.Decode(&value); err != nil {
 		return nil, l.asBroken(err)
@@ -136,7 +136,8 @@ func (l *elements) decode() (value json.RawMessage, err error) {
 	return value, nil
 }
 
-// broken returns the error of the JSON. One of reading stays as it is.
+// asBroken returns a [brokenError] for an error of the JSON. It returns an error of reading
+// unchanged.
 func (l *elements) asBroken(err error) error {
 	if l.lines.err != nil && l.lines.err != io.EOF {
 		return l.lines.err

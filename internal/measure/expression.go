@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// lines are those of any log, with a regular expression that has named groups: time, value, unit,
-// ok and tag, or other names, which options name. A line is written at the end of what it measures.
+// lines is any text whose lines match a regular expression of the user. Groups are named time,
+// value, unit, ok and tag, or options name the groups. A line is written at the end of what it
+// measures.
 var lines = Format{
 	Name:    "lines",
 	columns: Columns{unit: "unit"},
 	atEnd:   true,
-	detects: func(*head) bool { return false }, // needs -pattern
+	detects: func(*head) bool { return false }, // only -pattern or -format chooses it
 	open: func(s *setup, h *head) (fieldFinder, error) {
 		if !isExpression(s.options.Pattern) {
 			return nil, usagef("lines need -pattern, a regular expression with groups such as (?P<time>...) and (?P<value>...)")
@@ -29,13 +30,13 @@ func isExpression(pattern string) bool {
 	return strings.Contains(pattern, "(?P<") || strings.Contains(pattern, "(?<")
 }
 
-// A matcher finds the groups of a regular expression in a line.
+// A matcher finds fields as groups of a regular expression.
 type matcher struct {
 	expression *regexp.Regexp
-	groups     []int // of each place, -1 for none
+	groups     []int // the index of each place's group, -1 for none
 }
 
-// expressionOf opens a log whose lines match a regular expression.
+// expressionOf returns a function open for lines that match a regular expression.
 func expressionOf(text string) func(s *setup, h *head) (fieldFinder, error) {
 	return func(s *setup, _ *head) (fieldFinder, error) {
 		e, err := regexp.Compile(text)
@@ -82,7 +83,7 @@ func (m *matcher) find(record []byte, places [][]byte) (skip bool, err error) {
 	}
 	found := m.expression.FindSubmatchIndex(record)
 	if found == nil {
-		return false, fmt.Errorf("%w: %s", errPattern, quote(record))
+		return false, fmt.Errorf("%w: %s", errPattern, quoted(record))
 	}
 	for place, group := range m.groups {
 		places[place] = nil
@@ -93,8 +94,8 @@ func (m *matcher) find(record []byte, places [][]byte) (skip bool, err error) {
 	return false, nil
 }
 
-// logfmt is lines of keys with values: level=info path=/a duration=1.2ms. Text may stand before
-// them; a date in it is the time if no key is.
+// logfmt is lines of keys with values: level=info path=/a duration=1.2ms. Other text may stand
+// before the keys. If no key is a time, a date in that text is.
 var logfmt = Format{
 	Name:    "logfmt",
 	atEnd:   true,
@@ -109,7 +110,7 @@ var logfmt = Format{
 		}
 		if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 			return nil, usagef("no usual names of a time and a value: add -time KEY, or -time '' if there is none, "+
-				"and -value KEY; the keys of the first line are %s", list(keys))
+				"and -value KEY; the keys of the first line are %s", joined(keys))
 		}
 		if s.options.Unit == 0 {
 			s.options.Unit = unitIn(s.options.Columns.Value)
@@ -118,7 +119,7 @@ var logfmt = Format{
 	},
 }
 
-// pairs find the values of keys in a line.
+// pairs finds the values of keys in a line.
 type pairs struct{ places map[string][]int }
 
 func newPairs(s *setup) *pairs {
@@ -153,8 +154,8 @@ func keysOfPairs(line []byte) (keys []string) {
 	return keys
 }
 
-// eachPair calls found for each key of a line with its value, which is without quotes. A date
-// before the first key is that of the key time.
+// eachPair calls found for each key of a line, with the value without quotes. A date before the
+// first key has the key time.
 func eachPair(line []byte, found func(key, value []byte)) {
 	before := true
 	for line = bytes.TrimLeft(line, " "); len(line) > 0; line = bytes.TrimLeft(line, " ") {
@@ -192,8 +193,8 @@ func eachPair(line []byte, found func(key, value []byte)) {
 	}
 }
 
-// unquote returns the text of a string as JSON or Go writes it. One that is neither, such as one
-// without an end, keeps its backslashes.
+// unquote returns the text of a string in the syntax of JSON or Go. A string in neither syntax
+// keeps its backslashes, for example a string without an end.
 func unquote(quoted []byte) []byte {
 	if value, _, err := cutScalar(quoted); err == nil {
 		return value
@@ -204,8 +205,8 @@ func unquote(quoted []byte) []byte {
 	return bytes.TrimSuffix(quoted[1:], []byte{'"'})
 }
 
-// unitAfter returns the length of a unit behind blanks, such as the one of time=281.7 us, and 0 if
-// no unit follows.
+// unitAfter returns the length of a unit behind spaces, such as the unit in time=281.7 us. It
+// returns 0 if no unit follows.
 func unitAfter(rest []byte) int {
 	word := bytes.TrimLeft(rest, " ")
 	begin := len(rest) - len(word)

@@ -9,24 +9,24 @@ import (
 	"hdrkit/internal/base/ledger"
 )
 
-// Files are measurements at rest, which can be read again. None of their rows is late, whatever
-// their order is: the first reading finds how long intervals have to stay open. If that is longer
-// than Late, the second one keeps them open as long.
+// Files are files with measurements, which can be read twice, unlike pipes. None of their rows is
+// late, in whatever order they are: the first reading finds how long intervals must stay open. If
+// that is longer than Late, the second reading keeps intervals open that long.
 type Files struct {
 	Recording
-	// Open opens them at their beginnings.
+	// Open opens the files at their beginnings.
 	Open func() ([]*Reader, io.Closer, error)
-	// Room is where the log of the first reading waits for its end. If it is too long, it is made
-	// again.
-	Room *Room
+	// Budget has memory for the log that the first reading makes. If the log does not fit, the
+	// second reading makes it again.
+	Budget *LogBudget
 
 	mu            sync.Mutex
-	first         *Recorder      // the recorder of the first reading, nil before it
-	firstLog      []byte         // the log of the first reading, nil if it is of no use
-	reportedLines map[string]int // lines of each file that the first reading has reported
+	first         *Recorder      // recorder of the first reading, nil before it
+	firstLog      []byte         // the log of the first reading, nil if a second reading must make it
+	reportedLines map[string]int // by file, the last line for which the first reading has reported errors
 }
 
-// Log returns the log. The first call reads the files to their ends.
+// Log returns the log of the files. The first call reads the files to their ends.
 func (f *Files) Log() (*Text, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,7 +52,8 @@ func (f *Files) Log() (*Text, error) {
 	return t, nil
 }
 
-// LookBack returns the least Late for which no row comes after its interval.
+// NeededLate returns the least [Recording.Late] with which all intervals stay open for all their
+// rows.
 func (f *Files) NeededLate() (milliseconds int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,8 +66,8 @@ func (f *Files) NeededLate() (milliseconds int64, err error) {
 	return f.first.neededLate, nil
 }
 
-// look reads the files for the first time. It makes their log, as long as that has room and every
-// row comes before its interval is written.
+// readFirst reads the files for the first time. It keeps their log as long as there is room and
+// every row comes before its interval is written.
 func (f *Files) readFirst() error {
 	readers, closer, err := f.Open()
 	if err != nil {
@@ -83,11 +84,11 @@ func (f *Files) readFirst() error {
 		if t.discarding {
 			continue
 		}
-		if !t.intervals.reopened && f.Room.reserve(t.log.Len()-held) {
+		if !t.intervals.reopened && f.Budget.reserve(t.log.Len()-held) {
 			held = t.log.Len()
 			continue
 		}
-		f.Room.reserve(-held)
+		f.Budget.reserve(-held)
 		t.log = bytes.Buffer{}
 		t.stopRecording()
 	}
@@ -102,7 +103,7 @@ func (f *Files) readFirst() error {
 	return nil
 }
 
-// reportNew reports what the first reading has not seen: the file has changed.
+// reportNew reports errors of lines that the first reading did not see, since the file has grown.
 func (f *Files) reportNew(err *hdrlog.SyntaxError) error {
 	if err.Line <= f.reportedLines[err.File] {
 		return nil
@@ -110,24 +111,25 @@ func (f *Files) reportNew(err *hdrlog.SyntaxError) error {
 	return f.Report(err)
 }
 
-// A Room is memory for the logs of several [Files]. It is safe for concurrent use. A nil Room has
-// no place.
-type Room struct {
+// A LogBudget is a budget of memory for the logs of several [Files]. It is safe for concurrent use.
+// A nil Room has no memory.
+type LogBudget struct {
 	mu      sync.Mutex
 	left    int // bytes
 	account *ledger.Account
 }
 
-// NewRoom returns a room that is charged to memory.
-func NewRoom(memory *ledger.Ledger) *Room {
-	return &Room{
+// NewLogBudget returns a room that charges memory.
+func NewLogBudget(memory *ledger.Ledger) *LogBudget {
+	return &LogBudget{
 		left:    memory.AtMost(64<<20, 8),
 		account: memory.Open("logs of measurements", "give fewer at a time"),
 	}
 }
 
-// take takes bytes, or gives a negative number of them back. It reports whether there were as many.
-func (r *Room) reserve(bytes int) bool {
+// reserve takes bytes from the room, or returns them if their number is negative. It reports
+// whether the room had enough.
+func (r *LogBudget) reserve(bytes int) bool {
 	if r == nil {
 		return bytes <= 0
 	}

@@ -92,14 +92,14 @@ func TestFilesInAnyOrder(t *testing.T) {
 	orders = append(orders, strings.Join(late, ""))
 	want := ""
 	for n, text := range orders {
-		rooms := []*Room{NewRoom(nil), {left: 10_000}, nil}
+		rooms := []*LogBudget{NewLogBudget(nil), {left: 10_000}, nil}
 		if n > 1 {
 			rooms = rooms[:1] // the others differ no more
 		}
 		for _, room := range rooms {
 			opened := 0
 			f := filesOf(&opened, text)
-			f.Room = room
+			f.Budget = room
 			left := 0
 			if room != nil {
 				left = room.left
@@ -219,7 +219,7 @@ func TestSpellings(t *testing.T) {
 		for at := range 12 {
 			spelling[at] = " ,"[n>>at&1]
 		}
-		if _, err := r.intervals.seriesOf(spelling); err != nil {
+		if _, err := r.intervals.entryOf(spelling); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -161,8 +161,8 @@ func choose(name string, h *head) (*Format, error) {
 	if name == "" && IsLog(h.text) {
 		return nil, errors.New("this is a HdrHistogram log already; hdrsum, hdrplot, hdrunion and hdrsplit read it")
 	}
-	// SummaryOf matches many expressions, so it comes after IsLog. For a log of one minute, it would
-	// take 4% of the time in which hdrsum prints the percentiles.
+	// SummaryOf matches many expressions, so it comes after IsLog. For a log of one minute, it
+	// would take 4% of the time in which hdrsum prints the percentiles.
 	if name == "" && !h.isJSON() && SummaryOf(h.text) != "" {
 		return nil, &UnknownError{nil, errors.New("this is a summary, without measurements")}
 	}
@@ -179,11 +179,11 @@ func choose(name string, h *head) (*Format, error) {
 	switch {
 	case name == "":
 		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; "+
-			"-pattern says where lines have a time and a value, and -format names a format of hdrrec --help", quote(firstText(h.text)))}
+			"-pattern says where lines have a time and a value, and -format names a format of hdrrec --help", quoted(firstText(h.text)))}
 	case len(named) == 1: // the user knows better than detects
 		return named[0], nil
 	}
-	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quote(h.line))
+	return nil, fmt.Errorf("this is not %s: the first line is %s", name, quoted(h.line))
 }
 
 // IsLog reports whether a file with this beginning is a HdrHistogram log: it has an interval, or a
@@ -214,5 +214,5 @@ func firstLine(text []byte) []byte {
 // firstText returns the first line that is not blank.
 func firstText(text []byte) []byte { return firstLine(bytes.TrimSpace(text)) }
 
-// quote returns at most 60 characters of text, in quotes.
-func quote(text []byte) string { return fmt.Sprintf("%.60q", text) }
+// quoted returns at most 60 characters of text, in quotes.
+func quoted(text []byte) string { return fmt.Sprintf("%.60q", text) }

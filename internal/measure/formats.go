@@ -14,10 +14,7 @@ var Formats = []Format{
 	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, jvm, gctrace, traceGC, heroku, logfmt, csv, values, lines,
 }
 
-// k6CSV and k6JSON are what k6 writes with --out csv and --out json:
-// https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and
-// https://grafana.com/docs/k6/latest/results-output/real-time/json/. A row is one value of one of
-// many metrics. Its time is that of the end of the request.
+// k6CSV and k6JSON are what k6 writes with --out csv and --out json: https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and https://grafana.com/docs/k6/latest/results-output/real-time/json/. A row is a value of one of many metrics. Times are ends of requests.
 var (
 	k6CSV = Format{
 		Name: "k6",
@@ -52,8 +49,7 @@ var (
 	}
 )
 
-// vegetaCSV and vegetaJSON are what vegeta encode writes: https://github.com/tsenart/vegeta#encode-command.
-// The time is that of the start of the request. The CSV has no header.
+// vegetaCSV and vegetaJSON are what vegeta encode writes: https://github.com/tsenart/vegeta#encode-command. Times are starts of requests. The CSV has no header.
 var (
 	vegetaCSV = Format{
 		Name:    "vegeta",
@@ -73,8 +69,8 @@ var (
 	}
 )
 
-// vegetaColumns are the columns of the newest version. Version 6 has the first six of them, and
-// each later one some more.
+// vegetaColumns are the columns in the newest version of vegeta. Version 6 has the first six
+// columns, and each later version some more.
 var vegetaColumns = []string{
 	"timestamp", "code", "latency", "bytes_out", "bytes_in", "error", "body", "attack",
 	"seq", "method", "url", "headers",
@@ -88,8 +84,7 @@ func isVegeta(h *head) bool {
 	return timeUnitOf([]byte(h.columns[0])) == hdrlog.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
 }
 
-// hey is what hey -o csv writes: https://github.com/rakyll/hey. The time is that of the start,
-// since the start of the run, which the file does not have. Rows are in the order of their ends.
+// hey is what hey -o csv writes: https://github.com/rakyll/hey. Times are starts of requests, in seconds since the start of the run, which the file does not have. Rows are in the order of the requests' ends.
 var hey = Format{
 	Name:      "hey",
 	columns:   Columns{Time: "offset", Value: "response-time", OK: "status-code"},
@@ -100,8 +95,7 @@ var hey = Format{
 	open:      openTable,
 }
 
-// ab is what ab -g writes: https://httpd.apache.org/docs/2.4/programs/ab.html. The time is that of
-// the start, in whole seconds. Rows are in the order of their values.
+// ab is what ab -g writes: https://httpd.apache.org/docs/2.4/programs/ab.html. Times are starts of requests, in whole seconds. Rows are in the order of their values.
 var ab = Format{
 	Name:      "ab",
 	columns:   Columns{Time: "seconds", Value: "ttime"},
@@ -111,10 +105,10 @@ var ab = Format{
 	open:      openTable,
 }
 
-// These are the logs that proxies write if nobody configures another form. Those of nginx and
-// Apache lack the time that a request took: see [accessLog].
+// These are the default logs of proxies. The default logs of nginx and Apache lack the duration of
+// requests: see [accessLog].
 var (
-	// caddy is https://caddyserver.com/docs/logging. A line is written at the end of its request.
+	// caddy is the access log of Caddy: https://caddyserver.com/docs/logging. A line is written at the end of its request.
 	caddy = Format{
 		Name:    "caddy",
 		columns: Columns{Time: ".ts", Value: ".duration", OK: ".status"},
@@ -124,8 +118,7 @@ var (
 		open:    openObjects,
 		where:   []Condition{{Column: ".msg", Value: "handled request"}},
 	}
-	// envoy is https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage#default-format-string.
-	// The time is that of the start.
+	// envoy is the access log of Envoy: https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage#default-format-string. Times are starts of requests.
 	envoy = Format{
 		Name:    "envoy",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
@@ -134,8 +127,7 @@ var (
 		open: patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time ` +
 			`"$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
-	// istio is the log of the proxies of Istio, which are Envoys:
-	// https://istio.io/latest/docs/tasks/observability/logs/access-log/#default-access-log-format.
+	// istio is the access log of Istio's proxies, which are Envoys: https://istio.io/latest/docs/tasks/observability/logs/access-log/#default-access-log-format.
 	istio = Format{
 		Name:    "istio",
 		columns: envoy.columns,
@@ -144,8 +136,7 @@ var (
 		open: patternOf(`[$start] "$request" $status $flags $details $termination "$failure" $received $sent ` +
 			`$duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream" $rest`),
 	}
-	// uwsgi is the log of uWSGI without a format of its own: https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html.
-	// The time is that of the start, without a zone.
+	// uwsgi is the default log of uWSGI: https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html. Times are starts of requests, without a time zone.
 	uwsgi = Format{
 		Name:    "uwsgi",
 		columns: Columns{Time: "time", Value: "value", OK: "status", unit: "unit"},
@@ -153,8 +144,7 @@ var (
 		open: expressionOf(`\} \[(?P<time>[^]]+)\] (?P<method>\S+) (?P<path>\S*) => generated \d+ bytes in ` +
 			`(?P<value>\d+) (?P<unit>\w+) .*?\(\S+ (?P<status>\d+)\)`),
 	}
-	// squid is the native log of Squid: https://wiki.squid-cache.org/Features/LogFormat. The time is
-	// that of the end.
+	// squid is the native log of Squid: https://wiki.squid-cache.org/Features/LogFormat. Times are ends of requests.
 	squid = Format{
 		Name:    "squid",
 		columns: Columns{Time: "time", Value: "elapsed", OK: "status"},
@@ -163,8 +153,7 @@ var (
 		detects: matches(`^\d{10}\.\d{3} +\d+ \S+ [A-Z_]+/\d{3} \d+ \S+ \S+ \S+ \S+/\S+ \S+$`),
 		open:    patternOf("$time $elapsed $client $result/$status $bytes $method $uri $rest"),
 	}
-	// heroku is the log of the router of Heroku: https://devcenter.heroku.com/articles/http-routing#heroku-router-log-format.
-	// A line is written at the end of its request.
+	// heroku is the log of Heroku's router: https://devcenter.heroku.com/articles/http-routing#heroku-router-log-format. A line is written at the end of its request.
 	heroku = Format{
 		Name:    "heroku",
 		columns: Columns{Time: "time", Value: "service", OK: "status"},
@@ -172,8 +161,7 @@ var (
 		detects: matches(`heroku[\[ ]router\]?[: -]+ ?.*\bat=.* service=\d+ms `),
 		open:    func(s *setup, _ *head) (fieldFinder, error) { return newPairs(s), nil },
 	}
-	// haproxy is option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. The time is
-	// that of the start, without a zone. Syslog puts more before the client.
+	// haproxy is what HAProxy writes with option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. Times are starts of requests, without a time zone. Syslog may put text before the client.
 	haproxy = Format{
 		Name:    "haproxy",
 		columns: Columns{Time: "accept", Value: "total", OK: "status"},
@@ -183,9 +171,7 @@ var (
 	}
 )
 
-// tsung is tsung.dump, which Tsung writes with dumptraffic="protocol":
-// http://tsung.erlang-projects.org/user_manual/conf-file.html. The time is that of the end. Several
-// machines write the rows, in no order.
+// tsung is tsung.dump, which Tsung writes with dumptraffic="protocol": http://tsung.erlang-projects.org/user_manual/conf-file.html. Times are ends of requests. Several machines write the rows, in no order.
 var tsung = Format{
 	Name:      "tsung",
 	columns:   Columns{Time: "#date", Value: "duration", OK: "HTTP status"},
@@ -196,8 +182,7 @@ var tsung = Format{
 	open:      openTable,
 }
 
-// goYCSB is what go-ycsb writes with measurementtype=csv, one operation after another:
-// https://github.com/pingcap/go-ycsb/blob/master/pkg/measurement/csv.go.
+// goYCSB is what go-ycsb writes with measurementtype=csv: https://github.com/pingcap/go-ycsb/blob/master/pkg/measurement/csv.go. All rows of an operation stand together.
 var goYCSB = Format{
 	Name:      "go-ycsb",
 	columns:   Columns{Time: "timestamp_us", Value: "latency_us", Tags: []string{"operation"}},
@@ -208,13 +193,12 @@ var goYCSB = Format{
 	open:      openTable,
 }
 
-// ghzPaths are in the report of ghz, before the requests.
+// ghzPaths are paths in the report of ghz, before its requests.
 var ghzPaths = []string{".endReason", ".options.", ".fastest"}
 
-// These are the logs of load generators without a header, or with times since the start of the run.
+// These are the logs of load generators that have no header, or times since the start of the run.
 var (
-	// fio is what fio --write_lat_log writes: https://fio.readthedocs.io/en/latest/fio_doc.html#log-file-formats.
-	// The time is that of the end. A block size of 0 would say that values are averages.
+	// fio is what fio --write_lat_log writes: https://fio.readthedocs.io/en/latest/fio_doc.html#log-file-formats. Times are ends of operations. A file whose block size is 0 has averages, and is not detected.
 	fio = Format{
 		Name:     "fio",
 		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"operation"}},
@@ -224,8 +208,7 @@ var (
 		detects:  matches(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
 		open:     patternOf("$time, $latency, $direction, $size, $rest"),
 	}
-	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. The time is
-	// that of the end. A transaction that failed or was skipped has a word for its latency.
+	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. Times are ends of transactions. If a transaction failed or was skipped, a word stands in place of its latency.
 	pgbench = Format{
 		Name:        "pgbench",
 		columns:     Columns{Time: "end", Value: "latency"},
@@ -235,8 +218,7 @@ var (
 		detects:     matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
 		open:        patternOf("$client $transaction $latency $script $stamp"),
 	}
-	// h2load is what h2load --log-file writes: https://nghttp2.org/documentation/h2load.1.html. The
-	// time is that of the start. Status -1 is a stream that failed.
+	// h2load is what h2load --log-file writes: https://nghttp2.org/documentation/h2load.1.html. Times are starts of requests. The status of a stream that failed is -1.
 	h2load = Format{
 		Name:    "h2load",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
@@ -244,8 +226,7 @@ var (
 		detects: matches(`^\d{16}\t(-1|\d{3})\t\d+$`),
 		open:    tableOf("start", "status", "duration"),
 	}
-	// oha is what oha --output-format csv writes: https://github.com/hatoo/oha. The time is that of the
-	// start, since the start of the run.
+	// oha is what oha --output-format csv writes: https://github.com/hatoo/oha. Times are starts of requests, in seconds since the start of the run.
 	oha = Format{
 		Name:      "oha",
 		columns:   Columns{Time: "request-start", Value: "request-duration", OK: "status"},
@@ -255,8 +236,7 @@ var (
 		detects:   hasHeader("request-start", "Response-delay", "request-duration"),
 		open:      openTable,
 	}
-	// fortio is what fortio load -access-log-file writes: https://github.com/fortio/fortio. The time is
-	// that of the start.
+	// fortio is what fortio load -access-log-file writes: https://github.com/fortio/fortio. Times are starts of requests.
 	fortio = Format{
 		Name:    "fortio",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: ".ok"},
@@ -264,8 +244,7 @@ var (
 		detects: hasPaths(".latency", ".timestamp", ".thread", ".iter", ".ok"),
 		open:    openObjects,
 	}
-	// ghz is the report that ghz -O json or pretty writes: https://ghz.sh/docs/output. The time is that
-	// of the start.
+	// ghz is the report of ghz -O json or -O pretty: https://ghz.sh/docs/output. Times are starts of requests.
 	ghz = Format{
 		Name:    "ghz",
 		columns: Columns{Time: ".timestamp", Value: ".latency", OK: "!.error"},
@@ -281,7 +260,7 @@ var (
 	}
 )
 
-// These are documents of other programs.
+// These are JSON documents with arrays of values, see [document].
 var (
 	// hyperfine is what hyperfine --export-json writes: https://github.com/sharkdp/hyperfine.
 	hyperfine = Format{
@@ -292,9 +271,7 @@ var (
 		source:  newRows,
 		open:    openDocument,
 	}
-	// llm is what the benchmarks of vLLM (--save-result --save-detailed) and SGLang (--output-file,
-	// --output-details) write: https://docs.vllm.ai/en/latest/cli/bench/serve/ and
-	// https://docs.sglang.io/developer_guide/bench_serving.html. A request that failed has the time 0.
+	// llm is what the benchmarks of vLLM (--save-result --save-detailed) and SGLang (--output-file, --output-details) write: https://docs.vllm.ai/en/latest/cli/bench/serve/ and https://docs.sglang.io/developer_guide/bench_serving.html. The time to the first token of a failed request is 0.
 	llm = Format{
 		Name:        "vllm",
 		columns:     Columns{Value: "latency=ttfts+itls,ttft=ttfts,itl=itls", OK: "!errors"},
@@ -318,8 +295,7 @@ var (
 		source:  newRows,
 		open:    openDocument,
 	}
-	// guidellm is benchmarks.json of GuideLLM: https://github.com/vllm-project/guidellm. Its itl is
-	// the mean of each request.
+	// guidellm is benchmarks.json of GuideLLM: https://github.com/vllm-project/guidellm. Its inter-token latency (itl) is the mean of each request.
 	guidellm = Format{
 		Name: "guidellm",
 		columns: Columns{
@@ -338,8 +314,7 @@ var (
 		source:  newRows,
 		open:    openDocument,
 	}
-	// jmh is what JMH writes with -bm sample -rf json: https://github.com/openjdk/jmh. Values are those
-	// of forks, iterations and slots with their counts.
+	// jmh is what JMH writes with -bm sample -rf json: https://github.com/openjdk/jmh. Values and their counts are in arrays of forks and iterations.
 	jmh = Format{
 		Name: "jmh",
 		columns: Columns{
@@ -356,8 +331,7 @@ var (
 		source: newRows,
 		open:   openDocument,
 	}
-	// locust is what locust --json prints, and --json-file writes: https://docs.locust.io/en/stable/configuration.html.
-	// It rounds response times.
+	// locust is what locust --json prints, and --json-file writes: https://docs.locust.io/en/stable/configuration.html. locust rounds the response times.
 	locust = Format{
 		Name: "locust",
 		columns: Columns{

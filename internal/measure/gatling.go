@@ -14,10 +14,7 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// gatling is simulation.log of Gatling. Up to version 3.12.0 it is text, whose line RUN shows the
-// layout, see [simulation]; later it is binary, see [simulationRecords]. The writers of both are
-// https://github.com/gatling/gatling/blob/v3.9.5/gatling-core/src/main/scala/io/gatling/core/stats/writer/LogFileDataWriter.scala
-// and the same file of version 3.13.
+// gatling is simulation.log of Gatling. Up to version 3.12.0 it is text, see [simulation]. Later versions write binary records, see [simulationRecords]. Both are defined in https://github.com/gatling/gatling/blob/v3.9.5/gatling-core/src/main/scala/io/gatling/core/stats/writer/LogFileDataWriter.scala and the same file of version 3.13.
 var gatling = Format{
 	Name:    "gatling",
 	columns: Columns{Time: "start", End: "end", OK: "status", Tags: []string{"name"}},
@@ -35,8 +32,8 @@ var gatling = Format{
 	open: openSimulation,
 }
 
-// isRun reports whether a line with these fields is RUN: class, name, RUN up to version 2.1, and
-// RUN, class, name after that. The start follows.
+// isRun reports whether a line is the line RUN, which begins with class, name, RUN and the start up
+// to version 2.1, and with RUN, class, name and the start after that.
 func isRun(line [][]byte) bool {
 	switch {
 	case len(line) >= 5 && string(line[0]) == "RUN":
@@ -47,17 +44,17 @@ func isRun(line [][]byte) bool {
 	return false
 }
 
-// A simulation finds the fields of lines REQUEST. What stands before the status is the same in all
-// versions: groups, name, start and end. Version 3 has the user before that, and version 2 the
-// scenario and the user. Up to 2.1, REQUEST stands behind these, and there are four times: the
-// start and the end of the request, and of the response.
+// A simulation finds the fields of the lines REQUEST in a text. In all versions, the columns before
+// the status are groups, name, start and end. Version 3 has the user before them, and version 2 the
+// scenario and the user. Up to version 2.1, the word REQUEST follows these, and there are four
+// times: start and end of the request, and of the response.
 type simulation struct {
-	places [][]int // places of each column
-	old    bool    // the layout up to version 2.1
-	run    bool    // RUN was found
+	places [][]int // places of the fields of each column
+	old    bool    // the line RUN shows a version up to 2.1
+	run    bool    // the line RUN was found
 }
 
-// simulationColumns are the columns of a line REQUEST, in the order of the line.
+// simulationColumns are the names of the columns, in the order of the line.
 var simulationColumns = []string{"groups", "name", "start", "end", "status", "message"}
 
 func openSimulation(s *setup, _ *head) (fieldFinder, error) {
@@ -65,7 +62,7 @@ func openSimulation(s *setup, _ *head) (fieldFinder, error) {
 	for place, name := range s.names() {
 		column := slices.Index(simulationColumns, name)
 		if column < 0 && name != "" {
-			return nil, usagef("there is no column %s; the columns are %s", name, list(simulationColumns))
+			return nil, usagef("there is no column %s; the columns are %s", name, joined(simulationColumns))
 		}
 		if column >= 0 {
 			f.places[column] = append(f.places[column], place)
@@ -97,7 +94,7 @@ func (f *simulation) find(record []byte, places [][]byte) (skip bool, err error)
 	case slices.Contains([]string{"ASSERTION", "USER", "GROUP", "ERROR"}, string(kind)):
 		return true, nil
 	default:
-		return false, fmt.Errorf("%w: %s", errSimulation, quote(record))
+		return false, fmt.Errorf("%w: %s", errSimulation, quoted(record))
 	}
 	if !f.run {
 		return false, errNoRun
@@ -108,7 +105,7 @@ func (f *simulation) find(record []byte, places [][]byte) (skip bool, err error)
 	}
 	status := statusOf(line, times)
 	if status < 0 {
-		return false, fmt.Errorf("%w: %s", errStatus, quote(record))
+		return false, fmt.Errorf("%w: %s", errStatus, quoted(record))
 	}
 	first := status - times
 	message := []byte(nil)
@@ -124,8 +121,8 @@ func (f *simulation) find(record []byte, places [][]byte) (skip bool, err error)
 	return false, nil
 }
 
-// statusOf returns the index of the status in a line: it stands behind the groups, the name and so
-// many times. It is -1 if there is none.
+// statusOf returns the index of the status in a line: behind the groups, the name, and a number of
+// times. It returns -1 if there is no status.
 func statusOf(line [][]byte, times int) int {
 	for n := 3 + times; n < len(line); n++ {
 		if status := string(line[n]); status != "OK" && status != "KO" {
@@ -142,14 +139,14 @@ func isDigits(text []byte) bool {
 	return len(text) > 0 && len(bytes.TrimLeft(text, "0123456789")) == 0
 }
 
-// isRecords reports whether a simulation.log is binary: it begins with the kind of the record RUN
-// and a version.
+// isRecords reports whether a simulation.log is binary. It then begins with the kind of the record
+// RUN and a version.
 func isRecords(text []byte) bool {
 	return len(text) > 7 && bytes.HasPrefix(text, []byte{runRecord, 0, 0, 0}) &&
 		text[4] < 32 && text[5] == '3' && text[6] == '.'
 }
 
-// Kinds of records.
+// Kinds of binary records.
 const (
 	runRecord = iota
 	requestRecord
@@ -158,16 +155,16 @@ const (
 	errorRecord
 )
 
-// simulationRecords makes lines of text of the records of a binary simulation.log, as version 3.9
-// writes them. Numbers are big-endian. Times are 32 bits of milliseconds since the start of the
+// simulationRecords makes lines of the records in a binary simulation.log, as version 3.9 writes
+// them in text. Numbers are big-endian. Times are 32 bits of milliseconds since the start of the
 // run.
 type simulationRecords struct {
-	text    *bufio.Reader
-	start   int64 // of the run, in milliseconds since the epoch
-	strings map[int32]string
-	bytes   int // size of the strings
-	named   int // bytes of the texts of the record
-	err     error
+	text        *bufio.Reader
+	start       int64 // start of the run in milliseconds since the epoch
+	strings     map[int32]string
+	stringsSize int // memory of strings
+	recordText  int // total length of the texts in the current record
+	err         error
 }
 
 var (
@@ -176,39 +173,39 @@ var (
 )
 
 const (
-	// maxName is the longest text in bytes, and maxNames what all texts may take that other records
-	// name.
+	// maxName is the length of the longest text in bytes. maxNames is the most memory for texts
+	// that later records may name.
 	maxName  = maxRecord
 	maxNames = 64 << 20
 )
 
-// append appends the line of the next record.
+// append appends the line of the next record. It is the function next of a [linesOf].
 func (r *simulationRecords) append(line []byte) (_ []byte, ended int, _ error) {
 	kind, err := r.text.ReadByte()
 	if err != nil {
 		return line, 0, err
 	}
-	r.named = 0
+	r.recordText = 0
 	switch kind {
 	case runRecord:
-		line = r.run(line)
+		line = r.appendRun(line)
 	case requestRecord:
-		line = r.request(line)
+		line = r.appendRequest(line)
 	case userRecord:
-		r.number()
+		r.readNumber()
 		r.readByte()
-		r.number()
+		r.readNumber()
 		line = append(line, "USER\t"...)
 	case groupRecord:
-		r.groups(nil)
-		r.number()
-		r.number()
-		r.number()
+		r.appendGroups(nil)
+		r.readNumber()
+		r.readNumber()
+		r.readNumber()
 		r.readByte()
 		line = append(line, "GROUP\t"...)
 	case errorRecord:
-		r.cached()
-		r.number()
+		r.readCached()
+		r.readNumber()
 		line = append(line, "ERROR\t"...)
 	default:
 		r.err = fmt.Errorf("%w: kind %d", errRecord, kind)
@@ -223,41 +220,41 @@ func (r *simulationRecords) append(line []byte) (_ []byte, ended int, _ error) {
 	return line[:0], 0, r.err
 }
 
-func (r *simulationRecords) run(line []byte) []byte {
+func (r *simulationRecords) appendRun(line []byte) []byte {
 	version := r.readString()
 	class := r.readString()
-	r.start = int64(r.number())<<32 | int64(uint32(r.number()))
+	r.start = int64(r.readNumber())<<32 | int64(uint32(r.readNumber()))
 	description := r.readString()
-	for range r.count() {
+	for range r.readLength() {
 		r.readString() // a scenario
 	}
-	for range r.count() {
-		r.skip(r.count()) // an assertion
+	for range r.readLength() {
+		r.skip(r.readLength()) // an assertion
 	}
 	return fmt.Appendf(line, "RUN\t%s\t\t%d\t%s\t%s", class, r.start, description, version)
 }
 
-func (r *simulationRecords) request(line []byte) []byte {
+func (r *simulationRecords) appendRequest(line []byte) []byte {
 	line = append(line, "REQUEST\t"...)
-	line = r.groups(line)
-	line = append(append(line, '\t'), r.cached()...)
+	line = r.appendGroups(line)
+	line = append(append(line, '\t'), r.readCached()...)
 	for range 2 {
-		line = strconv.AppendInt(append(line, '\t'), r.start+int64(r.number()), 10)
+		line = strconv.AppendInt(append(line, '\t'), r.start+int64(r.readNumber()), 10)
 	}
 	status := "\tKO\t"
 	if r.readByte() == 1 {
 		status = "\tOK\t"
 	}
-	return append(append(line, status...), r.cached()...)
+	return append(append(line, status...), r.readCached()...)
 }
 
-// groups appends the names of groups, with commas between them.
-func (r *simulationRecords) groups(line []byte) []byte {
-	for n := range r.count() {
+// appendGroups appends the names of a request's groups, with commas between them.
+func (r *simulationRecords) appendGroups(line []byte) []byte {
+	for n := range r.readLength() {
 		if n > 0 {
 			line = append(line, ',')
 		}
-		line = append(line, r.cached()...)
+		line = append(line, r.readCached()...)
 	}
 	return line
 }
@@ -271,7 +268,7 @@ func (r *simulationRecords) readByte() byte {
 	return b
 }
 
-func (r *simulationRecords) number() int32 {
+func (r *simulationRecords) readNumber() int32 {
 	var number int32
 	for range 4 {
 		number = number<<8 | int32(r.readByte())
@@ -279,9 +276,9 @@ func (r *simulationRecords) number() int32 {
 	return number
 }
 
-// count reads the number of what follows.
-func (r *simulationRecords) count() int {
-	n := r.number()
+// readLength reads the length of a list or a text.
+func (r *simulationRecords) readLength() int {
+	n := r.readNumber()
 	if r.err == nil && (n < 0 || n > maxName) {
 		r.err = fmt.Errorf("%w: a length of %d", errRecord, n)
 	}
@@ -297,11 +294,11 @@ func (r *simulationRecords) skip(bytes int) {
 	}
 }
 
-// readString reads a text: its length in bytes, the bytes, and whether these are of Latin 1 (0) or
-// of UTF-16 (1), in the order of the processor, which is little-endian on all that Gatling runs on.
-// An empty text has no third part.
+// readString reads a text: its length in bytes, its bytes, and a byte that is 0 for Latin 1 and 1
+// for UTF-16. An empty text has only a length. UTF-16 is in the byte order of the processor, which
+// is little-endian where Gatling runs.
 func (r *simulationRecords) readString() string {
-	length := r.count()
+	length := r.readLength()
 	if length == 0 {
 		return ""
 	}
@@ -332,10 +329,10 @@ func (r *simulationRecords) readString() string {
 	return string(runes)
 }
 
-// cached reads a text that other records may name: a new one comes behind its index, a known one is
-// its index below 0.
-func (r *simulationRecords) cached() string {
-	index := r.number()
+// readCached reads a text that later records may name. A new text follows its index. A known text
+// is its negated index.
+func (r *simulationRecords) readCached() string {
+	index := r.readNumber()
 	if r.err != nil {
 		return ""
 	}
@@ -344,21 +341,22 @@ func (r *simulationRecords) cached() string {
 		if !known {
 			r.err = fmt.Errorf("%w: %d", errCached, -index)
 		}
-		return r.part(text)
+		return r.countText(text)
 	}
 	text := r.readString()
-	if r.bytes += len(text) + 50; r.bytes > maxNames {
+	if r.stringsSize += len(text) + 50; r.stringsSize > maxNames {
 		r.err = fmt.Errorf("%w: texts of more than %d MiB", errRecord, maxNames>>20)
 		return ""
 	}
 	r.strings[index] = text
-	return r.part(text)
+	return r.countText(text)
 }
 
-// part returns a text of the record. A record can name a long text many times.
-func (r *simulationRecords) part(text string) string {
-	r.named += len(text)
-	if r.named > maxRecord && r.err == nil {
+// countText counts a text in named, and returns it. Without a limit, one record could name a long
+// text many times.
+func (r *simulationRecords) countText(text string) string {
+	r.recordText += len(text)
+	if r.recordText > maxRecord && r.err == nil {
 		r.err = fmt.Errorf("%w: more than %d MiB", errRecord, maxRecord>>20)
 	}
 	if r.err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Arguments returns the options of hdrrec that read the file as the reader does, whatever it begins
-// with: those that were given, and what the format and the first lines showed.
+// Arguments returns the options with which hdrrec reads any file as the reader reads this one: the
+// given options, and what the format and the first lines showed.
 func (r *Reader) Arguments() []string {
 	if r.format == nil {
 		return nil
@@ -38,7 +38,7 @@ func (r *Reader) Arguments() []string {
 	}
 	add("value", s.options.Columns.Value)
 	add("end", s.options.Columns.End)
-	// The values of some formats have units of their own, which one unit of all would replace.
+	// -in would replace the units of formats whose rows have units.
 	only := r.format.columns.unit == "" || r.given.Unit != 0
 	if only && s.options.Unit != 0 && s.options.Columns.End == "" {
 		add("in", s.options.Unit.String())
@@ -48,8 +48,7 @@ func (r *Reader) Arguments() []string {
 	}
 	add("above", s.options.Above)
 	add("ok", s.options.Columns.OK)
-	// A tag of several columns leaves out those that a row lacks, if the format has them and no
-	// option.
+	// If the format names the columns of a tag, rows may lack some. -tag would make them necessary.
 	if !s.formatTags || len(s.format.columns.Tags) < 2 {
 		all = append(all, "-tag", strings.TrimPrefix(strings.TrimPrefix(strings.Join(s.options.Columns.Tags, ","), seriesColumn), ","))
 	}
@@ -62,7 +61,7 @@ func (r *Reader) Arguments() []string {
 	return slices.Clip(all)
 }
 
-// String returns the text of a condition, as [ParseCondition] reads it.
+// String returns the text that [ParseCondition] parses to the condition.
 func (c Condition) String() string {
 	negation := ""
 	if c.Not {

@@ -15,9 +15,10 @@ import (
 )
 
 // hist is any text with histograms in base64, such as the reports of memtier_benchmark and latte,
-// or one histogram in binary. In JSON, the path of a histogram is its tag, and its time is what
-// stands before it (see [histograms.moment]). Before a histogram may stand what a log has there:
-// Tag=NAME,START,LENGTH,MAX. Otherwise -time names the start, and -in the unit.
+// or a file of binary histograms. In JSON, the path of a histogram is its tag, and a time in the
+// objects around it is its time (see [histograms.takeTime]). Elsewhere, the fields of a log's
+// interval may stand before it: Tag=NAME,START,LENGTH,MAX. -time names the path of the start in
+// other JSON, and -in the unit.
 var hist = Format{
 	Name: "hist",
 	detects: func(h *head) bool {
@@ -29,49 +30,52 @@ var hist = Format{
 	source:   newBinary,
 }
 
-// payloads finds encoded histograms, line by line.
+// A payloadFinder finds encoded histograms, line by line.
 type payloadFinder interface {
-	// line takes a line. A [brokenError] is that of all lines that follow, too.
+	// line searches a line. A [brokenError] says that no later line can be read.
 	line(text []byte) error
-	// next returns the next histogram of the lines so far.
+	// next returns the next histogram in the lines so far.
 	next() (foundHistogram, bool)
-	// unit returns the unit of the values, unknown if nothing states it.
+	// unit returns the unit of the values, 0 if nothing states it.
 	unit() hdrlog.Unit
-	// end says that there is no other line. It returns what option matches nothing in the text.
+	// end is called after the last line. It returns an error if an option matches nothing in the
+	// text.
 	end() error
 }
 
-// found is a histogram, or what is wrong with it.
+// A foundHistogram is a histogram, or the error of a malformed one.
 type foundHistogram struct {
 	row Row
 	err error
-	// Path is that of a histogram in JSON, and object the length of that part of it whose time the
-	// row has. Element is the element of an array that has the histogram.
+	// path is the histogram's path in JSON. object is the length of the part of path that is the
+	// path of the object whose time the row has. element is the path of the array element that
+	// contains the histogram.
 	path, element string
-	object        int
+	timedLength   int
 }
 
-// histograms find histograms in base64.
+// histograms finds histograms in base64.
 type histograms struct {
 	valueUnit hdrlog.Unit
-	time      string // the path of the start, which -time names
-	foundTime bool   // it was found
+	time      string // path of the start, which -time names
+	foundTime bool   // the path was found
 	clock     timeParser
 	walker    walker
-	notJSON   bool // this is no JSON
-	// Spans are what is known of the time of the objects around a value, outermost first.
+	notJSON   bool // the text is not JSON
+	// spans are the times of the objects around the current value, outermost object first.
 	spans []span
-	// Waiting are histograms of the element of an array that has not ended, since its time may come
-	// behind them. Ready are those of other elements.
+	// waiting are the histograms in the current element of an array, whose time may follow them.
+	// ready are the histograms of earlier elements.
 	waiting, ready []foundHistogram
-	bytes          int // size of those that wait
+	waitingBytes   int // memory of waiting
 	decoder        histogram.Decoder
 }
 
-// maxWaiting is the most memory of the histograms of a line, with those that wait for their time.
+// maxWaiting is the most memory for the histograms of a line, and for those that wait for their
+// time.
 const maxWaiting = 32 << 20
 
-// size returns about how many bytes a histogram takes.
+// size returns the approximate memory of a histogram in bytes.
 func (f *foundHistogram) size() int {
 	const fixed = 200
 	return fixed + len(f.row.Payload) + len(f.row.Tag) + len(f.path) + len(f.element)
@@ -82,9 +86,10 @@ var (
 	errWaiting  = brokenError{fmt.Errorf("an object or a line has more than %d MiB of histograms", maxWaiting>>20)}
 )
 
-// A span is the time of an object of JSON: nanoseconds since the epoch, and 0 if not known.
+// A span is the time of a JSON object in nanoseconds since the epoch. A time that is not known is
+// 0.
 type span struct {
-	path       string // path of the object
+	path       string
 	start, end int64
 }
 
@@ -104,7 +109,7 @@ func newHistograms(s *setup) payloadFinder {
 func (h *histograms) unit() hdrlog.Unit { return h.valueUnit }
 
 func (h *histograms) end() error {
-	h.release(nil)
+	h.makeReady(nil)
 	if h.time != "" && !h.foundTime {
 		return usagef("-time %s is the path of no time", strings.ReplaceAll(h.time, "/", "."))
 	}
@@ -131,47 +136,47 @@ func (h *histograms) line(text []byte) error {
 	if !h.notJSON {
 		if h.walker.walk(text, h.visitScalar) == nil {
 			if h.walker.done() {
-				h.release(nil)
+				h.makeReady(nil)
 			}
 			return h.tooMany()
 		}
 		h.notJSON = true
 		h.waiting = nil
-		h.bytes = 0
-		h.ready = append(h.ready[:0], waiting...) // those of this line are found again
+		h.waitingBytes = 0
+		h.ready = append(h.ready[:0], waiting...) // search finds the histograms of this line again
 	}
 	h.search(nil, text)
 	err := h.tooMany()
-	h.release(nil)
+	h.makeReady(nil)
 	return err
 }
 
-// tooMany returns an error if histograms were found for which there is no room.
+// tooMany returns an error if the waiting histograms take too much memory.
 func (h *histograms) tooMany() error {
-	if h.bytes > maxWaiting {
+	if h.waitingBytes > maxWaiting {
 		return errWaiting
 	}
 	return nil
 }
 
-// release makes histograms ready that are not in an element of an array.
-func (h *histograms) release(element []byte) {
+// makeReady makes waiting histograms ready, except those in an array element.
+func (h *histograms) makeReady(element []byte) {
 	for len(h.waiting) > 0 && (len(element) == 0 || h.waiting[0].element != string(element)) {
-		h.bytes -= h.waiting[0].size()
+		h.waitingBytes -= h.waiting[0].size()
 		h.ready = append(h.ready, h.waiting[0])
 		h.waiting = h.waiting[1:]
 	}
 }
 
-// scalar takes a scalar of a JSON document.
+// visitScalar takes a time, or the histograms in a scalar of a JSON document.
 func (h *histograms) visitScalar(path, value []byte) {
-	if len(path) > hdrlog.MaxTag { // it would take as much memory for each histogram
+	if len(path) > hdrlog.MaxTag { // copying it for each histogram would take too much memory
 		h.search(path, value)
 		return
 	}
 	slash := bytes.LastIndexByte(path, '/')
 	if element := h.element(path); len(element) > 0 {
-		h.release(element)
+		h.makeReady(element)
 	}
 	switch {
 	case h.time == "" && slash >= 0 && h.takeTime(path[:slash], path[slash+1:], value):
@@ -188,13 +193,13 @@ func (h *histograms) visitScalar(path, value []byte) {
 	}
 }
 
-// isTime reports whether a path is that of -time, with the indexes of arrays or without.
+// isTime reports whether a path is the path of -time, with or without the indexes of arrays.
 func (h *histograms) isTime(path []byte) bool {
 	return string(path) == h.time || string(h.tagOf(path)) == h.time[1:]
 }
 
-// element returns the path of the innermost element of an array that has a path, empty for the
-// whole document.
+// element returns the path of the innermost array element around a path, empty if none is around
+// it.
 func (h *histograms) element(path []byte) []byte {
 	for n := len(h.walker.stack) - 1; n >= 0; n-- {
 		if frame := h.walker.stack[n]; frame.index >= 0 {
@@ -208,9 +213,7 @@ func (h *histograms) element(path []byte) []byte {
 	return nil
 }
 
-// moment takes a time of an object, and reports whether it is one. Milliseconds are of
-// memtier_benchmark, whose values are microseconds: https://github.com/redis/memtier_benchmark.
-// Seconds since the start of the object around it are of latte: https://github.com/pkolaczk/latte.
+// takeTime sets the span of an object by one of its keys. It returns false if the key is no time. memtier_benchmark writes milliseconds, and its values are microseconds: https://github.com/redis/memtier_benchmark. latte writes seconds since the start of the object around it: https://github.com/pkolaczk/latte.
 func (h *histograms) takeTime(object, key, value []byte) bool {
 	switch string(key) {
 	case "Start time":
@@ -262,24 +265,25 @@ func (h *histograms) takeTime(object, key, value []byte) bool {
 	return true
 }
 
-// late gives the time of an object to the histograms in it that were found before.
+// updateWaiting sets the time of an object to the histograms in it that were found before the time.
 func (h *histograms) updateWaiting(s *span) {
 	for n := len(h.waiting) - 1; n >= 0 && isIn(h.waiting[n].path, s.path); n-- {
 		f := &h.waiting[n]
-		if f.object <= len(s.path) {
-			f.object = len(s.path)
+		if f.timedLength <= len(s.path) {
+			f.timedLength = len(s.path)
 			f.row.Time = s.start
 			f.row.Length = max(s.end-s.start, 0)
 		}
 	}
 }
 
-// isIn reports whether a path is that of an object or of what is in it.
+// isIn reports whether a path is the path of an object or of a value in it.
 func isIn(path, object string) bool {
 	return strings.HasPrefix(path, object) && (len(path) == len(object) || path[len(object)] == '/')
 }
 
-// span returns the span of an object, and forgets those of objects that do not contain it.
+// span returns the span of an object, and adds one if the object has none. It removes the spans of
+// objects that do not contain it.
 func (h *histograms) span(object string) *span {
 	h.dropOutside(object)
 	for n := range h.spans {
@@ -291,12 +295,12 @@ func (h *histograms) span(object string) *span {
 	return &h.spans[len(h.spans)-1]
 }
 
-// dropOutside forgets the spans of objects that do not contain a path.
+// dropOutside removes the spans of objects that do not contain a path.
 func (h *histograms) dropOutside(path string) {
 	h.spans = slices.DeleteFunc(h.spans, func(s span) bool { return !isIn(path, s.path) })
 }
 
-// around returns the span of the innermost object around a path that has one.
+// spanAround returns the span of the innermost object around a path that has one.
 func (h *histograms) spanAround(path []byte) span {
 	h.dropOutside(string(path))
 	for n := len(h.spans) - 1; n >= 0; n-- {
@@ -307,7 +311,7 @@ func (h *histograms) spanAround(path []byte) span {
 	return span{}
 }
 
-// name returns the tag of a path: without the indexes of arrays.
+// tagOf returns the tag of a path, which is the path without indexes of arrays.
 func (h *histograms) tagOf(path []byte) []byte {
 	var tag []byte
 	from := 0
@@ -320,12 +324,13 @@ func (h *histograms) tagOf(path []byte) []byte {
 	return bytes.TrimPrefix(append(tag, path[min(from, len(path)):]...), []byte("/"))
 }
 
-// before matches what a log has before a payload. Its groups are the tag, START and LENGTH.
+// intervalFields matches the fields of a log's interval before its payload. The groups are the tag,
+// the start and the length.
 var intervalFields = expression(`(?:Tag=([^,"]*),)?(-?[0-9.]+),([0-9.]+),[-+.\w]+,$`)
 
-// search finds the histograms in text.
+// search adds the histograms in text to waiting.
 func (h *histograms) search(path, text []byte) {
-	for h.bytes <= maxWaiting {
+	for h.waitingBytes <= maxWaiting {
 		n := bytes.Index(text, []byte("HIST"))
 		if n < 0 {
 			return
@@ -334,20 +339,20 @@ func (h *histograms) search(path, text []byte) {
 		text = text[n:]
 		payload := text[:len(text)-len(bytes.TrimLeft(text, base64))]
 		text = text[len(payload):]
-		if len(payload) < 20 { // a word such as HISTORY
+		if len(payload) < 20 { // for example the word HISTORY
 			continue
 		}
 		f := foundHistogram{row: Row{Payload: bytes.Clone(payload)}}
 		if len(path) > hdrlog.MaxTag {
 			f.err = errLongPath
 			h.waiting = append(h.waiting, f)
-			h.bytes += f.size()
+			h.waitingBytes += f.size()
 			continue
 		}
 		around := h.spanAround(path)
 		f.row.Time = around.start
 		f.row.Length = max(around.end-around.start, 0)
-		f.object = len(around.path)
+		f.timedLength = len(around.path)
 		if path != nil {
 			f.path = string(path)
 			f.element = string(h.element(path))
@@ -355,7 +360,7 @@ func (h *histograms) search(path, text []byte) {
 		}
 		if m := intervalFields().FindSubmatch(fields); m != nil {
 			f.err = f.row.setTime(m, around.start)
-			f.object = len(path) + 1 // nothing is closer
+			f.timedLength = len(path) + 1 // no object's time replaces it
 		}
 		if p, err := h.decoder.Open(payload); err != nil {
 			f.err = err
@@ -363,12 +368,12 @@ func (h *histograms) search(path, text []byte) {
 			f.err = p.Check()
 		}
 		h.waiting = append(h.waiting, f)
-		h.bytes += f.size()
+		h.waitingBytes += f.size()
 	}
 }
 
-// timed sets the tag and the time of a row to those before its payload. The start counts from
-// another time, unless it is one of the calendar.
+// setTime sets the tag, the time and the length of a row to the groups of intervalFields. The start
+// counts from since, unless it is a time since 1970.
 func (r *Row) setTime(groups [][]byte, since int64) (err error) {
 	if groups[1] != nil {
 		r.Tag = bytes.Clone(groups[1])
@@ -383,7 +388,6 @@ func (r *Row) setTime(groups [][]byte, since int64) (err error) {
 	return err
 }
 
-// base64 are the characters of base64.
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
 // isPayload reports whether a line is one payload and nothing else.
@@ -392,12 +396,12 @@ func isPayload(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("HIST")) && len(line) >= 20 && len(bytes.TrimLeft(line, base64)) == 0
 }
 
-// isBinary reports whether a text begins with a compressed histogram in binary: its cookie is that
-// of version 2, whose beginning in base64 is HISTF.
+// isBinary reports whether a text begins with the cookie of a compressed histogram of version 2 in
+// binary. In base64, this cookie begins with HISTF.
 func isBinary(text []byte) bool { return bytes.HasPrefix(text, []byte("\x1c\x84\x93\x14")) }
 
-// newBinary returns text as it is, and histograms in binary, one after another, as a line of base64
-// each.
+// newBinary returns a text with a line of base64 for each binary histogram. It returns other text
+// unchanged.
 func newBinary(text io.Reader, _ *setup, h *head) io.Reader {
 	if !isBinary(h.text) {
 		return text
@@ -421,8 +425,8 @@ func newBinary(text io.Reader, _ *setup, h *head) io.Reader {
 	}}
 }
 
-// brokenIfCut returns the error of a text that must go on. Other errors of reading stay as they
-// are.
+// brokenIfCut returns a [brokenError] for text that ends inside a histogram, and other errors
+// unchanged.
 func brokenIfCut(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return broken(err)

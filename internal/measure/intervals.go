@@ -12,16 +12,16 @@ import (
 	"hdrkit/internal/base/ledger"
 )
 
-// windows are the intervals that a recorder has open, and the log of those that it has written.
+// openIntervals are the open intervals of a recorder, and the log to which it writes them.
 type openIntervals struct {
 	out          logOutput
 	layout       histogram.Layout
 	open         merge.Table[tagInterval]
-	tags         map[string]*tagEntry // series by key
-	writtenUntil int64                // intervals that end at or before this are written
-	timeless     bool                 // no row has a time: intervals have no length
-	hasTimes     bool                 // a histogram has one
-	// reopened is set if a row came after its interval was written.
+	tags         map[string]*tagEntry // entries of tags, by key
+	writtenUntil int64                // intervals that end at or before this time are written, in milliseconds since the epoch
+	timeless     bool                 // no row has a time, so intervals have no length
+	hasTimes     bool                 // a histogram has a time
+	// reopened reports that a row came after its interval was written.
 	reopened bool
 	times    valueTimes
 	memory   memory
@@ -30,52 +30,52 @@ type openIntervals struct {
 	key      []byte
 }
 
-// times are the earliest and the latest time of a value. The times of values are multiples of
-// resolution. All are milliseconds.
-type valueTimes struct{ first, last, resolution int64 }
+// valueTimes are the earliest and the latest time of a value. The times of all values are multiples
+// of resolution. All three are in milliseconds.
+type valueTimes struct{ earliest, latest, resolution int64 }
 
-// memory is what tags and counts take.
+// memory is what tags and open intervals take.
 type memory struct {
 	bytes   int
 	account *ledger.Account
 	charge  ledger.Charge
 }
 
-// take charges for so many tags.
+// update charges the bytes. tags is the number of tags.
 func (m *memory) update(tags int) error { return m.charge.Set(m.account, tags, m.bytes) }
 
-// out is the log that is written.
+// A logOutput writes the log.
 type logOutput struct {
 	w           *hdrlog.Writer
-	source      *Reader // the comments name its format, and whether values are at their ends
+	source      *Reader // comments name the format of this file
 	sourceAtEnd bool
 	hasHead     bool
 	base        int64 // milliseconds since the epoch
 }
 
-// A series is what is recorded with one tag.
+// A tagEntry is a tag with the interval of its last value.
 type tagEntry struct {
 	tag          []byte
 	lastInterval *tagInterval
 }
 
-// Counts are the values of a tag in an interval.
+// A tagInterval has the values of a tag in an open interval.
 type tagInterval struct {
 	merge.Span
 	entry   *tagEntry
-	pending []int64 // values that the sum does not have yet
+	pending []int64 // values that are not in sum yet
 	sum     merge.Sum
 }
 
 const (
-	// maxFew is how many values are added to a sum together.
+	// maxPending is the number of values that are added to a sum together.
 	maxPending = 512
-	// manyBytes is how many bytes sums take together before new ones are compacted.
+	// New sums are compacted while the open intervals take more than compactFrom bytes.
 	compactFrom = 16 << 20
-	// maxTags is how many tags there can be.
+	// maxTags is the largest number of tags.
 	maxTags = 100_000
-	// aSeries and aCount are about how many bytes a tag, and a tag in an interval, take without
-	// their text and values.
+	// entryBytes and intervalBytes are about the bytes of a tagEntry and a tagInterval, without the
+	// text of the tag and without values.
 	entryBytes, intervalBytes = 200, 300
 )
 
@@ -87,12 +87,12 @@ func (r *openIntervals) init(w *hdrlog.Writer, o *Recording) {
 	r.open = merge.NewTable[tagInterval](o.Size)
 	r.tags = make(map[string]*tagEntry)
 	r.writtenUntil = never
-	r.times.first = math.MaxInt64
-	r.times.last = never
+	r.times.earliest = math.MaxInt64
+	r.times.latest = never
 	r.times.resolution = 1000
 }
 
-// drop forgets the open intervals, and gives back their memory.
+// drop removes the open intervals, and returns their memory.
 func (r *openIntervals) drop() {
 	r.open = merge.NewTable[tagInterval](r.open.Size())
 	clear(r.tags)
@@ -100,13 +100,13 @@ func (r *openIntervals) drop() {
 	r.memory.charge.Set(r.memory.account, 0, 0)
 }
 
-// endOf returns when the interval of a time ends.
+// endOf returns the end of the interval that contains a time, in milliseconds.
 func (r *openIntervals) endOf(at int64) int64 { return merge.WindowOf(at, at, r.open.Size()).End }
 
-// count counts a value in the interval of its time.
+// addValue counts the value of a row in the interval of its time.
 func (r *openIntervals) addValue(row *Row) (err error) {
 	at := row.Time / 1e6
-	s, err := r.seriesOf(row.Tag)
+	s, err := r.entryOf(row.Tag)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (r *openIntervals) addValue(row *Row) (err error) {
 		})
 		s.lastInterval = c
 	}
-	r.times.first, r.times.last = min(r.times.first, at), max(r.times.last, at)
+	r.times.earliest, r.times.latest = min(r.times.earliest, at), max(r.times.latest, at)
 	if row.Count != 1 {
 		return r.addMany(c, row)
 	}
@@ -130,7 +130,8 @@ func (r *openIntervals) addValue(row *Row) (err error) {
 	return r.flushPending(c, row.Value)
 }
 
-// grow adds a value for which there is no room.
+// flushPending adds a value whose interval has no space for one. It grows pending, or adds the
+// pending values to the sum.
 func (r *openIntervals) flushPending(c *tagInterval, value int64) error {
 	before := c.sum.Size() + 8*cap(c.pending)
 	if len(c.pending) >= maxPending {
@@ -147,7 +148,7 @@ func (r *openIntervals) flushPending(c *tagInterval, value int64) error {
 	return r.memory.update(len(r.tags))
 }
 
-// addMany adds a value that came several times.
+// addMany adds a value that occurred several times.
 func (r *openIntervals) addMany(c *tagInterval, row *Row) error {
 	before := c.sum.Size()
 	r.scratch.Reset(r.layout)
@@ -161,7 +162,7 @@ func (r *openIntervals) addMany(c *tagInterval, row *Row) error {
 	return r.memory.update(len(r.tags))
 }
 
-// histogram returns a histogram of values. It is valid until the next call.
+// histogram returns a histogram of values, valid until the next call.
 func (r *openIntervals) histogram(values []int64) *histogram.Histogram {
 	r.scratch.Reset(r.layout)
 	for _, value := range values {
@@ -170,9 +171,9 @@ func (r *openIntervals) histogram(values []int64) *histogram.Histogram {
 	return &r.scratch
 }
 
-// seriesOf returns the series of a tag, in the spelling of a file.
-func (r *openIntervals) seriesOf(tag []byte) (*tagEntry, error) {
-	r.key = r.key[:0] // the key of untagged values
+// entryOf returns the entry of a tag, which is in the spelling of a file.
+func (r *openIntervals) entryOf(tag []byte) (*tagEntry, error) {
+	r.key = r.key[:0] // the key of untagged values, since other keys begin with "="
 	if tag != nil {
 		r.key = AppendTag(append(r.key, '='), tag)
 	}
@@ -191,9 +192,9 @@ func (r *openIntervals) seriesOf(tag []byte) (*tagEntry, error) {
 	return s, r.memory.update(len(r.tags))
 }
 
-// write writes the intervals that end at or before end, in milliseconds since the epoch. Nothing
-// can be added to them any more. The first one begins at the time of the first value. If end is
-// math.MaxInt64, the last one ends with the last value. So the rate of values is right.
+// write writes the intervals that end at or before end, in milliseconds since the epoch. No value
+// can be added to them later. The first interval of the log starts with the first value. If end is
+// math.MaxInt64, the last interval ends with the last value. This keeps the rate of values right.
 func (r *openIntervals) write(end int64) error {
 	r.writtenUntil = max(r.writtenUntil, end)
 	for c := range r.open.Before(end) {
@@ -213,11 +214,11 @@ func (r *openIntervals) write(end int64) error {
 		}
 		stamp := r.times.resolution
 		if stamp > r.open.Size() {
-			stamp = 1 // the times of values that begin an interval are its own
+			stamp = 1
 		}
-		start := max(c.Start, min(r.times.first, c.End-stamp))
-		if end == math.MaxInt64 && r.times.last < c.End {
-			c.End = max(r.times.last+r.times.resolution, min(c.End, start+2)) // readers truncate: 1 ms may become 0
+		start := max(c.Start, min(r.times.earliest, c.End-stamp))
+		if end == math.MaxInt64 && r.times.latest < c.End {
+			c.End = max(r.times.latest+r.times.resolution, min(c.End, start+2)) // readers truncate, so 1 ms may become 0
 		}
 		if r.timeless {
 			start = 0
@@ -230,7 +231,7 @@ func (r *openIntervals) write(end int64) error {
 	return nil
 }
 
-// addPayload writes an interval that has a histogram already.
+// addPayload writes the interval of a row with an encoded histogram.
 func (r *openIntervals) addPayload(row *Row) error {
 	if err := r.decoder.Decode(&r.scratch, row.Payload); err != nil {
 		return err
@@ -254,7 +255,7 @@ func (r *openIntervals) writeInterval(tag []byte, start, end int64, h *histogram
 	return r.out.w.Interval(tag, float64(start-r.out.base)/1000, float64(end-start)/1000, h)
 }
 
-// head writes the head of the log, which starts at a time in seconds since the epoch.
+// writeHead writes the header of a log. seconds is its start in seconds since the epoch.
 func (o *logOutput) writeHead(seconds float64) error {
 	if err := o.w.Version(); err != nil {
 		return err
@@ -265,16 +266,17 @@ func (o *logOutput) writeHead(seconds float64) error {
 	return cmp.Or(o.w.BaseTime(seconds), o.w.StartTime(seconds), o.w.Legend())
 }
 
-// WholeSeconds reports whether all times of values were whole seconds. Then the first value may
-// have come up to a second later than it says, and the last one a second before the log ends.
+// WholeSeconds reports whether all times of values were whole seconds. The times are rounded, so
+// the first value may be up to a second later than its time, and the last value up to a second
+// before the end of the log.
 func (r *Recorder) WholeSeconds() bool {
-	return r.intervals.times.last != never && r.intervals.times.resolution == 1000 && !r.intervals.timeless
+	return r.intervals.times.latest != never && r.intervals.times.resolution == 1000 && !r.intervals.timeless
 }
 
-// Timeless reports whether no row has a time, and no histogram.
+// Timeless reports whether neither a row nor a histogram has a time.
 func (r *Recorder) Timeless() bool {
-	return r.intervals.timeless || r.intervals.out.hasHead && !r.intervals.hasTimes && r.intervals.times.last == never
+	return r.intervals.timeless || r.intervals.out.hasHead && !r.intervals.hasTimes && r.intervals.times.latest == never
 }
 
-// Some reports whether an interval was written.
+// HasIntervals reports whether an interval was written.
 func (r *Recorder) HasIntervals() bool { return r.intervals.out.hasHead }

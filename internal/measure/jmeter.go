@@ -15,11 +15,7 @@ import (
 	"hdrkit/internal/base/writers"
 )
 
-// jtl and jtlXML are what JMeter writes (-l results.jtl): CSV with a header and any delimiter, or
-// XML. https://jmeter.apache.org/usermanual/listeners.html#csvlogformat has both. The time is that
-// of the start, as jmeter.properties sets it (sampleresult.timestamp.start). A transaction
-// controller has a row beside those of its requests, and a request may have rows of its
-// sub-results, such as those of its redirects.
+// jtl and jtlXML are what JMeter writes with -l results.jtl: CSV with a header and any delimiter, or XML. https://jmeter.apache.org/usermanual/listeners.html#csvlogformat describes both. Times are starts of requests, as the default of sampleresult.timestamp.start says. A transaction controller has a row beside the rows of its requests. A request may have rows of sub-results, for example of its redirects.
 var (
 	jtl = Format{
 		Name: "jtl",
@@ -61,10 +57,11 @@ var (
 	}
 )
 
-// transactions begins the response message of a transaction controller.
+// transactions is the beginning of a transaction controller's response message.
 const transactions = "Number of samples in transaction : "
 
-// sampleColumns are the columns of CSV that the attributes of a sample in XML are.
+// sampleColumns are the attributes of a sample in XML, with the columns of CSV that have the same
+// content. The last column has no attribute.
 var sampleColumns = []struct{ attribute, column string }{
 	{"ts", "timeStamp"}, {"t", "elapsed"}, {"lb", "label"}, {"rc", "responseCode"},
 	{"rm", "responseMessage"}, {"tn", "threadName"}, {"dt", "dataType"}, {"s", "success"},
@@ -80,15 +77,16 @@ func sampleNames() (names []string) {
 	return names
 }
 
-// sampleReader makes rows of a table of the samples in XML. A sample in another one is a sub-result
-// of it, unless the other one is a transaction. It reads tags and no more: what servers sent, which
-// stands between them, is often no XML (&#x0; of binary data), where encoding/xml gives up.
+// A sampleReader makes a row of each sample in XML. A sample inside another one is its sub-result,
+// unless the outer sample is a transaction. The sampleReader parses tags only. The text between
+// tags is what servers sent, and often not XML (for example &#x0; in binary data). There
+// encoding/xml ends with an error.
 type sampleReader struct {
-	text   *bufio.Reader
-	tag    []byte // without its brackets
-	line   int    // line ends that were read
-	around []bool // the samples that are open: whether each is a transaction
-	row    []string
+	text        *bufio.Reader
+	tag         []byte // the current tag without its brackets
+	endedLines  int    // number of line ends that were read
+	openSamples []bool // for each open sample, whether it is a transaction
+	row         []string
 }
 
 func newSampleReader(text io.Reader, _ *setup, _ *head) io.Reader {
@@ -96,39 +94,39 @@ func newSampleReader(text io.Reader, _ *setup, _ *head) io.Reader {
 	return &linesOf{next: s.append}
 }
 
-// isSample reports whether an element is a sample.
+// isSample reports whether the name of an element is the name of samples.
 func isSample(name string) bool { return name == "httpSample" || name == "sample" }
 
-// append appends the row of the next sample.
+// append appends the row of the next sample. It is the function next of a [linesOf].
 func (s *sampleReader) append(line []byte) (_ []byte, ended int, _ error) {
 	for {
 		err := s.nextTag()
 		if err == io.EOF || err == errElement {
-			return line, s.line, broken(err)
+			return line, s.endedLines, broken(err)
 		}
 		if err != nil {
-			return line, s.line, err
+			return line, s.endedLines, err
 		}
 		name, attributes, _ := strings.Cut(string(s.tag), " ")
 		switch {
 		case name == "/testResults":
 			return line, 0, io.EOF
-		case isSample(name) && len(s.around) == maxDepth:
-			return line, s.line, broken(errNested)
+		case isSample(name) && len(s.openSamples) == maxDepth:
+			return line, s.endedLines, broken(errNested)
 		case isSample(name):
-			return s.sample(line, attributes), s.line, nil
-		case name != "" && name[0] == '/' && isSample(name[1:]) && len(s.around) > 0:
-			s.around = s.around[:len(s.around)-1]
+			return s.sample(line, attributes), s.endedLines, nil
+		case name != "" && name[0] == '/' && isSample(name[1:]) && len(s.openSamples) > 0:
+			s.openSamples = s.openSamples[:len(s.openSamples)-1]
 		}
 	}
 }
 
 var errNested = fmt.Errorf("samples are more than %d deep in others", maxDepth)
 
-// tagBegins are the characters that begin a tag, in small letters.
+// tagBegins are the characters after the bracket of a tag, in lower case.
 const tagBegins = "abcdefghijklmnopqrstuvwxyz!/?"
 
-// nextTag reads up to the end of the next tag. White space in it becomes spaces.
+// nextTag reads to the end of the next tag. White space in the tag becomes spaces.
 func (s *sampleReader) nextTag() error {
 	if err := s.skip("<"); err != nil {
 		return err
@@ -142,9 +140,9 @@ func (s *sampleReader) nextTag() error {
 		}
 		switch {
 		case len(s.tag) == 0 && bytes.IndexByte([]byte(tagBegins), c|0x20) < 0:
-			return s.text.UnreadByte() // no tag
+			return s.text.UnreadByte() // the bracket is no tag
 		case c == '\n':
-			s.line++
+			s.endedLines++
 			c = ' '
 		case c == '\r', c == '\t':
 			c = ' '
@@ -167,13 +165,13 @@ func (s *sampleReader) nextTag() error {
 	}
 }
 
-// skip reads up to the end of a text.
+// skip reads to the end of the next occurrence of a text.
 func (s *sampleReader) skip(end string) error {
 	last := end[len(end)-1]
 	var before []byte
 	for {
 		part, err := s.text.ReadSlice(last)
-		s.line += bytes.Count(part, []byte("\n"))
+		s.endedLines += bytes.Count(part, []byte("\n"))
 		before = append(before, part[max(0, len(part)-len(end)):]...)
 		switch {
 		case err == nil && bytes.HasSuffix(before, []byte(end)):
@@ -185,15 +183,16 @@ func (s *sampleReader) skip(end string) error {
 	}
 }
 
-// noLineEnds makes spaces of line ends.
+// noLineEnds replaces line ends by spaces.
 var noLineEnds = strings.NewReplacer("\n", " ", "\r", " ")
 
-// sample appends the row of a sample. One whose attributes are malformed is a row of its text.
+// sample appends the row of a sample. If the sample's attributes are malformed, the row is the text
+// of the tag.
 func (s *sampleReader) sample(lines []byte, text string) []byte {
 	text, alone := strings.CutSuffix(text, "/")
-	inside := len(s.around) > 0 && !s.around[len(s.around)-1]
+	inside := len(s.openSamples) > 0 && !s.openSamples[len(s.openSamples)-1]
 	if !alone {
-		s.around = append(s.around, false)
+		s.openSamples = append(s.openSamples, false)
 	}
 	values := make(map[string]string)
 	for rest := strings.TrimSpace(text); rest != ""; {
@@ -214,7 +213,7 @@ func (s *sampleReader) sample(lines []byte, text string) []byte {
 		s.row[len(s.row)-1] = "true"
 	}
 	if !alone {
-		s.around[len(s.around)-1] = strings.HasPrefix(values["rm"], transactions)
+		s.openSamples[len(s.openSamples)-1] = strings.HasPrefix(values["rm"], transactions)
 	}
 	table := bytes.NewBuffer(lines)
 	w := stdcsv.NewWriter(table)
@@ -223,35 +222,36 @@ func (s *sampleReader) sample(lines []byte, text string) []byte {
 	return table.Bytes()
 }
 
-// Parts finds the rows of sub-results in a table, which JMeter writes before the row of their
-// request or behind it: their labels are that of the request, a hyphen and a number, they have the
-// same thread, and they are in its time.
+// parts finds the rows of sub-results in a table. JMeter writes them before or after the row of
+// their request. The label of a sub-result is the label of the request, a hyphen and a number. Both
+// rows have the same thread, and the time of the sub-result lies in the time of the request.
 type parts struct {
-	requests   map[string]bool       // labels of requests that have sub-results
-	recent     [recentSize]recentRow // the last rows that are no sub-results, of which noted is the number
+	requests   map[string]bool       // labels of requests with sub-results
+	recent     [recentSize]recentRow // the last rows that are no sub-results, a ring buffer
 	remembered int
-	waiting    map[string][]siblings // by thread: they may be sub-results of what follows
-	heldCount  int                   // how many rows wait
-	bytes      int                   // size of their names
+	waiting    map[string][]siblings // rows that may be sub-results of a request that follows, by thread
+	heldCount  int                   // number of rows in waiting
+	nameBytes  int                   // memory of their names
 	ready      []*heldRow
 }
 
-// Siblings are rows of a thread that may be sub-results of one request.
+// siblings are rows of a thread that may be sub-results of one request.
 type siblings struct {
 	request string
 	rows    []*heldRow
 }
 
-// brief is what is kept of a row. A map of the last row of each thread takes 15% of all time.
+// A recentRow is a row that may be a request with sub-results. A ring buffer of these is fast. A
+// map of the last row of each thread would take 15% of the time.
 type recentRow struct {
 	start, end    int64
 	label, thread []byte
 }
 
-// recent is how many rows may stand between a request and its sub-results.
+// recentSize is the largest number of rows between a request and its sub-results.
 const recentSize = 64
 
-// held is a row with its line.
+// A heldRow is a row that [parts] keeps until it is known whether the row is a sub-result.
 type heldRow struct {
 	row           Row
 	line          int
@@ -259,9 +259,9 @@ type heldRow struct {
 }
 
 const (
-	// maxHeld is how many rows may wait, and how many labels are kept.
+	// maxHeld is the largest number of rows that wait, and of labels in requests.
 	maxHeld = 10_000
-	// maxHeldBytes is how long the names of rows that wait may be.
+	// maxHeldBytes is the most memory for the names of rows that wait.
 	maxHeldBytes = 16 << 20
 )
 
@@ -269,8 +269,8 @@ func newParts() *parts {
 	return &parts{requests: make(map[string]bool), waiting: make(map[string][]siblings)}
 }
 
-// request returns the label of the request of which a label may be a sub-result, nothing if that
-// cannot be.
+// request returns the label of the request whose sub-result a label may be. It returns nil for a
+// label without a hyphen and a number at its end.
 func request(label []byte) []byte {
 	n := bytes.LastIndexByte(label, '-')
 	if n <= 0 || len(label) > hdrlog.MaxTag || !isDigits(label[n+1:]) {
@@ -279,7 +279,8 @@ func request(label []byte) []byte {
 	return label[:n]
 }
 
-// take takes a row. It reports whether the row is held: then next returns it.
+// hold gets each row of the file. It returns true if it holds the row back; next returns the row
+// later.
 func (p *parts) hold(row *Row, line int, label, thread []byte) bool {
 	of := string(request(label))
 	if len(thread) > hdrlog.MaxTag || of == "" && p.waiting[string(thread)] == nil {
@@ -305,7 +306,7 @@ func (p *parts) hold(row *Row, line int, label, thread []byte) bool {
 	return true
 }
 
-// note keeps a row that is no sub-result.
+// remember adds a row that is no sub-result to recent.
 func (p *parts) remember(row *Row, label, thread []byte) {
 	if len(label)+len(thread) > hdrlog.MaxTag {
 		return
@@ -318,7 +319,7 @@ func (p *parts) remember(row *Row, label, thread []byte) {
 	p.remembered++
 }
 
-// follows reports whether the last row of the same thread is that of a request, and contains a row.
+// follows reports whether the last row of the same thread is a request that contains a row.
 func (p *parts) follows(h *heldRow, label string) bool {
 	for n := p.remembered - 1; n >= 0 && n >= p.remembered-recentSize; n-- {
 		if b := &p.recent[n%recentSize]; string(b.thread) == h.thread {
@@ -328,7 +329,7 @@ func (p *parts) follows(h *heldRow, label string) bool {
 	return false
 }
 
-// wait keeps a row that may be a sub-result of a request that follows.
+// addWaiting adds a row that may be a sub-result of a request that follows.
 func (p *parts) addWaiting(h *heldRow, request string) {
 	all := p.waiting[h.thread]
 	if last := len(all) - 1; last >= 0 && all[last].request == request {
@@ -338,25 +339,25 @@ func (p *parts) addWaiting(h *heldRow, request string) {
 	}
 	p.waiting[h.thread] = all
 	p.heldCount++
-	p.bytes += len(h.label) + len(h.thread) + len(h.row.Tag)
-	if p.heldCount > maxHeld || p.bytes > maxHeldBytes {
+	p.nameBytes += len(h.label) + len(h.thread) + len(h.row.Tag)
+	if p.heldCount > maxHeld || p.nameBytes > maxHeldBytes {
 		p.flush()
 	}
 }
 
-// settle decides about the rows of a thread that wait when the next one comes, which may be a
-// sub-result of a request. Each row is looked at once: many labels end in a number although nothing
-// is their request.
+// decide decides about the waiting rows of a thread when its next row h comes. request is the
+// request whose sub-result h may be, or empty. A waiting row is looked at only once, since many
+// labels end in a number without a request.
 func (p *parts) decide(h *heldRow, request string) {
 	all := slices.DeleteFunc(p.waiting[h.thread], func(s siblings) bool {
 		if s.request == request || strings.HasPrefix(request, s.request+"-") {
-			return false // another sub-result of the same request, or of a sub-result
+			return false // h may be another sub-result of the same request, or of a sub-result
 		}
 		isIn := func(w *heldRow) bool { return w.isIn(h.row.Time, h.row.Time+h.row.Value) }
 		if s.request == h.label && slices.ContainsFunc(s.rows, isIn) {
 			p.addRequest(s.request)
 		}
-		p.release(s)
+		p.makeReady(s)
 		return true
 	})
 	if len(all) == 0 {
@@ -366,11 +367,11 @@ func (p *parts) decide(h *heldRow, request string) {
 	p.waiting[h.thread] = all
 }
 
-// release lets rows go that wait.
-func (p *parts) release(s siblings) {
+// makeReady makes waiting rows ready.
+func (p *parts) makeReady(s siblings) {
 	for _, w := range s.rows {
 		p.heldCount--
-		p.bytes -= len(w.label) + len(w.thread) + len(w.row.Tag)
+		p.nameBytes -= len(w.label) + len(w.thread) + len(w.row.Tag)
 		if p.requests[s.request] {
 			w.markSubResult()
 		}
@@ -384,18 +385,19 @@ func (p *parts) addRequest(label string) {
 	}
 }
 
-// flush lets all rows go that wait.
+// flush makes all waiting rows ready.
 func (p *parts) flush() {
 	for _, all := range p.waiting {
 		for _, s := range all {
-			p.release(s)
+			p.makeReady(s)
 		}
 	}
 	clear(p.waiting)
 	slices.SortFunc(p.ready, func(a, b *heldRow) int { return cmp.Compare(a.line, b.line) })
 }
 
-// isIn reports whether a row is in a time, but for a few milliseconds.
+// isIn reports whether the time of a row lies in another time. A few milliseconds of difference are
+// ignored.
 func (h *heldRow) isIn(start, end int64) bool {
 	const few = 5e6
 	return h.row.Time >= start-few && h.row.Time+h.row.Value <= end+few
@@ -405,7 +407,7 @@ func (h *heldRow) markSubResult() {
 	h.row.Tag = appendTagPart(h.row.Tag, h.row.Tag != nil, writers.SubResult)
 }
 
-// next returns the next row, nil if there is none.
+// next returns the next row that is ready, nil if none is.
 func (p *parts) next() *heldRow {
 	if len(p.ready) == 0 {
 		return nil

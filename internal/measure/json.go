@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// ndjson is lines of JSON objects, and jsonArray one document that is an array of them. Columns are
-// paths: .duration, .request.path or .times.0.
+// ndjson is lines of JSON objects. jsonArray is one JSON document that is an array of objects.
+// Columns are paths: .duration, .request.path or .times.0.
 var (
 	ndjson = Format{
 		Name:    "ndjson",
@@ -19,7 +19,7 @@ var (
 			row := s.firstRow(h)
 			if s.valueColumn() == "" && h.isOnlyLine() {
 				return nil, usagef("one JSON object is a measurement only if -value .KEY names its "+
-					"value; its keys are %s%s", cmp.Or(list(keysOf(row)), "those of objects and arrays"), Numbers(row))
+					"value; its keys are %s%s", cmp.Or(joined(keysOf(row)), "those of objects and arrays"), NumbersHint(row))
 			}
 			return openRows(s, row)
 		},
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// openRows opens rows like one of them.
+// openRows opens objects, of which row is one. Usual names in row complete the options.
 func openRows(s *setup, row []byte) (fieldFinder, error) {
 	keys := keysOf(row)
 	if key := usualColumn(keys, timeNames); key != "" && !s.options.NoTime {
@@ -46,13 +46,14 @@ func openRows(s *setup, row []byte) (fieldFinder, error) {
 	if s.options.Columns.Time == "" && !s.noTime() || s.valueColumn() == "" {
 		return nil, usagef("no list of measurements: its first line has no usual names of a time "+
 			"and a value, and -time .KEY and -value .KEY do not name them; its keys are %s%s",
-			cmp.Or(list(keys), "those of objects and arrays"), Numbers(row))
+			cmp.Or(joined(keys), "those of objects and arrays"), NumbersHint(row))
 	}
 	s.options.Unit = cmp.Or(s.options.Unit, unitIn(s.options.Columns.Value))
 	return newObjects(s), nil
 }
 
-// firstElement returns the first object of an array, nil if the file does not begin with one.
+// firstElement returns the first object of an array, nil if the file does not begin with an array
+// of objects.
 func firstElement(h *head) []byte {
 	find := func(text []byte) (element []byte) {
 		inside, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte("["))
@@ -69,8 +70,8 @@ func firstElement(h *head) []byte {
 	return find(h.more(64<<10, func(text []byte) bool { return find(text) != nil }))
 }
 
-// firstRow returns the first line that -where chooses, the first line of all if there is none at
-// the beginning of the file.
+// firstRow returns the first line that -where chooses. If the beginning of the file has none, it
+// returns the first line.
 func (s *setup) firstRow(h *head) []byte {
 	if len(s.options.Where) == 0 {
 		return h.line
@@ -95,16 +96,17 @@ func (s *setup) firstRow(h *head) []byte {
 	return h.line
 }
 
-// isValue reports whether a line is a whole value of JSON.
+// isValue reports whether a line is a whole JSON value.
 func isValue(line []byte) bool {
 	w := walker{separator: '.'}
 	return w.walk(line, func(_, _ []byte) {}) == nil && w.done()
 }
 
-// maxKeys is how many values of the first line are looked at for usual names.
+// maxKeys is the number of values in an object among which usual names are looked for.
 const maxKeys = 1000
 
-// keysOf returns the keys of an object whose values are scalars, those of the first values only.
+// keysOf returns the keys of an object whose values are scalars. It looks at the first maxKeys
+// values.
 func keysOf(line []byte) (keys []string) {
 	w := walker{separator: '.'}
 	seen := 0
@@ -116,19 +118,19 @@ func keysOf(line []byte) (keys []string) {
 	return keys
 }
 
-// objects find fields of JSON objects.
+// objects finds the fields of JSON objects.
 type objects struct {
 	setup   *setup
 	walker  walker
-	places  map[string][]int // places of columns by path
-	longest int              // length of the longest path in places
-	// bare are names without a dot, by their place, whose paths no row has shown. Rows are how many
-	// were searched for them.
+	places  map[string][]int // places of the fields at each path
+	longest int              // length of the longest path in places, in bytes
+	// unlocated are the names without a dot, by place, for which no row has shown a path yet.
+	// searchedRows is the number of rows that were searched for them.
 	unlocated    map[int]string
 	searchedRows int
 }
 
-// mostRows is how many rows are searched for a key at any depth: some have no such key.
+// maxSearchedRows is the number of rows in which a key at any depth is searched for.
 const maxSearchedRows = 10_000
 
 // openObjects opens lines of JSON objects. A column whose name does not begin with a dot is a key
@@ -173,8 +175,7 @@ func (o *objects) find(record []byte, places [][]byte) (skip bool, err error) {
 	return false, err
 }
 
-// deepen finds the paths of names that are no keys of the object itself. It reports whether there
-// are some.
+// locate searches a record for the keys in unlocated. It returns true if it has found one.
 func (o *objects) locate(record []byte, places [][]byte) (more bool) {
 	for place, name := range o.unlocated {
 		if places[place] != nil {
@@ -200,12 +201,12 @@ func (o *objects) locate(record []byte, places [][]byte) (more bool) {
 	return more
 }
 
-// fill puts the fields of a record in their places.
+// fill puts the fields of a record into their places.
 func (o *objects) fill(record []byte, places [][]byte) error {
 	clear(places)
 	o.walker.reset()
 	err := o.walker.walk(record, func(path, value []byte) {
-		if len(path) > o.longest { // a long one would take long for each of its keys
+		if len(path) > o.longest { // comparing long paths would take long
 			return
 		}
 		for _, place := range o.places[string(path)] {
@@ -216,36 +217,36 @@ func (o *objects) fill(record []byte, places [][]byte) error {
 		err = errJSON
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, quote(record))
+		return fmt.Errorf("%w: %s", err, quoted(record))
 	}
 	return nil
 }
 
 var errJSON = errors.New("not a JSON value, or cut short")
 
-// maxDepth is how deep values may nest, and maxPath how long their paths may be. In a text of many
-// lines, each key can be as long as a line.
+// maxDepth is the largest depth of nested values. maxPath is the length of the longest path, which
+// can have a key from each of several lines.
 const (
 	maxDepth = 1000
 	maxPath  = 2 * maxRecord
 )
 
-// A walker finds the strings, numbers and other scalars of JSON text, line by line. It accepts more
-// than JSON, such as nan. The zero value with a separator is ready.
+// A walker finds the scalars of JSON text, line by line. It accepts more than JSON, for example
+// nan. The zero value with a separator is ready.
 type walker struct {
-	separator  byte // byte between the keys of a path
+	separator  byte // byte before each key or index of a path
 	path       []byte
 	stack      []frame
-	afterValue bool // a value has ended
-	wantsKey   bool // a key comes next, or the end of the object
+	afterValue bool // a comma or the end of the object or array comes next
+	wantsKey   bool // a key or the end of the object comes next
 	wantsColon bool // a colon comes next
 	started    bool
 }
 
-// A frame is an array or an object around a value.
+// A frame is an open array or object.
 type frame struct {
-	path  int // the length of its own path
-	index int // of an element, -1 in an object
+	path  int // length of its path
+	index int // index of the current element, -1 in an object
 	empty bool
 }
 
@@ -253,13 +254,12 @@ func (w *walker) reset() {
 	*w = walker{separator: w.separator, path: w.path[:0], stack: w.stack[:0]}
 }
 
-// done reports whether a value is whole.
+// done reports whether one whole value was read.
 func (w *walker) done() bool { return w.started && len(w.stack) == 0 }
 
-// walk walks over a line and calls found for each scalar that is a value: with its path, each key
-// or index after a separator, and its text, which is that of a string without its quotes. Null has
-// no text. Both are valid until found returns, but for text without escapes, which is a part of the
-// line.
+// walk reads a line and calls found for each scalar that is a value. The path has a separator
+// before each key or index. The text of a string is without its quotes. The text of null is nil.
+// Both are valid until found returns; the text of a string without escapes is a part of the line.
 func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 	for len(text) > 0 {
 		c := text[0]
@@ -337,7 +337,7 @@ func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 	return nil
 }
 
-// scalar returns the scalar at the beginning of text, and what follows it.
+// cutScalar returns the scalar at the beginning of text, and the rest.
 func cutScalar(text []byte) (value, rest []byte, err error) {
 	if text[0] != '"' {
 		n := bytes.IndexAny(text, ",]} \t\r\n:")
@@ -364,7 +364,7 @@ func cutScalar(text []byte) (value, rest []byte, err error) {
 			break
 		}
 		escapes = true
-		n += backslash + 1 // the escaped character, which is left over
+		n += backslash + 1 // the character behind the backslash
 		if n >= len(text) {
 			return nil, nil, errJSON
 		}

@@ -23,8 +23,8 @@ const (
 	maxRecord = 1 << 20
 	maxLines  = 1000
 	// A line with an open quote is parsed again with each later line that may close the quote. A
-	// file may cost spareAgain bytes of that, and timesAgain bytes for each byte of the file. Above,
-	// a line with an open quote is malformed at once. Otherwise, a file of quotes would take
+	// file may cost spareAgain bytes of that, and timesAgain bytes for each byte of the file.
+	// Above, a line with an open quote is malformed at once. Otherwise, a file of quotes would take
 	// quadratic time.
 	spareAgain = 16 << 20
 	timesAgain = 4

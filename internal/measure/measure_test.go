@@ -683,7 +683,7 @@ func TestLogs(t *testing.T) {
 // looksLikeLog checks that Look takes a text for a log and changes nothing.
 func looksLikeLog(t *testing.T, name string, text []byte) {
 	t.Helper()
-	measured, rest, _, _ := Look(bytes.NewReader(text), name, 0)
+	measured, rest, _, _ := Detect(bytes.NewReader(text), name, 0)
 	if measured != nil {
 		t.Fatalf("%s is read as %s: %.200q", name, measured.Interpretation(), text)
 	}
@@ -700,7 +700,7 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text))} {
-			measured, _, _, why := Look(file, s.file, 0)
+			measured, _, _, why := Detect(file, s.file, 0)
 			if needs := s.options.Pattern != "" || s.options.Unit != 0; needs != (measured == nil) || !needs && why != nil {
 				t.Errorf("%s: %v", s.file, why)
 			} else if !needs && measured.Format() != s.format {

@@ -8,8 +8,8 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// Names of columns that have the time or the value if no option names one: in small letters, and
-// without what separates words. A unit may follow: responseTimeMs, "Latency (microseconds)".
+// These are usual names of columns of times and values, in lower case and without characters
+// between words. A unit may follow a name: responseTimeMs, "Latency (microseconds)".
 var (
 	timeNames = []string{
 		"timestamp", "time", "ts", "date", "datetime", "epoch", "start", "starttime",
@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// unitWords are words of a name that are units, beside the names that package unit knows.
+// unitWords are units in names of columns, besides the names that [hdrlog.ParseUnit] knows.
 var unitWords = map[string]hdrlog.Unit{
 	"nanos":  hdrlog.Nanosecond,
 	"nsec":   hdrlog.Nanosecond,
@@ -35,8 +35,8 @@ var unitWords = map[string]hdrlog.Unit{
 	"secs":   hdrlog.Second,
 }
 
-// words splits the name of a column: at what is no letter and no digit, and before a capital letter
-// behind a small one.
+// words splits the name of a column at characters that are neither letters nor digits, and before a
+// capital letter that follows a small one. The words are in lower case.
 func words(name string) (all []string) {
 	var word strings.Builder
 	end := func() {
@@ -59,8 +59,8 @@ func words(name string) (all []string) {
 	return all
 }
 
-// named returns the name of a column without its unit, as it stands in [timeNames] and
-// [valueNames], and the unit.
+// splitUnit returns the words of a column's name without a unit at the end, joined and in lower
+// case, and the unit. The unit is 0 if the name has none.
 func splitUnit(column string) (name string, u hdrlog.Unit) {
 	all := words(column)
 	if last := len(all) - 1; last > 0 {
@@ -75,7 +75,8 @@ func splitUnit(column string) (name string, u hdrlog.Unit) {
 	return strings.Join(all, ""), u
 }
 
-// likely returns the first of some names that the columns have, nothing if they have none.
+// usualColumn returns the first column that has the first possible one of some names, empty if
+// there is none.
 func usualColumn(columns, names []string) string {
 	for _, name := range names {
 		n := slices.IndexFunc(columns, func(column string) bool {
@@ -89,8 +90,8 @@ func usualColumn(columns, names []string) string {
 	return ""
 }
 
-// unitIn returns the unit that the name of a column ends in: latency_ms, latencyMicros, "latency
-// (ms)", or that it is: ms. It is unknown if there is none.
+// unitIn returns the unit at the end of a column's name: latency_ms, latencyMicros, "latency (ms)"
+// or ms. It returns 0 if there is none.
 func unitIn(column string) hdrlog.Unit {
 	name, u := splitUnit(column)
 	if u == 0 {

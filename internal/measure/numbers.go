@@ -23,7 +23,6 @@ var (
 	errSmall    = errors.New("the time is not long after 1970 in any unit; -time-in names its unit: s, ms, us or ns")
 )
 
-// powers are powers of ten.
 var powers = func() (all [20]uint64) {
 	all[0] = 1
 	for n := 1; n < len(all); n++ {
@@ -32,14 +31,14 @@ var powers = func() (all [20]uint64) {
 	return all
 }()
 
-// decimals returns the power of ten that makes nanoseconds of a unit.
+// decimalsOf returns the exponent of ten by which a unit is longer than a nanosecond.
 func decimalsOf(u hdrlog.Unit) int { return int(math.Round(math.Log10(hdrlog.Nanosecond.Per(u)))) }
 
-// decimal returns the number in text times 10^scale. It is exact, but for decimals below 1, which
-// round to the nearest number, and digits after the nineteenth. An exponent of more than 16 bits is
-// not a number.
+// parseDecimal returns the number in text times 10^scale. The result is exact, except that
+// fractions are rounded, and that digits after the nineteenth count as 0. An exponent of more than
+// 16 bits is an error.
 func parseDecimal(text []byte, scale int) (int64, error) {
-	text = trim(text)
+	text = trimSpaces(text)
 	digits := text
 	negative := len(digits) > 0 && digits[0] == '-'
 	if negative || len(digits) > 0 && digits[0] == '+' {
@@ -82,7 +81,7 @@ func parseDecimal(text []byte, scale int) (int64, error) {
 		return 0, notNumber(text)
 	}
 	if negative && m > 0 {
-		return 0, fmt.Errorf("%w: %s", errNegative, quote(text))
+		return 0, fmt.Errorf("%w: %s", errNegative, quoted(text))
 	}
 	high := uint64(0)
 	switch {
@@ -94,40 +93,40 @@ func parseDecimal(text []byte, scale int) (int64, error) {
 		high, m = bits.Mul64(m, powers[min(scale, 19)])
 	}
 	if high > 0 || m > math.MaxInt64 {
-		return 0, fmt.Errorf("%w: %s", errLarge, quote(text))
+		return 0, fmt.Errorf("%w: %s", errLarge, quoted(text))
 	}
 	return int64(m), nil
 }
 
-// trim removes spaces around a field.
-func trim(text []byte) []byte {
+// trimSpaces removes spaces around a field.
+func trimSpaces(text []byte) []byte {
 	if len(text) > 0 && (text[0] == ' ' || text[len(text)-1] == ' ') {
 		return bytes.TrimSpace(text)
 	}
 	return text
 }
 
-func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber, quote(text)) }
+func notNumber(text []byte) error { return fmt.Errorf("%w: %s", hdrlog.ErrNumber, quoted(text)) }
 
-// A clock reads times.
+// A timeParser parses the times in a column.
 type timeParser struct {
-	unit     hdrlog.Unit // of numbers, if that is known
-	nameUnit hdrlog.Unit // unit of the name of the column, for numbers with few digits
-	seenUnit hdrlog.Unit // unit that the numbers so far have
+	unit     hdrlog.Unit // unit of numbers, 0 if their digits show it
+	nameUnit hdrlog.Unit // unit in the name of the column, for numbers with few digits
+	seenUnit hdrlog.Unit // unit of the numbers so far
 	scale    int         // numbers times 10^scale are nanoseconds
 	zone     *time.Location
-	start    int64 // nanoseconds since the epoch: numbers are since then; 0 if they are not
-	// The last time that was no number: its layout, its text, and the time.
+	start    int64 // if not 0, numbers count from this time, in nanoseconds since the epoch
+	// the layout, the text and the time of the last time that was no number
 	lastLayout, lastText string
 	lastTime             int64
 }
 
 // parse returns a time in nanoseconds since the epoch.
 func (c *timeParser) parse(text []byte) (int64, error) {
-	text = trim(text)
+	text = trimSpaces(text)
 	if len(text) > 18 && (text[4] == '-' || text[4] == '/' || text[2] == '/' || text[3] == ' ') {
 		if c.start != 0 {
-			return 0, fmt.Errorf("%w: %s", errDated, quote(text))
+			return 0, fmt.Errorf("%w: %s", errDated, quoted(text))
 		}
 		return c.parseDate(text)
 	}
@@ -139,15 +138,15 @@ func (c *timeParser) parse(text []byte) (int64, error) {
 	switch {
 	case u == 0:
 		if _, err := parseDecimal(text, 0); errors.Is(err, hdrlog.ErrNumber) {
-			return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+			return 0, fmt.Errorf("%w: %s", errTime, quoted(text))
 		} else if err != nil {
 			return 0, err
 		}
-		return 0, fmt.Errorf("%w: %s", errSmall, quote(text))
+		return 0, fmt.Errorf("%w: %s", errSmall, quoted(text))
 	case c.seenUnit == 0:
 		c.seenUnit, c.scale = u, decimalsOf(u)
 	case u != c.seenUnit:
-		return 0, fmt.Errorf("%w: %s", errUnit, quote(text))
+		return 0, fmt.Errorf("%w: %s", errUnit, quoted(text))
 	}
 	at, err := parseDecimal(text, c.scale)
 	if c.start == 0 || err != nil {
@@ -155,27 +154,28 @@ func (c *timeParser) parse(text []byte) (int64, error) {
 	}
 	switch {
 	case at >= epochLeast:
-		return 0, fmt.Errorf("%w: %s", errDated, quote(text))
+		return 0, fmt.Errorf("%w: %s", errDated, quoted(text))
 	case at > math.MaxInt64-c.start:
-		return 0, fmt.Errorf("%w: %s", errYears, quote(text))
+		return 0, fmt.Errorf("%w: %s", errYears, quoted(text))
 	}
 	return at + c.start, nil
 }
 
-// epochLeast is the least number of nanoseconds that is a time since the epoch, and not since the
-// start of a run: three years.
+// From epochLeast nanoseconds on, which is three years, a number is a time since the epoch, and not
+// since the start of a run.
 const epochLeast = 1e17
 
-// since lets numbers be times since a start.
+// setStart lets numbers count from a start.
 func (c *timeParser) setStart(start string) (err error) {
 	since := timeParser{zone: c.zone}
 	if c.start, err = since.parse([]byte(start)); err != nil {
-		return usagef("-start %s is no time: give a date such as 2026-05-01T10:00:00Z, or a number since 1970", quote([]byte(start)))
+		return usagef("-start %s is no time: give a date such as 2026-05-01T10:00:00Z, or a number since 1970", quoted([]byte(start)))
 	}
 	return nil
 }
 
-// guess returns the unit in which a number is a time between the years 1973 and 5138.
+// timeUnitOf returns the unit in which a number is a time between the years 1973 and 5138, and 0
+// for a number with too few digits.
 func timeUnitOf(text []byte) hdrlog.Unit {
 	digits := 0
 	for digits < len(text) && text[digits]-'0' <= 9 {
@@ -199,7 +199,7 @@ func timeUnitOf(text []byte) hdrlog.Unit {
 	return hdrlog.Nanosecond
 }
 
-// layouts are the layouts of times. All take decimals after the second.
+// layouts are the layouts of times. Each also accepts decimals of the second.
 var layouts = func() (all []string) {
 	all = append(all, "Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006") // ctime and date
 	for _, begin := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05"} {
@@ -210,8 +210,8 @@ var layouts = func() (all []string) {
 	return all
 }()
 
-// date returns a time that is no number. All times of a file are alike, and many are those of the
-// row before.
+// parseDate returns a time that is no number. It tries the layout of the last time first, and
+// repeats the last result for the same text.
 func (c *timeParser) parseDate(text []byte) (int64, error) {
 	if string(text) == c.lastText {
 		return c.lastTime, nil
@@ -225,9 +225,9 @@ func (c *timeParser) parseDate(text []byte) (int64, error) {
 	}
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%w: %s", errTime, quote(text))
+		return 0, fmt.Errorf("%w: %s", errTime, quoted(text))
 	case at.Unix() < 0 || at.Year() > 2261:
-		return 0, fmt.Errorf("%w: %s", errYears, quote(text))
+		return 0, fmt.Errorf("%w: %s", errYears, quoted(text))
 	}
 	c.lastText, c.lastTime = last, at.UnixNano()
 	return c.lastTime, nil

@@ -16,7 +16,8 @@ import (
 type Reader struct {
 	format *Format // nil if the file is empty
 	given  Options
-	// statedUnit is the unit of values that the user gave another command than hdrrec, see [Look].
+	// statedUnit is the unit of values that the user gave another command than hdrrec, see
+	// [Detect].
 	statedUnit hdrlog.Unit
 	splitter   splitter
 	parser     rowParser

@@ -93,7 +93,7 @@ func (p *rowParser) fillRow() (skip bool, field string, err error) {
 		p.unchosen++
 		return true, "", nil
 	}
-	field, err = p.measure(places)
+	field, err = p.setMeasurement(places)
 	switch {
 	case err == errNoValue:
 		p.unchosen++
@@ -111,8 +111,8 @@ func (p *rowParser) fillRow() (skip bool, field string, err error) {
 	return false, "", nil
 }
 
-// measure sets the time, the value, its count and the success of the row.
-func (p *rowParser) measure(places [][]byte) (field string, err error) {
+// setMeasurement sets the time, the value, its count and the success of the row.
+func (p *rowParser) setMeasurement(places [][]byte) (field string, err error) {
 	s := p.setup
 	if places[timePlace] == nil && !s.timeless {
 		return s.options.Columns.Time, hdrlog.ErrMissing
@@ -134,7 +134,7 @@ func (p *rowParser) measure(places [][]byte) (field string, err error) {
 	}
 	p.row.Failed = false
 	if s.options.Columns.OK != "" && (len(places[okPlace]) > 0 || !s.formatOK) {
-		if p.row.Failed, err = failed(places[okPlace], s.options.Columns.OK); err != nil {
+		if p.row.Failed, err = isFailure(places[okPlace], s.options.Columns.OK); err != nil {
 			return s.options.Columns.OK, err
 		}
 	}
@@ -189,8 +189,8 @@ func (p *rowParser) wantsMetric(metric []byte) bool {
 	return wanted
 }
 
-// failed reports whether the field of the column OK says that a request failed.
-func failed(text []byte, column string) (bool, error) {
+// isFailure reports whether the field of the column OK says that a request failed.
+func isFailure(text []byte, column string) (bool, error) {
 	if column[0] == '!' {
 		return len(text) > 0, nil
 	}
@@ -205,7 +205,7 @@ func failed(text []byte, column string) (bool, error) {
 	}
 	status, err := parseDecimal(text, 0) // of HTTP
 	if err != nil || status < 100 || status > 999 {
-		return false, fmt.Errorf("neither success nor failure: %s", quote(text))
+		return false, fmt.Errorf("neither success nor failure: %s", quoted(text))
 	}
 	return status >= 400, nil
 }

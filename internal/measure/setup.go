@@ -80,7 +80,7 @@ func newSetup(f *Format, o Options) (*setup, error) {
 	}
 	s.options.Metric = cmp.Or(o.Metric, f.metric)
 	var err error
-	if s.metrics, err = regexp.Compile(whole(s.options.Metric)); err != nil {
+	if s.metrics, err = regexp.Compile(anchored(s.options.Metric)); err != nil {
 		return nil, usagef("-metric: %w", err)
 	}
 	// The values of different metrics do not add up, so each metric has a tag.

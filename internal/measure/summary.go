@@ -2,8 +2,8 @@ package measure
 
 import "regexp"
 
-// summaries are what tools print instead of measurements or histograms, and what makes them record
-// these.
+// summaries are outputs of tools that have neither measurements nor histograms. kind is the text
+// for a message: what the output is, and how the tool records measurements.
 var summaries = []struct {
 	begin func() *regexp.Regexp
 	kind  string
@@ -106,8 +106,8 @@ var summaries = []struct {
 	},
 }
 
-// SummaryOf says what summary a file is that begins so, and which option of its tool records
-// measurements. It returns nothing for another file.
+// SummaryOf says which summary a file with this beginning is, and how its tool records
+// measurements. It is empty for other files.
 func SummaryOf(begin []byte) string {
 	for _, s := range summaries {
 		if s.begin().Match(begin) {

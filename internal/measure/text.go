@@ -12,16 +12,17 @@ import (
 	"hdrkit/internal/base/unit"
 )
 
-// Look finds out whether a file has measurements in a format that needs no options. Then it returns
-// a reader of them. Otherwise it returns the file from its beginning, how its text begins, and an
-// error if options of hdrrec could mend that. The error is [ErrNoInterval] if nothing could.
+// Detect detects measurements in a file whose format needs no options. Then it returns a reader of
+// the measurements. Otherwise reader is nil, rest is the file from its beginning, and begin is the
+// first part of its text. err is then an error that options of hdrrec would avoid, or
+// [ErrNoInterval], or nil if the file is a log.
 //
-// If the user gives the unit of values, rows are read in it.
+// in is the unit of values that the user gives, 0 if none.
 //
-// A log is never taken for a table: a table needs a header with usual names, or is of a format that
-// no log looks like. JSON needs a histogram in its first megabyte.
-func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.Reader, begin []byte, err error) {
-	var text bytes.Buffer // text that was read so far
+// A log is never taken for a table, since a table needs a header with usual names, or a format that
+// no log resembles. JSON needs a histogram in its first megabyte.
+func Detect(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.Reader, begin []byte, err error) {
+	var text bytes.Buffer // the part that was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)
 	h := newHead(b, 0)
@@ -52,21 +53,21 @@ func Look(file io.Reader, name string, in hdrlog.Unit) (reader *Reader, rest io.
 	return nil, rest, b.text, err
 }
 
-// ErrNoInterval is the error of a text that is no log.
+// ErrNoInterval is the error of a text that is neither a log nor measurements.
 var ErrNoInterval = errors.New("it has no interval")
 
-// ReadsLines says how to read lines that nobody knows, and shows the first one of them.
-func ReadsLines(begin []byte) string {
-	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quote(firstText(begin)))
+// LinesHint says how hdrrec reads lines of an unknown format, for a message with the first line.
+func LinesHint(begin []byte) string {
+	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quoted(firstText(begin)))
 }
 
-// Guessed reports whether the options do not name the columns of the time and of the value.
+// Guessed reports whether the options leave the columns of the time or of the value open.
 func (r *Reader) Guessed() bool {
 	o := &r.given
 	return r.parser.payloads == nil && r.format != nil && (o.Columns.Time == "" || o.Columns.Value == "" && o.Columns.End == "")
 }
 
-// Takes says what the columns are taken for, for people.
+// Interpretation says which columns are read as what, for a message.
 func (r *Reader) Interpretation() string {
 	if r.parser.payloads != nil {
 		if r.format.Name == hist.Name {
@@ -107,7 +108,7 @@ func (r *Reader) Interpretation() string {
 	return text
 }
 
-// column returns what to call a column that may have a number for a name.
+// column returns what a message calls a column. The name of a column may be its number.
 func column(name string) string {
 	if _, err := strconv.Atoi(name); err == nil {
 		return "column " + name
@@ -115,7 +116,7 @@ func column(name string) string {
 	return name
 }
 
-// header writes the comments of a log of rows: what it is made of, and the unit of its values.
+// header writes the comments of a log: the format of the rows, and the unit of the values.
 func (r *Reader) header(log *hdrlog.Writer, atEnd bool) error {
 	at := "start"
 	if atEnd {
@@ -131,16 +132,15 @@ func (r *Reader) header(log *hdrlog.Writer, atEnd bool) error {
 	return log.Comment(text)
 }
 
-// A Text is the log of the rows of readers. It is made while it is read.
+// A Text is the log that a recorder makes of the rows of readers, while the log is read.
 type Text struct {
 	*Recorder
-	// Closer closes what is read.
+	// Closer closes the files of the readers.
 	io.Closer
 	log  bytes.Buffer
 	more bool
 }
 
-// NewText returns the log of the rows of readers.
 func NewText(o Recording, readers []*Reader) *Text {
 	t := &Text{more: true}
 	t.Recorder = NewRecorder(hdrlog.NewWriter(&t.log), o)
@@ -148,12 +148,12 @@ func NewText(o Recording, readers []*Reader) *Text {
 	return t
 }
 
-// Read reads the text of the log.
+// Read reads the log.
 func (t *Text) Read(p []byte) (n int, err error) {
 	for t.more && t.log.Len() == 0 {
 		if err := t.advance(); err != nil {
 			if file, ok := err.(*fileError); ok {
-				err = file.err // who reads the log knows its name
+				err = file.err // the log's reader adds the name
 			}
 			return 0, err
 		}
@@ -161,7 +161,6 @@ func (t *Text) Read(p []byte) (n int, err error) {
 	return t.log.Read(p)
 }
 
-// advance records some rows.
 func (t *Text) advance() (err error) {
 	t.more, err = t.step()
 	if err == nil {

@@ -26,13 +26,13 @@ type Texts struct {
 	failure  error
 }
 
-// LookTexts looks for columns in a file. Their names are in lower case, without characters between
-// words, see [splitUnit]. The file must have the first needed columns. A file with only these and a
-// usual column of values has measurements instead.
+// DetectTexts looks for columns in a file. Their names are in lower case, without characters
+// between words, see [splitUnit]. The file must have the first needed columns. A file with only
+// these and a usual column of values has measurements instead.
 //
 // If the file has the columns, LookTexts returns their reader. Otherwise t is nil, and rest is the
 // file from its beginning.
-func LookTexts(file io.Reader, name string, columns []string, needed int) (t *Texts, rest io.Reader) {
+func DetectTexts(file io.Reader, name string, columns []string, needed int) (t *Texts, rest io.Reader) {
 	var text bytes.Buffer // the part that was read so far
 	b := beginningOf(io.TeeReader(file, &text))
 	rest = io.MultiReader(&text, file)

@@ -18,7 +18,7 @@ func TestTextsMeasured(t *testing.T) {
 		"start,name,duration":       true,
 		"start,latency":             false,
 	} {
-		r, _ := LookTexts(strings.NewReader(head+"\n"), "f", []string{"start", "name", "end", "duration"}, 2)
+		r, _ := DetectTexts(strings.NewReader(head+"\n"), "f", []string{"start", "name", "end", "duration"}, 2)
 		if (r != nil) != want {
 			t.Errorf("%s: %t", head, r != nil)
 		}
@@ -50,7 +50,7 @@ func FuzzTexts(f *testing.F) {
 		lines := string(line) + "\n" + string(line) + "\n"
 		array := "[\n" + string(line) + ",\n" + string(line) + "]"
 		for _, file := range []string{table.String(), lines, array} {
-			r, _ := LookTexts(strings.NewReader(file), "f", []string{"start", "name", "end", "duration"}, 2)
+			r, _ := DetectTexts(strings.NewReader(file), "f", []string{"start", "name", "end", "duration"}, 2)
 			if r == nil {
 				t.Fatalf("no columns: %q", file)
 			}
@@ -72,7 +72,7 @@ func FuzzTexts(f *testing.F) {
 				t.Fatalf("%d rows, %v: %q", rows, r.Err(), file)
 			}
 		}
-		r, rest := LookTexts(bytes.NewReader(other), "f", []string{"start", "name"}, 2)
+		r, rest := DetectTexts(bytes.NewReader(other), "f", []string{"start", "name"}, 2)
 		if r == nil {
 			if whole, err := io.ReadAll(rest); err != nil || !bytes.Equal(whole, other) {
 				t.Fatalf("%q, %v, of %q", whole, err, other)

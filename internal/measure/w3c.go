@@ -11,11 +11,7 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// w3c is a log of the extended format (https://www.w3.org/TR/WD-logfile), whose line #Fields: names
-// the columns. IIS and CloudFront write it. The time is that of the end, in two columns. The time
-// that a request took is in milliseconds in IIS
-// (https://learn.microsoft.com/en-us/windows/win32/http/w3c-logging), and in seconds, with
-// decimals, in CloudFront and the specification.
+// w3c is a log in the extended format (https://www.w3.org/TR/WD-logfile), whose line #Fields: names the columns. IIS and CloudFront write it. Times are ends of requests, in two columns for date and time. The duration of a request is in milliseconds in IIS (https://learn.microsoft.com/en-us/windows/win32/http/w3c-logging). It is in seconds with decimals in CloudFront and the specification.
 var w3c = Format{
 	Name:    "w3c",
 	columns: Columns{Time: "time", Value: "time-taken", OK: "sc-status"},
@@ -29,49 +25,50 @@ var w3c = Format{
 	open: openW3C,
 }
 
-// fieldsLine begins the line that names columns.
+// fieldsLine is the beginning of the line that names the columns.
 const fieldsLine = "#Fields:"
 
-// extended finds the fields of a line of a log of the extended format.
+// extended finds the fields of lines in the extended format.
 type extended struct {
 	setup   *setup
 	table   table
 	columns int
-	date    int // the column of the date, which the time does not have; -1 if there is none
-	day     day // of the line #Date:, if there is no such column
+	date    int // index of the column of the date, -1 if there is none
+	day     day // the date in the line #Date:, for logs without a column of dates
 	time    []byte
-	// guessed is set if nothing but the rows at the beginning says that values are milliseconds.
-	guessed bool
+	// assumesMillis reports that the values are taken as milliseconds only because the first rows
+	// have no decimals.
+	assumesMillis bool
 }
 
-// A day is the date of times that have no date: that of the first row, and one day more each time
-// that times begin anew. Its zero value is no date.
+// A day adds a date to times without one: the date of the first row, and one day more whenever
+// times start again at midnight. The zero value has no date.
 type day struct {
-	first time.Time
-	past  int           // days since
-	last  time.Duration // since midnight
+	first     time.Time
+	daysSince int           // days since first
+	latest    time.Duration // time of the latest row since midnight
 }
 
-// jitter is how much earlier than a row before it a row can be.
+// jitter is how much earlier a row may be than a row before it.
 const jitter = time.Hour
 
-// append appends the day of a time such as 23:59:59.5, nothing if there is none.
+// append appends the date of a time such as 23:59:59.5. It appends nothing if the day has no date.
 func (d *day) append(to, text []byte) []byte {
 	if d.first.IsZero() {
 		return to
 	}
-	past := d.past
+	past := d.daysSince
 	if clock, err := time.Parse(time.TimeOnly, string(text)); err == nil {
 		since := clock.Sub(clock.Truncate(24 * time.Hour))
 		switch {
-		case since < d.last-jitter:
-			d.past++
+		case since < d.latest-jitter:
+			d.daysSince++
 			past++
-			d.last = since
-		case past > 0 && since > d.last+24*time.Hour-jitter: // it is from before midnight
+			d.latest = since
+		case past > 0 && since > d.latest+24*time.Hour-jitter: // the row is from before midnight
 			past--
 		default:
-			d.last = since
+			d.latest = since
 		}
 	}
 	return d.first.AddDate(0, 0, past).AppendFormat(to, time.DateOnly)
@@ -84,27 +81,27 @@ func openW3C(s *setup, h *head) (fieldFinder, error) {
 		if len(line) > 0 && line[0] != '#' {
 			break
 		}
-		x.directive(bytes.TrimRight(line, "\r\n"))
+		x.readDirective(bytes.TrimRight(line, "\r\n"))
 		rows = rows[len(line):]
 	}
 	for place, name := range s.names() {
 		if name != "" && x.table.column(name) < 0 && !s.isOptional(place) {
-			return nil, usagef("there is no column %s; the columns are %s", name, list(x.table.names))
+			return nil, usagef("there is no column %s; the columns are %s", name, joined(x.table.names))
 		}
 	}
 	if s.options.Unit == 0 && s.options.Columns.Value == "time-taken" {
-		s.options.Unit = x.takenIn(rows)
+		s.options.Unit = x.timeTakenUnit(rows)
 	}
 	return x, nil
 }
 
-// takenIn returns the unit of time-taken: decimals of any row show seconds. To wait for more rows
-// than those would block a pipe.
-func (x *extended) takenIn(rows []byte) hdrlog.Unit {
+// timeTakenUnit returns the unit of the column time-taken. A decimal point in any of the first rows
+// shows seconds. Waiting for more rows would block a pipe.
+func (x *extended) timeTakenUnit(rows []byte) hdrlog.Unit {
 	if slices.ContainsFunc(x.table.names, func(name string) bool { return strings.HasPrefix(name, "x-edge-") }) {
 		return hdrlog.Second
 	}
-	at := *x // rows do not move its day
+	at := *x // a copy, since these rows must not change its day
 	places := x.setup.newPlaces()
 	for line := range bytes.Lines(rows) {
 		skip, err := at.find(bytes.TrimRight(line, "\r\n"), places)
@@ -112,15 +109,15 @@ func (x *extended) takenIn(rows []byte) hdrlog.Unit {
 			return hdrlog.Second
 		}
 	}
-	x.guessed = true
+	x.assumesMillis = true
 	return hdrlog.Millisecond
 }
 
 var errDecimals = refusedError{errors.New("decimals show that values are seconds, and those before were " +
 	"taken as milliseconds; add -in s")}
 
-// directive takes a line that begins with #.
-func (x *extended) directive(line []byte) {
+// readDirective reads a line that begins with #.
+func (x *extended) readDirective(line []byte) {
 	if date, ok := bytes.CutPrefix(line, []byte("#Date:")); ok {
 		text, _, _ := bytes.Cut(bytes.TrimSpace(date), []byte(" "))
 		x.day = day{}
@@ -150,7 +147,7 @@ func (x *extended) directive(line []byte) {
 
 func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 	if len(record) == 0 || record[0] == '#' {
-		x.directive(record)
+		x.readDirective(record)
 		return true, nil
 	}
 	x.table.delimiter = ' '
@@ -164,7 +161,7 @@ func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 		var field []byte
 		var open bool
 		if field, rest, more, open = x.table.field(rest); open {
-			return false, fmt.Errorf("%w: %s", errOpenQuote, quote(record)) // a row is one line
+			return false, fmt.Errorf("%w: %s", errOpenQuote, quoted(record)) // since a row is one line
 		}
 		if columns == x.date {
 			date = field
@@ -176,7 +173,7 @@ func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 		}
 	}
 	if columns != x.columns {
-		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, x.columns, quote(record))
+		return false, fmt.Errorf("%w: %d, not %d: %s", errColumns, columns, x.columns, quoted(record))
 	}
 	if x.setup.options.Columns.Time == "time" && places[timePlace] != nil {
 		x.time = append(x.time[:0], date...)
@@ -189,7 +186,7 @@ func (x *extended) find(record []byte, places [][]byte) (skip bool, err error) {
 		x.time = append(x.time, places[timePlace]...)
 		places[timePlace] = x.time
 	}
-	if x.guessed && bytes.IndexByte(places[valuePlace], '.') >= 0 {
+	if x.assumesMillis && bytes.IndexByte(places[valuePlace], '.') >= 0 {
 		return false, errDecimals
 	}
 	if string(places[okPlace]) == "-" {

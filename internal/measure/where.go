@@ -8,18 +8,18 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// A Condition says which rows to read: those whose column has a value. The others are of no
-// interest, and no fault.
+// A Condition chooses rows by the value of a column. Other rows are skipped, and not malformed.
 type Condition struct {
 	Column, Value string
-	// Match, if it is set, matches the whole value instead.
+	// If Match is not nil, the regular expression must match the whole value, and Value is not
+	// used.
 	Match func() *regexp.Regexp
-	// Not is set if the rows to read are the others.
+	// Not reverses the condition.
 	Not bool
 }
 
-// ParseCondition reads COLUMN=VALUE, or with a regular expression COLUMN~REGEXP. After an
-// exclamation mark, both are turned round: COLUMN!=VALUE, COLUMN!~REGEXP.
+// ParseCondition parses COLUMN=VALUE, or COLUMN~REGEXP with a regular expression. COLUMN!=VALUE and
+// COLUMN!~REGEXP choose the other rows.
 func ParseCondition(text string) (c Condition, err error) {
 	n := strings.IndexAny(text, "=~")
 	if n < 0 {
@@ -31,7 +31,7 @@ func ParseCondition(text string) (c Condition, err error) {
 		return c, fmt.Errorf("%q names no column", text)
 	}
 	if text[n] == '~' {
-		e, err := regexp.Compile(whole(c.Value))
+		e, err := regexp.Compile(anchored(c.Value))
 		if err != nil {
 			return c, err
 		}
@@ -40,20 +40,20 @@ func ParseCondition(text string) (c Condition, err error) {
 	return c, nil
 }
 
-// whole returns an expression that matches a whole text.
-func whole(e string) string { return "^(?:" + e + ")$" }
+// anchored returns an expression that matches only whole texts.
+func anchored(e string) string { return "^(?:" + e + ")$" }
 
-// holds reports whether a value is one of those to read.
+// holds reports whether a row with this value is chosen.
 func (c *Condition) holds(value []byte) bool {
-	value = trim(value)
+	value = trimSpaces(value)
 	if c.Match != nil {
 		return c.Match().Match(value) != c.Not
 	}
 	return (string(value) == c.Value) != c.Not
 }
 
-// wants reports whether a row is to be read. A row without the column of a condition of the format
-// is malformed: field is then the name of the column.
+// chooses reports whether a row is read. If it lacks the column of a format's own condition, the
+// row is malformed, and field is the name of the column.
 func (s *setup) chooses(places [][]byte) (wanted bool, field string, err error) {
 	for n := range s.options.Where {
 		value := places[wherePlace+n]
