@@ -9,43 +9,44 @@ import (
 	"sync"
 )
 
-// dialect is how the log differs from a log of the reference, as far as the reader knows.
+// dialect is what the reader knows about how the log differs from a log of the reference.
 type dialect struct {
-	// These report that the reader has given the notice.
-	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix, saidTurn bool
+	// The said fields report that the log has the notice already, since each notice comes once.
+	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix, saidSwitch bool
 
-	// written reports that hdrkit wrote the log, so that its numbers mean what they say.
-	written  bool
-	second   SecondField
-	sure     bool // second was not found out, but set or stated
-	evidence evidence
-	turn     turn
-	// applied is the index of the first record of the batch that applySecond has not seen, and
-	// waiting that of the first one that waits for a decision or comes after it.
+	// byHdrkit reports that the log has the comment of a [Writer], so START and LENGTH are seconds.
+	byHdrkit     bool
+	second       SecondField
+	given        bool // an option or a comment gives second, so the reader looks for no evidence
+	evidence     evidence
+	switchToEnds endsDetector
+	// applied is the index of the first record of the batch that applySecond has not seen. waiting
+	// is the index of the first interval of the batch that waits until second is decided.
 	applied, waiting int
 }
 
 const (
 	year = 365 * day
 
-	// impossibleLength is three years in seconds. A longer interval is a time since the epoch,
-	// which is an end.
+	// impossibleLength is three years in seconds. A larger second number is a time since the epoch,
+	// so an end.
 	impossibleLength = 1e8
 
-	// millisStart is more than any START in seconds (it is the year 5138), and less than any START
-	// in milliseconds since 1973.
+	// millisStart is larger than any START in seconds (it is the year 5138), and smaller than any
+	// START in milliseconds since 1973.
 	millisStart = 1e11
 
-	// maxTime is the latest time in seconds that a reader takes, some 35,000 years from the epoch.
-	// A float64 still distinguishes one millisecond from the next there, and twice the sum of two
+	// maxTime is the latest time in seconds that a reader accepts, some 35,000 years from the
+	// epoch. A float64 still distinguishes milliseconds there, and twice the sum of two such times
 	// in milliseconds does not overflow an int64.
 	maxTime = (1 << 50) / 1000.0
 )
 
-// union begins the comment of a union that HdrLogProcessing wrote, which has lengths.
-const union = "#Union of:["
+// unionComment begins the comment that HdrLogProcessing writes into a union. Second numbers of a
+// union are lengths.
+const unionComment = "#Union of:["
 
-// noteOnce adds a notice about the current line, unless said is set already.
+// noteOnce adds a notice about the current line and sets said, unless said is set already.
 func (r *Reader) noteOnce(said *bool, field string, cause error) {
 	if !*said {
 		*said = true
@@ -54,46 +55,48 @@ func (r *Reader) noteOnce(said *bool, field string, cause error) {
 }
 
 func (r *Reader) note(line int, field string, cause error) {
-	r.aside.notes = append(r.aside.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
+	r.extras.notes = append(r.extras.notes, Record{Kind: Notice, Line: line, Err: &SyntaxError{r.name, line, field, cause}})
 }
 
-// commas matches START,LENGTH,MAX, with decimal commas.
-var commas = sync.OnceValue(func() *regexp.Regexp {
+// commaNumbers matches START,LENGTH,MAX, with decimal commas.
+var commaNumbers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(-?[0-9]+,[0-9]+),(-?[0-9]+,[0-9]+),(-?[0-9]+,[0-9]+),`)
 })
 
-// decimalCommas reads the fields of a line whose numbers have decimal commas, as .NET writes them
-// in many countries: 0,127,1,007,2,769,HIST. What seems to be the payload then begins with a digit,
-// as no payload does.
+// decimalCommas returns the numbers and the payload of an interval whose numbers have decimal
+// commas, as .NET writes them in many countries: 0,127,1,007,2,769,HIST. fields is the text from
+// START on, and rest is the text after its third comma: with decimal commas, rest begins with a
+// digit, and no payload does. ok is false if the numbers have no decimal commas.
 func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
 	if len(rest) == 0 || rest[0] < '0' || rest[0] > '9' {
 		return numbers, nil, false
 	}
-	found := commas().FindSubmatch(fields)
-	if found == nil {
+	match := commaNumbers().FindSubmatch(fields)
+	if match == nil {
 		return numbers, nil, false
 	}
 	for n := range numbers {
-		numbers[n] = bytes.Replace(found[1+n], []byte(","), []byte("."), 1)
+		numbers[n] = bytes.Replace(match[1+n], []byte(","), []byte("."), 1)
 	}
-	return numbers, fields[len(found[0]):], true
+	return numbers, fields[len(match[0]):], true
 }
 
-// setTimes turns the interval's start and length into seconds, and sets its start of the log and
-// its base. The first interval settles those of a log without time comments. If the interval is too
-// far from the epoch, setTimes returns the field at fault and changes nothing in the reader.
-func (r *Reader) setTimes(i *Interval) (tooFar string) {
-	if r.before != nil && !r.times.hasStart && !r.times.hasBase {
-		r.times = *r.before
+// setTimes converts the start and the length of the interval to seconds, and sets its LogStart and
+// Base. In a log without time comments, the first interval determines both. If the interval is too
+// far from the epoch, setTimes returns the field at fault, start or length, and the interval
+// determines nothing.
+func (r *Reader) setTimes(i *Interval) (field string) {
+	if r.inherited != nil && !r.times.hasStart && !r.times.hasBase {
+		r.times = *r.inherited
 		r.note(r.line, "line", ErrTimesKept)
 	}
-	r.before = nil
+	r.inherited = nil
 	var millis, ends bool
-	onlyLengths := r.dialect.written || r.reading.second == SecondLength
+	onlyLengths := r.dialect.byHdrkit || r.settings.second == SecondLength
 	switch {
-	case i.Start+r.times.base >= millisStart && !r.dialect.written:
-		millis, ends = true, r.fromMillis(i)
-	case r.reading.second == SecondEnd:
+	case i.Start+r.times.base >= millisStart && !r.dialect.byHdrkit:
+		millis, ends = true, r.convertMillis(i)
+	case r.settings.second == SecondEnd:
 		i.endToLength()
 	case i.Length >= impossibleLength && i.Length >= i.Start && !onlyLengths:
 		ends = true
@@ -125,29 +128,30 @@ func (r *Reader) setTimes(i *Interval) (tooFar string) {
 	return ""
 }
 
-// fromMillis turns milliseconds into seconds. Old versions of hdrhistogram-go subtract the base
-// in seconds from a start in milliseconds, and write the end instead of the length. fromMillis
-// reports whether the second number is an end.
-func (r *Reader) fromMillis(i *Interval) (ends bool) {
+// convertMillis converts the times of the interval from milliseconds to seconds, and reports
+// whether it read the second number as an end. Old versions of hdrhistogram-go subtract the base in
+// seconds from a start in milliseconds, and write the end instead of the length.
+func (r *Reader) convertMillis(i *Interval) (ends bool) {
 	start, second := i.Start, i.Length
 	i.Start = (start+r.times.base)/1000 - r.times.base
 	i.Length = second / 1000
 	i.head = nil
-	if r.reading.second == SecondEnd || r.reading.second == SecondUnknown && second+r.times.base >= millisStart {
+	if r.settings.second == SecondEnd || r.settings.second == SecondUnknown && second+r.times.base >= millisStart {
 		i.Length = (second - start) / 1000
 		return true
 	}
 	return false
 }
 
-// endToLength replaces the end of the interval by its length.
+// endToLength replaces the end of the interval, which Length holds, by the length.
 func (i *Interval) endToLength() {
 	i.Length -= i.Start
 	i.head = nil
 }
 
-// applySecond reads the intervals of the batch that wait as was decided. It sets the lengths of
-// intervals that end before they start to 0: their histograms count, but no time was measured.
+// applySecond completes the intervals of the batch from index applied on, once second is decided.
+// If second numbers are ends, it converts those of waiting intervals to lengths. It sets a negative
+// length to 0: the histogram counts, but no time was measured.
 func (r *Reader) applySecond(b *Batch) {
 	d := &r.dialect
 	for n := d.applied; n < len(b.Records); n++ {
@@ -156,7 +160,7 @@ func (r *Reader) applySecond(b *Batch) {
 			continue
 		}
 		i := &rec.Interval
-		if d.second == SecondEnd && !d.sure && n >= d.waiting && i.head != nil {
+		if d.second == SecondEnd && !d.given && n >= d.waiting && i.head != nil {
 			i.endToLength()
 		}
 		if i.Length >= 0 {
@@ -166,16 +170,16 @@ func (r *Reader) applySecond(b *Batch) {
 		if !d.saidBackwards {
 			d.saidBackwards = true
 			r.note(rec.Line, "length", ErrBackwards)
-			b.Records = slices.Insert(b.Records, n+1, r.aside.notes...)
-			r.aside.notes = r.aside.notes[:0]
+			b.Records = slices.Insert(b.Records, n+1, r.extras.notes...)
+			r.extras.notes = r.extras.notes[:0]
 		}
 	}
 	d.applied = len(b.Records)
 }
 
-// weighSecond weighs what the interval at index proves about the second number of the log. If it
-// proves nothing and the reading matters, the interval waits. Once the log is read as one of
-// lengths, it says if the log goes on with ends.
+// weighSecond adds the interval at index to the evidence about second numbers. The interval waits
+// if the log proves nothing yet and the two readings differ. In a log that is read as lengths,
+// weighSecond adds a notice if the log continues with ends.
 func (r *Reader) weighSecond(b *Batch, index int) {
 	d := &r.dialect
 	i := &b.Records[index].Interval
@@ -183,28 +187,29 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 	case SecondEnd:
 		return
 	case SecondLength:
-		if d.turn.add(span{i.Start, i.Length}) {
-			r.noteOnce(&d.saidTurn, "length",
+		if d.switchToEnds.add(span{i.Start, i.Length}) {
+			r.noteOnce(&d.saidSwitch, "length",
 				fmt.Errorf("%w: here an interval begins at the second number of the one before", ErrSecondDoubt))
 		}
 		return
 	}
-	if !d.evidence.held {
+	if !d.evidence.waits {
 		d.waiting = index
 	}
-	now := span{i.Start, i.Length}
-	proved := d.evidence.add(i.Tag, now, r.line)
+	current := span{i.Start, i.Length}
+	proved := d.evidence.add(i.Tag, current, r.line)
 	switch {
 	case proved == SecondEnd:
 		r.decideSecond(SecondEnd)
 	case proved == SecondLength || d.evidence.full():
 		r.guessSecond()
-	case now.start != 0:
-		d.evidence.held = true
+	case current.start != 0:
+		d.evidence.waits = true
 	}
 }
 
-// guessSecond decides about a log that did not prove ends.
+// guessSecond decides between lengths and ends in a log that did not prove ends. It adds a notice
+// if it chooses lengths and may be wrong.
 func (r *Reader) guessSecond() {
 	e := &r.dialect.evidence
 	guess, doubt := e.guess()
@@ -215,7 +220,7 @@ func (r *Reader) guessSecond() {
 	r.decideSecond(guess)
 }
 
-// decideSecond sets what the second number is, for the intervals that wait and those that come.
+// decideSecond sets the meaning of the second number, for waiting intervals and for later ones.
 func (r *Reader) decideSecond(second SecondField) {
 	d := &r.dialect
 	if second == SecondEnd {
@@ -225,17 +230,18 @@ func (r *Reader) decideSecond(second SecondField) {
 	d.evidence = evidence{}
 }
 
-// noteEnds says once that the second number is read as the end.
+// noteEnds adds the notice that the second number is read as an end, unless an option says so.
 func (r *Reader) noteEnds() {
-	if r.reading.second == SecondUnknown {
+	if r.settings.second == SecondUnknown {
 		r.noteOnce(&r.dialect.saidEnds, "length", ErrSecondEnd)
 	}
 }
 
-// noteChange says once that a time comment changed a time after intervals were read.
-func (r *Reader) noteChange(what string, known bool, from, to float64) {
+// noteChange adds a notice if a time comment, StartTime or BaseTime, changes a known time after
+// intervals were read.
+func (r *Reader) noteChange(field string, known bool, from, to float64) {
 	if r.intervals && known && from != to {
-		r.noteOnce(&r.dialect.saidChange, what, fmt.Errorf("%w from %s to %s; if this log was "+
+		r.noteOnce(&r.dialect.saidChange, field, fmt.Errorf("%w from %s to %s; if this log was "+
 			"joined from several, give each as its own input",
 			ErrTimesChange, formatSeconds(from), formatSeconds(to)))
 	}

@@ -1,6 +1,6 @@
 // Package hdrlog reads and writes logs of HdrHistogram intervals.
 //
-// A log is lines of text. Most are intervals,
+// A log is text. Most of its lines are intervals,
 //
 //	[Tag=NAME,]START,LENGTH,MAX,PAYLOAD
 //
@@ -28,13 +28,13 @@
 //
 // A Reader differs from the reference in four points. The reference drops intervals that start
 // before the start time; a Reader drops nothing. In a log with a base time but no start time, the
-// reference takes the first START for the start time without adding the base time. An interval that
-// ends before it starts has no length here. A time is malformed here if it is so far from the epoch
+// reference uses the first START as the start time without adding the base time. A Reader sets the
+// length of an interval that ends before it starts to 0. It refuses a time so far from the epoch
 // that a float64 does not hold its milliseconds ([ErrTime]).
 //
 // # Dialects
 //
-// Writers differ. A Reader reads other legends and comments, spaces between fields, ends of
+// Writers differ. A Reader also reads other legends and comments, spaces between fields, ends of
 // intervals instead of lengths, times in milliseconds, decimal commas, UTF-16, byte-order marks,
 // gzip and zstd. Where it reads a line differently from the reference, it returns a [Record] of
 // kind [Notice], once for each log.

@@ -28,7 +28,7 @@ func (s sizedReader) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(l
 func textReader(text io.Reader, maxLine int, o ReaderOptions) *Reader {
 	r := o.NewReader(text, "log")
 	r.in = text
-	r.reading.maxLine = maxLine
+	r.settings.maxLine = maxLine
 	return r
 }
 

@@ -10,17 +10,17 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// quoted returns the beginning of text in quotes, for a message.
+// quoted returns text in quotes for a message, cut after 40 bytes.
 func quoted(text []byte) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + "..."
+	const maxQuoted = 40
+	if len(text) > maxQuoted {
+		return strconv.Quote(string(text[:maxQuoted])) + "..."
 	}
 	return strconv.Quote(string(text))
 }
 
 // parse fills rec from a line that is not blank. If it fails, it returns the field at fault and the
-// cause. The fields may stand behind other text, see [cutPrefix].
+// cause. The record may follow other text in the line, see [cutPrefix].
 func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 	if field, err = r.parseFields(rec, line); err == nil {
 		return "", nil
@@ -29,11 +29,11 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 	if fields == nil {
 		return field, err
 	}
-	behind := Record{Line: rec.Line, Text: fields}
-	if field, err = r.parseFields(&behind, fields); err != nil {
+	inner := Record{Line: rec.Line, Text: fields}
+	if field, err = r.parseFields(&inner, fields); err != nil {
 		return field, err
 	}
-	*rec = behind
+	*rec = inner
 	r.noteOnce(&r.dialect.saidPrefix, "line", ErrPrefix)
 	return "", nil
 }
@@ -53,8 +53,8 @@ func (r *Reader) parseFields(rec *Record, line []byte) (field string, err error)
 	return r.parseInterval(&rec.Interval, line)
 }
 
-// parseComment reads a comment, which may carry a time. It ignores case, since some writers have
-// Basetime.
+// parseComment reads a comment, and takes over the time, the unit or the mark of a [Writer] that it
+// carries. It ignores case, since some writers spell Basetime.
 func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error) {
 	rec.Kind = Comment
 	if rest, ok := logline.CutPrefixFold(line, "#[StartTime:"); ok {
@@ -69,23 +69,23 @@ func (r *Reader) parseComment(rec *Record, line []byte) (field string, err error
 			return "BaseTime", err
 		}
 		rec.Kind = BaseTime
-		if logline.RevokesUnit(line, r.stated.unitBy) {
-			r.stated.unit, r.stated.unitBy = 0, nil
+		if logline.RevokesUnit(line, r.stated.comment) {
+			r.stated.unit, r.stated.comment = 0, nil
 		}
 		r.noteChange("BaseTime", r.times.hasBase, r.times.base, rec.Seconds)
 		r.times.base, r.times.hasBase = rec.Seconds, true
 	} else if logline.IsMark(line) {
-		r.dialect.written = true
-	} else if unit, program := UnitBy(line); unit != 0 && (r.stated.unit == 0 || r.stated.unitImplied && program == "") {
+		r.dialect.byHdrkit = true
+	} else if unit, program := UnitBy(line); unit != 0 && (r.stated.unit == 0 || r.stated.implied && program == "") {
 		r.stated.unit = unit
-		r.stated.unitImplied = program != ""
-		r.stated.unitBy = bytes.Clone(line)
+		r.stated.implied = program != ""
+		r.stated.comment = bytes.Clone(line)
 	}
 	return "", nil
 }
 
-// parseCommentTime reads the number at the beginning of text. A comma with a digit behind it is a
-// decimal comma.
+// parseCommentTime reads the number of seconds at the beginning of text. A comma before a digit is
+// a decimal comma.
 func parseCommentTime(text []byte) (float64, error) {
 	text = bytes.TrimLeft(text, " ")
 	end := bytes.IndexAny(text, " ]")
@@ -103,14 +103,14 @@ func parseCommentTime(text []byte) (float64, error) {
 	return seconds, err
 }
 
-// parseInterval reads [Tag=NAME,]START,LENGTH,MAX,PAYLOAD. A malformed line changes nothing in the
-// reader.
+// parseInterval parses [Tag=NAME,]START,LENGTH,MAX,PAYLOAD into i. If it fails, it returns the
+// field at fault and the cause, and the times of the log stay as they are.
 func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err error) {
 	rest := line
 	if bytes.HasPrefix(line, []byte("Tag=")) {
 		comma := bytes.IndexByte(line, ',')
 		if comma < 0 {
-			// The reference takes spaces for commas.
+			// The reference reads spaces as commas.
 			comma = bytes.IndexByte(line, ' ')
 		}
 		if comma < 0 {
@@ -121,7 +121,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			return "tag", errLongTag(i.Tag)
 		}
 		if bytes.IndexByte(i.Tag, '\r') >= 0 {
-			return "tag", fmt.Errorf("%w: %s", ErrTag, quoted(i.Tag)) // the reference ends the field there
+			return "tag", fmt.Errorf("%w: %s", ErrTag, quoted(i.Tag)) // the reference ends the field at a carriage return
 		}
 	}
 	fields := rest
@@ -150,7 +150,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 			end = min(end, payloadEnd(rest[:end]))
 			extra = bytes.TrimLeft(rest[end:], ", \t")
 		}
-		end = len(bytes.TrimRight(rest[:end], "\r\t")) // as the reader trims whole lines
+		end = len(bytes.TrimRight(rest[:end], "\r\t")) // as parseLines trims whole lines
 		fields, rest = fields[:len(fields)-len(rest)+end], rest[:end]
 	}
 	if !commas {
@@ -164,7 +164,7 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 	}
 	var plain bool
 	if i.MaxHint, plain = parseDecimal(numbers[2]); !plain {
-		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isRange(err) || bytes.ContainsAny(numbers[2],
+		if i.MaxHint, err = parseNumber(numbers[2]); err != nil && !isOutOfRange(err) || bytes.ContainsAny(numbers[2],
 			notDecimal) {
 			return "max", fmt.Errorf("%w: %s", ErrNumber, quoted(numbers[2]))
 		}
@@ -188,14 +188,14 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		r.noteOnce(&r.dialect.saidSpace, "tag", ErrTagSpace)
 	}
 	if len(extra) > 0 {
-		r.aside.extra = extra
+		r.extras.text = extra
 	}
 	i.Payload = rest
 	return "", nil
 }
 
-// payloadEnd returns the end of the payload that text begins with, according to the payload's own
-// header. It separates the payload from the next line if the newline between them was lost. It
+// payloadEnd returns the end of the payload at the beginning of text, from the header of the
+// payload. It separates the payload from the next line if the newline between them was lost. It
 // returns len(text) if the header does not give the length.
 func payloadEnd(text []byte) int {
 	_, _, length := histogram.Peek(text)
@@ -209,10 +209,11 @@ func payloadEnd(text []byte) int {
 	return end
 }
 
-// timestamp is in the name of a legend's first column.
+// timestamp is part of the name of the first column in a legend.
 const timestamp = "Timestamp"
 
-// cutLegend separates a legend from an interval that was written behind it without a newline.
+// cutLegend splits a line whose newline was lost into the legend and the interval behind it. glued
+// is nil if the line is anything else.
 func cutLegend(line []byte) (legend, glued []byte) {
 	if line[0] != '"' {
 		return line, nil
@@ -228,7 +229,7 @@ func cutLegend(line []byte) (legend, glued []byte) {
 }
 
 // fieldEnd returns the index of the comma or space that ends a field, or -1 if there is none. It is
-// fast for numbers. [separator] is fast for payloads.
+// fast for numbers, and [separator] is fast for payloads.
 func fieldEnd(text []byte) int {
 	for i, c := range text[:min(len(text), maxNumber)] {
 		if c == ',' || c == ' ' {
@@ -250,16 +251,16 @@ func separator(text []byte) int {
 	return comma
 }
 
-// maxNumber is more than the length of any number in a log.
+// maxNumber is more than the length of numbers in logs, in bytes.
 const maxNumber = 64
 
-func isRange(err error) bool {
+func isOutOfRange(err error) bool {
 	numErr, ok := err.(*strconv.NumError)
 	return ok && numErr.Err == strconv.ErrRange
 }
 
-// notDecimal are the characters of numbers that only Go reads: hexadecimal ones and ones with
-// underscores.
+// notDecimal has the characters of numbers that only Go reads: hexadecimal numbers, and numbers
+// with underscores.
 const notDecimal = "xX_"
 
 // parseSeconds reads a finite decimal number, as the reference does.
@@ -274,13 +275,14 @@ func parseSeconds(text []byte) (float64, error) {
 	return seconds, nil
 }
 
-// powers are the powers of ten that [parseDecimal] divides by.
+// powers[n] is 10 to the power of n.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
 
-// parseDecimal reads a number of at most 15 characters: digits, and perhaps a point before one of
-// them. Almost all numbers in logs are so. A float64 holds both the digits and the power of ten
-// exactly, so their quotient is the number that strconv.ParseFloat returns. ParseFloat takes five
-// times as long, and a fifth of the instructions of hdrsplit.
+// parseDecimal parses a number of at most 15 characters: digits, and perhaps a point before one of
+// them. Almost all numbers in logs have this form. ok is false for other text. A float64 holds both
+// the digits and the power of ten exactly, so their quotient is the number that strconv.ParseFloat
+// returns. ParseFloat takes five times as long, and would be a fifth of the instructions of
+// hdrsplit.
 func parseDecimal(text []byte) (number float64, ok bool) {
 	if len(text) > len(powers) {
 		return 0, false
@@ -299,7 +301,8 @@ func parseDecimal(text []byte) (number float64, ok bool) {
 	return float64(digits) / powers[len(text)-1-point], len(text) > 0
 }
 
-// parseNumber reads a number. It refuses long text, since the error of strconv holds a copy of it.
+// parseNumber parses a number. It refuses long text, since the error of strconv holds a copy of the
+// text.
 func parseNumber(text []byte) (float64, error) {
 	if len(text) > 1000 {
 		return 0, strconv.ErrSyntax

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// fieldsBehind matches what stands before a payload at the end of other text: the tag, and START,
-// LENGTH and MAX. The first group begins with them.
-var fieldsBehind = sync.OnceValue(func() *regexp.Regexp {
+// fieldsBeforePayload matches text that ends with the fields of an interval before its payload,
+// [Tag=NAME,]START,LENGTH,MAX, and has other text before them. Its group is these fields.
+var fieldsBeforePayload = sync.OnceValue(func() *regexp.Regexp {
 	const number = `-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?`
 	return regexp.MustCompile(`(?:^|[^-\w.,])((?:Tag=[^,"]*,)?` + number + `,` + number + `,(?:` + number + `|NaN|Infinity),)$`)
 })
@@ -16,14 +16,14 @@ var fieldsBehind = sync.OnceValue(func() *regexp.Regexp {
 const (
 	// payloadBegin is the beginning of every payload in base64.
 	payloadBegin = "HIST"
-	// base64Characters are those of a payload.
+	// base64Characters are the characters of a payload.
 	base64Characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 )
 
-// cutPrefix returns the interval, the comment or the legend that stands in a line behind other
-// text, as programs that collect logs write it: 2024-05-01T10:00:00Z Tag=a,0.000,1.000,2.0,HISTF...
-// It returns nil if the line has none, or several intervals, or if the other text is the beginning
-// of an interval, as a crash leaves it.
+// cutPrefix returns the interval, the comment or the legend that follows other text in a line, as
+// programs that collect logs write it: 2024-05-01T10:00:00Z Tag=a,0.000,1.000,2.0,HISTF... It
+// returns nil if the line contains none of them, or several intervals, or if the other text is the
+// beginning of an interval that a crash cut off.
 func cutPrefix(line []byte) []byte {
 	at, behind := findBehind(line)
 	if at > 0 && bytes.HasPrefix(line, []byte("Tag=")) {
@@ -32,7 +32,7 @@ func cutPrefix(line []byte) []byte {
 	return behind
 }
 
-// findBehind finds what [cutPrefix] returns, and where it begins.
+// findBehind returns what [cutPrefix] looks for, and the index in the line at which it begins.
 func findBehind(line []byte) (at int, behind []byte) {
 	if payload := bytes.Index(line, []byte(","+payloadBegin)) + 1; payload > 0 {
 		text := line[payload:]
@@ -40,7 +40,7 @@ func findBehind(line []byte) (at int, behind []byte) {
 		if bytes.Contains(text[end:], []byte(payloadBegin)) {
 			return 0, nil
 		}
-		fields := fieldsBehind().FindSubmatchIndex(line[:payload])
+		fields := fieldsBeforePayload().FindSubmatchIndex(line[:payload])
 		if fields == nil {
 			return 0, nil
 		}
@@ -64,15 +64,15 @@ func findBehind(line []byte) (at int, behind []byte) {
 	if at < 0 || !bytes.Contains(line, []byte("Interval_Length")) {
 		return 0, nil
 	}
-	if before := bytes.TrimRight(line[:at], `"\`); fieldEnds().Match(before) {
+	if before := bytes.TrimRight(line[:at], `"\`); endsInField().Match(before) {
 		return 0, nil
 	}
-	return at, legend
+	return at, legendBegin
 }
 
-// fieldEnds matches text that ends in a field: no program that collects logs writes a legend
-// directly behind it.
-var fieldEnds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-\w.,]$`) })
+// endsInField matches text whose last character can belong to a field. A program that collects logs
+// does not write a legend directly behind a field.
+var endsInField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-\w.,]$`) })
 
-// legend is the beginning of the legend of the reference.
-var legend = []byte(`"Start` + timestamp + `","Interval_Length"`)
+// legendBegin is the beginning of the legend of the reference.
+var legendBegin = []byte(`"Start` + timestamp + `","Interval_Length"`)

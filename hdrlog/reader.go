@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// MaxLine is the longest line in bytes that a Reader takes, without its newline. A longer one
-	// is malformed, with [ErrLineTooLong], and takes no more memory than the limit. A histogram of
-	// five digits that has a random count below a million in each of its slots is encoded in 22
-	// MiB.
+	// MaxLine is the longest line in bytes that a Reader accepts, without its newline. A longer
+	// line is malformed, with [ErrLineTooLong], and takes no more memory than the limit. A
+	// histogram of five digits that has a random count below a million in each of its slots is
+	// encoded in 22 MiB.
 	MaxLine = 24 << 20
 
-	// batchSize is how many bytes a Reader reads at a time if its source has as many. At this size
-	// the cost of handing a batch to another goroutine does not show, and a batch stays in a core's
-	// cache.
+	// batchSize is the number of bytes that a Reader reads at a time if its source has as many. At
+	// this size, the cost of passing a batch to another goroutine is too small to measure, and a
+	// batch stays in the cache of a core.
 	batchSize = 256 << 10
 
-	// maxRecords ends a batch of many short lines. A record of one byte of text takes some 400
-	// bytes of memory.
+	// maxRecords is the number of records at which a batch of short lines ends. A record of one
+	// byte of text takes some 400 bytes of memory.
 	maxRecords = 4096
 
-	// longText is more bytes than the lines of ordinary logs take. A batch frees a buffer of four
-	// times this size, since the long line may have been the only one.
+	// longText is more bytes than lines of ordinary logs have. ReadBatch frees a buffer of four
+	// times this size, since the long line that needed the buffer may have been the only one.
 	longText = 1 << 20
 )
 
@@ -38,143 +38,144 @@ const (
 // of Scan, a record of a [Batch] until that batch is filled again. A Reader is not safe for
 // concurrent use, but other goroutines may work on filled batches while it fills more.
 type Reader struct {
-	in      io.Reader
-	file    io.Closer // Close closes it, unless it is nil
-	name    string
-	reading reading
-	pending pending
-	line    int // the number of the last line parsed
-	err     error
-	cut     error // why the compressed file ended too early, until a record reports it
+	in       io.Reader
+	file     io.Closer // what Close closes, or nil
+	name     string
+	settings settings
+	pending  pending
+	line     int // the number of the last line parsed
+	err      error
+	cut      error // why the compressed file ended too early, until a record reports it
 
-	times     times
-	before    *times // of the log that this one continues
+	times     logTimes
+	inherited *logTimes // from the log that this log continues, until the first interval
 	stated    statedUnit
-	intervals bool // an interval was read
+	intervals bool // at least one interval was read
 	dialect   dialect
-	aside     aside
+	extras    extras
 
 	scanned scanned
 }
 
-// scanned has the records that Scan returns.
+// scanned is the batch whose records Scan returns.
 type scanned struct {
 	Batch
 	next int // the index of the record that Scan returns next
 }
 
-// reading says how to read.
-type reading struct {
+// settings are the limits and options of a Reader.
+type settings struct {
 	maxLine int
-	batch   int         // how many bytes to read at a time
+	batch   int         // number of bytes to read at a time
 	second  SecondField // see [ReaderOptions]
 }
 
-// pending is text that was read from the source but not parsed.
+// pending is the text that was read from the source but not parsed, and the state of the source.
 type pending struct {
 	rest     []byte
-	whole    int  // how many bytes of rest are whole lines
-	skipping bool // the rest of the line is skipped, since it is too long
-	ended    bool // the source
+	whole    int  // number of bytes of rest that are whole lines
+	skipping bool // the next bytes belong to a line that is too long
+	ended    bool // the source has no more text
 }
 
-// A statedUnit is the unit of values that a comment states, see [Reader.Unit].
+// A statedUnit is the unit of values by the comments of the log, see [Reader.Unit].
 type statedUnit struct {
-	unit        Unit
-	unitBy      []byte // the comment that states it
-	unitImplied bool   // it does not: it is of a program that writes values in this unit
+	unit    Unit
+	comment []byte // states or implies the unit
+	implied bool   // the comment only names a program that writes values in this unit
 }
 
-// aside is all that a line has beside its record.
-type aside struct {
+// extras are what the reader finds in a line beside its record.
+type extras struct {
 	notes   []Record
-	extra   []byte // the fields behind the payload
+	text    []byte // text behind the payload
 	unended bool   // the line has no newline
 }
 
-// times are the start and base time of a log, in seconds since the epoch.
-type times struct {
+// logTimes are the start and base time of a log, in seconds since the epoch.
+type logTimes struct {
 	start, base       float64
 	hasStart, hasBase bool
 }
 
-// A Batch holds successive records of a log and the memory that they are views of. The zero value
-// is ready to use.
+// A Batch holds successive records of a log and their text. The zero value is ready to use.
 type Batch struct {
 	Records []Record
 	text    []byte
 }
 
-// Size returns how many bytes of text the batch holds. It is large after a long line.
+// Size returns the size of the buffer for the text of the batch, in bytes. The buffer is large
+// after a long line.
 func (b *Batch) Size() int { return cap(b.text) }
 
 // NewReader returns a reader of the log in r. The log may be compressed by gzip or zstd. It may be
-// UTF-8, with or without a byte-order mark, or UTF-16. The reader detects all of that from the
-// content. Errors call the log by name.
+// UTF-8, with or without a byte-order mark, or UTF-16. The reader detects compression and encoding
+// from the content. Name is the name of the log in errors.
 func NewReader(r io.Reader, name string) *Reader {
 	return ReaderOptions{}.NewReader(r, name)
 }
 
-// ReaderOptions say how to read a log that is not read alone, or that a person knows more about.
-// The zero value is what [NewReader] and [Open] use.
+// ReaderOptions say how to read a log if more is known about the log than its text says. The zero
+// value is what [NewReader] and [Open] use.
 type ReaderOptions struct {
-	// Second decides whether the second number of an interval is its length or its end, for a log
-	// where the reader does not find it out.
+	// Second says whether the second number of an interval is its length or its end. SecondUnknown
+	// leaves the decision to the reader.
 	Second SecondField
-	// LinesBefore is the number of lines of the log that come before those that are read. Records
-	// have the numbers that they have in the whole log.
+	// LinesBefore is the number of lines of the log before the first line that is read. Records
+	// have the line numbers of the whole log.
 	LinesBefore int
 	// BatchSize is the approximate size of a batch in bytes. 0 means 256 KiB. Use a small size when
 	// many logs are read at once.
 	BatchSize int
-	// Continues, if set, is the reader of an earlier log that this one continues, as a new file
-	// does after rotation. Its caller has read that log. If no comment before the first interval
-	// has a time, the log keeps the start and base time of the earlier one, with the notice
-	// [ErrTimesKept]. It also keeps the meaning of the second number, unless Second decides that.
+	// Continues, if set, is the reader of an earlier log that this log continues, as a new file
+	// does after rotation. The caller has read the earlier log. If no comment before the first
+	// interval has a time, the log keeps the start and base time of the earlier one, with the
+	// notice [ErrTimesKept]. It also keeps the meaning of the second number, unless Second is set.
 	Continues *Reader
 }
 
 // NewReader is the function [NewReader] with options.
 func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 	reader := &Reader{
-		name:    name,
-		line:    o.LinesBefore,
-		reading: reading{maxLine: MaxLine, batch: batchSize, second: o.Second},
+		name:     name,
+		line:     o.LinesBefore,
+		settings: settings{maxLine: MaxLine, batch: batchSize, second: o.Second},
 	}
 	if r != nil {
 		reader.in = plaintext.NewReader(r)
 	}
 	if o.BatchSize > 0 {
-		reader.reading.batch = o.BatchSize
+		reader.settings.batch = o.BatchSize
 	}
-	reader.dialect.second, reader.dialect.sure = o.Second, o.Second != SecondUnknown
+	reader.dialect.second, reader.dialect.given = o.Second, o.Second != SecondUnknown
 	if o.Continues != nil {
-		reader.follow(o.Continues)
+		reader.inherit(o.Continues)
 	}
 	return reader
 }
 
-// follow takes what the log keeps of the log before it.
-func (r *Reader) follow(before *Reader) {
+// inherit takes over the times and the meaning of the second number from the log that this log
+// continues.
+func (r *Reader) inherit(before *Reader) {
 	if before.intervals || before.times.hasStart || before.times.hasBase {
 		kept := before.times
-		r.before = &kept
+		r.inherited = &kept
 	} else {
-		r.before = before.before
+		r.inherited = before.inherited
 	}
-	if r.reading.second == SecondUnknown {
+	if r.settings.second == SecondUnknown {
 		d := &before.dialect
 		r.dialect.second = d.second
-		r.dialect.sure = d.sure
-		r.dialect.written = d.written
+		r.dialect.given = d.given
+		r.dialect.byHdrkit = d.byHdrkit
 	}
 }
 
-// Name returns the name by which errors call the log.
+// Name returns the name of the log in errors.
 func (r *Reader) Name() string { return r.name }
 
-// Unit returns the unit of the values if one of the comments that were read states it, see
-// [UnitOf].
+// Unit returns the unit of the values that the comments read so far state or imply, see [UnitOf].
+// It is 0 if there is no such comment.
 func (r *Reader) Unit() Unit { return r.stated.unit }
 
 // Scan advances to the next record, which Record then returns. It returns false at the end of the
@@ -199,8 +200,8 @@ func (r *Reader) Record() *Record {
 	return &r.scanned.Records[r.scanned.next]
 }
 
-// All returns the records of the log that were not read yet. Each is valid until the next one.
-// Check [Reader.Err] after the loop.
+// All returns the records of the log that were not read yet. Each is valid until the next
+// iteration. Check [Reader.Err] after the loop.
 func (r *Reader) All() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		for r.Scan() {
@@ -213,8 +214,8 @@ func (r *Reader) All() iter.Seq[*Record] {
 
 // Intervals returns the intervals of the log that were not read yet, and the errors: a
 // [*SyntaxError] for each malformed line, and last the error that ended the log, if there is one.
-// One of the two is nil. Comments and notices are left out. An interval is valid until the next
-// one.
+// Of an interval and an error, one is nil. Comments and notices are left out. An interval is valid
+// until the next iteration.
 func (r *Reader) Intervals() iter.Seq2[*Interval, error] {
 	return func(yield func(*Interval, error) bool) {
 		for record := range r.All() {
@@ -235,12 +236,13 @@ func (r *Reader) Intervals() iter.Seq2[*Interval, error] {
 	}
 }
 
-// Err returns the error that ended the log, with its name. It returns nil if the log was read to
-// its end. Malformed lines and a compressed file that is cut short are records, not errors.
+// Err returns the error that ended the log, with the name of the log. It returns nil if the log was
+// read to its end. Malformed lines and a compressed file that is cut short are records, not errors.
 func (r *Reader) Err() error { return r.err }
 
-// ReadBatch fills b with the next records, at least one, as soon as a line is whole. It returns
-// false at the end of the log, and if reading fails. Use ReadBatch or Scan on one Reader, not both.
+// ReadBatch fills b with the next records, at least one. It returns as soon as it has read a whole
+// line. It returns false at the end of the log, and if reading fails. Use ReadBatch or Scan on one
+// Reader, not both.
 func (r *Reader) ReadBatch(b *Batch) bool {
 	if r.in == nil {
 		r.err = errNoInput
@@ -248,18 +250,18 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	}
 	b.Records = b.Records[:0]
 	r.dialect.applied, r.dialect.waiting = 0, 0
-	if cap(b.text) >= max(4*longText, 2*r.reading.batch) {
+	if cap(b.text) >= max(4*longText, 2*r.settings.batch) {
 		b.text = nil
 	}
 	b.text = append(b.text[:0], r.pending.rest...)
 	parsed, whole := 0, r.pending.whole
 	for {
 		parsed = r.parseLines(b, parsed, whole)
-		if parsed < whole || r.pending.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.evidence.held {
+		if parsed < whole || r.pending.ended || r.err != nil || len(b.Records) > 0 && !r.dialect.evidence.waits {
 			break
 		}
 		if len(b.Records) == 0 {
-			// Blank lines need no memory.
+			// Drop blank lines, so that they take no memory.
 			b.text = append(b.text[:0], b.text[parsed:]...)
 			parsed = 0
 		}
@@ -280,7 +282,8 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	return len(b.Records) > 0
 }
 
-// endRecords appends the records that the end of the log brings.
+// endRecords appends the records that are known only at the end of the log: a notice about the
+// second number, and the error of a compressed file that is cut short.
 func (r *Reader) endRecords(b *Batch) {
 	if r.dialect.second == SecondUnknown && r.dialect.evidence.bytes > 0 {
 		r.guessSecond()
@@ -288,19 +291,19 @@ func (r *Reader) endRecords(b *Batch) {
 	}
 	if r.cut != nil {
 		r.line++
-		r.malformed(b, nil, "line", r.cut)
+		r.appendMalformed(b, nil, "line", r.cut)
 		r.cut = nil
 	}
 }
 
-// fill reads on until b.text holds another whole line, or the log ends. It returns the end of the
-// last whole line. The text before parsed has been parsed.
+// fill reads until b.text holds another whole line, or the log ends. It returns the end of the last
+// whole line. The text before parsed has been parsed.
 func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
 		read := len(b.text)
-		b.grow(max(r.reading.batch-read, r.reading.batch/4, 1), 2*parsed+r.reading.maxLine+r.reading.batch)
-		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.reading.batch)])
+		b.grow(max(r.settings.batch-read, r.settings.batch/4, 1), 2*parsed+r.settings.maxLine+r.settings.batch)
+		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.settings.batch)])
 		b.text = b.text[:read+n]
 		if r.pending.skipping {
 			b.text = b.text[:parsed+copy(b.text[parsed:], r.skip(b.text[parsed:]))]
@@ -313,12 +316,12 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 		}
 		switch {
 		case err != nil:
-			return r.end(b, err, whole)
+			return r.endSource(b, err, whole)
 		case newline >= 0:
 			return whole
-		case len(b.text)-parsed > r.reading.maxLine:
+		case len(b.text)-parsed > r.settings.maxLine:
 			r.line++
-			r.tooLong(b)
+			r.appendTooLong(b)
 			r.pending.skipping = true
 			b.text = b.text[:parsed]
 			return parsed
@@ -326,23 +329,23 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	}
 }
 
-// grow makes room for so many more bytes. It doubles the capacity, or multiplies it by four for a
-// long line, but does not exceed enough. Append would leave more garbage, and would clear memory
-// that a short log never fills.
+// grow makes room for more bytes of text. It doubles the capacity, or multiplies it by four for a
+// long line, but not beyond enough. Append would leave more garbage, and would clear memory that a
+// short log never fills.
 func (b *Batch) grow(more, enough int) {
 	if cap(b.text)-len(b.text) >= more {
 		return
 	}
-	times := 2
+	factor := 2
 	if cap(b.text) >= longText {
-		times = 4
+		factor = 4
 	}
-	text := make([]byte, len(b.text), max(len(b.text)+more, min(times*cap(b.text), enough)))
+	text := make([]byte, len(b.text), max(len(b.text)+more, min(factor*cap(b.text), enough)))
 	copy(text, b.text)
 	b.text = text
 }
 
-// skip returns the text after the line that is too long. It is empty if the line has not ended yet.
+// skip returns the text after a line that is too long, or nil if the line does not end in text.
 func (r *Reader) skip(text []byte) []byte {
 	newline := bytes.IndexByte(text, '\n')
 	if newline < 0 {
@@ -352,8 +355,8 @@ func (r *Reader) skip(text []byte) []byte {
 	return text[newline+1:]
 }
 
-// end keeps the reason why the log ended and returns the end of its last line.
-func (r *Reader) end(b *Batch, err error, whole int) (end int) {
+// endSource sets the reason why the source ended, and returns the end of the text to parse.
+func (r *Reader) endSource(b *Batch, err error, whole int) (end int) {
 	r.pending.ended = true
 	if err == io.EOF {
 		return len(b.text)
@@ -371,23 +374,23 @@ func (r *Reader) end(b *Batch, err error, whole int) (end int) {
 // parseLines appends the records of the lines in b.text[from:to] to b, until the batch is full. It
 // returns the end of the last line that it parsed.
 func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
-	for from < to && r.err == nil && (len(b.Records) < maxRecords || r.dialect.evidence.held) {
+	for from < to && r.err == nil && (len(b.Records) < maxRecords || r.dialect.evidence.waits) {
 		line := b.text[from:to]
 		newline := bytes.IndexByte(line, '\n')
 		if newline >= 0 {
 			line = line[:newline]
 			from++
 		}
-		r.aside.unended = newline < 0
+		r.extras.unended = newline < 0
 		from += len(line)
 		r.line++
-		if len(line) > r.reading.maxLine {
-			r.tooLong(b)
+		if len(line) > r.settings.maxLine {
+			r.appendTooLong(b)
 		} else if trimmed := bytes.TrimRight(line, "\r \t"); len(trimmed) > 0 {
 			r.parseLine(b, trimmed)
 		}
-		if e := &r.dialect.evidence; e.held {
-			e.bytes += len(line) + heldBytes // a comment may need so many
+		if e := &r.dialect.evidence; e.waits {
+			e.bytes += len(line) + waitingBytes // comments take memory too
 			if e.full() {
 				r.guessSecond()
 				r.flushNotes(b)
@@ -397,38 +400,39 @@ func (r *Reader) parseLines(b *Batch, from, to int) (parsed int) {
 	return from
 }
 
-// parseLine appends the records of a line to b.
+// parseLine appends the records of a line to b: the line, notices about it, and an error if other
+// text follows the payload.
 func (r *Reader) parseLine(b *Batch, line []byte) {
 	line, glued := cutLegend(line)
 	index := len(b.Records)
-	b.Records = append(b.Records, Record{Line: r.line, Text: line, unended: r.aside.unended})
+	b.Records = append(b.Records, Record{Line: r.line, Text: line, unended: r.extras.unended})
 	rec := &b.Records[index]
 	if field, err := r.parse(rec, line); err != nil {
 		b.Records = b.Records[:index]
-		r.malformed(b, line, field, err)
+		r.appendMalformed(b, line, field, err)
 		return
 	}
 	switch rec.Kind {
 	case IntervalRecord:
 		r.intervals = true
-		if !r.dialect.sure && rec.Interval.head != nil {
+		if !r.dialect.given && rec.Interval.head != nil {
 			r.weighSecond(b, index)
 		}
 	case Comment:
-		if r.reading.second == SecondUnknown && (logline.IsMark(line) || bytes.HasPrefix(line, []byte(union))) {
+		if r.settings.second == SecondUnknown && (logline.IsMark(line) || bytes.HasPrefix(line, []byte(unionComment))) {
 			if r.dialect.evidence.bytes > 0 {
 				r.guessSecond()
 			}
 			r.applySecond(b)
-			r.dialect.second, r.dialect.sure = SecondLength, true
+			r.dialect.second, r.dialect.given = SecondLength, true
 		}
 	case StartTime, BaseTime:
-		r.dialect.evidence.tags = nil // starts count from another time
+		r.dialect.evidence.tags = nil // earlier starts count from another time
 	}
 	r.flushNotes(b)
-	if r.aside.extra != nil {
-		r.malformed(b, line, "line", fmt.Errorf("%w: %s", ErrExtra, quoted(r.aside.extra)))
-		r.aside.extra = nil
+	if r.extras.text != nil {
+		r.appendMalformed(b, line, "line", fmt.Errorf("%w: %s", ErrExtra, quoted(r.extras.text)))
+		r.extras.text = nil
 	}
 	if glued != nil {
 		r.parseLine(b, glued)
@@ -437,19 +441,19 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 
 // flushNotes appends the notices about the lines so far.
 func (r *Reader) flushNotes(b *Batch) {
-	b.Records = append(b.Records, r.aside.notes...)
-	r.aside.notes = r.aside.notes[:0]
+	b.Records = append(b.Records, r.extras.notes...)
+	r.extras.notes = r.extras.notes[:0]
 }
 
-// fail ends the log with an error.
+// fail sets the error that ends the log.
 func (r *Reader) fail(err error) { r.err = fmt.Errorf("%s: %w", r.name, err) }
 
-func (r *Reader) tooLong(b *Batch) {
-	r.malformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.reading.maxLine))
+func (r *Reader) appendTooLong(b *Batch) {
+	r.appendMalformed(b, nil, "line", fmt.Errorf("%w: over %d bytes", ErrLineTooLong, r.settings.maxLine))
 }
 
-func (r *Reader) malformed(b *Batch, line []byte, field string, err error) {
-	if line != nil && (r.aside.unended || bytes.Contains(line[1:], legend)) {
+func (r *Reader) appendMalformed(b *Batch, line []byte, field string, err error) {
+	if line != nil && (r.extras.unended || bytes.Contains(line[1:], legendBegin)) {
 		err = fmt.Errorf("%w: %w", ErrCutOff, err)
 	}
 	b.Records = append(b.Records, Record{

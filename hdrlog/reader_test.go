@@ -378,7 +378,7 @@ func TestRecords(t *testing.T) {
 
 func TestSentinels(t *testing.T) {
 	r := NewReader(strings.NewReader("1,2\nx,1,1,H\nTag=AAAAAAAAAAAAAAAAAAAAAAA,3,2,1,H\n"), "a log")
-	r.reading.maxLine = 20
+	r.settings.maxLine = 20
 	for _, want := range []error{ErrMissing, ErrNumber, ErrLineTooLong} {
 		if !r.Scan() || r.Record().Kind != Malformed {
 			t.Fatalf("no malformed record for %v", want)
@@ -568,12 +568,12 @@ func TestMaxLine(t *testing.T) {
 		"end and data": iotest.DataErrReader,
 	} {
 		r := NewReader(chunked(strings.NewReader(log)), "log")
-		r.reading.maxLine = 10
+		r.settings.maxLine = 10
 		expect(t, name, scan(r), want)
 	}
 
 	r := NewReader(io.MultiReader(iotest.HalfReader(io.LimitReader(zeros{}, 512<<20)), strings.NewReader("\n#next\n")), "log")
-	r.reading.maxLine = 1 << 20
+	r.settings.maxLine = 1 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	got := scan(r)
@@ -656,7 +656,7 @@ func TestWaitingLinesMemory(t *testing.T) {
 				if size := b.Size() + records; size > 14<<20 {
 					t.Fatalf("a batch of %d MB: %d of text, %d records", size>>20, b.Size(), len(b.Records))
 				}
-				if tags := r.dialect.evidence.bytes; tags > 2*mostHeldBytes {
+				if tags := r.dialect.evidence.bytes; tags > 2*maxWaitingBytes {
 					t.Fatalf("%d bytes of tags", tags)
 				}
 			}

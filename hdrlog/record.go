@@ -25,25 +25,26 @@ const (
 	BaseTime
 	// Legend is the line that names the columns.
 	Legend
-	// Malformed is a line, or the rest of one, that could not be read. [Record.Err] has the reason.
+	// Malformed is a line, or a part of a line, that could not be read. [Record.Err] has the
+	// reason.
 	Malformed
-	// Notice is not a line. [Record.Err] says how the reader took the line before differently from
-	// the reference.
+	// Notice is a remark about the line before. [Record.Err] says how the reader read that line
+	// differently from the reference.
 	Notice
 )
 
-var kinds = [...]string{"interval", "comment", "start time", "base time", "legend", "malformed line", "notice"}
+var kindNames = [...]string{"interval", "comment", "start time", "base time", "legend", "malformed line", "notice"}
 
-// String returns the kind in words, as "interval" or "malformed line".
+// String returns the kind in words, such as "interval" or "malformed line".
 func (k Kind) String() string {
-	if int(k) < len(kinds) {
-		return kinds[k]
+	if int(k) < len(kindNames) {
+		return kindNames[k]
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// A Record is a line of a log, or a notice about one. A line to which another one was glued is
-// several records.
+// A Record is a line of a log, or a notice about a line. A line becomes several records if its
+// newline was lost and another line follows in it.
 type Record struct {
 	Kind Kind
 	// Line is the number of the line, from 1.
@@ -61,16 +62,16 @@ type Record struct {
 	unended bool // the line has no newline
 }
 
-// CutOff reports whether the line may be cut off, as a crash leaves it: the log ends in it, or
+// CutOff reports whether the line may be cut off, as after a crash: the log ends in the line, or
 // another line begins in it.
 func (r *Record) CutOff() bool {
 	_, behind, found := bytes.Cut(r.Text, []byte(payloadBegin))
 	return r.unended || found && (bytes.Contains(behind, []byte("#[")) || bytes.Contains(behind, []byte(payloadBegin)))
 }
 
-// Malformed returns err, for which the interval of the record cannot be used, with the name of the
-// log and the line. The field is the payload, unless err is a [*SyntaxError] and names one. It says
-// [ErrCutOff], too, if the line may be cut off.
+// Malformed returns err as the [SyntaxError] of this record in a log, for callers that cannot use
+// the interval because of err. The field is the payload, unless err is a [*SyntaxError], which has
+// a field. The error also wraps [ErrCutOff] if the line may be cut off.
 func (r *Record) Malformed(log string, err error) *SyntaxError {
 	e := SyntaxError{Field: "payload", Err: err}
 	if named, ok := err.(*SyntaxError); ok {
@@ -84,7 +85,7 @@ func (r *Record) Malformed(log string, err error) *SyntaxError {
 	return &e
 }
 
-// Clone returns a copy of the record that stays valid.
+// Clone returns a copy of the record with memory of its own.
 func (r *Record) Clone() *Record {
 	clone := *r
 	clone.Text = bytes.Clone(r.Text)
@@ -107,21 +108,21 @@ type Interval struct {
 	// Start is START in seconds, counted from Base. Length is how long the interval lasted, in
 	// seconds. It is not negative: an interval that ends before it starts has no length.
 	Start, Length float64
-	// MaxHint is MAX as it stands in the log, in a unit that only the writer knows. The histogram
-	// has the exact maximum.
+	// MaxHint is the number MAX of the log, in a unit that only the writer knows. The histogram has
+	// the exact maximum.
 	MaxHint float64
-	// LogStart is the start time of the log, Base the time from which Start counts. Both are
+	// LogStart is the start time of the log, and Base is the time from which Start counts. Both are
 	// seconds since the epoch.
 	LogStart, Base float64
 
-	// head is START,LENGTH,MAX, as it stands in the log, up to the payload. It is empty if no
-	// reader returned the interval, or if Start and Length are not its numbers, since those are
-	// milliseconds, ends of intervals, or a negative length, or have decimal commas.
+	// head is the text START,LENGTH,MAX, of the log, up to the payload. It is empty if no reader
+	// returned the interval, or if Start and Length are not the numbers of the text, because these
+	// are milliseconds, an end or a negative length, or have decimal commas.
 	head []byte
 }
 
-// Histogram decodes the payload of the interval. It allocates all that it needs. A
-// [histogram.Decoder] that is used again and again is faster, and can add intervals to a sum.
+// Histogram decodes the payload of the interval into new memory. A [histogram.Decoder] that is used
+// again and again is faster, and can add intervals to a sum.
 func (i *Interval) Histogram() (*histogram.Histogram, error) {
 	h := new(histogram.Histogram)
 	if err := new(histogram.Decoder).Decode(h, i.Payload); err != nil {
@@ -134,7 +135,7 @@ func (i *Interval) Histogram() (*histogram.Histogram, error) {
 func (i *Interval) Absolute() float64 { return i.Start + i.Base }
 
 // Relative returns the start of the interval in seconds since the start of the log. Ranges of time
-// are tested on it.
+// are compared with it.
 func (i *Interval) Relative() float64 { return i.Absolute() - i.LogStart }
 
 // StartMillis returns the start of the interval in milliseconds since the epoch. It truncates, as
@@ -155,13 +156,15 @@ func (i *Interval) EndTime() time.Time { return timeOf(i.Absolute() + i.Length) 
 // longest [time.Duration].
 func (i *Interval) Duration() time.Duration { return timeOf(i.Length).Sub(timeOf(0)) }
 
-// timeOf converts seconds since the epoch. A float64 has no more than microseconds in these years.
+// timeOf converts seconds since the epoch, rounded to the microsecond: a float64 has no more
+// precision in these years.
 func timeOf(seconds float64) time.Time {
 	whole := math.Floor(seconds)
 	return time.Unix(int64(whole), int64(math.Round((seconds-whole)*1e6))*1000)
 }
 
-// A SyntaxError says where and why a line could not be read.
+// A SyntaxError says where and why a line could not be read, or was read differently from the
+// reference.
 type SyntaxError struct {
 	File  string
 	Line  int
@@ -173,7 +176,7 @@ type SyntaxError struct {
 var (
 	// ErrMissing: the line ends before the field.
 	ErrMissing = errors.New("field is missing")
-	// ErrLine: the line begins as a legend does, but names no column.
+	// ErrLine: the line is neither an interval nor a comment nor a legend.
 	ErrLine = errors.New("neither an interval nor a legend")
 	// ErrNumber: the field is not a decimal number.
 	ErrNumber = errors.New("not a number")
@@ -198,31 +201,31 @@ var (
 // Causes of the [SyntaxError] of a notice.
 var (
 	// ErrSecondEnd: the log proves that it holds ends instead of lengths, or suggests it and is too
-	// short for a proof, or its intervals would last more than a day otherwise.
-	// [ReaderOptions.Second] decides otherwise.
+	// short for a proof, or its intervals would last more than a day as lengths.
+	// [ReaderOptions.Second] overrides this.
 	ErrSecondEnd = errors.New("the second number is read as the interval's end")
-	// ErrSecondDoubt: nothing proves what the second number is, and it matters.
+	// ErrSecondDoubt: nothing proves what the second number is, and it readingsDiffer.
 	// [ReaderOptions.Second] decides.
 	ErrSecondDoubt = errors.New("the second number may be the interval's end; it is read as the length")
-	// ErrMilliseconds: the times would be after the year 5138 in seconds.
+	// ErrMilliseconds: if the times were seconds, they would be after the year 5138.
 	ErrMilliseconds = errors.New("times are read as milliseconds")
 	// ErrDecimalCommas: the numbers have decimal commas.
 	ErrDecimalCommas = errors.New("numbers are read with decimal commas")
 	// ErrBackwards: the length is negative.
 	ErrBackwards = errors.New("the interval ends before it starts; it is read as one of no length")
-	// ErrTagSpace: a tag contains a space, where the reference ends it. See [StandardTag].
+	// ErrTagSpace: a tag contains a space, at which the reference ends the tag. See [StandardTag].
 	ErrTagSpace = errors.New("the tag contains a space; the reference does not read it, and a union writes %20")
 	// ErrTimesChange: a comment changed the start or base time after intervals were read.
 	ErrTimesChange = errors.New("the time changes")
-	// ErrPrefix: other text stands before the fields of a line, such as the time of a program that
-	// collects logs.
+	// ErrPrefix: other text stands before the fields of a line, such as a time that a program
+	// writes which collects logs.
 	ErrPrefix = errors.New("lines begin with other text; they are read from where their fields begin")
-	// ErrTimesKept: the log continues another one without times of its own, see
+	// ErrTimesKept: the log has no times of its own and continues another one, see
 	// [ReaderOptions.Continues].
 	ErrTimesKept = errors.New("the log has no start time and no base time; those of the log before it are kept")
 )
 
-// Errors for values that were not made by their function.
+// Errors of a zero Reader or Writer.
 var (
 	errNoInput  = errors.New("hdrlog: the reader has no input; use NewReader or Open")
 	errNoOutput = errors.New("hdrlog: the writer has no output; use NewWriter")
@@ -233,7 +236,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %v", e.File, e.Line, e.Field, e.Err)
 }
 
-// Unwrap returns the cause, nil for a nil error.
+// Unwrap returns the cause, or nil if e is nil.
 func (e *SyntaxError) Unwrap() error {
 	if e == nil {
 		return nil

@@ -12,23 +12,23 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A Recording writes what an application records to a log: for each tag with values, one interval
-// per period, and a last one when it is closed. Intervals follow one another without gaps. All
+// A Recording writes the values that an application records to a log: for each tag with values, one
+// interval per period, and a last one at Close. Intervals follow one another without gaps. All
 // methods are safe for concurrent use.
 type Recording struct {
 	options RecordingOptions
 	now     func() time.Time
 	begin   time.Time
-	stop    chan struct{} // closed by Close
-	done    chan struct{} // closed when the last interval is written
-	close   func()
+	stop    chan struct{} // Close closes it
+	done    chan struct{} // run closes it when the last interval is written
+	close   func()        // closes stop, once
 
 	mu        sync.Mutex
 	writer    *Writer
-	recorders map[string]*histogram.Recorder // of each tag
-	// End of the last interval, in milliseconds since begin.
-	last  int64
-	taken histogram.Histogram
+	recorders map[string]*histogram.Recorder // by tag
+	// lastEnd is the end of the last interval, in milliseconds since begin.
+	lastEnd int64
+	counts  histogram.Histogram // of the interval that is written
 }
 
 // RecordingOptions say what a [Recording] writes.
@@ -46,9 +46,9 @@ type RecordingOptions struct {
 }
 
 // StartRecording writes the header of a log to w, and then an interval per period. The log starts
-// now. Call [Recording.Close] at the end; it does not close w.
+// at the time of the call. Call [Recording.Close] at the end, which does not close w.
 //
-// The error is that of writing to w, or it wraps [histogram.ErrLayout], [ErrPeriod] or [ErrUnit].
+// The error is an error of writing to w, or wraps [histogram.ErrLayout], [ErrPeriod] or [ErrUnit].
 func StartRecording(w io.Writer, o RecordingOptions) (*Recording, error) {
 	if o.Period < time.Millisecond {
 		return nil, fmt.Errorf("%w: %v", ErrPeriod, o.Period)
@@ -57,13 +57,13 @@ func StartRecording(w io.Writer, o RecordingOptions) (*Recording, error) {
 }
 
 var (
-	// ErrPeriod: a recording cannot write such short intervals.
+	// ErrPeriod: the intervals of a recording would be too short.
 	ErrPeriod = errors.New("the period is shorter than a millisecond")
-	// ErrUnit: a comment cannot state this unit.
+	// ErrUnit: no comment can state this unit.
 	ErrUnit = errors.New("a unit of time without a name")
 )
 
-// startRecording writes an interval at each tick.
+// startRecording is StartRecording with the ticks and the clock of the caller. Tests use it.
 func startRecording(w io.Writer, o RecordingOptions, ticks <-chan time.Time, now func() time.Time) (*Recording, error) {
 	if err := o.Layout.Validate(); err != nil {
 		return nil, err
@@ -96,9 +96,9 @@ func startRecording(w io.Writer, o RecordingOptions, ticks <-chan time.Time, now
 	return r, nil
 }
 
-// Recorder returns the recorder for a tag; an empty tag means none. Each call with the same tag
-// returns the same recorder. What is recorded after [Recording.Close] is lost. The error is that of
-// [CheckTag].
+// Recorder returns the recorder for a tag. The empty tag stands for untagged intervals. Calls with
+// the same tag return the same recorder. Values recorded after [Recording.Close] are lost. The
+// error is that of [CheckTag].
 func (r *Recording) Recorder(tag string) (*histogram.Recorder, error) {
 	if err := CheckTag([]byte(tag)); err != nil {
 		return nil, err
@@ -142,36 +142,38 @@ func (r *Recording) run(ticks <-chan time.Time) {
 	}
 }
 
-// write writes an interval for each tag that has values.
+// write writes an interval for each tag that has values. If less than a millisecond has passed
+// since the last interval, it leaves the values to the next tick, or writes a last interval of one
+// millisecond if final is set.
 func (r *Recording) write(final bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	end := r.now().Sub(r.begin).Milliseconds()
-	if end <= r.last {
+	if end <= r.lastEnd {
 		if !final {
-			return // The next tick writes these values.
+			return
 		}
-		end = r.last + 1
+		end = r.lastEnd + 1
 	}
-	begin := time.Duration(r.last) * time.Millisecond
-	start, length := begin.Seconds(), float64(end-r.last)/1000
-	r.last = end
+	begin := time.Duration(r.lastEnd) * time.Millisecond
+	start, length := begin.Seconds(), float64(end-r.lastEnd)/1000
+	r.lastEnd = end
 	for _, tag := range slices.Sorted(maps.Keys(r.recorders)) {
-		if err := r.recorders[tag].Take(&r.taken); err != nil {
+		if err := r.recorders[tag].Take(&r.counts); err != nil {
 			r.writer.fail(err)
 			return
 		}
-		if r.taken.TotalCount() == 0 {
+		if r.counts.TotalCount() == 0 {
 			continue
 		}
 		var name []byte
 		if tag != "" {
 			name = []byte(tag)
 		}
-		if err := r.writer.Interval(name, start, length, &r.taken); err != nil {
+		if err := r.writer.Interval(name, start, length, &r.counts); err != nil {
 			r.writer.fail(err)
 		} else if r.options.Each != nil {
-			r.options.Each(tag, r.begin.Add(begin), r.begin.Add(time.Duration(end)*time.Millisecond), &r.taken)
+			r.options.Each(tag, r.begin.Add(begin), r.begin.Add(time.Duration(end)*time.Millisecond), &r.counts)
 		}
 	}
 	r.writer.Flush()

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// A Scale says how values are printed. The zero value prints them as they are.
+// A Scale says how values are printed. The zero value prints them unchanged.
 type Scale struct {
 	// Ratio is the unit ratio, the positive number that values are divided by. Zero means 1.
 	Ratio float64
@@ -18,13 +18,13 @@ type Scale struct {
 	// Assumed is set if nothing states the unit of the values, which are taken to be nanoseconds.
 	Assumed bool
 
-	times float64 // see [Scale.Times]
+	factor float64 // see [Scale.Times]
 }
 
-// Divisor returns what values are divided by.
+// Divisor returns the number by which values are divided to print them.
 func (s Scale) Divisor() float64 { return cmp.Or(s.Ratio, 1) / s.Factor() }
 
-// Of returns a value in printed units.
+// Of returns a value in the unit of printed values.
 func (s Scale) Of(v float64) float64 {
 	if whole := s.Whole(); whole > 1 { // 1 s is 1,000,000,000 ns, not 999,999,999.9999999
 		return v * whole
@@ -32,8 +32,8 @@ func (s Scale) Of(v float64) float64 {
 	return v / s.Divisor()
 }
 
-// Per returns what to divide values by, to have them in a unit of time, or in printed units if the
-// unit is unknown.
+// Per returns the number by which values are divided to convert them to the unit u, or to the unit
+// of printed values if u is unknown.
 func (s Scale) Per(u Unit) float64 {
 	if u == 0 {
 		return s.Divisor()
@@ -41,22 +41,22 @@ func (s Scale) Per(u Unit) float64 {
 	return s.In.Per(u) / s.Factor()
 }
 
-// Times returns the scale of values in a larger unit, of which each is so many of those of s. 0
-// stands for 1. All are printed in the same unit.
+// Times returns the scale of values in a unit that is factor times as large as that of s; 0 stands
+// for 1. Both scales print in the same unit.
 func (s Scale) Times(factor float64) Scale {
-	s.times = factor
+	s.factor = factor
 	return s
 }
 
-// Factor returns how many of the smaller units one of the values is in, see [Scale.Times].
-func (s Scale) Factor() float64 { return cmp.Or(s.times, 1) }
+// Factor returns the factor that [Scale.Times] has set, or 1.
+func (s Scale) Factor() float64 { return cmp.Or(s.factor, 1) }
 
-// Raw reports whether values are printed in the unit of some of them, which is not larger than that
-// of the others.
+// Raw reports whether printed values need no division: they are in the unit of the log, or in a
+// smaller one.
 func (s Scale) Raw() bool { return cmp.Or(s.Ratio, 1) == 1 && s.Factor() >= 1 }
 
-// Whole returns the whole number that values are multiplied by, 0 if they are divided: a ratio such
-// as 1e-9, which no float64 holds, is a multiplication by one.
+// Whole returns the whole number by which values are multiplied to print them, or 0 if they are
+// divided. No float64 holds a ratio such as 1e-9, but a multiplication by 1e9 is exact.
 func (s Scale) Whole() float64 {
 	ratio := s.Divisor()
 	if !(ratio < 1) {

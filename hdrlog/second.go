@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// A SecondField says what the second number of the intervals of a log is.
+// A SecondField says whether the second number of the intervals of a log is a length or an end.
 type SecondField uint8
 
 const (
-	// SecondUnknown leaves it to the reader. It reads lengths, as the reference does, until the log
-	// proves that it holds ends.
+	// SecondUnknown leaves the decision to the reader. The reader reads lengths, as the reference
+	// does, until the log proves that it holds ends.
 	SecondUnknown SecondField = iota
 	// SecondLength: the second number is how long the interval lasted.
 	SecondLength
@@ -20,13 +20,13 @@ const (
 )
 
 const (
-	// rounding is the largest difference in seconds between two printed times of one moment. Each
-	// was rounded or truncated to three decimals.
+	// rounding is the largest difference in seconds between two printed times of the same moment.
+	// Each was rounded or truncated to three decimals.
 	rounding = 0.0015
 
-	// distinct is the smallest number of seconds that proves something. It is more than the sum of
-	// three rounding errors and a comparison within rounding.
-	distinct = 0.005
+	// minDifference is the smallest difference in seconds that counts as evidence. It is more than
+	// the sum of three rounding errors and a comparison within rounding.
+	minDifference = 0.005
 
 	day = 24 * 3600 // seconds
 )
@@ -34,37 +34,39 @@ const (
 // A span is the first two numbers of an interval: its start, and its length or its end.
 type span struct{ start, second float64 }
 
-// duration returns how long the interval lasted if the second number is its end.
+// duration returns how long the interval lasted in seconds, if the second number is its end.
 func (s span) duration() float64 { return s.second - s.start }
 
-// matters reports whether the two readings differ by more than a tenth of the interval.
-func (s span) matters() bool {
+// readingsDiffer reports whether the durations in the two readings, as length and as end, differ by
+// more than a tenth.
+func (s span) readingsDiffer() bool {
 	return s.duration() > rounding && math.Abs(s.start) > 0.1*s.duration()
 }
 
-// evidence finds out whether the second numbers of a log are lengths or ends. Scylla-bench,
-// cql-stress, aerospike-benchmark and the C library's example write ends. The legend does not
-// decide it: early versions of jHiccup and the C library write lengths under "EndTimestamp".
+// evidence collects what intervals show about the second numbers of a log. Scylla-bench,
+// cql-stress, aerospike-benchmark and the example of the C library write ends. The legend does not
+// decide: early versions of jHiccup and the C library write lengths under "EndTimestamp".
 //
-// If the numbers are ends, none is below its start. If they are lengths, every log soon has one
-// below its start, since starts grow and lengths do not. One such interval decides.
+// An end is never below its start. A length soon is, since starts grow and lengths do not. So one
+// interval whose second number is below its start proves lengths.
 //
-// That a log has ends takes more, since lengths that grow look like ends for a while, and so do the
-// first intervals of a union of several logs. The intervals of a tag, in order of their starts,
-// prove ends if as ends none begins inside another one, and if as lengths provingSteps of them do.
-// One is enough that begins where another one ends, if as lengths all last 100 times as long. Until
-// then the intervals wait. If there are many, or at the end of the log, a guess decides.
+// Ends need more proof, since growing lengths look like ends for a while, and so do the first
+// intervals of a union of several logs. The intervals of a tag, in order of their starts, prove
+// ends if no interval begins inside another one when they are read as ends, and provingSteps
+// intervals do when they are read as lengths. One interval that begins where another one ends is
+// enough if all lengths would be 100 times as long as the durations as ends. Until a proof, the
+// intervals wait. If too many wait, or at the end of the log, a guess decides.
 type evidence struct {
 	tags map[string][]span // in order of their starts, untagged ones under ""
-	// held says that intervals wait, which take about so many bytes.
-	held  bool
+	// waits reports that intervals wait, and bytes is about how much memory they take.
+	waits bool
 	bytes int
-	below bool // the second number of an interval is below its start
-	// doubt is the first interval for which the two readings differ, and doubtLine its line.
+	below bool // an interval has a second number below its start
+	// doubt is the first interval whose two readings differ, and doubtLine its line.
 	doubt     span
 	doubtLine int
-	// days reports that each second number so far is more than a day as a length, and lies within a
-	// day of the start as an end.
+	// days reports that every second number so far is longer than a day as a length, and within a
+	// day of its start as an end.
 	days bool
 }
 
@@ -72,91 +74,95 @@ const (
 	// provingSteps is the number of intervals of a tag that prove that second numbers are ends.
 	// With fewer, unions of logs with lengths would look like ends (TestUnionsAreNotEnds).
 	provingSteps = 3
-	// mostHeld is the largest number of intervals of a tag that wait, and mostHeldBytes the most
-	// memory that all of them take.
-	mostHeld, mostHeldBytes = 64, 1 << 20
-	// heldBytes is the memory of an interval that waits, without its line.
-	heldBytes = 1 << 10
+	// maxWaiting is the largest number of intervals of a tag that wait, and maxWaitingBytes the
+	// most memory that all waiting intervals take.
+	maxWaiting, maxWaitingBytes = 64, 1 << 20
+	// waitingBytes is the memory of a waiting interval in bytes, without its line.
+	waitingBytes = 1 << 10
 )
 
-// add takes in the next interval. It returns what the log proves.
-func (e *evidence) add(tag []byte, now span, line int) SecondField {
+// add adds the next interval. It returns what the log proves, SecondUnknown if it proves nothing
+// yet.
+func (e *evidence) add(tag []byte, current span, line int) SecondField {
 	if e.tags == nil {
 		e.tags, e.days = make(map[string][]span), true
 	}
-	e.bytes += len(tag) + heldBytes
-	e.days = e.days && now.second > day && now.duration() <= day
-	if e.doubtLine == 0 && now.matters() {
-		e.doubt, e.doubtLine = now, line
+	e.bytes += len(tag) + waitingBytes
+	e.days = e.days && current.second > day && current.duration() <= day
+	if e.doubtLine == 0 && current.readingsDiffer() {
+		e.doubt, e.doubtLine = current, line
 	}
-	if now.duration() < -distinct {
+	if current.duration() < -minDifference {
 		e.below = true
 		return SecondLength
 	}
 	all := e.tags[string(tag)]
-	at, _ := slices.BinarySearchFunc(all, now, func(a, b span) int {
+	at, _ := slices.BinarySearchFunc(all, current, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.second, b.second))
 	})
-	all = slices.Insert(all, at, now)
+	all = slices.Insert(all, at, current)
 	e.tags[string(tag)] = all
-	if len(all) > mostHeld {
-		e.bytes += mostHeldBytes
+	if len(all) > maxWaiting {
+		e.bytes += maxWaitingBytes // full
 	}
-	if weigh(all).proves() {
+	if evidenceOf(all).provesEnds() {
 		return SecondEnd
 	}
 	return SecondUnknown
 }
 
-// full reports whether the intervals take too much memory, or too many wait.
-func (e *evidence) full() bool { return e.bytes > mostHeldBytes }
+// full reports whether the waiting intervals take too much memory, or too many wait.
+func (e *evidence) full() bool { return e.bytes > maxWaitingBytes }
 
-// weight is the evidence of the intervals of a tag.
-type weight struct {
-	// steps counts intervals that begin inside an earlier one only if the second numbers are
-	// lengths. exact counts intervals that begin where the one before ends.
-	steps, exact int
-	inside       bool    // an interval begins inside an earlier one in both readings
-	length       float64 // the smallest as lengths
-	shortest     float64 // the smallest as ends
-	longest      float64 // the largest as ends
+// A tagEvidence is the evidence of the intervals of one tag.
+type tagEvidence struct {
+	// steps counts intervals that begin inside an earlier one as lengths, but not as ends. adjacent
+	// counts the intervals among them that begin where the one before ends.
+	steps, adjacent int
+	inside          bool    // an interval begins inside an earlier one in both readings
+	minLength       float64 // the smallest second number
+	minDuration     float64 // the shortest duration as ends
+	maxDuration     float64 // the longest duration as ends
 }
 
-// proves reports whether the intervals prove ends.
-func (w weight) proves() bool {
+// provesEnds reports whether the intervals prove that second numbers are ends.
+func (w tagEvidence) provesEnds() bool {
 	if w.inside {
 		return false
 	}
-	return w.steps >= provingSteps || w.exact > 0 && w.length > 100*w.longest
+	return w.steps >= provingSteps || w.adjacent > 0 && w.minLength > 100*w.maxDuration
 }
 
-// weigh weighs intervals in order of their starts.
-func weigh(all []span) (w weight) {
+// evidenceOf returns the evidence of the intervals of a tag, in order of their starts.
+func evidenceOf(all []span) (w tagEvidence) {
 	first := all[0]
-	end, reach := first.second, first.start+first.second // the latest of both readings
-	w.length = first.second
-	w.shortest = first.duration()
-	w.longest = first.duration()
-	for n, now := range all[1:] {
+	// The latest end so far, in both readings.
+	lastAsEnd, lastAsLength := first.second, first.start+first.second
+	w.minLength = first.second
+	w.minDuration = first.duration()
+	w.maxDuration = first.duration()
+	for n, current := range all[1:] {
 		last := all[n]
 		switch {
-		case now.start < end-rounding:
+		case current.start < lastAsEnd-rounding:
 			w.inside = true
-		case now.start < reach-distinct && now.duration() > distinct && last.duration() > distinct:
+		case current.start < lastAsLength-minDifference && current.duration() > minDifference && last.duration() > minDifference:
 			w.steps++
-			if now.start <= last.second+rounding {
-				w.exact++
+			if current.start <= last.second+rounding {
+				w.adjacent++
 			}
 		}
-		end, reach = max(end, now.second), max(reach, now.start+now.second)
-		w.length = min(w.length, now.second)
-		w.shortest = min(w.shortest, now.duration())
-		w.longest = max(w.longest, now.duration())
+		lastAsEnd = max(lastAsEnd, current.second)
+		lastAsLength = max(lastAsLength, current.start+current.second)
+		w.minLength = min(w.minLength, current.second)
+		w.minDuration = min(w.minDuration, current.duration())
+		w.maxDuration = max(w.maxDuration, current.duration())
 	}
 	return w
 }
 
-// guess returns how to read a log that proved nothing, and whether it may be the other way.
+// guess returns the likelier meaning of second numbers in a log that proved nothing, and whether
+// the other meaning is possible.
 func (e *evidence) guess() (second SecondField, doubt bool) {
 	switch {
 	case e.below:
@@ -167,35 +173,37 @@ func (e *evidence) guess() (second SecondField, doubt bool) {
 	return SecondLength, true
 }
 
-// suggestsEnds reports whether intervals are adjacent as ends, and none begins inside another one.
+// suggestsEnds reports whether, read as ends, intervals are adjacent and none begins inside another
+// one.
 func (e *evidence) suggestsEnds() (suggests bool) {
 	for _, all := range e.tags {
-		w := weigh(all)
+		w := evidenceOf(all)
 		if w.inside {
 			return false
 		}
-		suggests = suggests || w.exact > 1 || w.exact > 0 && w.longest < 2*w.shortest
+		suggests = suggests || w.adjacent > 1 || w.adjacent > 0 && w.maxDuration < 2*w.minDuration
 	}
 	return suggests
 }
 
-// A turn finds where a log that is read as lengths goes on with ends, since another program wrote
-// the rest or a clock was set back: provingSteps intervals in turn begin at the second number of
-// the one before. Lengths hardly do. Intervals of several tags may have the same times.
-type turn struct {
+// An endsDetector finds where a log that is read as lengths continues with ends, because another
+// program wrote the rest or a clock was set back. There, provingSteps successive intervals begin at
+// the second number of the interval before. Lengths hardly ever do that. Intervals of several tags
+// may have the same times.
+type endsDetector struct {
 	last  span
 	steps int
 }
 
-// add takes in the next interval. It reports whether it is the last one that a turn needs.
-func (t *turn) add(now span) bool {
+// add adds the next interval, and reports whether it is the last one of provingSteps.
+func (t *endsDetector) add(current span) bool {
 	last := t.last
-	if now == last {
+	if current == last {
 		return false
 	}
-	t.last = now
-	meets := math.Abs(now.start-last.second) <= rounding
-	if !meets || !last.matters() || !now.matters() || last.duration() <= distinct {
+	t.last = current
+	begins := math.Abs(current.start-last.second) <= rounding
+	if !begins || !last.readingsDiffer() || !current.readingsDiffer() || last.duration() <= minDifference {
 		t.steps = 0
 		return false
 	}

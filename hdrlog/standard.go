@@ -7,11 +7,11 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// AppendFields appends START,LENGTH,MAX, of an interval, up to its payload, as they make sense in
-// any log and to the reference, for programs that write intervals of other logs. It copies them
-// from the log unless they are milliseconds, ends, or numbers that the reference does not read.
+// AppendFields appends START,LENGTH,MAX, of an interval, up to its payload, for programs that copy
+// intervals to another log. It copies the text of the log, unless the numbers are milliseconds or
+// ends, or the reference does not read them. Then it writes them as seconds and a length.
 func (i *Interval) AppendFields(text []byte) []byte {
-	if i.standard() {
+	if i.isStandard() {
 		return append(text, i.head...)
 	}
 	start, length := standardTimes(i)
@@ -22,8 +22,8 @@ func (i *Interval) AppendFields(text []byte) []byte {
 	return append(logline.AppendMax(text, i.MaxHint), ',')
 }
 
-// StandardTag returns a tag that a Reader returned as a log can hold it, for programs that write
-// tags of other logs. The reference ends a tag at a space, so spaces become %20.
+// StandardTag returns a tag of a Reader as a log can hold it, for programs that write tags of other
+// logs. The reference ends a tag at a space, so spaces become %20.
 func StandardTag(tag []byte) []byte {
 	if bytes.IndexByte(tag, ' ') < 0 {
 		return tag
@@ -31,19 +31,19 @@ func StandardTag(tag []byte) []byte {
 	return bytes.ReplaceAll(tag, []byte(" "), []byte("%20"))
 }
 
-// standard reports whether head makes sense in any log as it stands.
-func (i *Interval) standard() bool {
+// isStandard reports whether head is right in any log, and the reference reads it.
+func (i *Interval) isStandard() bool {
 	return i.head != nil && logline.Finite(i.MaxHint)
 }
 
-// standardTimes returns the start and the length to the microsecond, since a difference of large
-// numbers has digits that mean nothing. It returns them exactly if rounding gave another
-// millisecond.
+// standardTimes returns the start and the length in seconds, rounded to the microsecond, since the
+// last digits of a difference of large numbers mean nothing. If rounding changed the millisecond,
+// it returns them exactly.
 func standardTimes(i *Interval) (start, length float64) {
 	micros := func(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
-	short := Interval{Start: micros(i.Start), Length: micros(i.Length), Base: i.Base}
-	if short.StartMillis() != i.StartMillis() || short.EndMillis() != i.EndMillis() {
+	rounded := Interval{Start: micros(i.Start), Length: micros(i.Length), Base: i.Base}
+	if rounded.StartMillis() != i.StartMillis() || rounded.EndMillis() != i.EndMillis() {
 		return i.Start, i.Length
 	}
-	return short.Start, short.Length
+	return rounded.Start, rounded.Length
 }

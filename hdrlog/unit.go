@@ -20,7 +20,7 @@ const (
 	Second      Unit = 1e9
 )
 
-// units are the units of time with their names, and the words by which comments state them.
+// units are the units of time with their names, and the words for them in comments.
 var units = [...]struct {
 	unit       Unit
 	name, word string
@@ -31,7 +31,7 @@ var units = [...]struct {
 	{Second, "s", "SECONDS"},
 }
 
-// String returns the name of the unit: ns, us, ms or s. It is empty if the unit is another one.
+// String returns the name of the unit: ns, us, ms or s. It is empty for any other unit.
 func (u Unit) String() string {
 	for n := range units {
 		if units[n].unit == u {
@@ -44,8 +44,7 @@ func (u Unit) String() string {
 // Per returns the number of units u in a unit v: 1000 microseconds per millisecond.
 func (u Unit) Per(v Unit) float64 { return float64(v) / float64(u) }
 
-// Comment returns the comment that states the unit, as nosqlbench writes it, without #. It is empty
-// if the unit has no name.
+// Comment returns the comment that states the unit, without #. It is empty if the unit has no name.
 func (u Unit) Comment() string {
 	for n := range units {
 		if units[n].unit == u {
@@ -55,32 +54,35 @@ func (u Unit) Comment() string {
 	return ""
 }
 
-// unitsComment begins the comment that states the unit of a log. Nosqlbench writes it so.
+// unitsComment begins the comment by which nosqlbench and hdrkit state the unit of a log.
 const unitsComment = "UNITS:"
 
-// A writer is a program whose logs have values of a known unit. They are known from a comment, and
-// from what follows in it if that is set.
-type writer struct {
-	comment string
-	unit    Unit
-	name    string
-	follows func(rest string) bool
+// A knownWriter is a program whose logs have values of a known unit. Its logs have a line that
+// begins with comment. acceptsRest, if set, reports whether the rest of the line is by this
+// program.
+type knownWriter struct {
+	comment     string
+	unit        Unit
+	name        string
+	acceptsRest func(rest string) bool
 }
 
-// Scylla-bench writes the comment of cassandra-stress whatever its unit: see [logline.RevokesUnit].
-var writers = [...]writer{
+// knownWriters lists the programs. Scylla-bench writes the comment of cassandra-stress too, for any
+// unit: see [logline.RevokesUnit].
+var knownWriters = [...]knownWriter{
 	{logline.Stress, Nanosecond, "cassandra-stress", nil},
 	{"[Logged with jHiccup ", Nanosecond, "jHiccup", nil},
 	{"[Logging for: ", Microsecond, "YCSB", isYCSB},
 }
 
-// ycsb are the operations of YCSB. Other programs write "Logging for:" too, with any unit.
-var ycsb = []string{
+// ycsbOperations are the operations of YCSB. Other programs write "Logging for:" too, with any
+// unit.
+var ycsbOperations = []string{
 	"READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE", "CLEANUP", "BATCH",
 }
 
-// isYCSB reports whether YCSB writes a name with ] behind it: that of an operation, of its time
-// since it should have begun (Intended-READ), of a transaction (TX-READ), or of failures
+// isYCSB reports whether name, which ends with ], is a name that YCSB writes: an operation, its
+// time since it should have begun (Intended-READ), a transaction (TX-READ), or failures
 // (READ-FAILED).
 func isYCSB(name string) bool {
 	name, ok := strings.CutSuffix(name, "]")
@@ -88,49 +90,48 @@ func isYCSB(name string) bool {
 	name = strings.TrimPrefix(name, "Intended-")
 	name = strings.TrimPrefix(name, "TX-")
 	name = strings.TrimSuffix(name, "-FAILED")
-	return ok && slices.Contains(ycsb, name)
+	return ok && slices.Contains(ycsbOperations, name)
 }
 
-// inWords finds the unit in a comment about values, such as "all measures are in micro seconds".
-// One about intervals or their MAX says nothing of payloads.
+// unitInWords finds the unit in a comment about values, such as "all measures are in micro
+// seconds". notAboutValues matches comments about intervals or their MAX, which say nothing about
+// payloads.
 var (
-	inWords    = regexp.MustCompile(`\b(?:values?|measure(?:ment)?s?|latenc(?:y|ies)|durations?)\b.* in ((?:nano|micro|milli)?)[ -]?seconds?\b`)
-	notOfThese = regexp.MustCompile(`\bintervals?\b|\bmax|\btimestamps?\b`)
+	unitInWords    = regexp.MustCompile(`\b(?:values?|measure(?:ment)?s?|latenc(?:y|ies)|durations?)\b.* in ((?:nano|micro|milli)?)[ -]?seconds?\b`)
+	notAboutValues = regexp.MustCompile(`\bintervals?\b|\bmax|\btimestamps?\b`)
 )
 
-// UnitOf returns the unit of the values of a log that has a comment. It is unknown if the comment
-// does not say. The field MAX of intervals says nothing about it: writers divide it by numbers of
-// their own.
+// UnitOf returns the unit that a comment states or implies for the values of its log, or 0. The
+// field MAX of intervals says nothing about the unit: writers divide it by numbers of their own.
 func UnitOf(comment []byte) Unit {
 	unit, _ := UnitBy(comment)
 	return unit
 }
 
-// UnitBy is [UnitOf] with the name of the program that writes values in this unit, if the comment
-// does not state the unit but is of that program. A log that states its unit has that one, whatever
-// its program usually writes. It states it by #UNITS:MICROSECONDS, or in a sentence about its
-// values.
+// UnitBy is [UnitOf] with the name of the program that implies the unit. The name is empty if the
+// comment states the unit, by #UNITS:MICROSECONDS or in a sentence about values. A stated unit
+// overrides an implied one.
 func UnitBy(comment []byte) (unit Unit, program string) {
 	text := string(bytes.TrimSpace(bytes.TrimPrefix(comment, []byte("#"))))
 	if len(text) > len(unitsComment) && strings.EqualFold(text[:len(unitsComment)], unitsComment) {
 		unit, _ = ParseUnit(strings.TrimSpace(text[len(unitsComment):]))
 		return unit, ""
 	}
-	for _, w := range writers {
+	for _, w := range knownWriters {
 		rest, ok := strings.CutPrefix(text, w.comment)
-		if ok && (w.follows == nil || w.follows(rest)) {
+		if ok && (w.acceptsRest == nil || w.acceptsRest(rest)) {
 			return w.unit, w.name
 		}
 	}
 	text = strings.ToLower(text)
-	if words := inWords.FindStringSubmatch(text); words != nil && !notOfThese.MatchString(text) {
+	if words := unitInWords.FindStringSubmatch(text); words != nil && !notAboutValues.MatchString(text) {
 		unit, _ = ParseUnit(words[1] + "seconds")
 	}
 	return unit, ""
 }
 
 // ParseUnit returns the unit with a name: ns, us, ms or s, or a word such as microseconds. It
-// returns false if there is none.
+// returns false if no unit has the name.
 func ParseUnit(name string) (Unit, bool) {
 	if name == "µs" || name == "μs" {
 		return Microsecond, true

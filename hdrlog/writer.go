@@ -21,14 +21,14 @@ const MaxTag = 4 << 10
 
 // Causes of the errors of a [Writer], beside those of a [SyntaxError].
 var (
-	// ErrTag: no log can hold the tag. It is also the cause of a [SyntaxError] if a tag contains a
+	// ErrTag: no log can hold the tag. It is also a cause of a [SyntaxError], if a tag contains a
 	// carriage return.
 	ErrTag = errors.New("tag contains a comma, a space or a line break")
 	// ErrTagTooLong: the tag is longer than [MaxTag]. It is also a cause of a [SyntaxError].
 	ErrTagTooLong = errors.New("tag is too long")
 	// ErrNegative: the length of the interval is negative.
 	ErrNegative = errors.New("the length is negative")
-	// ErrComment: a reader would take the comment for a start or base time.
+	// ErrComment: a reader would read the comment as a start or base time.
 	ErrComment = errors.New("the comment reads as a time")
 	// ErrNoHistogram: there is no histogram to write.
 	ErrNoHistogram = errors.New("no histogram")
@@ -38,18 +38,18 @@ var (
 // and start time, and [Writer.Legend], then write intervals. Call Flush at the end, since a Writer
 // buffers.
 //
-// A Writer writes nothing that a [Reader] would complain about or read differently: what it is
-// given wrongly, such as a tag with a comma, is an error, and the next call goes on. It keeps its
-// first error of writing and returns it from all later calls, Flush included. It is not safe for
-// concurrent use.
+// A Writer writes nothing that a [Reader] would complain about or read differently: a wrong
+// argument, such as a tag with a comma, is an error of that call, and the next call works. It keeps
+// its first error of writing and returns it from all later calls, Flush included. It is not safe
+// for concurrent use.
 type Writer struct {
 	w       *bufio.Writer
 	encoder histogram.Encoder
 	line    []byte
-	marked  bool    // the log has the comment of a Writer
+	marked  bool    // mark was called
 	base    float64 // the base time, in seconds since the epoch
 	err     error   // the first error of writing
-	checker Reader  // parses what is written
+	checker Reader  // parses lines before they are written
 }
 
 // NewWriter returns a writer of a log to w.
@@ -69,7 +69,7 @@ func (w *Writer) Flush() error {
 }
 
 // Version writes two comments: the version of the log format, 1.3, and one by which a [Reader]
-// recognizes that the log holds lengths in seconds. It does not guess then.
+// recognizes that the log holds lengths in seconds. Such a log needs no guess.
 func (w *Writer) Version() error {
 	if w.ready() {
 		w.print(logline.Version + " 1.3]\n")
@@ -78,7 +78,7 @@ func (w *Writer) Version() error {
 	return w.err
 }
 
-// mark writes the comment by which a Reader recognizes the log.
+// mark writes the comment by which a Reader recognizes the log of a Writer.
 func (w *Writer) mark() {
 	w.marked = true
 	w.print(logline.Mark + ": START and LENGTH are seconds]\n")
@@ -128,7 +128,7 @@ func (w *Writer) BaseTime(seconds float64) error {
 	return w.err
 }
 
-// checkTime returns an error if a Reader does not take a time.
+// checkTime returns an error if a Reader would refuse a time.
 func checkTime(name string, seconds float64) error {
 	switch {
 	case math.IsNaN(seconds):
@@ -139,7 +139,7 @@ func checkTime(name string, seconds float64) error {
 	return nil
 }
 
-// formatSeconds formats seconds for a log: exactly, with at least three decimals.
+// formatSeconds formats seconds for a log: exactly, and with at least three decimals.
 func formatSeconds(seconds float64) string {
 	text := strconv.FormatFloat(seconds, 'f', -1, 64)
 	point := strings.IndexByte(text, '.')
@@ -157,10 +157,10 @@ func (w *Writer) Legend() error {
 	return w.err
 }
 
-// Interval writes an interval: its tag, or nil if it has none, its start, counted from the base
-// time, and its length, both in seconds and rounded to the millisecond, and its histogram. A reader
-// that truncates as the reference does gets these milliseconds. MAX is the highest value divided by
-// 1,000,000, as the reference writes it. It does not keep the histogram.
+// Interval writes an interval: its tag, or nil if it has none; its start, counted from the base
+// time, and its length, both in seconds and rounded to the millisecond; and its histogram. A reader
+// that truncates, as the reference does, gets these milliseconds. MAX is the highest value divided
+// by 1,000,000, as the reference writes it. Interval does not keep h.
 func (w *Writer) Interval(tag []byte, start, length float64, h *histogram.Histogram) error {
 	if !w.ready() {
 		return w.err
@@ -198,9 +198,9 @@ func errLongTag(tag []byte) error {
 	return fmt.Errorf("%w: over %d bytes: %s", ErrTagTooLong, MaxTag, quoted(tag))
 }
 
-// WriteEncoded writes an interval that is encoded already: its tag, or nil if it has none, and the
-// fields START,LENGTH,MAX,PAYLOAD, with times in seconds. [Interval.AppendFields] makes them of an
-// interval of another log.
+// WriteEncoded writes an interval whose text exists already: its tag, or nil if it has none, and
+// the fields START,LENGTH,MAX,PAYLOAD, with times in seconds. [Interval.AppendFields] makes these
+// fields from an interval of another log.
 func (w *Writer) WriteEncoded(tag, fields []byte) error {
 	if !w.ready() {
 		return w.err
@@ -221,16 +221,16 @@ func (w *Writer) WriteEncoded(tag, fields []byte) error {
 	return w.err
 }
 
-// checkFields returns an error if a Reader would not read the fields as they are meant.
+// checkFields returns an error if a Reader would refuse the fields or read them differently.
 func (w *Writer) checkFields(fields []byte) error {
 	var i Interval
 	r := &w.checker
 	r.times.base = w.base
 	r.times.hasBase = true
-	r.dialect.written = true
+	r.dialect.byHdrkit = true
 	field, err := r.parseInterval(&i, fields)
-	extra := r.aside.extra != nil
-	r.aside.extra, r.aside.notes = nil, r.aside.notes[:0]
+	extra := r.extras.text != nil
+	r.extras.text, r.extras.notes = nil, r.extras.notes[:0]
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", field, err)
@@ -252,7 +252,7 @@ func (w *Writer) ready() bool {
 	return w.err == nil
 }
 
-// fail keeps the first error of writing.
+// fail sets the error of writing, unless there is one already.
 func (w *Writer) fail(err error) { w.err = cmp.Or(w.err, err) }
 
 func (w *Writer) write(text []byte) {
