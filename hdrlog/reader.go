@@ -14,8 +14,8 @@ import (
 const (
 	// MaxLine is the longest line in bytes that a Reader accepts, without its newline. A longer
 	// line is malformed, with [ErrLineTooLong], and takes no more memory than the limit. A
-	// histogram of five digits that has a random count below a million in each of its slots is
-	// encoded in 22 MiB.
+	// histogram of five digits fits even with a random count below a million in each slot: it takes
+	// 22 MiB.
 	MaxLine = 24 << 20
 
 	// batchSize is the number of bytes that a Reader reads at a time if its source has as many. At

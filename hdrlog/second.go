@@ -114,7 +114,7 @@ func (e *evidence) add(tag []byte, current span, line int) SecondField {
 // full reports whether the waiting intervals take too much memory, or too many wait.
 func (e *evidence) full() bool { return e.bytes > maxWaitingBytes }
 
-// A tagEvidence is the evidence of the intervals of one tag.
+// A tagEvidence sums up what the intervals of one tag show about second numbers.
 type tagEvidence struct {
 	// steps counts intervals that begin inside an earlier one as lengths, but not as ends. adjacent
 	// counts the intervals among them that begin where the one before ends.

@@ -25,7 +25,8 @@ func From(from *hdrhistogram.Histogram) (*histogram.Histogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Near the largest int64, hdrhistogram-go rounds the logarithm of the lowest value up.
+	// Near the largest int64, hdrhistogram-go rounds the logarithm of the lowest value up, so its
+	// slots differ.
 	if slots := layout.SlotsFor(max(snapshot.HighestTrackableValue, 0)); slots != len(snapshot.Counts) {
 		return nil, errSlots(len(snapshot.Counts), snapshot, slots)
 	}
@@ -45,13 +46,13 @@ func errSlots(theirs int, snapshot *hdrhistogram.Snapshot, ours int) error {
 		theirs, snapshot.LowestTrackableValue, snapshot.HighestTrackableValue, ours)
 }
 
-// To returns a new histogram of hdrhistogram-go with the layout and counts of h. It takes values up
-// to the end of the power-of-two bucket with the highest value of h. It keeps the conversion ratio
-// of a double histogram, but the methods of hdrhistogram-go ignore that.
+// To returns a new histogram of hdrhistogram-go with the layout and counts of h. Its highest
+// trackable value is the end of the power-of-two bucket with the highest value of h. It keeps the
+// conversion ratio of a double histogram, but the methods of hdrhistogram-go ignore the ratio.
 //
 // The error wraps [histogram.ErrLayout] if hdrhistogram-go has other slots. It wraps
-// [histogram.ErrKind] if h is a double histogram with a ratio of 1: hdrhistogram-go would take it
-// for one of integers.
+// [histogram.ErrKind] if h is a double histogram with a ratio of 1: hdrhistogram-go would read it
+// as a histogram of integers.
 func To(h *histogram.Histogram) (*hdrhistogram.Histogram, error) {
 	layout := h.Layout()
 	if layout.Ratio == 1 {

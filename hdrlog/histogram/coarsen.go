@@ -2,8 +2,8 @@ package histogram
 
 import "math/bits"
 
-// CoarsenInto makes into the counts of h with at most digits significant digits, in the memory of
-// into. Each count goes to the slot of the lowest value of its old slot.
+// CoarsenInto sets into to the counts of h with at most digits significant digits, and reuses the
+// memory of into. Each count goes to the slot of the lowest value of its old slot.
 func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 	to := h.layout
 	to.Digits = max(min(to.Digits, digits), 0)
@@ -14,16 +14,16 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 	}
 	half := to.halfMagnitude()
 	finest := h.layout.halfMagnitude() - half
-	if len(h.few) > 0 {
-		into.few = coarsenFew(into.few, h.few, half, finest)
-		into.total, into.coarseEnd = h.total, h.coarseEnd
+	if len(h.sparse) > 0 {
+		into.sparse = coarsenSparse(into.sparse, h.sparse, half, finest)
+		into.total, into.minPlusOne = h.total, h.minPlusOne
 		return
 	}
-	into.room(coarserAt(first, half, finest), coarserAt(last, half, finest))
+	into.reserve(coarseIndex(first, half, finest), coarseIndex(last, half, finest))
 	for low, counts := range h.segments() {
 		for len(counts) > 0 {
-			// So many slots of h are one, 1<<finer, up to the next power of two or, if they are
-			// 1<<finest, throughout.
+			// 1<<finer slots of h become one slot, up to the next power of two or, if finer is
+			// finest, throughout.
 			finer, next := finerAt(low, half, finest), len(counts)
 			switch {
 			case finer > pageBits: // pages share a slot
@@ -31,28 +31,28 @@ func (h *Histogram) CoarsenInto(into *Histogram, digits int) {
 			case finer < finest:
 				next = min(next, 1<<(half+1+finer)-low)
 			}
-			into.addGroups(coarserAt(low, half, finest)-into.base, counts[:next], min(1<<finer, pageSize))
+			into.addGroups(coarseIndex(low, half, finest)-into.base, counts[:next], min(1<<finer, pageSize))
 			low, counts = low+next, counts[next:]
 		}
 	}
-	into.total, into.coarseEnd = h.total, h.coarseEnd
+	into.total, into.minPlusOne = h.total, h.minPlusOne
 }
 
-// finerAt returns how much finer the slot at index is than those of a layout with that half
-// magnitude, as a binary logarithm. It is finest from 1<<(half+finest) on.
+// finerAt returns the binary logarithm of the number of slots, around the slot at index, that
+// become one slot of a layout with the half magnitude half. It is finest from 1<<(half+finest) on.
 func finerAt(index, half, finest int) int {
 	return min(max(bits.Len(uint(index))-1-half, 0), finest)
 }
 
-// coarserAt returns the index there of the slot at index.
-func coarserAt(index, half, finest int) int {
+// coarseIndex returns the index of the slot of that layout to which the slot at index belongs.
+func coarseIndex(index, half, finest int) int {
 	finer := finerAt(index, half, finest)
 	return index>>finer + finer<<half
 }
 
-// addGroups adds the sum of each size counts to a slot of h, the first to that at from. Those that
-// have no slot are zero. A loop for eight, the size of pages and heat maps, takes 6% less of a
-// page.
+// addGroups adds the sum of each group of size counts to a slot of h, the first one to the slot at
+// from. Groups that have no slot are zero. The loop for groups of eight, which HTML pages and heat
+// maps need, takes 6% less of the time of an HTML page.
 func (h *Histogram) addGroups(from int, counts []int64, size int) {
 	if from < 0 {
 		counts, from = counts[min(-from*size, len(counts)):], 0
@@ -62,9 +62,9 @@ func (h *Histogram) addGroups(from int, counts []int64, size int) {
 	if len(slots) == 0 {
 		return
 	}
-	h.mark(from, from+len(slots))
+	h.markPages(from, from+len(slots))
 	switch {
-	case size == pageSize && useVectors: // the size of windows of pages
+	case size == pageSize && useVectors: // for windows of HTML pages
 		sumPages(&slots[0], &counts[0], len(slots))
 	case size == 8:
 		for i := range slots {

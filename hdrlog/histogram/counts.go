@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// addTo adds the counts to sum. Contract: sum has the layout of p. After an error, sum is
+// addTo adds the counts of p to sum. Contract: sum has the layout of p. After an error, sum is
 // unchanged.
 func (p *Payload) addTo(sum *Histogram) error {
 	if err := p.makeRoom(sum); err != nil {
@@ -17,8 +17,8 @@ func (p *Payload) addTo(sum *Histogram) error {
 		err = ErrOverflow
 	}
 	if err != nil {
-		// Take away what was added. Only a bad payload costs this time. To check before
-		// adding would cost every payload a second pass.
+		// Subtract what was added. Only a bad payload costs this time. A check before adding would
+		// cost every payload a second pass.
 		p.accumulate(sum, -1)
 		return err
 	}
@@ -26,8 +26,8 @@ func (p *Payload) addTo(sum *Histogram) error {
 	return nil
 }
 
-// makeRoom makes room in sum for the first slot with a count, and for all if that is much and they
-// take it: to grow again and again would leave as much garbage.
+// makeRoom makes room in sum for the first slot with a count. It makes room for all slots if there
+// are many and the counts need them: growing again and again would leave as much garbage.
 func (p *Payload) makeRoom(sum *Histogram) error {
 	_, index, err := p.firstCount()
 	if err != nil {
@@ -38,19 +38,19 @@ func (p *Payload) makeRoom(sum *Histogram) error {
 	if p.slots > 1<<19 && len(p.counts) > p.slots/2 {
 		last = p.slots - 1
 	}
-	sum.room(index, last)
+	sum.reserve(index, last)
 	return nil
 }
 
 // firstCount returns the index of the first slot with a count, or the number of slots if all are
-// empty. For version 2 it also returns the encoded counts from there on.
+// empty. For version 2 it also returns the encoded counts from that slot on.
 func (p *Payload) firstCount() (encoded []byte, index int, err error) {
 	if p.version < 2 {
-		return nil, zeros(p.counts) / p.wordSize, nil
+		return nil, leadingZeros(p.counts) / p.wordSize, nil
 	}
 	encoded = p.counts
 	for len(encoded) > 0 && encoded[0]&1 != 0 {
-		_, step, size, err := p.one(encoded, index)
+		_, step, size, err := p.decodeOne(encoded, index)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -59,14 +59,14 @@ func (p *Payload) firstCount() (encoded []byte, index int, err error) {
 	return encoded, index, nil
 }
 
-// accumulate adds sign times each count to its slot of sum, up to the first wrong one, and returns
-// the total. Contract: makeRoom was called before.
+// accumulate adds sign times each count to its slot of sum, up to the first malformed count, and
+// returns the sum of the counts. Contract: makeRoom was called before.
 func (p *Payload) accumulate(sum *Histogram, sign int64) (total int64, err error) {
 	if p.version == 2 {
 		return p.accumulateZigZag(sum, sign)
 	}
 	base, counts := sum.base, sum.counts
-	return p.words(func(index int, n int64) {
+	return p.eachWord(func(index int, n int64) {
 		index -= base
 		if index >= len(counts) {
 			counts = sum.grow(base + index)
@@ -76,12 +76,13 @@ func (p *Payload) accumulate(sum *Histogram, sign int64) (total int64, err error
 	})
 }
 
-// roomAhead returns how many slots sum gets beyond the current one when it grows. addEights needs
-// some room, and each growth costs a copy. One encoded byte stands for at most 64 slots.
+// roomAhead returns the number of slots after the current one for which sum makes room when it
+// grows. addEights needs some room, and each growth costs a copy. One encoded byte stands for at
+// most 64 slots.
 func roomAhead(encoded []byte) int { return min(4*8*64, 64*(len(encoded)+8)) }
 
-// accumulateZigZag is accumulate for version 2. Counts are ZigZag LEB128: n is a count, and -n
-// stands for n empty slots.
+// accumulateZigZag is accumulate for version 2. Counts are ZigZag LEB128 numbers: n is a count, and
+// -n stands for n empty slots.
 func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err error) {
 	encoded, index, err := p.firstCount()
 	if err != nil {
@@ -91,7 +92,7 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 	slots := p.slots - base          // from here on, slots and index count from base
 	limit := min(len(counts), slots) // the header may allow fewer slots than sum has
 	index -= base
-	var seen int64 // gets negative if total overflows: the sum of two int64 then is negative
+	var signs int64 // becomes negative if total overflows, since that makes total negative
 	for len(encoded) > 0 {
 		if sign > 0 {
 			if index < limit && index+8*64 > limit && limit < slots && len(encoded) > 8 {
@@ -100,17 +101,17 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 			}
 			done, next, n := addEights(counts[:limit], index, encoded)
 			if done > 0 {
-				sum.mark(index, next)
+				sum.markPages(index, next)
 			}
 			encoded = encoded[done:]
 			index = next
 			total = total + n
-			seen |= total
+			signs |= total
 			if len(encoded) == 0 {
 				break
 			}
 		}
-		n, step, size, err := p.one(encoded, base+index)
+		n, step, size, err := p.decodeOne(encoded, base+index)
 		if err != nil {
 			return 0, err
 		}
@@ -122,22 +123,22 @@ func (p *Payload) accumulateZigZag(sum *Histogram, sign int64) (total int64, err
 			counts[index] += sign * n
 			sum.pages[index>>pageBits] = 1
 			total += n
-			seen |= total
+			signs |= total
 		}
 		encoded, index = encoded[size:], index+step
 	}
-	if seen < 0 {
+	if signs < 0 {
 		return 0, ErrOverflow
 	}
-	p.ended(base+index, total)
+	p.keepTotals(base+index, total)
 	return total, nil
 }
 
-// one decodes the encoded number for the slot at index, with all checks. It returns the count,
-// which is 0 for a run of empty slots, the number of slots that it stands for, and the number of
-// bytes that it took.
-func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err error) {
-	v, size := zigZag(encoded)
+// decodeOne decodes the encoded number for the slot at index, with all checks. It returns the
+// count, which is 0 for a run of empty slots, the number of slots that the number stands for, and
+// its size in bytes.
+func (p *Payload) decodeOne(encoded []byte, index int) (n int64, step, size int, err error) {
+	v, size := decodeLEB128(encoded)
 	switch {
 	case size == 0:
 		return 0, 0, 0, fmt.Errorf("%w: the last count is cut short", ErrTruncated)
@@ -154,18 +155,18 @@ func (p *Payload) one(encoded []byte, index int) (n int64, step, size int, err e
 }
 
 // addEights adds encoded counts of one byte each to counts, from index on, eight at a time. It
-// returns the number of bytes that it took, the next index and the sum of the counts. It stops at a
-// number of several bytes, or at the end of counts or encoded.
+// returns the number of bytes that it decoded, the next index and the sum of the counts. It stops
+// at a number of several bytes, or at the end of counts or encoded.
 //
-// Nearly all numbers take one byte: 99.7% in a log of cassandra-stress. The processor cannot
-// predict which ones are counts and which ones are runs of empty slots. So there is no branch: a
-// count of c adds c and advances by 1, a run of n adds 0 and advances by n. To add one at a time
-// takes four times as long (BenchmarkAddTo). accumulateZigZag without addEights is the plain
+// Nearly all numbers have one byte: 99.7% in a log of cassandra-stress. The processor cannot
+// predict which numbers are counts and which are runs of empty slots. So there is no branch: a
+// count of c adds c and advances by 1, a run of n adds 0 and advances by n. Adding one number at a
+// time takes four times as long (BenchmarkAddTo). accumulateZigZag without addEights is the plain
 // version; FuzzCounts compares the two.
 //
-// On amd64, eightsBMI does the same in half of the time: hdrsum -j 1 takes 0.91 of its time. It
-// stops 8*64 slots before the end of counts, since eight runs may advance by as much. The loop
-// below goes on from there: counts of two digits have most of their values in these slots.
+// On amd64, eightsBMI does the same in half of the time: with it, hdrsum -j 1 takes 0.91 of its
+// time. It stops 8*64 slots before the end of counts, since eight runs may advance by as much. The
+// loop below continues there: histograms of two digits have most of their values in these slots.
 func addEights(counts []int64, index int, encoded []byte) (done, next int, total int64) {
 	if useVectors && index+8*64 <= len(counts) && len(encoded) >= 8 {
 		done, next, total = eightsBMI(&counts[index], &counts[len(counts)-8*64], &encoded[0], &encoded[len(encoded)-8])
@@ -174,13 +175,13 @@ func addEights(counts []int64, index int, encoded []byte) (done, next int, total
 	var add, step [8]byte
 	for done+8 <= len(encoded) {
 		word := binary.LittleEndian.Uint64(encoded[done:])
-		if word&goesOn != 0 {
+		if word&continued != 0 {
 			break
 		}
-		numbers := word >> 1 & halves
-		runs := word & ones * 0xff // a call of the function runs takes a third longer
-		adds := numbers &^ runs
-		steps := numbers&runs + ones
+		numbers := word >> 1 & magnitudes
+		isRun := word & ones * 0xff // a call of runMask takes a third longer
+		adds := numbers &^ isRun
+		steps := numbers&isRun + ones
 		next := index + int(sumBytes(steps))
 		if next > len(counts) {
 			break
@@ -216,13 +217,13 @@ var useVectors = hasVectors()
 
 // Masks for eight numbers of one byte each.
 const (
-	goesOn = 0x8080808080808080 // set if the number has more bytes
-	halves = 0x3f * ones        // the number without its sign, shifted down by one bit
-	ones   = 0x0101010101010101
+	continued  = 0x8080808080808080 // the bit that says that the number has more bytes
+	magnitudes = 0x3f * ones        // the number without its sign, after a shift by one bit
+	ones       = 0x0101010101010101
 )
 
-// runs returns a mask of the bytes that are runs of empty slots.
-func runs(word uint64) uint64 { return word & ones * 0xff }
+// runMask returns a mask of the bytes of word that are runs of empty slots.
+func runMask(word uint64) uint64 { return word & ones * 0xff }
 
 // sumBytes returns the sum of eight bytes.
 func sumBytes(bytes uint64) uint64 {
@@ -230,9 +231,9 @@ func sumBytes(bytes uint64) uint64 {
 	return (bytes&even + bytes>>8&even) * 0x0001000100010001 >> 48
 }
 
-// zigZag decodes a LEB128 number, but leaves the ZigZag. A ninth byte has eight bits. It returns
-// the number of bytes, or 0 if encoded ends too early.
-func zigZag(encoded []byte) (v uint64, size int) {
+// decodeLEB128 decodes a LEB128 number, and leaves its ZigZag encoding. A ninth byte has eight
+// bits. It returns the number of bytes, or 0 if encoded ends too early.
+func decodeLEB128(encoded []byte) (v uint64, size int) {
 	for i := 0; i < len(encoded) && i < 8; i++ {
 		b := uint64(encoded[i])
 		v |= b & 0x7f << (7 * i)
@@ -246,8 +247,8 @@ func zigZag(encoded []byte) (v uint64, size int) {
 	return v | uint64(encoded[8])<<56, 9
 }
 
-// zeros returns the number of bytes before the first one that is not 0.
-func zeros(b []byte) int {
+// leadingZeros returns the number of bytes before the first byte that is not 0.
+func leadingZeros(b []byte) int {
 	n := 0
 	for n+32 <= len(b) {
 		four := (*[32]byte)(b[n:])
@@ -264,14 +265,14 @@ func zeros(b []byte) int {
 	return n
 }
 
-// words calls do for each slot with a count of versions 0 and 1, and returns the total. Counts are
-// big-endian words.
-func (p *Payload) words(do func(index int, n int64)) (total int64, err error) {
-	var seen int64
+// eachWord calls do for each slot with a count of versions 0 and 1, and returns the sum of the
+// counts. Counts are big-endian words of wordSize bytes.
+func (p *Payload) eachWord(do func(index int, n int64)) (total int64, err error) {
+	var signs int64
 	for index := 0; index*p.wordSize < len(p.counts); index++ {
 		word := p.counts[index*p.wordSize:]
-		if word[0] == 0 { // mostly the first one of many
-			index += zeros(word) / p.wordSize
+		if word[0] == 0 { // mostly the first of many empty slots
+			index += leadingZeros(word) / p.wordSize
 			if index*p.wordSize >= len(p.counts) {
 				break
 			}
@@ -294,10 +295,10 @@ func (p *Payload) words(do func(index int, n int64)) (total int64, err error) {
 		}
 		do(index, n)
 		total += n
-		seen |= total
+		signs |= total
 	}
 	switch {
-	case seen < 0:
+	case signs < 0:
 		return 0, ErrOverflow
 	case p.total >= 0 && total < p.total:
 		return 0, fmt.Errorf("%w: %d of %d values", ErrTruncated, total, p.total)

@@ -10,30 +10,30 @@
 	MOVBLZX step, SI     \
 	LEAQ    (DI)(SI*8), DI
 
-// func eightsBMI(slot, mostSlot *int64, encoded, mostEncoded *byte) (done, slots int, total int64)
+// func eightsBMI(slot, lastSlot *int64, encoded, lastEncoded *byte) (done, slots int, total int64)
 //
 //	R12, CX   the next number, and the last place to begin a step at
 //	DI, DX    the next slot, and the last place to begin a step at
 //	AX        eight encoded numbers, and then their steps: 1 for a count, n for a run of n
 //	BX        a 1 for each number of the step
-//	R8        the highest bit of each byte, which says that the number goes on
+//	R8        the highest bit of each byte, which says that the number has more bytes
 //	R9, R10   the number without sign, and a 1, in each byte
 //	R11       a mask of the runs
 //	SI, R13   scratch (bytes of AX do not move to R8 and above); the frame has the eight counts, 0
 //	          for a run
-//	R14       how many bits the numbers of the step have: 64, or less before one that goes on
+//	R14       how many bits the numbers of the step have: 64, or less before a number of several bytes
 //	X0, X1    scratch, zero
 //	X2        the sum of all counts
 //
-// A step reads 8 bytes at R12, which is at most mostEncoded. It adds to eight slots, the last of
+// A step reads 8 bytes at R12, which is at most lastEncoded. It adds to eight slots, the last of
 // which is at most 7*64 behind DI, since a number of one byte moves DI by at most 64 slots. DI is at
-// most mostSlot, which has 8*64 slots. Numbers that a step does not take are zero: they add 0 to the
+// most lastSlot, which has 8*64 slots. Numbers that a step does not take are zero: they add 0 to the
 // slot at DI and do not move it.
 TEXT ·eightsBMI(SB), NOSPLIT, $8-56
 	MOVQ  slot+0(FP), DI
-	MOVQ  mostSlot+8(FP), DX
+	MOVQ  lastSlot+8(FP), DX
 	MOVQ  encoded+16(FP), R12
-	MOVQ  mostEncoded+24(FP), CX
+	MOVQ  lastEncoded+24(FP), CX
 	MOVQ  $0x8080808080808080, R8
 	MOVQ  $0x3f3f3f3f3f3f3f3f, R9
 	MOVQ  $0x0101010101010101, R10
@@ -92,7 +92,7 @@ done:
 	RET
 
 fewer:
-	// Only the bytes before the first one that goes on, if there are any.
+	// Only the bytes before the first number of several bytes.
 	MOVQ   AX, R14
 	ANDQ   R8, R14
 	TZCNTQ R14, R14

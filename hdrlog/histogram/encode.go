@@ -21,8 +21,8 @@ const wordV2 = 0x10
 // An Encoder encodes histograms as payloads of version 2. It reuses its memory for the next
 // histogram. The zero value is ready. It is not safe for concurrent use.
 type Encoder struct {
-	raw     []byte
-	packed  []byte
+	raw     []byte // header and counts
+	packed  []byte // the compressed payload
 	huffman deflate.Writer
 	matched bytes.Buffer // the stream with matches
 }
@@ -46,13 +46,13 @@ func (e *Encoder) Encode(h *Histogram) ([]byte, error) {
 		return nil, err
 	}
 	e.raw = appendRaw(e.raw[:0], h, highest)
-	return e.pack(head, cookieV2Compressed|wordV2, e.raw)
+	return e.compress(head, cookieV2Compressed|wordV2, e.raw)
 }
 
 // AppendBinary appends the payload of h to packed, neither compressed nor in base64.
-// [Histogram.UnmarshalBinary] decodes it. A payload has counts alone, so the lowest value of a sum
-// of different layouts, which [Histogram.Add] keeps beside its counts, becomes that of its lowest
-// slot. The errors are those of [Encoder.AppendBase64].
+// [Histogram.UnmarshalBinary] decodes it. A payload does not hold the minimum that
+// [Histogram.LowerMin] sets: the minimum becomes the lowest value of the lowest slot. The errors
+// are those of [Encoder.AppendBase64].
 func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 	h, head, highest, err := encodable(h)
 	if err != nil {
@@ -69,10 +69,10 @@ func (h *Histogram) AppendBinary(packed []byte) ([]byte, error) {
 // [Histogram.AppendBinary] for [encoding.BinaryMarshaler].
 func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
-// UnmarshalBinary makes h hold the counts of a payload that is not in base64, such as that of
+// UnmarshalBinary sets h to the counts of a payload that is not in base64, such as that of
 // [Histogram.AppendBinary]. The payload may be compressed. The errors are those of [Decoder.Decode]
-// but [ErrBase64]. After an error, h is empty. Data is not kept. A [Decoder] that is used again
-// allocates less.
+// except [ErrBase64]. After an error, h is empty. UnmarshalBinary does not keep data. A [Decoder]
+// that is used again allocates less.
 func (h *Histogram) UnmarshalBinary(data []byte) error {
 	p, err := new(Decoder).OpenBinary(data)
 	if err != nil {
@@ -82,8 +82,8 @@ func (h *Histogram) UnmarshalBinary(data []byte) error {
 	return p.Decode(h)
 }
 
-// encodable returns the integer histogram to encode for h and its highest trackable value. For a
-// double histogram it also returns the header that comes before.
+// encodable returns the integer histogram to encode for h, and its highest trackable value. For a
+// double histogram it also returns the header that comes before the integer histogram.
 func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
 	switch {
 	case h.layout.Lowest == 0:
@@ -95,8 +95,8 @@ func encodable(h *Histogram) (_ *Histogram, head []byte, highest int64, err erro
 	return h, nil, max(h.Layout().HighestAt(h.Layout().SlotsFor(h.Max())-1), 2*h.Layout().Lowest), nil
 }
 
-// pack compresses raw. It puts head, the cookie and the length before it.
-func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
+// compress compresses raw, and puts head, the cookie and the length before the stream.
+func (e *Encoder) compress(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 	packed := append(e.packed[:0], head...)
 	packed = binary.BigEndian.AppendUint32(packed, cookie)
 	packed = append(packed, 0, 0, 0, 0) // for the length
@@ -117,9 +117,9 @@ func (e *Encoder) pack(head []byte, cookie uint32, raw []byte) ([]byte, error) {
 
 // Dense counts rarely repeat. So Huffman codes alone make the shorter stream, much faster. Matches
 // win for small payloads, which are mostly header, and for payloads that repeat themselves. So
-// those two are also tried with matches, at the level that compresses them best. Each try clears
-// 640 KB: with a limit of 1024 bytes instead of 320, a union of logs with 60 operations a second
-// has the same bytes, and takes 7% more CPU time. bench/compression.md has the numbers.
+// compress also tries matches for these two, at the level that compresses them best. Each try
+// clears 640 KB: with a limit of 1024 bytes instead of 320, a union of logs with 60 operations a
+// second has the same bytes, and takes 7% more CPU time. bench/compression.md has the numbers.
 const (
 	shortRaw   = 320 // bytes
 	matchLevel = 7
@@ -137,19 +137,20 @@ func (e *Encoder) match(raw []byte) error {
 	return w.Close()
 }
 
-// matchers are writers of streams with matches. Each takes a megabyte.
+// matchers are zlib writers that look for matches. Each takes a megabyte.
 var matchers = sync.Pool{New: func() any {
 	w, err := zlib.NewWriterLevel(nil, matchLevel)
 	if err != nil {
-		panic(err) // the level is right
+		panic(err) // the level is valid
 	}
 	return w
 }}
 
-// doubleHeader returns the header of a double histogram, and the highest trackable value of its
-// integer histogram. The reference computes both from the ratio of the highest to the lowest value.
-// It requires that ratio to be at least 2 and, times 10^digits, below 2^61. It does not know a
-// lowest discernible value other than 1.
+// doubleHeader returns the integer histogram to encode for a double histogram, the header of the
+// double histogram, and the highest trackable value of the integer histogram. The reference
+// computes header and highest value from the ratio of the highest to the lowest value. It requires
+// that ratio to be at least 2 and, times 10^digits, below 2^61. It knows no lowest discernible
+// value other than 1.
 func doubleHeader(h *Histogram) (_ *Histogram, head []byte, highest int64, err error) {
 	layout := h.Layout()
 	if layout.Lowest != 1 {
@@ -175,7 +176,7 @@ func doubleHeader(h *Histogram) (_ *Histogram, head []byte, highest int64, err e
 	return h, head, half<<magnitude - 1, nil
 }
 
-// appendRaw appends the header and the counts of h.
+// appendRaw appends the header and the counts of h. highest is its highest trackable value.
 func appendRaw(raw []byte, h *Histogram, highest int64) []byte {
 	layout := h.Layout()
 	start := len(raw)
@@ -191,19 +192,19 @@ func appendRaw(raw []byte, h *Histogram, highest int64) []byte {
 	return raw
 }
 
-// AppendCounts appends the counts of h up to its highest value as payloads have them: ZigZag LEB128
-// numbers, of which a count stands for itself, and -n for n empty slots. An empty histogram has one
-// empty slot.
+// AppendCounts appends the counts of h, up to that of its highest value, in the encoding of
+// payloads: ZigZag LEB128 numbers, where n is a count and -n stands for n empty slots. An empty
+// histogram is one empty slot.
 func (h *Histogram) AppendCounts(raw []byte) []byte {
 	if h.TotalCount() == 0 {
 		return append(raw, 0)
 	}
-	next := 0 // the slot after those seen
-	for _, s := range h.few {
+	next := 0 // the slot after the last encoded one
+	for _, s := range h.sparse {
 		raw = appendZigZag(appendGap(raw, s.index-next), s.n)
 		next = s.index + 1
 	}
-	if len(h.few) > 0 {
+	if len(h.sparse) > 0 {
 		return raw
 	}
 	empty := 0 // number of empty slots since the last count
@@ -214,11 +215,11 @@ func (h *Histogram) AppendCounts(raw []byte) []byte {
 			chunk := (*[64]int64)(counts)
 			raw = slices.Grow(raw, chunkRoom)
 			var small [64 + 8]byte
-			filled, any := pack(&small, chunk)
+			filled, ored := packBytes(&small, chunk)
 			switch {
-			case any == 0:
+			case ored == 0:
 				empty += 64
-			case any > maxSmall:
+			case ored > maxSmall:
 				raw, empty = appendPlainly(raw, chunk[:], empty)
 			default:
 				raw = appendSmall(raw, &small, filled, empty)
@@ -229,8 +230,8 @@ func (h *Histogram) AppendCounts(raw []byte) []byte {
 	return raw
 }
 
-// appendPlainly appends counts after empty slots. It returns the number of empty slots at the end.
-// It is the plain version of AppendCounts.
+// appendPlainly appends counts that follow empty slots. It returns the number of empty slots at the
+// end, which are not appended. It is the plain version of AppendCounts.
 func appendPlainly(raw []byte, counts []int64, empty int) (_ []byte, emptyAtEnd int) {
 	for _, n := range counts {
 		if n == 0 {
@@ -246,30 +247,31 @@ func appendPlainly(raw []byte, counts []int64, empty int) (_ []byte, emptyAtEnd 
 // maxSmall is the largest count that takes one byte.
 const maxSmall = 63
 
-// pack makes a byte of each count, and sets a bit of filled for each slot with a count. any is 0 if
-// all counts are 0, and above maxSmall if one of them is; then the bytes mean nothing.
-func pack(small *[64 + 8]byte, counts *[64]int64) (filled uint64, any int64) {
+// packBytes converts each count to a byte, and sets a bit of filled for each slot with a count.
+// ored is the bitwise or of all counts. If it is above maxSmall, a count does not fit a byte, and
+// the bytes mean nothing.
+func packBytes(small *[64 + 8]byte, counts *[64]int64) (filled uint64, ored int64) {
 	for i := 0; i < 64; i += 8 {
 		c := (*[8]int64)(counts[i:])
 		word := ((c[7]<<8|c[6])<<8|c[5])<<8 | c[4]
-		any |= c[7] | c[6] | c[5] | c[4]
+		ored |= c[7] | c[6] | c[5] | c[4]
 		word = (((word<<8|c[3])<<8|c[2])<<8|c[1])<<8 | c[0]
-		any |= c[3] | c[2] | c[1] | c[0]
+		ored |= c[3] | c[2] | c[1] | c[0]
 		binary.LittleEndian.PutUint64(small[i:], uint64(word))
 		// Adding 127 sets the highest bit of each byte that is not 0. The product gathers
 		// these bits.
 		set := (uint64(word) + 0x7f*ones) >> 7 & ones
 		filled = filled>>8 | set*0x0102040810204080&^(1<<56-1)
 	}
-	return filled, any
+	return filled, ored
 }
 
-// appendSmall appends the counts of a chunk after empty slots. Contract: all counts are at most
-// maxSmall, and raw has chunkRoom bytes of room.
+// appendSmall appends the counts of a chunk that follow empty slots. Contract: all counts are at
+// most maxSmall, and raw has chunkRoom bytes of room.
 //
-// A single empty slot is encoded like a count of 0. So up to eight slots are written at a time, up
-// to the next run of several empty slots. This takes a third of the time of appendPlainly
-// (BenchmarkAppendCounts).
+// A single empty slot is encoded like a count of 0, so solid has its bit, too. appendSmall writes
+// up to eight slots at a time, up to the next run of several empty slots. This takes a third of the
+// time of appendPlainly (BenchmarkAppendCounts).
 func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []byte {
 	room, end := raw[:cap(raw)], len(raw)
 	solid := filled | filled<<1&(filled>>1)
@@ -295,8 +297,8 @@ func appendSmall(raw []byte, small *[64 + 8]byte, filled uint64, empty int) []by
 	return room[:end]
 }
 
-// chunkRoom is the room that a chunk needs: maxWordV2 for each count and for the empty slots
-// before.
+// chunkRoom is the most bytes that a chunk of 64 counts takes: maxWordV2 for each count, and for
+// the empty slots before the chunk.
 const chunkRoom = 65 * maxWordV2
 
 // gapCodes holds the encoded lengths of runs of up to 64 empty slots, which take one byte each.
@@ -307,7 +309,7 @@ var gapCodes = func() (codes [65]byte) {
 	return codes
 }()
 
-// appendGap appends a run of empty slots.
+// appendGap appends the number that stands for a run of gap empty slots.
 func appendGap(raw []byte, gap int) []byte {
 	switch gap {
 	case 0:

@@ -14,8 +14,8 @@ func TestMaxAndCount(t *testing.T) {
 	t.Parallel()
 	compare := func(name string, p *Payload, h *Histogram) {
 		t.Helper()
-		for _, next := range []int{p.next, 0} {
-			p.next = next
+		for _, next := range []int{p.end, 0} {
+			p.end = next
 			if got, count, err := p.MaxAndCount(); err != nil || got != h.Max() || count != h.TotalCount() {
 				t.Errorf("%s: %d values up to %d, %v, want %d and %d", name, count, got, err, h.TotalCount(), h.Max())
 			}

@@ -7,8 +7,8 @@
 // out of range. [Histogram.Add] takes histograms of any precision.
 //
 // Values are non-negative int64, in the unit that the writer of the log chose, often nanoseconds or
-// microseconds. A double histogram counts int64 too. Each stands for that many times
-// [Histogram.Ratio]; [Histogram.Float] converts one to the float64.
+// microseconds. A double histogram counts int64, too: a value n stands for n times
+// [Histogram.Ratio], and [Histogram.Float] converts n to that float64.
 //
 // A payload is the encoded histogram of an interval: a header and a zlib stream of counts, in
 // base64. A [Decoder] reads all versions. An [Encoder] writes version 2.
@@ -29,10 +29,10 @@ var (
 	ErrOverflow = errors.New("total count exceeds the largest int64")
 	// ErrKind: one histogram is double and the other one is not.
 	ErrKind = errors.New("integer and double histograms do not add up")
-	// ErrRange: a value or a count is negative, or is to be subtracted and was never added.
+	// ErrRange: a value or a count is negative, or was never added and cannot be subtracted.
 	ErrRange = errors.New("value out of range")
-	// ErrSpan: the values of double histograms lie so far apart that one histogram cannot hold
-	// them all. If the sum of some histograms fails so, it fails in every order of adding.
+	// ErrSpan: the values of double histograms lie so far apart that one histogram cannot hold them
+	// all. If the sum of some histograms fails with ErrSpan, it does so in every order of adding.
 	ErrSpan = errors.New("values lie too far apart for one double histogram")
 	// ErrLayout: no histogram can have this precision or lowest discernible value, or the
 	// histogram has no layout.
@@ -48,19 +48,20 @@ type Histogram struct {
 	layout Layout // Lowest is 0 if there is none
 	// counts holds the counts of the slots from base on; base and the number of counts are
 	// multiples of pageSize. Slots outside of counts are empty, and so is the spare capacity of
-	// counts. So memory is taken for the slots between the values, not for those below them.
+	// counts. So a histogram takes memory for the slots between its values, not for the slots below
+	// them.
 	counts []int64
 	base   int
 	// pages has a byte for each page of counts: 0 if all its slots are empty, 1 if one may have
 	// a count.
 	pages []byte
-	// few has the counts instead, by ascending slots, if they were decoded and are few. Then counts
-	// and pages are empty.
-	few   []slot
-	total int64
-	// coarseEnd is the exclusive bound of coarse values: one more than the lowest value that was
-	// added with a coarser slot, whose counts went to its highest value. It is 0 if there is none.
-	coarseEnd int64
+	// sparse holds the counts instead, by ascending slots, if they were decoded and are few. Then
+	// counts and pages are empty.
+	sparse []slotCount
+	total  int64
+	// minPlusOne is one more than the minimum that LowerMin sets, 0 if none is set. It is needed if
+	// the counts of a coarser slot went to the slot of its highest value.
+	minPlusOne int64
 }
 
 // New returns an empty histogram.
@@ -68,7 +69,7 @@ func New(layout Layout) (*Histogram, error) {
 	if err := layout.Validate(); err != nil {
 		return nil, err
 	}
-	return &Histogram{layout: layout.normal()}, nil
+	return &Histogram{layout: layout.normalized()}, nil
 }
 
 // Layout returns the layout, which says which values share a slot.
@@ -98,13 +99,13 @@ func (h *Histogram) Reset(layout Layout) error {
 	if err := layout.Validate(); err != nil {
 		return err
 	}
-	h.reset(layout.normal())
+	h.reset(layout.normalized())
 	return nil
 }
 
-// reset is Reset for a layout that is valid and normal, or none.
+// reset is Reset for a layout that is valid and normalized, or the zero layout.
 func (h *Histogram) reset(layout Layout) {
-	if len(h.few) == 0 {
+	if len(h.sparse) == 0 {
 		for _, counts := range h.segments() {
 			clear(counts)
 		}
@@ -112,23 +113,23 @@ func (h *Histogram) reset(layout Layout) {
 	h.layout = layout
 	h.counts = h.counts[:0]
 	h.pages = h.pages[:0]
-	h.few = h.few[:0]
+	h.sparse = h.sparse[:0]
 	h.total = 0
-	h.coarseEnd = 0
+	h.minPlusOne = 0
 }
 
 // Clone returns a copy of h that shares nothing with it.
 func (h *Histogram) Clone() *Histogram {
 	counts := make([]int64, len(h.counts))
 	h.copyTo(counts)
-	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), slices.Clone(h.few), h.total, h.coarseEnd}
+	return &Histogram{h.layout, counts, h.base, slices.Clone(h.pages), slices.Clone(h.sparse), h.total, h.minPlusOne}
 }
 
 // add adds n to the count of the slot at index and to the total.
 func (h *Histogram) add(index int, n int64) {
 	i := index - h.base
 	if uint(i) >= uint(len(h.counts)) || h.total == 0 {
-		h.room(index, index)
+		h.reserve(index, index)
 		i = index - h.base
 	}
 	h.counts[i] += n
@@ -154,11 +155,11 @@ func (h *Histogram) RecordFloatN(value float64, n int64) error {
 
 var errNoLayout = fmt.Errorf("%w: there is none; use New, NewRecorder or Reset", ErrLayout)
 
-// room makes room for the slots from low to high. It returns the counts and the slot of the first
-// one. Contract: the caller then adds only to slots from low to high, marks their pages, adds the
-// sum of what it added to h.total, and calls nothing but grow in between.
-func (h *Histogram) room(low, high int) (base int, counts []int64) {
-	if len(h.few) > 0 {
+// reserve makes room for the slots from low to high. It returns the counts and the index of the
+// first slot that they hold. Contract: the caller then adds only to slots from low to high, marks
+// their pages, adds the sum of these counts to h.total, and calls no method but grow in between.
+func (h *Histogram) reserve(low, high int) (base int, counts []int64) {
+	if len(h.sparse) > 0 {
 		h.spread()
 	}
 	if h.total == 0 {
@@ -166,21 +167,21 @@ func (h *Histogram) room(low, high int) (base int, counts []int64) {
 		h.pages = h.pages[:0]
 		h.base = low &^ (pageSize - 1)
 	} else if low < h.base {
-		h.lower(low)
+		h.growDown(low)
 	}
 	return h.base, h.grow(high)
 }
 
-// spanOf returns the number of slots that a histogram has if it has room for low to high only.
+// spanOf returns the number of slots in the pages from that of slot low to that of slot high.
 func spanOf(low, high int) int { return (high | (pageSize - 1)) + 1 - low&^(pageSize-1) }
 
-// grow makes room for the slots up to high and returns the counts.
+// grow makes room for the slots up to high, from base on, and returns the counts.
 func (h *Histogram) grow(high int) []int64 {
 	if size := spanOf(h.base, high); size > cap(h.counts) {
 		// Double the capacity. Otherwise a series of ever larger values copies the counts
 		// each time.
-		most := h.layout.SlotsFor(math.MaxInt64) - h.base
-		counts := make([]int64, size, max(size, min(2*cap(h.counts), most)))
+		maxSize := h.layout.SlotsFor(math.MaxInt64) - h.base
+		counts := make([]int64, size, max(size, min(2*cap(h.counts), maxSize)))
 		h.copyTo(counts)
 		h.counts = counts
 	} else if size > len(h.counts) {
@@ -190,9 +191,9 @@ func (h *Histogram) grow(high int) []int64 {
 	return h.counts
 }
 
-// copyTo copies the counts to empty ones.
+// copyTo copies the counts of h into counts, which are all 0.
 func (h *Histogram) copyTo(counts []int64) {
-	if len(h.few) > 0 {
+	if len(h.sparse) > 0 {
 		return
 	}
 	for low, filled := range h.segments() {
@@ -200,8 +201,8 @@ func (h *Histogram) copyTo(counts []int64) {
 	}
 }
 
-// lower makes room for slots from low on, which is below base.
-func (h *Histogram) lower(low int) {
+// growDown makes room for slots from low on, which is below base.
+func (h *Histogram) growDown(low int) {
 	// Take as many slots again. Otherwise a series of ever smaller values copies the counts
 	// each time.
 	base := max(0, min(low, h.base-len(h.counts))) &^ (pageSize - 1)
@@ -228,7 +229,7 @@ func (h *Histogram) count(index int) int64 {
 	if i := index - h.base; uint(i) < uint(len(h.counts)) {
 		return h.counts[i]
 	}
-	return fewAt(h.few, index)
+	return sparseCount(h.sparse, index)
 }
 
 // Record counts value once. It returns the errors of [Histogram.RecordN].
@@ -253,10 +254,10 @@ func (h *Histogram) RecordN(value, n int64) error {
 }
 
 // Add adds the counts of other to h. Other is not changed. If the two differ in precision, lowest
-// discernible value or conversion ratio, h takes the finest of both. Then each count of the coarser
-// one goes to the slot of the highest value of its old slot, so that no percentile is below the
-// recorded values. [Histogram.Min] still knows the lowest value. A 0 of a double histogram stays 0.
-// If Add returns [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged.
+// discernible value or conversion ratio, h takes the finer of each. Then each count of a coarser
+// slot goes to the slot of its highest value, so that no percentile is below the recorded values.
+// [Histogram.Min] still knows the lowest value. A 0 of a double histogram stays 0. If Add returns
+// [ErrKind], [ErrSpan] or [ErrOverflow], h is unchanged.
 func (h *Histogram) Add(other *Histogram) error {
 	switch {
 	case other.layout.Lowest == 0:
@@ -279,23 +280,23 @@ func (h *Histogram) Add(other *Histogram) error {
 	if err != nil {
 		return err
 	}
-	highest, err := other.layout.moved(last, layout)
+	highest, err := other.layout.valueIn(last, layout)
 	if err != nil {
 		return err
 	}
 	if err := h.Refine(other.layout); err != nil {
 		return err
 	}
-	lowest, _ := other.layout.moved(first, layout)
-	least, _ := rescale(other.Min(), other.layout.Ratio, layout.Ratio) // it is not above the highest
-	base, slots := h.room(layout.IndexOf(lowest), layout.IndexOf(highest))
-	shares := h.layout.shares(other.layout)
+	lowest, _ := other.layout.valueIn(first, layout)
+	otherMin, _ := rescale(other.Min(), other.layout.Ratio, layout.Ratio) // no error: it is not above the highest
+	base, slots := h.reserve(layout.IndexOf(lowest), layout.IndexOf(highest))
+	aligned := h.layout.sameSlots(other.layout)
 	for low, counts := range other.between(first&^(pageSize-1), last|(pageSize-1)) {
-		if !shares {
-			h.addFiner(other.layout, low, counts)
+		if !aligned {
+			h.addCoarser(other.layout, low, counts)
 			continue
 		}
-		h.mark(low-base, low-base+len(counts))
+		h.markPages(low-base, low-base+len(counts))
 		into := slots[low-base:][:len(counts)]
 		if useVectors {
 			addPages(&into[0], &counts[0], len(counts)/pageSize)
@@ -306,22 +307,22 @@ func (h *Histogram) Add(other *Histogram) error {
 		}
 	}
 	h.total += other.total
-	if !shares || other.coarseEnd > 0 {
-		h.LowerMin(least)
+	if !aligned || other.minPlusOne > 0 {
+		h.LowerMin(otherMin)
 	}
 	return nil
 }
 
-// addFiner adds the counts from slot low on of a histogram whose layout is coarser. It does not add
-// to the total.
-func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
+// addCoarser adds counts of a histogram whose layout is coarser, from its slot low on. It does not
+// add to the total.
+func (h *Histogram) addCoarser(coarser Layout, low int, counts []int64) {
 	layout := h.layout
 	base := h.base
 	slots := h.counts
 	pages := h.pages
 	for i, n := range counts {
 		if n != 0 {
-			value, _ := coarser.moved(low+i, layout)
+			value, _ := coarser.valueIn(low+i, layout)
 			at := layout.IndexOf(value) - base
 			pages[at>>pageBits] = 1
 			slots[at] += n
@@ -333,17 +334,17 @@ func (h *Histogram) addFiner(coarser Layout, low int, counts []int64) {
 // Subtract returns [ErrRange], and h is unchanged. Where layouts differ, [Histogram.Min] does not
 // rise until h is empty.
 func (h *Histogram) Subtract(other *Histogram) error {
-	if !h.layout.shares(other.layout) {
+	if !h.layout.sameSlots(other.layout) {
 		same := &Histogram{layout: h.layout}
 		if err := same.Add(other); err != nil {
 			return err
 		}
-		if !h.layout.shares(same.layout) {
+		if !h.layout.sameSlots(same.layout) {
 			return fmt.Errorf("%w: a histogram of %+v was never added", ErrRange, other.layout)
 		}
 		other = same
 	}
-	if len(h.few) > 0 {
+	if len(h.sparse) > 0 {
 		h.spread()
 	}
 	for low, counts := range other.segments() {
@@ -362,7 +363,7 @@ func (h *Histogram) Subtract(other *Histogram) error {
 	}
 	h.total -= other.total
 	if h.total == 0 {
-		h.coarseEnd = 0
+		h.minPlusOne = 0
 	}
 	return nil
 }
@@ -379,17 +380,17 @@ func (h *Histogram) Refine(layout Layout) error {
 	if err := layout.Validate(); err != nil {
 		return err
 	}
-	layout = layout.normal()
+	layout = layout.normalized()
 	finest, err := h.layout.Finest(layout)
 	if err != nil {
 		return err
 	}
-	return h.become(finest)
+	return h.refineTo(finest)
 }
 
-// become changes the layout of h to one that is at least as fine.
-func (h *Histogram) become(layout Layout) error {
-	if h.layout.shares(layout) {
+// refineTo changes the layout of h to a layout that is at least as fine.
+func (h *Histogram) refineTo(layout Layout) error {
+	if h.layout.sameSlots(layout) {
 		h.layout = layout
 		return nil
 	}
@@ -401,10 +402,10 @@ func (h *Histogram) become(layout Layout) error {
 	return nil
 }
 
-// moved returns the value by which the counts of the slot at index go to a layout that is at least
-// as fine: the highest of the slot, and 0 for the lowest slot of doubles, which has only zeros in
-// the logs of the reference.
-func (l Layout) moved(index int, finer Layout) (int64, error) {
+// valueIn returns the value by which a finer layout, or an equally fine one, counts the values of
+// the slot at index: the highest value of the slot, or 0 for the lowest slot of doubles, which has
+// only zeros in logs of the reference.
+func (l Layout) valueIn(index int, finer Layout) (int64, error) {
 	low, err := rescale(l.LowestAt(index), l.Ratio, finer.Ratio)
 	if err != nil || l.Ratio != 0 && index == 0 {
 		return low, err
@@ -428,8 +429,8 @@ func rescale(value int64, from, to float64) (int64, error) {
 
 // firstIndex returns the index of the lowest slot with a count, or -1 if there is none.
 func (h *Histogram) firstIndex() int {
-	if len(h.few) > 0 {
-		return h.few[0].index
+	if len(h.sparse) > 0 {
+		return h.sparse[0].index
 	}
 	for low, counts := range h.segments() {
 		for i, n := range counts {
@@ -443,8 +444,8 @@ func (h *Histogram) firstIndex() int {
 
 // lastIndex returns the index of the highest slot with a count, or -1 if there is none.
 func (h *Histogram) lastIndex() int {
-	if n := len(h.few); n > 0 {
-		return h.few[n-1].index
+	if n := len(h.sparse); n > 0 {
+		return h.sparse[n-1].index
 	}
 	for page := len(h.pages) - 1; page >= 0; page-- {
 		if h.pages[page] == 0 {

@@ -13,7 +13,7 @@ import (
 )
 
 // inflateInto inflates a zlib stream into raw and returns the number of bytes. If the stream holds
-// more, raw is full and more is true. Nothing may follow the stream.
+// more than raw, raw is full and more is true. Bytes after the stream are an error.
 func (d *Decoder) inflateInto(raw, deflated []byte) (n int, more bool, err error) {
 	n, used, err := d.inflater.Zlib(raw, deflated)
 	switch {
@@ -31,7 +31,8 @@ func (d *Decoder) inflateInto(raw, deflated []byte) (n int, more bool, err error
 	return n, false, nil
 }
 
-// decodeBase64 decodes text into buf, which it grows if needed. The padding may be missing.
+// decodeBase64 decodes text into buf, or into a larger buffer if needed. The padding may be
+// missing.
 func decodeBase64(buf, text []byte) ([]byte, error) {
 	plain := unpadded(text)
 	need := base64.RawStdEncoding.DecodedLen(len(plain))
@@ -42,12 +43,12 @@ func decodeBase64(buf, text []byte) ([]byte, error) {
 	if n, err := simd.RawStdEncoding.Decode(buf, plain); err == nil && n == need {
 		return buf[:n], nil
 	}
-	_, err := base64.RawStdEncoding.Decode(buf, plain) // simd does not say where
+	_, err := base64.RawStdEncoding.Decode(buf, plain) // simd does not return the position
 	at := bytes.IndexAny(plain, "\r\n")                // encoding/base64 skips these
 	if bad := base64.CorruptInputError(0); errors.As(err, &bad) && (at < 0 || int(bad) < at) {
 		at = int(bad)
 	}
-	// A last character alone is no byte.
+	// A single last character is less than a byte.
 	if at == len(plain)-1 && len(plain)%4 == 1 && strings.IndexByte(alphabet, plain[at]) >= 0 {
 		return buf, fmt.Errorf("%w: it ends after %d bytes", ErrBase64, len(text))
 	}

@@ -55,8 +55,9 @@ func (l Layout) units(value float64) (int64, error) {
 	return int64(units), nil
 }
 
-// Finest returns the layout of the sum of two histograms, which is as fine as both. If one of the
-// layouts is zero, it is the other one. The error is [ErrKind] if only one histogram is double.
+// Finest returns the layout of the sum of two histograms, which is as fine as both. If l or m is
+// the zero Layout, Finest returns the other one. The error is [ErrKind] if only one histogram is
+// double.
 func (l Layout) Finest(m Layout) (Layout, error) {
 	switch {
 	case l.Lowest == 0:
@@ -70,21 +71,23 @@ func (l Layout) Finest(m Layout) (Layout, error) {
 }
 
 // halfMagnitudes holds, by significant digits, the binary logarithm of half the number of
-// sub-buckets in a bucket. That number is the smallest power of two that is at least 2*10^digits.
+// sub-buckets in a bucket. The number of sub-buckets is the smallest power of two that is at least
+// 2*10^digits.
 var halfMagnitudes = [MaxDigits + 1]int{0, 4, 7, 10, 14, 17}
 
 func (l Layout) halfMagnitude() int { return halfMagnitudes[l.Digits] }
 
 func (l Layout) unitMagnitude() int { return 63 - bits.LeadingZeros64(uint64(l.Lowest)|1) }
 
-// normal returns l with a lowest value of 1 in place of 0.
-func (l Layout) normal() Layout {
+// normalized returns l with a lowest value of 1 instead of 0.
+func (l Layout) normalized() Layout {
 	l.Lowest = max(l.Lowest, 1)
 	return l
 }
 
-// shares reports whether l and m have the same slots, so that counts can be added index by index.
-func (l Layout) shares(m Layout) bool {
+// sameSlots reports whether l and m have the same slots, so that counts can be added index by
+// index.
+func (l Layout) sameSlots(m Layout) bool {
 	return l.Digits == m.Digits && l.unitMagnitude() == m.unitMagnitude() && l.Ratio == m.Ratio
 }
 
@@ -122,8 +125,8 @@ func (l Layout) HighestAt(index int) int64 {
 	return l.LowestAt(index) + (l.sizeAt(index) - 1)
 }
 
-// medianAt returns the middle of the values of a slot, rounded up. Mean and standard deviation use
-// it.
+// medianAt returns the middle of the values of the slot at index, rounded up. Mean and standard
+// deviation count each value of the slot as this one.
 func (l Layout) medianAt(index int) int64 {
 	return l.LowestAt(index) + l.sizeAt(index)>>1
 }

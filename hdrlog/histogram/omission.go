@@ -12,11 +12,11 @@ import (
 // integers.
 var ErrExpected = errors.New("expected interval must be positive")
 
-// CorrectInto makes into the counts of h, corrected for coordinated omission. A recorder that
+// CorrectInto sets into to the counts of h, corrected for coordinated omission. A recorder that
 // expects to record once every expected units, and then records a longer value, was held up and
-// left out the values of that time. For each such value, CorrectInto also counts value-expected,
+// left out the values of that time. For each longer value, CorrectInto also counts value-expected,
 // value-2*expected and so on down to expected, as often as value itself. It does the same as
-// copyCorrectedForCoordinatedOmission of the reference, except where that one fails: see
+// copyCorrectedForCoordinatedOmission of the reference, except where the reference fails: see
 // [maxSteps].
 //
 // Expected is in the unit of [Histogram.Float]. For a histogram of integers, its fraction is
@@ -63,8 +63,8 @@ func (h *Histogram) correctIntegers(into *Histogram, step int64) error {
 func (h *Histogram) manyMissing(step int64) bool {
 	last := h.lastIndex()
 	slots := float64(last - h.layout.IndexOf(step) + 1)
-	most := float64(h.layout.HighestAt(last)) / float64(step) // the missing values of one value
-	if slots <= 0 || most*min(slots, float64(h.total)) <= slotCost*slots {
+	perValue := float64(h.layout.HighestAt(last)) / float64(step) // missing values of the highest value
+	if slots <= 0 || perValue*min(slots, float64(h.total)) <= slotCost*slots {
 		return false // few enough, whatever the counts are
 	}
 	all := 0.0
@@ -76,19 +76,19 @@ func (h *Histogram) manyMissing(step int64) bool {
 	return false
 }
 
-// slotCost is the number of missing values that can be counted in the time of one slot: 3.5 ns
-// each, and 70 ns for a slot, at three digits. At five digits it is 3, since single counts miss the
-// cache (BenchmarkCorrect).
+// slotCost is the number of missing values that take as long as one slot: 3.5 ns for a value, and
+// 70 ns for a slot, at three digits. At five digits it is 3, since single counts miss the cache
+// (BenchmarkCorrect).
 const slotCost = 20
 
 // correctSlots adds the missing values of h to into. Its time does not depend on the number of
 // missing values.
 //
-// For a value v, floor((v-low)/step) missing values are at least low, if low is at least step. That
+// For a value v, floor((v-low)/step) missing values are at least low, if low is at least step. This
 // equals floor(v/step) - floor(low/step), less 1 if v%step < low%step. So three sums over the
 // values from low up give the number of missing values that are at least low: the quotients v/step,
-// the counts, and the counts by remainder. The difference to the next higher low is the count of
-// the slot that begins at low.
+// the counts, and the counts by remainder. The difference between the numbers for two successive
+// slots is the count of the lower slot.
 func (h *Histogram) correctSlots(into *Histogram, step int64) error {
 	if h.Max() < step {
 		return nil // none are missing
@@ -97,8 +97,8 @@ func (h *Histogram) correctSlots(into *Histogram, step int64) error {
 		return err
 	}
 	remainders := newRemainders(h, step)
-	// These may overflow 64 bits. Their differences, the counts of slots, do not, so those are
-	// right.
+	// These sums may overflow 64 bits. Their differences, the counts of slots, do not, so the
+	// counts are right.
 	var quotients, counts, above uint64
 	for i := h.lastIndex(); ; i-- {
 		low := max(h.layout.LowestAt(i), step)
@@ -121,8 +121,8 @@ func (h *Histogram) correctSlots(into *Histogram, step int64) error {
 	}
 }
 
-// checkMissing returns [ErrOverflow] if an int64 cannot count the missing values of h and total
-// more.
+// checkMissing returns [ErrOverflow] if an int64 cannot hold total plus the number of missing
+// values of h.
 func (h *Histogram) checkMissing(step, total int64) error {
 	for v := range h.Recorded() {
 		hi, missing := bits.Mul64(uint64(v.Count), uint64(max(v.High/step-1, 0)))
@@ -136,7 +136,7 @@ func (h *Histogram) checkMissing(step, total int64) error {
 
 // remainders holds counts by remainder, in a Fenwick tree.
 type remainders struct {
-	sorted []int64 // nil if each remainder has a place in the tree
+	sorted []int64 // the remainders; nil if each one below step has a place in the tree
 	tree   []uint64
 }
 
@@ -163,7 +163,7 @@ func (r *remainders) rank(remainder int64) int {
 	return rank
 }
 
-// add adds n to the count of a remainder. One of the values has that remainder.
+// add adds n to the count of a remainder. A value of the histogram must have this remainder.
 func (r *remainders) add(remainder int64, n uint64) {
 	for at := r.rank(remainder) + 1; at < len(r.tree); at += at & -at {
 		r.tree[at] += n
@@ -178,40 +178,40 @@ func (r *remainders) below(remainder int64) (n uint64) {
 	return n
 }
 
-// maxSteps is the highest number of missing values that are computed for one value of a double
-// histogram as the reference does, by repeated subtraction. Its result includes roundoff. More
-// missing values are counted slot by slot, without roundoff.
+// maxSteps is the highest number of missing values of one value of a double histogram that are
+// computed by repeated subtraction. The reference always does that, so its result includes
+// roundoff. More missing values are counted slot by slot, without roundoff.
 const maxSteps = 1 << 16
 
-// mostUnits limits the values of a double histogram whose range is widened. Payloads and sums still
-// have room for larger ones.
-const mostUnits = 1 << 50
+// maxWidened is the highest value, in units of the ratio, that a double histogram gets when its
+// ratio is halved. Payloads and sums have room for larger values.
+const maxWidened = 1 << 50
 
-// widened returns how many times the ratio of h, a double histogram, must be halved so that values
-// from expected up have all significant digits. It returns 0 if none is missing.
-func (h *Histogram) widened(expected float64) (shift int) {
+// halvings returns how many times the ratio of h, a double histogram, must be halved so that values
+// from expected up have all significant digits. It returns 0 if no value is missing.
+func (h *Histogram) halvings(expected float64) (shift int) {
 	if h.Float(h.Max()) < 2*expected {
 		return 0
 	}
 	lowest := float64(h.layout.SubBuckets() / 2)
-	for units := expected / h.layout.Ratio; units < lowest && h.Max() < mostUnits>>(shift+1); units *= 2 {
+	for units := expected / h.layout.Ratio; units < lowest && h.Max() < maxWidened>>(shift+1); units *= 2 {
 		shift++
 	}
 	return shift
 }
 
-// correctDouble makes into the counts of h, a double histogram, and of its missing values.
+// correctDouble sets into to the counts of h, a double histogram, and of its missing values.
 func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 	if !(expected > 0) {
 		return fmt.Errorf("%w, not %v", ErrExpected, expected)
 	}
 	layout := h.layout
-	shift := h.widened(expected)
+	shift := h.halvings(expected)
 	layout.Ratio = math.Ldexp(layout.Ratio, -shift)
 	into.reset(layout)
 	ratio := layout.Ratio
 	for index, n := range h.Slots() {
-		recorded, err := h.layout.moved(index, layout)
+		recorded, err := h.layout.valueIn(index, layout)
 		if err != nil {
 			return err
 		}
@@ -235,14 +235,14 @@ func (h *Histogram) correctDouble(into *Histogram, expected float64) error {
 }
 
 // recordMissingUnits counts value-step, value-2*step and so on down to step, n times each, slot by
-// slot.
+// slot. value and step are in units of the ratio.
 func (h *Histogram) recordMissingUnits(value, step float64, n int64) error {
-	// upTo returns the number of missing values that are at least low.
-	upTo := func(low float64) float64 { return math.Floor((value - max(low, step)) / step) }
+	// atLeast returns the number of missing values that are at least low.
+	atLeast := func(low float64) float64 { return math.Floor((value - max(low, step)) / step) }
 	above := 0.0
 	for i := h.layout.IndexOf(int64(value)); i >= 0; i-- {
 		low := float64(h.layout.LowestAt(i))
-		missing := upTo(low)
+		missing := atLeast(low)
 		if times := (missing - above) * float64(n); times >= 1<<63 {
 			return ErrOverflow
 		} else if times > 0 {

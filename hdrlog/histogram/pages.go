@@ -5,28 +5,28 @@ import (
 	"iter"
 )
 
-// pageSize is the number of slots of a page. A pass over the counts skips the pages that nothing
-// was added to. Otherwise two values far apart, in a payload of a hundred bytes, cost a pass over
-// six million slots.
+// pageSize is the number of slots of a page. A pass over the counts skips pages to which nothing
+// was added. Otherwise two values far apart, in a payload of a hundred bytes, would cost a pass
+// over six million slots.
 const (
 	pageBits = 6
 	pageSize = 1 << pageBits
 )
 
-// mark marks the pages of the counts from begin to before end.
-func (h *Histogram) mark(begin, end int) {
+// markPages marks the pages of the counts from begin to before end.
+func (h *Histogram) markPages(begin, end int) {
 	pages := h.pages[begin>>pageBits : (end+pageSize-1)>>pageBits]
 	for i := range pages {
 		pages[i] = 1
 	}
 }
 
-// segments iterates over the counts of successive marked pages. Low is the slot of the first one.
-// Low and the number of counts are multiples of pageSize.
+// segments iterates over the counts of successive marked pages. low is the index of the slot of the
+// first count. low and the number of counts are multiples of pageSize.
 func (h *Histogram) segments() iter.Seq2[int, []int64] {
 	return func(yield func(low int, counts []int64) bool) {
-		if len(h.few) > 0 {
-			fewPages(h.few, yield)
+		if len(h.sparse) > 0 {
+			sparsePages(h.sparse, yield)
 			return
 		}
 		for page := 0; ; {
@@ -47,7 +47,7 @@ func (h *Histogram) segments() iter.Seq2[int, []int64] {
 	}
 }
 
-// between is segments for the slots from first to last only.
+// between is [Histogram.segments] for the slots from first to last only.
 func (h *Histogram) between(first, last int) iter.Seq2[int, []int64] {
 	return func(yield func(low int, counts []int64) bool) {
 		for low, counts := range h.segments() {

@@ -44,7 +44,7 @@ type changer struct {
 }
 
 func (c *changer) layout() Layout {
-	return []Layout{{Digits: 3}, {Digits: 3}, {Digits: 4}, {Digits: 2, Lowest: 100}, {Digits: 1}, {Digits: 0}}[c.r.IntN(6)].normal()
+	return []Layout{{Digits: 3}, {Digits: 3}, {Digits: 4}, {Digits: 2, Lowest: 100}, {Digits: 1}, {Digits: 0}}[c.r.IntN(6)].normalized()
 }
 
 // value returns a value, in most cases far from the others.
@@ -153,9 +153,9 @@ func (c *changer) change() (way string) {
 func checkPages(t *testing.T, way string, h *Histogram) {
 	t.Helper()
 	paged := h
-	if len(h.few) > 0 {
+	if len(h.sparse) > 0 {
 		if len(h.counts) > 0 || len(h.pages) > 0 {
-			t.Fatalf("%s: %d slots beside %d of a list", way, len(h.counts), len(h.few))
+			t.Fatalf("%s: %d slots beside %d of a list", way, len(h.counts), len(h.sparse))
 		}
 		paged = h.Clone()
 		paged.spread()
@@ -163,7 +163,7 @@ func checkPages(t *testing.T, way string, h *Histogram) {
 	if len(paged.pages)*pageSize != len(paged.counts) {
 		t.Fatalf("%s: %d pages for %d slots", way, len(paged.pages), len(paged.counts))
 	}
-	var slots []slot
+	var slots []slotCount
 	var total int64
 	for i, n := range paged.counts[:cap(paged.counts)] {
 		if n == 0 {
@@ -175,7 +175,7 @@ func checkPages(t *testing.T, way string, h *Histogram) {
 		if paged.pages[i/pageSize] == 0 {
 			t.Errorf("%s: slot %d has %d values, but its page is not marked", way, paged.base+i, n)
 		}
-		slots = append(slots, slot{paged.base + i, n})
+		slots = append(slots, slotCount{paged.base + i, n})
 		total += n
 	}
 	if total != h.total {
@@ -193,8 +193,8 @@ func checkPages(t *testing.T, way string, h *Histogram) {
 	var want Bucket // the lowest and the highest
 	if len(slots) > 0 {
 		want = Bucket{Low: buckets[0].Low, High: buckets[len(buckets)-1].High}
-		if h.coarseEnd > 0 { // of coarser counts
-			want.Low = min(want.Low, h.coarseEnd-1)
+		if h.minPlusOne > 0 { // of coarser counts
+			want.Low = min(want.Low, h.minPlusOne-1)
 		}
 		mean /= float64(total)
 		for _, s := range slots {
@@ -309,7 +309,7 @@ func TestFarApart(t *testing.T) {
 		for _, counts := range h.segments() {
 			slots += len(counts)
 		}
-		if slots > 2*pageSize || len(h.counts) < 1<<20 && len(h.few) == 0 {
+		if slots > 2*pageSize || len(h.counts) < 1<<20 && len(h.sparse) == 0 {
 			t.Errorf("%s: a pass over %d of %d slots", way, slots, len(h.counts))
 		}
 	}

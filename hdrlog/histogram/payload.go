@@ -14,7 +14,7 @@ import (
 var (
 	// ErrBase64: the text is not base64.
 	ErrBase64 = errors.New("bad base64")
-	// ErrHeader: no known cookie, or a header that no histogram can have.
+	// ErrHeader: the payload has no known cookie, or a header that no histogram can have.
 	ErrHeader = errors.New("impossible header")
 	// ErrTruncated: the payload ends too early, for example because a crash cut the line short.
 	ErrTruncated = errors.New("payload is cut short")
@@ -28,7 +28,7 @@ var (
 	ErrNegativeCount = errors.New("negative count")
 )
 
-// Cookies. Those of integer histograms are here without the bits of the word size.
+// Cookies of the versions. Those of integer histograms are without the bits of the word size.
 const (
 	cookieV0           = 0x1c849308
 	cookieV0Compressed = 0x1c849309
@@ -63,14 +63,14 @@ type Payload struct {
 	slots    int      // number of slots up to highest, the most that counts may fill
 	wordSize int      // bytes of a count in versions 0 and 1
 	counts   []byte   // the encoded counts
-	// total is the sum of all counts as the header gives it, or -1 if it does not count. A
-	// plain payload of version 0 has a total, but no length and no checksum. In a compressed
-	// one the total can be wrong, if counts overflowed in the writer.
+	// total is the sum of all counts that the header states, or -1 if the header states none that
+	// must be right. A plain payload of version 0 has a total, but no length and no checksum. The
+	// total of a compressed payload can be wrong, if counts overflowed in the writer.
 	total int64
-	// next is the slot after the last one with a count, 0 if that is not known, and counted the
-	// number of values then: see ended.
-	next    int
-	counted int64
+	// end is the index after the last slot with a count, 0 if it is not known, and valueCount the
+	// number of values then: see keepTotals.
+	end        int
+	valueCount int64
 }
 
 // Version returns the version of the encoding: 0, 1 or 2.
@@ -79,7 +79,7 @@ func (p *Payload) Version() int { return p.version }
 // Compressed reports whether the payload is a zlib stream.
 func (p *Payload) Compressed() bool { return p.compressed }
 
-// Layout returns which values share a slot. Its Ratio is 0 unless the histogram is a double one.
+// Layout returns the layout of the histogram. Its Ratio is 0 unless the histogram is a double one.
 func (p *Payload) Layout() Layout { return p.layout }
 
 // Double reports whether this is a double histogram.
@@ -93,8 +93,8 @@ func (p *Payload) Highest() int64 { return p.highest }
 func (p *Payload) CountsSize() int { return len(p.counts) }
 
 // A Decoder decodes payloads: versions 0, 1 and 2, integer and double, compressed and plain. It
-// owns its memory and reuses it for the next payload. The zero value is ready. It is not safe for
-// concurrent use.
+// reuses its memory for the next payload. The zero value is ready. It is not safe for concurrent
+// use.
 //
 // [Decoder.AddTo] adds the counts of a payload straight to a sum, without a histogram in between. A
 // decoder takes no more memory than the header of a payload justifies. It verifies checksums.
@@ -105,19 +105,19 @@ func (p *Payload) CountsSize() int { return len(p.counts) }
 // [AbstractHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/AbstractHistogram.html
 // [DoubleHistogram]: https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/DoubleHistogram.html
 type Decoder struct {
-	// Grow, if set, is called by Open before a payload takes more than 64 KB when it is inflated,
-	// with that size in bytes. An error of Grow is the error of Open.
+	// Grow, if set, is called before a payload takes more than 64 KB when it is inflated, with its
+	// size in bytes. If Grow returns an error, Open returns that error.
 	Grow func(bytes int) error
 
 	inflater inflate.Decoder
 	packed   []byte    // decoded from base64
 	raw      []byte    // inflated
 	payload  Payload   // the last result of Open
-	counts   Histogram // scratch, for payloads whose layout is not that of the sum
+	counts   Histogram // memory for payloads whose layout differs from that of the sum
 }
 
-// Decode makes h hold the counts of a payload in base64, in the memory of h. After an error, h is
-// empty. The errors are those of [Decoder.Open] and [Payload.AddTo].
+// Decode sets h to the counts of a payload in base64, and reuses the memory of h. After an error, h
+// is empty. The errors are those of [Decoder.Open] and [Payload.AddTo].
 func (d *Decoder) Decode(h *Histogram, text []byte) error {
 	p, err := d.Open(text)
 	if err != nil {
@@ -127,8 +127,8 @@ func (d *Decoder) Decode(h *Histogram, text []byte) error {
 	return p.Decode(h)
 }
 
-// AddTo adds the counts of a payload in base64 to sum. As in [Histogram.Add], sum takes the finest
-// layout of both. After an error, sum is unchanged. The errors are those of [Decoder.Open] and
+// AddTo adds the counts of a payload in base64 to sum. As in [Histogram.Add], sum takes the finer
+// of both layouts. After an error, sum is unchanged. The errors are those of [Decoder.Open] and
 // [Payload.AddTo].
 func (d *Decoder) AddTo(sum *Histogram, text []byte) error {
 	p, err := d.Open(text)
@@ -171,8 +171,8 @@ func (d *Decoder) OpenBinary(packed []byte) (*Payload, error) {
 	return p, nil
 }
 
-// openDouble opens a double histogram: digits and the ratio of highest to lowest value, and then an
-// integer histogram.
+// openDouble opens the payload of a double histogram: a header with the digits and the ratio of
+// highest to lowest value, and then the payload of an integer histogram.
 func (d *Decoder) openDouble(packed []byte, compressed bool) (*Payload, error) {
 	p := &d.payload
 	if len(packed) < 24 {
@@ -198,19 +198,19 @@ func (d *Decoder) openDouble(packed []byte, compressed bool) (*Payload, error) {
 	return p, nil
 }
 
-// base returns a cookie without the bits of the word size.
-func base(cookie uint32) uint32 { return cookie &^ wordSizeBits }
+// cookieBase returns a cookie without the bits of the word size.
+func cookieBase(cookie uint32) uint32 { return cookie &^ wordSizeBits }
 
 func isCompressed(cookie uint32) bool {
-	switch base(cookie) {
+	switch cookieBase(cookie) {
 	case cookieV0Compressed, cookieV1Compressed, cookieV2Compressed:
 		return true
 	}
 	return false
 }
 
-// openInteger opens an integer histogram, compressed or plain, into d.payload. It sets the ratio of
-// the layout to the one in the header.
+// openInteger opens the payload of an integer histogram, compressed or plain, into d.payload. It
+// sets the ratio of the layout to the ratio in the header.
 func (d *Decoder) openInteger(packed []byte) error {
 	cookie := binary.BigEndian.Uint32(packed)
 	if !isCompressed(cookie) {
@@ -245,7 +245,7 @@ func (p *Payload) parseHeader(raw []byte) error {
 	}
 	cookie := binary.BigEndian.Uint32(raw)
 	size := headerSize
-	switch base(cookie) {
+	switch cookieBase(cookie) {
 	case cookieV0:
 		p.version, size = 0, headerSizeV0
 	case cookieV1:
@@ -300,8 +300,8 @@ func (p *Payload) parseHeader(raw []byte) error {
 	return nil
 }
 
-// size returns the size of header and counts in bytes. Version 0 does not give it; then it is the
-// largest size possible, and not exact.
+// size returns the size of header and counts in bytes. The header of version 0 does not state it:
+// then size is the largest size possible, and exact is false.
 func (p *Payload) size(raw []byte) (size int64, exact bool, err error) {
 	if p.version == 0 {
 		return headerSizeV0 + int64(p.slots)*int64(p.wordSize), false, nil
@@ -317,7 +317,8 @@ func (p *Payload) size(raw []byte) (size int64, exact bool, err error) {
 	return headerSize + length, true, nil
 }
 
-// setCounts finds the counts in raw, after the parsed header.
+// setCounts sets the counts to the bytes of raw after the header, which was parsed, and checks
+// their length.
 func (p *Payload) setCounts(raw []byte) error {
 	size, exact, err := p.size(raw)
 	switch {
@@ -340,15 +341,16 @@ func (p *Payload) setCounts(raw []byte) error {
 	return nil
 }
 
-// maxInflation is above 1032, the largest ratio of content to deflate stream: two bits can stand
+// maxInflation is above 1032, the largest ratio of inflated to deflated bytes: two bits can stand
 // for a match of 258 bytes.
 const maxInflation = 1040
 
-// firstRaw is enough for a payload of three digits from a load test.
+// firstRaw is the size in bytes of the first buffer for inflated payloads. It is enough for three
+// digits in a load test.
 const firstRaw = 64 << 10
 
-// inflate inflates a zlib stream whose content begins with a header, and parses that. It takes no
-// more memory than the header justifies, so a small stream of very many zeros costs nothing.
+// inflate inflates a zlib stream and parses the header at its beginning. It takes no more memory
+// than the header justifies, so a small stream of very many zeros costs nothing.
 func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	if d.raw == nil {
 		d.raw = make([]byte, firstRaw)
@@ -387,17 +389,17 @@ func (d *Decoder) inflate(deflated []byte) ([]byte, error) {
 	return d.raw[:n], err
 }
 
-// Decode makes h hold the counts, in the memory of h. After an error, h is empty. The errors are
-// those of [Payload.AddTo].
+// Decode sets h to the counts of the payload, and reuses the memory of h. After an error, h is
+// empty. The errors are those of [Payload.AddTo].
 func (p *Payload) Decode(h *Histogram) error {
 	h.reset(p.layout)
-	if p.decodeFew(h) {
+	if p.decodeSparse(h) {
 		return nil
 	}
 	return p.addTo(h)
 }
 
-// AddTo adds the counts to sum. As in [Histogram.Add], sum takes the finest layout of both. After
+// AddTo adds the counts to sum. As in [Histogram.Add], sum takes the finer of both layouts. After
 // an error, sum is unchanged. The error wraps [ErrCorrupt], [ErrNegativeCount], [ErrTruncated],
 // [ErrKind], [ErrSpan] or [ErrOverflow].
 func (p *Payload) AddTo(sum *Histogram) error {
@@ -409,7 +411,7 @@ func (p *Payload) AddTo(sum *Histogram) error {
 		}
 		return err
 	}
-	if sum.layout.shares(p.layout) {
+	if sum.layout.sameSlots(p.layout) {
 		if err := p.addTo(sum); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func BenchmarkCheck(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				p.next = 0 // as if it were open only
+				p.end = 0 // as if it were open only
 				if err := p.Check(); err != nil {
 					b.Fatal(err)
 				}

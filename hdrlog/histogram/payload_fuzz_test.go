@@ -110,7 +110,7 @@ func isTyped(t *testing.T, err error) {
 // agree compares the counts of a plain payload of version 2 with those that hdrhistogram-go
 // decodes.
 func agree(t *testing.T, plain []byte) {
-	if len(plain) < headerSize || base(binary.BigEndian.Uint32(plain)) != cookieV2 {
+	if len(plain) < headerSize || cookieBase(binary.BigEndian.Uint32(plain)) != cookieV2 {
 		return
 	}
 	layout := Layout{Digits: int(int32(binary.BigEndian.Uint32(plain[12:]))), Lowest: int64(binary.BigEndian.Uint64(plain[16:]))}

@@ -287,13 +287,13 @@ func TestZigZag(t *testing.T) {
 			var v uint64
 			size := 1
 			if v = uint64(encoded[0]); v >= 0x80 {
-				v, size = zigZag(encoded)
+				v, size = decodeLEB128(encoded)
 			}
 			if size != len(encoded) || v != uint64(n)<<1 || size > maxWordV2 {
 				t.Errorf("%d: %d of %d bytes, %#x", n, size, len(encoded), v)
 			}
 			for short := range encoded {
-				if _, size := zigZag(encoded[:short]); size != 0 {
+				if _, size := decodeLEB128(encoded[:short]); size != 0 {
 					t.Errorf("%d: %d of %d bytes are enough", n, size, len(encoded))
 				}
 			}

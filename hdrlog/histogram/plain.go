@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// Peek looks at the first 32 characters of a payload. It reports whether they are those of a double
-// histogram, whether the payload is compressed, and how many characters it has without padding
-// according to its header: 0 if that does not say, and [math.MaxInt64] if it is compressed and has
-// fewer than 32. [Decoder.Open] fails if it has fewer than that, as in a line that a crash cut
-// short. Peek is for packages that copy or distinguish payloads, and do not decode them.
+// Peek reads the first 32 characters of a payload, for packages that copy or distinguish payloads
+// and do not decode them. It reports whether the histogram is double and the payload compressed.
+// length is the number of characters without padding that the header asks for: 0 if the header does
+// not state it, and [math.MaxInt64] for a compressed payload of fewer than 32 characters.
+// [Decoder.Open] fails if the payload is shorter, as in a line that a crash cut short.
 func Peek(text []byte) (double, compressed bool, length int64) {
 	var begin [24]byte
 	n, _ := base64.RawStdEncoding.Decode(begin[:], text[:min(len(text), 32)])
@@ -25,7 +25,7 @@ func Peek(text []byte) (double, compressed bool, length int64) {
 		return double, compressed, math.MaxInt64
 	case n < len(begin):
 		return double, compressed, 0
-	case base(inner) == cookieV1, base(inner) == cookieV2:
+	case cookieBase(inner) == cookieV1, cookieBase(inner) == cookieV2:
 		size += headerSize - 8
 	case !isCompressed(inner):
 		return double, compressed, 0
@@ -33,14 +33,14 @@ func Peek(text []byte) (double, compressed bool, length int64) {
 	return double, compressed, (4*size + 2) / 3
 }
 
-// AppendCounts appends the counts as [Histogram.AppendCounts] does. It does not check them. The
-// payload is of version 2.
+// AppendCounts appends the counts in the encoding of [Histogram.AppendCounts], without a check. The
+// payload must be of version 2.
 func (p *Payload) AppendCounts(raw []byte) []byte { return append(raw, p.counts...) }
 
-// AppendBinary appends the payload to packed as one of version 2, neither compressed nor in base64,
-// which [Decoder.OpenBinary] opens in a fraction of the time of [Decoder.Open]: for package merge,
-// which keeps payloads in memory. It checks the counts as [Payload.Check] does. The errors are
-// those of [Payload.AddTo] and of [Histogram.AppendBinary].
+// AppendBinary appends the payload to packed, as a payload of version 2 that is neither compressed
+// nor in base64. Package merge keeps such payloads in memory: [Decoder.OpenBinary] opens them in a
+// fraction of the time of [Decoder.Open]. AppendBinary checks the counts as [Payload.Check] does.
+// The errors are those of [Payload.AddTo] and of [Histogram.AppendBinary].
 func (p *Payload) AppendBinary(packed []byte) ([]byte, error) {
 	if p.version < 2 {
 		h := &p.decoder.counts

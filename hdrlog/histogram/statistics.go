@@ -20,18 +20,17 @@ func (h *Histogram) Min() int64 {
 // [Histogram.LowerMin], the minimum may be lower than that slot.
 func (h *Histogram) lowestAt(index int) int64 {
 	lowest := h.layout.LowestAt(index)
-	if h.coarseEnd > 0 {
-		return min(lowest, h.coarseEnd-1)
+	if h.minPlusOne > 0 {
+		return min(lowest, h.minPlusOne-1)
 	}
 	return lowest
 }
 
 // LowerMin makes [Histogram.Min] return at most value, until Reset. It is for counts that come from
-// a coarser histogram, which do not know their minimum any more. It does nothing if h has no
-// values.
+// a coarser histogram and are in slots above their minimum. It does nothing if h has no values.
 func (h *Histogram) LowerMin(value int64) {
-	if h.total > 0 && value >= 0 && value < math.MaxInt64 && (h.coarseEnd == 0 || value < h.coarseEnd-1) {
-		h.coarseEnd = value + 1
+	if h.total > 0 && value >= 0 && value < math.MaxInt64 && (h.minPlusOne == 0 || value < h.minPlusOne-1) {
+		h.minPlusOne = value + 1
 	}
 }
 
@@ -44,9 +43,9 @@ func (h *Histogram) Max() int64 {
 	return h.layout.HighestAt(last)
 }
 
-// MaxFloat returns the highest float64 that the highest slot with a count can stand for: that of
-// [Histogram.Max] for integers, and of a double histogram the last one below the next slot, which
-// no recorded value exceeds.
+// MaxFloat returns the highest float64 that the highest slot with a count can stand for. In a
+// histogram of integers, that is [Histogram.Max]. In a double histogram, it is the last float64
+// below the next slot, which no recorded value exceeds.
 func (h *Histogram) MaxFloat() float64 {
 	highest := h.Float(h.Max())
 	if h.Double() && h.total > 0 {
@@ -66,16 +65,16 @@ func (h *Histogram) mean() float64 {
 	}
 	if highest := float64(h.Max()); highest*float64(h.total) < 1<<52 {
 		var sum int64
-		if len(h.few) > 0 {
-			return float64(h.layout.sumFew(h.few)) / float64(h.total)
+		if len(h.sparse) > 0 {
+			return float64(h.layout.sumSparse(h.sparse)) / float64(h.total)
 		}
-		for r := range h.runs() {
+		for r := range h.uniform() {
 			sum += r.sum()
 		}
 		return float64(sum) / float64(h.total)
 	}
 	var sum float64
-	for r := range h.runs() {
+	for r := range h.uniform() {
 		for i, n := range r.counts {
 			// The conversion prevents the compiler from fusing multiplication and addition.
 			// That would round once; the reference rounds twice.
@@ -85,14 +84,14 @@ func (h *Histogram) mean() float64 {
 	return sum / float64(h.total)
 }
 
-// sum returns the sum of the values of a run. Below 2^53, a float64 holds each sum of the reference
-// exactly, so integers have the same result. They take half of the time (BenchmarkMean), since an
-// addition does not wait for several cycles for the one before.
-func (r run) sum() int64 {
+// sum returns the sum of the values in the slots. Below 2^53, a float64 holds each sum of the
+// reference exactly, so integers have the same result. They take half of the time (BenchmarkMean),
+// since an addition does not wait several cycles for the addition before.
+func (r uniformSlots) sum() int64 {
 	var total, weighted int64 // weighted has the second count once, the third one twice, and so on
 	counts, at := r.counts, int64(0)
 	if steps := len(counts) / 8; useVectors && steps > 0 {
-		total, weighted = weigh(counts, steps)
+		total, weighted = weighEights(counts, steps)
 		counts, at = counts[8*steps:], int64(8*steps)
 	}
 	for ; len(counts) >= 8; counts, at = counts[8:], at+8 {
@@ -114,8 +113,8 @@ func (r run) sum() int64 {
 	return r.median*total + r.step*weighted
 }
 
-// weigh returns total and weighted of the first counts, steps times eight of them.
-func weigh(counts []int64, steps int) (total, weighted int64) {
+// weighEights returns total and weighted, see [uniformSlots.sum], of the first 8*steps counts.
+func weighEights(counts []int64, steps int) (total, weighted int64) {
 	var sums, passed [8]int64
 	weigh8(&counts[0], steps, &sums, &passed)
 	for i, sum := range sums {
@@ -132,7 +131,7 @@ func (h *Histogram) StdDev() float64 {
 	}
 	mean := h.mean()
 	var sum float64
-	for r := range h.runs() {
+	for r := range h.uniform() {
 		for begin := 0; begin < len(r.counts); begin += 8 {
 			eight := r.counts[begin:min(begin+8, len(r.counts))]
 			if len(eight) == 8 && sumEight((*[8]int64)(eight)) == 0 { // most blocks are empty
@@ -149,22 +148,22 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(sum/float64(h.total)) * h.Ratio()
 }
 
-// A run is the counts of successive slots of one size. Median is the middle of the first slot, and
-// step is the distance to the middle of the next one.
-type run struct {
+// uniformSlots are the counts of successive slots of one size. median is the middle of the first
+// slot, and step is the distance to the middle of the next slot.
+type uniformSlots struct {
 	counts       []int64
 	median, step int64
 }
 
-// runs iterates over runs of slots. To compute the middle of each slot takes three times as long as
-// to add the distance (BenchmarkMean).
-func (h *Histogram) runs() iter.Seq[run] {
-	return func(yield func(run) bool) {
+// uniform iterates over the counts in parts of slots of one size. Computing the middle of each slot
+// takes three times as long as adding the distance (BenchmarkMean).
+func (h *Histogram) uniform() iter.Seq[uniformSlots] {
+	return func(yield func(uniformSlots) bool) {
 		for low, counts := range h.segments() {
 			for len(counts) > 0 {
 				bucket, _ := h.layout.split(low)
 				size := min((bucket+2)<<h.layout.halfMagnitude()-low, len(counts))
-				if !yield(run{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
+				if !yield(uniformSlots{counts[:size], h.layout.medianAt(low), h.layout.sizeAt(low)}) {
 					return
 				}
 				low, counts = low+size, counts[size:]
@@ -187,10 +186,10 @@ func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []float64) []int64 {
 	if !slices.IsSorted(percentiles) {
 		sorted := slices.Sorted(slices.Values(percentiles))
-		found := h.AppendValuesAtPercentiles(nil, sorted)
+		sortedValues := h.AppendValuesAtPercentiles(nil, sorted)
 		for _, p := range percentiles {
 			at, _ := slices.BinarySearch(sorted, p)
-			values = append(values, found[at])
+			values = append(values, sortedValues[at])
 		}
 		return values
 	}
@@ -199,7 +198,7 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	}
 	var seen int64
 	rank := h.rank(percentiles[0])
-	for _, s := range h.few {
+	for _, s := range h.sparse {
 		for seen += s.n; seen >= rank; rank = h.rank(percentiles[0]) {
 			values = append(values, h.valueAt(s.index, percentiles[0]))
 			if percentiles = percentiles[1:]; len(percentiles) == 0 {
@@ -210,7 +209,7 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	for low, counts := range h.segments() {
 		for begin := 0; begin < len(counts); begin += 8 {
 			var passed int
-			passed, seen = below(counts[begin:], seen, rank)
+			passed, seen = addBelow(counts[begin:], seen, rank)
 			begin += passed
 			if begin == len(counts) {
 				break
@@ -228,10 +227,10 @@ func (h *Histogram) AppendValuesAtPercentiles(values []int64, percentiles []floa
 	return values
 }
 
-// below returns how many counts, in groups of 8, can be added to seen before that reaches rank, and
-// the sum. Four sums that do not wait for each other are 1.6 times as fast as one: 3% of rows over
-// time. Vectors would save 2% more.
-func below(counts []int64, seen, rank int64) (passed int, sum int64) {
+// addBelow adds counts to seen, in groups of 8, as long as the sum stays below rank. It returns the
+// number of counts added, and the sum. Four sums that do not wait for each other are 1.6 times as
+// fast as one: 3% of rows over time. Vectors would save 2% more.
+func addBelow(counts []int64, seen, rank int64) (passed int, sum int64) {
 	left := counts
 	for len(left) >= 32 {
 		group := (*[32]int64)(left)
@@ -263,7 +262,7 @@ func (h *Histogram) valueAt(index int, percentile float64) int64 {
 }
 
 // Rank returns how many of total values are at or below a percentile, from 1 to total. It rounds
-// up, from a percentile one ulp lower, so that roundoff does not make it one too high.
+// up, from a percentile one ulp lower, so that roundoff does not make the rank one too high.
 func Rank(percentile float64, total int64) int64 {
 	requested := min(max(math.Nextafter(percentile, math.Inf(-1)), 0), 100)
 	count := math.Ceil(requested * float64(total) / 100)
@@ -318,8 +317,8 @@ func (h *Histogram) Recorded() iter.Seq[Bucket] {
 	}
 }
 
-// Slots iterates over the slots with a count, lowest first: index and count. [Layout.LowestAt] and
-// [Layout.HighestAt] return their values.
+// Slots iterates over the index and the count of each slot with a count, lowest first.
+// [Layout.LowestAt] and [Layout.HighestAt] return the values of a slot.
 func (h *Histogram) Slots() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		for low, counts := range h.segments() {
@@ -332,7 +331,7 @@ func (h *Histogram) Slots() iter.Seq2[int, int64] {
 	}
 }
 
-// A Step is a step of [Histogram.Percentiles].
+// A Step is one step of the iteration of [Histogram.Percentiles].
 type Step struct {
 	// Value is the highest value of the slot at Percentile.
 	Value int64
@@ -347,7 +346,7 @@ type Step struct {
 // PercentileIterator of the reference. Ticks below 1 count as 1.
 //
 // The iteration always ends. The reference repeats a step forever if a float64 cannot hold the
-// difference between a level and the next one. Percentiles goes on to 100% then.
+// difference between a level and the next level. Percentiles then continues at 100%.
 func (h *Histogram) Percentiles(ticks int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var level float64
@@ -383,9 +382,9 @@ func (h *Histogram) lastSteps(yield func(Step) bool, index int, level float64) {
 	yield(Step{high, 100, h.total})
 }
 
-// stepAfter returns the distance from level to the next level. The reference rounds down a quotient
-// of logarithms. That is slower, and gives the exponent for every level that occurs: see the levels
-// in testdata.
+// stepAfter returns the distance from level to the next level. The reference computes the exponent
+// as a quotient of logarithms, rounded down. That is slower, and gives the same exponent for every
+// level that occurs: see the levels in testdata.
 func stepAfter(level float64, ticks int) float64 {
 	halves := math.Ilogb(100/(100-level)) + 1
 	return 100 / float64(int64(max(ticks, 1))<<halves)

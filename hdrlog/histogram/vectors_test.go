@@ -27,7 +27,7 @@ func FuzzVectors(f *testing.F) {
 		}
 		if steps := len(data) / 64; steps > 0 {
 			counts := asCounts(guarded(data[:64*steps]))
-			total, weighted := weigh(counts, steps)
+			total, weighted := weighEights(counts, steps)
 			var wantTotal, wantWeighted int64
 			for i, n := range counts {
 				wantTotal += n

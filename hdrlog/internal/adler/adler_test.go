@@ -42,7 +42,7 @@ func TestChecksum(t *testing.T) {
 	high := bytes.Repeat([]byte{0xff}, 1<<20)
 	for n := range 400 {
 		check(high[:len(high)-31*n])
-		check(high[:block*mostBlocks-200+n])
+		check(high[:block*maxBlocks-200+n])
 	}
 }
 
@@ -60,10 +60,10 @@ func FuzzChecksum(f *testing.F) {
 
 func BenchmarkChecksum(b *testing.B) {
 	p := make([]byte, 4<<10)
-	defer func(v bool) { vectors = v }(vectors)
+	defer func(v bool) { useVectors = v }(useVectors)
 	for _, name := range []string{"plain", "vectors"} {
 		b.Run("impl="+name, func(b *testing.B) {
-			vectors = name == "vectors" && hasVectors()
+			useVectors = name == "vectors" && hasVectors()
 			b.SetBytes(int64(len(p)))
 			for b.Loop() {
 				Checksum(p)

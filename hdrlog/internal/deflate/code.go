@@ -10,34 +10,35 @@ const (
 	numSymbols = 257 // all bytes and the end of the block; no lengths of matches
 	maxLength  = 15  // bits of a code
 
-	symbolBits = 9
-	countBits  = 32 - symbolBits
+	symbolBits = 9 // of a key; the other 23 bits are the count
 )
 
 // A code is a canonical Huffman code (RFC 1951, 3.2.2) of up to numSymbols symbols.
 type code struct {
 	used    []uint16          // symbols with a code, in order
 	lengths [numSymbols]uint8 // length of each code in bits
-	// Code in the highest bits, last bit highest; length in the lowest bits.
+	// entries has the code of each symbol in the highest bits, its last bit highest, and the length
+	// in the lowest bits.
 	entries [numSymbols]uint64
 	size    int // sum of counts times lengths, in bits
 	longest int // length of the longest code in bits
 
-	symbols      [numSymbols]uint16 // memory of used
+	symbols [numSymbols]uint16 // memory of used
+	// Each key is a count and, in the low symbolBits, its symbol.
 	keys, sorted [numSymbols + 2]uint32
-	// Weights of the inner nodes of the tree, in the order of their making.
+	// Weights of the inner nodes of the tree, in the order in which they are made.
 	inner   [numSymbols + 2]uint32
 	parents [numSymbols + 2]uint16 // parents of the inner nodes
-	leaves  [numSymbols]uint8      // number of leaves of each
+	leaves  [numSymbols]uint8      // number of leaves directly below each inner node
 }
 
-// make makes an optimal code for symbols with these counts. Contract: at least two and at most
+// build makes an optimal code for symbols with these counts. Contract: at least two and at most
 // 1<<limit counts are not 0. No code is longer than limit bits.
-func (c *code) make(counts []uint32, limit int) {
+func (c *code) build(counts []uint32, limit int) {
 	n := 0
 	for symbol, count := range counts {
-		// The processor cannot predict which symbols occur. So write each one, and
-		// overwrite those that do not occur.
+		// The processor cannot predict which symbols occur. So write each symbol, and overwrite
+		// those that do not occur.
 		c.keys[n] = count<<symbolBits | uint32(symbol)
 		c.symbols[n] = uint16(symbol)
 		n += int(-count >> 31)
@@ -63,12 +64,12 @@ func (c *code) make(counts []uint32, limit int) {
 	c.assign(&numbers)
 }
 
-// sort sorts the first n keys. Contract: they are in the order of their symbols.
+// sort returns the first n keys, sorted. Contract: they are in the order of their symbols.
 func (c *code) sort(n int) []uint32 {
 	keys := c.keys[:n]
 	sorted := 0
 	if n >= 32 {
-		// Most symbols are rare. Counting sort puts them in order, all but a few.
+		// Most symbols are rare. Counting sort orders all but the common ones.
 		const common = 255
 		var ends [common + 1]uint16
 		for _, key := range keys {
@@ -105,11 +106,12 @@ func (c *code) sort(n int) []uint32 {
 // huffman returns the number of codes of each length in an optimal code without a limit, and the
 // longest length. Contract: there are at least two keys, sorted, and room for two more.
 //
-// Leaves come in the order of their counts, and inner nodes are made in the order of theirs. So the
-// two lightest nodes without a parent are among the first two of these two queues. The processor
-// cannot predict which of the three pairs it is. So there is no branch: the lightest pair wins, and
-// of equal ones that with more leaves, since then the lengths vary less and the head is shorter. A
-// depth has at most 6 bits, since a deeper tree needs counts that add up to more than 1<<countBits.
+// Leaves are in the order of their counts, and inner nodes are made in the order of their weights.
+// So the two lightest nodes without a parent are among the first two of these two queues. The
+// processor cannot predict which of the three pairs is the lightest. So there is no branch: the
+// lightest pair wins, and of equal pairs the one with more leaves, since then the lengths vary less
+// and the head is shorter. A depth has at most 6 bits, since a deeper tree needs counts that add up
+// to more than 1<<23.
 func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
 	const heavy = 1<<30 - 1 // above all weights: no node
 	root := len(keys) - 2
@@ -118,11 +120,11 @@ func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
 	for i := range leaf {
 		c.inner[i] = heavy
 	}
-	leaves, inners := 0, 0 // number of those with a parent
+	leaves, inners := 0, 0 // number of leaves and of inner nodes that have a parent
 	for node := 0; node <= root; node++ {
 		leaf0, leaf1 := leaf[leaves]>>symbolBits, leaf[leaves+1]>>symbolBits
 		inner0, inner1 := c.inner[inners], c.inner[inners+1]
-		// Nodes that have a parent already, or are not taken now, are overwritten later.
+		// The parent of a node that is in no pair now is overwritten later.
 		c.parents[inners], c.parents[inners+1] = uint16(node), uint16(node)
 		c.inner[node] = min(leaf0+leaf1, leaf0+inner0, inner0+inner1)
 		first, second := 0, 0
@@ -149,10 +151,10 @@ func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
 }
 
 // packageMerge returns the number of codes of each length in an optimal code of at most limit bits,
-// by the algorithm of Larmore and Hirschberg. It is for very uneven counts, which payloads hardly
+// by the algorithm of Larmore and Hirschberg. Very uneven counts need it, which payloads hardly
 // ever have.
 func packageMerge(keys []uint32, limit int) (numbers [64]int) {
-	// A level is the leaves, merged by weight with the pairs of the level below.
+	// A level has the leaves, merged by weight with the pairs of the level below.
 	var isLeaf [maxLength + 1][2 * numSymbols]bool
 	var weights, below [2 * numSymbols]uint32
 	size := 0 // size of the level below
@@ -179,8 +181,9 @@ func packageMerge(keys []uint32, limit int) (numbers [64]int) {
 		}
 		weights, below = below, weights
 	}
-	// Take the 2n-2 lightest of the last level apart. The length of the code of a leaf is the
-	// number of levels on which it is among them.
+	// Split up the 2n-2 lightest nodes of the last level, where n is the number of leaves. The
+	// length of the code of a leaf is the number of levels on which it is among the nodes that are
+	// split up.
 	take, longer := 2*len(keys)-2, 0
 	for level := limit; level > 0; level-- {
 		leaves := 0
@@ -212,7 +215,7 @@ func (c *code) assign(numbers *[64]int) {
 	}
 }
 
-// code returns the code of a symbol, first bit lowest, and its length.
+// code returns the code of a symbol, first bit lowest, and its length in bits.
 func (c *code) code(symbol int) (v uint64, n uint) {
 	e := c.entries[symbol]
 	n = uint(e & maxLength)

@@ -30,7 +30,7 @@ func TestPackageMerge(t *testing.T) {
 			counts[i] = 1 + uint32(r.ExpFloat64()*float64(uint(1)<<r.IntN(12)))
 		}
 		var c code
-		c.make(counts[:], 63)
+		c.build(counts[:], 63)
 		sorted := slices.Sorted(slices.Values(counts[:used]))
 		keys := make([]uint32, used)
 		for i, n := range sorted {

@@ -2,10 +2,10 @@
 // and without matches.
 //
 // Joining logs spent a seventh of its time in the Huffman-only writer of klauspost/compress. This
-// package takes 0.41 of that time (BenchmarkAppendZlib). Its plain version is that writer: tests
-// check that compress/zlib and package inflate read back the input, and that no payload of a log
-// gets longer. For a payload of 3.6 KB, counting takes a fifth of the time, the code of some 120
-// symbols and its head a third, and writing the bytes two fifths.
+// package takes 0.41 of the time of that writer (BenchmarkAppendZlib), which is its plain version:
+// tests check that compress/zlib and package inflate read back the input, and that no payload of a
+// log gets longer. For a payload of 3.6 KB, counting takes a fifth of the time, the code of some
+// 120 symbols and its head a third, and writing the bytes two fifths.
 package deflate
 
 import (
@@ -15,9 +15,9 @@ import (
 	"hdrkit/hdrlog/internal/adler"
 )
 
-// partSize is the most bytes of a block, which has a code of its own. A stored block holds at most
-// 65,535.
-const partSize = 32 << 10
+// maxBlock is the most bytes of a block. Each block has a code of its own. A stored block holds at
+// most 65,535 bytes.
+const maxBlock = 32 << 10
 
 // Types of blocks, in the two bits after the one that marks the last block.
 const (
@@ -30,10 +30,10 @@ const (
 // next stream. It is not safe for concurrent use.
 type Writer struct {
 	counts [4][256]uint32
-	block  block // the current one
+	block  block // the block that is written
 }
 
-// A block is input with a code of its own.
+// A block is a part of the input, with a code for its bytes.
 type block struct {
 	raw    []byte
 	counts [numSymbols]uint32
@@ -55,8 +55,8 @@ func (w *Writer) AppendZlib(dst, raw []byte) []byte {
 		s.align()
 		return binary.BigEndian.AppendUint32(s.dst[:s.n], 1)
 	}
-	for rest := raw; len(rest) > 0; rest = rest[min(len(rest), partSize):] {
-		w.block.raw = rest[:min(len(rest), partSize)]
+	for rest := raw; len(rest) > 0; rest = rest[min(len(rest), maxBlock):] {
+		w.block.raw = rest[:min(len(rest), maxBlock)]
 		w.count(&w.block, w.block.raw)
 		w.block.makeCode()
 		s.block(&w.block, len(rest) == len(w.block.raw))
@@ -66,14 +66,14 @@ func (w *Writer) AppendZlib(dst, raw []byte) []byte {
 	return binary.BigEndian.AppendUint32(s.dst[:s.n], adler.Checksum(raw))
 }
 
-// maxSize returns the largest size of a stream of n bytes: all of it stored, or a fixed block of
-// nothing.
+// maxSize returns the largest size in bytes of a stream of n bytes of input: stored blocks, or an
+// empty fixed block.
 func maxSize(n int) int {
-	return 2 + max(5*((n+partSize-1)/partSize), 2) + n + 4
+	return 2 + max(5*((n+maxBlock-1)/maxBlock), 2) + n + 4
 }
 
-// count counts the bytes of part, in four tables in turn: a count that was just changed cannot be
-// changed again at once.
+// count counts the bytes of part in four tables in turn, since the processor cannot change a count
+// again right after a change.
 func (w *Writer) count(b *block, part []byte) {
 	clear(w.counts[0][:])
 	clear(w.counts[1][:])
@@ -105,15 +105,15 @@ func (w *Writer) count(b *block, part []byte) {
 
 // makeCode makes the code for the counts, and the head that describes it.
 func (b *block) makeCode() {
-	b.code.make(b.counts[:], maxLength)
-	b.head.make(&b.code)
+	b.code.build(b.counts[:], maxLength)
+	b.head.build(&b.code)
 }
 
-// dynamicSize returns the size of the block in bits, with its own code.
+// dynamicSize returns the size of the block in bits with its own code.
 func (b *block) dynamicSize() int { return 3 + b.head.size + b.code.size }
 
-// fixedSize returns the size in bits with the fixed code, which needs no head: 8 bits for bytes
-// below 144, 9 for the others.
+// fixedSize returns the size of the block in bits with the fixed code, which needs no head: 8 bits
+// for bytes below 144, and 9 for the others.
 func (b *block) fixedSize() int {
 	size := 3 + 8*len(b.raw) + 7
 	for _, n := range b.counts[144:256] {
@@ -122,5 +122,6 @@ func (b *block) fixedSize() int {
 	return size
 }
 
-// storedSize returns the size in bits without compression, after n bits of a byte.
+// storedSize returns the size of the block in bits without compression, if n bits of the current
+// byte are written.
 func (b *block) storedSize(n int) int { return 3 + (5-n)&7 + 32 + 8*len(b.raw) }

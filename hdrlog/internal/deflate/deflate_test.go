@@ -83,7 +83,7 @@ func (c *checker) check(t *testing.T, raw []byte) []byte {
 	}
 
 	plain := len(c.plain.compress(t, raw))
-	if parts := len(raw) / partSize; parts > 0 {
+	if parts := len(raw) / maxBlock; parts > 0 {
 		plain += plain/500 + 64*parts // each block has a head, where klauspost may use a code again
 	}
 	if len(packed) > plain && !c.anySize {
@@ -161,11 +161,11 @@ func TestAppendZlib(t *testing.T) {
 		{"all bytes alike", allBytes(20), 6 + 5 + 20*256},
 		{"all bytes alike, large", allBytes(1000), 6 + 8*5 + 256000},
 		{"noise", noise(3000), 6 + 5 + 3000},
-		{"noise of a whole stored block", noise(partSize), 6 + 5 + partSize},
-		{"noise and one more", noise(partSize + 1), 6 + 5 + partSize + 1 + 2},
+		{"noise of a whole stored block", noise(maxBlock), 6 + 5 + maxBlock},
+		{"noise and one more", noise(maxBlock + 1), 6 + 5 + maxBlock + 1 + 2},
 		{"noise, large", noise(300000), 6 + 10*5 + 300000},
-		{"noise, then one symbol", append(noise(partSize), make([]byte, 3*partSize)...), 0},
-		{"one symbol, then noise", append(make([]byte, 3*partSize), noise(partSize)...), 0},
+		{"noise, then one symbol", append(noise(maxBlock), make([]byte, 3*maxBlock)...), 0},
+		{"one symbol, then noise", append(make([]byte, 3*maxBlock), noise(maxBlock)...), 0},
 		{"Fibonacci counts, 15 bits", repeated(fibonacci(15)), 0},
 		{"Fibonacci counts, 20 bits", repeated(fibonacci(20)), 0},
 		{"Fibonacci counts, 25 bits", repeated(fibonacci(25)), 0},
@@ -197,7 +197,7 @@ func TestRandom(t *testing.T) {
 	for range 2000 {
 		n := r.IntN(1 << (1 + r.IntN(13)))
 		if r.IntN(100) == 0 {
-			n = r.IntN(4 * partSize)
+			n = r.IntN(4 * maxBlock)
 		}
 		raw := make([]byte, n)
 		scale, step, base := powerOfTwo(r), byte(1+r.IntN(3)), byte(r.IntN(256))
@@ -243,7 +243,7 @@ func FuzzAppendZlib(f *testing.F) {
 	f.Add(repeated(fibonacci(18)), uint8(3))
 	// Repeats turn small input into large, up to several parts.
 	f.Fuzz(func(t *testing.T, raw []byte, repeats uint8) {
-		fuzzChecker.check(t, bytes.Repeat(raw, 1+min(int(repeats), 4*partSize/(1+len(raw)))))
+		fuzzChecker.check(t, bytes.Repeat(raw, 1+min(int(repeats), 4*maxBlock/(1+len(raw)))))
 	})
 }
 

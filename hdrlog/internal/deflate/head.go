@@ -1,7 +1,7 @@
 package deflate
 
-// numLengthSymbols is the number of symbols for code lengths: 0 to 15 are lengths, the others
-// repeat.
+// numLengthSymbols is the number of symbols for code lengths. Symbols 0 to 15 are lengths, and the
+// others repeat a length.
 const numLengthSymbols = 19
 
 const (
@@ -10,12 +10,13 @@ const (
 	repeatZeros = 18 // 11 to 138 times, 7 extra bits
 )
 
+// extraBits has the number of extra bits of each symbol.
 var extraBits = [32]uint8{repeatLast: 2, repeatZero: 3, repeatZeros: 7}
 
 // order is the order of the code length codes in a stream.
 var order = [numLengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// A head describes a code at the beginning of a block (RFC 1951, 3.2.7).
+// A head describes the code of a block at the beginning of the block (RFC 1951, 3.2.7).
 type head struct {
 	tokens [numSymbols + 4]uint16 // symbol in the low 8 bits, value of the extra bits above
 	n      int                    // number of tokens
@@ -24,13 +25,14 @@ type head struct {
 	size   int                    // size in bits, without the type of the block
 }
 
-// A gap is the tokens, up to four, of a number of symbols without a code.
+// A gap has the tokens, up to four, for a run of symbols without a code.
 type gap struct {
 	tokens uint64
 	n      int
 }
 
-// Three zeros are shorter as they are, since there are many zeros.
+// gaps are indexed by the number of symbols. A run of three is three zeros, since the code of zero
+// is short.
 var gaps = func() (gaps [257]gap) {
 	for size := range gaps {
 		g := &gaps[size]
@@ -53,11 +55,12 @@ var gaps = func() (gaps [257]gap) {
 	return gaps
 }()
 
-// make makes the head for c.
+// build makes the head for c.
 //
-// The processor cannot predict how many symbols without a code are before the next one with a code.
-// So write four tokens each time, and overwrite those that are too many. Repeated lengths are rare.
-func (h *head) make(c *code) {
+// The processor cannot predict how many symbols without a code come before the next symbol with a
+// code. So write four tokens each time, and overwrite those that are too many. Repeated lengths are
+// rare.
+func (h *head) build(c *code) {
 	tokens := h.tokens[:]
 	n, next := 0, 0 // next symbol
 	last, repeats := uint8(0), 0
@@ -100,7 +103,7 @@ func (h *head) make(c *code) {
 		counts[token%32]++
 	}
 	clear(h.code.lengths[:numLengthSymbols])
-	h.code.make(counts[:numLengthSymbols], 7)
+	h.code.build(counts[:numLengthSymbols], 7)
 	h.listed = numLengthSymbols
 	for h.listed > 4 && counts[order[h.listed-1]] == 0 {
 		h.listed--

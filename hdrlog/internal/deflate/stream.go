@@ -5,7 +5,7 @@ import "encoding/binary"
 // slop is the number of bytes after its end that a stream may overwrite.
 const slop = 8
 
-// A stream is the state of writing. Contract: dst has room for the whole stream and slop bytes.
+// A stream writes bits to dst. Contract: dst has room for the whole stream and slop bytes.
 type stream struct {
 	dst   []byte
 	n     int    // bytes written to dst
@@ -13,7 +13,7 @@ type stream struct {
 	nbits uint   // number of bits: less than 8 between calls
 }
 
-// put writes up to 56 bits.
+// put writes the n lowest bits of v, at most 56. Its higher bits are 0.
 func (s *stream) put(v uint64, n uint) {
 	s.bits |= v << (s.nbits & 63)
 	s.nbits += n
@@ -23,12 +23,12 @@ func (s *stream) put(v uint64, n uint) {
 	s.nbits &= 7
 }
 
-// align writes the rest of the current byte.
+// align fills the current byte with zero bits.
 func (s *stream) align() {
 	s.put(0, -s.nbits&7)
 }
 
-// block writes b as the type of block that is the shortest.
+// block writes b as a stored, fixed or dynamic block: the shortest of them.
 func (s *stream) block(b *block, last bool) {
 	final := uint64(0)
 	if last {
@@ -73,13 +73,12 @@ var fixedCode = func() (c code) {
 	return c
 }()
 
-// head writes the head of a block: the numbers of lengths, the code of the lengths, and the
-// lengths.
+// head writes the head of a block: the number of lengths, the code of the lengths, and the lengths.
 func (s *stream) head(h *head) {
 	// 257 symbols and 1 distance are the least possible.
 	s.put(uint64(h.listed-4)<<10, 14)
 	listed, size := uint64(0), uint(3*h.listed)
-	for i, symbol := range order { // the others are 0
+	for i, symbol := range order { // lengths that are not listed are 0
 		listed |= uint64(h.code.lengths[symbol]) << (3 * i & 63)
 	}
 	s.put(listed&(1<<30-1), min(size, 30))
@@ -101,7 +100,7 @@ func (s *stream) head(h *head) {
 	s.put(v, n)
 }
 
-// symbols writes raw and the end of the block.
+// symbols writes the codes of the bytes of raw and of the end of the block.
 func (s *stream) symbols(c *code, raw []byte) {
 	if c.longest <= longestFours {
 		raw = s.fours(c, raw)
@@ -112,16 +111,16 @@ func (s *stream) symbols(c *code, raw []byte) {
 	s.put(c.code(endOfBlock))
 }
 
-// longestFours is the longest code for which four codes and 7 remaining bits have room.
+// longestFours is the length in bits up to which 64 bits hold four codes and 7 remaining bits.
 const longestFours = 14
 
-// fours writes raw four bytes at a time, while it can, and returns the rest.
+// fours writes the codes of raw, four bytes at a time, and returns the rest of raw.
 //
 // Entries have the code in the highest bits and the length in the lowest bits. One shift by the
-// second entry and one or put two codes together: a shift uses only the six lowest bits. The lowest
-// bits of the sum of entries are the sum of the lengths. Below the codes is rubbish, which is
-// shifted out. Only the lengths of the last two entries can reach the codes, so they are masked.
-// Contract: dst has room for the codes and slop bytes. Reads stay within raw.
+// second entry and one or join two codes: a shift uses only the six lowest bits. The lowest bits of
+// the sum of entries are the sum of the lengths. Below the codes is garbage, which is shifted out.
+// Only the lengths of the last two entries can reach the codes, so they are masked. Contract: dst
+// has room for the codes and slop bytes. Reads stay within raw.
 func (s *stream) fours(c *code, raw []byte) []byte {
 	table := (*[256]uint64)(c.entries[:])
 	dst := s.dst[s.n:]

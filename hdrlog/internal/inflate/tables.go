@@ -12,15 +12,15 @@ const (
 	numLit     = 286 // valid symbols: 256 literals, the end of the block, 29 lengths
 	numDist    = 30
 
-	// Widths of the tables, in bits. The slow path decodes longer codes.
+	// Widths of the tables, in bits. code.decode decodes longer codes.
 	litBits  = 10
 	distBits = 8
 	litMask  = 1<<litBits - 1
 	distMask = 1<<distBits - 1
 
-	// Length of a stream in bytes from which entries for two symbols pay. They save 8% of
+	// Entries for two symbols pay for streams of at least this length in bytes. They save 8% of
 	// hdrsum -j 1 for payloads of 480 bytes, 7% at 350, and nothing at 230.
-	pairsFrom = 250
+	minPairs = 250
 )
 
 // Entries of the litlen table, from the lowest bit:
@@ -42,13 +42,13 @@ type tables struct {
 	dist     [1 << distBits]uint64
 	litCode  code
 	distCode code
-	// Scratch of buildLit: what the bits after a literal add to its entry.
+	// second is memory of buildLit: what the bits after a literal add to the entry of the literal.
 	second [1 << litBits]uint64
 
 	onlyLiterals bool // no symbol is a match
 }
 
-// A baseExtra is the meaning of a length or distance symbol: base plus the value of the extra bits.
+// A baseExtra is the meaning of a length or distance symbol: base plus the value of extra bits.
 type baseExtra struct {
 	base  uint16
 	extra uint8
@@ -58,7 +58,7 @@ var (
 	lengths   [numLit - 257]baseExtra
 	distances [numDist]baseExtra
 	firstOf   [288]uint64 // entry of a first symbol, without its size
-	// What a second symbol adds to the entry of a literal; 0 if they do not combine.
+	// What a second symbol adds to the entry of a literal, or 0 if no entry has both.
 	secondOf [288]uint64
 	distOf   [32]uint64 // entry of a distance symbol, without the size of its code
 )
@@ -102,8 +102,9 @@ var fixedTables = sync.OnceValue(func() *tables {
 	return t
 })
 
-// build makes the tables. It reports false for a code that is not complete, except for those that
-// compress/flate accepts.
+// build makes the tables from the code lengths of nlit literal and length symbols and ndist
+// distances. With pairs, entries have two symbols where possible. build returns false for a code
+// that is not complete, unless compress/flate accepts it.
 func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 	if !t.litCode.init(lens, nlit) || !t.distCode.init(lens[nlit:], ndist) {
 		return false
@@ -113,14 +114,14 @@ func (t *tables) build(lens []uint8, nlit, ndist int, pairs bool) bool {
 	return true
 }
 
-// sized is one code of so many bits, in an entry.
+// sized returns the parts of an entry that count the bits of a code of k bits.
 func sized(k int) uint64 { return uint64(k) | uint64(k)<<32 }
 
-// buildLit makes the litlen table, and the distance table. First, each entry has one symbol. Behind
+// buildLit makes the litlen table and the distance table. First, each entry has one symbol. Behind
 // a code of l bits, there are litBits-l bits for a second symbol or a distance.
 func (t *tables) buildLit(pairs bool) {
 	c, dc := &t.litCode, &t.distCode
-	t.lit[0] = entryRare // as every entry whose bits are no code, or begin a longer one
+	t.lit[0] = entryRare // copied to every entry whose bits are no code, or begin a longer one
 	i, n := 0, 0
 	for k := 1; k <= litBits; k++ {
 		half := 1 << (k - 1)
@@ -179,7 +180,8 @@ func (t *tables) buildLit(pairs bool) {
 		if k < 2 || begin == end {
 			continue
 		}
-		// Literals, the end, lengths that have an entry, longer ones.
+		// The symbols are in the order: literals, end of block, lengths that have an entry, longer
+		// lengths.
 		j := begin
 		for j < end && c.syms[j] < 256 {
 			j++
@@ -207,7 +209,7 @@ func (t *tables) buildLit(pairs bool) {
 	}
 }
 
-// fills fills in what can stand behind the codes from begin to end, of l bits.
+// fills calls fill for each code of l bits, from index begin to before end.
 func (t *tables) fills(second []uint64, l, begin, end int) {
 	if begin >= end {
 		return
@@ -222,7 +224,8 @@ func (t *tables) fills(second []uint64, l, begin, end int) {
 	}
 }
 
-// fill adds first to the entries that follow its code, of l bits.
+// fill writes the entries whose bits begin with a code of l bits: the entry of the code, first,
+// plus each entry of second. at is the reversed code.
 func fill(lit *[1 << litBits]uint64, second []uint64, first uint64, at, l int) {
 	step := 1 << (l & 15)
 	for s := 0; s+4 <= len(second); s += 4 {
@@ -290,10 +293,10 @@ func (c *code) init(lens []uint8, n int) bool {
 	return true
 }
 
-// decode returns the symbol of the lowest bits, and the length of its code.
+// decode returns the symbol whose code is in the lowest bits of b, and the length of the code.
 func (c *code) decode(b uint64) (sym, size int) {
 	v, l := bits.Reverse16(uint16(b))>>1, 1
-	if v >= c.limits[litBits] { // as for a rare symbol
+	if v >= c.limits[litBits] { // a code that is too long for the table
 		l = litBits + 1
 	}
 	for ; l <= maxCodeLen; l++ {
@@ -318,7 +321,7 @@ type lengthsReader struct {
 //	16 bits  repeat count, to which the extra bits are added
 //	16 bits  mask of the bits to consume
 //	 8 bits  code length to write
-//	 8 bits  all ones if it is the previous length that is repeated
+//	 8 bits  all ones if the previous length is repeated
 const lengthBits = 7
 
 func lengthEntry(sym, size int) uint64 {
@@ -400,11 +403,11 @@ func (r *lengthsReader) read(s *stream, t *tables) error {
 	}
 	first := r.table[s.bits&(1<<lengthBits-1)]
 	if first>>56 != 0 {
-		return errLengths // nothing to repeat
+		return errLengths // there is no previous length to repeat
 	}
 
-	// The processor cannot predict which symbols repeat. So each one writes eight lengths, and
-	// zeros beyond its count. Only zeros repeat more than eight times.
+	// The processor cannot predict which symbols repeat. So each symbol writes eight lengths, with
+	// zeros after its count. Only zeros repeat more than eight times.
 	clear(r.lens[:])
 	n := nlit + ndist
 	i := 0
@@ -432,7 +435,7 @@ func (r *lengthsReader) read(s *stream, t *tables) error {
 	if i != n {
 		return errLengths
 	}
-	if !t.build(r.lens[:], nlit, ndist, len(s.src)-s.pos >= pairsFrom) {
+	if !t.build(r.lens[:], nlit, ndist, len(s.src)-s.pos >= minPairs) {
 		return errCode
 	}
 	return nil

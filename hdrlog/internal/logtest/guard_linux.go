@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// NewGuard returns a function that returns a copy of data behind which no memory can be read or
-// written: an access there ends the process. Data has at most size bytes. The copy is valid until
-// the next call.
+// NewGuard returns a function that copies data, of at most size bytes, to the end of readable
+// memory: an access behind the copy ends the process. The copy is valid until the next call.
 func NewGuard(tb testing.TB, size int) func(data []byte) []byte {
 	page := syscall.Getpagesize()
 	size = (size + page - 1) / page * page

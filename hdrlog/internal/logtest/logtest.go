@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Texts returns the payloads of the logs in testdata in base64, or those of the log that
-// HDRKIT_BENCH_LOG names. It is for packages in the same folder as this one.
+// Texts returns the payloads in base64 of the logs in testdata, or of the log that HDRKIT_BENCH_LOG
+// names. Only packages in the same folder as logtest can call it.
 func Texts(tb testing.TB) [][]byte {
 	tb.Helper()
 	if name := os.Getenv("HDRKIT_BENCH_LOG"); name != "" {
@@ -21,8 +21,8 @@ func Texts(tb testing.TB) [][]byte {
 	return Payloads(tb, "../../../testdata/logs/*.hdr")
 }
 
-// Payloads returns the payloads in base64 of the logs whose paths match pattern. It fails if there
-// is none.
+// Payloads returns the payloads in base64 of the logs whose paths match pattern. The test fails if
+// there is no such log.
 func Payloads(tb testing.TB, pattern string) [][]byte {
 	tb.Helper()
 	names, err := filepath.Glob(pattern)
@@ -62,9 +62,8 @@ func Streams(tb testing.TB) [][]byte {
 	return all
 }
 
-// Rounds returns how many of n rounds a test with random data makes, or of n cases of one kind: all
-// if HDRKIT_REQUIRE_TOOLS is 1, as in CI, and otherwise a fifth, so that all tests together take a
-// minute.
+// Rounds returns the number of rounds that a test with random data makes: n if HDRKIT_REQUIRE_TOOLS
+// is 1, as in CI, and otherwise a fifth of n, so that all tests together take a minute.
 func Rounds(n int) int {
 	if os.Getenv("HDRKIT_REQUIRE_TOOLS") == "1" && !testing.Short() {
 		return n

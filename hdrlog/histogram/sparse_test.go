@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// BenchmarkFew decodes payloads of few to many values and computes what a row of hdrsum shows, with
+// BenchmarkSparse decodes payloads of few to many values and computes what a row of hdrsum shows, with
 // a list of slots and with pages.
-func BenchmarkFew(b *testing.B) {
+func BenchmarkSparse(b *testing.B) {
 	percentiles := []float64{50, 90, 99, 99.9, 99.99, 99.999}
 	for _, values := range []int{30, 100, 300, 1000, 3000} {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -36,7 +36,7 @@ func BenchmarkFew(b *testing.B) {
 			b.Run(fmt.Sprintf("values=%d/bytes=%d/%s", values, len(payloads[0].counts), way), func(b *testing.B) {
 				for n := 0; b.Loop(); n++ {
 					p := payloads[n%len(payloads)]
-					if h.reset(p.layout); way == "pages" || !p.decodeFew(&h) {
+					if h.reset(p.layout); way == "pages" || !p.decodeSparse(&h) {
 						if err := p.addTo(&h); err != nil {
 							b.Fatal(err)
 						}
