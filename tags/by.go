@@ -10,30 +10,30 @@ import (
 	"sync"
 )
 
-// A By decides what makes a row of a table, a series or a line of a picture. Nil makes one of each
-// tag. It is safe for concurrent use. Make one with [ParseBy].
+// A By decides which intervals form a row of a table, a series or a line of a picture. A nil By
+// makes a row of each tag. It is safe for concurrent use. Make one with [ParseBy].
 type By struct {
 	all, input, phase, tag bool
-	group                  *regexp.Regexp // nil unless rows are what its group matches
+	group                  *regexp.Regexp // its group names rows; nil for the words of ParseBy
 
 	mu      sync.RWMutex
-	rows    map[source][]byte // names of rows
-	room    cache
+	rows    map[source][]byte // names of rows, see cacheSize
+	size    cacheSize
 	matched bool // the group matched a tag
 }
 
 // A source is an input or a phase, and the text of a tag in it.
-type source struct{ of, tag string }
+type source struct{ name, tag string }
 
-// ParseBy returns the rows that a text asks for:
+// ParseBy returns the By for a text:
 //
 //   - tag: each tag, in all inputs;
 //   - input: each input, whose name is the name of the row;
 //   - input,tag: each tag of each input. A row is called INPUT::TAG, or INPUT if it has no tag;
 //   - phase, and phase,tag: the same with phases, which are spans of time with a name;
 //   - all: one row;
-//   - a regular expression with one group: the tags that it matches as a whole are in the row that
-//     the group names. Other tags have rows of their own, and so have untagged intervals.
+//   - a regular expression with one group: the group names the row of each tag that the expression
+//     matches as a whole. Other tags have rows of their own, and so have untagged intervals.
 func ParseBy(text string) (*By, error) {
 	b := &By{rows: make(map[source][]byte)}
 	switch text {
@@ -66,7 +66,7 @@ func ParseBy(text string) (*By, error) {
 	return b, nil
 }
 
-// All reports whether there is one row.
+// All reports whether all intervals form one row.
 func (b *By) All() bool { return b != nil && b.all }
 
 // Inputs reports whether each row has one input.
@@ -78,9 +78,9 @@ func (b *By) Phases() bool { return b != nil && b.phase }
 // AddsTags reports whether a row can have several tags.
 func (b *By) AddsTags() bool { return b != nil && !b.tag }
 
-// Row returns the name of the row that intervals with a tag belong to, in the form of a tag: nil is
-// a row without a name. They are of an input or, if rows have phases, in a phase. The name must not
-// be changed.
+// Row returns the name of the row of intervals with a tag, in the form of a tag: nil for a row
+// without a name. of is the input of the intervals or, if rows have phases, their phase. The caller
+// must not change the name.
 func (b *By) Row(of string, tag []byte) []byte {
 	if b == nil {
 		return tag
@@ -90,7 +90,7 @@ func (b *By) Row(of string, tag []byte) []byte {
 		key.tag = Text(tag)
 	}
 	if b.input || b.phase {
-		key.of = of
+		key.name = of
 	}
 	b.mu.RLock()
 	name, known := b.rows[key]
@@ -101,21 +101,21 @@ func (b *By) Row(of string, tag []byte) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	name = b.name(key, tag)
-	if _, known := b.rows[key]; !known && b.room.takes(len(key.tag)+len(name)) {
+	if _, known := b.rows[key]; !known && b.size.add(len(key.tag)+len(name)) {
 		b.rows[key] = name
 	}
 	return name
 }
 
-// name names the row of a source. The regular expression must match all of the tag.
+// name returns the name of the row of a source. The regular expression must match all of the tag.
 func (b *By) name(key source, tag []byte) []byte {
 	switch {
 	case b.all:
 		return nil
 	case (b.input || b.phase) && (!b.tag || tag == nil):
-		return []byte(key.of)
+		return []byte(key.name)
 	case b.input || b.phase:
-		return append([]byte(key.of+"::"), tag...)
+		return append([]byte(key.name+"::"), tag...)
 	}
 	if at := b.group.FindStringSubmatchIndex(key.tag); tag != nil && at != nil && at[1]-at[0] == len(key.tag) && at[2] >= 0 {
 		b.matched = true
@@ -124,7 +124,7 @@ func (b *By) name(key source, tag []byte) []byte {
 	return slices.Clone(tag)
 }
 
-// Unmatched reports whether there are rows and the regular expression matches no tag.
+// Unmatched reports whether there are rows, but the regular expression has matched no tag.
 func (b *By) Unmatched() bool {
 	if b == nil || b.group == nil {
 		return false
@@ -134,8 +134,8 @@ func (b *By) Unmatched() bool {
 	return !b.matched && len(b.rows) > 0
 }
 
-// Added returns the texts of the tags of each row that has several, in the order of the rows. Of
-// very many tags, it has the first ones.
+// Added returns, for each row that has several tags, the texts of these tags, in the order of the
+// rows. If there are very many tags, some are missing.
 func (b *By) Added() (rows [][]string) {
 	if b == nil {
 		return nil

@@ -56,13 +56,14 @@ func isDevice(name string) bool {
 	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
 }
 
-// minRoom is the number of bytes that each part of a name has at least, if it needs them.
+// minRoom is the number of bytes that each of before, after and the tag gets in a name at least.
 const minRoom = 64
 
-// markSize is the number of bytes that stand for what was cut: ~ and a digest.
+// markSize is the number of bytes that replace a cut part: ~ and a digest.
 const markSize = 17
 
-// beginning returns text, or its beginning and the digest of whole in at most most bytes.
+// beginning returns text if it has at most most bytes. Otherwise it returns the beginning of text
+// and the digest of whole.
 func beginning(text string, whole []byte, most int) string {
 	if len(text) <= most {
 		return text
@@ -70,7 +71,8 @@ func beginning(text string, whole []byte, most int) string {
 	return cut(text, most-markSize) + "~" + digest(whole)
 }
 
-// end returns text, or its digest and its end in at most most bytes.
+// end returns text if it has at most most bytes. Otherwise it returns the digest and the end of
+// text.
 func end(text string, most int) string {
 	if len(text) <= most {
 		return text

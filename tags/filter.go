@@ -21,38 +21,38 @@ type Filter struct {
 	include, exclude []*pattern
 
 	mu   sync.RWMutex
-	kept map[string]bool // by the text of a tag
-	room cache
+	kept map[string]bool // whether the filter keeps a tag, by its text
+	size cacheSize
 }
 
-// A cache counts what a map by texts of tags takes. It is full at mostCached bytes: later tags are
-// decided each time.
-type cache int
+// A cacheSize is the size in bytes of a map whose keys are texts of tags. Above maxCached, tags are
+// no longer added: they are decided each time.
+type cacheSize int
 
 const (
-	mostCached = 8 << 20
-	entryBytes = 100 // beside the texts
+	maxCached  = 8 << 20
+	entryBytes = 100 // of an entry, without its texts
 )
 
-// takes reports whether an entry with a text of so many bytes fits, and counts it.
-func (c *cache) takes(text int) bool {
-	if *c+cache(text) > mostCached {
+// add adds an entry whose texts have text bytes. It returns false if the entry does not fit.
+func (c *cacheSize) add(text int) bool {
+	if *c+cacheSize(text) > maxCached {
 		return false
 	}
-	*c += cache(text) + entryBytes
+	*c += cacheSize(text) + entryBytes
 	return true
 }
 
-// A pattern chooses tags.
+// A pattern is the text of a tag, or a regular expression that matches texts of tags.
 type pattern struct {
 	text       string
 	expression *regexp.Regexp // nil if the text is that of a tag
-	matched    bool           // some tag so far
+	matched    bool           // the pattern has matched a tag
 }
 
 // NewFilter returns a filter that keeps the tags that a pattern of include matches, or all tags if
-// include is empty, without those that a pattern of exclude matches. An element of include and
-// exclude may be a list of patterns between commas, since no tag contains a comma.
+// include is empty, except those that a pattern of exclude matches. An element of include and
+// exclude may be a list of patterns with commas between them, since no tag contains a comma.
 func NewFilter(include, exclude []string) (*Filter, error) {
 	f := &Filter{kept: make(map[string]bool)}
 	var err error
@@ -110,7 +110,7 @@ func (f *Filter) Keeps(tag []byte) bool {
 	return f.decide(Text(tag))
 }
 
-// decide matches all patterns with a tag that is new.
+// decide matches a new tag with all patterns, and keeps the decision.
 func (f *Filter) decide(text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +124,7 @@ func (f *Filter) decide(text string) bool {
 	}
 	included, excluded := matchesAny(f.include), matchesAny(f.exclude)
 	kept := (included || len(f.include) == 0) && !excluded
-	if _, known := f.kept[text]; !known && f.room.takes(len(text)) {
+	if _, known := f.kept[text]; !known && f.size.add(len(text)) {
 		f.kept[text] = kept
 	}
 	return kept
@@ -151,8 +151,8 @@ func (f *Filter) Unmatched() (include, exclude []string) {
 	return unmatched(f.include), unmatched(f.exclude)
 }
 
-// Seen returns the texts of the tags that the filter has seen, sorted: the first ones of very many.
-// A filter that keeps all tags does not remember them.
+// Seen returns the texts of the tags that the filter has seen, sorted. If there are very many, some
+// are missing. A filter that keeps all tags does not remember them.
 func (f *Filter) Seen() []string {
 	if f == nil {
 		return nil

@@ -130,7 +130,7 @@ func TestBounded(t *testing.T) {
 			}
 		}
 	}
-	if len(f.kept) > mostCached/4000 || len(b.rows) > mostCached/4000 {
+	if len(f.kept) > maxCached/4000 || len(b.rows) > maxCached/4000 {
 		t.Errorf("%d and %d tags are kept", len(f.kept), len(b.rows))
 	}
 }

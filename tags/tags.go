@@ -52,8 +52,8 @@ func Parse(text string) []byte {
 	return []byte(text)
 }
 
-// Printable returns a text that is no tag, such as the name of a file, on one line. What [Text]
-// encodes in a tag is encoded in it.
+// Printable returns a text that is no tag, such as the name of a file, on one line. It encodes the
+// same characters as [Text].
 func Printable(text string) string {
 	if isSafe(text) {
 		return text
@@ -105,8 +105,8 @@ func isUnsafe(r rune) bool {
 		unicode.Is(unicode.Bidi_Control, r)
 }
 
-// isHidden reports whether nobody sees a character, so that two tags look alike. A joiner and a
-// variation selector after a symbol make an emoji.
+// isHidden reports whether a character is invisible, so that two tags would look alike. A joiner
+// and a variation selector after a symbol are visible: they make an emoji.
 func isHidden(before, r rune) bool {
 	switch {
 	case r < 0xad:
@@ -119,8 +119,8 @@ func isHidden(before, r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// encode percent-encodes the characters that are unsafe or hidden, those that also says, and all
-// bytes that are not UTF-8.
+// encode percent-encodes the characters that are unsafe or hidden, the characters for which also
+// returns true, and all bytes that are not UTF-8.
 func encode(text string, also func(r rune) bool) string {
 	var b strings.Builder
 	for before := rune(0); len(text) > 0; {
@@ -137,7 +137,7 @@ func encode(text string, also func(r rune) bool) string {
 	return b.String()
 }
 
-// encodeFirst percent-encodes the first byte.
+// encodeFirst percent-encodes the first byte of a text.
 func encodeFirst(text string) string { return fmt.Sprintf("%%%02X", text[0]) + text[1:] }
 
 // Compare orders tags: untagged intervals first, then by bytes.

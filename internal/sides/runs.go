@@ -11,8 +11,8 @@ import (
 	"hdrkit/output"
 )
 
-// OneSideFirst reports whether several runs have dates, and all of one side began before those of
-// the other side.
+// OneSideFirst reports whether all runs of one side began before all runs of the other side. It is
+// false if a side has only one run, or if runs have no dates.
 func (c *Change) OneSideFirst() bool {
 	if len(c.Before) < 2 || len(c.After) < 2 {
 		return false
@@ -26,8 +26,8 @@ func (c *Change) OneSideFirst() bool {
 	return lastBefore.Start < firstAfter.Start || lastAfter.Start < firstBefore.Start
 }
 
-// turnsOf returns the place of each run in the order of time, if the sides took turns, and each run
-// began after the one before it had ended. Otherwise it returns nil.
+// turnsOf returns the place of each run in the order of time, if the two sides took turns, and each
+// run began after the end of the run before. Otherwise it returns nil.
 func turnsOf(before, after []*output.Summary) map[*output.Summary]int {
 	all := slices.Concat(before, after)
 	slices.SortStableFunc(all, func(a, b *output.Summary) int { return cmp.Compare(a.Start, b.Start) })
@@ -48,7 +48,7 @@ func turnsOf(before, after []*output.Summary) map[*output.Summary]int {
 	return turns
 }
 
-// RunFigureOf returns the figure of a summary, in the unit of its values. It is not a number if
+// RunFigureOf returns a figure of a summary, in the unit of its values. The figure is NaN if
 // nothing was recorded, or if it is infinite.
 func RunFigureOf(s *output.Summary, f output.Figure) confidence.RunFigure {
 	h := s.Counts()
@@ -63,7 +63,7 @@ func RunFigureOf(s *output.Summary, f output.Figure) confidence.RunFigure {
 	return r
 }
 
-// slotOf returns the width of the slot of the value at a percentile, as a part of that value.
+// slotOf returns the width of the slot of the value at a percentile, as a fraction of that value.
 func slotOf(h *histogram.Histogram, percentile float64) float64 {
 	if h.TotalCount() == 0 {
 		return 0

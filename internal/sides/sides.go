@@ -1,5 +1,5 @@
-// Package sides compares the figures of a tag before and after a change, of one run a side or of
-// several.
+// Package sides compares the figures of a tag before and after a change. Each side is one run or
+// several runs.
 package sides
 
 import (
@@ -12,63 +12,65 @@ import (
 	"hdrkit/output"
 )
 
-// A Pair is the summary of a tag before and after, nil where there is none.
+// A Pair has the summaries of a tag before and after a change. A summary is nil if that side does
+// not have the tag.
 type Pair struct {
 	Tag           []byte
 	Before, After *output.Summary
-	// Change says how far the change can be believed. It is nil if nobody asked, or if a side has
-	// no confidence.
+	// Change has the comparison of the two summaries. It is nil if nobody asked for it, or if a
+	// side has no confidence.
 	Change *Change
 }
 
-// Name returns the text for the tag of the pair.
+// Name returns the printed name of the tag, or of the sum of all tags.
 func (p *Pair) Name() string {
 	all := p.Before != nil && p.Before.AllTags || p.After != nil && p.After.AllTags
 	return (&output.Summary{Tag: p.Tag, AllTags: all}).Name()
 }
 
-// A Change is how the figures of a pair changed.
+// A Change has the comparisons of the figures of a pair.
 type Change struct {
 	Percentiles map[float64]*FigureChange
 	Rate        *FigureChange
-	// Mean is nil if one run was compared with one: the mean of one run has no interval.
+	// Mean is nil if one run is compared with one: the mean of one run has no interval.
 	Mean *FigureChange
-	// Before and After are what each of several runs adds up to. They are nil if one was compared
-	// with one.
+	// Before and After are the summaries of the runs of each side. They are nil if one run is
+	// compared with one.
 	Before, After []*output.Summary
 
-	// Level is the confidence of intervals in percent.
+	// Level is the level of confidence of intervals in percent.
 	Level float64
-	turns map[*output.Summary]int // nil if the runs of both sides took none
+	turns map[*output.Summary]int // the places of runs in time, see turnsOf
 }
 
-// A FigureChange is how a figure changed.
+// A FigureChange is the comparison of one figure.
 type FigureChange struct {
 	confidence.Comparison
-	// Significant is set if the change is proven, after Hochberg's correction over all changes.
+	// Significant reports whether the change is proven, after Hochberg's correction over all
+	// changes.
 	Significant bool
-	// Least is the change, as a ratio above 1, that such runs mostly find.
+	// Least is the smallest change, as a ratio above 1, that such runs prove mostly.
 	Least float64
 
-	level    float64 // of the correction
-	together int     // changes that were looked at
+	level    float64 // the level of confidence of the correction
+	together int     // the number of changes in the correction
 }
 
-// LeastOf returns Least of so many times as many runs, or of runs so many times as long.
+// LeastOf returns Least for so many times as many runs, or for runs so many times as long.
 func (c *FigureChange) LeastOf(times float64) float64 {
 	return c.Comparison.Least(c.level, c.together, times)
 }
 
-// Beyond reports whether no change is not in the interval: the change would be proven if it were
-// the only one.
+// Beyond reports whether the interval excludes no change. The change would be proven if it were the
+// only one.
 func (c *FigureChange) Beyond() bool { return c.Low > 1 || c.High < 1 }
 
-// Endless reports whether there are too few values to say how large a rise may be at most.
+// Endless reports whether there are too few values to limit a rise.
 func (c *FigureChange) Endless() bool { return math.IsInf(c.High, 1) }
 
-// leastCompared is how long in seconds both of two runs are if a table says their change. Limits
-// are less strict: of calm systems whose seconds have much in common, 7.5% of equal runs of a
-// minute differ, and 5.4% of those of two (TestPairs in confidence).
+// leastCompared is the least length in seconds of two runs whose change a table shows. Limits are
+// less strict: of calm systems with correlated seconds, 7.5% of equal runs of a minute differ, and
+// 5.4% of equal runs of two minutes (TestPairs in confidence).
 const leastCompared = 2 * confidence.MinSeconds
 
 // Known reports whether there is an interval to print.
@@ -76,7 +78,7 @@ func (c *FigureChange) Known() bool {
 	return c != nil && !math.IsNaN(c.Low) && !math.IsNaN(c.High) && (c.Seconds == 0 || c.Seconds >= leastCompared)
 }
 
-// New compares one run with another. Both have a confidence.
+// New compares one run with another one. Both have a confidence.
 func New(before, after *output.Summary) *Change {
 	a, b := before.Confidence, after.Confidence
 	c := &Change{Percentiles: make(map[float64]*FigureChange), Level: a.Level}
@@ -88,8 +90,8 @@ func New(before, after *output.Summary) *Change {
 	return c
 }
 
-// NewRuns compares several runs with several others, by the figures of each. The pair is what
-// they add up to.
+// NewRuns compares several runs with several others, by the figures of each run. The pair has the
+// sums of each side.
 func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, level float64) *Change {
 	c := &Change{
 		Percentiles: make(map[float64]*FigureChange),
@@ -117,9 +119,9 @@ func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, 
 	return c
 }
 
-// Few reports whether a figure is a percentile that is decided by few values in one of several
-// runs. It takes part in nothing, unless it is the maximum or the minimum, which somebody asked
-// for.
+// Few reports whether a figure is a percentile with fewer than [counts.Few] values above it in one
+// of the runs. Such a percentile is not compared. The maximum and the minimum are compared all the
+// same, since the user asks for them.
 func (c *Change) Few(f output.Figure) bool {
 	if f.Name != "" || f.Percentile <= 0 || f.Percentile >= 100 {
 		return false
@@ -127,7 +129,7 @@ func (c *Change) Few(f output.Figure) bool {
 	return Above(slices.Concat(c.Before, c.After), f.Percentile) < counts.Few
 }
 
-// Above returns the number of values that rank above a percentile in the run that has the fewest.
+// Above returns the number of values above a percentile in the run that has the fewest.
 func Above(runs []*output.Summary, percentile float64) int64 {
 	least := int64(math.MaxInt64)
 	for _, s := range runs {
@@ -136,7 +138,7 @@ func Above(runs []*output.Summary, percentile float64) int64 {
 	return least
 }
 
-// commonFigure returns a figure of a run in the unit that is common to all rows.
+// commonFigure returns a figure of a run in the unit that all rows have in common.
 func commonFigure(s *output.Summary, f output.Figure) confidence.RunFigure {
 	figure := RunFigureOf(s, f)
 	if !f.Unitless() {
@@ -145,7 +147,7 @@ func commonFigure(s *output.Summary, f output.Figure) confidence.RunFigure {
 	return figure
 }
 
-// Of compares a figure of several runs.
+// Of compares a figure of the runs of both sides.
 func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidence.Comparison {
 	var figures [2][]confidence.RunFigure
 	for side, runs := range [][]*output.Summary{c.Before, c.After} {
@@ -158,9 +160,10 @@ func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidenc
 	return confidence.CompareRuns(figures[0], figures[1], c.Level)
 }
 
-// Next says which change beyond a bound, which is a ratio, such runs prove, and which one twice as
-// many would prove, or runs four times as long. It does not look at the change that was seen: that
-// is too uncertain.
+// Next returns a sentence with the smallest change beyond a bound that such runs prove, and the one
+// that twice as many runs, or runs four times as long, would prove. bound is a ratio. atLeast
+// reports that it is a lower bound. Next does not use the change that was measured, which is too
+// uncertain.
 func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
 	return c.Prove(func(times float64) string {
 		ratio := bound * of.Least(c.Level, 1, times)
@@ -171,8 +174,9 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 	})
 }
 
-// Prove spells what runs prove, and more or longer ones would. Proves spells what so many times as
-// many do, or runs so many times as long.
+// Prove returns a sentence with the change that such runs prove, and the one that more or longer
+// runs would prove. proves returns the change for so many times as many runs, or for runs so many
+// times as long.
 func (c *Change) Prove(proves func(times float64) string) string {
 	switch {
 	case c.Untimed() && proves(1) == NoChange:
@@ -192,7 +196,7 @@ func (c *Change) Prove(proves func(times float64) string) string {
 		before, after, proves(1), 2*before, 2*after, proves(2))
 }
 
-// Correct finds out which changes are significant if those of all pairs are looked at together.
+// Correct sets Significant and Least of all changes of pairs, corrected for the number of changes.
 func Correct(pairs []Pair, percentiles []float64) {
 	var all []*FigureChange
 	var p []float64
@@ -222,7 +226,7 @@ func Correct(pairs []Pair, percentiles []float64) {
 	}
 }
 
-// Paired reports whether both runs ran at the same time.
+// Paired reports whether the two runs ran at the same time.
 func (c *Change) Paired() bool {
 	for _, figure := range c.Percentiles {
 		if figure.Paired {
@@ -232,7 +236,7 @@ func (c *Change) Paired() bool {
 	return false
 }
 
-// Untimed reports whether the values of one run a side have no times.
+// Untimed reports whether one run is compared with one, and their values have no times.
 func (c *Change) Untimed() bool {
 	for _, figure := range c.Percentiles {
 		if figure.Untimed {
@@ -242,11 +246,11 @@ func (c *Change) Untimed() bool {
 	return false
 }
 
-// UsualNoise is how much a percentile varies from run to run of one version if nobody says it, as a
-// part of it.
+// UsualNoise is the variation of a percentile between runs of one version, as a fraction, if the
+// user states none.
 const UsualNoise = 0.04
 
-// UsualSame is the largest change, as a part, of figures that are the same.
+// UsualSame is the largest change, as a fraction, of figures that count as equal.
 const UsualSame = 0.1
 
 // NoChange stands for a change that is so large that nobody needs a test.

@@ -8,8 +8,8 @@ import (
 	"hdrkit/internal/base/unit"
 )
 
-// Few is the number of values above a percentile below which it is marked, and proves nothing: one
-// request more could change it.
+// Few is the least number of values above a percentile. With fewer, tables mark the percentile, and
+// it proves nothing: one more request could change it.
 const Few = 10
 
 // Above returns how many values rank above a percentile.
@@ -23,25 +23,24 @@ func AboveOf(count int64, percentile float64) int64 {
 	return count - int64(min(rank, float64(count)))
 }
 
-// ShareOver returns the share of the values of h above one in percent, if they are divided by
-// ratio. Values of the slot that it lies in are not above. It is not a number if nothing was
-// recorded.
-func ShareOver(h *histogram.Histogram, above, ratio float64) float64 {
-	return 100 * float64(h.TotalCount()-UpTo(h, above, ratio, true)) / float64(h.TotalCount())
+// ShareOver returns the percentage of the values of h, divided by ratio, that are above a limit.
+// Values in the slot of the limit are not above. The result is NaN if nothing was recorded.
+func ShareOver(h *histogram.Histogram, limit, ratio float64) float64 {
+	return 100 * float64(h.TotalCount()-UpTo(h, limit, ratio, true)) / float64(h.TotalCount())
 }
 
-// Apdex returns the Application Performance Index of the values of h, if they are divided by ratio:
-// values up to a threshold count fully, and up to four times it half. It is not a number if nothing
-// was recorded.
+// Apdex returns the Application Performance Index of the values of h, divided by ratio: values up
+// to the threshold count fully, and values up to four times the threshold count half. The result is
+// NaN if nothing was recorded.
 func Apdex(h *histogram.Histogram, threshold, ratio float64) float64 {
 	satisfied := UpTo(h, threshold, ratio, true)
 	tolerated := UpTo(h, 4*threshold, ratio, true) - satisfied
 	return (float64(satisfied) + float64(tolerated)/2) / float64(h.TotalCount())
 }
 
-// UpTo returns the number of values up to the slot that a value lies in, with that slot or
-// without. Values of h are divided by ratio.
-func UpTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
+// UpTo returns the number of values of h, divided by ratio, in slots below that of a value and, if
+// inclusive, in that slot.
+func UpTo(h *histogram.Histogram, value, ratio float64, inclusive bool) int64 {
 	layout := h.Layout()
 	slot := layout.IndexOf(h.Max())
 	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
@@ -49,7 +48,7 @@ func UpTo(h *histogram.Histogram, value, ratio float64, with bool) int64 {
 	}
 	for ; slot >= 0; slot-- {
 		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)
-		if with && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
+		if inclusive && unit.Divide(h.Float(lowest), ratio) <= value || unit.Divide(h.Float(highest), ratio) < value {
 			return h.CountBetween(0, highest)
 		}
 	}

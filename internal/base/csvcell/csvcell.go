@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Append appends a text, in quotes where encoding/csv has them, and where a semicolon is:
-// spreadsheets of many countries divide cells there, so what follows would begin one. To use
-// encoding/csv would take 5% of hdrsum -st timeline, since it copies all cells and looks into each.
+// Append appends a text as a cell: in quotes where encoding/csv writes quotes, and also if the text
+// has a semicolon, which separates cells in spreadsheets of many countries. encoding/csv would take
+// 5% of hdrsum -st timeline, since it copies and examines every cell.
 func Append(line []byte, text string) []byte {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !strings.ContainsAny(text, ",;\"\r\n") && !unicode.IsSpace(first) && text != `\.` {
@@ -19,8 +19,8 @@ func Append(line []byte, text string) []byte {
 }
 
 // Foreign returns a text from outside as a cell of CSV. Spreadsheets evaluate a cell that begins
-// with one of = + - @, also in their full-width forms. OWASP's advice against [CSV injection] is an
-// apostrophe before it.
+// with one of = + - @, also in their full-width forms. So Foreign puts an apostrophe before it, as
+// OWASP advises against [CSV injection].
 //
 // [CSV injection]: https://owasp.org/www-community/attacks/CSV_Injection
 func Foreign(text string) string {

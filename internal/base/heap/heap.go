@@ -1,4 +1,4 @@
-// Package heap has a heap of any type, and hands over several queues in order.
+// Package heap has a heap of any type, and merges sorted queues.
 package heap
 
 // A Heap holds items, the least of them first. Items that are equal come out in any order.
@@ -39,10 +39,10 @@ func (h *Heap[T]) Pop() T {
 	return first
 }
 
-// Fix restores the order after the first item changed. The heap must not be empty.
+// Fix restores the order after the first item has changed. The heap must not be empty.
 func (h *Heap[T]) Fix() { h.down(h.items[0]) }
 
-// down puts an item in the place of the first one, and moves it down to where it belongs.
+// down puts an item in the place of the first item, and moves it down to its place in the order.
 func (h *Heap[T]) down(item T) {
 	at := 0
 	for {
@@ -62,11 +62,12 @@ func (h *Heap[T]) down(item T) {
 	h.items[at] = item
 }
 
-// A Queue has things in their order. Next moves it on to the next one, at first to the first, and
-// returns false at its end.
+// A Queue is a sorted sequence with a current item. Next advances to the next item, and in its
+// first call to the first item. It returns false at the end.
 type Queue interface{ Next() (bool, error) }
 
-// InOrder hands over what each of several queues stands at, the first of all first.
+// InOrder merges sorted queues. It calls take with the queue whose current item comes first, again
+// and again, until all queues end. It stops at the first error and returns it.
 func InOrder[Q Queue](queues []Q, before func(a, b Q) bool, take func(q Q) error) error {
 	all := New(before)
 	for _, q := range queues {

@@ -1,8 +1,8 @@
-// Package ledger counts the memory that a command holds, against its one limit: -memory. Who keeps
-// something that grows with the input has an [Account], and charges it. Above the limit, a charge
-// is an error, which ends the command, unless who can do with less gives way ([Account.GiveWay]).
-// Nobody waits for memory. What does not grow, such as buffers, is not charged, and neither is
-// garbage: the limit that the runtime has for that is the same.
+// Package ledger counts the memory that a command holds, against its one limit: -memory. Code that
+// keeps data which grows with the input has an [Account], and charges it. Above the limit, a charge
+// is an error, which ends the command, unless other accounts can give memory back
+// ([Account.GiveWay]). No charge waits for memory. Memory that does not grow, such as buffers, is
+// not charged, and neither is garbage: the runtime has the same limit for all of it.
 package ledger
 
 import (
@@ -13,27 +13,27 @@ import (
 
 // A Ledger has the accounts of a command. A nil Ledger has no limit. It is safe for concurrent use.
 type Ledger struct {
-	limit int64 // bytes
-	most  int64 // of held
-	early int64 // of held, at which accounts give way
-	held  atomic.Int64
+	limit int64        // bytes
+	most  int64        // the highest held without an error
+	early int64        // accounts give way if held is above
+	held  atomic.Int64 // bytes charged
 
 	mu       sync.Mutex
 	accounts []*Account
 
-	giving sync.Mutex // held while accounts give way
-	givers []func(bytes int)
+	giving    sync.Mutex // locked while accounts give way
+	releasers []func(bytes int)
 }
 
-// New returns a ledger with a limit in bytes. An eighth of it is for what nobody charges. Accounts
-// give way a quarter before that: near the limit, most of the time goes into collecting garbage,
-// and there is much of that.
+// New returns a ledger with a limit in bytes. An eighth of the limit is for memory that nobody
+// charges. Accounts give way at five eighths: near the limit, most of the time goes into collecting
+// garbage, and there is much garbage.
 func New(limit int64) *Ledger {
 	return &Ledger{limit: limit, most: limit / 8 * 7, early: limit / 8 * 5}
 }
 
-// Empty returns another ledger with the same limit, for work whose memory is free before more work
-// begins.
+// Empty returns a new ledger with the same limit and no charges, for work whose memory is free
+// before more work begins.
 func (l *Ledger) Empty() *Ledger {
 	if l == nil {
 		return nil
@@ -41,8 +41,8 @@ func (l *Ledger) Empty() *Ledger {
 	return New(l.limit)
 }
 
-// Part returns another ledger with a part of the limit, for what a command can do without. That
-// part is charged at once.
+// Part returns a new ledger with a fraction of the limit, 1/part, for work that a command can do
+// without. l is charged for this fraction at once.
 func (l *Ledger) Part(part int) *Ledger {
 	if l == nil {
 		return nil
@@ -52,7 +52,7 @@ func (l *Ledger) Part(part int) *Ledger {
 	return New(size)
 }
 
-// AtMost returns size in bytes, or the limit divided by part if that is less.
+// AtMost returns size, or the limit divided by part if that is less, in bytes.
 func (l *Ledger) AtMost(size, part int) int {
 	if l == nil {
 		return size
@@ -60,17 +60,17 @@ func (l *Ledger) AtMost(size, part int) int {
 	return int(min(int64(size), l.limit/int64(part)))
 }
 
-// An Account has the bytes of one kind of thing. A nil Account has no limit. It is safe for
-// concurrent use.
+// An Account counts the things of one kind, such as tags, and their bytes. A nil Account has no
+// limit. It is safe for concurrent use.
 type Account struct {
 	ledger        *Ledger
 	what, remedy  string
-	gives         bool // see [Account.GiveWay]
+	givesWay      bool // see [Account.GiveWay]
 	bytes, things atomic.Int64
 }
 
-// Open returns the account for what: a plural, such as "tags". Remedy is what to do if they take
-// too much.
+// Open returns the account for a kind of things. what is their plural, such as "tags". remedy is
+// the advice of the error if they take too much memory.
 func (l *Ledger) Open(what, remedy string) *Account {
 	if l == nil {
 		return nil
@@ -93,8 +93,8 @@ type LimitError struct{ text string }
 // Error says what takes most of the memory, and what to do.
 func (e *LimitError) Error() string { return e.text }
 
-// Add charges things and the bytes that they take. Negative numbers give them back. The error is a
-// [LimitError]: the bytes are charged all the same.
+// Add charges things and the bytes that they take. Negative numbers give memory back. The error is
+// a [LimitError]. The bytes are charged even then.
 func (a *Account) Add(things, bytes int) error {
 	if a == nil {
 		return nil
@@ -106,33 +106,33 @@ func (a *Account) Add(things, bytes int) error {
 	switch {
 	case bytes <= 0 || held <= l.early:
 		return nil
-	case !a.gives:
+	case !a.givesWay:
 		held = l.makeRoom()
 	}
-	if held > l.most || a.gives {
+	if held > l.most || a.givesWay {
 		return l.err()
 	}
 	return nil
 }
 
-// GiveWay sets what is called when other accounts need so many bytes of what the account has, which
-// has no room itself then. Give gives back what it can, and charges nothing. Any goroutine calls
-// it. Call GiveWay before the first charge.
+// GiveWay sets a function that is called when other accounts need memory. give gives back as many
+// bytes of this account as it can, and charges nothing. Any goroutine may call it. A charge of this
+// account is an error as soon as accounts must give way. Call GiveWay before the first charge.
 func (a *Account) GiveWay(give func(bytes int)) {
 	if a == nil {
 		return
 	}
-	a.gives = true
+	a.givesWay = true
 	a.ledger.giving.Lock()
 	defer a.ledger.giving.Unlock()
-	a.ledger.givers = append(a.ledger.givers, give)
+	a.ledger.releasers = append(a.ledger.releasers, give)
 }
 
-// makeRoom has accounts give way, and returns how many bytes are held then.
+// makeRoom makes accounts give way. It returns the number of bytes that are charged then.
 func (l *Ledger) makeRoom() (held int64) {
 	l.giving.Lock()
 	defer l.giving.Unlock()
-	for _, give := range l.givers {
+	for _, give := range l.releasers {
 		if over := l.held.Load() - l.early; over > 0 {
 			give(int(over))
 		}
@@ -140,8 +140,8 @@ func (l *Ledger) makeRoom() (held int64) {
 	return l.held.Load()
 }
 
-// Crowded returns the error of [Account.Add] if more than half of the limit is charged. Who can do
-// with less asks it, and gives back before others meet the limit.
+// Crowded returns the error of [Account.Add] if more than half of the limit is charged. Code that
+// can work with less memory then gives memory back, before others reach the limit.
 func (a *Account) Crowded() error {
 	if a == nil || a.ledger.held.Load() <= a.ledger.limit/2 {
 		return nil
@@ -149,8 +149,8 @@ func (a *Account) Crowded() error {
 	return a.ledger.err()
 }
 
-// Refuse returns the error of [Account.Add], for who knows without a charge that there is too
-// little memory.
+// Refuse returns the error of [Account.Add], for callers that know without a charge that the limit
+// is too low.
 func (a *Account) Refuse() error {
 	if a == nil {
 		return nil
@@ -158,6 +158,7 @@ func (a *Account) Refuse() error {
 	return a.ledger.err()
 }
 
+// err returns the error that names the account with the most bytes.
 func (l *Ledger) err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,10 +172,10 @@ func (l *Ledger) err() error {
 		most.things.Load(), most.what, most.bytes.Load()>>20, most.remedy, l.limit>>20)}
 }
 
-// A Charge is what one owner has charged of an account. The zero Charge is nothing.
+// A Charge is the part of an account that one owner has charged. The zero Charge is nothing.
 type Charge struct{ things, bytes int }
 
-// Set changes what is charged. The error is that of [Account.Add].
+// Set changes the charge to things and bytes. The error is that of [Account.Add].
 func (c *Charge) Set(a *Account, things, bytes int) error {
 	if c.things == things && c.bytes == bytes {
 		return nil

@@ -1,5 +1,5 @@
-// Package logline has what package hdrlog shares with packages that write lines of logs themselves,
-// or copy those of other logs.
+// Package logline has the functions for lines of logs that package hdrlog shares with packages that
+// write lines themselves, or copy lines of other logs.
 package logline
 
 import (
@@ -11,18 +11,19 @@ import (
 )
 
 // Millis converts seconds that a log or a person wrote to milliseconds. It rounds: truncating gives
-// the millisecond before if the binary fraction lies below the number. It returns the nearest int64
-// if there is none.
-func Millis(seconds float64) int64 { return whole(math.Round(seconds * 1000)) }
+// the millisecond before if the binary fraction lies below the decimal number. A result out of
+// range becomes the nearest int64.
+func Millis(seconds float64) int64 { return truncated(math.Round(seconds * 1000)) }
 
 // Truncate converts seconds to milliseconds as the reference does, which truncates.
-func Truncate(seconds float64) int64 { return whole(seconds * 1000) }
+func Truncate(seconds float64) int64 { return truncated(seconds * 1000) }
 
-// BaseMillis returns a base time in whole milliseconds.
-func BaseMillis(base float64) int64 { return whole(math.Floor(base*1000 + 0.01)) }
+// BaseMillis converts a base time in seconds to milliseconds, rounded down. It adds 0.01 ms first,
+// for binary fractions that lie below the decimal number.
+func BaseMillis(base float64) int64 { return truncated(math.Floor(base*1000 + 0.01)) }
 
-// whole drops the fraction of ms. It returns the nearest int64 if there is none, as Java does.
-func whole(ms float64) int64 {
+// truncated drops the fraction of ms. A number out of range becomes the nearest int64, as in Java.
+func truncated(ms float64) int64 {
 	switch {
 	case ms >= math.MaxInt64:
 		return math.MaxInt64
@@ -32,10 +33,10 @@ func whole(ms float64) int64 {
 	return int64(ms)
 }
 
-// AppendTimes appends START,LENGTH, from which a reader that truncates as the reference does gets
-// exactly start and end, in milliseconds since the epoch, if START counts from base, in seconds.
-// The reference truncates fractions that binary does not have: it reads 2.133 as 2132 ms. Such a
-// number gets a microsecond more.
+// AppendTimes appends START,LENGTH of an interval from start to end, in milliseconds since the
+// epoch. START counts from base, in seconds. A reader that truncates, as the reference does, gets
+// exactly start and end. The reference reads 2.133 as 2132 ms, since the binary fraction lies below
+// 2.133: to such a number AppendTimes adds a microsecond.
 func AppendTimes(text []byte, base float64, start, end int64) []byte {
 	text, from := appendMillis(text, start-BaseMillis(base), func(seconds float64) bool {
 		return Truncate(seconds+base) == start
@@ -47,13 +48,13 @@ func AppendTimes(text []byte, base float64, start, end int64) []byte {
 	return text
 }
 
-// appendMillis appends milliseconds as seconds, with as much more or less than three decimals as it
-// takes to be read right.
+// appendMillis appends ms as seconds. It adds or subtracts up to 100 microseconds, until right
+// accepts the number that a reader gets. It also returns this number.
 func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]byte, float64) {
 	begin := len(text)
 	var seconds float64
-	for _, more := range []int64{0, 1, -1, 10, -10, 100, -100, 0} {
-		micros := ms*1000 + more
+	for _, shift := range []int64{0, 1, -1, 10, -10, 100, -100, 0} {
+		micros := ms*1000 + shift
 		text = text[:begin]
 		if micros < 0 {
 			text = append(text, '-')
@@ -71,7 +72,7 @@ func appendMillis(text []byte, ms int64, right func(seconds float64) bool) ([]by
 	return text, seconds
 }
 
-// AppendMax appends MAX, or 0.000 if it is not finite: it is only a hint.
+// AppendMax appends MAX, or 0.000 if MAX is not finite: it is only a hint.
 func AppendMax(text []byte, highest float64) []byte {
 	if !Finite(highest) {
 		highest = 0
@@ -79,17 +80,17 @@ func AppendMax(text []byte, highest float64) []byte {
 	return strconv.AppendFloat(text, highest, 'f', 3, 64)
 }
 
-// maxRatio is the number by which MAX is below the highest value, as the reference writes it:
-// values in nanoseconds show in milliseconds there.
+// maxRatio is the number by which the reference divides the highest value to get MAX: values in
+// nanoseconds become milliseconds.
 const maxRatio = 1e6
 
-// AppendMaxOf appends MAX of the values of an interval.
+// AppendMaxOf appends MAX of an interval with the values of h.
 func AppendMaxOf(text []byte, h *histogram.Histogram) []byte {
 	return AppendMax(text, h.Float(h.Max())/maxRatio)
 }
 
-// Finite reports whether MAX is finite. The reference does not read the spellings that writers have
-// for infinity and for no number (+Inf, nan).
+// Finite reports whether MAX is finite. The reference does not read the words that writers have for
+// infinity and for no number (+Inf, nan).
 func Finite(highest float64) bool { return !math.IsInf(highest, 0) && !math.IsNaN(highest) }
 
 const (
@@ -97,7 +98,7 @@ const (
 	Version = "#[Histogram log format version"
 	// Mark begins the comment by which a [hdrlog.Reader] recognizes the log of a [hdrlog.Writer].
 	Mark = "#[Written by hdrkit"
-	// Stress is the comment of cassandra-stress.
+	// Stress is the comment of cassandra-stress, without #.
 	Stress = "Logging op latencies for Cassandra Stress"
 )
 
@@ -113,7 +114,8 @@ func IsBaseTime(comment []byte) bool {
 	return ok
 }
 
-// CutPrefixFold returns what follows prefix in a line, whatever the case of its letters is.
+// CutPrefixFold returns the text after prefix in a line, and ignores case. ok is false if the line
+// does not begin with prefix.
 func CutPrefixFold(line []byte, prefix string) (rest []byte, ok bool) {
 	if len(line) < len(prefix) || !bytes.EqualFold(line[:len(prefix)], []byte(prefix)) {
 		return nil, false
@@ -121,9 +123,9 @@ func CutPrefixFold(line []byte, prefix string) (rest []byte, ok bool) {
 	return line[len(prefix):], true
 }
 
-// RevokesUnit reports whether a comment shows that another comment of the same log, which comes
-// before it, does not say the unit: scylla-bench writes that of cassandra-stress for values in
-// microseconds too, and is known from its spelling of BaseTime.
+// RevokesUnit reports whether a comment shows that the comment before, of the same log, does not
+// imply the unit. Scylla-bench writes the comment of cassandra-stress for values in microseconds,
+// too. Its spelling of BaseTime identifies scylla-bench.
 func RevokesUnit(comment, before []byte) bool {
 	return bytes.HasPrefix(comment, []byte("#[Basetime:")) && bytes.HasPrefix(before, []byte("#"+Stress))
 }

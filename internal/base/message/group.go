@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A Group is messages about logs or folders. It says once what is the same of many.
+// A Group collects messages about logs or folders, and joins equal messages.
 type Group struct {
 	texts []string
 	names map[string][]string // by text
 }
 
-// Add adds a message about a name.
+// Add adds a message about the log or folder with a name.
 func (g *Group) Add(name, text string) {
 	if g.names == nil {
 		g.names = make(map[string][]string)
@@ -22,10 +22,10 @@ func (g *Group) Add(name, text string) {
 	g.names[text] = append(g.names[text], name)
 }
 
-// mostNames is the number of names that a message has.
+// mostNames is the largest number of names in a message.
 const mostNames = 3
 
-// Say calls say with each message and the first names that it is about.
+// Say calls say with each message and the first names to which it applies.
 func (g *Group) Say(say func(names, text string)) {
 	for _, text := range g.texts {
 		names := g.names[text]

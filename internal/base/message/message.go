@@ -1,7 +1,8 @@
-// Package message is what commands say to people, and how they end.
+// Package message prints the messages of commands, and has their exit statuses.
 //
-// A message is one line, NAME: message, in lower case without a full stop. Where a hint helps, it
-// follows a semicolon. No byte of a log, of a file name or of an argument controls the terminal.
+// A message is one line, NAME: message, in lower case without a full stop. Where a hint helps, the
+// hint follows a semicolon. No byte of a log, of a file name or of an argument controls the
+// terminal.
 package message
 
 import (
@@ -42,28 +43,28 @@ type Streams struct {
 	Name     string // of the command, which messages begin with
 	In       io.Reader
 	Out, Err io.Writer
-	Quiet    bool // nobody wants notes
-	// Next returns a command that a finding names with the logs and options of the command line. It
-	// is nil where there is no command line.
+	Quiet    bool // Notef prints nothing
+	// Next completes a command that a finding suggests with the logs and options of the command
+	// line. It is nil if there is no command line.
 	Next func(command string) string
 }
 
 // Say prints a message.
 func (s *Streams) Say(format string, args ...any) { Print(s.Err, s.Name, fmt.Sprintf(format, args...)) }
 
-// Notef prints a message, unless the command is to be quiet.
+// Notef prints a message, unless the command is quiet.
 func (s *Streams) Notef(format string, args ...any) {
 	if !s.Quiet {
 		s.Say(format, args...)
 	}
 }
 
-// Verbosef prints a line that -v asks for.
+// Verbosef prints a line for the option -v.
 func (s *Streams) Verbosef(format string, args ...any) {
 	fmt.Fprintln(s.Err, Printable(fmt.Sprintf(format, args...)))
 }
 
-// Quoted returns an argument as a shell reads it.
+// Quoted returns an argument in the quotes that a shell needs.
 func Quoted(argument string) string {
 	plain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-./,:+@%=", c)
@@ -74,17 +75,17 @@ func Quoted(argument string) string {
 	return "'" + strings.ReplaceAll(Printable(argument), "'", `'\''`) + "'"
 }
 
-// Print prints one line. The middle of a very long text is left out: lists of names and arguments
-// may be in it.
+// Print prints one line. It leaves out the middle of a very long text, such as a list of names.
 func Print(w io.Writer, command, text string) {
-	fmt.Fprintf(w, "%s: %s\n", command, Printable(bounded(text)))
+	fmt.Fprintf(w, "%s: %s\n", command, Printable(shortened(text)))
 }
 
-// maxText is the most bytes of a message, of which maxEnd are its end: hints stand there.
+// maxText is the most bytes of a message. A longer message keeps its last maxEnd bytes, since hints
+// are there.
 const maxText, maxEnd = 4000, 1000
 
-// bounded returns a text without its middle if it is very long.
-func bounded(text string) string {
+// shortened returns a text without its middle if it is very long.
+func shortened(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
@@ -93,8 +94,8 @@ func bounded(text string) string {
 	return fmt.Sprintf("%s ... (%d bytes are left out) ... %s", begin, len(text)-len(begin)-len(end), end)
 }
 
-// Printable returns text on one line, in which no byte controls a terminal: characters that cannot
-// be printed are escaped as in Go, and so are bytes that are not UTF-8.
+// Printable returns text on one line, in which no byte controls a terminal: it escapes characters
+// that cannot be printed and bytes that are not UTF-8, as Go does.
 func Printable(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -117,7 +118,8 @@ func Terminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// List returns names between commas, and only some of many.
+// List returns names with commas between them. Of more than 12 names it has the first 10 and the
+// number of the others.
 func List(names []string) string {
 	const most = 12
 	if len(names) > most {
@@ -126,7 +128,7 @@ func List(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Number returns a number of things.
+// Number returns a number and the name of things, in the plural unless n is 1.
 func Number(n int, things string) string {
 	if n != 1 {
 		things += "s"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DidYouMean returns a question for the name that is most like a misspelled one, or nothing if no
-// name is.
+// DidYouMean returns a hint with the name that is most similar to a misspelled name, or an empty
+// text if no name is similar.
 func DidYouMean(misspelled string, names []string) string {
 	if best := Nearest(misspelled, names); best != "" {
 		return "; did you mean " + strconv.Quote(best) + "?"
@@ -14,16 +14,17 @@ func DidYouMean(misspelled string, names []string) string {
 	return ""
 }
 
-// Nearest returns the name that is most like a misspelled one, at least half of it, or else the
-// shortest one that begins with it, empty if none is.
+// Nearest returns the name that is most similar to a misspelled name, if at mostDistance half of its bytes
+// are right. Otherwise it returns the shortest name that begins with the misspelled one, or an
+// empty text.
 func Nearest(misspelled string, names []string) string {
-	best, least := "", 1+len(misspelled)/4 // more differences make another word
-	if len(misspelled) < 3 {               // everything is like a short word
-		least = -1
+	best, mostDistance := "", 1+len(misspelled)/4 // more differences make another word
+	if len(misspelled) < 3 {                      // every name is similar to a short word
+		mostDistance = -1
 	}
 	for _, name := range names {
-		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= least && 2*d <= len(name) {
-			best, least = name, d-1
+		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= mostDistance && 2*d <= len(name) {
+			best, mostDistance = name, d-1
 		}
 	}
 	if best != "" || misspelled == "" {
@@ -37,7 +38,7 @@ func Nearest(misspelled string, names []string) string {
 	return best
 }
 
-// distance returns how many bytes must be added, removed or replaced to make b of a.
+// distance returns how many bytes must be added, removed or replaced to turn a into b.
 func distance(a, b string) int {
 	above, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {

@@ -1,5 +1,5 @@
-// Package people writes numbers and lengths of time for people, as tables and sentences have them.
-// Charts have rules of their own, see package axis.
+// Package people formats numbers and durations for people, in tables and sentences. Charts have
+// rules of their own, see package axis.
 package people
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Digits formats v with so many significant digits and thousands separators. Whole numbers
-// have no decimals.
+// Digits formats v with a number of significant digits and thousands separators. Whole numbers have
+// no decimals.
 func Digits(v float64, digits int) string {
 	text := strconv.FormatFloat(v, 'e', digits-1, 64)
 	rounded, _ := strconv.ParseFloat(text, 64)
@@ -26,14 +26,13 @@ func Digits(v float64, digits int) string {
 	case exponent >= digits-1 || v == math.Trunc(v):
 		return Grouped(strconv.FormatFloat(rounded, 'f', 0, 64))
 	}
-	if exponent < -4 { // no zeros after digits that are so small
+	if exponent < -4 { // such a small number has no zeros at its end
 		return plain(rounded)
 	}
 	return strconv.FormatFloat(rounded, 'f', digits-1-exponent, 64)
 }
 
-// Significant returns a number as sentences have it: with so many significant digits and thousands
-// separators, without zeros at its end.
+// Significant is [Digits] for sentences: it leaves out zeros at the end.
 func Significant(v float64, digits int) string {
 	text := Digits(v, digits)
 	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
@@ -42,7 +41,7 @@ func Significant(v float64, digits int) string {
 	return text
 }
 
-// Rounded returns a number with so many significant digits.
+// Rounded returns v rounded to a number of significant digits.
 func Rounded(v float64, digits int) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	return r
@@ -51,7 +50,8 @@ func Rounded(v float64, digits int) float64 {
 // Whole returns a whole number with thousands separators.
 func Whole(n int64) string { return Grouped(strconv.FormatInt(n, 10)) }
 
-// Counted returns a number of things.
+// Counted returns a number with thousands separators and the name of things, in the plural unless n
+// is 1.
 func Counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -59,20 +59,20 @@ func Counted(n int64, thing string) string {
 	return Whole(n) + " " + thing
 }
 
-// Grouped puts commas between the thousands of a number, which is written without an exponent.
+// Grouped puts commas between the thousands of a number that has no exponent.
 func Grouped(number string) string {
-	whole, fraction, some := strings.Cut(number, ".")
+	whole, fraction, hasFraction := strings.Cut(number, ".")
 	for n := len(whole) - 3; n > 0 && whole[n-1] != '-'; n -= 3 {
 		whole = whole[:n] + "," + whole[n:]
 	}
-	if some {
+	if hasFraction {
 		return whole + "." + fraction
 	}
 	return whole
 }
 
-// Length returns a length of time in milliseconds as sentences have it, with at most three digits
-// of seconds: 350 ms, 1.25 s, 30 s, 2m5s.
+// Length formats a duration in milliseconds for sentences, with at most three digits of seconds:
+// 350 ms, 1.25 s, 30 s, 2m5s.
 func Length(ms int64) string {
 	step := int64(1)
 	switch {
@@ -92,7 +92,7 @@ func Length(ms int64) string {
 	return text
 }
 
-// Duration formats milliseconds for people: 350ms, 9.998s, 2m5s, 3h7m, 2d4h.
+// Duration formats a duration in milliseconds for tables: 350ms, 9.998s, 2m5s, 3h7m, 2d4h.
 func Duration(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	switch {
@@ -127,7 +127,7 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // from 2^53 have all their digits: 9223372036854774784, not 9223372036854775000.
 func Shortest(v float64) string { return string(AppendShortest(nil, v)) }
 
-// AppendShortest appends [Shortest].
+// AppendShortest appends the text of [Shortest].
 func AppendShortest(to []byte, v float64) []byte {
 	if math.Abs(v) >= 1<<53 {
 		return strconv.AppendFloat(to, v, 'f', 0, 64)
@@ -135,38 +135,39 @@ func AppendShortest(to []byte, v float64) []byte {
 	return strconv.AppendFloat(to, v, 'f', -1, 64)
 }
 
-// RFC3339 returns a time in milliseconds since the epoch in a zone; nil is UTC.
+// RFC3339 formats a time in milliseconds since the epoch, in a zone. A nil zone is UTC.
 func RFC3339(ms int64, zone *time.Location) string { return string(AppendRFC3339(nil, ms, zone)) }
 
-// AppendRFC3339 appends [RFC3339].
+// AppendRFC3339 appends the text of [RFC3339].
 func AppendRFC3339(to []byte, ms int64, zone *time.Location) []byte {
 	at := time.UnixMilli(ms).In(cmp.Or(zone, time.UTC))
 	return at.AppendFormat(to, "2006-01-02T15:04:05.000Z07:00")
 }
 
-// Dated reports whether a time in milliseconds since the epoch is a date. Earlier ones count from
-// the start of a run.
+// Dated reports whether a time in milliseconds since the epoch is a date. Times in the first year
+// count from the start of a run instead.
 func Dated(ms int64) bool { return ms >= 365*24*3600*1000 }
 
-// TimeIn returns a time in a run, all in milliseconds since the epoch: the time of the day, with
-// the date if the run has several, or the time after the start if that has no date.
+// TimeIn formats a time in a run that lasts from start to end, all in milliseconds since the epoch.
+// The result is the time of day, with the date if the run has several dates. If the start is no
+// date, it is the time after the start.
 func TimeIn(at, start, end int64, zone *time.Location) string {
 	zone = cmp.Or(zone, time.UTC)
-	clock := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
+	inZone := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
 	switch {
-	case !Dated(start) && Dated(at): // of another log than the one that has no dates
-		return clock(at).Format(time.DateTime) + " " + zone.String()
+	case !Dated(start) && Dated(at): // at is from another log, which has dates
+		return inZone(at).Format(time.DateTime) + " " + zone.String()
 	case !Dated(start) && at == start:
 		return "the start"
 	case !Dated(start):
 		return Length(at-start) + " after the start"
-	case clock(start).Format(time.DateOnly) != clock(end).Format(time.DateOnly):
-		return clock(at).Format(time.DateTime) + " " + zone.String()
+	case inZone(start).Format(time.DateOnly) != inZone(end).Format(time.DateOnly):
+		return inZone(at).Format(time.DateTime) + " " + zone.String()
 	}
-	return clock(at).Format(time.TimeOnly) + " " + zone.String()
+	return inZone(at).Format(time.TimeOnly) + " " + zone.String()
 }
 
-// UpTo spells a ratio above 1 as percent, rounded up.
+// UpTo formats the increase of a ratio above 1 as percent, rounded up: 1.2 is 20%.
 func UpTo(ratio float64) string {
 	digits := 0
 	if ratio < 1.05 {
@@ -176,7 +177,8 @@ func UpTo(ratio float64) string {
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
 
-// Moved returns how a figure moved, by the ratio of after to before.
+// Moved returns the verb for a change, rose or fell. ratio is the figure after the change divided
+// by the figure before.
 func Moved(ratio float64) string {
 	if ratio < 1 {
 		return "fell"
@@ -184,7 +186,7 @@ func Moved(ratio float64) string {
 	return "rose"
 }
 
-// Spaced returns a unit behind a space, if it needs one.
+// Spaced returns a unit with a space before it, unless the unit needs no space.
 func Spaced(unit string) string {
 	if unit == "" || strings.HasPrefix(unit, "%") || strings.HasPrefix(unit, "/") {
 		return unit
@@ -192,7 +194,8 @@ func Spaced(unit string) string {
 	return " " + unit
 }
 
-// BelowOne asks about a percentile between 0 and 1 with a name, which looks like a part of 1.
+// BelowOne returns the question whether a percentile between 0 and 1, such as 0.99, was meant as a
+// fraction of 1.
 func BelowOne(name string, percentile float64) string {
 	return fmt.Sprintf("%s is below 1: did you mean %s?", name, Shortest(math.Round(percentile*1e12)/1e10))
 }

@@ -24,7 +24,7 @@ var (
 // compressed file is cut short, the error wraps [ErrCutShort].
 func NewReader(src io.Reader) io.Reader { return &reader{src: src} }
 
-// A reader detects at its first read how src is encoded.
+// A reader detects the encoding of src at its first read.
 type reader struct {
 	src  io.Reader
 	text io.Reader
@@ -41,7 +41,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.text.Read(p)
 }
 
-// decode detects from the beginning of src how it is encoded, and returns a reader of its text.
+// decode detects the encoding of src from its beginning, and returns a reader of its text.
 func decode(src io.Reader) (io.Reader, error) {
 	peeked, begin, err := peek(src)
 	if err != nil {
@@ -70,7 +70,7 @@ func decode(src io.Reader) (io.Reader, error) {
 
 // peek returns a buffered src and up to four bytes of its beginning.
 func peek(src io.Reader) (*bufio.Reader, []byte, error) {
-	// The buffer is small, since later reads are larger. Bufio passes those on to src.
+	// The buffer is small, since later reads are larger. bufio passes those on to src.
 	peeked := bufio.NewReaderSize(src, 16)
 	begin, err := peeked.Peek(4)
 	if err == io.EOF {
@@ -83,29 +83,30 @@ func utf16(r io.Reader, order unicode.Endianness) io.Reader {
 	return transform.NewReader(r, unicode.UTF16(order, unicode.UseBOM).NewDecoder())
 }
 
-// decompress returns the content of src if it begins as a gzip or zstd stream, and nil otherwise.
+// decompress returns the content of src if begin, its beginning, is that of a gzip or zstd stream,
+// and nil otherwise.
 func decompress(src io.Reader, begin []byte) (io.Reader, error) {
-	kept := &sourceReader{Reader: src}
+	source := &sourceReader{Reader: src}
 	switch {
 	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
-		buffered := bufio.NewReader(kept)
+		buffered := bufio.NewReader(source)
 		unpacked, err := gzip.NewReader(buffered)
-		return &unpacker{Reader: &members{unpacked, buffered, false}, src: kept}, kept.damage(err)
+		return &unpacker{Reader: &members{unpacked, buffered, false}, src: source}, source.damage(err)
 	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
 		// Use one goroutine, since the callers have their own. Bound the memory of a hostile
 		// window.
-		unpacked, err := zstd.NewReader(kept, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		return &unpacker{Reader: unpacked, src: kept}, kept.damage(err)
+		unpacked, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		return &unpacker{Reader: unpacked, src: source}, source.damage(err)
 	}
 	return nil, nil
 }
 
-// members reads the members of a gzip stream. It returns the text of one before it reads the header
-// of the next, since a file that is followed waits there.
+// members reads the members of a gzip stream. It returns the text of a member before it reads the
+// header of the next one, since the header may be missing in a file that still grows.
 type members struct {
 	*gzip.Reader
 	src   *bufio.Reader
-	ended bool // the member
+	ended bool // the current member was read to its end
 }
 
 func (m *members) Read(p []byte) (int, error) {
@@ -124,24 +125,24 @@ func (m *members) Read(p []byte) (int, error) {
 		if n > 0 || err != nil || len(p) == 0 {
 			return n, err
 		}
-		// The member is empty, or was read to its end before. A reader gives up after a hundred
-		// reads of nothing.
+		// The member is empty, or was read to its end before. Read on, since callers give up after
+		// a hundred reads of nothing.
 	}
 }
 
 // A stream of a few bytes can stand for terabytes. Where the same small interval repeats, zstd
-// makes a log 90 times as small. So a stream whose text is longer than freeText must not be more
-// than mostTimes as long as its bytes.
+// makes a log 90 times as small. So a text longer than freeText must not be more than maxExpansion as
+// long as its stream.
 const (
-	freeText  = 64 << 20
-	mostTimes = 100
+	freeText     = 64 << 20
+	maxExpansion = 100
 )
 
-// maxWindow is the largest zstd window in bytes that a reader takes. It is the window of zstd
-// --long.
+// maxWindow is the largest zstd window in bytes that a reader accepts: the window of zstd --long.
 const maxWindow = 128 << 20
 
-// A sourceReader keeps the error of its source, to distinguish it from damage, and counts bytes.
+// A sourceReader counts the bytes of its source, and keeps the error of its source, to distinguish
+// it from damage of the stream.
 type sourceReader struct {
 	io.Reader
 	size int64
@@ -157,7 +158,8 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damage returns the error to report for an error of a decompressor that reads from s.
+// damage returns the error to report for an error of a decompressor that reads from s: the error of
+// the source, or ErrCutShort.
 func (s *sourceReader) damage(err error) error {
 	switch {
 	case err == nil:
@@ -168,8 +170,8 @@ func (s *sourceReader) damage(err error) error {
 	return fmt.Errorf("%w: %v", ErrCutShort, err)
 }
 
-// An unpacker turns the errors of a decompressor into ErrCutShort. It ends a text that is far too
-// long.
+// An unpacker turns the errors of a decompressor into ErrCutShort, and ends a text that is far too
+// long for its stream with ErrExpands.
 type unpacker struct {
 	io.Reader
 	size int64
@@ -177,8 +179,8 @@ type unpacker struct {
 }
 
 func (u *unpacker) Read(p []byte) (int, error) {
-	if u.size > freeText && u.size/mostTimes > u.src.size {
-		return 0, fmt.Errorf("%w: more than %d times, after %d MiB", ErrExpands, mostTimes, u.size>>20)
+	if u.size > freeText && u.size/maxExpansion > u.src.size {
+		return 0, fmt.Errorf("%w: more than %d times, after %d MiB", ErrExpands, maxExpansion, u.size>>20)
 	}
 	n, err := u.Reader.Read(p)
 	u.size += int64(n)

@@ -21,8 +21,8 @@ func TestExpands(t *testing.T) {
 		text int64 // that is read without an error
 	}{
 		{1, freeText},
-		{freeText / mostTimes / 2, freeText},
-		{2 * freeText / mostTimes, 2 * freeText},
+		{freeText / maxExpansion / 2, freeText},
+		{2 * freeText / maxExpansion, 2 * freeText},
 		{3 * freeText, 100 * freeText},
 	} {
 		u := &unpacker{Reader: endless{}, src: &sourceReader{size: test.size}}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner and the group of another one, as far as this user may.
+// keepOwner gives f the owner and the group of another file, as far as this user may do that.
 func keepOwner(f *os.File, of fs.FileInfo) {
 	info, err := f.Stat()
 	if err != nil {
@@ -24,11 +24,11 @@ func keepOwner(f *os.File, of fs.FileInfo) {
 	}
 }
 
-// syncFolder makes what was renamed in a folder survive a loss of power.
+// syncFolder makes the renames in a folder survive a loss of power.
 func syncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // it can be written, and not read
+		return nil // such as a folder that can be written and not read
 	}
 	defer f.Close()
 	return syncFile(f)

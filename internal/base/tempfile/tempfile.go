@@ -1,6 +1,6 @@
-// Package tempfile keeps account of the files that are being written beside their places: they are
-// renamed, or removed. A program that catches signals calls [Abandon] before it exits. A
-// file that has its place survives a loss of power: it is on the disk before it is renamed.
+// Package tempfile writes files beside their places, and then renames or removes them. A program
+// that catches signals calls [Abandon] before it exits. A renamed file survives a loss of power: it
+// is on the disk before it is renamed.
 package tempfile
 
 import (
@@ -17,10 +17,10 @@ import (
 )
 
 var (
-	// mu is held while files are created, renamed and removed, so that Abandon comes before or
-	// after.
+	// mu is locked while files are created, renamed and removed, so that none of these happens
+	// during Abandon.
 	mu    sync.Mutex
-	files = make(map[string]bool) // by path
+	files = make(map[string]bool) // paths of the files that are not renamed yet
 )
 
 // maxLinks is the number of symbolic links that may lead to a file, as in Linux.
@@ -53,28 +53,29 @@ func Place(path string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// longName is the number of bytes that a temporary file takes of the name of its target.
-const longName = 80
+// maxNamePart is the number of bytes of the name of its target in the name of a temporary file, at
+// most.
+const maxNamePart = 80
 
-// A File is written beside its place: it becomes the file that a path leads to. Its errors name the
-// path, which people know.
+// A File is a temporary file beside its place, which is the file that path leads to. Its errors
+// name path, which the user knows.
 type File struct {
 	*os.File
 	path, place string
 }
 
-// Create begins a file for the place of path, with the owner and the permissions that the file
-// there has, or that it would get. Call Remove if it is not renamed.
+// Create creates a temporary file for the place of path. It has the owner and the permissions of
+// the file at that place, or those of a new file. Call Remove if the file is not renamed.
 func Create(path string) (*File, error) {
 	place, err := Place(path)
 	if err != nil {
 		return nil, err
 	}
-	return beside(path, place)
+	return createBeside(path, place)
 }
 
-// RemoveOld removes what earlier processes began for the place of path and left there when they
-// were killed. No other process may write that file now.
+// RemoveOld removes the temporary files for the place of path that earlier processes left when they
+// were killed. No other process may write such a file now.
 func RemoveOld(path string) {
 	place, err := Place(path)
 	if err != nil {
@@ -92,25 +93,26 @@ func RemoveOld(path string) {
 	}
 }
 
-// prefix returns how the names of files begin that get a place.
+// prefix returns the beginning of the paths of temporary files for a place.
 func prefix(place string) string {
 	name := filepath.Base(place)
-	name = strings.ToValidUTF8(name[:min(len(name), longName)], "")
+	name = strings.ToValidUTF8(name[:min(len(name), maxNamePart)], "")
 	return filepath.Join(filepath.Dir(place), "."+name+".hdrkit-")
 }
 
-func beside(path, place string) (*File, error) {
+// createBeside creates a temporary file for a place. Its errors name path.
+func createBeside(path, place string) (*File, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	made, err := createNew(prefix(place))
-	f := &File{made, path, place}
+	created, err := createNew(prefix(place))
+	f := &File{created, path, place}
 	if err != nil {
 		return nil, f.blame(err)
 	}
 	files[f.Name()] = true
 	if info, err := os.Stat(place); err == nil {
-		keepOwner(made, info)
-		if err := made.Chmod(info.Mode().Perm()); err != nil {
+		keepOwner(created, info)
+		if err := created.Chmod(info.Mode().Perm()); err != nil {
 			f.remove()
 			return nil, f.blame(err)
 		}
@@ -129,7 +131,7 @@ func createNew(prefix string) (*os.File, error) {
 	}
 }
 
-// blame returns an error of the file as an error of its path.
+// blame returns an error of the temporary file as an error of path.
 func (f *File) blame(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -148,7 +150,7 @@ func (f *File) Write(p []byte) (int, error) {
 // Close closes the file. [File.Reopen] opens it again.
 func (f *File) Close() error { return f.blame(f.File.Close()) }
 
-// Reopen opens a closed file. What is written comes behind what it has.
+// Reopen opens a closed file again, to append to it.
 func (f *File) Reopen() error {
 	opened, err := os.OpenFile(f.Name(), os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
@@ -161,7 +163,7 @@ func (f *File) Reopen() error {
 // file to find out.
 func FoldsCase(folder string) bool {
 	place := filepath.Join(folder, "x")
-	f, err := beside(place, place)
+	f, err := createBeside(place, place)
 	if err != nil {
 		return false
 	}
@@ -170,8 +172,8 @@ func FoldsCase(folder string) bool {
 	return err == nil
 }
 
-// Scratch creates a file for data that does not fit memory, in the system's folder for temporary
-// files. The file has no name if the system allows that. Call Remove at the end.
+// Scratch creates a file for data that does not fit into memory, in the system's folder for
+// temporary files. The file has no name if the system allows that. Call Remove at the end.
 func Scratch() (*File, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -185,8 +187,8 @@ func Scratch() (*File, error) {
 	return &File{File: f, path: f.Name()}, nil
 }
 
-// Rename puts files in their places one after another, when all are on the disk. If one cannot be
-// put there, the later ones still have to be removed.
+// Rename writes files to the disk, and then moves one after another to its place. After an error,
+// call Remove for all files.
 func Rename(all ...*File) error {
 	if err := syncAll(all); err != nil {
 		return err
@@ -209,24 +211,24 @@ func Rename(all ...*File) error {
 	return nil
 }
 
-// syncing is the number of files that are written to the disk at one time. A file system joins what
-// is asked for together: hdrsplit of 10,000 tags on ext4 takes 10 s one by one and 1.5 s so, beside
-// 0.7 s without.
-const syncing = 16
+// maxSyncs is the number of files that are written to the disk at the same time. A file system
+// combines the requests: for 10,000 tags on ext4, hdrsplit takes 10 s one by one and 1.5 s with
+// maxSyncs, compared to 0.7 s without writing to the disk.
+const maxSyncs = 16
 
-// syncAll writes files to the disk.
+// syncAll writes files to the disk, and waits for all.
 func syncAll(all []*File) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(all))
-	slots := make(chan struct{}, syncing)
+	slots := make(chan struct{}, maxSyncs)
 	for n, f := range all {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			again, err := os.OpenFile(f.Name(), os.O_WRONLY, 0)
+			opened, err := os.OpenFile(f.Name(), os.O_WRONLY, 0)
 			if err == nil {
-				err = syncFile(again)
-				again.Close()
+				err = syncFile(opened)
+				opened.Close()
 			}
 			errs[n] = f.blame(err)
 		})
@@ -235,7 +237,7 @@ func syncAll(all []*File) error {
 	return cmp.Or(errs...)
 }
 
-var fsync = (*os.File).Sync // tests count it
+var fsync = (*os.File).Sync // a variable, since tests count the calls
 
 // syncFile writes a file or a folder to the disk, where the file system can do that.
 func syncFile(f *os.File) error {
@@ -261,8 +263,8 @@ func (f *File) remove() {
 	}
 }
 
-// Abandon removes all files that were not renamed. It blocks all other functions of this package
-// for good: the caller ends the program.
+// Abandon removes all files that were not renamed. All other functions of this package then block
+// forever: the caller ends the program.
 func Abandon() {
 	mu.Lock()
 	for path := range files {

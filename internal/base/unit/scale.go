@@ -9,10 +9,10 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// Assumption is the notice that the unit of a log is unknown.
+// Assumption is the notice for a log whose unit is unknown.
 const Assumption = "the log does not state its unit, so its values are taken as nanoseconds: -in names another unit"
 
-// About says in which unit printed values are, or which option tells that.
+// About returns a text with the unit of printed values, or with the option that sets it.
 func About(s hdrlog.Scale) string {
 	switch {
 	case s.Assumed:
@@ -26,7 +26,8 @@ func About(s hdrlog.Scale) string {
 	return "values divided by " + ratio + ": add -unit to name the result"
 }
 
-// Scale returns how to print the values of a log whose unit is found, or unknown.
+// Scale returns the scale for the values of a log. found is the unit that a [Finder] found for the
+// log, 0 if it is unknown.
 func (o *Options) Scale(found hdrlog.Unit) hdrlog.Scale {
 	in := cmp.Or(found, o.In)
 	to, isTime := hdrlog.ParseUnit(o.Unit)
@@ -51,14 +52,14 @@ func (o *Options) Scale(found hdrlog.Unit) hdrlog.Scale {
 }
 
 // A Typical is the median of the values of a row that are not 0, in the unit of the log, and the
-// number of these.
+// number of these values.
 type Typical struct {
 	Median float64
 	Count  int64
 }
 
-// TypicalOf returns what is typical of counts, whose values have a factor (see
-// [hdrlog.Scale.Factor]).
+// TypicalOf returns the Typical of the values of h. factor converts them to the unit of the log,
+// see [hdrlog.Scale.Factor].
 func TypicalOf(h *histogram.Histogram, factor float64) (t Typical) {
 	zeros := h.CountBetween(0, 0)
 	all := h.TotalCount()
@@ -69,10 +70,11 @@ func TypicalOf(h *histogram.Histogram, factor float64) (t Typical) {
 	return t
 }
 
-// Readable returns the scale for people, by what is typical of rows. If their unit is known and the
-// user asks for no other, it is the largest unit in which the median of their medians is at least
-// 0.05, or half a second, where each counts as often as the row has values: a rare slow row chooses
-// no unit. It is s if there are only zeros. Readable sorts the rows.
+// Readable returns the scale in which people read the values of rows. If the unit of the values is
+// known and the user asks for no other, this is the largest unit in which the median of the rows'
+// medians is at least 0.05, or at least 0.5 for seconds. Each median counts as often as its row has
+// values, so that a rare slow row does not choose the unit. Readable returns s if there are only
+// zeros. It sorts the rows.
 func (o *Options) Readable(s hdrlog.Scale, rows ...Typical) hdrlog.Scale {
 	if s.In == 0 || o.Unit != "" || o.Ratio != 0 {
 		return s
@@ -96,7 +98,7 @@ func (o *Options) Readable(s hdrlog.Scale, rows ...Typical) hdrlog.Scale {
 	best := hdrlog.Nanosecond
 	for _, u := range units {
 		least := s.In.Per(u) / 20
-		if u == hdrlog.Second { // 150 ms is no fraction of a second to people
+		if u == hdrlog.Second { // people read 150 ms, not 0.15 s
 			least = s.In.Per(u) / 2
 		}
 		if median >= least {

@@ -1,10 +1,10 @@
-// Package unit finds out the unit of the values of logs, and what to divide them by to print them
-// in another unit.
+// Package unit determines the unit of the values of logs, and the number by which to divide values
+// to print them in another unit.
 //
-// A log does not state its unit in a standard way. It is given by the option -in, stated by a
-// comment such as #UNITS:NANOSECONDS, or implied by a comment that names a program whose unit is
-// known, in this order. The field MAX of intervals says nothing: writers divide it by numbers of
-// their own.
+// A log does not state its unit in a standard way. The unit is, in this order, given by the option
+// -in, stated by a comment such as #UNITS:NANOSECONDS, or implied by a comment that names a program
+// whose unit is known. The field MAX of intervals says nothing about the unit: writers divide it by
+// numbers of their own.
 package unit
 
 import (
@@ -23,10 +23,10 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// units are those of time, the smallest first.
+// units are the units of time, the smallest first.
 var units = []hdrlog.Unit{hdrlog.Nanosecond, hdrlog.Microsecond, hdrlog.Millisecond, hdrlog.Second}
 
-// Names are the names of units for options.
+// Names are the names of units that options accept.
 var Names = names()
 
 func names() (all []string) {
@@ -36,8 +36,9 @@ func names() (all []string) {
 	return all
 }
 
-// short are the names of units that other programs shorten in another way, without an s at the end.
-var short = map[string]string{
+// otherNames maps names of units that other programs use, without an s at the end, to the names of
+// units.
+var otherNames = map[string]string{
 	"nsec":  "ns",
 	"nano":  "ns",
 	"usec":  "us",
@@ -47,11 +48,11 @@ var short = map[string]string{
 	"sec":   "s",
 }
 
-// ParseOption returns the unit that the value of an option names.
+// ParseOption returns the unit of time that the value of an option names.
 func ParseOption(name string) (hdrlog.Unit, error) {
 	u, ok := hdrlog.ParseUnit(name)
-	if typed := short[strings.TrimSuffix(strings.ToLower(name), "s")]; !ok && typed != "" {
-		return u, fmt.Errorf("%q is spelt %s", name, typed)
+	if right := otherNames[strings.TrimSuffix(strings.ToLower(name), "s")]; !ok && right != "" {
+		return u, fmt.Errorf("%q is spelt %s", name, right)
 	}
 	if !ok {
 		return u, fmt.Errorf("%q is not a unit of time, which is one of %s", name, strings.Join(Names, ", "))
@@ -59,7 +60,8 @@ func ParseOption(name string) (hdrlog.Unit, error) {
 	return u, nil
 }
 
-// ParseValue reads a number that may have a unit, such as 20 or 20ms.
+// ParseValue reads a number that may have a unit, such as 20 or 20ms. in is 0 if the number has
+// none.
 func ParseValue(text string) (value float64, in hdrlog.Unit, err error) {
 	end := strings.LastIndexAny(text, "0123456789.") + 1
 	number := text
@@ -73,40 +75,40 @@ func ParseValue(text string) (value float64, in hdrlog.Unit, err error) {
 	return value, in, err
 }
 
-// A Finder finds out the unit of logs from their comments, and that of the tags of their intervals.
-// Its logs are added up, tag by tag. The zero value is ready.
+// A Finder determines the unit of each log from its comments, and the unit of each tag from the
+// logs that have it. The values of its logs are added up, tag by tag. The zero value is ready.
 type Finder struct {
-	// Given, if it is set, returns the unit that the user gives a log.
+	// Given, if set, returns the unit that the user gives a log, and false if the user gives none.
 	Given func(name string) (hdrlog.Unit, bool)
 
 	logs map[string]*log
 	tags map[string]*users // by [merge.AppendKey]
-	none users             // of a tag that is new
-	key  []byte            // memory of the key that is looked up
-	// several has the tags of more than one unit: rows over time ask each time, and there may be
-	// many tags.
+	none users             // the start for a tag that no log has used yet
+	key  []byte            // memory for looking up a tag
+	// several has the keys of tags with more than one unit. Find looks only at these, since it is
+	// called for each row over time, and there may be many tags.
 	several map[string]bool
-	clash   error    // in one log
-	found   *outcome // of Find, nil if something has changed since
-	// mixed has the first two logs, by name, of each tag that has two whose program writes values
-	// in any unit, and does not say which.
+	clash   error    // says that one log states two units
+	found   *outcome // the last result of Find, nil if anything has changed since
+	// mixed has, for each tag, the first two logs, by name, whose program writes values in any unit
+	// and does not say in which.
 	mixed map[string][]*log
 }
 
-// An outcome is what Find returns: rows over time ask for each of them.
+// An outcome is a result of Find. It is kept since Find is called for each row over time.
 type outcome struct {
 	Found
 	err error
 }
 
-// users are the logs that use a tag: the first one of each unit, in the order of their names.
-// Tags share them, since there may be a million tags in one log.
+// users are the logs that have a tag: the first log of each unit, in the order of their names. Tags
+// with equal logs share their users, since there may be a million tags in one log.
 type users struct {
 	logs []*log
-	more map[*log]*users // these with another one
+	more map[*log]*users // the users that with has returned
 }
 
-// with returns the users with one log more, which takes the place of one of its unit.
+// with returns the users with another log, which replaces the log of the same unit.
 func (u *users) with(l *log) *users {
 	if u.more == nil {
 		u.more = make(map[*log]*users)
@@ -124,11 +126,12 @@ func (u *users) with(l *log) *users {
 type log struct {
 	name  string
 	unit  hdrlog.Unit
-	used  bool   // has intervals
+	used  bool   // the log has intervals
 	given bool   // the user gives the unit
-	any   bool   // the program that wrote it writes values in several units
-	by    []byte // the comment that states or implies the unit, also if another is given
-	// said is the unit of that comment, and program whose comment it is if it implies the unit.
+	any   bool   // the program that wrote the log uses several units
+	by    []byte // the comment that states or implies a unit
+	// said is the unit of that comment. program is the program that the comment names if it implies
+	// the unit.
 	said    hdrlog.Unit
 	program string
 }
@@ -152,13 +155,13 @@ func (f *Finder) log(name string) *log {
 	return l
 }
 
-// Comment takes a comment of a log, beginning with #. It returns the unit that the log has from now
-// on, unknown if the comment changes nothing, and whether intervals of the log had another one or
-// an unknown one.
+// Comment reads a comment of a log, which begins with #. It returns the new unit of the log, or 0
+// if the comment changes nothing. late reports whether earlier intervals of the log had another
+// unit, or an unknown candidate.
 func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
 	if l := f.logs[name]; l != nil && logline.RevokesUnit(text, l.by) && !l.used {
 		f.found = nil
-		l.says(0, "", nil)
+		l.setUnit(0, "", nil)
 		l.any = !l.given
 	}
 	if bytes.HasPrefix(text, []byte("#"+rowsComment)) {
@@ -187,31 +190,31 @@ func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
 		return 0, false
 	}
 	before := l.unit
-	l.says(u, program, bytes.Clone(text))
+	l.setUnit(u, program, bytes.Clone(text))
 	if l.given {
 		return 0, false
 	}
 	return u, l.used && before != u
 }
 
-// rowsComment begins the comment of a log of rows whose unit the user gives.
+// rowsComment begins the comment of [RowsComment].
 const rowsComment = "[Rows with values in "
 
-// RowsComment returns the comment of a log that was made of rows in a unit which the user gives.
-// The log states another one: that of its own values.
+// RowsComment returns the comment, without #, of a log that was made of rows in a unit that the
+// user gives. The log states another unit: that of its own values.
 func RowsComment(u hdrlog.Unit) string { return rowsComment + u.String() + "]" }
 
-// A ClashError says that values do not add up, since their units differ.
+// A ClashError says that values cannot be added up, since their units differ.
 type ClashError struct {
-	// Log is the log whose unit is the least sure one. It is empty if all logs state theirs.
+	// Log is the log whose unit is the least certain. It is empty if all logs state their units.
 	Log  string
 	text string
 }
 
 func (e *ClashError) Error() string { return e.text }
 
-// says notes the unit that a comment states or, if a program is named, implies.
-func (l *log) says(u hdrlog.Unit, program string, comment []byte) {
+// setUnit sets the unit that a comment states or, if it names a program, implies.
+func (l *log) setUnit(u hdrlog.Unit, program string, comment []byte) {
 	l.said = u
 	l.program = program
 	l.by = comment
@@ -220,7 +223,7 @@ func (l *log) says(u hdrlog.Unit, program string, comment []byte) {
 	}
 }
 
-// reason says what shows that a log has the unit of its comment.
+// reason returns the comment that gives a log its unit, and why it does.
 func (l *log) reason() string {
 	text := strings.Trim(strings.TrimSpace(string(l.by)), "#[]")
 	if l.program == "" {
@@ -232,11 +235,11 @@ func (l *log) reason() string {
 // Add adds a log, which may have no comments.
 func (f *Finder) Add(name string) { f.log(name) }
 
-// OfLog returns the unit of a log, unknown if it does not state one.
+// OfLog returns the unit of a log, 0 if it is unknown.
 func (f *Finder) OfLog(name string) hdrlog.Unit { return f.log(name).unit }
 
-// Unstated returns the first log, by name, that has intervals and does not state its unit. It is
-// empty if there is none.
+// Unstated returns the name of the first log, by name, that has intervals and whose unit is
+// unknown. It is empty if there is no such log.
 func (f *Finder) Unstated() (name string) {
 	for _, l := range f.logs {
 		if l.used && l.unstated() && (name == "" || l.name < name) {
@@ -246,9 +249,8 @@ func (f *Finder) Unstated() (name string) {
 	return name
 }
 
-// Common returns the unit that a log can state which has the values of all logs: that of all which
-// have intervals. It is unknown if one of them does not state its unit, and no program implies it.
-// The error says that two have different ones.
+// Common returns the unit that a log with the values of all logs can state. It is 0 if the unit of
+// a log with intervals is unknown. The error says that two logs have different units.
 func (f *Finder) Common() (hdrlog.Unit, error) {
 	u, err := f.Unit()
 	for _, l := range f.logs {
@@ -259,11 +261,11 @@ func (f *Finder) Common() (hdrlog.Unit, error) {
 	return u, err
 }
 
-// Tags returns the number of tags that logs have so far.
+// Tags returns the number of tags of all logs so far.
 func (f *Finder) Tags() int { return len(f.tags) }
 
-// Uses says that a log has an interval with a tag, nil for the sum of all tags or none. The
-// comments before the interval have been taken.
+// Uses records that a log has an interval with a tag. A nil tag stands for untagged intervals, and
+// for the sum of all tags. Call Comment first for the comments before the interval.
 func (f *Finder) Uses(tag []byte, name string) {
 	l := f.log(name)
 	if !l.used {
@@ -295,8 +297,8 @@ func (f *Finder) Uses(tag []byte, name string) {
 	}
 }
 
-// Of returns the unit of a tag's values: the one that its logs state. It is unknown if none of them
-// does. If they state different units, their values do not add up, and Of returns an error.
+// Of returns the unit of the values of a tag, from the logs that have the tag. It is 0 if no such
+// log has a unit. The error says that two of them have different units.
 func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) {
 	if users := f.tags[string(merge.AppendKey(nil, tag))]; users != nil {
 		return f.agree(users.logs)
@@ -304,19 +306,19 @@ func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) {
 	return f.agree(nil)
 }
 
-// Unit returns the unit that all logs have which state one. It is unknown if none does. If two logs
-// state different units, Unit returns an error.
+// Unit returns the unit of all logs that have candidate. It is 0 if no log has candidate. The error says that
+// two logs have different units.
 func (f *Finder) Unit() (hdrlog.Unit, error) {
 	return f.agree(slices.SortedFunc(maps.Values(f.logs), byName))
 }
 
 func byName(a, b *log) int { return cmp.Compare(a.name, b.name) }
 
-// agree returns the unit that logs state, unknown if none does, and an error if they do not agree.
+// agree returns the unit of logs, 0 if none of them has one, and an error if their units differ.
 func (f *Finder) agree(logs []*log) (hdrlog.Unit, error) {
 	u, err := smallest(logs, 0)
 	if u != 0 && slices.ContainsFunc(logs, (*log).unstated) {
-		u, err = smallest(logs, unstated(f))
+		u, err = smallest(logs, assumedUnit(f))
 	}
 	if err = cmp.Or(f.clash, err); err != nil {
 		u = 0
@@ -324,21 +326,21 @@ func (f *Finder) agree(logs []*log) (hdrlog.Unit, error) {
 	return u, err
 }
 
-// unstated reports whether nothing says in which unit the values of the log are.
+// unstated reports whether the unit of the log is unknown.
 func (l *log) unstated() bool { return l.unit == 0 }
 
-// taken says in which unit the values of the log are.
-func (l *log) taken(in hdrlog.Unit) string {
+// inUnit returns the text that the values of the log are in a unit, or are taken to be.
+func (l *log) inUnit(in hdrlog.Unit) string {
 	if l.unstated() {
 		return "taken as " + in.String()
 	}
 	return "in " + in.String()
 }
 
-// unstated returns the unit of the logs that do not state theirs: the one that others state or
-// imply. What the user gives a log by its name says nothing about others. If only such logs have a
-// unit, that of the others is taken to be nanoseconds. It is unknown if others state several.
-func unstated(finders ...*Finder) hdrlog.Unit {
+// assumedUnit returns the unit to assume for logs whose unit is unknown: the unit of the other
+// logs. A unit that the user gives one log by name does not count. If only such logs have a unit,
+// assumedUnit returns nanoseconds. It returns 0 if the others have several units.
+func assumedUnit(finders ...*Finder) hdrlog.Unit {
 	var stating []*log
 	given := false
 	for _, f := range finders {
@@ -359,8 +361,8 @@ func unstated(finders ...*Finder) hdrlog.Unit {
 	return u
 }
 
-// smallest returns the smallest unit of logs, and an error if they have several. Those that do not
-// state theirs have another one, and do not count if that is unknown.
+// smallest returns the smallest unit of logs, and an error if they have several. Logs whose unit is
+// unknown have the unit other, and do not count if other is 0.
 func smallest(logs []*log, other hdrlog.Unit) (u hdrlog.Unit, err error) {
 	var first *log
 	for _, l := range logs {
@@ -373,11 +375,11 @@ func smallest(logs []*log, other hdrlog.Unit) (u hdrlog.Unit, err error) {
 		}
 		if before := cmp.Or(first.unit, other); in != before && err == nil {
 			clash := &ClashError{
-				text: fmt.Sprintf("the values of %s are %s, those of %s %s", first.name, first.taken(before), l.name, l.taken(in)),
+				text: fmt.Sprintf("the values of %s are %s, those of %s %s", first.name, first.inUnit(before), l.name, l.inUnit(in)),
 			}
-			for _, one := range []*log{l, first} {
-				if one.unstated() || one.program != "" && !one.given {
-					clash.Log = one.name
+			for _, candidate := range []*log{l, first} {
+				if candidate.unstated() || candidate.program != "" && !candidate.given {
+					clash.Log = candidate.name
 				}
 			}
 			err = clash
@@ -389,31 +391,31 @@ func smallest(logs []*log, other hdrlog.Unit) (u hdrlog.Unit, err error) {
 	return u, err
 }
 
-// Found is what some finders have found, whose values are shown together but do not add up with
-// those of the others.
+// Found is the result of several finders. Their values are shown together, but values of two
+// finders do not add up.
 type Found struct {
-	// Unit is the smallest unit of the values, unknown if no log states one. Values in other units
-	// are whole numbers of it.
+	// Unit is the smallest unit of the values, 0 if no log has one. Values in other units are whole
+	// numbers of this unit.
 	Unit hdrlog.Unit
 	// Differ is nil, or says that some values are in another unit.
 	Differ error
-	// Unstated are the logs, by name, that do not state their unit, while another one has one. They
-	// have the unit TakenAs, unless Unclear says that others have several.
+	// Unstated are the logs, by name, whose unit is unknown while another log has one. They are
+	// taken to have the unit TakenAs, unless Unclear says that the others have several units.
 	Unstated []string
 	TakenAs  hdrlog.Unit
 	Unclear  error
-	// Doubt is nil, or says that values add up whose units may differ.
+	// Doubt is nil, or says that the units of values that are added up may differ.
 	Doubt error
-	// Reasons say why logs have a unit that they do not state, and which units that logs state or
-	// imply are not theirs, since the user gives others.
+	// Reasons are sentences. They say why logs have a unit that they do not state, and which units
+	// of comments the user overrides.
 	Reasons []string
 }
 
-// mostNamed is the number of logs that are all named.
+// mostNamed is the largest number of logs that a sentence names one by one.
 const mostNamed = 3
 
-// Unstates says which logs do not state their unit: all of a few, otherwise the first one and how
-// many more.
+// Unstates returns the sentence that logs do not state their unit. It names all of a few logs, and
+// otherwise the first log and the number of the others.
 func (f *Found) Unstates() string {
 	last := len(f.Unstated) - 1
 	switch {
@@ -425,8 +427,8 @@ func (f *Found) Unstates() string {
 	return fmt.Sprintf("%s and %d more do not state their units", f.Unstated[0], last)
 }
 
-// Find returns what finders have found about the values that they know of, or about their logs if
-// they know of no values. If two logs have different units and the same tag, it returns an error.
+// Find returns the units of finders: those of logs with intervals, or of all logs if there are no
+// intervals yet. The error says that two logs with a common tag have different units.
 func Find(finders ...*Finder) (Found, error) {
 	if len(finders) != 1 {
 		return find(finders)
@@ -466,7 +468,7 @@ func find(finders []*Finder) (found Found, err error) {
 	}
 	slices.SortFunc(all, byName)
 	found.Reasons = reasons(finders)
-	other := unstated(finders...)
+	other := assumedUnit(finders...)
 	if found.Unit, found.Differ = smallest(all, other); err != nil || found.Unit == 0 {
 		return Found{Doubt: found.Doubt, Reasons: found.Reasons}, err
 	}
@@ -476,7 +478,7 @@ func find(finders []*Finder) (found Found, err error) {
 		}
 	}
 	if found.Unstated != nil {
-		found.Unstated = slices.Compact(found.Unstated) // of several finders
+		found.Unstated = slices.Compact(found.Unstated) // several finders may have the same log
 		found.TakenAs = other
 		stating := slices.DeleteFunc(all, func(l *log) bool { return l.given })
 		_, found.Unclear = smallest(stating, 0)
@@ -484,49 +486,48 @@ func find(finders []*Finder) (found Found, err error) {
 	return found, nil
 }
 
-// reasons says why logs have their units, unless they state them: a line for all logs of a program
-// and a unit.
+// reasons returns [Found.Reasons], a sentence for all logs with the same program and units.
 func reasons(finders []*Finder) (all []string) {
-	type same struct {
+	type group struct {
 		program    string
 		unit, said hdrlog.Unit
 	}
-	logs := make(map[same][]*log)
+	logs := make(map[group][]*log)
 	for _, f := range finders {
 		for _, l := range f.logs {
 			overridden := l.given && l.said != 0 && l.said != l.unit
 			if overridden || !l.given && l.program != "" {
-				of := same{l.program, l.unit, l.said}
-				logs[of] = append(logs[of], l)
+				key := group{l.program, l.unit, l.said}
+				logs[key] = append(logs[key], l)
 			}
 		}
 	}
-	for of, logs := range logs {
+	for key, logs := range logs {
 		slices.SortFunc(logs, byName)
-		logs = slices.CompactFunc(logs, func(a, b *log) bool { return a.name == b.name }) // of several finders
+		logs = slices.CompactFunc(logs, func(a, b *log) bool { return a.name == b.name }) // several finders may have the same log
 		first := logs[0]
 		name := first.name
 		if len(logs) > 1 {
 			name += fmt.Sprintf(" and %d more", len(logs)-1)
 		}
 		not := ""
-		if of.unit != of.said {
-			not = fmt.Sprintf(", as -in says, not as %s", of.said)
+		if key.unit != key.said {
+			not = fmt.Sprintf(", as -in says, not as %s", key.said)
 		}
-		all = append(all, fmt.Sprintf("%s taken as %s%s: %s", name, of.unit, not, first.reason()))
+		all = append(all, fmt.Sprintf("%s taken as %s%s: %s", name, key.unit, not, first.reason()))
 	}
 	slices.Sort(all)
 	return all
 }
 
-// Options are the options that say how to print values.
+// Options are the options of commands for the unit of values.
 type Options struct {
-	// In is the unit of the logs, unknown if the option is not given. Of are those of some.
+	// In is the unit of all logs, 0 if the option is not given. Of has the units of single logs.
 	In hdrlog.Unit
 	Of []Of
 	// Unit is the name of the unit to print.
 	Unit string
-	// Ratio is what to divide values by, 0 if the option is not given.
+	// Ratio is the number by which to divide values, 0 if the option is not given.
 	Ratio float64
 }
 
@@ -535,7 +536,7 @@ func (o *Options) Empty() bool {
 	return o.In == 0 && len(o.Of) == 0 && o.Unit == "" && o.Ratio == 0
 }
 
-// Of is the unit that the user gives the logs with a name.
+// An Of is the unit that the user gives the logs with a name.
 type Of struct {
 	Name string
 	Unit hdrlog.Unit
@@ -560,7 +561,8 @@ func (o *Options) ParseIn(text string) error {
 	return nil
 }
 
-// Given returns the unit that the user gives a log, by its name or by that of all.
+// Given returns the unit that the user gives a log, by its name or for all logs, and false if there
+// is none.
 func (o *Options) Given(log string) (hdrlog.Unit, bool) {
 	u, ok := o.Named(log)
 	if !ok {
@@ -569,7 +571,7 @@ func (o *Options) Given(log string) (hdrlog.Unit, bool) {
 	return u, u != 0
 }
 
-// Named returns the unit that the user gives a log by its name.
+// Named returns the unit that the user gives a log by its name, and false if there is none.
 func (o *Options) Named(log string) (hdrlog.Unit, bool) {
 	for _, of := range o.Of {
 		if of.Gives(log) {
@@ -579,11 +581,11 @@ func (o *Options) Named(log string) (hdrlog.Unit, bool) {
 	return 0, false
 }
 
-// Gives reports whether it is the unit of a log: the name is that of the log, or the last part of
+// Gives reports whether the unit is that of a log: Name is the name of the log, or the last part of
 // its path.
 func (of Of) Gives(log string) bool { return log == of.Name || filepath.Base(log) == of.Name }
 
-// Printed returns the unit to print, unknown if none is given.
+// Printed returns the unit to print, 0 if the user gives none.
 func (o *Options) Printed() hdrlog.Unit {
 	if o.Ratio != 0 {
 		return 0
@@ -592,7 +594,8 @@ func (o *Options) Printed() hdrlog.Unit {
 	return in
 }
 
-// Validate returns an error if the options do not go together.
+// Validate returns an error if Unit must be a unit of time and is not. With a Ratio, it may be any
+// text.
 func (o *Options) Validate() error {
 	if o.Unit == "" || o.Ratio != 0 {
 		return nil

@@ -1,8 +1,8 @@
-// Package workers has several goroutines work on items, and hands these back in order.
+// Package workers has several goroutines work on items, and returns the items in order.
 //
-// One goroutine fills the items of a [Lane]. The workers of a [Pool] take them from all lanes. Who
-// owns a lane takes them again in the order in which they were filled, and gives them back to be
-// filled again. So a lane never has more items than its depth.
+// One goroutine fills the items of a [Lane]. The workers of a [Pool] work on the items of all
+// lanes. The owner of a lane takes the items again in the order in which they were filled, and
+// frees them to be filled again. So a lane never has more items than its depth.
 package workers
 
 import (
@@ -13,21 +13,21 @@ import (
 // ErrStopped is the error of a lane whose pool was stopped.
 var ErrStopped = errors.New("stopped")
 
-// A Pool is goroutines that work on items.
+// A Pool has goroutines, called workers, that work on items.
 type Pool[T any] struct {
 	jobs    chan *Item[T]
 	stopped chan struct{}
 	running sync.WaitGroup
 }
 
-// An Item is what a worker works on. It belongs to one goroutine at a time.
+// An Item holds a value that a worker works on. It belongs to one goroutine at a time.
 type Item[T any] struct {
 	Value T
 	ready chan struct{}
 }
 
-// Start starts as many workers. Run is called by each of them, with its number from 0, and has to
-// work on all jobs.
+// Start starts a number of workers. Each of them calls run with its number, from 0. run works on
+// all items that jobs yields.
 func Start[T any](workers int, run func(worker int, jobs func(yield func(*T) bool))) *Pool[T] {
 	p := &Pool[T]{jobs: make(chan *Item[T]), stopped: make(chan struct{})}
 	for n := range workers {
@@ -36,7 +36,7 @@ func Start[T any](workers int, run func(worker int, jobs func(yield func(*T) boo
 	return p
 }
 
-// work yields the items that a worker works on, until the pool is stopped.
+// work yields the items for one worker, until the pool is stopped.
 func (p *Pool[T]) work(yield func(*T) bool) {
 	for {
 		select {
@@ -53,23 +53,23 @@ func (p *Pool[T]) work(yield func(*T) bool) {
 }
 
 // Stop ends the workers and the lanes. It waits for the workers, and for the lanes that were opened
-// for that.
+// with wait.
 func (p *Pool[T]) Stop() {
 	close(p.stopped)
 	p.running.Wait()
 }
 
-// A Lane is items that are filled one after another.
+// A Lane is a queue of items that are filled one after another.
 type Lane[T any] struct {
 	pool  *Pool[T]
-	queue chan *Item[T] // in order, until it is closed; it has room for all items
-	free  chan *Item[T]
-	err   error // of fill, once queue is closed
+	queue chan *Item[T] // the filled items, in order; it has room for all items
+	free  chan *Item[T] // the items to fill
+	err   error         // the result of fill, once queue is closed
 }
 
 // Open opens a lane of at most depth items, and calls fill on a goroutine of its own. Stop waits
-// for that goroutine if wait is set. A lane that reads a pipe can have nothing to read for any
-// time.
+// for that goroutine if wait is set. A lane that reads a pipe is opened without wait, since the
+// pipe may never have more to read.
 func (p *Pool[T]) Open(depth int, wait bool, fill func(l *Lane[T]) error) *Lane[T] {
 	l := &Lane[T]{
 		pool:  p,
@@ -91,7 +91,8 @@ func (p *Pool[T]) Open(depth int, wait bool, fill func(l *Lane[T]) error) *Lane[
 	return l
 }
 
-// Empty returns an item to fill, as soon as there is one. It returns nil if the pool is stopped.
+// Empty waits until an item is free, and returns it to be filled. It returns nil if the pool is
+// stopped.
 func (l *Lane[T]) Empty() *Item[T] {
 	select {
 	case <-l.pool.stopped:
@@ -113,7 +114,7 @@ func (l *Lane[T]) Put(item *Item[T]) bool {
 }
 
 // Settle waits until all items are free, and calls clear for each. It returns false if the pool is
-// stopped. Only fill may call it, with no item in its hands.
+// stopped. Only fill may call it, and must not hold an item then.
 func (l *Lane[T]) Settle(clear func(*T)) bool {
 	all := make([]*Item[T], cap(l.free))
 	for n := range all {
@@ -142,7 +143,7 @@ func (l *Lane[T]) Take() *Item[T] {
 	select {
 	case <-item.ready:
 		return item
-	case <-l.pool.stopped: // no worker takes it any more
+	case <-l.pool.stopped: // no worker will work on it
 		return nil
 	}
 }

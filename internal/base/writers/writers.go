@@ -1,5 +1,5 @@
-// Package writers knows programs that write logs: what their comments and the names of their tags
-// say about the values. Package hdrlog has how their lines differ, and their units.
+// Package writers knows what the comments and the tags of programs that write logs say about the
+// values. Package hdrlog knows how their lines differ, and their units.
 package writers
 
 import (
@@ -12,15 +12,16 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// Times are the endings of tags for different times of the same requests, by writer.
-var times = [][]string{
+// timeEndings are the endings of tags for different times of the same requests, a line for each
+// writer.
+var timeEndings = [][]string{
 	{"-rt", "-st", "-wt"},                          // cassandra-stress
 	{"raw", "co-fixed"},                            // scylla-bench
 	{".responsetime", ".servicetime", ".waittime"}, // nosqlbench
 }
 
-// Operation returns the operation that a comment says the log holds, nil if it says nothing. YCSB
-// writes a log without tags for each operation.
+// Operation returns the operation that a comment names, nil if it names none. YCSB writes a log
+// without tags for each operation.
 func Operation(comment []byte) []byte {
 	text := bytes.TrimSpace(bytes.TrimPrefix(comment, []byte("#")))
 	name, ok := bytes.CutPrefix(text, []byte("[Logging for: "))
@@ -31,46 +32,47 @@ func Operation(comment []byte) []byte {
 	return name
 }
 
-// HasControl reports whether a comment is of jHiccup, which may write a second log.
+// HasControl reports whether a comment is by jHiccup, which may write a second log, of an idle
+// control process.
 func HasControl(comment []byte) bool {
 	return bytes.HasPrefix(comment, []byte("#[Logged with jHiccup "))
 }
 
-// Transaction is the last part of the tag of what contains requests that have tags of their own:
-// the transaction controllers of JMeter.
+// Transaction is the last part of the tag of a JMeter transaction controller, which contains
+// requests with tags of their own.
 const Transaction = "transaction"
 
-// SubResult is the last part of the tag of requests that are parts of others: the sub-results of
-// JMeter.
+// SubResult is the last part of the tag of JMeter sub-results, which are requests inside other
+// requests.
 const SubResult = "sub-result"
 
-// A Same is tags that count the same requests.
+// A Same has tags that count the same requests.
 type Same struct {
-	// Tags are several times of the same requests, or one tag and Other, which says what counts the
-	// same requests.
+	// Tags are several times of the same requests. Or it is one tag, and Other names what counts
+	// the same requests.
 	Tags  []string
 	Other string
-	// Option chooses of them, for a shell.
+	// Option is the option that chooses among these tags, quoted for a shell.
 	Option string
 }
 
-// SameAmong returns the first tags, by their text, that count the same requests, and false if there
-// are none.
+// SameAmong returns the first tags, by their text, that count the same requests. It returns false
+// if there are none.
 func SameAmong(tags []string) (Same, bool) {
 	for _, part := range []struct{ last, other string }{
 		{Transaction, "the requests in it"},
 		{SubResult, "the request that contains it"},
 	} {
-		if tag := beside(tags, part.last); tag != "" {
+		if tag := tagWithPart(tags, part.last); tag != "" {
 			return Same{[]string{tag}, part.other, "-excT '(.*/)?" + part.last + "(/.*)?'"}, true
 		}
 	}
 	return sameTimes(tags)
 }
 
-// beside returns the first tag with a last part that stands beside tags without it, nothing if
-// there is none. A part for failed requests may follow.
-func beside(tags []string, last string) string {
+// tagWithPart returns the first tag that ends with a part, if there are tags without the part, and
+// otherwise an empty text. A part for failed requests may follow in the tag.
+func tagWithPart(tags []string, last string) string {
 	has := func(tag string) bool {
 		parts := strings.Split(tag, "/")
 		return slices.Contains(parts[max(0, len(parts)-2):], last)
@@ -82,8 +84,9 @@ func beside(tags []string, last string) string {
 	return tags[n]
 }
 
-// SameRequests says which tags, the first ones by their text, count the same requests, and how to
-// choose of them, for a shell. It returns nothing if there are no such tags.
+// SameRequests returns a text that names the first tags, by their text, that count the same
+// requests, and a text with the option that chooses among them. Both are empty if there are no such
+// tags.
 func SameRequests(tags []string) (same, choice string) {
 	found, ok := SameAmong(tags)
 	if !ok {
@@ -97,19 +100,19 @@ func SameRequests(tags []string) (same, choice string) {
 	return strings.Join(found.Tags, " and ") + ", which count the same requests", choice
 }
 
-// sameTimes returns the first tags that are several times of the same requests, with a pattern that
-// matches those of one time.
+// sameTimes returns the first tags that are several times of the same requests, with the option for
+// tags of one time.
 func sameTimes(tags []string) (Same, bool) {
-	kinds := make(map[string][]string) // by writer and what stands before the ending
-	endings := make(map[string]string) // of the first tag of a kind
+	kinds := make(map[string][]string) // by writer and the text before the ending
+	endings := make(map[string]string) // the ending of the first tag of a kind
 	for _, tag := range tags {
-		for _, of := range times {
-			for _, ending := range of {
+		for _, ofWriter := range timeEndings {
+			for _, ending := range ofWriter {
 				before, ok := strings.CutSuffix(tag, ending)
 				if !ok || ending[0] >= 'a' && before != "" && !strings.ContainsAny(before[len(before)-1:], ":.-_") {
 					continue
 				}
-				kind := of[0] + before
+				kind := ofWriter[0] + before
 				kinds[kind] = append(kinds[kind], tag)
 				if len(kinds[kind]) == 1 {
 					endings[kind] = ending
