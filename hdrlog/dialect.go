@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// dialect is what the reader knows about how the log differs from a log of the reference.
+// dialect has the differences of the log from a log of the reference, as far as the reader knows
+// them.
 type dialect struct {
 	// The said fields report that the log has the notice already, since each notice comes once.
 	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix, saidSwitch bool
@@ -37,8 +38,8 @@ const (
 	millisStart = 1e11
 
 	// maxTime is the latest time in seconds that a reader accepts, some 35,000 years from the
-	// epoch. A float64 still distinguishes milliseconds there, and twice the sum of two such times
-	// in milliseconds does not overflow an int64.
+	// epoch. At this distance, a float64 still distinguishes milliseconds, and twice the sum of two
+	// such times in milliseconds does not overflow an int64.
 	maxTime = (1 << 50) / 1000.0
 )
 
@@ -65,8 +66,8 @@ var commaNumbers = sync.OnceValue(func() *regexp.Regexp {
 
 // decimalCommas returns the numbers and the payload of an interval whose numbers have decimal
 // commas, as .NET writes them in many countries: 0,127,1,007,2,769,HIST. fields is the text from
-// START on, and rest is the text after its third comma: with decimal commas, rest begins with a
-// digit, and no payload does. ok is false if the numbers have no decimal commas.
+// START on, and rest the text after its third comma. With decimal commas, rest begins with a digit,
+// as no payload does. ok is false if there are no decimal commas.
 func decimalCommas(fields, rest []byte) (numbers [3][]byte, payload []byte, ok bool) {
 	if len(rest) == 0 || rest[0] < '0' || rest[0] > '9' {
 		return numbers, nil, false

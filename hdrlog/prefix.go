@@ -32,7 +32,8 @@ func cutPrefix(line []byte) []byte {
 	return behind
 }
 
-// findBehind returns what [cutPrefix] looks for, and the index in the line at which it begins.
+// findBehind returns the interval, the comment or the legend for [cutPrefix], and the index in the
+// line at which it begins.
 func findBehind(line []byte) (at int, behind []byte) {
 	if payload := bytes.Index(line, []byte(","+payloadBegin)) + 1; payload > 0 {
 		text := line[payload:]

@@ -85,7 +85,7 @@ type statedUnit struct {
 	implied bool   // the comment only names a program that writes values in this unit
 }
 
-// extras are what the reader finds in a line beside its record.
+// extras are the findings about a line that its record does not hold.
 type extras struct {
 	notes   []Record
 	text    []byte // text behind the payload
@@ -306,7 +306,7 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.settings.batch)])
 		b.text = b.text[:read+n]
 		if r.pending.skipping {
-			b.text = b.text[:parsed+copy(b.text[parsed:], r.skip(b.text[parsed:]))]
+			b.text = b.text[:parsed+copy(b.text[parsed:], r.afterLongLine(b.text[parsed:]))]
 		}
 		// Search only the new bytes. Searching from the start each time is quadratic for a long
 		// line.
@@ -345,8 +345,9 @@ func (b *Batch) grow(more, enough int) {
 	b.text = text
 }
 
-// skip returns the text after a line that is too long, or nil if the line does not end in text.
-func (r *Reader) skip(text []byte) []byte {
+// afterLongLine returns the text after the end of a line that is too long, or nil if the line does
+// not end in text.
+func (r *Reader) afterLongLine(text []byte) []byte {
 	newline := bytes.IndexByte(text, '\n')
 	if newline < 0 {
 		return nil

@@ -204,8 +204,8 @@ var (
 	// short for a proof, or its intervals would last more than a day as lengths.
 	// [ReaderOptions.Second] overrides this.
 	ErrSecondEnd = errors.New("the second number is read as the interval's end")
-	// ErrSecondDoubt: nothing proves what the second number is, and it readingsDiffer.
-	// [ReaderOptions.Second] decides.
+	// ErrSecondDoubt: nothing proves whether the second number is a length or an end, and the two
+	// differ much. [ReaderOptions.Second] decides.
 	ErrSecondDoubt = errors.New("the second number may be the interval's end; it is read as the length")
 	// ErrMilliseconds: if the times were seconds, they would be after the year 5138.
 	ErrMilliseconds = errors.New("times are read as milliseconds")

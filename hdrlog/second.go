@@ -59,9 +59,9 @@ func (s span) readingsDiffer() bool {
 type evidence struct {
 	tags map[string][]span // in order of their starts, untagged ones under ""
 	// waits reports that intervals wait, and bytes is about how much memory they take.
-	waits bool
-	bytes int
-	below bool // an interval has a second number below its start
+	waits        bool
+	bytes        int
+	provedLength bool // an interval has a second number below its start
 	// doubt is the first interval whose two readings differ, and doubtLine its line.
 	doubt     span
 	doubtLine int
@@ -93,7 +93,7 @@ func (e *evidence) add(tag []byte, current span, line int) SecondField {
 		e.doubt, e.doubtLine = current, line
 	}
 	if current.duration() < -minDifference {
-		e.below = true
+		e.provedLength = true
 		return SecondLength
 	}
 	all := e.tags[string(tag)]
@@ -165,7 +165,7 @@ func evidenceOf(all []span) (w tagEvidence) {
 // the other meaning is possible.
 func (e *evidence) guess() (second SecondField, doubt bool) {
 	switch {
-	case e.below:
+	case e.provedLength:
 		return SecondLength, e.suggestsEnds()
 	case e.bytes > 0 && e.days, e.suggestsEnds():
 		return SecondEnd, true

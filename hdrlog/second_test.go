@@ -199,7 +199,7 @@ func check(t *testing.T, log string, want []printed, ends bool) (second SecondFi
 			n++
 			if got := rec.Interval.Length; math.Abs(got-max(0, length)) < 1e-5 {
 				asLengths = asLengths || math.Abs(length-max(0, end)) > 1e-5
-				// As lengths. It readingsDiffer if the readings differ by more than a tenth.
+				// As lengths. It matters if the readings differ by more than a tenth.
 				differ = differ || math.Abs(length-end) > 0.1*math.Abs(end)+0.01
 			} else if math.Abs(got-max(0, end)) < 1e-5 {
 				asEnds = true

@@ -22,7 +22,7 @@ type By struct {
 	matched bool // the group matched a tag
 }
 
-// A source is an input or a phase, and the text of a tag in it.
+// A source is an input or a phase, with the text of a tag.
 type source struct{ name, tag string }
 
 // ParseBy returns the By for a text:

@@ -21,9 +21,9 @@ const Default = "default"
 // tags have different texts, a text is valid UTF-8, and none of its characters controls a terminal.
 //
 // Control characters, characters that change the direction of text, noncharacters of Unicode,
-// characters that nobody sees and bytes that are not UTF-8 are percent-encoded, as in URLs. A
-// percent sign is encoded only in a tag that needs encoding or that looks encoded. The text of
-// untagged intervals is [Default], so a tag spelled "default" is "%64efault". The empty tag is "%".
+// invisible characters and bytes that are not UTF-8 are percent-encoded, as in URLs. A percent sign
+// is encoded only in a tag that needs encoding or that looks encoded. The text of untagged
+// intervals is [Default], so a tag spelled "default" is "%64efault". The empty tag is "%".
 func Text(tag []byte) string {
 	switch {
 	case tag == nil:

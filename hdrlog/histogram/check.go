@@ -3,7 +3,7 @@ package histogram
 import "encoding/binary"
 
 // Check decodes the counts, but does not add them to anything. If it returns nil, [Payload.AddTo]
-// cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of what the sum holds.
+// cannot fail, except with [ErrKind], [ErrSpan] or [ErrOverflow] because of the values in the sum.
 func (p *Payload) Check() error {
 	if p.end > 0 { // AddTo or Check has passed over the counts already
 		return nil
@@ -39,9 +39,9 @@ func (p *Payload) Check() error {
 	return nil
 }
 
-// MaxAndCount returns [Histogram.Max] and [Histogram.TotalCount] of the decoded payload. After
-// [Payload.AddTo] it mostly takes no time, and otherwise mostly that of [Payload.Check]. The errors
-// are those of [Payload.AddTo].
+// MaxAndCount returns [Histogram.Max] and [Histogram.TotalCount] of the decoded payload. It takes
+// the time of [Payload.Check], and mostly none after [Payload.AddTo]. The errors are those of
+// [Payload.AddTo].
 func (p *Payload) MaxAndCount() (highest, count int64, err error) {
 	if err := p.Check(); err != nil {
 		return 0, 0, err
@@ -54,7 +54,7 @@ func (p *Payload) MaxAndCount() (highest, count int64, err error) {
 	return p.layout.HighestAt(p.end - 1), p.valueCount, nil
 }
 
-// keepTotals keeps what [Payload.MaxAndCount] returns, after all counts were added: next is the
+// keepTotals keeps the results of [Payload.MaxAndCount], after all counts were added: next is the
 // index after the last slot, and total the sum of the counts. It keeps nothing unless the last two
 // numbers have one byte each and the last one is a count above 0.
 func (p *Payload) keepTotals(next int, total int64) {

@@ -44,7 +44,8 @@ func finerAt(index, half, finest int) int {
 	return min(max(bits.Len(uint(index))-1-half, 0), finest)
 }
 
-// coarseIndex returns the index of the slot of that layout to which the slot at index belongs.
+// coarseIndex returns the index of a slot in the coarser layout, which has the half magnitude half:
+// the slot that contains the slot at index.
 func coarseIndex(index, half, finest int) int {
 	finer := finerAt(index, half, finest)
 	return index>>finer + finer<<half
@@ -52,7 +53,7 @@ func coarseIndex(index, half, finest int) int {
 
 // addGroups adds the sum of each group of size counts to a slot of h, the first one to the slot at
 // from. Groups that have no slot are zero. The loop for groups of eight, which HTML pages and heat
-// maps need, takes 6% less of the time of an HTML page.
+// maps need, saves 6% of the time of an HTML page.
 func (h *Histogram) addGroups(from int, counts []int64, size int) {
 	if from < 0 {
 		counts, from = counts[min(-from*size, len(counts)):], 0

@@ -118,7 +118,7 @@ func (h *Histogram) reset(layout Layout) {
 	h.minPlusOne = 0
 }
 
-// Clone returns a copy of h that shares nothing with it.
+// Clone returns a copy of h with memory of its own.
 func (h *Histogram) Clone() *Histogram {
 	counts := make([]int64, len(h.counts))
 	h.copyTo(counts)
@@ -212,7 +212,7 @@ func (h *Histogram) growDown(low int) {
 	if len(counts) < size {
 		counts = make([]int64, size)
 	}
-	// The memory may be the same. So move the last page first.
+	// counts may be the same memory as h.counts. So move the last page first.
 	for page := len(h.pages) - 1; page >= 0; page-- {
 		if h.pages[page] != 0 {
 			filled := h.counts[page*pageSize:][:pageSize]
@@ -330,7 +330,7 @@ func (h *Histogram) addCoarser(coarser Layout, low int, counts []int64) {
 	}
 }
 
-// Subtract takes the counts of other away from h. They must have been added before: otherwise
+// Subtract subtracts the counts of other from h. They must have been added before: otherwise
 // Subtract returns [ErrRange], and h is unchanged. Where layouts differ, [Histogram.Min] does not
 // rise until h is empty.
 func (h *Histogram) Subtract(other *Histogram) error {
@@ -372,7 +372,7 @@ func errNeverAdded(l Layout, index int, n int64) error {
 	return fmt.Errorf("%w: %d values around %d were never added", ErrRange, n, l.LowestAt(index))
 }
 
-// Refine makes h at least as fine as layout: it takes the higher number of digits, the lower lowest
+// Refine makes h at least as fine as layout: h gets the higher number of digits, the lower lowest
 // value, and the smaller ratio. It returns [ErrKind] if only one of the two is double, [ErrSpan] if
 // the values of h do not fit the smaller ratio, and [ErrLayout] if layout is impossible. After an
 // error, h is unchanged.

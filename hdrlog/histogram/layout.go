@@ -56,7 +56,7 @@ func (l Layout) units(value float64) (int64, error) {
 }
 
 // Finest returns the layout of the sum of two histograms, which is as fine as both. If l or m is
-// the zero Layout, Finest returns the other one. The error is [ErrKind] if only one histogram is
+// the zero Layout, the result is the other layout. The error is [ErrKind] if only one histogram is
 // double.
 func (l Layout) Finest(m Layout) (Layout, error) {
 	switch {
@@ -106,8 +106,8 @@ func (l Layout) IndexOf(value int64) int {
 	return bucket<<(l.halfMagnitude()&63) + int(value>>((bucket+l.unitMagnitude())&63))
 }
 
-// split returns the power-of-two bucket of the slot at index, and the sub-bucket in it. Only bucket
-// 0 uses the lower half of its sub-buckets.
+// split returns the power-of-two bucket of the slot at index, and the sub-bucket in that bucket.
+// Only bucket 0 uses the lower half of its sub-buckets.
 func (l Layout) split(index int) (bucket, sub int) {
 	half := l.halfMagnitude()
 	bucket = max(index>>half-1, 0)

@@ -67,8 +67,8 @@ type Payload struct {
 	// must be right. A plain payload of version 0 has a total, but no length and no checksum. The
 	// total of a compressed payload can be wrong, if counts overflowed in the writer.
 	total int64
-	// end is the index after the last slot with a count, 0 if it is not known, and valueCount the
-	// number of values then: see keepTotals.
+	// end is the index after the last slot with a count, and valueCount the number of values. end
+	// is 0 if keepTotals has kept nothing.
 	end        int
 	valueCount int64
 }
@@ -286,8 +286,8 @@ func (p *Payload) parseHeader(raw []byte) error {
 	p.layout.Ratio = ratio
 	p.slots = p.layout.SlotsFor(p.highest)
 	if p.version > 0 {
-		// The offset is the place of slot 0 in the memory of the writer. The counts of a
-		// payload are in logical order all the same. The reference reads them so, and
+		// The offset is the place of slot 0 in the memory of the writer. The counts of a payload
+		// are in logical order, whatever the offset is. The reference reads them in this order, and
 		// cannot read a payload whose offset is beyond the slots.
 		if offset := int64(int32(binary.BigEndian.Uint32(raw[8:]))); max(offset, -offset) > int64(p.slots) {
 			return fmt.Errorf("%w: normalizing index offset %d with %d slots", ErrHeader, offset, p.slots)

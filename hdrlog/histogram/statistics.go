@@ -173,9 +173,9 @@ func (h *Histogram) uniform() iter.Seq[uniformSlots] {
 }
 
 // ValueAtPercentile returns the highest value of the slot at percentile (0 to 100), or 0 if nothing
-// was recorded. At percentile 0 it is the lowest value of the lowest slot with a count. For more
-// than 2^53 values, roundoff can make the reference look for more values than there are, and return
-// 0. ValueAtPercentile returns the highest value then.
+// was recorded. At percentile 0 it returns the lowest value of the lowest slot with a count. For
+// more than 2^53 values, roundoff can make the reference look for more values than there are, and
+// return 0. ValueAtPercentile then returns the highest value.
 func (h *Histogram) ValueAtPercentile(percentile float64) int64 {
 	var value [1]int64
 	return h.AppendValuesAtPercentiles(value[:0], []float64{percentile})[0]

@@ -17,8 +17,8 @@ import (
 type Pair struct {
 	Tag           []byte
 	Before, After *output.Summary
-	// Change has the comparison of the two summaries. It is nil if nobody asked for it, or if a
-	// side has no confidence.
+	// Change compares the two summaries. It is nil if no comparison is asked for, or if a side has
+	// no confidence.
 	Change *Change
 }
 
@@ -56,7 +56,8 @@ type FigureChange struct {
 	together int     // the number of changes in the correction
 }
 
-// LeastOf returns Least for so many times as many runs, or for runs so many times as long.
+// LeastOf returns Least for more runs or longer ones: times is the ratio of their number or length
+// to that of the runs at hand.
 func (c *FigureChange) LeastOf(times float64) float64 {
 	return c.Comparison.Least(c.level, c.together, times)
 }
@@ -160,9 +161,9 @@ func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidenc
 	return confidence.CompareRuns(figures[0], figures[1], c.Level)
 }
 
-// Next returns a sentence with the smallest change beyond a bound that such runs prove, and the one
-// that twice as many runs, or runs four times as long, would prove. bound is a ratio. atLeast
-// reports that it is a lower bound. Next does not use the change that was measured, which is too
+// Next returns a sentence with two changes beyond a bound: the smallest that such runs prove, and
+// the smallest that twice as many runs, or runs four times as long, would prove. bound is a ratio,
+// and atLeast reports that it is a lower bound. Next does not use the measured change, which is too
 // uncertain.
 func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
 	return c.Prove(func(times float64) string {
@@ -174,9 +175,9 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 	})
 }
 
-// Prove returns a sentence with the change that such runs prove, and the one that more or longer
-// runs would prove. proves returns the change for so many times as many runs, or for runs so many
-// times as long.
+// Prove returns a sentence with two changes: the smallest that such runs prove, and the smallest
+// that more or longer runs would prove. proves returns this change for runs whose number or length
+// is times that of the runs at hand.
 func (c *Change) Prove(proves func(times float64) string) string {
 	switch {
 	case c.Untimed() && proves(1) == NoChange:
@@ -253,5 +254,5 @@ const UsualNoise = 0.04
 // UsualSame is the largest change, as a fraction, of figures that count as equal.
 const UsualSame = 0.1
 
-// NoChange stands for a change that is so large that nobody needs a test.
+// NoChange replaces the smallest change that runs prove if only an enormous change would be proven.
 const NoChange = "no change"

@@ -2,7 +2,7 @@
 // keeps data which grows with the input has an [Account], and charges it. Above the limit, a charge
 // is an error, which ends the command, unless other accounts can give memory back
 // ([Account.GiveWay]). No charge waits for memory. Memory that does not grow, such as buffers, is
-// not charged, and neither is garbage: the runtime has the same limit for all of it.
+// not charged, and neither is garbage: for all memory together, the runtime has the same limit.
 package ledger
 
 import (
@@ -90,7 +90,7 @@ func (l *Ledger) Open(what, remedy string) *Account {
 // A LimitError is the error for memory above the limit.
 type LimitError struct{ text string }
 
-// Error says what takes most of the memory, and what to do.
+// Error returns a text that names the things with the most memory, and the remedy.
 func (e *LimitError) Error() string { return e.text }
 
 // Add charges things and the bytes that they take. Negative numbers give memory back. The error is

@@ -14,7 +14,7 @@ func DidYouMean(misspelled string, names []string) string {
 	return ""
 }
 
-// Nearest returns the name that is most similar to a misspelled name, if at mostDistance half of its bytes
+// Nearest returns the name that is most similar to a misspelled name, if at least half of its bytes
 // are right. Otherwise it returns the shortest name that begins with the misspelled one, or an
 // empty text.
 func Nearest(misspelled string, names []string) string {

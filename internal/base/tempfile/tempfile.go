@@ -45,8 +45,8 @@ func Place(path string) (string, error) {
 			// is wrong if the folder is behind a link itself.
 			folder = filepath.Dir(place) + string(filepath.Separator) + folder
 		}
-		if real, err := filepath.EvalSymlinks(folder); err == nil {
-			folder = real
+		if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+			folder = resolved
 		}
 		place = filepath.Join(folder, name)
 	}

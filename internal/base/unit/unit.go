@@ -82,9 +82,9 @@ type Finder struct {
 	Given func(name string) (hdrlog.Unit, bool)
 
 	logs map[string]*log
-	tags map[string]*users // by [merge.AppendKey]
-	none users             // the start for a tag that no log has used yet
-	key  []byte            // memory for looking up a tag
+	tags map[string]*tagLogs // by [merge.AppendKey]
+	none tagLogs             // the start for a tag that no log has used yet
+	key  []byte              // memory for looking up a tag
 	// several has the keys of tags with more than one unit. Find looks only at these, since it is
 	// called for each row over time, and there may be many tags.
 	several map[string]bool
@@ -101,23 +101,23 @@ type outcome struct {
 	err error
 }
 
-// users are the logs that have a tag: the first log of each unit, in the order of their names. Tags
-// with equal logs share their users, since there may be a million tags in one log.
-type users struct {
+// tagLogs are the logs that have a tag: the first log of each unit, in the order of their names.
+// Tags with equal logs share them, since there may be a million tags in one log.
+type tagLogs struct {
 	logs []*log
-	more map[*log]*users // the users that with has returned
+	more map[*log]*tagLogs // the results of with
 }
 
-// with returns the users with another log, which replaces the log of the same unit.
-func (u *users) with(l *log) *users {
+// with returns the logs with another log, which replaces the log of the same unit.
+func (u *tagLogs) with(l *log) *tagLogs {
 	if u.more == nil {
-		u.more = make(map[*log]*users)
+		u.more = make(map[*log]*tagLogs)
 	}
 	if u.more[l] == nil {
 		others := slices.DeleteFunc(slices.Clone(u.logs), func(other *log) bool { return other.unit == l.unit })
 		logs := append(others, l)
 		slices.SortFunc(logs, byName)
-		u.more[l] = &users{logs: logs}
+		u.more[l] = &tagLogs{logs: logs}
 	}
 	return u.more[l]
 }
@@ -140,7 +140,7 @@ func (f *Finder) log(name string) *log {
 	l := f.logs[name]
 	if l == nil {
 		if f.logs == nil {
-			f.logs, f.tags = make(map[string]*log), make(map[string]*users)
+			f.logs, f.tags = make(map[string]*log), make(map[string]*tagLogs)
 			f.several = make(map[string]bool)
 		}
 		l = &log{name: name}
@@ -157,7 +157,7 @@ func (f *Finder) log(name string) *log {
 
 // Comment reads a comment of a log, which begins with #. It returns the new unit of the log, or 0
 // if the comment changes nothing. late reports whether earlier intervals of the log had another
-// unit, or an unknown candidate.
+// unit, or an unknown one.
 func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
 	if l := f.logs[name]; l != nil && logline.RevokesUnit(text, l.by) && !l.used {
 		f.found = nil
@@ -282,16 +282,16 @@ func (f *Finder) Uses(tag []byte, name string) {
 		slices.SortFunc(logs, byName)
 		f.mixed[string(f.key)] = logs[:min(len(logs), 2)]
 	}
-	users := f.tags[string(f.key)]
-	if users == nil {
-		users = &f.none
+	tagLogs := f.tags[string(f.key)]
+	if tagLogs == nil {
+		tagLogs = &f.none
 	}
 	first := func(other *log) bool { return other.unit == l.unit && other.name <= l.name }
-	if !slices.ContainsFunc(users.logs, first) {
+	if !slices.ContainsFunc(tagLogs.logs, first) {
 		f.found = nil
-		users = users.with(l)
-		f.tags[string(f.key)] = users
-		if len(users.logs) > 1 {
+		tagLogs = tagLogs.with(l)
+		f.tags[string(f.key)] = tagLogs
+		if len(tagLogs.logs) > 1 {
 			f.several[string(f.key)] = true
 		}
 	}
@@ -300,13 +300,13 @@ func (f *Finder) Uses(tag []byte, name string) {
 // Of returns the unit of the values of a tag, from the logs that have the tag. It is 0 if no such
 // log has a unit. The error says that two of them have different units.
 func (f *Finder) Of(tag []byte) (hdrlog.Unit, error) {
-	if users := f.tags[string(merge.AppendKey(nil, tag))]; users != nil {
-		return f.agree(users.logs)
+	if tagLogs := f.tags[string(merge.AppendKey(nil, tag))]; tagLogs != nil {
+		return f.agree(tagLogs.logs)
 	}
 	return f.agree(nil)
 }
 
-// Unit returns the unit of all logs that have candidate. It is 0 if no log has candidate. The error says that
+// Unit returns the unit of all logs that have one. It is 0 if no log has one. The error says that
 // two logs have different units.
 func (f *Finder) Unit() (hdrlog.Unit, error) {
 	return f.agree(slices.SortedFunc(maps.Values(f.logs), byName))

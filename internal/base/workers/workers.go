@@ -31,13 +31,13 @@ type Item[T any] struct {
 func Start[T any](workers int, run func(worker int, jobs func(yield func(*T) bool))) *Pool[T] {
 	p := &Pool[T]{jobs: make(chan *Item[T]), stopped: make(chan struct{})}
 	for n := range workers {
-		p.running.Go(func() { run(n, p.work) })
+		p.running.Go(func() { run(n, p.items) })
 	}
 	return p
 }
 
-// work yields the items for one worker, until the pool is stopped.
-func (p *Pool[T]) work(yield func(*T) bool) {
+// items yields the items for one worker, until the pool is stopped.
+func (p *Pool[T]) items(yield func(*T) bool) {
 	for {
 		select {
 		case <-p.stopped:
