@@ -66,7 +66,7 @@ func (a *analysis) shift() []output.Finding {
 		load = ", as does the rate"
 	}
 	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s%s.", output.Figure{Percentile: c.percentile},
-		a.say.of(c.row.Name()), people.Moved(after/before), a.when(&c.change), formatNumber(people.Rounded(before, 2)),
+		a.say.of(c.row.Name()), people.RoseOrFell(after/before), a.when(&c.change), formatNumber(people.Rounded(before, 2)),
 		a.say.quantity(people.Rounded(after, 2)), load)
 	return []output.Finding{f}
 }
@@ -144,7 +144,7 @@ func (a *analysis) rate() []output.Finding {
 		Figures: map[string]output.Number{"before": output.Number(c.before), "after": output.Number(c.after)},
 		Unit:    "/s",
 		Option:  "-agg 1m",
-		Sentence: fmt.Sprintf("The rate %s %s: from about %s to %s/s.", people.Moved(c.after/c.before), a.when(c),
+		Sentence: fmt.Sprintf("The rate %s %s: from about %s to %s/s.", people.RoseOrFell(c.after/c.before), a.when(c),
 			formatNumber(people.Rounded(c.before, 2)), formatNumber(people.Rounded(c.after, 2))),
 	}}
 }

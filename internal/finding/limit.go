@@ -188,7 +188,7 @@ func changed(v *gate.Verdict) string {
 	if by == 0 {
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
-	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", people.Moved(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
+	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", people.RoseOrFell(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
 		before, after, v.Allowed())
 }
 

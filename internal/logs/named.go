@@ -94,7 +94,7 @@ func holdingOf(input *scan.Input) (h holding) {
 		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
 			operation = bytes.Clone(name)
 			h.stated = first
-		} else if writers.HasControl(record.Text) {
+		} else if writers.IsJHiccup(record.Text) {
 			if h.control = controlName().MatchString(input.Name); h.control {
 				h.stated, h.tag = true, []byte("control")
 			}

@@ -69,9 +69,9 @@ func (u *Units) Watch(s *scan.Scan) *Logs {
 		u.named = make(map[string]bool)
 	}
 	for _, of := range u.Options.Of {
-		gives := func(input scan.Input) bool { return of.Gives(input.Name) }
+		gives := func(input scan.Input) bool { return of.Names(input.Name) }
 		u.named[of.Name] = u.named[of.Name] || slices.ContainsFunc(s.Inputs, gives) ||
-			s.Phases != nil && slices.ContainsFunc(s.Phases.Files, of.Gives)
+			s.Phases != nil && slices.ContainsFunc(s.Phases.Files, of.Names)
 	}
 	s.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
 	s.Kept = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
@@ -81,7 +81,7 @@ func (u *Units) Watch(s *scan.Scan) *Logs {
 // CheckNames returns an error if -in names a log that is none of the inputs.
 func CheckNames(o *unit.Options, inputs []scan.Input) error {
 	for _, of := range o.Of {
-		if !slices.ContainsFunc(inputs, func(input scan.Input) bool { return of.Gives(input.Name) }) {
+		if !slices.ContainsFunc(inputs, func(input scan.Input) bool { return of.Names(input.Name) }) {
 			return noLog(of)
 		}
 	}
@@ -204,7 +204,7 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 		found.Unit = u.in // all is printed in one unit
 	}
 	if found.Unclear != nil && u.Options.Ratio == 0 {
-		return hdrlog.Scale{}, gives(fmt.Errorf("%s, and %w", found.Unstates(), found.Unclear), found.Unstated[0], "UNIT")
+		return hdrlog.Scale{}, gives(fmt.Errorf("%s, and %w", found.UnstatedText(), found.Unclear), found.Unstated[0], "UNIT")
 	}
 	u.takenAs = found.TakenAs
 	if found.Doubt != nil {
@@ -237,7 +237,7 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 		if len(found.Unstated) > 1 {
 			says = "%s, so their values are taken as %s: -in %s names another"
 		}
-		u.Say(says, found.Unstates(), found.TakenAs, inOption(found.Unstated[0], "UNIT"))
+		u.Say(says, found.UnstatedText(), found.TakenAs, inOption(found.Unstated[0], "UNIT"))
 	}
 	s.Assumed = u.assumed
 	return s, nil

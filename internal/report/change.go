@@ -62,7 +62,7 @@ func changeText(c *sides.FigureChange) (string, bool) {
 		return "-" + text
 	}
 	high := noEnd
-	if !c.Endless() {
+	if !c.Unbounded() {
 		high = percent(c.High)
 	}
 	return fmt.Sprintf("%s%s%% (%s..%s)", sign, percent(c.Ratio), percent(c.Low), high), true
@@ -154,7 +154,7 @@ func changeNotes(pairs []sides.Pair, percentiles []float64) (lines []string) {
 			case change.Least > 10:
 				none = append(none, n)
 			case change.Least > 0:
-				least = append(least, fmt.Sprintf("%s by %s", name, people.UpTo(change.Least)))
+				least = append(least, fmt.Sprintf("%s by %s", name, people.Increase(change.Least)))
 			}
 		}
 		before, after := len(c.Before), len(c.After)

@@ -226,7 +226,7 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 			hidden = append(hidden, widest)
 			continue
 		}
-		within = append(within, people.UpTo(widest.widest())+" ("+widest.Figure.String()+")")
+		within = append(within, people.Increase(widest.widest())+" ("+widest.Figure.String()+")")
 		least = max(least, widest.Change.Least)
 	}
 	if hidden != nil {
@@ -237,7 +237,7 @@ func (t *Table) sayAlike(all []tested, f *output.Finding) string {
 		return fmt.Sprintf("SAME%s: within %s. %s. Several runs tell whether the versions are the same.",
 			all[0].where(), figures, t.sayVaries())
 	}
-	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.", figures, people.UpTo(least))
+	return fmt.Sprintf("SAME within %s. A change of %s would mostly have been seen.", figures, people.Increase(least))
 }
 
 // sayHidden says which figure may have changed, and what would tell. Others are the same within
@@ -262,7 +262,7 @@ func (t *Table) sayHidden(hidden []tested, within []string, f *output.Finding) s
 func (c *tested) widest() float64 { return max(c.Change.High, 1/c.Change.Low) }
 
 // open reports whether the interval has one end only, since there are too few values.
-func (c *tested) open() bool { return c.Change.Endless() || c.Change.Low == 0 }
+func (c *tested) open() bool { return c.Change.Unbounded() || c.Change.Low == 0 }
 
 // calmer orders changes by what such runs prove. Those whose interval is open are last.
 func calmer(a, b tested) int {
@@ -323,7 +323,7 @@ func (c *tested) by(interval bool) string {
 	switch {
 	case !interval:
 		return size
-	case c.Change.Ratio >= 1 && c.Change.Endless():
+	case c.Change.Ratio >= 1 && c.Change.Unbounded():
 		return size + " (" + percent(low) + ".." + noEnd + ")"
 	}
 	return size + " (" + percent(low) + ".." + percent(high) + ")"
@@ -352,9 +352,9 @@ func (c *tested) proves(times float64) string {
 	case !(least < 11):
 		return sides.NoChange
 	case c.Change.Ratio < 1:
-		return "-" + people.UpTo(2-1/least)
+		return "-" + people.Increase(2-1/least)
 	}
-	return people.UpTo(least)
+	return people.Increase(least)
 }
 
 // next says which change such runs prove, and more or longer ones would. Longer runs do not help if

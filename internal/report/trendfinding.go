@@ -93,7 +93,7 @@ func (t *Trend) step(c TrendChange, zone *time.Location) output.Finding {
 	if slices.ContainsFunc(t.Figures, func(f TrendFigure) bool { return f.Tag != nil || f.AllTags }) {
 		name += " of " + c.Of.TagName()
 	}
-	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s%s, %d runs before, %d after.", name, people.Moved(c.Ratio()), c.percent(), when,
+	f.Sentence = fmt.Sprintf("%s %s by %s%% %s: %s to %s%s, %d runs before, %d after.", name, people.RoseOrFell(c.Ratio()), c.percent(), when,
 		people.Digits(c.Before.Value, 3), people.Digits(c.After.Value, 3), unit, c.Before.Runs, c.After.Runs)
 	return f
 }

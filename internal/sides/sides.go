@@ -66,8 +66,8 @@ func (c *FigureChange) LeastOf(times float64) float64 {
 // only one.
 func (c *FigureChange) Beyond() bool { return c.Low > 1 || c.High < 1 }
 
-// Endless reports whether there are too few values to limit a rise.
-func (c *FigureChange) Endless() bool { return math.IsInf(c.High, 1) }
+// Unbounded reports whether there are too few values to limit a rise.
+func (c *FigureChange) Unbounded() bool { return math.IsInf(c.High, 1) }
 
 // leastCompared is the least length in seconds of two runs whose change a table shows. Limits are
 // less strict: of calm systems with correlated seconds, 7.5% of equal runs of a minute differ, and

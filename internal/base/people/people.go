@@ -167,8 +167,8 @@ func TimeIn(at, start, end int64, zone *time.Location) string {
 	return inZone(at).Format(time.TimeOnly) + " " + zone.String()
 }
 
-// UpTo formats the increase of a ratio above 1 as percent, rounded up: 1.2 is 20%.
-func UpTo(ratio float64) string {
+// Increase formats the increase of a ratio above 1 as percent, rounded up: 1.2 is 20%.
+func Increase(ratio float64) string {
 	digits := 0
 	if ratio < 1.05 {
 		digits = 1
@@ -177,9 +177,9 @@ func UpTo(ratio float64) string {
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
 
-// Moved returns the verb for a change, rose or fell. ratio is the figure after the change divided
+// RoseOrFell returns the verb for a change, rose or fell. ratio is the figure after the change divided
 // by the figure before.
-func Moved(ratio float64) string {
+func RoseOrFell(ratio float64) string {
 	if ratio < 1 {
 		return "fell"
 	}

@@ -414,9 +414,9 @@ type Found struct {
 // mostNamed is the largest number of logs that a sentence names one by one.
 const mostNamed = 3
 
-// Unstates returns the sentence that logs do not state their unit. It names all of a few logs, and
+// UnstatedText returns the sentence that logs do not state their unit. It names all of a few logs, and
 // otherwise the first log and the number of the others.
-func (f *Found) Unstates() string {
+func (f *Found) UnstatedText() string {
 	last := len(f.Unstated) - 1
 	switch {
 	case last < 1:
@@ -574,16 +574,16 @@ func (o *Options) Given(log string) (hdrlog.Unit, bool) {
 // Named returns the unit that the user gives a log by its name, and false if there is none.
 func (o *Options) Named(log string) (hdrlog.Unit, bool) {
 	for _, of := range o.Of {
-		if of.Gives(log) {
+		if of.Names(log) {
 			return of.Unit, true
 		}
 	}
 	return 0, false
 }
 
-// Gives reports whether the unit is that of a log: Name is the name of the log, or the last part of
+// Names reports whether the unit is that of a log: Name is the name of the log, or the last part of
 // its path.
-func (of Of) Gives(log string) bool { return log == of.Name || filepath.Base(log) == of.Name }
+func (of Of) Names(log string) bool { return log == of.Name || filepath.Base(log) == of.Name }
 
 // Printed returns the unit to print, 0 if the user gives none.
 func (o *Options) Printed() hdrlog.Unit {

@@ -112,7 +112,7 @@ func TestTags(t *testing.T) {
 		}
 	}
 	const differ = "the values of a.hdr are in ns, those of b.hdr in us"
-	if found, err := Find(&f, &other); found.Unit != hdrlog.Nanosecond || found.Unstates() != "c.hdr and d.hdr do not state their units" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
+	if found, err := Find(&f, &other); found.Unit != hdrlog.Nanosecond || found.UnstatedText() != "c.hdr and d.hdr do not state their units" || found.Differ == nil || found.Differ.Error() != differ || err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 	// Logs of a program that writes several units may not add up.
@@ -180,7 +180,7 @@ func TestAnyOrder(t *testing.T) {
 				several.Uses([]byte("tag"), name)
 			}
 			found, err := Find(&f)
-			if got := found.Unstates(); got != test.want || found.TakenAs != hdrlog.Microsecond || err != nil {
+			if got := found.UnstatedText(); got != test.want || found.TakenAs != hdrlog.Microsecond || err != nil {
 				t.Errorf("%s: %s, %v, want %s", logs, got, err, test.want)
 			}
 			const clash = "the values of a are in us, those of b in ms"

@@ -32,9 +32,9 @@ func Operation(comment []byte) []byte {
 	return name
 }
 
-// HasControl reports whether a comment is by jHiccup, which may write a second log, of an idle
+// IsJHiccup reports whether a comment is by jHiccup, which may write a second log, of an idle
 // control process.
-func HasControl(comment []byte) bool {
+func IsJHiccup(comment []byte) bool {
 	return bytes.HasPrefix(comment, []byte("#[Logged with jHiccup "))
 }
 

@@ -114,7 +114,7 @@ func (u *union) findUnits() error {
 		if len(found.Unstated) == 1 {
 			in = message.Quoted(filepath.Base(found.Unstated[0]) + "=" + in)
 		}
-		u.options.Warn("%s as others do, so the result states none: -in %s would", found.Unstates(), in)
+		u.options.Warn("%s as others do, so the result states none: -in %s would", found.UnstatedText(), in)
 	}
 	if found.Doubt != nil {
 		u.options.Warn("%v: they add up as if it were one", found.Doubt)
