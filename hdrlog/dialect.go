@@ -12,13 +12,13 @@ import (
 // dialect has the differences of the log from a log of the reference, as far as the reader knows
 // them.
 type dialect struct {
-	// The said fields report that the log has the notice already, since each notice comes once.
-	saidCommas, saidMillis, saidEnds, saidBackwards, saidChange, saidSpace, saidPrefix, saidSwitch bool
+	// noted has the kinds of notices that the log has had, since each kind comes once.
+	noted []error
 
 	// byHdrkit reports that the log has the comment of a [Writer], so START and LENGTH are seconds.
 	byHdrkit     bool
 	second       SecondField
-	given        bool // an option or a comment gives second, so the reader looks for no evidence
+	secondGiven  bool // an option or a comment gives second, so the reader looks for no evidence
 	evidence     evidence
 	switchToEnds endsDetector
 	// applied is the index of the first record of the batch that applySecond has not seen. waiting
@@ -47,12 +47,26 @@ const (
 // union are lengths.
 const unionComment = "#Union of:["
 
-// noteOnce adds a notice about the current line and sets said, unless said is set already.
-func (r *Reader) noteOnce(said *bool, field string, cause error) {
-	if !*said {
-		*said = true
-		r.note(r.line, field, cause)
+// noteOnce adds a notice about the current line, unless the log has had one of this kind. detail
+// follows the text of kind in the notice.
+func (r *Reader) noteOnce(field string, kind error, detail string) {
+	if !r.dialect.markNoted(kind) {
+		return
 	}
+	cause := kind
+	if detail != "" {
+		cause = fmt.Errorf("%w%s", kind, detail)
+	}
+	r.note(r.line, field, cause)
+}
+
+// markNoted adds a kind of notices to noted, and reports whether it is new.
+func (d *dialect) markNoted(kind error) bool {
+	if slices.Contains(d.noted, kind) {
+		return false
+	}
+	d.noted = append(d.noted, kind)
+	return true
 }
 
 func (r *Reader) note(line int, field string, cause error) {
@@ -116,7 +130,7 @@ func (r *Reader) setTimes(i *Interval) (field string) {
 	}
 
 	if millis {
-		r.noteOnce(&r.dialect.saidMillis, "start", ErrMilliseconds)
+		r.noteOnce("start", ErrMilliseconds, "")
 	}
 	if ends {
 		r.noteEnds()
@@ -161,15 +175,14 @@ func (r *Reader) applySecond(b *Batch) {
 			continue
 		}
 		i := &rec.Interval
-		if d.second == SecondEnd && !d.given && n >= d.waiting && i.head != nil {
+		if d.second == SecondEnd && !d.secondGiven && n >= d.waiting && i.head != nil {
 			i.endToLength()
 		}
 		if i.Length >= 0 {
 			continue
 		}
 		i.Length, i.head = 0, nil
-		if !d.saidBackwards {
-			d.saidBackwards = true
+		if d.markNoted(ErrBackwards) {
 			r.note(rec.Line, "length", ErrBackwards)
 			b.Records = slices.Insert(b.Records, n+1, r.extras.notes...)
 			r.extras.notes = r.extras.notes[:0]
@@ -189,8 +202,7 @@ func (r *Reader) weighSecond(b *Batch, index int) {
 		return
 	case SecondLength:
 		if d.switchToEnds.add(span{i.Start, i.Length}) {
-			r.noteOnce(&d.saidSwitch, "length",
-				fmt.Errorf("%w: here an interval begins at the second number of the one before", ErrSecondDoubt))
+			r.noteOnce("length", ErrSecondDoubt, ": here an interval begins at the second number of the one before")
 		}
 		return
 	}
@@ -234,7 +246,7 @@ func (r *Reader) decideSecond(second SecondField) {
 // noteEnds adds the notice that the second number is read as an end, unless an option says so.
 func (r *Reader) noteEnds() {
 	if r.settings.second == SecondUnknown {
-		r.noteOnce(&r.dialect.saidEnds, "length", ErrSecondEnd)
+		r.noteOnce("length", ErrSecondEnd, "")
 	}
 }
 
@@ -242,8 +254,7 @@ func (r *Reader) noteEnds() {
 // intervals were read.
 func (r *Reader) noteChange(field string, known bool, from, to float64) {
 	if r.intervals && known && from != to {
-		r.noteOnce(&r.dialect.saidChange, field, fmt.Errorf("%w from %s to %s; if this log was "+
-			"joined from several, give each as its own input",
-			ErrTimesChange, formatSeconds(from), formatSeconds(to)))
+		r.noteOnce(field, ErrTimesChange, fmt.Sprintf(" from %s to %s; if this log was "+
+			"joined from several, give each as its own input", formatSeconds(from), formatSeconds(to)))
 	}
 }

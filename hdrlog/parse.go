@@ -34,7 +34,7 @@ func (r *Reader) parse(rec *Record, line []byte) (field string, err error) {
 		return field, err
 	}
 	*rec = inner
-	r.noteOnce(&r.dialect.saidPrefix, "line", ErrPrefix)
+	r.noteOnce("line", ErrPrefix, "")
 	return "", nil
 }
 
@@ -182,10 +182,10 @@ func (r *Reader) parseInterval(i *Interval, line []byte) (field string, err erro
 		return field, fmt.Errorf("%w: %s", ErrTime, quoted(numbers[1]))
 	}
 	if commas {
-		r.noteOnce(&r.dialect.saidCommas, "start", ErrDecimalCommas)
+		r.noteOnce("start", ErrDecimalCommas, "")
 	}
 	if bytes.IndexByte(i.Tag, ' ') >= 0 {
-		r.noteOnce(&r.dialect.saidSpace, "tag", ErrTagSpace)
+		r.noteOnce("tag", ErrTagSpace, "")
 	}
 	if len(extra) > 0 {
 		r.extras.text = extra

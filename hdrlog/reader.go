@@ -39,7 +39,7 @@ const (
 // concurrent use, but other goroutines may work on filled batches while it fills more.
 type Reader struct {
 	in       io.Reader
-	file     io.Closer // what Close closes, or nil
+	file     io.Closer // closed by Close, unless it is nil
 	name     string
 	settings settings
 	pending  pending
@@ -67,7 +67,7 @@ type scanned struct {
 type settings struct {
 	maxLine int
 	batch   int         // number of bytes to read at a time
-	second  SecondField // see [ReaderOptions]
+	second  SecondField // see [ReaderOptions.Second]
 }
 
 // pending is the text that was read from the source but not parsed, and the state of the source.
@@ -147,7 +147,7 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 	if o.BatchSize > 0 {
 		reader.settings.batch = o.BatchSize
 	}
-	reader.dialect.second, reader.dialect.given = o.Second, o.Second != SecondUnknown
+	reader.dialect.second, reader.dialect.secondGiven = o.Second, o.Second != SecondUnknown
 	if o.Continues != nil {
 		reader.inherit(o.Continues)
 	}
@@ -166,7 +166,7 @@ func (r *Reader) inherit(before *Reader) {
 	if r.settings.second == SecondUnknown {
 		d := &before.dialect
 		r.dialect.second = d.second
-		r.dialect.given = d.given
+		r.dialect.secondGiven = d.secondGiven
 		r.dialect.byHdrkit = d.byHdrkit
 	}
 }
@@ -416,7 +416,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 	switch rec.Kind {
 	case IntervalRecord:
 		r.intervals = true
-		if !r.dialect.given && rec.Interval.head != nil {
+		if !r.dialect.secondGiven && rec.Interval.head != nil {
 			r.weighSecond(b, index)
 		}
 	case Comment:
@@ -425,7 +425,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 				r.guessSecond()
 			}
 			r.applySecond(b)
-			r.dialect.second, r.dialect.given = SecondLength, true
+			r.dialect.second, r.dialect.secondGiven = SecondLength, true
 		}
 	case StartTime, BaseTime:
 		r.dialect.evidence.tags = nil // earlier starts count from another time

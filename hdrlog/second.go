@@ -57,7 +57,7 @@ func (s span) readingsDiffer() bool {
 // enough if all lengths would be 100 times as long as the durations as ends. Until a proof, the
 // intervals wait. If too many wait, or at the end of the log, a guess decides.
 type evidence struct {
-	tags map[string][]span // in order of their starts, untagged ones under ""
+	tags map[string][]span // by tag, in order of starts; untagged intervals have the key ""
 	// waits reports that intervals wait, and bytes is about how much memory they take.
 	waits        bool
 	bytes        int

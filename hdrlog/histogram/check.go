@@ -13,7 +13,7 @@ func (p *Payload) Check() error {
 		return err
 	}
 	index, encoded := 0, p.counts
-	var total, signs int64 // signs: see accumulateZigZag
+	var total, signs int64 // signs is negative if total has overflowed
 	for len(encoded) > 0 {
 		done, next, n := checkEights(encoded, index, p.slots)
 		encoded = encoded[done:]

@@ -45,7 +45,7 @@ var (
 // layout of the first histogram or payload that is added to it, and until then [Histogram.Record]
 // fails.
 type Histogram struct {
-	layout Layout // Lowest is 0 if there is none
+	layout Layout // the zero Layout if there is none yet
 	// counts holds the counts of the slots from base on; base and the number of counts are
 	// multiples of pageSize. Slots outside of counts are empty, and so is the spare capacity of
 	// counts. So a histogram takes memory for the slots between its values, not for the slots below
@@ -217,7 +217,7 @@ func (h *Histogram) growDown(low int) {
 		if h.pages[page] != 0 {
 			filled := h.counts[page*pageSize:][:pageSize]
 			copy(counts[more+page*pageSize:], filled)
-			clear(filled) // in the same memory
+			clear(filled) // counts may be the same memory
 		}
 	}
 	h.pages = slices.Insert(h.pages, 0, make([]byte, more/pageSize)...)

@@ -44,7 +44,7 @@ func decodeBase64(buf, text []byte) ([]byte, error) {
 		return buf[:n], nil
 	}
 	_, err := base64.RawStdEncoding.Decode(buf, plain) // simd does not return the position
-	at := bytes.IndexAny(plain, "\r\n")                // encoding/base64 skips these
+	at := bytes.IndexAny(plain, "\r\n")                // encoding/base64 skips line breaks
 	if bad := base64.CorruptInputError(0); errors.As(err, &bad) && (at < 0 || int(bad) < at) {
 		at = int(bad)
 	}

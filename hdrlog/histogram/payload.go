@@ -58,9 +58,9 @@ type Payload struct {
 	highest    int64
 
 	decoder  *Decoder
-	double   [16]byte // header of a double histogram, before that of the integers
+	double   [16]byte // header of a double histogram
 	plain    []byte   // header and counts
-	slots    int      // number of slots up to highest, the most that counts may fill
+	slots    int      // number of slots up to highest
 	wordSize int      // bytes of a count in versions 0 and 1
 	counts   []byte   // the encoded counts
 	// total is the sum of all counts that the header states, or -1 if the header states none that

@@ -272,7 +272,7 @@ func Rank(percentile float64, total int64) int64 {
 	case count > 1:
 		return min(int64(count), total)
 	}
-	return 1 // NaN too
+	return 1 // also if percentile is NaN
 }
 
 func (h *Histogram) rank(percentile float64) int64 { return Rank(percentile, h.total) }

@@ -8,9 +8,9 @@ import (
 const (
 	endOfBlock = 256
 	numSymbols = 257 // all bytes and the end of the block; no lengths of matches
-	maxLength  = 15  // bits of a code
+	maxLength  = 15  // most bits of a code
 
-	symbolBits = 9 // of a key; the other 23 bits are the count
+	symbolBits = 9 // bits of the symbol in a key; the count has the other 23
 )
 
 // A code is a canonical Huffman code (RFC 1951, 3.2.2) of up to numSymbols symbols.
@@ -113,7 +113,7 @@ func (c *code) sort(n int) []uint32 {
 // and the head is shorter. A depth has at most 6 bits, since a deeper tree needs counts that add up
 // to more than 1<<23.
 func (c *code) huffman(keys []uint32, numbers *[64]int) (longest int) {
-	const heavy = 1<<30 - 1 // above all weights: no node
+	const heavy = 1<<30 - 1 // above all weights, for nodes that do not exist
 	root := len(keys) - 2
 	leaf := keys[:len(keys)+2]
 	leaf[len(keys)], leaf[len(keys)+1] = 1<<32-1, 1<<32-1

@@ -20,7 +20,7 @@ var order = [numLengthSymbols]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12,
 type head struct {
 	tokens [numSymbols + 4]uint16 // symbol in the low 8 bits, value of the extra bits above
 	n      int                    // number of tokens
-	listed int                    // number of code length codes
+	listed int                    // number of lengths of the code that the stream has
 	code   code                   // code of the lengths
 	size   int                    // size in bits, without the type of the block
 }
@@ -62,7 +62,7 @@ var gaps = func() (gaps [257]gap) {
 // rare.
 func (h *head) build(c *code) {
 	tokens := h.tokens[:]
-	n, next := 0, 0 // next symbol
+	n, next := 0, 0 // number of tokens, and the next symbol
 	last, repeats := uint8(0), 0
 	for _, symbol := range c.used {
 		length := c.lengths[symbol]

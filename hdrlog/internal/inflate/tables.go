@@ -57,7 +57,7 @@ type baseExtra struct {
 var (
 	lengths   [numLit - 257]baseExtra
 	distances [numDist]baseExtra
-	firstOf   [288]uint64 // entry of a first symbol, without its size
+	firstOf   [288]uint64 // entry of a first symbol, without the size of its code
 	// What a second symbol adds to the entry of a literal, or 0 if no entry has both.
 	secondOf [288]uint64
 	distOf   [32]uint64 // entry of a distance symbol, without the size of its code
@@ -95,8 +95,8 @@ func init() {
 var fixedTables = sync.OnceValue(func() *tables {
 	t := new(tables)
 	var lens []uint8
-	for _, of := range [][2]int{{8, 144}, {9, 112}, {7, 24}, {8, 8}, {5, 32 + 8}} { // 8 more are read
-		lens = append(lens, bytes.Repeat([]uint8{uint8(of[0])}, of[1])...)
+	for _, run := range [][2]int{{8, 144}, {9, 112}, {7, 24}, {8, 8}, {5, 32 + 8}} { // code.init reads 8 more
+		lens = append(lens, bytes.Repeat([]uint8{uint8(run[0])}, run[1])...)
 	}
 	t.build(lens, 288, 32, true)
 	return t
@@ -243,7 +243,7 @@ type code struct {
 	limits   [maxCodeLen + 1]uint16 // limits[l]: end of the codes of l bits, in 15 bits
 	ends     [maxCodeLen + 1]uint16 // ends[l]: number of codes of at most l bits
 	syms     [288]uint16            // symbols in the order of their codes
-	reversed [288]uint16            // their codes, first bit lowest
+	reversed [288]uint16            // the codes of syms, first bit lowest
 }
 
 // invalid is the symbol that decode returns for bits that are no code.
@@ -364,7 +364,7 @@ func (r *lengthsReader) build(lens []uint8) bool {
 	if !c.init(lens, 19) {
 		return false
 	}
-	r.table[0] = 512 << 16 // no code: repeat beyond the end, which is an error
+	r.table[0] = 512 << 16 // for bits that are no code: the repeat count exceeds the end, which is an error
 	i := 0
 	for k := 1; k <= lengthBits; k++ {
 		half := 1 << (k - 1)
