@@ -44,7 +44,7 @@ func UpTo(h *histogram.Histogram, value, ratio float64, inclusive bool) int64 {
 	layout := h.Layout()
 	slot := layout.IndexOf(h.Max())
 	if raw := value * ratio / h.Ratio(); raw < float64(h.Max()) {
-		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // the division and the multiplication round
+		slot = min(slot, layout.IndexOf(int64(max(raw, 0)))+1) // one more, since division and multiplication round
 	}
 	for ; slot >= 0; slot-- {
 		lowest, highest := layout.LowestAt(slot), layout.HighestAt(slot)

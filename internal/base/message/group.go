@@ -8,7 +8,7 @@ import (
 // A Group collects messages about logs or folders, and joins equal messages.
 type Group struct {
 	texts []string
-	names map[string][]string // by text
+	names map[string][]string // the names for each text
 }
 
 // Add adds a message about the log or folder with a name.

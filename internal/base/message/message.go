@@ -24,7 +24,7 @@ const (
 	Skipped   = 3        // something in the input could not be read or shown; the rest is written
 	Exceeded  = 4        // a limit does not hold
 	Undecided = 5        // a limit is undecided
-	Unread    = 128 + 13 // nobody reads the output any more: the status of a shell for SIGPIPE
+	Unread    = 128 + 13 // the reader of the output has gone: a shell has this status for SIGPIPE
 )
 
 // A UsageError is an error in the command line.
@@ -40,7 +40,7 @@ func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // Streams are the standard streams of a command.
 type Streams struct {
-	Name     string // of the command, which messages begin with
+	Name     string // name of the command; messages begin with it
 	In       io.Reader
 	Out, Err io.Writer
 	Quiet    bool // Notef prints nothing

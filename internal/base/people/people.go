@@ -27,7 +27,7 @@ func Digits(v float64, digits int) string {
 		return Grouped(strconv.FormatFloat(rounded, 'f', 0, 64))
 	}
 	if exponent < -4 { // such a small number has no zeros at its end
-		return plain(rounded)
+		return Shortest(rounded)
 	}
 	return strconv.FormatFloat(rounded, 'f', digits-1-exponent, 64)
 }
@@ -99,9 +99,9 @@ func Duration(ms int64) string {
 	case ms < 1000:
 		return strconv.FormatInt(ms, 10) + "ms"
 	case ms < 10_000:
-		return plain(float64(ms)/1000) + "s"
+		return Shortest(float64(ms)/1000) + "s"
 	case ms < 100_000:
-		return plain(math.Round(float64(ms)/100)/10) + "s"
+		return Shortest(math.Round(float64(ms)/100)/10) + "s"
 	case ms < 3600_000:
 		d = d.Round(time.Second)
 		return withoutZero(int64(d/time.Minute), "m", int64(d%time.Minute/time.Second), "s")
@@ -119,9 +119,6 @@ func withoutZero(large int64, largeUnit string, small int64, smallUnit string) s
 	}
 	return fmt.Sprintf("%d%s%d%s", large, largeUnit, small, smallUnit)
 }
-
-// plain returns a number without an exponent, with the fewest digits that identify it.
-func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Shortest formats v without an exponent, with the fewest digits that identify it. Whole numbers
 // from 2^53 have all their digits: 9223372036854774784, not 9223372036854775000.

@@ -195,15 +195,15 @@ func Rename(all ...*File) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	changed := make(map[string]bool) // folders
+	changedFolders := make(map[string]bool)
 	for _, f := range all {
 		if err := os.Rename(f.Name(), f.place); err != nil {
 			return f.blame(err)
 		}
 		delete(files, f.Name())
-		changed[filepath.Dir(f.place)] = true
+		changedFolders[filepath.Dir(f.place)] = true
 	}
-	for folder := range changed {
+	for folder := range changedFolders {
 		if err := syncFolder(folder); err != nil {
 			return err
 		}

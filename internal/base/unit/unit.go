@@ -83,7 +83,7 @@ type Finder struct {
 
 	logs map[string]*log
 	tags map[string]*tagLogs // by [merge.AppendKey]
-	none tagLogs             // the start for a tag that no log has used yet
+	none tagLogs             // for a tag that no log has used yet
 	key  []byte              // memory for looking up a tag
 	// several has the keys of tags with more than one unit. Find looks only at these, since it is
 	// called for each row over time, and there may be many tags.
@@ -124,16 +124,16 @@ func (u *tagLogs) with(l *log) *tagLogs {
 
 // log is a log and its unit, which may be unknown.
 type log struct {
-	name  string
-	unit  hdrlog.Unit
-	used  bool   // the log has intervals
-	given bool   // the user gives the unit
-	any   bool   // the program that wrote the log uses several units
-	by    []byte // the comment that states or implies a unit
-	// said is the unit of that comment. program is the program that the comment names if it implies
-	// the unit.
-	said    hdrlog.Unit
-	program string
+	name    string
+	unit    hdrlog.Unit
+	used    bool   // the log has intervals
+	given   bool   // the user gives the unit
+	anyUnit bool   // the program that wrote the log uses several units
+	comment []byte // the comment that states or implies a unit
+	// commentUnit is the unit of that comment. program is the program that the comment names if it
+	// implies the unit.
+	commentUnit hdrlog.Unit
+	program     string
 }
 
 func (f *Finder) log(name string) *log {
@@ -159,10 +159,10 @@ func (f *Finder) log(name string) *log {
 // if the comment changes nothing. late reports whether earlier intervals of the log had another
 // unit, or an unknown one.
 func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
-	if l := f.logs[name]; l != nil && logline.RevokesUnit(text, l.by) && !l.used {
+	if l := f.logs[name]; l != nil && logline.RevokesUnit(text, l.comment) && !l.used {
 		f.found = nil
 		l.setUnit(0, "", nil)
-		l.any = !l.given
+		l.anyUnit = !l.given
 	}
 	if bytes.HasPrefix(text, []byte("#"+rowsComment)) {
 		l := f.log(name)
@@ -176,13 +176,13 @@ func (f *Finder) Comment(name string, text []byte) (u hdrlog.Unit, late bool) {
 	}
 	l := f.log(name)
 	f.found = nil
-	stated := l.said != 0 && l.program == ""
+	stated := l.commentUnit != 0 && l.program == ""
 	switch {
-	case l.said != 0 && stated == (program == ""): // both state it, or both imply it
-		if l.said != u && !l.given && (f.clash == nil || name < f.clash.(*ClashError).Log) {
+	case l.commentUnit != 0 && stated == (program == ""): // both comments state the unit, or both imply it
+		if l.commentUnit != u && !l.given && (f.clash == nil || name < f.clash.(*ClashError).Log) {
 			f.clash = &ClashError{
 				Log:  name,
-				text: fmt.Sprintf("%s states that its values are in %s, and in %s", name, l.said, u),
+				text: fmt.Sprintf("%s states that its values are in %s, and in %s", name, l.commentUnit, u),
 			}
 		}
 		return 0, false
@@ -215,9 +215,9 @@ func (e *ClashError) Error() string { return e.text }
 
 // setUnit sets the unit that a comment states or, if it names a program, implies.
 func (l *log) setUnit(u hdrlog.Unit, program string, comment []byte) {
-	l.said = u
+	l.commentUnit = u
 	l.program = program
-	l.by = comment
+	l.comment = comment
 	if !l.given {
 		l.unit = u
 	}
@@ -225,7 +225,7 @@ func (l *log) setUnit(u hdrlog.Unit, program string, comment []byte) {
 
 // reason returns the comment that gives a log its unit, and why it does.
 func (l *log) reason() string {
-	text := strings.Trim(strings.TrimSpace(string(l.by)), "#[]")
+	text := strings.Trim(strings.TrimSpace(string(l.comment)), "#[]")
 	if l.program == "" {
 		return fmt.Sprintf("`%s`, as it states", text)
 	}
@@ -273,7 +273,7 @@ func (f *Finder) Uses(tag []byte, name string) {
 		f.found = nil
 	}
 	f.key = merge.AppendKey(f.key[:0], tag)
-	if l.any && l.unit == 0 && !slices.Contains(f.mixed[string(f.key)], l) {
+	if l.anyUnit && l.unit == 0 && !slices.Contains(f.mixed[string(f.key)], l) {
 		if f.mixed == nil {
 			f.mixed = make(map[string][]*log)
 		}
@@ -489,15 +489,15 @@ func find(finders []*Finder) (found Found, err error) {
 // reasons returns [Found.Reasons], a sentence for all logs with the same program and units.
 func reasons(finders []*Finder) (all []string) {
 	type group struct {
-		program    string
-		unit, said hdrlog.Unit
+		program           string
+		unit, commentUnit hdrlog.Unit
 	}
 	logs := make(map[group][]*log)
 	for _, f := range finders {
 		for _, l := range f.logs {
-			overridden := l.given && l.said != 0 && l.said != l.unit
+			overridden := l.given && l.commentUnit != 0 && l.commentUnit != l.unit
 			if overridden || !l.given && l.program != "" {
-				key := group{l.program, l.unit, l.said}
+				key := group{l.program, l.unit, l.commentUnit}
 				logs[key] = append(logs[key], l)
 			}
 		}
@@ -511,8 +511,8 @@ func reasons(finders []*Finder) (all []string) {
 			name += fmt.Sprintf(" and %d more", len(logs)-1)
 		}
 		not := ""
-		if key.unit != key.said {
-			not = fmt.Sprintf(", as -in says, not as %s", key.said)
+		if key.unit != key.commentUnit {
+			not = fmt.Sprintf(", as -in says, not as %s", key.commentUnit)
 		}
 		all = append(all, fmt.Sprintf("%s taken as %s%s: %s", name, key.unit, not, first.reason()))
 	}
