@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkSparse decodes payloads of few to many values and computes what a row of hdrsum shows, with
-// a list of slots and with pages.
+// BenchmarkSparse decodes payloads of few to many values and computes what a row of hdrsum shows,
+// with a list of slots and with pages.
 func BenchmarkSparse(b *testing.B) {
 	percentiles := []float64{50, 90, 99, 99.9, 99.99, 99.999}
 	for _, values := range []int{30, 100, 300, 1000, 3000} {

@@ -174,8 +174,8 @@ func Increase(ratio float64) string {
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
 
-// RoseOrFell returns the verb for a change, rose or fell. ratio is the figure after the change divided
-// by the figure before.
+// RoseOrFell returns the verb for a change, rose or fell. ratio is the figure after the change
+// divided by the figure before.
 func RoseOrFell(ratio float64) string {
 	if ratio < 1 {
 		return "fell"

@@ -131,8 +131,8 @@ func (m *members) Read(p []byte) (int, error) {
 }
 
 // A stream of a few bytes can stand for terabytes. Where the same small interval repeats, zstd
-// makes a log 90 times as small. So a text longer than freeText must not be more than maxExpansion as
-// long as its stream.
+// makes a log 90 times as small. So a text longer than freeText must not be more than maxExpansion
+// as long as its stream.
 const (
 	freeText     = 64 << 20
 	maxExpansion = 100

@@ -414,8 +414,8 @@ type Found struct {
 // mostNamed is the largest number of logs that a sentence names one by one.
 const mostNamed = 3
 
-// UnstatedText returns the sentence that logs do not state their unit. It names all of a few logs, and
-// otherwise the first log and the number of the others.
+// UnstatedText returns the sentence that logs do not state their unit. It names all of a few logs,
+// and otherwise the first log and the number of the others.
 func (f *Found) UnstatedText() string {
 	last := len(f.Unstated) - 1
 	switch {
