@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Columns writes rows of equally many cells, with two spaces between columns. The last one is not
-// filled up.
+// Columns writes rows that all have the same number of cells. All columns are aligned to the left,
+// with two spaces between them.
 func Columns(w io.Writer, rows [][]string) error {
 	var widths []int
 	for _, row := range rows {

@@ -17,7 +17,8 @@ type junitSuite struct {
 	Cases    []junitCase `xml:"testcase"`
 }
 
-// A junitCase is a limit of a tag. What it failed or was skipped for is a sentence.
+// A junitCase is the verdict about a limit of a tag. Failure or Skipped has the sentence of the
+// verdict.
 type junitCase struct {
 	Class   string     `xml:"classname,attr"`
 	Name    string     `xml:"name,attr"`
@@ -26,14 +27,14 @@ type junitCase struct {
 	Out     string     `xml:"system-out,omitempty"`
 }
 
-// A junitText has its sentence twice: Jenkins shows the attribute, GitLab the text.
+// A junitText has a sentence twice, since Jenkins shows the attribute and GitLab the text.
 type junitText struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes the verdicts among findings as test cases of a suite, which GitLab, Jenkins and
-// others show. A limit that is not proven is skipped.
+// JUnit writes the verdicts among findings as test cases of a suite, in the format that GitLab,
+// Jenkins and others read. A verdict that is not proven is a skipped test.
 func JUnit(w io.Writer, suite string, findings []output.Finding) error {
 	s := junitSuite{Name: suite}
 	for n := range findings {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A layout is a grid and where its columns stand.
+// A layout says where the columns of a grid stand for the width of a terminal. It writes the grid.
 type layout struct {
 	*grid
 	gap    int
@@ -18,7 +18,9 @@ type layout struct {
 	spark  int     // the length of sparklines, which end the last block; 0 for none
 }
 
-// layOut finds the first layout that fits. The last one that it tries has several blocks.
+// layOut returns the first layout that fits the width: with four digits and wide gaps, with three
+// digits and narrow gaps, the same without optional columns, and last with several blocks. Grid
+// returns the grid with a number of significant digits.
 func (t *Table) layOut(grid func(digits int) *grid) *layout {
 	wide := newLayout(grid(4), 2)
 	if t.Width <= 0 {
@@ -63,15 +65,15 @@ func (l *layout) measure() {
 	}
 }
 
-// leaveOut leaves out the next optional column.
+// leaveOut takes the next optional column out of the layout.
 func (l *layout) leaveOut() {
 	column := l.optional[len(l.left)]
 	l.left = append(l.left, column)
 	l.blocks[0] = slices.DeleteFunc(l.blocks[0], func(c int) bool { return c == column })
 }
 
-// shorten cuts the middle out of tags that are longer than a third of the width, and numbers them
-// if two would become the same.
+// shorten cuts the middle out of tags that are longer than a third of the width. If two tags would
+// become equal, it adds the number of the row to each.
 func (l *layout) shorten(width int) {
 	limit := max(12, width/3)
 	whole, same := make(map[string]string), false
@@ -92,7 +94,7 @@ func (l *layout) shorten(width int) {
 	l.measure()
 }
 
-// length returns the length of the rows of a block without the sparkline.
+// length returns how many characters a row of a block has without the sparkline.
 func (l *layout) length(block []int) int {
 	length := (l.labels - 1) * 2
 	for _, w := range l.widths[:l.labels] {
@@ -104,7 +106,7 @@ func (l *layout) length(block []int) int {
 	return length
 }
 
-// fits reports whether the only block fits, with a sparkline if there is one, whose length it sets.
+// fits reports whether a layout of one block fits the width. It sets the length of sparklines.
 func (l *layout) fits(width int) bool {
 	room := width - l.length(l.blocks[0])
 	if l.drawn == nil {
@@ -113,8 +115,8 @@ func (l *layout) fits(width int) bool {
 	return l.fill(room - 2)
 }
 
-// fill sets the length of sparklines to at most room. It reports whether there is enough room for
-// one.
+// fill sets the length of sparklines to at most room characters. It reports whether the grid has
+// sparklines and they have room.
 func (l *layout) fill(room int) bool {
 	if l.drawn != nil && room >= leastSparkline {
 		l.spark = min(room, mostSparkline)
@@ -123,7 +125,7 @@ func (l *layout) fill(room int) bool {
 	return false
 }
 
-// wrap puts the columns into as many blocks as they need.
+// wrap divides the columns into blocks that fit the width.
 func (l *layout) wrap(width int) {
 	columns := l.blocks[0]
 	l.blocks = [][]int{nil}
@@ -141,7 +143,7 @@ func (l *layout) wrap(width int) {
 	}
 }
 
-// write writes all blocks.
+// write writes all blocks, with an empty line between them.
 func (l *layout) write(b *bufio.Writer, colour bool) {
 	for n := range l.blocks {
 		if n > 0 {
@@ -157,7 +159,7 @@ func (l *layout) write(b *bufio.Writer, colour bool) {
 	}
 }
 
-// header writes the heads of a block.
+// header writes the line with the heads of a block.
 func (l *layout) header(b *bufio.Writer, block int) {
 	cells := make([]cell, len(l.heads))
 	for column, head := range l.heads {
@@ -170,7 +172,7 @@ func (l *layout) header(b *bufio.Writer, block int) {
 	l.line(b, block, cells, spark, false)
 }
 
-// row writes what a block has of a row.
+// row writes the cells of a row that belong to a block.
 func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
 	spark := ""
 	if l.spark > 0 {

@@ -7,22 +7,21 @@ import (
 	"hdrkit/output"
 )
 
-// maxima are [output.Maxima] that are drawn.
+// maxima draws [output.Maxima] as a sparkline.
 type maxima output.Maxima
 
-// maximaOf returns the maxima of a summary.
 func maximaOf(s *output.Summary) *maxima { return (*maxima)(&s.Maxima) }
 
 // bars are the heights of a sparkline.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// bar returns the bar with a number, or the nearest one. The bars of maxima begin at 0, and those
-// of a trend at its lowest value, so that a change can be seen.
+// bar returns the bar with a number from 0 on. A lower or a higher number returns the first or the
+// last bar.
 func bar(n float64) rune { return bars[min(max(int(n), 0), len(bars)-1)] }
 
-// sparkline draws the maxima between start and end, in milliseconds since the epoch, with width
-// characters. The highest value of all has the full height. A span without a maximum, or with one
-// of 0, is a space.
+// sparkline returns the maxima from start to end, in milliseconds since the epoch, as width
+// characters. A maximum of highest has the full height. A character without a maximum, or with a
+// maximum of 0, is a space.
 func (m *maxima) sparkline(start, end int64, width int, highest float64) string {
 	line := make([]rune, width)
 	span := float64(end-start) / float64(width)
@@ -46,8 +45,8 @@ func (m *maxima) sparkline(start, end int64, width int, highest float64) string 
 	return string(line)
 }
 
-// cells returns how many characters sparklines between start and end can have: as many as there are
-// intervals.
+// cells returns the number of characters of sparklines from start to end: at most the number of
+// intervals of the summary with the longest intervals.
 func cells(summaries []*output.Summary, start, end int64) int {
 	length := int64(1)
 	for _, s := range summaries {
@@ -56,7 +55,7 @@ func cells(summaries []*output.Summary, start, end int64) int {
 	return int(min((end-start+length/2)/length, mostSparkline))
 }
 
-// between returns the maximum of the spans whose middle is from from to to, NaN if there is none.
+// between returns the highest of the maxima whose middle is in [from, to), or NaN if there is none.
 func (m *maxima) between(from, to float64) float64 {
 	if m.Step <= 0 {
 		return math.NaN()
@@ -72,9 +71,9 @@ func (m *maxima) between(from, to float64) float64 {
 	return highest
 }
 
-// around returns the lower of the values before and after a time, NaN if an interval between them
-// is missing. Timers are late, so a span of time may have no middle of an interval although none is
-// missing.
+// around returns the lower of the maxima before and after a time, or NaN if an interval is missing
+// between them. Timers are late, so the time of a character may have no middle of an interval
+// although no interval is missing.
 func (m *maxima) around(at float64) float64 {
 	step, length := float64(m.Step), float64(m.Length)
 	recorded := func(v float64) bool { return !math.IsNaN(v) }
@@ -89,7 +88,7 @@ func (m *maxima) around(at float64) float64 {
 	return min(m.Values[last], m.Values[split+next])
 }
 
-// highest returns the highest value, NaN if there is none.
+// highest returns the highest of all maxima, or NaN if there is none.
 func (m *maxima) highest() float64 {
 	return m.between(float64(m.Start), float64(m.Start)+float64(m.Step)*float64(len(m.Values)))
 }

@@ -13,8 +13,9 @@ import (
 	"hdrkit/tags"
 )
 
-// RowTable returns a writer of a table with a line for each row, which a terminal shows as it is
-// written. The tag comes last, since it may be long. Nil is UTC.
+// RowTable returns a writer of a table with a line for each row of a time series. It writes each
+// row at once, so the widths of columns do not depend on the rows. The tag comes last, since it may
+// be long. A nil zone is UTC.
 func RowTable(w io.Writer, zone *time.Location) output.RowWriter {
 	if zone == nil {
 		zone = time.UTC
@@ -48,7 +49,7 @@ func RowTable(w io.Writer, zone *time.Location) output.RowWriter {
 	})
 }
 
-// fieldText returns a figure of a row for people.
+// fieldText returns a field of a row as text.
 func fieldText(f output.Field) string {
 	switch {
 	case f.Count:

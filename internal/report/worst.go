@@ -16,20 +16,21 @@ import (
 	"hdrkit/tags"
 )
 
-// Shares are who has the values above a percentile of all values, the largest first.
+// Shares says which tags and logs have the values above a percentile of all values.
 type Shares struct {
 	Percentile float64
-	// Value is the percentile in the unit of the logs, and Count the number of values above it.
+	// Value is the value at the percentile in the unit of the logs, and Count the number of values
+	// above it.
 	Value float64
 	Count int64
 	// Scale says how values are printed.
 	Scale hdrlog.Scale
-	// Tags and Inputs say whether each share has a tag, and a log.
+	// Tags is set if shares have tags, and Inputs if they have logs.
 	Tags, Inputs bool
 	Of           []output.Share
 }
 
-// WriteBreaches writes a line for each breach.
+// WriteBreaches writes a table with a line for each time in which a limit was broken.
 func WriteBreaches(w io.Writer, breaches []output.Breach, zone *time.Location) error {
 	if len(breaches) == 0 {
 		_, err := io.WriteString(w, "the limits hold all the time\n")
@@ -53,19 +54,20 @@ func WriteBreaches(w io.Writer, breaches []output.Breach, zone *time.Location) e
 	return Columns(w, rows)
 }
 
-// A listing is rows whose last column names logs. More stands behind these names. It is no [Table],
-// since it shortens all names alike where they are too long, and has no figures to leave out.
+// A listing is a table whose last column has names of logs. Suffixes has a text behind each name.
+// It is no [grid], since it has no figures to leave out, and shortens names by the folder that all
+// of them share.
 type listing struct {
-	rows [][]string // the first one is the heading
-	more []string
+	rows     [][]string // the first one is the heading
+	suffixes []string
 }
 
-func (l *listing) add(more string, row ...string) {
-	l.rows, l.more = append(l.rows, row), append(l.more, more)
+func (l *listing) add(suffix string, row ...string) {
+	l.rows, l.suffixes = append(l.rows, row), append(l.suffixes, suffix)
 }
 
-// write writes the rows. If they are wider than width, which is not 0, it leaves out what the names
-// begin with, and then their middle.
+// write writes the rows. If names are too long for a terminal of width characters, it cuts off the
+// folder that they share, and then their middle. A width of 0 is no limit.
 func (l *listing) write(w io.Writer, width int) error {
 	last := len(l.rows[0]) - 1
 	room := width
@@ -78,7 +80,7 @@ func (l *listing) write(w io.Writer, width int) error {
 	}
 	var long []string
 	for n, row := range l.rows[1:] {
-		if width > 0 && textWidth(row[last]+l.more[n+1]) > room {
+		if width > 0 && textWidth(row[last]+l.suffixes[n+1]) > room {
 			long = append(long, row[last])
 		}
 	}
@@ -93,15 +95,16 @@ func (l *listing) write(w io.Writer, width int) error {
 	}
 	for n, row := range l.rows {
 		if slices.Contains(long, row[last]) {
-			row[last] = cutMiddle("…"+strings.TrimPrefix(row[last], prefix), max(room-textWidth(l.more[n]), 12))
+			row[last] = cutMiddle("…"+strings.TrimPrefix(row[last], prefix), max(room-textWidth(l.suffixes[n]), 12))
 		}
-		row[last] += l.more[n]
+		row[last] += l.suffixes[n]
 	}
 	return Columns(w, l.rows)
 }
 
-// more says how many more there are, if any.
-func more(n int, what string) string {
+// moreText returns a text for n more things, which what names in the singular. It is empty for
+// none.
+func moreText(n int, what string) string {
 	switch n {
 	case 0:
 		return ""
@@ -111,10 +114,12 @@ func more(n int, what string) string {
 	return fmt.Sprintf(" +%d %ss", n, what)
 }
 
-// mostNarrow is the width of a terminal up to which there is no room for the peaks of moments.
+// mostNarrow is the largest width of a terminal at which [WriteWorst] leaves out the column of
+// peaks.
 const mostNarrow = 80
 
-// WriteWorst writes a line for each moment. Width is that of the terminal, 0 for a file.
+// WriteWorst writes a table with a line for each of the worst moments. Width is the width of the
+// terminal, or 0 for a file.
 func WriteWorst(w io.Writer, moments []output.Moment, zone *time.Location, width int) error {
 	if len(moments) == 0 {
 		_, err := io.WriteString(w, "no interval has a value above 0\n")
@@ -122,31 +127,31 @@ func WriteWorst(w io.Writer, moments []output.Moment, zone *time.Location, width
 	}
 	fmt.Fprintf(w, "worst moments, %s\n\n", unit.About(moments[0].Scale))
 	var l listing
-	add := func(more, start, length, highest, times, peak string, rest ...string) {
+	add := func(suffix, start, length, highest, times, peak string, rest ...string) {
 		row := []string{start, length, highest, times}
 		if width == 0 || width > mostNarrow {
 			row = append(row, peak)
 		}
-		l.add(more, append(row, rest...)...)
+		l.add(suffix, append(row, rest...)...)
 	}
 	add("", "start", "length", "max", "times", "peak", "tag", "input")
 	for _, m := range moments {
 		add(
-			more(m.OtherInputs, "log"),
+			moreText(m.OtherInputs, "log"),
 			people.RFC3339(m.Start, zone),
 			people.Duration(m.End-m.Start),
 			people.Digits(m.Scale.Of(float64(m.Max)), 4),
 			people.Digits(float64(m.Times), 2)+"x",
 			"+"+people.Duration(m.Peak-m.Start),
-			tags.Text(m.Tag)+more(m.OtherTags, "tag"),
+			tags.Text(m.Tag)+moreText(m.OtherTags, "tag"),
 			tags.Printable(m.Input),
 		)
 	}
 	return l.write(w, width)
 }
 
-// WriteWho writes a line for each share, but not for those that have nothing. Width is that of
-// [WriteWorst].
+// WriteWho writes a table with a line for each share that has values. Width is the width of the
+// terminal, or 0 for a file.
 func WriteWho(w io.Writer, s *Shares, width int) error {
 	if s.Count == 0 {
 		_, err := fmt.Fprintf(w, "no values are above p%s of all\n", people.Shortest(s.Percentile))
@@ -186,10 +191,10 @@ func WriteWho(w io.Writer, s *Shares, width int) error {
 	return err
 }
 
-// WriteRanges writes when each moment starts and ends, a line each, with tabs between: in
-// milliseconds since the epoch, and as RFC 3339. Other tools look at their data of these times. An
-// interval has the requests that ended in it, so a range begins before it by the longest of them,
-// if the unit of values is known.
+// WriteRanges writes a line with the start and the end of each moment, in milliseconds since the
+// epoch and in RFC 3339, with tabs between them. Other tools take these times to show their data. A
+// request may begin before the interval in which it ends, so a range begins earlier by the maximum
+// of the interval, if the unit of values is known.
 func WriteRanges(w io.Writer, moments []output.Moment, zone *time.Location) error {
 	var text []byte
 	for _, m := range moments {
