@@ -19,19 +19,20 @@ import (
 	"hdrkit/internal/loggen"
 )
 
-// commands are programs that the binary of the tests contains.
+// commands are functions main that the test binary runs under their names.
 var commands = map[string]func(){}
 
-// Main runs the tests of a command's package, in whose scripts name runs the command.
+// Main runs the tests of a command's package. Scripts and [Start] run the command by its name.
 func Main(m *testing.M, name string, command func()) {
 	commands[name] = command
 	testscript.Main(waiting{m}, commands)
 }
 
-// Command makes command a command of the package besides that of [Main], which calls it later.
+// Command adds a command that scripts can run besides the command of [Main]. Call it before Main.
 func Command(name string, command func()) { commands[name] = command }
 
-// waiting runs more tests at once than there are cores, since many wait for logs and receivers.
+// waiting lets more tests run at once than there are cores, since many tests wait for logs and
+// receivers.
 type waiting struct{ *testing.M }
 
 func (w waiting) Run() int {
@@ -44,10 +45,9 @@ func (w waiting) Run() int {
 	return w.M.Run()
 }
 
-// garbage is how much of it tests and the commands that they start collect together, in percent of
-// what stays. They make much, little of which stays, and collecting it as usual takes a fifth of
-// the time of tests, and a quarter of that of commands. [AtMost] starts commands that collect as
-// always.
+// garbage is the value of GOGC for tests and for the commands that they start. They make much
+// garbage and keep little. The usual value would take a fifth of the time of tests, and a quarter
+// of the time of commands. [AtMost] starts commands with the usual value.
 const garbage = 400
 
 func collectSeldom() {
@@ -55,14 +55,15 @@ func collectSeldom() {
 	os.Setenv("GOGC", strconv.Itoa(garbage))
 }
 
-// SeldomCollect runs the tests of a package that make much garbage, or start commands.
+// SeldomCollect runs the tests of a package with few garbage collections, for tests that make much
+// garbage or start commands.
 func SeldomCollect(m *testing.M) {
 	collectSeldom()
 	m.Run()
 }
 
-// InMemory runs the tests of a package that write many small files, with temporary folders in
-// memory where the system has them.
+// InMemory runs the tests of a package that write many small files. If the system has /dev/shm,
+// temporary folders are in memory.
 func InMemory(m *testing.M) {
 	if dir, err := os.MkdirTemp("/dev/shm", "hdrkit"); err == nil {
 		defer os.RemoveAll(dir)
@@ -71,8 +72,8 @@ func InMemory(m *testing.M) {
 	SeldomCollect(m)
 }
 
-// Run runs the scripts in testdata/script. In scripts, $TESTDATA is the testdata folder of the
-// repository; $LOGS, $DIALECTS and $MEASUREMENTS are folders in it.
+// Run runs the scripts in testdata/script. $TESTDATA is the testdata folder of the repository.
+// $LOGS, $DIALECTS and $MEASUREMENTS are folders in it.
 func Run(t *testing.T) {
 	root := Root()
 	testscript.Run(t, testscript.Params{
@@ -97,7 +98,7 @@ func Root() string {
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
-// Documented checks that a page of docs has each of some names in back quotes.
+// Documented checks that a page in docs contains all names in back quotes.
 func Documented(t *testing.T, page string, names ...string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(), "docs", page))
@@ -111,7 +112,8 @@ func Documented(t *testing.T, page string, names ...string) {
 	}
 }
 
-// status runs a command and checks its exit status: status 3 hdrsum -if bad.hdr.
+// status is a command of scripts that runs another command and checks its exit status: status 3
+// hdrsum -if bad.hdr.
 func status(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N command [arg ...]")
@@ -130,8 +132,8 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// generate writes a log of cassandra-stress: loggen FILE SECONDS RATE SEED [FACTOR
-// [OFFSET]]. The offset is when it starts, in seconds.
+// generate is a command of scripts that writes a log of cassandra-stress: loggen FILE SECONDS RATE
+// SEED [FACTOR [OFFSET]]. OFFSET is when the log starts, in seconds.
 func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: loggen file seconds rate seed [factor [offset]]")
@@ -154,8 +156,8 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(file.Close())
 }
 
-// compress writes a file compressed by gzip: gzip FILE FILE.gz [SIZE]. It cuts the result after
-// SIZE bytes.
+// compress is a command of scripts that compresses a file by gzip: gzip FILE FILE.gz [SIZE]. The
+// result is cut after SIZE bytes.
 func compress(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: gzip file compressed [bytes]")
@@ -173,9 +175,9 @@ func compress(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(result), 0o666))
 }
 
-// Rounds returns how many of n rounds a test with random data makes, or of n cases of one kind: all
-// if HDRKIT_REQUIRE_TOOLS is 1, as in CI, and otherwise a fifth, so that all tests together take a
-// minute. With the race detector, it is a fourth of that.
+// Rounds returns how many of n rounds a test with random data makes: all if HDRKIT_REQUIRE_TOOLS is
+// 1, as in CI, and otherwise a fifth, so that all tests together take a minute. With the race
+// detector, it returns a quarter of that.
 func Rounds(n int) int {
 	if os.Getenv("HDRKIT_REQUIRE_TOOLS") == "1" && !testing.Short() {
 		return n

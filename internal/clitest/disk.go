@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a file system of 256 KB and returns its folder. It skips the test if mounting is
-// not allowed.
+// SmallDisk mounts a file system of 256 KB until the test ends, and returns its folder. It skips
+// the test if the system does not allow mounting.
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -25,9 +25,9 @@ func SmallDisk(t *testing.T) string {
 	return folder
 }
 
-// FullDisk calls run with a folder on a file system that is too small. The folder contains the file
-// name. Run must fail, report a file of the folder, and leave the file name there, and nothing
-// else.
+// FullDisk calls run with a folder on a file system that is too small for the output. The folder
+// contains a file with this name. run must fail, its message must name a file of the folder, and
+// the folder must contain the old file and nothing else afterwards.
 func FullDisk(t *testing.T, name string, run func(folder string) (stderr string, status int)) {
 	t.Helper()
 	folder := SmallDisk(t)

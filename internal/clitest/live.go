@@ -23,11 +23,12 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// Patience is how long a test waits for what must happen. A loaded machine may need much of it.
+// Patience is how long a test waits for a condition before it fails. A loaded machine may need much
+// of it.
 const Patience = 2 * time.Minute
 
-// Await waits until the condition holds. If the test gives up, it prints what
-// describe returns. Describe may be nil.
+// Await waits until holds returns true. If the test gives up, it prints what and the text of
+// describe, which may be nil.
 func Await(t testing.TB, what string, describe func() string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -44,26 +45,27 @@ func Await(t testing.TB, what string, describe func() string, holds func() bool)
 // A LogWriter writes a log line by line, as a load generator does.
 type LogWriter struct {
 	t testing.TB
-	// Path is the file, and All is the text written to files of that name.
+	// Path is the path of the file. All is the text of all files that were written at this path.
 	Path string
 	All  bytes.Buffer
-	// Skew is the difference of the machine's clock, Tags the tags of each interval.
+	// Skew is how far the clock of the writing machine is ahead, in seconds. Tags are the tags of
+	// each interval.
 	Skew float64
 	Tags []string
 	file *os.File
 }
 
-// LiveStart is when the logs of a [LogWriter] start, in seconds since the epoch.
+// LiveStart is the start of the logs of a [LogWriter], in seconds since the epoch.
 const LiveStart = 1_700_000_000
 
-// NewLogWriter begins a log.
+// NewLogWriter returns a writer, and writes the header of its log.
 func NewLogWriter(t testing.TB, path string, skew float64, tags ...string) *LogWriter {
 	w := &LogWriter{t: t, Path: path, Skew: skew, Tags: tags}
 	w.Begin()
 	return w
 }
 
-// Begin begins a new file in the place of the one before, with a header.
+// Begin replaces the file by a new one, and writes its header.
 func (w *LogWriter) Begin() {
 	w.t.Helper()
 	if w.file != nil {
@@ -85,7 +87,7 @@ func (w *LogWriter) Begin() {
 	w.write(head.Bytes())
 }
 
-// Rotate renames the file and begins a new one.
+// Rotate renames the file, and begins a new one at the old path.
 func (w *LogWriter) Rotate(to string) {
 	w.t.Helper()
 	if err := os.Rename(w.Path, to); err != nil {
@@ -94,20 +96,21 @@ func (w *LogWriter) Rotate(to string) {
 	w.Begin()
 }
 
-// Second writes the intervals of a second, a line for each tag. They have count values around
-// value.
+// Second writes one interval for each tag. The intervals start at a second after LiveStart. count
+// and value are as in [Values].
 func (w *LogWriter) Second(second int, value, count int64) {
 	w.t.Helper()
 	w.write(Line(w.t, second, value, count, w.Tags...))
 }
 
-// Line writes a line as it is.
+// Line writes text to the log unchanged.
 func (w *LogWriter) Line(text string) {
 	w.t.Helper()
 	w.write([]byte(text))
 }
 
-// Line returns the lines of a second, one for each tag.
+// Line returns the lines of a second, one interval for each tag. count and value are as in
+// [Values].
 func Line(t testing.TB, second int, value, count int64, tags ...string) []byte {
 	t.Helper()
 	h := Values(t, value, count)
@@ -122,8 +125,8 @@ func Line(t testing.TB, second int, value, count int64, tags ...string) []byte {
 	return text.Bytes()
 }
 
-// Values returns a histogram of count values: half of them value, and the others up to four times
-// as high.
+// Values returns a histogram of count values. Half of them are value, and the others are up to four
+// times as high.
 func Values(t testing.TB, value, count int64) *histogram.Histogram {
 	t.Helper()
 	h, err := histogram.New(histogram.Layout{Digits: 3})
@@ -139,7 +142,7 @@ func Values(t testing.TB, value, count int64) *histogram.Histogram {
 	return h
 }
 
-// write writes text in two pieces.
+// write writes text in two pieces, so that a reader may find half a line.
 func (w *LogWriter) write(text []byte) {
 	w.t.Helper()
 	w.All.Write(text)
@@ -150,7 +153,7 @@ func (w *LogWriter) write(text []byte) {
 	}
 }
 
-// A Process is a command that runs.
+// A Process is a command that a test has started.
 type Process struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -159,7 +162,7 @@ type Process struct {
 	done   chan struct{}
 }
 
-// A buffer can be read while it is written.
+// A buffer is a [bytes.Buffer] that can be read while a command writes to it.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -177,7 +180,8 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// Start starts a command of the package, see [Main]. The test's end kills it.
+// Start starts a command by the name that [Main] or [Command] gave it. The command is killed when
+// the test ends.
 func Start(t testing.TB, stdin io.Reader, name string, args ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
@@ -198,23 +202,23 @@ func Start(t testing.TB, stdin io.Reader, name string, args ...string) *Process 
 	return p
 }
 
-// Stdout returns the standard output so far, Stderr standard error.
+// Stdout returns the text on standard output so far.
 func (p *Process) Stdout() string { return p.stdout.String() }
 
-// Stderr returns standard error so far.
+// Stderr returns the text on standard error so far.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
 var served = regexp.MustCompile(`(?m)^https?://(\S+)/$`)
 
-// Serves waits until the process says where its page is, and returns that address. A test asks for
-// port 0, since another process may take a port that is free.
+// Serves waits until the process prints the address of its page, and returns the address. Tests use
+// port 0, since another process could take any chosen port.
 func (p *Process) Serves() string {
 	p.t.Helper()
 	p.Await("an address", func() bool { return served.MatchString(p.Stderr()) })
 	return served.FindStringSubmatch(p.Stderr())[1]
 }
 
-// Await waits until the condition holds while the process runs.
+// Await is [Await] for a condition that must hold before the process ends.
 func (p *Process) Await(what string, holds func() bool) {
 	p.t.Helper()
 	Await(p.t, what, func() string { return fmt.Sprintf("%.5000s\n%.5000s", p.Stdout(), p.Stderr()) }, func() bool {
@@ -229,7 +233,6 @@ func (p *Process) Await(what string, holds func() bool) {
 	})
 }
 
-// Signal sends a signal.
 func (p *Process) Signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
@@ -237,7 +240,7 @@ func (p *Process) Signal(s os.Signal) {
 	}
 }
 
-// Insist sends a signal until the process ends, and checks its exit status.
+// Insist sends a signal again and again until the process ends, and checks its exit status.
 func (p *Process) Insist(s os.Signal, status int) {
 	p.t.Helper()
 	Await(p.t, "the end after many signals", p.Stderr, func() bool {
@@ -252,7 +255,7 @@ func (p *Process) Insist(s os.Signal, status int) {
 	p.Ends(status)
 }
 
-// Interrupt sends a signal and waits for the end.
+// Interrupt sends a signal once, waits for the end of the process, and checks its exit status.
 func (p *Process) Interrupt(s os.Signal, status int) {
 	p.t.Helper()
 	p.Signal(s)
@@ -269,7 +272,7 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Ends waits for the end of the process and checks its exit status.
+// Ends waits for the end of the process, and checks its exit status.
 func (p *Process) Ends(status int) {
 	p.t.Helper()
 	Await(p.t, "the end of "+strings.Join(p.cmd.Args, " "), p.Stderr, func() bool {
@@ -285,10 +288,11 @@ func (p *Process) Ends(status int) {
 	}
 }
 
-// Interrupts are the signals that end a command that follows logs.
+// Interrupts are the signals that a command which follows logs must handle.
 var Interrupts = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// Writers begins the logs of three machines, whose clocks differ, and writes their first seconds.
+// Writers returns writers of three logs in a folder, from machines whose clocks differ, and writes
+// their first seconds.
 func Writers(t *testing.T, dir string, seconds int) []*LogWriter {
 	t.Helper()
 	var all []*LogWriter
@@ -299,7 +303,7 @@ func Writers(t *testing.T, dir string, seconds int) []*LogWriter {
 	return all
 }
 
-// WriteSeconds writes a second after another, machine by machine.
+// WriteSeconds writes the seconds from from to to-1, each to all logs in turn.
 func WriteSeconds(all []*LogWriter, from, to int) {
 	for s := from; s < to; s++ {
 		for n, w := range all {
@@ -308,7 +312,7 @@ func WriteSeconds(all []*LogWriter, from, to int) {
 	}
 }
 
-// KeepWriting writes a second of each log after another until the test ends.
+// KeepWriting writes a second of all logs each 100 ms until the test ends.
 func KeepWriting(t *testing.T, all []*LogWriter, from int) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() {
@@ -328,7 +332,7 @@ func KeepWriting(t *testing.T, all []*LogWriter, from int) {
 	}()
 }
 
-// Fetch returns what is at a URL, empty if nobody answers.
+// Fetch returns the body at a URL, empty if no server answers.
 func Fetch(url string) string {
 	response, err := http.Get(url)
 	if err != nil {
@@ -339,7 +343,7 @@ func Fetch(url string) string {
 	return string(body)
 }
 
-// A Receiver is an HTTP server that keeps what it accepts.
+// A Receiver is an HTTP server that keeps the bodies of requests that it accepts.
 type Receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -347,12 +351,13 @@ type Receiver struct {
 	taken    strings.Builder
 }
 
-// Receive starts a receiver whose nth request gets the status that answer returns.
+// Receive starts a receiver. answer returns the status of the nth request.
 func Receive(t *testing.T, answer func(n int) int) *Receiver {
 	return ReceiveFrom(t, func(n int, _ string) int { return answer(n) })
 }
 
-// ReceiveFrom is a Receive whose answer depends on who sends.
+// ReceiveFrom starts a receiver. answer returns the status of the nth request by its header
+// Authorization.
 func ReceiveFrom(t *testing.T, answer func(n int, authorization string) int) *Receiver {
 	r := &Receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -373,20 +378,21 @@ func ReceiveFrom(t *testing.T, answer func(n int, authorization string) int) *Re
 	return r
 }
 
-// Text returns what was accepted so far.
+// Text returns the bodies of all accepted requests so far.
 func (r *Receiver) Text() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.taken.String()
 }
 
-// Address returns a local address that nobody listens at, and that nobody else gets until the test
-// ends: not from the system, whose own choices lie above, and not from another test.
+// Address returns a local address that nothing listens at until the test ends. The system and other
+// tests do not use it meanwhile: the system chooses ports above the range of Address, and tests
+// reserve theirs.
 func Address(t testing.TB) string {
 	t.Helper()
 	for {
 		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
-		taken, err := net.ListenPacket("udp", address) // among tests: UDP has ports of its own
+		taken, err := net.ListenPacket("udp", address) // reserves the number among tests, since UDP has ports of its own
 		if err != nil {
 			continue
 		}
@@ -401,14 +407,14 @@ func Address(t testing.TB) string {
 	}
 }
 
-// built has the commands that were built, by name, and binaries is their folder.
+// built are the commands that [Build] has built, by name. binaries returns their folder.
 var (
 	built    sync.Map
 	binaries = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "hdrkit-commands") })
 )
 
-// Build builds another command of the repository, once for all tests of a package, and returns its
-// path. The package's tests run by [Main].
+// Build builds another command of the repository and returns its path. It builds each command once
+// for all tests of a package, whose tests [Main] must run.
 func Build(t testing.TB, name string) string {
 	t.Helper()
 	build, _ := built.LoadOrStore(name, sync.OnceValues(func() (string, error) {
@@ -431,7 +437,7 @@ func Build(t testing.TB, name string) string {
 	return path
 }
 
-// removeBuilt removes what Build has built.
+// removeBuilt removes the commands that [Build] has built.
 func removeBuilt() {
 	built.Range(func(any, any) bool {
 		if folder, err := binaries(); err == nil {

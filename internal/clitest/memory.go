@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// InUse returns how many bytes of the heap are in use, the least of several looks: what other
-// goroutines take and give up meanwhile does not count. The caller should hold them up.
+// InUse returns how many bytes of the heap are in use: the least of several measurements, since
+// other goroutines may take memory for a short time.
 func InUse() uint64 {
 	least := uint64(math.MaxUint64)
 	for same := 0; same < 3; same++ {

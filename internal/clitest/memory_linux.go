@@ -13,7 +13,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// WideHistogram returns a histogram with a count in each of its lowest slots.
+// WideHistogram returns a histogram that has count values in each of its lowest slots.
 func WideHistogram(t testing.TB, digits, slots int, count int64) *histogram.Histogram {
 	t.Helper()
 	h, err := histogram.New(histogram.Layout{Digits: digits, Lowest: 1})
@@ -28,8 +28,8 @@ func WideHistogram(t testing.TB, digits, slots int, count int64) *histogram.Hist
 	return h
 }
 
-// TagsLog writes a log of many tags, with some intervals each and the same histogram in all of
-// them, and returns its path.
+// TagsLog writes a log in which each of many tags has some intervals, all with the histogram h. It
+// returns the path.
 func TagsLog(t testing.TB, tags, intervals int, h *histogram.Histogram) string {
 	t.Helper()
 	payload, err := new(histogram.Encoder).AppendBase64(nil, h)
@@ -58,10 +58,10 @@ func Scale() int {
 	return 1
 }
 
-// AtMost runs a command of the package, see [Main], with -memory 64MiB times [Scale]. It must take
-// at most 64 MiB and a sixteenth more, which the runtime takes above its limit, and succeed, or end
-// with status 1 and a message that begins as refused does, if that is not empty. With -short, the
-// test is skipped.
+// AtMost runs a command with -memory 64MiB times [Scale], and checks its peak of memory: at most
+// this, 64 MiB and a sixteenth, which the runtime takes above its limit. The command must succeed.
+// If refused is not empty, it must instead end with status 1 and a message that contains refused.
+// With -short, the test is skipped.
 func AtMost(t testing.TB, refused, name string, args ...string) {
 	t.Helper()
 	if testing.Short() {

@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// openTerminal opens a pseudo-terminal with so many columns. What a program writes to tty can be
-// read from screen.
+// openTerminal opens a pseudo-terminal with a number of columns. screen returns the text that a
+// program writes to tty.
 func openTerminal(columns int) (screen, tty *os.File, err error) {
 	screen, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -44,8 +44,9 @@ func openTerminal(columns int) (screen, tty *os.File, err error) {
 	return screen, tty, err
 }
 
-// terminal runs a command whose standard input and output are a terminal: tty COLUMNS FILE STATUS
-// command [arg ...]. FILE gets the text on the terminal, with ^[ for the escape character.
+// terminal is a command of scripts that runs another command whose standard input and output are a
+// terminal: tty COLUMNS FILE STATUS command [arg ...]. FILE gets the text on the terminal, with ^[
+// for the escape character.
 func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: tty columns file status command [arg ...]")
@@ -82,7 +83,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 }
 
-// lookPath finds a command in the script's PATH.
+// lookPath returns the path of a command in the script's PATH.
 func lookPath(ts *testscript.TestScript, name string) (string, error) {
 	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) {
 		path := filepath.Join(folder, name)
