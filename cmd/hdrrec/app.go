@@ -352,10 +352,10 @@ func (r *command) recordPipes(w io.Writer, s *scan.Scan, files *measure.Files) e
 	log := hdrlog.NewWriter(w)
 	r.recording.Late = max(r.recording.Late, back)
 	r.recorder = measure.NewRecorder(log, r.recording)
-	var g *growing
+	var g *growingPipe
 	inputs := s.Inputs
 	if len(inputs) == 1 {
-		g = &growing{command: r, w: w, log: log, late: r.options.late}
+		g = &growingPipe{command: r, w: w, log: log, late: r.options.late}
 		if !r.options.lateGiven {
 			g.late = presentLate
 		}

@@ -20,9 +20,9 @@ const (
 	presentLate = 5_000
 )
 
-// A growing is an input that is a pipe. While a read waits for more text, intervals that are over
-// are written.
-type growing struct {
+// A growingPipe is the only input of hdrrec, a pipe whose program may still run. While a read waits
+// for more text, hdrrec writes the intervals that are over.
+type growingPipe struct {
 	command *command
 	pipe    io.ReadCloser
 	w       io.Writer
@@ -37,7 +37,7 @@ type growing struct {
 }
 
 // input returns an input that reads a pipe through g.
-func (g *growing) input(pipe scan.Input) scan.Input {
+func (g *growingPipe) input(pipe scan.Input) scan.Input {
 	open := pipe.Open
 	pipe.Open = func() (_ io.ReadCloser, err error) {
 		g.pipe, err = open()
@@ -46,9 +46,9 @@ func (g *growing) input(pipe scan.Input) scan.Input {
 	return pipe
 }
 
-func (g *growing) Close() error { return g.pipe.Close() }
+func (g *growingPipe) Close() error { return g.pipe.Close() }
 
-func (g *growing) Read(p []byte) (n int, err error) {
+func (g *growingPipe) Read(p []byte) (n int, err error) {
 	if err := g.setWaiting(true); err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (g *growing) Read(p []byte) (n int, err error) {
 
 // setWaiting is called before and after each read of the pipe. Before, it writes intervals and
 // starts the timer.
-func (g *growing) setWaiting(waiting bool) error {
+func (g *growingPipe) setWaiting(waiting bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = waiting
@@ -77,13 +77,13 @@ func (g *growing) setWaiting(waiting bool) error {
 }
 
 // interrupted writes all open intervals after a signal, since more rows may never come.
-func (g *growing) interrupted() {
+func (g *growingPipe) interrupted() {
 	g.writeIfWaiting(func() error { return g.command.recorder.Run(nil) })
 }
 
 // writeIfWaiting calls write, which writes intervals, if a read waits. During a read, the recorder
 // is in use.
-func (g *growing) writeIfWaiting(end func() error) {
+func (g *growingPipe) writeIfWaiting(end func() error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.waiting && g.reader != nil {
@@ -92,7 +92,7 @@ func (g *growing) writeIfWaiting(end func() error) {
 }
 
 // flush flushes the log after a write that returned err. It keeps the first error.
-func (g *growing) flush(err error) {
+func (g *growingPipe) flush(err error) {
 	if err == nil {
 		err = g.log.Flush()
 	}

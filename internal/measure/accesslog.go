@@ -61,7 +61,7 @@ func openAccessLog(s *setup, h *head) (fieldFinder, error) {
 	return p, p.bindAll(s)
 }
 
-// patternOf returns a function open for a log whose lines have a pattern.
+// patternOf returns a [Format.open] for a log whose lines have a pattern.
 func patternOf(text string) func(s *setup, h *head) (fieldFinder, error) {
 	return func(s *setup, _ *head) (fieldFinder, error) {
 		p, err := parsePattern(text)

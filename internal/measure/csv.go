@@ -107,8 +107,8 @@ func numbered(fields []string) string {
 // joined returns names with commas between them, for a message. It leaves out the names after the
 // twentieth.
 func joined(names []string) string {
-	if most := 20; len(names) > most {
-		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	if maxNames := 20; len(names) > maxNames {
+		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 	}
 	return strings.Join(names, ", ")
 }

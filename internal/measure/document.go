@@ -390,12 +390,12 @@ var plainPath = expression(`^[-\w.\[\] ]+$`)
 // NumbersHint says how hdrrec reads the arrays of numbers in JSON with this beginning, for a
 // message. It is empty if there are none.
 func NumbersHint(begin []byte) string {
-	const most = 3
+	const maxPaths = 3
 	var paths []string
 	w := walker{separator: '.'}
 	w.walk(begin, func(path, value []byte) {
 		_, err := parseDecimal(value, 0)
-		if len(w.stack) == 0 || w.stack[len(w.stack)-1].index < 0 || err != nil || len(paths) == most {
+		if len(w.stack) == 0 || w.stack[len(w.stack)-1].index < 0 || err != nil || len(paths) == maxPaths {
 			return
 		}
 		shape, _, ok := shapeOf(nil, path, w.stack)
@@ -407,12 +407,12 @@ func NumbersHint(begin []byte) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	usual := func(path string) bool { // such as values[] or latencies[]
-		all := append([]string{""}, words(path)...)
+	isUsual := func(path string) bool { // such as values[] or latencies[]
+		all := append([]string{""}, nameWords(path)...)
 		name := strings.TrimSuffix(strings.Replace(all[len(all)-1], "ies", "y", 1), "s")
 		return slices.Contains(valueNames, name)
 	}
-	first := paths[max(0, slices.IndexFunc(paths, usual))]
+	first := paths[max(0, slices.IndexFunc(paths, isUsual))]
 	return fmt.Sprintf("; it has numbers at %s: hdrrec -value %s -in UNIT reads some", strings.Join(paths, ", "), message.Quoted(first))
 }
 
@@ -468,8 +468,8 @@ func (r *docRows) addCell(to *docColumn, c cell, text []byte) {
 	for c.depth > 0 && int(c.depth) == len(to.indexes) && to.indexes[c.depth-1] >= 0 {
 		c.depth--
 	}
-	const aCell = 64
-	r.memory += aCell + len(text)
+	const cellBytes = 64
+	r.memory += cellBytes + len(text)
 	if r.memory > maxDocument {
 		r.cellErr = refusedError{fmt.Errorf("a document has more than %d MiB of values; jq makes lines of it",
 			maxDocument>>20)}
@@ -507,9 +507,9 @@ func (r *docRows) forget() {
 	r.memory = 0
 	r.cursor.handingOut = false
 	for _, c := range r.table.columns {
-		kept := c.cells[c.countBefore(r.cursor.beforeIndex):]
+		remaining := c.cells[c.countBefore(r.cursor.beforeIndex):]
 		c.cells = c.cells[:0]
-		for _, cell := range kept {
+		for _, cell := range remaining {
 			r.addCell(&docColumn{}, cell, nil) // adds the cell's memory to r.size
 			begin := len(r.text)
 			r.text = append(r.text, text[cell.begin:cell.end]...)

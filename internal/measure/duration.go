@@ -112,7 +112,7 @@ func isUpstream(column string) bool {
 // sumOf returns the sum, in nanoseconds, of a list of times with commas or colons between them. A
 // hyphen is no time.
 func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
-	some := false
+	hasValue := false
 	for _, part := range bytes.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ':' || c == ' ' }) {
 		if string(part) == "-" {
 			continue
@@ -127,9 +127,9 @@ func (p *rowParser) sumOf(text []byte) (sum int64, err error) {
 			return 0, fmt.Errorf("%w: %s", errLarge, quoted(text))
 		}
 		sum += value
-		some = true
+		hasValue = true
 	}
-	if !some {
+	if !hasValue {
 		return 0, errNoValue
 	}
 	return sum, nil

@@ -11,10 +11,10 @@ import (
 // elements makes a line of each element of an array in a JSON document. It ends at the first JSON
 // error.
 type elements struct {
-	decoder *json.Decoder
-	key     string // key of the array in an object, empty if the document is the array
-	started bool   // the array has started
-	lines   lineEnds
+	decoder  *json.Decoder
+	arrayKey string // key of the array in an object, empty if the document is the array
+	started  bool   // the array has started
+	lines    lineEnds
 }
 
 // lineEnds counts the line ends of a text that is read through it. It limits how much is read.
@@ -35,19 +35,19 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 	if l.read > l.limit {
 		return 0, errElement
 	}
-	const few = 4 << 10 // bytes; [elements.endedLines] counts their line ends again for each element
-	n, err = l.Reader.Read(p[:min(len(p), few)])
+	const pieceSize = 4 << 10 // bytes; [elements.endedLines] counts their line ends again for each element
+	n, err = l.Reader.Read(p[:min(len(p), pieceSize)])
 	l.err = err
 	l.ended += bytes.Count(p[:n], []byte("\n"))
 	l.read += int64(n)
 	return n, err
 }
 
-// elementsOf returns a function source for the elements of an array. key is the array's key, empty
-// if the document is the array.
+// elementsOf returns a [Format.source] that makes lines of the elements of an array. key is the
+// array's key, empty if the document is the array.
 func elementsOf(key string) func(text io.Reader, s *setup, h *head) io.Reader {
 	return func(text io.Reader, _ *setup, _ *head) io.Reader {
-		l := &elements{key: key, lines: lineEnds{Reader: text, limit: maxElement}}
+		l := &elements{arrayKey: key, lines: lineEnds{Reader: text, limit: maxElement}}
 		l.decoder = json.NewDecoder(&l.lines)
 		return &linesOf{next: l.append}
 	}
@@ -103,7 +103,7 @@ func (l *elements) openArray() error {
 	if _, err := l.decoder.Token(); err != nil {
 		return l.asBroken(err)
 	}
-	if l.key == "" {
+	if l.arrayKey == "" {
 		return nil
 	}
 	for l.decoder.More() {
@@ -111,10 +111,10 @@ func (l *elements) openArray() error {
 		if err != nil {
 			return l.asBroken(err)
 		}
-		if key == l.key {
+		if key == l.arrayKey {
 			bracket, err := l.decoder.Token()
 			if err == nil && bracket != json.Delim('[') {
-				err = fmt.Errorf("%s is no array", l.key)
+				err = fmt.Errorf("%s is no array", l.arrayKey)
 			}
 			if err != nil {
 				return l.asBroken(err)

@@ -36,7 +36,7 @@ type matcher struct {
 	groups     []int // the index of each place's group, -1 for none
 }
 
-// expressionOf returns a function open for lines that match a regular expression.
+// expressionOf returns a [Format.open] for lines that match a regular expression.
 func expressionOf(text string) func(s *setup, h *head) (fieldFinder, error) {
 	return func(s *setup, _ *head) (fieldFinder, error) {
 		e, err := regexp.Compile(text)

@@ -77,7 +77,7 @@ func (f *Files) readFirst() error {
 	t := NewText(f.Recording, readers)
 	t.keepsLate = true
 	held := 0
-	for t.more {
+	for t.hasMore {
 		if err := t.advance(); err != nil {
 			return err
 		}

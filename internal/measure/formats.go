@@ -6,8 +6,8 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// Formats are all formats. The first format that detects a file reads it, unless the user names
-// another one.
+// Formats are all formats that a [Reader] reads. If the user names none, the first format that
+// detects a file reads it.
 var Formats = []Format{
 	jtl, jtlXML, k6CSV, k6JSON, vegetaCSV, vegetaJSON, hey, ab, gatling, tsung, goYCSB, cockroach,
 	oha, fortio, ghz, h2load, fio, pgbench, caddy, envoy, istio, haproxy, uwsgi, squid, accessLog, w3c,

@@ -112,8 +112,8 @@ func (f *simulation) find(record []byte, places [][]byte) (skip bool, err error)
 	if status+1 < len(line) {
 		message = bytes.TrimSpace(line[status+1])
 	}
-	found := [...][]byte{line[first-2], line[first-1], line[first], line[status-1], line[status], message}
-	for column, value := range found {
+	values := [...][]byte{line[first-2], line[first-1], line[first], line[status-1], line[status], message}
+	for column, value := range values {
 		for _, place := range f.places[column] {
 			places[place] = value
 		}

@@ -77,8 +77,8 @@ const maxWaiting = 32 << 20
 
 // size returns the approximate memory of a histogram in bytes.
 func (f *foundHistogram) size() int {
-	const fixed = 200
-	return fixed + len(f.row.Payload) + len(f.row.Tag) + len(f.path) + len(f.element)
+	const fixedBytes = 200
+	return fixedBytes + len(f.row.Payload) + len(f.row.Tag) + len(f.path) + len(f.element)
 }
 
 var (
@@ -227,9 +227,9 @@ func (h *histograms) takeTime(object, key, value []byte) bool {
 			h.valueUnit = hdrlog.Microsecond
 		}
 	case "Finish time":
-		whole := h.span("")
-		if whole.start > 0 {
-			whole.end, _ = parseDecimal(value, 6)
+		document := h.span("")
+		if document.start > 0 {
+			document.end, _ = parseDecimal(value, 6)
 		}
 	case "start_time", "end_time":
 		at, err := time.Parse(time.RFC3339, string(value))
@@ -411,7 +411,7 @@ func newBinary(text io.Reader, _ *setup, h *head) io.Reader {
 		if _, err := io.ReadFull(text, begin); err == io.EOF {
 			return line, 0, err
 		} else if err != nil {
-			return line, 0, brokenIfCut(err)
+			return line, 0, brokenIfCutShort(err)
 		}
 		length := binary.BigEndian.Uint32(begin[4:])
 		body, err := io.ReadAll(io.LimitReader(text, int64(min(length, maxElement))))
@@ -419,15 +419,15 @@ func newBinary(text io.Reader, _ *setup, h *head) io.Reader {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return line, 0, brokenIfCut(err)
+			return line, 0, brokenIfCutShort(err)
 		}
 		return append(stdbase64.StdEncoding.AppendEncode(line, append(begin, body...)), '\n'), 0, nil
 	}}
 }
 
-// brokenIfCut returns a [brokenError] for text that ends inside a histogram, and other errors
+// brokenIfCutShort returns a [brokenError] for text that ends inside a histogram, and other errors
 // unchanged.
-func brokenIfCut(err error) error {
+func brokenIfCutShort(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return broken(err)
 	}

@@ -27,7 +27,7 @@ type openIntervals struct {
 	memory   memory
 	scratch  histogram.Histogram
 	decoder  histogram.Decoder
-	key      []byte
+	tagKey   []byte
 }
 
 // valueTimes are the earliest and the latest time of a value. The times of all values are multiples
@@ -74,8 +74,8 @@ const (
 	compactFrom = 16 << 20
 	// maxTags is the largest number of tags.
 	maxTags = 100_000
-	// entryBytes and intervalBytes are about the bytes of a tagEntry and a tagInterval, without the
-	// text of the tag and without values.
+	// entryBytes and intervalBytes are the approximate sizes of a tagEntry and a tagInterval in
+	// bytes, without the text of the tag and without values.
 	entryBytes, intervalBytes = 200, 300
 )
 
@@ -173,11 +173,11 @@ func (r *openIntervals) histogram(values []int64) *histogram.Histogram {
 
 // entryOf returns the entry of a tag, which is in the spelling of a file.
 func (r *openIntervals) entryOf(tag []byte) (*tagEntry, error) {
-	r.key = r.key[:0] // the key of untagged values, since other keys begin with "="
+	r.tagKey = r.tagKey[:0] // the key of untagged values, since other keys begin with "="
 	if tag != nil {
-		r.key = AppendTag(append(r.key, '='), tag)
+		r.tagKey = AppendTag(append(r.tagKey, '='), tag)
 	}
-	if s := r.tags[string(r.key)]; s != nil {
+	if s := r.tags[string(r.tagKey)]; s != nil {
 		return s, nil
 	}
 	if len(r.tags) == maxTags {
@@ -185,10 +185,10 @@ func (r *openIntervals) entryOf(tag []byte) (*tagEntry, error) {
 	}
 	s := new(tagEntry)
 	if tag != nil {
-		s.tag = bytes.Clone(r.key[1:])
+		s.tag = bytes.Clone(r.tagKey[1:])
 	}
-	r.tags[string(r.key)] = s
-	r.memory.bytes += entryBytes + 2*len(r.key)
+	r.tags[string(r.tagKey)] = s
+	r.memory.bytes += entryBytes + 2*len(r.tagKey)
 	return s, r.memory.update(len(r.tags))
 }
 
@@ -238,8 +238,8 @@ func (r *openIntervals) addPayload(row *Row) error {
 	}
 	r.hasTimes = r.hasTimes || row.Time != 0 || row.Length != 0
 	if row.Tag != nil {
-		r.key = AppendTag(r.key[:0], row.Tag)
-		row.Tag = r.key
+		r.tagKey = AppendTag(r.tagKey[:0], row.Tag)
+		row.Tag = r.tagKey
 	}
 	return r.writeInterval(row.Tag, row.Time/1e6, (row.Time+row.Length)/1e6, &r.scratch)
 }

@@ -241,8 +241,8 @@ type siblings struct {
 	rows    []*heldRow
 }
 
-// A recentRow is a row that may be a request with sub-results. A ring buffer of these is fast. A
-// map of the last row of each thread would take 15% of the time.
+// A recentRow is one of the last rows of a file, in a ring buffer. It may be a request with
+// sub-results. A map of the last row of each thread would take 15% of the time.
 type recentRow struct {
 	start, end    int64
 	label, thread []byte
@@ -259,7 +259,8 @@ type heldRow struct {
 }
 
 const (
-	// maxHeld is the largest number of rows that wait, and of labels in requests.
+	// maxHeld is the largest number of rows in waiting, and the largest number of labels in
+	// requests.
 	maxHeld = 10_000
 	// maxHeldBytes is the most memory for the names of rows that wait.
 	maxHeldBytes = 16 << 20
@@ -399,8 +400,8 @@ func (p *parts) flush() {
 // isIn reports whether the time of a row lies in another time. A few milliseconds of difference are
 // ignored.
 func (h *heldRow) isIn(start, end int64) bool {
-	const few = 5e6
-	return h.row.Time >= start-few && h.row.Time+h.row.Value <= end+few
+	const tolerance = 5e6
+	return h.row.Time >= start-tolerance && h.row.Time+h.row.Value <= end+tolerance
 }
 
 func (h *heldRow) markSubResult() {

@@ -262,79 +262,110 @@ func (w *walker) done() bool { return w.started && len(w.stack) == 0 }
 // Both are valid until found returns; the text of a string without escapes is a part of the line.
 func (w *walker) walk(text []byte, found func(path, value []byte)) error {
 	for len(text) > 0 {
+		var err error
 		c := text[0]
-		if c == ' ' || c == '\t' || c == '\r' || c == '\n' {
-			text = text[1:]
-			continue
-		}
-		inside := len(w.stack) > 0
 		switch {
-		case inside && (c == '}' || c == ']'):
-			top := w.stack[len(w.stack)-1]
-			if (c == '}') != (top.index < 0) || !w.afterValue && !top.empty {
-				return errJSON
-			}
-			w.stack, w.path = w.stack[:len(w.stack)-1], w.path[:top.path]
-			w.afterValue = true
-			w.wantsKey = false
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			text = text[1:]
+		case len(w.stack) > 0 && (c == '}' || c == ']'):
+			err = w.closeValue(c)
 			text = text[1:]
 		case w.afterValue:
-			if !inside || c != ',' {
-				return errJSON
-			}
-			top := &w.stack[len(w.stack)-1]
-			w.afterValue, text = false, text[1:]
-			if w.wantsKey = top.index < 0; !w.wantsKey {
-				top.index++
-				w.path = strconv.AppendInt(append(w.path[:top.path], w.separator), int64(top.index), 10)
-			}
-		case w.wantsColon:
-			if c != ':' {
-				return errJSON
-			}
-			w.wantsColon, text = false, text[1:]
+			err = w.nextEntry(c)
+			text = text[1:]
+		case w.wantsColon && c == ':':
+			w.wantsColon = false
+			text = text[1:]
+		case w.wantsColon || w.wantsKey && c != '"':
+			return errJSON
 		case w.wantsKey:
-			value, rest, err := cutScalar(text)
-			if err != nil || c != '"' {
-				return errJSON
-			}
-			top := &w.stack[len(w.stack)-1]
-			w.path = append(append(w.path[:top.path], w.separator), value...)
-			if len(w.path) > maxPath {
-				return errJSON
-			}
-			w.wantsKey = false
-			w.wantsColon = true
-			top.empty = false
-			text = rest
+			text, err = w.readKey(text)
 		case c == '{' || c == '[':
-			if len(w.stack) == maxDepth {
-				return errJSON
-			}
-			if inside {
-				w.stack[len(w.stack)-1].empty = false
-			}
-			top := frame{path: len(w.path), index: -1, empty: true}
-			if w.started, w.wantsKey = true, c == '{'; !w.wantsKey {
-				top.index = 0
-				w.path = append(w.path, w.separator, '0')
-			}
-			w.stack, text = append(w.stack, top), text[1:]
+			err = w.openValue(c)
+			text = text[1:]
 		default:
-			value, rest, err := cutScalar(text)
-			if err != nil {
-				return err
+			var value []byte
+			if value, text, err = cutScalar(text); err == nil {
+				w.startValue()
+				w.afterValue = true
+				found(w.path, value)
 			}
-			if inside {
-				w.stack[len(w.stack)-1].empty = false
-			}
-			w.started = true
-			w.afterValue = true
-			text = rest
-			found(w.path, value)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// startValue notes that a value begins.
+func (w *walker) startValue() {
+	w.started = true
+	if last := len(w.stack) - 1; last >= 0 {
+		w.stack[last].empty = false
+	}
+}
+
+// openValue begins an object or an array.
+func (w *walker) openValue(bracket byte) error {
+	if len(w.stack) == maxDepth {
+		return errJSON
+	}
+	w.startValue()
+	top := frame{path: len(w.path), index: -1, empty: true}
+	w.wantsKey = bracket == '{'
+	if !w.wantsKey {
+		top.index = 0
+		w.path = append(w.path, w.separator, '0')
+	}
+	w.stack = append(w.stack, top)
+	return nil
+}
+
+// closeValue ends the innermost object or array.
+func (w *walker) closeValue(bracket byte) error {
+	last := len(w.stack) - 1
+	top := w.stack[last]
+	if (bracket == '}') != (top.index < 0) || !w.afterValue && !top.empty {
+		return errJSON
+	}
+	w.stack = w.stack[:last]
+	w.path = w.path[:top.path]
+	w.afterValue = true
+	w.wantsKey = false
+	return nil
+}
+
+// nextEntry reads the comma before the next key or element.
+func (w *walker) nextEntry(comma byte) error {
+	if len(w.stack) == 0 || comma != ',' {
+		return errJSON
+	}
+	w.afterValue = false
+	top := &w.stack[len(w.stack)-1]
+	w.wantsKey = top.index < 0
+	if !w.wantsKey {
+		top.index++
+		w.path = strconv.AppendInt(append(w.path[:top.path], w.separator), int64(top.index), 10)
+	}
+	return nil
+}
+
+// readKey adds the key at the beginning of text to the path, and returns the rest of text.
+func (w *walker) readKey(text []byte) (rest []byte, err error) {
+	key, rest, err := cutScalar(text)
+	if err != nil {
+		return nil, err
+	}
+	top := &w.stack[len(w.stack)-1]
+	w.path = append(append(w.path[:top.path], w.separator), key...)
+	if len(w.path) > maxPath {
+		return nil, errJSON
+	}
+	w.wantsKey = false
+	w.wantsColon = true
+	top.empty = false
+	return rest, nil
 }
 
 // cutScalar returns the scalar at the beginning of text, and the rest.

@@ -82,10 +82,10 @@ type splitter struct {
 	maxSize int                    // the length of the longest record in bytes
 	closes  func(line []byte) bool // reports whether a line closes an open quote
 
-	// These are of the last record: the number of its first line, and how many lines it has.
+	// number of the first line of the last record, and how many lines the record has
 	line, lines  int
 	unterminated bool // the record's last line has no line end
-	// These are the results of parse.
+	// results of parse for the last record
 	skip  bool
 	field string
 	err   error

@@ -35,9 +35,9 @@ var unitWords = map[string]hdrlog.Unit{
 	"secs":   hdrlog.Second,
 }
 
-// words splits the name of a column at characters that are neither letters nor digits, and before a
-// capital letter that follows a small one. The words are in lower case.
-func words(name string) (all []string) {
+// nameWords splits the name of a column at characters that are neither letters nor digits, and
+// before a capital letter that follows a small one. The words are in lower case.
+func nameWords(name string) (all []string) {
 	var word strings.Builder
 	end := func() {
 		if word.Len() > 0 {
@@ -62,7 +62,7 @@ func words(name string) (all []string) {
 // splitUnit returns the words of a column's name without a unit at the end, joined and in lower
 // case, and the unit. The unit is 0 if the name has none.
 func splitUnit(column string) (name string, u hdrlog.Unit) {
-	all := words(column)
+	all := nameWords(column)
 	if last := len(all) - 1; last > 0 {
 		var ok bool
 		if u, ok = unitWords[all[last]]; !ok {

@@ -53,7 +53,7 @@ func parseDecimal(text []byte, scale int) (int64, error) {
 		m = 10*m + uint64(c)
 		n++
 	}
-	some := n > 0
+	hasDigits := n > 0
 	for ; n < len(digits) && (digits[n]-'0' <= 9 || digits[n] == '.' && !point); n++ {
 		c := digits[n]
 		switch {
@@ -68,7 +68,7 @@ func parseDecimal(text []byte, scale int) (int64, error) {
 		case !point:
 			scale++
 		}
-		some = true
+		hasDigits = true
 	}
 	if n < len(digits) && (digits[n] == 'e' || digits[n] == 'E') {
 		exponent, err := strconv.ParseInt(string(digits[n+1:]), 10, 16)
@@ -77,7 +77,7 @@ func parseDecimal(text []byte, scale int) (int64, error) {
 		}
 		scale, n = scale+int(exponent), len(digits)
 	}
-	if !some || n < len(digits) {
+	if !hasDigits || n < len(digits) {
 		return 0, notNumber(text)
 	}
 	if negative && m > 0 {
@@ -116,7 +116,7 @@ type timeParser struct {
 	scale    int         // numbers times 10^scale are nanoseconds
 	zone     *time.Location
 	start    int64 // if not 0, numbers count from this time, in nanoseconds since the epoch
-	// the layout, the text and the time of the last time that was no number
+	// the last time that was not a number, with its layout and its text
 	lastLayout, lastText string
 	lastTime             int64
 }

@@ -118,9 +118,9 @@ var allPauses = slices.Concat(jvmPauses, goPauses, v8Pauses)
 // A line of a pause must stand in the first searchedBytes of a file to detect its format.
 const searchedBytes = 64 << 10
 
-// beginsPauses returns a function that detects a log with pauses of some kinds. The first line
-// matches an expression or has a pause, or it is a line of an application and a line with a pause
-// follows.
+// beginsPauses returns a [Format.detects] for logs with some kinds of pauses. It accepts a first
+// line that matches an expression or has a pause, and a first line of an application if a line with
+// a pause follows.
 func beginsPauses(kinds []pauseLine, first string) func(h *head) bool {
 	isFirst := expression(first)
 	return func(h *head) bool {
@@ -193,7 +193,7 @@ func (p *pauseLog) find(record []byte, places [][]byte) (skip bool, err error) {
 	return true, nil
 }
 
-// nextRow puts the second pause of the last line into the places.
+// nextRow puts the second pause of the last line into the places. It implements [multiRow].
 func (p *pauseLog) nextRow(places [][]byte) bool {
 	if p.nextPause.length == nil {
 		return false

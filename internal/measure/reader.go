@@ -281,18 +281,19 @@ func (r *Reader) checkTally() error {
 	return nil
 }
 
-// CheckRows reads up to 100,000 rows, and returns an error if nothing of them could be recorded.
+// CheckRows reads up to 100,000 rows. It returns an error if Recorder.Run could record none of
+// them.
 func (r *Reader) CheckRows() error {
 	const maxRows = 100_000
-	some := false
+	anyRight := false
 	for n := 0; n < maxRows && r.Scan(); n++ {
-		some = some || r.bad == nil
+		anyRight = anyRight || r.bad == nil
 	}
 	err := r.Err()
 	if err == nil && (r.ended || r.tally.right < r.tally.wrong) {
 		err = r.checkTally()
 	}
-	if err == nil && !some {
+	if err == nil && !anyRight {
 		err = errors.New("no row can be recorded")
 		if r.tally.firstWrong != nil {
 			err = r.tally.firstWrong.Err

@@ -58,7 +58,7 @@ type Recorder struct {
 	Counts  Counts
 
 	readers   []*Reader // files that have more rows
-	tag       []byte
+	failedTag []byte
 	intervals openIntervals
 	// neededLate is the least [Recording.Late] with which all intervals so far would have been
 	// open for all their rows, in milliseconds.
@@ -305,8 +305,8 @@ func (r *Recorder) recordRow(s *Reader) error {
 			requests.Dropped += row.Count
 			return nil
 		case TagFailed:
-			r.tag = appendTagPart(append(r.tag[:0], row.Tag...), row.Tag != nil, FailedTag)
-			row.Tag = r.tag
+			r.failedTag = appendTagPart(append(r.failedTag[:0], row.Tag...), row.Tag != nil, FailedTag)
+			row.Tag = r.failedTag
 		}
 	}
 	at := row.Time / 1e6

@@ -83,7 +83,7 @@ func (r *Reader) Interpretation() string {
 	if s.options.Unit == 0 {
 		in = " with its unit"
 	}
-	value := column(s.options.Columns.Value)
+	value := columnLabel(s.options.Columns.Value)
 	tags := s.options.Columns.Tags
 	if len(s.series) > 0 && s.series[0].tag != "" {
 		value = ""
@@ -92,24 +92,25 @@ func (r *Reader) Interpretation() string {
 		}
 		tags = tags[1:]
 	}
-	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, column(s.options.Columns.Time), at, value, in)
+	text := fmt.Sprintf("%s: %s is the time of the %s, %s the value%s", r.format.Name, columnLabel(s.options.Columns.Time), at, value, in)
 	if s.timeless {
 		text = fmt.Sprintf("%s: %s is the value%s, without a time", r.format.Name, value, in)
 	}
 	if s.options.Columns.Count != "" {
-		text += ", as often as " + column(s.options.Columns.Count) + " says"
+		text += ", as often as " + columnLabel(s.options.Columns.Count) + " says"
 	}
 	if s.options.Columns.End != "" {
-		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, column(s.options.Columns.Time), column(s.options.Columns.End))
+		text = fmt.Sprintf("%s: the value is the time from %s to %s", r.format.Name, columnLabel(s.options.Columns.Time), columnLabel(s.options.Columns.End))
 	}
 	for n, tag := range tags {
-		text += []string{", the tag ", "/"}[min(n, 1)] + column(tag)
+		text += []string{", the tag ", "/"}[min(n, 1)] + columnLabel(tag)
 	}
 	return text
 }
 
-// column returns what a message calls a column. The name of a column may be its number.
-func column(name string) string {
+// columnLabel returns the name of a column for a message. A name that is only a number gets the
+// word column before it.
+func columnLabel(name string) string {
 	if _, err := strconv.Atoi(name); err == nil {
 		return "column " + name
 	}
@@ -137,12 +138,12 @@ type Text struct {
 	*Recorder
 	// Closer closes the files of the readers.
 	io.Closer
-	log  bytes.Buffer
-	more bool
+	log     bytes.Buffer
+	hasMore bool
 }
 
 func NewText(o Recording, readers []*Reader) *Text {
-	t := &Text{more: true}
+	t := &Text{hasMore: true}
 	t.Recorder = NewRecorder(hdrlog.NewWriter(&t.log), o)
 	t.start(readers)
 	return t
@@ -150,7 +151,7 @@ func NewText(o Recording, readers []*Reader) *Text {
 
 // Read reads the log.
 func (t *Text) Read(p []byte) (n int, err error) {
-	for t.more && t.log.Len() == 0 {
+	for t.hasMore && t.log.Len() == 0 {
 		if err := t.advance(); err != nil {
 			if file, ok := err.(*fileError); ok {
 				err = file.err // the log's reader adds the name
@@ -162,7 +163,7 @@ func (t *Text) Read(p []byte) (n int, err error) {
 }
 
 func (t *Text) advance() (err error) {
-	t.more, err = t.step()
+	t.hasMore, err = t.step()
 	if err == nil {
 		err = t.intervals.out.w.Flush()
 	}

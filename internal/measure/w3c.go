@@ -33,17 +33,17 @@ type extended struct {
 	setup   *setup
 	table   table
 	columns int
-	date    int // index of the column of the date, -1 if there is none
-	day     day // the date in the line #Date:, for logs without a column of dates
+	date    int         // index of the column of the date, -1 if there is none
+	day     dateCounter // the date in the line #Date:, for logs without a column of dates
 	time    []byte
 	// assumesMillis reports that the values are taken as milliseconds only because the first rows
 	// have no decimals.
 	assumesMillis bool
 }
 
-// A day adds a date to times without one: the date of the first row, and one day more whenever
-// times start again at midnight. The zero value has no date.
-type day struct {
+// A dateCounter adds a date to times without one: the date of the first row, and one day more
+// whenever times start again at midnight. The zero value has no date.
+type dateCounter struct {
 	first     time.Time
 	daysSince int           // days since first
 	latest    time.Duration // time of the latest row since midnight
@@ -53,7 +53,7 @@ type day struct {
 const jitter = time.Hour
 
 // append appends the date of a time such as 23:59:59.5. It appends nothing if the day has no date.
-func (d *day) append(to, text []byte) []byte {
+func (d *dateCounter) append(to, text []byte) []byte {
 	if d.first.IsZero() {
 		return to
 	}
@@ -120,7 +120,7 @@ var errDecimals = refusedError{errors.New("decimals show that values are seconds
 func (x *extended) readDirective(line []byte) {
 	if date, ok := bytes.CutPrefix(line, []byte("#Date:")); ok {
 		text, _, _ := bytes.Cut(bytes.TrimSpace(date), []byte(" "))
-		x.day = day{}
+		x.day = dateCounter{}
 		x.day.first, _ = time.Parse(time.DateOnly, string(text))
 	}
 	names, ok := bytes.CutPrefix(line, []byte(fieldsLine))
