@@ -84,7 +84,7 @@ func (a *answer) collect(q *question) (err error) {
 	defer stop()
 	a.histories = q.wantedHistories()
 	// Only sparklines need maxima over time.
-	wanted := summary.Options{Maxima: q.format.values == readable, Histories: a.histories}
+	wanted := summary.Options{Maxima: q.format.unitStyle == readable, Histories: a.histories}
 	if q.format.printsFindings && !s.By.Phases() {
 		a.course = new(summary.Course)
 		wanted.Course = a.course
@@ -172,7 +172,7 @@ func (a *answer) setScale(q *question) (err error) {
 		limits = append(slices.Clone(limits), *by)
 	}
 	side := asked.Side{Summaries: a.sums.Summaries, Logs: q.source.logs}
-	forPeople := q.format.values == readable
+	forPeople := q.format.unitStyle == readable
 	a.scale, err = asked.Fit(q.source.units, &q.figures.printed, limits, forPeople, side)
 	if err == nil {
 		q.printUnit(a.scale)
@@ -183,8 +183,8 @@ func (a *answer) setScale(q *question) (err error) {
 // An order says how to sort summaries: by a figure, the highest first, or by name if by is nil. If
 // most is not 0, only the first ones are printed.
 type order struct {
-	by   *gate.Limit
-	most int
+	by      *gate.Limit
+	maxRows int
 }
 
 // arrange returns the summaries to print, sorted.
@@ -200,8 +200,8 @@ func (o order) arrange(summaries []*output.Summary) []*output.Summary {
 		highest := func(a, b *output.Summary) int { return cmp.Compare(figures[b], figures[a]) }
 		summaries = slices.SortedStableFunc(slices.Values(summaries), highest)
 	}
-	if o.most > 0 {
-		summaries = summaries[:min(o.most, len(summaries))]
+	if o.maxRows > 0 {
+		summaries = summaries[:min(o.maxRows, len(summaries))]
 	}
 	return summaries
 }

@@ -137,7 +137,7 @@ func (f *flags) outputOptions() []cli.Option {
 		{
 			Name:    "top",
 			Group:   cli.GroupOutput,
-			Value:   cli.Int(&o.order.most, "", cli.AtLeastOne),
+			Value:   cli.Int(&o.order.maxRows, "", cli.AtLeastOne),
 			Default: "all",
 			Usage:   "print only the first `N` rows",
 		},

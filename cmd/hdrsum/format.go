@@ -49,7 +49,7 @@ type format struct {
 	writeSummary func(w io.Writer, q *question, s *output.Summary, first bool) error
 	extension    string
 	writeAnswer  func(w io.Writer, q *question, a *answer) error
-	values       values
+	unitStyle    unitStyle
 	// referencePeriods reports that rows have the periods that HdrLogProcessing computes.
 	referencePeriods bool
 	// finds reports that the format prints findings, and breaches that it prints when limits did
@@ -59,23 +59,23 @@ type format struct {
 	// rows returns a writer of rows and the scale of their values. The scale that it gets suits
 	// most formats. It is nil for formats of summaries.
 	rows   func(w io.Writer, q *question, scale hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error)
-	points points
+	points pointRules
 }
 
-// values say how a format prints the unit of values. 0 means that the output states the unit.
-type values int
+// unitStyle say how a format prints the unit of values. 0 means that the output states the unit.
+type unitStyle int
 
 const (
 	// readable values are for people: the unit is chosen so that numbers are short, and there are
 	// sparklines.
-	readable values = iota + 1
+	readable unitStyle = iota + 1
 	// bare values have a unit that the output does not state. A message on standard error states
 	// it.
 	bare
 )
 
-// points describe what a monitoring system does with the points of a series.
-type points struct {
+// pointRules describe what a monitoring system does with the points of a series.
+type pointRules struct {
 	// conflict returns an error if a point of this time cannot follow the last point of its tag. It
 	// is nil for formats that are not for monitoring systems.
 	conflict func(last, now int64) error
@@ -126,18 +126,18 @@ var standalone = map[string][]string{
 	"who":   valueOptions,
 }
 
-// chosen returns the format of the command line.
-func (f *flags) chosen() *format {
-	of := f.asked()
+// chosenFormat returns the format of the command line.
+func (f *flags) chosenFormat() *format {
+	of := f.namedFormat()
 	if of.replacement != nil {
 		return cmp.Or(of.replacement(f), of)
 	}
 	return of
 }
 
-// asked returns the format that -st or the ending of the output names, or the default. Without -st,
-// -agg chooses rows, unless -ci, -sla or a list needs the windows.
-func (f *flags) asked() *format {
+// namedFormat returns the format that -st or the ending of the output names, or the default.
+// Without -st, -agg chooses rows, unless -ci, -sla or a list needs the windows.
+func (f *flags) namedFormat() *format {
 	o := &f.output
 	terminal := logs.ToStdout(o.file) && message.Terminal(f.std.Out)
 	lists := f.lists.worst > 0 || f.lists.who
@@ -160,7 +160,7 @@ func (f *flags) asked() *format {
 	case logs.ToStdout(o.file):
 		return &tableFormat
 	}
-	return find(o.kind)
+	return formatNamed(o.kind)
 }
 
 // byEnding returns the format that the ending of the output's name chooses, nil if it chooses none.
@@ -172,7 +172,7 @@ func (o *outputFlags) byEnding() (*format, error) {
 		}
 	}
 	name, err := logs.ByEnding(o.file, endings)
-	return find(name), err
+	return formatNamed(name), err
 }
 
 // checkEnding returns an error if the ending of the output's name chooses no format, and no option
@@ -185,8 +185,8 @@ func (f *flags) checkEnding() error {
 	return err
 }
 
-// find returns the format with a name, nil if there is none.
-func find(name string) *format {
+// formatNamed returns the format with a name, nil if there is none.
+func formatNamed(name string) *format {
 	for _, f := range formats {
 		if f.kind.Name == name {
 			return f
@@ -197,7 +197,7 @@ func find(name string) *format {
 
 // outputs returns what a command line prints, for [cli.Command.Outputs].
 func (f *flags) outputs() (all []string) {
-	if name := f.chosen().kind.Name; name != "" {
+	if name := f.chosenFormat().kind.Name; name != "" {
 		return []string{"st " + name}
 	}
 	for _, option := range []struct {
@@ -219,7 +219,7 @@ func (f *flags) outputs() (all []string) {
 // implied returns the option that asks for findings if neither -st nor an ending does, for
 // [cli.Command.Implied].
 func (f *flags) implied() string {
-	if named, _ := f.output.byEnding(); f.given.format || named != nil || f.asked() != &findingsFormat {
+	if named, _ := f.output.byEnding(); f.given.format || named != nil || f.namedFormat() != &findingsFormat {
 		return ""
 	}
 	return "sla"

@@ -20,9 +20,9 @@ var rowsFormat = format{
 		Name: "rows",
 		What: "a table over time",
 	},
-	values:  readable,
-	options: slices.Concat([]string{"tz"}, rowOptions),
-	rows:    inZone(report.RowTable),
+	unitStyle: readable,
+	options:   slices.Concat([]string{"tz"}, rowOptions),
+	rows:      inZone(report.RowTable),
 }
 
 // timelineFormat is CSV over time without units in its header.
@@ -33,9 +33,9 @@ var timelineFormat = format{
 		Others: "series",
 		Hidden: true,
 	},
-	values:  bare,
-	options: slices.Concat([]string{"tz"}, rowOptions),
-	rows:    inZone(output.Timeline),
+	unitStyle: bare,
+	options:   slices.Concat([]string{"tz"}, rowOptions),
+	rows:      inZone(output.Timeline),
 }
 
 // csvRows is the format of -st csv with -agg.
@@ -54,10 +54,10 @@ var ndjsonFormat = format{
 		What:   "JSON over time",
 		Others: "jsonl",
 	},
-	ending:  ".ndjson",
-	values:  bare,
-	options: slices.Concat([]string{"tz"}, rowOptions),
-	rows:    inZone(output.NDJSON),
+	ending:    ".ndjson",
+	unitStyle: bare,
+	options:   slices.Concat([]string{"tz"}, rowOptions),
+	rows:      inZone(output.NDJSON),
 }
 
 // influxFormat is the line protocol of InfluxDB.
@@ -79,7 +79,7 @@ var influxFormat = format{
 	},
 	check: checkMetric,
 	rows:  metricRows,
-	points: points{
+	points: pointRules{
 		// InfluxDB replaces a point by a later point of the same time.
 		conflict: func(last, now int64) error {
 			if now != last {
@@ -107,7 +107,7 @@ var openMetricsFormat = format{
 		return checkMetric(f, of)
 	},
 	rows: metricRows,
-	points: points{
+	points: pointRules{
 		// Prometheus drops a point whose time is not after the last point.
 		conflict: func(last, now int64) error {
 			if now > last {
@@ -120,7 +120,7 @@ var openMetricsFormat = format{
 	},
 }
 
-// inZone returns a function rows for a writer of rows that needs only a time zone.
+// inZone returns a [format.rows] for a writer of rows that needs only a time zone.
 func inZone(
 	of func(w io.Writer, zone *time.Location) output.RowWriter,
 ) func(io.Writer, *question, hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error) {

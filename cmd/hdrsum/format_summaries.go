@@ -23,9 +23,9 @@ var hgrmFormat = format{
 		What:   "for plotters",
 		Others: "histogram",
 	},
-	ending:  ".hgrm",
-	values:  bare,
-	options: valueOptions,
+	ending:    ".hgrm",
+	unitStyle: bare,
+	options:   valueOptions,
 	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "tph",
@@ -61,7 +61,7 @@ var percentilesFormat = format{
 		What:   "a figure a line",
 		Others: "percentile quantiles",
 	},
-	values:           bare,
+	unitStyle:        bare,
 	referencePeriods: true,
 	options:          slices.Concat([]string{"p"}, arrangeOptions, valueOptions, periodOptions),
 	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
@@ -100,8 +100,8 @@ var binsFormat = format{
 		Name: "bins",
 		What: "bins of equal width",
 	},
-	values:  bare,
-	options: valueOptions,
+	unitStyle: bare,
+	options:   valueOptions,
 	option: func(f *flags) cli.Option {
 		return cli.Option{
 			Name:    "obs",
@@ -127,7 +127,7 @@ var doublingFormat = format{
 		Others: "csve",
 		Hidden: true,
 	},
-	values:    bare,
+	unitStyle: bare,
 	options:   slices.Concat([]string{"obs"}, valueOptions),
 	extension: binsExtension,
 	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error {
@@ -143,7 +143,7 @@ var valuesFormat = format{
 		Others: "csvr",
 		Hidden: true,
 	},
-	values:       bare,
+	unitStyle:    bare,
 	options:      valueOptions,
 	extension:    binsExtension,
 	writeSummary: func(w io.Writer, q *question, s *output.Summary, _ bool) error { return output.RecordedValues(w, s) },

@@ -25,7 +25,7 @@ var tableFormat = format{
 	},
 	ending:         ".txt",
 	options:        slices.Concat([]string{"tz"}, tableOptions),
-	values:         readable,
+	unitStyle:      readable,
 	printsFindings: true,
 	check:          checkWindows,
 	writeAnswer:    writeTable,
@@ -43,7 +43,7 @@ var markdownFormat = format{
 	},
 	ending:         ".md",
 	options:        slices.Concat([]string{"tz"}, tableOptions),
-	values:         readable,
+	unitStyle:      readable,
 	printsFindings: true,
 	check:          checkWindows,
 	writeAnswer:    writeTable,
@@ -53,8 +53,8 @@ var markdownFormat = format{
 // all findings are at the top.
 func writeTable(w io.Writer, q *question, a *answer) error {
 	t := a.table(q)
-	figures := func(w io.Writer) error { return t.Write(w, a.printed) }
-	err := report.Write(w, t, report.Top(a.findings, q.std.Next), a.findings, figures)
+	writeRows := func(w io.Writer) error { return t.Write(w, a.printed) }
+	err := report.Write(w, t, report.Top(a.findings, q.std.Next), a.findings, writeRows)
 	if err != nil || !t.Markdown {
 		return cmp.Or(err, a.writeLists(w, q, true))
 	}
@@ -114,7 +114,7 @@ var findingsFormat = format{
 		What: "what the run shows",
 	},
 	options:        slices.Concat([]string{"tz", "ci", "agg"}, valueOptions, periodOptions),
-	values:         readable,
+	unitStyle:      readable,
 	printsFindings: true,
 	writeAnswer: func(w io.Writer, q *question, a *answer) error {
 		list := &report.Table{Width: q.page.width, Colour: q.page.colour}
@@ -127,7 +127,7 @@ var findingsFormat = format{
 
 // askedFormat is the lists of -worst and -who without a table.
 var askedFormat = format{
-	values: readable,
+	unitStyle: readable,
 	writeAnswer: func(w io.Writer, q *question, a *answer) error {
 		return a.writeLists(w, q, false)
 	},

@@ -75,7 +75,7 @@ type page struct {
 
 // question returns the question of the flags. It looks for the logs.
 func (f *flags) question() (*question, error) {
-	format := f.chosen()
+	format := f.chosenFormat()
 	if err := f.checkEnding(); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (f *flags) question() (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	units.Headed = format.values == readable
+	units.Headed = format.unitStyle == readable
 	if format.check != nil {
 		if err := format.check(f, format); err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (f *flags) question() (*question, error) {
 // order returns how to sort summaries.
 func (f *flags) order() order {
 	o := f.output.order
-	if o.most > 0 && !f.given.sort {
+	if o.maxRows > 0 && !f.given.sort {
 		o.by, _ = parseSort("p99")
 	}
 	return o
@@ -207,7 +207,7 @@ func printInterval(std *message.Streams, at scan.Place, tag []byte, start, end, 
 // printUnit prints the unit of printed values if the log states it, and the output does not.
 func (q *question) printUnit(s hdrlog.Scale) {
 	units := q.source.units
-	if q.format.values == bare && s.Unit != "" && units.Options.Empty() && !q.std.Quiet {
+	if q.format.unitStyle == bare && s.Unit != "" && units.Options.Empty() && !q.std.Quiet {
 		units.Say("values are in %s; -unit converts them", s.Unit)
 	}
 }

@@ -136,7 +136,7 @@ func (s *rowSink) open(r *output.Row) (err error) {
 		return err
 	}
 	q.printUnit(s.scale)
-	if q.format.values == readable && r.Count > 0 {
+	if q.format.unitStyle == readable && r.Count > 0 {
 		factor, err := q.source.logs.Factor(r.Tag)
 		if err != nil {
 			return err

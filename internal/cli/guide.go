@@ -17,17 +17,17 @@ func (o *Option) placeholder() string {
 // usage returns Usage without back quotes.
 func (o *Option) usage() string { return strings.ReplaceAll(o.Usage, "`", "") }
 
-// dashed returns the name of an option with one or two dashes, as help spells it. The command
+// withDashes returns the name of an option with one or two dashes, as help spells it. The command
 // accepts both.
-func dashed(name string) string {
+func withDashes(name string) string {
 	if strings.Contains(name, "-") || name == "help" || name == "version" || name == "generate" {
 		return "--" + name
 	}
 	return "-" + name
 }
 
-// A group is options under one heading of help.
-type group struct {
+// A optionGroup is options under one heading of help.
+type optionGroup struct {
 	name    string
 	options []*Option
 }
@@ -39,12 +39,12 @@ func groupRank(group string) int {
 
 // groups returns the options of a command by groups, in the order of their first options. GroupRun,
 // GroupRare and groupHelp are last. Hidden options are left out.
-func (c *Command) groups() []group {
-	var all []group
+func (c *Command) groups() []optionGroup {
+	var all []optionGroup
 	add := func(o *Option) {
-		n := slices.IndexFunc(all, func(g group) bool { return g.name == o.Group })
+		n := slices.IndexFunc(all, func(g optionGroup) bool { return g.name == o.Group })
 		if n < 0 {
-			n, all = len(all), append(all, group{name: o.Group})
+			n, all = len(all), append(all, optionGroup{name: o.Group})
 		}
 		all[n].options = append(all[n].options, o)
 	}
@@ -53,7 +53,7 @@ func (c *Command) groups() []group {
 			add(&c.Options[n])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(groupRank(a.name), groupRank(b.name)) })
+	slices.SortStableFunc(all, func(a, b optionGroup) int { return cmp.Compare(groupRank(a.name), groupRank(b.name)) })
 	add(&Option{Group: groupHelp, Name: "h", Usage: "print the most used options"})
 	add(&Option{Group: groupHelp, Name: "help", Usage: "print all options"})
 	add(&Option{Group: groupHelp, Name: "version", Usage: "print the version, the commit and its date"})

@@ -10,7 +10,8 @@ import (
 const (
 	// helpWidth is the width of help in characters.
 	helpWidth = 80
-	// shortHeight is the number of lines of -h. The lines that options leave have examples.
+	// shortHeight is the number of lines of -h. Examples fill the lines that remain beside the
+	// options.
 	shortHeight = 30
 	// helpColumn is the column in which the description of an option begins.
 	helpColumn = 22
@@ -34,7 +35,7 @@ func (c *Command) help() string {
 // line of its own.
 func (o *Option) helpLines(text []string) string {
 	var b strings.Builder
-	name := strings.TrimSpace(dashed(o.Name) + " " + o.placeholder())
+	name := strings.TrimSpace(withDashes(o.Name) + " " + o.placeholder())
 	if len(name) > helpColumn-3 {
 		fmt.Fprintf(&b, "  %s\n", name)
 		name = ""
@@ -50,7 +51,7 @@ func (o *Option) helpLines(text []string) string {
 func (o *Option) synopsis() string {
 	var names []string
 	for _, name := range o.names() {
-		names = append(names, dashed(name))
+		names = append(names, withDashes(name))
 	}
 	return strings.TrimSpace(strings.Join(names, ", ") + " " + o.placeholder())
 }

@@ -74,7 +74,8 @@ type Value struct {
 	set         func(o *Option, text string) error
 }
 
-// Bool is the value of an option that is true if it is given.
+// Bool returns a Value for an option without a text: its variable becomes true if the option is
+// given.
 func Bool(to *bool) Value {
 	return Value{isBool: true, set: func(o *Option, text string) (err error) {
 		if *to, err = strconv.ParseBool(text); err != nil {
@@ -84,22 +85,22 @@ func Bool(to *bool) Value {
 	}}
 }
 
-// Text is any text. text is the default.
+// Text returns a Value that accepts any text. The parameter text is the default.
 func Text(to *string, text string) Value {
 	return Value{defaultText: text, set: func(_ *Option, text string) error { *to = text; return nil }}
 }
 
-// List is any text. The option may be repeated.
+// List returns a Value that accepts any text and appends it. The option may be repeated.
 func List(to *[]string) Value {
 	return Value{isList: true, set: func(_ *Option, text string) error { *to = append(*to, text); return nil }}
 }
 
-// Parsed is the result of parse. text is the default.
+// Parsed returns a Value that stores the result of parse. The parameter text is the default.
 func Parsed[T any](to *T, text string, parse func(text string) (T, error)) Value {
 	return Value{defaultText: text, set: func(o *Option, text string) (err error) { *to, err = parse(text); return o.withName(err) }}
 }
 
-// Each is the results of parse for the texts of an option that may be repeated.
+// Each returns a Value that appends the results of parse. The option may be repeated.
 func Each[T any](to *[]T, parse func(text string) ([]T, error)) Value {
 	return Value{isList: true, set: func(o *Option, text string) error {
 		some, err := parse(text)
@@ -117,7 +118,8 @@ func (o *Option) withName(err error) error {
 	return message.Usagef("-%s: %w", o.Name, err)
 }
 
-// Choice is one of the option's values or types. text is the default.
+// Choice returns a Value that accepts the option's Values and Types. The parameter text is the
+// default.
 func Choice(to *string, text string) Value {
 	return Value{defaultText: text, set: func(o *Option, text string) error {
 		value := strings.ToLower(text)
@@ -140,7 +142,8 @@ func Choice(to *string, text string) Value {
 	}}
 }
 
-// Pick is what of returns for one of the option's values or types. text is the default.
+// Pick returns a Value like that of [Choice], which stores the result of calling of with the chosen
+// name.
 func Pick[T any](to *T, text string, of func(name string) T) Value {
 	var name string
 	v := Choice(&name, text)
@@ -155,7 +158,7 @@ func Pick[T any](to *T, text string, of func(name string) T) Value {
 	return v
 }
 
-// Is returns a function for [Pick] that reports whether the name is other.
+// Is returns a function for [Pick] that reports whether the chosen name is other.
 func Is(other string) func(name string) bool { return func(name string) bool { return name == other } }
 
 // A Range is a range of numbers that an option accepts. what describes the range in a message.
@@ -176,15 +179,15 @@ func Between(least, most float64) Range {
 	return Range{fmt.Sprintf("from %v to %v", least, most), func(v float64) bool { return v >= least && v <= most }}
 }
 
-// Float is a number. text is the default.
+// Float returns a Value that accepts numbers. The parameter text is the default.
 func Float(to *float64, text string, in Range) Value {
-	return number(to, text, in, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+	return numberValue(to, text, in, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 }
 
-// Int is a whole number. text is the default.
-func Int(to *int, text string, in Range) Value { return number(to, text, in, strconv.Atoi) }
+// Int returns a Value that accepts whole numbers. The parameter text is the default.
+func Int(to *int, text string, in Range) Value { return numberValue(to, text, in, strconv.Atoi) }
 
-func number[T int | float64](to *T, text string, in Range, parse func(string) (T, error)) Value {
+func numberValue[T int | float64](to *T, text string, in Range, parse func(string) (T, error)) Value {
 	return Value{defaultText: text, set: func(o *Option, text string) (err error) {
 		if *to, err = parse(text); err != nil {
 			return message.Usagef("-%s %q is no number", o.Name, text)
@@ -196,8 +199,8 @@ func number[T int | float64](to *T, text string, in Range, parse func(string) (T
 	}}
 }
 
-// Length is a length of time in milliseconds: a number of seconds, or a number with a unit such as
-// 10s, 1m30s or 500ms. An empty text is 0.
+// Length returns a Value that accepts a length of time and stores milliseconds: a number of
+// seconds, or a number with a unit such as 10s, 1m30s or 500ms. An empty text is 0.
 func Length(to *int64, text string) Value {
 	return Value{defaultText: text, set: func(o *Option, text string) error {
 		var err error
@@ -208,7 +211,7 @@ func Length(to *int64, text string) Value {
 	}}
 }
 
-// PositiveLength is a [Length] of at least a millisecond.
+// PositiveLength is a [Length] that must be at least a millisecond.
 func PositiveLength(to *int64, text string) Value {
 	v := Length(to, text)
 	take := v.set

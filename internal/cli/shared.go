@@ -70,7 +70,7 @@ func secondField(name string) hdrlog.SecondField {
 	return map[string]hdrlog.SecondField{"length": hdrlog.SecondLength, "end": hdrlog.SecondEnd}[name]
 }
 
-// Arguments returns a function [Command.Args] that reads arguments as values of -if.
+// Arguments returns a [Command.Args] that reads arguments as values of -if.
 func Arguments(in *logs.Inputs) func([]string, int) error {
 	return func(args []string, _ int) error { in.Names = append(in.Names, args...); return nil }
 }
@@ -87,7 +87,7 @@ func TaggedInputOption(in *logs.Inputs) Option {
 	}
 }
 
-// Without returns options without the named ones.
+// Without returns the options whose names are not in names.
 func Without(options []Option, names ...string) []Option {
 	return slices.DeleteFunc(options, func(o Option) bool { return slices.Contains(names, o.Name) })
 }
@@ -116,7 +116,7 @@ func TagOptions(t *logs.Tags, in *logs.Inputs, verb string) []Option {
 	}
 }
 
-// IgnoreTagsOption returns -it, which merges all tags.
+// IgnoreTagsOption returns -it, which ignores tags: all intervals of a time count together.
 func IgnoreTagsOption(t *logs.Tags, verb string) Option {
 	return Option{
 		Name:    "it",
@@ -260,7 +260,7 @@ func InOption(u *unit.Options) Option {
 	return option
 }
 
-// In is the unit of all logs, or LOG=UNIT for one log.
+// In returns a Value that accepts the unit of all logs, or LOG=UNIT for one log.
 func In(u *unit.Options) Value {
 	return Value{isList: true, set: func(o *Option, text string) error {
 		if text == "" {
@@ -270,7 +270,7 @@ func In(u *unit.Options) Value {
 	}}
 }
 
-// Unit is a unit of time. An empty text is no unit.
+// Unit returns a Value that accepts a unit of time. An empty text is no unit.
 func Unit(to *hdrlog.Unit) Value {
 	return Value{set: func(o *Option, text string) (err error) {
 		if text == "" {
@@ -308,8 +308,8 @@ func PercentilesOption(value Value, usage string) Option {
 	}
 }
 
-// DoubtPercentiles is a function [Option.Doubt] for percentiles. It doubts numbers between 0 and 1,
-// which may be meant as shares of 1, and 99,9, which may be meant as 99.9.
+// DoubtPercentiles is an [Option.Doubt] for percentiles. It doubts numbers between 0 and 1, which
+// may be meant as shares of 1, and 99,9, which may be meant as 99.9.
 func DoubtPercentiles(text string) string {
 	before := ""
 	for name := range strings.SplitSeq(text, ",") {
