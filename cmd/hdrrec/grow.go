@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// If the newest row is older than present, the rows are of the past, and -late has the default
-	// for files.
+	// If the newest row is older than presentAge, the rows are of the past, and -late has the
+	// default for files.
 	presentAge = time.Minute
-	// soon is the default of -late for rows of the present, in milliseconds. If a pipe has nothing
-	// new for this time, intervals that are over are written.
+	// presentLate is the default of -late for rows of the present, in milliseconds. If a pipe has
+	// nothing new for this time, hdrrec writes the intervals that are over.
 	presentLate = 5_000
 )
 

@@ -181,7 +181,7 @@ func (a *answer) setScale(q *question) (err error) {
 }
 
 // An order says how to sort summaries: by a figure, the highest first, or by name if by is nil. If
-// most is not 0, only the first ones are printed.
+// maxRows is not 0, only the first maxRows summaries are printed.
 type order struct {
 	by      *gate.Limit
 	maxRows int

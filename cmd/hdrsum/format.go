@@ -43,26 +43,26 @@ type format struct {
 	// check returns an error for options that do not fit the format. It may be nil.
 	check func(f *flags, of *format) error
 
-	// writeSummary prints a summary. all prints the whole answer. A format of summaries has one of
-	// them, a format of rows neither. With each, a summary may have its own file, whose name ends
-	// in extension.
+	// writeSummary prints a summary, and writeAnswer the whole answer. A format of summaries has
+	// one of the two, and a format of rows neither. extension is the extension of the files of
+	// writeSummary if each summary has a file.
 	writeSummary func(w io.Writer, q *question, s *output.Summary, first bool) error
 	extension    string
 	writeAnswer  func(w io.Writer, q *question, a *answer) error
 	unitStyle    unitStyle
 	// referencePeriods reports that rows have the periods that HdrLogProcessing computes.
 	referencePeriods bool
-	// finds reports that the format prints findings, and breaches that it prints when limits did
-	// not hold.
+	// printsFindings reports that the format prints findings. printsBreaches reports that it prints
+	// when limits did not hold.
 	printsFindings, printsBreaches bool
 
-	// rows returns a writer of rows and the scale of their values. The scale that it gets suits
-	// most formats. It is nil for formats of summaries.
+	// rows returns a writer of rows, and the scale of their values: scale itself for most formats.
+	// rows is nil for formats of summaries.
 	rows   func(w io.Writer, q *question, scale hdrlog.Scale) (output.RowWriter, hdrlog.Scale, error)
 	points pointRules
 }
 
-// unitStyle say how a format prints the unit of values. 0 means that the output states the unit.
+// A unitStyle says how a format prints the unit of values. 0 means that the output states the unit.
 type unitStyle int
 
 const (
@@ -74,7 +74,7 @@ const (
 	bare
 )
 
-// pointRules describe what a monitoring system does with the points of a series.
+// pointRules say what a monitoring system does with the points of a series.
 type pointRules struct {
 	// conflict returns an error if a point of this time cannot follow the last point of its tag. It
 	// is nil for formats that are not for monitoring systems.

@@ -41,8 +41,9 @@ type figures struct {
 	printed          asked.Figures
 	percentilesGiven bool   // the user chose the percentiles
 	period           string // how to compute it, see [summary.Modes]
-	// level is the confidence of intervals in percent, 0 for no intervals. believed are the
-	// percentiles with intervals. Hidden intervals are not printed, and only judge limits.
+	// level is the confidence of intervals in percent, 0 for no intervals. withIntervals are the
+	// percentiles that have intervals. If hidden is true, the intervals are not printed, and only
+	// decide limits.
 	level         float64
 	withIntervals []float64
 	hidden        bool

@@ -98,8 +98,8 @@ var optionHints = []struct{ names, option, hint string }{
 		"web port http address", "", "hdrlive shows logs while they are written"},
 }
 
-// hintFor returns a hint for the name of an option that does not exist: a hint of typed, or the
-// option with the most similar name.
+// hintFor returns a hint for the name of an option that does not exist: a hint of optionHints, or
+// the option with the most similar name.
 func (c *Command) hintFor(name string) string {
 	for _, t := range optionHints {
 		if slices.Contains(strings.Fields(t.names), name) && (t.option == "" || optionNamed(c.Options, t.option) != nil) {

@@ -66,7 +66,7 @@ func (f *Files) NeededLate() (milliseconds int64, err error) {
 	return f.first.neededLate, nil
 }
 
-// readFirst reads the files for the first time. It keeps their log as long as there is room and
+// readFirst reads the files for the first time. It keeps their log as long as the budget allows and
 // every row comes before its interval is written.
 func (f *Files) readFirst() error {
 	readers, closer, err := f.Open()
@@ -119,7 +119,7 @@ type LogBudget struct {
 	account *ledger.Account
 }
 
-// NewLogBudget returns a room that charges memory.
+// NewLogBudget returns a budget that is charged to memory.
 func NewLogBudget(memory *ledger.Ledger) *LogBudget {
 	return &LogBudget{
 		left:    memory.AtMost(64<<20, 8),
@@ -127,8 +127,8 @@ func NewLogBudget(memory *ledger.Ledger) *LogBudget {
 	}
 }
 
-// reserve takes bytes from the room, or returns them if their number is negative. It reports
-// whether the room had enough.
+// reserve takes bytes from the budget, or gives them back if their number is negative. It reports
+// whether the budget was large enough.
 func (r *LogBudget) reserve(bytes int) bool {
 	if r == nil {
 		return bytes <= 0

@@ -21,7 +21,8 @@ type openIntervals struct {
 	writtenUntil int64                // intervals that end at or before this time are written, in milliseconds since the epoch
 	timeless     bool                 // no row has a time, so intervals have no length
 	hasTimes     bool                 // a histogram has a time
-	// reopened reports that a row came after its interval was written.
+	// reopened reports that a row came after its interval was written, and so got another interval
+	// of the same time.
 	reopened bool
 	times    valueTimes
 	memory   memory

@@ -397,8 +397,7 @@ func (p *parts) flush() {
 	slices.SortFunc(p.ready, func(a, b *heldRow) int { return cmp.Compare(a.line, b.line) })
 }
 
-// isIn reports whether the time of a row lies in another time. A few milliseconds of difference are
-// ignored.
+// isIn reports whether a row starts and ends between two times, give or take a few milliseconds.
 func (h *heldRow) isIn(start, end int64) bool {
 	const tolerance = 5e6
 	return h.row.Time >= start-tolerance && h.row.Time+h.row.Value <= end+tolerance

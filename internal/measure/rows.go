@@ -27,7 +27,7 @@ type rowParser struct {
 	tag           []byte
 }
 
-// open opens a format whose records have fields.
+// open prepares to parse the records of a format that has fields.
 func (p *rowParser) open(s *setup, h *head) (err error) {
 	*p = rowParser{setup: s, chosenMetrics: make(map[string]bool)}
 	if p.fields, err = s.format.open(s, h); err != nil {

@@ -30,8 +30,8 @@ type Texts struct {
 // between words, see [splitUnit]. The file must have the first needed columns. A file with only
 // these and a usual column of values has measurements instead.
 //
-// If the file has the columns, LookTexts returns their reader. Otherwise t is nil, and rest is the
-// file from its beginning.
+// If the file has the columns, DetectTexts returns their reader. Otherwise t is nil, and rest is
+// the file from its beginning.
 func DetectTexts(file io.Reader, name string, columns []string, needed int) (t *Texts, rest io.Reader) {
 	var text bytes.Buffer // the part that was read so far
 	b := beginningOf(io.TeeReader(file, &text))
