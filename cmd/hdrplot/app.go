@@ -91,8 +91,8 @@ func (p *picture) draw() error {
 		diagnostics.Close()
 		return logs.NothingLeft(s)
 	}
-	if p.asked.Page && drawn.Title == "" {
-		drawn.Title = logs.BaseName(path) // a page needs one
+	if p.asked.Page && drawn.Looks.Title == "" {
+		drawn.Looks.Title = logs.BaseName(path) // a page needs one
 	}
 	write := func(w io.Writer) error { return draw.Write(w, drawn, p.format) }
 	if err := logs.WriteFile(path, std.Out, s.Inputs, write); err != nil {

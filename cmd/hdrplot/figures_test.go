@@ -133,8 +133,8 @@ func TestBands(t *testing.T) {
 			t.Errorf("%v at p%v is not in %+v", step.Value, step.Percentile, curve.Band[n])
 		}
 	}
-	if !slices.ContainsFunc(p.Notes, func(note string) bool { return strings.Contains(note, "paler where fewer than 40 values lie above it") }) {
-		t.Errorf("no caption of the shades: %q", p.Notes)
+	if !slices.ContainsFunc(p.Texts.Notes, func(note string) bool { return strings.Contains(note, "paler where fewer than 40 values lie above it") }) {
+		t.Errorf("no caption of the shades: %q", p.Texts.Notes)
 	}
 }
 
@@ -176,8 +176,8 @@ func TestFigures(t *testing.T) {
 	}
 	for _, log := range logs {
 		p := pictureOf(t, "-q", "-type", "report", "-ovr", "1", "-incT", ".*,default", log)
-		window := strings.TrimSuffix(p.Span, " windows")
-		if !strings.Contains(p.Caption()+" · ", " · p50, p99 and maximum of "+p.Span+" · ") || p.Span == window {
+		window := strings.TrimSuffix(p.Inputs.Span, " windows")
+		if !strings.Contains(p.Caption()+" · ", " · p50, p99 and maximum of "+p.Inputs.Span+" · ") || p.Inputs.Span == window {
 			t.Errorf("%s: caption %q", log, p.Caption())
 		}
 		var rows [3][]float64
@@ -211,12 +211,12 @@ func TestFigures(t *testing.T) {
 			}
 		}
 		all := sums(t, hdrsum, 0, 1e6, log)
-		if len(all) != len(p.Summary) {
-			t.Fatalf("%s: %d figures, want %d", log, len(p.Summary), len(all))
+		if len(all) != len(p.Texts.Summary) {
+			t.Fatalf("%s: %d figures, want %d", log, len(p.Texts.Summary), len(all))
 		}
 		highest := 0.0
 		for n, s := range all {
-			got := p.Summary[n]
+			got := p.Texts.Summary[n]
 			highest = max(highest, s.Max)
 			if got.Count != s.TotalCount || got.Max != s.Max {
 				t.Errorf("%s: %d values up to %v, want %d up to %v", log, got.Count, got.Max, s.TotalCount, s.Max)
@@ -227,8 +227,8 @@ func TestFigures(t *testing.T) {
 				}
 			}
 		}
-		if want := " up to " + people.Significant(highest, 4); !slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return strings.Contains(f.Sentence, want) }) {
-			t.Errorf("%s: %+v, want the maximum%s", log, p.Findings, want)
+		if want := " up to " + people.Significant(highest, 4); !slices.ContainsFunc(p.Texts.Findings, func(f output.Finding) bool { return strings.Contains(f.Sentence, want) }) {
+			t.Errorf("%s: %+v, want the maximum%s", log, p.Texts.Findings, want)
 		}
 	}
 }

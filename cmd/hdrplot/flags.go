@@ -104,20 +104,20 @@ func (f *flags) typeOptions() []cli.Option {
 // scaleOptions say how values and times are drawn.
 func (f *flags) scaleOptions() []cli.Option {
 	o := &f.asked
-	look := &o.Look
+	axes := &o.Axes
 	return []cli.Option{
 		{
 			Name:   "log",
 			Group:  cli.GroupRare,
 			Hidden: true,
-			Value:  cli.Bool(&look.LogValues),
+			Value:  cli.Bool(&axes.Values.Log),
 			Usage:  "a logarithmic axis of values, the default where a few high values leave most of a linear one empty",
 		},
 		{
 			Name:   "linear",
 			Group:  cli.GroupRare,
 			Hidden: true,
-			Value:  cli.Bool(&o.Linear),
+			Value:  cli.Bool(&axes.Linear),
 			Rules:  cli.Rules{Only: takenBy("linear"), Not: "log"},
 			Usage:  "a linear axis of values",
 		},
@@ -125,7 +125,7 @@ func (f *flags) scaleOptions() []cli.Option {
 			Name:   "time",
 			Group:  cli.GroupLook,
 			Values: []string{"relative", "absolute"},
-			Value:  cli.Pick(&look.Absolute, "relative", cli.Is("absolute")),
+			Value:  cli.Pick(&axes.Time.Absolute, "relative", cli.Is("absolute")),
 			Rules:  cli.Rules{Only: takenBy("time")},
 			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
 		},
@@ -162,7 +162,7 @@ func (f *flags) scaleOptions() []cli.Option {
 // fileOptions say how and where a picture is written.
 func (f *flags) fileOptions() []cli.Option {
 	o := &f.asked
-	look := &o.Look
+	look := &o.Looks
 	return []cli.Option{
 		cli.OutputOption(&f.file, "write to `FILE`, - is standard output (default the name of the "+
 			"first input, with the extension of the format)"),
@@ -199,7 +199,7 @@ func (f *flags) fileOptions() []cli.Option {
 // lookOptions say how a picture looks.
 func (f *flags) lookOptions() []cli.Option {
 	o := &f.asked
-	look := &o.Look
+	look := &o.Looks
 	return []cli.Option{
 		{
 			Name:  "title",
@@ -228,13 +228,13 @@ func (f *flags) lookOptions() []cli.Option {
 // axisOptions are seldom needed.
 func (f *flags) axisOptions() []cli.Option {
 	o := &f.asked
-	look := &o.Look
+	look := &o.Looks
 	return []cli.Option{
 		{
 			Name:   "ymin",
 			Group:  cli.GroupRare,
 			Hidden: true,
-			Value:  cli.Float(&look.Low, "0", cli.AnyNumber),
+			Value:  cli.Float(&o.Axes.Values.Low, "0", cli.AnyNumber),
 			Given:  &f.given.low,
 			Usage:  "the lowest `VALUE` of the axis",
 		},
@@ -242,7 +242,7 @@ func (f *flags) axisOptions() []cli.Option {
 			Name:   "ymax",
 			Group:  cli.GroupRare,
 			Hidden: true,
-			Value:  cli.Float(&look.High, "0", cli.AnyNumber),
+			Value:  cli.Float(&o.Axes.Values.High, "0", cli.AnyNumber),
 			Given:  &f.given.high,
 			Usage:  "the highest `VALUE` of the axis",
 		},
@@ -322,8 +322,8 @@ func (f *flags) picture() (*picture, error) {
 	if err := o.Units.Validate(); err != nil {
 		return nil, message.Usagef("-unit: %w", err)
 	}
-	o.Look.Zone = o.Logs.Times.Zone
-	o.Look.PageSize = int(f.megabytes * 1e6)
+	o.Axes.Time.Zone = o.Logs.Times.Zone
+	o.Looks.PageSize = int(f.megabytes * 1e6)
 	o.Page = format == draw.HTML
 	if o.Marks, err = parseMarks(f.marks, o.Logs.Times.Zone); err != nil {
 		return nil, err
@@ -334,7 +334,7 @@ func (f *flags) picture() (*picture, error) {
 	if err := setHeight(o); err != nil {
 		return nil, err
 	}
-	if err := draw.Check(o.Type, &o.Look); err != nil {
+	if err := draw.Check(o.Type, &o.Looks); err != nil {
 		return nil, message.Usagef("-width, -height and -dpi: %w", err)
 	}
 	return p, f.checkAxis(o)
@@ -342,7 +342,7 @@ func (f *flags) picture() (*picture, error) {
 
 // setHeight sets the height of a picture that needs more than others, if nobody chose it.
 func setHeight(o *plot.Options) error {
-	look := &o.Look
+	look := &o.Looks
 	difference := o.Compare && o.Type == chart.Heatmap && !o.Page
 	if difference && look.Facets {
 		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
@@ -359,14 +359,14 @@ func setHeight(o *plot.Options) error {
 
 // checkAxis checks the ends of the axes, and that marks have a place on that of time.
 func (f *flags) checkAxis(o *plot.Options) error {
-	low, high := o.Look.Low, o.Look.High
+	low, high := o.Axes.Values.Low, o.Axes.Values.High
 	clock := func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }
 	switch {
 	case !(low >= 0) || !(high >= 0) || f.given.high && high <= low:
 		return message.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
-	case low == 0 && f.given.low && (o.Look.LogValues || o.Type.Chart.Log):
+	case low == 0 && f.given.low && (o.Axes.Values.Log || o.Type.Chart.Log):
 		return message.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.Compare && !o.Look.Absolute && slices.ContainsFunc(o.Marks, clock):
+	case o.Compare && !o.Axes.Time.Absolute && slices.ContainsFunc(o.Marks, clock):
 		return message.Usagef("-mark: logs that are laid over one another by -compare have no clock " +
 			"time; -time absolute, or a time since the start, has one")
 	}

@@ -16,47 +16,47 @@ import (
 // Caption says what the picture shows: of which logs, of what time, how many values unless some are
 // in several series, and which lines. The tags come last: they may be cut.
 func (p *Picture) Caption() string {
-	if len(p.Sources) == 0 {
+	if len(p.Inputs.Sources) == 0 {
 		return ""
 	}
-	parts := []string{listed(p.Sources)}
-	if spans := p.spans(); spans != "" {
+	parts := []string{listed(p.Inputs.Sources)}
+	if spans := p.Inputs.spans(&p.Time); spans != "" {
 		parts = append(parts, spans)
 	}
 	values, intervals := int64(0), int64(0)
 	for _, s := range p.Series {
 		values += s.Curve.Count
 	}
-	for _, s := range p.Summary {
+	for _, s := range p.Texts.Summary {
 		intervals += s.Intervals
 	}
 	text := Counted(values, "value")
 	if intervals > 0 {
 		text += " in " + Counted(intervals, "interval")
 	}
-	if !p.Overlap {
+	if !p.Inputs.Overlap {
 		parts = append(parts, text)
 	}
-	if lines := len(p.Total.Lines); lines > 1 && !p.Facets { // small heat maps have no lines
-		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Span)
+	if lines := len(p.Total.Lines); lines > 1 && !p.Looks.Facets { // small heat maps have no lines
+		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Inputs.Span)
 	}
 	name := p.Describe(p.Type).Name
 	if p.Type.Chart.Marks == Lines {
 		if p.Type.Chart.Rate {
-			name += " of " + p.Span
+			name += " of " + p.Inputs.Span
 		}
 		parts = append(parts, name)
 	}
 	if p.Fleet != nil {
-		parts = append(parts, p.Fleet.Line+" of "+p.Span+" beside the median of all")
+		parts = append(parts, p.Fleet.Line+" of "+p.Inputs.Span+" beside the median of all")
 	}
-	if len(p.Added) > 1 {
+	if len(p.Inputs.Added) > 1 {
 		var tags []string
-		for _, tag := range p.Added {
+		for _, tag := range p.Inputs.Added {
 			tags = append(tags, Named(tag))
 		}
 		text := "adds up " + listed(tags)
-		if p.SameRequests {
+		if p.Inputs.SameRequests {
 			text += ", some of which count the same requests"
 		}
 		parts = append(parts, text)
@@ -64,18 +64,15 @@ func (p *Picture) Caption() string {
 	return strings.Join(parts, " · ")
 }
 
-// clock returns a time in milliseconds since the epoch as it is printed.
-func (p *Picture) clock(ms int64) time.Time { return time.UnixMilli(ms).In(p.Location()) }
-
 // spans says when the logs begin and end, or nothing if they have no date.
-func (p *Picture) spans() string {
+func (in *Inputs) spans(axis *TimeAxis) string {
 	const most = 2
 	var all []string
-	for _, span := range p.Spans {
+	for _, span := range in.Spans {
 		if !people.Dated(span[0]) {
 			return ""
 		}
-		from, to := p.clock(span[0]), p.clock(span[1])
+		from, to := axis.clock(span[0]), axis.clock(span[1])
 		layout := time.DateTime
 		if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
 			layout = time.TimeOnly
@@ -88,7 +85,7 @@ func (p *Picture) spans() string {
 		if len(all) > most {
 			all = []string{all[0], fmt.Sprintf("%d more times", len(all)-1)}
 		}
-		all[len(all)-1] += " " + p.Location().String()
+		all[len(all)-1] += " " + axis.Location().String()
 	}
 	return strings.Join(all, " and ")
 }
@@ -102,8 +99,8 @@ func Counted(n int64, thing string) string {
 }
 
 // Of returns a note that only some of all things are shown: those with the highest of something.
-func (p *Picture) Of(all, shown int, highest, have string) string {
-	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(p.Each, "tag"))
+func (in *Inputs) Of(all, shown int, highest, have string) string {
+	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(in.Each, "tag"))
 	if shown == 1 {
 		return of + "one with the highest " + highest + " has " + have + "."
 	}
@@ -126,7 +123,7 @@ func (p *Picture) Name() string {
 	if results := p.Results(); len(results) > 0 {
 		first = results[0]
 	}
-	return cmp.Or(p.Title, first, p.Caption(), p.Type.Name)
+	return cmp.Or(p.Looks.Title, first, p.Caption(), p.Type.Name)
 }
 
 // Description says in words what the picture shows, for who cannot see it: the caption, and a line
@@ -134,21 +131,21 @@ func (p *Picture) Name() string {
 func (p *Picture) Description() string {
 	const most = 24
 	lines := []string{p.Caption()}
-	for _, row := range p.Summary[:min(len(p.Summary), most)] {
+	for _, row := range p.Texts.Summary[:min(len(p.Texts.Summary), most)] {
 		text := cmp.Or(row.Label, "all") + ": " + Counted(row.Count, "value")
 		for n, level := range Levels {
 			if (level == 50 || level == 99) && row.Knows(level) {
-				text += ", " + AtPercentile(level).Name + " " + axis.Value(p.Unit, row.Percentiles[n])
+				text += ", " + AtPercentile(level).Name + " " + axis.Value(p.Values.Unit, row.Percentiles[n])
 			}
 		}
-		lines = append(lines, text+", maximum "+axis.Value(p.Unit, row.Max))
+		lines = append(lines, text+", maximum "+axis.Value(p.Values.Unit, row.Max))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // Footnotes returns the lines below the charts.
 func (p *Picture) Footnotes() []string {
-	notes := slices.Clone(p.Notes)
+	notes := slices.Clone(p.Texts.Notes)
 	if p.Type != Report && p.Type != Trend { // these types show findings as a table or sentences
 		for n, m := range p.Moments() {
 			notes = slices.Insert(notes, n, m.String())
@@ -169,7 +166,7 @@ func (p *Picture) Leads(label string) bool {
 	if p.Type != Report || label == "" {
 		return false
 	}
-	top := p.Findings[:min(len(p.Findings), sentences)]
+	top := p.Texts.Findings[:min(len(p.Texts.Findings), sentences)]
 	return slices.ContainsFunc(top, func(f output.Finding) bool { return f.Tag == label })
 }
 
@@ -198,10 +195,10 @@ func (p *Picture) legend() string {
 		all = append(all, "grey: "+listed(namesOf(lanes)))
 	}
 	if p.Type == Report {
-		if len(p.ofKind(gap)) > 0 {
+		if len(p.Texts.ofKind(gap)) > 0 {
 			all = append(all, "hatched: no values")
 		}
-		if len(p.ofKind(rhythm)) > 0 {
+		if len(p.Texts.ofKind(rhythm)) > 0 {
 			all = append(all, "triangles on the axis of time: when spikes are expected")
 		}
 	}
@@ -218,14 +215,14 @@ func (p *Picture) shades() bool {
 	if p.Type.Chart.Marks == Cells {
 		overTime = []Series{p.Total}
 	}
-	if (p.Type.Chart.Breaches || p.Type.Chart.Marks == Cells) && len(Breaches(overTime, p.Limits)) > 0 {
+	if (p.Type.Chart.Breaches || p.Type.Chart.Marks == Cells) && len(Breaches(overTime, p.Values.Limits)) > 0 {
 		return true
 	}
 	if p.Type != Percentiles && p.Type != Report {
 		return false
 	}
 	above := func(s Series) bool {
-		return slices.ContainsFunc(p.Limits, func(l Limit) bool {
+		return slices.ContainsFunc(p.Values.Limits, func(l Limit) bool {
 			return slices.ContainsFunc(s.Curve.Steps, func(step Step) bool {
 				return step.Percentile <= l.Percentile && step.Value > l.Value
 			})
@@ -257,9 +254,9 @@ func (d Described) String() string {
 // Moments describes the worst moments, whose numbers stand in the charts, and in a report behind
 // them times without values. All times have one unit, and all values another.
 func (p *Picture) Moments() (all []Described) {
-	for i, m := range p.Worst {
-		highest, lowest := p.Worst[0].Value, p.Worst[len(p.Worst)-1].Value
-		scale := axis.ScaleFor(p.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
+	for i, m := range p.Events.Worst {
+		highest, lowest := p.Events.Worst[0].Value, p.Events.Worst[len(p.Events.Worst)-1].Value
+		scale := axis.ScaleFor(p.Values.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
 		d := p.described(m.Start, m.Peak, m.End)
 		d.Number = i + 1
 		d.Name = m.Name
@@ -271,12 +268,12 @@ func (p *Picture) Moments() (all []Described) {
 		}
 		all = append(all, d)
 	}
-	for _, f := range p.ofKind(gap) {
+	for _, f := range p.Texts.ofKind(gap) {
 		if p.Type != Report { // only a report has a table of gaps
 			break
 		}
-		start := *f.Start - p.Origin
-		d := p.described(start, start, *f.End-p.Origin)
+		start := *f.Start - p.Time.Origin
+		d := p.described(start, start, *f.End-p.Time.Origin)
 		d.Name = f.Tag
 		d.Peak = "no values"
 		all = append(all, d)
@@ -293,7 +290,7 @@ func (p *Picture) described(start, peak, end int64) (d Described) {
 	}
 	rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }
 	d.Length = axis.Length(max(int64(rounded(end-start)), 1))
-	if !p.Dated() {
+	if !p.Time.Dated() {
 		from, to, _ := p.TimeRange()
 		furthest := max(math.Abs(from), math.Abs(to)) / 1000
 		d.At = axis.Since(rounded(start)/1000, furthest)
@@ -303,33 +300,24 @@ func (p *Picture) described(start, peak, end int64) (d Described) {
 	if end-start < 1000 {
 		layout += ".000"
 	}
-	if from, to, _ := p.TimeRange(); p.SeveralDays(from, to) {
+	if from, to, _ := p.TimeRange(); p.Time.SeveralDays(from, to) {
 		layout = time.DateOnly + " " + layout
 	}
-	d.At = p.clock(start + p.Origin).Format(layout)
-	if at := p.clock(peak + p.Origin).Format(layout); at != d.At {
+	d.At = p.Time.clock(start + p.Time.Origin).Format(layout)
+	if at := p.Time.clock(peak + p.Time.Origin).Format(layout); at != d.At {
 		d.Clock = at
 	}
 	return d
 }
 
-// SeveralDays reports whether a range of times, which count from Origin, is of several days.
-func (p *Picture) SeveralDays(from, to float64) bool {
-	date := func(ms float64) string { return p.clock(int64(ms) + p.Origin).Format(time.DateOnly) }
-	return date(from) != date(to)
-}
-
-// Dated reports whether Origin is a time of the calendar.
-func (p *Picture) Dated() bool { return people.Dated(p.Origin) }
-
 // TimeRange returns the time that the picture shows, and false if it shows none.
 func (p *Picture) TimeRange() (from, to float64, ok bool) {
 	from, to, ok = timeRange(append(slices.Clone(p.Series), p.Total))
 	switch {
-	case ok && p.Fold > 0:
-		return 0, float64(p.Fold), true
+	case ok && p.Time.Fold > 0:
+		return 0, float64(p.Time.Fold), true
 	case ok:
-		from, to = roomy(from, to, p.Absolute)
+		from, to = roomy(from, to, p.Time.Absolute)
 	}
 	return from, to, ok
 }
@@ -347,8 +335,8 @@ func roomy(from, to float64, absolute bool) (float64, float64) {
 
 // Labelled returns the limits with their labels, in the order of percentiles.
 func (p *Picture) Labelled() []Limit {
-	unit := axis.Spelled(p.Unit)
-	limits := append([]Limit{}, p.Limits...)
+	unit := axis.Spelled(p.Values.Unit)
+	limits := append([]Limit{}, p.Values.Limits...)
 	slices.SortStableFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
 	for i := range limits {
 		l := &limits[i]

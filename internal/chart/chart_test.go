@@ -59,7 +59,7 @@ func TestSteep(t *testing.T) {
 		"even":        {func(i int) int64 { return 1000 + int64(i) }, nil, false},
 		"49 times":    {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, nil, false},
 		"51 times":    {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, nil, true},
-		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *chart.Picture) { p.High = 1e6 }, false},
+		"fixed ends":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *chart.Picture) { p.Values.High = 1e6 }, false},
 		"throughput":  {func(i int) int64 { return 1000 + 50_000*int64(i/99) }, func(p *chart.Picture) { p.Type = chart.Throughput }, false},
 		"no interval": {nil, func(p *chart.Picture) { p.Series = nil }, false},
 		"low series":  {func(i int) int64 { return 1000 + 48_000*int64(i/99) }, func(p *chart.Picture) { p.Series = append(p.Series, low) }, true},
@@ -114,11 +114,11 @@ func TestCaption(t *testing.T) {
 		"":                                    {Type: chart.Timeline},
 		"1, 2, 3, 4, 5 and 2 more · 0 values": {Type: chart.Percentiles, Inputs: chart.Inputs{Sources: many, Spans: [][2]int64{{5000, 9000}}}},
 		"x · 2016-07-18 00:06:41 to 2016-07-19 00:06:41 UTC · 7,000,000,000 values": {Type: chart.Percentiles, Inputs: chart.Inputs{Sources: []string{"x"}, Spans: [][2]int64{{1468800401000, 1468886801000}}},
-			Drawn: chart.Drawn{Series: []chart.Series{{Curve: chart.Curve{Count: 7e9}}}}},
-		"x · 2 values · adds up a, b": {Type: chart.Heatmap, Inputs: chart.Inputs{Sources: []string{"x"}, Added: []string{"a", "b"}}, Drawn: chart.Drawn{Series: []chart.Series{{Curve: chart.Curve{Count: 1}}, {Curve: chart.Curve{Count: 1}}}}},
+			Series: []chart.Series{{Curve: chart.Curve{Count: 7e9}}}},
+		"x · 2 values · adds up a, b": {Type: chart.Heatmap, Inputs: chart.Inputs{Sources: []string{"x"}, Added: []string{"a", "b"}}, Series: []chart.Series{{Curve: chart.Curve{Count: 1}}, {Curve: chart.Curve{Count: 1}}}},
 		"x · 0 values · p99 of 5 min windows · adds up a, b": {Type: chart.Heatmap, Inputs: chart.Inputs{Sources: []string{"x"}, Added: []string{"a", "b"}, Span: "5 min windows"},
-			Drawn: chart.Drawn{Total: chart.Series{Lines: []chart.Line{{Name: "p99"}, {Name: chart.RateName}}}}},
-		"x · 0 values · p99 and maximum of 5 min windows":  {Type: chart.Timeline, Inputs: chart.Inputs{Sources: []string{"x"}, Span: "5 min windows"}, Drawn: chart.Drawn{Series: lines}},
+			Total: chart.Series{Lines: []chart.Line{{Name: "p99"}, {Name: chart.RateName}}}},
+		"x · 0 values · p99 and maximum of 5 min windows":  {Type: chart.Timeline, Inputs: chart.Inputs{Sources: []string{"x"}, Span: "5 min windows"}, Series: lines},
 		"x · 0 values · values per second of 10 s windows": {Type: chart.Throughput, Inputs: chart.Inputs{Sources: []string{"x"}, Span: "10 s windows"}},
 	} {
 		if got := p.Caption(); got != want {
@@ -132,7 +132,7 @@ func TestShare(t *testing.T) {
 	t.Parallel()
 	for share, want := range map[float64]string{1: "100%", 0.999: "100%", 0.526: "53%", 0.001: "0.1%", 0: ""} {
 		p := chart.New(chart.Heatmap)
-		p.Worst = []chart.Moment{{End: 1000, Value: 5, Share: share}}
+		p.Events.Worst = []chart.Moment{{End: 1000, Value: 5, Share: share}}
 		if got := p.Moments()[0].Share; got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
 		}
@@ -354,7 +354,7 @@ func lab(m [3][3]float64, c color.Color) [3]float64 {
 // TestLimitOfLines checks that a limit for all values names the lines that are shaded above it.
 func TestLimitOfLines(t *testing.T) {
 	p := chart.New(chart.Timeline)
-	p.Unit, p.Limits = "ms", []chart.Limit{{Value: 10}}
+	p.Values.Unit, p.Values.Limits = "ms", []chart.Limit{{Value: 10}}
 	for names, want := range map[string]string{"p99": "SLA: p99 ≤ 10 ms", "p99,max": "SLA: max ≤ 10 ms"} {
 		p.Series = []chart.Series{{}}
 		for _, name := range strings.Split(names, ",") {
@@ -381,7 +381,7 @@ func TestLineLimits(t *testing.T) {
 		{[]chart.Limit{{Percentile: 50, Value: 1}, {Percentile: 99.9, Value: 10}}, "p50", 1},
 	} {
 		p := chart.New(chart.Timeline)
-		p.Limits = test.limits
+		p.Values.Limits = test.limits
 		for range 2 {
 			p.Series = append(p.Series, chart.Series{Lines: []chart.Line{{Name: "p50"}, {Name: "p99"}, {Name: "max"}}})
 		}

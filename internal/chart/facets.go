@@ -49,7 +49,7 @@ type Facet struct {
 // FacetsOf returns a picture for each tag, the highest first. Runs that are compared share the
 // pictures of their tags, unless they are too many. It returns nil if p shows all in one chart.
 func (p *Picture) FacetsOf() []Facet {
-	if p.Type == Report || p.Type == Fleet || !p.Facets && !p.Crowded() && !p.mixed() {
+	if p.Type == Report || p.Type == Fleet || !p.Looks.Facets && !p.Crowded() && !p.mixed() {
 		return nil
 	}
 	parts := p.allFacets((*Series).Tag)
@@ -71,7 +71,7 @@ func (p *Picture) allFacets(key func(s *Series) string) (parts []Facet) {
 		tag := key(&series)
 		if at[tag] == nil {
 			part := *p
-			part.Facets = true
+			part.Looks.Facets = true
 			part.Series = nil
 			at[tag] = &part
 			parts = append(parts, Facet{&part, Named(tag)})

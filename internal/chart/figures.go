@@ -16,7 +16,7 @@ const leastSpan = 0.4
 // of values is that of the line, so that a level that rises by 18% can be seen beside a maximum
 // that varies. It returns nil if p shows all in one chart.
 func (p *Picture) FiguresOf() (parts []Facet) {
-	if p.Type != Trend || p.Facets || p.Low != 0 || p.High != 0 {
+	if p.Type != Trend || p.Looks.Facets || p.Values.Low != 0 || p.Values.High != 0 {
 		return nil
 	}
 	for _, s := range p.Series {
@@ -26,12 +26,12 @@ func (p *Picture) FiguresOf() (parts []Facet) {
 			one.Lines = []Line{line}
 			part.Series = []Series{one}
 			other := func(l Limit) bool { return l.Name() != line.Name }
-			part.Limits = slices.DeleteFunc(slices.Clone(p.Limits), other)
-			part.Low, part.High = line.span()
-			part.LogValues = false
-			part.Worst = slices.Clone(p.Worst)
-			for n := range part.Worst {
-				if m := &part.Worst[n]; m.Line != line.Name || m.Label != s.Label {
+			part.Values.Limits = slices.DeleteFunc(slices.Clone(p.Values.Limits), other)
+			part.Values.Low, part.Values.High = line.span()
+			part.Values.Log = false
+			part.Events.Worst = slices.Clone(p.Events.Worst)
+			for n := range part.Events.Worst {
+				if m := &part.Events.Worst[n]; m.Line != line.Name || m.Label != s.Label {
 					m.Elsewhere = true
 				}
 			}

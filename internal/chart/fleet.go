@@ -48,10 +48,10 @@ func (p *Picture) RatiosOf(line string, whole map[string]float64, kin map[string
 	if !ok {
 		from, to = 0, 0
 	}
-	width := float64(max(p.Aggregate, 1))
+	width := float64(max(p.Precision.Aggregate, 1))
 	r := &Ratios{
 		Line:  line,
-		From:  float64(WindowAt(int64(from)+p.Origin, int64(width)) - p.Origin),
+		From:  float64(WindowAt(int64(from)+p.Time.Origin, int64(width)) - p.Time.Origin),
 		Width: width,
 	}
 	columns := int(max(to-width/2-r.From, 0)/width) + 1

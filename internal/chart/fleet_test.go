@@ -12,7 +12,7 @@ import (
 func TestRatios(t *testing.T) {
 	t.Parallel()
 	p := New(Fleet)
-	p.Aggregate, p.Origin = 1000, 5000
+	p.Precision.Aggregate, p.Time.Origin = 1000, 5000
 	whole, kin := make(map[string]float64), make(map[string]string)
 	add := func(label, tag string, values ...float64) {
 		var points []Point

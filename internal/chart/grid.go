@@ -211,11 +211,11 @@ func GridColumns(length, from, to, most float64) int {
 // slotWidth is more than the width of a slot of windows' counts, as a part of its lowest value.
 const slotWidth = 0.01
 
-// Values calls a function with the highest value of each window that has values, and with its
-// lowest one and the lowest above 0 if they may be the lowest of all.
-func (p *Picture) Values(add func(v float64)) {
+// WindowExtremes calls add with the highest value of each window that has values. It calls add with
+// the lowest value, and with the lowest value above 0, only if they may be the lowest of a series.
+func WindowExtremes(all []Series, add func(v float64)) {
 	var scratch histogram.Histogram
-	for _, s := range p.Series {
+	for _, s := range all {
 		lowest := math.Inf(1) // above 0
 		for _, w := range s.Windows {
 			if w.Count == 0 {

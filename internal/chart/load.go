@@ -106,14 +106,14 @@ func (p *Picture) LoadResults() (all []string) {
 		if top == nil || rate(s) > rate(top) {
 			top = s
 		}
-		for _, l := range p.Limits {
+		for _, l := range p.Values.Limits {
 			if n := slices.IndexFunc(s.Lines, func(line Line) bool { return line.Name == l.Name() }); n >= 0 {
-				what := l.Name() + p.of(s) + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)
+				what := l.Name() + p.of(s) + " ≤ " + axis.Handy(axis.Spelled(p.Values.Unit), l.Value)
 				all = append(all, what+" "+s.holdsUpTo(s.Lines[n].Points, l.Value))
 			}
 		}
 	}
-	if len(p.Limits) == 0 && top != nil {
+	if len(p.Values.Limits) == 0 && top != nil {
 		points := top.Lines[0].Points
 		all = append(all, "the highest rate"+p.of(top)+" is "+top.rate(points, len(points)-1))
 	}

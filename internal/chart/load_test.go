@@ -38,9 +38,7 @@ func TestLoadResults(t *testing.T) {
 		{[]float64{100, 100, 200, 200, 200}, []float64{1, 2, 3, 9, 4}, 5, "", "p99 ≤ 5 ms holds up to 100/s and fails from 200/s on"},
 		{[]float64{100, 100}, []float64{9, 2}, 5, "", "p99 ≤ 5 ms fails from 100/s on"},
 	} {
-		p := &Picture{Type: Load, Looks: Looks{Unit: "ms"}, Drawn: Drawn{
-			Series: []Series{{Lines: []Line{{Name: "p99"}}, Names: strings.Split(test.names, "")}},
-		}}
+		p := &Picture{Type: Load, Values: ValueAxis{Unit: "ms"}, Series: []Series{{Lines: []Line{{Name: "p99"}}, Names: strings.Split(test.names, "")}}}
 		for n, rate := range test.rates {
 			p.Series[0].Lines[0].Points = append(p.Series[0].Lines[0].Points, Point{rate, rate, test.values[n]})
 		}
@@ -48,7 +46,7 @@ func TestLoadResults(t *testing.T) {
 			p.Series[0].Names = make([]string, len(test.rates))
 		}
 		if test.limit > 0 {
-			p.Limits = []Limit{{Percentile: 99, Value: test.limit}}
+			p.Values.Limits = []Limit{{Percentile: 99, Value: test.limit}}
 		}
 		p.OrderLoads()
 		if got := p.Results(); !slices.Equal(got, []string{test.want}) {
@@ -60,9 +58,11 @@ func TestLoadResults(t *testing.T) {
 // TestLoadUntagged names untagged values where others have tags.
 func TestLoadUntagged(t *testing.T) {
 	line := Line{Name: "p99", Points: []Point{{1000, 1000, 1}, {2000, 2000, 9}}}
-	p := &Picture{Type: Load, Looks: Looks{Unit: "ms"}, Limits: []Limit{{Percentile: 99, Value: 5}}, Drawn: Drawn{
+	p := &Picture{
+		Type:   Load,
+		Values: ValueAxis{Unit: "ms", Limits: []Limit{{Percentile: 99, Value: 5}}},
 		Series: []Series{{Lines: []Line{line}}},
-	}}
+	}
 	for _, test := range []struct{ label, want string }{
 		{"", "p99 ≤ 5 ms holds up to 1,000/s and fails from 2,000/s on"},
 		{"A", "p99 of untagged ≤ 5 ms holds up to 1,000/s and fails from 2,000/s on"},

@@ -1,8 +1,8 @@
 // Package chart is the model of charts of interval logs: values over time, percentile curves, heat
 // maps and throughput. Package draw writes it as PNG, SVG and PDF, and package page as a page.
 //
-// A [Picture] is plain data. Package collect takes intervals for it. Times are milliseconds from
-// [Picture.Origin]. Values are in [Picture.Unit]: they are divided by the unit ratio already.
+// A [Picture] is plain data. Package collect gathers intervals for it. Times are milliseconds from
+// [TimeAxis.Origin]. Values are in [ValueAxis.Unit]: they are divided by the unit ratio already.
 package chart
 
 import (
@@ -13,55 +13,120 @@ import (
 	"time"
 
 	"hdrkit/internal/base/counts"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/report"
 	"hdrkit/output"
 )
 
-// A Picture is a chart and its looks.
+// A Picture is a chart, with all that it shows of some logs. Package draw and package page draw it.
+// A function that needs only one of its parts takes that part.
 type Picture struct {
-	Type *Type `json:"-"`
-	Looks
+	Type   *Type
+	Looks  Looks
+	Time   TimeAxis
+	Values ValueAxis
+	// Series are the tags or inputs.
+	Series []Series
+	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
+	Total Series
+	// Fleet has the rows of a picture or a report of many logs, nil in others.
+	Fleet *Ratios
+	// Ran are the times in which the logs of a group ran, by group, in order and without overlap.
+	// Rates count only this time. A group without an entry ran all the time.
+	Ran        map[string][][2]int64
+	Events     Events
+	Texts      Texts
+	Inputs     Inputs
+	Precision  Precision
+	Comparison Comparison
+}
+
+// Looks are the size, the title and the colours of a picture, and how it divides its area.
+type Looks struct {
+	Title string `json:"title"`
+	// Theme is light or dark. A picture without one is light, and a page without one follows the
+	// reader's preference.
+	Theme string `json:"theme"`
+	// Width and Height are pixels of 1/96 inch. DPI is the number of dots per inch of a PNG: at 192
+	// it has twice as many dots as pixels in each direction, with the same layout.
+	Width  float64 `json:"-"`
+	Height float64 `json:"height"`
+	DPI    int     `json:"-"`
+	// Facets draws a small chart for each tag, with the same axes.
+	Facets bool `json:"facets,omitempty"`
+	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
+	PageSize int `json:"-"`
+}
+
+// A TimeAxis says what the times of a picture mean, and how the picture prints them.
+type TimeAxis struct {
 	// Origin is time 0, in milliseconds since the epoch.
 	Origin int64 `json:"origin"`
+	// Absolute labels the time axis with clock times instead of the time since Origin.
+	Absolute bool `json:"absolute"`
+	// Zone is the zone of clock times; nil is UTC.
+	Zone *time.Location `json:"-"`
+	// Fold is the period of a folded picture in milliseconds, 0 if the picture is not folded. All
+	// times of a folded picture lie in one period. A window that reaches beyond the end of the
+	// period continues at its beginning.
+	Fold int64 `json:"-"`
+}
 
-	Drawn
+// Location returns the zone of clock times.
+func (t *TimeAxis) Location() *time.Location {
+	if t.Zone == nil {
+		return time.UTC
+	}
+	return t.Zone
+}
+
+// clock returns a time in milliseconds since the epoch as a time in the zone of the picture.
+func (t *TimeAxis) clock(ms int64) time.Time { return time.UnixMilli(ms).In(t.Location()) }
+
+// Dated reports whether Origin is a time of the calendar.
+func (t *TimeAxis) Dated() bool { return people.Dated(t.Origin) }
+
+// SeveralDays reports whether two times, in milliseconds from Origin, lie on different days.
+func (t *TimeAxis) SeveralDays(from, to float64) bool {
+	date := func(ms float64) string { return t.clock(int64(ms) + t.Origin).Format(time.DateOnly) }
+	return date(from) != date(to)
+}
+
+// A ValueAxis says in which unit the values of a picture are, and how its axis of values looks.
+type ValueAxis struct {
+	// Unit is the unit of values, such as "ms", or empty if it is unknown. [axis.Fixed] makes one
+	// that never turns into another.
+	Unit string `json:"unit"`
+	// Log makes the axis of values logarithmic. The axis of a heat map always is.
+	Log bool `json:"log"`
+	// Low and High are the ends of the axis of values, if they are above 0.
+	Low  float64 `json:"-"`
+	High float64 `json:"-"`
 	// Limits are service levels. Times in which a line is above its limit are shaded.
 	Limits []Limit `json:"-"`
-	// Findings are what the logs show, the most important first. Their times are milliseconds since
-	// the epoch.
-	Findings []output.Finding `json:"findings"`
-	Times
-	// Summary is the table of the whole range.
-	Summary []Summary `json:"summary"`
-	// Notes are further lines below the chart.
-	Notes []string `json:"notes"`
-	Inputs
-	Precision
-	Comparison
 }
 
-// Drawn are the data of a picture.
-type Drawn struct {
-	// Series are the tags or inputs.
-	Series []Series `json:"-"`
-	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
-	Total Series `json:"-"`
-	// Fleet has the rows of a picture or a report of many logs, nil in others.
-	Fleet *Ratios `json:"-"`
-}
-
-// Times are moments and ranges of time with a meaning, in milliseconds from the origin.
-type Times struct {
+// Events are moments and ranges of time that a picture marks. Their times are milliseconds from
+// the origin of the picture.
+type Events struct {
 	// Worst are the worst moments, the worst first.
 	Worst []Moment `json:"worst"`
 	// Marks are texts at times.
 	Marks []Mark `json:"marks"`
 	// Phases are what happened for some time, in the order of their starts.
 	Phases []Phase `json:"phases,omitempty"`
-	// Ran are the times in which logs of a group ran, apart from one another and in order. Rates
-	// count that time. A group that is not there ran all the time.
-	Ran map[string][][2]int64 `json:"ran,omitempty"`
+}
+
+// Texts are the sentences and figures that stand beside a chart.
+type Texts struct {
+	// Findings are what the logs show, the most important first. Their times are milliseconds since
+	// the epoch.
+	Findings []output.Finding `json:"findings"`
+	// Summary has the figures of each series for the whole time.
+	Summary []Summary `json:"summary"`
+	// Notes are further lines below the chart.
+	Notes []string `json:"notes"`
 }
 
 // A Comparison says how two logs differ.
@@ -73,35 +138,6 @@ type Comparison struct {
 	// Changed are the changes of the series of the second log on a page, by label and by the
 	// headings of hdrdiff, for the whole time.
 	Changed map[string]map[string]string `json:"changed,omitempty"`
-}
-
-// Looks are choices about a picture, by somebody or by its data.
-type Looks struct {
-	Title string `json:"title"`
-	// Theme is light or dark. A picture without one is light, and a page without one follows the
-	// reader's preference.
-	Theme string `json:"theme"`
-	// Width and Height are pixels of 1/96 inch. DPI is the number of dots per inch of a PNG: at 192
-	// it has twice as many dots as pixels in each direction, with the same layout.
-	Width  float64 `json:"-"`
-	Height float64 `json:"height"`
-	DPI    int     `json:"-"`
-	// Unit is the unit of values, such as "ms", or empty if it is unknown. [axis.Fixed] makes one
-	// that never turns into another.
-	Unit string `json:"unit"`
-	// LogValues makes the axis of values logarithmic. That of a heat map always is.
-	LogValues bool `json:"log"`
-	// Low and High are the ends of the axis of values, if they are above 0.
-	Low  float64 `json:"-"`
-	High float64 `json:"-"`
-	// Absolute labels the time axis with clock times instead of the time since Origin.
-	Absolute bool `json:"absolute"`
-	// Zone is the zone of clock times; nil is UTC.
-	Zone *time.Location `json:"-"`
-	// Facets draws a small chart for each tag, with the same axes.
-	Facets bool `json:"facets,omitempty"`
-	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
-	PageSize int `json:"-"`
 }
 
 // Inputs are the logs of a picture, for the line below it.
@@ -135,9 +171,6 @@ type Precision struct {
 	// Aggregate is the length of the windows whose intervals were merged before they were measured,
 	// or 0.
 	Aggregate int64 `json:"-"`
-	// Fold is the period in milliseconds in which times are, 0 if they are not. A window that ends
-	// behind it goes on at its beginning.
-	Fold int64 `json:"-"`
 	// Digits is the precision of the windows' counts, in significant decimal digits.
 	Digits int `json:"digits"`
 }
@@ -149,14 +182,6 @@ func New(t *Type) *Picture {
 		Looks:  Looks{Width: 1200, Height: 600, DPI: 96},
 		Inputs: Inputs{Span: "each interval"},
 	}
-}
-
-// Location returns the zone of clock times.
-func (p *Picture) Location() *time.Location {
-	if p.Zone == nil {
-		return time.UTC
-	}
-	return p.Zone
 }
 
 // A Series is what the picture shows of a tag or an input.
@@ -336,12 +361,12 @@ type Lane struct {
 // Lanes returns the phases in the time of the picture, by their names, in the order in which they
 // begin.
 func (p *Picture) Lanes() (all []Lane) {
-	if len(p.Phases) == 0 {
+	if len(p.Events.Phases) == 0 {
 		return nil
 	}
 	from, to, timed := p.TimeRange()
 	numbers := make(map[string]int)
-	for _, phase := range p.Phases {
+	for _, phase := range p.Events.Phases {
 		if start, end := float64(phase.Start), float64(phase.End); timed && start < to && end > from {
 			n, known := numbers[phase.Name]
 			if !known {

@@ -18,8 +18,8 @@ const (
 )
 
 // ofKind returns the findings of a kind.
-func (p *Picture) ofKind(kind string) (all []output.Finding) {
-	for _, f := range p.Findings {
+func (t *Texts) ofKind(kind string) (all []output.Finding) {
+	for _, f := range t.Findings {
 		if f.Kind == kind {
 			all = append(all, f)
 		}
@@ -32,7 +32,7 @@ func (p *Picture) ofKind(kind string) (all []output.Finding) {
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
-		return report.Headline(p.Findings)
+		return report.Headline(p.Texts.Findings)
 	case Timeline:
 		return p.timed()
 	case Percentiles:
@@ -48,8 +48,8 @@ func (p *Picture) Results() []string {
 // timed returns the first sentence that a picture over time shows: a verdict, what happens at a
 // time, or what comes with the phases behind its lines.
 func (p *Picture) timed() []string {
-	for n := range p.Findings {
-		f := &p.Findings[n]
+	for n := range p.Texts.Findings {
+		f := &p.Texts.Findings[n]
 		if f.Verdict() || f.Start != nil || f.Kind == with {
 			return []string{f.Sentence}
 		}
@@ -59,7 +59,7 @@ func (p *Picture) timed() []string {
 
 // omissions are the sentences about values that are missing in curves.
 func (p *Picture) omissions() (all []string) {
-	for _, f := range p.ofKind(omission) {
+	for _, f := range p.Texts.ofKind(omission) {
 		all = append(all, f.Sentence)
 	}
 	return all
@@ -69,8 +69,8 @@ func (p *Picture) omissions() (all []string) {
 // the others. If none differs, it says what hurts most.
 func (p *Picture) fleetSentences() (all []string) {
 	var others []string
-	for n := range p.Findings {
-		f := &p.Findings[n]
+	for n := range p.Texts.Findings {
+		f := &p.Texts.Findings[n]
 		switch {
 		case n == 0 && f.Verdict() || f.Kind == outlier:
 			all = append(all, f.Sentence)

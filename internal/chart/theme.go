@@ -87,8 +87,8 @@ var (
 var Themes = map[string]*Theme{"light": &light, "dark": &dark}
 
 // Colours returns the theme of the picture. One without a theme is light.
-func (p *Picture) Colours() *Theme {
-	if theme := Themes[p.Theme]; theme != nil {
+func (l *Looks) Colours() *Theme {
+	if theme := Themes[l.Theme]; theme != nil {
 		return theme
 	}
 	return &light

@@ -100,7 +100,7 @@ var Timeline = &Type{
 		if len(p.Series) == 0 || len(p.Series[0].Lines) == 0 {
 			return "value"
 		}
-		return lineNames(p.Series[0].Lines) + " of " + p.Span
+		return lineNames(p.Series[0].Lines) + " of " + p.Inputs.Span
 	},
 	steep: true,
 	Shows: Shows{Worst: true, Shifts: true, Findings: true},
@@ -171,12 +171,12 @@ func TotalMeasures(limits []Limit) []Measure {
 func (p *Picture) Describe(t *Type) Chart {
 	c := t.Chart
 	if !c.Rate {
-		c.Unit = axis.Spelled(p.Unit)
+		c.Unit = axis.Spelled(p.Values.Unit)
 	}
 	if t.name != nil {
 		c.Name = t.name(p)
 	}
-	c.Log = c.Log || p.LogValues && !c.Rate
+	c.Log = c.Log || p.Values.Log && !c.Rate
 	return c
 }
 
@@ -202,7 +202,7 @@ const (
 // Steep reports whether a few high values leave most of a linear axis empty, or a series on its
 // bottom.
 func (p *Picture) Steep() bool {
-	if !p.Type.steep || p.Low > 0 || p.High > 0 {
+	if !p.Type.steep || p.Values.Low > 0 || p.Values.High > 0 {
 		return false
 	}
 	if p.Type.Chart.Marks == Dots {
@@ -266,7 +266,7 @@ func usualLine(compared bool) string {
 func (p *Picture) keepLimited(usual string) {
 	for i := range p.Series {
 		s := &p.Series[i]
-		s.Lines = limited(s.Lines, func(line Line) string { return line.Name }, p.Limits, usual)
+		s.Lines = limited(s.Lines, func(line Line) string { return line.Name }, p.Values.Limits, usual)
 	}
 }
 

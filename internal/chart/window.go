@@ -12,7 +12,7 @@ type Window struct {
 	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the
 	// mean times the count. They are as precise as the log, and the counts may be less so.
 	Min, Max, Sum float64
-	// Source is the log that has Max: its place in [Picture.Logs], plus 1, or 0.
+	// Source is the log that has Max: its place in [Inputs.Logs], plus 1, or 0.
 	Source int
 	Counts Counts
 }

@@ -199,10 +199,10 @@ func widenCollector(t *testing.T, all []taken, s *scan.Scan) (int64, func(start,
 			if err != nil || h.TotalCount() != w.Count {
 				t.Fatalf("%d values of %d, %v", h.TotalCount(), w.Count, err)
 			}
-			got[fmt.Sprintf("%s at %d", series.Label, at(w.Start, 0, picture.WindowMillis))] = widenedWindow{w.Count, w.Max}
+			got[fmt.Sprintf("%s at %d", series.Label, at(w.Start, 0, picture.Precision.WindowMillis))] = widenedWindow{w.Count, w.Max}
 		}
 	}
-	return picture.WindowMillis, at, got
+	return picture.Precision.WindowMillis, at, got
 }
 
 // widenHistories takes the maxima of all inputs as those of one.

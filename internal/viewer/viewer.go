@@ -128,12 +128,12 @@ func (a *Answer) fill(std *message.Streams, r *Request, inputs []scan.Input, pro
 	if p == nil {
 		return logs.NothingLeft(in.Scan)
 	}
-	if err := a.addFindings(p.Findings); err != nil {
+	if err := a.addFindings(p.Texts.Findings); err != nil {
 		return err
 	}
-	p.Title = logs.BaseName(inputs[0].Name)
+	p.Looks.Title = logs.BaseName(inputs[0].Name)
 	if len(inputs) > 1 {
-		p.Title = fmt.Sprintf("%d logs", len(inputs))
+		p.Looks.Title = fmt.Sprintf("%d logs", len(inputs))
 	}
 	d, err := page.New(p)
 	if err != nil {
@@ -150,9 +150,10 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		Page:    true,
 		Compare: r.Compare,
 		Units:   unit.Options{Unit: r.Unit},
-		Look:    chart.New(chart.Timeline).Looks,
+		Looks:   chart.New(chart.Timeline).Looks,
 	}
-	o.Look.Zone, o.Look.PageSize = time.UTC, pageSize
+	o.Axes.Time.Zone = time.UTC
+	o.Looks.PageSize = pageSize
 	o.Logs.Inputs.Given = inputs
 	o.Logs.Run.Memory = Memory
 	o.Logs.Run.Workers = 1

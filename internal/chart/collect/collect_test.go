@@ -202,8 +202,8 @@ func TestBoundedWindows(t *testing.T) {
 	}
 	one := pictured(inOrder)
 	two := pictured(rand.New(rand.NewSource(2)).Perm(n))
-	if one.WindowMillis < 2000 || !reflect.DeepEqual(one.Series, two.Series) {
-		t.Errorf("windows of %v and %v ms differ", one.WindowMillis, two.WindowMillis)
+	if one.Precision.WindowMillis < 2000 || !reflect.DeepEqual(one.Series, two.Series) {
+		t.Errorf("windows of %v and %v ms differ", one.Precision.WindowMillis, two.Precision.WindowMillis)
 	}
 	total := int64(0)
 	for _, series := range one.Series {
@@ -247,14 +247,14 @@ func TestWideWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Wide() == 0 || p.WindowMillis < c.Wide() {
-			t.Errorf("seed %d: workers add up windows of %d ms, and all are of %d ms", seed, c.Wide(), p.WindowMillis)
+		if c.Wide() == 0 || p.Precision.WindowMillis < c.Wide() {
+			t.Errorf("seed %d: workers add up windows of %d ms, and all are of %d ms", seed, c.Wide(), p.Precision.WindowMillis)
 		}
 		for _, series := range p.Series {
 			want := map[int64]*histogram.Histogram{}
 			intervals := map[int64]int64{}
 			for _, i := range all[series.Label] {
-				at := chart.WindowAt(i.start, p.WindowMillis)
+				at := chart.WindowAt(i.start, p.Precision.WindowMillis)
 				if want[at] == nil {
 					want[at] = pagetest.HistogramOf(t, 3, nil)
 				}
@@ -267,7 +267,7 @@ func TestWideWindows(t *testing.T) {
 				t.Errorf("seed %d: %d windows and %d points, want %d and %d", seed, len(series.Windows), len(series.Lines[0].Points), len(want), len(all[series.Label]))
 			}
 			for _, w := range series.Windows {
-				h := want[chart.WindowAt(w.Start, p.WindowMillis)]
+				h := want[chart.WindowAt(w.Start, p.Precision.WindowMillis)]
 				var coarse histogram.Histogram
 				h.CoarsenInto(&coarse, 2)
 				got := w.Histogram(new(histogram.Histogram))
@@ -275,7 +275,7 @@ func TestWideWindows(t *testing.T) {
 					t.Fatalf("seed %d: other counts at %d", seed, w.Start)
 				}
 				sum := math.Round(h.Mean() * float64(h.TotalCount()))
-				if w.Intervals != intervals[chart.WindowAt(w.Start, p.WindowMillis)] || w.Count != h.TotalCount() ||
+				if w.Intervals != intervals[chart.WindowAt(w.Start, p.Precision.WindowMillis)] || w.Count != h.TotalCount() ||
 					w.Count > 0 && (w.Min != float64(h.Min())/3 || w.Max != float64(h.Max())/3 || w.Sum != sum/3) {
 					t.Fatalf("seed %d: at %d %+v, want %d values from %d to %d, %v together", seed, w.Start, w, h.TotalCount(), h.Min(), h.Max(), sum)
 				}

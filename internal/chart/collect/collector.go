@@ -575,9 +575,9 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 	}
 	picture := *looks
 	p := &picture
-	p.Origin, p.Digits = origin, windowDigits
+	p.Time.Origin, p.Precision.Digits = origin, windowDigits
 	p.Total.Lines = c.total.linesFrom(origin)
-	p.Aggregate, p.WindowMillis = c.Aggregate, c.width
+	p.Precision.Aggregate, p.Precision.WindowMillis = c.Aggregate, c.width
 	p.Series = slices.Clone(known)
 	named := map[string]bool{}
 	for _, s := range known {
@@ -604,8 +604,8 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 			s.Windows, s.Unit = finished(all, origin, g.ratio), g.unit(layout)
 		}
 	}
-	p.Widen = widenPicture
-	p.Span = c.span(append(p.Series, p.Total))
+	p.Precision.Widen = widenPicture
+	p.Inputs.Span = c.span(append(p.Series, p.Total))
 	return p, nil
 }
 

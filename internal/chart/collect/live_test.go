@@ -180,7 +180,7 @@ func TestPageLimit(t *testing.T) {
 		return []string{"a", "b"}[i%2], float64(i / 2), 1, pagetest.Latencies(int64(i), 200, 1e6)
 	})
 	for _, limit := range []int{1 << 20, 100_000, 20_000} {
-		p.PageSize = limit
+		p.Looks.PageSize = limit
 		d, err := page.New(p)
 		if err != nil {
 			t.Fatal(err)

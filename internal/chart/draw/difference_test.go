@@ -89,7 +89,7 @@ func TestChanges(t *testing.T) {
 func TestDifferenceMarks(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["difference"]
-	p.Worst = []chart.Moment{{Start: 1000, End: 2000, Peak: 1000, Value: 5e6, Label: "after read"}, {Start: 9000, End: 10_000, Peak: 9000, Value: 4e6, Label: "before read"}}
+	p.Events.Worst = []chart.Moment{{Start: 1000, End: 2000, Peak: 1000, Value: 5e6, Label: "after read"}, {Start: 9000, End: 10_000, Peak: 9000, Value: 4e6, Label: "before read"}}
 	at := map[string][]float64{}
 	for _, box := range texts(t, &p) {
 		at[box.text] = append(at[box.text], box.bottom)
@@ -108,7 +108,7 @@ func TestDifferenceMarks(t *testing.T) {
 		t.Errorf("the second mark is at %v, the titles at %v", two, heights)
 	}
 	// A small picture has room for the titles of both scales.
-	p.Width, p.Height = 600, 330
+	p.Looks.Width, p.Looks.Height = 600, 330
 	boxes := map[string]textBox{}
 	for _, box := range texts(t, &p) {
 		boxes[box.text] = box

@@ -16,8 +16,8 @@ import (
 // fleetOf returns a picture of so many logs over 10 s, of which number 3 is three times as high.
 func fleetOf(logs int) *chart.Picture {
 	p := chart.New(chart.Fleet)
-	p.Aggregate = 1000
-	p.Unit = "ms"
+	p.Precision.Aggregate = 1000
+	p.Values.Unit = "ms"
 	whole := make(map[string]float64)
 	for n := range logs {
 		label, value := fmt.Sprintf("node%03d", n), 1.0
@@ -42,7 +42,7 @@ func fleetOf(logs int) *chart.Picture {
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	p := fleetOf(10)
-	p.Findings = []output.Finding{{Kind: "gap", Weight: output.Warns, Sentence: "A gap."}, {Kind: "outlier", Weight: output.Warns, Sentence: "node003 is slow."}}
+	p.Texts.Findings = []output.Finding{{Kind: "gap", Weight: output.Warns, Sentence: "A gap."}, {Kind: "outlier", Weight: output.Warns, Sentence: "node003 is slow."}}
 	var found []string
 	for _, box := range texts(t, p) {
 		if strings.HasPrefix(box.text, "node0") {
@@ -74,7 +74,7 @@ func TestFleet(t *testing.T) {
 		}
 		return dots
 	}
-	colours := p.Colours().Change
+	colours := p.Looks.Colours().Change
 	high, usual := has(chart.At(colours, p.Fleet.Part(3))), has(chart.At(colours, 0.5))
 	if high == 0 || math.Abs(float64(usual)/float64(high)-8.5) > 0.2 {
 		t.Errorf("%d dots of the high row, and %d of the others, of which one ends after half of the time", high, usual)

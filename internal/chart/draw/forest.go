@@ -17,10 +17,10 @@ import (
 // forest draws a row for each change: a dot with its interval, and a line at no change. It returns
 // how high it is.
 func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
-	if len(p.Effects) == 0 {
+	if len(p.Comparison.Effects) == 0 {
 		return 0
 	}
-	height := min(vg.Length(chart.ForestHeight(len(p.Effects)))*pixel, area.Size().Y*0.4)
+	height := min(vg.Length(chart.ForestHeight(len(p.Comparison.Effects)))*pixel, area.Size().Y*0.4)
 	outer := area
 	outer.Min.Y = outer.Max.Y - height
 	drawPanels(c.forestPanel(p, outer))
@@ -30,7 +30,7 @@ func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
 func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := &panel{pen: c, picture: p, outer: outer}
 	font := pn.pen.font(tickSize)
-	rows := p.Effects
+	rows := p.Comparison.Effects
 	pn.around.title = "changes with their intervals"
 	pn.around.aside = fmt.Sprintf("orange: worse   blue: better   grey: may be chance   shaded: within %g%%",
 		100*sides.UsualSame)

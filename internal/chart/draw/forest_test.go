@@ -36,8 +36,8 @@ func TestEffectTicks(t *testing.T) {
 func TestForest(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["comparison"]
-	p.Height += chart.ForestHeight(2)
-	p.Effects = []report.Effect{
+	p.Looks.Height += chart.ForestHeight(2)
+	p.Comparison.Effects = []report.Effect{
 		{Tag: "read", Figure: "p50", Ratio: 1, Low: 0.9, High: 1.1, Text: "~0%"},
 		{Tag: "write", Figure: "p99", Ratio: 1.9, Low: 1.8, High: 2, Proven: true, Worse: true, Text: "+90.0%"},
 	}

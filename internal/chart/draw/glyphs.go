@@ -41,7 +41,7 @@ func Spells(p *chart.Picture, format Format) bool {
 		return strings.IndexFunc(name, func(r rune) bool { return !hasGlyph(r) }) >= 0
 	}
 	named := func(s chart.Series) bool { return lacks(s.Label) }
-	return lacks(p.Title) || lacks(p.Caption()) || slices.ContainsFunc(p.Series, named)
+	return lacks(p.Looks.Title) || lacks(p.Caption()) || slices.ContainsFunc(p.Series, named)
 }
 
 // widthOf returns the width of a text whose letters stand side by side: kerning moves dots below

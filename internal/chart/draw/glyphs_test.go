@@ -17,7 +17,7 @@ func TestSpelledOut(t *testing.T) {
 	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 20, func(i int) (string, float64, float64, []int64) {
 		return []string{"größe", "挿入"}[i%2], float64(i), 1, []int64{int64(i)}
 	})
-	p.Title, p.Notes = "Затримка 遅延", []string{"one"}
+	p.Looks.Title, p.Texts.Notes = "Затримка 遅延", []string{"one"}
 	var shown []string
 	for _, box := range textsBy(t, p, spelledOut) {
 		shown = append(shown, box.text)

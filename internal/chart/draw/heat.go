@@ -40,9 +40,9 @@ type heatScale struct {
 // the ratio of values after to values before.
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := c.newPanel(chart.Heatmap, p, whole, outer)
-	pn.content.values = whole.Values
+	pn.content.values = func(add func(v float64)) { chart.WindowExtremes(whole.Series, add) }
 	pn.around.across, pn.around.headroom = p.Labelled(), 4*pixel
-	if len(p.Worst) > 0 {
+	if len(p.Events.Worst) > 0 {
 		pn.around.headroom = 2*numberRadius + 6*pixel
 	}
 	lines := p.Total.Lines
@@ -51,7 +51,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 		pn.around.endings = c.endingsOverHeat(lines)
 	}
 	from, to := pn.x.low, pn.x.high
-	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Fold > 0}, &chart.Grid{}
+	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Time.Fold > 0}, &chart.Grid{}
 	pn.content.prepare = func() {
 		length := 0.0 // total length of the windows
 		for _, s := range whole.Series {

@@ -32,7 +32,7 @@ func texts(t *testing.T, p *chart.Picture) []textBox { return textsBy(t, p, well
 
 func textsBy(t *testing.T, p *chart.Picture, handler text.Handler) []textBox {
 	t.Helper()
-	width, height := size(p)
+	width, height := size(&p.Looks)
 	canvas := &textCanvas{}
 	paint(p, draw.NewCanvas(canvas, width, height), handler, false)
 	return canvas.boxes

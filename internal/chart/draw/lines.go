@@ -29,7 +29,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		pn.around.headroom = noteSize + 10*pixel
 		pn.around.endings = c.lineEndings(p.Series, styles)
 	}
-	if len(p.Worst) > 0 {
+	if len(p.Events.Worst) > 0 {
 		pn.around.headroom = max(pn.around.headroom, 2*numberRadius+6*pixel)
 	}
 	pn.content.paint = func() {
@@ -37,7 +37,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			pn.drawBreaches(p.Series)
 		}
 		pn.drawLines(styles)
-		marked := len(pn.picture.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
+		marked := len(pn.picture.Events.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
 		if marked {
 			pn.drawNumbers(p.Has)
 		}

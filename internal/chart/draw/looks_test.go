@@ -42,9 +42,9 @@ func TestSVGWellFormed(t *testing.T) {
 			p := pagetest.Collect(t, kind, c, 6, func(i int) (string, float64, float64, []int64) {
 				return []string{text, "b" + text}[i%2], float64(i), 1, []int64{5, 10}
 			})
-			p.Title, p.Unit, p.Marks = text, text, []chart.Mark{{Time: 1500, Text: text}}
+			p.Looks.Title, p.Values.Unit, p.Events.Marks = text, text, []chart.Mark{{Time: 1500, Text: text}}
 			for _, facets := range []bool{false, true} {
-				p.Facets = facets
+				p.Looks.Facets = facets
 				var svg bytes.Buffer
 				if err := WriteSVG(&svg, p); err != nil {
 					t.Fatal(err)
@@ -88,7 +88,7 @@ func TestStairs(t *testing.T) {
 	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 12, func(i int) (string, float64, float64, []int64) {
 		return "", float64(10 * i), 10, []int64{int64(1000 + 100*(i%5))}
 	})
-	width, height := size(p)
+	width, height := size(&p.Looks)
 	canvas := &recorder.Canvas{}
 	paint(p, draw.NewCanvas(canvas, width, height), wellFormed, false)
 	level := map[int]int{} // lengths in pixels, of the colour of the line
@@ -98,7 +98,7 @@ func TestStairs(t *testing.T) {
 		case *recorder.SetColor:
 			colour = action.Color
 		case *recorder.Stroke:
-			for i := 1; colour == p.Colours().Lines[0] && i < len(action.Path); i++ {
+			for i := 1; colour == p.Looks.Colours().Lines[0] && i < len(action.Path); i++ {
 				if a, b := action.Path[i-1].Pos, action.Path[i].Pos; action.Path[i].Type == vg.LineComp && a.Y == b.Y {
 					level[int(math.Round(float64((b.X-a.X)/pixel)))]++
 				}
@@ -215,8 +215,8 @@ func TestPDFTools(t *testing.T) {
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	p := chart.New(chart.Percentiles)
-	p.Sources, p.Spans = []string{"a<b>.hdr"}, [][2]int64{{1468800401074, 1468800521000}}
-	p.Series, p.DPI = []chart.Series{{Curve: chart.CurveOf(pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1)}}, 192
+	p.Inputs.Sources, p.Inputs.Spans = []string{"a<b>.hdr"}, [][2]int64{{1468800401074, 1468800521000}}
+	p.Series, p.Looks.DPI = []chart.Series{{Curve: chart.CurveOf(pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1)}}, 192
 	const title = "a<b>.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values"
 	var picture, svg, pdf bytes.Buffer
 	if err := errors.Join(WritePNG(&picture, p), WriteSVG(&svg, p), WritePDF(&pdf, p)); err != nil {
@@ -232,7 +232,7 @@ func TestMetadata(t *testing.T) {
 	if !strings.Contains(svg.String(), "<title>a&lt;b&gt;.hdr · 2016-07-18 00:06:41 to 00:08:41 UTC · 3 values</title>") {
 		t.Error("no title in the SVG")
 	}
-	p.Summary = []chart.Summary{chart.SummaryOf("read", pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1, 0, 1, nil)}
+	p.Texts.Summary = []chart.Summary{chart.SummaryOf("read", pagetest.HistogramOf(t, 3, []int64{1, 2, 3}), 1, 0, 1, nil)}
 	if want := title + "\nread: 3 values, p50 2, maximum 3"; p.Description() != want {
 		t.Errorf("description %q, not %q", p.Description(), want)
 	}
@@ -248,7 +248,7 @@ func TestMetadata(t *testing.T) {
 			t.Errorf("no %q in the PDF", want)
 		}
 	}
-	if p.Title = "mine"; p.Name() != "mine" {
+	if p.Looks.Title = "mine"; p.Name() != "mine" {
 		t.Errorf("title %q", p.Name())
 	}
 	if !slices.ContainsFunc(texts(t, p), func(box textBox) bool { return box.text == title }) {
@@ -266,7 +266,7 @@ func TestHeatScale(t *testing.T) {
 		}
 		return "", float64(i), 1, values
 	})
-	p.Theme = "dark"
+	p.Looks.Theme = "dark"
 	seen := map[color.RGBA]int{}
 	var file bytes.Buffer
 	if err := WritePNG(&file, p); err != nil {
@@ -281,7 +281,7 @@ func TestHeatScale(t *testing.T) {
 			seen[color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)]++
 		}
 	}
-	c := p.Colours()
+	c := p.Looks.Colours()
 	if first, last := seen[rgba(c.Heat[0])], seen[rgba(c.Heat[len(c.Heat)-1])]; first < 1000 || last < 500 {
 		t.Errorf("%d dots of the first colour, %d of the last", first, last)
 	}
@@ -296,7 +296,7 @@ func TestManyTags(t *testing.T) {
 	})
 	for _, test := range []struct{ width, height, charts float64 }{{1200, 600, 24}, {400, 300, 4}} {
 		p := *many
-		p.Width, p.Height = test.width, test.height
+		p.Looks.Width, p.Looks.Height = test.width, test.height
 		var found []string
 		for _, box := range texts(t, &p) {
 			if strings.HasPrefix(box.text, "tag-") {
@@ -316,13 +316,13 @@ func TestManyTags(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["report"]
-	p.Title = ""
-	p.Findings = []output.Finding{{Sentence: "p99 is 3 ms."}}
+	p.Looks.Title = ""
+	p.Texts.Findings = []output.Finding{{Sentence: "p99 is 3 ms."}}
 	at := map[string][]textBox{}
 	for _, box := range texts(t, &p) {
 		at[box.text] = append(at[box.text], box)
 	}
-	axis, result := at["time since start (s)"], at[p.Findings[0].Sentence]
+	axis, result := at["time since start (s)"], at[p.Texts.Findings[0].Sentence]
 	if len(axis) != 1 || len(at["30"]) != 1 || len(result) != 1 {
 		t.Fatalf("axis %v, %v; result %v", axis, at["30"], result)
 	}
@@ -338,8 +338,8 @@ func TestWorst(t *testing.T) {
 	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 120, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b"}[i%2], float64(i / 2), 1, []int64{int64(1000 * (1 + i%7))}
 	})
-	p.Unit = "ns"
-	p.Worst = []chart.Moment{
+	p.Values.Unit = "ns"
+	p.Events.Worst = []chart.Moment{
 		{Start: 30_002, End: 39_998, Peak: 30_002, Value: 7000, Label: "a", Name: "a · node1"},
 		{Start: 30_050, End: 30_090, Peak: 30_050, Value: 6900, Label: "b", Name: "b"},
 		{Start: 500_000, End: 501_000, Peak: 500_000, Value: 1, Label: "b"}, // after the chart
@@ -366,7 +366,7 @@ func TestWorst(t *testing.T) {
 	if _, late := found["3"]; late {
 		t.Error("a mark outside of the chart")
 	}
-	p.Absolute, p.Origin, p.Facets = true, 1468800401074, true
+	p.Time.Absolute, p.Time.Origin, p.Looks.Facets = true, 1468800401074, true
 	found = at(p)
 	if one, two := found["1"], found["2"]; one.text == "" || two.left-one.left < 100 {
 		t.Errorf("marks at %+v and %+v, which is one facet", one, two)
@@ -383,7 +383,7 @@ func rgba(c color.Color) color.RGBA { return color.RGBAModel.Convert(c).(color.R
 func TestRunNames(t *testing.T) {
 	t.Parallel()
 	p := chart.New(chart.Load)
-	p.Title = strings.Repeat("a sentence that is long ", 8)
+	p.Looks.Title = strings.Repeat("a sentence that is long ", 8)
 	s := chart.Series{Lines: []chart.Line{{Name: "max"}}}
 	for n := range 6 {
 		s.Names = append(s.Names, fmt.Sprintf("checkout-service-load-test-2026-11-25-step-%d-with-long-name", n))
@@ -396,7 +396,7 @@ func TestRunNames(t *testing.T) {
 			t.Errorf("no %s in %v", name, all)
 		}
 	}
-	if !slices.ContainsFunc(all, func(box textBox) bool { return box.text == p.Title }) {
+	if !slices.ContainsFunc(all, func(box textBox) bool { return box.text == p.Looks.Title }) {
 		t.Errorf("the whole title is not in %v", all)
 	}
 }

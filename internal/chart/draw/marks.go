@@ -19,9 +19,9 @@ func (pn *panel) markRows() int {
 	case !pn.overTime():
 		return 0
 	case pn.around.untitled:
-		return min(len(pn.picture.Marks), 2)
+		return min(len(pn.picture.Events.Marks), 2)
 	}
-	return min(len(pn.picture.Marks), 3)
+	return min(len(pn.picture.Events.Marks), 3)
 }
 
 // drawMarks draws a line for each mark, and its text above the chart, in the first row that has
@@ -33,7 +33,7 @@ func (pn *panel) drawMarks() {
 	for i := range free {
 		free[i] = f.Min.X - 1
 	}
-	marks := slices.Clone(pn.picture.Marks)
+	marks := slices.Clone(pn.picture.Events.Marks)
 	slices.SortStableFunc(marks, func(a, b chart.Mark) int { return cmp.Compare(a.Time, b.Time) })
 	for _, m := range marks {
 		at := pn.X(float64(m.Time))
@@ -68,7 +68,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
 	var places, taken []vg.Point // of the values, and of the numbers
-	for _, m := range pn.picture.Worst {
+	for _, m := range pn.picture.Events.Worst {
 		places = append(places, vg.Point{X: pn.X(float64(m.Peak)), Y: pn.inside(m.Value)})
 	}
 	free := func(at vg.Point) bool {
@@ -76,7 +76,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 			return max(p.X-at.X, at.X-p.X) >= least || max(p.Y-at.Y, at.Y-p.Y) >= least
 		}
 		for i, p := range places {
-			if has(pn.picture.Worst[i].Label) && !pn.picture.Worst[i].Elsewhere && !apart(p, numberRadius+2*pixel) {
+			if has(pn.picture.Events.Worst[i].Label) && !pn.picture.Events.Worst[i].Elsewhere && !apart(p, numberRadius+2*pixel) {
 				return false
 			}
 		}
@@ -87,7 +87,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 		}
 		return at.Y <= f.Max.Y-numberRadius && at.Y >= f.Min.Y+numberRadius
 	}
-	for i, m := range pn.picture.Worst {
+	for i, m := range pn.picture.Events.Worst {
 		place := places[i]
 		if !has(m.Label) || m.Elsewhere || !pn.has(place.X) {
 			continue
@@ -116,7 +116,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 // drawBreaches shades the times in which a line is above a limit that holds for it.
 func (pn *panel) drawBreaches(series []chart.Series) {
 	f := pn.frame
-	for _, span := range chart.Breaches(series, pn.picture.Limits) {
+	for _, span := range chart.Breaches(series, pn.picture.Values.Limits) {
 		from, to := pn.X(span.Start), max(pn.X(span.End), pn.X(span.Start)+pixel)
 		time := vg.Rectangle{
 			Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y},
@@ -181,7 +181,7 @@ func (pn *panel) labelHighest(x, value float64, label string) {
 
 // drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
 func (pn *panel) drawFindings(findings []output.Finding) {
-	at := func(ms int64) vg.Length { return pn.X(float64(ms - pn.picture.Origin)) }
+	at := func(ms int64) vg.Length { return pn.X(float64(ms - pn.picture.Time.Origin)) }
 	for n := range findings {
 		f := &findings[n]
 		if f.Start == nil || f.End == nil {
@@ -225,7 +225,7 @@ func (pn *panel) beats(first, last, period float64) {
 	}
 	y := pn.frame.Min.Y
 	for at := first; at <= last+period/2; at += period {
-		x := pn.X(at - float64(pn.picture.Origin))
+		x := pn.X(at - float64(pn.picture.Time.Origin))
 		if pn.has(x) {
 			pn.pen.FillPolygon(pn.pen.Text, []vg.Point{{X: x - size, Y: y}, {X: x + size, Y: y}, {X: x, Y: y + 2*size}})
 		}

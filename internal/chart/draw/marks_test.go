@@ -32,11 +32,11 @@ func TestNumbers(t *testing.T) {
 			if round%2 == 0 {
 				at = min(max(int64(crowd+random.Intn(8)), 0), seconds-1)
 			}
-			p.Worst = append(p.Worst, chart.Moment{Start: 1000 * at, End: 1000*at + 1000, Peak: 1000 * at, Value: float64(1000 + random.Intn(2000)), Label: "a"})
+			p.Events.Worst = append(p.Events.Worst, chart.Moment{Start: 1000 * at, End: 1000*at + 1000, Peak: 1000 * at, Value: float64(1000 + random.Intn(2000)), Label: "a"})
 		}
-		width, height := size(p)
+		width, height := size(&p.Looks)
 		canvas := &textCanvas{}
-		c := &pen{Canvas: draw.NewCanvas(canvas, width, height), Theme: p.Colours(), handler: wellFormed, dpi: p.DPI}
+		c := &pen{Canvas: draw.NewCanvas(canvas, width, height), Theme: p.Looks.Colours(), handler: wellFormed, dpi: p.Looks.DPI}
 		pn := c.linesPanel(p, p, vg.Rectangle{Max: vg.Point{X: width, Y: height}})
 		pn.content.paint = func() { pn.drawNumbers(p.Has) }
 		drawPanels(pn)
@@ -47,7 +47,7 @@ func TestNumbers(t *testing.T) {
 			}
 		}
 		var centers [][2]float64
-		for i, m := range p.Worst {
+		for i, m := range p.Events.Worst {
 			box, found := boxes[fmt.Sprint(i+1)]
 			if !found {
 				t.Fatalf("round %d: no number %d", round, i+1)
@@ -59,7 +59,7 @@ func TestNumbers(t *testing.T) {
 			if x < float64(pn.frame.Min.X+numberRadius)-0.1 || x > float64(pn.frame.Max.X-numberRadius)+0.1 {
 				t.Errorf("round %d: number %d at %v leaves the frame", round, i+1, x)
 			}
-			for j, other := range p.Worst {
+			for j, other := range p.Events.Worst {
 				dx, dy := math.Abs(x-float64(pn.X(float64(other.Peak)))), math.Abs(y-float64(pn.Y(other.Value)))
 				if near := float64(numberRadius); dx < near && dy < near {
 					t.Errorf("round %d: number %d hides the value of %d", round, i+1, j+1)
@@ -82,7 +82,7 @@ func TestCut(t *testing.T) {
 		high := map[int]int64{10: 40, 11: 119, 12: 70, 40: 55}[i]
 		return "", float64(i), 1, []int64{max(high, 5)}
 	})
-	p.Unit, p.High = axis.Fixed("ms"), 20
+	p.Values.Unit, p.Values.High = axis.Fixed("ms"), 20
 	var cut []string
 	for _, box := range texts(t, p) {
 		if value, ok := strings.CutSuffix(box.text, " ms"); ok {

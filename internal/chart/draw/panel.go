@@ -60,7 +60,7 @@ type content struct {
 // newPanel returns a chart of a type for p, on axes for all of whole.
 func (c *pen) newPanel(t *chart.Type, p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := &panel{pen: c, picture: p, what: whole.Describe(t), outer: outer}
-	pn.what.Low, pn.what.High = p.Low, p.High
+	pn.what.Low, pn.what.High = p.Values.Low, p.Values.High
 	pn.x.high = 1000
 	if from, to, timed := whole.TimeRange(); timed {
 		pn.x.low, pn.x.high = from, to
@@ -107,7 +107,7 @@ func (pn *panel) inside(v float64) vg.Length {
 // overTime reports whether the horizontal axis has times.
 func (pn *panel) overTime() bool {
 	return slices.Contains([]string{chart.Lines, chart.Cells, chart.Rows}, pn.what.Marks) ||
-		pn.picture.Type == chart.Trend && pn.picture.Absolute
+		pn.picture.Type == chart.Trend && pn.picture.Time.Absolute
 }
 
 // has reports whether a place lies between left and right.
@@ -162,7 +162,7 @@ func (pn *panel) measure() {
 	pn.content.values(values.add)
 	pn.content.recorded = values.zero || values.high > 0
 	if !pn.what.Rate {
-		for _, l := range pn.picture.Limits {
+		for _, l := range pn.picture.Values.Limits {
 			values.add(l.Value)
 		}
 	}
@@ -277,9 +277,9 @@ func (pn *panel) timeLines() int {
 
 func timeLines(p *chart.Picture, from, to float64) int {
 	switch {
-	case !p.Dated():
+	case !p.Time.Dated():
 		return 1
-	case p.Absolute || !p.SeveralDays(from, to):
+	case p.Time.Absolute || !p.Time.SeveralDays(from, to):
 		return 2
 	}
 	return 3
@@ -292,9 +292,9 @@ func (pn *panel) timeRuler() {
 	from, to := r.low/1000, r.high/1000
 	r.ticks, r.title = axis.Relative(from, to, most(width, 80))
 	if pn.timeLines() > 1 {
-		r.ticks, r.title = axis.Clock(from, to, float64(pn.picture.Origin)/1000, pn.picture.Location(), !pn.picture.Absolute, most(width, 100))
+		r.ticks, r.title = axis.Clock(from, to, float64(pn.picture.Time.Origin)/1000, pn.picture.Time.Location(), !pn.picture.Time.Absolute, most(width, 100))
 	}
-	if pn.picture.Fold > 0 {
+	if pn.picture.Time.Fold > 0 {
 		r.title = strings.Replace(r.title, "since start", "in the period", 1)
 	}
 	for i := range r.ticks {

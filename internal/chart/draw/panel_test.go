@@ -19,10 +19,10 @@ func TestTimeLabels(t *testing.T) {
 	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 360, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b", "c"}[i%3], float64(i), 1, []int64{int64(1000 * (1 + i%7))}
 	})
-	p.Facets = true
+	p.Looks.Facets = true
 	for _, width := range []float64{500, 600, 900, 1200} {
 		for _, origin := range []int64{1468800040_000, 1468800001_000, 1468803590_000} {
-			p.Width, p.Origin = width, origin
+			p.Looks.Width, p.Time.Origin = width, origin
 			var labels []textBox
 			for _, box := range texts(t, p) {
 				if strings.Count(box.text, ":") == 1 && len(box.text) == len("00:00") {
@@ -46,9 +46,9 @@ func TestTimeLabels(t *testing.T) {
 func TestTooSmall(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["comparison"]
-	p.Effects = slices.Repeat([]report.Effect{{Tag: "a", Figure: "p99", Ratio: 1.1, Low: 1, High: 1.2}}, 24)
+	p.Comparison.Effects = slices.Repeat([]report.Effect{{Tag: "a", Figure: "p99", Ratio: 1.1, Low: 1, High: 1.2}}, 24)
 	for height, fits := range map[float64]bool{600: false, 700: false, 1400: true} {
-		p.Height = height
+		p.Looks.Height = height
 		if err := WriteSVG(io.Discard, &p); (err == nil) != fits {
 			t.Errorf("%v pixels: %v", height, err)
 		}
@@ -62,8 +62,8 @@ func TestLabelsAboveZero(t *testing.T) {
 	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 60, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}[i%12], float64(i / 12), 1, []int64{0, 1, 1e4, 4e8}
 	})
-	p.Facets = true
-	p.Origin = 1468800040_000 // times are no such labels
+	p.Looks.Facets = true
+	p.Time.Origin = 1468800040_000 // times are no such labels
 	zeros, others := 0, 0
 	for _, box := range texts(t, p) {
 		if box.left > 840 { // the scale of colours
@@ -86,7 +86,7 @@ func TestLabelsAboveZero(t *testing.T) {
 func TestNarrowNines(t *testing.T) {
 	t.Parallel()
 	p := *pictures(t)["report"]
-	p.Width, p.Height = 700, 600
+	p.Looks.Width, p.Looks.Height = 700, 600
 	found := 0
 	for _, box := range texts(t, &p) {
 		if strings.HasSuffix(box.text, "%") && (box.text == "0%" || box.text == "50%" || strings.HasPrefix(box.text, "9")) {

@@ -22,13 +22,13 @@ import (
 
 // WritePDF writes a picture as PDF. The same picture gives the same file.
 func WritePDF(w io.Writer, p *chart.Picture) error {
-	canvas := newPDF(size(p))
+	canvas := newPDF(size(&p.Looks))
 	vg.Initialize(canvas)
 	if err := paint(p, draw.New(canvas), spelledOut, true); err != nil {
 		return err
 	}
 	end := int64(1)
-	for _, span := range p.Spans {
+	for _, span := range p.Inputs.Spans {
 		end = max(end, span[1])
 	}
 	canvas.doc.SetTitle(p.Name(), true)

@@ -16,7 +16,7 @@ func phased(t *testing.T, of *chart.Type, phases ...chart.Phase) *chart.Picture 
 	p := pagetest.Collect(t, of, pagetest.Timeline(99, 100), 100, func(i int) (string, float64, float64, []int64) {
 		return "a", float64(i), 1, []int64{1000, 2000, 3000}
 	})
-	p.Phases = phases
+	p.Events.Phases = phases
 	return p
 }
 
@@ -36,7 +36,7 @@ func TestPhases(t *testing.T) {
 	}, many...)
 	for _, of := range []*chart.Type{chart.Timeline, chart.Heatmap, chart.Throughput} {
 		p := phased(t, of, phases...)
-		p.Marks = []chart.Mark{{Time: 20_000, Text: "deploy"}}
+		p.Events.Marks = []chart.Mark{{Time: 20_000, Text: "deploy"}}
 		counts := make(map[string]int)
 		all := texts(t, p)
 		for n, box := range all {
@@ -70,7 +70,7 @@ func TestPhasesUnnamed(t *testing.T) {
 	}
 	for facets, want := range map[bool]string{false: "Grey, too: f, g.", true: "Grey: a, b, c, d, e and 2 more."} {
 		p := phased(t, chart.Timeline, phases...)
-		p.Facets = facets
+		p.Looks.Facets = facets
 		if !slices.Contains(p.Footnotes(), want) {
 			t.Errorf("facets %t: %q", facets, p.Footnotes())
 		}
@@ -92,7 +92,7 @@ func TestPhasesShade(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, g, bl, _ := p.Colours().Band.Mixed(0.4, p.Colours().Background).RGBA()
+			r, g, bl, _ := p.Looks.Colours().Band.Mixed(0.4, p.Looks.Colours().Background).RGBA()
 			for x := range picture.Bounds().Max.X {
 				for y := range picture.Bounds().Max.Y {
 					if r1, g1, b1, _ := picture.At(x, y).RGBA(); r1 == r && g1 == g && b1 == bl {

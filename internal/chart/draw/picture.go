@@ -46,7 +46,7 @@ func (c *pen) verdict(word string) color.Color {
 // paint draws a picture on a canvas, whose texts go through a handler. Background is whether the
 // canvas has none yet. It returns an error if the picture is too small for what it shows.
 func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, background bool) error {
-	c := &pen{Canvas: canvas, Theme: p.Colours(), handler: handler, dpi: p.DPI}
+	c := &pen{Canvas: canvas, Theme: p.Looks.Colours(), handler: handler, dpi: p.Looks.DPI}
 	if background {
 		c.SetColor(c.Background)
 		c.Fill(c.Rectangle.Path())
@@ -63,7 +63,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		parts, notes = c.facetsIn(room, p, notes)
 	}
 	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
-		notes = append(notes, p.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
+		notes = append(notes, p.Inputs.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
 	}
 	if len(notes) > mostNotes {
 		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
@@ -78,7 +78,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	area.Min.Y += 2 * pixel
 	c.body(p, area, parts)
 	if c.crowded {
-		return fmt.Errorf("what it shows does not fit into %g by %g pixels: a larger height or width is needed", p.Width, p.Height)
+		return fmt.Errorf("what it shows does not fit into %g by %g pixels: a larger height or width is needed", p.Looks.Width, p.Looks.Height)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 // head draws the title and, in a report, what hurts most. It returns the lines that go below the
 // chart, and the area that is left.
 func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg.Rectangle) {
-	title, notes := p.Title, p.Footnotes()
+	title, notes := p.Looks.Title, p.Footnotes()
 	results := p.Results()
 	if title == "" && len(results) > 0 {
 		title, results = results[0], results[1:]
@@ -130,7 +130,7 @@ func (c *pen) facetsIn(room vg.Point, p *chart.Picture, notes []string) ([]chart
 		lines = timeLines(p, from, to)
 	}
 	if fit := roomFor(len(parts), room, lines); fit < len(parts) {
-		notes = append([]string{p.Of(len(parts), fit, "maximum", "a chart")}, notes...)
+		notes = append([]string{p.Inputs.Of(len(parts), fit, "maximum", "a chart")}, notes...)
 		parts = parts[:fit]
 	}
 	return parts, notes
@@ -143,9 +143,9 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 	if _, _, compared := p.Compared(); compared {
 		curves := *p
 		curves.Type = chart.Percentiles
-		curves.Facets = true
-		curves.Low = 0
-		curves.High = 0
+		curves.Looks.Facets = true
+		curves.Values.Low = 0
+		curves.Values.High = 0
 		curves.Series = slices.Clone(p.Series)
 		for i := range curves.Series {
 			curves.Series[i].Lines = nil // the lines are rates
@@ -159,7 +159,7 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 		if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.Leads(s.Label) }) {
 			highest = "maximum, or in a sentence,"
 		}
-		notes = append(notes, p.Of(tags, chart.MostTogether, highest, "a percentile curve"))
+		notes = append(notes, p.Inputs.Of(tags, chart.MostTogether, highest, "a percentile curve"))
 	}
 	return parts, notes
 }
@@ -196,6 +196,7 @@ func (c *pen) body(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	}
 }
 
-func size(p *chart.Picture) (width, height vg.Length) {
-	return vg.Length(p.Width) * pixel, vg.Length(p.Height) * pixel
+// size returns the width and the height of a picture.
+func size(looks *chart.Looks) (width, height vg.Length) {
+	return vg.Length(looks.Width) * pixel, vg.Length(looks.Height) * pixel
 }

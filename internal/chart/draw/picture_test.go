@@ -49,27 +49,27 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	}
 	all := map[string]*chart.Picture{}
 	add := func(name string, p *chart.Picture, change func(p *chart.Picture)) {
-		p.Unit = "ns"
+		p.Values.Unit = "ns"
 		if change != nil {
 			change(p)
 		}
 		all[name] = p
 	}
 	add("timeline", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 180, steady), func(p *chart.Picture) {
-		p.Title = "Maximum latency"
-		p.Limits = []chart.Limit{{Percentile: 0, Value: 20e6}, {Percentile: 99, Value: 15e6}}
+		p.Looks.Title = "Maximum latency"
+		p.Values.Limits = []chart.Limit{{Percentile: 0, Value: 20e6}, {Percentile: 99, Value: 15e6}}
 	})
-	add("levels", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100, 99, 50), 180, steady), func(p *chart.Picture) { p.LogValues = true })
+	add("levels", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100, 99, 50), 180, steady), func(p *chart.Picture) { p.Values.Log = true })
 	add("aggregated", pagetest.Collect(t, chart.Timeline, &collect.Collector{Options: collect.Options{Measures: []chart.Measure{chart.AtPercentile(100)}, Aggregate: 5000}}, 180, steady), nil)
 	busy := func(i int) (string, float64, float64, []int64) {
 		label, start, length, _ := steady(i)
 		return label, start, length, pagetest.Latencies(int64(i), 2000*(1+i%3)+i*10, 1e6)
 	}
 	add("throughput", pagetest.Collect(t, chart.Throughput, &collect.Collector{Options: collect.Options{Measures: []chart.Measure{chart.PerSecond()}}}, 180, busy), func(p *chart.Picture) {
-		p.Absolute, p.Origin, p.Theme = true, 1468800390394, "dark"
+		p.Time.Absolute, p.Time.Origin, p.Looks.Theme = true, 1468800390394, "dark"
 	})
 	add("percentiles", pagetest.Collect(t, chart.Percentiles, &collect.Collector{}, 180, steady), func(p *chart.Picture) {
-		p.Limits = []chart.Limit{{Percentile: 99, Value: 20e6}, {Percentile: 99.9, Value: 30e6}}
+		p.Values.Limits = []chart.Limit{{Percentile: 99, Value: 20e6}, {Percentile: 99.9, Value: 30e6}}
 	})
 	add("heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, steady), nil)
 	add("difference", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, func(i int) (string, float64, float64, []int64) {
@@ -79,11 +79,11 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		for i := range p.Series {
 			p.Series[i].Group = []string{"before", "after"}[i]
 		}
-		p.Height, p.Limits, p.Marks = 900, []chart.Limit{{Percentile: 99, Value: 15e6}}, []chart.Mark{{Time: 60_000, Text: "deploy"}}
+		p.Looks.Height, p.Values.Limits, p.Events.Marks = 900, []chart.Limit{{Percentile: 99, Value: 15e6}}, []chart.Mark{{Time: 60_000, Text: "deploy"}}
 	})
 	own := *all["difference"]
-	own.Type, own.Height, own.Title, own.Marks = chart.Report, 1200, "p99 of read rose by 90% (80..100): 15.2 to 28.9 ms. Of 4 figures 1 changed.", nil
-	own.Changes = [][]string{{"", "read", "", ""}, {"", "before", "after", "change"}, {"count", "18,000", "18,100", "+0.6%"}, {"p50", "1.2", "1.2", "~"}, {"p99", "15.2", "28.9", "+90% (80..100)"}}
+	own.Type, own.Looks.Height, own.Looks.Title, own.Events.Marks = chart.Report, 1200, "p99 of read rose by 90% (80..100): 15.2 to 28.9 ms. Of 4 figures 1 changed.", nil
+	own.Comparison.Changes = [][]string{{"", "read", "", ""}, {"", "before", "after", "change"}, {"count", "18,000", "18,100", "+0.6%"}, {"p50", "1.2", "1.2", "~"}, {"p99", "15.2", "28.9", "+90% (80..100)"}}
 	all["comparison"] = &own
 	add("gaps", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 60, func(i int) (string, float64, float64, []int64) {
 		start := float64(i)
@@ -119,34 +119,34 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	zeros := func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, []int64{0, int64(i%4) * 1000, int64(i%4) * 700}
 	}
-	add("zeros-log", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 30, zeros), func(p *chart.Picture) { p.LogValues = true })
+	add("zeros-log", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 30, zeros), func(p *chart.Picture) { p.Values.Log = true })
 	add("zeros-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 30, zeros), nil)
 	wide := func(i int) (string, float64, float64, []int64) { return "", float64(i), 1, []int64{1 << i} }
-	add("wide-log", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 63, wide), func(p *chart.Picture) { p.LogValues = true })
-	add("wide-unitless", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 63, wide), func(p *chart.Picture) { p.Unit = "" })
+	add("wide-log", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 63, wide), func(p *chart.Picture) { p.Values.Log = true })
+	add("wide-unitless", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 63, wide), func(p *chart.Picture) { p.Values.Unit = "" })
 	add("years", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 5*365, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i) * 86400, 86400, pagetest.Latencies(int64(i), 3, 1e6)
-	}), func(p *chart.Picture) { p.Absolute, p.Origin = true, 1468800390394 })
+	}), func(p *chart.Picture) { p.Time.Absolute, p.Time.Origin = true, 1468800390394 })
 	add("facets", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100, 99), 180, steady), func(p *chart.Picture) {
-		p.Facets, p.Marks, p.Limits = true, []chart.Mark{{Time: 20_000, Text: "deploy"}}, []chart.Limit{{Percentile: 0, Value: 12e6}}
+		p.Looks.Facets, p.Events.Marks, p.Values.Limits = true, []chart.Mark{{Time: 20_000, Text: "deploy"}}, []chart.Limit{{Percentile: 0, Value: 12e6}}
 	})
 	add("facets-percentiles", pagetest.Collect(t, chart.Percentiles, &collect.Collector{}, 180, steady), func(p *chart.Picture) {
-		p.Facets, p.Limits = true, []chart.Limit{{Percentile: 99, Value: 8e6}, {Percentile: 99.9, Value: 12e6}}
+		p.Looks.Facets, p.Values.Limits = true, []chart.Limit{{Percentile: 99, Value: 8e6}, {Percentile: 99.9, Value: 12e6}}
 		for i := range p.Series { // as if they were of two runs
 			p.Series[i].Group = []string{"before", "after"}[i%2]
 			p.Series[i].Label = p.Series[i].Group + " " + []string{"read", "write"}[i/2]
 		}
 	})
-	add("facets-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, steady), func(p *chart.Picture) { p.Facets = true })
+	add("facets-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, steady), func(p *chart.Picture) { p.Looks.Facets = true })
 	add("marks", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 180, steady), func(p *chart.Picture) {
-		p.Marks = []chart.Mark{{Time: 10_000, Text: "first"}, {Time: 11_000, Text: "second, which is close to it"}, {Time: 12_000, Text: "third"}, {Time: 59_500, Text: "the last one"}, {Time: 99_000, Text: "outside"}}
-		p.Low, p.High = 1e6, 25e6
+		p.Events.Marks = []chart.Mark{{Time: 10_000, Text: "first"}, {Time: 11_000, Text: "second, which is close to it"}, {Time: 12_000, Text: "third"}, {Time: 59_500, Text: "the last one"}, {Time: 99_000, Text: "outside"}}
+		p.Values.Low, p.Values.High = 1e6, 25e6
 	})
 	many := func(i int) (string, float64, float64, []int64) {
 		return fmt.Sprintf("endpoint-%03d", i%150), float64(i / 150), 1, pagetest.Latencies(int64(i), 5, 1e6)
 	}
 	add("many", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 150*20, many), nil)
-	add("facets-many", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 150*20, many), func(p *chart.Picture) { p.Facets, p.Height = true, 900 })
+	add("facets-many", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 150*20, many), func(p *chart.Picture) { p.Looks.Facets, p.Looks.Height = true, 900 })
 	report := pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{Measures: chart.Report.Measures(nil), Aggregate: 5000, MostWindows: 1 << 11}}, 180, steady)
 	report.Total = pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{Measures: chart.TotalMeasures(nil), Aggregate: 5000}}, 180, func(i int) (string, float64, float64, []int64) {
 		_, start, length, values := steady(i)
@@ -154,14 +154,14 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	}).Series[0]
 	for _, s := range report.Series {
 		c := s.Curve
-		report.Summary = append(report.Summary, chart.Summary{Label: s.Label, Count: c.Count, PerSecond: 40, Max: c.Max(), Percentiles: []float64{valueAt(&c, 50), valueAt(&c, 90), valueAt(&c, 99), valueAt(&c, 99.9), valueAt(&c, 99.99)}, Limited: []float64{valueAt(&c, 99)}})
+		report.Texts.Summary = append(report.Texts.Summary, chart.Summary{Label: s.Label, Count: c.Count, PerSecond: 40, Max: c.Max(), Percentiles: []float64{valueAt(&c, 50), valueAt(&c, 90), valueAt(&c, 99), valueAt(&c, 99.9), valueAt(&c, 99.99)}, Limited: []float64{valueAt(&c, 99)}})
 	}
-	report.Worst = []chart.Moment{{Start: 12_000, End: 14_000, Peak: 12_000, Value: 20e6, Label: "scan", Name: "scan"}}
+	report.Events.Worst = []chart.Moment{{Start: 12_000, End: 14_000, Peak: 12_000, Value: 20e6, Label: "scan", Name: "scan"}}
 	add("report", report, func(p *chart.Picture) {
-		p.Height, p.Sources, p.Limits = 900, []string{"steady.hdr"}, []chart.Limit{{Percentile: 99, Value: 15e6}}
+		p.Looks.Height, p.Inputs.Sources, p.Values.Limits = 900, []string{"steady.hdr"}, []chart.Limit{{Percentile: 99, Value: 15e6}}
 	})
 	loads := chart.New(chart.Load)
-	loads.Sources = []string{"run1.hdr to run6.hdr"}
+	loads.Inputs.Sources = []string{"run1.hdr to run6.hdr"}
 	for n, tag := range []string{"read", "write"} {
 		s := chart.Series{Label: tag}
 		for l, name := range []string{"p50", "p99"} {
@@ -174,7 +174,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		s.Names = []string{"run1", "run2", "run3", "run4", "run5", "run6"}
 		loads.Series = append(loads.Series, s)
 	}
-	add("load", loads, func(p *chart.Picture) { p.Limits = []chart.Limit{{Percentile: 99, Value: 60e6}} })
+	add("load", loads, func(p *chart.Picture) { p.Values.Limits = []chart.Limit{{Percentile: 99, Value: 60e6}} })
 	add("many-percentiles", pagetest.Collect(t, chart.Percentiles, &collect.Collector{}, 150*20, many), nil)
 	return all
 }
@@ -242,10 +242,10 @@ func TestTextInside(t *testing.T) {
 	for name, p := range pictures(t) {
 		testTextInside(t, name, p)
 		small := *p
-		if small.Width, small.Height = 400, 300; p.Type == chart.Report {
-			small.Width, small.Height = 700, 600
+		if small.Looks.Width, small.Looks.Height = 400, 300; p.Type == chart.Report {
+			small.Looks.Width, small.Looks.Height = 700, 600
 		} else if name == "difference" {
-			small.Width, small.Height = 600, 450
+			small.Looks.Width, small.Looks.Height = 600, 450
 		}
 		if err := Check(small.Type, &small.Looks); err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func testTextInside(t *testing.T, name string, p *chart.Picture) {
 			t.Errorf("%s: only %d texts", name, len(boxes))
 		}
 		for _, box := range boxes {
-			if box.left < 0 || box.right > p.Width*0.75 || box.bottom < 0 || box.top > p.Height*0.75 {
+			if box.left < 0 || box.right > p.Looks.Width*0.75 || box.bottom < 0 || box.top > p.Looks.Height*0.75 {
 				t.Errorf("%s: %q is cut: %+v", name, box.text, box)
 			}
 		}
@@ -284,8 +284,8 @@ func TestLimitsWhole(t *testing.T) {
 	p := pagetest.Collect(t, chart.Percentiles, c, 8*20, func(i int) (string, float64, float64, []int64) {
 		return fmt.Sprintf("a-tag-of-some-length-%d", i%8), float64(i / 8), 1, pagetest.Latencies(int64(i), 20, 1e6)
 	})
-	p.Limits = []chart.Limit{{Percentile: 99, Value: 60e6}, {Percentile: 99.9, Value: 320e6}}
-	p.Width, p.Height = 400, 300
+	p.Values.Limits = []chart.Limit{{Percentile: 99, Value: 60e6}, {Percentile: 99.9, Value: 320e6}}
+	p.Looks.Width, p.Looks.Height = 400, 300
 	found := false
 	for _, box := range texts(t, p) {
 		found = found || box.text == "SLA: p99 ≤ 60M"
@@ -318,9 +318,9 @@ func TestCrowded(t *testing.T) {
 		p := pagetest.Collect(t, chart.Timeline, test.c, 8*20, func(i int) (string, float64, float64, []int64) {
 			return fmt.Sprintf("a-tag-of-some-length-%d", i%8), float64(i / 8), 1, pagetest.Latencies(int64(i), 20, 1e6)
 		})
-		p.Limits = test.limits
-		p.Width, p.Height = 400, 300
-		p.Notes = slices.Repeat([]string{"a note"}, 100)
+		p.Values.Limits = test.limits
+		p.Looks.Width, p.Looks.Height = 400, 300
+		p.Texts.Notes = slices.Repeat([]string{"a note"}, 100)
 		more := false
 		for _, box := range texts(t, p) {
 			more = more || strings.HasPrefix(box.text, "and ") && strings.HasSuffix(box.text, " more")
@@ -361,7 +361,7 @@ func readable(file []byte, format Format, p *chart.Picture) error {
 	switch format {
 	case PNG:
 		img, err := png.Decode(bytes.NewReader(file))
-		if err == nil && (img.Bounds().Dx() != int(p.Width) || img.Bounds().Dy() != int(p.Height)) {
+		if err == nil && (img.Bounds().Dx() != int(p.Looks.Width) || img.Bounds().Dy() != int(p.Looks.Height)) {
 			err = fmt.Errorf("size %v", img.Bounds())
 		}
 		return err
@@ -385,7 +385,7 @@ func TestSize(t *testing.T) {
 	p := pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 5, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, []int64{int64(i)}
 	})
-	p.Width, p.Height, p.DPI = 801, 333, 240
+	p.Looks.Width, p.Looks.Height, p.Looks.DPI = 801, 333, 240
 	var file bytes.Buffer
 	if err := WritePNG(&file, p); err != nil {
 		t.Fatal(err)
@@ -439,7 +439,7 @@ func TestCorrected(t *testing.T) {
 		Steps: []chart.Step{{Percentile: 50, Value: curve.Max() / 2}, {Percentile: 100, Value: curve.Max()}},
 		Named: chart.Step{Percentile: 50, Value: curve.Max() / 2},
 	}
-	p.Findings = []output.Finding{{Kind: "omission", Sentence: "Requests waited."}, {Kind: "gap", Sentence: "A gap."}}
+	p.Texts.Findings = []output.Finding{{Kind: "omission", Sentence: "Requests waited."}, {Kind: "gap", Sentence: "A gap."}}
 	found := make(map[string]textBox)
 	for _, box := range texts(t, &p) {
 		found[box.text] = box

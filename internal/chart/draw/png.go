@@ -21,9 +21,9 @@ import (
 
 // WritePNG writes a picture as PNG.
 func WritePNG(w io.Writer, p *chart.Picture) error {
-	width, height := size(p)
-	background := vgimg.UseBackgroundColor(p.Colours().Background)
-	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.DPI), background)}
+	width, height := size(&p.Looks)
+	background := vgimg.UseBackgroundColor(p.Looks.Colours().Background)
+	canvas := pngCanvas{vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(p.Looks.DPI), background)}
 	if err := paint(p, draw.New(canvas), spelledOut, false); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func WritePNG(w io.Writer, p *chart.Picture) error {
 	}
 	// The resolution follows the header, in dots for each metre: https://www.w3.org/TR/png/#11pHYs
 	const header = 8 + 25
-	dots := uint32(math.Round(float64(p.DPI) / 0.0254))
+	dots := uint32(math.Round(float64(p.Looks.DPI) / 0.0254))
 	chunk := append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("pHYs"), dots), dots), 1)
 	resolution := append(binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4)), chunk...)
 	resolution = binary.BigEndian.AppendUint32(resolution, crc32.ChecksumIEEE(chunk))

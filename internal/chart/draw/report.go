@@ -49,14 +49,14 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 		outer.Min.Y += rows + tickSize*lineSpace + labelSize*lineSpace
 	}
 	unmarked := *p
-	unmarked.Marks = nil // the panel above has the marks
+	unmarked.Events.Marks = nil // the panel above has the marks
 	var colours heatScale
 	heat := c.heatPanel(&unmarked, &unmarked, nil, outer, &colours)
 	heat.around.laned = true
 	heatPaint := heat.content.paint
 	heat.content.paint = func() {
 		heatPaint()
-		heat.drawFindings(p.Findings)
+		heat.drawFindings(p.Texts.Findings)
 	}
 	panels := []*panel{thin, heat}
 	if p.Fleet != nil {
@@ -80,8 +80,8 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 // worst moments.
 func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 	curves := *p
-	curves.Low = 0
-	curves.High = 0
+	curves.Values.Low = 0
+	curves.Values.High = 0
 	moments := area
 	moments.Min.X += area.Size().X * 0.56
 	if len(p.Moments()) > 0 {
@@ -101,11 +101,11 @@ func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 func ratesOf(p *chart.Picture) *chart.Picture {
 	rates := *p
 	rates.Type = chart.Throughput
-	rates.Limits = nil
-	rates.Low = 0
-	rates.High = 0
-	rates.LogValues = false
-	rates.Worst = nil
+	rates.Values.Limits = nil
+	rates.Values.Low = 0
+	rates.Values.High = 0
+	rates.Values.Log = false
+	rates.Events.Worst = nil
 	rates.Series = nil
 	if n := len(p.Total.Lines); n > 0 {
 		rates.Series = []chart.Series{{Lines: p.Total.Lines[n-1:]}}
@@ -117,7 +117,7 @@ func ratesOf(p *chart.Picture) *chart.Picture {
 // and the percentile curves of each tag.
 func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series, tags []chart.Facet) {
 	var columns []column
-	for n, texts := range p.Changes {
+	for n, texts := range p.Comparison.Changes {
 		columns = append(columns, column{heading: texts[0], texts: texts[1:], left: n < 2})
 	}
 	if len(columns) > 0 {
@@ -153,14 +153,14 @@ func (pn *panel) drawLevels() {
 		}
 		at := pn.X(axis.Nines(level))
 		highest := func(s *chart.Summary) float64 { return leading(pn.picture, s.Label, s.Max) }
-		shown, _ := chart.Highest(pn.picture.Summary, highest, chart.MostTogether) // these have a curve
+		shown, _ := chart.Highest(pn.picture.Texts.Summary, highest, chart.MostTogether) // these have a curve
 		for _, s := range shown {
 			if !s.Knows(level) {
 				continue
 			}
 			v := s.Percentiles[n]
 			pn.pen.dot(pn.pen.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
-			if len(pn.picture.Summary) == 1 {
+			if len(pn.picture.Texts.Summary) == 1 {
 				// Below and to the right of a point, a curve that rises leaves room.
 				label := axis.Value(pn.what.Unit, v)
 				x := min(at+5*pixel, pn.frame.Max.X-font.Width(label))
@@ -262,7 +262,7 @@ func leading(p *chart.Picture, label string, highest float64) float64 {
 // figures draws a row of figures for each tag: first those that a sentence is about, and then those
 // with the highest values. It returns how high they are.
 func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
-	shown := slices.Clone(p.Summary)
+	shown := slices.Clone(p.Texts.Summary)
 	slices.SortStableFunc(shown, func(a, b chart.Summary) int {
 		return cmp.Compare(leading(p, b.Label, b.Max), leading(p, a.Label, a.Max))
 	})
@@ -283,7 +283,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		for i := range shown {
 			text := "-"
 			if shown[i].Knows(percentile) {
-				text = axis.Value(p.Unit, of(&shown[i]))
+				text = axis.Value(p.Values.Unit, of(&shown[i]))
 			}
 			col.texts = append(col.texts, text)
 		}
@@ -295,13 +295,13 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		}
 	}
 	value("max", 100, func(s *chart.Summary) float64 { return s.Max })
-	for n, l := range p.Limits {
-		col := column{heading: l.Name() + " ≤ " + axis.Handy(axis.Spelled(p.Unit), l.Value)}
+	for n, l := range p.Values.Limits {
+		col := column{heading: l.Name() + " ≤ " + axis.Handy(axis.Spelled(p.Values.Unit), l.Value)}
 		for _, s := range shown {
 			fails := s.Limited[n] > l.Value
-			text := fmt.Sprintf("%s, %.0f%% spare", axis.Value(p.Unit, s.Limited[n]), math.Floor(100*(1-s.Limited[n]/l.Value)))
+			text := fmt.Sprintf("%s, %.0f%% spare", axis.Value(p.Values.Unit, s.Limited[n]), math.Floor(100*(1-s.Limited[n]/l.Value)))
 			if fails {
-				text = "fails: " + axis.Value(p.Unit, s.Limited[n])
+				text = "fails: " + axis.Value(p.Values.Unit, s.Limited[n])
 			} else if s.Count == 0 {
 				text = "-"
 			}
@@ -315,7 +315,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		c.put(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Each, "tag")))
+		c.put(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Inputs.Each, "tag")))
 	}
 	return height
 }

@@ -21,7 +21,7 @@ func TestLevels(t *testing.T) {
 	own := *pictures(t)["report"]
 	series := own.Series[0]
 	curve := series.Curve
-	own.Series, own.Summary, own.Worst, own.Limits = nil, nil, nil, nil
+	own.Series, own.Texts.Summary, own.Events.Worst, own.Values.Limits = nil, nil, nil, nil
 	for n := range 30 {
 		series.Label = fmt.Sprint("tag", n)
 		own.Series = append(own.Series, series)
@@ -29,7 +29,7 @@ func TestLevels(t *testing.T) {
 		for _, level := range chart.Levels {
 			row.Percentiles = append(row.Percentiles, valueAt(&curve, level))
 		}
-		own.Summary = append(own.Summary, row)
+		own.Texts.Summary = append(own.Texts.Summary, row)
 	}
 	var svg bytes.Buffer
 	if err := WriteSVG(&svg, &own); err != nil {
@@ -48,12 +48,12 @@ func TestUnknownFigures(t *testing.T) {
 	p := pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 2, func(n int) (string, float64, float64, []int64) {
 		return []string{"few", "none"}[n], 0, 1, [][]int64{{5e6, 7e6, 9e6}, nil}[n]
 	})
-	p.Unit = "ns"
+	p.Values.Unit = "ns"
 	for n, values := range [][]int64{{5e6, 7e6, 9e6}, nil} {
 		h := pagetest.HistogramOf(t, 3, values)
 		s := &p.Series[n]
 		s.Curve = chart.CurveOf(h, 1)
-		p.Summary = append(p.Summary, chart.SummaryOf(s.Label, h, 1, 1, 1000, nil))
+		p.Texts.Summary = append(p.Texts.Summary, chart.SummaryOf(s.Label, h, 1, 1, 1000, nil))
 	}
 	boxes := texts(t, p)
 	var figures []string
@@ -93,11 +93,11 @@ func TestOneValue(t *testing.T) {
 func TestNineTags(t *testing.T) {
 	for tags, line := range map[int]string{9: "tag 9", 10: "2 more tags"} {
 		p := *pictures(t)["report"]
-		row := p.Summary[0]
-		p.Summary = nil
+		row := p.Texts.Summary[0]
+		p.Texts.Summary = nil
 		for n := range tags {
 			row.Label = fmt.Sprint("tag ", n+1)
-			p.Summary = append(p.Summary, row)
+			p.Texts.Summary = append(p.Texts.Summary, row)
 		}
 		if !slices.ContainsFunc(texts(t, &p), func(box textBox) bool { return box.text == line }) {
 			t.Errorf("%d tags: %q is missing", tags, line)
@@ -127,7 +127,7 @@ func TestComparedTags(t *testing.T) {
 func TestLowest(t *testing.T) {
 	t.Parallel()
 	p := chart.New(chart.Percentiles)
-	p.LogValues = true
+	p.Values.Log = true
 	for _, v := range []int64{1, 1000} {
 		values := append(slices.Repeat([]int64{v}, 9), slices.Repeat([]int64{500, 2000, 50_000}, 30)...)
 		p.Series = []chart.Series{{Curve: chart.CurveOf(pagetest.HistogramOf(t, 3, values), 1)}}
@@ -161,7 +161,7 @@ func TestLeads(t *testing.T) {
 		label := fmt.Sprintf("tag%02d", n)
 		h := pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(n), 2000, 1e6*float64(n+1)))
 		p.Series = append(p.Series, chart.Series{Label: label, Curve: chart.CurveOf(h, 1)})
-		p.Summary = append(p.Summary, chart.SummaryOf(label, h, 1, 1, 1000, nil))
+		p.Texts.Summary = append(p.Texts.Summary, chart.SummaryOf(label, h, 1, 1, 1000, nil))
 	}
 	count := func(text string) (n int) {
 		for _, box := range texts(t, p) {
@@ -174,7 +174,7 @@ func TestLeads(t *testing.T) {
 	if n := count("tag00"); n != 0 {
 		t.Fatalf("the lowest tag stands in %d places", n)
 	}
-	p.Findings = []output.Finding{{Kind: "figure", Tag: "tag00", Sentence: "It is slow."}}
+	p.Texts.Findings = []output.Finding{{Kind: "figure", Tag: "tag00", Sentence: "It is slow."}}
 	if n := count("tag00"); n != 2 {
 		t.Errorf("the tag of the sentence stands in %d places, want the table and the curves", n)
 	}

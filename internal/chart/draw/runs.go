@@ -30,7 +30,7 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 	}
 	pn.around.across, pn.around.headroom = p.LineLimits(), noteSize+10*pixel
-	if len(p.Worst) > 0 {
+	if len(p.Events.Worst) > 0 {
 		pn.around.headroom = 2*numberRadius + 6*pixel
 	}
 	pn.content.paint = func() {
@@ -68,7 +68,7 @@ func (c *pen) runsOf(parts []chart.Facet, area vg.Rectangle) {
 		pn.around.title = part.Tag
 		pn.around.inner = !last
 		if n > 0 {
-			pn.picture.Marks = nil
+			pn.picture.Events.Marks = nil
 		}
 		panels = append(panels, pn)
 	}
@@ -163,7 +163,7 @@ func (pn *panel) runsRuler() {
 	switch {
 	case pn.picture.Type == chart.Load:
 		pn.rateRuler()
-	case pn.picture.Absolute:
+	case pn.picture.Time.Absolute:
 		beyond := max(0.02*pn.x.high, 1)
 		pn.x.low, pn.x.high = -beyond, pn.x.high+beyond
 		pn.timeRuler()

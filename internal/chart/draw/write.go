@@ -54,7 +54,7 @@ func Write(w io.Writer, p *chart.Picture, format Format) error {
 // WriteSVG writes a picture as SVG. Text stays text. It has the width that Liberation Sans gives
 // it, whatever font the reader has, so that texts do not overlap.
 func WriteSVG(w io.Writer, p *chart.Picture) error {
-	canvas := &svgCanvas{Canvas: vgsvg.New(size(p))}
+	canvas := &svgCanvas{Canvas: vgsvg.New(size(&p.Looks))}
 	if err := paint(p, draw.New(canvas), wellFormed, true); err != nil {
 		return err
 	}

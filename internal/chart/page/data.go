@@ -25,9 +25,9 @@ const (
 // New returns the data of a page that shows a picture. If the rows of all intervals are larger than
 // the limit, it merges intervals into wider windows until the rows fit.
 func New(p *chart.Picture) (*Data, error) {
-	limit := cmp.Or(p.PageSize, pageSize)
+	limit := cmp.Or(p.Looks.PageSize, pageSize)
 	fitted := *p
-	width := max(p.WindowMillis, 1)
+	width := max(p.Precision.WindowMillis, 1)
 	columns := chart.PageColumns
 	from, to, _ := p.TimeRange()
 	for {
@@ -57,7 +57,7 @@ func New(p *chart.Picture) (*Data, error) {
 func widened(p *chart.Picture, width int64) ([]chart.Series, error) {
 	all := slices.Clone(p.Series)
 	for i := range all {
-		windows, err := p.Widen(all[i].Windows, width, p.Origin)
+		windows, err := p.Precision.Widen(all[i].Windows, width, p.Time.Origin)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", chart.Named(all[i].Label), err)
 		}
@@ -77,24 +77,14 @@ func countWindows(all []chart.Series) (n int) {
 // long. It thins lines to a number of columns, but not from the time recent on. If the rows take
 // more than most bytes and most is not 0, they have only a size.
 func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) *Data {
-	picture := *p
-	picture.Unit = axis.Spelled(p.Unit)
-	picture.Marks = some(p.Marks)
-	picture.Worst = some(p.Worst)
-	picture.Findings = some(p.Findings)
-	picture.Summary = some(p.Summary)
-	picture.Notes = some(p.Notes)
-	if names := p.Unnamed(); len(names) > 0 {
-		picture.Notes = append(picture.Notes, "Grey, too: "+strings.Join(names, ", ")+".")
-	}
 	lines := chart.Timeline
 	if p.Type.Chart.Marks == chart.Lines {
 		lines = p.Type
 	}
 	out := &Data{
-		Picture: &picture,
+		Picture: pictureOf(p),
 		Caption: p.Caption(),
-		Top:     some(report.Headline(p.Findings)),
+		Top:     some(report.Headline(p.Texts.Findings)),
 		Charts: Charts{
 			Lines:  described(p, lines),
 			Cells:  described(p, chart.Heatmap),
@@ -103,25 +93,25 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 			Heat:   true,
 			Themes: chart.Themes,
 		},
-		Dated:    p.Dated(),
-		Times:    Times{Zone: p.Location().String(), Offsets: [][2]int64{}},
+		Dated:    p.Time.Dated(),
+		Times:    Times{Zone: p.Time.Location().String(), Offsets: [][2]int64{}},
 		Measures: []string{},
 		Series:   []Series{},
 		Rows:     &Rows{most: most},
 	}
 	if from, to, timed := p.TimeRange(); timed {
 		out.From, out.To = int64(math.Floor(from)), int64(math.Ceil(to))
-		out.Offsets = axis.Offsets((from+float64(p.Origin))/1000, (to+float64(p.Origin))/1000, p.Location())
+		out.Offsets = axis.Offsets((from+float64(p.Time.Origin))/1000, (to+float64(p.Time.Origin))/1000, p.Time.Location())
 	}
-	if width > 1 || p.Aggregate > 0 {
-		out.Window = max(width, p.Aggregate)
-		out.WindowAt = chart.WindowAt(p.Origin, out.Window) - p.Origin
+	if width > 1 || p.Precision.Aggregate > 0 {
+		out.Window = max(width, p.Precision.Aggregate)
+		out.WindowAt = chart.WindowAt(p.Time.Origin, out.Window) - p.Time.Origin
 	}
 	addSeries(out, p.Series, columns, recent)
 	charts := *p
 	charts.Type = chart.Timeline
-	out.Facets = charts.Facets || charts.Crowded()
-	charts.Facets = true
+	out.Facets = charts.Looks.Facets || charts.Crowded()
+	charts.Looks.Facets = true
 	titles := map[string]string{} // titles of facets by label
 	for _, part := range charts.FacetsOf() {
 		for _, s := range part.Picture.Series {
@@ -138,6 +128,31 @@ func DataOf(p *chart.Picture, width int64, columns int, recent int64, most int) 
 	return out
 }
 
+// pictureOf returns what a page needs of a picture beside its series.
+func pictureOf(p *chart.Picture) Picture {
+	picture := Picture{
+		Looks:     p.Looks,
+		TimeAxis:  p.Time,
+		ValueAxis: p.Values,
+		Events:    p.Events,
+		Texts:     p.Texts,
+		Ran:       p.Ran,
+		Sources:   p.Inputs.Logs,
+		Digits:    p.Precision.Digits,
+		Changed:   p.Comparison.Changed,
+	}
+	picture.Unit = axis.Spelled(picture.Unit)
+	picture.Marks = some(picture.Marks)
+	picture.Worst = some(picture.Worst)
+	picture.Findings = some(picture.Findings)
+	picture.Summary = some(picture.Summary)
+	picture.Notes = some(picture.Notes)
+	if names := p.Unnamed(); len(names) > 0 {
+		picture.Notes = append(picture.Notes, "Grey, too: "+strings.Join(names, ", ")+".")
+	}
+	return picture
+}
+
 // some returns a copy of a list that is not nil, so that JSON has a list and not null.
 func some[T any](all []T) []T { return append([]T{}, all...) }
 
@@ -147,8 +162,8 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	c := p.Describe(t)
 	c.Limits = []chart.Limit{}
 	if c.Rate == p.Type.Chart.Rate {
-		c.Low = p.Low
-		c.High = p.High
+		c.Low = p.Values.Low
+		c.High = p.Values.High
 		c.Limits = p.Labelled()
 		if c.Marks == chart.Lines {
 			c.Limits = p.LineLimits()

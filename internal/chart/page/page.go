@@ -24,7 +24,7 @@ import (
 // again for another time, and the rows. Times are milliseconds since Origin, and values are in
 // Unit.
 type Data struct {
-	*chart.Picture
+	Picture
 	// Caption says which logs, which time and how many values the page shows.
 	Caption string `json:"caption"`
 	// Top has the sentences of the most important findings, as at the top of a report.
@@ -47,6 +47,20 @@ type Data struct {
 	Step int64 `json:"step,omitempty"`
 	*Status
 	Rows *Rows `json:"rows"`
+}
+
+// A Picture is what a page needs of a [chart.Picture] beside its series.
+type Picture struct {
+	chart.Looks
+	chart.TimeAxis
+	chart.ValueAxis
+	chart.Events
+	chart.Texts
+	// Ran, Sources, Digits and Changed are those of a [chart.Picture].
+	Ran     map[string][][2]int64        `json:"ran,omitempty"`
+	Sources []string                     `json:"sources,omitempty"`
+	Digits  int                          `json:"digits"`
+	Changed map[string]map[string]string `json:"changed,omitempty"`
 }
 
 // Charts describes the charts of a page. Heat is set if the page shows the heat map at first.

@@ -75,7 +75,7 @@ func start(t *testing.T, s *Server) (get func(path string) *http.Response, stop 
 
 // dataOf returns data that the test recognizes.
 func dataOf(title string) *page.Data {
-	return &page.Data{Picture: &chart.Picture{Looks: chart.Looks{Title: title}}, Live: true, Rows: &page.Rows{}}
+	return &page.Data{Picture: page.Picture{Looks: chart.Looks{Title: title}}, Live: true, Rows: &page.Rows{}}
 }
 
 func updateOf(to int64) *page.Update { return &page.Update{To: to, Rows: &page.Rows{}} }

@@ -107,19 +107,19 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 
 // dress gives a picture its looks.
 func (p *Page) dress(d *chart.Picture) {
-	d.PageSize = pageBytes
-	d.Zone = time.UTC
-	d.Width = mostPixels
-	d.Height = mostHigh
-	d.DPI = 96
-	d.Title = p.title
-	d.Span = fmt.Sprintf("each %v s", float64(p.options.Size)/1000)
-	d.Unit = p.look.Unit
-	d.Limits = p.look.Limits
-	d.Notes = append(d.Notes, p.look.Notes...)
+	d.Looks.PageSize = pageBytes
+	d.Time.Zone = time.UTC
+	d.Looks.Width = mostPixels
+	d.Looks.Height = mostHigh
+	d.Looks.DPI = 96
+	d.Looks.Title = p.title
+	d.Inputs.Span = fmt.Sprintf("each %v s", float64(p.options.Size)/1000)
+	d.Values.Unit = p.look.Values.Unit
+	d.Values.Limits = p.look.Values.Limits
+	d.Texts.Notes = append(d.Texts.Notes, p.look.Texts.Notes...)
 	d.KeepLines(true)
-	d.Marks = append(d.Marks, p.marks()...)
-	d.Findings = p.findings
+	d.Events.Marks = append(d.Events.Marks, p.marks()...)
+	d.Texts.Findings = p.findings
 }
 
 // Judge lets the page say what a gate finds. The gate gets the same windows.
@@ -305,16 +305,16 @@ func (p *Page) setScale() error {
 	}
 	p.scaled = true
 	if s.Unit == "" || s.Assumed {
-		p.look.Notes = append(p.look.Notes, unit.About(s))
+		p.look.Texts.Notes = append(p.look.Texts.Notes, unit.About(s))
 	}
 	p.page.Collector.Ratio = s.Ratio
-	p.look.Unit = s.Unit
+	p.look.Values.Unit = s.Unit
 	if s.Chosen {
-		p.look.Unit = axis.Fixed(s.Unit)
+		p.look.Values.Unit = axis.Fixed(s.Unit)
 	}
 	for _, l := range p.limits {
 		if l.Drawn() {
-			p.look.Limits = append(p.look.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(s)})
+			p.look.Values.Limits = append(p.look.Values.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(s)})
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func (d *dressing) comparePage() {
 	p := d.p
 	result, table := d.comparison()
 	pairs := result.Pairs
-	p.Changed = make(map[string]map[string]string)
+	p.Comparison.Changed = make(map[string]map[string]string)
 	for _, row := range d.logRows() {
 		i := slices.IndexFunc(pairs, func(pair sides.Pair) bool { return pair.After == row.sum && pair.Before != nil })
 		if i < 0 {
@@ -40,10 +40,10 @@ func (d *dressing) comparePage() {
 		for k, heading := range headings {
 			texts[heading] = rows[changeRow][k]
 		}
-		p.Changed[row.Label] = texts
+		p.Comparison.Changed[row.Label] = texts
 	}
-	p.Findings = result.Findings
-	p.Notes = append(p.Notes, report.Legend(pairs)+".")
+	p.Texts.Findings = result.Findings
+	p.Texts.Notes = append(p.Texts.Notes, report.Legend(pairs)+".")
 }
 
 // comparison compares the series of both groups, as hdrdiff does, and returns the table that prints
@@ -76,42 +76,42 @@ func (d *dressing) compareReport() {
 	p := d.p
 	result, table := d.comparison()
 	pairs := result.Pairs
-	p.Findings = result.Findings
+	p.Texts.Findings = result.Findings
 	d.addEffects(pairs, table)
 	if len(pairs) > mostCompared {
-		p.Notes = append(p.Notes, p.Of(len(pairs), mostCompared, "maximum", "figures"))
+		p.Texts.Notes = append(p.Texts.Notes, p.Inputs.Of(len(pairs), mostCompared, "maximum", "figures"))
 		slices.SortStableFunc(pairs, func(a, b sides.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}
 	for _, pair := range pairs {
 		headings, rows := table.Changes(pair)
-		if p.Changes == nil {
+		if p.Comparison.Changes == nil {
 			in := ""
-			if p.Unit != "" {
-				in = "in " + p.Unit
+			if p.Values.Unit != "" {
+				in = "in " + p.Values.Unit
 			}
-			p.Changes = [][]string{{in}, {""}}
+			p.Comparison.Changes = [][]string{{in}, {""}}
 			for _, heading := range headings {
-				p.Changes = append(p.Changes, []string{heading})
+				p.Comparison.Changes = append(p.Comparison.Changes, []string{heading})
 			}
 		}
 		name := cmp.Or(pair.After, pair.Before).Name()
 		for n, side := range []string{"before", "after", "change"} {
 			for i, text := range append([]string{name, side}, rows[n]...) {
-				p.Changes[i] = append(p.Changes[i], text)
+				p.Comparison.Changes[i] = append(p.Comparison.Changes[i], text)
 			}
 			name = ""
 		}
 	}
-	p.Notes = append(p.Notes, report.Legend(pairs)+".")
+	p.Texts.Notes = append(p.Texts.Notes, report.Legend(pairs)+".")
 }
 
 // addEffects adds the changes that have an interval.
 func (d *dressing) addEffects(pairs []sides.Pair, table *report.Table) {
 	effects, all := table.Effects(pairs, chart.MostEffects)
-	d.p.Effects = effects
+	d.p.Comparison.Effects = effects
 	if all > len(effects) {
-		d.p.Notes = append(d.p.Notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
+		d.p.Texts.Notes = append(d.p.Texts.Notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
 	}
 }
 

@@ -73,9 +73,9 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 			judging: judging{o.Limits, o.Logs.Times.Zone, o.Logs.Omission.Expected > 0, in.diagnostics},
 		},
 	}
-	d.plan.look.Sources = sourcesOf(in.Scan.Inputs)
+	d.plan.look.Inputs.Sources = sourcesOf(in.Scan.Inputs)
 	if o.Type == chart.Heatmap && !o.Page && in.Scan.By.Inputs() {
-		d.plan.look.Facets = true // a map for each machine
+		d.plan.look.Looks.Facets = true // a map for each machine
 	}
 	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(in.Scan.Inputs) != 2 {
 		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+

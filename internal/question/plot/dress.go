@@ -29,8 +29,8 @@ type dressing struct {
 // dress returns the picture of what was found in the inputs of a plan.
 func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 	look := p.look
-	look.Unit = f.unit
-	look.Notes = slices.Concat(look.Notes, f.notes)
+	look.Values.Unit = f.unit
+	look.Texts.Notes = slices.Concat(look.Texts.Notes, f.notes)
 	d := &dressing{std: std, plan: p, found: f, p: &look}
 	if err := d.addSeries(); err != nil {
 		return nil, err
@@ -68,10 +68,10 @@ func (d *dressing) addSeries() (err error) {
 	for n := range d.p.Series {
 		d.p.Series[n].Runs = max(d.p.Series[n].Runs, d.plan.shows.periods)
 	}
-	d.p.Summary = d.found.summaries
-	d.p.Fold = d.plan.lines.Fold
-	d.p.Findings = d.found.findings
-	d.p.Each = d.each()
+	d.p.Texts.Summary = d.found.summaries
+	d.p.Time.Fold = d.plan.lines.Fold
+	d.p.Texts.Findings = d.found.findings
+	d.p.Inputs.Each = d.each()
 	d.addFleet()
 	return nil
 }
@@ -80,9 +80,9 @@ func (d *dressing) addSeries() (err error) {
 func (d *dressing) addNotes() {
 	p := d.p
 	scale := d.plan.scale
-	scale.Unit = p.Unit
+	scale.Unit = p.Values.Unit
 	if len(d.plan.parts) > 0 && d.plan.shows.about && (scale.Unit == "" || scale.Assumed) {
-		p.Notes = append(p.Notes, unit.About(scale))
+		p.Texts.Notes = append(p.Texts.Notes, unit.About(scale))
 	}
 	switch {
 	case d.plan.shows.compares == comparesSides:
@@ -90,13 +90,13 @@ func (d *dressing) addNotes() {
 	case d.plan.shows.compares == comparesOnPage:
 		d.comparePage()
 	case d.plan.shows.compares == comparesCurves && len(p.Series) <= chart.MostTogether:
-		p.Notes = append(p.Notes, d.changes()...)
+		p.Texts.Notes = append(p.Texts.Notes, d.changes()...)
 	}
 	d.nameEmpty()
 	d.nameBands()
 	for _, f := range d.found.findings {
 		if d.plan.shows.same != nil && f.Kind == finding.Same {
-			p.Notes = append(p.Notes, f.Sentence)
+			p.Texts.Notes = append(p.Texts.Notes, f.Sentence)
 		}
 	}
 }
@@ -120,25 +120,25 @@ const listShare, momentLine = 0.2, 16.2
 // addTimes adds when logs ran, and the worst moments, which count from the origin of the picture.
 func (d *dressing) addTimes() {
 	p := d.p
-	p.Marks = marksOf(d.found.shifts, p)
+	p.Events.Marks = marksOf(d.found.shifts, p)
 	d.addSaid()
-	p.Spans = d.found.times.spans
+	p.Inputs.Spans = d.found.times.spans
 	p.Ran = d.found.times.ran
 	most := d.plan.takes.worst
 	if d.p.Type != chart.Report && !d.plan.shows.page {
-		most = min(most, max(1, int(p.Height*listShare/momentLine)))
+		most = min(most, max(1, int(p.Looks.Height*listShare/momentLine)))
 	}
-	p.Worst = d.found.worst[:min(len(d.found.worst), most)]
+	p.Events.Worst = d.found.worst[:min(len(d.found.worst), most)]
 	for _, times := range p.Ran {
 		for n := range times {
-			times[n] = [2]int64{times[n][0] - p.Origin, times[n][1] - p.Origin}
+			times[n] = [2]int64{times[n][0] - p.Time.Origin, times[n][1] - p.Time.Origin}
 		}
 	}
-	for n := range p.Worst {
-		m := &p.Worst[n]
-		m.Start -= p.Origin
-		m.End -= p.Origin
-		m.Peak -= p.Origin
+	for n := range p.Events.Worst {
+		m := &p.Events.Worst[n]
+		m.Start -= p.Time.Origin
+		m.End -= p.Time.Origin
+		m.Peak -= p.Time.Origin
 	}
 }
 
@@ -146,26 +146,26 @@ func (d *dressing) addTimes() {
 func (d *dressing) addPhases() error {
 	p := d.p
 	for _, note := range d.plan.judging.diagnostics.TakePhaseNotes() {
-		p.Notes = append(p.Notes, strings.ToUpper(note[:1])+note[1:]+".")
+		p.Texts.Notes = append(p.Texts.Notes, strings.ToUpper(note[:1])+note[1:]+".")
 	}
-	p.Overlap = d.plan.judging.diagnostics.PhasesOverlap()
+	p.Inputs.Overlap = d.plan.judging.diagnostics.PhasesOverlap()
 	if d.plan.phases == nil {
 		return nil
 	}
-	spans, err := d.plan.phases.In(float64(p.Origin) / 1000)
+	spans, err := d.plan.phases.In(float64(p.Time.Origin) / 1000)
 	if err != nil {
 		return err
 	}
 	for _, s := range spans {
-		p.Phases = append(p.Phases, chart.Phase{
-			Start: s.Start - p.Origin,
-			End:   s.End - p.Origin,
+		p.Events.Phases = append(p.Events.Phases, chart.Phase{
+			Start: s.Start - p.Time.Origin,
+			End:   s.End - p.Time.Origin,
 			Name:  tags.Text([]byte(s.Name)),
 		})
 	}
 	if len(p.Lanes()) == 0 {
 		from, to, _ := p.TimeRange()
-		drawn := merge.Span{Start: p.Origin + int64(from), End: p.Origin + int64(to)}
+		drawn := merge.Span{Start: p.Time.Origin + int64(from), End: p.Time.Origin + int64(to)}
 		elsewhere := d.plan.phases.ElsewhereThan(drawn, spans)
 		d.std.Notef("-phases: %s", cmp.Or(elsewhere, "no phase is in the time that is drawn"))
 	}
@@ -191,7 +191,7 @@ func (d *dressing) addSaid() {
 		if f.Tag != "" {
 			name += " (" + f.Tag + ")"
 		}
-		p.Phases = append(p.Phases, chart.Phase{Start: *f.Start - p.Origin, End: *f.End - p.Origin, Name: name})
+		p.Events.Phases = append(p.Events.Phases, chart.Phase{Start: *f.Start - p.Time.Origin, End: *f.End - p.Time.Origin, Name: name})
 	}
 }
 
@@ -199,7 +199,7 @@ func (d *dressing) addSaid() {
 // the same requests.
 func (d *dressing) nameAdded() error {
 	p := d.p
-	if p.Facets || !d.plan.shows.added {
+	if p.Looks.Facets || !d.plan.shows.added {
 		return nil
 	}
 	groups := map[string]bool{}
@@ -208,8 +208,8 @@ func (d *dressing) nameAdded() error {
 			continue // a distribution
 		}
 		groups[s.Group] = true
-		if tag := s.Tag(); !slices.Contains(p.Added, tag) {
-			p.Added = append(p.Added, tag)
+		if tag := s.Tag(); !slices.Contains(p.Inputs.Added, tag) {
+			p.Inputs.Added = append(p.Inputs.Added, tag)
 		}
 	}
 	if d.plan.shows.compares == comparesCells && len(groups) < 2 {
@@ -219,8 +219,8 @@ func (d *dressing) nameAdded() error {
 			}
 		}
 	}
-	if same, choice := writers.SameRequests(p.Added); same != "" {
-		p.SameRequests = true
+	if same, choice := writers.SameRequests(p.Inputs.Added); same != "" {
+		p.Inputs.SameRequests = true
 		if !d.plan.shows.page { // whose heat map and total are two charts of many
 			d.std.Notef("-type %s adds up %s; choose %s", p.Type.Name, same, choice)
 		}
@@ -240,7 +240,7 @@ func (d *dressing) nameEmpty() {
 		}
 	}
 	if empty != nil {
-		d.p.Notes = append(d.p.Notes, "No values: "+strings.Join(empty, ", ")+".")
+		d.p.Texts.Notes = append(d.p.Texts.Notes, "No values: "+strings.Join(empty, ", ")+".")
 	}
 }
 
@@ -255,7 +255,7 @@ func (d *dressing) nameBands() {
 	if len(d.found.runs) > 0 {
 		note = "The pale band reaches from the lowest to the highest run. " + paler + "."
 	}
-	d.p.Notes = append(d.p.Notes, note)
+	d.p.Texts.Notes = append(d.p.Texts.Notes, note)
 }
 
 // changedPercentiles are those whose changes a picture of several runs names.

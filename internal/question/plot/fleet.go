@@ -39,9 +39,9 @@ func (d *decision) chooseRows() error {
 	case d.asked.HeightGiven:
 	case d.asked.Type == chart.Heatmap:
 		const around, least = 130, 400 // pixels: the axis and the texts around the rows, and a whole picture
-		d.plan.look.Height = max(around+chart.FleetHeight(logs), least)
+		d.plan.look.Looks.Height = max(around+chart.FleetHeight(logs), least)
 	default:
-		d.plan.look.Height += chart.FleetHeight(logs)
+		d.plan.look.Looks.Height += chart.FleetHeight(logs)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (d *decision) fold() error {
 	if from < start {
 		from += d.plan.lines.Fold
 	}
-	d.plan.look.Notes = append(d.plan.look.Notes, fmt.Sprintf("Time is that in a period of %s, the first of which begins at %s: "+
-		"the mean of %d whole ones.", axis.Length(d.plan.lines.Fold), people.TimeIn(from, start, end, d.plan.look.Zone), d.plan.shows.periods))
+	d.plan.look.Texts.Notes = append(d.plan.look.Texts.Notes, fmt.Sprintf("Time is that in a period of %s, the first of which begins at %s: "+
+		"the mean of %d whole ones.", axis.Length(d.plan.lines.Fold), people.TimeIn(from, start, end, d.plan.look.Time.Zone), d.plan.shows.periods))
 	return nil
 }

@@ -23,12 +23,12 @@ import (
 func TestFold(t *testing.T) {
 	path := scenarioLog(t, loggen.ScenarioNamed("pauses"), 0)
 	for _, period := range []int64{plot.FoldFound, 60_000} {
-		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Look: chart.Looks{Zone: time.UTC}}
+		o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: period}, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 		o.Logs.Inputs.Names = []string{path}
 		p := gather(t, &o)
 		at := map[int64]string{plot.FoldFound: "00:00:16", 60_000: "00:00:00"}[period]
-		if want := "Time is that in a period of 1 min, the first of which begins at " + at + " UTC: the mean of "; !strings.HasPrefix(p.Notes[0], want) {
-			t.Errorf("notes %q, not %s", p.Notes, want)
+		if want := "Time is that in a period of 1 min, the first of which begins at " + at + " UTC: the mean of "; !strings.HasPrefix(p.Texts.Notes[0], want) {
+			t.Errorf("notes %q, not %s", p.Texts.Notes, want)
 		}
 		first, last := int64(1<<62), int64(0)
 		for _, series := range p.Series {
@@ -55,7 +55,7 @@ func TestFoldEven(t *testing.T) {
 		starts = append(starts, float64(second))
 	}
 	path := logOf(t, 0, starts, func(_ int, h *histogram.Histogram) { h.RecordN(1000, 10) })
-	o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: 7500}, Look: chart.Looks{Zone: time.UTC}}
+	o := plot.Options{Type: chart.Heatmap, Windows: plot.Windows{Fold: 7500}, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 	o.Logs.Inputs.Names = []string{path}
 	p := gather(t, &o)
 	from, to, _ := p.TimeRange()
@@ -74,7 +74,7 @@ func TestChanged(t *testing.T) {
 	ten := func(_ int, h *histogram.Histogram) { h.RecordN(1000, 10) }
 	before := logOf(t, 0, []float64{0, 1, 20, 21, 40, 60}, ten)
 	after := logOf(t, 0, []float64{0, 20, 40, 60, 1, 61}, ten)
-	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Look: chart.Looks{Zone: time.UTC}}
+	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 	o.Logs.Inputs.Names = []string{before}
 	std := &message.Streams{Err: io.Discard}
 	in, err := o.Find(std, logs.NewDiagnostics(std, false))
@@ -105,18 +105,18 @@ func TestSaid(t *testing.T) {
 	}{
 		"timeline": {plot.Options{Type: chart.Timeline}, 1},
 		"report":   {plot.Options{Type: chart.Report}, 1},
-		"titled":   {plot.Options{Type: chart.Timeline, Look: chart.Looks{Title: "mine"}}, 0},
+		"titled":   {plot.Options{Type: chart.Timeline, Looks: chart.Looks{Title: "mine"}}, 0},
 		"page":     {plot.Options{Type: chart.Timeline, Page: true}, 0},
 	} {
-		test.o.Look.Zone = time.UTC
-		test.o.Look.Height = 600
+		test.o.Axes.Time.Zone = time.UTC
+		test.o.Looks.Height = 600
 		test.o.Logs.Inputs.Names = []string{path}
 		p := gather(t, &test.o)
-		if len(p.Phases) != test.phases {
-			t.Errorf("%s: %+v", name, p.Phases)
+		if len(p.Events.Phases) != test.phases {
+			t.Errorf("%s: %+v", name, p.Events.Phases)
 			continue
 		}
-		for _, phase := range p.Phases {
+		for _, phase := range p.Events.Phases {
 			if !strings.HasPrefix(phase.Name, "warm-up") || phase.Start != 0 || phase.End < 30_000 || phase.End > 120_000 {
 				t.Errorf("%s: %+v", name, phase)
 			}
@@ -148,7 +148,7 @@ func TestWith(t *testing.T) {
 	if err := os.WriteFile(phases, []byte(ops), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := plot.Options{Type: chart.Timeline, Look: chart.Looks{Zone: time.UTC}}
+	o := plot.Options{Type: chart.Timeline, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 	o.Logs.Inputs.Names = []string{log}
 	o.Logs.Tags.Phases.Files = []string{phases}
 	o.Logs.Tags.DrawnPhases = true

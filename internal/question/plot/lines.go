@@ -37,7 +37,7 @@ func (d *decision) setLines() error {
 	lines.Paired = d.plan.takes.points.of == ofEachWindow
 	switch {
 	case d.asked.Page:
-		lines.MostWindows = d.plan.look.PageSize / rowBytes
+		lines.MostWindows = d.plan.look.Looks.PageSize / rowBytes
 		lines.Paged = true
 	case d.drawn.Chart.Marks == chart.Cells:
 		lines.MostWindows = heatWindows
@@ -52,7 +52,7 @@ func (d *decision) setLines() error {
 }
 
 // relative reports whether logs lie over one another.
-func (d *decision) relative() bool { return d.asked.Compare && !d.plan.look.Absolute }
+func (d *decision) relative() bool { return d.asked.Compare && !d.plan.look.Time.Absolute }
 
 // mostPoints is about the number of windows of a picture over time, if nobody chose their length.
 const mostPoints = 500
@@ -77,17 +77,17 @@ func (d *decision) setWindows() {
 	compared := d.asked.Compare && count > 1
 	several := d.surveyed.tags > 1 && !d.plan.by.AddsTags() || compared
 	if several && d.asked.Page && d.asked.Percentiles == nil {
-		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Limits, compared) // others would be dropped
+		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Values.Limits, compared) // others would be dropped
 	}
 	if d.merges() && count > 1 {
 		for _, log := range d.scan.Inputs {
-			d.plan.look.Logs = append(d.plan.look.Logs, d.plan.labels[log.Name])
+			d.plan.look.Inputs.Logs = append(d.plan.look.Inputs.Logs, d.plan.labels[log.Name])
 		}
 	}
 	d.plan.lines.Aggregate = d.windowLength()
 	d.plan.lines.Ordered = d.surveyed.ordered && !d.relative()
 	if d.totals() {
-		d.plan.lines.Totals = chart.TotalMeasures(d.plan.look.Limits)
+		d.plan.lines.Totals = chart.TotalMeasures(d.plan.look.Values.Limits)
 	}
 }
 

@@ -32,12 +32,20 @@ type Options struct {
 	Percentiles []float64 // of lines, nil for the usual ones
 	Windows     Windows
 	HeightGiven bool // otherwise the picture is as high as its logs need
-	Linear      bool // an axis of values that is never logarithmic by itself
+	Axes        Axes
 	Limits      []gate.Limit
 	Marks       []Mark
-	Look        chart.Looks // the size, the title, the axes and the theme
+	Looks       chart.Looks
 	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
 	Sums func(units *logs.Units, side asked.Side) error
+}
+
+// Axes are the choices of the user about the axes of a picture. Unit and Limits of Values are not
+// among them.
+type Axes struct {
+	Time   chart.TimeAxis
+	Values chart.ValueAxis
+	Linear bool // the axis of values is linear, also if that leaves most of it empty
 }
 
 // Windows say how a picture divides time, in milliseconds.
@@ -108,7 +116,7 @@ func (o *Options) findPhases(std *message.Streams, d *logs.Diagnostics, by *tags
 		return nil, message.Usagef("-phases and -fold do not go together: -fold lays periods over one another")
 	}
 	phases, err := o.Logs.ReadPhases(std, d)
-	if err == nil && o.Compare && !o.Look.Absolute && phases.Dated() {
+	if err == nil && o.Compare && !o.Axes.Time.Absolute && phases.Dated() {
 		err = message.Usagef("-phases: logs that are laid over one another by -compare have no clock " +
 			"time; -time absolute, or times since the start, have one")
 	}
@@ -214,37 +222,39 @@ func (o *Options) levels() []float64 {
 // newPicture returns a picture without anything in it.
 func (o *Options) newPicture() *chart.Picture {
 	p := chart.New(o.Type)
-	p.Looks = o.Look
+	p.Looks = o.Looks
+	p.Time = o.Axes.Time
+	p.Values = o.Axes.Values
 	return p
 }
 
 // setUnit sets the unit of a picture, and adds the limits in it.
 func (o *Options) setUnit(p *chart.Picture, scale hdrlog.Scale) error {
-	p.Unit = scale.Unit
+	p.Values.Unit = scale.Unit
 	for _, l := range o.Limits {
 		if l.Unit != 0 && scale.In == 0 {
 			return message.Usagef("-sla %s: -unit must name the unit of the values", l.Text)
 		}
-		p.Limits = append(p.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
+		p.Values.Limits = append(p.Values.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(scale)})
 	}
 	return nil
 }
 
 // finish adds marks, drops lines that are too many, and chooses the axis of values and the height.
 func (o *Options) finish(std *message.Streams, p *chart.Picture) {
-	p.Marks = slices.Concat(marksOf(o.Marks, p), p.Marks)
+	p.Events.Marks = slices.Concat(marksOf(o.Marks, p), p.Events.Marks)
 	switch {
 	case o.Percentiles == nil:
 		p.KeepLines(o.Page)
 	case o.Page || p.Type.Lined():
 		nameUndrawn(std, p)
 	}
-	p.LogValues = p.LogValues || !o.Linear && p.Steep()
+	p.Values.Log = p.Values.Log || !o.Axes.Linear && p.Steep()
 	if o.Units.Unit != "" {
-		p.Unit = axis.Fixed(p.Unit)
+		p.Values.Unit = axis.Fixed(p.Values.Unit)
 	}
 	if !o.HeightGiven {
-		p.Height += chart.ForestHeight(len(p.Effects))
+		p.Looks.Height += chart.ForestHeight(len(p.Comparison.Effects))
 	}
 }
 
@@ -258,13 +268,13 @@ func marksOf(all []Mark, p *chart.Picture) (marks []chart.Mark) {
 
 // in returns the time of a mark in a picture, in milliseconds from its origin.
 func (m *Mark) in(p *chart.Picture) int64 {
-	return m.When.At(float64(p.Origin)/1000) - p.Origin
+	return m.When.At(float64(p.Time.Origin)/1000) - p.Time.Origin
 }
 
 // nameUndrawn says which limits no line is for. Charts without lines show all of them.
 func nameUndrawn(std *message.Streams, p *chart.Picture) {
 	drawn := p.LineLimits()
-	for _, l := range p.Limits {
+	for _, l := range p.Values.Limits {
 		if !slices.ContainsFunc(drawn, func(one chart.Limit) bool { return one.Percentile == l.Percentile }) {
 			std.Notef("no line shows %s, which -sla limits: -p %[1]s draws one", l.Name())
 		}

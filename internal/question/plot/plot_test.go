@@ -97,7 +97,7 @@ func TestTrendLevels(t *testing.T) {
 		logs []string
 		want int // levels
 	}{{[]string{"node1.hdr", "node2.hdr", "node3.hdr"}, 0}, {[]string{"digits3.hdr", "node1.hdr", "node2.hdr", "node3.hdr", "straddle-a.hdr", "straddle-b.hdr"}, 1}} {
-		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Look: chart.Looks{Zone: time.UTC}}
+		o := plot.Options{Type: chart.Trend, Percentiles: []float64{99}, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 		o.Logs.Tags.Include = []string{"insert-rt"}
 		for _, log := range test.logs {
 			o.Logs.Inputs.Names = append(o.Logs.Inputs.Names, "../../../testdata/logs/"+log)
@@ -116,7 +116,7 @@ func TestTrendLevels(t *testing.T) {
 
 // TestGather makes a picture without a command line.
 func TestGather(t *testing.T) {
-	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Look: chart.Looks{Zone: time.UTC}}
+	o := plot.Options{Type: chart.Timeline, Percentiles: []float64{99, 100}, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 	o.Logs.Inputs.Names, o.Logs.Tags.Include = []string{"../../../testdata/logs/node1.hdr"}, []string{"insert-rt"}
 	if p := gather(t, &o); len(p.Series) != 1 || len(p.Series[0].Lines) != 2 {
 		t.Errorf("%+v", p)
@@ -142,12 +142,12 @@ func TestFindings(t *testing.T) {
 		{"each log by itself", plot.Options{Type: chart.Timeline, Compare: true}, false},
 	} {
 		o := test.o
-		o.Look.Zone = time.UTC
+		o.Axes.Time.Zone = time.UTC
 		o.Logs.Inputs.Names = names
 		p := gather(t, &o)
-		found := slices.ContainsFunc(p.Findings, func(f output.Finding) bool { return f.Kind == "outlier" })
-		if found != test.want || !test.want && p.Findings != nil {
-			t.Errorf("%s: %+v", test.name, p.Findings)
+		found := slices.ContainsFunc(p.Texts.Findings, func(f output.Finding) bool { return f.Kind == "outlier" })
+		if found != test.want || !test.want && p.Texts.Findings != nil {
+			t.Errorf("%s: %+v", test.name, p.Texts.Findings)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestLines(t *testing.T) {
 		{"chosen", chosen, "p50 p90"},
 	} {
 		o := test.o
-		o.Look.Zone = time.UTC
+		o.Axes.Time.Zone = time.UTC
 		o.Units.In = hdrlog.Nanosecond
 		o.Logs.Inputs.Names = []string{"../../../testdata/logs/node1.hdr"}
 		o.Logs.Tags.Include = []string{"insert-rt"}
@@ -202,7 +202,7 @@ func TestFleet(t *testing.T) {
 		{[]int{chart.MostTogether}, chart.Heatmap},
 		{[]int{chart.MostTogether + 1}, chart.Fleet},
 	} {
-		o := plot.Options{Type: chart.Heatmap, Look: chart.Looks{Zone: time.UTC}}
+		o := plot.Options{Type: chart.Heatmap, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 		o.Logs.Tags.By = "input"
 		for group, count := range test.groups {
 			for range count {
@@ -226,11 +226,11 @@ func TestEach(t *testing.T) {
 		compare bool
 		want    string
 	}{{"tag", false, "tag"}, {"input", false, "log"}, {"input,tag", false, "row"}, {"all", false, "row"}, {"tag", true, "tag"}, {"all", true, "log"}} {
-		o := plot.Options{Type: chart.Timeline, Compare: test.compare, Look: chart.Looks{Zone: time.UTC}}
+		o := plot.Options{Type: chart.Timeline, Compare: test.compare, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 		o.Logs.Tags.By = test.by
 		o.Logs.Inputs.Names = []string{"../../../testdata/logs/node1.hdr", "../../../testdata/logs/node2.hdr"}
-		if p := gather(t, &o); p.Each != test.want {
-			t.Errorf("by %s, compared %v: %s, want %s", test.by, test.compare, p.Each, test.want)
+		if p := gather(t, &o); p.Inputs.Each != test.want {
+			t.Errorf("by %s, compared %v: %s, want %s", test.by, test.compare, p.Inputs.Each, test.want)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (o *Options) read(std *message.Streams, units *logs.Units, whole *scan.Scan
 			lines: &collect.Collector{Options: p.lines},
 			runs:  make(map[string][]*summary.Result),
 			times: times{start: math.Inf(1), ran: make(map[string][][2]int64)},
-			unit:  p.look.Unit,
+			unit:  p.look.Values.Unit,
 		},
 		std:   std,
 		units: units,
@@ -282,7 +282,7 @@ func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Lo
 	h := sum.Counts()
 	r.highest = max(r.highest, h.MaxFloat()*sum.Scale.Factor())
 	r.found.summaries = append(r.found.summaries, chart.SummaryOf(r.plan.rowLabel(group, sum.Tag), h, sum.Scale.Divisor(), sum.Intervals,
-		sum.Period, r.plan.look.Limits))
+		sum.Period, r.plan.look.Values.Limits))
 	return nil
 }
 
@@ -337,7 +337,7 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	if shift == nil {
 		return
 	}
-	value := func(v float64) string { return axis.Value(r.plan.look.Unit, people.Rounded(sum.Scale.Of(v), 2)) }
+	value := func(v float64) string { return axis.Value(r.plan.look.Values.Unit, people.Rounded(sum.Scale.Of(v), 2)) }
 	text := fmt.Sprintf("%s p%v %s -> %s", label, shift.Percentile, value(shift.Before), value(shift.After))
 	r.found.shifts = append(r.found.shifts, Mark{
 		When: scan.Bound{Seconds: float64(shift.Start) / 1000, Origin: scan.Epoch},

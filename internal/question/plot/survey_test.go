@@ -31,7 +31,7 @@ func TestLateLines(t *testing.T) {
 // of 10 s.
 func picture(t *testing.T, seconds []int) []chart.Line {
 	t.Helper()
-	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Look: chart.Looks{Zone: time.UTC}}
+	o := plot.Options{Type: chart.Timeline, Windows: plot.Windows{Length: 10_000, Given: true}, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 	o.Logs.Inputs.Names = []string{logOfSeconds(t, seconds)}
 	return gather(t, &o).Series[0].Lines
 }

@@ -140,7 +140,7 @@ func (d *decision) whatToTake() takes {
 // or it adds up logs that the finding could be about, and which take half as much time again for
 // forty.
 func (d *decision) withoutSentence() bool {
-	chosen := d.asked.Look.Title != ""
+	chosen := d.asked.Looks.Title != ""
 	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.LeastLogs)
 }
 

@@ -45,15 +45,15 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 // placesOf returns where runs stand on the axis: at their starts if all have one and no two start
 // together, otherwise one behind another.
 func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
-	p.Absolute = true
+	p.Time.Absolute = true
 	for n, run := range t.Runs {
-		p.Absolute = p.Absolute && run.Dated() && (n == 0 || run.Start > t.Runs[n-1].Start)
+		p.Time.Absolute = p.Time.Absolute && run.Dated() && (n == 0 || run.Start > t.Runs[n-1].Start)
 	}
-	p.Origin = t.Runs[0].Start
+	p.Time.Origin = t.Runs[0].Start
 	for n, run := range t.Runs {
 		place := float64(n)
-		if p.Absolute {
-			place = float64(run.Start - p.Origin)
+		if p.Time.Absolute {
+			place = float64(run.Start - p.Time.Origin)
 		}
 		places = append(places, place)
 	}
@@ -112,15 +112,15 @@ func number(p *chart.Picture, t *report.Trend, places []float64, zone *time.Loca
 		}
 	}
 	changes := drawn.Changes()[:said]
-	if p.Title == "" {
-		p.Title = strings.TrimSuffix(sentences[0], ".")
+	if p.Looks.Title == "" {
+		p.Looks.Title = strings.TrimSuffix(sentences[0], ".")
 		if len(changes) == 0 { // the list has nothing to add
 			sentences = sentences[1:]
 		}
 	}
 	for n, c := range changes {
 		at := int64(math.Round(places[c.After.From]))
-		p.Worst = append(p.Worst, chart.Moment{
+		p.Events.Worst = append(p.Events.Worst, chart.Moment{
 			Start: at,
 			End:   at,
 			Peak:  at,
@@ -130,5 +130,5 @@ func number(p *chart.Picture, t *report.Trend, places []float64, zone *time.Loca
 		})
 		sentences[first+n] = fmt.Sprintf("%d  %s", n+1, sentences[first+n])
 	}
-	p.Notes = append(p.Notes, sentences...)
+	p.Texts.Notes = append(p.Texts.Notes, sentences...)
 }
