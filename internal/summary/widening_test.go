@@ -181,7 +181,7 @@ func widenCollector(t *testing.T, all []taken, s *scan.Scan) (int64, func(start,
 	c := &collect.Collector{Options: collect.Options{MostWindows: 60, Paged: true, Ratio: 1}}
 	var interval collect.Interval
 	p := c.Flow(s.Memory, func(r *flow.Result, w *flow.Window) error {
-		c.Measure(r, w, &interval)
+		c.Options.Measure(r, w, &interval)
 		return c.Add("", string(r.Row), &interval)
 	}, func(w *flow.Window) error { return c.AddCounts(string(w.Row), w) })
 	if err := flow.Run(s, new(flow.Rows), p); err != nil {

@@ -27,7 +27,7 @@ func TestAggregate(t *testing.T) {
 	t.Parallel()
 	values := func(i int) []int64 { return pagetest.Latencies(int64(i), 10+i, 1e6) }
 	c := pagetest.Timeline(100, 90)
-	c.Aggregate, c.Ratio = 10_000, 1000
+	c.Options.Aggregate, c.Options.Ratio = 10_000, 1000
 	p := pagetest.Collect(t, chart.Timeline, c, 35, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, values(i)
 	})
@@ -94,7 +94,7 @@ func TestStepsLoseNothing(t *testing.T) {
 	for seed := range int64(clitest.Rounds(20)) {
 		random := rand.New(rand.NewSource(seed))
 		c := collect.Collector{Options: collect.Options{Aggregate: 1000 * (1 + random.Int63n(20)), MostWindows: 8 << random.Intn(8), Ratio: 1}}
-		c.Totals = []chart.Measure{chart.AtPercentile(100)}
+		c.Options.Totals = []chart.Measure{chart.AtPercentile(100)}
 		var want, highest float64
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
@@ -377,7 +377,7 @@ func TestPaired(t *testing.T) {
 func TestAggregateApart(t *testing.T) {
 	t.Parallel()
 	c := pagetest.Timeline(100)
-	c.Aggregate = 10_000
+	c.Options.Aggregate = 10_000
 	p := pagetest.Collect(t, chart.Timeline, c, 24, func(i int) (string, float64, float64, []int64) {
 		return "", 1.074 + float64(i%2)*2 + float64(i/2)*10, 10.004, []int64{int64(1000 + i)} // timers are late
 	})
@@ -430,7 +430,7 @@ func TestCellsOfRuns(t *testing.T) {
 	t.Parallel()
 	const night = 86_400_000
 	var c collect.Collector
-	c.MostWindows, c.Ratio = 1<<11, 1
+	c.Options.MostWindows, c.Options.Ratio = 1<<11, 1
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
 	for run := range 3 {
@@ -488,7 +488,7 @@ func TestSpike(t *testing.T) {
 	t.Parallel()
 	const intervals, at, spike = 1_000_000, 777_777, 987_654_321
 	c := pagetest.Timeline(100)
-	c.Ratio = 1
+	c.Options.Ratio = 1
 	var quiet, loud collect.Interval
 	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{1000, 2000}), &quiet)
 	pagetest.Measure(c, 0, 1, pagetest.HistogramOf(t, 3, []int64{spike}), &loud)

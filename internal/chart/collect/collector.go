@@ -1,12 +1,10 @@
-// Package collect gathers intervals for pictures: the points of lines, and windows with counts,
-// whose memory has a bound. Times are milliseconds.
+// Package collect gathers intervals for pictures: the points of lines, and windows with counts. It
+// bounds the memory of both. Times are milliseconds since the epoch, or since the start of a log.
 //
-// An [Interval] is the one door for logs at rest and for live logs, as [output.Summary] is for
-// limits and [output.Row] for rows over time. [Collector.Measure] makes one of a result of a flow,
-// whose figures and coarse counts the workers have found, and whose times are those of its
-// intervals. [Collector.MeasureWindow] makes one of a live window, which has counts, and the times
-// of the window. One type for both was tried for limits, pictures and rows: it takes 22 lines and a
-// type more, since each needs something that the other does not have.
+// A [Collector] takes each [Interval] after it was measured. [Options.Measure] measures a result of
+// a flow, for logs that are complete: workers have already computed its figures and coarse counts.
+// [Options.MeasureWindow] measures a window of hdrlive from its counts. A common type for both
+// sources costs 22 more lines, since each source needs something that the other does not have.
 package collect
 
 import (
@@ -31,107 +29,115 @@ import (
 
 // Options say what a collector gathers.
 type Options struct {
-	// Measures are the lines of each series. A chart without lines has none.
+	// Measures are the figures that become lines of each series. A chart without lines has none.
 	Measures []chart.Measure
 	// Ratio is the number by which values are divided.
 	Ratio float64
-	// Aggregate merges the intervals of each window of so many milliseconds before anything is
-	// measured, if it is above 0. See package merge.
+	// Aggregate is the length of windows in milliseconds whose intervals are merged before they are
+	// measured. At 0 each interval is measured by itself. See package merge.
 	Aggregate int64
-	// Ordered says that no interval is late for its window, see [flow.Windows]. Otherwise windows
-	// stay open to the end, which takes a quarter more CPU time for a log of an hour, and twice the
-	// memory.
+	// Ordered says that no interval comes after its window is complete, see [flow.Windows].
+	// Otherwise windows stay open to the end of the logs. For a log of an hour this takes a quarter
+	// more CPU time and twice the memory.
 	Ordered bool
-	// Totals are the lines of all series together, if any. They need Aggregate. The last one is the
-	// rate. If the series do not add up, only the rate is drawn.
+	// Totals are the figures that become lines of all series together. They need Aggregate. The
+	// last one is the rate, which is the only line if the counts of the series do not add up.
 	Totals []chart.Measure
-	// MostWindows is the largest number of windows with counts of all series together, for a heat
-	// map or a page. If there are more, the collector merges windows that follow each other. So
-	// what it merges does not depend on the order of intervals, as bytes would. 0 keeps no counts.
+	// MostWindows is the largest number of windows with counts, of all series together, for a heat
+	// map or a page. The collector merges adjacent windows when there are more. The limit is a
+	// number, not bytes, so that the result does not depend on the order of intervals. At 0 the
+	// collector keeps no counts.
 	MostWindows int
 	// Paged says that the windows are for a page.
 	Paged bool
-	// Paired says that the points of a window belong together, as values and their rate do. The
-	// lines are then not thinned: Add returns an error for more windows than [MostPoints].
+	// Paired says that the n-th points of all lines belong together, as values and their rate do.
+	// Then lines are not thinned, and Add returns [ErrPoints] after [MostPoints] intervals.
 	Paired bool
-	// Relative lays logs over one another: times count from the start of each log.
+	// Relative says that times count from the start of each log, which lays logs over one another.
 	Relative bool
-	// Fold is a period in milliseconds: an interval stands at its time modulo that, from FoldAt on,
-	// if it is above 0. Aggregate is 0 then.
+	// Fold is the period of a folded picture in milliseconds, 0 for none. Intervals then stand at
+	// their time since FoldAt, modulo Fold, and Aggregate is 0.
 	Fold, FoldAt int64
-	// Step is set if windows of so many milliseconds keep coming. The collector then merges only
-	// older windows, and recent ones stay as they are. 0 merges all of them alike.
+	// Step is the length in milliseconds of the windows of a live page, 0 for complete logs. With
+	// Step, the collector merges old windows and leaves recent ones as they are.
 	Step int64
 }
 
 // A Collector gathers intervals for a picture.
 type Collector struct {
-	Options
+	Options Options
 
-	series map[string]*gathered
-	order  []string // the labels of series as they came
-	width  int64    // of the windows that start before recent
-	recent int64    // later windows are not merged
-	count  int      // of windows
-	room   int      // when count is above it, windows are merged
-	total  total
-	most   int          // MostPoints, unless a test changes it
-	wide   atomic.Int64 // see [flow.Wide.Size]: width once workers add up counts, and 0 before
+	series     map[string]*series // by label
+	labels     []string           // of the series, in the order of their first intervals
+	total      total
+	windows    windowWidths
+	mostPoints int // of a line: MostPoints, unless a test changes it
 }
 
-// total has the lines of all series together.
+// windowWidths says how wide the windows of all series are. The collector widens them when there
+// are too many.
+type windowWidths struct {
+	width   int64        // of windows that start before recent, in milliseconds
+	recent  int64        // windows that start later are not merged
+	count   int          // number of windows of all series
+	limit   int          // the collector merges windows when count is above it
+	workers atomic.Int64 // width once workers add up counts, and 0 before, see [flow.Wide.Size]
+}
+
+// total has the lines of all series together. It adds up the series of one window after another.
 type total struct {
-	gathered
-	all      *flow.Window // the sum of all series in the latest window, if there are totals
-	count    int64        // of the values in all
-	end      int64        // of all
-	from     int64        // what its times count from
-	mismatch bool         // series do not add up, so all has no counts
+	series
+	latest      *flow.Window // the sum of all series in the latest window, nil without totals
+	count       int64        // number of values in latest
+	end         int64        // when latest ends
+	origin      int64        // time 0 of the times of latest
+	isDifferent bool         // the series have different units or kinds of counts: they do not add up
 
 	scratch histogram.Histogram
 }
 
-// gathered has the lines and the windows of a series.
-type gathered struct {
+// series has the lines and the windows of a [chart.Series].
+type series struct {
 	label    string
 	group    string
-	ratio    float64
+	ratio    float64 // by which values are divided
 	measures []chart.Measure
 	lines    [][]chart.Point // by measure
-	most     int             // points of a line
-	windows  []window        // if MostWindows is set
+	most     int             // a line of so many points is thinned
+	windows  []window        // nil without MostWindows
 }
 
-// unit returns what a value of 1 of a layout is in the picture.
-func (g *gathered) unit(layout histogram.Layout) float64 { return cmp.Or(layout.Ratio, 1) / g.ratio }
+// unit returns the value in the picture of the value 1 in a layout.
+func (s *series) unit(layout histogram.Layout) float64 { return cmp.Or(layout.Ratio, 1) / s.ratio }
 
-// add adds a point to a line.
-func (g *gathered) add(n int, p chart.Point) {
-	line := append(g.lines[n], p)
-	if len(line) == g.most { // thinning leaves about half of the points
-		line = chart.Thinned(line, (line[len(line)-1].End-line[0].Start)*8/float64(g.most))
+// add adds a point to the line of the n-th measure.
+func (s *series) add(n int, p chart.Point) {
+	line := append(s.lines[n], p)
+	if len(line) == s.most { // thinning leaves about half of the points
+		line = chart.Thinned(line, (line[len(line)-1].End-line[0].Start)*8/float64(s.most))
 	}
-	g.lines[n] = line
+	s.lines[n] = line
 }
 
-// An Interval is what a collector needs of an interval, or of a window of several.
+// An Interval has the figures and counts of an interval, or of a window of merged intervals. The
+// Measure methods of [Options] fill it in, and [Collector.Add] takes it. It can be used again.
 type Interval struct {
-	// Factor is what one unit of the values is in the unit that Ratio divides, 0 for 1. It is the
+	// Factor converts values of the log into the unit that Ratio divides. 0 stands for 1. It is the
 	// same for all intervals of a series.
 	Factor float64
 
 	window  window // without counts
 	stats   output.Stats
-	seconds float64
-	ratio   float64      // what values are divided by
+	seconds float64      // length of the interval
+	ratio   float64      // by which values are divided
 	values  []float64    // by measure
-	merged  *flow.Window // nil if it is not a window of Aggregate
-	counts  *merge.Sum   // for windows over time, nil if none are kept
+	merged  *flow.Window // the window of Aggregate, nil for a single interval
+	counts  *merge.Sum   // nil without MostWindows
 	coarse  merge.Sum    // memory of counts for MeasureWindow
 }
 
-// Window returns the interval as a window, whose counts are those of the interval until it is
-// measured again.
+// Window returns the interval as a window. Its counts are valid until the interval is measured
+// again.
 func (i *Interval) Window() chart.Window {
 	w := i.window.Window
 	w.Counts, w.Sum = i.counts, unit.Divide(w.Sum, i.ratio)
@@ -141,20 +147,20 @@ func (i *Interval) Window() chart.Window {
 // Values returns the value of each measure.
 func (i *Interval) Values() []float64 { return i.values }
 
-// Flow returns the flow that the collector needs. Emit takes its results, with the window if a
-// result is one of a window, and adds them by [Collector.Measure] and [Collector.Add]. EmitCounts
-// takes counts that come later, and adds them by [Collector.AddCounts]. Windows of Aggregate are
-// charged to memory.
+// Flow returns the flow that feeds the collector. The flow calls emit with each result, and with
+// its window if the result is a window of Aggregate: emit calls [Options.Measure] and
+// [Collector.Add]. The flow calls emitCounts with counts that come later than their results:
+// emitCounts calls [Collector.AddCounts]. The flow charges windows of Aggregate to memory.
 func (c *Collector) Flow(memory *ledger.Ledger, emit func(*flow.Result, *flow.Window) error, emitCounts func(*flow.Window) error) flow.Flow {
-	figures, digits := append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Count}), 0
-	if c.MostWindows > 0 {
+	figures, digits := append(chart.FiguresOf(c.Options.Measures), output.Figure{Name: output.Count}), 0
+	if c.Options.MostWindows > 0 {
 		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
 	}
-	if c.Aggregate > 0 {
+	if c.Options.Aggregate > 0 {
 		return &flow.Windows{
-			Size:     c.Aggregate,
-			AtEnd:    !c.Ordered,
-			Relative: c.Relative,
+			Size:     c.Options.Aggregate,
+			AtEnd:    !c.Options.Ordered,
+			Relative: c.Options.Relative,
 			Sources:  true,
 			Figures:  figures,
 			Digits:   digits,
@@ -163,371 +169,383 @@ func (c *Collector) Flow(memory *ledger.Ledger, emit func(*flow.Result, *flow.Wi
 		}
 	}
 	each := flow.Intervals{
-		Relative: c.Relative,
+		Relative: c.Options.Relative,
 		Figures:  figures,
 		Digits:   digits,
 		Emit:     func(r *flow.Result) error { return emit(r, nil) },
 	}
-	if !c.Paged || c.Fold > 0 { // a heat map takes as long without, and folded counts stand at other times
+	if !c.Options.Paged || c.Options.Fold > 0 { // a heat map gains nothing, and folded counts stand at other times
 		return &each
 	}
-	return &flow.Wide{Intervals: each, Size: &c.wide, EmitCounts: emitCounts}
+	return &flow.Wide{Intervals: each, Size: &c.windows.workers, EmitCounts: emitCounts}
 }
 
-// Measure measures a result of the flow. Of is its window, nil for an interval.
-func (c *Collector) Measure(r *flow.Result, of *flow.Window, into *Interval) {
+// Measure fills an interval with a result of a flow. Window is nil unless the result is a window of
+// Aggregate.
+func (o *Options) Measure(r *flow.Result, window *flow.Window, into *Interval) {
 	v := r.Visit
-	into.merged = of
+	into.merged = window
 	into.stats = r.Stats
 	into.counts = &r.Coarse
 	into.seconds = v.Length
-	w := window{Window: chart.Window{Start: logline.Millis(r.First), Intervals: 1, Source: r.Input + 1}}
-	w.Begin, w.End = v.StartMillis(), v.EndMillis()
-	if of != nil {
-		into.seconds = float64(of.Rate.Millis) / 1000
+	w := chart.Window{
+		Start:     logline.Millis(r.First),
+		Begin:     v.StartMillis(),
+		End:       v.EndMillis(),
+		Intervals: 1,
+		Source:    r.Input + 1,
+	}
+	if window != nil {
+		into.seconds = float64(window.Rate.Millis) / 1000
 		w.Begin = r.Start
 		w.End = r.End
 		w.Intervals = r.Intervals()
 	}
-	if c.Relative {
+	if o.Relative {
 		w.Begin, w.End = w.Begin-logline.Millis(v.LogStart), w.End-logline.Millis(v.LogStart)
 	}
-	c.fold(&w)
-	c.measure(w, into)
+	o.fold(&w)
+	o.measure(w, into)
 }
 
-// fold moves a window to its time in a period.
-func (c *Collector) fold(w *window) {
-	if c.Fold <= 0 {
+// fold moves a window to its time in the period of a folded picture.
+func (o *Options) fold(w *chart.Window) {
+	if o.Fold <= 0 {
 		return
 	}
 	length := w.End - w.Begin
-	at := (w.Begin - c.FoldAt) % c.Fold
+	at := (w.Begin - o.FoldAt) % o.Fold
 	if at < 0 {
-		at += c.Fold
+		at += o.Fold
 	}
 	switch {
-	case at+length <= c.Fold || length >= c.Fold:
-	case !c.Paged: // the picture takes it around
+	case at+length <= o.Fold || length >= o.Fold:
+	case !o.Paged: // a picture draws the part behind the period at its beginning
 		w.Start = at
 		w.Begin = at
 		w.End = at + length
 		return
-	// On a page it stands on the side on which most of it is.
-	case at+length/2 >= c.Fold:
+	// A page draws the window at the end of the period that has most of it.
+	case at+length/2 >= o.Fold:
 		at = 0
 	default:
-		at = c.Fold - length
+		at = o.Fold - length
 	}
 	w.Start = at
 	w.Begin = at
-	w.End = min(at+length, c.Fold)
+	w.End = min(at+length, o.Fold)
 }
 
-// MeasureWindow does what Measure does for a window of merged intervals, whose counts are h. Its
-// times are those of the window: the intervals of several logs begin at different times.
-func (c *Collector) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
-	figures := append(chart.FiguresOf(c.Measures), output.Figure{Name: output.Mean})
+// MeasureWindow fills an interval with a window of hdrlive, whose counts are h. The times of the
+// interval are those of the window, since the intervals of several logs begin at different times.
+func (o *Options) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *Interval) error {
+	figures := append(chart.FiguresOf(o.Measures), output.Figure{Name: output.Mean})
 	into.stats = output.FiguresOf(h, figures, into.stats)
 	into.seconds = float64(m.Recorded.Millis) / 1000
 	into.stats.Moved = m.Recorded.Moved
 	into.counts = nil
-	if c.MostWindows > 0 {
+	if o.MostWindows > 0 {
 		into.coarse.Reset()
 		if err := into.coarse.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
 			return err
 		}
 		into.counts = &into.coarse
 	}
-	c.measure(window{Window: chart.Window{
+	o.measure(chart.Window{
 		Start:     m.Window.Start,
 		Begin:     m.Window.Start,
 		End:       m.Window.End,
 		Intervals: m.Intervals(),
-	}}, into)
+	}, into)
 	return nil
 }
 
-func (c *Collector) measure(w window, into *Interval) {
-	into.ratio = c.ratio(into.Factor)
+// measure computes the values of an interval, whose stats, length and counts are known.
+func (o *Options) measure(times chart.Window, into *Interval) {
+	w := window{Window: times}
+	into.ratio = o.ratio(into.Factor)
 	s := &into.stats
 	into.values = into.values[:0]
-	for n := range c.Measures {
-		into.values = append(into.values, c.Measures[n].Of(s, into.seconds, into.ratio))
+	for n := range o.Measures {
+		into.values = append(into.values, o.Measures[n].Of(s, into.seconds, into.ratio))
 	}
 	w.Count, w.Max = s.Count, unit.Divide(s.Max.Float(), into.ratio)
 	if s.Count > 0 {
 		w.Min = math.Inf(1)
 	}
 	if into.counts != nil && into.counts.Intervals() > 0 {
-		w.know(s, into.counts.Layout(), into.ratio)
+		w.addStats(s, into.counts.Layout(), into.ratio)
 	}
 	into.window = w
 }
 
-// ratio returns what to divide values by.
-func (c *Collector) ratio(factor float64) float64 { return c.Ratio / cmp.Or(factor, 1) }
+// ratio returns the number by which to divide the values of a log.
+func (o *Options) ratio(factor float64) float64 { return o.Ratio / cmp.Or(factor, 1) }
 
 // windowDigits is the precision of the windows' counts, in significant decimal digits: a pixel is
 // more than a hundredth of the value that it stands for.
 const windowDigits = 2
 
-// Add adds an interval to the series with a label. Group is that of [chart.Series]. The error is
-// that of [histogram.Histogram.Add].
+// Add adds an interval to the series with a label. Group is the Group of the [chart.Series]. The
+// error is [ErrPoints], or one of [histogram.Histogram.Add].
 func (c *Collector) Add(group, label string, i *Interval) error {
-	g := c.at(group, label)
-	g.ratio = c.ratio(i.Factor)
-	if c.Paired && len(g.lines[0]) == g.most-1 {
+	s := c.seriesOf(group, label)
+	s.ratio = c.Options.ratio(i.Factor)
+	if c.Options.Paired && len(s.lines[0]) == s.most-1 {
 		return ErrPoints
 	}
 	w := i.window
 	for n, v := range i.values {
 		if i.merged == nil {
-			g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.Start + w.Length()), Value: v})
+			s.add(n, chart.Point{Start: float64(w.Start), End: float64(w.Start + w.Length()), Value: v})
 		} else {
-			g.addStep(n, &w, v)
+			s.addStep(n, &w, v)
 		}
 	}
 	if i.merged != nil {
 		from := int64(0)
-		if c.Relative {
+		if c.Options.Relative {
 			from = logline.Millis(i.merged.Visit.LogStart)
 		}
-		if err := c.total.add(g, i.merged, from); err != nil {
+		if err := c.total.add(s, i.merged, from); err != nil {
 			return err
 		}
-		if size := c.Aggregate; i.merged.Lengths <= i.merged.Intervals()*(size+size/8) { // timers are late
-			w.End = min(w.End, w.Begin+size) // where intervals of several logs overlap the next window
+		if size := c.Options.Aggregate; i.merged.Lengths <= i.merged.Intervals()*(size+size/8) { // timers are late
+			w.End = min(w.End, w.Begin+size) // else intervals of several logs overlap the next window
 		}
 	}
-	return c.addWindow(g, &w, i.counts)
+	return c.addWindow(s, &w, i.counts)
 }
 
-// addStep adds the point of a window. Logs may begin at different times.
-func (g *gathered) addStep(n int, w *window, v float64) {
-	if line := g.lines[n]; len(line) > 0 {
+// addStep adds the value of a window to the line of the n-th measure. The point before ends at the
+// start of the window at the latest: windows of logs that begin at different times overlap.
+func (s *series) addStep(n int, w *window, v float64) {
+	if line := s.lines[n]; len(line) > 0 {
 		if last := &line[len(line)-1]; last.Start < float64(w.Start) {
 			last.End = min(last.End, float64(w.Start))
 		}
 	}
-	g.add(n, chart.Point{Start: float64(w.Start), End: float64(w.End), Value: v})
+	s.add(n, chart.Point{Start: float64(w.Start), End: float64(w.End), Value: v})
 }
 
-// add adds a window of a series to the sum of all series in this window. From is what times count
-// from.
-func (t *total) add(g *gathered, w *flow.Window, from int64) error {
+// add adds a window of a series to the sum of all series in this window. The times of the window
+// count from origin.
+func (t *total) add(s *series, w *flow.Window, origin int64) error {
 	if t.measures == nil {
 		return nil
 	}
-	if t.all == nil || t.all.Window != w.Window {
+	if t.latest == nil || t.latest.Window != w.Window {
 		if err := t.measure(); err != nil {
 			return err
 		}
-		t.all = w
+		t.latest = w
 		t.count = w.Stats.Count
 		t.end = w.End
-		t.from = from
-		t.mismatch = t.mismatch || t.ratio != 0 && t.ratio != g.ratio
-		t.ratio = g.ratio
+		t.origin = origin
+		t.isDifferent = t.isDifferent || t.ratio != 0 && t.ratio != s.ratio
+		t.ratio = s.ratio
 		w.Keep()
 		return nil
 	}
-	err := t.all.Merge(w)
+	err := t.latest.Merge(w)
 	t.count += w.Stats.Count
 	t.end = max(t.end, w.End)
-	t.mismatch = t.mismatch || t.ratio != g.ratio || errors.Is(t.all.Err(), histogram.ErrKind)
-	if t.mismatch {
+	t.isDifferent = t.isDifferent || t.ratio != s.ratio || errors.Is(t.latest.Err(), histogram.ErrKind)
+	if t.isDifferent {
 		return err
 	}
-	return cmp.Or(err, t.all.Err())
+	return cmp.Or(err, t.latest.Err())
 }
 
-// measure measures the sum of all series in a window, if there is one. If the series do not add up,
-// it measures only the rate, which is the last measure.
+// measure adds the points of the latest window to the lines, and releases the window. If the series
+// do not add up, only the line of the rate gets a point.
 func (t *total) measure() error {
-	if t.all == nil {
+	if t.latest == nil {
 		return nil
 	}
 	s := output.Stats{Count: t.count}
-	if t.mismatch {
+	if t.isDifferent {
 		n := len(t.measures) - 1
 		t.measures = t.measures[n:]
 		t.lines = t.lines[n:]
 	} else {
-		h, err := t.all.Histogram(&t.scratch)
+		h, err := t.latest.Histogram(&t.scratch)
 		if err != nil {
 			return err
 		}
 		s = output.FiguresOf(h, chart.FiguresOf(t.measures), output.Stats{})
 	}
-	s.Moved = t.all.Rate.Moved
-	w := window{Window: chart.Window{Start: logline.Millis(t.all.First), End: t.end - t.from}}
+	s.Moved = t.latest.Rate.Moved
+	w := window{Window: chart.Window{Start: logline.Millis(t.latest.First), End: t.end - t.origin}}
 	for n := range t.measures {
-		t.addStep(n, &w, t.measures[n].Of(&s, float64(t.all.Rate.Any)/1000, t.ratio))
+		t.addStep(n, &w, t.measures[n].Of(&s, float64(t.latest.Rate.Any)/1000, t.ratio))
 	}
-	t.all.Release()
-	t.all = nil
+	t.latest.Release()
+	t.latest = nil
 	return nil
 }
 
-// addWindow adds a window and its counts to a series.
-func (c *Collector) addWindow(g *gathered, w *window, counts *merge.Sum) error {
-	if c.MostWindows == 0 {
+// addWindow adds a window with its counts to a series, and merges windows if there are too many.
+func (c *Collector) addWindow(s *series, w *window, counts *merge.Sum) error {
+	if c.Options.MostWindows == 0 {
 		return nil
 	}
-	before := len(g.windows)
-	if err := g.keep(w, counts, c.wide.Load()); err != nil {
+	before := len(s.windows)
+	if err := s.addWindow(w, counts, c.windows.workers.Load()); err != nil {
 		return err
 	}
-	if c.count += len(g.windows) - before; c.count > c.room {
-		return c.bound()
+	c.windows.count += len(s.windows) - before
+	if c.windows.count > c.windows.limit {
+		return c.limitWindows()
 	}
 	return nil
 }
 
-// AddCounts adds counts of intervals that were added to a series before, see
+// AddCounts adds the counts of intervals that Add has added to a series without counts, see
 // [flow.Wide.EmitCounts].
 func (c *Collector) AddCounts(label string, late *flow.Window) error {
-	g := c.series[label]
-	at := chart.WindowAt(late.Window.Start, c.width)
-	n := len(g.windows) - 1
+	s := c.series[label]
+	at := chart.WindowAt(late.Window.Start, c.windows.width)
+	n := len(s.windows) - 1
 	for ; n > 0; n-- {
-		w := &g.windows[n]
+		w := &s.windows[n]
 		hasValues := w.Count > 0 || late.Stats.Count == 0 // a window of empty intervals has no minimum
-		if hasValues && chart.WindowAt(w.Start, c.width) == at {
+		if hasValues && chart.WindowAt(w.Start, c.windows.width) == at {
 			break
 		}
 	}
-	w := &g.windows[n]
-	w.know(&late.Stats, late.Coarse.Layout(), g.ratio)
+	w := &s.windows[n]
+	w.addStats(&late.Stats, late.Coarse.Layout(), s.ratio)
 	return w.counts.Merge(&late.Coarse)
 }
 
-// Forget drops windows and points that end at or before a time. It reports whether it dropped any.
-func (c *Collector) Forget(time int64) (some bool) {
-	for label, g := range c.series {
-		n := len(g.windows)
-		g.windows = slices.DeleteFunc(g.windows, func(w window) bool { return w.End <= time })
-		if len(g.windows) == n {
+// Forget drops windows and points that end at or before a time, and series that have no windows
+// left. It reports whether it dropped any window.
+func (c *Collector) Forget(time int64) (dropped bool) {
+	for label, s := range c.series {
+		n := len(s.windows)
+		s.windows = slices.DeleteFunc(s.windows, func(w window) bool { return w.End <= time })
+		if len(s.windows) == n {
 			continue
 		}
-		some = true
-		for i, line := range g.lines {
-			g.lines[i] = slices.DeleteFunc(line, func(p chart.Point) bool { return p.End <= float64(time) })
+		dropped = true
+		for i, line := range s.lines {
+			s.lines[i] = slices.DeleteFunc(line, func(p chart.Point) bool { return p.End <= float64(time) })
 		}
-		c.count -= n - len(g.windows)
-		if len(g.windows) == 0 {
+		c.windows.count -= n - len(s.windows)
+		if len(s.windows) == 0 {
 			delete(c.series, label)
-			c.order = slices.DeleteFunc(c.order, func(other string) bool { return other == label })
+			c.labels = slices.DeleteFunc(c.labels, func(other string) bool { return other == label })
 		}
 	}
-	return some
+	return dropped
 }
 
-// Widths returns the width of the windows that start before a time, and that time. Later windows
-// are not merged.
-func (c *Collector) Widths() (width, recent int64) { return c.width, c.recent }
+// Widths returns the width in milliseconds of the windows that start before the time recent. Windows
+// that start later are not merged.
+func (c *Collector) Widths() (width, recent int64) { return c.windows.width, c.windows.recent }
 
-// Labels returns the labels of the series as they came.
-func (c *Collector) Labels() []string { return c.order }
+// Labels returns the labels of the series in the order of their first intervals.
+func (c *Collector) Labels() []string { return c.labels }
 
-// UnitOf returns what a value of 1 of a layout is in the picture.
+// UnitOf returns the value in the picture of the value 1 in a layout of a series.
 func (c *Collector) UnitOf(label string, layout histogram.Layout) float64 {
 	return c.series[label].unit(layout)
 }
 
-func (c *Collector) at(group, label string) *gathered {
-	g := c.series[label]
-	if g == nil {
+// seriesOf returns the series with a label, which it adds if there is none.
+func (c *Collector) seriesOf(group, label string) *series {
+	s := c.series[label]
+	if s == nil {
 		if c.series == nil {
-			c.series = map[string]*gathered{}
-			c.total.gathered = gathered{
-				measures: c.Totals,
-				lines:    make([][]chart.Point, len(c.Totals)),
-				most:     cmp.Or(c.most, MostPoints),
+			c.series = map[string]*series{}
+			c.total.series = series{
+				measures: c.Options.Totals,
+				lines:    make([][]chart.Point, len(c.Options.Totals)),
+				most:     cmp.Or(c.mostPoints, MostPoints),
 			}
-			c.width = max(c.Step, 1)
-			c.recent = math.MaxInt64
-			c.room = c.MostWindows
-			if c.Step > 0 {
-				c.recent = math.MinInt64
+			c.windows.width = max(c.Options.Step, 1)
+			c.windows.recent = math.MaxInt64
+			c.windows.limit = c.Options.MostWindows
+			if c.Options.Step > 0 {
+				c.windows.recent = math.MinInt64
 			}
 		}
-		g = &gathered{
+		s = &series{
 			label:    label,
 			group:    group,
-			measures: c.Measures,
-			lines:    make([][]chart.Point, len(c.Measures)),
-			most:     cmp.Or(c.most, MostPoints),
+			measures: c.Options.Measures,
+			lines:    make([][]chart.Point, len(c.Options.Measures)),
+			most:     cmp.Or(c.mostPoints, MostPoints),
 		}
-		c.series[label] = g
-		c.order = append(c.order, label)
+		c.series[label] = s
+		c.labels = append(c.labels, label)
 	}
-	return g
+	return s
 }
 
-// errWide is the error for more series than there may be windows.
-var errWide = errors.New("there are too many tags: choose some with -incT, or set a larger -page-size")
+// errTags is the error for more series than MostWindows.
+var errTags = errors.New("there are too many tags: choose some with -incT, or set a larger -page-size")
 
-// bound merges windows, and widens them until there are at most MostWindows. After that they may
-// grow by a quarter before bound runs again: to run it for each interval would take most of the
+// limitWindows merges windows, and widens them until there are at most MostWindows. Afterwards it
+// raises the limit by a quarter of MostWindows: to merge after each interval would take most of the
 // time.
-func (c *Collector) bound() error {
-	defer func() { c.room = max(c.MostWindows, c.count+c.MostWindows/4) }()
-	if err := c.widen(); err != nil || c.count <= c.MostWindows {
+func (c *Collector) limitWindows() error {
+	defer func() { c.windows.limit = max(c.Options.MostWindows, c.windows.count+c.Options.MostWindows/4) }()
+	if err := c.widen(); err != nil || c.windows.count <= c.Options.MostWindows {
 		return err
 	}
-	limit := c.MostWindows
-	if c.Step > 0 { // make room for a while, so that this is seldom
+	limit := c.Options.MostWindows
+	if c.Options.Step > 0 { // merge a quarter more, so that the page seldom needs all data anew
 		limit = limit / 4 * 3
-		c.recent = chart.WindowAt(c.newest(limit/3)+c.Step-1, c.Step)
-		c.thin()
+		c.windows.recent = chart.WindowAt(c.startOfNewest(limit/3)+c.Options.Step-1, c.Options.Step)
+		c.thinOldLines()
 		if err := c.widen(); err != nil {
 			return err
 		}
 	}
 	if len(c.series) > limit {
-		return errWide
+		return errTags
 	}
-	for c.count > limit && c.width < 1<<40 {
-		c.width = chart.Wider(c.width)
+	for c.windows.count > limit && c.windows.width < 1<<40 {
+		c.windows.width = chart.Wider(c.windows.width)
 		if err := c.widen(); err != nil {
 			return err
 		}
 	}
 	intervals := int64(0)
-	for _, g := range c.series {
-		for n := range g.windows {
-			intervals += g.windows[n].Intervals
+	for _, s := range c.series {
+		for n := range s.windows {
+			intervals += s.windows[n].Intervals
 		}
 	}
-	if c.Step == 0 && intervals >= wideFrom*int64(c.count) {
-		c.wide.Store(c.width)
+	if c.Options.Step == 0 && intervals >= workersFrom*int64(c.windows.count) {
+		c.windows.workers.Store(c.windows.width)
 	}
 	return nil
 }
 
-// wideFrom is the average number of intervals of a window from which on workers add up counts.
-// The page of a day of six tags takes 0.73 of the CPU time with that. With 7 it takes 0.78.
-const wideFrom = 4
+// workersFrom is the average number of intervals in a window from which on workers add up counts.
+// The page of a day of six tags then takes 0.73 of the CPU time; with 7 it takes 0.78.
+const workersFrom = 4
 
-// widen merges the windows of all series.
+// widen merges the old windows of all series into windows of the current width.
 func (c *Collector) widen() error {
-	c.count = 0
-	for _, g := range c.series {
-		if err := g.widen(c.width, c.recent); err != nil {
-			return fmt.Errorf("%s: %w", chart.Named(g.label), err)
+	c.windows.count = 0
+	for _, s := range c.series {
+		if err := s.widen(c.windows.width, c.windows.recent); err != nil {
+			return fmt.Errorf("%s: %w", chart.Named(s.label), err)
 		}
-		c.count += len(g.windows)
+		c.windows.count += len(s.windows)
 	}
 	return nil
 }
 
-// newest returns the time from which on there are at most so many windows.
-func (c *Collector) newest(most int) int64 {
+// startOfNewest returns the earliest time from which on at most so many windows start.
+func (c *Collector) startOfNewest(most int) int64 {
 	counts := map[int64]int{}
-	for _, g := range c.series {
-		for _, w := range g.windows {
+	for _, s := range c.series {
+		for _, w := range s.windows {
 			counts[w.Start]++
 		}
 	}
@@ -542,48 +560,48 @@ func (c *Collector) newest(most int) int64 {
 	return starts[n]
 }
 
-// thin thins the lines before the recent windows as those of a page.
-func (c *Collector) thin() {
-	for _, g := range c.series {
-		for n, line := range g.lines {
-			old, recent := chart.SplitAt(line, c.recent)
+// thinOldLines thins the points before the recent windows to the columns of a page.
+func (c *Collector) thinOldLines() {
+	for _, s := range c.series {
+		for n, line := range s.lines {
+			old, recent := chart.SplitAt(line, c.windows.recent)
 			if len(old) > 0 {
-				g.lines[n] = append(chart.Thinned(old, (old[len(old)-1].End-old[0].Start)/chart.PageColumns), recent...)
+				s.lines[n] = append(chart.Thinned(old, (old[len(old)-1].End-old[0].Start)/chart.PageColumns), recent...)
 			}
 		}
 	}
 }
 
-// MostPoints is the number of points at which a line is thinned: several times what a page shows.
-// It bounds the memory for logs of any length.
+// MostPoints is the number of points at which a line is thinned, which bounds its memory. A page
+// shows only a part of them.
 const MostPoints = 256 << 10
 
 // ErrPoints is the error for too many points of lines that must not be thinned.
 var ErrPoints = errors.New("too many windows")
 
-// Picture returns what was gathered as a picture with some looks, whose time 0 is origin, in
-// milliseconds since the epoch. Series are those that are known already, to which it adds lines and
-// windows. The others follow in the order of their first intervals.
-func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Series) (*chart.Picture, error) {
+// Picture returns a copy of a picture with the lines and windows of all series. Origin is time 0 of
+// the picture, in milliseconds since the epoch. Known series, which may have curves, come first, and
+// the others follow in the order of their first intervals.
+func (c *Collector) Picture(of *chart.Picture, origin int64, known []chart.Series) (*chart.Picture, error) {
 	if err := c.total.measure(); err != nil {
 		return nil, err
 	}
-	if c.MostWindows > 0 {
-		if err := c.bound(); err != nil {
+	if c.Options.MostWindows > 0 {
+		if err := c.limitWindows(); err != nil {
 			return nil, err
 		}
 	}
-	picture := *looks
+	picture := *of
 	p := &picture
 	p.Time.Origin, p.Precision.Digits = origin, windowDigits
 	p.Total.Lines = c.total.linesFrom(origin)
-	p.Precision.Aggregate, p.Precision.WindowMillis = c.Aggregate, c.width
+	p.Precision.Aggregate, p.Precision.WindowMillis = c.Options.Aggregate, c.windows.width
 	p.Series = slices.Clone(known)
 	named := map[string]bool{}
 	for _, s := range known {
 		named[s.Label] = true
 	}
-	for _, label := range c.order {
+	for _, label := range c.labels {
 		if !named[label] {
 			p.Series = append(p.Series, chart.Series{Label: label})
 		}
@@ -595,23 +613,24 @@ func (c *Collector) Picture(looks *chart.Picture, origin int64, known []chart.Se
 			continue // a distribution without times
 		}
 		s.Group, s.Lines = g.group, g.linesFrom(origin)
-		if c.MostWindows > 0 {
+		if c.Options.MostWindows > 0 {
 			all := slices.Clone(g.windows)
 			layout, err := refine(all)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", chart.Named(s.Label), err)
 			}
-			s.Windows, s.Unit = finished(all, origin, g.ratio), g.unit(layout)
+			s.Windows, s.Unit = chartWindows(all, origin, g.ratio), g.unit(layout)
 		}
 	}
-	p.Precision.Widen = widenPicture
+	p.Precision.Widen = widenChartWindows
 	p.Inputs.Span = c.span(append(p.Series, p.Total))
 	return p, nil
 }
 
-// span returns the time that a point of a line stands for, if the lines are those of all.
+// span returns the text of the time that a point of a line stands for, such as "each interval". All
+// are the series with their lines.
 func (c *Collector) span(all []chart.Series) string {
-	size := c.Aggregate
+	size := c.Options.Aggregate
 	if size == 0 {
 		return "each interval"
 	}
@@ -625,10 +644,10 @@ func (c *Collector) span(all []chart.Series) string {
 	return axis.Length(size) + " windows"
 }
 
-// linesFrom returns the lines, whose times count from origin.
-func (g *gathered) linesFrom(origin int64) (lines []chart.Line) {
-	for n, m := range g.measures {
-		points := slices.Clone(g.lines[n])
+// linesFrom returns the lines of a series in order of time. Their times count from origin.
+func (s *series) linesFrom(origin int64) (lines []chart.Line) {
+	for n, m := range s.measures {
+		points := slices.Clone(s.lines[n])
 		for i := range points {
 			points[i].Start -= float64(origin)
 			points[i].End -= float64(origin)

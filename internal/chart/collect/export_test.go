@@ -3,10 +3,10 @@ package collect
 // What tests see of a collector and its windows.
 
 // SetMost sets how many points a line has until it is thinned.
-func (c *Collector) SetMost(points int) { c.most = points }
+func (c *Collector) SetMost(points int) { c.mostPoints = points }
 
 // Wide returns how long the windows are that workers add up, in milliseconds.
-func (c *Collector) Wide() int64 { return c.wide.Load() }
+func (c *Collector) Wide() int64 { return c.windows.workers.Load() }
 
 // Set sets when the window of an interval is, in milliseconds, and the value of its measure.
 func (i *Interval) Set(start, end int64, value float64) {
@@ -21,8 +21,8 @@ func ExactSum(all []float64, half int) float64 {
 		if n >= half {
 			w = &two
 		}
-		w.add(v, 0)
+		w.addToSum(v, 0)
 	}
-	one.add(two.Sum, two.rest)
-	return one.Sum + one.rest
+	one.addToSum(two.Sum, two.roundoff)
+	return one.Sum + one.roundoff
 }

@@ -44,7 +44,7 @@ func TestLive(t *testing.T) {
 		for _, label := range []string{"a", "b"} {
 			var sum merge.Sum
 			sum.Start, sum.End = origin+1000*s+700, origin+1000*s+1700
-			l.Collector.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
+			l.Collector.Options.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
 			if err := l.Add(label, origin, &interval); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestLiveUnits(t *testing.T) {
 		for s := range int64(3) {
 			var sum merge.Sum
 			sum.Start, sum.End = 1000*s, 1000*s+1000
-			l.Collector.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
+			l.Collector.Options.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
 			if err := l.Add("a", 0, &interval); err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +175,7 @@ func TestLiveUnits(t *testing.T) {
 func TestPageLimit(t *testing.T) {
 	t.Parallel()
 	c := pagetest.Timeline(100)
-	c.MostWindows = 1 << 16
+	c.Options.MostWindows = 1 << 16
 	p := pagetest.Collect(t, chart.Timeline, c, 2000, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b"}[i%2], float64(i / 2), 1, pagetest.Latencies(int64(i), 200, 1e6)
 	})
@@ -206,7 +206,7 @@ func TestLiveHighest(t *testing.T) {
 		var sum merge.Sum
 		sum.Start, sum.End = 1000*second, 1000*second+1000
 		h := pagetest.HistogramOf(t, 3, []int64{value})
-		l.Collector.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
+		l.Collector.Options.MeasureWindow(&merge.Merged{Window: merge.Span{Start: sum.Start, End: sum.End}, Sum: sum}, h, &interval)
 		if err := l.Add(label, 0, &interval); err != nil {
 			t.Fatal(err)
 		}

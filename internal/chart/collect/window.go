@@ -13,17 +13,18 @@ import (
 	"hdrkit/output"
 )
 
-// A window is a window of a picture in the making, whose Sum is in the unit of the log.
+// A window is a [chart.Window] of a series to which intervals are still added. Its Sum is in the
+// unit of the log.
 type window struct {
 	chart.Window
 	counts *merge.Sum
-	// rest is the rounding error of Sum. Sum plus rest is exact, so the order of additions makes no
-	// difference.
-	rest float64
+	// roundoff is the rounding error of Sum. Sum plus roundoff is exact, so that the order of
+	// additions makes no difference.
+	roundoff float64
 }
 
-// include adds other to w, all but the counts.
-func (w *window) include(other *window) error {
+// merge adds another window to w, all but its counts.
+func (w *window) merge(other *window) error {
 	if w.Count > math.MaxInt64-other.Count {
 		return histogram.ErrOverflow
 	}
@@ -33,7 +34,7 @@ func (w *window) include(other *window) error {
 	if other.Max > w.Max {
 		w.Max, w.Source = other.Max, other.Source
 	}
-	w.add(other.Sum, other.rest)
+	w.addToSum(other.Sum, other.roundoff)
 	switch {
 	case w.Count == 0:
 		w.Min = other.Min
@@ -44,58 +45,60 @@ func (w *window) include(other *window) error {
 	return nil
 }
 
-// add adds b to the sum. The rounding error of a + b is itself a float64 (Knuth).
-func (w *window) add(b, rest float64) {
+// addToSum adds b and its rounding error to the sum. The rounding error of a + b is itself a float64
+// (Knuth, TwoSum).
+func (w *window) addToSum(b, roundoff float64) {
 	a := w.Sum
 	w.Sum = a + b
-	part := w.Sum - a
-	w.rest += rest + (a - (w.Sum - part)) + (b - part)
+	rounded := w.Sum - a
+	w.roundoff += roundoff + (a - (w.Sum - rounded)) + (b - rounded)
 }
 
-// know takes in the minimum and the sum of counts that were added. The sum is a multiple of the
-// unit of their layout.
-func (w *window) know(s *output.Stats, layout histogram.Layout, ratio float64) {
+// addStats adds the minimum and the sum of counts. The sum of counts is a multiple of the unit of
+// their layout.
+func (w *window) addStats(s *output.Stats, layout histogram.Layout, ratio float64) {
 	if s.Count > 0 {
 		w.Min = min(w.Min, unit.Divide(s.Min.Float(), ratio))
 	}
 	one := cmp.Or(layout.Ratio, 1)
-	w.add(math.Round(s.Mean*float64(s.Count)/one)*one, 0)
+	w.addToSum(math.Round(s.Mean*float64(s.Count)/one)*one, 0)
 }
 
-// keep adds w with its counts to the windows of a series. If width is not 0, and the last window
-// lies in the same window of that width, keep merges both.
-func (g *gathered) keep(w *window, counts *merge.Sum, width int64) error {
-	if n := len(g.windows) - 1; width > 0 && n >= 0 {
-		last := &g.windows[n]
+// addWindow adds a window with its counts to a series. If width is not 0, it merges the window with
+// the last one when both start in the same window of that width.
+func (s *series) addWindow(w *window, counts *merge.Sum, width int64) error {
+	if n := len(s.windows) - 1; width > 0 && n >= 0 {
+		last := &s.windows[n]
 		if chart.WindowAt(last.Start, width) == chart.WindowAt(w.Start, width) {
-			return cmp.Or(last.counts.Merge(counts), last.include(w))
+			return cmp.Or(last.counts.Merge(counts), last.merge(w))
 		}
 	}
-	kept := *w
-	kept.counts = new(merge.Sum)
-	err := cmp.Or(kept.counts.Merge(counts), kept.counts.Compact())
-	g.windows = append(g.windows, kept)
+	added := *w
+	added.counts = new(merge.Sum)
+	err := cmp.Or(added.counts.Merge(counts), added.counts.Compact())
+	s.windows = append(s.windows, added)
 	return err
 }
 
-// widen merges the windows of a series that start before a time into windows of a width. Of later
-// ones, it merges only those that start at the same time. Afterwards all are in the order of time.
-func (g *gathered) widen(width, before int64) error {
-	slices.SortStableFunc(g.windows, func(a, b window) int { return cmp.Compare(a.Start, b.Start) })
+// widen sorts the windows of a series by time. It merges windows that start before a time into
+// windows of a width. It merges later windows only if they start at the same time.
+func (s *series) widen(width, before int64) error {
+	slices.SortStableFunc(s.windows, func(a, b window) int { return cmp.Compare(a.Start, b.Start) })
 	byStart := func(w window, before int64) int { return cmp.Compare(w.Start, before) }
-	n, _ := slices.BinarySearchFunc(g.windows, before, byStart)
-	old, err := widened(g.windows[:n], width, 0)
-	recent, err2 := widened(g.windows[n:], 1, 0)
-	g.windows = append(old, recent...)
+	n, _ := slices.BinarySearchFunc(s.windows, before, byStart)
+	old, err := widened(s.windows[:n], width, 0)
+	recent, err2 := widened(s.windows[n:], 1, 0)
+	s.windows = append(old, recent...)
 	return cmp.Or(err, err2)
 }
 
-// widened merges windows, which are in order of time and count from origin, into those of a width,
-// in the same memory. Their counts stay as they are.
+// widened merges windows into windows of a width in milliseconds, in the same memory. The windows
+// are in order of time, and their times count from origin. It does not change the counts of the
+// given windows, which others may use.
 func widened(all []window, width, origin int64) (merged []window, err error) {
 	merged = all[:0]
-	rest := all
-	defer func() { clear(rest[len(merged):]) }() // which have counts
+	memory := all
+	defer func() { clear(memory[len(merged):]) }() // frees their counts
 	at := func(w *window) int64 { return chart.WindowAt(w.Start+origin, width) }
 	for len(all) > 0 {
 		n := 1
@@ -106,7 +109,7 @@ func widened(all []window, width, origin int64) (merged []window, err error) {
 		if w.counts != nil {
 			if n > 1 {
 				w.counts = new(merge.Sum)
-				w.counts.Compact() // from few windows: a histogram does not pay
+				w.counts.Compact() // a histogram does not pay for a few windows
 				for _, other := range all[:n] {
 					err = cmp.Or(err, w.counts.Merge(other.counts))
 				}
@@ -114,7 +117,7 @@ func widened(all []window, width, origin int64) (merged []window, err error) {
 			err = cmp.Or(err, w.counts.Compact())
 		}
 		for _, other := range all[1:n] {
-			err = cmp.Or(err, w.include(&other))
+			err = cmp.Or(err, w.merge(&other))
 		}
 		if err != nil {
 			return nil, err
@@ -124,32 +127,33 @@ func widened(all []window, width, origin int64) (merged []window, err error) {
 	return merged, nil
 }
 
-// widenPicture is [chart.Picture.Widen]: it merges windows of a picture as widened does.
-func widenPicture(all []chart.Window, width, origin int64) ([]chart.Window, error) {
-	made := make([]window, 0, len(all))
+// widenChartWindows is the function in [chart.Precision] that widens windows of a picture.
+func widenChartWindows(all []chart.Window, width, origin int64) ([]chart.Window, error) {
+	windows := make([]window, 0, len(all))
 	for _, w := range all {
 		counts, _ := w.Counts.(*merge.Sum)
-		made = append(made, window{Window: w, counts: counts})
+		windows = append(windows, window{Window: w, counts: counts})
 	}
-	made, err := widened(made, width, origin)
-	return finished(made, 0, 1), err
+	windows, err := widened(windows, width, origin)
+	return chartWindows(windows, 0, 1), err
 }
 
-// finished returns windows of a picture, whose times count from origin, with sums divided by ratio.
-func finished(all []window, origin int64, ratio float64) (done []chart.Window) {
+// chartWindows returns windows for a picture: times count from origin, and sums are divided by
+// ratio.
+func chartWindows(all []window, origin int64, ratio float64) (windows []chart.Window) {
 	for n := range all {
 		w := all[n].Window
 		w.Start -= origin
 		w.Begin -= origin
 		w.End -= origin
-		w.Sum = unit.Divide(w.Sum+all[n].rest, ratio)
+		w.Sum = unit.Divide(w.Sum+all[n].roundoff, ratio)
 		w.Counts = all[n].counts
-		done = append(done, w)
+		windows = append(windows, w)
 	}
-	return done
+	return windows
 }
 
-// refine brings all windows to the finest of their layouts, which it returns.
+// refine converts the counts of all windows to the finest of their layouts, and returns that layout.
 func refine(all []window) (histogram.Layout, error) {
 	finest, err := histogram.New(all[0].counts.Layout())
 	if err != nil {

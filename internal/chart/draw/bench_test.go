@@ -37,7 +37,7 @@ func BenchmarkWindows(b *testing.B) {
 func BenchmarkPNG(b *testing.B) {
 	for _, kind := range []*chart.Type{chart.Timeline, chart.Heatmap} {
 		c := pagetest.Timeline(100)
-		c.MostWindows = 1 << 11
+		c.Options.MostWindows = 1 << 11
 		p := pagetest.Collect(b, kind, c, 4000, func(i int) (string, float64, float64, []int64) {
 			return []string{"a", "b"}[i%2], float64(i), 1, pagetest.Latencies(int64(i), 30, 1e6)
 		})

@@ -38,7 +38,7 @@ func TestSVGWellFormed(t *testing.T) {
 	for _, text := range odd {
 		for _, kind := range chart.Types {
 			c := pagetest.Timeline(100)
-			c.MostWindows = 1 << 7
+			c.Options.MostWindows = 1 << 7
 			p := pagetest.Collect(t, kind, c, 6, func(i int) (string, float64, float64, []int64) {
 				return []string{text, "b" + text}[i%2], float64(i), 1, []int64{5, 10}
 			})

@@ -103,9 +103,9 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	}), nil)
 	for _, kind := range []*chart.Type{chart.Timeline, chart.Percentiles, chart.Heatmap, chart.Throughput, chart.Report} {
 		c := pagetest.Timeline(100)
-		c.MostWindows = 1 << 11
+		c.Options.MostWindows = 1 << 11
 		if kind == chart.Report {
-			c.Measures = chart.TotalMeasures(nil)
+			c.Options.Measures = chart.TotalMeasures(nil)
 		}
 		add("empty-"+kind.Name, pagetest.Collect(t, kind, c, 3, func(i int) (string, float64, float64, []int64) {
 			return "", float64(i), 1, nil

@@ -272,7 +272,7 @@ func (p *Page) Window(w *live.Window) error {
 		return err
 	}
 	p.interval.Factor = w.Factor
-	if err := p.page.Collector.MeasureWindow(w.Merged, h, &p.interval); err != nil {
+	if err := p.page.Collector.Options.MeasureWindow(w.Merged, h, &p.interval); err != nil {
 		return err
 	}
 	return p.page.Add(label, logline.Millis(w.LogStart), &p.interval)
@@ -307,7 +307,7 @@ func (p *Page) setScale() error {
 	if s.Unit == "" || s.Assumed {
 		p.look.Texts.Notes = append(p.look.Texts.Notes, unit.About(s))
 	}
-	p.page.Collector.Ratio = s.Ratio
+	p.page.Collector.Options.Ratio = s.Ratio
 	p.look.Values.Unit = s.Unit
 	if s.Chosen {
 		p.look.Values.Unit = axis.Fixed(s.Unit)

@@ -198,7 +198,7 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 		r.found.times.start = min(r.found.times.start, *start)
 		i.Factor = factors[result.Input]
 		if r.failed == nil {
-			r.found.lines.Measure(result, w, &i)
+			r.found.lines.Options.Measure(result, w, &i)
 			r.failed = r.found.lines.Add(label, r.plan.rowLabel(label, result.Row), &i)
 		}
 		return checkTags(len(r.found.lines.Labels()))

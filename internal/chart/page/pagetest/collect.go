@@ -27,8 +27,8 @@ type Step func(i int) (label string, start, length float64, values []int64)
 // Collect writes a log of intervals that step returns, lets c collect it, and returns the picture.
 func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int, step Step) *chart.Picture {
 	t.Helper()
-	if c.Ratio == 0 {
-		c.Ratio = 1
+	if c.Options.Ratio == 0 {
+		c.Options.Ratio = 1
 	}
 	sums := map[string]*histogram.Histogram{}
 	var known []chart.Series // in the order of the log
@@ -61,7 +61,7 @@ func Collect(t testing.TB, kind *chart.Type, c *collect.Collector, intervals int
 		t.Fatal(err)
 	}
 	for n := range p.Series {
-		p.Series[n].Curve = chart.CurveOf(sums[p.Series[n].Label], c.Ratio)
+		p.Series[n].Curve = chart.CurveOf(sums[p.Series[n].Label], c.Options.Ratio)
 	}
 	return p
 }
@@ -88,7 +88,7 @@ func Gather(c *collect.Collector, logs ...[]byte) error {
 	}
 	var interval collect.Interval
 	p := c.Flow(s.Memory, func(r *flow.Result, w *flow.Window) error {
-		c.Measure(r, w, &interval)
+		c.Options.Measure(r, w, &interval)
 		return c.Add("", labelOf(r.Row), &interval)
 	}, func(w *flow.Window) error { return c.AddCounts(labelOf(w.Row), w) })
 	return flow.Run(s, new(flow.Rows), p)
@@ -123,7 +123,7 @@ func Measure(c *collect.Collector, start, length float64, h *histogram.Histogram
 	if err := r.Coarse.AddCoarse(i.StartMillis(), i.EndMillis(), h, 2); err != nil {
 		panic(err)
 	}
-	c.Measure(r, nil, into)
+	c.Options.Measure(r, nil, into)
 }
 
 // HistogramOf returns a histogram of values.
@@ -145,7 +145,7 @@ func HistogramOf(t testing.TB, digits int, values []int64) *histogram.Histogram 
 func Timeline(percentiles ...float64) *collect.Collector {
 	c := &collect.Collector{}
 	for _, p := range percentiles {
-		c.Measures = append(c.Measures, chart.AtPercentile(p))
+		c.Options.Measures = append(c.Options.Measures, chart.AtPercentile(p))
 	}
 	return c
 }
