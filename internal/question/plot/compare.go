@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
@@ -13,109 +14,110 @@ import (
 	"hdrkit/output"
 )
 
-// mostCompared is the number of tags whose figures before and after a report has.
+// mostCompared is the number of tags whose figures before and after a report shows.
 const mostCompared = 4
 
-// changeRow is the row of [report.Table.Changes] that has the changes, after before and after.
+// changeRow is the index of the changes in the rows of [report.Table.Changes]. The rows before are
+// the figures before and after.
 const changeRow = 2
 
-// logRows returns the rows of logs: distributions are not compared.
-func (d *dressing) logRows() []row {
-	return slices.DeleteFunc(slices.Clone(d.found.rows), func(r row) bool { return r.sum == nil })
+// compared is what a picture shows of a comparison.
+type compared struct {
+	chart.Comparison
+	findings []output.Finding
+	notes    []string
 }
 
-// comparePage gives a page of two logs the findings and the changes that hdrdiff prints.
-func (d *dressing) comparePage() {
-	p := d.p
-	result, table := d.comparison()
+// compareLogs compares two logs or two groups of runs as hdrdiff does, for a page or a report.
+func compareLogs(std *message.Streams, p *plan, f *found, in *chart.Inputs) *compared {
+	rows := slices.DeleteFunc(slices.Clone(f.rows), func(r row) bool { return r.sum == nil }) // distributions
+	figures := figuresOf(asked.ComparedFigures)
+	table := &report.Table{Percentiles: figures.Percentiles, Shares: figures.Shares}
+	c := &compare.Comparison{
+		Figures: figures,
+		Limits:  p.judging.limits,
+		Level:   confidenceLevel,
+		Noise:   sides.UsualNoise,
+		Zone:    p.judging.zone,
+		Table:   table,
+		Partly:  std.Say,
+	}
+	for _, row := range rows {
+		side := &c.After
+		if row.Group == f.rows[0].Group {
+			side = &c.Before
+		}
+		side.Summaries = append(side.Summaries, row.sum)
+		side.Runs = f.runs[row.Group]
+	}
+	result := c.Compare()
+	shown := &compared{findings: result.Findings}
 	pairs := result.Pairs
-	p.Comparison.Changed = make(map[string]map[string]string)
-	for _, row := range d.logRows() {
+	if p.shows.compares == comparesOnPage {
+		shown.Changed = changeTexts(rows, pairs, table)
+	} else {
+		pairs = shown.addReport(pairs, table, in, f.unit)
+	}
+	shown.notes = append(shown.notes, report.Legend(pairs)+".")
+	return shown
+}
+
+// changeTexts returns the changes of rows as texts, by the label of the row and by the heading in
+// the table of hdrdiff.
+func changeTexts(rows []row, pairs []sides.Pair, table *report.Table) map[string]map[string]string {
+	changed := make(map[string]map[string]string)
+	for _, row := range rows {
 		i := slices.IndexFunc(pairs, func(pair sides.Pair) bool { return pair.After == row.sum && pair.Before != nil })
 		if i < 0 {
 			continue
 		}
 		texts := make(map[string]string)
-		headings, rows := table.Changes(pairs[i])
+		headings, cells := table.Changes(pairs[i])
 		for k, heading := range headings {
-			texts[heading] = rows[changeRow][k]
+			texts[heading] = cells[changeRow][k]
 		}
-		p.Comparison.Changed[row.Label] = texts
+		changed[row.Label] = texts
 	}
-	p.Texts.Findings = result.Findings
-	p.Texts.Notes = append(p.Texts.Notes, report.Legend(pairs)+".")
+	return changed
 }
 
-// comparison compares the series of both groups, as hdrdiff does, and returns the table that prints
-// the changes.
-func (d *dressing) comparison() (*compare.Result, *report.Table) {
-	figures := figuresOf(asked.ComparedFigures)
-	c := &compare.Comparison{
-		Figures: figures,
-		Limits:  d.plan.judging.limits,
-		Level:   confidenceLevel,
-		Noise:   sides.UsualNoise,
-		Zone:    d.plan.judging.zone,
-		Table:   &report.Table{Percentiles: figures.Percentiles, Shares: figures.Shares},
-		Partly:  d.std.Say,
+// addReport adds the changes with intervals, and the figures before and after of the highest pairs.
+// It returns these pairs.
+func (c *compared) addReport(pairs []sides.Pair, table *report.Table, in *chart.Inputs, unit string) []sides.Pair {
+	effects, all := table.Effects(pairs, chart.MostEffects)
+	c.Effects = effects
+	if all > len(effects) {
+		c.notes = append(c.notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
 	}
-	before := d.found.rows[0].Group
-	for _, row := range d.logRows() {
-		side := &c.After
-		if row.Group == before {
-			side = &c.Before
-		}
-		side.Summaries = append(side.Summaries, row.sum)
-		side.Runs = d.found.runs[row.Group]
-	}
-	return c.Compare(), c.Table
-}
-
-// compareReport gives a report the findings and the figures that hdrdiff prints.
-func (d *dressing) compareReport() {
-	p := d.p
-	result, table := d.comparison()
-	pairs := result.Pairs
-	p.Texts.Findings = result.Findings
-	d.addEffects(pairs, table)
 	if len(pairs) > mostCompared {
-		p.Texts.Notes = append(p.Texts.Notes, p.Inputs.Of(len(pairs), mostCompared, "maximum", "figures"))
+		c.notes = append(c.notes, in.Of(len(pairs), mostCompared, "maximum", "figures"))
 		slices.SortStableFunc(pairs, func(a, b sides.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}
 	for _, pair := range pairs {
-		headings, rows := table.Changes(pair)
-		if p.Comparison.Changes == nil {
-			in := ""
-			if p.Values.Unit != "" {
-				in = "in " + p.Values.Unit
+		headings, cells := table.Changes(pair)
+		if c.Changes == nil {
+			heading := ""
+			if unit != "" {
+				heading = "in " + unit
 			}
-			p.Comparison.Changes = [][]string{{in}, {""}}
+			c.Changes = [][]string{{heading}, {""}}
 			for _, heading := range headings {
-				p.Comparison.Changes = append(p.Comparison.Changes, []string{heading})
+				c.Changes = append(c.Changes, []string{heading})
 			}
 		}
 		name := cmp.Or(pair.After, pair.Before).Name()
 		for n, side := range []string{"before", "after", "change"} {
-			for i, text := range append([]string{name, side}, rows[n]...) {
-				p.Comparison.Changes[i] = append(p.Comparison.Changes[i], text)
+			for i, text := range append([]string{name, side}, cells[n]...) {
+				c.Changes[i] = append(c.Changes[i], text)
 			}
-			name = ""
+			name = "" // only the first row of a pair has its name
 		}
 	}
-	p.Texts.Notes = append(p.Texts.Notes, report.Legend(pairs)+".")
+	return pairs
 }
 
-// addEffects adds the changes that have an interval.
-func (d *dressing) addEffects(pairs []sides.Pair, table *report.Table) {
-	effects, all := table.Effects(pairs, chart.MostEffects)
-	d.p.Comparison.Effects = effects
-	if all > len(effects) {
-		d.p.Texts.Notes = append(d.p.Texts.Notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
-	}
-}
-
-// highest returns the highest value of a pair.
+// highest returns the highest value on both sides of a pair.
 func highest(p sides.Pair) (v float64) {
 	for _, s := range []*output.Summary{p.Before, p.After} {
 		if s != nil {

@@ -14,272 +14,291 @@ import (
 	"hdrkit/internal/chart"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/report"
+	"hdrkit/internal/scan"
 	"hdrkit/internal/sides"
+	"hdrkit/output"
 	"hdrkit/tags"
 )
 
-// A dressing makes a picture of what was read.
-type dressing struct {
-	std   *message.Streams
-	plan  *plan
-	found *found
-	p     *chart.Picture
-}
-
-// dress returns the picture of what was found in the inputs of a plan.
+// dress makes the picture of what was read. The series come first, since all else is about them.
 func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
+	picture, err := seriesPicture(std, p, f)
+	if err != nil {
+		return nil, err
+	}
+	picture.Fleet = ratiosOf(picture, p, f.rows)
+	picture.Ran = ranFrom(picture.Time.Origin, f.times.ran)
+	picture.Inputs.Spans = f.times.spans
+	picture.Inputs.Each = seriesWord(p, picture.Series)
+	picture.Inputs.Overlap = p.judging.diagnostics.PhasesOverlap()
+	picture.Texts.Summary = f.summaries
+	picture.Texts.Findings = f.findings
+	addNotes := func(notes ...string) { picture.Texts.Notes = append(picture.Texts.Notes, notes...) }
+	addNotes(f.notes...)
+	addNotes(unitNotes(p, f.unit)...)
+	switch {
+	case p.shows.compares == comparesSides, p.shows.compares == comparesOnPage:
+		c := compareLogs(std, p, f, &picture.Inputs)
+		picture.Comparison = c.Comparison
+		picture.Texts.Findings = c.findings
+		addNotes(c.notes...)
+	case p.shows.compares == comparesCurves && len(picture.Series) <= chart.MostTogether:
+		addNotes(changeNotes(f.rows)...)
+	}
+	if picture.Type.Chart.Marks == chart.Curves {
+		addNotes(emptyNotes(picture.Series)...)
+	}
+	addNotes(bandNotes(picture.Series, len(f.runs) > 0)...)
+	addNotes(sameNotes(p.shows.same, f.findings)...)
+	addNotes(phaseNotes(p)...)
+	var phases []scan.NamedSpan
+	if p.phases != nil {
+		if phases, err = p.phases.In(float64(picture.Time.Origin) / 1000); err != nil {
+			return nil, err
+		}
+	}
+	picture.Events = chart.Events{
+		Worst: worstFrom(picture.Time.Origin, f.worst[:min(len(f.worst), mostWorst(p, &picture.Looks))]),
+		Marks: marksOf(f.shifts, picture),
+	}
+	if picture.Fleet == nil && !p.shows.page { // each row of a fleet has phases of its own
+		picture.Events.Phases = findingPhases(picture.Time.Origin, picture.Results(), f.findings)
+	}
+	picture.Events.Phases = append(picture.Events.Phases, phasesFrom(picture.Time.Origin, phases)...)
+	if p.phases != nil && len(picture.Lanes()) == 0 {
+		std.Notef("-phases: %s", cmp.Or(whereElse(picture, p.phases, phases), "no phase is in the time that is drawn"))
+	}
+	if !picture.Looks.Facets && p.shows.added {
+		if err := nameAdded(std, p, picture); err != nil {
+			return nil, err
+		}
+	}
+	return picture, nil
+}
+
+// seriesPicture returns a picture with the looks of the plan, and with series: curves, lines over
+// time, or points of load.
+func seriesPicture(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 	look := p.look
-	look.Values.Unit = f.unit
-	look.Texts.Notes = slices.Concat(look.Texts.Notes, f.notes)
-	d := &dressing{std: std, plan: p, found: f, p: &look}
-	if err := d.addSeries(); err != nil {
-		return nil, err
+	picture := &look
+	picture.Values.Unit = f.unit
+	picture.Time.Fold = p.lines.Fold
+	for _, row := range f.rows {
+		picture.Series = append(picture.Series, row.Series)
 	}
-	d.addNotes()
-	d.addTimes()
-	if err := d.addPhases(); err != nil {
-		return nil, err
-	}
-	if err := d.nameAdded(); err != nil {
-		return nil, err
-	}
-	return d.p, nil
-}
-
-// addSeries fills the picture with series and their figures.
-func (d *dressing) addSeries() (err error) {
-	var series []chart.Series
-	for _, row := range d.found.rows {
-		series = append(series, row.Series)
-	}
-	d.p.Series = series
-	if d.plan.takes.overTime && len(d.plan.parts) > 0 {
+	if p.takes.overTime && len(p.parts) > 0 {
 		origin := int64(0)
-		if !d.plan.lines.Relative && d.plan.lines.Fold == 0 {
-			origin = logline.Millis(d.found.times.start)
+		if !p.lines.Relative && p.lines.Fold == 0 {
+			origin = logline.Millis(f.times.start)
 		}
-		if d.p, err = d.found.lines.Picture(d.p, origin, series); err != nil {
-			return err
+		var err error
+		if picture, err = f.lines.Picture(picture, origin, picture.Series); err != nil {
+			return nil, err
 		}
 	}
-	if d.plan.takes.points.of != noPoints {
-		d.drawPoints()
+	if p.takes.points.of != noPoints {
+		picture.Series = loadSeries(std, p.takes.points, picture.Series, f.loads)
+		picture.OrderLoads()
 	}
-	for n := range d.p.Series {
-		d.p.Series[n].Runs = max(d.p.Series[n].Runs, d.plan.shows.periods)
+	for n := range picture.Series {
+		s := &picture.Series[n]
+		s.Runs = max(s.Runs, p.shows.periods)
 	}
-	d.p.Texts.Summary = d.found.summaries
-	d.p.Time.Fold = d.plan.lines.Fold
-	d.p.Texts.Findings = d.found.findings
-	d.p.Inputs.Each = d.each()
-	d.addFleet()
-	return nil
+	return picture, nil
 }
 
-// addNotes adds notes about what the series do not show by themselves.
-func (d *dressing) addNotes() {
-	p := d.p
-	scale := d.plan.scale
-	scale.Unit = p.Values.Unit
-	if len(d.plan.parts) > 0 && d.plan.shows.about && (scale.Unit == "" || scale.Assumed) {
-		p.Texts.Notes = append(p.Texts.Notes, unit.About(scale))
+// unitNotes returns a note about the unit of values, if nobody has named the unit.
+func unitNotes(p *plan, name string) []string {
+	scale := p.scale
+	scale.Unit = name
+	if len(p.parts) == 0 || !p.shows.about || scale.Unit != "" && !scale.Assumed {
+		return nil
 	}
-	switch {
-	case d.plan.shows.compares == comparesSides:
-		d.compareReport()
-	case d.plan.shows.compares == comparesOnPage:
-		d.comparePage()
-	case d.plan.shows.compares == comparesCurves && len(p.Series) <= chart.MostTogether:
-		p.Texts.Notes = append(p.Texts.Notes, d.changes()...)
-	}
-	d.nameEmpty()
-	d.nameBands()
-	for _, f := range d.found.findings {
-		if d.plan.shows.same != nil && f.Kind == finding.Same {
-			p.Texts.Notes = append(p.Texts.Notes, f.Sentence)
-		}
-	}
+	return []string{unit.About(scale)}
 }
 
-// each returns what messages call a series: log, row or tag.
-func (d *dressing) each() string {
-	by := d.plan.by
-	tagged := slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return s.Tag() != "" })
+// seriesWord returns the word for a series in messages: log, row or tag.
+func seriesWord(p *plan, series []chart.Series) string {
+	tagged := slices.ContainsFunc(series, func(s chart.Series) bool { return s.Tag() != "" })
 	switch {
-	case by.Inputs() && by.AddsTags(), d.plan.shows.apart && !tagged:
+	case p.by.Inputs() && p.by.AddsTags(), p.shows.apart && !tagged:
 		return "log"
-	case by.Inputs() || by.AddsTags():
+	case p.by.Inputs() || p.by.AddsTags():
 		return "row"
 	}
 	return "tag"
 }
 
-// A list of moments below a picture takes listShare of its height, in lines of so many pixels.
+// The list of worst moments below a picture takes at most listShare of its height. A line of the
+// list is momentLine pixels high.
 const listShare, momentLine = 0.2, 16.2
 
-// addTimes adds when logs ran, and the worst moments, which count from the origin of the picture.
-func (d *dressing) addTimes() {
-	p := d.p
-	p.Events.Marks = marksOf(d.found.shifts, p)
-	d.addSaid()
-	p.Inputs.Spans = d.found.times.spans
-	p.Ran = d.found.times.ran
-	most := d.plan.takes.worst
-	if d.p.Type != chart.Report && !d.plan.shows.page {
-		most = min(most, max(1, int(p.Looks.Height*listShare/momentLine)))
+// mostWorst returns the number of worst moments that a picture marks.
+func mostWorst(p *plan, looks *chart.Looks) int {
+	if p.look.Type == chart.Report || p.shows.page {
+		return p.takes.worst
 	}
-	p.Events.Worst = d.found.worst[:min(len(d.found.worst), most)]
-	for _, times := range p.Ran {
-		for n := range times {
-			times[n] = [2]int64{times[n][0] - p.Time.Origin, times[n][1] - p.Time.Origin}
-		}
-	}
-	for n := range p.Events.Worst {
-		m := &p.Events.Worst[n]
-		m.Start -= p.Time.Origin
-		m.End -= p.Time.Origin
-		m.Peak -= p.Time.Origin
-	}
+	return min(p.takes.worst, max(1, int(looks.Height*listShare/momentLine)))
 }
 
-// addPhases adds the phases of -phases, and notes about them.
-func (d *dressing) addPhases() error {
-	p := d.p
-	for _, note := range d.plan.judging.diagnostics.TakePhaseNotes() {
-		p.Texts.Notes = append(p.Texts.Notes, strings.ToUpper(note[:1])+note[1:]+".")
+// worstFrom returns moments whose times count from origin.
+func worstFrom(origin int64, all []chart.Moment) (moments []chart.Moment) {
+	for _, m := range all {
+		m.Start -= origin
+		m.End -= origin
+		m.Peak -= origin
+		moments = append(moments, m)
 	}
-	p.Inputs.Overlap = d.plan.judging.diagnostics.PhasesOverlap()
-	if d.plan.phases == nil {
-		return nil
+	return moments
+}
+
+// ranFrom returns when the logs of each group ran, in times that count from origin.
+func ranFrom(origin int64, all map[string][][2]int64) map[string][][2]int64 {
+	ran := make(map[string][][2]int64, len(all))
+	for group, times := range all {
+		for _, t := range times {
+			ran[group] = append(ran[group], [2]int64{t[0] - origin, t[1] - origin})
+		}
 	}
-	spans, err := d.plan.phases.In(float64(p.Time.Origin) / 1000)
-	if err != nil {
-		return err
-	}
+	return ran
+}
+
+// phasesFrom returns phases of -phases, in times that count from origin.
+func phasesFrom(origin int64, spans []scan.NamedSpan) (phases []chart.Phase) {
 	for _, s := range spans {
-		p.Events.Phases = append(p.Events.Phases, chart.Phase{
-			Start: s.Start - p.Time.Origin,
-			End:   s.End - p.Time.Origin,
+		phases = append(phases, chart.Phase{
+			Start: s.Start - origin,
+			End:   s.End - origin,
 			Name:  tags.Text([]byte(s.Name)),
 		})
 	}
-	if len(p.Lanes()) == 0 {
-		from, to, _ := p.TimeRange()
-		drawn := merge.Span{Start: p.Time.Origin + int64(from), End: p.Time.Origin + int64(to)}
-		elsewhere := d.plan.phases.ElsewhereThan(drawn, spans)
-		d.std.Notef("-phases: %s", cmp.Or(elsewhere, "no phase is in the time that is drawn"))
-	}
-	return nil
+	return phases
 }
 
-// saidPhases maps a kind of finding to the name of its lane.
-var saidPhases = map[string]string{"warmup": "warm-up", finding.Level: "higher"}
+// whereElse says which time the phases cover, if that is not the time of the picture.
+func whereElse(p *chart.Picture, all *scan.Phases, spans []scan.NamedSpan) string {
+	from, to, _ := p.TimeRange()
+	drawn := merge.Span{Start: p.Time.Origin + int64(from), End: p.Time.Origin + int64(to)}
+	return all.ElsewhereThan(drawn, spans)
+}
 
-// addSaid adds the phases that sentences above the picture are about. A row of a fleet shows its
-// own.
-func (d *dressing) addSaid() {
-	p := d.p
-	if p.Fleet != nil || d.plan.shows.page {
-		return
+// phaseNotes returns the notes of the diagnostics about phases, as sentences.
+func phaseNotes(p *plan) (notes []string) {
+	for _, note := range p.judging.diagnostics.TakePhaseNotes() {
+		notes = append(notes, strings.ToUpper(note[:1])+note[1:]+".")
 	}
-	results := p.Results()
-	for _, f := range d.found.findings {
-		name := saidPhases[f.Kind]
-		if name == "" || !slices.Contains(results, f.Sentence) {
+	return notes
+}
+
+// laneNames maps the kind of a finding to the name of its phase above a picture.
+var laneNames = map[string]string{"warmup": "warm-up", finding.Level: "higher"}
+
+// findingPhases returns the phases of findings whose sentences stand above a picture, in times that
+// count from origin.
+func findingPhases(origin int64, sentences []string, findings []output.Finding) (phases []chart.Phase) {
+	for _, f := range findings {
+		name := laneNames[f.Kind]
+		if name == "" || !slices.Contains(sentences, f.Sentence) {
 			continue
 		}
 		if f.Tag != "" {
 			name += " (" + f.Tag + ")"
 		}
-		p.Events.Phases = append(p.Events.Phases, chart.Phase{Start: *f.Start - p.Time.Origin, End: *f.End - p.Time.Origin, Name: name})
+		phases = append(phases, chart.Phase{Start: *f.Start - origin, End: *f.End - origin, Name: name})
 	}
+	return phases
 }
 
-// nameAdded sets the tags that the heat map of a picture adds up, and prints a notice if they count
-// the same requests.
-func (d *dressing) nameAdded() error {
-	p := d.p
-	if p.Looks.Facets || !d.plan.shows.added {
-		return nil
-	}
+// nameAdded sets the tags that a heat map adds up, and prints a notice if some of them count the
+// same requests. It returns an error if a heat map of two logs has no intervals of one of them.
+func nameAdded(std *message.Streams, p *plan, picture *chart.Picture) error {
 	groups := map[string]bool{}
-	for _, s := range p.Series {
+	in := &picture.Inputs
+	for _, s := range picture.Series {
 		if len(s.Windows) == 0 {
 			continue // a distribution
 		}
 		groups[s.Group] = true
-		if tag := s.Tag(); !slices.Contains(p.Inputs.Added, tag) {
-			p.Inputs.Added = append(p.Inputs.Added, tag)
+		if tag := s.Tag(); !slices.Contains(in.Added, tag) {
+			in.Added = append(in.Added, tag)
 		}
 	}
-	if d.plan.shows.compares == comparesCells && len(groups) < 2 {
-		for _, label := range d.plan.labels {
+	if p.shows.compares == comparesCells && len(groups) < 2 {
+		for _, label := range p.labels {
 			if !groups[label] {
 				return fmt.Errorf("-compare: %s has no intervals that are drawn", message.Printable(label))
 			}
 		}
 	}
-	if same, choice := writers.SameRequests(p.Inputs.Added); same != "" {
-		p.Inputs.SameRequests = true
-		if !d.plan.shows.page { // whose heat map and total are two charts of many
-			d.std.Notef("-type %s adds up %s; choose %s", p.Type.Name, same, choice)
-		}
+	same, choice := writers.SameRequests(in.Added)
+	in.SameRequests = same != ""
+	if in.SameRequests && !p.shows.page { // only two of the many charts of a page add up tags
+		std.Notef("-type %s adds up %s; choose %s", picture.Type.Name, same, choice)
 	}
 	return nil
 }
 
-// nameEmpty says which series have no curve, since they have no values.
-func (d *dressing) nameEmpty() {
-	if d.p.Type.Chart.Marks != chart.Curves || len(chart.WithValues(d.p.Series)) == 0 {
-		return
-	}
+// emptyNotes returns a note that names the series without values, unless no series has values.
+func emptyNotes(series []chart.Series) []string {
 	var empty []string
-	for _, s := range d.p.Series {
+	for _, s := range series {
 		if s.Curve.Count == 0 {
 			empty = append(empty, chart.Named(s.Label))
 		}
 	}
-	if empty != nil {
-		d.p.Texts.Notes = append(d.p.Texts.Notes, "No values: "+strings.Join(empty, ", ")+".")
+	if len(empty) == 0 || len(empty) == len(series) {
+		return nil
 	}
+	return []string{"No values: " + strings.Join(empty, ", ") + "."}
 }
 
-// nameBands adds a note about the bands of curves.
-func (d *dressing) nameBands() {
-	if !slices.ContainsFunc(d.p.Series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
-		return
+// bandNotes returns a note that explains the bands of curves, if there are any. The bands are ranges
+// of runs, or else intervals of confidence.
+func bandNotes(series []chart.Series, areRuns bool) []string {
+	if !slices.ContainsFunc(series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
+		return nil
 	}
 	paler := fmt.Sprintf("It is paler where fewer than %d values lie above it", chart.FewAbove)
-	note := fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. "+
-		"%s, and ends where too few are left.", confidenceLevel, paler)
-	if len(d.found.runs) > 0 {
-		note = "The pale band reaches from the lowest to the highest run. " + paler + "."
+	if areRuns {
+		return []string{"The pale band reaches from the lowest to the highest run. " + paler + "."}
 	}
-	d.p.Texts.Notes = append(d.p.Texts.Notes, note)
+	return []string{fmt.Sprintf("The pale band has the true percentile in it with a probability of %d%%. "+
+		"%s, and ends where too few are left.", confidenceLevel, paler)}
 }
 
-// changedPercentiles are those whose changes a picture of several runs names.
+// sameNotes returns the sentences about tags that count the same requests, if the picture leaves out
+// some of these tags.
+func sameNotes(same []string, findings []output.Finding) (notes []string) {
+	for _, f := range findings {
+		if same != nil && f.Kind == finding.Same {
+			notes = append(notes, f.Sentence)
+		}
+	}
+	return notes
+}
+
+// changedPercentiles are the percentiles whose changes a picture of percentile curves names.
 var changedPercentiles = []float64{99, 99.99}
 
-// changes says how the higher percentiles of runs differ from those of the first, a line for each
-// tag, as hdrdiff prints it.
-func (d *dressing) changes() (notes []string) {
+// changeNotes says how the high percentiles of each later log differ from those of the first log, a
+// line for each tag, in the words of hdrdiff.
+func changeNotes(rows []row) (notes []string) {
 	table := report.Table{Percentiles: changedPercentiles}
 	var pairs []sides.Pair
-	for n, after := range d.found.rows {
-		for _, before := range d.found.rows[:n] {
-			same := before.Group == d.found.rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
-			if !same || !before.believed() || !after.believed() {
+	for n, after := range rows {
+		for _, before := range rows[:n] {
+			same := before.Group == rows[0].Group && before.Group != after.Group && before.Tag() == after.Tag()
+			if !same || !before.hasConfidence() || !after.hasConfidence() {
 				continue
 			}
 			pair := sides.Pair{Before: before.sum, After: after.sum, Change: sides.New(before.sum, after.sum)}
 			sides.Correct([]sides.Pair{pair}, changedPercentiles)
 			pairs = append(pairs, pair)
-			headings, rows := table.Changes(pair)
+			headings, cells := table.Changes(pair)
 			var texts []string
 			for _, p := range changedPercentiles {
 				name := chart.AtPercentile(p).Name
-				texts = append(texts, name+" "+rows[changeRow][slices.Index(headings, name)])
+				texts = append(texts, name+" "+cells[changeRow][slices.Index(headings, name)])
 			}
 			notes = append(notes, after.Label+" beside "+before.Group+": "+strings.Join(texts, ", "))
 		}

@@ -66,18 +66,19 @@ func (s *survey) together(logs int) bool {
 	return false
 }
 
-// addFleet adds the rows of logs to the picture. Those of the same tag are compared.
-func (d *dressing) addFleet() {
-	if d.plan.shows.fleet == nil {
-		return
+// ratiosOf returns the rows of a picture of many logs, nil for other pictures. Rows of the same tag
+// are compared with one another.
+func ratiosOf(picture *chart.Picture, p *plan, rows []row) *chart.Ratios {
+	if p.shows.fleet == nil {
+		return nil
 	}
-	level := d.plan.shows.fleet.percentile
+	level := p.shows.fleet.percentile
 	figures, tagOf := make(map[string]float64), make(map[string]string)
-	for _, row := range d.found.rows {
-		_, tagOf[row.Label] = d.plan.labels.parts(row.sum.Tag)
+	for _, row := range rows {
+		_, tagOf[row.Label] = p.labels.parts(row.sum.Tag)
 		for _, p := range output.RanksOf(row.sum.Counts(), []float64{level}, output.Stats{}).Percentiles {
 			figures[row.Label] = row.sum.Scale.Of(p.Value.Float())
 		}
 	}
-	d.p.Fleet = d.p.RatiosOf(chart.AtPercentile(level).Name, figures, tagOf)
+	return picture.RatiosOf(chart.AtPercentile(level).Name, figures, tagOf)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/logs"
@@ -74,20 +75,21 @@ func (r *reading) loadOf(sum *output.Summary, name string) runLoad {
 	return load
 }
 
-// drawPoints makes points of the lines over time of a picture of load, or of its runs.
-func (d *dressing) drawPoints() {
-	p := d.p
-	if d.plan.takes.points.of == ofEachWindow {
-		p.Series = loadOfWindows(p.Series)
+// loadSeries returns the series of a picture of load, whose points are the windows of lines over
+// time, or loads of runs. Series without points are left out.
+func loadSeries(std *message.Streams, p points, lines []chart.Series, loads []runLoad) []chart.Series {
+	all := lines
+	if p.of == ofEachWindow {
+		makeWindowPoints(all)
 	} else {
-		p.Series = d.loadOfRuns()
+		all = seriesOfLoads(std, loads, p.levels)
 	}
-	p.Series = slices.DeleteFunc(p.Series, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
-	p.OrderLoads()
+	return slices.DeleteFunc(all, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
 }
 
-// loadOfWindows makes points of the windows of lines over time, the last of which is the rate.
-func loadOfWindows(series []chart.Series) []chart.Series {
+// makeWindowPoints moves the points of lines over time from their times to the rates at these times.
+// It removes the last line of each series, which has the rates.
+func makeWindowPoints(series []chart.Series) {
 	for n := range series {
 		s := &series[n]
 		last := len(s.Lines) - 1
@@ -103,18 +105,15 @@ func loadOfWindows(series []chart.Series) []chart.Series {
 		}
 		s.Names = make([]string, len(s.Lines[0].Points))
 	}
-	return series
 }
 
-// loadOfRuns makes points of the loads of runs.
-func (d *dressing) loadOfRuns() (all []chart.Series) {
-	loads := d.found.loads
+// seriesOfLoads returns series with a point for each load of a run, and a line for each percentile.
+func seriesOfLoads(std *message.Streams, loads []runLoad, levels []float64) (all []chart.Series) {
 	if slices.ContainsFunc(loads, func(r runLoad) bool { return !people.Dated(r.start) }) {
-		d.std.Say("%s", trend.Undated)
+		std.Say("%s", trend.Undated)
 	} else {
 		slices.SortStableFunc(loads, func(a, b runLoad) int { return cmp.Compare(a.start, b.start) })
 	}
-	levels := d.plan.takes.points.levels
 	curves := make(map[string]int)
 	for _, r := range loads {
 		n, known := curves[r.label]

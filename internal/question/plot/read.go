@@ -45,8 +45,8 @@ type row struct {
 	sum *output.Summary
 }
 
-// believed reports whether a row has intervals of confidence.
-func (r *row) believed() bool { return r.sum != nil && r.sum.Confidence != nil }
+// hasConfidence reports whether a row has intervals of confidence.
+func (r *row) hasConfidence() bool { return r.sum != nil && r.sum.Confidence != nil }
 
 // times are when logs ran, in milliseconds since the epoch.
 type times struct {
