@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"sort"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -53,6 +54,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	}
 	area := draw.Crop(canvas, margin, -margin, margin, -margin).Rectangle
 	notes, area := c.head(p, area)
+	notes = c.wrapped(notes, area.Size().X)
 	mostNotes := max(2, int(area.Size().Y/2/(noteSize*lineSpace)))
 	var parts []chart.Facet
 	if p.Type == chart.Report {
@@ -65,6 +67,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
 		notes = append(notes, p.Inputs.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
 	}
+	notes = c.wrapped(notes, area.Size().X) // those that were added
 	if len(notes) > mostNotes {
 		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
 		notes = append(notes[:mostNotes-1:mostNotes-1], more)
@@ -72,7 +75,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	font := c.font(noteSize)
 	font.Color = c.Faint
 	for _, note := range slices.Backward(notes) {
-		c.put(font, area.Min.X, area.Min.Y, chart.Cut(note, within(font, area.Size().X)))
+		c.put(font, area.Min.X, area.Min.Y, note)
 		area.Min.Y += noteSize * lineSpace
 	}
 	area.Min.Y += 2 * pixel
@@ -81,6 +84,33 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		return fmt.Errorf("what it shows does not fit into %g by %g pixels: a larger height or width is needed", p.Looks.Width, p.Looks.Height)
 	}
 	return nil
+}
+
+// wrapped returns notes as lines of at most a width. A note has one line or two. If it is longer, it
+// ends with an ellipsis behind a word.
+func (c *pen) wrapped(notes []string, width vg.Length) (lines []string) {
+	fits := within(c.font(noteSize), width)
+	for _, note := range notes {
+		words := strings.Split(note, " ")
+		line, rest := fittingWords(words, "", fits)
+		lines = append(lines, line)
+		if len(rest) > 0 {
+			line, _ = fittingWords(rest, " …", fits)
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// fittingWords returns as many of the words as fit into a line, at least one, and the words that are
+// left. If some are left, the line ends with more. A word that does not fit is cut.
+func fittingWords(words []string, more string, fits func(string) bool) (line string, left []string) {
+	if line = strings.Join(words, " "); fits(line) {
+		return line, nil
+	}
+	n := sort.Search(len(words), func(n int) bool { return !fits(strings.Join(words[:n], " ") + more) })
+	n = max(n-1, 1)
+	return chart.Cut(strings.Join(words[:n], " ")+more, fits), words[n:]
 }
 
 // head draws the title and, in a report, what hurts most. It returns the lines that go below the
