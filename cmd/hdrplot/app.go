@@ -31,7 +31,7 @@ func app() *cli.Command {
 	return c
 }
 
-// commandLine returns a command and the flags that it fills.
+// commandLine returns the command of hdrplot, and the flags that its options fill.
 func commandLine() (*flags, *cli.Command) {
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrplot"},
@@ -76,7 +76,7 @@ func (p *picture) draw() error {
 	if path == "" {
 		path = pathFor(s.Inputs[0].Name, p.format)
 	}
-	if p.file != "" && path != "-" { // an input that is a picture gets a better message later
+	if p.file != "" && path != "-" { // without -of, WriteFile checks the path
 		if err := logs.CheckOutput(path, std.Out, s.Inputs); err != nil {
 			return err
 		}
@@ -99,19 +99,20 @@ func (p *picture) draw() error {
 		return err
 	}
 	if path != "-" {
-		p.say(drawn, path, s.Inputs[0].Name)
+		p.printPath(drawn, path, s.Inputs[0].Name)
 	}
-	if draw.Spells(drawn, p.format) {
+	if draw.HasCodes(drawn, p.format) {
 		p.std.Notef("%s has no letters of some names, and shows their codes; -of %s has them",
 			strings.ToUpper(string(p.format)), pathFor(s.Inputs[0].Name, draw.SVG))
 	}
 	return diagnostics.Close()
 }
 
-// say prints where the picture is, after what it answers.
-func (p *picture) say(drawn *chart.Picture, path, first string) {
+// printPath prints the path of the picture. Before the path, it prints the results of a picture of
+// load.
+func (p *picture) printPath(drawn *chart.Picture, path, first string) {
 	out := p.std.Out
-	if drawn.Type == chart.Load { // the question was up to which rate limits hold
+	if drawn.Type == chart.Load { // its results are rates that scripts may need
 		for _, text := range drawn.Results() {
 			fmt.Fprintln(out, message.Printable(text))
 		}

@@ -221,7 +221,7 @@ func TestFigures(t *testing.T) {
 			if got.Count != s.TotalCount || got.Max != s.Max {
 				t.Errorf("%s: %d values up to %v, want %d up to %v", log, got.Count, got.Max, s.TotalCount, s.Max)
 			}
-			for i, level := range chart.Levels {
+			for i, level := range chart.TablePercentiles {
 				if want := s.Percentiles[i].Value; got.Percentiles[i] != want {
 					t.Errorf("%s: p%v is %v, want %v", log, level, got.Percentiles[i], want)
 				}

@@ -18,24 +18,24 @@ import (
 	"hdrkit/internal/summary"
 )
 
-// flags are the options as they are typed. A [picture] is made of them.
+// flags are the values of the options as the user typed them. The method picture checks them.
 type flags struct {
 	std       *message.Streams
-	asked     plot.Options // what to draw of which logs
-	file      string       // -of
-	format    string       // -format
-	marks     []string     // -mark
-	megabytes float64      // -page-size
+	asked     plot.Options
+	file      string   // -of
+	format    string   // -format
+	marks     []string // -mark
+	megabytes float64  // -page-size
 	given     struct{ kind, low, high bool }
 }
 
-// A picture says what to draw, and where to write it.
+// A picture says what to draw, and where to write the picture.
 type picture struct {
 	std    *message.Streams
 	asked  plot.Options
-	file   string // empty for the name of the first input
+	file   string // empty: named after the first input
 	format draw.Format
-	chosen bool // somebody chose the type
+	chosen bool // the user chose the type
 }
 
 // newFlags returns flags for a command that prints to std, and the options that fill them.
@@ -55,7 +55,7 @@ func (f *flags) define() []cli.Option {
 		cli.Without(cli.RunOptions(f.std, &o.Logs.Run), "v"))
 }
 
-// choiceOptions say which inputs are apart.
+// choiceOptions returns the options for phases, untagged inputs and comparisons.
 func (f *flags) choiceOptions() []cli.Option {
 	o := &f.asked
 	phases := cli.PhasesOption(&o.Logs.Tags, &o.Units, "draw behind the data, or with -by phase a percentile curve for,")
@@ -73,7 +73,7 @@ func (f *flags) choiceOptions() []cli.Option {
 	}
 }
 
-// typeOptions say what is drawn.
+// typeOptions returns the options for what is drawn.
 func (f *flags) typeOptions() []cli.Option {
 	o := &f.asked
 	return []cli.Option{
@@ -101,7 +101,7 @@ func (f *flags) typeOptions() []cli.Option {
 	}
 }
 
-// scaleOptions say how values and times are drawn.
+// scaleOptions returns the options for the axes, windows and limits.
 func (f *flags) scaleOptions() []cli.Option {
 	o := &f.asked
 	axes := &o.Axes
@@ -159,7 +159,7 @@ func (f *flags) scaleOptions() []cli.Option {
 	}
 }
 
-// fileOptions say how and where a picture is written.
+// fileOptions returns the options for the file, its format and its size.
 func (f *flags) fileOptions() []cli.Option {
 	o := &f.asked
 	look := &o.Looks
@@ -196,7 +196,7 @@ func (f *flags) fileOptions() []cli.Option {
 	}
 }
 
-// lookOptions say how a picture looks.
+// lookOptions returns the options for the title, facets and marks.
 func (f *flags) lookOptions() []cli.Option {
 	o := &f.asked
 	look := &o.Looks
@@ -225,7 +225,7 @@ func (f *flags) lookOptions() []cli.Option {
 	}
 }
 
-// axisOptions are seldom needed.
+// axisOptions returns options that users seldom need.
 func (f *flags) axisOptions() []cli.Option {
 	o := &f.asked
 	look := &o.Looks
@@ -301,7 +301,7 @@ func (f *flags) outputs() []string {
 	return []string{"type " + f.asked.Type.Name}
 }
 
-// picture returns what the flags ask for.
+// picture checks the flags and returns the picture to draw.
 func (f *flags) picture() (*picture, error) {
 	format, err := f.formatOf()
 	if err != nil {
@@ -328,7 +328,7 @@ func (f *flags) picture() (*picture, error) {
 	if o.Marks, err = parseMarks(f.marks, o.Logs.Times.Zone); err != nil {
 		return nil, err
 	}
-	if o.Type == chart.Report && o.Page { // a page has all of it
+	if o.Type == chart.Report && o.Page { // each page has all charts of a report
 		o.Type = chart.Timeline
 	}
 	if err := setHeight(o); err != nil {
@@ -340,7 +340,7 @@ func (f *flags) picture() (*picture, error) {
 	return p, f.checkAxis(o)
 }
 
-// setHeight sets the height of a picture that needs more than others, if nobody chose it.
+// setHeight raises the height of reports and of differences, unless the user chose it.
 func setHeight(o *plot.Options) error {
 	look := &o.Looks
 	difference := o.Compare && o.Type == chart.Heatmap && !o.Page
@@ -357,7 +357,7 @@ func setHeight(o *plot.Options) error {
 	return nil
 }
 
-// checkAxis checks the ends of the axes, and that marks have a place on that of time.
+// checkAxis checks the ends of the axis of values, and that marks have a place on the axis of time.
 func (f *flags) checkAxis(o *plot.Options) error {
 	low, high := o.Axes.Values.Low, o.Axes.Values.High
 	clock := func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }
@@ -373,7 +373,7 @@ func (f *flags) checkAxis(o *plot.Options) error {
 	return nil
 }
 
-// formatOf returns the format: that of -format, or that of the extension of the output.
+// formatOf returns the format of -format, or else the format of the extension of -of.
 func (f *flags) formatOf() (draw.Format, error) {
 	path := f.file
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
@@ -400,7 +400,7 @@ func (f *flags) formatOf() (draw.Format, error) {
 	return draw.Format(extension), nil
 }
 
-// parseMarks reads marks such as 26=deploy. Times have the grammar of -s.
+// parseMarks parses marks such as 26=deploy. Their times have the format of -s.
 func parseMarks(texts []string, zone *time.Location) (marks []plot.Mark, err error) {
 	for _, text := range texts {
 		at, label, found := strings.Cut(text, "=")
@@ -417,7 +417,7 @@ func parseMarks(texts []string, zone *time.Location) (marks []plot.Mark, err err
 	return marks, nil
 }
 
-// parseFold reads -fold.
+// parseFold parses the value of -fold as milliseconds. For auto it returns [plot.FoldFound].
 func parseFold(text string) (int64, error) {
 	if text == "auto" {
 		return plot.FoldFound, nil

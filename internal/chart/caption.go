@@ -13,8 +13,9 @@ import (
 	"hdrkit/output"
 )
 
-// Caption says what the picture shows: of which logs, of what time, how many values unless some are
-// in several series, and which lines. The tags come last: they may be cut.
+// Caption returns the line below a picture: the names of the logs, their time, the number of values,
+// the meaning of the lines, and the tags that add up. The number is left out if series have values
+// in common. The tags come last, since a long caption is cut at its end.
 func (p *Picture) Caption() string {
 	if len(p.Inputs.Sources) == 0 {
 		return ""
@@ -37,7 +38,7 @@ func (p *Picture) Caption() string {
 	if !p.Inputs.Overlap {
 		parts = append(parts, text)
 	}
-	if lines := len(p.Total.Lines); lines > 1 && !p.Looks.Facets { // small heat maps have no lines
+	if lines := len(p.Total.Lines); lines > 1 && !p.Looks.Facets { // facets of a heat map have no lines
 		parts = append(parts, lineNames(p.Total.Lines[:lines-1])+" of "+p.Inputs.Span)
 	}
 	name := p.Describe(p.Type).Name
@@ -64,7 +65,7 @@ func (p *Picture) Caption() string {
 	return strings.Join(parts, " · ")
 }
 
-// spans says when the logs begin and end, or nothing if they have no date.
+// spans returns the text for the beginning and end of the logs. It is empty for logs without dates.
 func (in *Inputs) spans(axis *TimeAxis) string {
 	const most = 2
 	var all []string
@@ -90,7 +91,8 @@ func (in *Inputs) spans(axis *TimeAxis) string {
 	return strings.Join(all, " and ")
 }
 
-// Counted returns a number of things as a page does: huge ones are short, unlike in package output.
+// Counted returns a number with its noun, such as "2 values". Huge numbers are short, such as "1e15
+// values".
 func Counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -98,8 +100,9 @@ func Counted(n int64, thing string) string {
 	return axis.Value("", float64(n)) + " " + thing
 }
 
-// Of returns a note that only some of all things are shown: those with the highest of something.
-func (in *Inputs) Of(all, shown int, highest, have string) string {
+// OnlyShown returns the note for a picture that shows only some of all series, such as "Of 20 tags,
+// the 8 with the highest maximum have a chart."
+func (in *Inputs) OnlyShown(all, shown int, highest, have string) string {
 	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(in.Each, "tag"))
 	if shown == 1 {
 		return of + "one with the highest " + highest + " has " + have + "."
@@ -107,7 +110,7 @@ func (in *Inputs) Of(all, shown int, highest, have string) string {
 	return of + fmt.Sprintf("%d with the highest %s have %s.", shown, highest, have)
 }
 
-// listed returns names, or the first of many.
+// listed joins names by commas. Of more than six names it lists five, and counts the rest.
 func listed(names []string) string {
 	const most = 6
 	if len(names) > most {
@@ -116,8 +119,8 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Name returns the title for programs that show the file, or read it aloud: the title, or what the
-// picture shows first.
+// Name returns the title of the file for programs such as viewers and screen readers: the title of
+// the picture, or else its first result, or its caption.
 func (p *Picture) Name() string {
 	first := ""
 	if results := p.Results(); len(results) > 0 {
@@ -126,27 +129,28 @@ func (p *Picture) Name() string {
 	return cmp.Or(p.Looks.Title, first, p.Caption(), p.Type.Name)
 }
 
-// Description says in words what the picture shows, for who cannot see it: the caption, and a line
-// of figures for each of the first rows.
+// Description describes the picture in words, for people who cannot see it: the caption, and a line
+// with the figures of each of the first series.
 func (p *Picture) Description() string {
 	const most = 24
 	lines := []string{p.Caption()}
-	for _, row := range p.Texts.Summary[:min(len(p.Texts.Summary), most)] {
-		text := cmp.Or(row.Label, "all") + ": " + Counted(row.Count, "value")
-		for n, level := range Levels {
-			if (level == 50 || level == 99) && row.Knows(level) {
-				text += ", " + AtPercentile(level).Name + " " + axis.Value(p.Values.Unit, row.Percentiles[n])
+	for _, s := range p.Texts.Summary[:min(len(p.Texts.Summary), most)] {
+		text := cmp.Or(s.Label, "all") + ": " + Counted(s.Count, "value")
+		for n, percentile := range TablePercentiles {
+			if (percentile == 50 || percentile == 99) && s.Knows(percentile) {
+				text += ", " + AtPercentile(percentile).Name + " " + axis.Value(p.Values.Unit, s.Percentiles[n])
 			}
 		}
-		lines = append(lines, text+", maximum "+axis.Value(p.Values.Unit, row.Max))
+		lines = append(lines, text+", maximum "+axis.Value(p.Values.Unit, s.Max))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Footnotes returns the lines below the charts.
+// Footnotes returns the lines of text below the charts: the worst moments, notes, the meaning of
+// shades, and the caption.
 func (p *Picture) Footnotes() []string {
 	notes := slices.Clone(p.Texts.Notes)
-	if p.Type != Report && p.Type != Trend { // these types show findings as a table or sentences
+	if p.Type != Report && p.Type != Trend { // these types show moments as a table or as sentences
 		for n, m := range p.Moments() {
 			notes = slices.Insert(notes, n, m.String())
 		}
@@ -160,8 +164,8 @@ func (p *Picture) Footnotes() []string {
 	return notes
 }
 
-// Leads reports whether a sentence at the top of a report is about the series with a label.
-func (p *Picture) Leads(label string) bool {
+// HasSentence reports whether a sentence at the top of a report is about the series with a label.
+func (p *Picture) HasSentence(label string) bool {
 	const sentences = 2
 	if p.Type != Report || label == "" {
 		return false
@@ -170,7 +174,7 @@ func (p *Picture) Leads(label string) bool {
 	return slices.ContainsFunc(top, func(f output.Finding) bool { return f.Tag == label })
 }
 
-// Unnamed returns the names of phases for which there is no lane.
+// Unnamed returns the names of the phases that have no lane, since there are more than [MostLanes].
 func (p *Picture) Unnamed() []string {
 	lanes := p.Lanes()
 	return namesOf(lanes[min(len(lanes), MostLanes):])
@@ -183,10 +187,11 @@ func namesOf(lanes []Lane) (names []string) {
 	return names
 }
 
-// legend says what shades, hatches and triangles mean, if there are some.
+// legend returns the meaning of the shades, hatches and triangles of the picture. It is empty if the
+// picture has none of these.
 func (p *Picture) legend() string {
 	var all []string
-	if p.shades() {
+	if p.hasShades() {
 		all = append(all, "shaded: above a limit")
 	}
 	if names := p.Unnamed(); len(names) > 0 && p.FacetsOf() == nil {
@@ -209,8 +214,8 @@ func (p *Picture) legend() string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// shades reports whether something is above a limit, and shaded.
-func (p *Picture) shades() bool {
+// hasShades reports whether the picture shades values or times above a limit.
+func (p *Picture) hasShades() bool {
 	overTime := append(slices.Clone(p.Series), p.Total)
 	if p.Type.Chart.Marks == Cells {
 		overTime = []Series{p.Total}
@@ -231,19 +236,22 @@ func (p *Picture) shades() bool {
 	return slices.ContainsFunc(p.Series, above)
 }
 
-// A Described is a moment in the words of a list.
-type Described struct {
-	Number           int // 0 if it has none
-	At, Length, Peak string
-	Clock            string // when the peak was, if that is another time than At
-	Share, Name      string // of all values of the picture, and of which tag and log
+// A MomentText is a row in the list of worst moments: a [Moment], or a time without values.
+type MomentText struct {
+	Number int    // the number in the charts, 0 for a time without values
+	At     string // when the moment starts
+	Length string
+	Peak   string // the highest value
+	PeakAt string // when the highest value was recorded, empty if that is At
+	Share  string // the share of all values of the picture
+	Name   string // the tag and the log
 }
 
 // String returns the moment as a line of text.
-func (d Described) String() string {
+func (d MomentText) String() string {
 	text := fmt.Sprintf("%d  at %s for %s · %s", d.Number, d.At, d.Length, d.Peak)
-	if d.Clock != "" {
-		text += " at " + d.Clock
+	if d.PeakAt != "" {
+		text += " at " + d.PeakAt
 	}
 	if d.Name != "" {
 		text += " · " + d.Name
@@ -251,20 +259,20 @@ func (d Described) String() string {
 	return text
 }
 
-// Moments describes the worst moments, whose numbers stand in the charts, and in a report behind
-// them times without values. All times have one unit, and all values another.
-func (p *Picture) Moments() (all []Described) {
+// Moments returns the list of the worst moments, whose numbers stand in the charts. In a report,
+// times without values follow. All values have the same unit, so that readers can compare them.
+func (p *Picture) Moments() (all []MomentText) {
 	for i, m := range p.Events.Worst {
 		highest, lowest := p.Events.Worst[0].Value, p.Events.Worst[len(p.Events.Worst)-1].Value
 		scale := axis.ScaleFor(p.Values.Unit, math.Sqrt(highest*max(lowest, highest/1e6)))
-		d := p.described(m.Start, m.Peak, m.End)
+		d := p.momentTimes(m.Start, m.Peak, m.End)
 		d.Number = i + 1
 		d.Name = m.Name
 		d.Peak = strings.TrimSpace(axis.Value("", m.Value/scale.Divide) + " " + scale.Unit)
-		if part := 100 * m.Share; part >= 10 {
-			d.Share = fmt.Sprintf("%.0f%%", part)
-		} else if part > 0 {
-			d.Share = fmt.Sprintf("%.2g%%", part)
+		if percent := 100 * m.Share; percent >= 10 {
+			d.Share = fmt.Sprintf("%.0f%%", percent)
+		} else if percent > 0 {
+			d.Share = fmt.Sprintf("%.2g%%", percent)
 		}
 		all = append(all, d)
 	}
@@ -273,7 +281,7 @@ func (p *Picture) Moments() (all []Described) {
 			break
 		}
 		start := *f.Start - p.Time.Origin
-		d := p.described(start, start, *f.End-p.Time.Origin)
+		d := p.momentTimes(start, start, *f.End-p.Time.Origin)
 		d.Name = f.Tag
 		d.Peak = "no values"
 		all = append(all, d)
@@ -281,9 +289,9 @@ func (p *Picture) Moments() (all []Described) {
 	return all
 }
 
-// described describes the times of a moment: by the clock if the log has dates, else since its
-// start.
-func (p *Picture) described(start, peak, end int64) (d Described) {
+// momentTimes returns the texts of the times of a moment: clock times if the log has dates, otherwise
+// the time since the start of the log.
+func (p *Picture) momentTimes(start, peak, end int64) (d MomentText) {
 	precise := 1.0
 	if end-start >= 1000 { // timers are late
 		precise = 100
@@ -305,25 +313,27 @@ func (p *Picture) described(start, peak, end int64) (d Described) {
 	}
 	d.At = p.Time.clock(start + p.Time.Origin).Format(layout)
 	if at := p.Time.clock(peak + p.Time.Origin).Format(layout); at != d.At {
-		d.Clock = at
+		d.PeakAt = at
 	}
 	return d
 }
 
-// TimeRange returns the time that the picture shows, and false if it shows none.
+// TimeRange returns the range of the time axis, in milliseconds from the origin. Ok is false for a
+// picture without lines or windows over time.
 func (p *Picture) TimeRange() (from, to float64, ok bool) {
 	from, to, ok = timeRange(append(slices.Clone(p.Series), p.Total))
 	switch {
 	case ok && p.Time.Fold > 0:
 		return 0, float64(p.Time.Fold), true
 	case ok:
-		from, to = roomy(from, to, p.Time.Absolute)
+		from, to = axisRange(from, to, p.Time.Absolute)
 	}
 	return from, to, ok
 }
 
-// roomy returns the range of a time axis. It starts at 0 if that is near, and is never empty.
-func roomy(from, to float64, absolute bool) (float64, float64) {
+// axisRange returns the range of a time axis for points in a range. The axis starts at 0 if that is
+// near, and it is never empty.
+func axisRange(from, to float64, absolute bool) (float64, float64) {
 	if !absolute && from > 0 && from < (to-from)/20 {
 		from = 0
 	}
@@ -333,8 +343,8 @@ func roomy(from, to float64, absolute bool) (float64, float64) {
 	return from, to
 }
 
-// Labelled returns the limits with their labels, in the order of percentiles.
-func (p *Picture) Labelled() []Limit {
+// LabelledLimits returns the limits with their labels, in the order of percentiles.
+func (p *Picture) LabelledLimits() []Limit {
 	unit := axis.Spelled(p.Values.Unit)
 	limits := append([]Limit{}, p.Values.Limits...)
 	slices.SortStableFunc(limits, func(a, b Limit) int { return cmp.Compare(a.Percentile, b.Percentile) })
@@ -349,10 +359,10 @@ func (p *Picture) Labelled() []Limit {
 	return limits
 }
 
-// LineLimits returns the labelled limits of a chart of lines: those whose figure a line shows. A
-// limit of the maximum holds for each line.
+// LineLimits returns the labelled limits of a chart of lines. It leaves out limits of percentiles
+// that no line shows. A limit of the maximum holds for each line.
 func (p *Picture) LineLimits() []Limit {
-	return slices.DeleteFunc(p.Labelled(), func(l Limit) bool {
+	return slices.DeleteFunc(p.LabelledLimits(), func(l Limit) bool {
 		hasLine := func(s Series) bool { return s.hasLine(l.Name()) }
 		return l.Percentile > 0 && len(p.Series) > 0 && !slices.ContainsFunc(p.Series, hasLine)
 	})

@@ -151,15 +151,15 @@ func TestRuns(t *testing.T) {
 	add(11, 12, 6)
 	add(12.1, 13.1, 7) // late, but not by half an interval
 	add(20, 21, 8)
-	got := chart.Runs(points, 0.001)
+	got := chart.Stretches(points, 0.001)
 	if len(got) != 3 || len(got[0]) != 10 || len(got[1]) != 2 || len(got[2]) != 1 {
 		t.Errorf("%v", got)
 	}
-	if got := chart.Runs(points, 100); len(got) != 1 {
+	if got := chart.Stretches(points, 100); len(got) != 1 {
 		t.Errorf("gaps too narrow to be seen: %v", got)
 	}
 	instants := []chart.Point{{0, 0, 1}, {1, 1, 2}, {2, 2, 3}, {9, 9, 4}}
-	if got := chart.Runs(instants, 0.001); len(got) != 2 || len(got[0]) != 3 {
+	if got := chart.Stretches(instants, 0.001); len(got) != 2 || len(got[0]) != 3 {
 		t.Errorf("intervals without length: %v", got)
 	}
 }
@@ -360,7 +360,7 @@ func TestLimitOfLines(t *testing.T) {
 		for _, name := range strings.Split(names, ",") {
 			p.Series[0].Lines = append(p.Series[0].Lines, chart.Line{Name: name})
 		}
-		if got := p.Labelled()[0].Label; got != want {
+		if got := p.LabelledLimits()[0].Label; got != want {
 			t.Errorf("%s: %q, want %q", names, got, want)
 		}
 	}
@@ -385,9 +385,9 @@ func TestLineLimits(t *testing.T) {
 		for range 2 {
 			p.Series = append(p.Series, chart.Series{Lines: []chart.Line{{Name: "p50"}, {Name: "p99"}, {Name: "max"}}})
 		}
-		p.KeepLines(true)
+		p.DropLines(true)
 		for _, s := range p.Series {
-			_, lines := chart.GroupsOf([]chart.Series{s})
+			_, lines := chart.GroupsAndLines([]chart.Series{s})
 			if got := strings.Join(lines, ","); got != test.lines {
 				t.Errorf("%v: the lines are %s, want %s", test.limits, got, test.lines)
 			}

@@ -5,23 +5,26 @@ import (
 	"math"
 )
 
-// A Scale is a logarithmic scale of ratios: 1 is in the middle, and Most at its end.
+// A Scale is a logarithmic scale of colours for ratios. The ratio 1 is in its middle, and the ratio
+// Most at its end.
 type Scale struct {
 	Title string  `json:"title"`
 	Most  float64 `json:"most"`
 	Ticks []Tick  `json:"ticks"`
 }
 
-// A Tick is a label at a part of a scale, from 0 to 1.
+// A Tick is a label on a scale of colours. Part is its place, from 0 at the beginning to 1 at the
+// end.
 type Tick struct {
 	Part  float64 `json:"part"`
 	Label string  `json:"label"`
 }
 
-// mostChange is the ratio at the end of the scale of colours. Higher ones have the same colour.
+// mostChange is the ratio at the end of the scale of changes. Higher ratios have the same colour.
 const mostChange = 8
 
-// ChangeScale returns the scale of colours for the ratio of two numbers of values.
+// ChangeScale returns the scale of colours for the difference of two heat maps: the rate of values
+// after, divided by the rate before.
 func ChangeScale() *Scale {
 	scale := &Scale{Title: "times as many per second; stripes: in one log only", Most: mostChange}
 	for _, r := range []struct {
@@ -33,15 +36,16 @@ func ChangeScale() *Scale {
 	return scale
 }
 
-// ChangePart returns the place of a ratio on the scale of colours, from 0 to 1.
+// ChangePart returns the place of a ratio on the scale of changes, from 0 to 1.
 func ChangePart(ratio float64) float64 { return ratioPart(ratio, mostChange) }
 
-// ratioPart returns the place of a ratio on a scale that ends at most, from 0 to 1.
+// ratioPart returns the place of a ratio, from 0 to 1, on a scale that ends at the ratio most.
 func ratioPart(ratio, most float64) float64 {
 	return min(max(0.5+math.Log(ratio)/math.Log(most)/2, 0), 1)
 }
 
-// Compared returns the series of logs that are compared, if they are two and have windows.
+// Compared returns the series of two logs whose heat maps are compared. Ok is false unless there are
+// exactly two groups, and all series have windows.
 func (p *Picture) Compared() (before, after []Series, ok bool) {
 	for _, s := range p.Series {
 		switch {
@@ -58,5 +62,5 @@ func (p *Picture) Compared() (before, after []Series, ok bool) {
 	return before, after, len(after) > 0
 }
 
-// Named returns the label of a series as it is printed.
+// Named returns the label of a series, or "untagged" if the label is empty.
 func Named(label string) string { return cmp.Or(label, "untagged") }

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// MostTogether is the number of curves, or lines with labels at their ends, that one chart has.
-// mostLines is the number of lines over time of several series, which are often of like height.
-// Nobody can distinguish more.
+// MostTogether is the largest number of curves, or of lines with labels at their ends, in one chart.
+// mostLines is the largest number of lines over time of several series, since such lines are often
+// equally high. Nobody can distinguish more.
 const MostTogether, mostLines = 8, 4
 
-// Crowded reports whether one chart of all series would have too many lines or curves.
+// Crowded reports whether a single chart of all series would have too many lines or curves.
 func (p *Picture) Crowded() bool {
 	switch p.Type.Chart.Marks {
 	case Cells:
-		return false // a heat map adds them up
+		return false // a heat map adds up all series
 	case Lines:
 		lines := 0
 		for n := range p.Series {
@@ -25,9 +25,9 @@ func (p *Picture) Crowded() bool {
 	return len(p.Series) > MostTogether
 }
 
-// mixed reports whether a chart of lines has several tags of runs that are compared: lines of a tag
-// belong beside each other, not among those of other tags. A page can hide some.
-func (p *Picture) mixed() bool {
+// hasMixedTags reports whether a chart of lines compares runs with several tags. Then each tag gets
+// a facet, so that the lines of a tag stand beside each other.
+func (p *Picture) hasMixedTags() bool {
 	if p.Type.Chart.Marks != Lines {
 		return false
 	}
@@ -40,48 +40,49 @@ func (p *Picture) mixed() bool {
 	return len(runs) > 1 && len(tags) > 1
 }
 
-// A Facet is the picture of a tag.
+// A Facet is a small chart, such as the chart of one tag. Picture has only the series of the facet.
 type Facet struct {
 	Picture *Picture
 	Tag     string
 }
 
-// FacetsOf returns a picture for each tag, the highest first. Runs that are compared share the
-// pictures of their tags, unless they are too many. It returns nil if p shows all in one chart.
+// FacetsOf returns a facet for each tag, in descending order of their highest values. Runs that are
+// compared share the facets of their tags, unless a facet would have too many lines. FacetsOf
+// returns nil if one chart shows all series.
 func (p *Picture) FacetsOf() []Facet {
-	if p.Type == Report || p.Type == Fleet || !p.Looks.Facets && !p.Crowded() && !p.mixed() {
+	if p.Type == Report || p.Type == Fleet || !p.Looks.Facets && !p.Crowded() && !p.hasMixedTags() {
 		return nil
 	}
-	parts := p.allFacets((*Series).Tag)
+	facets := p.facetsBy((*Series).Tag)
 	most := MostTogether
 	if p.Type.Chart.Marks == Lines {
 		most = mostLines
 	}
-	if slices.ContainsFunc(parts, func(part Facet) bool { return len(part.Picture.Series) > most }) {
-		parts = p.allFacets(func(s *Series) string { return s.Label })
+	if slices.ContainsFunc(facets, func(f Facet) bool { return len(f.Picture.Series) > most }) {
+		facets = p.facetsBy(func(s *Series) string { return s.Label })
 	}
-	slices.SortStableFunc(parts, func(a, b Facet) int { return cmp.Compare(b.Picture.Max(), a.Picture.Max()) })
-	return parts
+	slices.SortStableFunc(facets, func(a, b Facet) int { return cmp.Compare(b.Picture.Max(), a.Picture.Max()) })
+	return facets
 }
 
-// allFacets returns a picture for each key of series.
-func (p *Picture) allFacets(key func(s *Series) string) (parts []Facet) {
-	at := map[string]*Picture{}
+// facetsBy returns a facet for each key of series.
+func (p *Picture) facetsBy(key func(s *Series) string) (facets []Facet) {
+	pictures := map[string]*Picture{} // by key
 	for _, series := range p.Series {
-		tag := key(&series)
-		if at[tag] == nil {
-			part := *p
-			part.Looks.Facets = true
-			part.Series = nil
-			at[tag] = &part
-			parts = append(parts, Facet{&part, Named(tag)})
+		k := key(&series)
+		if pictures[k] == nil {
+			facet := *p
+			facet.Looks.Facets = true
+			facet.Series = nil
+			pictures[k] = &facet
+			facets = append(facets, Facet{&facet, Named(k)})
 		}
-		at[tag].Series = append(at[tag].Series, series)
+		pictures[k].Series = append(pictures[k].Series, series)
 	}
-	return parts
+	return facets
 }
 
-// Max returns the highest value in a picture.
+// Max returns the highest value of all series.
 func (p *Picture) Max() (highest float64) {
 	for i := range p.Series {
 		highest = max(highest, p.Series[i].Max())
@@ -89,12 +90,12 @@ func (p *Picture) Max() (highest float64) {
 	return highest
 }
 
-// Has reports whether a series has a label.
-func (p *Picture) Has(label string) bool {
+// HasSeries reports whether the picture has a series with a label.
+func (p *Picture) HasSeries(label string) bool {
 	return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == label })
 }
 
-// HasLine reports whether a series with a label has a line with a name.
+// HasLine reports whether the series with a label has a line with a name.
 func (p *Picture) HasLine(label, name string) bool {
 	return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == label && s.hasLine(name) })
 }
@@ -104,8 +105,9 @@ func (s *Series) hasLine(name string) bool {
 	return slices.ContainsFunc(s.Lines, func(line Line) bool { return line.Name == name })
 }
 
-// GroupsOf returns the group of each series, and the names of the lines that each has.
-func GroupsOf(series []Series) (groups, lines []string) {
+// GroupsAndLines returns the group of each series, and the names of the lines of the series with the
+// most lines.
+func GroupsAndLines(series []Series) (groups, lines []string) {
 	for _, s := range series {
 		groups = append(groups, s.Group)
 		for _, line := range s.Lines[min(len(lines), len(s.Lines)):] {

@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// mostFigures is the number of figures of runs that have a chart of their own.
+// mostFigures is the largest number of figures, such as p99, that get a chart each in a trend.
 const mostFigures = 6
 
-// leastSpan is the part of its highest value that the axis of a figure of runs shows at least, so
-// that its noise does not look like a change.
+// leastSpan is the length of the axis of a figure, as a part of its highest value, or more. On a
+// shorter axis, noise would look like a change.
 const leastSpan = 0.4
 
-// FiguresOf returns a picture for each line of a chart of runs, the one that leads first. Its axis
-// of values is that of the line, so that a level that rises by 18% can be seen beside a maximum
-// that varies. It returns nil if p shows all in one chart.
-func (p *Picture) FiguresOf() (parts []Facet) {
+// LineFacets returns a facet for each line of a trend. Each has an axis of values for its line alone,
+// so that readers see a percentile that rises by 18% beside a maximum that varies. LineFacets
+// returns nil if one chart shows all lines.
+func (p *Picture) LineFacets() (facets []Facet) {
 	if p.Type != Trend || p.Looks.Facets || p.Values.Low != 0 || p.Values.High != 0 {
 		return nil
 	}
 	for _, s := range p.Series {
 		for _, line := range s.Lines {
-			part := *p
+			facet := *p
 			one := s
 			one.Lines = []Line{line}
-			part.Series = []Series{one}
-			other := func(l Limit) bool { return l.Name() != line.Name }
-			part.Values.Limits = slices.DeleteFunc(slices.Clone(p.Values.Limits), other)
-			part.Values.Low, part.Values.High = line.span()
-			part.Values.Log = false
-			part.Events.Worst = slices.Clone(p.Events.Worst)
-			for n := range part.Events.Worst {
-				if m := &part.Events.Worst[n]; m.Line != line.Name || m.Label != s.Label {
+			facet.Series = []Series{one}
+			isOther := func(l Limit) bool { return l.Name() != line.Name }
+			facet.Values.Limits = slices.DeleteFunc(slices.Clone(p.Values.Limits), isOther)
+			facet.Values.Low, facet.Values.High = line.span()
+			facet.Values.Log = false
+			facet.Events.Worst = slices.Clone(p.Events.Worst)
+			for n := range facet.Events.Worst {
+				if m := &facet.Events.Worst[n]; m.Line != line.Name || m.Label != s.Label {
 					m.Elsewhere = true
 				}
 			}
@@ -39,16 +39,16 @@ func (p *Picture) FiguresOf() (parts []Facet) {
 			if s.Label != "" || len(p.Series) > 1 {
 				title = Named(s.Label)
 			}
-			parts = append(parts, Facet{&part, title})
+			facets = append(facets, Facet{&facet, title})
 		}
 	}
-	if len(parts) < 2 || len(parts) > mostFigures {
+	if len(facets) < 2 || len(facets) > mostFigures {
 		return nil
 	}
-	return parts
+	return facets
 }
 
-// span returns the ends of an axis that has the points of a line, of which it shows leastSpan.
+// span returns the ends of an axis of values for a line, 0 and 0 for a line without values.
 func (l *Line) span() (low, high float64) {
 	low = math.Inf(1)
 	for _, p := range l.Points {

@@ -24,7 +24,7 @@ func TestFiguresOf(t *testing.T) {
 	}}}
 	p.Values.Limits = []Limit{{Percentile: 99, Value: 300}}
 	p.Events.Worst = []Moment{{Line: "p50"}, {Line: "max"}}
-	parts := p.FiguresOf()
+	parts := p.LineFacets()
 	if len(parts) != 3 {
 		t.Fatalf("%d charts", len(parts))
 	}
@@ -42,7 +42,7 @@ func TestFiguresOf(t *testing.T) {
 		}
 	}
 	p.Values.High = 10
-	if p.FiguresOf() != nil {
+	if p.LineFacets() != nil {
 		t.Error("an axis that was asked for is not that of all")
 	}
 }

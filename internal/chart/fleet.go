@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Fleet is a chart of many logs: a row for each over time, coloured by how many times as high its
-// percentile is as the median of all logs at that time. A heat map of more than [MostTogether] logs
-// becomes one, since as many maps would look alike.
+// Fleet is a chart of many logs over time, with a row for each log. A colour means a ratio: the
+// percentile of the log at this time, divided by the median of all logs. A heat map of more than
+// [MostTogether] logs becomes a fleet, since many heat maps would look alike.
 var Fleet = &Type{
 	Name:     "fleet",
 	What:     "many logs over time",
@@ -19,31 +19,33 @@ var Fleet = &Type{
 	Shows:    Shows{Findings: true},
 }
 
-// Ratios are the rows of a chart of many logs.
+// Ratios are the rows of a [Fleet] chart.
 type Ratios struct {
-	// Line is the name of what is compared, such as p99.
+	// Line is the name of the line that is compared, such as p99.
 	Line string
-	// Rows have the highest value of the whole time first.
+	// Rows are in descending order of their values for the whole time.
 	Rows []RatioRow
-	// From is when the first column starts, and Width how long each is, in milliseconds.
+	// From is the start of the first column, in milliseconds from the origin, and Width the length
+	// of each column in milliseconds.
 	From, Width float64
 	// Most is the ratio at the end of the scale of colours.
 	Most float64
 }
 
-// A RatioRow is a log.
+// A RatioRow is a row of a [Fleet] chart: one log, or one tag of a log.
 type RatioRow struct {
 	Label string
-	// Value is that of the whole time.
+	// Value is the percentile of the log for the whole time.
 	Value float64
-	// Times are the ratios of the row to the median of all rows, by column. They are not numbers
-	// where the row has no values.
-	Times []float64
+	// Ratios are the percentiles of the log divided by the median of all logs, by column. They are
+	// NaN where the log has no values.
+	Ratios []float64
 }
 
-// RatiosOf returns the rows of the lines with a name. Whole are the values of series for the whole
-// time, and kin has the same text for series that are compared with one another, both by label.
-func (p *Picture) RatiosOf(line string, whole map[string]float64, kin map[string]string) *Ratios {
+// RatiosOf returns the rows of a [Fleet] chart from the lines with a name. Values has the values of
+// series for the whole time by label. Series are compared with one another if tags has the same text
+// for their labels.
+func (p *Picture) RatiosOf(line string, values map[string]float64, tags map[string]string) *Ratios {
 	from, to, ok := timeRange(p.Series)
 	if !ok {
 		from, to = 0, 0
@@ -57,19 +59,19 @@ func (p *Picture) RatiosOf(line string, whole map[string]float64, kin map[string
 	columns := int(max(to-width/2-r.From, 0)/width) + 1
 	groups := make(map[string][]*RatioRow)
 	for _, s := range p.Series {
-		row := &RatioRow{Label: s.Label, Value: whole[s.Label], Times: slices.Repeat([]float64{math.NaN()}, columns)}
+		row := &RatioRow{Label: s.Label, Value: values[s.Label], Ratios: slices.Repeat([]float64{math.NaN()}, columns)}
 		for _, l := range s.Lines {
 			if l.Name != line {
 				continue
 			}
 			for _, point := range l.Points {
 				at := min(max(int((point.Middle()-r.From)/width), 0), columns-1)
-				if !(row.Times[at] > point.Value) { // several windows may lie in one column
-					row.Times[at] = point.Value
+				if !(row.Ratios[at] > point.Value) { // several windows may lie in one column
+					row.Ratios[at] = point.Value
 				}
 			}
 		}
-		groups[kin[s.Label]] = append(groups[kin[s.Label]], row)
+		groups[tags[s.Label]] = append(groups[tags[s.Label]], row)
 	}
 	for _, rows := range groups {
 		divideByMedian(rows, columns)
@@ -84,41 +86,42 @@ func (p *Picture) RatiosOf(line string, whole map[string]float64, kin map[string
 	return r
 }
 
-// divideByMedian divides the values in each column by their median.
+// divideByMedian divides the values in each column by the median of the column.
 func divideByMedian(rows []*RatioRow, columns int) {
 	for n := range columns {
 		var values []float64
 		for _, row := range rows {
-			if v := row.Times[n]; !math.IsNaN(v) {
+			if v := row.Ratios[n]; !math.IsNaN(v) {
 				values = append(values, v)
 			}
 		}
 		middle := median(values)
 		for _, row := range rows {
 			if middle > 0 {
-				row.Times[n] /= middle
-			} else if row.Times[n] == middle {
-				row.Times[n] = 1 // all the lower ones are 0
+				row.Ratios[n] /= middle
+			} else if row.Ratios[n] == middle {
+				row.Ratios[n] = 1 // all the lower ones are 0
 			}
 		}
 	}
 }
 
-// most returns the lowest power of two that nearly all ratios lie within, and their inverses.
+// most returns the ratio at the end of the scale of colours: the lowest power of two, from 2 to 16,
+// such that 99% of all ratios lie between its inverse and itself.
 func (r *Ratios) most() float64 {
 	const least, largest, beyond = 2, 16, 0.01
-	var away []float64
+	var logarithms []float64
 	for _, row := range r.Rows {
-		for _, times := range row.Times {
-			if !math.IsNaN(times) {
-				away = append(away, math.Abs(math.Log2(times)))
+		for _, ratio := range row.Ratios {
+			if !math.IsNaN(ratio) {
+				logarithms = append(logarithms, math.Abs(math.Log2(ratio)))
 			}
 		}
 	}
-	slices.Sort(away)
+	slices.Sort(logarithms)
 	most := float64(least)
-	if n := len(away); n > 0 {
-		for most < largest && away[int(float64(n)*(1-beyond))] > math.Log2(most) {
+	if n := len(logarithms); n > 0 {
+		for most < largest && logarithms[int(float64(n)*(1-beyond))] > math.Log2(most) {
 			most *= 2
 		}
 	}
@@ -126,22 +129,22 @@ func (r *Ratios) most() float64 {
 }
 
 // Part returns the place of a ratio on the scale of colours, from 0 to 1.
-func (r *Ratios) Part(times float64) float64 { return ratioPart(times, r.Most) }
+func (r *Ratios) Part(ratio float64) float64 { return ratioPart(ratio, r.Most) }
 
-// Ticks are the labels of the scale of colours.
+// Ticks returns the labels of the scale of colours.
 func (r *Ratios) Ticks() (ticks []Tick) {
-	for times := 1 / r.Most; times <= r.Most; times *= 2 {
-		label := strconv.FormatFloat(times, 'f', -1, 64)
-		if times < 1 {
-			label = fmt.Sprintf("1/%.0f", 1/times)
+	for ratio := 1 / r.Most; ratio <= r.Most; ratio *= 2 {
+		label := strconv.FormatFloat(ratio, 'f', -1, 64)
+		if ratio < 1 {
+			label = fmt.Sprintf("1/%.0f", 1/ratio)
 		}
-		switch times {
+		switch ratio {
 		case 1 / r.Most:
 			label += " or less"
 		case r.Most:
 			label += " or more"
 		}
-		ticks = append(ticks, Tick{r.Part(times), label})
+		ticks = append(ticks, Tick{r.Part(ratio), label})
 	}
 	return ticks
 }

@@ -32,7 +32,7 @@ func TestRatios(t *testing.T) {
 	r := p.RatiosOf("p99", whole, kin)
 	got := ""
 	for _, row := range r.Rows {
-		got += fmt.Sprintln(row.Label, row.Value, row.Times)
+		got += fmt.Sprintln(row.Label, row.Value, row.Ratios)
 	}
 	want := "d 200 [1 1 1]\nb 30 [1 3 NaN]\na 10 [1 1 1.3333333333333333]\nc 10 [1 1 0.6666666666666666]\n"
 	if got != want {
@@ -47,7 +47,7 @@ func TestRatios(t *testing.T) {
 // not make it longer.
 func TestRatioScale(t *testing.T) {
 	t.Parallel()
-	row := func(times ...float64) *Ratios { return &Ratios{Rows: []RatioRow{{Times: times}}} }
+	row := func(times ...float64) *Ratios { return &Ratios{Rows: []RatioRow{{Ratios: times}}} }
 	few := slices.Repeat([]float64{1.1}, 500)
 	few[3], few[4] = 50, math.NaN()
 	for name, test := range map[string]struct {

@@ -8,25 +8,25 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A Grid is a heat map: values per second by column of time and row of value. Row 0 is for zeros.
-// The others divide the logarithms of the values.
+// A Grid has the cells of a heat map: the rate of values by column of time and row of value. Row 0
+// has the zeros. The other rows divide the values from Low to High on a logarithmic scale.
 type Grid struct {
-	From, To      float64 // milliseconds
+	From, To      float64 // times in milliseconds from the origin
 	Low, High     float64 // values
 	Columns, Rows int
-	// Folded says that windows that end behind the last column go on in the first one.
+	// Folded says that windows that end behind the last column continue in the first column.
 	Folded bool
-	// Ran is that of [Picture].
+	// Ran are the times in which logs ran, see [Picture].
 	Ran map[string][][2]int64
-	// Rate has rows+1 cells for each column.
+	// Rate has the number of values per second of each cell. A column has Rows+1 cells.
 	Rate []float64
-	// Longest is the longest time in a column in which logs ran, in milliseconds.
+	// Longest is the longest time in milliseconds in which logs ran in a column.
 	Longest float64
 
-	ran []float64 // for how long logs ran in each column
+	ran []float64 // how long logs ran in each column, in milliseconds
 }
 
-// Fill spreads the counts of windows over time and values.
+// Fill computes the rates of all cells from the windows of series.
 func (g *Grid) Fill(all []Series) {
 	g.Rate = make([]float64, g.Columns*(g.Rows+1))
 	g.setRan(all)
@@ -69,33 +69,33 @@ func (g *Grid) setRan(all []Series) {
 	g.Longest = slices.Max(g.ran)
 }
 
-// A filler fills a grid.
+// A filler spreads the counts of windows over the cells of a grid.
 type filler struct {
 	*Grid
 
-	// taken has the rows of the slots of layout and unit. Logarithms cost more than all else.
+	// rows caches the rows of each slot of a layout and unit, since logarithms take most of the time.
 	layout histogram.Layout
 	unit   float64
-	taken  []extent
+	rows   []extent
 
 	scratch histogram.Histogram
 }
 
-// An extent is where a slot begins and ends among the rows: row 2 goes from 2 to 3. An extent that
-// is not known yet ends at 0.
+// An extent is the range of rows that a slot of a histogram covers: row 2 goes from 2 to 3. High is 0
+// in an extent that was not computed yet.
 type extent struct{ low, high float64 }
 
-// add adds a series. It adds up the windows that lie in the same columns first: one column shows
-// ten seconds of an hour.
+// add adds the windows of a series. It first adds up windows that lie in the same columns, since one
+// column may show several windows.
 func (f *filler) add(s *Series) {
 	var (
-		at     stretch
+		at     columnRange
 		counts []float64 // counts of each slot
 		layout histogram.Layout
 	)
 	for i := range s.Windows {
 		w := &s.Windows[i]
-		next := f.stretchOf(w)
+		next := f.columnsOf(w)
 		next.perSecond /= float64(max(s.Runs, 1))
 		if next != at || w.Counts.Layout() != layout {
 			f.spread(at, layout, counts, s.Unit)
@@ -111,38 +111,38 @@ func (f *filler) add(s *Series) {
 	f.spread(at, layout, counts, s.Unit)
 }
 
-// A stretch is the columns of a window, from first to last, and the factor for its counts.
-type stretch struct {
+// A columnRange is the columns that a window covers.
+type columnRange struct {
 	first, last int
-	perSecond   float64
+	perSecond   float64 // factor from counts of the window to rates
 }
 
-func (g *Grid) stretchOf(w *Window) stretch {
+func (g *Grid) columnsOf(w *Window) columnRange {
 	width := (g.To - g.From) / float64(g.Columns)
 	start, length := float64(w.Start), float64(w.Length())
 	columns := g.Columns
 	if g.Folded {
 		columns *= 2
 	}
-	first, last := cells((start-g.From)/width, (start+length-g.From)/width, columns)
+	first, last := cellsBetween((start-g.From)/width, (start+length-g.From)/width, columns)
 	ran := width
 	if first == last {
 		ran = g.ran[first%g.Columns]
 	}
-	return stretch{first, last, 1000 / math.Max(length, ran)}
+	return columnRange{first, last, 1000 / math.Max(length, ran)}
 }
 
-// spread moves counts into their cells.
-func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, unit float64) {
+// spread adds counts by slot to the cells of a range of columns, and clears them.
+func (f *filler) spread(at columnRange, layout histogram.Layout, counts []float64, unit float64) {
 	for index, n := range counts {
 		if n == 0 {
 			continue
 		}
 		counts[index] = 0
-		taken := f.rowsOf(layout, index, unit)
-		rate := n * at.perSecond / (taken.high - taken.low)
-		for row := int(taken.low); float64(row) < taken.high; row++ {
-			share := rate * (min(taken.high, float64(row+1)) - max(taken.low, float64(row)))
+		rows := f.rowsOf(layout, index, unit)
+		rate := n * at.perSecond / (rows.high - rows.low)
+		for row := int(rows.low); float64(row) < rows.high; row++ {
+			share := rate * (min(rows.high, float64(row+1)) - max(rows.low, float64(row)))
 			for column := at.first; column <= at.last; column++ {
 				f.Rate[column%f.Columns*(f.Rows+1)+row] += share
 			}
@@ -150,40 +150,41 @@ func (f *filler) spread(at stretch, layout histogram.Layout, counts []float64, u
 	}
 }
 
-// rowsOf returns the rows of a slot.
+// rowsOf returns the rows that the slot at an index of a layout covers. Unit is the value in the
+// picture of the value 1 of the layout.
 func (f *filler) rowsOf(layout histogram.Layout, index int, unit float64) extent {
 	if f.layout != layout || f.unit != unit {
 		f.layout = layout
 		f.unit = unit
-		f.taken = nil
+		f.rows = nil
 	}
-	for len(f.taken) <= index {
-		f.taken = append(f.taken, extent{})
+	for len(f.rows) <= index {
+		f.rows = append(f.rows, extent{})
 	}
-	taken := &f.taken[index]
-	if taken.high > 0 {
-		return *taken
+	rows := &f.rows[index]
+	if rows.high > 0 {
+		return *rows
 	}
 	if low := layout.LowestAt(index); low == 0 {
-		taken.high = 1
+		rows.high = 1
 	} else {
 		// Both ends lie inside the rows, and at least a thousandth of a row apart.
 		const least = 0.001
 		high := float64(layout.HighestAt(index)) + 1
-		taken.low = 1 + min(max(f.row(float64(low)*unit), 0), float64(f.Rows)-least)
-		taken.high = 1 + min(max(f.row(high*unit), taken.low-1+least), float64(f.Rows))
+		rows.low = 1 + min(max(f.row(float64(low)*unit), 0), float64(f.Rows)-least)
+		rows.high = 1 + min(max(f.row(high*unit), rows.low-1+least), float64(f.Rows))
 	}
-	return *taken
+	return *rows
 }
 
-// row returns the place of a value among the rows.
+// row returns the place of a value above 0 on the scale of rows, from 0 at Low to Rows at High.
 func (g *Grid) row(v float64) float64 {
 	return math.Log(v/g.Low) / math.Log(g.High/g.Low) * float64(g.Rows)
 }
 
-// cells returns the first and the last cell between two places, at least one. The places are
-// rounded: cells that belong to two windows would show as seams.
-func cells(from, to float64, most int) (first, last int) {
+// cellsBetween returns the first and the last of most cells between two places, at least one cell. It
+// rounds the places: a cell that belonged to two windows would show as a seam.
+func cellsBetween(from, to float64, most int) (first, last int) {
 	first, last = int(math.Round(from)), int(math.Round(to))-1
 	if last < first {
 		first = int(from + (to-from)/2)
@@ -192,9 +193,9 @@ func cells(from, to float64, most int) (first, last int) {
 	return min(max(first, 0), most-1), min(max(last, 0), most-1)
 }
 
-// GridColumns returns into how many columns to divide the time, at most about so many. Each is as
-// long as a whole number of windows of a length, or a window as long as a whole number of columns.
-// Otherwise stripes would show.
+// GridColumns returns the number of columns, about most or fewer, for a time from from to to. A
+// column is as long as a whole number of windows of a length, or a window is as long as a whole
+// number of columns. With other numbers, stripes would show.
 func GridColumns(length, from, to, most float64) int {
 	columns := (to - from) / length
 	if columns > most {
@@ -208,7 +209,8 @@ func GridColumns(length, from, to, most float64) int {
 	return max(int(math.Round(columns)), 1)
 }
 
-// slotWidth is more than the width of a slot of windows' counts, as a part of its lowest value.
+// slotWidth is an upper bound for the width of a slot in the counts of windows, as a part of the
+// lowest value of the slot.
 const slotWidth = 0.01
 
 // WindowExtremes calls add with the highest value of each window that has values. It calls add with
@@ -223,21 +225,21 @@ func WindowExtremes(all []Series, add func(v float64)) {
 			}
 			add(w.Max)
 			if w.Min*(1-slotWidth) > lowest {
-				continue // its counts need not be decoded
+				continue // no need to decode the counts
 			}
 			for slot := range w.Histogram(&scratch).Recorded() {
 				low := float64(slot.Low) * s.Unit
 				add(low)
 				if low > 0 {
 					lowest = min(lowest, low)
-					break // the others are higher
+					break // later slots are higher
 				}
 			}
 		}
 	}
 }
 
-// Maxima returns the maximum of each window.
+// Maxima returns the maximum of each window as a point.
 func (s *Series) Maxima() (points []Point) {
 	for _, w := range s.Windows {
 		points = append(points, Point{float64(w.Start), float64(w.Start + w.Length()), w.Max})

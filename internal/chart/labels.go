@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Distinct returns labels that fit and differ where labels do. If all fit, they stay as they are.
-// Otherwise they keep what tells them apart.
+// Distinct shortens labels until fits holds for each of them. Different labels stay different. If all
+// labels fit, they stay as they are.
 func Distinct(labels []string, fits func(string) bool) []string {
 	unique := slices.Compact(slices.Sorted(slices.Values(labels)))
 	short, out := distinct(unique, fits), make([]string, len(labels))
@@ -20,9 +20,11 @@ func Distinct(labels []string, fits func(string) bool) []string {
 	return out
 }
 
+// distinct shortens different labels: it tries to leave out common words, the end, the beginning,
+// and the middle. If labels would then be equal, they get numbers.
 func distinct(labels []string, fits func(string) bool) []string {
 	bare := withoutAffixes(labels)
-	for _, try := range []func(n int) string{
+	for _, shorten := range []func(n int) string{
 		func(n int) string { return labels[n] },
 		func(n int) string { return bare[n] },
 		func(n int) string { return cut(bare[n], 1, fits) },
@@ -30,12 +32,12 @@ func distinct(labels []string, fits func(string) bool) []string {
 		func(n int) string { return cut(bare[n], 0.5, fits) },
 	} {
 		all := make([]string, len(labels))
-		good := true
+		allFit := true
 		for n := range labels {
-			all[n] = try(n)
-			good = good && fits(all[n])
+			all[n] = shorten(n)
+			allFit = allFit && fits(all[n])
 		}
-		if good && differ(all) {
+		if allFit && areDifferent(all) {
 			return all
 		}
 	}
@@ -47,37 +49,36 @@ func distinct(labels []string, fits func(string) bool) []string {
 	return all
 }
 
-// differ reports whether no two labels are equal.
-func differ(labels []string) bool {
+// areDifferent reports whether no two labels are equal.
+func areDifferent(labels []string) bool {
 	sorted := slices.Sorted(slices.Values(labels))
 	return len(slices.Compact(sorted)) == len(labels)
 }
 
-// Cut returns str, without its end if it does not fit.
+// Cut returns str, or if str does not fit, its beginning with an ellipsis.
 func Cut(str string, fits func(string) bool) string { return cut(str, 1, fits) }
 
-// mostLetters is more than any picture has room for in a line.
+// mostLetters is an upper bound for the number of letters in a line of a picture.
 const mostLetters = 4096
 
-// cut returns str. If it does not fit, it loses letters: front says which share of those that are
-// left stand before them.
+// cut returns str. If str does not fit, cut replaces as few letters as possible by an ellipsis. Front
+// is the share of the remaining letters that stand before the ellipsis.
 func cut(str string, front float64, fits func(string) bool) string {
 	if len(str) <= mostLetters && fits(str) {
 		return str
 	}
 	runes := []rune(str)
-	left := func(n int) string {
+	shortened := func(n int) string {
 		before := int(front*float64(n) + 0.5)
 		return string(runes[:before]) + "…" + string(runes[len(runes)-(n-before):])
 	}
-	n := sort.Search(min(len(runes), mostLetters), func(n int) bool { return !fits(left(n)) })
-	return left(max(n-1, 0))
+	n := sort.Search(min(len(runes), mostLetters), func(n int) bool { return !fits(shortened(n)) })
+	return shortened(max(n-1, 0))
 }
 
-// withoutAffixes returns labels without the words at the beginning and the end that all of them
-// share, which say least.
+// withoutAffixes returns labels without the words with which all of them begin or end.
 func withoutAffixes(labels []string) []string {
-	const least = 4 // letters that are worth an ellipsis
+	const least = 4 // fewer letters are not worth an ellipsis
 	out := slices.Clone(labels)
 	if len(labels) < 2 {
 		return out
@@ -99,7 +100,7 @@ func withoutAffixes(labels []string) []string {
 	return out
 }
 
-// sharedWords returns the length of the words that all labels begin with, at the end of a word.
+// sharedWords returns the length in bytes of the whole words with which all labels begin.
 func sharedWords(labels []string) (length int) {
 	for n, r := range labels[0] {
 		for _, label := range labels {

@@ -9,16 +9,16 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// Load is a chart of values against the measured rate, with a point for each run.
+// Load is a chart of values by the measured rate, with a point for each run.
 var Load = &Type{
 	Name:    "load",
 	What:    "values by rate",
 	Options: "p linear agg",
 	Measures: func(percentiles []float64) []Measure {
-		return append(Timeline.Measures(percentiles), PerSecond()) // the last one is the place of a point
+		return append(Timeline.Measures(percentiles), PerSecond()) // the rate is the horizontal place of a point
 	},
-	Chart: Chart{Marks: Dots, Name: "value", Empty: "no run has both values and a length"},
-	steep: true,
+	Chart:      Chart{Marks: Dots, Name: "value", Empty: "no run has both values and a length"},
+	logIfSteep: true,
 	name: func(p *Picture) string {
 		if len(p.Series) > 0 && len(p.Series[0].Lines) == 1 {
 			return lineNames(p.Series[0].Lines)
@@ -27,20 +27,20 @@ var Load = &Type{
 	},
 }
 
-// Trend is a chart of values over runs, with the levels that PELT finds in them.
+// Trend is a chart of values over many runs, with the levels between changes, which PELT finds.
 var Trend = &Type{
-	Name:     "trend",
-	What:     "values over many runs",
-	Options:  "p linear mark",
-	Measures: Timeline.Measures,
-	Chart:    Chart{Marks: Dots, Name: "value", Empty: "no run has values"},
-	steep:    true,
-	name:     Load.name,
+	Name:       "trend",
+	What:       "values over many runs",
+	Options:    "p linear mark",
+	Measures:   Timeline.Measures,
+	Chart:      Chart{Marks: Dots, Name: "value", Empty: "no run has values"},
+	logIfSteep: true,
+	name:       Load.name,
 }
 
-// OrderLoads puts the points of series in the order of rates, whatever the order of runs is. Runs
-// of one rate come to one place.
-func (p *Picture) OrderLoads() {
+// SortByRate sorts the points of a [Load] chart by rate. Runs of about the same rate get the same
+// place.
+func (p *Picture) SortByRate() {
 	for n := range p.Series {
 		s := &p.Series[n]
 		if len(s.Lines) == 0 || len(s.Lines[0].Points) == 0 {
@@ -53,21 +53,21 @@ func (p *Picture) OrderLoads() {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].Start, points[b].Start) })
 		for l := range s.Lines {
-			s.Lines[l].Points = arranged(s.Lines[l].Points, order)
+			s.Lines[l].Points = permuted(s.Lines[l].Points, order)
 		}
-		s.Names = arranged(s.Names, order)
-		if s.Joined() {
+		s.Names = permuted(s.Names, order)
+		if s.IsJoined() {
 			s.joinRates()
 		}
 	}
 }
 
-// sameRate is how far apart the measured rates of runs of one load are, as a part: of 10,000 values
-// of an open load, two runs differ by less in 84% of cases.
+// sameRate is the largest difference, as a part of the rate, at which two runs count as runs of the
+// same load. Two runs of an open load with 10,000 values each differ by less in 84% of cases.
 const sameRate = 0.02
 
-// joinRates puts runs of about one rate at their mean. There the line goes up and down through the
-// range of their values, and a limit that one of them violates does not hold.
+// joinRates moves the points of runs of about the same rate to their mean rate. At this rate the
+// line shows the range of their values, and a limit does not hold if one of the runs is above it.
 func (s *Series) joinRates() {
 	points := s.Lines[0].Points
 	to := 0
@@ -86,16 +86,18 @@ func (s *Series) joinRates() {
 	}
 }
 
-func arranged[T any](all []T, order []int) (ordered []T) {
+// permuted returns the elements at the indexes of an order.
+func permuted[T any](all []T, order []int) (ordered []T) {
 	for _, i := range order {
 		ordered = append(ordered, all[i])
 	}
 	return ordered
 }
 
-// LoadResults says up to which rate each limit holds, a sentence for each series, and without
-// limits what the highest rate of all is. It invents no rate between the measured ones.
-func (p *Picture) LoadResults() (all []string) {
+// loadResults returns sentences about the rates up to which each limit holds, one for each series and
+// limit. Without limits it returns a sentence about the highest rate. It names only rates that were
+// measured.
+func (p *Picture) loadResults() (all []string) {
 	var top *Series
 	rate := func(s *Series) float64 { return s.Lines[0].Points[len(s.Lines[0].Points)-1].Start }
 	for i := range p.Series {
@@ -108,36 +110,38 @@ func (p *Picture) LoadResults() (all []string) {
 		}
 		for _, l := range p.Values.Limits {
 			if n := slices.IndexFunc(s.Lines, func(line Line) bool { return line.Name == l.Name() }); n >= 0 {
-				what := l.Name() + p.of(s) + " ≤ " + axis.Handy(axis.Spelled(p.Values.Unit), l.Value)
-				all = append(all, what+" "+s.holdsUpTo(s.Lines[n].Points, l.Value))
+				limit := l.Name() + p.ofSeries(s) + " ≤ " + axis.Handy(axis.Spelled(p.Values.Unit), l.Value)
+				all = append(all, limit+" "+s.limitResult(s.Lines[n].Points, l.Value))
 			}
 		}
 	}
 	if len(p.Values.Limits) == 0 && top != nil {
 		points := top.Lines[0].Points
-		all = append(all, "the highest rate"+p.of(top)+" is "+top.rate(points, len(points)-1))
+		all = append(all, "the highest rate"+p.ofSeries(top)+" is "+top.rateText(points, len(points)-1))
 	}
 	return all
 }
 
-// of names a series, if it has a name or is one of several.
-func (p *Picture) of(s *Series) string {
+// ofSeries returns " of" and the name of a series. It returns nothing for the only series of a
+// picture, if this has no label.
+func (p *Picture) ofSeries(s *Series) string {
 	if s.Label == "" && len(p.Series) == 1 {
 		return ""
 	}
 	return " of " + Named(s.Label)
 }
 
-// holdsUpTo says up to which rate no point is above a limit. Points are in the order of rates. A
-// rate at which one of several points is above the limit does not hold.
-func (s *Series) holdsUpTo(points []Point, limit float64) string {
+// limitResult says up to which rate a limit holds, such as "holds up to 100/s and fails from 200/s
+// on". Points are in the order of rates. The limit fails at a rate if any of its points is above the
+// limit.
+func (s *Series) limitResult(points []Point, limit float64) string {
 	holds := func(p Point) bool { return p.Value <= limit }
 	first := slices.IndexFunc(points, func(p Point) bool { return !holds(p) })
 	if first < 0 {
-		return "holds at all rates, up to " + s.rate(points, len(points)-1)
+		return "holds at all rates, up to " + s.rateText(points, len(points)-1)
 	}
 	if !slices.ContainsFunc(points, holds) {
-		return "holds at no rate, from " + s.rate(points, 0) + " on"
+		return "holds at no rate, from " + s.rateText(points, 0) + " on"
 	}
 	failing := points[first].Start
 	next, held := first+1, first-1
@@ -147,24 +151,25 @@ func (s *Series) holdsUpTo(points []Point, limit float64) string {
 	for held >= 0 && points[held].Start == failing {
 		held--
 	}
-	text := "fails from " + s.rate(points, first)
+	text := "fails from " + s.rateText(points, first)
 	if held >= 0 {
-		text = "holds up to " + s.rate(points, held) + " and " + text
+		text = "holds up to " + s.rateText(points, held) + " and " + text
 	}
 	if again := slices.IndexFunc(points[next:], holds); again >= 0 {
-		return text + ", but holds again at " + s.rate(points, next+again)
+		return text + ", but holds again at " + s.rateText(points, next+again)
 	}
 	return text + " on"
 }
 
-// Joined reports whether a line joins the points of a series: those of runs, which have names. The
-// rates of windows over time are not in the order of load, and a line would go to and fro.
-func (s *Series) Joined() bool {
+// IsJoined reports whether a line joins the points of a [Load] chart. Points of runs, which have
+// names, are joined. Points of windows are not: their rates go up and down, and so would the line.
+func (s *Series) IsJoined() bool {
 	return slices.ContainsFunc(s.Names, func(name string) bool { return name != "" })
 }
 
-// wide reports whether the values of runs differ so much that a linear axis hides the low ones.
-func (p *Picture) wide() bool {
+// hasWideRange reports whether the values of runs differ so much that a linear axis would hide the
+// low ones.
+func (p *Picture) hasWideRange() bool {
 	low, high := math.Inf(1), 0.0
 	for _, s := range p.Series {
 		for _, line := range s.Lines {
@@ -175,11 +180,11 @@ func (p *Picture) wide() bool {
 			}
 		}
 	}
-	return high > steepCurve*low
+	return high > steepCurves*low
 }
 
-// rate returns the rate of a point, with its name.
-func (s *Series) rate(points []Point, n int) string {
+// rateText returns the rate of the n-th point as text, with the name of the run if there is one.
+func (s *Series) rateText(points []Point, n int) string {
 	text := axis.Value("", math.Round(points[n].Start)) + "/s"
 	if n < len(s.Names) && s.Names[n] != "" {
 		text += fmt.Sprintf(" (%s)", Named(s.Names[n]))

@@ -48,7 +48,7 @@ func TestLoadResults(t *testing.T) {
 		if test.limit > 0 {
 			p.Values.Limits = []Limit{{Percentile: 99, Value: test.limit}}
 		}
-		p.OrderLoads()
+		p.SortByRate()
 		if got := p.Results(); !slices.Equal(got, []string{test.want}) {
 			t.Errorf("%v %v: %q, want %q", test.rates, test.values, got, test.want)
 		}
@@ -79,7 +79,7 @@ func TestLoadUntagged(t *testing.T) {
 // TestJoined proves that a line joins runs, and not windows over time.
 func TestJoined(t *testing.T) {
 	runs, windows := Series{Names: []string{"a", ""}}, Series{Names: make([]string, 2)}
-	if !runs.Joined() || windows.Joined() {
-		t.Errorf("runs %v, windows %v", runs.Joined(), windows.Joined())
+	if !runs.IsJoined() || windows.IsJoined() {
+		t.Errorf("runs %v, windows %v", runs.IsJoined(), windows.IsJoined())
 	}
 }

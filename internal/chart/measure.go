@@ -7,13 +7,14 @@ import (
 	"hdrkit/output"
 )
 
-// A Measure is the value that a line shows of an interval.
+// A Measure is the figure of intervals that a line shows, such as p99 or the rate.
 type Measure struct {
 	Name string
 	output.Figure
 }
 
-// AtPercentile measures the value at a percentile, 0 to 100; at 100 it is the maximum.
+// AtPercentile returns the measure of the value at a percentile from 0 to 100. At 100 it is the
+// maximum.
 func AtPercentile(percentile float64) Measure {
 	f := output.AtPercentile(percentile)
 	return Measure{f.String(), f}
@@ -22,10 +23,11 @@ func AtPercentile(percentile float64) Measure {
 // RateName is the name of lines of rates.
 const RateName = "values/s"
 
-// PerSecond measures the number of values per second.
+// PerSecond returns the measure of the number of values per second.
 func PerSecond() Measure { return Measure{RateName, output.Figure{Name: output.Throughput}} }
 
-// Of returns the value, not a number if there is none.
+// Of returns the value of the measure, divided by ratio, for an interval of some seconds. It is NaN
+// if the interval has no values, or no length for a rate.
 func (m *Measure) Of(s *output.Stats, seconds, ratio float64) float64 {
 	v := m.Figure.Of(s, seconds).Float()
 	switch {

@@ -184,27 +184,30 @@ func New(t *Type) *Picture {
 	}
 }
 
-// A Series is what the picture shows of a tag or an input.
+// A Series has the data of a tag, of an input, or of a tag of an input.
 type Series struct {
 	Label string
-	// Group is the input that the series is compared by, empty if inputs are not compared.
+	// Group is the label of the input or the side to which the series belongs. It is empty if inputs
+	// are not compared.
 	Group string
-	// Lines are those of a timeline, throughput or load chart, Curve is that of a chart of
-	// percentiles, and Windows are the histograms by time of a heat map and of a page. A value of 1
-	// in them is Unit in the unit of the picture.
+	// Lines are the lines over time or over runs.
 	Lines []Line
-	Names []string // of the points of a chart of load, whose place is the rate
+	// Names are the names of the points of a [Load] or [Trend] chart, by index in Points.
+	Names []string
+	// Curve is the percentile curve.
 	Curve Curve
-	// Corrected is the curve with the values that were due while the recorder waited, if it seems
-	// that it did.
+	// Corrected is the percentile curve with correction for coordinated omission. It is empty if
+	// there are no signs of omission.
 	Corrected Curve
-	Windows   []Window
-	Unit      float64
-	// Runs is how many runs Windows add up. A heat map shows the mean of them. 0 stands for 1.
+	// Windows have the counts over time, for heat maps and pages.
+	Windows []Window
+	// Unit is the value in the picture of the value 1 in the counts of Windows.
+	Unit float64
+	// Runs is the number of runs that Windows add up. A heat map shows their mean. 0 stands for 1.
 	Runs int
 }
 
-// Tag returns the label without the group before it.
+// Tag returns the label without the name of the group at its beginning.
 func (s *Series) Tag() string {
 	if s.Group == "" {
 		return s.Label
@@ -212,7 +215,7 @@ func (s *Series) Tag() string {
 	return strings.TrimPrefix(strings.TrimPrefix(s.Label, s.Group), " ")
 }
 
-// Max returns the highest value of the lines, or of the curve and the windows if there are none.
+// Max returns the highest value of the lines, or of the curve and the windows if there are no lines.
 func (s *Series) Max() float64 {
 	highest := 0.0
 	for _, line := range s.Lines {
@@ -231,41 +234,41 @@ func (s *Series) Max() float64 {
 	return max(highest, s.Curve.Max())
 }
 
-// WithValues returns the series whose curve has values.
+// WithValues returns those series whose curves have values.
 func WithValues(all []Series) []Series {
 	return slices.DeleteFunc(slices.Clone(all), func(s Series) bool { return s.Curve.Count == 0 })
 }
 
-// A Line is one measure of a series over time.
+// A Line has the values of one measure of a series, over time or over runs.
 type Line struct {
 	// Name is the name of the measure, such as "max" or "p99.9".
 	Name string
-	// Points are in order of time.
+	// Points are in the order of their starts.
 	Points []Point
-	// Levels are the levels of a trend, each from its first run to its last.
+	// Levels are the levels of a trend between changes, each from its first run to its last run.
 	Levels []Point
 }
 
-// A Point is a value from Start to End, in milliseconds from the origin. It is NaN if there is
-// none.
+// A Point is a value from Start to End, in milliseconds from the origin. In a [Load] chart, Start and
+// End are the rate. Value is NaN if the time has no value.
 type Point struct{ Start, End, Value float64 }
 
-// Middle returns the middle of the point's time.
+// Middle returns the middle between Start and End.
 func (p Point) Middle() float64 { return p.Start + (p.End-p.Start)/2 }
 
-// A Curve is a distribution: value by percentile.
+// A Curve is a percentile curve: a distribution as values by percentile.
 type Curve struct {
 	// Count is the number of values.
 	Count int64
-	// Steps are in order of percentile. The last one is the maximum, at 100.
+	// Steps are in the order of percentiles. The last step is the maximum, at 100.
 	Steps []Step
-	// Named is the step that a sentence names, if one does.
+	// Named is the step whose value is printed beside the curve. It is zero for none.
 	Named Step
-	// Band are the intervals of confidence of some percentiles, in their order.
+	// Band has intervals of confidence, or the ranges of runs, in the order of percentiles.
 	Band []Bound
 }
 
-// Max returns the highest value.
+// Max returns the highest value, 0 for an empty curve.
 func (c *Curve) Max() float64 {
 	if len(c.Steps) == 0 {
 		return 0
@@ -273,8 +276,8 @@ func (c *Curve) Max() float64 {
 	return c.Steps[len(c.Steps)-1].Value
 }
 
-// End returns where the curve ends on the axis of nines: at the middle of the share of its last
-// value.
+// End returns the place on the axis of nines at which the curve ends: the middle of the share of the
+// highest of Count values.
 func (c *Curve) End() float64 {
 	end := math.Log10(2 * math.Max(float64(c.Count), 1))
 	if n := len(c.Steps); n > 1 && c.Steps[n-2].Percentile < 100 {
@@ -283,7 +286,7 @@ func (c *Curve) End() float64 {
 	return end
 }
 
-// Points returns the curve as points on the axis of nines. The last point is the maximum.
+// Points returns the steps as points, whose places are on the axis of nines.
 func (c *Curve) Points() (points []Point) {
 	if c.Count == 0 {
 		return nil
@@ -296,7 +299,7 @@ func (c *Curve) Points() (points []Point) {
 	return points
 }
 
-// MarshalJSON writes the points for a page.
+// MarshalJSON writes the points and the number of values for the script of a page.
 func (c *Curve) MarshalJSON() ([]byte, error) {
 	x, v := []float64{}, []float64{}
 	for _, point := range c.Points() {
@@ -305,30 +308,30 @@ func (c *Curve) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"x": x, "v": v, "total": c.Count})
 }
 
-// A Bound is the interval of confidence of a value at a percentile. Above is the
+// A Bound is a part of the band of a curve: the range from Low to High at a percentile. Above is the
 // number of values above the percentile.
 type Bound struct{ Percentile, Low, High, Above float64 }
 
-// FewAbove is the number of values above a percentile below which a band gets paler.
+// FewAbove is the number of values above a percentile below which a band becomes paler.
 const FewAbove = 40
 
-// LeastShown is the percentile from which on the axis of values has room for curves. Those below
-// are a hundredth of the axis of nines, and can be many powers of ten lower.
+// LeastShown is the lowest percentile whose value the axis of values must show. The percentiles
+// below it cover little of the axis of nines, and their values can be many powers of ten lower.
 const LeastShown = 10
 
-// A Step says that Percentile per cent of the values are at most Value.
+// A Step of a curve says that Percentile per cent of the values are at most Value.
 type Step struct{ Percentile, Value float64 }
 
-// A Limit is a service level: at most Value for Percentile per cent of the values, or for all if
-// that is 0. Label is how the picture calls it. It is a limit of package gate that a chart can
-// draw, in the unit of the picture.
+// A Limit is a service level of package gate that a chart can draw: at most Value for Percentile per
+// cent of the values, or for the maximum if Percentile is 0. Value is in the unit of the picture, and
+// Label is the text in the picture.
 type Limit struct {
 	Percentile float64 `json:"percentile"`
 	Value      float64 `json:"value"`
 	Label      string  `json:"label"`
 }
 
-// Name returns the name of the line for which the limit holds, such as p99.
+// Name returns the name of the line that the limit is for, such as p99.
 func (l *Limit) Name() string {
 	if l.Percentile == 0 {
 		return output.Max
@@ -336,30 +339,31 @@ func (l *Limit) Name() string {
 	return AtPercentile(l.Percentile).Name
 }
 
-// A Mark is a text at a time, in milliseconds from the origin.
+// A Mark is a text at a time in milliseconds from the origin, such as "deploy".
 type Mark struct {
 	Time int64  `json:"time"`
 	Text string `json:"text"`
 }
 
-// A Phase is what happened from Start to End, in milliseconds from the origin.
+// A Phase is a named time of a run from Start to End, in milliseconds from the origin. The user gives
+// phases with -phases, and findings add some.
 type Phase struct {
 	Start int64  `json:"start"`
 	End   int64  `json:"end"`
 	Name  string `json:"name"`
 }
 
-// MostLanes is how many phases have a lane above a chart, those that begin first.
+// MostLanes is the largest number of lanes above a chart. The phases that begin first have lanes.
 const MostLanes = 5
 
-// A Lane is the times of the phases with a name, in their order.
+// A Lane is a row above a chart that has all phases with one name. Spans are their times in order.
 type Lane struct {
 	Name  string
 	Spans [][2]float64
 }
 
-// Lanes returns the phases in the time of the picture, by their names, in the order in which they
-// begin.
+// Lanes returns a lane for each name of a phase in the time of the picture, also beyond [MostLanes].
+// Lanes are in the order of their first phases.
 func (p *Picture) Lanes() (all []Lane) {
 	if len(p.Events.Phases) == 0 {
 		return nil
@@ -380,24 +384,26 @@ func (p *Picture) Lanes() (all []Lane) {
 	return all
 }
 
-// A Moment is a time that was bad: from Start to End, in milliseconds from the origin, with the
-// maximum Value at Peak.
+// A Moment is a time with high values, from Start to End. The highest one is Value, at the time Peak.
+// Times are milliseconds from the origin.
 type Moment struct {
 	Start int64   `json:"start"`
 	End   int64   `json:"end"`
 	Peak  int64   `json:"peak"`
 	Value float64 `json:"value"`
-	// Share is the part of all values that was recorded then, 0 if that is unknown.
+	// Share is the part of all values that was recorded in the moment, 0 if it is unknown.
 	Share float64 `json:"-"`
-	// Label is that of the series that was bad, and Name what the list calls it.
+	// Label is the label of the series with the high values. Name is the name of its tag and log in
+	// the list of moments.
 	Label string `json:"label"`
 	Name  string `json:"name"`
-	// Line is the name of a line of the series, for runs. Elsewhere is set if another chart has it.
+	// Line is the name of a line of the series, for a [Trend]. Elsewhere says that another facet has
+	// the number of the moment.
 	Line      string `json:"-"`
 	Elsewhere bool   `json:"-"`
 }
 
-// A Summary is a row of the table of series.
+// A Summary has the figures of a series for the whole time: a row of the table in a report or page.
 type Summary struct {
 	Label       string    `json:"label"`
 	Intervals   int64     `json:"intervals"`
@@ -406,13 +412,13 @@ type Summary struct {
 	Min         float64   `json:"min"`
 	Mean        float64   `json:"mean"`
 	Max         float64   `json:"max"`
-	Percentiles []float64 `json:"percentiles"` // at Levels
-	// Limited are the values that the limits are for, in the order of the limits.
+	Percentiles []float64 `json:"percentiles"` // values at TablePercentiles
+	// Limited are the values to which the limits apply, in the order of the limits.
 	Limited []float64 `json:"limited,omitempty"`
 }
 
-// Knows reports whether a row has a value at a percentile, and others above it: otherwise it is the
-// maximum, which a few values reach. At 100 that is whether it has any.
+// Knows reports whether a series has values above a percentile. Without values above it, a percentile
+// only repeats the maximum. At 100, Knows reports whether the series has any values.
 func (s *Summary) Knows(percentile float64) bool {
 	if percentile >= 100 {
 		return s.Count > 0
@@ -420,5 +426,5 @@ func (s *Summary) Knows(percentile float64) bool {
 	return counts.AboveOf(s.Count, percentile) > 0
 }
 
-// Levels are the percentiles of the table.
-var Levels = []float64{50, 90, 99, 99.9, 99.99}
+// TablePercentiles are the percentiles of the table of series.
+var TablePercentiles = []float64{50, 90, 99, 99.9, 99.99}

@@ -17,7 +17,7 @@ const (
 	with     = "with"     // slow values come with a phase
 )
 
-// ofKind returns the findings of a kind.
+// ofKind returns the findings of one of the kinds above.
 func (t *Texts) ofKind(kind string) (all []output.Finding) {
 	for _, f := range t.Findings {
 		if f.Kind == kind {
@@ -27,29 +27,29 @@ func (t *Texts) ofKind(kind string) (all []output.Finding) {
 	return all
 }
 
-// Results are sentences about a picture that answers a question, the first of which is its title if
-// it has no other.
+// Results returns the sentences that stand above a picture, and say what the picture shows. The first
+// sentence becomes the title of a picture without a title.
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:
 		return report.Headline(p.Texts.Findings)
 	case Timeline:
-		return p.timed()
+		return p.Texts.timelineResult()
 	case Percentiles:
-		return p.omissions()
+		return p.Texts.omissions()
 	case Fleet:
-		return p.fleetSentences()
+		return p.Texts.fleetResults()
 	case Load:
-		return p.LoadResults()
+		return p.loadResults()
 	}
 	return nil
 }
 
-// timed returns the first sentence that a picture over time shows: a verdict, what happens at a
-// time, or what comes with the phases behind its lines.
-func (p *Picture) timed() []string {
-	for n := range p.Texts.Findings {
-		f := &p.Texts.Findings[n]
+// timelineResult returns the first sentence about something that a timeline shows: a verdict, a
+// finding at a time, or slow values that come with a phase.
+func (t *Texts) timelineResult() []string {
+	for n := range t.Findings {
+		f := &t.Findings[n]
 		if f.Verdict() || f.Start != nil || f.Kind == with {
 			return []string{f.Sentence}
 		}
@@ -57,20 +57,20 @@ func (p *Picture) timed() []string {
 	return nil
 }
 
-// omissions are the sentences about values that are missing in curves.
-func (p *Picture) omissions() (all []string) {
-	for _, f := range p.Texts.ofKind(omission) {
+// omissions returns the sentences about values that curves lack due to coordinated omission.
+func (t *Texts) omissions() (all []string) {
+	for _, f := range t.ofKind(omission) {
 		all = append(all, f.Sentence)
 	}
 	return all
 }
 
-// fleetSentences says what a picture of many logs shows: the verdict, and the logs that differ from
-// the others. If none differs, it says what hurts most.
-func (p *Picture) fleetSentences() (all []string) {
+// fleetResults returns the sentences of a [Fleet] chart: the verdict, and the logs that differ from
+// the others. If there are none, it returns the most important other finding.
+func (t *Texts) fleetResults() (all []string) {
 	var others []string
-	for n := range p.Texts.Findings {
-		f := &p.Texts.Findings[n]
+	for n := range t.Findings {
+		f := &t.Findings[n]
 		switch {
 		case n == 0 && f.Verdict() || f.Kind == outlier:
 			all = append(all, f.Sentence)
@@ -84,14 +84,14 @@ func (p *Picture) fleetSentences() (all []string) {
 	return all
 }
 
-// Breaches returns the times in which a line is above a limit that holds for it, in order.
+// Breaches returns the times, in order, in which a line is above a limit for this line.
 func Breaches(series []Series, limits []Limit) (all []Point) {
 	var spans []Point
 	for _, l := range limits {
 		for _, s := range series {
 			for _, line := range s.Lines {
 				for _, point := range line.Points {
-					// A limit for all values holds for each line of values.
+					// A limit of the maximum is a limit for each line of values.
 					if (line.Name == l.Name() || l.Percentile == 0 && line.Name != RateName) && point.Value > l.Value {
 						spans = append(spans, point)
 					}

@@ -1,19 +1,20 @@
 package chart
 
 const (
-	// RowHeight is the height of a row in pixels: of a log in a heat map, and of a change.
+	// RowHeight is the height in pixels of a row: a log in a [Fleet] chart, or a change in a forest
+	// plot.
 	RowHeight = 15
-	// MostEffects is the number of changes that a comparison draws.
+	// MostEffects is the largest number of changes in a forest plot.
 	MostEffects = 24
 )
 
-// FleetHeight returns the height in pixels that rows of so many logs need.
+// FleetHeight returns the height in pixels of the rows of a number of logs.
 func FleetHeight(logs int) float64 {
 	const most = 1600
 	return min(float64(logs)*RowHeight, most)
 }
 
-// ForestHeight returns the height in pixels that so many changes need.
+// ForestHeight returns the height in pixels of a forest plot with a number of changes.
 func ForestHeight(effects int) float64 {
 	const around = 70 // the title and the axis
 	if effects == 0 {

@@ -8,8 +8,8 @@ import (
 	"hdrkit/output"
 )
 
-// ticksPerHalf is the number of points of a curve each time that the distance to 100% halves. At 25
-// a curve of five nines, a thousand pixels wide, has a point every three pixels.
+// ticksPerHalf is the number of points of a percentile curve each time that the distance to 100%
+// halves. At 25, a curve of five nines that is a thousand pixels wide has a point every three pixels.
 const ticksPerHalf = 25
 
 // CurveOf returns the percentile curve of h, with values divided by ratio.
@@ -18,14 +18,14 @@ func CurveOf(h *histogram.Histogram, ratio float64) Curve {
 	for step := range h.Percentiles(ticksPerHalf) {
 		curve.Steps = append(curve.Steps, Step{step.Percentile, unit.Divide(h.Float(step.Value), ratio)})
 	}
-	curve.Steps = slices.Clone(curve.Steps) // in no more memory than they need
+	curve.Steps = slices.Clone(curve.Steps) // free unused capacity
 	return curve
 }
 
-// SummaryOf returns the row of a page's table for h, the sum of intervals, with values divided by
-// ratio. Period is the time that was measured, in milliseconds.
+// SummaryOf returns the row of the table for a series. The counts h are the sum of its intervals,
+// values are divided by ratio, and period is the time that was measured in milliseconds.
 func SummaryOf(label string, h *histogram.Histogram, ratio float64, intervals, period int64, limits []Limit) Summary {
-	stats := output.StatsOf(h, Levels, output.Stats{})
+	stats := output.StatsOf(h, TablePercentiles, output.Stats{})
 	value := func(v float64) float64 { return unit.Divide(v, ratio) }
 	s := Summary{
 		Label:       label,

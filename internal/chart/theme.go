@@ -10,7 +10,7 @@ import (
 // A Colour has eight bits each of red, green and blue.
 type Colour uint32
 
-// RGBA makes it a [color.Color].
+// RGBA implements [color.Color].
 func (c Colour) RGBA() (r, g, b, a uint32) {
 	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
 }
@@ -25,7 +25,7 @@ func (c *Colour) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Mixed returns a share of c, and other for the rest.
+// Mixed returns a mixture of c and another colour. Share is the part of c, from 0 to 1.
 func (c Colour) Mixed(share float64, other Colour) (mixed Colour) {
 	for shift := 0; shift < 24; shift += 8 {
 		a, b := float64(c>>shift&0xff), float64(other>>shift&0xff)
@@ -34,7 +34,7 @@ func (c Colour) Mixed(share float64, other Colour) (mixed Colour) {
 	return mixed
 }
 
-// A Theme is a set of colours.
+// A Theme is the set of colours of a picture or page.
 type Theme struct {
 	Background Colour `json:"background"`
 	Text       Colour `json:"text"`
@@ -42,20 +42,21 @@ type Theme struct {
 	Grid       Colour `json:"grid"`
 	Band       Colour `json:"band"`
 	Limit      Colour `json:"limit"`
-	Holds      Colour `json:"holds"` // of limits that hold
-	// Lines are the colours of lines, for colour-blind readers, too. In print, dashes distinguish
-	// them.
+	Holds      Colour `json:"holds"` // the verdict that limits hold
+	// Lines are the colours of lines. Colour-blind readers can distinguish them. In print, dashes
+	// distinguish lines.
 	Lines []Colour `json:"lines"`
-	// Heat and Change are scales: from few to many, and from less to more with grey in the middle.
+	// Heat is the scale from few to many values. Change is the scale from less to more, with grey in
+	// the middle.
 	Heat   []Colour `json:"heat"`
 	Change []Colour `json:"change"`
 }
 
-// The lines come from the palette of Okabe and Ito (Color Universal Design, 2008). Colours that are
-// too light for white paper are darker here, and yellow is wine red: each line has a contrast of at
-// least 3:1 against the background (TestContrast). The heat scales have one hue, which no line has,
-// and go from what is near the background to what is far from it. So single values are the palest,
-// also in grey and for colour-blind readers.
+// The colours of lines come from the palette of Okabe and Ito (Color Universal Design, 2008). In the
+// light theme, colours that are too light for white paper are darker, and wine red replaces yellow:
+// each line has a contrast of at least 3:1 against the background (TestContrast). The heat scales
+// have one hue, which no line has. They begin near the colour of the background, so that cells with
+// single values are pale in print and for colour-blind readers, too.
 var (
 	light = Theme{
 		Background: 0xffffff,
@@ -86,7 +87,7 @@ var (
 // Themes are the themes by name.
 var Themes = map[string]*Theme{"light": &light, "dark": &dark}
 
-// Colours returns the theme of the picture. One without a theme is light.
+// Colours returns the theme with the name in Theme, or else the light theme.
 func (l *Looks) Colours() *Theme {
 	if theme := Themes[l.Theme]; theme != nil {
 		return theme
@@ -94,7 +95,7 @@ func (l *Looks) Colours() *Theme {
 	return &light
 }
 
-// scale returns n colours that lie evenly along some.
+// scale returns n colours at equal distances along a scale of a few colours.
 func scale(n int, along ...Colour) (all []Colour) {
 	for i := range n {
 		all = append(all, At(along, float64(i)/float64(n-1)))
@@ -102,19 +103,20 @@ func scale(n int, along ...Colour) (all []Colour) {
 	return all
 }
 
-// At returns the colour at a part of a scale, from 0 to 1.
+// At returns the colour at a place on a scale of colours. Part is the place, from 0 to 1.
 func At(scale []Colour, part float64) Colour {
 	at := min(max(part, 0), 1) * float64(len(scale)-1)
 	i := min(int(at), len(scale)-2)
 	return scale[i+1].Mixed(at-float64(i), scale[i])
 }
 
-// dashes are lengths, in pixels, of strokes and gaps. They distinguish series in print.
+// dashes are patterns that distinguish series in print. A pattern is the lengths in pixels of strokes
+// and gaps in turn, and a pattern without lengths is a full line.
 var dashes = [][]float64{{}, {9, 4}, {3, 3}, {11, 4, 3, 4}, {16, 4}, {5, 3}, {11, 3, 3, 3, 3, 3}, {1.5, 2}}
 
-// looks are those of lines with a name, the same in all charts. A picture of one series has their
-// colours, too. The maximum is of another kind: an area, or strokes that are not joined.
-var looks = map[string]Style{
+// lineStyles are the styles of common lines by name, which are the same in all charts. The maximum is
+// an area, or strokes without lines between them.
+var lineStyles = map[string]Style{
 	"p50":    {Colour: 2, Dashes: []float64{3, 3}},
 	"p90":    {Colour: 5, Dashes: []float64{11, 4, 3, 4}},
 	"p95":    {Colour: 6, Dashes: []float64{5, 3}},
@@ -124,25 +126,26 @@ var looks = map[string]Style{
 	"max":    {Colour: 4, Dashes: []float64{}, Area: true},
 }
 
-// LookOf returns the look of a line. Others are those with which it stands.
-func LookOf(line string, others []string) Style {
-	if style, known := looks[line]; known {
+// StyleOf returns the style of a line by its name. All are the names of all lines of the chart.
+func StyleOf(line string, all []string) Style {
+	if style, known := lineStyles[line]; known {
 		return style
 	}
-	n := slices.Index(others, line) + 3
+	n := slices.Index(all, line) + 3
 	return Style{Colour: n % len(light.Lines), Dashes: dashes[n%len(dashes)]}
 }
 
-// A Style is how a line is drawn.
+// A Style is the style of a line.
 type Style struct {
-	Colour int // its index among those of the theme
+	Colour int // index in the Lines of the theme
 	Dashes []float64
 	Area   bool // the line is the upper edge of a pale area
 }
 
-// Styles returns the styles of series in groups, each with so many lines. Several lines of one
-// series have the looks of their names. Otherwise a colour means a series, or its group if several
-// share one. Dashes distinguish lines of one colour.
+// Styles returns the styles of series, by series and line. Groups has the group of each series, and
+// lines the names of the lines that each series has. The lines of a single series have the styles of
+// their names. Otherwise a colour means a series, or a group of several series. Dashes distinguish
+// lines of the same colour.
 func Styles(groups, lines []string) (all [][]Style) {
 	colours := len(light.Lines)
 	first, members := map[string]int{}, map[string]int{}
@@ -161,14 +164,14 @@ func Styles(groups, lines []string) (all [][]Style) {
 		for n := range styles {
 			style := Style{Colour: colour % colours, Dashes: dashes[dash%len(dashes)]}
 			if len(lines) > 1 {
-				look := LookOf(lines[n], lines)
-				style.Area = look.Area
+				named := StyleOf(lines[n], lines)
+				style.Area = named.Area
 				switch {
 				case len(groups) == 1:
-					style = look
+					style = named
 				case !grouped:
-					style.Dashes = look.Dashes
-				case n > 0 && !look.Area:
+					style.Dashes = named.Dashes
+				case n > 0 && !named.Area:
 					style.Dashes = dashes[(dash*len(lines)+n)%len(dashes)]
 				}
 			}

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Runs splits points, which are in order of time, at gaps, and thins them to columns of a width in
-// milliseconds. Of each column it keeps the first point, the lowest, the highest and the last, so
-// that no spike is lost. A gap narrower than a column splits nothing, since nobody can see it.
-func Runs(points []Point, width float64) [][]Point {
+// Stretches splits points, which are in order of time, at gaps, and thins them to columns of a width
+// in milliseconds. Of each column it keeps the first, the lowest, the highest and the last point, so
+// that no spike is lost. Gaps narrower than a column do not split, since nobody can see them.
+func Stretches(points []Point, width float64) [][]Point {
 	slack := math.Max(TypicalLength(points)/2, width)
 	var (
-		all    [][]Point
-		run    []Point
-		column []Point // the points of one column that are not in run yet
-		end    = math.Inf(-1)
+		all     [][]Point
+		stretch []Point
+		column  []Point // the points of one column that are not in stretch yet
+		end     = math.Inf(-1)
 	)
 	flush := func() {
-		run = append(run, extremes(column)...)
+		stretch = append(stretch, extremes(column)...)
 		column = column[:0]
 	}
 	for _, p := range points {
@@ -27,10 +27,10 @@ func Runs(points []Point, width float64) [][]Point {
 		}
 		if p.Start > end+slack {
 			flush()
-			if run != nil {
-				all = append(all, run)
+			if stretch != nil {
+				all = append(all, stretch)
 			}
-			run = nil
+			stretch = nil
 		}
 		if len(column) > 0 && math.Floor(p.Middle()/width) != math.Floor(column[0].Middle()/width) {
 			flush()
@@ -39,13 +39,13 @@ func Runs(points []Point, width float64) [][]Point {
 		end = math.Max(end, p.End)
 	}
 	flush()
-	if run != nil {
-		all = append(all, run)
+	if stretch != nil {
+		all = append(all, stretch)
 	}
 	return all
 }
 
-// extremes returns the first, lowest, highest and last of points, in order, each once.
+// extremes returns the first, lowest, highest and last point in order of time, without duplicates.
 func extremes(points []Point) []Point {
 	if len(points) < 3 {
 		return slices.Clone(points)
@@ -68,8 +68,8 @@ func extremes(points []Point) []Point {
 	return kept
 }
 
-// TypicalLength returns the median of the lengths of points, or of the times between them if they
-// have none.
+// TypicalLength returns the median length of points in milliseconds. For points without length it
+// returns three times the median of the times between them.
 func TypicalLength(points []Point) float64 {
 	lengths := make([]float64, 0, len(points))
 	for _, p := range points {
@@ -82,11 +82,12 @@ func TypicalLength(points []Point) float64 {
 	for i := 1; i < len(points); i++ {
 		lengths = append(lengths, points[i].Start-points[i-1].Start)
 	}
-	// A point without length ends where it starts. So the slack, which is half of this, must be
-	// longer than the time to the next point.
+	// A point without length ends where it starts. The slack between two points of a stretch is half
+	// of the typical length, and must be longer than the time to the next point.
 	return 3 * median(lengths)
 }
 
+// median sorts values and returns their median, 0 if there are none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -95,7 +96,8 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
-// timeRange returns when the first point starts and the last one ends, and false if there is none.
+// timeRange returns when the first point or window of series starts and when the last one ends. Ok is
+// false if there is none.
 func timeRange(series []Series) (from, to float64, ok bool) {
 	from, to = math.Inf(1), math.Inf(-1)
 	for _, s := range series {
@@ -108,23 +110,23 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// Highest returns the most things of the highest value, the highest first, and the rest. If they
-// are no more, they stay in their order.
-func Highest[T any](all []T, highest func(*T) float64, most int) (shown, rest []T) {
+// Highest returns the elements with the highest values, at most so many, in descending order, and the
+// rest. If there are no more than most elements, it returns all in their own order.
+func Highest[T any](all []T, value func(*T) float64, most int) (shown, rest []T) {
 	if len(all) <= most {
 		return all, nil
 	}
 	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b T) int { return cmp.Compare(highest(&b), highest(&a)) })
+	slices.SortStableFunc(sorted, func(a, b T) int { return cmp.Compare(value(&b), value(&a)) })
 	return sorted[:most], sorted[most:]
 }
 
-// PageColumns is how many columns the lines of a page are thinned to: several times the width of a
-// screen, so that there is something to zoom into.
+// PageColumns is the number of columns to which the lines of a page are thinned. It is several times
+// the width of a screen, so that readers can zoom in.
 const PageColumns = 4000
 
-// SplitAt splits points, which are in order of time, into those that start before a time, and the
-// others.
+// SplitAt splits points, which are in order of time, at a start: into points that start earlier, and
+// the rest.
 func SplitAt(points []Point, start int64) (before, after []Point) {
 	byStart := func(p Point, start float64) int { return cmp.Compare(p.Start, start) }
 	n, _ := slices.BinarySearchFunc(points, float64(start), byStart)
@@ -133,4 +135,6 @@ func SplitAt(points []Point, start int64) (before, after []Point) {
 
 // Thinned thins the points of a line, which are in order of time, to four in each column of a width
 // in milliseconds.
-func Thinned(points []Point, width float64) []Point { return slices.Concat(Runs(points, width)...) }
+func Thinned(points []Point, width float64) []Point {
+	return slices.Concat(Stretches(points, width)...)
+}

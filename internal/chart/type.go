@@ -9,77 +9,78 @@ import (
 	"hdrkit/output"
 )
 
-// A Type is a type of chart.
+// A Type is a type of picture, which users choose with -type.
 type Type struct {
 	Name string
-	What string // in about three words, for help
-	// Options are those of hdrplot that only some types take, such as "p linear".
+	What string // a description of about three words, for the help text
+	// Options are the names of those options of hdrplot that only some types take, such as "p linear".
 	Options string
-	// Measures returns what the lines show, by the percentiles that were asked for. It is nil if
-	// there are no lines.
+	// Measures returns the measures of the lines for the percentiles that the user chose. It is nil
+	// for a type without lines.
 	Measures func(percentiles []float64) []Measure
-	// Chart describes the chart. A picture adds what depends on its data.
+	// Chart describes the chart. [Picture.Describe] adds what depends on the data.
 	Chart Chart
-	// name returns the title of the axis of values, if it depends on the data.
+	// name returns the title of the axis of values, if the title depends on the data.
 	name func(p *Picture) string
-	// steep says that the axis of values is logarithmic by default if [Picture.Steep] holds.
-	steep bool
+	// logIfSteep says that the axis of values is logarithmic by default if [Picture.Steep] holds.
+	logIfSteep bool
 	Shows
 }
 
-// Shows are what a picture of a type shows beside lines and cells.
+// Shows says what a picture of a type shows beside lines and cells.
 type Shows struct {
-	// Curves are percentile curves of the logs.
+	// Curves says that it shows percentile curves.
 	Curves bool
-	// Worst are the worst moments, each with a number.
+	// Worst says that it numbers the worst moments.
 	Worst bool
-	// Shifts are changes of the level of a series.
+	// Shifts says that it marks lasting changes of the level of a series.
 	Shifts bool
-	// Findings are sentences about what the logs show.
+	// Findings says that it shows sentences about the logs.
 	Findings bool
 }
 
 // OverTime reports whether the chart has an axis of time.
 func (t *Type) OverTime() bool { return t.Chart.Marks != Curves && t.Chart.Marks != Dots }
 
-// Lined reports whether the chart has lines, over time or over runs.
-func (t *Type) Lined() bool { return t.Chart.Marks == Lines || t.Chart.Marks == Dots }
+// HasLines reports whether the chart has lines, over time or over runs.
+func (t *Type) HasLines() bool { return t.Chart.Marks == Lines || t.Chart.Marks == Dots }
 
 // Takes reports whether the type takes an option of hdrplot.
 func (t *Type) Takes(option string) bool { return slices.Contains(strings.Fields(t.Options), option) }
 
-// A Chart describes a chart: what its axes show, and what lies between them. Package draw draws it
-// as a picture, and the page's script draws it in a browser.
+// A Chart describes a single chart: its axes, and the marks between them. Package draw draws it in a
+// picture, and the script of the page draws it in a browser.
 type Chart struct {
-	// Marks is the kind of marks: Lines, Cells or Rows over time, Curves over percentiles, or Dots.
+	// Marks is the kind of marks: [Lines], [Cells], [Rows], [Curves] or [Dots].
 	Marks string `json:"marks"`
 	// Name is the title of the axis of values.
 	Name string `json:"name"`
-	// Rate says that values are numbers per second. Unit is the unit of other values, empty if it
-	// is unknown.
+	// Rate says that the values are numbers per second. Otherwise Unit is their unit, or empty if
+	// the unit is unknown.
 	Rate bool   `json:"rate"`
 	Unit string `json:"unit"`
-	// Log makes the axis of values logarithmic, always or at first.
+	// Log says that the axis of values is logarithmic. Readers of a page can change that.
 	Log bool `json:"log"`
-	// Low and High are the ends of the axis of values, if they are fixed.
+	// Low and High are the ends of the axis of values. At 0 the values decide.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
-	// Limits are service levels. Breaches has the times shaded in which a line is above its limit.
+	// Limits are service levels. Breaches says that times are shaded in which a line is above its
+	// limit.
 	Limits   []Limit `json:"limits"`
 	Breaches bool    `json:"breaches"`
-	// Empty is the text in a picture without data, and EmptyView the text in a page if the time in
-	// view has none.
+	// Empty is the text in a picture without data. EmptyView is the text in a page that has no data
+	// in the time in view.
 	Empty     string `json:"-"`
 	EmptyView string `json:"empty"`
 }
 
-// What shows the data of a chart. Dots stand for runs, and rows for logs.
+// The kinds of marks in a chart.
 const (
-	Rows   = "rows"
-	Dots   = "dots"
-	Lines  = "lines"
-	Cells  = "cells"
-	Curves = "curves"
+	Rows   = "rows"   // a row for each log, over time
+	Dots   = "dots"   // a dot for each run, over rates or runs
+	Lines  = "lines"  // over time
+	Cells  = "cells"  // of a heat map, over time and value
+	Curves = "curves" // over percentiles
 )
 
 const nothing, nothingInView = "no values were recorded", "no interval with values starts in this time"
@@ -102,21 +103,21 @@ var Timeline = &Type{
 		}
 		return lineNames(p.Series[0].Lines) + " of " + p.Inputs.Span
 	},
-	steep: true,
-	Shows: Shows{Worst: true, Shifts: true, Findings: true},
+	logIfSteep: true,
+	Shows:      Shows{Worst: true, Shifts: true, Findings: true},
 }
 
 // Percentiles is a chart of values against percentiles, on an axis of nines.
 var Percentiles = &Type{
-	Name:    "percentiles",
-	What:    "values by percentile",
-	Options: "linear compare facet phases",
-	Chart:   Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
-	steep:   true,
-	Shows:   Shows{Curves: true, Findings: true},
+	Name:       "percentiles",
+	What:       "values by percentile",
+	Options:    "linear compare facet phases",
+	Chart:      Chart{Marks: Curves, Name: "value", Empty: nothing, EmptyView: nothingInView},
+	logIfSteep: true,
+	Shows:      Shows{Curves: true, Findings: true},
 }
 
-// Heatmap is a chart of how many values there were, by time and value.
+// Heatmap is a chart of the number of values by time and value.
 var Heatmap = &Type{
 	Name:    "heatmap",
 	What:    "density over time",
@@ -125,7 +126,7 @@ var Heatmap = &Type{
 	Shows:   Shows{Worst: true},
 }
 
-// Throughput is a chart of values a second over time.
+// Throughput is a chart of the number of values per second over time.
 var Throughput = &Type{
 	Name:     "throughput",
 	What:     "values per second",
@@ -140,34 +141,34 @@ var Throughput = &Type{
 	},
 }
 
-// Report is one picture of a run: the result, figures, throughput and a heat map over time,
-// percentile curves and the worst moments.
+// Report is a picture of a run with several charts: the result, figures, throughput and a heat map
+// over time, percentile curves and the worst moments.
 var Report = &Type{
-	Name:     "report",
-	What:     "all of a run",
-	Options:  "p linear time agg mark compare phases",
-	Measures: Throughput.Measures,
-	Chart:    Heatmap.Chart,
-	steep:    true,
-	Shows:    Shows{Curves: true, Worst: true, Findings: true},
+	Name:       "report",
+	What:       "all of a run",
+	Options:    "p linear time agg mark compare phases",
+	Measures:   Throughput.Measures,
+	Chart:      Heatmap.Chart,
+	logIfSteep: true,
+	Shows:      Shows{Curves: true, Worst: true, Findings: true},
 }
 
 // Types are all types of charts.
 var Types = []*Type{Timeline, Percentiles, Heatmap, Throughput, Report, Load, Trend}
 
-// TotalMeasures are the lines of [Picture.Total], for limits: percentiles in their order, the
-// maximum, and the throughput.
+// TotalMeasures returns the measures of the lines of [Picture.Total]: the median, p99, the
+// percentiles of limits, the maximum, and the throughput as the last one.
 func TotalMeasures(limits []Limit) []Measure {
-	levels := []float64{50, 99}
+	percentiles := []float64{50, 99}
 	for _, l := range limits {
 		if l.Percentile > 0 && l.Percentile != 50 && l.Percentile != 99 {
-			levels = append(levels, l.Percentile)
+			percentiles = append(percentiles, l.Percentile)
 		}
 	}
-	return append(Timeline.Measures(append(levels, 100)), PerSecond())
+	return append(Timeline.Measures(append(percentiles, 100)), PerSecond())
 }
 
-// Describe describes a chart of a type, as a picture and on the page of this picture.
+// Describe describes the chart of a type with the data of the picture. A page has several such charts.
 func (p *Picture) Describe(t *Type) Chart {
 	c := t.Chart
 	if !c.Rate {
@@ -180,7 +181,7 @@ func (p *Picture) Describe(t *Type) Chart {
 	return c
 }
 
-// lineNames lists what lines show, such as "p99 and maximum".
+// lineNames lists the names of lines, such as "p99 and maximum".
 func lineNames(lines []Line) string {
 	var names []string
 	for _, line := range lines {
@@ -192,32 +193,32 @@ func lineNames(lines []Line) string {
 	return strings.Join(names, " and ")
 }
 
-// An axis is logarithmic by default if the highest value of all is at least so many times the
-// median of a series.
+// An axis of values is logarithmic by default if the highest value of all series is more than this
+// multiple of the median of a series.
 const (
-	steep      = 50 // for maxima over time
-	steepCurve = 30 // for curves
+	steepLines  = 50 // for maxima over time
+	steepCurves = 30 // for percentile curves and runs
 )
 
-// Steep reports whether a few high values leave most of a linear axis empty, or a series on its
-// bottom.
+// Steep reports whether a linear axis of values would be nearly empty but for a few high values, or
+// would show a series as a line at its bottom.
 func (p *Picture) Steep() bool {
-	if !p.Type.steep || p.Values.Low > 0 || p.Values.High > 0 {
+	if !p.Type.logIfSteep || p.Values.Low > 0 || p.Values.High > 0 {
 		return false
 	}
 	if p.Type.Chart.Marks == Dots {
-		return p.wide()
+		return p.hasWideRange()
 	}
 	highest := 0.0
-	middle := math.Inf(1)
-	times := float64(steep)
+	lowestMedian := math.Inf(1)
+	multiple := float64(steepLines)
 	for _, s := range p.Series {
 		if p.Type.Chart.Marks != Lines {
 			i := slices.IndexFunc(s.Curve.Steps, func(step Step) bool { return step.Percentile >= 50 && step.Value > 0 })
 			if i >= 0 {
-				middle = math.Min(middle, s.Curve.Steps[i].Value)
+				lowestMedian = math.Min(lowestMedian, s.Curve.Steps[i].Value)
 			}
-			highest, times = math.Max(highest, s.Curve.Max()), steepCurve
+			highest, multiple = math.Max(highest, s.Curve.Max()), steepCurves
 			continue
 		}
 		line := s.Lines[len(s.Lines)-1]
@@ -231,17 +232,18 @@ func (p *Picture) Steep() bool {
 			}
 		}
 		if len(values) > 0 {
-			middle = math.Min(middle, median(values)) // median sorts the values
+			lowestMedian = math.Min(lowestMedian, median(values)) // median sorts the values
 			highest = math.Max(highest, values[len(values)-1])
 		}
 	}
-	return highest > times*middle
+	return highest > multiple*lowestMedian
 }
 
-// KeepLines drops lines where they would be too many in one chart: those of several series on a
-// page or of runs, and those of many charts in a picture. It keeps what limits are for, or else the
-// maxima. Of runs and of what a page compares it keeps the 99th percentile: maxima hide a change.
-func (p *Picture) KeepLines(paged bool) {
+// DropLines drops lines if one chart would have too many: for several series on a page or of runs,
+// and for pictures with many facets. It keeps the lines that have limits. Without limits it keeps
+// the maxima, or the 99th percentile of runs and of logs that a page compares, since maxima vary too
+// much to show a change.
+func (p *Picture) DropLines(paged bool) {
 	switch {
 	case len(p.Series) < 2:
 	case p.Type.Chart.Marks == Dots:
@@ -251,8 +253,8 @@ func (p *Picture) KeepLines(paged bool) {
 	}
 }
 
-// usualLine returns the name of the line that KeepLines keeps if there are no limits. Runs are
-// compared, too.
+// usualLine returns the name of the line that DropLines keeps without limits. Compared says that runs
+// or logs are compared.
 func usualLine(compared bool) string {
 	if compared {
 		return AtPercentile(99).Name
@@ -260,9 +262,8 @@ func usualLine(compared bool) string {
 	return output.Max
 }
 
-// keepLimited keeps the lines that limits are for, or those with the usual name if there are no
-// limits: several of each series would be too many. Of series without such a line it keeps the
-// last.
+// keepLimited drops all lines but those that have limits, or the usual line if there are no limits. It
+// keeps the last line of a series that has none of these.
 func (p *Picture) keepLimited(usual string) {
 	for i := range p.Series {
 		s := &p.Series[i]
@@ -270,11 +271,13 @@ func (p *Picture) keepLimited(usual string) {
 	}
 }
 
-// LimitedMeasures returns the measures whose lines [Picture.KeepLines] keeps on a page.
+// LimitedMeasures returns the measures whose lines [Picture.DropLines] keeps on a page.
 func LimitedMeasures(all []Measure, limits []Limit, compared bool) []Measure {
 	return limited(all, func(m Measure) string { return m.Name }, limits, usualLine(compared))
 }
 
+// limited returns those of all whose name is the name of a limit, or the usual name if there are no
+// limits. If there are none, it returns the last of all.
 func limited[T any](all []T, name func(T) string, limits []Limit, usual string) (kept []T) {
 	names := []string{usual}
 	if len(limits) > 0 {

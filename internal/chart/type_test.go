@@ -54,7 +54,7 @@ func TestLabelled(t *testing.T) {
 	t.Parallel()
 	for unit, want := range map[string]string{"s": "SLA: p99 ≤ 500 ms", axis.Fixed("s"): "SLA: p99 ≤ 0.5 s", "": "SLA: p99 ≤ 0.5"} {
 		p := &Picture{Values: ValueAxis{Unit: unit, Limits: []Limit{{Percentile: 99, Value: 0.5}}}}
-		if got := p.Labelled()[0].Label; got != want {
+		if got := p.LabelledLimits()[0].Label; got != want {
 			t.Errorf("%q: %q, want %q", unit, got, want)
 		}
 	}

@@ -2,26 +2,28 @@ package chart
 
 import "hdrkit/hdrlog/histogram"
 
-// A Window is what was recorded in an interval, or in several that were merged. Times are
-// milliseconds from the origin of the picture.
+// A Window has the values of an interval, or of several intervals that were merged. Package collect
+// makes windows, for heat maps and pages. Times are milliseconds from the origin of the picture.
 type Window struct {
-	// Start is when the first interval starts. Begin and End are when the first one starts and the
-	// last one ends as the reference has it, which truncates.
+	// Start is when the first interval starts. Begin and End are when the first interval starts and
+	// when the last one ends, truncated to milliseconds as HdrHistogram in Java does.
 	Start, Begin, End int64
-	Intervals, Count  int64
-	// Min and Max are the lowest and the highest value, in the unit of the picture, and Sum is the
-	// mean times the count. They are as precise as the log, and the counts may be less so.
+	Intervals, Count  int64 // numbers of intervals and of values
+	// Min and Max are the lowest and the highest value in the unit of the picture, and Sum is the
+	// mean times the count. They are as precise as the log. Counts may be less precise.
 	Min, Max, Sum float64
-	// Source is the log that has Max: its place in [Inputs.Logs], plus 1, or 0.
+	// Source is the index in [Inputs.Logs], plus 1, of the log that has the value Max. It is 0 if
+	// that is unknown.
 	Source int
 	Counts Counts
 }
 
-// Counts are counts by slot, in any form.
+// Counts are counts of values by slot, packed or not.
 type Counts interface {
-	// Layout returns the slots.
+	// Layout returns the layout of the slots.
 	Layout() histogram.Layout
-	// Histogram returns the counts as a histogram: scratch, or one that must not be changed.
+	// Histogram returns the counts as a histogram. The histogram is scratch, or it belongs to the
+	// counts and must not be changed.
 	Histogram(scratch *histogram.Histogram) (*histogram.Histogram, error)
 	// AppendCounts appends the counts as [histogram.Histogram.AppendCounts] does.
 	AppendCounts(raw []byte) ([]byte, error)
@@ -30,26 +32,27 @@ type Counts interface {
 // Length returns the length in milliseconds.
 func (w *Window) Length() int64 { return w.End - w.Begin }
 
-// Histogram returns the counts: scratch, or one of w, which must not be changed.
+// Histogram returns the counts as [Counts] does. Package collect has already decoded them once, so
+// there can be no error.
 func (w *Window) Histogram(scratch *histogram.Histogram) *histogram.Histogram {
 	h, err := w.Counts.Histogram(scratch)
 	if err != nil {
-		panic(err) // they were added up before
+		panic(err) // package collect has added up the same counts
 	}
 	return h
 }
 
-// AppendCounts appends the counts as [histogram.Histogram.AppendCounts] does.
+// AppendCounts appends the counts to raw as [histogram.Histogram.AppendCounts] does.
 func (w *Window) AppendCounts(raw []byte) []byte {
 	raw, err := w.Counts.AppendCounts(raw)
 	if err != nil {
-		panic(err) // they were added up before
+		panic(err) // package collect has added up the same counts
 	}
 	return raw
 }
 
-// Wider returns the next width of windows, in milliseconds: 1, 125, 250, 500, 1000 and so on. Each
-// width is a multiple of the one before, so that the windows nest.
+// Wider returns the next larger width of windows in milliseconds, from the widths 1, 125, 250, 500,
+// 1000 and so on. Each width is a multiple of all smaller ones, so that windows nest.
 func Wider(width int64) int64 {
 	if width == 1 {
 		return 125
@@ -57,12 +60,12 @@ func Wider(width int64) int64 {
 	return 2 * width
 }
 
-// WindowAt returns the start of the window of width milliseconds for an interval. A page chooses
-// intervals by their start, as -s and -e do, and so does this window.
+// WindowAt returns the start of the window of a width in milliseconds that has an interval with the
+// given start. The start alone decides, as it does for -s and -e and for the view of a page.
 func WindowAt(start, width int64) int64 {
-	into := start % width
-	if into < 0 {
-		into += width
+	offset := start % width
+	if offset < 0 {
+		offset += width
 	}
-	return start - into
+	return start - offset
 }

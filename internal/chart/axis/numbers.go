@@ -1,7 +1,6 @@
-// Package axis has the rules for numbers, units and ticks of charts. The page of package page has
-// the same rules in JavaScript; testdata/golden.json holds both to the same results. They are not
-// those of package output: beside an axis there is less room than in a table, numbers are round,
-// and a unit may change with the values.
+// Package axis has the rules for numbers, units and ticks of charts. The script of a page has the
+// same rules in JavaScript, and testdata/golden.json has cases for both. Package output has other
+// rules, since tables have more room than axes, more digits, and a fixed unit.
 package axis
 
 import (
@@ -13,11 +12,11 @@ import (
 	"hdrkit/internal/base/people"
 )
 
-// A Scale is the unit in which values are shown. Units of time turn into one another where that
-// makes shorter numbers.
+// A Scale is the unit of printed values. For units of time, [ScaleFor] chooses the unit that makes
+// numbers short.
 type Scale struct {
 	Unit   string
-	Divide float64 // a value in the unit of the picture, divided by this, is in Unit
+	Divide float64 // converts values: the value in the unit of the picture, divided by this, is in Unit
 }
 
 var timeUnits = []struct {
@@ -25,7 +24,7 @@ var timeUnits = []struct {
 	seconds float64
 }{{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}}
 
-// timeUnit returns the length of a unit in seconds, or 0 if it is not a unit of time.
+// timeUnit returns the length of a unit of time in seconds, and 0 for other units.
 func timeUnit(unit string) float64 {
 	for _, u := range timeUnits {
 		if u.name == unit {
@@ -35,16 +34,16 @@ func timeUnit(unit string) float64 {
 	return 0
 }
 
-// Spelled returns a unit as it is printed.
+// Spelled returns the printed spelling of a unit: µs for microseconds, however they are spelled.
 func Spelled(unit string) string {
-	if unit == "us" || unit == "μs" { // the latter has a Greek mu
+	if unit == "us" || unit == "μs" { // a Greek mu instead of the micro sign
 		return "µs"
 	}
 	return unit
 }
 
-// Fixed returns a unit that stays as it is, also where another unit of time suits better: its name
-// behind an equals sign.
+// Fixed marks a unit of time as fixed, by an equals sign before its name: axes and texts then use no
+// other unit of time.
 func Fixed(unit string) string {
 	if unit = Spelled(unit); timeUnit(unit) == 0 {
 		return unit
@@ -52,7 +51,7 @@ func Fixed(unit string) string {
 	return "=" + unit
 }
 
-// FixedName returns the name of a unit that stays as it is, and nothing for others.
+// FixedName returns the name of a unit that [Fixed] has marked, and nothing for other units.
 func FixedName(unit string) string {
 	name, fixed := strings.CutPrefix(unit, "=")
 	if !fixed {
@@ -61,7 +60,7 @@ func FixedName(unit string) string {
 	return name
 }
 
-// ScaleFor returns the scale for values of a unit up to highest.
+// ScaleFor returns the scale for values in a unit of which the highest is given.
 func ScaleFor(unit string, highest float64) Scale {
 	unit, fixed := strings.CutPrefix(Spelled(unit), "=")
 	seconds := timeUnit(unit)
@@ -77,7 +76,7 @@ func ScaleFor(unit string, highest float64) Scale {
 	return best
 }
 
-// Titled returns name with the unit.
+// Titled returns the name of an axis with the unit, such as "value (ms)".
 func (s Scale) Titled(name string) string {
 	if s.Unit == "" {
 		return name
@@ -85,25 +84,26 @@ func (s Scale) Titled(name string) string {
 	return name + " (" + s.Unit + ")"
 }
 
-// manyDigits is the size from which numbers are printed with an exponent.
-const manyDigits = 1e7
-
-// fewDigits is the size below which they are.
-const fewDigits = 1e-6
+// Numbers from exponentFrom on, and numbers below exponentBelow, are printed with an exponent.
+const (
+	exponentFrom  = 1e7
+	exponentBelow = 1e-6
+)
 
 // Number prints a round number with as many digits as it needs, at most seven.
-func Number(v float64) string { return digits(v, 7, manyDigits) }
+func Number(v float64) string { return digits(v, 7, exponentFrom) }
 
-// spelling returns how an axis prints its numbers, all in one way: with an exponent if the smallest
-// one, a step, or the largest one needs it.
-func spelling(smallest, largest float64) func(v float64) string {
-	if smallest < fewDigits*(1-1e-9) || largest >= manyDigits {
+// axisFormat returns the function that prints all numbers of an axis: with an exponent if the
+// smallest number or the largest one needs an exponent.
+func axisFormat(smallest, largest float64) func(v float64) string {
+	if smallest < exponentBelow*(1-1e-9) || largest >= exponentFrom {
 		return scientific
 	}
 	return Number
 }
 
-// Value prints a value with its unit, to four significant digits. Digits before the point stay.
+// Value prints a value with its unit, to four significant digits. It keeps all digits before the
+// decimal point.
 func Value(unit string, v float64) string {
 	s := ScaleFor(unit, v)
 	if s.Unit == "" {
@@ -112,12 +112,14 @@ func Value(unit string, v float64) string {
 	return digits(v/s.Divide, 4, 1e15) + " " + s.Unit
 }
 
-func digits(v float64, most int, long float64) string {
+// digits prints a number with at most so many significant digits, or more before the decimal point. A
+// number from exponentFrom on has an exponent.
+func digits(v float64, most int, exponentFrom float64) string {
 	size := math.Abs(v)
 	switch {
 	case v == 0:
 		return "0"
-	case size >= long || size < fewDigits:
+	case size >= exponentFrom || size < exponentBelow:
 		return scientific(v)
 	}
 	decimals := max(0, most-1-int(math.Floor(math.Log10(math.Abs(v)))))
@@ -136,15 +138,15 @@ func scientific(v float64) string {
 	return mantissa + "e" + strconv.Itoa(n)
 }
 
-// thousands are the letters that stand for powers of a thousand.
+// thousands are the letters for powers of a thousand.
 var thousands = []struct {
 	size float64
 	name string
 }{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}
 
-// shorts returns how an axis prints numbers up to the largest in few characters: all with the same
-// letter, or without one below 10,000.
-func shorts(largest float64) func(v float64) string {
+// shortFormat returns the function that prints all numbers of an axis without a unit in few characters:
+// with the letter for the largest number, or without a letter if that is below 10,000.
+func shortFormat(largest float64) func(v float64) string {
 	for _, s := range thousands {
 		if largest >= max(s.size, 10_000) && largest < 1e15 {
 			return func(v float64) string { return Number(v/s.size) + s.name }
@@ -163,8 +165,8 @@ func Short(v float64) string {
 	return Number(v)
 }
 
-// Handy prints a round value with its unit. If that is a unit of time, and not fixed,
-// Handy chooses the handiest.
+// Handy prints a round value with its unit. For a unit of time that is not fixed, it chooses the
+// largest unit in which the value is at least 1.
 func Handy(unit string, v float64) string {
 	unit, fixed := strings.CutPrefix(Spelled(unit), "=")
 	seconds := timeUnit(unit)
@@ -183,8 +185,8 @@ func Handy(unit string, v float64) string {
 	return Number(v*seconds/best.seconds) + " " + best.name
 }
 
-// Length prints a length of time in milliseconds in the largest unit that needs no fraction. From
-// ten minutes on it prints whole seconds, behind the minutes.
+// Length prints a duration in milliseconds in the largest unit that needs no fraction. From ten
+// minutes on it prints minutes and whole seconds.
 func Length(ms int64) string {
 	if ms >= 600_000 {
 		ms = (ms + 500) / 1000 * 1000
@@ -206,13 +208,13 @@ func Length(ms int64) string {
 	return Number(float64(ms)) + " ms"
 }
 
-// Power10 returns 10 to the power of e exactly, which math.Pow need not do.
+// Power10 returns 10 to the power of e, correctly rounded. The result of math.Pow may be less precise.
 func Power10(e int) float64 {
 	v, _ := strconv.ParseFloat("1e"+strconv.Itoa(e), 64)
 	return v
 }
 
-// roundDown and roundUp return the next number that is 1, 2 or 5 times a power of ten.
+// roundDown returns the largest number up to v that is 1, 2 or 5 times a power of ten.
 func roundDown(v float64) float64 {
 	e := int(math.Floor(math.Log10(v) + 1e-12))
 	for _, m := range []float64{5, 2} {
@@ -223,6 +225,7 @@ func roundDown(v float64) float64 {
 	return Power10(e)
 }
 
+// roundUp returns the smallest number from v on that is 1, 2 or 5 times a power of ten.
 func roundUp(v float64) float64 {
 	e := int(math.Floor(math.Log10(v) + 1e-12))
 	for _, m := range []float64{1, 2, 5} {
@@ -233,4 +236,5 @@ func roundUp(v float64) float64 {
 	return Power10(e + 1)
 }
 
+// mod returns the remainder of a / b, from 0 to b-1, also for negative a.
 func mod(a, b int) int { return ((a % b) + b) % b }

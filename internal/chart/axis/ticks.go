@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Tick is a mark on an axis. Minor ticks have no label.
+// A Tick is a short line at a value of an axis, with a label. Minor ticks have no label.
 type Tick struct {
 	Value float64
 	Label string
@@ -27,8 +27,8 @@ func multiples(low, high, step float64) (all []float64) {
 	return all
 }
 
-// Linear returns the ticks of an axis that begins at low and ends at the first tick past high, or
-// at high itself if exact is set.
+// Linear returns at most so many ticks of a linear axis, and its end. The axis begins at low. It ends
+// at high if exact is set, and otherwise at the first tick from high on.
 func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, end float64) {
 	from, to := low/s.Divide, high/s.Divide
 	if to <= from {
@@ -38,9 +38,9 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 	if !exact {
 		to = math.Ceil(to/step-1e-9) * step
 	}
-	label := spelling(step, to)
-	if s.Unit == "" && step >= fewDigits {
-		label = shorts(to)
+	label := axisFormat(step, to)
+	if s.Unit == "" && step >= exponentBelow {
+		label = shortFormat(to)
 	}
 	for _, v := range multiples(from, to, step) {
 		text := "0"
@@ -52,10 +52,10 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 	return ticks, to * s.Divide
 }
 
-// Log returns the ticks of a logarithmic axis for values from lowest to highest, both above 0. Each
-// label has its own unit, unless the unit is fixed: then it belongs in the title. The axis begins
-// and ends at round numbers, or at lowest and highest themselves if exact is set. Labels of 1, 2
-// and 5 may be closer than at most ticks, but not twice as close.
+// Log returns the ticks and the ends of a logarithmic axis for values from lowest to highest, both
+// above 0. Each label has a unit of its own, unless the unit is fixed: then the title has the unit.
+// The axis begins and ends at round numbers, or at lowest and highest if exact is set. There are
+// about most labels, or up to twice as many if they are at 1, 2 and 5 times powers of ten.
 func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Tick, from, to float64) {
 	if highest <= lowest*1.0001 {
 		lowest, highest = lowest/2, highest*2
@@ -69,9 +69,9 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 	every, first := max(1, int(math.Ceil(decades/float64(most)))), 0
 	lowestPower, highestPower := math.Ceil(math.Log10(from)-1e-9), math.Floor(math.Log10(to)+1e-9)
 	if math.Ceil(lowestPower/float64(every))*float64(every)+float64(every) > highestPower {
-		first = int(lowestPower) // else fewer than two powers have labels
+		first = int(lowestPower) // otherwise fewer than two powers have labels
 	}
-	fixed := spelling(from, to)
+	formatFixed := axisFormat(from, to)
 	for e := low; e <= high; e++ {
 		for digit := 1; digit <= 9; digit++ {
 			v := float64(digit) * Power10(e)
@@ -86,7 +86,7 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 			if labelled {
 				tick.Label = Handy(unit, v)
 				if FixedName(unit) != "" {
-					tick.Label = fixed(v)
+					tick.Label = formatFixed(v)
 				}
 			} else if decades > 2*float64(most) || decades > 8 && digit > 1 {
 				continue
@@ -97,13 +97,14 @@ func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Ti
 	return ticks, from, to
 }
 
-// secondSteps are the sensible distances between ticks of a time axis, in seconds, up to a week.
+// secondSteps are the distances between ticks of a time axis, in seconds, up to a week.
 var secondSteps = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30,
 	60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, day, 2 * day, 7 * day}
 
 const day = 24 * 3600
 
-// Window returns a sensible length of windows in seconds, so that at most so many fill a time.
+// Window returns a round length in seconds, so that at most so many windows of this length fill a span
+// of seconds.
 func Window(span float64, most int) float64 {
 	for _, s := range secondSteps {
 		if span <= s*float64(most)*(1+1e-9) {
@@ -113,9 +114,9 @@ func Window(span float64, most int) float64 {
 	return math.Max(roundStep(span/day, most), 1) * day
 }
 
-// timeStep returns the distance of at most so many ticks of times from one to another, in seconds,
-// or the next shorter one where that leaves fewer than two. A tick in the last tenth may have no
-// room for its label.
+// timeStep returns the distance in seconds of at most so many ticks between two times. If fewer than
+// two ticks lie before the last tenth of the axis, it returns the next shorter distance: a label in
+// the last tenth may have no room.
 func timeStep(from, to float64, most int) float64 {
 	step := Window(to-from, most)
 	n := slices.Index(secondSteps, step)
@@ -125,7 +126,8 @@ func timeStep(from, to float64, most int) float64 {
 	return step
 }
 
-// Relative returns the ticks of an axis of seconds since the start, and the name of the axis.
+// Relative returns at most so many ticks of an axis of seconds since the start, and the title of the
+// axis.
 func Relative(from, to float64, most int) (ticks []Tick, title string) {
 	step := timeStep(from, to, most)
 	title, label := "", Number
@@ -171,8 +173,8 @@ func sexagesimal(v, step float64, hours, seconds bool) string {
 	return text
 }
 
-// Since prints a time since the start, as the axis of [Relative] does whose times are at most
-// furthest.
+// Since prints a time in seconds since the start, in the format of an axis of [Relative] whose times
+// go up to furthest.
 func Since(seconds, furthest float64) string {
 	if furthest <= 180 {
 		return Number(math.Round(seconds*1000)/1000) + " s"
@@ -180,10 +182,10 @@ func Since(seconds, furthest float64) string {
 	return sexagesimal(math.Round(seconds), 1, furthest >= 3600, true)
 }
 
-// Clock returns the ticks of an axis of clock times in a zone, and the name of the axis. Origin is
-// time 0, in seconds since the epoch. If since is set, the time since the start stands below each
-// tick. The date is in the name of the axis if there is one. Otherwise, and if since is not set, it
-// stands below the first tick and wherever a day begins.
+// Clock returns at most so many ticks of an axis of clock times in a zone, and the title of the axis.
+// The times from and to are seconds from origin, which is in seconds since the epoch. If since is
+// set, the time since the start stands below each tick, and the title has the date if there is only
+// one. Otherwise the date stands below the first tick of each day.
 func Clock(from, to, origin float64, zone *time.Location, since bool, most int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
 	step := timeStep(from+origin, to+origin, most)
@@ -227,7 +229,7 @@ func Clock(from, to, origin float64, zone *time.Location, since bool, most int) 
 	return ticks, title
 }
 
-// clock returns the time so many seconds after the epoch, to the millisecond.
+// clock converts seconds since the epoch to a time in a zone, rounded to milliseconds.
 func clock(seconds float64, zone *time.Location) time.Time {
 	return time.UnixMilli(int64(math.Round(seconds * 1000))).In(zone)
 }
@@ -238,11 +240,11 @@ func offsetAt(seconds float64, zone *time.Location) float64 {
 	return float64(offset)
 }
 
-// Nines returns where a percentile stands on an axis of nines: 90 at 1, 99 at 2, 99.9 at 3.
+// Nines returns the place of a percentile on an axis of nines: 1 for 90, 2 for 99, 3 for 99.9.
 func Nines(percentile float64) float64 { return -math.Log10(1 - percentile/100) }
 
 // NinesTicks returns the ticks of an axis of nines that ends at last. Labels are at least gap nines
-// apart. Where 0% and 50% do not both have room for a label, 50% has it.
+// apart. If only one of 0% and 50% has room for a label, 50% gets the label.
 func NinesTicks(last, gap float64) (ticks []Tick) {
 	labelled := math.Inf(-1)
 	for n := 0; float64(n) <= last+1e-9; n++ {
@@ -284,8 +286,9 @@ func ninesLabel(n int) string {
 	return "99." + strings.Repeat("9", n-2) + "%"
 }
 
-// Offsets returns how many seconds a zone is ahead of UTC: times in seconds since the epoch, and
-// the offset from then on. The first one holds at from.
+// Offsets returns the offsets of a zone between two times in seconds since the epoch. Each element is
+// a time, and the number of seconds by which the zone is ahead of UTC from this time on. The first
+// time is from.
 func Offsets(from, to float64, zone *time.Location) (all [][2]int64) {
 	for at := clock(from, zone); ; {
 		_, offset := at.Zone()

@@ -506,7 +506,7 @@ func TestSpike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	thin := chart.Runs(p.Series[0].Lines[0].Points, intervals)
+	thin := chart.Stretches(p.Series[0].Lines[0].Points, intervals)
 	if len(thin) != 1 || len(thin[0]) > 4*1001 {
 		t.Fatalf("%d runs, %d points", len(thin), len(thin[0]))
 	}

@@ -12,53 +12,53 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// curvesPanel returns a chart of percentile curves: those of p, on axes for all of whole.
+// curvesPanel returns a panel with the percentile curves of p, on axes for the curves of whole.
 func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Percentiles, p, whole, outer)
-	facet := p != whole
-	highest := func(s *chart.Series) float64 { return leading(p, s.Label, s.Curve.Max()) }
-	shown, _ := chart.Highest(chart.WithValues(p.Series), highest, chart.MostTogether)
-	groups, _ := chart.GroupsOf(shown)
+	isFacet := p != whole
+	priority := func(s *chart.Series) float64 { return priorityOf(p, s.Label, s.Curve.Max()) }
+	shown, _ := chart.Highest(chart.WithValues(p.Series), priority, chart.MostTogether)
+	groups, _ := chart.GroupsAndLines(shown)
 	styles := chart.Styles(groups, nil)
-	on := whole.Series
-	if !facet {
-		on = shown
+	onAxes := whole.Series
+	if !isFacet {
+		onAxes = shown
 	}
 	pn.x.low, pn.x.high = 0, 2
-	for _, s := range on {
+	for _, s := range onAxes {
 		pn.x.high = max(pn.x.high, s.Curve.End(), s.Corrected.End())
 	}
 	pn.content.values = func(add func(float64)) {
-		for _, s := range on {
+		for _, s := range onAxes {
 			addCurve(&s.Curve, add)
 			addCurve(&s.Corrected, add)
 		}
 	}
 	var steps []chart.Limit
-	for _, l := range p.Labelled() {
+	for _, l := range p.LabelledLimits() {
 		if l.Percentile > 0 {
 			steps = append(steps, l)
 		} else {
 			pn.around.across = append(pn.around.across, l)
 		}
 	}
-	if !facet {
+	if !isFacet {
 		pn.around.headroom = noteSize + 8*pixel
 		pn.around.endings = c.curveEndings(shown, styles, len(p.Series) > 1)
 	}
 	pn.content.paint = func() {
 		pn.drawExcess(shown, steps)
 		for i := range shown {
-			pn.drawConfidence(c.styled(styles[i][0]), shown[i].Curve.Band)
+			pn.drawBand(c.styleOf(styles[i][0]), shown[i].Curve.Band)
 		}
 		for i := range shown {
-			pn.drawCurve(c.styled(styles[i][0]), shown[i].Curve.Points(), !facet)
+			pn.drawCurve(c.styleOf(styles[i][0]), shown[i].Curve.Points(), !isFacet)
 		}
 		for i := range shown {
-			pn.drawCorrected(c.corrected(styles[i][0]), &shown[i].Corrected)
+			pn.drawCorrected(c.correctedStyle(styles[i][0]), &shown[i].Corrected)
 		}
 		pn.drawSteps(steps)
-		if !facet && len(shown) > 0 {
+		if !isFacet && len(shown) > 0 {
 			byMax := func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }
 			top := slices.MaxFunc(shown, byMax).Curve
 			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
@@ -67,7 +67,8 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// curveEndings returns what stands at the ends of curves.
+// curveEndings returns the labels at the ends of curves. If named is set, curves without a label have
+// the name untagged.
 func (c *pen) curveEndings(shown []chart.Series, styles [][]chart.Style, named bool) (endings []ending) {
 	for i, s := range shown {
 		label := chart.Counted(s.Curve.Count, "value")
@@ -77,14 +78,14 @@ func (c *pen) curveEndings(shown []chart.Series, styles [][]chart.Style, named b
 		endings = append(endings, ending{
 			value: s.Curve.Max(),
 			label: label,
-			style: c.styled(styles[i][0]),
+			style: c.styleOf(styles[i][0]),
 			short: chart.Named(s.Label),
 		})
 		if s.Corrected.Count > 0 {
 			endings = append(endings, ending{
 				value: s.Corrected.Max(),
 				label: withDue,
-				style: c.corrected(styles[i][0]),
+				style: c.correctedStyle(styles[i][0]),
 				short: "corrected",
 			})
 		}
@@ -92,7 +93,7 @@ func (c *pen) curveEndings(shown []chart.Series, styles [][]chart.Style, named b
 	return endings
 }
 
-// addCurve calls add with the values of a curve and its band that the axis has room for.
+// addCurve calls add with those values of a curve and its band that the axis of values must show.
 func addCurve(curve *chart.Curve, add func(float64)) {
 	for _, step := range curve.Steps {
 		if step.Percentile >= chart.LeastShown {
@@ -107,7 +108,7 @@ func addCurve(curve *chart.Curve, add func(float64)) {
 	}
 }
 
-// drawExcess shades what lies between a curve and the step of its percentile below.
+// drawExcess shades the areas between curves and the limits of percentiles below them.
 func (pn *panel) drawExcess(series []chart.Series, steps []chart.Limit) {
 	for _, s := range series {
 		from := 0.0
@@ -121,17 +122,16 @@ func (pn *panel) drawExcess(series []chart.Series, steps []chart.Limit) {
 			}
 			if n := len(area); n > 0 {
 				right := vg.Point{X: max(area[n-1].X, area[0].X+pixel), Y: limit}
-				pn.pen.FillPolygon(pn.pen.breach(), append(area, right, vg.Point{X: area[0].X, Y: limit}))
+				pn.pen.FillPolygon(pn.pen.breachColour(), append(area, right, vg.Point{X: area[0].X, Y: limit}))
 			}
 			from = to
 		}
 	}
 }
 
-// drawConfidence draws the intervals of a curve as a pale band, in parts of one opacity. It fades
-// where few values are left.
-func (pn *panel) drawConfidence(st style, band []chart.Bound) {
-	const share, shades = 0.22, 10 // opacity, and how many steps it fades in
+// drawBand draws the band of a curve. The band becomes paler where few values lie above.
+func (pn *panel) drawBand(st style, band []chart.Bound) {
+	const share, shades = 0.22, 10 // opacity, and number of its steps
 	shade := func(b chart.Bound) float64 { return math.Ceil(shades * min(b.Above/chart.FewAbove, 1)) }
 	for len(band) > 1 {
 		n := 2
@@ -150,7 +150,8 @@ func (pn *panel) drawConfidence(st style, band []chart.Bound) {
 	}
 }
 
-// drawCurve draws a curve, with a dot at its maximum, from which a line leads to its label.
+// drawCurve draws a curve with a dot at its maximum. If labelled is set, a dotted line leads from the
+// dot to the label at the right.
 func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	if len(points) == 0 {
 		return
@@ -165,8 +166,8 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	}
 }
 
-// curvePath returns where a curve runs. It comes up from the edge where its values are lower than
-// the axis shows.
+// curvePath returns the points of a curve in the panel. Values below the axis are left out, and the
+// curve then comes up from the lower edge.
 func (pn *panel) curvePath(points []chart.Point) (path []vg.Point) {
 	for n, p := range points {
 		if !pn.y.shows(p.Value) && n < len(points)-1 {
@@ -180,15 +181,16 @@ func (pn *panel) curvePath(points []chart.Point) (path []vg.Point) {
 	return path
 }
 
-// withDue is the name of the curve with the values that were due.
+// withDue is the label of curves with correction for coordinated omission.
 const withDue = "with those that were due"
 
-// corrected returns the style of the curve of a series with the values that were due.
-func (c *pen) corrected(s chart.Style) style {
+// correctedStyle returns the style of such a curve, in the colour of the series.
+func (c *pen) correctedStyle(s chart.Style) style {
 	return style{colour: c.Lines[s.Colour], dashes: lengths([]float64{5, 4})}
 }
 
-// drawCorrected draws the curve with the values that were due, and the value that a sentence names.
+// drawCorrected draws a curve with correction for coordinated omission, and the value of its named
+// step.
 func (pn *panel) drawCorrected(st style, curve *chart.Curve) {
 	path := pn.curvePath(curve.Points())
 	pn.pen.stroke(st, 1.8*pixel, path...)
@@ -201,7 +203,7 @@ func (pn *panel) drawCorrected(st style, curve *chart.Curve) {
 	}
 }
 
-// drawSteps draws the limit of each percentile up to that percentile, with its label.
+// drawSteps draws the limits of percentiles as steps. The step of a limit ends at its percentile.
 func (pn *panel) drawSteps(steps []chart.Limit) {
 	f, font := pn.frame, pn.pen.font(noteSize)
 	var path []vg.Point

@@ -54,7 +54,7 @@ func TestChanges(t *testing.T) {
 	b.Fill(after)
 	look := &pen{Theme: chart.Themes["light"]}
 	kinds := map[string]int{}
-	for i, cell := range look.changes(a.Rate, b.Rate) {
+	for i, cell := range look.changeCells(a.Rate, b.Rate) {
 		before, after := counts[0][i], counts[1][i]
 		kind, at := "both", 0.0
 		switch {

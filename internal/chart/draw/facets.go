@@ -10,13 +10,13 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// mostFacets is the number of small charts that are drawn: those with the highest values.
+// mostFacets is the largest number of facets in a picture.
 const mostFacets = 24
 
-// roomFor returns how many of so many small charts have room, at most mostFacets. Their horizontal
-// axes have so many lines of labels.
-func roomFor(n int, area vg.Point, lines int) int {
-	const frame, around = 67 * pixel, 60 * pixel // the height of a chart without labels, and what is around all
+// facetsThatFit returns how many of n facets fit into an area of a size, at most mostFacets. A label of
+// the time axis has a number of lines.
+func facetsThatFit(n int, area vg.Point, lines int) int {
+	const frame, around = 67 * pixel, 60 * pixel // heights of a facet without labels, and of the texts around all facets
 	least := frame + tickSize*lineSpace*vg.Length(lines)
 	area.Y -= around
 	for n = min(n, mostFacets); n > 1; n-- {
@@ -28,8 +28,8 @@ func roomFor(n int, area vg.Point, lines int) int {
 	return n
 }
 
-// facetGrid returns how many columns and rows of charts fill an area, with charts about twice as
-// wide as high. An area without room has one column.
+// facetGrid returns the numbers of columns and rows for n facets in an area of a size, so that facets
+// are about twice as wide as high. An area without height has one column.
 func facetGrid(n int, size vg.Point) (columns, rows int) {
 	columns = 1
 	rows = n
@@ -43,11 +43,11 @@ func facetGrid(n int, size vg.Point) (columns, rows int) {
 			rows = r
 		}
 	}
-	return (n + rows - 1) / rows, rows // no column is empty
+	return (n + rows - 1) / rows, rows // leave no column empty
 }
 
-// facets draws a chart for each tag, in rows, with shared axes, one legend and one title for each
-// axis.
+// facets draws a grid of facets, which share a legend, the titles of their axes and the ranges of
+// their axes.
 func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	described := p.Describe(p.Type)
 	area = c.legend(area, c.facetLegend(p, described, parts[0].Picture))
@@ -87,7 +87,7 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 		}
 		pn.around.untitled = true
 		panels = append(panels, pn)
-		asides[i] = pn.facetHigh()
+		asides[i] = pn.facetMax()
 	}
 	room := width - 70*pixel
 	for i, tag := range chart.Distinct(tags, within(font, room)) {
@@ -97,15 +97,15 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	font.XAlign = text.XCenter
 	c.put(font, (whole.Min.X+whole.Max.X)/2, area.Min.Y, panels[0].x.title)
 	font.Rotation, font.YAlign = math.Pi/2, text.YTop
-	c.put(font, area.Min.X, (whole.Min.Y+whole.Max.Y)/2, fitting(font, panels[0].y.title, whole.Size().Y))
+	c.put(font, area.Min.X, (whole.Min.Y+whole.Max.Y)/2, fittingTitle(font, panels[0].y.title, whole.Size().Y))
 	if described.Marks == chart.Cells {
 		c.heatBar(whole, area.Max.X+20*pixel, &colours)
 	}
 }
 
-// facetHigh returns the text of the highest value of a facet, since the axes are those of all
-// facets.
-func (pn *panel) facetHigh() string {
+// facetMax returns a text with the highest value of a facet, such as "max 5 ms". Readers cannot see it
+// on the axis, which has the range of all facets.
+func (pn *panel) facetMax() string {
 	if pn.what.Marks == chart.Lines || pn.what.Marks == chart.Dots {
 		top, line, _ := highest(pn.picture.Series)
 		return pn.highestText(line, top.Value)
@@ -117,10 +117,9 @@ func (pn *panel) facetHigh() string {
 	return text
 }
 
-// facetLegend names what the lines of all facets are: the runs, the measures and the service
-// levels.
+// facetLegend returns the entries of the legend of all facets: runs, measures and service levels.
 func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Picture) (entries []entry) {
-	groups, names := chart.GroupsOf(part.Series)
+	groups, names := chart.GroupsAndLines(part.Series)
 	if len(groups) > 0 && what.Marks != chart.Cells {
 		labels := groups
 		if len(groups) == 1 {
@@ -130,11 +129,11 @@ func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Pictur
 	}
 	corrected := func(s chart.Series) bool { return s.Corrected.Count > 0 }
 	if what.Marks == chart.Curves && slices.ContainsFunc(p.Series, corrected) {
-		st := c.corrected(chart.Style{})
+		st := c.correctedStyle(chart.Style{})
 		st.colour = c.Faint
 		entries = append(entries, entry{label: withDue, style: st})
 	}
-	limits := p.Labelled()
+	limits := p.LabelledLimits()
 	if what.Marks == chart.Lines {
 		limits = p.LineLimits()
 	}

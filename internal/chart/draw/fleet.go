@@ -9,10 +9,10 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// mostRows is the number of logs that have a row.
+// mostRows is the largest number of logs with a row.
 const mostRows = 400
 
-// fleet draws the rows of many logs, and their scale of colours.
+// fleet draws a fleet chart: the rows of many logs, and their scale of colours.
 func (c *pen) fleet(p *chart.Picture, area vg.Rectangle) {
 	outer := area
 	outer.Max.X -= barWidth
@@ -21,7 +21,8 @@ func (c *pen) fleet(p *chart.Picture, area vg.Rectangle) {
 	c.fleetBar(p.Fleet, pn.frame, area.Max.X-barWidth+20*pixel)
 }
 
-// fleetPanel returns a chart of the rows of many logs over time, the highest at the top.
+// fleetPanel returns a panel with the rows of many logs over time. The log with the highest value is
+// at the top.
 func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Fleet, p, p, outer)
 	rows := p.Fleet.Rows[:min(len(p.Fleet.Rows), mostRows)]
@@ -41,8 +42,8 @@ func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// rowsRuler sets up the vertical axis of rows: the name of each log and its value, of as many as
-// have room.
+// rowsRuler sets up the vertical axis of a fleet chart. A label is the name of a log with its value.
+// If labels would overlap, only every n-th row has one.
 func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 	const widest = 0.3 // part of the panel
 	fleet := pn.picture.Fleet
@@ -64,12 +65,12 @@ func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 	}
 }
 
-// rowCells returns the looks of the dots of rows. Those without values have no colour, nor has the
-// lowest dot of a row that is high enough.
+// rowCells returns a cell for each dot of a fleet chart. A dot without values has no colour. The lowest
+// dots of a row have no colour either, which separates rows, if the rows are high enough.
 func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 	const leastApart = 6 * pixel
 	fleet, cells := pn.picture.Fleet, make([]cell, grid.Columns*(grid.Rows+1))
-	begin := func(n int) int { return grid.Rows - grid.Rows*n/len(rows) } // from below
+	top := func(n int) int { return grid.Rows - grid.Rows*n/len(rows) } // of the n-th row, from below
 	seam := 0
 	if grid.Rows >= len(rows)*pn.pen.dots(leastApart) {
 		seam = max(pn.pen.dots(pixel), 1)
@@ -78,11 +79,11 @@ func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 		time := pn.x.low + (float64(x)+0.5)/float64(grid.Columns)*(pn.x.high-pn.x.low)
 		column := int(math.Floor((time - fleet.From) / fleet.Width))
 		for n, row := range rows {
-			if column < 0 || column >= len(row.Times) || math.IsNaN(row.Times[column]) {
+			if column < 0 || column >= len(row.Ratios) || math.IsNaN(row.Ratios[column]) {
 				continue
 			}
-			colour := pale(chart.At(pn.pen.Change, fleet.Part(row.Times[column])), 1)
-			for y := begin(n+1) + seam; y < begin(n); y++ {
+			colour := pale(chart.At(pn.pen.Change, fleet.Part(row.Ratios[column])), 1)
+			for y := top(n+1) + seam; y < top(n); y++ {
 				cells[x*(grid.Rows+1)+1+y].colour = colour
 			}
 		}
@@ -90,7 +91,7 @@ func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 	return cells
 }
 
-// fleetBar draws the scale of colours of rows next to a frame, at x.
+// fleetBar draws the scale of colours of a fleet chart next to a frame, at x.
 func (c *pen) fleetBar(fleet *chart.Ratios, frame vg.Rectangle, x vg.Length) {
 	c.colourBar(frame, x, c.Change, fleet.Ticks(), "times the", "median "+fleet.Line)
 }

@@ -14,8 +14,8 @@ import (
 	"hdrkit/internal/sides"
 )
 
-// forest draws a row for each change: a dot with its interval, and a line at no change. It returns
-// how high it is.
+// forest draws a forest plot of the changes with intervals, at the upper edge of an area: a row for
+// each change, and a line where nothing changes. It returns the height of the plot.
 func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
 	if len(p.Comparison.Effects) == 0 {
 		return 0
@@ -27,6 +27,7 @@ func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
 	return height
 }
 
+// forestPanel returns the panel of a forest plot.
 func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := &panel{pen: c, picture: p, outer: outer}
 	font := pn.pen.font(tickSize)
@@ -47,22 +48,22 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 		pn.y.low, pn.y.high = 0, float64(len(rows))
 		for n, e := range rows {
 			label := e.Tag + "  " + e.Figure
-			if n > 0 && rows[n-1].Tag == e.Tag || rows[0].Tag == rows[len(rows)-1].Tag { // the table names it
+			if n > 0 && rows[n-1].Tag == e.Tag || rows[0].Tag == rows[len(rows)-1].Tag { // the row above or the table names the tag
 				label = e.Figure
 			}
 			label = chart.Cut(label, within(font, outer.Size().X/3))
 			pn.y.ticks = append(pn.y.ticks, axis.Tick{Value: pn.y.high - float64(n) - 0.5, Label: label})
 		}
 	}
-	pn.content.horizontal = func() { pn.x.ticks = effectTicks(pn.x.low, pn.x.high, most(pn.frame.Size().X, 80)) }
+	pn.content.horizontal = func() { pn.x.ticks = effectTicks(pn.x.low, pn.x.high, ticksIn(pn.frame.Size().X, 80)) }
 	pn.content.paint = func() {
 		f := pn.frame
-		none := pn.X(1)
+		noChange := pn.X(1)
 		left, right := pn.X(1/(1+sides.UsualSame)), pn.X(1+sides.UsualSame)
 		pn.pen.FillPolygon(c.Faint.Mixed(0.15, c.Background), []vg.Point{
 			{X: left, Y: f.Min.Y}, {X: right, Y: f.Min.Y}, {X: right, Y: f.Max.Y}, {X: left, Y: f.Max.Y},
 		})
-		pn.pen.stroke(style{colour: pn.pen.Text}, pixel, vg.Point{X: none, Y: f.Min.Y}, vg.Point{X: none, Y: f.Max.Y})
+		pn.pen.stroke(style{colour: pn.pen.Text}, pixel, vg.Point{X: noChange, Y: f.Min.Y}, vg.Point{X: noChange, Y: f.Max.Y})
 		for n := range rows {
 			pn.drawEffect(&rows[n], pn.Y(pn.y.high-float64(n)-0.5))
 		}
@@ -70,8 +71,8 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// drawEffect draws a change at a height, with its text at the right. An end of its interval beyond
-// the axis is an arrow.
+// drawEffect draws a change at a height: its interval, a dot at its ratio, and its text at the right.
+// An end of the interval beyond the axis is an arrow.
 func (pn *panel) drawEffect(e *report.Effect, y vg.Length) {
 	const end, arrow = 4 * pixel, 6 * pixel
 	f, colour := pn.frame, pn.pen.effectColour(e)
@@ -93,7 +94,8 @@ func (pn *panel) drawEffect(e *report.Effect, y vg.Length) {
 	pn.pen.put(font, f.Max.X+8*pixel, y, e.Text)
 }
 
-// effectColour returns the colour of a change: those of more and less in heat maps, or grey.
+// effectColour returns the colour of a change: orange if it is worse, blue if it is better, and grey if
+// it may be chance.
 func (c *pen) effectColour(e *report.Effect) chart.Colour {
 	switch {
 	case !e.Proven:
@@ -104,10 +106,10 @@ func (c *pen) effectColour(e *report.Effect) chart.Colour {
 	return chart.At(c.Change, 0.2)
 }
 
-// effectRange returns the ends of an axis of changes, as far from no change on both sides. It has
-// room for all changes with their intervals, unless these have no end, and for what is the same.
+// effectRange returns the ends of an axis of ratios, which is symmetric around the ratio 1. The axis
+// shows all changes with their intervals, but for infinite ends, and the range that counts as equal.
 func effectRange(effects []report.Effect) (low, high float64) {
-	const beyond, most = 1.05, 100 // times the logarithm of a change, and a ratio
+	const beyond, most = 1.05, 100 // factor for the logarithm of a change, and the largest ratio
 	away := 2 * math.Log(1+sides.UsualSame)
 	for _, e := range effects {
 		for _, ratio := range []float64{e.Ratio, e.Low, e.High} {
@@ -120,7 +122,8 @@ func effectRange(effects []report.Effect) (low, high float64) {
 	return math.Exp(-away), math.Exp(away)
 }
 
-// effectTicks returns the labels of an axis of changes in percent, as many as have room.
+// effectTicks returns the ticks of an axis of ratios, with labels in percent. Room is the number of
+// ticks that fit.
 func effectTicks(low, high float64, room int) (ticks []axis.Tick) {
 	add := func(ratio float64, label string) {
 		if ratio >= low*(1-1e-9) && ratio <= high*(1+1e-9) {

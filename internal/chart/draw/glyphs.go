@@ -16,12 +16,13 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// hasGlyph reports whether the font has the letter r.
+// hasGlyph reports whether PNG and PDF can show the letter r: the font has it, and its script runs
+// from left to right.
 func hasGlyph(r rune) bool {
 	if r < 0x7f {
 		return true
 	}
-	// The formats that ask for glyphs set letters from left to right.
+	// PNG and PDF set all letters from left to right.
 	if properties, _ := bidi.LookupRune(r); properties.Class() == bidi.R || properties.Class() == bidi.AL {
 		return false
 	}
@@ -31,9 +32,9 @@ func hasGlyph(r rune) bool {
 	return err == nil && glyph != 0
 }
 
-// Spells reports whether a picture in a format has codes in place of letters: PNG and PDF have
-// those of one font only.
-func Spells(p *chart.Picture, format Format) bool {
+// HasCodes reports whether a picture in a format shows codes in place of letters that the font lacks.
+// Only PNG and PDF do, since they have a single font.
+func HasCodes(p *chart.Picture, format Format) bool {
 	if format != PNG && format != PDF {
 		return false
 	}
@@ -44,8 +45,8 @@ func Spells(p *chart.Picture, format Format) bool {
 	return lacks(p.Looks.Title) || lacks(p.Caption()) || slices.ContainsFunc(p.Series, named)
 }
 
-// widthOf returns the width of a text whose letters stand side by side: kerning moves dots below
-// letters of low resolution. A letter that the font lacks is at most as wide as high.
+// widthOf returns the width of a text without kerning. For a letter that the font lacks it assumes
+// the height of the font, which is an upper bound.
 func widthOf(txt string, f font.Font) (width vg.Length) {
 	face := plainHandler.Cache().Lookup(f, f.Size)
 	for _, r := range txt {
@@ -58,7 +59,8 @@ func widthOf(txt string, f font.Font) (width vg.Length) {
 	return width
 }
 
-// A speller is a text handler that replaces the letters that a format cannot have.
+// A speller is a text handler that replaces letters that a format cannot show. Spell returns the text
+// with the replacements.
 type speller struct {
 	text.Handler
 	spell func(txt string) string
@@ -73,8 +75,8 @@ func (h speller) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	h.Handler.Draw(c, h.spell(txt), style, at)
 }
 
-// spelledOut replaces letters that the font lacks by \uXXXX, for formats that have no others:
-// without them, series could look the same.
+// spelledOut replaces letters that the font lacks by \uXXXX, for PNG and PDF. Otherwise the labels of
+// different series could look the same.
 var spelledOut = speller{plainHandler, func(txt string) string {
 	var b strings.Builder
 	for _, r := range txt {
@@ -87,12 +89,13 @@ var spelledOut = speller{plainHandler, func(txt string) string {
 	return b.String()
 }}
 
-// wellFormed replaces what XML cannot hold. Letters that the font lacks come from another font.
+// wellFormed replaces letters that XML does not allow, for SVG. The reader has other fonts for letters
+// that the font lacks.
 var wellFormed = speller{plainHandler, func(txt string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0xfffe || r == 0xffff {
 			return utf8.RuneError
 		}
-		return r // the error for what is not UTF-8
+		return r // for bytes that are not UTF-8, r is utf8.RuneError
 	}, txt)
 }}

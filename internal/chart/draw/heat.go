@@ -16,32 +16,34 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// cellSize is the width and height of a cell in pixels. Cells of a difference are larger: chance
-// alone would make most small ones differ. Stripes of cells are stripe pixels apart.
 const (
-	cellSize   = 4
+	// cellSize is the width and height of a cell in pixels.
+	cellSize = 4
+	// changeSize is the size of a cell in the difference of two heat maps. Most smaller cells would
+	// differ by chance alone.
 	changeSize = 9
-	stripe     = 3
+	// stripe is the distance in pixels of the stripes in cells with values in one log only.
+	stripe = 3
 )
 
-// barWidth is the room for the scale of colours to the right of a heat map.
+// barWidth is the width of the scale of colours to the right of a heat map, with its labels.
 const barWidth = 110 * pixel
 
-// A heatScale is the lowest and the highest rate of the scale of colours, which heat maps share.
-// Lower is set if some cells have lower rates. Length is that of an interval in milliseconds: the
-// labels are numbers of values in that time, so that one value in a cell as long is 1.
+// A heatScale is the scale of colours that the heat maps of a picture share. Their panels set it up.
 type heatScale struct {
-	least, most float64
-	lower       bool
-	length      float64
+	least, most float64 // the rates at the ends of the scale
+	hasLower    bool    // some cells have rates below least
+	// length is the length of an interval in milliseconds. Labels are numbers of values in this
+	// time, so that one value in a cell of this length is labelled 1.
+	length float64
 }
 
-// heatPanel returns a heat map of p, on axes for all of whole. If before is not nil, the map shows
-// the ratio of values after to values before.
+// heatPanel returns a panel with the heat map of p, on axes for the windows of whole. If before is not
+// nil, the map shows the rates of p divided by those of before. The panel adds its rates to colours.
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := c.newPanel(chart.Heatmap, p, whole, outer)
 	pn.content.values = func(add func(v float64)) { chart.WindowExtremes(whole.Series, add) }
-	pn.around.across, pn.around.headroom = p.Labelled(), 4*pixel
+	pn.around.across, pn.around.headroom = p.LabelledLimits(), 4*pixel
 	if len(p.Events.Worst) > 0 {
 		pn.around.headroom = 2*numberRadius + 6*pixel
 	}
@@ -53,7 +55,7 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 	from, to := pn.x.low, pn.x.high
 	grid, old := &chart.Grid{From: from, To: to, Ran: p.Ran, Folded: whole.Time.Fold > 0}, &chart.Grid{}
 	pn.content.prepare = func() {
-		length := 0.0 // total length of the windows
+		length := 0.0 // typical length of a window, of the series with the longest ones
 		for _, s := range whole.Series {
 			length = math.Max(length, chart.TypicalLength(s.Maxima()))
 		}
@@ -70,31 +72,31 @@ func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg
 			old.Fill(before)
 			return
 		}
-		// The scale goes from one value in a cell to the most.
+		// The scale goes from the rate of one value in a cell to the highest rate.
 		colours.length = cmp.Or(length, grid.Longest)
 		least := 1000 / math.Max(length, grid.Longest)
 		for _, rate := range grid.Rate {
 			colours.most = max(colours.most, rate)
-			colours.lower = colours.lower || rate > 0 && rate < least*0.99
+			colours.hasLower = colours.hasLower || rate > 0 && rate < least*0.99
 		}
 		colours.least = min(cmp.Or(colours.least, least), least)
 	}
 	pn.content.paint = func() {
 		if before != nil {
-			pn.drawCells(grid, c.changes(old.Rate, grid.Rate))
+			pn.drawCells(grid, c.changeCells(old.Rate, grid.Rate))
 			return
 		}
-		pn.drawCells(grid, c.heats(grid.Rate, colours))
+		pn.drawCells(grid, c.heatCells(grid.Rate, colours))
 		pn.drawBreaches([]chart.Series{p.Total})
 		for i, line := range lines[:min(len(lines), len(pn.around.endings))] {
 			pn.drawLineOverHeat(pn.around.endings[i].style, line.Points)
 		}
-		pn.drawNumbers(p.Has)
+		pn.drawNumbers(p.HasSeries)
 	}
 	return pn
 }
 
-// endingsOverHeat returns what stands at the ends of lines over a heat map.
+// endingsOverHeat returns the labels at the ends of lines over a heat map.
 func (c *pen) endingsOverHeat(lines []chart.Line) (endings []ending) {
 	var names []string
 	for _, line := range lines {
@@ -106,7 +108,7 @@ func (c *pen) endingsOverHeat(lines []chart.Line) (endings []ending) {
 				endings = append(endings, ending{
 					value: point.Value,
 					label: line.Name,
-					style: c.lineOverHeat(line.Name, names),
+					style: c.styleOverHeat(line.Name, names),
 				})
 				break
 			}
@@ -115,9 +117,9 @@ func (c *pen) endingsOverHeat(lines []chart.Line) (endings []ending) {
 	return endings
 }
 
-// lineOverHeat returns the style of a line over a heat map.
-func (c *pen) lineOverHeat(name string, names []string) style {
-	st := c.styled(chart.LookOf(name, names))
+// styleOverHeat returns the style of a line over a heat map. Names are the names of all lines.
+func (c *pen) styleOverHeat(name string, names []string) style {
+	st := c.styleOf(chart.StyleOf(name, names))
 	if st.area {
 		st = style{colour: c.Text, area: true}
 	}
@@ -128,8 +130,8 @@ func (c *pen) lineOverHeat(name string, names []string) style {
 func (pn *panel) drawLineOverHeat(st style, points []chart.Point) {
 	width := (pn.x.high - pn.x.low) / float64(max(pn.pen.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
 	edge := style{colour: pn.pen.Background}
-	for _, run := range chart.Runs(points, width) {
-		path := stepPath(run, pn.X, pn.inside)
+	for _, stretch := range chart.Stretches(points, width) {
+		path := stepPath(stretch, pn.X, pn.inside)
 		if st.area {
 			pn.pen.strokeParts(edge, 3*pixel, path)
 			pn.pen.strokeParts(style{colour: st.colour}, 1.6*pixel, path)
@@ -140,26 +142,26 @@ func (pn *panel) drawLineOverHeat(st style, points []chart.Point) {
 	}
 }
 
-// A cell is the look of a cell of a heat map. Without values it has no colour.
+// A cell is the colour of a cell of a heat map. A cell without values is transparent.
 type cell struct {
 	colour  color.NRGBA
 	striped bool
 }
 
-// heats returns the looks of cells by their rates.
-func (c *pen) heats(rates []float64, colours *heatScale) []cell {
+// heatCells returns the cells of a heat map for their rates.
+func (c *pen) heatCells(rates []float64, colours *heatScale) []cell {
 	cells := make([]cell, len(rates))
 	for i, rate := range rates {
 		if rate > 0 {
-			cells[i].colour = pale(chart.At(c.Heat, part(rate, colours.least, colours.most)), 1)
+			cells[i].colour = pale(chart.At(c.Heat, logPart(rate, colours.least, colours.most)), 1)
 		}
 	}
 	return cells
 }
 
-// changes returns the looks of cells whose rate is after and was before. A cell that has values on
-// one side only has stripes in the colour of that end of the scale.
-func (c *pen) changes(before, after []float64) []cell {
+// changeCells returns the cells of the difference of two heat maps for their rates before and after. A
+// cell that has values in one log only has stripes in the colour of that end of the scale.
+func (c *pen) changeCells(before, after []float64) []cell {
 	cells := make([]cell, len(after))
 	for i, rate := range after {
 		switch {
@@ -174,8 +176,8 @@ func (c *pen) changes(before, after []float64) []cell {
 	return cells
 }
 
-// drawCells draws the grid as an image, dot by dot, so that nothing blurs the cells. The image
-// contains the background and the grid of the axes, since some programs draw an outline around
+// drawCells draws the cells of a grid as an image, dot by dot, so that nothing blurs the cells. The
+// image contains the background and the grid lines, since some programs draw an outline around
 // transparent parts. The row of zeros is at the bottom.
 func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
 	f := pn.frame
@@ -220,51 +222,51 @@ func (pn *panel) drawCells(g *chart.Grid, cells []cell) {
 	pn.pen.DrawImage(f, img)
 }
 
-// part returns the place of v on a logarithmic scale, from 0 to 1.
-func part(v, least, most float64) float64 {
+// logPart returns the place of v on a logarithmic scale, from 0 at least to 1 at most.
+func logPart(v, least, most float64) float64 {
 	if most <= least {
 		return 1
 	}
 	return math.Log(v/least) / math.Log(most/least)
 }
 
-// heatBar draws the scale of a heat map next to a frame, at x.
+// heatBar draws the scale of colours of heat maps next to a frame, at x.
 func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	if s.most == 0 {
 		return
 	}
 	var ticks []chart.Tick
-	alike := s.most <= s.least // all cells have about one rate
+	isSingle := s.most <= s.least // all cells have about the same rate
 	seconds := s.length / 1000
 	least, most := s.least*seconds, s.most*seconds
-	if s.lower && !alike {
+	if s.hasLower && !isSingle {
 		ticks = append(ticks, chart.Tick{Part: 0, Label: "≤ " + fmt.Sprintf("%.2g", least)})
 	}
 	counts, _, _ := axis.Log("", least, most, true, 9)
 	for _, t := range counts {
-		if alike {
+		if isSingle {
 			break
 		}
 		if t.Label != "" && t.Value >= least*(1-1e-9) && t.Value <= most*(1+1e-9) {
-			ticks = append(ticks, chart.Tick{Part: part(t.Value, least, most), Label: t.Label})
+			ticks = append(ticks, chart.Tick{Part: logPart(t.Value, least, most), Label: t.Label})
 		}
 	}
-	if n := len(ticks); n == 0 || ticks[n-1].Part < 0.5 { // of a few values, whose rates are alike
+	if n := len(ticks); n == 0 || ticks[n-1].Part < 0.5 { // the upper half of the scale has no label
 		ticks = append(ticks, chart.Tick{Part: 1, Label: axis.Value("", most)})
 	}
 	colours := c.Heat
-	if alike {
+	if isSingle {
 		top := chart.At(c.Heat, 1)
 		colours = []chart.Colour{top, top}
 	}
 	length := s.length
-	if length >= 1000 { // timers are late
+	if length >= 1000 { // recorders write intervals a few milliseconds late
 		length = math.Round(length/100) * 100
 	}
 	c.colourBar(frame, x, colours, ticks, "values", "in "+axis.Length(int64(length)))
 }
 
-// colourBar draws a scale of colours with a title of two lines.
+// colourBar draws a scale of colours with its labels and a title of two lines.
 func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, ticks []chart.Tick, title ...string) {
 	const steps = 64
 	height, titles := frame.Max.Y-frame.Min.Y, 8*pixel+2*tickSize*lineSpace
@@ -276,7 +278,7 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 			Max: vg.Point{X: x + 16*pixel, Y: bottom + height*vg.Length(i+1)/steps},
 		}
 		if i < steps-1 {
-			r.Max.Y += 0.5 * pixel // no seams
+			r.Max.Y += 0.5 * pixel // otherwise there are seams
 		}
 		c.plate(r, chart.At(scale, (float64(i)+0.5)/steps))
 	}
@@ -298,8 +300,8 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 	}
 }
 
-// difference draws the heat maps of two logs, and the ratio of their values per second in each
-// cell, one below the other on the same axes.
+// difference draws three heat maps on the same axes, one below the other: before, after, and the ratio
+// of their rates in each cell.
 func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
 	const apart = 6 * pixel
 	bar := area.Max.X - barWidth + 20*pixel
@@ -341,7 +343,7 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 	frame := panels[0].frame
 	frame.Min.Y = panels[1].frame.Min.Y
 	c.heatBar(frame, bar, &colours)
-	// Below the bar: how cells look that have values on one side only.
+	// Below the scale: samples of cells with values in one log only.
 	frame = panels[2].frame
 	frame.Min.Y = panels[2].outer.Min.Y
 	font := c.font(tickSize)

@@ -12,20 +12,20 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// areaShare is the opacity of the area below a line of maxima.
+// areaShare is the opacity of the area below maxima.
 const areaShare = 0.12
 
-// linesPanel returns a chart of lines over time: those of p, on axes for all of whole.
+// linesPanel returns a panel with the lines over time of p, on axes for the lines of whole.
 func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(p.Type, p, whole, outer)
-	facet := p != whole
-	groups, names := chart.GroupsOf(p.Series)
+	isFacet := p != whole
+	groups, names := chart.GroupsAndLines(p.Series)
 	styles := chart.Styles(groups, names)
 	pn.content.values = func(add func(float64)) { addLines(whole.Series, add) }
 	if !p.Type.Chart.Rate {
 		pn.around.across = p.LineLimits()
 	}
-	if !facet {
+	if !isFacet {
 		pn.around.headroom = noteSize + 10*pixel
 		pn.around.endings = c.lineEndings(p.Series, styles)
 	}
@@ -37,11 +37,11 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			pn.drawBreaches(p.Series)
 		}
 		pn.drawLines(styles)
-		marked := len(pn.picture.Events.Worst) > 0 && slices.Contains(names, "max") // the list below has the maximum
+		marked := len(pn.picture.Events.Worst) > 0 && slices.Contains(names, "max") // then a list has the maximum
 		if marked {
-			pn.drawNumbers(p.Has)
+			pn.drawNumbers(p.HasSeries)
 		}
-		if top, line, ok := highest(p.Series); ok && !facet && !marked {
+		if top, line, ok := highest(p.Series); ok && !isFacet && !marked {
 			pn.labelHighest(top.Middle(), top.Value, pn.highestText(line, top.Value))
 		}
 	}
@@ -59,8 +59,8 @@ func addLines(series []chart.Series, add func(float64)) {
 	}
 }
 
-// drawLines draws the lines of all series, in front of their areas. The highest series comes first,
-// so that it hides no other.
+// drawLines draws the areas of all series, and then their lines. The highest series comes first, so
+// that it does not hide others.
 func (pn *panel) drawLines(styles [][]chart.Style) {
 	width := (pn.x.high - pn.x.low) / float64(max(pn.pen.dots(pn.frame.Max.X-pn.frame.Min.X), 50))
 	order := make([]int, len(pn.picture.Series))
@@ -72,8 +72,8 @@ func (pn *panel) drawLines(styles [][]chart.Style) {
 	for _, areas := range []bool{true, false} {
 		for _, i := range order {
 			for n, line := range pn.picture.Series[i].Lines {
-				if st := pn.pen.styled(styles[i][n]); st.area == areas {
-					pn.drawLine(st, chart.Runs(line.Points, width))
+				if st := pn.pen.styleOf(styles[i][n]); st.area == areas {
+					pn.drawLine(st, chart.Stretches(line.Points, width))
 				}
 			}
 		}
@@ -82,11 +82,11 @@ func (pn *panel) drawLines(styles [][]chart.Style) {
 	for _, series := range pn.picture.Series {
 		all = append(all, series.Lines...)
 	}
-	pn.drawCut(all)
+	pn.drawBeyond(all)
 }
 
-// lineEndings returns the labels for the right ends of the lines, if they are few. Lines that end
-// together and coincide have one label.
+// lineEndings returns the labels at the right ends of lines. It returns none for many lines, which have
+// a legend, nor for a single line. Equal lines of a series share a label.
 func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (endings []ending) {
 	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MostTogether {
 		return nil
@@ -105,13 +105,13 @@ func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (ending
 			default:
 				name = chart.Named(s.Label) + " " + name
 			}
-			if n > 0 && len(endings) > first && slices.EqualFunc(line.Points, s.Lines[n-1].Points, same) {
+			if n > 0 && len(endings) > first && slices.EqualFunc(line.Points, s.Lines[n-1].Points, isSame) {
 				endings[len(endings)-1].label += ", " + line.Name
 				continue
 			}
 			for _, p := range slices.Backward(line.Points) {
 				if !math.IsNaN(p.Value) {
-					endings = append(endings, ending{value: p.Value, label: name, style: c.styled(styles[i][n])})
+					endings = append(endings, ending{value: p.Value, label: name, style: c.styleOf(styles[i][n])})
 					break
 				}
 			}
@@ -120,14 +120,15 @@ func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (ending
 	return endings
 }
 
-func same(a, b chart.Point) bool {
+// isSame reports whether two points are equal, or both have no value.
+func isSame(a, b chart.Point) bool {
 	return a == b || math.IsNaN(a.Value) && math.IsNaN(b.Value)
 }
 
-// linesLegend draws a legend of lines that are too many for labels at their ends. It returns the
-// area that is left.
+// linesLegend draws a legend if there are too many lines for labels at their ends. It returns the area
+// that is left.
 func (c *pen) linesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
-	groups, names := chart.GroupsOf(p.Series)
+	groups, names := chart.GroupsAndLines(p.Series)
 	styles := chart.Styles(groups, names)
 	if len(c.lineEndings(p.Series, styles)) > 0 || len(p.Series) < 2 {
 		return area
@@ -139,17 +140,18 @@ func (c *pen) linesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	return c.legend(area, c.entries(labels, styles, names))
 }
 
-// entries returns an entry for each label of series, and one for each measure if there are several.
+// entries returns the entries of a legend: one for each label, and one for each name of a measure if
+// there are several. Labels and styles are by series.
 func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (entries []entry) {
 	for i, label := range labels {
 		plain := len(labels) == 1 && len(names) > 1
-		entries = append(entries, entry{label: label, style: c.styled(styles[i][0]), plain: plain})
+		entries = append(entries, entry{label: label, style: c.styleOf(styles[i][0]), plain: plain})
 	}
 	for n, name := range names {
 		if len(names) == 1 {
 			break
 		}
-		st := c.styled(styles[0][n])
+		st := c.styleOf(styles[0][n])
 		if len(labels) > 1 {
 			st.colour = c.Faint
 		}
@@ -158,8 +160,8 @@ func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (
 	return entries
 }
 
-// highest returns the highest point of the lines of series, and the name of its line: a maximum
-// rather than a percentile that is as high.
+// highest returns the highest point of all lines, and the name of its line. It prefers the line of
+// maxima to an equally high percentile. Ok is false without points.
 func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
 	for _, s := range series {
 		for _, line := range s.Lines {
@@ -175,7 +177,7 @@ func highest(series []chart.Series) (top chart.Point, name string, ok bool) {
 	return top, name, ok
 }
 
-// highestText returns the text at the highest point of a line, or at the end of a curve.
+// highestText returns the text for the highest value, such as "max 5 ms" or "highest p99 5 ms".
 func (pn *panel) highestText(line string, v float64) string {
 	name := "max"
 	if strings.HasPrefix(line, "p") {
@@ -187,18 +189,18 @@ func (pn *panel) highestText(line string, v float64) string {
 	return name + " " + axis.Value(pn.what.Unit, v)
 }
 
-// drawLine draws a line as steps, each as wide as its interval. Between steps the line is pale:
-// otherwise a noisy line would be a wall. Maxima have an area below them, and their steps are not
-// joined.
-func (pn *panel) drawLine(st style, runs [][]chart.Point) {
+// drawLine draws the stretches of a line as steps, each as wide as its interval. Vertical lines between
+// steps are pale, since they would fill the chart of a noisy line. Maxima have an area below them,
+// and no lines between their steps.
+func (pn *panel) drawLine(st style, stretches [][]chart.Point) {
 	points := 0
-	for _, run := range runs {
-		points += len(run)
+	for _, stretch := range stretches {
+		points += len(stretch)
 	}
 	f := pn.frame
 	dense := points > int((f.Max.X-f.Min.X)/pixel)
-	for _, run := range runs {
-		path := stepPath(run, pn.X, pn.inside)
+	for _, stretch := range stretches {
+		path := stepPath(stretch, pn.X, pn.inside)
 		switch {
 		case st.area:
 			below := append(slices.Clone(path), vg.Point{X: path[len(path)-1].X, Y: f.Min.Y}, vg.Point{X: path[0].X, Y: f.Min.Y})
@@ -209,7 +211,7 @@ func (pn *panel) drawLine(st style, runs [][]chart.Point) {
 		default:
 			pn.pen.strokeParts(style{colour: pale(st.colour, 0.45)}, pixel, path[1:len(path)-1])
 			if wide := 12 * pixel; len(st.dashes) > 0 && vg.Length(points)*wide < f.Max.X-f.Min.X {
-				pn.pen.stroke(st, 1.8*pixel, path...) // steps may be shorter than a dash
+				pn.pen.stroke(st, 1.8*pixel, path...) // wide steps: dashes may continue from step to step
 			} else {
 				pn.pen.strokeParts(st, 1.8*pixel, path)
 			}
@@ -217,10 +219,11 @@ func (pn *panel) drawLine(st style, runs [][]chart.Point) {
 	}
 }
 
-// stepPath returns a run of points as steps: two points for each.
-func stepPath(run []chart.Point, x, y func(float64) vg.Length) (path []vg.Point) {
-	const least = 3 * pixel // of an interval between gaps, so that it can be seen
-	for _, p := range run {
+// stepPath returns the path of a stretch as steps, with two places for each point. Functions x and y
+// return the places of times and values.
+func stepPath(stretch []chart.Point, x, y func(float64) vg.Length) (path []vg.Point) {
+	const least = 3 * pixel // width of a stretch, so that readers can see a single interval
+	for _, p := range stretch {
 		from, at := x(p.Start), y(p.Value)
 		if n := len(path); n > 0 {
 			from = max(from, path[n-1].X)

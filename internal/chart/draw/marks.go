@@ -13,7 +13,7 @@ import (
 	"hdrkit/output"
 )
 
-// markRows returns how many rows of texts stand above the frame.
+// markRows returns the number of rows of texts of marks above the frame.
 func (pn *panel) markRows() int {
 	switch {
 	case !pn.overTime():
@@ -24,12 +24,12 @@ func (pn *panel) markRows() int {
 	return min(len(pn.picture.Events.Marks), 3)
 }
 
-// drawMarks draws a line for each mark, and its text above the chart, in the first row that has
-// room.
+// drawMarks draws a vertical line for each mark, and its text above the frame in the first row with
+// room. A text without room is left out.
 func (pn *panel) drawMarks() {
 	const row = noteSize * lineSpace
 	f, font := pn.frame, pn.pen.font(noteSize)
-	free := make([]vg.Length, pn.markRows()) // where each row is free from, from below
+	free := make([]vg.Length, pn.markRows()) // the end of the last text in each row, from below
 	for i := range free {
 		free[i] = f.Min.X - 1
 	}
@@ -37,7 +37,7 @@ func (pn *panel) drawMarks() {
 	slices.SortStableFunc(marks, func(a, b chart.Mark) int { return cmp.Compare(a.Time, b.Time) })
 	for _, m := range marks {
 		at := pn.X(float64(m.Time))
-		if !pn.has(at) {
+		if !pn.hasX(at) {
 			continue
 		}
 		top := f.Max.Y + laneHeight*vg.Length(len(pn.lanes()))
@@ -55,19 +55,19 @@ func (pn *panel) drawMarks() {
 	}
 }
 
-// numberRadius is that of the circles of numbers.
+// numberRadius is the radius of the circle around the number of a moment.
 const numberRadius = 8 * pixel
 
-// drawNumbers numbers the worst moments above their maxima. A number stands at its moment, within
-// the frame. If there is no room next to the maximum, it stands higher or below, and a line leads
-// to its place.
+// drawNumbers draws the numbers of the worst moments above their maxima, within the frame. A number
+// that has no room there stands higher or lower, and a line leads to the maximum. Has reports whether
+// the panel shows the series with a label.
 func (pn *panel) drawNumbers(has func(label string) bool) {
 	const near = numberRadius + 3*pixel
 	f, font := pn.frame, pn.pen.font(noteSize)
 	font.Color = pn.pen.Background
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
-	var places, taken []vg.Point // of the values, and of the numbers
+	var places, taken []vg.Point // places of maxima, and of numbers
 	for _, m := range pn.picture.Events.Worst {
 		places = append(places, vg.Point{X: pn.X(float64(m.Peak)), Y: pn.inside(m.Value)})
 	}
@@ -89,7 +89,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 	}
 	for i, m := range pn.picture.Events.Worst {
 		place := places[i]
-		if !has(m.Label) || m.Elsewhere || !pn.has(place.X) {
+		if !has(m.Label) || m.Elsewhere || !pn.hasX(place.X) {
 			continue
 		}
 		x := min(max(place.X, f.Min.X+numberRadius), f.Max.X-numberRadius)
@@ -113,7 +113,7 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 	}
 }
 
-// drawBreaches shades the times in which a line is above a limit that holds for it.
+// drawBreaches shades the times in which a line of the series is above its limit.
 func (pn *panel) drawBreaches(series []chart.Series) {
 	f := pn.frame
 	for _, span := range chart.Breaches(series, pn.picture.Values.Limits) {
@@ -126,14 +126,14 @@ func (pn *panel) drawBreaches(series []chart.Series) {
 	}
 }
 
-// drawCut marks values above the end of the axis: an arrow for each run of them, and the highest
-// value where there is room.
-func (pn *panel) drawCut(lines []chart.Line) {
+// drawBeyond marks values above the end of a fixed axis: an arrow for each continuous time with such
+// values, and the highest value where there is room.
+func (pn *panel) drawBeyond(lines []chart.Line) {
 	if pn.what.High == 0 {
 		return
 	}
 	f, font := pn.frame, pn.pen.font(noteSize)
-	end := f.Min.X - 1 // end of the text before
+	end := f.Min.X - 1 // end of the previous text
 	var all []chart.Point
 	for _, line := range lines {
 		for _, p := range line.Points {
@@ -152,7 +152,7 @@ func (pn *panel) drawCut(lines []chart.Line) {
 			}
 		}
 		at := pn.X(top.Middle())
-		if !pn.has(at) {
+		if !pn.hasX(at) {
 			continue
 		}
 		y := f.Max.Y
@@ -166,20 +166,22 @@ func (pn *panel) drawCut(lines []chart.Line) {
 	}
 }
 
-// labelHighest writes a text above a point, where there is headroom.
+// labelHighest writes a text above the highest point, into the headroom. It writes nothing if a fixed
+// axis ends below the point.
 func (pn *panel) labelHighest(x, value float64, label string) {
 	at := pn.X(x)
 	y := pn.Y(value)
 	f := pn.frame
-	if !pn.has(at) || y < f.Min.Y || y > f.Max.Y-pn.around.headroom/2 {
-		return // the axis does not reach so far
+	if !pn.hasX(at) || y < f.Min.Y || y > f.Max.Y-pn.around.headroom/2 {
+		return // the point is outside
 	}
 	font := pn.pen.font(noteSize)
 	width := font.Width(label)
 	pn.pen.put(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
 }
 
-// drawFindings hatches times without values, and marks the beats of a rhythm on the axis of time.
+// drawFindings hatches gaps, which are times without values, and draws the beats of a rhythm on the
+// axis of time.
 func (pn *panel) drawFindings(findings []output.Finding) {
 	at := func(ms int64) vg.Length { return pn.X(float64(ms - pn.picture.Time.Origin)) }
 	for n := range findings {
@@ -196,7 +198,7 @@ func (pn *panel) drawFindings(findings []output.Finding) {
 	}
 }
 
-// hatch draws lines across the frame from left to right.
+// hatch draws diagonal lines over the frame between two horizontal places.
 func (pn *panel) hatch(left, right vg.Length) {
 	const apart = 8 * pixel
 	f := pn.frame
@@ -216,8 +218,8 @@ func (pn *panel) hatch(left, right vg.Length) {
 	}
 }
 
-// beats draws a triangle on the axis of time for each beat of a period in milliseconds, if they do
-// not touch.
+// beats draws a triangle on the axis of time for each beat of a rhythm. First, last and period are in
+// milliseconds. It draws nothing if triangles would touch.
 func (pn *panel) beats(first, last, period float64) {
 	const size = 3 * pixel
 	if !(period > 0) || pn.X(period)-pn.X(0) < 3*size {
@@ -226,7 +228,7 @@ func (pn *panel) beats(first, last, period float64) {
 	y := pn.frame.Min.Y
 	for at := first; at <= last+period/2; at += period {
 		x := pn.X(at - float64(pn.picture.Time.Origin))
-		if pn.has(x) {
+		if pn.hasX(x) {
 			pn.pen.FillPolygon(pn.pen.Text, []vg.Point{{X: x - size, Y: y}, {X: x + size, Y: y}, {X: x, Y: y + 2*size}})
 		}
 	}

@@ -38,7 +38,7 @@ func TestNumbers(t *testing.T) {
 		canvas := &textCanvas{}
 		c := &pen{Canvas: draw.NewCanvas(canvas, width, height), Theme: p.Looks.Colours(), handler: wellFormed, dpi: p.Looks.DPI}
 		pn := c.linesPanel(p, p, vg.Rectangle{Max: vg.Point{X: width, Y: height}})
-		pn.content.paint = func() { pn.drawNumbers(p.Has) }
+		pn.content.paint = func() { pn.drawNumbers(p.HasSeries) }
 		drawPanels(pn)
 		boxes := map[string]textBox{}
 		for _, box := range canvas.boxes {

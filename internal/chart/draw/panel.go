@@ -13,51 +13,56 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// A panel is a chart with its axes. A picture is a list of them.
+// A panel is a chart with its axes. A picture has one panel or several. Functions such as linesPanel
+// make panels, and drawPanels draws them.
 type panel struct {
 	pen     *pen
-	picture *chart.Picture // the picture that the panel shows
+	picture *chart.Picture // has the data of the panel
 	what    chart.Chart
-	outer   vg.Rectangle // the frame and all around it
-	frame   vg.Rectangle // between the axes
+	outer   vg.Rectangle // the frame with its labels and titles
+	frame   vg.Rectangle // the area between the axes
 	x, y    ruler
-	scale   axis.Scale // of values, on a linear axis
+	scale   axis.Scale // of a linear axis of values
 
 	around  surroundings
 	content content
 }
 
-// surroundings are what stands around the frame of a panel.
+// surroundings are the texts around the frame of a panel, and the room for them.
 type surroundings struct {
 	// title and aside stand above the frame.
 	title, aside string
-	// inner says that another panel below has the labels of the horizontal axis, and untitled that
-	// several panels share the titles of their axes.
+	// inner says that a panel below has the labels of the horizontal axis. untitled says that
+	// several panels share one title for each axis.
 	inner, untitled bool
 	// laned says that a panel above has the lanes of phases.
 	laned bool
-	// across are limits that are lines from side to side, and endings are labels at the right edge.
+	// across are limits that are drawn as horizontal lines. endings are labels at the right edge.
 	across  []chart.Limit
 	endings []ending
-	// headroom is kept free above the highest value.
+	// headroom is the free height above the highest value.
 	headroom vg.Length
-	// What is kept free around the frame.
+	// left, right, top and bottom are the room around the frame.
 	left, right, top, bottom vg.Length
 }
 
-// content is what stands between the axes of a panel.
+// content has the functions that draw what stands between the axes of a panel.
 type content struct {
-	values   func(add func(v float64)) // calls add with all values
-	ruler    func(height vg.Length)    // sets up the vertical axis, nil if that is one of values
-	recorded bool                      // there are some
-	least    vg.Length                 // height of the frame, 0 for leastFrame
-	// horizontal sets up the horizontal axis, nil if the marks say which it is.
+	values    func(add func(v float64)) // calls add with all values
+	hasValues bool
+	least     vg.Length // the least height of the frame, 0 for leastFrame
+	// ruler sets up the vertical axis. It is nil for an axis of values.
+	ruler func(height vg.Length)
+	// horizontal sets up the horizontal axis. It is nil if the kind of marks decides the axis.
 	horizontal func()
-	prepare    func() // computes what paint draws, once the frame is known
-	paint      func() // draws; neither is called without values
+	// prepare computes what paint draws, once the frame is known. Panels without values call
+	// neither.
+	prepare func()
+	paint   func()
 }
 
-// newPanel returns a chart of a type for p, on axes for all of whole.
+// newPanel returns a panel of a type with the data of p. Its axes have room for the data of whole,
+// which differs from p in a facet.
 func (c *pen) newPanel(t *chart.Type, p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := &panel{pen: c, picture: p, what: whole.Describe(t), outer: outer}
 	pn.what.Low, pn.what.High = p.Values.Low, p.Values.High
@@ -68,7 +73,8 @@ func (c *pen) newPanel(t *chart.Type, p, whole *chart.Picture, outer vg.Rectangl
 	return pn
 }
 
-// A ruler is an axis. Values on a logarithmic one that are 0 stand at zero.
+// A ruler is an axis from low to high. On a logarithmic axis, values of 0 stand at the place of zero,
+// below the lowest value.
 type ruler struct {
 	low, high    float64
 	log          bool
@@ -77,7 +83,7 @@ type ruler struct {
 	title        string
 }
 
-// part returns the place of a value, from 0 to 1.
+// part returns the place of a value on the axis, from 0 at its beginning to 1 at its end.
 func (r *ruler) part(v float64) vg.Length {
 	if r.log {
 		return vg.Length(math.Log(math.Max(v, r.zero)/r.low) / math.Log(r.high/r.low))
@@ -91,15 +97,17 @@ func (r *ruler) shows(v float64) bool {
 	return !r.log || v >= r.lowest*(1-roundoff) || v <= 0 && r.zero < r.lowest
 }
 
-// X returns the place of a time or a percentile, and Y that of a value.
+// X returns the horizontal place of a time, percentile or rate.
 func (pn *panel) X(v float64) vg.Length {
 	return pn.frame.Min.X + pn.x.part(v)*(pn.frame.Max.X-pn.frame.Min.X)
 }
+
+// Y returns the vertical place of a value.
 func (pn *panel) Y(v float64) vg.Length {
 	return pn.frame.Min.Y + pn.y.part(v)*(pn.frame.Max.Y-pn.frame.Min.Y)
 }
 
-// inside returns the place of a value, or the edge next to it.
+// inside returns the vertical place of a value, moved to the edge of the frame if it is outside.
 func (pn *panel) inside(v float64) vg.Length {
 	return min(max(pn.Y(v), pn.frame.Min.Y), pn.frame.Max.Y)
 }
@@ -110,15 +118,15 @@ func (pn *panel) overTime() bool {
 		pn.picture.Type == chart.Trend && pn.picture.Time.Absolute
 }
 
-// has reports whether a place lies between left and right.
-func (pn *panel) has(x vg.Length) bool {
+// hasX reports whether a horizontal place lies within the frame.
+func (pn *panel) hasX(x vg.Length) bool {
 	return x >= pn.frame.Min.X-pixel/2 && x <= pn.frame.Max.X+pixel/2
 }
 
-// leastFrame is the least width and height of a frame in which a reader sees something.
+// leastFrame is the smallest width and height of a frame in which readers can see anything.
 const leastFrame = 20 * pixel
 
-// drawPanels draws panels with the same left and right edges.
+// drawPanels draws panels. All frames get the same left and right edges.
 func drawPanels(panels ...*panel) {
 	left, right := vg.Length(0), vg.Length(0)
 	for _, pn := range panels {
@@ -133,7 +141,7 @@ func drawPanels(panels ...*panel) {
 		pn.around.left, pn.around.right = left, right
 		size := pn.frame.Size()
 		pn.pen.crowded = pn.pen.crowded || size.X < leastFrame || size.Y < cmp.Or(pn.content.least, leastFrame)
-		if pn.content.prepare != nil && pn.content.recorded {
+		if pn.content.prepare != nil && pn.content.hasValues {
 			pn.content.prepare()
 		}
 	}
@@ -142,10 +150,11 @@ func drawPanels(panels ...*panel) {
 	}
 }
 
-// most returns how many ticks fit along a length.
-func most(length vg.Length, apart float64) int { return max(int(float64(length/pixel)/apart), 2) }
+// ticksIn returns the number of ticks, at least two, that fit along a length. Apart is the distance of
+// ticks in pixels.
+func ticksIn(length vg.Length, apart float64) int { return max(int(float64(length/pixel)/apart), 2) }
 
-// measure finds out how much room is needed around the frame.
+// measure computes the room around the frame and sets up the vertical axis.
 func (pn *panel) measure() {
 	if pn.around.title != "" {
 		pn.around.top += labelSize + 6*pixel
@@ -160,7 +169,7 @@ func (pn *panel) measure() {
 	}
 	values := valueRange{lowest: math.Inf(1)}
 	pn.content.values(values.add)
-	pn.content.recorded = values.zero || values.high > 0
+	pn.content.hasValues = values.zeros || values.highest > 0
 	if !pn.what.Rate {
 		for _, l := range pn.picture.Values.Limits {
 			values.add(l.Value)
@@ -196,57 +205,57 @@ func (pn *panel) measure() {
 
 // A valueRange is the range of values that an axis must show.
 type valueRange struct {
-	lowest float64 // above zero
-	high   float64
-	zero   bool // there are zeros
+	lowest  float64 // of the values above zero
+	highest float64
+	zeros   bool // there are zeros
 }
 
 func (r *valueRange) add(v float64) {
 	switch {
 	case math.IsNaN(v):
 	case v <= 0:
-		r.zero = true
+		r.zeros = true
 	default:
-		r.lowest, r.high = math.Min(r.lowest, v), math.Max(r.high, v)
+		r.lowest, r.highest = math.Min(r.lowest, v), math.Max(r.highest, v)
 	}
 }
 
-// valueRuler sets up the vertical axis. It ends a little beyond the values, so that no line lies on
-// the frame.
+// valueRuler sets up the vertical axis of values. The axis ends a little beyond the values, so that no
+// line lies on the frame.
 func (pn *panel) valueRuler(values valueRange, height vg.Length) {
-	const apart, beyond = 34, 0.015 // of the ticks in pixels, and of the axis
-	r, ticks := &pn.y, most(height, apart)
+	const apart, beyond = 34, 0.015 // distance of ticks in pixels, and part of the axis behind its ends
+	r, ticks := &pn.y, ticksIn(height, apart)
 	low, high := pn.what.Low, pn.what.High
 	if high > 0 {
-		values.high = high
+		values.highest = high
 	}
 	share := beyond + float64(pn.around.headroom/max(height, pixel))
-	pn.scale = axis.ScaleFor(pn.what.Unit, values.high)
+	pn.scale = axis.ScaleFor(pn.what.Unit, values.highest)
 	r.title, r.log = axis.Scale{Unit: axis.FixedName(pn.what.Unit)}.Titled(pn.what.Name), pn.what.Log
 	if !r.log {
-		r.ticks, r.high = pn.scale.Linear(low, values.high, high > 0, ticks)
+		r.ticks, r.high = pn.scale.Linear(low, values.highest, high > 0, ticks)
 		r.title = pn.scale.Titled(pn.what.Name)
 		size := r.high - low
 		r.low, r.high = low-beyond*size, r.high+share*size
 		return
 	}
-	if values.high <= 0 {
-		values.lowest, values.high = 1, 10 // nothing but zeros
+	if values.highest <= 0 {
+		values.lowest, values.highest = 1, 10 // nothing but zeros
 	}
 	if low > 0 {
-		values.lowest, values.zero = low, false
+		values.lowest, values.zeros = low, false
 	}
 	var to float64
-	r.ticks, r.lowest, to = axis.Log(pn.what.Unit, values.lowest, values.high, low > 0 || high > 0, ticks)
-	crowded := values.zero && 0.07*height < tickSize*lineSpace // no room for 0 and the lowest label
-	if crowded && labels(r.ticks) == 2 {
-		r.ticks, _, _ = axis.Log(pn.what.Unit, values.lowest, values.high, low > 0 || high > 0, 2*ticks)
+	r.ticks, r.lowest, to = axis.Log(pn.what.Unit, values.lowest, values.highest, low > 0 || high > 0, ticks)
+	crowded := values.zeros && 0.07*height < tickSize*lineSpace // no room for 0 and the lowest label
+	if crowded && countLabels(r.ticks) == 2 {
+		r.ticks, _, _ = axis.Log(pn.what.Unit, values.lowest, values.highest, low > 0 || high > 0, 2*ticks)
 	}
 	r.zero = r.lowest
-	if values.zero {
-		// Zero is below the other values, at a distance that no value can have.
+	if values.zeros {
+		// The place of zero is below all other values.
 		r.zero /= math.Pow(to/r.lowest, 0.08)
-		if crowded && labels(r.ticks) > 1 {
+		if crowded && countLabels(r.ticks) > 1 {
 			r.ticks[0].Label = ""
 		}
 		r.ticks = append([]axis.Tick{{Value: r.zero, Label: "0"}}, r.ticks...)
@@ -255,8 +264,8 @@ func (pn *panel) valueRuler(values valueRange, height vg.Length) {
 	r.low, r.high = r.zero/math.Pow(size, beyond), to*math.Pow(size, share)
 }
 
-// labels returns how many ticks have a label.
-func labels(ticks []axis.Tick) (count int) {
+// countLabels returns the number of ticks with labels.
+func countLabels(ticks []axis.Tick) (count int) {
 	for _, tick := range ticks {
 		if tick.Label != "" {
 			count++
@@ -265,9 +274,9 @@ func labels(ticks []axis.Tick) (count int) {
 	return count
 }
 
-// timeLines returns the number of lines of labels of the axis of times: the time of the day, and
-// below it the time since the start, and the date if there are several. A log without dates has the
-// time since its start alone.
+// timeLines returns the number of lines in a label of the time axis. A label has the clock time, the
+// time since the start, and the date if there are several dates. Without dates it has only the time
+// since the start.
 func (pn *panel) timeLines() int {
 	if !pn.overTime() {
 		return 1
@@ -275,6 +284,7 @@ func (pn *panel) timeLines() int {
 	return timeLines(pn.picture, pn.x.low, pn.x.high)
 }
 
+// timeLines returns the number of lines in a label of an axis of times between two times.
 func timeLines(p *chart.Picture, from, to float64) int {
 	switch {
 	case !p.Time.Dated():
@@ -285,14 +295,14 @@ func timeLines(p *chart.Picture, from, to float64) int {
 	return 3
 }
 
-// timeRuler sets up the horizontal axis of times.
+// timeRuler sets up the horizontal axis for times.
 func (pn *panel) timeRuler() {
 	width := pn.frame.Max.X - pn.frame.Min.X
 	r := &pn.x
 	from, to := r.low/1000, r.high/1000
-	r.ticks, r.title = axis.Relative(from, to, most(width, 80))
+	r.ticks, r.title = axis.Relative(from, to, ticksIn(width, 80))
 	if pn.timeLines() > 1 {
-		r.ticks, r.title = axis.Clock(from, to, float64(pn.picture.Time.Origin)/1000, pn.picture.Time.Location(), !pn.picture.Time.Absolute, most(width, 100))
+		r.ticks, r.title = axis.Clock(from, to, float64(pn.picture.Time.Origin)/1000, pn.picture.Time.Location(), !pn.picture.Time.Absolute, ticksIn(width, 100))
 	}
 	if pn.picture.Time.Fold > 0 {
 		r.title = strings.Replace(r.title, "since start", "in the period", 1)
@@ -302,7 +312,7 @@ func (pn *panel) timeRuler() {
 	}
 }
 
-// draw draws the panel.
+// draw draws the panel, once its frame and its vertical axis are known.
 func (pn *panel) draw() {
 	switch {
 	case pn.content.horizontal != nil:
@@ -319,7 +329,7 @@ func (pn *panel) draw() {
 	pn.drawPhases()
 	grid, f := style{colour: pn.pen.Grid}, pn.frame
 	for _, t := range pn.x.ticks {
-		if at := pn.X(t.Value); t.Label != "" && pn.has(at) {
+		if at := pn.X(t.Value); t.Label != "" && pn.hasX(at) {
 			pn.pen.stroke(grid, pixel, vg.Point{X: at, Y: f.Min.Y}, vg.Point{X: at, Y: f.Max.Y})
 		}
 	}
@@ -328,7 +338,7 @@ func (pn *panel) draw() {
 			pn.pen.stroke(grid, pixel, vg.Point{X: f.Min.X, Y: at}, vg.Point{X: f.Max.X, Y: at})
 		}
 	}
-	if pn.content.recorded {
+	if pn.content.hasValues {
 		pn.content.paint()
 	} else {
 		pn.message(pn.what.Empty)
@@ -340,6 +350,7 @@ func (pn *panel) draw() {
 	pn.drawAxes()
 }
 
+// drawTitle draws the title above the frame, with the text aside if it fits beside the title.
 func (pn *panel) drawTitle() {
 	if pn.around.title == "" {
 		return
@@ -354,7 +365,7 @@ func (pn *panel) drawTitle() {
 	}
 }
 
-// drawAxes draws the axes around the frame.
+// drawAxes draws the axes with their ticks, labels and titles. Labels that would overlap are left out.
 func (pn *panel) drawAxes() {
 	f, line := pn.frame, style{colour: pn.pen.Faint}
 	pn.pen.stroke(line, pixel, vg.Point{X: f.Min.X, Y: f.Max.Y}, f.Min, vg.Point{X: f.Max.X, Y: f.Min.Y})
@@ -375,17 +386,20 @@ func (pn *panel) drawAxes() {
 		title.XAlign = text.XCenter
 		title.YAlign = text.YTop
 		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.around.bottom/2
-		pn.pen.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fitting(title, pn.y.title, height))
+		if len(pn.lanes()) > 0 { // names of phases may stand to the left of the frame, too
+			height = f.Size().Y
+		}
+		pn.pen.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fittingTitle(title, pn.y.title, height))
 		title.Rotation = 0
 	}
 	if pn.around.inner {
 		return
 	}
 	tick.XAlign, tick.YAlign = text.XCenter, text.YTop
-	end := pn.outer.Min.X - f.Size().X // of the label before
+	end := pn.outer.Min.X - f.Size().X // end of the previous label
 	for _, t := range pn.x.ticks {
 		at := pn.X(t.Value)
-		if !pn.has(at) {
+		if !pn.hasX(at) {
 			continue
 		}
 		length := 6 * pixel
@@ -407,9 +421,9 @@ func (pn *panel) drawAxes() {
 	}
 }
 
-// fitting returns the title of an axis, such as "maximum of each interval (ms)". If it is wider
-// than width, it lacks the words from "of" on, and "per second" is "/s".
-func fitting(style text.Style, title string, width vg.Length) string {
+// fittingTitle shortens the title of an axis, such as "maximum of each interval (ms)", to a width. It
+// drops the words from "of" on, and then replaces "per second" by "/s".
+func fittingTitle(style text.Style, title string, width vg.Length) string {
 	fits := within(style, width)
 	if begin, rest, found := strings.Cut(title, " of "); found && !fits(title) {
 		title = begin
@@ -430,7 +444,7 @@ func (pn *panel) message(str string) {
 	font.XAlign = text.XCenter
 	font.YAlign = text.YCenter
 	f := pn.frame
-	x, y := font.Width(str)/2+labelSize, labelSize // the grid leaves so much free around it
+	x, y := font.Width(str)/2+labelSize, labelSize // half the size of the area without grid lines
 	center := vg.Point{X: (f.Min.X + f.Max.X) / 2, Y: (f.Min.Y + f.Max.Y) / 2}
 	pn.pen.plate(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.pen.Background)
 	pn.pen.put(font, center.X, center.Y, str)
@@ -441,19 +455,20 @@ type ending struct {
 	value float64
 	label string
 	style style
-	short string // the label where there is no room for it, if it is not empty
+	short string // replaces a label that does not fit; empty for none
 }
 
-// leader is the length of the line that leads to an ending's label.
+// leader is the length of the line from the frame to the label of an ending.
 const leader = 22 * pixel
 
+// limitStyle returns the style of the lines of limits.
 func (c *pen) limitStyle() style { return style{colour: c.Limit, dashes: lengths([]float64{7, 4})} }
 
-// breach is the colour of shades: that of limits, as light as the background allows.
-func (c *pen) breach() chart.Colour { return c.Limit.Mixed(0.14, c.Background) }
+// breachColour returns the colour of areas above a limit: a light colour of limits.
+func (c *pen) breachColour() chart.Colour { return c.Limit.Mixed(0.14, c.Background) }
 
-// drawEndings draws the lines of limits, and the labels of all that reaches the right edge. Labels
-// that would overlap move apart, and lines lead to them.
+// drawEndings draws the lines of limits, and the labels at the right edge. Labels that would overlap
+// move apart, and lines lead to them.
 func (pn *panel) drawEndings() {
 	const row = tickSize * lineSpace
 	f := pn.frame

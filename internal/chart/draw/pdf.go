@@ -20,7 +20,7 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// WritePDF writes a picture as PDF. The same picture gives the same file.
+// WritePDF writes a picture as PDF. Equal pictures become equal files.
 func WritePDF(w io.Writer, p *chart.Picture) error {
 	canvas := newPDF(size(&p.Looks))
 	vg.Initialize(canvas)
@@ -37,14 +37,14 @@ func WritePDF(w io.Writer, p *chart.Picture) error {
 	return canvas.doc.Output(w)
 }
 
-// A pdfCanvas is the page of a PDF file. That of vgpdf has only the letters of Windows-1252, and
-// neither a title nor a date that can be set. PDF counts from the left lower corner, in points, as
-// vg does; fpdf counts from the upper one.
+// A pdfCanvas is the page of a PDF file. It replaces vgpdf, which has only the letters of
+// Windows-1252, no title, and no date that can be set. PDF and vg measure points from the lower left
+// corner, and fpdf from the upper left corner.
 type pdfCanvas struct {
 	doc           *fpdf.Fpdf
 	width, height vg.Length
 	fonts         map[string]bool
-	images        map[int]bool // widths in dots that have images
+	images        map[int]bool // widths in dots for which there is an image
 }
 
 func newPDF(width, height vg.Length) *pdfCanvas {
@@ -63,7 +63,7 @@ func newPDF(width, height vg.Length) *pdfCanvas {
 
 func (c *pdfCanvas) Size() (width, height vg.Length) { return c.width, c.height }
 
-// op writes an operator after its operands.
+// op writes operands and their PDF operator.
 func (c *pdfCanvas) op(operator string, operands ...vg.Length) {
 	var b strings.Builder
 	for _, v := range operands {
@@ -107,7 +107,7 @@ func (c *pdfCanvas) Pop()                  { c.op("Q") }
 func (c *pdfCanvas) Stroke(path vg.Path)   { c.path(path); c.op("S") }
 func (c *pdfCanvas) Fill(path vg.Path)     { c.path(path); c.op("f") }
 
-// path writes a path. The charts have no arcs, and all curves are cubic.
+// path writes a path. It supports no arcs, which no chart has, and all curves are cubic.
 func (c *pdfCanvas) path(path vg.Path) {
 	for _, part := range path {
 		switch part.Type {
@@ -124,7 +124,7 @@ func (c *pdfCanvas) path(path vg.Path) {
 	}
 }
 
-// FillString draws text. The file gets those letters of the font that are drawn.
+// FillString draws a text. The file contains only the letters of the font that texts use.
 func (c *pdfCanvas) FillString(face font.Face, at vg.Point, str string) {
 	if !c.fonts[face.Name()] {
 		c.fonts[face.Name()] = true
@@ -138,8 +138,8 @@ func (c *pdfCanvas) FillString(face font.Face, at vg.Point, str string) {
 	c.doc.Text(at.X.Points(), (c.height - at.Y).Points(), str)
 }
 
-// DrawImage draws an image. Since fpdf writes images in the order of their widths, and those of one
-// width in any order, a second one of a width gets each dot twice.
+// DrawImage draws an image. Package fpdf sorts images by width and writes images of the same width in
+// random order. A second image of the same width therefore becomes wider, by repeated dots.
 func (c *pdfCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
 	bounds := img.Bounds()
 	for c.images[bounds.Dx()] {

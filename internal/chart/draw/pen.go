@@ -18,15 +18,15 @@ import (
 // pixel is 1/96 inch.
 const pixel = vg.Inch / 96
 
-// Sizes of texts and of what surrounds a chart.
+// Sizes of texts and margins.
 const (
 	margin    = 14 * pixel
 	titleSize = 18 * pixel
-	labelSize = 14 * pixel // size of the text of legends and titles of axes
+	labelSize = 14 * pixel // of legends and of titles of axes
 	tickSize  = 13 * pixel
 	noteSize  = 12 * pixel
-	lineSpace = 1.35 // distance of lines of text, in font sizes
-	swatch    = 34 * pixel
+	lineSpace = 1.35       // distance of lines of text as a multiple of the font size
+	swatch    = 34 * pixel // length of a line in a legend
 )
 
 // A pen draws on a canvas in the colours of a theme.
@@ -35,10 +35,10 @@ type pen struct {
 	*chart.Theme
 	handler text.Handler
 	dpi     int
-	crowded bool // a panel has too little room for what it shows
+	crowded bool // a panel has too little room
 }
 
-// font returns a style of text whose position is its lower left corner.
+// font returns the style of texts of a size, with the lower left corner as their place.
 func (c *pen) font(size vg.Length) text.Style {
 	return text.Style{
 		Color:   c.Text,
@@ -53,28 +53,28 @@ func liberation(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-// put writes a text.
+// put draws a text at a place.
 func (c *pen) put(style text.Style, x, y vg.Length, str string) {
 	c.FillText(style, vg.Point{X: x, Y: y}, str)
 }
 
-// within returns a function that reports whether a text is at most so wide.
+// within returns a function that reports whether a text fits into a width.
 func within(style text.Style, width vg.Length) func(string) bool {
 	return func(str string) bool { return style.Width(str) <= width }
 }
 
-// dots returns a length in dots of the picture.
+// dots converts a length to dots of the picture.
 func (c *pen) dots(l vg.Length) int { return int(math.Round(float64(l/pixel) * float64(c.dpi) / 96)) }
 
-// A style is how a line is drawn.
+// A style is the style of a line: a [chart.Style] in the colours of a theme.
 type style struct {
 	colour color.Color
 	dashes []vg.Length
-	area   bool
+	area   bool // the area below the line is filled
 }
 
-// styled returns a style of the model.
-func (c *pen) styled(s chart.Style) style {
+// styleOf converts a style to the theme of the pen.
+func (c *pen) styleOf(s chart.Style) style {
 	return style{c.Lines[s.Colour], lengths(s.Dashes), s.Area}
 }
 
@@ -85,7 +85,7 @@ func lengths(pixels []float64) (all []vg.Length) {
 	return all
 }
 
-// pale returns a colour that lets what is behind it through.
+// pale returns a colour with an opacity from 0 to 1.
 func pale(c color.Color, opacity float64) color.NRGBA {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = uint8(255 * opacity)
@@ -97,12 +97,13 @@ func (c *pen) plate(r vg.Rectangle, colour color.Color) {
 	c.FillPolygon(colour, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
-// strokeAtOnce is the number of points that are stroked at once. The rasterizer of PNG takes time
-// that grows with the square of the number of strokes that cross a row of pixels: a noisy line of
-// 4,000 points takes 1.9 s at once and 0.1 s in pieces (BenchmarkPNG).
+// strokeAtOnce is the largest number of points in a path. The time of the PNG rasterizer grows with the
+// square of the number of strokes that cross a row of pixels: a noisy line of 4,000 points takes
+// 1.9 s in one path and 0.1 s in pieces (BenchmarkPNG).
 const strokeAtOnce = 48
 
-// strokeParts strokes the pairs of points.
+// strokeParts draws a separate line between the points of each pair: the first and second point, the
+// third and fourth, and so on.
 func (c *pen) strokeParts(st style, width vg.Length, points []vg.Point) {
 	for piece := range slices.Chunk(points, strokeAtOnce) {
 		c.SetLineStyle(draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes})
@@ -115,7 +116,7 @@ func (c *pen) strokeParts(st style, width vg.Length, points []vg.Point) {
 	}
 }
 
-// stroke strokes a line through points.
+// stroke draws a line through points.
 func (c *pen) stroke(st style, width vg.Length, points ...vg.Point) {
 	line := draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes}
 	for len(points) > 1 {
@@ -132,9 +133,9 @@ func (c *pen) stroke(st style, width vg.Length, points ...vg.Point) {
 	}
 }
 
-// dot fills a circle, which consists of curves: not every canvas can fill arcs.
+// dot fills a circle. It uses cubic curves, since not every canvas can fill arcs.
 func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
-	const k = 0.5523 // how far the control points of a quarter circle lie from its ends
+	const k = 0.5523 // distance of the control points of a quarter circle from its ends, in radii
 	r, q := radius, radius*k
 	p := func(dx, dy vg.Length) vg.Point { return vg.Point{X: at.X + dx, Y: at.Y + dy} }
 	var path vg.Path
@@ -148,7 +149,7 @@ func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
 	c.Fill(path)
 }
 
-// sample draws how a line looks, from x on at the height y.
+// sample draws a piece of a line for a legend, from x on at the height y.
 func (c *pen) sample(st style, x, y vg.Length) {
 	if st.area {
 		area := vg.Rectangle{Min: vg.Point{X: x, Y: y - 5*pixel}, Max: vg.Point{X: x + swatch, Y: y + 4*pixel}}
@@ -158,26 +159,26 @@ func (c *pen) sample(st style, x, y vg.Length) {
 	c.stroke(st, 2*pixel, vg.Point{X: x, Y: y}, vg.Point{X: x + swatch, Y: y})
 }
 
-// An entry of a legend.
+// An entry is a line of a legend.
 type entry struct {
 	label string
 	style style
 	plain bool // no line, only the label
 }
 
-// An entryPlace is where an entry of a legend stands, and what of its label has room.
+// An entryPlace is the place of an entry in a legend. Its label is shortened to the room.
 type entryPlace struct {
 	entry
 	x   vg.Length
 	row int
 }
 
-// legendGap is the room below a legend.
+// legendGap is the free height below a legend.
 const legendGap = 10 * pixel
 
-// legendPlaces finds the places of entries in rows at the upper edge of an area of a size. If they
-// would take more than a third of it, their labels are shorter. If they still do, the last one that
-// has room says how many more there are.
+// legendPlaces returns the places of entries in a legend at the upper edge of an area of a size. If the
+// legend would take more than a third of the height, it shortens labels. If that is not enough, the
+// last entry counts those that have no room.
 func (c *pen) legendPlaces(size vg.Point, entries []entry) []entryPlace {
 	mostRows := max(1, int(size.Y/3/(labelSize*lineSpace)))
 	for columns := 1; columns <= 6; columns++ {
@@ -193,8 +194,8 @@ func (c *pen) legendPlaces(size vg.Point, entries []entry) []entryPlace {
 	return places[:last+1]
 }
 
-// legendRows finds the places of entries in rows of a width, with labels that have room in so many
-// columns.
+// legendRows returns the places of entries in rows of a width. It shortens labels so that a row has
+// room for a number of columns.
 func (c *pen) legendRows(width vg.Length, columns int, entries []entry) (places []entryPlace) {
 	const apart = 20 * pixel
 	font := c.font(labelSize)
@@ -204,19 +205,19 @@ func (c *pen) legendRows(width vg.Length, columns int, entries []entry) (places 
 	}
 	x, row := vg.Length(0), 0
 	for i, label := range chart.Distinct(labels, within(font, width/vg.Length(columns)-apart-swatch-6*pixel)) {
-		takes := swatch + 6*pixel + font.Width(label)
-		if x > 0 && x+takes > width {
+		entryWidth := swatch + 6*pixel + font.Width(label)
+		if x > 0 && x+entryWidth > width {
 			x, row = 0, row+1
 		}
 		place := entryPlace{entry: entries[i], x: x, row: row}
 		place.label = label
 		places = append(places, place)
-		x += takes + apart
+		x += entryWidth + apart
 	}
 	return places
 }
 
-// legendHeight returns what a legend takes of the height of an area of a size.
+// legendHeight returns the height of a legend in an area of a size, with the gap below.
 func (c *pen) legendHeight(size vg.Point, entries []entry) vg.Length {
 	if len(entries) == 0 {
 		return 0
@@ -225,7 +226,7 @@ func (c *pen) legendHeight(size vg.Point, entries []entry) vg.Length {
 	return labelSize*(1+lineSpace*vg.Length(places[len(places)-1].row)) + legendGap
 }
 
-// legend draws entries in rows at the upper edge of an area. It returns the area that is left.
+// legend draws a legend at the upper edge of an area, and returns the area that is left.
 func (c *pen) legend(area vg.Rectangle, entries []entry) vg.Rectangle {
 	if len(entries) == 0 {
 		return area

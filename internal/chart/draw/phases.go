@@ -8,13 +8,15 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// laneHeight is that of a lane with its name.
+// laneHeight is the height of a lane with its name.
 const laneHeight = noteSize * lineSpace
 
-// narrow is the width below which a bar of a lane is dark, since it has no name in it.
+// narrow is the width below which a bar is dark. A narrow bar has no name in it, and would be hard to
+// see in a pale colour.
 const narrow = 4 * pixel
 
-// lanes returns the phases that have lanes above the frame, from above. Small charts have none.
+// lanes returns the lanes above the frame, from top to bottom. Facets, and panels below others, have
+// no lanes.
 func (pn *panel) lanes() []chart.Lane {
 	if pn.around.untitled || pn.around.laned || !pn.overTime() {
 		return nil
@@ -23,12 +25,12 @@ func (pn *panel) lanes() []chart.Lane {
 	return all[:min(len(all), chart.MostLanes)]
 }
 
-// rects returns the places of spans from bottom to top. Those that touch are one, since there may
-// be many more than dots.
-func (pn *panel) rects(spans [][2]float64, bottom, top vg.Length) (all []vg.Rectangle) {
+// bars returns the rectangles of spans, which are in order, from bottom to top. It merges bars that
+// touch, since there may be many more spans than dots.
+func (pn *panel) bars(spans [][2]float64, bottom, top vg.Length) (all []vg.Rectangle) {
 	for _, span := range spans {
 		if pn.X(span[0]) >= pn.frame.Max.X || pn.X(span[1]) <= pn.frame.Min.X {
-			continue // small charts share an axis that is not that of all their data
+			continue // a facet does not show all times of its data
 		}
 		from := max(pn.X(span[0]), pn.frame.Min.X)
 		to := min(max(pn.X(span[1]), from+pixel), pn.frame.Max.X)
@@ -41,7 +43,7 @@ func (pn *panel) rects(spans [][2]float64, bottom, top vg.Length) (all []vg.Rect
 	return all
 }
 
-// shades returns the places behind the data in which any phase is, and their colour.
+// shades returns the rectangles behind the data during phases, and their colour.
 func (pn *panel) shades() ([]vg.Rectangle, chart.Colour) {
 	if !pn.overTime() {
 		return nil, 0
@@ -51,10 +53,10 @@ func (pn *panel) shades() ([]vg.Rectangle, chart.Colour) {
 		spans = append(spans, lane.Spans...)
 	}
 	slices.SortFunc(spans, func(a, b [2]float64) int { return int(a[0] - b[0]) })
-	return pn.rects(spans, pn.frame.Min.Y, pn.frame.Max.Y), pn.pen.Band.Mixed(0.4, pn.pen.Background)
+	return pn.bars(spans, pn.frame.Min.Y, pn.frame.Max.Y), pn.pen.Band.Mixed(0.4, pn.pen.Background)
 }
 
-// drawPhases shades phases behind the data, and draws a lane with its name for each of them above.
+// drawPhases shades phases behind the data, and draws their lanes above the frame.
 func (pn *panel) drawPhases() {
 	shades, colour := pn.shades()
 	for _, r := range shades {
@@ -63,7 +65,7 @@ func (pn *panel) drawPhases() {
 	lanes := pn.lanes()
 	for n, lane := range lanes {
 		bottom := pn.frame.Max.Y + laneHeight*vg.Length(len(lanes)-1-n) + 3*pixel
-		bars := pn.rects(lane.Spans, bottom, bottom+laneHeight-3*pixel)
+		bars := pn.bars(lane.Spans, bottom, bottom+laneHeight-3*pixel)
 		for _, bar := range bars {
 			colour := pn.pen.Band
 			if bar.Size().X < narrow {
@@ -77,8 +79,8 @@ func (pn *panel) drawPhases() {
 	}
 }
 
-// nameLane writes the name of a phase in each of its bars that has room, or else before its lane,
-// or behind one of the bars, or over the beginning of the lane.
+// nameLane writes the name of a lane into each bar that is wide enough. If no bar is, the name stands
+// to the left of the frame, or behind the first bar with room, or over the beginning of the lane.
 func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
 	const beside = 4 * pixel
 	f, font := pn.frame, pn.pen.font(noteSize)

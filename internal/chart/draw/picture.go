@@ -1,5 +1,5 @@
-// Package draw draws the pictures of package chart as PNG, SVG and PDF. A picture is a list of
-// panels, each of which has axes, marks and texts.
+// Package draw draws the pictures of package chart as PNG, SVG and PDF. It divides a picture into
+// panels, each with axes, marks and texts.
 package draw
 
 import (
@@ -17,7 +17,7 @@ import (
 	"hdrkit/internal/report"
 )
 
-// headline puts a title. The word of a verdict is a chip in its colour.
+// headline draws the title. A verdict at its beginning, such as FAILS, has a coloured background.
 func (c *pen) headline(font text.Style, x, y vg.Length, title string) {
 	word, rest := report.Judged(title)
 	if word == "" {
@@ -26,15 +26,15 @@ func (c *pen) headline(font text.Style, x, y vg.Length, title string) {
 	}
 	const pad = 6 * pixel
 	width := font.Width(word) + 2*pad
-	c.plate(vg.Rectangle{Min: vg.Point{X: x, Y: y - pad}, Max: vg.Point{X: x + width, Y: y + titleSize}}, c.verdict(word))
+	c.plate(vg.Rectangle{Min: vg.Point{X: x, Y: y - pad}, Max: vg.Point{X: x + width, Y: y + titleSize}}, c.verdictColour(word))
 	chip := font
 	chip.Color = c.Background
 	c.put(chip, x+pad, y, word)
 	c.put(font, x+width+pad, y, strings.TrimPrefix(rest, " "))
 }
 
-// verdict returns the colour of the word of a verdict.
-func (c *pen) verdict(word string) color.Color {
+// verdictColour returns the background of a verdict.
+func (c *pen) verdictColour(word string) color.Color {
 	switch word {
 	case "FAILS":
 		return c.Limit
@@ -44,8 +44,8 @@ func (c *pen) verdict(word string) color.Color {
 	return c.Faint
 }
 
-// paint draws a picture on a canvas, whose texts go through a handler. Background is whether the
-// canvas has none yet. It returns an error if the picture is too small for what it shows.
+// paint draws a picture on a canvas. The handler draws its texts. If background is set, paint fills
+// the background first. It returns an error if the picture is too small for its charts.
 func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, background bool) error {
 	c := &pen{Canvas: canvas, Theme: p.Looks.Colours(), handler: handler, dpi: p.Looks.DPI}
 	if background {
@@ -65,9 +65,9 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		parts, notes = c.facetsIn(room, p, notes)
 	}
 	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
-		notes = append(notes, p.Inputs.Of(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
+		notes = append(notes, p.Inputs.OnlyShown(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
 	}
-	notes = c.wrapped(notes, area.Size().X) // those that were added
+	notes = c.wrapped(notes, area.Size().X) // notes that were added since
 	if len(notes) > mostNotes {
 		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
 		notes = append(notes[:mostNotes-1:mostNotes-1], more)
@@ -113,8 +113,8 @@ func fittingWords(words []string, more string, fits func(string) bool) (line str
 	return chart.Cut(strings.Join(words[:n], " ")+more, fits), words[n:]
 }
 
-// head draws the title and, in a report, what hurts most. It returns the lines that go below the
-// chart, and the area that is left.
+// head draws the title, and below it in a report the most important finding. It returns the notes
+// below the charts, with all sentences that have no room at the top, and the area that is left.
 func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg.Rectangle) {
 	title, notes := p.Looks.Title, p.Footnotes()
 	results := p.Results()
@@ -135,7 +135,7 @@ func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg
 		c.headline(font, area.Min.X, area.Max.Y, short)
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
 	}
-	if (p.Type == chart.Report || p.Type == chart.Fleet) && len(results) > 0 { // sentences about what hurts most
+	if (p.Type == chart.Report || p.Type == chart.Fleet) && len(results) > 0 { // the most important finding
 		font := c.font(labelSize)
 		short := chart.Cut(results[0], within(font, area.Size().X))
 		area.Max.Y -= labelSize
@@ -148,8 +148,8 @@ func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg
 	return notes, area
 }
 
-// facetsIn returns the small charts of a picture that have room. If others have none, it puts a
-// note before the others.
+// facetsIn returns the facets of a picture that fit into an area of a size. If some do not fit, it
+// adds a note at the beginning of the notes.
 func (c *pen) facetsIn(room vg.Point, p *chart.Picture, notes []string) ([]chart.Facet, []string) {
 	parts := p.FacetsOf()
 	if len(parts) > 0 {
@@ -159,15 +159,15 @@ func (c *pen) facetsIn(room vg.Point, p *chart.Picture, notes []string) ([]chart
 	if from, to, timed := p.TimeRange(); timed {
 		lines = timeLines(p, from, to)
 	}
-	if fit := roomFor(len(parts), room, lines); fit < len(parts) {
-		notes = append([]string{p.Inputs.Of(len(parts), fit, "maximum", "a chart")}, notes...)
+	if fit := facetsThatFit(len(parts), room, lines); fit < len(parts) {
+		notes = append([]string{p.Inputs.OnlyShown(len(parts), fit, "maximum", "a chart")}, notes...)
 		parts = parts[:fit]
 	}
 	return parts, notes
 }
 
-// curvesOf returns the small charts of the percentile curves of a report that compares, and adds a
-// note if some tags have no curve.
+// curvesOf returns the facets with the percentile curves of a report that compares, and nil for other
+// reports. It adds a note if some tags have no curve.
 func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []string) {
 	tags := len(p.Series)
 	if _, _, compared := p.Compared(); compared {
@@ -186,15 +186,15 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 	}
 	if tags > chart.MostTogether {
 		highest := "maximum"
-		if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.Leads(s.Label) }) {
+		if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.HasSentence(s.Label) }) {
 			highest = "maximum, or in a sentence,"
 		}
-		notes = append(notes, p.Inputs.Of(tags, chart.MostTogether, highest, "a percentile curve"))
+		notes = append(notes, p.Inputs.OnlyShown(tags, chart.MostTogether, highest, "a percentile curve"))
 	}
 	return parts, notes
 }
 
-// body draws the charts of a picture.
+// body draws the charts of a picture, or its facets if there are any, into an area.
 func (c *pen) body(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	before, after, compared := p.Compared()
 	switch {
@@ -206,8 +206,8 @@ func (c *pen) body(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 		c.fleet(p, area)
 	case len(parts) > 0:
 		c.facets(p, area, parts)
-	case len(p.FiguresOf()) > 0:
-		c.runsOf(p.FiguresOf(), area)
+	case len(p.LineFacets()) > 0:
+		c.trendFacets(p.LineFacets(), area)
 	case p.Type.Chart.Marks == chart.Dots:
 		drawPanels(c.runsPanel(p, p, c.runsLegend(p, area)))
 	case p.Type.Chart.Marks == chart.Curves:

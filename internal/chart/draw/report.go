@@ -13,14 +13,14 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// apart is the distance between the charts of a report.
+// apart is the distance between the charts in a report.
 const apart = 10 * pixel
 
-// mostFigures is the number of tags whose figures a report has.
+// mostFigures is the largest number of series in the table of a report.
 const mostFigures = 8
 
-// report draws the figures of each tag, throughput and a heat map over one axis of time, percentile
-// curves and the list of the worst moments.
+// report draws a report of one run: the table of series, throughput and a heat map over the same axis
+// of time, and below them percentile curves and the list of the worst moments.
 func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	area.Max.Y -= c.figures(p, area) + apart
 	size := area.Size()
@@ -76,8 +76,7 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	c.below(p, bottom)
 }
 
-// below draws what a report has below its charts over time: percentile curves and the list of the
-// worst moments.
+// below draws the lowest part of a report: percentile curves, and the list of the worst moments.
 func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 	curves := *p
 	curves.Values.Low = 0
@@ -91,20 +90,17 @@ func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 	paint := pn.content.paint
 	pn.content.paint = func() {
 		paint()
-		pn.drawLevels()
+		pn.drawPercentiles()
 	}
 	drawPanels(pn)
 	c.moments(p, moments)
 }
 
-// ratesOf returns the picture of the throughput of a report.
+// ratesOf returns the picture with the throughput of a report.
 func ratesOf(p *chart.Picture) *chart.Picture {
 	rates := *p
 	rates.Type = chart.Throughput
-	rates.Values.Limits = nil
-	rates.Values.Low = 0
-	rates.Values.High = 0
-	rates.Values.Log = false
+	rates.Values = chart.ValueAxis{Unit: p.Values.Unit}
 	rates.Events.Worst = nil
 	rates.Series = nil
 	if n := len(p.Total.Lines); n > 0 {
@@ -113,8 +109,8 @@ func ratesOf(p *chart.Picture) *chart.Picture {
 	return &rates
 }
 
-// comparison draws the figures before and after, the heat maps of both logs with their difference,
-// and the percentile curves of each tag.
+// comparison draws a report that compares: figures before and after, changes with intervals, heat maps
+// with their difference, and the percentile curves of each tag.
 func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series, tags []chart.Facet) {
 	var columns []column
 	for n, texts := range p.Comparison.Changes {
@@ -122,7 +118,7 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 	}
 	if len(columns) > 0 {
 		least := []string{"min", "period", "p99.999", "p90", "count", "p99.99"}
-		columns = c.fitting(columns, noteSize, area.Size().X, area.Size().X, least...)
+		columns = c.columnsThatFit(columns, noteSize, area.Size().X, area.Size().X, least...)
 		area.Max.Y -= c.table(area, noteSize, columns) + apart
 	}
 	if height := c.forest(p, area); height > 0 {
@@ -144,24 +140,24 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 	c.facets(&curves, bottom, tags)
 }
 
-// drawLevels marks some percentiles of each curve.
-func (pn *panel) drawLevels() {
+// drawPercentiles marks the percentiles of the table on each curve.
+func (pn *panel) drawPercentiles() {
 	font := pn.pen.font(noteSize)
-	for n, level := range chart.Levels {
-		if level != 50 && level != 99 && level != 99.9 || axis.Nines(level) > pn.x.high {
+	for n, percentile := range chart.TablePercentiles {
+		if percentile != 50 && percentile != 99 && percentile != 99.9 || axis.Nines(percentile) > pn.x.high {
 			continue
 		}
-		at := pn.X(axis.Nines(level))
-		highest := func(s *chart.Summary) float64 { return leading(pn.picture, s.Label, s.Max) }
-		shown, _ := chart.Highest(pn.picture.Texts.Summary, highest, chart.MostTogether) // these have a curve
+		at := pn.X(axis.Nines(percentile))
+		priority := func(s *chart.Summary) float64 { return priorityOf(pn.picture, s.Label, s.Max) }
+		shown, _ := chart.Highest(pn.picture.Texts.Summary, priority, chart.MostTogether) // the series with curves
 		for _, s := range shown {
-			if !s.Knows(level) {
+			if !s.Knows(percentile) {
 				continue
 			}
 			v := s.Percentiles[n]
 			pn.pen.dot(pn.pen.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
 			if len(pn.picture.Texts.Summary) == 1 {
-				// Below and to the right of a point, a curve that rises leaves room.
+				// A rising curve leaves room below and to the right of a point.
 				label := axis.Value(pn.what.Unit, v)
 				x := min(at+5*pixel, pn.frame.Max.X-font.Width(label))
 				pn.pen.put(font, x, max(pn.inside(v)-noteSize, pn.frame.Min.Y+pixel), label)
@@ -170,19 +166,19 @@ func (pn *panel) drawLevels() {
 	}
 }
 
-// A column of a table has a heading, and a text for each row.
+// A column is a column of a table: a heading, and a text for each row.
 type column struct {
 	heading string
 	texts   []string
-	left    bool // aligned
-	failing []bool
+	left    bool   // texts are aligned to the left
+	failing []bool // by row: the text says that a limit fails. nil if no text does
 }
 
 const columnGap = 18 * pixel
 
-// fitting leaves out columns by their headings, the least important first, until the others fit a
-// width. No column counts for more than most.
-func (c *pen) fitting(columns []column, size, width, most vg.Length, least ...string) []column {
+// columnsThatFit drops columns with the given headings, one after the other, until the rest fits into a
+// width. Columns wider than most count as most, since the table can cut their texts.
+func (c *pen) columnsThatFit(columns []column, size, width, most vg.Length, least ...string) []column {
 	font := c.font(size)
 	for _, heading := range least {
 		all := -columnGap
@@ -201,8 +197,8 @@ func (c *pen) fitting(columns []column, size, width, most vg.Length, least ...st
 	return columns
 }
 
-// table draws columns from the upper edge of an area down, and returns how high they are. The first
-// column gets what room is left.
+// table draws columns at the upper edge of an area, and returns their height. If they are too wide, it
+// cuts the texts of the widest left-aligned column.
 func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height vg.Length) {
 	const gap = columnGap
 	font, head := c.font(size), c.font(size)
@@ -250,24 +246,23 @@ func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height
 	return size + vg.Length(rows)*size*lineSpace
 }
 
-// leading returns the highest value of a series, or infinity if a sentence is about it: then it has
-// figures and a curve, however many others are higher.
-func leading(p *chart.Picture, label string, highest float64) float64 {
-	if p.Leads(label) {
+// priorityOf returns the priority with which a report shows a series: its highest value, or infinity if
+// a sentence of the report is about the series.
+func priorityOf(p *chart.Picture, label string, highest float64) float64 {
+	if p.HasSentence(label) {
 		return math.Inf(1)
 	}
 	return highest
 }
 
-// figures draws a row of figures for each tag: first those that a sentence is about, and then those
-// with the highest values. It returns how high they are.
+// figures draws the table of series, in descending order of [priorityOf], and returns its height.
 func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	shown := slices.Clone(p.Texts.Summary)
 	slices.SortStableFunc(shown, func(a, b chart.Summary) int {
-		return cmp.Compare(leading(p, b.Label, b.Max), leading(p, a.Label, a.Max))
+		return cmp.Compare(priorityOf(p, b.Label, b.Max), priorityOf(p, a.Label, a.Max))
 	})
 	more := len(shown) - mostFigures
-	if more == 1 { // a line that says so takes as much room
+	if more == 1 { // the line with the number would be as high as the row
 		more = 0
 	}
 	shown = shown[:len(shown)-max(more, 0)]
@@ -289,7 +284,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		}
 		columns = append(columns, col)
 	}
-	for n, level := range chart.Levels {
+	for n, level := range chart.TablePercentiles {
 		if level == 50 || level == 99 || level == 99.9 {
 			value(fmt.Sprint("p", level), level, func(s *chart.Summary) float64 { return s.Percentiles[n] })
 		}
@@ -320,7 +315,7 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	return height
 }
 
-// moments draws the list of the worst moments.
+// moments draws the list of the worst moments into an area. It leaves out empty columns.
 func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 	all := p.Moments()
 	if len(all) == 0 {
@@ -344,13 +339,13 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 		if m.Number > 0 {
 			number = fmt.Sprint(m.Number)
 		}
-		for i, str := range []string{number, m.At, m.Clock, m.Length, m.Peak, m.Share, m.Name} {
+		for i, str := range []string{number, m.At, m.PeakAt, m.Length, m.Peak, m.Share, m.Name} {
 			columns[i].texts = append(columns[i].texts, str)
 		}
 	}
 	columns = slices.DeleteFunc(columns, func(col column) bool {
 		return !slices.ContainsFunc(col.texts, func(str string) bool { return str != "" })
 	})
-	columns = c.fitting(columns, noteSize, area.Size().X, 90*pixel, share, "at")
+	columns = c.columnsThatFit(columns, noteSize, area.Size().X, 90*pixel, share, "at")
 	c.table(area, noteSize, columns)
 }

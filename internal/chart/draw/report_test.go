@@ -26,7 +26,7 @@ func TestLevels(t *testing.T) {
 		series.Label = fmt.Sprint("tag", n)
 		own.Series = append(own.Series, series)
 		row := chart.Summary{Label: series.Label, Count: 5000, Max: curve.Max()}
-		for _, level := range chart.Levels {
+		for _, level := range chart.TablePercentiles {
 			row.Percentiles = append(row.Percentiles, valueAt(&curve, level))
 		}
 		own.Texts.Summary = append(own.Texts.Summary, row)

@@ -12,11 +12,11 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// runsPanel returns a chart of runs, those of p, on axes for all of whole: of values against the
-// measured rate, or over the runs in their order.
+// runsPanel returns a [chart.Load] or [chart.Trend] panel with the runs of p, on axes for the runs of
+// whole.
 func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(p.Type, p, whole, outer)
-	groups, names := chart.GroupsOf(p.Series)
+	groups, names := chart.GroupsAndLines(p.Series)
 	styles := chart.Styles(groups, names)
 	pn.x.low, pn.x.high = 0, 0
 	pn.content.values = func(add func(float64)) {
@@ -36,10 +36,10 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn.content.paint = func() {
 		for i, s := range p.Series {
 			for n, line := range s.Lines {
-				pn.drawDots(c.styled(styles[i][n]), line, s.Joined())
+				pn.drawDots(c.styleOf(styles[i][n]), line, s.IsJoined())
 			}
 		}
-		pn.drawNumbers(p.Has)
+		pn.drawNumbers(p.HasSeries)
 		if p.Type == chart.Trend {
 			return
 		}
@@ -51,9 +51,9 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// runsOf draws a chart of runs for each figure, one above the other. The lowest has the labels of
-// the horizontal axis.
-func (c *pen) runsOf(parts []chart.Facet, area vg.Rectangle) {
+// trendFacets draws the facets of a trend, one for each figure, one above the other. The lowest one has
+// the labels of the horizontal axis.
+func (c *pen) trendFacets(parts []chart.Facet, area vg.Rectangle) {
 	const labels = tickSize*lineSpace + labelSize*lineSpace + 8*pixel // height of the labels of the horizontal axis
 	height := (area.Size().Y - labels) / vg.Length(len(parts))
 	var panels []*panel
@@ -75,9 +75,9 @@ func (c *pen) runsOf(parts []chart.Facet, area vg.Rectangle) {
 	drawPanels(panels...)
 }
 
-// runsLegend draws the legend of a chart of runs, and returns the area that is left.
+// runsLegend draws the legend of a load or trend chart, and returns the area that is left.
 func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
-	groups, names := chart.GroupsOf(p.Series)
+	groups, names := chart.GroupsAndLines(p.Series)
 	var labels []string
 	for _, s := range p.Series {
 		if s.Label != "" || len(p.Series) > 1 {
@@ -87,31 +87,31 @@ func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	entries := c.entries(labels, chart.Styles(groups, names), names)
 	for i := range entries {
 		entries[i].style.area = false // only lines over time have areas
-		if !slices.ContainsFunc(p.Series, func(s chart.Series) bool { return s.Joined() }) {
+		if !slices.ContainsFunc(p.Series, func(s chart.Series) bool { return s.IsJoined() }) {
 			entries[i].style.dashes = nil
 		}
 	}
 	return c.legend(area, entries)
 }
 
-// drawDots draws a dot for each run, a pale line that joins them in their order if that is wanted,
-// and levels over them. Dots of many runs are small and pale.
+// drawDots draws a dot for each run and the levels of a trend. If joined is set, a pale line joins the
+// dots. Dots of many runs are small and pale.
 func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
-	const usualLine, beside, many = 0.6, 0.25, 0.5 // opacities
+	const usualLine, besideLevels, manyDots = 0.6, 0.25, 0.5 // opacities
 	const usual, least = 3.5 * pixel, 1.5 * pixel
 	colour, dots := pale(st.colour, usualLine), pale(st.colour, 1)
 	width := 1.6 * pixel
 	radius := max(min(0.4*(pn.frame.Max.X-pn.frame.Min.X)/vg.Length(max(len(line.Points), 1)), usual), least)
 	if line.Levels != nil {
-		colour, width = pale(st.colour, beside), pixel
+		colour, width = pale(st.colour, besideLevels), pixel
 		if radius < usual {
-			dots = pale(st.colour, many)
+			dots = pale(st.colour, manyDots)
 		}
 	}
 	var path []vg.Point
 	for _, p := range line.Points {
 		if math.IsNaN(p.Value) {
-			continue // a run without the tag
+			continue // a run without values of the series
 		}
 		path = append(path, vg.Point{X: pn.X(p.Start), Y: pn.inside(p.Value)})
 	}
@@ -129,7 +129,8 @@ func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
 	pn.pen.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
 }
 
-// nameDots names the runs at the highest of their dots, where a name hides no other.
+// nameDots writes the names of runs above their highest dots. It leaves out names that would overlap
+// those at the taken places, and returns all taken places.
 func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 	font := pn.pen.font(noteSize)
 	font.Color, font.XAlign = pn.pen.Faint, text.XCenter
@@ -158,7 +159,7 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 	return taken
 }
 
-// runsRuler sets up the horizontal axis: of rates, of the dates of runs, or of their names.
+// runsRuler sets up the horizontal axis for rates, for the dates of runs, or for the names of runs.
 func (pn *panel) runsRuler() {
 	switch {
 	case pn.picture.Type == chart.Load:
@@ -172,7 +173,7 @@ func (pn *panel) runsRuler() {
 	}
 }
 
-// nameRuler sets up an axis with the names of runs, as many as have room.
+// nameRuler sets up the horizontal axis for names of runs. Names without room are left out.
 func (pn *panel) nameRuler() {
 	pn.x.low = -0.5
 	pn.x.high = pn.x.high + 0.5
@@ -185,8 +186,8 @@ func (pn *panel) nameRuler() {
 	for n, name := range pn.picture.Series[0].Names {
 		label := chart.Cut(name, within(font, room/3))
 		at := pn.X(float64(n))
-		half := vg.Length(0)
-		if half = font.Width(label) / 2; at-half < end {
+		half := font.Width(label) / 2
+		if at-half < end {
 			label = ""
 		} else {
 			end = at + half + 8*pixel
@@ -195,11 +196,11 @@ func (pn *panel) nameRuler() {
 	}
 }
 
-// rateRuler sets up the horizontal axis of rates, from 0 to a round number above the highest.
+// rateRuler sets up the horizontal axis for rates, from 0 to a round number above the highest rate.
 func (pn *panel) rateRuler() {
 	const beyond = 0.02
 	pn.x.ticks, pn.x.title = nil, "values per second, as measured"
 	high := cmp.Or(pn.x.high, 1) // without runs
-	pn.x.ticks, high = axis.ScaleFor("", high).Linear(0, high, false, most(pn.frame.Max.X-pn.frame.Min.X, 90))
+	pn.x.ticks, high = axis.ScaleFor("", high).Linear(0, high, false, ticksIn(pn.frame.Max.X-pn.frame.Min.X, 90))
 	pn.x.low, pn.x.high = -beyond*high, (1+beyond)*high
 }

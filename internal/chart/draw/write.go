@@ -51,8 +51,8 @@ func Write(w io.Writer, p *chart.Picture, format Format) error {
 	return fmt.Errorf("unknown format %q", format)
 }
 
-// WriteSVG writes a picture as SVG. Text stays text. It has the width that Liberation Sans gives
-// it, whatever font the reader has, so that texts do not overlap.
+// WriteSVG writes a picture as SVG. Text stays text. It has its width in Liberation Sans with any font
+// of the reader, so that texts do not overlap.
 func WriteSVG(w io.Writer, p *chart.Picture) error {
 	canvas := &svgCanvas{Canvas: vgsvg.New(size(&p.Looks))}
 	if err := paint(p, draw.New(canvas), wellFormed, true); err != nil {
@@ -62,7 +62,7 @@ func WriteSVG(w io.Writer, p *chart.Picture) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	var about bytes.Buffer // what a screen reader reads
+	var about bytes.Buffer // for screen readers
 	about.WriteString("<title>")
 	xml.EscapeText(&about, []byte(p.Name()))
 	about.WriteString("</title>\n<desc>")
@@ -84,10 +84,10 @@ func WriteSVG(w io.Writer, p *chart.Picture) error {
 // An svgCanvas remembers the widths of its texts.
 type svgCanvas struct {
 	*vgsvg.Canvas
-	widths []vg.Length // 0 if the width is unknown
+	widths []vg.Length // by text, 0 if the font lacks a letter
 }
 
-// FillString draws text.
+// FillString draws a text and remembers its width.
 func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
 	width := vg.Length(0)
 	if strings.IndexFunc(str, func(r rune) bool { return !hasGlyph(r) }) < 0 {
@@ -97,7 +97,7 @@ func (c *svgCanvas) FillString(face font.Face, at vg.Point, str string) {
 	c.Canvas.FillString(face, at, str)
 }
 
-// setWidths adds the widths to the texts of the file.
+// setWidths adds the widths of the texts to the text elements of an SVG file.
 func (c *svgCanvas) setWidths(svg []byte) []byte {
 	const begin = "<text "
 	parts := bytes.Split(svg, []byte(begin))
@@ -113,8 +113,8 @@ func (c *svgCanvas) setWidths(svg []byte) []byte {
 	return out.Bytes()
 }
 
-// Check returns an error if a picture of a type cannot be drawn: if that is nil, or if its size is
-// too small or too large.
+// Check returns an error if a picture has no type, or if its size is too small or too large for its
+// type.
 func Check(kind *chart.Type, p *chart.Looks) error {
 	if kind == nil {
 		return errors.New("the picture has no type")

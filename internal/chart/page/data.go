@@ -164,7 +164,7 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 	if c.Rate == p.Type.Chart.Rate {
 		c.Low = p.Values.Low
 		c.High = p.Values.High
-		c.Limits = p.Labelled()
+		c.Limits = p.LabelledLimits()
 		if c.Marks == chart.Lines {
 			c.Limits = p.LineLimits()
 		}
@@ -184,7 +184,7 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 		rest = nil
 	}
 	all := slices.Concat(shown, rest)
-	groups, lines := chart.GroupsOf(all)
+	groups, lines := chart.GroupsAndLines(all)
 	out.Measures = append(out.Measures, lines...)
 	styles := chart.Styles(groups, lines)
 	for i, series := range all {
@@ -197,7 +197,7 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 			one.Colours = append(one.Colours, styles[i][n].Colour)
 			one.Dashes = append(one.Dashes, styles[i][n].Dashes)
 			old, late := chart.SplitAt(line.Points, recent)
-			addRuns(out.Rows, i, n, append(chart.Runs(old, width), chart.Runs(late, 1)...))
+			addRuns(out.Rows, i, n, append(chart.Stretches(old, width), chart.Stretches(late, 1)...))
 		}
 		if len(series.Lines) == 0 {
 			st := styles[i][0]

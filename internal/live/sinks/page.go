@@ -117,7 +117,7 @@ func (p *Page) dress(d *chart.Picture) {
 	d.Values.Unit = p.look.Values.Unit
 	d.Values.Limits = p.look.Values.Limits
 	d.Texts.Notes = append(d.Texts.Notes, p.look.Texts.Notes...)
-	d.KeepLines(true)
+	d.DropLines(true)
 	d.Events.Marks = append(d.Events.Marks, p.marks()...)
 	d.Texts.Findings = p.findings
 }

@@ -17,10 +17,10 @@ import (
 // confidenceLevel is the confidence of bands in percent.
 const confidenceLevel = asked.UsualLevel
 
-// mostBands is the number of curves that may have bands. More would hide one another and take time.
+// mostBands is the largest number of curves that have bands. More bands would hide one another.
 const mostBands = 24
 
-// drawnPercentiles returns the percentiles of the points of a curve, but for the maximum.
+// drawnPercentiles returns the percentiles of the points of a curve, without the maximum.
 func drawnPercentiles(sum *output.Summary) (all []float64) {
 	for _, step := range chart.CurveOf(sum.Counts(), 1).Steps {
 		if step.Percentile < 100 {
@@ -30,21 +30,21 @@ func drawnPercentiles(sum *output.Summary) (all []float64) {
 	return all
 }
 
-// figurePercentiles returns the percentiles that are compared.
+// figurePercentiles returns the percentiles that are compared by default.
 func figurePercentiles() []float64 { return figuresOf(asked.UsualFigures).Percentiles }
 
-// figuresOf returns figures of a list that is right.
+// figuresOf parses one of the lists of figures in package asked.
 func figuresOf(list string) asked.Figures {
 	figures, err := asked.ParseFigures(list)
 	if err != nil {
-		panic(err) // a test sees it
+		panic(err) // the lists are constants
 	}
 	return figures
 }
 
-// believedBand returns the intervals of confidence of the points of a curve. It ends at the first
-// point above the median that has no interval.
-func believedBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) {
+// confidenceBand returns the intervals of confidence of the points of a curve. The band ends at the
+// first point from the median on that has no interval.
+func confidenceBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) {
 	ratio := sum.Scale.Divisor()
 	for _, step := range curve.Steps {
 		e, ok := sum.Confidence.Percentiles[step.Percentile]
@@ -65,16 +65,16 @@ func believedBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound) 
 	return band
 }
 
-// keepFigures drops the intervals of confidence that only the points of a curve need. Those of
-// figures stay, since figures are compared.
-func keepFigures(c *output.Confidence) {
+// dropCurveIntervals drops the intervals of confidence that only the band of a curve needs. It keeps
+// the intervals of [figurePercentiles], which are compared.
+func dropCurveIntervals(c *output.Confidence) {
 	kept := figurePercentiles()
 	maps.DeleteFunc(c.Percentiles, func(p float64, _ confidence.Estimate) bool { return !slices.Contains(kept, p) })
 }
 
-// bandOf returns the lowest and the highest value of the runs of a group at the points of their
-// sum's curve, up to the last one that each run knows.
-func (f *found) bandOf(group string, sum *output.Summary) (band []chart.Bound) {
+// runsBand returns the range of the runs of a group at the points of the curve of their sum. The band
+// ends at the last point at which each run has values. With fewer than two runs it is empty.
+func (f *found) runsBand(group string, sum *output.Summary) (band []chart.Bound) {
 	points := drawnPercentiles(sum)
 	end := math.Inf(1)
 	var runs [][]float64

@@ -53,7 +53,7 @@ func compareLogs(std *message.Streams, p *plan, f *found, in *chart.Inputs) *com
 	result := c.Compare()
 	shown := &compared{findings: result.Findings}
 	pairs := result.Pairs
-	if p.shows.compares == comparesOnPage {
+	if p.content.compares == comparesOnPage {
 		shown.Changed = changeTexts(rows, pairs, table)
 	} else {
 		pairs = shown.addReport(pairs, table, in, f.unit)
@@ -90,7 +90,7 @@ func (c *compared) addReport(pairs []sides.Pair, table *report.Table, in *chart.
 		c.notes = append(c.notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
 	}
 	if len(pairs) > mostCompared {
-		c.notes = append(c.notes, in.Of(len(pairs), mostCompared, "maximum", "figures"))
+		c.notes = append(c.notes, in.OnlyShown(len(pairs), mostCompared, "maximum", "figures"))
 		slices.SortStableFunc(pairs, func(a, b sides.Pair) int { return cmp.Compare(highest(b), highest(a)) })
 		pairs = pairs[:mostCompared]
 	}

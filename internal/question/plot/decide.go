@@ -14,35 +14,36 @@ import (
 	"hdrkit/tags"
 )
 
-// A plan says which inputs a picture has, what it takes of them, and what it shows. It is complete
-// before any payload is read, and does not change afterwards.
+// A plan says which inputs a picture has, what to read from them, and what the picture shows. A
+// decision makes the plan before any payload is read, and nothing changes it afterwards.
 type plan struct {
-	by            *tags.By // says which intervals are a series
+	by            *tags.By // decides which intervals form a series
 	labels        labels
-	headers       *logs.Logs // comments of all logs
-	phases        *scan.Phases
+	headers       *logs.Logs   // comments of all logs
+	phases        *scan.Phases // of -phases, nil if no phases are drawn
 	parts         []part
 	distributions []scan.Input
-	takes         takes
-	shows         shows
-	lines         collect.Options // options of lines and counts over time
-	scale         hdrlog.Scale    // scale of values of logs
+	needs         needs
+	content       content
+	lines         collect.Options // of lines and counts over time
+	scale         hdrlog.Scale    // of the values of logs
 	judging       judging
-	look          chart.Picture // has the type, the looks, the unit and the limits, and nothing of the logs
+	look          chart.Picture // has the type, the looks, the axes and the limits, and no data
 }
 
-// A part is logs that add up, row by row. Its label is empty if all logs do.
+// A part of a plan is a group of logs that add up, row by row. Without -compare, all logs are one
+// part, whose label is empty.
 type part struct {
 	scan      *scan.Scan
 	label     string
-	runs      int  // of a side, 0 if the part is none
-	runsFirst bool // each run adds up by itself, before all of them do
+	runs      int  // number of runs of a side, 0 if the part is not a side
+	runsFirst bool // each run is added up before all runs are added up
 }
 
 // isSide reports whether the part is a side of a report that compares.
 func (p *part) isSide() bool { return p.runs > 0 }
 
-// A decision makes a plan.
+// A decision makes a plan. Its methods run in the order in which decide calls them.
 type decision struct {
 	asked    *Options
 	plan     *plan
@@ -52,10 +53,10 @@ type decision struct {
 	scan     scan.Scan   // of the logs, without distributions
 	surveyed *survey     // nil if the picture has no windows of time
 	drawn    *chart.Type // the type of the options, or [chart.Fleet] instead of a heat map
-	fleet    *fleet      // nil without
+	fleet    *fleet      // nil if the picture has no row for each log
 }
 
-// decide returns the plan of a picture of inputs.
+// decide makes the plan for a picture of inputs.
 func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
 	d := &decision{
 		asked:    o,
@@ -90,11 +91,11 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 	if err := d.surveyLogs(); err != nil {
 		return nil, err
 	}
-	if err := d.chooseRows(); err != nil {
+	if err := d.chooseFleet(); err != nil {
 		return nil, err
 	}
-	d.plan.takes = d.whatToTake()
-	d.plan.shows = d.whatToShow()
+	d.plan.needs = d.needsOf()
+	d.plan.content = d.contentOf()
 	if err := d.dropSameRequests(); err != nil {
 		return nil, err
 	}
@@ -105,8 +106,8 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 	return d.plan, nil
 }
 
-// sortInputs separates logs and percentile distributions by how they begin. It finds out the units
-// of logs.
+// sortInputs separates logs from percentile distributions by their first lines. It reads the units of
+// logs from their headers.
 func (d *decision) sortInputs(inputs []scan.Input) error {
 	d.scan.Inputs = nil
 	for _, input := range inputs {
@@ -134,8 +135,8 @@ func (d *decision) sortInputs(inputs []scan.Input) error {
 	return nil
 }
 
-// needsLogs returns an option that is given and changes nothing of a percentile distribution, empty
-// if there is none. Some may be for the logs beside it.
+// needsLogs returns the name of a given option that has no effect on percentile distributions, empty
+// if there is none. With logs beside the distributions, most options have an effect.
 func (d *decision) needsLogs() string {
 	alone := len(d.scan.Inputs) == 0
 	for _, given := range []struct {
@@ -155,8 +156,8 @@ func (d *decision) needsLogs() string {
 	return ""
 }
 
-// setScale sets the scale of logs, and the unit of the picture. Without logs, -unit only names the
-// unit of distributions.
+// setScale sets the scale of the values of logs, and the unit and limits of the picture. Without logs,
+// -unit only names the unit of distributions.
 func (d *decision) setScale() (err error) {
 	printed := d.asked.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
@@ -176,7 +177,7 @@ func (d *decision) setScale() (err error) {
 	return d.asked.setUnit(&d.plan.look, d.plan.scale)
 }
 
-// divide divides the logs into parts.
+// divide divides the logs into the parts of the plan.
 func (d *decision) divide(in *Inputs) {
 	all := &d.scan
 	switch {
@@ -194,7 +195,7 @@ func (d *decision) divide(in *Inputs) {
 	}
 }
 
-// addSides makes a part of each side. Two logs have their own labels.
+// addSides adds a part for each side. The labels are before and after, or the labels of two logs.
 func (d *decision) addSides(in *Inputs) {
 	labels := []string{"before", "after"}
 	sides := []*scan.Scan{in.sides.Before, in.sides.After}

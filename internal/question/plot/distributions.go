@@ -15,13 +15,13 @@ import (
 	"hdrkit/output/hgrm"
 )
 
-// A distribution is one of an input.
+// A distribution is a percentile distribution with the name of its input.
 type distribution struct {
 	hgrm.Distribution
 	input string
 }
 
-// unit returns the unit of the values, unknown if neither the file nor -in names it.
+// unit returns the unit of the values, 0 if neither -in nor the file names it.
 func (d *distribution) unit(options *unit.Options) hdrlog.Unit {
 	if given, ok := options.Given(d.input); ok {
 		return given
@@ -30,7 +30,7 @@ func (d *distribution) unit(options *unit.Options) hdrlog.Unit {
 	return stated
 }
 
-// readDistributions reads the percentile distributions of files. It draws each as a line.
+// readDistributions reads the percentile distributions of files. Each becomes a series with a curve.
 func (r *reading) readDistributions(inputs []scan.Input) error {
 	var all []distribution
 	for _, input := range inputs {
@@ -58,9 +58,8 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 	return nil
 }
 
-// addDistribution adds a distribution, in the unit of the picture. Its values were printed in a
-// unit already, and -ovr divides them. Values of an unknown unit stay as they are, and a notice
-// says so.
+// addDistribution adds a series for a distribution. It converts values to the unit of the picture, or
+// divides them by -ovr. Values of an unknown unit stay as they are, and a notice says so.
 func (r *reading) addDistribution(d *distribution) {
 	options := &r.units.Options
 	ratio := cmp.Or(options.Ratio, 1)
@@ -68,7 +67,7 @@ func (r *reading) addDistribution(d *distribution) {
 		if in := d.unit(options); in != 0 {
 			ratio = in.Per(to)
 		} else {
-			r.assume(d.input, to)
+			r.noteAssumedUnit(d.input, to)
 		}
 	}
 	curve := chart.Curve{Count: d.Rows[len(d.Rows)-1].Count}
@@ -83,8 +82,9 @@ func (r *reading) addDistribution(d *distribution) {
 	}})
 }
 
-// assume says once for an input that its values are taken to be in a unit, which nothing states.
-func (r *reading) assume(input string, in hdrlog.Unit) {
+// noteAssumedUnit says, once for each input, that the input does not state its unit, and that its
+// values are taken as values in the given unit.
+func (r *reading) noteAssumedUnit(input string, in hdrlog.Unit) {
 	name := message.Printable(filepath.Base(input))
 	note := fmt.Sprintf("%s does not state its unit: its values are taken as %s", name, in)
 	if slices.Contains(r.found.notes, note+".") {

@@ -37,19 +37,19 @@ func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 	addNotes(f.notes...)
 	addNotes(unitNotes(p, f.unit)...)
 	switch {
-	case p.shows.compares == comparesSides, p.shows.compares == comparesOnPage:
+	case p.content.compares == comparesSides, p.content.compares == comparesOnPage:
 		c := compareLogs(std, p, f, &picture.Inputs)
 		picture.Comparison = c.Comparison
 		picture.Texts.Findings = c.findings
 		addNotes(c.notes...)
-	case p.shows.compares == comparesCurves && len(picture.Series) <= chart.MostTogether:
+	case p.content.compares == comparesCurves && len(picture.Series) <= chart.MostTogether:
 		addNotes(changeNotes(f.rows)...)
 	}
 	if picture.Type.Chart.Marks == chart.Curves {
 		addNotes(emptyNotes(picture.Series)...)
 	}
 	addNotes(bandNotes(picture.Series, len(f.runs) > 0)...)
-	addNotes(sameNotes(p.shows.same, f.findings)...)
+	addNotes(sameNotes(p.content.same, f.findings)...)
 	addNotes(phaseNotes(p)...)
 	var phases []scan.NamedSpan
 	if p.phases != nil {
@@ -61,14 +61,14 @@ func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 		Worst: worstFrom(picture.Time.Origin, f.worst[:min(len(f.worst), mostWorst(p, &picture.Looks))]),
 		Marks: marksOf(f.shifts, picture),
 	}
-	if picture.Fleet == nil && !p.shows.page { // each row of a fleet has phases of its own
+	if picture.Fleet == nil && !p.content.page { // each row of a fleet has phases of its own
 		picture.Events.Phases = findingPhases(picture.Time.Origin, picture.Results(), f.findings)
 	}
 	picture.Events.Phases = append(picture.Events.Phases, phasesFrom(picture.Time.Origin, phases)...)
 	if p.phases != nil && len(picture.Lanes()) == 0 {
 		std.Notef("-phases: %s", cmp.Or(whereElse(picture, p.phases, phases), "no phase is in the time that is drawn"))
 	}
-	if !picture.Looks.Facets && p.shows.added {
+	if !picture.Looks.Facets && p.content.added {
 		if err := nameAdded(std, p, picture); err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func seriesPicture(std *message.Streams, p *plan, f *found) (*chart.Picture, err
 	for _, row := range f.rows {
 		picture.Series = append(picture.Series, row.Series)
 	}
-	if p.takes.overTime && len(p.parts) > 0 {
+	if p.needs.overTime && len(p.parts) > 0 {
 		origin := int64(0)
 		if !p.lines.Relative && p.lines.Fold == 0 {
 			origin = logline.Millis(f.times.start)
@@ -96,13 +96,13 @@ func seriesPicture(std *message.Streams, p *plan, f *found) (*chart.Picture, err
 			return nil, err
 		}
 	}
-	if p.takes.points.of != noPoints {
-		picture.Series = loadSeries(std, p.takes.points, picture.Series, f.loads)
-		picture.OrderLoads()
+	if p.needs.points.of != noPoints {
+		picture.Series = loadSeries(std, p.needs.points, picture.Series, f.loads)
+		picture.SortByRate()
 	}
 	for n := range picture.Series {
 		s := &picture.Series[n]
-		s.Runs = max(s.Runs, p.shows.periods)
+		s.Runs = max(s.Runs, p.content.periods)
 	}
 	return picture, nil
 }
@@ -111,7 +111,7 @@ func seriesPicture(std *message.Streams, p *plan, f *found) (*chart.Picture, err
 func unitNotes(p *plan, name string) []string {
 	scale := p.scale
 	scale.Unit = name
-	if len(p.parts) == 0 || !p.shows.about || scale.Unit != "" && !scale.Assumed {
+	if len(p.parts) == 0 || !p.content.about || scale.Unit != "" && !scale.Assumed {
 		return nil
 	}
 	return []string{unit.About(scale)}
@@ -121,7 +121,7 @@ func unitNotes(p *plan, name string) []string {
 func seriesWord(p *plan, series []chart.Series) string {
 	tagged := slices.ContainsFunc(series, func(s chart.Series) bool { return s.Tag() != "" })
 	switch {
-	case p.by.Inputs() && p.by.AddsTags(), p.shows.apart && !tagged:
+	case p.by.Inputs() && p.by.AddsTags(), p.content.apart && !tagged:
 		return "log"
 	case p.by.Inputs() || p.by.AddsTags():
 		return "row"
@@ -135,10 +135,10 @@ const listShare, momentLine = 0.2, 16.2
 
 // mostWorst returns the number of worst moments that a picture marks.
 func mostWorst(p *plan, looks *chart.Looks) int {
-	if p.look.Type == chart.Report || p.shows.page {
-		return p.takes.worst
+	if p.look.Type == chart.Report || p.content.page {
+		return p.needs.worst
 	}
-	return min(p.takes.worst, max(1, int(looks.Height*listShare/momentLine)))
+	return min(p.needs.worst, max(1, int(looks.Height*listShare/momentLine)))
 }
 
 // worstFrom returns moments whose times count from origin.
@@ -223,7 +223,7 @@ func nameAdded(std *message.Streams, p *plan, picture *chart.Picture) error {
 			in.Added = append(in.Added, tag)
 		}
 	}
-	if p.shows.compares == comparesCells && len(groups) < 2 {
+	if p.content.compares == comparesCells && len(groups) < 2 {
 		for _, label := range p.labels {
 			if !groups[label] {
 				return fmt.Errorf("-compare: %s has no intervals that are drawn", message.Printable(label))
@@ -232,7 +232,7 @@ func nameAdded(std *message.Streams, p *plan, picture *chart.Picture) error {
 	}
 	same, choice := writers.SameRequests(in.Added)
 	in.SameRequests = same != ""
-	if in.SameRequests && !p.shows.page { // only two of the many charts of a page add up tags
+	if in.SameRequests && !p.content.page { // only two of the many charts of a page add up tags
 		std.Notef("-type %s adds up %s; choose %s", picture.Type.Name, same, choice)
 	}
 	return nil

@@ -21,21 +21,21 @@ type judging struct {
 	limits    []gate.Limit
 	zone      *time.Location
 	corrected bool // values are corrected for coordinated omission
-	// diagnostics have the requests of measurements that failed, after these were read.
+	// diagnostics knows, once the inputs are read, how many requests of measurements failed.
 	diagnostics *logs.Diagnostics
 }
 
-// A search makes the findings of the logs of a picture.
+// A search makes the findings about the logs of a picture. It needs flows while they are read.
 type search struct {
 	judging
 	watch *gate.Watch
 	run   finding.Run
 }
 
-// search returns the search of logs, which adds to what is collected of them, and its flows. Nil is
-// none.
-func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
-	if !r.plan.takes.findings {
+// newSearch returns the search for the logs of a scan, and its flows. It adds to the options what the
+// search needs. It returns nil if the picture needs no findings.
+func (r *reading) newSearch(one *scan.Scan, headers *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
+	if !r.plan.needs.findings {
 		return nil, nil
 	}
 	j := r.plan.judging
@@ -46,7 +46,7 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 		s.watch.Late = func(scan.Place, error) {}
 		one.ByTime = true
 	}
-	if r.plan.takes.overTime {
+	if r.plan.needs.overTime {
 		s.run.Course = new(summary.Course)
 		o.Course = s.run.Course
 	}
@@ -57,8 +57,8 @@ func (r *reading) search(one *scan.Scan, headers *logs.Logs, o *summary.Options)
 	return s, s.watch.Flows()
 }
 
-// find finds out what logs show after they were added up. A picture over time gets all findings,
-// any other only those about values that were not recorded.
+// find makes the findings of logs that were added up. A picture over time gets all findings, any other
+// picture only those about coordinated omission.
 func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histories *summary.Histories) (err error) {
 	scale := r.plan.scale
 	var typical []unit.Typical
@@ -81,7 +81,7 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	run.Summaries, run.By = summaries, r.plan.by
 	run.Scale = scale
 	run.Zone = s.zone
-	run.Same = r.plan.shows.same
+	run.Same = r.plan.content.same
 	run.Histories = histories
 	run.Corrected = s.corrected
 	run.Failed = s.diagnostics.Failed
@@ -103,7 +103,7 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 		}
 	}
 	find := finding.Omissions
-	if r.plan.takes.overTime {
+	if r.plan.needs.overTime {
 		find = finding.Of
 	}
 	var omitted *finding.Omitted
@@ -112,7 +112,7 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	return nil
 }
 
-// addOmitted adds the curve of values with those that were due while the recorder waited.
+// addOmitted adds the curve with correction for coordinated omission to its row, if there is one.
 func (r *reading) addOmitted(o *finding.Omitted) {
 	if o == nil {
 		return

@@ -8,15 +8,15 @@ import (
 	"hdrkit/output"
 )
 
-// A fleet is a picture with a row for each of many logs, by a percentile.
+// A fleet says that a picture has a row for each of many logs, coloured by a percentile.
 type fleet struct{ percentile float64 }
 
-// chooseRows decides whether a picture has a row for each log: a heat map or a report of each
-// input, if they are more than charts can show and ran at the same time.
-func (d *decision) chooseRows() error {
+// chooseFleet decides whether a picture has a row for each log: a heat map or a report with -by input,
+// of more logs than charts can show, if these ran at the same time.
+func (d *decision) chooseFleet() error {
 	logs := len(d.scan.Inputs)
 	suits := (d.asked.Type == chart.Heatmap || d.asked.Type == chart.Report) && !d.asked.Page
-	many := suits && !d.asked.Compare && d.plan.by.Inputs() && logs > chart.MostTogether && d.surveyed.together(logs)
+	many := suits && !d.asked.Compare && d.plan.by.Inputs() && logs > chart.MostTogether && d.surveyed.ranTogether(logs)
 	given := len(d.asked.Percentiles)
 	switch {
 	case suits && given > 0 && !many:
@@ -38,7 +38,7 @@ func (d *decision) chooseRows() error {
 	switch {
 	case d.asked.HeightGiven:
 	case d.asked.Type == chart.Heatmap:
-		const around, least = 130, 400 // pixels: the axis and the texts around the rows, and a whole picture
+		const around, least = 130, 400 // pixels: the height of axis and texts, and of the whole picture
 		d.plan.look.Looks.Height = max(around+chart.FleetHeight(logs), least)
 	default:
 		d.plan.look.Looks.Height += chart.FleetHeight(logs)
@@ -46,9 +46,9 @@ func (d *decision) chooseRows() error {
 	return nil
 }
 
-// together reports whether there is a time at which at least half of the logs ran. It is false
-// without a survey.
-func (s *survey) together(logs int) bool {
+// ranTogether reports whether at least half of the logs ran at the same time. It is false without a
+// survey.
+func (s *survey) ranTogether(logs int) bool {
 	if s == nil {
 		return false
 	}
@@ -69,13 +69,13 @@ func (s *survey) together(logs int) bool {
 // ratiosOf returns the rows of a picture of many logs, nil for other pictures. Rows of the same tag
 // are compared with one another.
 func ratiosOf(picture *chart.Picture, p *plan, rows []row) *chart.Ratios {
-	if p.shows.fleet == nil {
+	if p.content.fleet == nil {
 		return nil
 	}
-	level := p.shows.fleet.percentile
+	level := p.content.fleet.percentile
 	figures, tagOf := make(map[string]float64), make(map[string]string)
 	for _, row := range rows {
-		_, tagOf[row.Label] = p.labels.parts(row.sum.Tag)
+		_, tagOf[row.Label] = p.labels.split(row.sum.Tag)
 		for _, p := range output.RanksOf(row.sum.Counts(), []float64{level}, output.Stats{}).Percentiles {
 			figures[row.Label] = row.sum.Scale.Of(p.Value.Float())
 		}

@@ -13,11 +13,12 @@ import (
 	"hdrkit/internal/summary"
 )
 
-// FoldFound is the period of the spikes that are found, in [Windows].
+// FoldFound is the value of Fold in [Windows] for -fold auto, which finds the period of spikes.
 const FoldFound int64 = -1
 
-// fold finds the period of -fold, and when the first one begins: at the first beat if the period
-// was found, and otherwise with the logs.
+// fold sets the period of -fold, and the time at which the first period begins: near the first spike if
+// the period was found, and otherwise at the start of the logs. It leaves out the last period if that
+// is not complete.
 func (d *decision) fold() error {
 	one := d.scan
 	one.Progress = nil
@@ -47,14 +48,15 @@ func (d *decision) fold() error {
 		if err != nil {
 			return err
 		}
-		// A beat is not at the edge, and an interval begins there: otherwise one would cross it.
+		// The first period begins a quarter of a period before a spike, where an interval begins, so
+		// that neither spikes nor intervals cross the edge.
 		before := float64(start) - rhythm.First + rhythm.Period/4
 		intervals := math.Round(before / float64(first.length))
 		d.plan.lines.FoldAt = start - int64(intervals)*first.length
 	}
-	d.plan.shows.periods = max(int((end-start)/max(d.plan.lines.Fold, 1)), 1)
-	// A part of a period would count more than once in some columns.
-	if whole := start + int64(d.plan.shows.periods)*d.plan.lines.Fold; whole < end {
+	d.plan.content.periods = max(int((end-start)/max(d.plan.lines.Fold, 1)), 1)
+	// An incomplete period would add values to some columns only.
+	if whole := start + int64(d.plan.content.periods)*d.plan.lines.Fold; whole < end {
 		d.scan.Selection.Range.To = &scan.Bound{Seconds: float64(whole-1) / 1000, Origin: scan.Epoch}
 	}
 	from := d.plan.lines.FoldAt
@@ -62,6 +64,6 @@ func (d *decision) fold() error {
 		from += d.plan.lines.Fold
 	}
 	d.plan.look.Texts.Notes = append(d.plan.look.Texts.Notes, fmt.Sprintf("Time is that in a period of %s, the first of which begins at %s: "+
-		"the mean of %d whole ones.", axis.Length(d.plan.lines.Fold), people.TimeIn(from, start, end, d.plan.look.Time.Zone), d.plan.shows.periods))
+		"the mean of %d whole ones.", axis.Length(d.plan.lines.Fold), people.TimeIn(from, start, end, d.plan.look.Time.Zone), d.plan.content.periods))
 	return nil
 }

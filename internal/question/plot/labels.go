@@ -11,9 +11,10 @@ import (
 	"hdrkit/tags"
 )
 
-// labels are short names of inputs and runs, by their names. They are empty if there is only one.
+// labels are short names of inputs and runs, by their names. The label of a single input is empty.
 type labels map[string]string
 
+// labelsOf returns the labels of inputs.
 func labelsOf(inputs []scan.Input) labels {
 	var names []string
 	for n := range inputs {
@@ -22,7 +23,7 @@ func labelsOf(inputs []scan.Input) labels {
 	return logs.Labels(names)
 }
 
-// sourcesOf returns the names of inputs, or their folders if these tell them apart.
+// sourcesOf returns the file names of inputs, or their folders if some file names are equal.
 func sourcesOf(inputs []scan.Input) []string {
 	var names, folders []string
 	for _, input := range inputs {
@@ -39,10 +40,11 @@ func sourcesOf(inputs []scan.Input) []string {
 	return names
 }
 
-// of returns the label of logs that are by themselves.
+// of returns the label of the first input or run of a scan.
 func (l labels) of(s *scan.Scan) string { return l[s.Inputs[0].RunName()] }
 
-// labelOf returns the label of a series: file, row or both.
+// labelOf returns the label of a series: the label of the file and the name of the row, if there are
+// such.
 func labelOf(file string, row []byte) string {
 	if row == nil {
 		return file
@@ -50,18 +52,18 @@ func labelOf(file string, row []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
-// rowLabel returns the label of a series: that of its group, if there are groups, and the name of
-// its row. A row of an input has the input's label instead of its name.
+// rowLabel returns the label of a series: the label of its group, if there are groups, and the name of
+// its row. If rows are inputs, the label of the input replaces its name.
 func (p *plan) rowLabel(group string, row []byte) string {
 	if !p.by.Inputs() {
 		return labelOf(group, row)
 	}
-	label, tag := p.labels.parts(row)
+	label, tag := p.labels.split(row)
 	return strings.TrimSpace(group + " " + label + " " + tag)
 }
 
-// parts returns the label and the tag of a row of an input.
-func (l labels) parts(row []byte) (label, tag string) {
+// split splits the name of a row of -by input into the label of the input and the tag.
+func (l labels) split(row []byte) (label, tag string) {
 	text := string(row)
 	if label, ok := l[text]; ok {
 		return cmp.Or(label, tags.Text(row)), ""

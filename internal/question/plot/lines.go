@@ -7,34 +7,34 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// measures returns what the lines show.
+// measures returns the measures of the lines, nil for a picture without lines.
 func (d *decision) measures() []chart.Measure {
 	switch {
 	case d.fleet != nil:
 		return append(chart.Fleet.Measures([]float64{d.fleet.percentile}), chart.PerSecond())
 	case d.drawn.Measures != nil:
-		return d.drawn.Measures(d.asked.levels())
+		return d.drawn.Measures(d.asked.linePercentiles())
 	case d.asked.Page:
-		return chart.Timeline.Measures(d.asked.levels()) // for the lines of the page
+		return chart.Timeline.Measures(d.asked.linePercentiles()) // for the lines of the page
 	}
 	return nil
 }
 
-// The largest number of windows with counts. For a heat map that is two for each column of a wide
-// picture and each of ten tags, and more than MostTags. For a page it is what may fit: a window
-// takes rowBytes of the page or more.
 const (
+	// heatWindows is the largest number of windows with counts of a heat map. It is larger than
+	// MostTags, and has room for two windows for each column of a wide picture with ten tags.
 	heatWindows = 1 << 16
-	rowBytes    = 1 << 8
+	// rowBytes is a lower bound for the size of a window in a page, which limits their number.
+	rowBytes = 1 << 8
 )
 
-// setLines sets what the collector of lines and counts over time does.
+// setLines sets the options of the collector of lines and counts over time.
 func (d *decision) setLines() error {
 	lines := &d.plan.lines
 	lines.Ratio = d.plan.scale.Divisor()
-	lines.Relative = d.relative()
+	lines.Relative = d.isRelative()
 	lines.Measures = d.measures()
-	lines.Paired = d.plan.takes.points.of == ofEachWindow
+	lines.Paired = d.plan.needs.points.of == ofEachWindow
 	switch {
 	case d.asked.Page:
 		lines.MostWindows = d.plan.look.Looks.PageSize / rowBytes
@@ -45,78 +45,79 @@ func (d *decision) setLines() error {
 	switch {
 	case d.surveyed != nil:
 		d.setWindows()
-	case d.plan.takes.overTime:
+	case d.plan.needs.overTime:
 		return d.fold()
 	}
 	return nil
 }
 
-// relative reports whether logs lie over one another.
-func (d *decision) relative() bool { return d.asked.Compare && !d.plan.look.Time.Absolute }
+// isRelative reports whether times count from the start of each log, so that logs lie over one another.
+func (d *decision) isRelative() bool { return d.asked.Compare && !d.plan.look.Time.Absolute }
 
-// mostPoints is about the number of windows of a picture over time, if nobody chose their length.
+// mostPoints is the approximate number of windows of a picture over time, if the user did not choose
+// their length.
 const mostPoints = 500
 
-// surveyLogs looks at the logs of a picture over time: at all of it if that decides how long
-// windows are.
+// surveyLogs surveys the logs of a picture over time. It reads all intervals if the length of windows
+// depends on them, and otherwise the first intervals of each log.
 func (d *decision) surveyLogs() (err error) {
 	if !d.needsTime() || d.asked.Windows.Fold != 0 {
 		return nil
 	}
 	most := firstIntervals
-	if !d.asked.Page && (d.asked.Windows.Length > 0 || d.merges() || d.thinned()) {
+	if !d.asked.Page && (d.asked.Windows.Length > 0 || d.mustMerge() || d.canThin()) {
 		most = math.MaxInt
 	}
 	d.surveyed, err = d.survey(most)
 	return err
 }
 
-// setWindows sets the length of windows, and the lines that depend on how many series there are.
+// setWindows sets the length of windows, and drops measures if there are several series.
 func (d *decision) setWindows() {
 	count := len(d.scan.Inputs)
 	compared := d.asked.Compare && count > 1
 	several := d.surveyed.tags > 1 && !d.plan.by.AddsTags() || compared
 	if several && d.asked.Page && d.asked.Percentiles == nil {
-		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Values.Limits, compared) // others would be dropped
+		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Values.Limits, compared) // DropLines would drop the others
 	}
-	if d.merges() && count > 1 {
+	if d.mustMerge() && count > 1 {
 		for _, log := range d.scan.Inputs {
 			d.plan.look.Inputs.Logs = append(d.plan.look.Inputs.Logs, d.plan.labels[log.Name])
 		}
 	}
 	d.plan.lines.Aggregate = d.windowLength()
-	d.plan.lines.Ordered = d.surveyed.ordered && !d.relative()
-	if d.totals() {
+	d.plan.lines.Ordered = d.surveyed.ordered && !d.isRelative()
+	if d.hasTotals() {
 		d.plan.lines.Totals = chart.TotalMeasures(d.plan.look.Values.Limits)
 	}
 }
 
-// windowLength returns the length of windows in milliseconds, 0 if each interval stays as it is.
+// windowLength returns the length of windows in milliseconds, 0 if intervals are not merged.
 func (d *decision) windowLength() int64 {
 	length := d.asked.Windows.Length
-	if length == 0 && d.merges() {
+	if length == 0 && d.mustMerge() {
 		length = d.surveyed.length
 	}
-	if d.asked.Windows.Length == 0 && d.thinned() && d.surveyed.points > mostPoints {
+	if d.asked.Windows.Length == 0 && d.canThin() && d.surveyed.points > mostPoints {
 		seconds := float64(max(d.surveyed.to-d.surveyed.from, 0)) / 1000
 		length = max(length, int64(axis.Window(seconds, mostPoints)*1000))
 	}
 	return length
 }
 
-// thinned reports whether long logs get windows: if the user chose none, and the picture is neither
-// a page nor one of load.
-func (d *decision) thinned() bool {
+// canThin reports whether intervals of long logs may be merged into windows: if the user did not choose
+// windows, and the picture is neither a page nor a picture of load.
+func (d *decision) canThin() bool {
 	return !d.asked.Windows.Given && !d.asked.Page && d.drawn != chart.Load
 }
 
-// totals reports whether lines are of all series together.
-func (d *decision) totals() bool {
+// hasTotals reports whether the picture has lines of all series together.
+func (d *decision) hasTotals() bool {
 	return d.drawn.Chart.Marks == chart.Cells && !d.asked.Page && !d.asked.Compare
 }
 
-// merges reports whether lines need windows, since their intervals are of several logs or tags.
-func (d *decision) merges() bool {
+// mustMerge reports whether lines need windows, since they show several logs or tags together.
+func (d *decision) mustMerge() bool {
 	logs := len(d.scan.Inputs) > 1 && !d.asked.Compare && !d.plan.by.Inputs()
-	return logs || d.plan.by.AddsTags() || d.totals()
+	return logs || d.plan.by.AddsTags() || d.hasTotals()
 }

@@ -15,17 +15,18 @@ import (
 	"hdrkit/output"
 )
 
-// A runLoad is a row of a run in a picture of load: a point.
+// A runLoad is a point of a picture of load: a row of a run, with its rate and its percentiles.
 type runLoad struct {
-	label, name string // label of the curve, name of the point
-	start       int64
-	count       int64
-	rate        float64
-	values      []float64 // at the percentiles of the plan's points
+	label  string // of the series
+	name   string // of the point
+	start  int64  // of the run, in milliseconds since the epoch
+	count  int64  // number of values
+	rate   float64
+	values []float64 // at the percentiles of [points]
 }
 
-// readLoads reads runs, each of which becomes a point for each of its rows. The memory of a run is
-// free again after it, since no counts are kept: there may be many runs.
+// readLoads reads runs one after the other. Each row of a run becomes a point. It frees the memory of
+// a run before it reads the next one, since there may be many runs.
 func (r *reading) readLoads(s *scan.Scan) error {
 	var headers *logs.Logs
 	read := func(run *scan.Scan) (*summary.Result, error) {
@@ -61,7 +62,7 @@ func (r *reading) readLoads(s *scan.Scan) error {
 	})
 }
 
-// loadOf returns the load of a sum, a point with a name on the curve without a label.
+// loadOf returns the point for a sum, with a name and without the label of a series.
 func (r *reading) loadOf(sum *output.Summary, name string) runLoad {
 	load := runLoad{
 		name:  name,
@@ -69,7 +70,7 @@ func (r *reading) loadOf(sum *output.Summary, name string) runLoad {
 		count: sum.Counts().TotalCount(),
 		rate:  sum.Throughput(),
 	}
-	for _, p := range output.RanksOf(sum.Counts(), r.plan.takes.points.levels, output.Stats{}).Percentiles {
+	for _, p := range output.RanksOf(sum.Counts(), r.plan.needs.points.percentiles, output.Stats{}).Percentiles {
 		load.values = append(load.values, sum.Scale.Of(p.Value.Float()))
 	}
 	return load
@@ -82,7 +83,7 @@ func loadSeries(std *message.Streams, p points, lines []chart.Series, loads []ru
 	if p.of == ofEachWindow {
 		makeWindowPoints(all)
 	} else {
-		all = seriesOfLoads(std, loads, p.levels)
+		all = seriesOfLoads(std, loads, p.percentiles)
 	}
 	return slices.DeleteFunc(all, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
 }

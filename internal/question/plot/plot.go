@@ -1,8 +1,8 @@
-// Package plot makes pictures of logs, in three steps, each with a type of its own. A decision
-// makes a plan: which inputs there are, which of them add up, and what the picture takes of them.
-// A reading reads the inputs of a plan. A dressing makes a picture of what was read.
+// Package plot makes pictures of logs in three steps. A decision makes a plan: which inputs there
+// are, which of them add up, and what to read from them. A reading reads the inputs. The function dress
+// makes the picture of what was read.
 //
-// A trend has a way of its own, since it reads figures of runs and nothing else.
+// A trend does not need these steps, since it reads only figures of runs.
 package plot
 
 import (
@@ -21,22 +21,23 @@ import (
 	"hdrkit/tags"
 )
 
-// Options say what to draw of which logs. The zero value of each but the type is the usual one.
+// Options say what to draw of which logs. All but Type are optional.
 type Options struct {
-	Logs        logs.Options // options of the scan
+	Logs        logs.Options // which logs, tags and times to read
 	Units       unit.Options
 	Type        *chart.Type
-	Page        bool      // a page has all charts
-	Compare     bool      // each log by itself, and not what several add up to
-	Separator   int       // how many names are before --
-	Percentiles []float64 // of lines, nil for the usual ones
+	Page        bool      // a page with all charts
+	Compare     bool      // draw each log by itself, instead of their sum
+	Separator   int       // number of names of logs before --
+	Percentiles []float64 // of lines, nil for the default
 	Windows     Windows
-	HeightGiven bool // otherwise the picture is as high as its logs need
+	HeightGiven bool // the user chose the height. Otherwise it depends on the data
 	Axes        Axes
 	Limits      []gate.Limit
 	Marks       []Mark
 	Looks       chart.Looks
-	// Sums, if set, takes the sums of logs that add up. Summaries then have their maxima over time.
+	// Sums, if set, is called with the sums of each part of the logs, which then have their maxima
+	// over time.
 	Sums func(units *logs.Units, side asked.Side) error
 }
 
@@ -48,18 +49,17 @@ type Axes struct {
 	Linear bool // the axis of values is linear, also if that leaves most of it empty
 }
 
-// Windows say how a picture divides time, in milliseconds.
+// Windows are the options for windows of time.
 type Windows struct {
-	// Length is that of windows. Given says that somebody chose it: otherwise long logs get
-	// windows.
+	// Length is the length of windows in milliseconds. Given says that the user chose it. Otherwise
+	// only long logs get windows.
 	Length int64
 	Given  bool
-	// Fold is a period of which a heat map shows the times, FoldFound the period that is found, and
-	// 0 none.
+	// Fold is the period in milliseconds of a folded heat map, or [FoldFound]. At 0 it is not folded.
 	Fold int64
 }
 
-// A Mark is a text at a time.
+// A Mark is a text at a time that the user gave with -mark, or that marks a shift.
 type Mark struct {
 	When scan.Bound
 	Text string
@@ -69,12 +69,12 @@ type Mark struct {
 type Inputs struct {
 	Scan        *scan.Scan
 	division    division
-	phases      *scan.Phases  // that are drawn, nil if they are rows
-	sides       compare.Sides // sides of a report that compares
+	phases      *scan.Phases  // phases that are drawn, nil for none
+	sides       compare.Sides // of a report that compares
 	diagnostics *logs.Diagnostics
 }
 
-// Find finds the inputs, and those of each side of a report that compares.
+// Find finds the inputs of a picture, without reading them, and reads the file of -phases.
 func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, error) {
 	by, err := o.Logs.Tags.Rows()
 	if err != nil {
@@ -100,7 +100,8 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	return in, nil
 }
 
-// findPhases returns the phases to draw behind the data, nil if there are none or if they are rows.
+// findPhases returns the phases to draw behind the data. It returns nil without -phases, and if phases
+// are rows.
 func (o *Options) findPhases(std *message.Streams, d *logs.Diagnostics, by *tags.By) (*scan.Phases, error) {
 	curves := !o.Page && o.Type.Chart.Marks == chart.Curves
 	switch {
@@ -123,8 +124,8 @@ func (o *Options) findPhases(std *message.Streams, d *logs.Diagnostics, by *tags
 	return phases, err
 }
 
-// Gather returns the picture of inputs, or nil if nothing in them was asked for. Messages go to
-// std. It reads each input once or twice.
+// Gather reads the inputs and returns their picture, or nil if no interval was selected. It reads each
+// input once or twice. Messages go to std.
 func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, error) {
 	units, err := logs.NewUnits(std, o.Units)
 	if err != nil {
@@ -145,7 +146,7 @@ func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, erro
 	return p, nil
 }
 
-// picture returns the picture of inputs, or nil if nothing in them was asked for.
+// picture returns the picture of inputs for all types but trends, or nil if no interval was selected.
 func (o *Options) picture(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	plan, err := o.decide(std, units, in)
 	if err != nil {
@@ -158,23 +159,23 @@ func (o *Options) picture(std *message.Streams, units *logs.Units, in *Inputs) (
 	return dress(std, plan, found)
 }
 
-// A division says which logs add up, and what becomes of the sums.
+// A division says which logs are added up.
 type division int
 
 const (
-	together division = iota // all logs add up, row by row
-	apart                    // each log is by itself
-	twoSides                 // the logs before a change are one side, and those after it the other
-	eachRun                  // each run is a point of a chart of load
-	overRuns                 // each run is a point of a trend
+	together division = iota // all logs are added up, row by row
+	apart                    // each log is drawn by itself
+	twoSides                 // the logs before and after a change are two sides
+	eachRun                  // each run is a point in a chart of load
+	overRuns                 // each run is a point in a trend
 )
 
-// byRun reports whether runs are read by themselves, each with its own start.
+// byRun reports whether each run is read by itself, with its own start.
 func (d division) byRun() bool { return d == twoSides || d == eachRun || d == overRuns }
 
-// divisionBy returns how the picture divides logs, with what makes a row. A chart of load has a
-// point for each run. Runs are inputs, with a curve for each tag, or one if tags add up; or the
-// rows of -by, with one curve; or the windows of -agg, with a curve for each row.
+// divisionBy returns the division of logs for the rows of -by. The points of a chart of load are inputs,
+// with a curve for each tag, or rows of -by, with a single curve, or windows of -agg, with a curve for
+// each row.
 func (o *Options) divisionBy(by *tags.By) division {
 	switch {
 	case o.Type == chart.Trend:
@@ -189,7 +190,7 @@ func (o *Options) divisionBy(by *tags.By) division {
 	return together
 }
 
-// checkPoints checks that there are points for a picture of runs.
+// checkPoints returns an error if a picture of runs is a page, or if a picture of load has one run.
 func (o *Options) checkPoints(in *Inputs) error {
 	switch {
 	case o.Page && o.Type.Chart.Marks == chart.Dots:
@@ -201,13 +202,14 @@ func (o *Options) checkPoints(in *Inputs) error {
 	return nil
 }
 
-// levels returns the percentiles of lines: those of -p, or else the usual ones and those of limits.
-func (o *Options) levels() []float64 {
+// linePercentiles returns the percentiles of lines: those of -p, or else the default ones and those of
+// limits.
+func (o *Options) linePercentiles() []float64 {
 	if o.Percentiles != nil {
 		return o.Percentiles
 	}
 	all := []float64{99, 100}
-	if o.Page || o.Type.Chart.Marks == chart.Dots { // of several series, one alone
+	if o.Page || o.Type.Chart.Marks == chart.Dots { // DropLines keeps one of them for several series
 		all = []float64{50, 99, 100}
 	}
 	for _, l := range o.Limits {
@@ -219,7 +221,7 @@ func (o *Options) levels() []float64 {
 	return all
 }
 
-// newPicture returns a picture without anything in it.
+// newPicture returns a picture with the looks and axes of the options, and without data.
 func (o *Options) newPicture() *chart.Picture {
 	p := chart.New(o.Type)
 	p.Looks = o.Looks
@@ -228,7 +230,7 @@ func (o *Options) newPicture() *chart.Picture {
 	return p
 }
 
-// setUnit sets the unit of a picture, and adds the limits in it.
+// setUnit sets the unit of a picture, and adds the limits, converted to this unit.
 func (o *Options) setUnit(p *chart.Picture, scale hdrlog.Scale) error {
 	p.Values.Unit = scale.Unit
 	for _, l := range o.Limits {
@@ -240,14 +242,15 @@ func (o *Options) setUnit(p *chart.Picture, scale hdrlog.Scale) error {
 	return nil
 }
 
-// finish adds marks, drops lines that are too many, and chooses the axis of values and the height.
+// finish adds the marks of the user, drops lines if there are too many, and chooses the scale of the
+// axis of values and the height.
 func (o *Options) finish(std *message.Streams, p *chart.Picture) {
 	p.Events.Marks = slices.Concat(marksOf(o.Marks, p), p.Events.Marks)
 	switch {
 	case o.Percentiles == nil:
-		p.KeepLines(o.Page)
-	case o.Page || p.Type.Lined():
-		nameUndrawn(std, p)
+		p.DropLines(o.Page)
+	case o.Page || p.Type.HasLines():
+		noteUndrawnLimits(std, p)
 	}
 	p.Values.Log = p.Values.Log || !o.Axes.Linear && p.Steep()
 	if o.Units.Unit != "" {
@@ -258,7 +261,7 @@ func (o *Options) finish(std *message.Streams, p *chart.Picture) {
 	}
 }
 
-// marksOf returns marks as a picture has them.
+// marksOf converts marks to the times of a picture.
 func marksOf(all []Mark, p *chart.Picture) (marks []chart.Mark) {
 	for _, m := range all {
 		marks = append(marks, chart.Mark{Time: m.in(p), Text: m.Text})
@@ -271,8 +274,8 @@ func (m *Mark) in(p *chart.Picture) int64 {
 	return m.When.At(float64(p.Time.Origin)/1000) - p.Time.Origin
 }
 
-// nameUndrawn says which limits no line is for. Charts without lines show all of them.
-func nameUndrawn(std *message.Streams, p *chart.Picture) {
+// noteUndrawnLimits prints a notice for each limit of a percentile that no line shows.
+func noteUndrawnLimits(std *message.Streams, p *chart.Picture) {
 	drawn := p.LineLimits()
 	for _, l := range p.Values.Limits {
 		if !slices.ContainsFunc(drawn, func(one chart.Limit) bool { return one.Percentile == l.Percentile }) {

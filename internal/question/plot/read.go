@@ -24,22 +24,22 @@ import (
 	"hdrkit/output"
 )
 
-// found is what the inputs of a picture come to.
+// found has all data that a reading has read for a picture.
 type found struct {
 	rows      []row     // in the order of the inputs
-	loads     []runLoad // instead of rows, for points of runs
+	loads     []runLoad // points of runs or rows, instead of rows
 	lines     *collect.Collector
-	runs      map[string][]*summary.Result // by label, of parts whose runs add up by themselves
+	runs      map[string][]*summary.Result // by label, of parts whose runs are also added up one by one
 	summaries []chart.Summary
 	times     times
 	worst     []chart.Moment // the worst first, in milliseconds since the epoch or the start of the log
-	shifts    []Mark         // where levels change
-	unit      string         // unit of values
-	notes     []string       // notes about what was assumed of distributions
+	shifts    []Mark         // where the level of a series changes
+	unit      string         // of values
+	notes     []string       // about assumed units of distributions
 	findings  []output.Finding
 }
 
-// A row is a series of a picture with its curve. Sum has its values, nil for a distribution.
+// A row is a series of a picture with its curve. Sum has its counts. It is nil for a distribution.
 type row struct {
 	chart.Series
 	sum *output.Summary
@@ -48,11 +48,11 @@ type row struct {
 // hasConfidence reports whether a row has intervals of confidence.
 func (r *row) hasConfidence() bool { return r.sum != nil && r.sum.Confidence != nil }
 
-// times are when logs ran, in milliseconds since the epoch.
+// times says when logs ran, in milliseconds since the epoch.
 type times struct {
 	start float64               // of the first log, in seconds since the epoch
-	spans [][2]int64            // times of the parts
-	ran   map[string][][2]int64 // by label, if there are gaps: see [chart.Picture]
+	spans [][2]int64            // when each part began and ended
+	ran   map[string][][2]int64 // by label, of parts with gaps: see [chart.Picture]
 }
 
 // A reading reads the inputs of a plan.
@@ -61,14 +61,14 @@ type reading struct {
 	std     *message.Streams
 	units   *logs.Units
 	plan    *plan
-	whole   *scan.Scan // scan of all inputs
+	whole   *scan.Scan // of all inputs
 	when    *logs.Times
 	sums    func(units *logs.Units, side asked.Side) error
-	failed  error   // error of the collector
-	highest float64 // value of logs, in the unit of the picture but for the ratio
+	failed  error   // of the collector
+	highest float64 // the highest value of the logs, before it is divided by the ratio
 }
 
-// read reads the inputs of a plan: logs once, and then distributions.
+// read reads the inputs of a plan: first logs, and then distributions.
 func (o *Options) read(std *message.Streams, units *logs.Units, whole *scan.Scan, p *plan) (*found, error) {
 	r := &reading{
 		found: &found{
@@ -93,14 +93,14 @@ func (o *Options) read(std *message.Streams, units *logs.Units, whole *scan.Scan
 	return r.found, r.readDistributions(p.distributions)
 }
 
-// readPart reads a part. Its series have their tags as names, behind its label.
+// readPart reads a part of the logs, and adds its rows, times, findings and worst moments.
 func (r *reading) readPart(p *part) error {
-	if r.plan.takes.points.of == ofEachRun {
+	if r.plan.needs.points.of == ofEachRun {
 		return r.readLoads(p.scan)
 	}
 	headers := r.units.Watch(p.scan)
-	wanted := r.plan.wanted(p)
-	search, flows := r.search(p.scan, headers, &wanted)
+	wanted := r.plan.summaryOptions(p)
+	search, flows := r.newSearch(p.scan, headers, &wanted)
 	result, start, err := r.addUp(p, wanted, flows)
 	r.whole.Saw(p.scan)
 	if err == nil {
@@ -125,7 +125,7 @@ func (r *reading) readPart(p *part) error {
 		r.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", count)
 	}
 	r.addTimes(p, result)
-	if len(r.plan.parts) > 1 { // the others are still to be read
+	if len(r.plan.parts) > 1 { // saves memory for the other parts
 		if err := result.Compact(p.scan.Memory); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (r *reading) readPart(p *part) error {
 			return err
 		}
 	}
-	if r.plan.takes.worst == 0 {
+	if r.plan.needs.worst == 0 {
 		return nil
 	}
 	if !r.plan.lines.Relative {
@@ -149,25 +149,25 @@ func (r *reading) readPart(p *part) error {
 	return r.findWorst(p.label, wanted.Histories, result.Summaries, logline.Millis(start))
 }
 
-// wanted returns what a part collects beside counts. Each needs its own.
-func (p *plan) wanted(of *part) (o summary.Options) {
-	o.Maxima = p.takes.maxima
-	if p.takes.believed != nil && !of.runsFirst { // where the spread of runs stands for intervals
-		runs := *p.takes.believed
+// summaryOptions returns options for adding up a part. Parts must not share them.
+func (p *plan) summaryOptions(of *part) (o summary.Options) {
+	o.Maxima = p.needs.maxima
+	if p.needs.believed != nil && !of.runsFirst { // the range of runs replaces intervals of confidence
+		runs := *p.needs.believed
 		o.Runs = &runs
 	}
-	if p.takes.worst > 0 {
+	if p.needs.worst > 0 {
 		o.Histories = &summary.Histories{Times: true}
 	}
 	return o
 }
 
-// addUp adds up the logs of a part, or each of its runs by itself and then all of them. It returns
-// when the first log starts, too.
+// addUp adds up the logs of a part. If runsFirst is set, it adds up each run, and then all of them. It
+// also returns the start of the first log, in seconds since the epoch.
 func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary.Result, float64, error) {
 	start := math.Inf(1)
 	read := func(one *scan.Scan) (*summary.Result, error) {
-		if !r.plan.takes.overTime {
+		if !r.plan.needs.overTime {
 			return summary.Collect(one, o, flows...)
 		}
 		return summary.Collect(one, o, append(flows, r.overTime(one, p.label, &start))...)
@@ -179,8 +179,8 @@ func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary
 	return sum, start, err
 }
 
-// overTime returns the flow of lines and counts over time, which feeds the collector. It lowers
-// start to when the first log starts.
+// overTime returns the flow of lines and counts over time, which feeds the collector. It lowers start
+// to the start of the first log.
 func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Flow {
 	factors := make([]float64, len(one.Inputs))
 	for n := range factors {
@@ -211,8 +211,8 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 	})
 }
 
-// collectorError returns the error of the collector. The reading went on after it, since other
-// results do not need the collector.
+// collectorError returns the error of the collector. After such an error the logs are read to their
+// ends, since other results do not need the collector.
 func (r *reading) collectorError() error {
 	if errors.Is(r.failed, collect.ErrPoints) {
 		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: "+
@@ -222,8 +222,7 @@ func (r *reading) collectorError() error {
 	return r.failed
 }
 
-// addTimes adds when logs that add up began and ended, and when they ran if that is not all the
-// time.
+// addTimes adds when a part began and ended, and when its logs ran if there are gaps.
 func (r *reading) addTimes(p *part, result *summary.Result) {
 	r.addSpan(result)
 	if ran := result.Ran(); len(ran) > 1 && !r.plan.lines.Relative && !p.runsFirst {
@@ -233,7 +232,7 @@ func (r *reading) addTimes(p *part, result *summary.Result) {
 	}
 }
 
-// addSpan adds when logs that add up began and ended.
+// addSpan adds when logs that were added up began and ended.
 func (r *reading) addSpan(result *summary.Result) {
 	if len(result.Summaries) == 0 {
 		return
@@ -245,7 +244,7 @@ func (r *reading) addSpan(result *summary.Result) {
 	r.found.times.spans = append(r.found.times.spans, whole)
 }
 
-// addRows adds the rows of a part, of which headers state the units.
+// addRows adds the rows of a part. Headers have the units of its logs.
 func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) error {
 	if err := checkTags(len(r.found.rows) + len(result.Summaries)); err != nil {
 		return err
@@ -256,23 +255,23 @@ func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) e
 			return err
 		}
 		label := r.plan.rowLabel(p.label, sum.Tag)
-		if r.plan.takes.points.of == ofEachRow {
+		if r.plan.needs.points.of == ofEachRow {
 			r.found.loads = append(r.found.loads, r.loadOf(sum, label))
 			continue
 		}
-		if few := len(result.Summaries) <= mostShifts; few && r.plan.takes.shifts && sum.Confidence != nil {
+		if few := len(result.Summaries) <= mostShifts; few && r.plan.needs.shifts && sum.Confidence != nil {
 			r.markShift(label, sum)
 		}
 		series := chart.Series{Label: label, Group: p.label, Curve: r.curveOf(sum), Runs: p.runs}
 		if p.runsFirst && len(result.Summaries) <= mostBands {
-			series.Curve.Band = r.found.bandOf(p.label, sum)
+			series.Curve.Band = r.found.runsBand(p.label, sum)
 		}
 		r.found.rows = append(r.found.rows, row{series, sum})
 	}
 	return nil
 }
 
-// addSummary adds the row of a table for the sum of a row, and gives the sum its scale.
+// addSummary sets the scale of the sum of a row, and adds the figures of the sum to the table.
 func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Logs) error {
 	factor, err := headers.Factor(sum.Tag)
 	if err != nil {
@@ -286,35 +285,35 @@ func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Lo
 	return nil
 }
 
-// curveOf returns the curve of a sum, only the number of values if the picture has no curves.
+// curveOf returns the curve of a sum. If the picture has no curves, it has only the number of values.
 func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 	curve := chart.Curve{Count: sum.Counts().TotalCount()}
-	if r.plan.takes.curves {
+	if r.plan.needs.curves {
 		curve = chart.CurveOf(sum.Counts(), sum.Scale.Divisor())
 	}
-	if r.plan.takes.bands && sum.Confidence != nil {
-		curve.Band = believedBand(&curve, sum)
-		keepFigures(sum.Confidence)
+	if r.plan.needs.bands && sum.Confidence != nil {
+		curve.Band = confidenceBand(&curve, sum)
+		dropCurveIntervals(sum.Confidence)
 	}
 	return curve
 }
 
-// findWorst finds the worst moments of logs, down to the last one that stands out, counted from a
-// start. If that takes too much memory, it says so.
+// findWorst adds the worst moments of a part, down to the last one that is higher than chance explains.
+// Times of moments count from start. If the search takes too much memory, findWorst prints a notice.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
-	moments, err := parts.Worst(r.plan.takes.worst, gate.Scales(summaries, by))
+	moments, err := parts.Worst(r.plan.needs.worst, gate.Scales(summaries, by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		r.std.Notef("marks no worst moments: %v", err)
 		return nil
 	}
-	standing := 0 // up to the last one that is higher than chance makes it
+	significant := 0 // the number of moments down to the last significant one
 	for n, m := range moments {
 		if float64(m.Max) > m.Bound {
-			standing = n + 1
+			significant = n + 1
 		}
 	}
-	moments = moments[:standing]
+	moments = moments[:significant]
 	shares := parts.Shares(moments)
 	for n, m := range moments {
 		r.found.worst = append(r.found.worst, chart.Moment{
@@ -331,7 +330,7 @@ func (r *reading) findWorst(label string, parts *summary.Histories, summaries []
 	return err
 }
 
-// markShift marks where the level of a percentile of a series shifts for good, if it does.
+// markShift adds a mark where the level of a percentile of a series changes for good, if it does.
 func (r *reading) markShift(label string, sum *output.Summary) {
 	shift := sum.Confidence.Shift
 	if shift == nil {
@@ -345,10 +344,11 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	})
 }
 
-// MostTags is the number of tags that a picture may have. Only twelve have a line, and the tags of
-// a log of 10 MB can take 400 MB.
+// MostTags is the largest number of tags in a picture. Many tags need much memory, 400 MB for a log of
+// 10 MB, and a page shows only twelve lines.
 const MostTags = 50_000
 
+// checkTags returns an error for more tags than [MostTags].
 func checkTags(count int) error {
 	if count > MostTags {
 		return errors.New("more than 50,000 tags, which no picture can show: choose some with -incT, or add them up with -it")

@@ -10,10 +10,10 @@ import (
 	"hdrkit/tags"
 )
 
-// dropSameRequests drops tags of a report that count the same requests as others, unless the user
-// chose tags. A report that adds them up would count each request several times.
+// dropSameRequests leaves out tags of a report that count the same requests as other tags, unless the
+// user chose tags. Otherwise the sum of all tags would count requests several times.
 func (d *decision) dropSameRequests() error {
-	sums := d.plan.takes.findings && !d.asked.Page && d.drawn.Chart.Marks == chart.Cells
+	sums := d.plan.needs.findings && !d.asked.Page && d.drawn.Chart.Marks == chart.Cells
 	if d.surveyed == nil || !sums || d.asked.Logs.Tags.Include != nil || d.asked.Logs.Tags.Exclude != nil {
 		return nil
 	}
@@ -24,8 +24,8 @@ func (d *decision) dropSameRequests() error {
 		if !ok || same.Other != "" {
 			break
 		}
-		if d.plan.shows.same == nil {
-			d.plan.shows.same = same.Tags
+		if d.plan.content.same == nil {
+			d.plan.content.same = same.Tags
 		}
 		for _, tag := range same.Tags[1:] {
 			dropped = append(dropped, regexp.QuoteMeta(tag))

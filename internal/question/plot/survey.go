@@ -11,23 +11,25 @@ import (
 	"hdrkit/tags"
 )
 
-// A survey says how logs lie in time, in milliseconds.
+// A survey has the times and tags of logs, which decide the windows and lines of a picture. Times are
+// in milliseconds.
 type survey struct {
-	length   int64 // of the first interval, see [flow.MeantLength]
-	from, to int64
-	starts   []int64         // of logs
-	ends     []int64         // of logs
+	length   int64           // of the first interval, see [flow.MeantLength]
+	from, to int64           // when the first log starts and the last one ends
+	starts   []int64         // by log
+	ends     []int64         // by log
 	points   int             // the largest number of intervals of a tag of a log
 	tags     int             // the largest number of tags of a log
-	names    map[string]bool // of tags, as texts
-	ordered  bool            // all logs were read to their ends, and none is late for a window
+	names    map[string]bool // of all tags
+	ordered  bool            // all logs were read to their ends, and no interval is late for a window
 }
 
-// firstIntervals is a number of intervals in which most tags of a log occur.
+// firstIntervals is the number of intervals that a short survey reads of a log. Most tags occur in
+// them.
 const firstIntervals = 1000
 
-// survey looks at the first intervals of each log that the scan selects, without their payloads.
-// Pipes can be read only once, so it does not know them.
+// survey reads the first intervals of each log that the scan selects, at most so many, without their
+// payloads. It skips pipes, which can be read only once.
 func (d *decision) survey(most int) (*survey, error) {
 	surveyed := &survey{
 		from:    math.MaxInt64,
@@ -50,7 +52,7 @@ func (d *decision) survey(most int) (*survey, error) {
 	return surveyed, nil
 }
 
-// surveyLog adds a log to a survey.
+// surveyLog adds the log of an input to a survey.
 func (d *decision) surveyLog(surveyed *survey, input, most int) error {
 	one := d.scan
 	one.Progress = nil
@@ -78,14 +80,14 @@ func (d *decision) surveyLog(surveyed *survey, input, most int) error {
 			surveyed.length = flow.MeantLength(logline.Millis(i.Length))
 		}
 		start := i.StartMillis()
-		if d.relative() {
+		if d.isRelative() {
 			start -= logline.Millis(i.LogStart)
 		}
 		from, to = min(from, start), max(to, start+logline.Millis(i.Length))
 		tag := string(i.Tag)
 		points[tag]++
 		if len(points) > MostTags {
-			break // reading the log fails
+			break // too many tags: the reading will return an error
 		}
 		surveyed.names[tags.Text(i.Tag)] = true
 		surveyed.points = max(surveyed.points, points[tag])

@@ -9,38 +9,38 @@ import (
 	"hdrkit/output"
 )
 
-// takes are what a picture takes of the logs, which reading gives it.
-type takes struct {
+// needs says what a picture needs from the logs. A reading computes all of this.
+type needs struct {
 	overTime bool // lines, or counts over time
 	curves   bool // percentile curves
 	points   points
-	bands    bool          // the confidence of curves
-	shifts   bool          // changes of level
-	believed *summary.Runs // windows for intervals of confidence, nil without
-	maxima   bool          // over time
-	worst    int           // the number of moments that are marked
+	bands    bool          // intervals of confidence of curves
+	shifts   bool          // changes of the level of series
+	believed *summary.Runs // options for intervals of confidence, nil for none
+	maxima   bool          // maxima over time
+	worst    int           // number of worst moments
 	findings bool
 }
 
-// shows are what a picture shows of all that was read, which dressing makes.
-type shows struct {
+// content says what a picture shows of the data that were read. The function dress follows it.
+type content struct {
 	page     bool // all charts
 	compares comparison
-	apart    bool     // logs do not add up with one another, so a series without a tag is a log
-	added    bool     // tags that one heat map adds up
-	about    bool     // how values got their unit, if nobody gave it
-	periods  int      // of -fold, that lie over one another, 0 without
-	same     []string // tags that count the same requests; only the first one is drawn
-	fleet    *fleet   // a row for each log, nil without
+	apart    bool     // each log is drawn by itself, so that a series without a tag is a log
+	added    bool     // the tags that one heat map adds up
+	about    bool     // a note about an assumed unit
+	periods  int      // number of periods of -fold that are added up, 0 without -fold
+	same     []string // tags that count the same requests, of which only the first one is drawn
+	fleet    *fleet   // a row for each log, nil for none
 }
 
-// points are the points of a picture of load, instead of lines and curves.
+// points says what the points of a picture of load are.
 type points struct {
-	of     pointKind
-	levels []float64 // the percentiles whose values they show
+	of          pointKind
+	percentiles []float64 // a point has a value for each of them
 }
 
-// A pointKind says what makes a point of a picture of load.
+// A pointKind says what becomes a point in a picture of load.
 type pointKind int
 
 const (
@@ -50,15 +50,15 @@ const (
 	ofEachWindow           // a point is a window of time, and a curve a row
 )
 
-// A comparison says how a picture compares logs beyond drawing them apart.
+// A comparison says how a picture compares logs, apart from drawing each by itself.
 type comparison int
 
 const (
 	comparesNothing comparison = iota
-	comparesSides              // in a report: two sides, as hdrdiff does
-	comparesOnPage             // two logs on a page, as hdrdiff does
-	comparesCurves             // percentiles of each log with those of the first
-	comparesCells              // heat maps of two logs
+	comparesSides              // a report compares two sides as hdrdiff does
+	comparesOnPage             // a page compares two logs as hdrdiff does
+	comparesCurves             // percentiles of each log are compared with those of the first log
+	comparesCells              // heat maps of two logs are compared
 )
 
 // comparison returns how the picture compares logs.
@@ -81,17 +81,17 @@ func (d *decision) comparison() comparison {
 	return comparesNothing
 }
 
-// pointsOf returns what makes the points of the picture.
+// pointsOf returns the kind of the points of a picture of load, and their percentiles.
 func (d *decision) pointsOf() points {
 	switch {
 	case d.drawn != chart.Load:
 		return points{}
 	case d.asked.Windows.Length > 0:
-		return points{ofEachWindow, d.asked.levels()}
+		return points{ofEachWindow, d.asked.linePercentiles()}
 	case d.division == eachRun:
-		return points{ofEachRun, d.asked.levels()}
+		return points{ofEachRun, d.asked.linePercentiles()}
 	}
-	return points{ofEachRow, d.asked.levels()}
+	return points{ofEachRow, d.asked.linePercentiles()}
 }
 
 // needsTime reports whether the picture has lines or counts over time.
@@ -99,23 +99,24 @@ func (d *decision) needsTime() bool {
 	return d.asked.Page || d.drawn.OverTime() || d.pointsOf().of == ofEachWindow
 }
 
-// The number of worst moments that are marked. A page marks as many of its view.
+// MostWorst is the largest number of worst moments that a picture marks, and mostPageWorst the number
+// that a page has. A page marks MostWorst of those in its view.
 const (
 	MostWorst     = 5
 	mostPageWorst = 100
 )
 
-// whatToTake returns what the picture takes: what its type shows, or all for a page.
-func (d *decision) whatToTake() takes {
+// needsOf returns what the picture needs for its type, or for all charts of a page.
+func (d *decision) needsOf() needs {
 	has := d.drawn.Shows
-	t := takes{
+	t := needs{
 		overTime: d.needsTime(),
 		curves:   has.Curves,
 		points:   d.pointsOf(),
 		bands:    !d.asked.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
 		shifts:   has.Shifts && !d.asked.Compare && d.fewSeries(),
 		maxima:   d.asked.Sums != nil,
-		findings: d.division == together && !d.plan.by.Phases() && (d.asked.Page || has.Findings && !d.withoutSentence()),
+		findings: d.division == together && !d.plan.by.Phases() && (d.asked.Page || has.Findings && !d.hasNoFinding()),
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
 		t.believed = &summary.Runs{Optional: true}
@@ -126,7 +127,7 @@ func (d *decision) whatToTake() takes {
 	}
 	maxima := func(m chart.Measure) bool { return m.Name == output.Max }
 	cells := d.drawn.Chart.Marks == chart.Cells
-	above := cells || slices.ContainsFunc(d.measures(), maxima) // numbers stand above maxima
+	above := cells || slices.ContainsFunc(d.measures(), maxima) // the numbers of moments stand above maxima
 	if d.asked.Windows.Fold == 0 && has.Worst && above && d.division != twoSides {
 		t.worst = MostWorst
 		if d.asked.Page {
@@ -136,18 +137,17 @@ func (d *decision) whatToTake() takes {
 	return t
 }
 
-// withoutSentence reports whether a timeline has no finding as its title: somebody chose a title,
-// or it adds up logs that the finding could be about, and which take half as much time again for
-// forty.
-func (d *decision) withoutSentence() bool {
+// hasNoFinding reports whether a timeline needs no finding for its title: the user chose a title, or
+// there are several logs. Findings about several logs take time: half as much again for forty logs.
+func (d *decision) hasNoFinding() bool {
 	chosen := d.asked.Looks.Title != ""
 	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.LeastLogs)
 }
 
-// whatToShow returns what the picture shows of all that was read.
-func (d *decision) whatToShow() shows {
+// contentOf returns the content of the picture.
+func (d *decision) contentOf() content {
 	cells := d.drawn.Chart.Marks == chart.Cells
-	return shows{
+	return content{
 		page:     d.asked.Page,
 		compares: d.comparison(),
 		apart:    d.division != together,
@@ -157,11 +157,11 @@ func (d *decision) whatToShow() shows {
 	}
 }
 
-// mostShifts is the number of series up to which their shifts are marked.
+// mostShifts is the largest number of series whose shifts are marked.
 const mostShifts = 4
 
-// fewSeries reports whether there may be few enough series to mark their shifts. Reading counts the
-// series, but would add up much in vain for many.
+// fewSeries reports whether there may be few enough series to mark their shifts. The reading checks the
+// number again. The check here saves work for many series.
 func (d *decision) fewSeries() bool {
 	switch {
 	case d.plan.by.All() || d.surveyed == nil:

@@ -16,11 +16,11 @@ import (
 	"hdrkit/output"
 )
 
-// trend returns the picture of how figures change over the runs of a scan: a line for each
-// percentile, with its levels, and a number at each change that has a sentence.
+// trend returns the picture of a trend: a line over runs for each percentile, with its levels, and a
+// number at each change that has a sentence.
 func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	collecting := trend.Options{Logs: &o.Logs, Readable: true}
-	for _, level := range o.levels() {
+	for _, level := range o.linePercentiles() {
 		collecting.Figures = append(collecting.Figures, output.AtPercentile(level))
 	}
 	t, err := trend.Collect(std, in.Scan, units, collecting)
@@ -36,14 +36,14 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 		p.Series = addTrend(p.Series, t, &f, places)
 	}
 	if o.Percentiles == nil {
-		p.KeepLines(false)
+		p.DropLines(false)
 	}
-	number(p, t, places, o.Logs.Times.Zone)
+	numberChanges(p, t, places, o.Logs.Times.Zone)
 	return p, nil
 }
 
-// placesOf returns where runs stand on the axis: at their starts if all have one and no two start
-// together, otherwise one behind another.
+// placesOf returns the places of runs on the horizontal axis: their starts, if all runs have different
+// starts, and otherwise their numbers. It sets the time axis of the picture.
 func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
 	p.Time.Absolute = true
 	for n, run := range t.Runs {
@@ -60,7 +60,7 @@ func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
 	return places
 }
 
-// addTrend adds a line to the series of its tag.
+// addTrend adds the line of a figure to the series of its tag.
 func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places []float64) []chart.Series {
 	label := labelOf("", f.Tag)
 	if n := len(all); n == 0 || all[n-1].Label != label {
@@ -74,10 +74,10 @@ func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places
 		line.Points = append(line.Points, chart.Point{Start: places[n], End: places[n], Value: point.Value})
 	}
 	levels := f.Levels
-	if len(t.Runs) < report.FewestRuns { // no change of a level can be found
+	if len(t.Runs) < report.FewestRuns { // too few runs for levels
 		levels = nil
 	}
-	for _, level := range levels { // from the first to the last of its runs that have a value
+	for _, level := range levels { // each from the first to the last run with a value
 		first, last := level.From, level.To-1
 		for math.IsNaN(f.Points[first].Value) {
 			first++
@@ -92,8 +92,8 @@ func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places
 	return all
 }
 
-// number numbers the changes of drawn lines, and adds their sentences.
-func number(p *chart.Picture, t *report.Trend, places []float64, zone *time.Location) {
+// numberChanges adds a number for each change of a drawn line, and the sentences about changes.
+func numberChanges(p *chart.Picture, t *report.Trend, places []float64, zone *time.Location) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {
@@ -105,16 +105,16 @@ func number(p *chart.Picture, t *report.Trend, places []float64, zone *time.Loca
 	sentences := finding.Sentences(found)
 	isChange := func(f output.Finding) bool { return f.Figures != nil }
 	first := slices.IndexFunc(found, isChange)
-	said := 0 // changes that have a sentence
+	count := 0 // of changes that have a sentence
 	for _, f := range found {
 		if isChange(f) {
-			said++
+			count++
 		}
 	}
-	changes := drawn.Changes()[:said]
+	changes := drawn.Changes()[:count]
 	if p.Looks.Title == "" {
 		p.Looks.Title = strings.TrimSuffix(sentences[0], ".")
-		if len(changes) == 0 { // the list has nothing to add
+		if len(changes) == 0 { // the title says it all
 			sentences = sentences[1:]
 		}
 	}
