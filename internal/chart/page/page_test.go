@@ -23,7 +23,7 @@ func TestModules(t *testing.T) {
 		clitest.RequireTools(t, "node")
 	}
 	dir := t.TempDir()
-	for _, pattern := range []string{"js/*.js", "viewer/*.js", "testdata/*.mjs", "../axis/testdata/golden.json", "../testdata/ran.json"} {
+	for _, pattern := range []string{"js/*.js", "viewer/*.js", "testdata/*.mjs", "../axis/testdata/golden.json", "../testdata/ran.json", "../testdata/phases.json"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, paths, err)

@@ -19,7 +19,7 @@ export function lanesOf({ phases = [], from, to }) {
 
 // barsOf returns the left and right ends of phases in a chart, in pixels. Phases that touch share a
 // bar.
-function barsOf(chart, times) {
+export function barsOf(chart, times) {
   const { left, right } = chart.plot;
   const bars = [];
   for (const { start, end } of [...times].sort((a, b) => a.start - b.start)) {

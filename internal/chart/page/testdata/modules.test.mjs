@@ -12,6 +12,7 @@ import * as overview from './overview.js';
 import * as table from './table.js';
 import * as tiles from './tiles.js';
 import * as confidence from './confidence.js';
+import * as phases from './phases.js';
 
 for (const g of JSON.parse(readFileSync('golden.json'))) {
   test(`${g.rule} ${g.low} to ${g.high} ${g.unit || g.zone || ''}`, () => {
@@ -744,3 +745,20 @@ test('two ranges of a series', () => {
     [],
   );
 });
+
+for (const g of JSON.parse(readFileSync('phases.json')))
+  test(`phases: ${g.name}`, () => {
+    const px = time => ((time - g.from) / (g.to - g.from)) * g.width;
+    const chart = { px, plot: { left: 0, right: g.width } };
+    const lanes = phases.lanesOf(g);
+    assert.deepEqual(
+      lanes.map(lane => lane.name),
+      g.lanes.map(lane => lane.name),
+    );
+    lanes.forEach(({ times }, n) => {
+      const bars = phases.barsOf(chart, times).flat();
+      const want = g.lanes[n].bars.flat();
+      assert.equal(bars.length, want.length);
+      bars.forEach((at, i) => assert.ok(Math.abs(at - want[i]) < 1e-6, `${at} instead of ${want[i]}`));
+    });
+  });
