@@ -76,7 +76,7 @@ func (p *picture) draw() error {
 	if path == "" {
 		path = pathFor(s.Inputs[0].Name, p.format)
 	}
-	if p.file != "" && path != "-" { // without -of, WriteFile checks the path
+	if p.file != "" && path != "-" { // without -of, the path may be an input: reading it reports the better error
 		if err := logs.CheckOutput(path, std.Out, s.Inputs); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (p *picture) draw() error {
 		return logs.NothingLeft(s)
 	}
 	if p.asked.Page && drawn.Looks.Title == "" {
-		drawn.Looks.Title = logs.BaseName(path) // a page needs one
+		drawn.Looks.Title = logs.BaseName(path) // a page needs a title
 	}
 	write := func(w io.Writer) error { return draw.Write(w, drawn, p.format) }
 	if err := logs.WriteFile(path, std.Out, s.Inputs, write); err != nil {

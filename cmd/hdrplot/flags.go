@@ -343,11 +343,11 @@ func (f *flags) picture() (*picture, error) {
 // setHeight raises the height of reports and of differences, unless the user chose it.
 func setHeight(o *plot.Options) error {
 	look := &o.Looks
-	difference := o.Compare && o.Type == chart.Heatmap && !o.Page
-	if difference && look.Facets {
+	isDifference := o.Compare && o.Type == chart.Heatmap && !o.Page
+	if isDifference && look.Facets {
 		return message.Usagef("-facet and -compare do not go together with -type heatmap: choose a tag with -incT")
 	}
-	if o.HeightGiven || !difference && o.Type != chart.Report {
+	if o.HeightGiven || !isDifference && o.Type != chart.Report {
 		return nil
 	}
 	look.Height = 900
@@ -360,13 +360,13 @@ func setHeight(o *plot.Options) error {
 // checkAxis checks the ends of the axis of values, and that marks have a place on the axis of time.
 func (f *flags) checkAxis(o *plot.Options) error {
 	low, high := o.Axes.Values.Low, o.Axes.Values.High
-	clock := func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }
+	hasClockTime := func(m plot.Mark) bool { return m.When.Origin != scan.LogStart }
 	switch {
 	case !(low >= 0) || !(high >= 0) || f.given.high && high <= low:
 		return message.Usagef("-ymin %v and -ymax %v: an axis goes from 0 or more to a higher value", low, high)
 	case low == 0 && f.given.low && (o.Axes.Values.Log || o.Type.Chart.Log):
 		return message.Usagef("-ymin 0: a logarithmic axis begins above 0")
-	case o.Compare && !o.Axes.Time.Absolute && slices.ContainsFunc(o.Marks, clock):
+	case o.Compare && !o.Axes.Time.Absolute && slices.ContainsFunc(o.Marks, hasClockTime):
 		return message.Usagef("-mark: logs that are laid over one another by -compare have no clock " +
 			"time; -time absolute, or a time since the start, has one")
 	}

@@ -13,9 +13,9 @@ import (
 	"hdrkit/output"
 )
 
-// Caption returns the line below a picture: the names of the logs, their time, the number of values,
-// the meaning of the lines, and the tags that add up. The number is left out if series have values
-// in common. The tags come last, since a long caption is cut at its end.
+// Caption returns the line below a picture: the names of the logs, their time, the number of
+// values, the meaning of the lines, and the tags that add up. The number is left out if series have
+// values in common. The tags come last, since a long caption is cut at its end.
 func (p *Picture) Caption() string {
 	if len(p.Inputs.Sources) == 0 {
 		return ""
@@ -174,8 +174,9 @@ func (p *Picture) HasSentence(label string) bool {
 	return slices.ContainsFunc(top, func(f output.Finding) bool { return f.Tag == label })
 }
 
-// Unnamed returns the names of the phases that have no lane, since there are more than [MostLanes].
-func (p *Picture) Unnamed() []string {
+// PhasesWithoutLane returns the names of the phases that have no lane, since there are more names
+// than [MostLanes].
+func (p *Picture) PhasesWithoutLane() []string {
 	lanes := p.Lanes()
 	return namesOf(lanes[min(len(lanes), MostLanes):])
 }
@@ -187,14 +188,14 @@ func namesOf(lanes []Lane) (names []string) {
 	return names
 }
 
-// legend returns the meaning of the shades, hatches and triangles of the picture. It is empty if the
-// picture has none of these.
+// legend returns the meaning of the shades, hatches and triangles of the picture. It is empty if
+// the picture has none of these.
 func (p *Picture) legend() string {
 	var all []string
 	if p.hasShades() {
 		all = append(all, "shaded: above a limit")
 	}
-	if names := p.Unnamed(); len(names) > 0 && p.FacetsOf() == nil {
+	if names := p.PhasesWithoutLane(); len(names) > 0 && p.FacetsOf() == nil {
 		all = append(all, "grey, too: "+listed(names))
 	} else if lanes := p.Lanes(); len(lanes) > 0 && p.FacetsOf() != nil {
 		all = append(all, "grey: "+listed(namesOf(lanes)))
@@ -289,11 +290,11 @@ func (p *Picture) Moments() (all []MomentText) {
 	return all
 }
 
-// momentTimes returns the texts of the times of a moment: clock times if the log has dates, otherwise
-// the time since the start of the log.
+// momentTimes returns the texts of the times of a moment: clock times if the log has dates,
+// otherwise the time since the start of the log.
 func (p *Picture) momentTimes(start, peak, end int64) (d MomentText) {
 	precise := 1.0
-	if end-start >= 1000 { // timers are late
+	if end-start >= 1000 { // recorders write intervals a few milliseconds late
 		precise = 100
 	}
 	rounded := func(ms int64) float64 { return math.Round(float64(ms)/precise) * precise }

@@ -44,8 +44,8 @@ func ratioPart(ratio, most float64) float64 {
 	return min(max(0.5+math.Log(ratio)/math.Log(most)/2, 0), 1)
 }
 
-// Compared returns the series of two logs whose heat maps are compared. Ok is false unless there are
-// exactly two groups, and all series have windows.
+// Compared returns the series of two logs whose heat maps are compared. Ok is false unless there
+// are exactly two groups, and all series have windows.
 func (p *Picture) Compared() (before, after []Series, ok bool) {
 	for _, s := range p.Series {
 		switch {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// MostTogether is the largest number of curves, or of lines with labels at their ends, in one chart.
-// mostLines is the largest number of lines over time of several series, since such lines are often
-// equally high. Nobody can distinguish more.
+// MostTogether is the largest number of curves, or of lines with labels at their ends, in one
+// chart. mostLines is the largest number of lines over time of several series, since such lines are
+// often equally high. Nobody can distinguish more.
 const MostTogether, mostLines = 8, 4
 
 // Crowded reports whether a single chart of all series would have too many lines or curves.
@@ -105,8 +105,8 @@ func (s *Series) hasLine(name string) bool {
 	return slices.ContainsFunc(s.Lines, func(line Line) bool { return line.Name == name })
 }
 
-// GroupsAndLines returns the group of each series, and the names of the lines of the series with the
-// most lines.
+// GroupsAndLines returns the group of each series, and the names of the lines of the series with
+// the most lines.
 func GroupsAndLines(series []Series) (groups, lines []string) {
 	for _, s := range series {
 		groups = append(groups, s.Group)

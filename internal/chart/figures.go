@@ -12,9 +12,9 @@ const mostFigures = 6
 // shorter axis, noise would look like a change.
 const leastSpan = 0.4
 
-// LineFacets returns a facet for each line of a trend. Each has an axis of values for its line alone,
-// so that readers see a percentile that rises by 18% beside a maximum that varies. LineFacets
-// returns nil if one chart shows all lines.
+// LineFacets returns a facet for each line of a trend. Each has an axis of values for its line
+// alone, so that readers see a percentile that rises by 18% beside a maximum that varies.
+// LineFacets returns nil if one chart shows all lines.
 func (p *Picture) LineFacets() (facets []Facet) {
 	if p.Type != Trend || p.Looks.Facets || p.Values.Low != 0 || p.Values.High != 0 {
 		return nil

@@ -43,8 +43,8 @@ type RatioRow struct {
 }
 
 // RatiosOf returns the rows of a [Fleet] chart from the lines with a name. Values has the values of
-// series for the whole time by label. Series are compared with one another if tags has the same text
-// for their labels.
+// series for the whole time by label. Series are compared with one another if tags has the same
+// text for their labels.
 func (p *Picture) RatiosOf(line string, values map[string]float64, tags map[string]string) *Ratios {
 	from, to, ok := timeRange(p.Series)
 	if !ok {

@@ -73,7 +73,8 @@ func (g *Grid) setRan(all []Series) {
 type filler struct {
 	*Grid
 
-	// rows caches the rows of each slot of a layout and unit, since logarithms take most of the time.
+	// rows caches the rows of each slot of a layout and unit, since logarithms take most of the
+	// time.
 	layout histogram.Layout
 	unit   float64
 	rows   []extent
@@ -81,12 +82,12 @@ type filler struct {
 	scratch histogram.Histogram
 }
 
-// An extent is the range of rows that a slot of a histogram covers: row 2 goes from 2 to 3. High is 0
-// in an extent that was not computed yet.
+// An extent is the range of rows that a slot of a histogram covers: row 2 goes from 2 to 3. High is
+// 0 in an extent that was not computed yet.
 type extent struct{ low, high float64 }
 
-// add adds the windows of a series. It first adds up windows that lie in the same columns, since one
-// column may show several windows.
+// add adds the windows of a series. It first adds up windows that lie in the same columns, since
+// one column may show several windows.
 func (f *filler) add(s *Series) {
 	var (
 		at     columnRange
@@ -182,8 +183,8 @@ func (g *Grid) row(v float64) float64 {
 	return math.Log(v/g.Low) / math.Log(g.High/g.Low) * float64(g.Rows)
 }
 
-// cellsBetween returns the first and the last of most cells between two places, at least one cell. It
-// rounds the places: a cell that belonged to two windows would show as a seam.
+// cellsBetween returns the first and the last of most cells between two places, at least one cell.
+// It rounds the places: a cell that belonged to two windows would show as a seam.
 func cellsBetween(from, to float64, most int) (first, last int) {
 	first, last = int(math.Round(from)), int(math.Round(to))-1
 	if last < first {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Distinct shortens labels until fits holds for each of them. Different labels stay different. If all
-// labels fit, they stay as they are.
+// Distinct shortens labels until fits holds for each of them. Different labels stay different. If
+// all labels fit, they stay as they are.
 func Distinct(labels []string, fits func(string) bool) []string {
 	unique := slices.Compact(slices.Sorted(slices.Values(labels)))
 	short, out := distinct(unique, fits), make([]string, len(labels))
@@ -61,8 +61,8 @@ func Cut(str string, fits func(string) bool) string { return cut(str, 1, fits) }
 // mostLetters is an upper bound for the number of letters in a line of a picture.
 const mostLetters = 4096
 
-// cut returns str. If str does not fit, cut replaces as few letters as possible by an ellipsis. Front
-// is the share of the remaining letters that stand before the ellipsis.
+// cut returns str. If str does not fit, cut replaces as few letters as possible by an ellipsis.
+// Front is the share of the remaining letters that stand before the ellipsis.
 func cut(str string, front float64, fits func(string) bool) string {
 	if len(str) <= mostLetters && fits(str) {
 		return str

@@ -94,9 +94,9 @@ func permuted[T any](all []T, order []int) (ordered []T) {
 	return ordered
 }
 
-// loadResults returns sentences about the rates up to which each limit holds, one for each series and
-// limit. Without limits it returns a sentence about the highest rate. It names only rates that were
-// measured.
+// loadResults returns sentences about the rates up to which each limit holds, one for each series
+// and limit. Without limits it returns a sentence about the highest rate. It names only rates that
+// were measured.
 func (p *Picture) loadResults() (all []string) {
 	var top *Series
 	rate := func(s *Series) float64 { return s.Lines[0].Points[len(s.Lines[0].Points)-1].Start }
@@ -132,8 +132,8 @@ func (p *Picture) ofSeries(s *Series) string {
 }
 
 // limitResult says up to which rate a limit holds, such as "holds up to 100/s and fails from 200/s
-// on". Points are in the order of rates. The limit fails at a rate if any of its points is above the
-// limit.
+// on". Points are in the order of rates. The limit fails at a rate if any of its points is above
+// the limit.
 func (s *Series) limitResult(points []Point, limit float64) string {
 	holds := func(p Point) bool { return p.Value <= limit }
 	first := slices.IndexFunc(points, func(p Point) bool { return !holds(p) })

@@ -165,8 +165,8 @@ type Precision struct {
 	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
 	// own.
 	WindowMillis int64 `json:"-"`
-	// Widen merges windows that count from an origin into those of a width. A page that has no room
-	// for all of them asks for that.
+	// Widen merges windows into windows of a width in milliseconds. Times of windows count from the
+	// given origin. A page calls it if its windows take too many bytes.
 	Widen func(all []Window, width, origin int64) ([]Window, error) `json:"-"`
 	// Aggregate is the length of the windows whose intervals were merged before they were measured,
 	// or 0.
@@ -187,8 +187,8 @@ func New(t *Type) *Picture {
 // A Series has the data of a tag, of an input, or of a tag of an input.
 type Series struct {
 	Label string
-	// Group is the label of the input or the side to which the series belongs. It is empty if inputs
-	// are not compared.
+	// Group is the label of the input or the side to which the series belongs. It is empty if
+	// inputs are not compared.
 	Group string
 	// Lines are the lines over time or over runs.
 	Lines []Line
@@ -215,7 +215,8 @@ func (s *Series) Tag() string {
 	return strings.TrimPrefix(strings.TrimPrefix(s.Label, s.Group), " ")
 }
 
-// Max returns the highest value of the lines, or of the curve and the windows if there are no lines.
+// Max returns the highest value of the lines, or of the curve and the windows if there are no
+// lines.
 func (s *Series) Max() float64 {
 	highest := 0.0
 	for _, line := range s.Lines {
@@ -249,8 +250,8 @@ type Line struct {
 	Levels []Point
 }
 
-// A Point is a value from Start to End, in milliseconds from the origin. In a [Load] chart, Start and
-// End are the rate. Value is NaN if the time has no value.
+// A Point is a value from Start to End, in milliseconds from the origin. In a [Load] chart, Start
+// and End are the rate. Value is NaN if the time has no value.
 type Point struct{ Start, End, Value float64 }
 
 // Middle returns the middle between Start and End.
@@ -276,8 +277,8 @@ func (c *Curve) Max() float64 {
 	return c.Steps[len(c.Steps)-1].Value
 }
 
-// End returns the place on the axis of nines at which the curve ends: the middle of the share of the
-// highest of Count values.
+// End returns the place on the axis of nines at which the curve ends: the middle of the share of
+// the highest of Count values.
 func (c *Curve) End() float64 {
 	end := math.Log10(2 * math.Max(float64(c.Count), 1))
 	if n := len(c.Steps); n > 1 && c.Steps[n-2].Percentile < 100 {
@@ -308,8 +309,8 @@ func (c *Curve) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"x": x, "v": v, "total": c.Count})
 }
 
-// A Bound is a part of the band of a curve: the range from Low to High at a percentile. Above is the
-// number of values above the percentile.
+// A Bound is a part of the band of a curve: the range from Low to High at a percentile. Above is
+// the number of values above the percentile.
 type Bound struct{ Percentile, Low, High, Above float64 }
 
 // FewAbove is the number of values above a percentile below which a band becomes paler.
@@ -322,9 +323,9 @@ const LeastShown = 10
 // A Step of a curve says that Percentile per cent of the values are at most Value.
 type Step struct{ Percentile, Value float64 }
 
-// A Limit is a service level of package gate that a chart can draw: at most Value for Percentile per
-// cent of the values, or for the maximum if Percentile is 0. Value is in the unit of the picture, and
-// Label is the text in the picture.
+// A Limit is a service level of package gate that a chart can draw: at most Value for Percentile
+// per cent of the values, or for the maximum if Percentile is 0. Value is in the unit of the
+// picture, and Label is the text in the picture.
 type Limit struct {
 	Percentile float64 `json:"percentile"`
 	Value      float64 `json:"value"`
@@ -345,8 +346,8 @@ type Mark struct {
 	Text string `json:"text"`
 }
 
-// A Phase is a named time of a run from Start to End, in milliseconds from the origin. The user gives
-// phases with -phases, and findings add some.
+// A Phase is a named time of a run from Start to End, in milliseconds from the origin. The user
+// gives phases with -phases, and findings add some.
 type Phase struct {
 	Start int64  `json:"start"`
 	End   int64  `json:"end"`
@@ -362,8 +363,8 @@ type Lane struct {
 	Spans [][2]float64
 }
 
-// Lanes returns a lane for each name of a phase in the time of the picture, also beyond [MostLanes].
-// Lanes are in the order of their first phases.
+// Lanes returns a lane for each name of a phase in the time of the picture, also beyond
+// [MostLanes]. Lanes are in the order of their first phases.
 func (p *Picture) Lanes() (all []Lane) {
 	if len(p.Events.Phases) == 0 {
 		return nil
@@ -384,8 +385,8 @@ func (p *Picture) Lanes() (all []Lane) {
 	return all
 }
 
-// A Moment is a time with high values, from Start to End. The highest one is Value, at the time Peak.
-// Times are milliseconds from the origin.
+// A Moment is a time with high values, from Start to End. The highest one is Value, at the time
+// Peak. Times are milliseconds from the origin.
 type Moment struct {
 	Start int64   `json:"start"`
 	End   int64   `json:"end"`
@@ -397,8 +398,8 @@ type Moment struct {
 	// the list of moments.
 	Label string `json:"label"`
 	Name  string `json:"name"`
-	// Line is the name of a line of the series, for a [Trend]. Elsewhere says that another facet has
-	// the number of the moment.
+	// Line is the name of a line of the series, for a [Trend]. Elsewhere says that another facet
+	// has the number of the moment.
 	Line      string `json:"-"`
 	Elsewhere bool   `json:"-"`
 }
@@ -417,8 +418,8 @@ type Summary struct {
 	Limited []float64 `json:"limited,omitempty"`
 }
 
-// Knows reports whether a series has values above a percentile. Without values above it, a percentile
-// only repeats the maximum. At 100, Knows reports whether the series has any values.
+// Knows reports whether a series has values above a percentile. Without values above it, a
+// percentile only repeats the maximum. At 100, Knows reports whether the series has any values.
 func (s *Summary) Knows(percentile float64) bool {
 	if percentile >= 100 {
 		return s.Count > 0

@@ -27,8 +27,8 @@ func (t *Texts) ofKind(kind string) (all []output.Finding) {
 	return all
 }
 
-// Results returns the sentences that stand above a picture, and say what the picture shows. The first
-// sentence becomes the title of a picture without a title.
+// Results returns the sentences that stand above a picture, and say what the picture shows. The
+// first sentence becomes the title of a picture without a title.
 func (p *Picture) Results() []string {
 	switch p.Type {
 	case Report:

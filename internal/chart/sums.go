@@ -9,7 +9,8 @@ import (
 )
 
 // ticksPerHalf is the number of points of a percentile curve each time that the distance to 100%
-// halves. At 25, a curve of five nines that is a thousand pixels wide has a point every three pixels.
+// halves. At 25, a curve of five nines that is a thousand pixels wide has a point every three
+// pixels.
 const ticksPerHalf = 25
 
 // CurveOf returns the percentile curve of h, with values divided by ratio.

@@ -46,17 +46,17 @@ type Theme struct {
 	// Lines are the colours of lines. Colour-blind readers can distinguish them. In print, dashes
 	// distinguish lines.
 	Lines []Colour `json:"lines"`
-	// Heat is the scale from few to many values. Change is the scale from less to more, with grey in
-	// the middle.
+	// Heat is the scale from few to many values. Change is the scale from less to more, with grey
+	// in the middle.
 	Heat   []Colour `json:"heat"`
 	Change []Colour `json:"change"`
 }
 
-// The colours of lines come from the palette of Okabe and Ito (Color Universal Design, 2008). In the
-// light theme, colours that are too light for white paper are darker, and wine red replaces yellow:
-// each line has a contrast of at least 3:1 against the background (TestContrast). The heat scales
-// have one hue, which no line has. They begin near the colour of the background, so that cells with
-// single values are pale in print and for colour-blind readers, too.
+// The colours of lines come from the palette of Okabe and Ito (Color Universal Design, 2008). In
+// the light theme, colours that are too light for white paper are darker, and wine red replaces
+// yellow: each line has a contrast of at least 3:1 against the background (TestContrast). The heat
+// scales have one hue, which no line has. They begin near the colour of the background, so that
+// cells with single values are pale in print and for colour-blind readers, too.
 var (
 	light = Theme{
 		Background: 0xffffff,
@@ -110,12 +110,12 @@ func At(scale []Colour, part float64) Colour {
 	return scale[i+1].Mixed(at-float64(i), scale[i])
 }
 
-// dashes are patterns that distinguish series in print. A pattern is the lengths in pixels of strokes
-// and gaps in turn, and a pattern without lengths is a full line.
+// dashes are patterns that distinguish series in print. A pattern is the lengths in pixels of
+// strokes and gaps in turn, and a pattern without lengths is a full line.
 var dashes = [][]float64{{}, {9, 4}, {3, 3}, {11, 4, 3, 4}, {16, 4}, {5, 3}, {11, 3, 3, 3, 3, 3}, {1.5, 2}}
 
-// lineStyles are the styles of common lines by name, which are the same in all charts. The maximum is
-// an area, or strokes without lines between them.
+// lineStyles are the styles of common lines by name, which are the same in all charts. The maximum
+// is an area, or strokes without lines between them.
 var lineStyles = map[string]Style{
 	"p50":    {Colour: 2, Dashes: []float64{3, 3}},
 	"p90":    {Colour: 5, Dashes: []float64{11, 4, 3, 4}},
@@ -143,9 +143,9 @@ type Style struct {
 }
 
 // Styles returns the styles of series, by series and line. Groups has the group of each series, and
-// lines the names of the lines that each series has. The lines of a single series have the styles of
-// their names. Otherwise a colour means a series, or a group of several series. Dashes distinguish
-// lines of the same colour.
+// lines the names of the lines that each series has. The lines of a single series have the styles
+// of their names. Otherwise a colour means a series, or a group of several series. Dashes
+// distinguish lines of the same colour.
 func Styles(groups, lines []string) (all [][]Style) {
 	colours := len(light.Lines)
 	first, members := map[string]int{}, map[string]int{}

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Stretches splits points, which are in order of time, at gaps, and thins them to columns of a width
-// in milliseconds. Of each column it keeps the first, the lowest, the highest and the last point, so
-// that no spike is lost. Gaps narrower than a column do not split, since nobody can see them.
+// Stretches splits points, which are in order of time, at gaps, and thins them to columns of a
+// width in milliseconds. Of each column it keeps the first, the lowest, the highest and the last
+// point, so that no spike is lost. Gaps narrower than a column do not split, since nobody can see
+// them.
 func Stretches(points []Point, width float64) [][]Point {
 	slack := math.Max(TypicalLength(points)/2, width)
 	var (
@@ -82,8 +83,8 @@ func TypicalLength(points []Point) float64 {
 	for i := 1; i < len(points); i++ {
 		lengths = append(lengths, points[i].Start-points[i-1].Start)
 	}
-	// A point without length ends where it starts. The slack between two points of a stretch is half
-	// of the typical length, and must be longer than the time to the next point.
+	// A point without length ends where it starts. The slack between two points of a stretch is
+	// half of the typical length, and must be longer than the time to the next point.
 	return 3 * median(lengths)
 }
 
@@ -96,8 +97,8 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
-// timeRange returns when the first point or window of series starts and when the last one ends. Ok is
-// false if there is none.
+// timeRange returns when the first point or window of series starts and when the last one ends. Ok
+// is false if there is none.
 func timeRange(series []Series) (from, to float64, ok bool) {
 	from, to = math.Inf(1), math.Inf(-1)
 	for _, s := range series {
@@ -110,8 +111,8 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// Highest returns the elements with the highest values, at most so many, in descending order, and the
-// rest. If there are no more than most elements, it returns all in their own order.
+// Highest returns the most elements with the highest values, in descending order, and the rest. If
+// there are no more elements, it returns all of them in their own order.
 func Highest[T any](all []T, value func(*T) float64, most int) (shown, rest []T) {
 	if len(all) <= most {
 		return all, nil
@@ -121,12 +122,12 @@ func Highest[T any](all []T, value func(*T) float64, most int) (shown, rest []T)
 	return sorted[:most], sorted[most:]
 }
 
-// PageColumns is the number of columns to which the lines of a page are thinned. It is several times
-// the width of a screen, so that readers can zoom in.
+// PageColumns is the number of columns to which the lines of a page are thinned. It is several
+// times the width of a screen, so that readers can zoom in.
 const PageColumns = 4000
 
-// SplitAt splits points, which are in order of time, at a start: into points that start earlier, and
-// the rest.
+// SplitAt splits points, which are in order of time, at a start: into points that start earlier,
+// and the rest.
 func SplitAt(points []Point, start int64) (before, after []Point) {
 	byStart := func(p Point, start float64) int { return cmp.Compare(p.Start, start) }
 	n, _ := slices.BinarySearchFunc(points, float64(start), byStart)

@@ -13,7 +13,8 @@ import (
 type Type struct {
 	Name string
 	What string // a description of about three words, for the help text
-	// Options are the names of those options of hdrplot that only some types take, such as "p linear".
+	// Options are the names of those options of hdrplot that only some types take, such as "p
+	// linear".
 	Options string
 	// Measures returns the measures of the lines for the percentiles that the user chose. It is nil
 	// for a type without lines.
@@ -48,8 +49,8 @@ func (t *Type) HasLines() bool { return t.Chart.Marks == Lines || t.Chart.Marks 
 // Takes reports whether the type takes an option of hdrplot.
 func (t *Type) Takes(option string) bool { return slices.Contains(strings.Fields(t.Options), option) }
 
-// A Chart describes a single chart: its axes, and the marks between them. Package draw draws it in a
-// picture, and the script of the page draws it in a browser.
+// A Chart describes a single chart: its axes, and the marks between them. Package draw draws it in
+// a picture, and the script of the page draws it in a browser.
 type Chart struct {
 	// Marks is the kind of marks: [Lines], [Cells], [Rows], [Curves] or [Dots].
 	Marks string `json:"marks"`
@@ -168,7 +169,8 @@ func TotalMeasures(limits []Limit) []Measure {
 	return append(Timeline.Measures(append(percentiles, 100)), PerSecond())
 }
 
-// Describe describes the chart of a type with the data of the picture. A page has several such charts.
+// Describe describes the chart of a type with the data of the picture. A page has several such
+// charts.
 func (p *Picture) Describe(t *Type) Chart {
 	c := t.Chart
 	if !c.Rate {
@@ -241,8 +243,8 @@ func (p *Picture) Steep() bool {
 
 // DropLines drops lines if one chart would have too many: for several series on a page or of runs,
 // and for pictures with many facets. It keeps the lines that have limits. Without limits it keeps
-// the maxima, or the 99th percentile of runs and of logs that a page compares, since maxima vary too
-// much to show a change.
+// the maxima, or the 99th percentile of runs and of logs that a page compares, since maxima vary
+// too much to show a change.
 func (p *Picture) DropLines(paged bool) {
 	switch {
 	case len(p.Series) < 2:
@@ -253,8 +255,8 @@ func (p *Picture) DropLines(paged bool) {
 	}
 }
 
-// usualLine returns the name of the line that DropLines keeps without limits. Compared says that runs
-// or logs are compared.
+// usualLine returns the name of the line that DropLines keeps without limits. Compared says that
+// runs or logs are compared.
 func usualLine(compared bool) string {
 	if compared {
 		return AtPercentile(99).Name
@@ -262,8 +264,8 @@ func usualLine(compared bool) string {
 	return output.Max
 }
 
-// keepLimited drops all lines but those that have limits, or the usual line if there are no limits. It
-// keeps the last line of a series that has none of these.
+// keepLimited drops all lines but those that have limits, or the usual line if there are no limits.
+// It keeps the last line of a series that has none of these.
 func (p *Picture) keepLimited(usual string) {
 	for i := range p.Series {
 		s := &p.Series[i]
@@ -276,8 +278,8 @@ func LimitedMeasures(all []Measure, limits []Limit, compared bool) []Measure {
 	return limited(all, func(m Measure) string { return m.Name }, limits, usualLine(compared))
 }
 
-// limited returns those of all whose name is the name of a limit, or the usual name if there are no
-// limits. If there are none, it returns the last of all.
+// limited returns the elements whose name is the name of a limit, or the usual name if there are no
+// limits. If no element has such a name, it returns the last element.
 func limited[T any](all []T, name func(T) string, limits []Limit, usual string) (kept []T) {
 	names := []string{usual}
 	if len(limits) > 0 {

@@ -42,8 +42,8 @@ func Spelled(unit string) string {
 	return unit
 }
 
-// Fixed marks a unit of time as fixed, by an equals sign before its name: axes and texts then use no
-// other unit of time.
+// Fixed marks a unit of time as fixed, by an equals sign before its name: axes and texts then use
+// no other unit of time.
 func Fixed(unit string) string {
 	if unit = Spelled(unit); timeUnit(unit) == 0 {
 		return unit
@@ -112,8 +112,8 @@ func Value(unit string, v float64) string {
 	return digits(v/s.Divide, 4, 1e15) + " " + s.Unit
 }
 
-// digits prints a number with at most so many significant digits, or more before the decimal point. A
-// number from exponentFrom on has an exponent.
+// digits prints a number with at most "most" significant digits. It keeps all digits before the
+// decimal point. Numbers from exponentFrom on have an exponent.
 func digits(v float64, most int, exponentFrom float64) string {
 	size := math.Abs(v)
 	switch {
@@ -144,8 +144,8 @@ var thousands = []struct {
 	name string
 }{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}
 
-// shortFormat returns the function that prints all numbers of an axis without a unit in few characters:
-// with the letter for the largest number, or without a letter if that is below 10,000.
+// shortFormat returns the function that prints all numbers of an axis without a unit in few
+// characters: with the letter for the largest number, or without a letter if that is below 10,000.
 func shortFormat(largest float64) func(v float64) string {
 	for _, s := range thousands {
 		if largest >= max(s.size, 10_000) && largest < 1e15 {
@@ -208,7 +208,8 @@ func Length(ms int64) string {
 	return Number(float64(ms)) + " ms"
 }
 
-// Power10 returns 10 to the power of e, correctly rounded. The result of math.Pow may be less precise.
+// Power10 returns 10 to the power of e, correctly rounded. The result of math.Pow may be less
+// precise.
 func Power10(e int) float64 {
 	v, _ := strconv.ParseFloat("1e"+strconv.Itoa(e), 64)
 	return v

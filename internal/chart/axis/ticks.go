@@ -14,9 +14,11 @@ type Tick struct {
 	Label string
 }
 
-// roundStep returns the smallest of 1, 2 and 5 times a power of ten that divides span into at most
-// so many parts.
-func roundStep(span float64, most int) float64 { return roundUp(span / float64(max(most, 1))) }
+// roundStep returns the smallest step of 1, 2 or 5 times a power of ten that divides a span into at
+// most mostSteps steps.
+func roundStep(span float64, mostSteps int) float64 {
+	return roundUp(span / float64(max(mostSteps, 1)))
+}
 
 // multiples returns the multiples of step from low to high.
 func multiples(low, high, step float64) (all []float64) {
@@ -27,14 +29,15 @@ func multiples(low, high, step float64) (all []float64) {
 	return all
 }
 
-// Linear returns at most so many ticks of a linear axis, and its end. The axis begins at low. It ends
-// at high if exact is set, and otherwise at the first tick from high on.
-func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, end float64) {
+// Linear returns the ticks of a linear axis, about mostTicks at most, and the end of the axis. The
+// axis begins at low. It ends at high if exact is set, and otherwise at the first tick from high
+// on.
+func (s Scale) Linear(low, high float64, exact bool, mostTicks int) (ticks []Tick, end float64) {
 	from, to := low/s.Divide, high/s.Divide
 	if to <= from {
 		to = from + 1
 	}
-	step := roundStep(to-from, most)
+	step := roundStep(to-from, mostTicks)
 	if !exact {
 		to = math.Ceil(to/step-1e-9) * step
 	}
@@ -54,8 +57,9 @@ func (s Scale) Linear(low, high float64, exact bool, most int) (ticks []Tick, en
 
 // Log returns the ticks and the ends of a logarithmic axis for values from lowest to highest, both
 // above 0. Each label has a unit of its own, unless the unit is fixed: then the title has the unit.
-// The axis begins and ends at round numbers, or at lowest and highest if exact is set. There are
-// about most labels, or up to twice as many if they are at 1, 2 and 5 times powers of ten.
+// The axis begins and ends at round numbers, or at lowest and highest if exact is set. Most is
+// about the largest number of labels, or half of that if labels are at 1, 2 and 5 times powers of
+// ten.
 func Log(unit string, lowest, highest float64, exact bool, most int) (ticks []Tick, from, to float64) {
 	if highest <= lowest*1.0001 {
 		lowest, highest = lowest/2, highest*2
@@ -103,22 +107,22 @@ var secondSteps = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5
 
 const day = 24 * 3600
 
-// Window returns a round length in seconds, so that at most so many windows of this length fill a span
-// of seconds.
-func Window(span float64, most int) float64 {
+// Window returns a round length of windows in seconds. At most mostWindows windows of this length
+// fill a span of seconds.
+func Window(span float64, mostWindows int) float64 {
 	for _, s := range secondSteps {
-		if span <= s*float64(most)*(1+1e-9) {
+		if span <= s*float64(mostWindows)*(1+1e-9) {
 			return s
 		}
 	}
-	return math.Max(roundStep(span/day, most), 1) * day
+	return math.Max(roundStep(span/day, mostWindows), 1) * day
 }
 
-// timeStep returns the distance in seconds of at most so many ticks between two times. If fewer than
-// two ticks lie before the last tenth of the axis, it returns the next shorter distance: a label in
-// the last tenth may have no room.
-func timeStep(from, to float64, most int) float64 {
-	step := Window(to-from, most)
+// timeStep returns the distance in seconds of ticks between two times, for at most mostTicks ticks.
+// If fewer than two ticks lie before the last tenth of the axis, it returns the next shorter
+// distance: a label in the last tenth may have no room.
+func timeStep(from, to float64, mostTicks int) float64 {
+	step := Window(to-from, mostTicks)
 	n := slices.Index(secondSteps, step)
 	if n > 0 && len(multiples(from, to-(to-from)/10, step)) < 2 {
 		return secondSteps[n-1]
@@ -126,10 +130,10 @@ func timeStep(from, to float64, most int) float64 {
 	return step
 }
 
-// Relative returns at most so many ticks of an axis of seconds since the start, and the title of the
-// axis.
-func Relative(from, to float64, most int) (ticks []Tick, title string) {
-	step := timeStep(from, to, most)
+// Relative returns the ticks of an axis of seconds since the start, about mostTicks at most, and
+// the title of the axis.
+func Relative(from, to float64, mostTicks int) (ticks []Tick, title string) {
+	step := timeStep(from, to, mostTicks)
 	title, label := "", Number
 	furthest := math.Max(math.Abs(from), math.Abs(to))
 	switch {
@@ -173,8 +177,8 @@ func sexagesimal(v, step float64, hours, seconds bool) string {
 	return text
 }
 
-// Since prints a time in seconds since the start, in the format of an axis of [Relative] whose times
-// go up to furthest.
+// Since prints a time in seconds since the start, in the format of an axis of [Relative] whose
+// times go up to furthest.
 func Since(seconds, furthest float64) string {
 	if furthest <= 180 {
 		return Number(math.Round(seconds*1000)/1000) + " s"
@@ -182,13 +186,13 @@ func Since(seconds, furthest float64) string {
 	return sexagesimal(math.Round(seconds), 1, furthest >= 3600, true)
 }
 
-// Clock returns at most so many ticks of an axis of clock times in a zone, and the title of the axis.
-// The times from and to are seconds from origin, which is in seconds since the epoch. If since is
-// set, the time since the start stands below each tick, and the title has the date if there is only
-// one. Otherwise the date stands below the first tick of each day.
-func Clock(from, to, origin float64, zone *time.Location, since bool, most int) (ticks []Tick, title string) {
+// Clock returns the ticks of an axis of clock times in a zone, about mostTicks at most, and the
+// title of the axis. The times from and to are seconds from origin, which is in seconds since the
+// epoch. If since is set, the time since the start stands below each tick, and the title has the
+// date if there is only one. Otherwise the date stands below the first tick of each day.
+func Clock(from, to, origin float64, zone *time.Location, since bool, mostTicks int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
-	step := timeStep(from+origin, to+origin, most)
+	step := timeStep(from+origin, to+origin, mostTicks)
 	date := ""
 	if since = since && step < day; since {
 		first, last := clock(from+origin, zone).Format(time.DateOnly), clock(to+origin, zone).Format(time.DateOnly)
@@ -273,7 +277,7 @@ func NinesTicks(last, gap float64) (ticks []Tick) {
 	return ticks
 }
 
-// ninesLabel returns the percentile of n nines.
+// ninesLabel returns the label for n nines, such as 99.9% for 3.
 func ninesLabel(n int) string {
 	switch n {
 	case 0:
@@ -286,9 +290,9 @@ func ninesLabel(n int) string {
 	return "99." + strings.Repeat("9", n-2) + "%"
 }
 
-// Offsets returns the offsets of a zone between two times in seconds since the epoch. Each element is
-// a time, and the number of seconds by which the zone is ahead of UTC from this time on. The first
-// time is from.
+// Offsets returns the offsets of a zone between two times in seconds since the epoch. Each element
+// is a time, and the number of seconds by which the zone is ahead of UTC from this time on. The
+// first time is from.
 func Offsets(from, to float64, zone *time.Location) (all [][2]int64) {
 	for at := clock(from, zone); ; {
 		_, offset := at.Zone()

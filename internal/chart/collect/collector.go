@@ -103,7 +103,7 @@ type series struct {
 	ratio    float64 // by which values are divided
 	measures []chart.Measure
 	lines    [][]chart.Point // by measure
-	most     int             // a line of so many points is thinned
+	most     int             // a line with this number of points is thinned
 	windows  []window        // nil without MostWindows
 }
 
@@ -225,7 +225,7 @@ func (o *Options) fold(w *chart.Window) {
 		w.Begin = at
 		w.End = at + length
 		return
-	// A page draws the window at the end of the period that has most of it.
+	// On a page, the window stands at that end of the period that has its larger part.
 	case at+length/2 >= o.Fold:
 		at = 0
 	default:
@@ -310,7 +310,7 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		if err := c.total.add(s, i.merged, from); err != nil {
 			return err
 		}
-		if size := c.Options.Aggregate; i.merged.Lengths <= i.merged.Intervals()*(size+size/8) { // timers are late
+		if size := c.Options.Aggregate; i.merged.Lengths <= i.merged.Intervals()*(size+size/8) { // recorders write intervals late
 			w.End = min(w.End, w.Begin+size) // else intervals of several logs overlap the next window
 		}
 	}
@@ -441,8 +441,8 @@ func (c *Collector) Forget(time int64) (dropped bool) {
 	return dropped
 }
 
-// Widths returns the width in milliseconds of the windows that start before the time recent. Windows
-// that start later are not merged.
+// Widths returns the width in milliseconds of the windows that start before the time recent.
+// Windows that start later are not merged.
 func (c *Collector) Widths() (width, recent int64) { return c.windows.width, c.windows.recent }
 
 // Labels returns the labels of the series in the order of their first intervals.
@@ -541,7 +541,7 @@ func (c *Collector) widen() error {
 	return nil
 }
 
-// startOfNewest returns the earliest time from which on at most so many windows start.
+// startOfNewest returns the earliest time from which on at most "most" windows start.
 func (c *Collector) startOfNewest(most int) int64 {
 	counts := map[int64]int{}
 	for _, s := range c.series {
@@ -580,8 +580,8 @@ const MostPoints = 256 << 10
 var ErrPoints = errors.New("too many windows")
 
 // Picture returns a copy of a picture with the lines and windows of all series. Origin is time 0 of
-// the picture, in milliseconds since the epoch. Known series, which may have curves, come first, and
-// the others follow in the order of their first intervals.
+// the picture, in milliseconds since the epoch. Known series, which may have curves, come first,
+// and the others follow in the order of their first intervals.
 func (c *Collector) Picture(of *chart.Picture, origin int64, known []chart.Series) (*chart.Picture, error) {
 	if err := c.total.measure(); err != nil {
 		return nil, err

@@ -45,8 +45,8 @@ func (w *window) merge(other *window) error {
 	return nil
 }
 
-// addToSum adds b and its rounding error to the sum. The rounding error of a + b is itself a float64
-// (Knuth, TwoSum).
+// addToSum adds b and its rounding error to the sum. The rounding error of a + b is itself a
+// float64 (Knuth, TwoSum).
 func (w *window) addToSum(b, roundoff float64) {
 	a := w.Sum
 	w.Sum = a + b
@@ -153,7 +153,8 @@ func chartWindows(all []window, origin int64, ratio float64) (windows []chart.Wi
 	return windows
 }
 
-// refine converts the counts of all windows to the finest of their layouts, and returns that layout.
+// refine converts the counts of all windows to the finest of their layouts, and returns that
+// layout.
 func refine(all []window) (histogram.Layout, error) {
 	finest, err := histogram.New(all[0].counts.Layout())
 	if err != nil {

@@ -61,14 +61,14 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		if !isFacet && len(shown) > 0 {
 			byMax := func(a, b chart.Series) int { return cmp.Compare(a.Curve.Max(), b.Curve.Max()) }
 			top := slices.MaxFunc(shown, byMax).Curve
-			pn.labelHighest(top.End(), top.Max(), pn.highestText("", top.Max()))
+			pn.drawHighestLabel(top.End(), top.Max(), pn.highestText("", top.Max()))
 		}
 	}
 	return pn
 }
 
-// curveEndings returns the labels at the ends of curves. If named is set, curves without a label have
-// the name untagged.
+// curveEndings returns the labels at the ends of curves. If named is set, curves without a label
+// have the name untagged.
 func (c *pen) curveEndings(shown []chart.Series, styles [][]chart.Style, named bool) (endings []ending) {
 	for i, s := range shown {
 		label := chart.Counted(s.Curve.Count, "value")
@@ -150,8 +150,8 @@ func (pn *panel) drawBand(st style, band []chart.Bound) {
 	}
 }
 
-// drawCurve draws a curve with a dot at its maximum. If labelled is set, a dotted line leads from the
-// dot to the label at the right.
+// drawCurve draws a curve with a dot at its maximum. If labelled is set, a dotted line leads from
+// the dot to the label at the right.
 func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	if len(points) == 0 {
 		return
@@ -159,7 +159,7 @@ func (pn *panel) drawCurve(st style, points []chart.Point, labelled bool) {
 	path := pn.curvePath(points)
 	pn.pen.stroke(st, 1.8*pixel, path...)
 	end := path[len(path)-1]
-	pn.pen.dot(st.colour, 3*pixel, end)
+	pn.pen.fillDot(st.colour, 3*pixel, end)
 	if labelled {
 		dotted := style{colour: pale(st.colour, 0.45), dashes: []vg.Length{1, 3}}
 		pn.pen.stroke(dotted, pixel, end, vg.Point{X: pn.frame.Max.X, Y: end.Y})
@@ -196,10 +196,10 @@ func (pn *panel) drawCorrected(st style, curve *chart.Curve) {
 	pn.pen.stroke(st, 1.8*pixel, path...)
 	if named := curve.Named; named.Percentile > 0 {
 		at := vg.Point{X: pn.X(axis.Nines(named.Percentile)), Y: pn.inside(named.Value)}
-		pn.pen.dot(st.colour, 3*pixel, at)
+		pn.pen.fillDot(st.colour, 3*pixel, at)
 		font := pn.pen.font(noteSize)
 		label := axis.Value(pn.what.Unit, named.Value)
-		pn.pen.put(font, max(at.X-font.Width(label)-5*pixel, pn.frame.Min.X+2*pixel), at.Y+2*pixel, label)
+		pn.pen.drawText(font, max(at.X-font.Width(label)-5*pixel, pn.frame.Min.X+2*pixel), at.Y+2*pixel, label)
 	}
 }
 
@@ -218,7 +218,7 @@ func (pn *panel) drawSteps(steps []chart.Limit) {
 			font.Color = pn.pen.Limit
 			for _, label := range []string{l.Label, strings.TrimPrefix(l.Label, "SLA: "), l.Name()} {
 				if font.Width(label) <= to-at-6*pixel {
-					pn.pen.put(font, at+4*pixel, height+3*pixel, label)
+					pn.pen.drawText(font, at+4*pixel, height+3*pixel, label)
 					break
 				}
 			}

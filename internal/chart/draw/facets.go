@@ -13,8 +13,8 @@ import (
 // mostFacets is the largest number of facets in a picture.
 const mostFacets = 24
 
-// facetsThatFit returns how many of n facets fit into an area of a size, at most mostFacets. A label of
-// the time axis has a number of lines.
+// facetsThatFit returns how many of n facets fit into an area of a size, at most mostFacets. A
+// label of the time axis has a number of lines.
 func facetsThatFit(n int, area vg.Point, lines int) int {
 	const frame, around = 67 * pixel, 60 * pixel // heights of a facet without labels, and of the texts around all facets
 	least := frame + tickSize*lineSpace*vg.Length(lines)
@@ -28,8 +28,8 @@ func facetsThatFit(n int, area vg.Point, lines int) int {
 	return n
 }
 
-// facetGrid returns the numbers of columns and rows for n facets in an area of a size, so that facets
-// are about twice as wide as high. An area without height has one column.
+// facetGrid returns the numbers of columns and rows for n facets in an area of a size, so that
+// facets are about twice as wide as high. An area without height has one column.
 func facetGrid(n int, size vg.Point) (columns, rows int) {
 	columns = 1
 	rows = n
@@ -46,11 +46,11 @@ func facetGrid(n int, size vg.Point) (columns, rows int) {
 	return (n + rows - 1) / rows, rows // leave no column empty
 }
 
-// facets draws a grid of facets, which share a legend, the titles of their axes and the ranges of
-// their axes.
-func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
+// drawFacets draws a grid of facets, which share a legend, the titles of their axes and the ranges
+// of their axes.
+func (c *pen) drawFacets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	described := p.Describe(p.Type)
-	area = c.legend(area, c.facetLegend(p, described, parts[0].Picture))
+	area = c.drawLegend(area, c.facetLegend(p, described, parts[0].Picture))
 	if described.Marks == chart.Cells {
 		area.Max.X -= barWidth
 	}
@@ -95,16 +95,16 @@ func (c *pen) facets(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	}
 	drawPanels(panels...)
 	font.XAlign = text.XCenter
-	c.put(font, (whole.Min.X+whole.Max.X)/2, area.Min.Y, panels[0].x.title)
+	c.drawText(font, (whole.Min.X+whole.Max.X)/2, area.Min.Y, panels[0].x.title)
 	font.Rotation, font.YAlign = math.Pi/2, text.YTop
-	c.put(font, area.Min.X, (whole.Min.Y+whole.Max.Y)/2, fittingTitle(font, panels[0].y.title, whole.Size().Y))
+	c.drawText(font, area.Min.X, (whole.Min.Y+whole.Max.Y)/2, fittingTitle(font, panels[0].y.title, whole.Size().Y))
 	if described.Marks == chart.Cells {
-		c.heatBar(whole, area.Max.X+20*pixel, &colours)
+		c.drawHeatBar(whole, area.Max.X+20*pixel, &colours)
 	}
 }
 
-// facetMax returns a text with the highest value of a facet, such as "max 5 ms". Readers cannot see it
-// on the axis, which has the range of all facets.
+// facetMax returns a text with the highest value of a facet, such as "max 5 ms". Readers cannot see
+// it on the axis, which has the range of all facets.
 func (pn *panel) facetMax() string {
 	if pn.what.Marks == chart.Lines || pn.what.Marks == chart.Dots {
 		top, line, _ := highest(pn.picture.Series)

@@ -12,17 +12,17 @@ import (
 // mostRows is the largest number of logs with a row.
 const mostRows = 400
 
-// fleet draws a fleet chart: the rows of many logs, and their scale of colours.
-func (c *pen) fleet(p *chart.Picture, area vg.Rectangle) {
+// drawFleet draws a fleet chart: the rows of many logs, and their scale of colours.
+func (c *pen) drawFleet(p *chart.Picture, area vg.Rectangle) {
 	outer := area
 	outer.Max.X -= barWidth
 	pn := c.fleetPanel(p, outer)
 	drawPanels(pn)
-	c.fleetBar(p.Fleet, pn.frame, area.Max.X-barWidth+20*pixel)
+	c.drawFleetBar(p.Fleet, pn.frame, area.Max.X-barWidth+20*pixel)
 }
 
-// fleetPanel returns a panel with the rows of many logs over time. The log with the highest value is
-// at the top.
+// fleetPanel returns a panel with the rows of many logs over time. The log with the highest value
+// is at the top.
 func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Fleet, p, p, outer)
 	rows := p.Fleet.Rows[:min(len(p.Fleet.Rows), mostRows)]
@@ -31,7 +31,7 @@ func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 			add(row.Value)
 		}
 	}
-	pn.content.ruler = func(height vg.Length) { pn.rowsRuler(rows, height) }
+	pn.content.ruler = func(height vg.Length) { pn.setRowsRuler(rows, height) }
 	pn.content.paint = func() {
 		grid := &chart.Grid{
 			Columns: max(pn.pen.dots(pn.frame.Max.X-pn.frame.Min.X), 1),
@@ -42,9 +42,9 @@ func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// rowsRuler sets up the vertical axis of a fleet chart. A label is the name of a log with its value.
-// If labels would overlap, only every n-th row has one.
-func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
+// setRowsRuler sets up the vertical axis of a fleet chart. A label is the name of a log with its
+// value. If labels would overlap, only every n-th row has one.
+func (pn *panel) setRowsRuler(rows []chart.RatioRow, height vg.Length) {
 	const widest = 0.3 // part of the panel
 	fleet := pn.picture.Fleet
 	r := &pn.y
@@ -65,8 +65,8 @@ func (pn *panel) rowsRuler(rows []chart.RatioRow, height vg.Length) {
 	}
 }
 
-// rowCells returns a cell for each dot of a fleet chart. A dot without values has no colour. The lowest
-// dots of a row have no colour either, which separates rows, if the rows are high enough.
+// rowCells returns a cell for each dot of a fleet chart. A dot without values has no colour. The
+// lowest dots of a row have no colour either, which separates rows, if the rows are high enough.
 func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 	const leastApart = 6 * pixel
 	fleet, cells := pn.picture.Fleet, make([]cell, grid.Columns*(grid.Rows+1))
@@ -91,7 +91,7 @@ func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
 	return cells
 }
 
-// fleetBar draws the scale of colours of a fleet chart next to a frame, at x.
-func (c *pen) fleetBar(fleet *chart.Ratios, frame vg.Rectangle, x vg.Length) {
-	c.colourBar(frame, x, c.Change, fleet.Ticks(), "times the", "median "+fleet.Line)
+// drawFleetBar draws the scale of colours of a fleet chart next to a frame, at x.
+func (c *pen) drawFleetBar(fleet *chart.Ratios, frame vg.Rectangle, x vg.Length) {
+	c.drawColourBar(frame, x, c.Change, fleet.Ticks(), "times the", "median "+fleet.Line)
 }

@@ -14,9 +14,9 @@ import (
 	"hdrkit/internal/sides"
 )
 
-// forest draws a forest plot of the changes with intervals, at the upper edge of an area: a row for
-// each change, and a line where nothing changes. It returns the height of the plot.
-func (c *pen) forest(p *chart.Picture, area vg.Rectangle) vg.Length {
+// drawForest draws a forest plot of the changes with intervals, at the upper edge of an area: a row
+// for each change, and a line where nothing changes. It returns the height of the plot.
+func (c *pen) drawForest(p *chart.Picture, area vg.Rectangle) vg.Length {
 	if len(p.Comparison.Effects) == 0 {
 		return 0
 	}
@@ -71,8 +71,8 @@ func (c *pen) forestPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	return pn
 }
 
-// drawEffect draws a change at a height: its interval, a dot at its ratio, and its text at the right.
-// An end of the interval beyond the axis is an arrow.
+// drawEffect draws a change at a height: its interval, a dot at its ratio, and its text at the
+// right. An end of the interval beyond the axis is an arrow.
 func (pn *panel) drawEffect(e *report.Effect, y vg.Length) {
 	const end, arrow = 4 * pixel, 6 * pixel
 	f, colour := pn.frame, pn.pen.effectColour(e)
@@ -88,14 +88,14 @@ func (pn *panel) drawEffect(e *report.Effect, y vg.Length) {
 		}
 		pn.pen.stroke(style{colour: colour}, 1.5*pixel, vg.Point{X: side.x, Y: y - end}, vg.Point{X: side.x, Y: y + end})
 	}
-	pn.pen.dot(colour, 4*pixel, vg.Point{X: min(max(pn.X(e.Ratio), f.Min.X), f.Max.X), Y: y})
+	pn.pen.fillDot(colour, 4*pixel, vg.Point{X: min(max(pn.X(e.Ratio), f.Min.X), f.Max.X), Y: y})
 	font := pn.pen.font(tickSize)
 	font.YAlign = text.YCenter
-	pn.pen.put(font, f.Max.X+8*pixel, y, e.Text)
+	pn.pen.drawText(font, f.Max.X+8*pixel, y, e.Text)
 }
 
-// effectColour returns the colour of a change: orange if it is worse, blue if it is better, and grey if
-// it may be chance.
+// effectColour returns the colour of a change: orange if it is worse, blue if it is better, and
+// grey if it may be chance.
 func (c *pen) effectColour(e *report.Effect) chart.Colour {
 	switch {
 	case !e.Proven:
@@ -106,8 +106,9 @@ func (c *pen) effectColour(e *report.Effect) chart.Colour {
 	return chart.At(c.Change, 0.2)
 }
 
-// effectRange returns the ends of an axis of ratios, which is symmetric around the ratio 1. The axis
-// shows all changes with their intervals, but for infinite ends, and the range that counts as equal.
+// effectRange returns the ends of an axis of ratios, which is symmetric around the ratio 1. The
+// axis shows all changes with their intervals, but for infinite ends, and the range that counts as
+// equal.
 func effectRange(effects []report.Effect) (low, high float64) {
 	const beyond, most = 1.05, 100 // factor for the logarithm of a change, and the largest ratio
 	away := 2 * math.Log(1+sides.UsualSame)

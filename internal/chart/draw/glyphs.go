@@ -32,8 +32,8 @@ func hasGlyph(r rune) bool {
 	return err == nil && glyph != 0
 }
 
-// HasCodes reports whether a picture in a format shows codes in place of letters that the font lacks.
-// Only PNG and PDF do, since they have a single font.
+// HasCodes reports whether a picture in a format shows codes in place of letters that the font
+// lacks. Only PNG and PDF do, since they have a single font.
 func HasCodes(p *chart.Picture, format Format) bool {
 	if format != PNG && format != PDF {
 		return false
@@ -59,8 +59,8 @@ func widthOf(txt string, f font.Font) (width vg.Length) {
 	return width
 }
 
-// A speller is a text handler that replaces letters that a format cannot show. Spell returns the text
-// with the replacements.
+// A speller is a text handler that replaces letters that a format cannot show. Spell returns the
+// text with the replacements.
 type speller struct {
 	text.Handler
 	spell func(txt string) string
@@ -75,8 +75,8 @@ func (h speller) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	h.Handler.Draw(c, h.spell(txt), style, at)
 }
 
-// spelledOut replaces letters that the font lacks by \uXXXX, for PNG and PDF. Otherwise the labels of
-// different series could look the same.
+// spelledOut replaces letters that the font lacks by \uXXXX, for PNG and PDF. Otherwise the labels
+// of different series could look the same.
 var spelledOut = speller{plainHandler, func(txt string) string {
 	var b strings.Builder
 	for _, r := range txt {
@@ -89,8 +89,8 @@ var spelledOut = speller{plainHandler, func(txt string) string {
 	return b.String()
 }}
 
-// wellFormed replaces letters that XML does not allow, for SVG. The reader has other fonts for letters
-// that the font lacks.
+// wellFormed replaces letters that XML does not allow, for SVG. The reader has other fonts for
+// letters that the font lacks.
 var wellFormed = speller{plainHandler, func(txt string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0xfffe || r == 0xffff {

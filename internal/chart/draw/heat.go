@@ -29,7 +29,8 @@ const (
 // barWidth is the width of the scale of colours to the right of a heat map, with its labels.
 const barWidth = 110 * pixel
 
-// A heatScale is the scale of colours that the heat maps of a picture share. Their panels set it up.
+// A heatScale is the scale of colours that the heat maps of a picture share. Their panels set it
+// up.
 type heatScale struct {
 	least, most float64 // the rates at the ends of the scale
 	hasLower    bool    // some cells have rates below least
@@ -38,8 +39,9 @@ type heatScale struct {
 	length float64
 }
 
-// heatPanel returns a panel with the heat map of p, on axes for the windows of whole. If before is not
-// nil, the map shows the rates of p divided by those of before. The panel adds its rates to colours.
+// heatPanel returns a panel with the heat map of p, on axes for the windows of whole. If before is
+// not nil, the map shows the rates of p divided by those of before. The panel adds its rates to
+// colours.
 func (c *pen) heatPanel(p, whole *chart.Picture, before []chart.Series, outer vg.Rectangle, colours *heatScale) *panel {
 	pn := c.newPanel(chart.Heatmap, p, whole, outer)
 	pn.content.values = func(add func(v float64)) { chart.WindowExtremes(whole.Series, add) }
@@ -159,8 +161,8 @@ func (c *pen) heatCells(rates []float64, colours *heatScale) []cell {
 	return cells
 }
 
-// changeCells returns the cells of the difference of two heat maps for their rates before and after. A
-// cell that has values in one log only has stripes in the colour of that end of the scale.
+// changeCells returns the cells of the difference of two heat maps for their rates before and
+// after. A cell that has values in one log only has stripes in the colour of that end of the scale.
 func (c *pen) changeCells(before, after []float64) []cell {
 	cells := make([]cell, len(after))
 	for i, rate := range after {
@@ -230,8 +232,8 @@ func logPart(v, least, most float64) float64 {
 	return math.Log(v/least) / math.Log(most/least)
 }
 
-// heatBar draws the scale of colours of heat maps next to a frame, at x.
-func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
+// drawHeatBar draws the scale of colours of heat maps next to a frame, at x.
+func (c *pen) drawHeatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	if s.most == 0 {
 		return
 	}
@@ -263,11 +265,11 @@ func (c *pen) heatBar(frame vg.Rectangle, x vg.Length, s *heatScale) {
 	if length >= 1000 { // recorders write intervals a few milliseconds late
 		length = math.Round(length/100) * 100
 	}
-	c.colourBar(frame, x, colours, ticks, "values", "in "+axis.Length(int64(length)))
+	c.drawColourBar(frame, x, colours, ticks, "values", "in "+axis.Length(int64(length)))
 }
 
-// colourBar draws a scale of colours with its labels and a title of two lines.
-func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, ticks []chart.Tick, title ...string) {
+// drawColourBar draws a scale of colours with its labels and a title of two lines.
+func (c *pen) drawColourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, ticks []chart.Tick, title ...string) {
 	const steps = 64
 	height, titles := frame.Max.Y-frame.Min.Y, 8*pixel+2*tickSize*lineSpace
 	height = max(min(height*0.8, height-titles), 0)
@@ -280,7 +282,7 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 		if i < steps-1 {
 			r.Max.Y += 0.5 * pixel // otherwise there are seams
 		}
-		c.plate(r, chart.At(scale, (float64(i)+0.5)/steps))
+		c.fillRectangle(r, chart.At(scale, (float64(i)+0.5)/steps))
 	}
 	font := c.font(tickSize)
 	font.YAlign = text.YCenter
@@ -292,17 +294,17 @@ func (c *pen) colourBar(frame vg.Rectangle, x vg.Length, scale []chart.Colour, t
 		}
 		last = at
 		c.stroke(style{colour: c.Faint}, pixel, vg.Point{X: x + 16*pixel, Y: at}, vg.Point{X: x + 20*pixel, Y: at})
-		c.put(font, x+24*pixel, at, tick.Label)
+		c.drawText(font, x+24*pixel, at, tick.Label)
 	}
 	font.YAlign = text.YBottom
 	for i, line := range title {
-		c.put(font, x, bottom+height+8*pixel+tickSize*lineSpace*vg.Length(1-i), line)
+		c.drawText(font, x, bottom+height+8*pixel+tickSize*lineSpace*vg.Length(1-i), line)
 	}
 }
 
-// difference draws three heat maps on the same axes, one below the other: before, after, and the ratio
-// of their rates in each cell.
-func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
+// drawDifference draws three heat maps on the same axes, one below the other: before, after, and
+// the ratio of their rates in each cell.
+func (c *pen) drawDifference(p *chart.Picture, area vg.Rectangle, before, after []chart.Series) {
 	const apart = 6 * pixel
 	bar := area.Max.X - barWidth + 20*pixel
 	var colours heatScale
@@ -342,7 +344,7 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 	}
 	frame := panels[0].frame
 	frame.Min.Y = panels[1].frame.Min.Y
-	c.heatBar(frame, bar, &colours)
+	c.drawHeatBar(frame, bar, &colours)
 	// Below the scale: samples of cells with values in one log only.
 	frame = panels[2].frame
 	frame.Min.Y = panels[2].outer.Min.Y
@@ -353,10 +355,10 @@ func (c *pen) difference(p *chart.Picture, area vg.Rectangle, before, after []ch
 		for n := vg.Length(-2); n < 2; n++ {
 			low := y + n*stripe*pixel
 			line := vg.Rectangle{Min: vg.Point{X: bar, Y: low}, Max: vg.Point{X: bar + 16*pixel, Y: low + pixel}}
-			c.plate(line, chart.At(c.Change, float64(i)))
+			c.fillRectangle(line, chart.At(c.Change, float64(i)))
 		}
-		c.put(font, bar+24*pixel, y, only)
+		c.drawText(font, bar+24*pixel, y, only)
 	}
 	frame.Min.Y += 2*tickSize*lineSpace + tickSize
-	c.colourBar(frame, bar, c.Change, chart.ChangeScale().Ticks, "times as many", "per second")
+	c.drawColourBar(frame, bar, c.Change, chart.ChangeScale().Ticks, "times as many", "per second")
 }

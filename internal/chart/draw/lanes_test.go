@@ -11,8 +11,8 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// TestLanes: phases have the lanes and bars of the golden file, which the tests of the page's script
-// read, too. Bars are in pixels.
+// TestLanes: phases have the lanes and bars of the golden file, which the tests of the page's
+// script read, too. Bars are in pixels.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../testdata/phases.json")

@@ -42,7 +42,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 			pn.drawNumbers(p.HasSeries)
 		}
 		if top, line, ok := highest(p.Series); ok && !isFacet && !marked {
-			pn.labelHighest(top.Middle(), top.Value, pn.highestText(line, top.Value))
+			pn.drawHighestLabel(top.Middle(), top.Value, pn.highestText(line, top.Value))
 		}
 	}
 	return pn
@@ -85,8 +85,8 @@ func (pn *panel) drawLines(styles [][]chart.Style) {
 	pn.drawBeyond(all)
 }
 
-// lineEndings returns the labels at the right ends of lines. It returns none for many lines, which have
-// a legend, nor for a single line. Equal lines of a series share a label.
+// lineEndings returns the labels at the right ends of lines. It returns none for many lines, which
+// have a legend, nor for a single line. Equal lines of a series share a label.
 func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (endings []ending) {
 	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MostTogether {
 		return nil
@@ -125,9 +125,9 @@ func isSame(a, b chart.Point) bool {
 	return a == b || math.IsNaN(a.Value) && math.IsNaN(b.Value)
 }
 
-// linesLegend draws a legend if there are too many lines for labels at their ends. It returns the area
-// that is left.
-func (c *pen) linesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
+// drawLinesLegend draws a legend if there are too many lines for labels at their ends. It returns
+// the area that is left.
+func (c *pen) drawLinesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	groups, names := chart.GroupsAndLines(p.Series)
 	styles := chart.Styles(groups, names)
 	if len(c.lineEndings(p.Series, styles)) > 0 || len(p.Series) < 2 {
@@ -137,11 +137,11 @@ func (c *pen) linesLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	for _, series := range p.Series {
 		labels = append(labels, chart.Named(series.Label))
 	}
-	return c.legend(area, c.entries(labels, styles, names))
+	return c.drawLegend(area, c.entries(labels, styles, names))
 }
 
-// entries returns the entries of a legend: one for each label, and one for each name of a measure if
-// there are several. Labels and styles are by series.
+// entries returns the entries of a legend: one for each label, and one for each name of a measure
+// if there are several. Labels and styles are by series.
 func (c *pen) entries(labels []string, styles [][]chart.Style, names []string) (entries []entry) {
 	for i, label := range labels {
 		plain := len(labels) == 1 && len(names) > 1
@@ -189,9 +189,9 @@ func (pn *panel) highestText(line string, v float64) string {
 	return name + " " + axis.Value(pn.what.Unit, v)
 }
 
-// drawLine draws the stretches of a line as steps, each as wide as its interval. Vertical lines between
-// steps are pale, since they would fill the chart of a noisy line. Maxima have an area below them,
-// and no lines between their steps.
+// drawLine draws the stretches of a line as steps, each as wide as its interval. Vertical lines
+// between steps are pale, since they would fill the chart of a noisy line. Maxima have an area
+// below them, and no lines between their steps.
 func (pn *panel) drawLine(st style, stretches [][]chart.Point) {
 	points := 0
 	for _, stretch := range stretches {
@@ -219,8 +219,8 @@ func (pn *panel) drawLine(st style, stretches [][]chart.Point) {
 	}
 }
 
-// stepPath returns the path of a stretch as steps, with two places for each point. Functions x and y
-// return the places of times and values.
+// stepPath returns the path of a stretch as steps, with two places for each point. Functions x and
+// y return the places of times and values.
 func stepPath(stretch []chart.Point, x, y func(float64) vg.Length) (path []vg.Point) {
 	const least = 3 * pixel // width of a stretch, so that readers can see a single interval
 	for _, p := range stretch {

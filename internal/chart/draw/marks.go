@@ -46,7 +46,7 @@ func (pn *panel) drawMarks() {
 		for i := range free {
 			if free[i] < left {
 				top += row * vg.Length(i)
-				pn.pen.put(font, left, top+2*pixel, label)
+				pn.pen.drawText(font, left, top+2*pixel, label)
 				free[i] = left + font.Width(label) + 8*pixel
 				break
 			}
@@ -59,8 +59,8 @@ func (pn *panel) drawMarks() {
 const numberRadius = 8 * pixel
 
 // drawNumbers draws the numbers of the worst moments above their maxima, within the frame. A number
-// that has no room there stands higher or lower, and a line leads to the maximum. Has reports whether
-// the panel shows the series with a label.
+// that has no room there stands higher or lower, and a line leads to the maximum. Has reports
+// whether the panel shows the series with a label.
 func (pn *panel) drawNumbers(has func(label string) bool) {
 	const near = numberRadius + 3*pixel
 	f, font := pn.frame, pn.pen.font(noteSize)
@@ -108,8 +108,8 @@ func (pn *panel) drawNumbers(has func(label string) bool) {
 			pn.pen.stroke(style{colour: pn.pen.Text}, pixel, at, place)
 		}
 		taken = append(taken, at)
-		pn.pen.dot(pn.pen.Text, numberRadius, at)
-		pn.pen.put(font, at.X, at.Y, fmt.Sprint(i+1))
+		pn.pen.fillDot(pn.pen.Text, numberRadius, at)
+		pn.pen.drawText(font, at.X, at.Y, fmt.Sprint(i+1))
 	}
 }
 
@@ -122,12 +122,12 @@ func (pn *panel) drawBreaches(series []chart.Series) {
 			Min: vg.Point{X: max(from, f.Min.X), Y: f.Min.Y},
 			Max: vg.Point{X: min(to, f.Max.X), Y: f.Max.Y},
 		}
-		pn.pen.plate(time, pale(pn.pen.Limit, 0.14))
+		pn.pen.fillRectangle(time, pale(pn.pen.Limit, 0.14))
 	}
 }
 
-// drawBeyond marks values above the end of a fixed axis: an arrow for each continuous time with such
-// values, and the highest value where there is room.
+// drawBeyond marks values above the end of a fixed axis: an arrow for each continuous time with
+// such values, and the highest value where there is room.
 func (pn *panel) drawBeyond(lines []chart.Line) {
 	if pn.what.High == 0 {
 		return
@@ -160,15 +160,15 @@ func (pn *panel) drawBeyond(lines []chart.Line) {
 		label := axis.Value(pn.what.Unit, top.Value)
 		left := min(at+8*pixel, f.Max.X-font.Width(label))
 		if left > end {
-			pn.pen.put(font, left, y-noteSize, label)
+			pn.pen.drawText(font, left, y-noteSize, label)
 			end = left + font.Width(label) + 6*pixel
 		}
 	}
 }
 
-// labelHighest writes a text above the highest point, into the headroom. It writes nothing if a fixed
-// axis ends below the point.
-func (pn *panel) labelHighest(x, value float64, label string) {
+// drawHighestLabel writes a text above the highest point, into the headroom. It writes nothing if a
+// fixed axis ends below the point.
+func (pn *panel) drawHighestLabel(x, value float64, label string) {
 	at := pn.X(x)
 	y := pn.Y(value)
 	f := pn.frame
@@ -177,7 +177,7 @@ func (pn *panel) labelHighest(x, value float64, label string) {
 	}
 	font := pn.pen.font(noteSize)
 	width := font.Width(label)
-	pn.pen.put(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
+	pn.pen.drawText(font, min(max(at-width/2, f.Min.X+2*pixel), f.Max.X-width), y+4*pixel, label)
 }
 
 // drawFindings hatches gaps, which are times without values, and draws the beats of a rhythm on the
@@ -191,15 +191,15 @@ func (pn *panel) drawFindings(findings []output.Finding) {
 		}
 		switch f.Kind {
 		case "gap":
-			pn.hatch(at(*f.Start), at(*f.End))
+			pn.drawHatch(at(*f.Start), at(*f.End))
 		case "rhythm":
-			pn.beats(float64(*f.Start), float64(*f.End), float64(f.Figures["periodMs"]))
+			pn.drawBeats(float64(*f.Start), float64(*f.End), float64(f.Figures["periodMs"]))
 		}
 	}
 }
 
-// hatch draws diagonal lines over the frame between two horizontal places.
-func (pn *panel) hatch(left, right vg.Length) {
+// drawHatch draws diagonal lines over the frame between two horizontal places.
+func (pn *panel) drawHatch(left, right vg.Length) {
 	const apart = 8 * pixel
 	f := pn.frame
 	left, right = max(left, f.Min.X), min(right, f.Max.X)
@@ -218,9 +218,9 @@ func (pn *panel) hatch(left, right vg.Length) {
 	}
 }
 
-// beats draws a triangle on the axis of time for each beat of a rhythm. First, last and period are in
-// milliseconds. It draws nothing if triangles would touch.
-func (pn *panel) beats(first, last, period float64) {
+// drawBeats draws a triangle on the axis of time for each beat of a rhythm. First, last and period
+// are in milliseconds. It draws nothing if triangles would touch.
+func (pn *panel) drawBeats(first, last, period float64) {
 	const size = 3 * pixel
 	if !(period > 0) || pn.X(period)-pn.X(0) < 3*size {
 		return

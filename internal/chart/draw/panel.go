@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// A panel is a chart with its axes. A picture has one panel or several. Functions such as linesPanel
-// make panels, and drawPanels draws them.
+// A panel is a chart with its axes. A picture has one panel or several. Functions such as
+// linesPanel make panels, and drawPanels draws them.
 type panel struct {
 	pen     *pen
 	picture *chart.Picture // has the data of the panel
@@ -73,8 +73,8 @@ func (c *pen) newPanel(t *chart.Type, p, whole *chart.Picture, outer vg.Rectangl
 	return pn
 }
 
-// A ruler is an axis from low to high. On a logarithmic axis, values of 0 stand at the place of zero,
-// below the lowest value.
+// A ruler is an axis from low to high. On a logarithmic axis, values of 0 stand at the place of
+// zero, below the lowest value.
 type ruler struct {
 	low, high    float64
 	log          bool
@@ -130,7 +130,7 @@ const leastFrame = 20 * pixel
 func drawPanels(panels ...*panel) {
 	left, right := vg.Length(0), vg.Length(0)
 	for _, pn := range panels {
-		pn.measure()
+		pn.measureSurroundings()
 		left, right = max(left, pn.around.left), max(right, pn.around.right)
 	}
 	for _, pn := range panels {
@@ -150,12 +150,12 @@ func drawPanels(panels ...*panel) {
 	}
 }
 
-// ticksIn returns the number of ticks, at least two, that fit along a length. Apart is the distance of
-// ticks in pixels.
+// ticksIn returns the number of ticks, at least two, that fit along a length. Apart is the distance
+// of ticks in pixels.
 func ticksIn(length vg.Length, apart float64) int { return max(int(float64(length/pixel)/apart), 2) }
 
-// measure computes the room around the frame and sets up the vertical axis.
-func (pn *panel) measure() {
+// measureSurroundings computes the room around the frame and sets up the vertical axis.
+func (pn *panel) measureSurroundings() {
 	if pn.around.title != "" {
 		pn.around.top += labelSize + 6*pixel
 	}
@@ -179,7 +179,7 @@ func (pn *panel) measure() {
 	if pn.content.ruler != nil {
 		pn.content.ruler(height)
 	} else {
-		pn.valueRuler(values, height)
+		pn.setValueRuler(values, height)
 	}
 	for _, l := range pn.around.across {
 		if !pn.around.untitled { // the legend of facets has them
@@ -220,9 +220,9 @@ func (r *valueRange) add(v float64) {
 	}
 }
 
-// valueRuler sets up the vertical axis of values. The axis ends a little beyond the values, so that no
-// line lies on the frame.
-func (pn *panel) valueRuler(values valueRange, height vg.Length) {
+// setValueRuler sets up the vertical axis of values. The axis ends a little beyond the values, so
+// that no line lies on the frame.
+func (pn *panel) setValueRuler(values valueRange, height vg.Length) {
 	const apart, beyond = 34, 0.015 // distance of ticks in pixels, and part of the axis behind its ends
 	r, ticks := &pn.y, ticksIn(height, apart)
 	low, high := pn.what.Low, pn.what.High
@@ -274,9 +274,9 @@ func countLabels(ticks []axis.Tick) (count int) {
 	return count
 }
 
-// timeLines returns the number of lines in a label of the time axis. A label has the clock time, the
-// time since the start, and the date if there are several dates. Without dates it has only the time
-// since the start.
+// timeLines returns the number of lines in a label of the time axis. A label has the clock time,
+// the time since the start, and the date if there are several dates. Without dates it has only the
+// time since the start.
 func (pn *panel) timeLines() int {
 	if !pn.overTime() {
 		return 1
@@ -295,14 +295,15 @@ func timeLines(p *chart.Picture, from, to float64) int {
 	return 3
 }
 
-// timeRuler sets up the horizontal axis for times.
-func (pn *panel) timeRuler() {
+// setTimeRuler sets up the horizontal axis for times.
+func (pn *panel) setTimeRuler() {
 	width := pn.frame.Max.X - pn.frame.Min.X
 	r := &pn.x
 	from, to := r.low/1000, r.high/1000
 	r.ticks, r.title = axis.Relative(from, to, ticksIn(width, 80))
 	if pn.timeLines() > 1 {
-		r.ticks, r.title = axis.Clock(from, to, float64(pn.picture.Time.Origin)/1000, pn.picture.Time.Location(), !pn.picture.Time.Absolute, ticksIn(width, 100))
+		t := &pn.picture.Time
+		r.ticks, r.title = axis.Clock(from, to, float64(t.Origin)/1000, t.Location(), !t.Absolute, ticksIn(width, 100))
 	}
 	if pn.picture.Time.Fold > 0 {
 		r.title = strings.Replace(r.title, "since start", "in the period", 1)
@@ -321,9 +322,9 @@ func (pn *panel) draw() {
 		width := float64((pn.frame.Max.X - pn.frame.Min.X) / pixel)
 		pn.x.ticks, pn.x.title = axis.NinesTicks(pn.x.high, 64*pn.x.high/width), "percentile"
 	case pn.what.Marks == chart.Dots:
-		pn.runsRuler()
+		pn.setRunsRuler()
 	default:
-		pn.timeRuler()
+		pn.setTimeRuler()
 	}
 	pn.drawTitle()
 	pn.drawPhases()
@@ -341,7 +342,7 @@ func (pn *panel) draw() {
 	if pn.content.hasValues {
 		pn.content.paint()
 	} else {
-		pn.message(pn.what.Empty)
+		pn.drawMessage(pn.what.Empty)
 	}
 	pn.drawEndings()
 	if pn.overTime() {
@@ -357,15 +358,16 @@ func (pn *panel) drawTitle() {
 	}
 	font, width := pn.pen.font(labelSize), pn.outer.Max.X-pn.outer.Min.X
 	y := pn.outer.Max.Y - labelSize
-	pn.pen.put(font, pn.frame.Min.X, y, pn.around.title)
+	pn.pen.drawText(font, pn.frame.Min.X, y, pn.around.title)
 	x := pn.frame.Min.X + font.Width(pn.around.title) + 12*pixel
 	font.Color = pn.pen.Faint
 	if x+font.Width(pn.around.aside) <= pn.outer.Min.X+width {
-		pn.pen.put(font, x, y, pn.around.aside)
+		pn.pen.drawText(font, x, y, pn.around.aside)
 	}
 }
 
-// drawAxes draws the axes with their ticks, labels and titles. Labels that would overlap are left out.
+// drawAxes draws the axes with their ticks, labels and titles. Labels that would overlap are left
+// out.
 func (pn *panel) drawAxes() {
 	f, line := pn.frame, style{colour: pn.pen.Faint}
 	pn.pen.stroke(line, pixel, vg.Point{X: f.Min.X, Y: f.Max.Y}, f.Min, vg.Point{X: f.Max.X, Y: f.Min.Y})
@@ -378,7 +380,7 @@ func (pn *panel) drawAxes() {
 				length /= 2
 			}
 			pn.pen.stroke(line, pixel, vg.Point{X: f.Min.X - length, Y: at}, vg.Point{X: f.Min.X, Y: at})
-			pn.pen.put(tick, f.Min.X-8*pixel, at, t.Label)
+			pn.pen.drawText(tick, f.Min.X-8*pixel, at, t.Label)
 		}
 	}
 	if !pn.around.untitled && pn.y.title != "" {
@@ -386,10 +388,7 @@ func (pn *panel) drawAxes() {
 		title.XAlign = text.XCenter
 		title.YAlign = text.YTop
 		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.around.bottom/2
-		if len(pn.lanes()) > 0 { // names of phases may stand to the left of the frame, too
-			height = f.Size().Y
-		}
-		pn.pen.put(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fittingTitle(title, pn.y.title, height))
+		pn.pen.drawText(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fittingTitle(title, pn.y.title, height))
 		title.Rotation = 0
 	}
 	if pn.around.inner {
@@ -411,18 +410,18 @@ func (pn *panel) drawAxes() {
 		if t.Label != "" && at+half <= pn.outer.Max.X+margin-2*pixel && at-half > end {
 			end = at + half + 3*pixel
 			for n, line := range strings.Split(t.Label, "\n") {
-				pn.pen.put(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)
+				pn.pen.drawText(tick, at, f.Min.Y-8*pixel-tickSize*lineSpace*vg.Length(n), line)
 			}
 		}
 	}
 	if !pn.around.untitled {
 		title.XAlign, title.YAlign = text.XCenter, text.YBottom
-		pn.pen.put(title, (f.Min.X+f.Max.X)/2, pn.outer.Min.Y, pn.x.title)
+		pn.pen.drawText(title, (f.Min.X+f.Max.X)/2, pn.outer.Min.Y, pn.x.title)
 	}
 }
 
-// fittingTitle shortens the title of an axis, such as "maximum of each interval (ms)", to a width. It
-// drops the words from "of" on, and then replaces "per second" by "/s".
+// fittingTitle shortens the title of an axis, such as "maximum of each interval (ms)", to a width.
+// It drops the words from "of" on, and then replaces "per second" by "/s".
 func fittingTitle(style text.Style, title string, width vg.Length) string {
 	fits := within(style, width)
 	if begin, rest, found := strings.Cut(title, " of "); found && !fits(title) {
@@ -437,8 +436,8 @@ func fittingTitle(style text.Style, title string, width vg.Length) string {
 	return chart.Cut(title, fits)
 }
 
-// message writes a text in the middle of an empty chart.
-func (pn *panel) message(str string) {
+// drawMessage writes a text in the middle of an empty chart.
+func (pn *panel) drawMessage(str string) {
 	font := pn.pen.font(labelSize)
 	font.Color = pn.pen.Faint
 	font.XAlign = text.XCenter
@@ -446,8 +445,8 @@ func (pn *panel) message(str string) {
 	f := pn.frame
 	x, y := font.Width(str)/2+labelSize, labelSize // half the size of the area without grid lines
 	center := vg.Point{X: (f.Min.X + f.Max.X) / 2, Y: (f.Min.Y + f.Max.Y) / 2}
-	pn.pen.plate(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.pen.Background)
-	pn.pen.put(font, center.X, center.Y, str)
+	pn.pen.fillRectangle(vg.Rectangle{Min: center.Add(vg.Point{X: -x, Y: -y}), Max: center.Add(vg.Point{X: x, Y: y})}, pn.pen.Background)
+	pn.pen.drawText(font, center.X, center.Y, str)
 }
 
 // An ending is a label to the right of the chart, at the end of a line.
@@ -467,8 +466,8 @@ func (c *pen) limitStyle() style { return style{colour: c.Limit, dashes: lengths
 // breachColour returns the colour of areas above a limit: a light colour of limits.
 func (c *pen) breachColour() chart.Colour { return c.Limit.Mixed(0.14, c.Background) }
 
-// drawEndings draws the lines of limits, and the labels at the right edge. Labels that would overlap
-// move apart, and lines lead to them.
+// drawEndings draws the lines of limits, and the labels at the right edge. Labels that would
+// overlap move apart, and lines lead to them.
 func (pn *panel) drawEndings() {
 	const row = tickSize * lineSpace
 	f := pn.frame
@@ -511,6 +510,6 @@ func (pn *panel) drawEndings() {
 			vg.Point{X: x + leader - 8*pixel, Y: places[i]},
 			vg.Point{X: x + leader - 2*pixel, Y: places[i]},
 		)
-		pn.pen.put(font, x+leader+2*pixel, places[i], e.label)
+		pn.pen.drawText(font, x+leader+2*pixel, places[i], e.label)
 	}
 }

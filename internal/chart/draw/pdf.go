@@ -38,8 +38,8 @@ func WritePDF(w io.Writer, p *chart.Picture) error {
 }
 
 // A pdfCanvas is the page of a PDF file. It replaces vgpdf, which has only the letters of
-// Windows-1252, no title, and no date that can be set. PDF and vg measure points from the lower left
-// corner, and fpdf from the upper left corner.
+// Windows-1252, no title, and no date that can be set. PDF and vg measure points from the lower
+// left corner, and fpdf from the upper left corner.
 type pdfCanvas struct {
 	doc           *fpdf.Fpdf
 	width, height vg.Length
@@ -138,8 +138,8 @@ func (c *pdfCanvas) FillString(face font.Face, at vg.Point, str string) {
 	c.doc.Text(at.X.Points(), (c.height - at.Y).Points(), str)
 }
 
-// DrawImage draws an image. Package fpdf sorts images by width and writes images of the same width in
-// random order. A second image of the same width therefore becomes wider, by repeated dots.
+// DrawImage draws an image. Package fpdf sorts images by width and writes images of the same width
+// in random order. A second image of the same width therefore becomes wider, by repeated dots.
 func (c *pdfCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
 	bounds := img.Bounds()
 	for c.images[bounds.Dx()] {

@@ -53,8 +53,8 @@ func liberation(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-// put draws a text at a place.
-func (c *pen) put(style text.Style, x, y vg.Length, str string) {
+// drawText draws a text at a place.
+func (c *pen) drawText(style text.Style, x, y vg.Length, str string) {
 	c.FillText(style, vg.Point{X: x, Y: y}, str)
 }
 
@@ -92,18 +92,18 @@ func pale(c color.Color, opacity float64) color.NRGBA {
 	return n
 }
 
-// plate fills a rectangle.
-func (c *pen) plate(r vg.Rectangle, colour color.Color) {
+// fillRectangle fills a rectangle.
+func (c *pen) fillRectangle(r vg.Rectangle, colour color.Color) {
 	c.FillPolygon(colour, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
-// strokeAtOnce is the largest number of points in a path. The time of the PNG rasterizer grows with the
-// square of the number of strokes that cross a row of pixels: a noisy line of 4,000 points takes
-// 1.9 s in one path and 0.1 s in pieces (BenchmarkPNG).
+// strokeAtOnce is the largest number of points in a path. The time of the PNG rasterizer grows with
+// the square of the number of strokes that cross a row of pixels: a noisy line of 4,000 points
+// takes 1.9 s in one path and 0.1 s in pieces (BenchmarkPNG).
 const strokeAtOnce = 48
 
-// strokeParts draws a separate line between the points of each pair: the first and second point, the
-// third and fourth, and so on.
+// strokeParts draws a separate line between the points of each pair: the first and second point,
+// the third and fourth, and so on.
 func (c *pen) strokeParts(st style, width vg.Length, points []vg.Point) {
 	for piece := range slices.Chunk(points, strokeAtOnce) {
 		c.SetLineStyle(draw.LineStyle{Color: st.colour, Width: width, Dashes: st.dashes})
@@ -133,8 +133,8 @@ func (c *pen) stroke(st style, width vg.Length, points ...vg.Point) {
 	}
 }
 
-// dot fills a circle. It uses cubic curves, since not every canvas can fill arcs.
-func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
+// fillDot fills a circle. It uses cubic curves, since not every canvas can fill arcs.
+func (c *pen) fillDot(colour color.Color, radius vg.Length, at vg.Point) {
 	const k = 0.5523 // distance of the control points of a quarter circle from its ends, in radii
 	r, q := radius, radius*k
 	p := func(dx, dy vg.Length) vg.Point { return vg.Point{X: at.X + dx, Y: at.Y + dy} }
@@ -149,11 +149,11 @@ func (c *pen) dot(colour color.Color, radius vg.Length, at vg.Point) {
 	c.Fill(path)
 }
 
-// sample draws a piece of a line for a legend, from x on at the height y.
-func (c *pen) sample(st style, x, y vg.Length) {
+// drawSample draws a piece of a line for a legend, from x on at the height y.
+func (c *pen) drawSample(st style, x, y vg.Length) {
 	if st.area {
 		area := vg.Rectangle{Min: vg.Point{X: x, Y: y - 5*pixel}, Max: vg.Point{X: x + swatch, Y: y + 4*pixel}}
-		c.plate(area, pale(st.colour, areaShare))
+		c.fillRectangle(area, pale(st.colour, areaShare))
 		y += 4 * pixel
 	}
 	c.stroke(st, 2*pixel, vg.Point{X: x, Y: y}, vg.Point{X: x + swatch, Y: y})
@@ -176,9 +176,9 @@ type entryPlace struct {
 // legendGap is the free height below a legend.
 const legendGap = 10 * pixel
 
-// legendPlaces returns the places of entries in a legend at the upper edge of an area of a size. If the
-// legend would take more than a third of the height, it shortens labels. If that is not enough, the
-// last entry counts those that have no room.
+// legendPlaces returns the places of entries in a legend at the upper edge of an area of a size. If
+// the legend would take more than a third of the height, it shortens labels. If that is not enough,
+// the last entry counts those that have no room.
 func (c *pen) legendPlaces(size vg.Point, entries []entry) []entryPlace {
 	mostRows := max(1, int(size.Y/3/(labelSize*lineSpace)))
 	for columns := 1; columns <= 6; columns++ {
@@ -226,8 +226,8 @@ func (c *pen) legendHeight(size vg.Point, entries []entry) vg.Length {
 	return labelSize*(1+lineSpace*vg.Length(places[len(places)-1].row)) + legendGap
 }
 
-// legend draws a legend at the upper edge of an area, and returns the area that is left.
-func (c *pen) legend(area vg.Rectangle, entries []entry) vg.Rectangle {
+// drawLegend draws a legend at the upper edge of an area, and returns the area that is left.
+func (c *pen) drawLegend(area vg.Rectangle, entries []entry) vg.Rectangle {
 	if len(entries) == 0 {
 		return area
 	}
@@ -237,10 +237,10 @@ func (c *pen) legend(area vg.Rectangle, entries []entry) vg.Rectangle {
 		x := area.Min.X + place.x
 		y = area.Max.Y - labelSize*(1+lineSpace*vg.Length(place.row))
 		if !place.plain {
-			c.sample(place.style, x, y+labelSize*0.36)
+			c.drawSample(place.style, x, y+labelSize*0.36)
 			x += swatch + 6*pixel
 		}
-		c.put(font, x, y, place.label)
+		c.drawText(font, x, y, place.label)
 	}
 	area.Max.Y = y - legendGap
 	return area

@@ -11,12 +11,12 @@ import (
 // laneHeight is the height of a lane with its name.
 const laneHeight = noteSize * lineSpace
 
-// narrow is the width below which a bar is dark. A narrow bar has no name in it, and would be hard to
-// see in a pale colour.
+// narrow is the width below which a bar is dark. A narrow bar has no name in it, and would be hard
+// to see in a pale colour.
 const narrow = 4 * pixel
 
-// lanes returns the lanes above the frame, from top to bottom. Facets, and panels below others, have
-// no lanes.
+// lanes returns the lanes above the frame, from top to bottom. Facets, and panels below others,
+// have no lanes.
 func (pn *panel) lanes() []chart.Lane {
 	if pn.around.untitled || pn.around.laned || !pn.overTime() {
 		return nil
@@ -60,7 +60,7 @@ func (pn *panel) shades() ([]vg.Rectangle, chart.Colour) {
 func (pn *panel) drawPhases() {
 	shades, colour := pn.shades()
 	for _, r := range shades {
-		pn.pen.plate(r, colour)
+		pn.pen.fillRectangle(r, colour)
 	}
 	lanes := pn.lanes()
 	for n, lane := range lanes {
@@ -71,17 +71,18 @@ func (pn *panel) drawPhases() {
 			if bar.Size().X < narrow {
 				colour = pn.pen.Faint
 			}
-			pn.pen.plate(bar, colour)
+			pn.pen.fillRectangle(bar, colour)
 		}
 		if len(bars) > 0 {
-			pn.nameLane(lane.Name, bars)
+			pn.drawLaneName(lane.Name, bars)
 		}
 	}
 }
 
-// nameLane writes the name of a lane into each bar that is wide enough. If no bar is, the name stands
-// to the left of the frame, or behind the first bar with room, or over the beginning of the lane.
-func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
+// drawLaneName writes the name of a lane into each bar that is wide enough. If no bar is, the name
+// stands to the left of the frame, or behind the first bar with room, or over the beginning of the
+// lane.
+func (pn *panel) drawLaneName(name string, bars []vg.Rectangle) {
 	const beside = 4 * pixel
 	f, font := pn.frame, pn.pen.font(noteSize)
 	name = chart.Cut(name, within(font, (f.Max.X-f.Min.X)/2))
@@ -90,12 +91,12 @@ func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
 	named := false
 	for _, bar := range bars {
 		if width+2*beside <= bar.Size().X {
-			pn.pen.put(font, (bar.Min.X+bar.Max.X-width)/2, y, name)
+			pn.pen.drawText(font, (bar.Min.X+bar.Max.X-width)/2, y, name)
 			named = true
 		}
 	}
 	if !named && width+2*beside <= f.Min.X-pn.outer.Min.X {
-		pn.pen.put(font, f.Min.X-beside-width, y, name)
+		pn.pen.drawText(font, f.Min.X-beside-width, y, name)
 		named = true
 	}
 	for n, bar := range bars {
@@ -104,13 +105,13 @@ func (pn *panel) nameLane(name string, bars []vg.Rectangle) {
 			next = bars[n+1].Min.X
 		}
 		if !named && bar.Max.X+beside+width <= next {
-			pn.pen.put(font, bar.Max.X+beside, y, name)
+			pn.pen.drawText(font, bar.Max.X+beside, y, name)
 			named = true
 		}
 	}
 	if !named {
 		plate := vg.Rectangle{Min: vg.Point{X: f.Min.X, Y: bars[0].Min.Y}, Max: vg.Point{X: f.Min.X + width + beside, Y: bars[0].Max.Y}}
-		pn.pen.plate(plate, pn.pen.Background)
-		pn.pen.put(font, f.Min.X, y, name)
+		pn.pen.fillRectangle(plate, pn.pen.Background)
+		pn.pen.drawText(font, f.Min.X, y, name)
 	}
 }

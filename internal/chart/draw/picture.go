@@ -17,20 +17,21 @@ import (
 	"hdrkit/internal/report"
 )
 
-// headline draws the title. A verdict at its beginning, such as FAILS, has a coloured background.
-func (c *pen) headline(font text.Style, x, y vg.Length, title string) {
+// drawHeadline draws the title. A verdict at its beginning, such as FAILS, has a coloured
+// background.
+func (c *pen) drawHeadline(font text.Style, x, y vg.Length, title string) {
 	word, rest := report.Judged(title)
 	if word == "" {
-		c.put(font, x, y, title)
+		c.drawText(font, x, y, title)
 		return
 	}
 	const pad = 6 * pixel
 	width := font.Width(word) + 2*pad
-	c.plate(vg.Rectangle{Min: vg.Point{X: x, Y: y - pad}, Max: vg.Point{X: x + width, Y: y + titleSize}}, c.verdictColour(word))
+	c.fillRectangle(vg.Rectangle{Min: vg.Point{X: x, Y: y - pad}, Max: vg.Point{X: x + width, Y: y + titleSize}}, c.verdictColour(word))
 	chip := font
 	chip.Color = c.Background
-	c.put(chip, x+pad, y, word)
-	c.put(font, x+width+pad, y, strings.TrimPrefix(rest, " "))
+	c.drawText(chip, x+pad, y, word)
+	c.drawText(font, x+width+pad, y, strings.TrimPrefix(rest, " "))
 }
 
 // verdictColour returns the background of a verdict.
@@ -53,7 +54,7 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 		c.Fill(c.Rectangle.Path())
 	}
 	area := draw.Crop(canvas, margin, -margin, margin, -margin).Rectangle
-	notes, area := c.head(p, area)
+	notes, area := c.drawHead(p, area)
 	notes = c.wrapped(notes, area.Size().X)
 	mostNotes := max(2, int(area.Size().Y/2/(noteSize*lineSpace)))
 	var parts []chart.Facet
@@ -75,19 +76,19 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	font := c.font(noteSize)
 	font.Color = c.Faint
 	for _, note := range slices.Backward(notes) {
-		c.put(font, area.Min.X, area.Min.Y, note)
+		c.drawText(font, area.Min.X, area.Min.Y, note)
 		area.Min.Y += noteSize * lineSpace
 	}
 	area.Min.Y += 2 * pixel
-	c.body(p, area, parts)
+	c.drawBody(p, area, parts)
 	if c.crowded {
 		return fmt.Errorf("what it shows does not fit into %g by %g pixels: a larger height or width is needed", p.Looks.Width, p.Looks.Height)
 	}
 	return nil
 }
 
-// wrapped returns notes as lines of at most a width. A note has one line or two. If it is longer, it
-// ends with an ellipsis behind a word.
+// wrapped returns notes as lines of at most a width. A note has one line or two. If it is longer,
+// it ends with an ellipsis behind a word.
 func (c *pen) wrapped(notes []string, width vg.Length) (lines []string) {
 	fits := within(c.font(noteSize), width)
 	for _, note := range notes {
@@ -102,8 +103,8 @@ func (c *pen) wrapped(notes []string, width vg.Length) (lines []string) {
 	return lines
 }
 
-// fittingWords returns as many of the words as fit into a line, at least one, and the words that are
-// left. If some are left, the line ends with more. A word that does not fit is cut.
+// fittingWords returns as many of the words as fit into a line, at least one, and the words that
+// are left. If some are left, the line ends with more. A word that does not fit is cut.
 func fittingWords(words []string, more string, fits func(string) bool) (line string, left []string) {
 	if line = strings.Join(words, " "); fits(line) {
 		return line, nil
@@ -113,9 +114,10 @@ func fittingWords(words []string, more string, fits func(string) bool) (line str
 	return chart.Cut(strings.Join(words[:n], " ")+more, fits), words[n:]
 }
 
-// head draws the title, and below it in a report the most important finding. It returns the notes
-// below the charts, with all sentences that have no room at the top, and the area that is left.
-func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg.Rectangle) {
+// drawHead draws the title, and below it in a report the most important finding. It returns the
+// notes below the charts, with all sentences that have no room at the top, and the area that is
+// left.
+func (c *pen) drawHead(p *chart.Picture, area vg.Rectangle) (notes []string, left vg.Rectangle) {
 	title, notes := p.Looks.Title, p.Footnotes()
 	results := p.Results()
 	if title == "" && len(results) > 0 {
@@ -132,14 +134,14 @@ func (c *pen) head(p *chart.Picture, area vg.Rectangle) (notes []string, left vg
 			}
 			notes = append(notes, title)
 		}
-		c.headline(font, area.Min.X, area.Max.Y, short)
+		c.drawHeadline(font, area.Min.X, area.Max.Y, short)
 		area.Max.Y -= titleSize * (lineSpace - 1) * 1.6
 	}
 	if (p.Type == chart.Report || p.Type == chart.Fleet) && len(results) > 0 { // the most important finding
 		font := c.font(labelSize)
 		short := chart.Cut(results[0], within(font, area.Size().X))
 		area.Max.Y -= labelSize
-		c.put(font, area.Min.X, area.Max.Y, short)
+		c.drawText(font, area.Min.X, area.Max.Y, short)
 		area.Max.Y -= labelSize * (lineSpace - 1) * 1.6
 		if short == results[0] {
 			notes = notes[1:]
@@ -166,8 +168,8 @@ func (c *pen) facetsIn(room vg.Point, p *chart.Picture, notes []string) ([]chart
 	return parts, notes
 }
 
-// curvesOf returns the facets with the percentile curves of a report that compares, and nil for other
-// reports. It adds a note if some tags have no curve.
+// curvesOf returns the facets with the percentile curves of a report that compares, and nil for
+// other reports. It adds a note if some tags have no curve.
 func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []string) {
 	tags := len(p.Series)
 	if _, _, compared := p.Compared(); compared {
@@ -194,35 +196,35 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 	return parts, notes
 }
 
-// body draws the charts of a picture, or its facets if there are any, into an area.
-func (c *pen) body(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
+// drawBody draws the charts of a picture, or its facets if there are any, into an area.
+func (c *pen) drawBody(p *chart.Picture, area vg.Rectangle, parts []chart.Facet) {
 	before, after, compared := p.Compared()
 	switch {
 	case p.Type == chart.Report && compared:
-		c.comparison(p, area, before, after, parts)
+		c.drawComparison(p, area, before, after, parts)
 	case p.Type == chart.Report:
-		c.report(p, area)
+		c.drawReport(p, area)
 	case p.Type == chart.Fleet:
-		c.fleet(p, area)
+		c.drawFleet(p, area)
 	case len(parts) > 0:
-		c.facets(p, area, parts)
+		c.drawFacets(p, area, parts)
 	case len(p.LineFacets()) > 0:
-		c.trendFacets(p.LineFacets(), area)
+		c.drawTrendFacets(p.LineFacets(), area)
 	case p.Type.Chart.Marks == chart.Dots:
-		drawPanels(c.runsPanel(p, p, c.runsLegend(p, area)))
+		drawPanels(c.runsPanel(p, p, c.drawRunsLegend(p, area)))
 	case p.Type.Chart.Marks == chart.Curves:
 		drawPanels(c.curvesPanel(p, p, area))
 	case p.Type.Chart.Marks == chart.Cells && compared:
-		c.difference(p, area, before, after)
+		c.drawDifference(p, area, before, after)
 	case p.Type.Chart.Marks == chart.Cells:
 		bar := area.Max.X - barWidth + 20*pixel
 		area.Max.X -= barWidth
 		var colours heatScale
 		pn := c.heatPanel(p, p, nil, area, &colours)
 		drawPanels(pn)
-		c.heatBar(pn.frame, bar, &colours)
+		c.drawHeatBar(pn.frame, bar, &colours)
 	default:
-		drawPanels(c.linesPanel(p, p, c.linesLegend(p, area)))
+		drawPanels(c.linesPanel(p, p, c.drawLinesLegend(p, area)))
 	}
 }
 

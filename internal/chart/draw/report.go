@@ -19,10 +19,10 @@ const apart = 10 * pixel
 // mostFigures is the largest number of series in the table of a report.
 const mostFigures = 8
 
-// report draws a report of one run: the table of series, throughput and a heat map over the same axis
-// of time, and below them percentile curves and the list of the worst moments.
-func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
-	area.Max.Y -= c.figures(p, area) + apart
+// drawReport draws a report of one run: the table of series, throughput and a heat map over the
+// same axis of time, and below them percentile curves and the list of the worst moments.
+func (c *pen) drawReport(p *chart.Picture, area vg.Rectangle) {
+	area.Max.Y -= c.drawFigures(p, area) + apart
 	size := area.Size()
 	rows := vg.Length(0) // the height of the rows of logs
 	if p.Fleet != nil {
@@ -69,15 +69,16 @@ func (c *pen) report(p *chart.Picture, area vg.Rectangle) {
 	}
 	drawPanels(panels...)
 	if p.Fleet != nil {
-		c.fleetBar(p.Fleet, panels[2].frame, area.Max.X-barWidth+20*pixel)
+		c.drawFleetBar(p.Fleet, panels[2].frame, area.Max.X-barWidth+20*pixel)
 	}
-	c.heatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
+	c.drawHeatBar(heat.frame, area.Max.X-barWidth+20*pixel, &colours)
 
-	c.below(p, bottom)
+	c.drawBelow(p, bottom)
 }
 
-// below draws the lowest part of a report: percentile curves, and the list of the worst moments.
-func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
+// drawBelow draws the lowest part of a report: percentile curves, and the list of the worst
+// moments.
+func (c *pen) drawBelow(p *chart.Picture, area vg.Rectangle) {
 	curves := *p
 	curves.Values.Low = 0
 	curves.Values.High = 0
@@ -93,7 +94,7 @@ func (c *pen) below(p *chart.Picture, area vg.Rectangle) {
 		pn.drawPercentiles()
 	}
 	drawPanels(pn)
-	c.moments(p, moments)
+	c.drawMoments(p, moments)
 }
 
 // ratesOf returns the picture with the throughput of a report.
@@ -109,9 +110,9 @@ func ratesOf(p *chart.Picture) *chart.Picture {
 	return &rates
 }
 
-// comparison draws a report that compares: figures before and after, changes with intervals, heat maps
-// with their difference, and the percentile curves of each tag.
-func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series, tags []chart.Facet) {
+// drawComparison draws a report that compares: figures before and after, changes with intervals,
+// heat maps with their difference, and the percentile curves of each tag.
+func (c *pen) drawComparison(p *chart.Picture, area vg.Rectangle, before, after []chart.Series, tags []chart.Facet) {
 	var columns []column
 	for n, texts := range p.Comparison.Changes {
 		columns = append(columns, column{heading: texts[0], texts: texts[1:], left: n < 2})
@@ -119,15 +120,15 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 	if len(columns) > 0 {
 		least := []string{"min", "period", "p99.999", "p90", "count", "p99.99"}
 		columns = c.columnsThatFit(columns, noteSize, area.Size().X, area.Size().X, least...)
-		area.Max.Y -= c.table(area, noteSize, columns) + apart
+		area.Max.Y -= c.drawTable(area, noteSize, columns) + apart
 	}
-	if height := c.forest(p, area); height > 0 {
+	if height := c.drawForest(p, area); height > 0 {
 		area.Max.Y -= height + apart
 	}
 	bottom := area
 	bottom.Max.Y = area.Min.Y + area.Size().Y*0.34
 	area.Min.Y = bottom.Max.Y + apart
-	c.difference(p, area, before, after)
+	c.drawDifference(p, area, before, after)
 	curves := *tags[0].Picture
 	curves.Series = nil
 	if len(tags) == 1 {
@@ -137,7 +138,7 @@ func (c *pen) comparison(p *chart.Picture, area vg.Rectangle, before, after []ch
 	for _, tag := range tags {
 		curves.Series = append(curves.Series, tag.Picture.Series...)
 	}
-	c.facets(&curves, bottom, tags)
+	c.drawFacets(&curves, bottom, tags)
 }
 
 // drawPercentiles marks the percentiles of the table on each curve.
@@ -155,12 +156,12 @@ func (pn *panel) drawPercentiles() {
 				continue
 			}
 			v := s.Percentiles[n]
-			pn.pen.dot(pn.pen.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
+			pn.pen.fillDot(pn.pen.Text, 2.5*pixel, vg.Point{X: at, Y: pn.inside(v)})
 			if len(pn.picture.Texts.Summary) == 1 {
 				// A rising curve leaves room below and to the right of a point.
 				label := axis.Value(pn.what.Unit, v)
 				x := min(at+5*pixel, pn.frame.Max.X-font.Width(label))
-				pn.pen.put(font, x, max(pn.inside(v)-noteSize, pn.frame.Min.Y+pixel), label)
+				pn.pen.drawText(font, x, max(pn.inside(v)-noteSize, pn.frame.Min.Y+pixel), label)
 			}
 		}
 	}
@@ -176,8 +177,8 @@ type column struct {
 
 const columnGap = 18 * pixel
 
-// columnsThatFit drops columns with the given headings, one after the other, until the rest fits into a
-// width. Columns wider than most count as most, since the table can cut their texts.
+// columnsThatFit drops columns with the given headings, one after the other, until the rest fits
+// into a width. Columns wider than most count as most, since the table can cut their texts.
 func (c *pen) columnsThatFit(columns []column, size, width, most vg.Length, least ...string) []column {
 	font := c.font(size)
 	for _, heading := range least {
@@ -197,9 +198,9 @@ func (c *pen) columnsThatFit(columns []column, size, width, most vg.Length, leas
 	return columns
 }
 
-// table draws columns at the upper edge of an area, and returns their height. If they are too wide, it
-// cuts the texts of the widest left-aligned column.
-func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height vg.Length) {
+// drawTable draws columns at the upper edge of an area, and returns their height. If they are too
+// wide, it cuts the texts of the widest left-aligned column.
+func (c *pen) drawTable(area vg.Rectangle, size vg.Length, columns []column) (height vg.Length) {
 	const gap = columnGap
 	font, head := c.font(size), c.font(size)
 	head.Color = c.Faint
@@ -230,14 +231,14 @@ func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height
 			cells = col.texts
 		}
 		y := area.Max.Y - size
-		c.put(head, at, y, chart.Cut(col.heading, fits))
+		c.drawText(head, at, y, chart.Cut(col.heading, fits))
 		for n, str := range cells {
 			y -= size * lineSpace
 			cell := font
 			if col.failing != nil && col.failing[n] {
 				cell.Color = c.Limit
 			}
-			c.put(cell, at, y, str)
+			c.drawText(cell, at, y, str)
 		}
 		rows = max(rows, len(cells))
 		font.XAlign, head.XAlign = text.XLeft, text.XLeft
@@ -246,8 +247,8 @@ func (c *pen) table(area vg.Rectangle, size vg.Length, columns []column) (height
 	return size + vg.Length(rows)*size*lineSpace
 }
 
-// priorityOf returns the priority with which a report shows a series: its highest value, or infinity if
-// a sentence of the report is about the series.
+// priorityOf returns the priority with which a report shows a series: its highest value, or
+// infinity if a sentence of the report is about the series.
 func priorityOf(p *chart.Picture, label string, highest float64) float64 {
 	if p.HasSentence(label) {
 		return math.Inf(1)
@@ -255,8 +256,9 @@ func priorityOf(p *chart.Picture, label string, highest float64) float64 {
 	return highest
 }
 
-// figures draws the table of series, in descending order of [priorityOf], and returns its height.
-func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
+// drawFigures draws the table of series, in descending order of [priorityOf], and returns its
+// height.
+func (c *pen) drawFigures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	shown := slices.Clone(p.Texts.Summary)
 	slices.SortStableFunc(shown, func(a, b chart.Summary) int {
 		return cmp.Compare(priorityOf(p, b.Label, b.Max), priorityOf(p, a.Label, a.Max))
@@ -305,24 +307,24 @@ func (c *pen) figures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		}
 		columns = append(columns, col)
 	}
-	height := c.table(area, labelSize, append([]column{tags}, columns...))
+	height := c.drawTable(area, labelSize, append([]column{tags}, columns...))
 	if more > 0 {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		c.put(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Inputs.Each, "tag")))
+		c.drawText(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Inputs.Each, "tag")))
 	}
 	return height
 }
 
-// moments draws the list of the worst moments into an area. It leaves out empty columns.
-func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
+// drawMoments draws the list of the worst moments into an area. It leaves out empty columns.
+func (c *pen) drawMoments(p *chart.Picture, area vg.Rectangle) {
 	all := p.Moments()
 	if len(all) == 0 {
 		return
 	}
 	font := c.font(labelSize)
-	c.put(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
+	c.drawText(font, area.Min.X, area.Max.Y-labelSize, "worst moments")
 	area.Max.Y -= labelSize * 1.7
 	const share = "values then"
 	columns := []column{
@@ -347,5 +349,5 @@ func (c *pen) moments(p *chart.Picture, area vg.Rectangle) {
 		return !slices.ContainsFunc(col.texts, func(str string) bool { return str != "" })
 	})
 	columns = c.columnsThatFit(columns, noteSize, area.Size().X, 90*pixel, share, "at")
-	c.table(area, noteSize, columns)
+	c.drawTable(area, noteSize, columns)
 }

@@ -12,8 +12,8 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// runsPanel returns a [chart.Load] or [chart.Trend] panel with the runs of p, on axes for the runs of
-// whole.
+// runsPanel returns a [chart.Load] or [chart.Trend] panel with the runs of p, on axes for the runs
+// of whole.
 func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(p.Type, p, whole, outer)
 	groups, names := chart.GroupsAndLines(p.Series)
@@ -45,15 +45,15 @@ func (c *pen) runsPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		}
 		var taken []vg.Rectangle
 		for _, s := range p.Series {
-			taken = pn.nameDots(s, taken)
+			taken = pn.drawDotNames(s, taken)
 		}
 	}
 	return pn
 }
 
-// trendFacets draws the facets of a trend, one for each figure, one above the other. The lowest one has
-// the labels of the horizontal axis.
-func (c *pen) trendFacets(parts []chart.Facet, area vg.Rectangle) {
+// drawTrendFacets draws the facets of a trend, one for each figure, one above the other. The lowest
+// one has the labels of the horizontal axis.
+func (c *pen) drawTrendFacets(parts []chart.Facet, area vg.Rectangle) {
 	const labels = tickSize*lineSpace + labelSize*lineSpace + 8*pixel // height of the labels of the horizontal axis
 	height := (area.Size().Y - labels) / vg.Length(len(parts))
 	var panels []*panel
@@ -75,8 +75,8 @@ func (c *pen) trendFacets(parts []chart.Facet, area vg.Rectangle) {
 	drawPanels(panels...)
 }
 
-// runsLegend draws the legend of a load or trend chart, and returns the area that is left.
-func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
+// drawRunsLegend draws the legend of a load or trend chart, and returns the area that is left.
+func (c *pen) drawRunsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 	groups, names := chart.GroupsAndLines(p.Series)
 	var labels []string
 	for _, s := range p.Series {
@@ -91,11 +91,11 @@ func (c *pen) runsLegend(p *chart.Picture, area vg.Rectangle) vg.Rectangle {
 			entries[i].style.dashes = nil
 		}
 	}
-	return c.legend(area, entries)
+	return c.drawLegend(area, entries)
 }
 
-// drawDots draws a dot for each run and the levels of a trend. If joined is set, a pale line joins the
-// dots. Dots of many runs are small and pale.
+// drawDots draws a dot for each run and the levels of a trend. If joined is set, a pale line joins
+// the dots. Dots of many runs are small and pale.
 func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
 	const usualLine, besideLevels, manyDots = 0.6, 0.25, 0.5 // opacities
 	const usual, least = 3.5 * pixel, 1.5 * pixel
@@ -119,7 +119,7 @@ func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
 		pn.pen.stroke(style{colour: colour, dashes: st.dashes}, width, path...)
 	}
 	for _, at := range path {
-		pn.pen.dot(dots, radius, at)
+		pn.pen.fillDot(dots, radius, at)
 	}
 	var steps []vg.Point
 	for _, l := range line.Levels {
@@ -129,9 +129,9 @@ func (pn *panel) drawDots(st style, line chart.Line, joined bool) {
 	pn.pen.strokeParts(style{colour: st.colour}, 2.4*pixel, steps)
 }
 
-// nameDots writes the names of runs above their highest dots. It leaves out names that would overlap
-// those at the taken places, and returns all taken places.
-func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
+// drawDotNames writes the names of runs above their highest dots. It leaves out names that would
+// overlap those at the taken places, and returns all taken places.
+func (pn *panel) drawDotNames(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 	font := pn.pen.font(noteSize)
 	font.Color, font.XAlign = pn.pen.Faint, text.XCenter
 	for i, name := range chart.Distinct(s.Names, within(font, (pn.frame.Max.X-pn.frame.Min.X)/6)) {
@@ -152,29 +152,30 @@ func (pn *panel) nameDots(s chart.Series, taken []vg.Rectangle) []vg.Rectangle {
 		if name == "" || slices.ContainsFunc(taken, overlaps) {
 			continue
 		}
-		pn.pen.plate(box, pale(pn.pen.Background, 0.85)) // lines pass below the name
-		pn.pen.put(font, at.X, at.Y, name)
+		pn.pen.fillRectangle(box, pale(pn.pen.Background, 0.85)) // lines pass below the name
+		pn.pen.drawText(font, at.X, at.Y, name)
 		taken = append(taken, box)
 	}
 	return taken
 }
 
-// runsRuler sets up the horizontal axis for rates, for the dates of runs, or for the names of runs.
-func (pn *panel) runsRuler() {
+// setRunsRuler sets up the horizontal axis for rates, for the dates of runs, or for the names of
+// runs.
+func (pn *panel) setRunsRuler() {
 	switch {
 	case pn.picture.Type == chart.Load:
-		pn.rateRuler()
+		pn.setRateRuler()
 	case pn.picture.Time.Absolute:
 		beyond := max(0.02*pn.x.high, 1)
 		pn.x.low, pn.x.high = -beyond, pn.x.high+beyond
-		pn.timeRuler()
+		pn.setTimeRuler()
 	default:
-		pn.nameRuler()
+		pn.setNameRuler()
 	}
 }
 
-// nameRuler sets up the horizontal axis for names of runs. Names without room are left out.
-func (pn *panel) nameRuler() {
+// setNameRuler sets up the horizontal axis for names of runs. Names without room are left out.
+func (pn *panel) setNameRuler() {
 	pn.x.low = -0.5
 	pn.x.high = pn.x.high + 0.5
 	pn.x.title = "run"
@@ -196,8 +197,9 @@ func (pn *panel) nameRuler() {
 	}
 }
 
-// rateRuler sets up the horizontal axis for rates, from 0 to a round number above the highest rate.
-func (pn *panel) rateRuler() {
+// setRateRuler sets up the horizontal axis for rates, from 0 to a round number above the highest
+// rate.
+func (pn *panel) setRateRuler() {
 	const beyond = 0.02
 	pn.x.ticks, pn.x.title = nil, "values per second, as measured"
 	high := cmp.Or(pn.x.high, 1) // without runs

@@ -51,8 +51,8 @@ func Write(w io.Writer, p *chart.Picture, format Format) error {
 	return fmt.Errorf("unknown format %q", format)
 }
 
-// WriteSVG writes a picture as SVG. Text stays text. It has its width in Liberation Sans with any font
-// of the reader, so that texts do not overlap.
+// WriteSVG writes a picture as SVG. Text stays text. It has its width in Liberation Sans with any
+// font of the reader, so that texts do not overlap.
 func WriteSVG(w io.Writer, p *chart.Picture) error {
 	canvas := &svgCanvas{Canvas: vgsvg.New(size(&p.Looks))}
 	if err := paint(p, draw.New(canvas), wellFormed, true); err != nil {

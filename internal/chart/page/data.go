@@ -147,7 +147,7 @@ func pictureOf(p *chart.Picture) Picture {
 	picture.Findings = some(picture.Findings)
 	picture.Summary = some(picture.Summary)
 	picture.Notes = some(picture.Notes)
-	if names := p.Unnamed(); len(names) > 0 {
+	if names := p.PhasesWithoutLane(); len(names) > 0 {
 		picture.Notes = append(picture.Notes, "Grey, too: "+strings.Join(names, ", ")+".")
 	}
 	return picture

@@ -65,15 +65,15 @@ func confidenceBand(curve *chart.Curve, sum *output.Summary) (band []chart.Bound
 	return band
 }
 
-// dropCurveIntervals drops the intervals of confidence that only the band of a curve needs. It keeps
-// the intervals of [figurePercentiles], which are compared.
+// dropCurveIntervals drops the intervals of confidence that only the band of a curve needs. It
+// keeps the intervals of [figurePercentiles], which are compared.
 func dropCurveIntervals(c *output.Confidence) {
 	kept := figurePercentiles()
 	maps.DeleteFunc(c.Percentiles, func(p float64, _ confidence.Estimate) bool { return !slices.Contains(kept, p) })
 }
 
-// runsBand returns the range of the runs of a group at the points of the curve of their sum. The band
-// ends at the last point at which each run has values. With fewer than two runs it is empty.
+// runsBand returns the range of the runs of a group at the points of the curve of their sum. The
+// band ends at the last point at which each run has values. With fewer than two runs it is empty.
 func (f *found) runsBand(group string, sum *output.Summary) (band []chart.Bound) {
 	points := drawnPercentiles(sum)
 	end := math.Inf(1)

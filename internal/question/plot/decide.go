@@ -106,8 +106,8 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 	return d.plan, nil
 }
 
-// sortInputs separates logs from percentile distributions by their first lines. It reads the units of
-// logs from their headers.
+// sortInputs separates logs from percentile distributions by their first lines. It reads the units
+// of logs from their headers.
 func (d *decision) sortInputs(inputs []scan.Input) error {
 	d.scan.Inputs = nil
 	for _, input := range inputs {
@@ -135,8 +135,8 @@ func (d *decision) sortInputs(inputs []scan.Input) error {
 	return nil
 }
 
-// needsLogs returns the name of a given option that has no effect on percentile distributions, empty
-// if there is none. With logs beside the distributions, most options have an effect.
+// needsLogs returns the name of a given option that has no effect on percentile distributions,
+// empty if there is none. With logs beside the distributions, most options have an effect.
 func (d *decision) needsLogs() string {
 	alone := len(d.scan.Inputs) == 0
 	for _, given := range []struct {
@@ -156,8 +156,8 @@ func (d *decision) needsLogs() string {
 	return ""
 }
 
-// setScale sets the scale of the values of logs, and the unit and limits of the picture. Without logs,
-// -unit only names the unit of distributions.
+// setScale sets the scale of the values of logs, and the unit and limits of the picture. Without
+// logs, -unit only names the unit of distributions.
 func (d *decision) setScale() (err error) {
 	printed := d.asked.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)

@@ -30,7 +30,8 @@ func (d *distribution) unit(options *unit.Options) hdrlog.Unit {
 	return stated
 }
 
-// readDistributions reads the percentile distributions of files. Each becomes a series with a curve.
+// readDistributions reads the percentile distributions of files. Each becomes a series with a
+// curve.
 func (r *reading) readDistributions(inputs []scan.Input) error {
 	var all []distribution
 	for _, input := range inputs {
@@ -58,8 +59,8 @@ func (r *reading) readDistributions(inputs []scan.Input) error {
 	return nil
 }
 
-// addDistribution adds a series for a distribution. It converts values to the unit of the picture, or
-// divides them by -ovr. Values of an unknown unit stay as they are, and a notice says so.
+// addDistribution adds a series for a distribution. It converts values to the unit of the picture,
+// or divides them by -ovr. Values of an unknown unit stay as they are, and a notice says so.
 func (r *reading) addDistribution(d *distribution) {
 	options := &r.units.Options
 	ratio := cmp.Or(options.Ratio, 1)

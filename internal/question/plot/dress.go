@@ -252,8 +252,8 @@ func emptyNotes(series []chart.Series) []string {
 	return []string{"No values: " + strings.Join(empty, ", ") + "."}
 }
 
-// bandNotes returns a note that explains the bands of curves, if there are any. The bands are ranges
-// of runs, or else intervals of confidence.
+// bandNotes returns a note that explains the bands of curves, if there are any. The bands are
+// ranges of runs, or else intervals of confidence.
 func bandNotes(series []chart.Series, areRuns bool) []string {
 	if !slices.ContainsFunc(series, func(s chart.Series) bool { return len(s.Curve.Band) > 0 }) {
 		return nil
@@ -266,8 +266,8 @@ func bandNotes(series []chart.Series, areRuns bool) []string {
 		"%s, and ends where too few are left.", confidenceLevel, paler)}
 }
 
-// sameNotes returns the sentences about tags that count the same requests, if the picture leaves out
-// some of these tags.
+// sameNotes returns the sentences about tags that count the same requests, if the picture leaves
+// out some of these tags.
 func sameNotes(same []string, findings []output.Finding) (notes []string) {
 	for _, f := range findings {
 		if same != nil && f.Kind == finding.Same {

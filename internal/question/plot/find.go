@@ -32,8 +32,8 @@ type search struct {
 	run   finding.Run
 }
 
-// newSearch returns the search for the logs of a scan, and its flows. It adds to the options what the
-// search needs. It returns nil if the picture needs no findings.
+// newSearch returns the search for the logs of a scan, and its flows. It adds to the options what
+// the search needs. It returns nil if the picture needs no findings.
 func (r *reading) newSearch(one *scan.Scan, headers *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
 	if !r.plan.needs.findings {
 		return nil, nil
@@ -57,8 +57,8 @@ func (r *reading) newSearch(one *scan.Scan, headers *logs.Logs, o *summary.Optio
 	return s, s.watch.Flows()
 }
 
-// find makes the findings of logs that were added up. A picture over time gets all findings, any other
-// picture only those about coordinated omission.
+// find makes the findings of logs that were added up. A picture over time gets all findings, any
+// other picture only those about coordinated omission.
 func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histories *summary.Histories) (err error) {
 	scale := r.plan.scale
 	var typical []unit.Typical

@@ -11,20 +11,20 @@ import (
 // A fleet says that a picture has a row for each of many logs, coloured by a percentile.
 type fleet struct{ percentile float64 }
 
-// chooseFleet decides whether a picture has a row for each log: a heat map or a report with -by input,
-// of more logs than charts can show, if these ran at the same time.
+// chooseFleet decides whether a picture has a row for each log: a heat map or a report with -by
+// input, of more logs than charts can show, if these ran at the same time.
 func (d *decision) chooseFleet() error {
 	logs := len(d.scan.Inputs)
-	suits := (d.asked.Type == chart.Heatmap || d.asked.Type == chart.Report) && !d.asked.Page
-	many := suits && !d.asked.Compare && d.plan.by.Inputs() && logs > chart.MostTogether && d.surveyed.ranTogether(logs)
+	isMap := (d.asked.Type == chart.Heatmap || d.asked.Type == chart.Report) && !d.asked.Page
+	isFleet := isMap && !d.asked.Compare && d.plan.by.Inputs() && logs > chart.MostTogether && d.surveyed.ranTogether(logs)
 	given := len(d.asked.Percentiles)
 	switch {
-	case suits && given > 0 && !many:
+	case isMap && given > 0 && !isFleet:
 		return message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
 			"the same time", d.asked.Type.Name, chart.MostTogether)
-	case suits && given > 1:
+	case isMap && given > 1:
 		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.asked.Type.Name, given)
-	case !many:
+	case !isFleet:
 		return nil
 	}
 	d.fleet = &fleet{percentile: 99}

@@ -16,9 +16,9 @@ import (
 // FoldFound is the value of Fold in [Windows] for -fold auto, which finds the period of spikes.
 const FoldFound int64 = -1
 
-// fold sets the period of -fold, and the time at which the first period begins: near the first spike if
-// the period was found, and otherwise at the start of the logs. It leaves out the last period if that
-// is not complete.
+// fold sets the period of -fold, and the time at which the first period begins: near the first
+// spike if the period was found, and otherwise at the start of the logs. It leaves out the last
+// period if that is not complete.
 func (d *decision) fold() error {
 	one := d.scan
 	one.Progress = nil
@@ -48,8 +48,8 @@ func (d *decision) fold() error {
 		if err != nil {
 			return err
 		}
-		// The first period begins a quarter of a period before a spike, where an interval begins, so
-		// that neither spikes nor intervals cross the edge.
+		// The first period begins a quarter of a period before a spike, where an interval begins,
+		// so that neither spikes nor intervals cross the edge.
 		before := float64(start) - rhythm.First + rhythm.Period/4
 		intervals := math.Round(before / float64(first.length))
 		d.plan.lines.FoldAt = start - int64(intervals)*first.length

@@ -43,8 +43,8 @@ func sourcesOf(inputs []scan.Input) []string {
 // of returns the label of the first input or run of a scan.
 func (l labels) of(s *scan.Scan) string { return l[s.Inputs[0].RunName()] }
 
-// labelOf returns the label of a series: the label of the file and the name of the row, if there are
-// such.
+// labelOf returns the label of a series: the label of the file, which may be empty, and the name of
+// the row, which may be nil.
 func labelOf(file string, row []byte) string {
 	if row == nil {
 		return file
@@ -52,8 +52,8 @@ func labelOf(file string, row []byte) string {
 	return strings.TrimPrefix(file+" "+tags.Text(row), " ")
 }
 
-// rowLabel returns the label of a series: the label of its group, if there are groups, and the name of
-// its row. If rows are inputs, the label of the input replaces its name.
+// rowLabel returns the label of a series: the label of its group, if there are groups, and the name
+// of its row. If rows are inputs, the label of the input replaces its name.
 func (p *plan) rowLabel(group string, row []byte) string {
 	if !p.by.Inputs() {
 		return labelOf(group, row)

@@ -51,15 +51,16 @@ func (d *decision) setLines() error {
 	return nil
 }
 
-// isRelative reports whether times count from the start of each log, so that logs lie over one another.
+// isRelative reports whether times count from the start of each log, so that logs lie over one
+// another.
 func (d *decision) isRelative() bool { return d.asked.Compare && !d.plan.look.Time.Absolute }
 
-// mostPoints is the approximate number of windows of a picture over time, if the user did not choose
-// their length.
+// mostPoints is the approximate number of windows of a picture over time, if the user did not
+// choose their length.
 const mostPoints = 500
 
-// surveyLogs surveys the logs of a picture over time. It reads all intervals if the length of windows
-// depends on them, and otherwise the first intervals of each log.
+// surveyLogs surveys the logs of a picture over time. It reads all intervals if the length of
+// windows depends on them, and otherwise the first intervals of each log.
 func (d *decision) surveyLogs() (err error) {
 	if !d.needsTime() || d.asked.Windows.Fold != 0 {
 		return nil
@@ -105,8 +106,8 @@ func (d *decision) windowLength() int64 {
 	return length
 }
 
-// canThin reports whether intervals of long logs may be merged into windows: if the user did not choose
-// windows, and the picture is neither a page nor a picture of load.
+// canThin reports whether intervals of long logs may be merged into windows: if the user did not
+// choose windows, and the picture is neither a page nor a picture of load.
 func (d *decision) canThin() bool {
 	return !d.asked.Windows.Given && !d.asked.Page && d.drawn != chart.Load
 }

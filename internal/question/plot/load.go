@@ -25,8 +25,8 @@ type runLoad struct {
 	values []float64 // at the percentiles of [points]
 }
 
-// readLoads reads runs one after the other. Each row of a run becomes a point. It frees the memory of
-// a run before it reads the next one, since there may be many runs.
+// readLoads reads runs one after the other. Each row of a run becomes a point. It frees the memory
+// of a run before it reads the next one, since there may be many runs.
 func (r *reading) readLoads(s *scan.Scan) error {
 	var headers *logs.Logs
 	read := func(run *scan.Scan) (*summary.Result, error) {
@@ -88,8 +88,8 @@ func loadSeries(std *message.Streams, p points, lines []chart.Series, loads []ru
 	return slices.DeleteFunc(all, func(s chart.Series) bool { return len(s.Lines[0].Points) == 0 })
 }
 
-// makeWindowPoints moves the points of lines over time from their times to the rates at these times.
-// It removes the last line of each series, which has the rates.
+// makeWindowPoints moves the points of lines over time from their times to the rates at these
+// times. It removes the last line of each series, which has the rates.
 func makeWindowPoints(series []chart.Series) {
 	for n := range series {
 		s := &series[n]

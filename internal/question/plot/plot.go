@@ -1,6 +1,6 @@
 // Package plot makes pictures of logs in three steps. A decision makes a plan: which inputs there
-// are, which of them add up, and what to read from them. A reading reads the inputs. The function dress
-// makes the picture of what was read.
+// are, which of them add up, and what to read from them. A reading reads the inputs. The function
+// dress makes the picture of what was read.
 //
 // A trend does not need these steps, since it reads only figures of runs.
 package plot
@@ -55,7 +55,8 @@ type Windows struct {
 	// only long logs get windows.
 	Length int64
 	Given  bool
-	// Fold is the period in milliseconds of a folded heat map, or [FoldFound]. At 0 it is not folded.
+	// Fold is the period in milliseconds of a folded heat map, or [FoldFound]. At 0 it is not
+	// folded.
 	Fold int64
 }
 
@@ -100,8 +101,8 @@ func (o *Options) Find(std *message.Streams, d *logs.Diagnostics) (*Inputs, erro
 	return in, nil
 }
 
-// findPhases returns the phases to draw behind the data. It returns nil without -phases, and if phases
-// are rows.
+// findPhases returns the phases to draw behind the data. It returns nil without -phases, and if
+// phases are rows.
 func (o *Options) findPhases(std *message.Streams, d *logs.Diagnostics, by *tags.By) (*scan.Phases, error) {
 	curves := !o.Page && o.Type.Chart.Marks == chart.Curves
 	switch {
@@ -124,8 +125,8 @@ func (o *Options) findPhases(std *message.Streams, d *logs.Diagnostics, by *tags
 	return phases, err
 }
 
-// Gather reads the inputs and returns their picture, or nil if no interval was selected. It reads each
-// input once or twice. Messages go to std.
+// Gather reads the inputs and returns their picture, or nil if no interval was selected. It reads
+// each input once or twice. Messages go to std.
 func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, error) {
 	units, err := logs.NewUnits(std, o.Units)
 	if err != nil {
@@ -146,7 +147,8 @@ func (o *Options) Gather(std *message.Streams, in *Inputs) (*chart.Picture, erro
 	return p, nil
 }
 
-// picture returns the picture of inputs for all types but trends, or nil if no interval was selected.
+// picture returns the picture of inputs for all types but trends, or nil if no interval was
+// selected.
 func (o *Options) picture(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	plan, err := o.decide(std, units, in)
 	if err != nil {
@@ -173,9 +175,9 @@ const (
 // byRun reports whether each run is read by itself, with its own start.
 func (d division) byRun() bool { return d == twoSides || d == eachRun || d == overRuns }
 
-// divisionBy returns the division of logs for the rows of -by. The points of a chart of load are inputs,
-// with a curve for each tag, or rows of -by, with a single curve, or windows of -agg, with a curve for
-// each row.
+// divisionBy returns the division of logs for the rows of -by. The points of a chart of load are
+// inputs, with a curve for each tag, or rows of -by, with a single curve, or windows of -agg, with
+// a curve for each row.
 func (o *Options) divisionBy(by *tags.By) division {
 	switch {
 	case o.Type == chart.Trend:
@@ -202,8 +204,8 @@ func (o *Options) checkPoints(in *Inputs) error {
 	return nil
 }
 
-// linePercentiles returns the percentiles of lines: those of -p, or else the default ones and those of
-// limits.
+// linePercentiles returns the percentiles of lines: those of -p, or else the default ones and those
+// of limits.
 func (o *Options) linePercentiles() []float64 {
 	if o.Percentiles != nil {
 		return o.Percentiles
@@ -242,8 +244,8 @@ func (o *Options) setUnit(p *chart.Picture, scale hdrlog.Scale) error {
 	return nil
 }
 
-// finish adds the marks of the user, drops lines if there are too many, and chooses the scale of the
-// axis of values and the height.
+// finish adds the marks of the user, drops lines if there are too many, and chooses the scale of
+// the axis of values and the height.
 func (o *Options) finish(std *message.Streams, p *chart.Picture) {
 	p.Events.Marks = slices.Concat(marksOf(o.Marks, p), p.Events.Marks)
 	switch {

@@ -162,8 +162,8 @@ func (p *plan) summaryOptions(of *part) (o summary.Options) {
 	return o
 }
 
-// addUp adds up the logs of a part. If runsFirst is set, it adds up each run, and then all of them. It
-// also returns the start of the first log, in seconds since the epoch.
+// addUp adds up the logs of a part. If runsFirst is set, it adds up each run, and then all of them.
+// It also returns the start of the first log, in seconds since the epoch.
 func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary.Result, float64, error) {
 	start := math.Inf(1)
 	read := func(one *scan.Scan) (*summary.Result, error) {
@@ -179,8 +179,8 @@ func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary
 	return sum, start, err
 }
 
-// overTime returns the flow of lines and counts over time, which feeds the collector. It lowers start
-// to the start of the first log.
+// overTime returns the flow of lines and counts over time, which feeds the collector. It lowers
+// start to the start of the first log.
 func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Flow {
 	factors := make([]float64, len(one.Inputs))
 	for n := range factors {
@@ -285,7 +285,8 @@ func (r *reading) addSummary(group string, sum *output.Summary, headers *logs.Lo
 	return nil
 }
 
-// curveOf returns the curve of a sum. If the picture has no curves, it has only the number of values.
+// curveOf returns the curve of a sum. If the picture has no curves, it has only the number of
+// values.
 func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 	curve := chart.Curve{Count: sum.Counts().TotalCount()}
 	if r.plan.needs.curves {
@@ -298,8 +299,9 @@ func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 	return curve
 }
 
-// findWorst adds the worst moments of a part, down to the last one that is higher than chance explains.
-// Times of moments count from start. If the search takes too much memory, findWorst prints a notice.
+// findWorst adds the worst moments of a part, down to the last one that is higher than chance
+// explains. Times of moments count from start. If the search takes too much memory, findWorst
+// prints a notice.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
 	moments, err := parts.Worst(r.plan.needs.worst, gate.Scales(summaries, by))
@@ -344,8 +346,8 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	})
 }
 
-// MostTags is the largest number of tags in a picture. Many tags need much memory, 400 MB for a log of
-// 10 MB, and a page shows only twelve lines.
+// MostTags is the largest number of tags in a picture. Many tags need much memory, 400 MB for a log
+// of 10 MB, and a page shows only twelve lines.
 const MostTags = 50_000
 
 // checkTags returns an error for more tags than [MostTags].

@@ -10,8 +10,8 @@ import (
 	"hdrkit/tags"
 )
 
-// dropSameRequests leaves out tags of a report that count the same requests as other tags, unless the
-// user chose tags. Otherwise the sum of all tags would count requests several times.
+// dropSameRequests leaves out tags of a report that count the same requests as other tags, unless
+// the user chose tags. Otherwise the sum of all tags would count requests several times.
 func (d *decision) dropSameRequests() error {
 	sums := d.plan.needs.findings && !d.asked.Page && d.drawn.Chart.Marks == chart.Cells
 	if d.surveyed == nil || !sums || d.asked.Logs.Tags.Include != nil || d.asked.Logs.Tags.Exclude != nil {

@@ -11,8 +11,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A survey has the times and tags of logs, which decide the windows and lines of a picture. Times are
-// in milliseconds.
+// A survey has the times and tags of logs, which decide the windows and lines of a picture. Times
+// are in milliseconds.
 type survey struct {
 	length   int64           // of the first interval, see [flow.MeantLength]
 	from, to int64           // when the first log starts and the last one ends
@@ -28,7 +28,7 @@ type survey struct {
 // them.
 const firstIntervals = 1000
 
-// survey reads the first intervals of each log that the scan selects, at most so many, without their
+// survey reads the first intervals of each log that the scan selects, at most "most", without their
 // payloads. It skips pipes, which can be read only once.
 func (d *decision) survey(most int) (*survey, error) {
 	surveyed := &survey{

@@ -16,8 +16,8 @@ import (
 	"hdrkit/output"
 )
 
-// trend returns the picture of a trend: a line over runs for each percentile, with its levels, and a
-// number at each change that has a sentence.
+// trend returns the picture of a trend: a line over runs for each percentile, with its levels, and
+// a number at each change that has a sentence.
 func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*chart.Picture, error) {
 	collecting := trend.Options{Logs: &o.Logs, Readable: true}
 	for _, level := range o.linePercentiles() {
@@ -42,8 +42,8 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 	return p, nil
 }
 
-// placesOf returns the places of runs on the horizontal axis: their starts, if all runs have different
-// starts, and otherwise their numbers. It sets the time axis of the picture.
+// placesOf returns the places of runs on the horizontal axis: their starts, if all runs have
+// different starts, and otherwise their numbers. It sets the time axis of the picture.
 func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
 	p.Time.Absolute = true
 	for n, run := range t.Runs {

@@ -99,8 +99,8 @@ func (d *decision) needsTime() bool {
 	return d.asked.Page || d.drawn.OverTime() || d.pointsOf().of == ofEachWindow
 }
 
-// MostWorst is the largest number of worst moments that a picture marks, and mostPageWorst the number
-// that a page has. A page marks MostWorst of those in its view.
+// MostWorst is the largest number of worst moments that a picture marks, and mostPageWorst the
+// number that a page has. A page marks MostWorst of those in its view.
 const (
 	MostWorst     = 5
 	mostPageWorst = 100
@@ -137,8 +137,9 @@ func (d *decision) needsOf() needs {
 	return t
 }
 
-// hasNoFinding reports whether a timeline needs no finding for its title: the user chose a title, or
-// there are several logs. Findings about several logs take time: half as much again for forty logs.
+// hasNoFinding reports whether a timeline needs no finding for its title: the user chose a title,
+// or there are several logs. Findings about several logs take time: half as much again for forty
+// logs.
 func (d *decision) hasNoFinding() bool {
 	chosen := d.asked.Looks.Title != ""
 	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.LeastLogs)
@@ -160,8 +161,8 @@ func (d *decision) contentOf() content {
 // mostShifts is the largest number of series whose shifts are marked.
 const mostShifts = 4
 
-// fewSeries reports whether there may be few enough series to mark their shifts. The reading checks the
-// number again. The check here saves work for many series.
+// fewSeries reports whether there may be few enough series to mark their shifts. The reading checks
+// the number again. The check here saves work for many series.
 func (d *decision) fewSeries() bool {
 	switch {
 	case d.plan.by.All() || d.surveyed == nil:
