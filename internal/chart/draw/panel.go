@@ -35,8 +35,9 @@ type surroundings struct {
 	// inner says that a panel below has the labels of the horizontal axis. untitled says that
 	// several panels share one title for each axis.
 	inner, untitled bool
-	// laned says that a panel above has the lanes of phases.
-	laned bool
+	// laned says that a panel above has the lanes of phases. lanesNamedLeft says that the name of a
+	// lane stands to the left of the frame, where the title of the vertical axis must not be.
+	laned, lanesNamedLeft bool
 	// across are limits that are drawn as horizontal lines. endings are labels at the right edge.
 	across  []chart.Limit
 	endings []ending
@@ -388,6 +389,9 @@ func (pn *panel) drawAxes() {
 		title.XAlign = text.XCenter
 		title.YAlign = text.YTop
 		height := pn.outer.Max.Y - pn.outer.Min.Y - pn.around.bottom/2
+		if pn.around.lanesNamedLeft {
+			height = f.Size().Y
+		}
 		pn.pen.drawText(title, pn.outer.Min.X, (f.Min.Y+f.Max.Y)/2, fittingTitle(title, pn.y.title, height))
 		title.Rotation = 0
 	}

@@ -97,6 +97,7 @@ func (pn *panel) drawLaneName(name string, bars []vg.Rectangle) {
 	}
 	if !named && width+2*beside <= f.Min.X-pn.outer.Min.X {
 		pn.pen.drawText(font, f.Min.X-beside-width, y, name)
+		pn.around.lanesNamedLeft = true
 		named = true
 	}
 	for n, bar := range bars {
