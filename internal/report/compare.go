@@ -14,17 +14,18 @@ import (
 type figure struct {
 	output.Figure
 	of func(s *output.Summary) float64
-	// any is set if the figure exists without values, too.
+	// any is set if a summary without values has the figure, too.
 	any bool
-	// text spells the figure of a summary, nil for a number with significant digits.
+	// text returns the figure of a summary as text. If text is nil, the figure is a number with
+	// significant digits.
 	text func(s *output.Summary) string
-	// interval returns the interval of confidence in printed units, and change how far a change can
-	// be believed. They are nil if the figure has none.
+	// interval returns the interval of confidence in printed units, and change the tested change of
+	// the figure. They are nil for a figure that has none.
 	interval func(s *output.Summary) (low, high float64)
 	change   func(c *sides.Change) *sides.FigureChange
 }
 
-// periodOf returns the period of a summary, not a number if values have no times.
+// periodOf returns the period of a summary, or NaN if its values have no times.
 func periodOf(s *output.Summary) float64 {
 	if s.Period == 0 {
 		return math.NaN()
@@ -32,7 +33,7 @@ func periodOf(s *output.Summary) float64 {
 	return float64(s.Period)
 }
 
-// head returns the heading of a column of a figure.
+// head returns the head of the column of a figure.
 func head(f output.Figure) string {
 	if f.Name == output.Throughput {
 		return "/s"
@@ -40,7 +41,7 @@ func head(f output.Figure) string {
 	return f.String()
 }
 
-// ifAny returns the figure of s, not a number if there is none.
+// ifAny returns the figure of s, or NaN if s is nil or does not have the figure.
 func (f *figure) ifAny(s *output.Summary) float64 {
 	if s == nil || !f.any && s.Counts().TotalCount() == 0 {
 		return math.NaN()
@@ -48,8 +49,9 @@ func (f *figure) ifAny(s *output.Summary) float64 {
 	return f.of(s)
 }
 
-// side returns the figure of a side of a pair: what its change compares, if that is known, such as
-// the geometric mean of several runs. Otherwise it is that of all values of the side.
+// side returns the figure of s, a side of a pair. If a change of runs is known, it is the number
+// that the change compares, such as the geometric mean of the runs. Otherwise it is the figure of
+// all values of the side.
 func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
 	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
 		c := f.change(p.Change)
@@ -63,8 +65,8 @@ func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
 			}
 			return v
 		}
-		// A run has too few values for it. That of all values is of another kind than the figures
-		// beside it.
+		// Runs have too few values for this percentile. The percentile of all values together
+		// cannot be compared with the means of runs in other columns.
 		if f.Name == "" && len(p.Change.Before) > 1 && len(p.Change.After) > 1 {
 			return math.NaN()
 		}
@@ -72,11 +74,11 @@ func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
 	return f.ifAny(s)
 }
 
-// period is the head of the column of periods, which are no figures.
+// period is the head of the column of periods. Package output has no figure of this name.
 const period = "period"
 
-// figures returns the columns of a table, for a row or a pair: all values of a summary come of one
-// pass through its counts.
+// figures returns the columns of a table after its labels. They share the statistics of a summary,
+// so that one pass through its counts serves all columns.
 func (t *Table) figures() []figure {
 	percentiles := t.columns()
 	known := make(map[*output.Summary]output.Stats)
@@ -145,7 +147,7 @@ func (t *Table) figures() []figure {
 	return all
 }
 
-// change returns the change from a to b in percent.
+// change returns the change from a to b in percent as text, or "-" if there is none.
 func change(a, b float64) string {
 	percent := (b - a) / a * 100
 	if math.IsNaN(percent) || math.IsInf(percent, 0) {

@@ -10,8 +10,8 @@ import (
 	"hdrkit/output"
 )
 
-// Compare adds a baseline to a document, and the changes of pairs. The summaries of the baseline
-// are made, see [output.NewDocument].
+// Compare adds a baseline to a document, and the changes of pairs. Both documents come from
+// [output.NewDocument].
 func Compare(d, baseline *output.Document, pairs []sides.Pair, percentiles []float64) {
 	d.Baseline = &output.DocumentBaseline{
 		PeriodMs:  baseline.PeriodMs,
@@ -40,7 +40,8 @@ func Compare(d, baseline *output.Document, pairs []sides.Pair, percentiles []flo
 	}
 }
 
-// changeDocument returns a change for JSON, whose figures are divided by ratio, nil for none.
+// changeDocument returns a change as it stands in a document, or nil for nil. It divides the
+// figures by ratio.
 func changeDocument(c *sides.FigureChange, ratio float64) *output.DocumentFigureChange {
 	if c == nil {
 		return nil
@@ -62,7 +63,7 @@ func changeDocument(c *sides.FigureChange, ratio float64) *output.DocumentFigure
 	return d
 }
 
-// NewTrendDocument returns a document of a trend without findings, with times in a zone; nil is
+// NewTrendDocument returns the document of a trend, without findings. Times are in a zone; nil is
 // UTC.
 func NewTrendDocument(t *Trend, zone *time.Location) *output.TrendDocument {
 	d := &output.TrendDocument{

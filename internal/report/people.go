@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// coloured returns a text for a terminal in a colour, which is an SGR code. An empty code changes
-// nothing.
+// coloured returns a text with a colour for a terminal. The code is an SGR code. If it is empty,
+// the text stays as it is.
 func coloured(text, code string) string {
 	if code == "" {
 		return text
@@ -40,7 +40,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// cutMiddle shortens a text to at most limit columns. An ellipsis stands for its middle.
+// cutMiddle shortens a text to at most limit columns of a terminal, with an ellipsis instead of its
+// middle.
 func cutMiddle(text string, limit int) string {
 	if textWidth(text) <= limit {
 		return text

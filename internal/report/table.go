@@ -18,38 +18,40 @@ import (
 	"hdrkit/tags"
 )
 
-// A Table prints summaries for people: a row for each tag, in columns that fit the width of a
+// A Table prints summaries, comparisons and trends for people, in columns that fit the width of a
 // terminal. Values have three or four significant digits.
 //
-// If a row is too long, the table first uses less space between columns, then leaves out the period
-// and after it the minimum and the mean. From a width of 60, summaries without intervals of
-// confidence go without some percentiles and the rate, too. If that is not enough, the table prints
-// all columns in several blocks below each other. Each row ends with a sparkline of the maximum
-// over time, if summaries have [output.Maxima].
+// If a row is too long, the table first reduces digits and gaps, and then leaves out the period,
+// the minimum and the mean. From a width of 60, a table without intervals of confidence also leaves
+// out some percentiles and the rate. If rows are still too long, the table prints all columns in
+// several blocks below each other. If summaries have [output.Maxima], each row ends with a
+// sparkline of the maximum over time.
 type Table struct {
-	// Percentiles are those of columns. Of 100, the maximum, which always has a column, it says
-	// that its changes are looked at, too.
+	// Percentiles has the percentiles with a column. The maximum always has a column. If 100 is in
+	// Percentiles, the changes of the maximum are judged, too.
 	Percentiles []float64
-	// Shares are figures of all counts, see [output.Figure.OfCounts], in columns behind the
-	// percentiles.
+	// Shares has figures of all counts, see [output.Figure.OfCounts]. Their columns stand behind
+	// the percentiles.
 	Shares []output.Figure
-	// Width is the width of the terminal in characters. Zero means no limit.
+	// Width is the width of the terminal in characters. 0 is no limit.
 	Width int
-	// Colour marks significant changes in red if they are for the worse, otherwise in green, and
-	// dims percentiles with few values above them.
+	// Colour shows significant changes for the worse in red and other significant changes in green,
+	// and dims percentiles with few values above them.
 	Colour bool
 	// Markdown writes a table of Markdown, without sparklines.
 	Markdown bool
-	// Zone is that of times; nil is UTC.
+	// Zone is the time zone of times. Nil is UTC.
 	Zone *time.Location
-	// Labels are what to call inputs in rows of logs, by their names. Others keep their names.
+	// Labels has the names that rows of whole logs show, by the names of inputs. Other inputs keep
+	// their names.
 	Labels map[string]string
-	// Head is that of the column of names, empty for tag, or input in rows of logs.
+	// Head is the head of the first column. If it is empty, the head is "input" for rows of whole
+	// logs, and else "tag".
 	Head string
-	// Notes stand below the table, before those about figures.
+	// Notes stand below the table, before the notes about its figures.
 	Notes []string
-	// Verdicts are texts about limits, by the text of a tag. If they are not nil, they have a
-	// column behind that of the tags.
+	// Verdicts has texts about limits, by the text of a tag. If Verdicts is not nil, the second
+	// column shows them.
 	Verdicts map[string]string
 	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
 	// stands for [sides.UsualNoise].
@@ -61,7 +63,7 @@ type Table struct {
 	Tests bool
 }
 
-// A cell is a text and its colour, an SGR code or empty.
+// A cell is a cell of a table. The colour is an SGR code, or empty.
 type cell struct{ text, colour string }
 
 // Colours, for [coloured].
@@ -72,18 +74,18 @@ const (
 	dim    = "2"
 )
 
-// A grid is the cells of a table. The first columns are labels, which are aligned to the left and
-// stand in each block.
+// A grid has the cells of a table, before it is known which columns fit. The first columns are
+// labels. They are aligned to the left, and each block repeats them.
 type grid struct {
 	labels int // the number of their columns
 	heads  []string
 	rows   [][]cell // by row and column
-	// drawn returns the sparkline of a row with a number of characters. It is nil if there are no
+	// drawn returns the sparkline of a row, with width characters. It is nil if there are no
 	// sparklines.
 	drawn func(row, width int) string
-	// drawnHead is the head of sparklines, empty for that of the maximum over time.
+	// drawnHead is the head of the sparklines. If it is empty, they show the maximum over time.
 	drawnHead string
-	// optional are the columns that may be left out, in this order.
+	// optional has the columns that may be left out. The first one goes first.
 	optional []int
 }
 
@@ -108,8 +110,8 @@ const (
 	shortSparklineHead = "max/time"
 )
 
-// highestOf returns the highest maximum of summaries, in the unit of their factors. All sparklines
-// of a table have it as their full height.
+// highestOf returns the highest maximum of summaries, in the unit of their scale factors. It is the
+// full height of the sparklines of a table.
 func highestOf(summaries []*output.Summary) (highest float64) {
 	for _, s := range summaries {
 		if v := maximaOf(s).highest() * s.Scale.Factor(); v > highest { // not if it is no number
@@ -119,10 +121,10 @@ func highestOf(summaries []*output.Summary) (highest float64) {
 	return highest
 }
 
-// longTable is the number of rows from which the header comes again at the end.
+// A table of longTable rows or more repeats its header at the end.
 const longTable = 30
 
-// Write writes a table with a row for each summary.
+// Write writes a table with a row for each summary, and notes below it.
 func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 	start, end := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, s := range summaries {
@@ -161,7 +163,7 @@ func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 }
 
 // WriteChanges writes a table with three rows for each pair: before, after, and the change in
-// percent, with its interval if pairs have one. The sparklines of both have the same scale.
+// percent with its interval. The sparklines of a pair have the same scale.
 func (t *Table) WriteChanges(w io.Writer, pairs []sides.Pair) error {
 	var all []*output.Summary
 	for _, p := range pairs {
@@ -202,8 +204,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []sides.Pair) error {
 	}, all, append(t.notes(all, nil), changeNotes(pairs, t.Percentiles)...))
 }
 
-// Changes returns the headings of the columns of WriteChanges, and three rows for a pair: before,
-// after and change.
+// Changes returns the headings and the three rows that WriteChanges prints for a pair.
 func (t *Table) Changes(p sides.Pair) (headings []string, rows [3][]string) {
 	for _, f := range t.figures() {
 		headings = append(headings, head(f.Figure))
@@ -216,11 +217,11 @@ func (t *Table) Changes(p sides.Pair) (headings []string, rows [3][]string) {
 	return headings, rows
 }
 
-// mostPeriods is how many different periods are named.
+// mostPeriods is the largest number of different periods that periods lists.
 const mostPeriods = 4
 
-// periods returns the periods of summaries as text: of many different ones, the shortest and the
-// longest.
+// periods returns the different periods of summaries as text. If there are many, it returns the
+// shortest and the longest.
 func periods(summaries []*output.Summary) string {
 	var all []string
 	shortest, longest := int64(math.MaxInt64), int64(0)
@@ -257,14 +258,15 @@ func (t *Table) newGrid(labels ...string) *grid {
 	return g
 }
 
-// columns returns the percentiles that have a column beside the maximum.
+// columns returns the percentiles that have a column of their own, without 100, which is the
+// maximum.
 func (t *Table) columns() []float64 {
 	return slices.DeleteFunc(slices.Clone(t.Percentiles), func(p float64) bool { return p == 100 })
 }
 
-// leaveOutMore lets columns go where a row should fit: percentiles above 99.9, the highest first,
-// then those between the median and 99, then the rate. A narrow terminal has several blocks
-// instead.
+// leaveOutMore adds more optional columns to a grid: percentiles above 99.9, then percentiles
+// between 50 and 99, both from the highest on, and then the rate. For a terminal narrower than 60
+// it adds none, and the table has several blocks.
 func (t *Table) leaveOutMore(g *grid) {
 	if t.Width < 60 {
 		return
@@ -280,12 +282,12 @@ func (t *Table) leaveOutMore(g *grid) {
 	g.optional = append(g.optional, g.labels+rateColumn)
 }
 
-// cells returns the figures of a summary, which may be nil.
+// cells returns the cells of the figures of a summary.
 func (t *Table) cells(s *output.Summary, digits int) []cell {
 	return t.cellsOf(s, []*output.Summary{s}, digits, func(f *figure) float64 { return f.ifAny(s) })
 }
 
-// sideCells returns the figures of a side of a pair, which may be nil.
+// sideCells returns the cells of the figures of s, a side of a pair, which may be nil.
 func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 	runs := []*output.Summary{s}
 	if c := p.Change; c != nil && c.Before != nil {
@@ -297,7 +299,8 @@ func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 	return t.cellsOf(s, runs, digits, func(f *figure) float64 { return t.side(p, s, f) })
 }
 
-// cellsOf returns figures of a summary that adds up runs.
+// cellsOf returns the cells of the figures of a summary, which adds up runs. Of returns the number
+// in a cell.
 func (t *Table) cellsOf(s *output.Summary, runs []*output.Summary, digits int, of func(f *figure) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
@@ -314,7 +317,7 @@ func (t *Table) cellsOf(s *output.Summary, runs []*output.Summary, digits int, o
 	return all
 }
 
-// believe adds to the cell of a figure how far it can be believed. Few values decide if they do so
+// believe adds to the cell of a figure its interval, and a mark if few values are above the figure
 // in one of the runs.
 func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *figure, digits int) cell {
 	if s == nil || s.Counts().TotalCount() == 0 || c.text == "-" {
@@ -339,7 +342,7 @@ func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *fi
 	return c
 }
 
-// changes returns the changes of a pair in percent.
+// changes returns the cells with the changes of a pair.
 func (t *Table) changes(p sides.Pair) (all []cell) {
 	for _, f := range t.figures() {
 		all = append(all, t.change(p, &f))
@@ -347,8 +350,9 @@ func (t *Table) changes(p sides.Pair) (all []cell) {
 	return all
 }
 
-// change returns the change of a figure, behind ~ if it is within the noise, ! if it is beyond, but
-// not proven, and ? if there is too little data. Only a proven one has a colour.
+// change returns the cell with the change of a figure. The text begins with ~ if the change is
+// within the noise, ! if it is beyond the noise but not proven, and ? if there is too little data.
+// Only a proven change has a colour.
 func (t *Table) change(p sides.Pair, f *figure) cell {
 	plain := cell{text: change(t.side(&p, p.Before, f), t.side(&p, p.After, f))}
 	if p.Change == nil {
@@ -383,8 +387,8 @@ func (t *Table) change(p sides.Pair, f *figure) cell {
 	return cell{text: text}
 }
 
-// write lays out the table and prints it, and notes below it. The grid is made with a number of
-// significant digits.
+// write writes a table, with the unit above it and notes below it. Grid returns the grid with a
+// number of significant digits.
 func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*output.Summary, notes []string) error {
 	b := bufio.NewWriter(w)
 	scale := output.CommonScale(summaries)
@@ -417,7 +421,7 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*out
 	return b.Flush()
 }
 
-// Wrap returns a text for people with line breaks where a line is full.
+// Wrap returns a text with line breaks, so that lines fit the width.
 func (t *Table) Wrap(text string) string {
 	if t.Width == 0 {
 		return text
@@ -441,15 +445,15 @@ func (t *Table) Wrap(text string) string {
 	return b.String()
 }
 
-// markdownEscaper makes Markdown print a text as it is: no part of it is a link, an image, a
-// mention, an issue, an emoji, a formula or HTML. Backslashes are gone when GitHub looks for
-// mentions and the like, so empty comments cut these.
+// markdownEscaper escapes a text for Markdown, so that no part of it becomes a link, an image, a
+// mention, an issue, an emoji, a formula or HTML. GitHub removes backslashes before it searches for
+// mentions, issues and emojis, so an empty comment cuts these.
 var markdownEscaper = strings.NewReplacer(
 	`\`, `\\`, "|", `\|`, "~", `\~`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "!", `\!`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
 	"$", "<span>$</span>", "@", "@<!-- -->", "#", "#<!-- -->", ": ", ": ", ":", ":<!-- -->", "www.", "www<!-- -->.",
 )
 
-// markdown writes the cells as a table of Markdown.
+// markdown writes a grid as a table of Markdown, and notes below it. Proven changes are bold.
 func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
 	escape := markdownEscaper.Replace
 	for _, head := range g.heads[:g.labels] {
@@ -472,7 +476,8 @@ func (t *Table) markdown(b *bufio.Writer, g *grid, notes []string) {
 	}
 }
 
-// Escape returns a text as the table writes it.
+// Escape returns a text as it must stand in the output: escaped in Markdown, and otherwise
+// unchanged.
 func (t *Table) Escape(text string) string {
 	if t.Markdown {
 		return markdownEscaper.Replace(text)
@@ -480,10 +485,10 @@ func (t *Table) Escape(text string) string {
 	return text
 }
 
-// isLog reports whether a row is all of a log.
+// isLog reports whether a summary is that of a whole log.
 func isLog(s *output.Summary) bool { return s.Input != "" && s.InputTag == nil }
 
-// nameOf returns what to call a row.
+// nameOf returns the name of a summary in the first column.
 func (t *Table) nameOf(s *output.Summary) string {
 	if label := t.Labels[s.Input]; label != "" && isLog(s) {
 		return tags.Printable(label)

@@ -13,7 +13,8 @@ import (
 // colours are those of the words that verdicts begin with.
 var colours = map[string]string{"FAILS": red, "NOT PROVEN": yellow, "HOLDS": green}
 
-// Verdict returns a sentence as a terminal shows it: the word of a verdict in its colour.
+// Verdict returns a sentence for a terminal. If it begins with the word of a verdict and colour is
+// set, the word has its colour.
 func Verdict(sentence string, colour bool) string {
 	word, rest := Judged(sentence)
 	if word == "" || !colour {
@@ -22,8 +23,7 @@ func Verdict(sentence string, colour bool) string {
 	return coloured(word, colours[word]) + ":" + rest
 }
 
-// leading returns the findings at the top of a report: the verdict if there are limits, and then
-// what hurts most, or the two that do.
+// leading returns the findings at the top of a report: the first two, but at most one verdict.
 func leading(all []output.Finding) (top []output.Finding) {
 	judged := len(all) > 0 && all[0].Verdict()
 	for n := range all {
@@ -38,12 +38,14 @@ func leading(all []output.Finding) (top []output.Finding) {
 	return top
 }
 
-// Top returns the sentences at the top of a report, and what to type next, see [WithNext].
+// Top returns the lines at the top of a report: the sentences of the leading findings, and the
+// command to type next as [WithNext] has it.
 func Top(all []output.Finding, complete func(command string) string) []string {
 	return WithNext(leading(all), complete)
 }
 
-// Headline returns the sentences at the top of a picture or a page, where nobody can type.
+// Headline returns the sentences at the top of a picture or a page. They name no command, since a
+// reader cannot type one there.
 func Headline(all []output.Finding) (lines []string) {
 	for _, f := range leading(all) {
 		lines = append(lines, f.Sentence)
@@ -51,11 +53,11 @@ func Headline(all []output.Finding) (lines []string) {
 	return lines
 }
 
-// next is what the line begins with that has the command to type next.
+// next is the beginning of the line with the command to type next.
 const next = "Next: "
 
-// WithNext returns the sentences of findings, and then a line with the command to type next, unless
-// a sentence names one. Complete adds the logs to a command.
+// WithNext returns the sentences of findings. If a finding has an option and no sentence names it,
+// the last line is the command to type next. Complete adds the names of the logs to a command.
 func WithNext(all []output.Finding, complete func(command string) string) (lines []string) {
 	command := ""
 	named := false
@@ -71,8 +73,8 @@ func WithNext(all []output.Finding, complete func(command string) string) (lines
 	return lines
 }
 
-// Line returns a line of the top of a report as a terminal shows it. A command is not broken, so
-// that a shell can take it.
+// Line returns a line of [Top] for a terminal, with line breaks and colour. A command stays on one
+// line, so that a reader can copy it.
 func (t *Table) Line(line string) string {
 	if strings.HasPrefix(line, next) {
 		return line
@@ -80,8 +82,8 @@ func (t *Table) Line(line string) string {
 	return Verdict(t.Wrap(line), t.Colour)
 }
 
-// Judged divides a sentence into the word of a verdict and the rest. The word is empty if it is no
-// verdict.
+// Judged divides a sentence into the word of its verdict and the rest. The word is empty if the
+// sentence is no verdict.
 func Judged(sentence string) (word, rest string) {
 	word, rest, found := strings.Cut(sentence, ":")
 	if !found || colours[word] == "" {
@@ -90,8 +92,8 @@ func Judged(sentence string) (word, rest string) {
 	return word, rest
 }
 
-// Write writes the sentences at the top of a report, then its figures, and last all verdicts if
-// there are several. In Markdown, the top has all findings.
+// Write writes a report: the lines of top, the figures, and all verdicts if there are several. In
+// Markdown, all findings stand at the top instead.
 func Write(
 	w io.Writer, t *Table, top []string, found []output.Finding, figures func(w io.Writer) error,
 ) error {
@@ -128,8 +130,8 @@ func Write(
 	return nil
 }
 
-// WriteList writes a line for each finding: its sentence, and the option to type next. A terminal
-// has lines that end at words.
+// WriteList writes each finding: its sentence, and the option to type next. Lines fit the width of
+// the table.
 func (t *Table) WriteList(w io.Writer, found []output.Finding) error {
 	for n := range found {
 		f := &found[n]
