@@ -95,7 +95,7 @@ func (m *matcher) find(record []byte, places [][]byte) (skip bool, err error) {
 }
 
 // logfmt is lines of keys with values: level=info path=/a duration=1.2ms. Other text may stand
-// before the keys. If no key is a time, a date in that text is.
+// before the keys. If no key has the time, a date in this text is the time.
 var logfmt = Format{
 	Name:    "logfmt",
 	atEnd:   true,

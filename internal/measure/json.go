@@ -130,7 +130,7 @@ type objects struct {
 	searchedRows int
 }
 
-// maxSearchedRows is the number of rows in which a key at any depth is searched for.
+// locate searches at most maxSearchedRows rows of a file, since the rows may lack a key.
 const maxSearchedRows = 10_000
 
 // openObjects opens lines of JSON objects. A column whose name does not begin with a dot is a key

@@ -49,8 +49,8 @@ func beginningOf(r io.Reader) *beginning {
 	return b
 }
 
-// more reads until text has size bytes, or until enough returns true. enough may be nil. It returns
-// text.
+// more reads until text has size bytes, or until enough returns true, and returns text. enough may
+// be nil.
 func (b *beginning) more(size int, enough func(text []byte) bool) []byte {
 	for b.err == nil && len(b.text) < size && (enough == nil || !enough(b.text)) {
 		end, n := len(b.text), 0

@@ -16,8 +16,8 @@ import (
 type Reader struct {
 	format *Format // nil if the file is empty
 	given  Options
-	// statedUnit is the unit of values that the user gave another command than hdrrec, see
-	// [Detect].
+	// statedUnit is the unit of values that the user gave to a command that calls [Detect]. The log
+	// states it. It is 0 if the user gave none, and in hdrrec.
 	statedUnit hdrlog.Unit
 	splitter   splitter
 	parser     rowParser
