@@ -21,7 +21,7 @@ const mostCompared = 4
 // the figures before and after.
 const changeRow = 2
 
-// compared is what a picture shows of a comparison.
+// compared has the figures, findings and notes of a comparison.
 type compared struct {
 	chart.Comparison
 	findings []output.Finding

@@ -43,89 +43,126 @@ type part struct {
 // isSide reports whether the part is a side of a report that compares.
 func (p *part) isSide() bool { return p.runs > 0 }
 
-// A decision makes a plan. Its methods run in the order in which decide calls them.
+// A decision has the facts that decide a plan. Its methods return parts of the plan, and the
+// function decide assembles them.
 type decision struct {
 	asked    *Options
-	plan     *plan
 	std      *message.Streams
 	units    *logs.Units
 	division division
+	by       *tags.By // decides which intervals form a series
+	labels   labels
 	scan     scan.Scan   // of the logs, without distributions
-	surveyed *survey     // nil if the picture has no windows of time
 	drawn    *chart.Type // the type of the options, or [chart.Fleet] instead of a heat map
+	surveyed *survey     // nil if the picture has no windows of time
 	fleet    *fleet      // nil if the picture has no row for each log
 }
 
 // decide makes the plan for a picture of inputs.
 func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*plan, error) {
+	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(in.Scan.Inputs) != 2 {
+		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+
+			"-by input draws a map for each, and -type report takes several runs a side", len(in.Scan.Inputs))
+	}
 	d := &decision{
 		asked:    o,
 		std:      std,
 		units:    units,
 		division: in.division,
+		by:       in.Scan.By,
+		labels:   labelsOf(in.Scan.Inputs),
 		scan:     *in.Scan,
 		drawn:    o.Type,
-		plan: &plan{
-			by:      in.Scan.By,
-			labels:  labelsOf(in.Scan.Inputs),
-			headers: units.NewLogs(in.Scan.Memory),
-			phases:  in.phases,
-			look:    *o.newPicture(),
-			judging: judging{o.Limits, o.Logs.Times.Zone, o.Logs.Omission.Expected > 0, in.diagnostics},
-		},
 	}
-	d.plan.look.Inputs.Sources = sourcesOf(in.Scan.Inputs)
-	if o.Type == chart.Heatmap && !o.Page && in.Scan.By.Inputs() {
-		d.plan.look.Looks.Facets = true // a map for each machine
+	p := &plan{
+		by:      d.by,
+		labels:  d.labels,
+		headers: units.NewLogs(in.Scan.Memory),
+		phases:  in.phases,
+		look:    *o.newPicture(),
+		judging: judging{o.Limits, o.Logs.Times.Zone, o.Logs.Omission.Expected > 0, in.diagnostics},
 	}
-	if o.Compare && o.Type == chart.Heatmap && !o.Page && len(in.Scan.Inputs) != 2 {
-		return nil, message.Usagef("-compare with -type heatmap compares two inputs, before and after: there are %d; "+
-			"-by input draws a map for each, and -type report takes several runs a side", len(in.Scan.Inputs))
-	}
-	if err := d.sortInputs(in.Scan.Inputs); err != nil {
+	var err error
+	if d.scan.Inputs, p.distributions, err = sortInputs(in.Scan.Inputs, p.headers); err != nil {
 		return nil, err
 	}
-	if err := d.setScale(); err != nil {
+	if err := d.checkDistributions(p.distributions); err != nil {
 		return nil, err
 	}
-	if err := d.surveyLogs(); err != nil {
+	if p.scale, err = d.scaleOf(); err != nil {
 		return nil, err
 	}
-	if err := d.chooseFleet(); err != nil {
+	if err := o.setUnit(&p.look, p.scale); err != nil {
 		return nil, err
 	}
-	d.plan.needs = d.needsOf()
-	d.plan.content = d.contentOf()
-	if err := d.dropSameRequests(); err != nil {
+	if d.surveyed, err = d.surveyLogs(); err != nil {
 		return nil, err
 	}
-	if err := d.setLines(); err != nil {
+	if d.fleet, err = d.fleetOf(); err != nil {
 		return nil, err
 	}
-	d.divide(in)
-	return d.plan, nil
+	if d.fleet != nil && o.Type == chart.Heatmap {
+		d.drawn = chart.Fleet
+	}
+	d.setLook(&p.look)
+	p.look.Inputs.Sources = sourcesOf(in.Scan.Inputs)
+	p.needs = d.needsOf()
+	p.content = d.contentOf()
+	p.lines = d.linesOf(p.scale, p.look.Values.Limits)
+	if p.needs.findings {
+		if p.content.same, err = d.dropSameRequests(); err != nil {
+			return nil, err
+		}
+	}
+	if d.surveyed == nil && p.needs.overTime {
+		folding, err := d.fold()
+		if err != nil {
+			return nil, err
+		}
+		p.lines.Fold, p.lines.FoldAt = folding.period, folding.start
+		p.content.periods = folding.count
+		p.look.Texts.Notes = append(p.look.Texts.Notes, folding.note)
+	}
+	p.parts = d.partsOf(in)
+	return p, nil
 }
 
-// sortInputs separates logs from percentile distributions by their first lines. It reads the units
-// of logs from their headers.
-func (d *decision) sortInputs(inputs []scan.Input) error {
-	d.scan.Inputs = nil
+// setLook sets the type, the height and the facets of a picture, and the names of the sources of
+// its windows.
+func (d *decision) setLook(p *chart.Picture) {
+	p.Type = d.drawn
+	p.Looks.Height = d.heightOf()
+	if d.asked.Type == chart.Heatmap && !d.asked.Page && d.by.Inputs() {
+		p.Looks.Facets = true // a map for each input
+	}
+	p.Inputs.Logs = d.sourceLabels()
+}
+
+// sortInputs separates logs from percentile distributions by their first lines. It adds the headers
+// of logs, which have units.
+func sortInputs(inputs []scan.Input, headers *logs.Logs) (logInputs, distributions []scan.Input, err error) {
 	for _, input := range inputs {
 		text, err := input.Begin(hgrm.DetectSize)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		if hgrm.Detect(text) {
-			d.plan.distributions = append(d.plan.distributions, input)
+			distributions = append(distributions, input)
 		} else {
-			d.scan.Inputs = append(d.scan.Inputs, input)
-			d.plan.headers.Header(input.Name, text)
+			logInputs = append(logInputs, input)
+			headers.Header(input.Name, text)
 		}
 	}
-	if len(d.plan.distributions) == 0 {
+	return logInputs, distributions, nil
+}
+
+// checkDistributions returns an error if the picture or an option does not suit percentile
+// distributions.
+func (d *decision) checkDistributions(distributions []scan.Input) error {
+	if len(distributions) == 0 {
 		return nil
 	}
-	first := d.plan.distributions[0].Name
+	first := distributions[0].Name
 	if d.drawn.Chart.Marks != chart.Curves {
 		return message.Usagef("%s is a percentile distribution, which knows of no time: -type percentiles draws it", first)
 	}
@@ -156,61 +193,61 @@ func (d *decision) needsLogs() string {
 	return ""
 }
 
-// setScale sets the scale of the values of logs, and the unit and limits of the picture. Without
-// logs, -unit only names the unit of distributions.
-func (d *decision) setScale() (err error) {
+// scaleOf returns the scale of the values of logs. Without logs, -unit only names the unit of
+// distributions.
+func (d *decision) scaleOf() (hdrlog.Scale, error) {
+	if len(d.scan.Inputs) > 0 {
+		if err := d.units.CheckLimit(gate.NeedsUnit(d.asked.Limits, &d.asked.Units)); err != nil {
+			return hdrlog.Scale{}, err
+		}
+		return d.units.Scale(false)
+	}
 	printed := d.asked.Units
 	printed.Ratio = cmp.Or(printed.Ratio, 1)
 	if printed.Unit != "" {
 		printed.In = 0
 	}
-	d.plan.scale = printed.Scale(0)
-	d.plan.scale.Unit = cmp.Or(printed.Unit, printed.In.String())
-	if len(d.scan.Inputs) > 0 {
-		if err := d.units.CheckLimit(gate.NeedsUnit(d.asked.Limits, &d.asked.Units)); err != nil {
-			return err
-		}
-		if d.plan.scale, err = d.units.Scale(false); err != nil {
-			return err
-		}
-	}
-	return d.asked.setUnit(&d.plan.look, d.plan.scale)
+	scale := printed.Scale(0)
+	scale.Unit = cmp.Or(printed.Unit, printed.In.String())
+	return scale, nil
 }
 
-// divide divides the logs into the parts of the plan.
-func (d *decision) divide(in *Inputs) {
+// partsOf divides the logs into parts.
+func (d *decision) partsOf(in *Inputs) (parts []part) {
 	all := &d.scan
 	switch {
 	case d.division == twoSides:
-		d.addSides(in)
+		return d.sidesOf(in)
 	case len(all.Inputs) == 0:
+		return nil
 	case d.division == apart:
 		for n := range all.Inputs {
 			one := *all
 			one.Inputs = all.Inputs[n : n+1]
-			d.plan.parts = append(d.plan.parts, part{scan: &one, label: d.plan.labels.of(&one)})
+			parts = append(parts, part{scan: &one, label: d.labels.of(&one)})
 		}
-	default:
-		d.plan.parts = []part{{scan: all}}
+		return parts
 	}
+	return []part{{scan: all}}
 }
 
-// addSides adds a part for each side. The labels are before and after, or the labels of two logs.
-func (d *decision) addSides(in *Inputs) {
+// sidesOf returns a part for each side. The labels are before and after, or the labels of two logs.
+func (d *decision) sidesOf(in *Inputs) (parts []part) {
 	labels := []string{"before", "after"}
 	sides := []*scan.Scan{in.sides.Before, in.sides.After}
 	single := len(sides[0].Inputs) == 1 && len(sides[1].Inputs) == 1
-	if one, other := d.plan.labels.of(sides[0]), d.plan.labels.of(sides[1]); single && one != other {
+	if one, other := d.labels.of(sides[0]), d.labels.of(sides[1]); single && one != other {
 		labels = []string{one, other}
 	}
 	for n, side := range sides {
 		one := *side
 		one.Progress = in.Scan.Progress
-		d.plan.parts = append(d.plan.parts, part{
+		parts = append(parts, part{
 			scan:      &one,
 			label:     labels[n],
 			runs:      len(one.Runs()),
 			runsFirst: in.sides.Runs,
 		})
 	}
+	return parts
 }

@@ -20,7 +20,8 @@ import (
 	"hdrkit/tags"
 )
 
-// dress makes the picture of what was read. The series come first, since all else is about them.
+// dress makes the picture of the data that were read. It begins with the series, since all other
+// parts depend on them.
 func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 	picture, err := seriesPicture(std, p, f)
 	if err != nil {
@@ -175,7 +176,8 @@ func phasesFrom(origin int64, spans []scan.NamedSpan) (phases []chart.Phase) {
 	return phases
 }
 
-// whereElse says which time the phases cover, if that is not the time of the picture.
+// whereElse returns a text with the time of the phases and the time of the picture, if these do not
+// overlap. Otherwise the text is empty.
 func whereElse(p *chart.Picture, all *scan.Phases, spans []scan.NamedSpan) string {
 	from, to, _ := p.TimeRange()
 	drawn := merge.Span{Start: p.Time.Origin + int64(from), End: p.Time.Origin + int64(to)}

@@ -16,7 +16,7 @@ import (
 	"hdrkit/output"
 )
 
-// judging has what findings need beside the logs.
+// judging has the limits and options for findings, which come from the command line.
 type judging struct {
 	limits    []gate.Limit
 	zone      *time.Location

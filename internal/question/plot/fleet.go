@@ -11,39 +11,40 @@ import (
 // A fleet says that a picture has a row for each of many logs, coloured by a percentile.
 type fleet struct{ percentile float64 }
 
-// chooseFleet decides whether a picture has a row for each log: a heat map or a report with -by
-// input, of more logs than charts can show, if these ran at the same time.
-func (d *decision) chooseFleet() error {
+// fleetOf decides whether a picture has a row for each log: a heat map or a report with -by input,
+// of more logs than charts can show, if these ran at the same time. It returns nil for other
+// pictures.
+func (d *decision) fleetOf() (*fleet, error) {
 	logs := len(d.scan.Inputs)
 	isMap := (d.asked.Type == chart.Heatmap || d.asked.Type == chart.Report) && !d.asked.Page
-	isFleet := isMap && !d.asked.Compare && d.plan.by.Inputs() && logs > chart.MostTogether && d.surveyed.ranTogether(logs)
+	isFleet := isMap && !d.asked.Compare && d.by.Inputs() && logs > chart.MostTogether && d.surveyed.ranTogether(logs)
 	given := len(d.asked.Percentiles)
 	switch {
 	case isMap && given > 0 && !isFleet:
-		return message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
+		return nil, message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
 			"the same time", d.asked.Type.Name, chart.MostTogether)
 	case isMap && given > 1:
-		return message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.asked.Type.Name, given)
+		return nil, message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.asked.Type.Name, given)
 	case !isFleet:
-		return nil
+		return nil, nil
+	case given == 1:
+		return &fleet{percentile: d.asked.Percentiles[0]}, nil
 	}
-	d.fleet = &fleet{percentile: 99}
-	if given == 1 {
-		d.fleet.percentile = d.asked.Percentiles[0]
-	}
-	if d.asked.Type == chart.Heatmap {
-		d.drawn = chart.Fleet
-		d.plan.look.Type = chart.Fleet
-	}
+	return &fleet{percentile: 99}, nil
+}
+
+// heightOf returns the height of the picture. A picture with a row for each log is higher, unless
+// the user chose the height.
+func (d *decision) heightOf() float64 {
+	height, rows := d.asked.Looks.Height, chart.FleetHeight(len(d.scan.Inputs))
 	switch {
-	case d.asked.HeightGiven:
+	case d.fleet == nil || d.asked.HeightGiven:
+		return height
 	case d.asked.Type == chart.Heatmap:
 		const around, least = 130, 400 // pixels: the height of axis and texts, and of the whole picture
-		d.plan.look.Looks.Height = max(around+chart.FleetHeight(logs), least)
-	default:
-		d.plan.look.Looks.Height += chart.FleetHeight(logs)
+		return max(around+rows, least)
 	}
-	return nil
+	return height + rows
 }
 
 // ranTogether reports whether at least half of the logs ran at the same time. It is false without a

@@ -3,8 +3,10 @@ package plot
 import (
 	"math"
 
+	"hdrkit/hdrlog"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
+	"hdrkit/internal/chart/collect"
 )
 
 // measures returns the measures of the lines, nil for a picture without lines.
@@ -28,32 +30,51 @@ const (
 	rowBytes = 1 << 8
 )
 
-// setLines sets the options of the collector of lines and counts over time.
-func (d *decision) setLines() error {
-	lines := &d.plan.lines
-	lines.Ratio = d.plan.scale.Divisor()
-	lines.Relative = d.isRelative()
-	lines.Measures = d.measures()
-	lines.Paired = d.plan.needs.points.of == ofEachWindow
+// linesOf returns the options of the collector of lines and counts over time, but for folding.
+func (d *decision) linesOf(scale hdrlog.Scale, limits []chart.Limit) collect.Options {
+	lines := collect.Options{
+		Ratio:    scale.Divisor(),
+		Relative: d.isRelative(),
+		Measures: d.measures(),
+		Paired:   d.pointsOf().of == ofEachWindow,
+	}
 	switch {
 	case d.asked.Page:
-		lines.MostWindows = d.plan.look.Looks.PageSize / rowBytes
+		lines.MostWindows = d.asked.Looks.PageSize / rowBytes
 		lines.Paged = true
 	case d.drawn.Chart.Marks == chart.Cells:
 		lines.MostWindows = heatWindows
 	}
-	switch {
-	case d.surveyed != nil:
-		d.setWindows()
-	case d.plan.needs.overTime:
-		return d.fold()
+	if d.surveyed == nil {
+		return lines
 	}
-	return nil
+	compared := d.asked.Compare && len(d.scan.Inputs) > 1
+	several := d.surveyed.tags > 1 && !d.by.AddsTags() || compared
+	if several && d.asked.Page && d.asked.Percentiles == nil {
+		lines.Measures = chart.LimitedMeasures(lines.Measures, limits, compared) // DropLines would drop the others
+	}
+	lines.Aggregate = d.windowLength()
+	lines.Ordered = d.surveyed.ordered && !d.isRelative()
+	if d.hasTotals() {
+		lines.Totals = chart.TotalMeasures(limits)
+	}
+	return lines
+}
+
+// sourceLabels returns the labels of the logs whose windows are merged, nil if there is only one.
+func (d *decision) sourceLabels() (all []string) {
+	if d.surveyed == nil || !d.mustMerge() || len(d.scan.Inputs) < 2 {
+		return nil
+	}
+	for _, log := range d.scan.Inputs {
+		all = append(all, d.labels[log.Name])
+	}
+	return all
 }
 
 // isRelative reports whether times count from the start of each log, so that logs lie over one
 // another.
-func (d *decision) isRelative() bool { return d.asked.Compare && !d.plan.look.Time.Absolute }
+func (d *decision) isRelative() bool { return d.asked.Compare && !d.asked.Axes.Time.Absolute }
 
 // mostPoints is the approximate number of windows of a picture over time, if the user did not
 // choose their length.
@@ -61,36 +82,15 @@ const mostPoints = 500
 
 // surveyLogs surveys the logs of a picture over time. It reads all intervals if the length of
 // windows depends on them, and otherwise the first intervals of each log.
-func (d *decision) surveyLogs() (err error) {
+func (d *decision) surveyLogs() (*survey, error) {
 	if !d.needsTime() || d.asked.Windows.Fold != 0 {
-		return nil
+		return nil, nil
 	}
 	most := firstIntervals
 	if !d.asked.Page && (d.asked.Windows.Length > 0 || d.mustMerge() || d.canThin()) {
 		most = math.MaxInt
 	}
-	d.surveyed, err = d.survey(most)
-	return err
-}
-
-// setWindows sets the length of windows, and drops measures if there are several series.
-func (d *decision) setWindows() {
-	count := len(d.scan.Inputs)
-	compared := d.asked.Compare && count > 1
-	several := d.surveyed.tags > 1 && !d.plan.by.AddsTags() || compared
-	if several && d.asked.Page && d.asked.Percentiles == nil {
-		d.plan.lines.Measures = chart.LimitedMeasures(d.plan.lines.Measures, d.plan.look.Values.Limits, compared) // DropLines would drop the others
-	}
-	if d.mustMerge() && count > 1 {
-		for _, log := range d.scan.Inputs {
-			d.plan.look.Inputs.Logs = append(d.plan.look.Inputs.Logs, d.plan.labels[log.Name])
-		}
-	}
-	d.plan.lines.Aggregate = d.windowLength()
-	d.plan.lines.Ordered = d.surveyed.ordered && !d.isRelative()
-	if d.hasTotals() {
-		d.plan.lines.Totals = chart.TotalMeasures(d.plan.look.Values.Limits)
-	}
+	return d.survey(most)
 }
 
 // windowLength returns the length of windows in milliseconds, 0 if intervals are not merged.
@@ -119,6 +119,6 @@ func (d *decision) hasTotals() bool {
 
 // mustMerge reports whether lines need windows, since they show several logs or tags together.
 func (d *decision) mustMerge() bool {
-	logs := len(d.scan.Inputs) > 1 && !d.asked.Compare && !d.plan.by.Inputs()
-	return logs || d.plan.by.AddsTags() || d.hasTotals()
+	logs := len(d.scan.Inputs) > 1 && !d.asked.Compare && !d.by.Inputs()
+	return logs || d.by.AddsTags() || d.hasTotals()
 }

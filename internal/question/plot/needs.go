@@ -9,7 +9,7 @@ import (
 	"hdrkit/output"
 )
 
-// needs says what a picture needs from the logs. A reading computes all of this.
+// needs lists the data that a picture needs from the logs. A reading computes them.
 type needs struct {
 	overTime bool // lines, or counts over time
 	curves   bool // percentile curves
@@ -22,7 +22,7 @@ type needs struct {
 	findings bool
 }
 
-// content says what a picture shows of the data that were read. The function dress follows it.
+// content lists the parts of a picture that the function dress makes of the data.
 type content struct {
 	page     bool // all charts
 	compares comparison
@@ -34,13 +34,13 @@ type content struct {
 	fleet    *fleet   // a row for each log, nil for none
 }
 
-// points says what the points of a picture of load are.
+// points describes the points of a picture of load.
 type points struct {
 	of          pointKind
 	percentiles []float64 // a point has a value for each of them
 }
 
-// A pointKind says what becomes a point in a picture of load.
+// A pointKind is the kind of the points in a picture of load.
 type pointKind int
 
 const (
@@ -50,7 +50,7 @@ const (
 	ofEachWindow           // a point is a window of time, and a curve a row
 )
 
-// A comparison says how a picture compares logs, apart from drawing each by itself.
+// A comparison is a way in which a picture compares logs, apart from drawing each by itself.
 type comparison int
 
 const (
@@ -116,7 +116,7 @@ func (d *decision) needsOf() needs {
 		bands:    !d.asked.Page && (d.drawn.Chart.Marks == chart.Curves || d.division == twoSides),
 		shifts:   has.Shifts && !d.asked.Compare && d.fewSeries(),
 		maxima:   d.asked.Sums != nil,
-		findings: d.division == together && !d.plan.by.Phases() && (d.asked.Page || has.Findings && !d.hasNoFinding()),
+		findings: d.division == together && !d.by.Phases() && (d.asked.Page || has.Findings && !d.hasNoFinding()),
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
 		t.believed = &summary.Runs{Optional: true}
@@ -165,9 +165,9 @@ const mostShifts = 4
 // the number again. The check here saves work for many series.
 func (d *decision) fewSeries() bool {
 	switch {
-	case d.plan.by.All() || d.surveyed == nil:
+	case d.by.All() || d.surveyed == nil:
 		return true
-	case d.plan.by.Inputs() && d.plan.by.AddsTags():
+	case d.by.Inputs() && d.by.AddsTags():
 		return len(d.scan.Inputs) <= mostShifts
 	case d.surveyed.tags == 0: // the logs can be read only once
 		return !d.asked.Page

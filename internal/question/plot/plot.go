@@ -1,6 +1,6 @@
 // Package plot makes pictures of logs in three steps. A decision makes a plan: which inputs there
 // are, which of them add up, and what to read from them. A reading reads the inputs. The function
-// dress makes the picture of what was read.
+// dress makes the picture of the data.
 //
 // A trend does not need these steps, since it reads only figures of runs.
 package plot

@@ -48,7 +48,7 @@ type row struct {
 // hasConfidence reports whether a row has intervals of confidence.
 func (r *row) hasConfidence() bool { return r.sum != nil && r.sum.Confidence != nil }
 
-// times says when logs ran, in milliseconds since the epoch.
+// times has the times in which logs ran, in milliseconds since the epoch.
 type times struct {
 	start float64               // of the first log, in seconds since the epoch
 	spans [][2]int64            // when each part began and ended

@@ -10,12 +10,13 @@ import (
 	"hdrkit/tags"
 )
 
-// dropSameRequests leaves out tags of a report that count the same requests as other tags, unless
-// the user chose tags. Otherwise the sum of all tags would count requests several times.
-func (d *decision) dropSameRequests() error {
-	sums := d.plan.needs.findings && !d.asked.Page && d.drawn.Chart.Marks == chart.Cells
+// dropSameRequests makes the scan of a report leave out tags that count the same requests as other
+// tags, unless the user chose tags. Otherwise the sum of all tags would count requests several
+// times. It returns the first tags that count the same requests, nil for none.
+func (d *decision) dropSameRequests() (first []string, err error) {
+	sums := !d.asked.Page && d.drawn.Chart.Marks == chart.Cells
 	if d.surveyed == nil || !sums || d.asked.Logs.Tags.Include != nil || d.asked.Logs.Tags.Exclude != nil {
-		return nil
+		return nil, nil
 	}
 	kept := slices.Sorted(maps.Keys(d.surveyed.names))
 	var dropped []string
@@ -24,8 +25,8 @@ func (d *decision) dropSameRequests() error {
 		if !ok || same.Other != "" {
 			break
 		}
-		if d.plan.content.same == nil {
-			d.plan.content.same = same.Tags
+		if first == nil {
+			first = same.Tags
 		}
 		for _, tag := range same.Tags[1:] {
 			dropped = append(dropped, regexp.QuoteMeta(tag))
@@ -33,12 +34,8 @@ func (d *decision) dropSameRequests() error {
 		kept = slices.DeleteFunc(kept, func(tag string) bool { return slices.Contains(same.Tags[1:], tag) })
 	}
 	if dropped == nil {
-		return nil
+		return nil, nil
 	}
-	filter, err := tags.NewFilter(nil, dropped)
-	if err != nil {
-		return err
-	}
-	d.scan.Selection.Tags = filter
-	return nil
+	d.scan.Selection.Tags, err = tags.NewFilter(nil, dropped)
+	return first, err
 }
