@@ -28,7 +28,7 @@ type Picture struct {
 	Values ValueAxis
 	// Series are the tags or inputs.
 	Series []Series
-	// Total is what a heat map and a report show of all series together: see [TotalMeasures].
+	// Total has the lines of all series together, for a heat map or a report. See [TotalMeasures].
 	Total Series
 	// Fleet has the rows of a picture or a report of many logs, nil in others.
 	Fleet *Ratios
@@ -59,7 +59,7 @@ type Looks struct {
 	PageSize int `json:"-"`
 }
 
-// A TimeAxis says what the times of a picture mean, and how the picture prints them.
+// A TimeAxis has the origin and the zone of the times of a picture, and the style of their labels.
 type TimeAxis struct {
 	// Origin is time 0, in milliseconds since the epoch.
 	Origin int64 `json:"origin"`
@@ -112,16 +112,16 @@ type ValueAxis struct {
 type Events struct {
 	// Worst are the worst moments, the worst first.
 	Worst []Moment `json:"worst"`
-	// Marks are texts at times.
+	// Marks are texts at single times, such as "deploy".
 	Marks []Mark `json:"marks"`
-	// Phases are what happened for some time, in the order of their starts.
+	// Phases are named times of the run, such as "backup", in the order of their starts.
 	Phases []Phase `json:"phases,omitempty"`
 }
 
 // Texts are the sentences and figures that stand beside a chart.
 type Texts struct {
-	// Findings are what the logs show, the most important first. Their times are milliseconds since
-	// the epoch.
+	// Findings are sentences about the logs, the most important first. Their times are milliseconds
+	// since the epoch.
 	Findings []output.Finding `json:"findings"`
 	// Summary has the figures of each series for the whole time.
 	Summary []Summary `json:"summary"`
@@ -129,7 +129,7 @@ type Texts struct {
 	Notes []string `json:"notes"`
 }
 
-// A Comparison says how two logs differ.
+// A Comparison has the differences between two logs, or between runs before and after a change.
 type Comparison struct {
 	// Changes are the figures that a report compares: columns, whose first text is the heading.
 	Changes [][]string `json:"-"`
@@ -142,13 +142,14 @@ type Comparison struct {
 
 // Inputs are the logs of a picture, for the line below it.
 type Inputs struct {
-	// Sources are the names of the logs. Spans are when they begin and end, in milliseconds since
-	// the epoch: of each log by itself if they are compared, and of all together otherwise. Added
-	// are the tags that a heat map adds up.
-	Sources []string   `json:"-"`
-	Spans   [][2]int64 `json:"-"`
-	Added   []string   `json:"-"`
-	// Each is the word for a series, such as log. Empty stands for tag.
+	// Sources are the names of the logs.
+	Sources []string `json:"-"`
+	// Spans are the beginnings and ends of logs, in milliseconds since the epoch. Logs that are
+	// added up have one span.
+	Spans [][2]int64 `json:"-"`
+	// Added are the tags that a heat map adds up.
+	Added []string `json:"-"`
+	// Each is the word for a series in notes, such as log. Empty stands for tag.
 	Each string `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
@@ -160,18 +161,18 @@ type Inputs struct {
 	Span string `json:"-"`
 }
 
-// Precision says how much of the logs a picture has.
+// Precision has the lengths of windows and the precision of counts.
 type Precision struct {
-	// WindowMillis is the length of the windows into which intervals were merged. At 1 each has its
-	// own.
+	// WindowMillis is the length in milliseconds of the windows into which intervals were merged.
+	// At 1 each interval has a window of its own.
 	WindowMillis int64 `json:"-"`
 	// Widen merges windows into windows of a width in milliseconds. Times of windows count from the
 	// given origin. A page calls it if its windows take too many bytes.
 	Widen func(all []Window, width, origin int64) ([]Window, error) `json:"-"`
-	// Aggregate is the length of the windows whose intervals were merged before they were measured,
-	// or 0.
+	// Aggregate is the length in milliseconds of the windows whose intervals were merged before
+	// they were measured. It is 0 if intervals were measured one by one.
 	Aggregate int64 `json:"-"`
-	// Digits is the precision of the windows' counts, in significant decimal digits.
+	// Digits is the precision of the counts of windows, in significant decimal digits.
 	Digits int `json:"digits"`
 }
 

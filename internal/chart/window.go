@@ -60,8 +60,8 @@ func Wider(width int64) int64 {
 	return 2 * width
 }
 
-// WindowAt returns the start of the window of a width in milliseconds that has an interval with the
-// given start. The start alone decides, as it does for -s and -e and for the view of a page.
+// WindowAt returns the start of the window of a width in milliseconds to which an interval belongs.
+// Only the start of the interval decides, as it does for -s and -e and for the view of a page.
 func WindowAt(start, width int64) int64 {
 	offset := start % width
 	if offset < 0 {

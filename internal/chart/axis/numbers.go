@@ -60,7 +60,7 @@ func FixedName(unit string) string {
 	return name
 }
 
-// ScaleFor returns the scale for values in a unit of which the highest is given.
+// ScaleFor returns the scale for printing values in a unit. Highest is the largest of these values.
 func ScaleFor(unit string, highest float64) Scale {
 	unit, fixed := strings.CutPrefix(Spelled(unit), "=")
 	seconds := timeUnit(unit)

@@ -27,7 +27,7 @@ import (
 	"hdrkit/output"
 )
 
-// Options say what a collector gathers.
+// Options select the lines and windows that a collector gathers.
 type Options struct {
 	// Measures are the figures that become lines of each series. A chart without lines has none.
 	Measures []chart.Measure

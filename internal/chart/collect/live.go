@@ -97,7 +97,7 @@ func (l *Live) Forget(time int64) {
 	}
 }
 
-// Stale reports whether the page needs all data anew, with Data, before Update.
+// Stale reports whether the page needs all data again: then the caller must call Data, not Update.
 func (l *Live) Stale() bool { return l.stale }
 
 // Data returns all data of the page.

@@ -29,7 +29,8 @@ const (
 	HTML Format = "html"
 )
 
-// Write writes a picture in a format. If the picture cannot be drawn, the error says what it lacks.
+// Write writes a picture in a format. It returns an error if the size of the picture does not suit
+// its type or its data.
 func Write(w io.Writer, p *chart.Picture, format Format) error {
 	if err := Check(p.Type, &p.Looks); err != nil {
 		return err
