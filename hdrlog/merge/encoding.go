@@ -41,9 +41,9 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	}
 	version := byte(encodingVersion)
 	least := math.Inf(1)
-	if s.mixed {
+	if s.counts.mixed {
 		c := codecs.Get().(*codec)
-		defer s.putCodec(c)
+		defer s.counts.putCodec(c)
 		h, err := s.Histogram(&c.scratch)
 		if err != nil {
 			return data, err
@@ -58,7 +58,7 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 	if version == mixedVersion {
 		all = binary.BigEndian.AppendUint64(all, math.Float64bits(least))
 	}
-	all, err := s.appendCounts(all)
+	all, err := s.appendMaxPayload(all)
 	if err != nil {
 		return data, err
 	}
@@ -76,15 +76,15 @@ func (s *Sum) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// unmarshal is UnmarshalBinary for a sum that is empty, but for the error.
+// unmarshal is UnmarshalBinary for an empty s. After an error, s is undefined.
 func (s *Sum) unmarshal(data []byte) error {
-	more, fields, err := parse(data)
-	if err != nil || more.intervals == 0 {
+	e, err := parse(data)
+	if err != nil || e.intervals == 0 {
 		return err
 	}
 	c := codecs.Get().(*codec)
 	defer codecs.Put(c)
-	_, payload, _ := bytes.Cut(fields, []byte{','})
+	_, payload, _ := bytes.Cut(e.maxPayload, []byte{','})
 	p, err := c.decoder.Open(payload)
 	if err != nil {
 		return err
@@ -92,76 +92,89 @@ func (s *Sum) unmarshal(data []byte) error {
 	if p.Version() != 2 || !p.Compressed() {
 		return errors.New("the payload is not of version 2 and compressed")
 	}
-	if more.mixed {
-		// Earlier versions wrote a minimum of 0 where there were no values.
+	if e.mixed {
+		// Earlier versions wrote a minimum of 0 for sums without values.
 		_, count, err := p.MaxAndCount()
 		if err != nil {
 			return err
 		}
 		if count == 0 {
-			more.least = math.Inf(1)
+			e.least = math.Inf(1)
 		}
 	}
-	if err := s.addPayload(more, p); err != nil {
-		return err
+	if err := s.counts.add(payloadAddend{p}); err != nil {
+		return sumError(err, p)
 	}
-	s.text = append(s.text[:0], fields...)
+	if e.mixed {
+		s.counts.mixed = true
+		s.counts.least = e.least
+	}
+	s.extend(e.start, e.end, e.intervals)
+	s.original = append(s.original[:0], e.maxPayload...)
 	return nil
 }
 
-// parse returns the facts of an encoded sum, but for its layout and highest value, and MAX,PAYLOAD.
-func parse(data []byte) (more *facts, fields []byte, err error) {
+// An encodedSum has the fields of an encoded sum. Its times are milliseconds since the epoch.
+type encodedSum struct {
+	intervals, start, end int64
+	mixed                 bool
+	least                 float64 // if mixed
+	maxPayload            []byte  // MAX,PAYLOAD, a view of the bytes
+}
+
+// parse returns the fields of an encoded sum. It does not decode the payload.
+func parse(data []byte) (e encodedSum, err error) {
 	r := bytes.NewReader(data)
 	version, err := r.ReadByte()
 	if err != nil || version != encodingVersion && version != mixedVersion {
-		return nil, nil, fmt.Errorf("version %d", version)
+		return e, fmt.Errorf("version %d", version)
 	}
-	more = &facts{mixed: version == mixedVersion}
+	e.mixed = version == mixedVersion
 	intervals, err := binary.ReadUvarint(r)
 	if err == nil && intervals == 0 && r.Len() == 0 {
-		return more, nil, nil
+		return e, nil
 	}
 	start, err2 := binary.ReadVarint(r)
 	length, err3 := binary.ReadUvarint(r)
-	if more.mixed {
+	if e.mixed {
 		var bits [8]byte
 		n, _ := r.Read(bits[:])
-		more.least = math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
-		if n < len(bits) || !(more.least >= 0) {
-			return nil, nil, fmt.Errorf("minimum %v", more.least)
+		e.least = math.Float64frombits(binary.BigEndian.Uint64(bits[:]))
+		if n < len(bits) || !(e.least >= 0) {
+			return e, fmt.Errorf("minimum %v", e.least)
 		}
 	}
-	fields = data[len(data)-r.Len():]
-	highest, payload, _ := bytes.Cut(fields, []byte{','})
+	e.maxPayload = data[len(data)-r.Len():]
+	highest, payload, _ := bytes.Cut(e.maxPayload, []byte{','})
 	err = errors.Join(err, err2, err3)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return e, err
 	case intervals == 0 || intervals > 1<<62:
-		return nil, nil, fmt.Errorf("%d intervals", intervals)
+		return e, fmt.Errorf("%d intervals", intervals)
 	case start < -maxTime || start > maxTime || length > uint64(maxTime-start):
-		return nil, nil, fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
+		return e, fmt.Errorf("%w: start %d ms, length %d ms", hdrlog.ErrTime, start, length)
 	case len(highest) == 0 || len(highest) > maxMax || bytes.ContainsAny(highest, " \r\n"):
-		return nil, nil, fmt.Errorf("MAX %.20q", highest)
+		return e, fmt.Errorf("MAX %.20q", highest)
 	case bytes.ContainsAny(payload, ", \r\n"):
-		return nil, nil, fmt.Errorf("payload %.20q", payload)
+		return e, fmt.Errorf("payload %.20q", payload)
 	}
-	more.start = start
-	more.end = start + int64(length)
-	more.intervals = int64(intervals)
-	return more, fields, nil
+	e.start = start
+	e.end = start + int64(length)
+	e.intervals = int64(intervals)
+	return e, nil
 }
 
 // AppendEncoded is [Sum.AppendFields] for a sum that [Sum.AppendBinary] encoded. It does not decode
 // the counts. The error wraps [ErrEncoding].
 func AppendEncoded(text, data []byte, base int64) ([]byte, error) {
-	more, fields, err := parse(data)
-	if err == nil && more.intervals == 0 {
+	e, err := parse(data)
+	if err == nil && e.intervals == 0 {
 		err = errEmpty
 	}
 	if err != nil {
 		return text, fmt.Errorf("%w: %w", ErrEncoding, err)
 	}
-	text = logline.AppendTimes(text, float64(base)/1000, more.start, more.end)
-	return append(append(text, ','), fields...), nil
+	text = logline.AppendTimes(text, float64(base)/1000, e.start, e.end)
+	return append(append(text, ','), e.maxPayload...), nil
 }

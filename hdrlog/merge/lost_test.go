@@ -54,7 +54,7 @@ func TestNothingIsLost(t *testing.T) {
 		sums := make([]*Sum, 1+random.IntN(4))
 		tallies := make([]tally, len(sums))
 		for n := range sums {
-			sums[n] = &Sum{small: small}
+			sums[n] = &Sum{counts: counts{small: small}}
 		}
 		last := func(n int) string {
 			return fmt.Sprintf("seed %d, %d intervals, small: %v", seed, tallies[n].intervals, small)
@@ -184,7 +184,7 @@ func TestMergeOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	huge.RecordN(1000, 1<<62)
-	packed := Sum{small: true}
+	packed := Sum{counts: counts{small: true}}
 	for range 2 {
 		if err := packed.AddHistogram(0, 1000, huge); err != nil {
 			t.Fatal(err)

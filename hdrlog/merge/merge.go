@@ -272,6 +272,10 @@ type spare struct {
 // tags most of them never come.
 const mostSpare = 4 << 20
 
+// manyBytes is twice the number of bytes from which on new sums are compacted: the owner of the
+// windows needs memory, too.
+const manyBytes = 32 << 20
+
 // entryBytes is about the memory of an entry of a window without its sum and without its tag, which
 // it has twice.
 const entryBytes = 60
@@ -287,6 +291,8 @@ type Merged struct {
 	Sum
 	// Recorded is for callers that take it from [Rates].
 	Recorded Recorded
+
+	kept bool // a caller called Keep
 }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
@@ -316,7 +322,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.Sum.Size()
-		if m.Intervals() < 2 && 2*ws.bytes > manyBytes { // whoever takes them needs memory, too
+		if m.Intervals() < 2 && 2*ws.bytes > manyBytes {
 			m.Compact()
 		}
 		err = m.Merge(s)
@@ -364,9 +370,7 @@ func (ws *Windows) release(m *Merged) {
 	if m.kept || ws.spareBytes+bytes > mostSpare {
 		return
 	}
-	if !m.dense {
-		m.counts = nil // the size does not have it
-	}
+	m.counts.spare = nil // its memory is not in the size
 	m.Reset()
 	m.Recorded = Recorded{}
 	ws.spare = append(ws.spare, spare{m, bytes})
@@ -378,7 +382,7 @@ func (ws *Windows) release(m *Merged) {
 // as much memory as the line.
 func (m *Merged) Keep() {
 	m.kept = true
-	m.text = nil
+	m.original = nil
 }
 
 // Len returns the number of open windows.

@@ -120,7 +120,7 @@ func tree(t testing.TB, random *rand.Rand, all []hdrlog.Interval) *Sum {
 	default:
 		cut := 1 + random.IntN(len(all)-1)
 		a, b := tree(t, random, all[:cut]), tree(t, random, all[cut:])
-		s.small = random.IntN(2) == 0
+		s.counts.small = random.IntN(2) == 0
 		err = errors.Join(s.Merge(a), s.Merge(new(Sum)), s.Merge(b))
 	}
 	if err != nil {
@@ -471,7 +471,7 @@ func TestWindows(t *testing.T) {
 // TestManyFarApart: a sum that is a histogram from its first interval on is packed again if the
 // next one lies far away.
 func TestManyFarApart(t *testing.T) {
-	s := Sum{counts: new(histogram.Histogram)}
+	s := Sum{counts: counts{spare: new(histogram.Histogram)}}
 	for n, value := range []int64{10, 1 << 61} {
 		h, err := histogram.New(histogram.Layout{Digits: 4, Lowest: 1})
 		if err != nil {
@@ -511,7 +511,7 @@ func TestSpares(t *testing.T) {
 		}
 		dense := 0
 		for m := range ws.All() {
-			if m.dense {
+			if m.counts.histogram != nil {
 				dense++
 			}
 		}
@@ -638,7 +638,7 @@ func TestMovingBulky(t *testing.T) {
 			t.Fatalf("after %d s %d values, want %d: %v", n, got.TotalCount(), (n+1)*h.TotalCount(), err)
 		}
 	}
-	if !m.all.dense {
+	if m.all.counts.histogram == nil {
 		t.Errorf("%d bytes of payloads are added up each time", m.size)
 	}
 }
@@ -682,7 +682,7 @@ func TestCorrected(t *testing.T) {
 	const expected = 70
 	for seed := range uint64(logtest.Rounds(50)) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		sums := [2]Sum{{small: seed%2 == 0}}
+		sums := [2]Sum{{counts: counts{small: seed%2 == 0}}}
 		var want histogram.Histogram
 		for n := range 80 {
 			h, _ := histogram.New(histogram.Layout{Digits: 2 + random.IntN(2), Lowest: 1})
@@ -698,7 +698,7 @@ func TestCorrected(t *testing.T) {
 			}
 			want.Add(&corrected)
 		}
-		if seed%2 == 1 && !sums[0].dense {
+		if seed%2 == 1 && sums[0].counts.histogram == nil {
 			t.Errorf("seed %d: no histogram", seed)
 		}
 		if err := sums[0].Merge(&sums[1]); err != nil {
@@ -849,7 +849,7 @@ func FuzzPacked(f *testing.F) {
 		if err := again.SetPacked(sent); err != nil || again.Intervals() != s.Intervals() {
 			t.Fatalf("%v: %d intervals become %d", err, s.Intervals(), again.Intervals())
 		}
-		if s.slots() > 1<<20 {
+		if s.counts.slots() > 1<<20 {
 			return
 		}
 		s.Histogram(new(histogram.Histogram))
@@ -947,7 +947,7 @@ func TestMinOfMixed(t *testing.T) {
 				values = nil
 			}
 			i := intervalOf("a", float64(n), 1, payloadOf(t, layout, values...))
-			s := &Sum{small: r.IntN(2) == 0}
+			s := &Sum{counts: counts{small: r.IntN(2) == 0}}
 			if err := s.Add(i); err != nil {
 				t.Fatal(err)
 			}

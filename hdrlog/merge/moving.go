@@ -53,8 +53,7 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	if err := e.sum.Merge(s); err != nil {
 		return err
 	}
-	m.all.small = true
-	m.all.summed = max(m.all.summed, m.size+e.sum.Size()) // a histogram beside the packed counts
+	m.all.counts.allow(m.size + e.sum.Size()) // the queue takes as much anyway
 	if !m.stale {
 		if err := m.all.Merge(s); err != nil {
 			return err
@@ -71,11 +70,8 @@ func (m *Moving) leave() {
 	if m.queue = m.queue[1:]; len(m.queue) == 0 {
 		m.all.Reset()
 		m.stale = false
-	} else if m.stale = m.stale || !m.all.dense || m.all.mixed; !m.stale {
-		c := codecs.Get().(*codec)
-		counts, err := e.sum.Histogram(&c.scratch)
-		m.stale = err != nil || m.all.counts.Subtract(counts) != nil
-		e.sum.putCodec(c)
+	} else if !m.stale {
+		m.stale = !m.all.counts.subtract(&e.sum.counts)
 	}
 	m.size -= e.sum.Size()
 	e.sum.Reset()

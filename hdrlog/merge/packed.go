@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"hdrkit/hdrlog/histogram"
 )
 
 // AppendPacked appends s, encoded for [Sum.SetPacked] of the same version of hdrkit. It is quicker
@@ -16,12 +18,12 @@ func (s *Sum) AppendPacked(data []byte) ([]byte, error) {
 	if s.intervals == 0 {
 		return data, nil
 	}
-	f := s.facts()
-	summed := s.summed
-	if s.dense {
-		summed = allSummed
+	f := s.counts.bound()
+	merged := s.counts.mergedBytes
+	if s.counts.histogram != nil {
+		merged = wholeLength
 	}
-	for _, n := range []int64{f.start, f.end, int64(f.layout.Digits), f.layout.Lowest, int64(summed)} {
+	for _, n := range []int64{s.Start, s.End, int64(f.layout.Digits), f.layout.Lowest, int64(merged)} {
 		data = binary.AppendVarint(data, n)
 	}
 	mixed := byte(0)
@@ -32,15 +34,15 @@ func (s *Sum) AppendPacked(data []byte) ([]byte, error) {
 	for _, v := range []float64{f.layout.Ratio, f.highest, f.least} {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 	}
-	all, err := s.appendTo(data)
+	all, err := s.counts.appendPacked(data)
 	if err != nil {
 		return data, sumError(err, nil)
 	}
 	return all, nil
 }
 
-// allSummed stands for the number of all bytes: they are one payload.
-const allSummed = -1
+// wholeLength stands in place of counts.mergedBytes if all packed bytes are one payload.
+const wholeLength = -1
 
 // SetPacked makes s the sum that [Sum.AppendPacked] encoded. It does not decode the counts: if they
 // are damaged, a later use of s fails. Data is not kept. The error wraps [ErrEncoding]; s is then
@@ -70,56 +72,45 @@ func (s *Sum) setPacked(data []byte) error {
 	if len(rest) < 1+3*8 {
 		return errors.New("cut off")
 	}
-	mixed := rest[0] == 1
 	var values [3]float64
 	for n := range values {
 		values[n] = math.Float64frombits(binary.LittleEndian.Uint64(rest[1+8*n:]))
 	}
 	packed := rest[1+3*8:]
-	f := facts{
-		start:     numbers[0],
-		end:       numbers[1],
-		intervals: int64(intervals),
-		highest:   values[1],
-		mixed:     mixed,
-		least:     values[2],
+	known := bounds{
+		layout:  histogram.Layout{Digits: int(numbers[2]), Lowest: numbers[3], Ratio: values[0]},
+		highest: values[1],
+		mixed:   rest[0] == 1,
+		least:   math.Inf(1),
 	}
-	f.layout.Digits = int(numbers[2])
-	f.layout.Lowest = numbers[3]
-	f.layout.Ratio = values[0]
-	summed := numbers[4]
-	if summed == allSummed {
-		summed = int64(len(packed))
+	if known.mixed {
+		known.least = values[2]
+	}
+	merged := numbers[4]
+	if merged == wholeLength {
+		merged = int64(len(packed))
 	}
 	switch {
-	case f.intervals <= 0:
-		return fmt.Errorf("%d intervals", f.intervals)
-	case mixed && !(f.least >= 0):
-		return fmt.Errorf("minimum %v", f.least)
-	case !(f.highest >= 0):
-		return fmt.Errorf("highest value %v", f.highest)
-	case summed < 0 || summed > int64(len(packed)):
-		return fmt.Errorf("%d bytes of a sum", summed)
+	case int64(intervals) <= 0:
+		return fmt.Errorf("%d intervals", int64(intervals))
+	case !(known.least >= 0):
+		return fmt.Errorf("minimum %v", known.least)
+	case !(known.highest >= 0):
+		return fmt.Errorf("highest value %v", known.highest)
+	case merged < 0 || merged > int64(len(packed)):
+		return fmt.Errorf("a payload of %d bytes", merged)
+	case len(packed) == 0:
+		return errors.New("no payload")
 	}
-	if err := f.layout.Validate(); err != nil {
+	if err := known.layout.Validate(); err != nil {
 		return err
 	}
 	if err := checkLengths(packed); err != nil {
 		return err
 	}
-	s.packed = append(s.packed[:0], packed...)
-	s.summed = int(summed)
-	s.include(&f)
-	return nil
-}
-
-// checkLengths returns an error if packed payloads do not end where their lengths say.
-func checkLengths(packed []byte) error {
-	for left := packed; len(left) > 0; {
-		if len(left) < 4 || int64(binary.LittleEndian.Uint32(left)) > int64(len(left)-4) {
-			return errors.New("a payload is cut off")
-		}
-		left = left[4+int(binary.LittleEndian.Uint32(left)):]
-	}
+	s.counts.bounds = known
+	s.counts.packed = append(s.counts.packed[:0], packed...)
+	s.counts.mergedBytes = int(merged)
+	s.extend(numbers[0], numbers[1], int64(intervals))
 	return nil
 }
