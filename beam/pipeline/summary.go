@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -123,7 +124,7 @@ func (fn *summaryFn) ProcessElement(ctx context.Context, _ []byte, sums func(k, 
 	}
 	slices.SortFunc(summaries, func(a, b *output.Summary) int { return tags.Compare(a.Tag, b.Tag) })
 	for _, s := range summaries {
-		s.Period = rates.Period(s.Tag)
+		s.Period = rates.Period(s.Tag, math.MaxInt64)
 		s.Scale.Unit = h.unit().String()
 	}
 	doc := output.NewDocument(summaries, Percentiles, nil, nil)

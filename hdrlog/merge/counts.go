@@ -41,7 +41,8 @@ const (
 	// denseBytes is the largest histogram that is always allowed: about one of three significant
 	// digits.
 	denseBytes = 1 << 19
-	// denseTimes is the largest allowed ratio of the bytes of a histogram to those of packed counts.
+	// denseTimes is the largest allowed ratio of the bytes of a histogram to those of packed
+	// counts.
 	denseTimes = 4
 	// mergeBytes is the number of bytes that packed counts can grow beyond twice mergedBytes before
 	// they are made one payload.

@@ -11,33 +11,31 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// ErrEncoding is the error for bytes that are no encoded [Sum].
+// ErrEncoding is the error for bytes that are not an encoded [Sum].
 var ErrEncoding = errors.New("not an encoded sum")
 
-// The encoding of a Sum is a byte for the version, the number of intervals as an uvarint and,
-// unless that is 0: the start as a varint and the length as an uvarint, both in milliseconds, and
-// MAX,PAYLOAD as they stand in a log. If values of several layouts were added, the version is
-// mixedVersion, and the bits of the minimum stand before MAX.
+// An encoded Sum begins with the version in one byte, and the number of intervals as a uvarint. If
+// the number is not 0, these follow: the start as a varint, the length as a uvarint, both in
+// milliseconds, and MAX,PAYLOAD as text. If the intervals have several layouts, the version is
+// mixedVersion, and the minimum stands before MAX as the bits of a float64.
 const encodingVersion, mixedVersion = 3, 4
 
-// maxTime is the latest time that an encoded sum can have, in milliseconds: that of a log, see
-// [hdrlog.ErrTime].
+// maxTime is the latest time of an encoded sum, in milliseconds since the epoch. It is the latest
+// time of a log, see [hdrlog.ErrTime].
 const maxTime = 1 << 50
 
-// maxMax is more bytes than any MAX takes.
+// maxMax limits the length of MAX in bytes. No valid number is longer.
 const maxMax = 400
 
-// MarshalBinary returns s as bytes. See [Sum.AppendBinary].
-func (s *Sum) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
-
-// AppendBinary appends s, encoded for [Sum.UnmarshalBinary]: about what its interval takes in a
-// log. The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times that no log can have.
-func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
+// MarshalBinary returns s, encoded for [Sum.UnmarshalBinary]. It takes about as many bytes as a
+// line of a log. The error is that of [Sum.AppendFields], or [hdrlog.ErrTime] for times that no log
+// can have.
+func (s *Sum) MarshalBinary() ([]byte, error) {
 	if s.intervals == 0 {
-		return append(data, encodingVersion, 0), nil
+		return []byte{encodingVersion, 0}, nil
 	}
 	if s.Start < -maxTime || s.End > maxTime || s.End < s.Start {
-		return data, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
+		return nil, fmt.Errorf("%w: from %d to %d ms", hdrlog.ErrTime, s.Start, s.End)
 	}
 	version := byte(encodingVersion)
 	least := math.Inf(1)
@@ -46,27 +44,24 @@ func (s *Sum) AppendBinary(data []byte) ([]byte, error) {
 		defer s.counts.putCodec(c)
 		h, err := s.Histogram(&c.scratch)
 		if err != nil {
-			return data, err
+			return nil, err
 		}
 		least = leastOf(h)
 	}
 	if !math.IsInf(least, 1) {
 		version = mixedVersion
 	}
-	all := binary.AppendUvarint(append(data, version), uint64(s.intervals))
-	all = binary.AppendUvarint(binary.AppendVarint(all, s.Start), uint64(s.End-s.Start))
+	data := binary.AppendUvarint([]byte{version}, uint64(s.intervals))
+	data = binary.AppendUvarint(binary.AppendVarint(data, s.Start), uint64(s.End-s.Start))
 	if version == mixedVersion {
-		all = binary.BigEndian.AppendUint64(all, math.Float64bits(least))
+		data = binary.BigEndian.AppendUint64(data, math.Float64bits(least))
 	}
-	all, err := s.appendMaxPayload(all)
-	if err != nil {
-		return data, err
-	}
-	return all, nil
+	return s.appendMaxPayload(data)
 }
 
-// UnmarshalBinary makes s the sum that was encoded. It takes no more memory than the payload's
-// header justifies. The error wraps [ErrEncoding]; s is then empty. Data is not kept.
+// UnmarshalBinary sets s to the sum that [Sum.MarshalBinary] encoded. It allocates no more memory
+// than the header of the payload asks for, and does not keep data. The error wraps [ErrEncoding]; s
+// is then empty.
 func (s *Sum) UnmarshalBinary(data []byte) error {
 	s.Reset()
 	if err := s.unmarshal(data); err != nil {
@@ -165,8 +160,8 @@ func parse(data []byte) (e encodedSum, err error) {
 	return e, nil
 }
 
-// AppendEncoded is [Sum.AppendFields] for a sum that [Sum.AppendBinary] encoded. It does not decode
-// the counts. The error wraps [ErrEncoding].
+// AppendEncoded is [Sum.AppendFields] for a sum that [Sum.MarshalBinary] encoded. It does not
+// decode the counts. The error wraps [ErrEncoding].
 func AppendEncoded(text, data []byte, base int64) ([]byte, error) {
 	e, err := parse(data)
 	if err == nil && e.intervals == 0 {

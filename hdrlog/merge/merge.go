@@ -1,55 +1,52 @@
-// Package merge merges intervals of logs by time: those of one tag that belong to the same window
-// become one.
+// Package merge adds up the intervals of logs: the intervals of one tag in one window of time
+// become one interval.
 //
 // # Windows
 //
 // A window is a span of absolute time [k*S, (k+1)*S), where S is its size and k a whole number. All
-// times are integer milliseconds since the epoch. An interval belongs to the window that its middle
-// lies in: the one with
+// times are integer milliseconds since the epoch. An interval belongs to the window that contains
+// its middle:
 //
 //	k = floor((start + end) / (2*S))
 //
-// where start and end are those of [hdrlog.Interval.StartMillis] and [hdrlog.Interval.EndMillis],
-// which truncate as the reference does. So each interval belongs to one window, whatever the clock
-// and the timer of its writer add to its times. With S = 10,000:
+// Here start is [hdrlog.Interval.StartMillis] and end is [hdrlog.Interval.EndMillis], which
+// truncate as the reference does. So each interval belongs to one window, even if the timer of its
+// writer is early or late. With S = 10,000:
 //
 //	START     LENGTH   start    end      window
 //	10.000    10.000   10,000   20,000   [10,000, 20,000)
-//	9.998     10.001    9,998   19,999   [10,000, 20,000)   a timer that is early
-//	5.000     10.000    5,000   15,000   [10,000, 20,000)   a middle on an edge: the later window
+//	9.998     10.001    9,998   19,999   [10,000, 20,000)   the timer is early
+//	5.000     10.000    5,000   15,000   [10,000, 20,000)   the middle is an edge: the later window
 //	4.999     10.000    4,999   14,999   [0, 10,000)
 //	9.9995     0.001    9,999   10,000   [0, 10,000)
 //	10.000     0.000   10,000   10,000   [10,000, 20,000)
 //	0.000     60.000        0   60,000   [30,000, 40,000)   an interval is never divided
 //
-// # What several intervals become
+// # Merged intervals
 //
-//   - Start and end: the start of the one that starts first and the end of the one that ends last.
-//     The middle of these lies in the window again, so that merging what was merged gives the same
-//     windows.
-//   - Counts: the sum, slot by slot. The sum has the most significant digits, the lowest lowest
-//     discernible value and the smallest conversion ratio of all.
+//   - Start and end: the earliest start and the latest end of all intervals. The middle between them
+//     lies in the window, so merging the merged log again gives the same windows.
+//   - Counts: the sum, slot by slot. Of all intervals, the sum has the largest number of significant
+//     digits, the smallest lowest discernible value and the smallest conversion ratio.
 //   - MAX: the highest value of the sum, divided by 1,000,000.
 //
-// One interval alone does not change: its times, its MAX and its payload stay byte for byte, but a
-// payload that is not of version 2 and compressed is encoded again.
+// A window of one interval has its times, MAX and payload byte for byte. Only a payload that is not
+// of version 2 and compressed is encoded again.
 //
-// Integer and double histograms do not add up. Neither do double histograms whose values lie too
-// far apart for one sum, nor counts that exceed an int64. Each is a [SumError].
+// A [SumError] reports intervals that do not add up: integer with double histograms, double
+// histograms whose values lie too far apart for one sum, and counts above an int64.
 //
 // # Windows that widen
 //
-// The commands keep several kinds of windows that become longer when there are too many or when
-// memory is short: those of confidence, of maxima, of pictures and of histories. For all of them:
+// The commands have windows that widen when there are too many, or when memory is short: for
+// confidence, maxima, pictures and histories. All of them obey these rules:
 //
-//   - Each size is a multiple of the one before, so that windows nest: the one of an interval lies
-//     in its next one.
-//   - The middle, or the start, of what was added up lies in the window, so that it is found again.
-//   - What a window has is a sum or a maximum: neither the order nor the grouping of additions
-//     changes it.
+//   - Each size is a multiple of the size before, so each window lies within one larger window.
+//   - The middle, or the start, of the merged intervals lies in the window.
+//   - A window has a sum or a maximum, which do not depend on the order or grouping of additions.
 //
-// So the windows of a size have what they would have if they had been of that size from the first
-// interval on, in any order and with any number of workers. One test checks that for all of them.
+// So windows that widened equal windows that had this size from the first interval on, in any order
+// of intervals and with any number of workers. One test checks all kinds of windows.
 //
 // # The parts
 //
@@ -80,9 +77,9 @@
 //	...
 //	err = w.Flush()
 //
-// [Sum] is what the intervals of one tag and window add up to. It is a combiner for pipelines:
+// [Sum] is the sum of the intervals of one tag and window. It is a combiner for pipelines:
 // [Sum.Merge] is associative and commutative, an empty Sum changes nothing, and a Sum can be sent
-// as bytes. [Moving] is a moving window. [Rates] say what to divide the values of a window by.
+// as bytes. [Moving] is a moving window. [Rates] have the counts and times that rates are made of.
 package merge
 
 import (
@@ -96,22 +93,22 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// A Table has an entry for each tag in each open window. A window is open as long as it can still
-// take intervals. All that merges by time goes through a Table, for packages that make something
-// other than sums of intervals. What differs is where the time of [Table.Before] comes from. It is
-// not safe for concurrent use. Make one with [NewTable].
+// A Table has an entry of type T for each tag in each open window. A window is open until
+// [Table.Before] takes it out, because no later interval can belong to it. [Windows] is a Table of
+// sums; other packages have tables with other entries. A Table is not safe for concurrent use. Make
+// it with [NewTable].
 type Table[T any] struct {
 	size int64
-	// open has the windows, and byStart finds them. To insert a window that comes before
-	// others would move these each time. So it is appended, and open is sorted when that matters.
+	// open has the open windows, and byStart finds a window by its start. Inserting early windows
+	// in order would move all later ones each time, so insert appends them, and sorted sorts open.
 	open     []*openWindow[T]
 	byStart  map[int64]*openWindow[T]
 	unsorted bool
-	next     int64  // when the first window ends, if there is one
-	key      []byte // memory of the key that is looked up
+	next     int64  // earliest end of an open window, if there is one
+	key      []byte // scratch memory for AppendKey
 }
 
-// openWindow has the entries of a window by tag: those of [AppendKey].
+// openWindow is an open window of a [Table]. It has an entry for each key of [AppendKey].
 type openWindow[T any] struct {
 	Span
 	tags map[string]*T
@@ -123,9 +120,9 @@ func NewTable[T any](size int64) Table[T] { return Table[T]{size: max(size, 1)} 
 // Size returns the size of the windows in milliseconds.
 func (t *Table[T]) Size() int64 { return t.size }
 
-// At returns the entry of a tag in the window of an interval from start to end. The tag may be nil.
-// If there is no entry, At calls add with the window, and keeps and returns its result, unless that
-// is nil.
+// At returns the entry of a tag in the window of an interval from start to end. The tag is nil for
+// an untagged interval. If there is no entry, At calls add with the span of the window. It stores
+// and returns the new entry, or returns nil if add returns nil.
 func (t *Table[T]) At(tag []byte, start, end int64, add func(Span) *T) *T {
 	at := WindowOf(start, end, max(t.size, 1))
 	t.key = AppendKey(t.key[:0], tag)
@@ -146,7 +143,6 @@ func (t *Table[T]) At(tag []byte, start, end int64, add func(Span) *T) *T {
 	return e
 }
 
-// insert opens a window.
 func (t *Table[T]) insert(at Span) *openWindow[T] {
 	w := &openWindow[T]{at, make(map[string]*T)}
 	if t.byStart == nil {
@@ -173,20 +169,19 @@ func (t *Table[T]) sorted() []*openWindow[T] {
 	return t.open
 }
 
-// keys returns the keys of the window, sorted. There may be a million, so they are collected in
-// memory of the right size.
+// keys returns the sorted keys of the window. A window can have a million keys, so keys allocates
+// their memory at once.
 func (w *openWindow[T]) keys() []string {
 	keys := slices.AppendSeq(make([]string, 0, len(w.tags)), maps.Keys(w.tags))
 	slices.Sort(keys)
 	return keys
 }
 
-// remove takes an open window out.
 func (t *Table[T]) remove(w *openWindow[T]) {
 	delete(t.byStart, w.Start)
 	open := t.sorted()
 	at := slices.Index(open, w)
-	if at == 0 { // the usual case: nothing moves
+	if at == 0 { // the usual case, which moves no other window
 		open[0] = nil
 		t.open = open[1:]
 	} else {
@@ -197,7 +192,9 @@ func (t *Table[T]) remove(w *openWindow[T]) {
 	}
 }
 
-// AppendKey appends a key of a tag. The order of keys is that of tags, with none first.
+// AppendKey appends a key for a tag, for maps that have tags and untagged intervals. The key of
+// nil, for untagged intervals, is empty. Sorted keys are in the order of their tags, untagged
+// first.
 func AppendKey(key, tag []byte) []byte {
 	if tag == nil {
 		return key
@@ -205,10 +202,10 @@ func AppendKey(key, tag []byte) []byte {
 	return append(append(key, '='), tag...)
 }
 
-// Before takes the windows out that end at or before a time, in milliseconds since the epoch: they
-// are complete if no later interval starts before that time. It iterates over their entries in
-// order of time, then of tags, no tag first. What the loop does not reach stays. The loop also
-// reaches what it adds itself to these windows.
+// Before takes out the windows that end at or before a time, in milliseconds since the epoch. They
+// are complete if no later interval starts before that time. Before iterates over their entries in
+// order of time, then of tags, untagged first. If the loop breaks, the remaining entries stay. If
+// the loop adds entries to these windows, it reaches them, too.
 func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for len(t.open) > 0 && t.next <= time {
@@ -227,7 +224,8 @@ func (t *Table[T]) Before(time int64) iter.Seq[*T] {
 	}
 }
 
-// Open iterates over the entries of the open windows, in order of time, then of tags, no tag first.
+// Open iterates over the entries of the open windows in order of time, then of tags, untagged
+// first.
 func (t *Table[T]) Open() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, w := range t.sorted() {
@@ -243,10 +241,7 @@ func (t *Table[T]) Open() iter.Seq[*T] {
 // Len returns the number of open windows.
 func (t *Table[T]) Len() int { return len(t.open) }
 
-// Window returns the open window with a number from 0 to below [Table.Len], in order of time.
-func (t *Table[T]) Window(n int) Span { return t.sorted()[n].Span }
-
-// Next returns when the first open window ends, the latest time of all if none is open.
+// Next returns the end of the earliest open window, or the largest int64 if no window is open.
 func (t *Table[T]) Next() int64 {
 	if len(t.open) == 0 {
 		return math.MaxInt64
@@ -257,42 +252,42 @@ func (t *Table[T]) Next() int64 {
 // Windows merges intervals by tag and window. It is not safe for concurrent use.
 type Windows struct {
 	table      Table[Merged]
-	bytes      int
-	spare      []spare // memory for windows to come
+	bytes      int     // memory of the open windows
+	spare      []spare // closed entries whose memory new entries reuse
 	spareBytes int
 }
 
-// A spare has memory of so many bytes.
+// spare is a closed entry, and its memory in bytes.
 type spare struct {
 	merged *Merged
 	bytes  int
 }
 
-// mostSpare is the number of bytes that are kept for windows to come. After a window of a million
-// tags most of them never come.
+// mostSpare is the largest memory of closed entries, in bytes, that is kept for reuse. After a
+// window of a million tags, later windows seldom need as much again.
 const mostSpare = 4 << 20
 
-// manyBytes is twice the number of bytes from which on new sums are compacted: the owner of the
-// windows needs memory, too.
-const manyBytes = 32 << 20
+// compactBytes is the memory of open windows, in bytes, from which on new sums are compacted.
+const compactBytes = 16 << 20
 
-// entryBytes is about the memory of an entry of a window without its sum and without its tag, which
-// it has twice.
+// entryBytes is the approximate memory, in bytes, of an entry of a window without its sum and its
+// tag.
 const entryBytes = 60
 
-// Merged is what the intervals of a tag in a window add up to. Window is the window. Start and End,
-// of the sum, are those of its intervals, which may begin in the window before or end in the next.
+// Merged is the sum of the intervals of one tag in one window. Start and End of the sum can lie
+// outside of the window: an interval belongs to the window that contains its middle.
 type Merged struct {
 	Window Span
 	// Tag is nil if the intervals are untagged.
 	Tag []byte
-	// LogStart is when the log of the first interval added starts, in seconds since the epoch.
+	// LogStart is the start time of the log that the first added interval comes from, in seconds
+	// since the epoch.
 	LogStart float64
 	Sum
-	// Recorded is for callers that take it from [Rates].
+	// Recorded stays zero, unless the caller sets it from [Rates.Take].
 	Recorded Recorded
 
-	kept bool // a caller called Keep
+	kept bool // the caller called Keep
 }
 
 // NewWindows returns an empty Windows for windows of size milliseconds. A size below 1 counts as 1.
@@ -301,7 +296,7 @@ func NewWindows(size int64) *Windows { return &Windows{table: NewTable[Merged](s
 // Size returns the size of the windows in milliseconds.
 func (ws *Windows) Size() int64 { return ws.table.Size() }
 
-// Bytes returns about how many bytes the open windows take.
+// Bytes returns the approximate memory of the open windows in bytes.
 func (ws *Windows) Bytes() int { return ws.bytes }
 
 // Add adds an interval to its window. The error is that of [Sum.Add]; nothing is added then.
@@ -313,8 +308,9 @@ func (ws *Windows) Add(i *hdrlog.Interval) error {
 	return ws.Merge(i.Tag, i.LogStart, &s)
 }
 
-// Merge adds a sum to the window that its times belong to. LogStart is that of [Merged]. The error
-// is that of [Sum.Merge]; nothing is added then. An empty sum changes nothing.
+// Merge adds a sum to the window that contains the middle of the sum. Merge stores logStart in a
+// new [Merged]. The error is that of [Sum.Merge]; nothing is added then. An empty sum changes
+// nothing.
 func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	if s.Intervals() == 0 {
 		return nil
@@ -322,7 +318,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	added := false
 	merge := func(m *Merged) {
 		before := m.Sum.Size()
-		if m.Intervals() < 2 && 2*ws.bytes > manyBytes {
+		if m.Intervals() < 2 && ws.bytes > compactBytes {
 			m.Compact()
 		}
 		err = m.Merge(s)
@@ -349,10 +345,10 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 	return err
 }
 
-// size returns about how many bytes m takes with a tag.
+// size returns the approximate memory of m in bytes. Both m and the key of its table have the tag.
 func (m *Merged) size(tag []byte) int { return m.Sum.Size() + entryBytes + 2*len(tag) }
 
-// empty returns an entry without intervals.
+// empty returns an entry without intervals, if possible one that was released.
 func (ws *Windows) empty() *Merged {
 	n := len(ws.spare) - 1
 	if n < 0 {
@@ -364,22 +360,21 @@ func (ws *Windows) empty() *Merged {
 	return s.merged
 }
 
-// release takes back what is not open any more.
+// release keeps the memory of a closed entry for reuse, unless the caller keeps the entry.
 func (ws *Windows) release(m *Merged) {
 	bytes := m.Sum.Size()
 	if m.kept || ws.spareBytes+bytes > mostSpare {
 		return
 	}
-	m.counts.spare = nil // its memory is not in the size
+	m.counts.spare = nil // Size does not include its memory
 	m.Reset()
 	m.Recorded = Recorded{}
 	ws.spare = append(ws.spare, spare{m, bytes})
 	ws.spareBytes += bytes
 }
 
-// Keep is for callers who keep m for longer than an iteration over windows says, and who write no
-// log: it leaves out MAX and the payload of a single interval as they stand in its log, which take
-// as much memory as the line.
+// Keep makes m valid for as long as the caller likes. It is for callers that write no log: m loses
+// the text of a single interval, which takes as much memory as its line.
 func (m *Merged) Keep() {
 	m.kept = true
 	m.original = nil
@@ -388,15 +383,12 @@ func (m *Merged) Keep() {
 // Len returns the number of open windows.
 func (ws *Windows) Len() int { return ws.table.Len() }
 
-// Window returns the open window with a number from 0 to below [Windows.Len], in order of time.
-func (ws *Windows) Window(n int) Span { return ws.table.Window(n) }
+// Window returns the span of open window n, from 0 to below [Windows.Len], in order of time.
+func (ws *Windows) Window(n int) Span { return ws.table.sorted()[n].Span }
 
-// Open iterates over what the open windows add up to so far, as [Table.Open] does. Each is valid
-// until an interval is added or a window is closed.
-func (ws *Windows) Open() iter.Seq[*Merged] { return ws.table.Open() }
-
-// Before closes the windows that [Table.Before] takes out, and iterates over what their intervals
-// add up to. Each is valid until the next one is asked for, unless it is kept ([Merged.Keep]).
+// Before closes the windows that end at or before a time, and iterates over their entries as
+// [Table.Before] does. Each entry is valid until the next step of the iteration, unless the caller
+// calls [Merged.Keep].
 func (ws *Windows) Before(time int64) iter.Seq[*Merged] {
 	return func(yield func(*Merged) bool) {
 		for m := range ws.table.Before(time) {

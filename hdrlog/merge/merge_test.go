@@ -438,7 +438,7 @@ func TestWindows(t *testing.T) {
 	take := func(m *Merged) {
 		got = append(got, fmt.Sprintf("%d %t %s: %d", m.Window.Start/1000, m.Tag != nil, m.Tag, m.Intervals()))
 	}
-	for m := range ws.Open() {
+	for m := range ws.table.Open() {
 		take(m)
 	}
 	open := got
@@ -507,7 +507,7 @@ func TestSpares(t *testing.T) {
 			if err := ws.Add(intervalOf("", 1e6, 1, []byte("x"))); err == nil {
 				t.Fatal("a payload of one byte was added")
 			}
-			ws.bytes += manyBytes / 4 // as if other windows took them
+			ws.bytes += compactBytes / 2 // as if other windows took them
 		}
 		dense := 0
 		for m := range ws.All() {
@@ -518,7 +518,7 @@ func TestSpares(t *testing.T) {
 		if dense != 2 {
 			t.Errorf("%d sums are histograms, want 2", dense)
 		}
-		ws.bytes -= 3 * manyBytes / 4
+		ws.bytes -= 3 * compactBytes / 2
 		if ws.Bytes() != 0 {
 			t.Errorf("%d bytes are left", ws.Bytes())
 		}
@@ -909,8 +909,8 @@ func TestAnyOrder(t *testing.T) {
 				}
 			}
 		}
-		if table.Len() > 0 && (table.Window(0).End != table.Next() || table.Window(table.Len()-1).End < table.Next()) {
-			t.Errorf("the first window is %v, and ends at %d", table.Window(0), table.Next())
+		if table.Len() > 0 && (table.sorted()[0].Span.End != table.Next() || table.sorted()[table.Len()-1].Span.End < table.Next()) {
+			t.Errorf("the first window is %v, and ends at %d", table.sorted()[0].Span, table.Next())
 		}
 		for e := range table.Before(math.MaxInt64) {
 			got = append(got, *e)

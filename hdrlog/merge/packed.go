@@ -10,9 +10,9 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// AppendPacked appends s, encoded for [Sum.SetPacked] of the same version of hdrkit. It is quicker
-// and longer than [Sum.AppendBinary], since the counts are not compressed. It leaves out MAX and
-// the payload of a single interval as they stand in a log. The error is a [SumError].
+// AppendPacked appends s, encoded for [Sum.SetPacked] of the same version of hdrkit. It is faster
+// than [Sum.MarshalBinary], and its result is longer, since it does not compress the counts. The
+// result does not have the text of a single interval. The error is a [SumError].
 func (s *Sum) AppendPacked(data []byte) ([]byte, error) {
 	data = binary.AppendUvarint(data, uint64(s.intervals))
 	if s.intervals == 0 {
@@ -44,9 +44,9 @@ func (s *Sum) AppendPacked(data []byte) ([]byte, error) {
 // wholeLength stands in place of counts.mergedBytes if all packed bytes are one payload.
 const wholeLength = -1
 
-// SetPacked makes s the sum that [Sum.AppendPacked] encoded. It does not decode the counts: if they
-// are damaged, a later use of s fails. Data is not kept. The error wraps [ErrEncoding]; s is then
-// empty.
+// SetPacked sets s to the sum that [Sum.AppendPacked] encoded. It does not decode the counts: if
+// they are damaged, a later use of s fails. SetPacked does not keep data. The error wraps
+// [ErrEncoding]; s is then empty.
 func (s *Sum) SetPacked(data []byte) error {
 	s.Reset()
 	if err := s.setPacked(data); err != nil {

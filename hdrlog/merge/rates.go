@@ -7,29 +7,32 @@ import (
 	"slices"
 )
 
-// Rates know how many values a row recorded in a window, and for how long its inputs ran there. The
-// rate of the row is the first divided by the second.
+// Rates compute how many values a row (a tag, or all tags) recorded in a window, and for how long
+// the inputs of the row ran in it. The rate of the row is their quotient.
 //
-//   - An interval spreads its values evenly over its length, whatever window its middle lies in.
-//   - An input runs from the start of its first interval to the end of its last one. It counts for
-//     a row in a window if it has an interval of the row that starts before the window ends.
+//   - The values of an interval are spread evenly over its length, so an interval that lies in two
+//     windows adds values to both.
+//   - An input runs from the start of its first interval to the end of its last interval. Its time
+//     in a window counts for each row of which it has an interval that starts before the window
+//     ends.
 //
-// Parts of intervals are added up in fixed point, so the order of additions makes no difference.
+// Shares of intervals are added up in fixed point, so the order of additions makes no difference.
 // The zero value is ready to use.
 type Rates struct {
-	inputs map[int]*Span       // when each ran
+	inputs map[int]*Span       // time of each input
 	rows   map[string]*rateRow // by [AppendKey]
-	every  bool                // across has all intervals of a row
-	key    []byte
-	spans  []Span
-	// any is for how long any input ran in the window anyOf. It is the same for all rows of the
-	// window, until changed says that an input ran since then.
-	any     int64
-	anyOf   Span
-	changed bool
+	every  bool                // crossing has all intervals of a row
+	key    []byte              // scratch memory for AppendKey
+	spans  []Span              // scratch memory
+	// anyMillis is the time in which at least one input ran in anyWindow, in milliseconds. All rows
+	// of a window share it. If changed is set, it is out of date.
+	anyMillis int64
+	anyWindow Span
+	changed   bool
 }
 
-// Values returns the number of values recorded in a window that has count values.
+// Values returns the number of values that a row recorded in a window whose counts have count
+// values.
 func (r Recorded) Values(count float64) float64 {
 	if r.Every {
 		return r.Moved
@@ -37,27 +40,27 @@ func (r Recorded) Values(count float64) float64 {
 	return max(count+r.Moved, 0)
 }
 
-// Add adds the values and the times of a row in another window, whose counts are not kept.
+// Add adds the values and the times of the same row in another window.
 func (r *Recorded) Add(other Recorded) {
 	r.Moved += other.Moved
 	r.Millis += other.Millis
 	r.Any += other.Any
 }
 
-// A rateRow is the part of a row in [Rates]. It is small: there may be a million rows of one input.
+// A rateRow is a row in [Rates]. It is small, because an input can have a million rows.
 type rateRow struct {
-	inputs []rateInput // in the order of their numbers
-	across *across     // nil if the row never had any
+	inputs   []rateInput // ascending by number
+	crossing *crossing   // nil if the row has no such interval
 }
 
-// A rateInput is an input of a row, and when its first interval of the row starts.
+// A rateInput is an input that has intervals of a row. Start is the start of the first of them.
 type rateInput struct {
 	number int
 	start  int64
 }
 
-// began takes in that the row has an interval of an input that starts at a time.
-func (row *rateRow) began(input int, start int64) {
+// addInput notes that an input has an interval of the row that starts at start.
+func (row *rateRow) addInput(input int, start int64) {
 	n, known := slices.BinarySearchFunc(row.inputs, input, func(i rateInput, number int) int {
 		return cmp.Compare(i.number, number)
 	})
@@ -67,42 +70,43 @@ func (row *rateRow) began(input int, start int64) {
 	row.inputs[n].start = min(row.inputs[n].start, start)
 }
 
-// across has the intervals of a row that do not lie within one window.
-type across struct {
+// crossing has the intervals of a row that lie in more than one window, or all its intervals if
+// [Rates.every] is set.
+type crossing struct {
 	intervals []rateInterval
-	sorted    bool
+	sorted    bool // by start
 }
 
-// A rateInterval is an interval with a number of values. Windows that end at or before From have no
-// part of it.
+// A rateInterval is an interval of Count values. Windows that end at or before From ignore it.
 type rateInterval struct {
 	Span
 	Count, From int64
 }
 
-// Recorded says how many values a row recorded in a window, given its counts, and for how long its
-// inputs ran there.
+// Recorded says how many values a row recorded in a window, and for how long its inputs ran in it.
+// [Rates.Take] makes it.
 type Recorded struct {
-	// Moved is the number of values to add to that of the counts. Values recorded in the window, of
-	// intervals that other windows count, make it larger. Values recorded elsewhere, of intervals
-	// that this window counts, make it smaller.
+	// Moved is the number of values to add to the values of the window's counts, which have whole
+	// intervals. It is positive if intervals that are counted in other windows reach into this
+	// window, and negative if intervals that are counted in this window reach out of it.
 	Moved float64
-	// Every says that Moved is the number of all values, and that the counts do not matter.
+	// Every is set if Moved is the number of all values, without those of the counts.
 	Every bool
-	// Millis is for how long the inputs of the row ran in the window, and Any for how long any did,
-	// in milliseconds.
+	// Millis is the time in which an input of the row ran in the window, and Any the time in which
+	// any input ran in it, in milliseconds.
 	Millis, Any int64
 }
 
-// Crosses reports whether an interval lies in several windows of size milliseconds.
+// Crosses reports whether an interval lies in more than one window of size milliseconds.
 func Crosses(start, end, size int64) bool {
 	w := WindowOf(start, end, size)
 	return start < w.Start || end > w.End
 }
 
-// Add adds an interval of a row with count values. All windows of later calls have a multiple of
-// size, or any size if that is 0. Only an interval that [Crosses] such windows is kept. Windows
-// that end at or before the time from have no part of the interval.
+// Add adds an interval of a row with count values. The size of all windows of later calls is a
+// multiple of size milliseconds. Add keeps only intervals that cross such windows ([Crosses]). If
+// size is 0, windows can have any size, and Add keeps all intervals. Windows that end at or before
+// from, in milliseconds since the epoch, ignore the interval.
 func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) {
 	r.Ran(input, start, end)
 	r.key = AppendKey(r.key[:0], row)
@@ -114,19 +118,19 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 		known = new(rateRow)
 		r.rows[string(r.key)] = known
 	}
-	known.began(input, start)
+	known.addInput(input, start)
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
-		if known.across == nil {
-			known.across = new(across)
+		if known.crossing == nil {
+			known.crossing = new(crossing)
 		}
-		known.across.sorted = false
-		known.across.intervals = append(known.across.intervals, rateInterval{Span{start, end}, count, from})
+		known.crossing.sorted = false
+		known.crossing.intervals = append(known.crossing.intervals, rateInterval{Span{start, end}, count, from})
 	}
 }
 
-// Ran takes in that an input ran from start to end, whatever the row of its interval. Call it
-// before the windows are taken that are complete because of this interval.
+// Ran extends the time of an input to include an interval of any row from start to end. Call it
+// before you take windows that this interval completes.
 func (r *Rates) Ran(input int, start, end int64) {
 	r.changed = true
 	if r.inputs == nil {
@@ -139,7 +143,7 @@ func (r *Rates) Ran(input int, start, end int64) {
 	}
 }
 
-// Input returns when an input ran so far. It is false if nothing is known of it.
+// Input returns the time of an input so far. It returns false for an input without intervals.
 func (r *Rates) Input(input int) (ran Span, ok bool) {
 	if known := r.inputs[input]; known != nil {
 		return *known, true
@@ -147,24 +151,24 @@ func (r *Rates) Input(input int) (ran Span, ok bool) {
 	return Span{}, false
 }
 
-// anyIn returns for how long any input ran in a window.
+// anyIn returns the milliseconds of a window in which at least one input ran.
 func (r *Rates) anyIn(w Span) int64 {
-	if r.changed || r.anyOf != w {
+	if r.changed || r.anyWindow != w {
 		r.spans = r.spans[:0]
 		for _, ran := range r.inputs {
-			if ran.meets(w) {
+			if ran.overlaps(w) {
 				r.spans = append(r.spans, *ran)
 			}
 		}
-		r.any = within(r.spans, w)
-		r.anyOf = w
+		r.anyMillis = covered(r.spans, w)
+		r.anyWindow = w
 		r.changed = false
 	}
-	return r.any
+	return r.anyMillis
 }
 
-// Take returns what a row recorded in a window. Callers take the windows of a row in the order of
-// time.
+// Take returns the values and times of a row in a window, and forgets the intervals that end in
+// this window. Take the windows of a row in the order of time.
 func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	recorded.Any = r.anyIn(w)
 	r.key = AppendKey(r.key[:0], row)
@@ -174,21 +178,21 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	}
 	r.spans = r.spans[:0]
 	for _, i := range known.inputs {
-		if ran := r.inputs[i.number]; ran != nil && i.start < w.End && ran.meets(w) {
+		if ran := r.inputs[i.number]; ran != nil && i.start < w.End && ran.overlaps(w) {
 			r.spans = append(r.spans, *ran)
 		}
 	}
-	recorded.Millis = within(r.spans, w)
+	recorded.Millis = covered(r.spans, w)
 	recorded.Every = r.every
-	if known.across != nil {
-		recorded.Moved = known.across.take(w, r.every)
+	if known.crossing != nil {
+		recorded.Moved = known.crossing.take(w, r.every)
 	}
 	return recorded
 }
 
-// take returns what the intervals add to the number of values of a window, and forgets those that
-// end with it. Every says that it is all values that they have there.
-func (a *across) take(w Span, every bool) float64 {
+// take returns [Recorded.Moved] of a window, and forgets the intervals that end in this window. If
+// every is set, it returns the number of all values instead.
+func (a *crossing) take(w Span, every bool) float64 {
 	if !a.sorted {
 		slices.SortFunc(a.intervals, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		a.sorted = true
@@ -204,23 +208,20 @@ func (a *across) take(w Span, every bool) float64 {
 			sum.whole -= i.Count
 		}
 	}
-	// Those that go on after the window stay in front of the others.
-	over := n
+	// Keep intervals that end after the window, in front of the intervals that start after it.
+	first := n
 	for i := n - 1; i >= 0; i-- {
 		if a.intervals[i].End > w.End {
-			over--
-			a.intervals[over] = a.intervals[i]
+			first--
+			a.intervals[first] = a.intervals[i]
 		}
 	}
-	a.intervals = a.intervals[over:]
+	a.intervals = a.intervals[first:]
 	return sum.float()
 }
 
-// Period returns for how long the inputs of a row ran in all, in milliseconds.
-func (r *Rates) Period(row []byte) int64 { return r.PeriodTo(row, math.MaxInt64/4) }
-
-// PeriodTo returns for how long the inputs of a row ran up to a time, in milliseconds.
-func (r *Rates) PeriodTo(row []byte, end int64) int64 {
+// Period returns the milliseconds before end in which at least one input of a row ran.
+func (r *Rates) Period(row []byte, end int64) int64 {
 	r.key = AppendKey(r.key[:0], row)
 	known := r.rows[string(r.key)]
 	if known == nil {
@@ -232,10 +233,11 @@ func (r *Rates) PeriodTo(row []byte, end int64) int64 {
 			r.spans = append(r.spans, *ran)
 		}
 	}
-	return within(r.spans, Span{math.MinInt64 / 4, end})
+	return covered(r.spans, Span{math.MinInt64 / 4, end})
 }
 
-// Forget forgets the inputs that ended by a time. Later windows have nothing of them.
+// Forget forgets the inputs whose last interval ends at or before a time. Later windows do not
+// include their time.
 func (r *Rates) Forget(time int64) {
 	r.changed = true
 	for input, ran := range r.inputs {
@@ -249,25 +251,26 @@ func (r *Rates) Forget(time int64) {
 	}
 }
 
-// Pack forgets the intervals within windows of a size. From now on, windows have that size or a
-// multiple of it.
+// Pack ends the time in which windows can have any size: from now on, their size is a multiple of
+// size milliseconds. Pack forgets the intervals that do not cross such windows.
 func (r *Rates) Pack(size int64) {
 	r.every = false
 	for _, known := range r.rows {
-		if known.across != nil {
-			of := &known.across.intervals
+		if known.crossing != nil {
+			of := &known.crossing.intervals
 			*of = slices.DeleteFunc(*of, func(i rateInterval) bool { return !Crosses(i.Start, i.End, size) })
 		}
 	}
 }
 
-// Covered returns for how long at least one span runs, in milliseconds.
+// Covered returns the number of milliseconds that lie in at least one span. It sorts the spans.
 func Covered(spans []Span) int64 {
-	return within(spans, Span{math.MinInt64 / 4, math.MaxInt64 / 4})
+	return covered(spans, Span{math.MinInt64 / 4, math.MaxInt64 / 4})
 }
 
-// within returns for how long at least one span runs in a window.
-func within(spans []Span, w Span) (length int64) {
+// covered returns the number of milliseconds of a window that lie in at least one span. It sorts
+// the spans.
+func covered(spans []Span, w Span) (length int64) {
 	for _, s := range spans {
 		if s.Start <= w.Start && s.End >= w.End {
 			return w.End - w.Start
@@ -284,10 +287,10 @@ func within(spans []Span, w Span) (length int64) {
 	return length
 }
 
-// A fixedPoint is a number of values: whole ones, and parts of 2^-32 each.
+// A fixedPoint is the number whole + parts/2^32.
 type fixedPoint struct{ whole, parts int64 }
 
-// add adds count*part/length, where part is not above length.
+// add adds count*part/length. Part is at most length; a part of 0 or less adds nothing.
 func (s *fixedPoint) add(count, part, length int64) {
 	if part <= 0 || part == length {
 		if part > 0 {
@@ -301,7 +304,7 @@ func (s *fixedPoint) add(count, part, length int64) {
 	s.whole, s.parts = s.whole+int64(whole), s.parts+int64(parts)
 }
 
-// float returns the number with six decimals: fixed point rounds each share. It is never -0.
+// float returns the number, rounded to six decimals because each share is rounded. It is never -0.
 func (s *fixedPoint) float() float64 {
 	return math.Round((float64(s.whole)+float64(s.parts)/(1<<32))*1e6)/1e6 + 0
 }

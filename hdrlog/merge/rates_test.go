@@ -113,8 +113,8 @@ func TestRatesAgain(t *testing.T) {
 			fresh := Rates{inputs: maps.Clone(r.inputs), rows: make(map[string]*rateRow)}
 			for key, row := range r.rows {
 				fresh.rows[key] = &rateRow{inputs: slices.Clone(row.inputs)}
-				if row.across != nil {
-					fresh.rows[key].across = &across{intervals: slices.Clone(row.across.intervals)}
+				if row.crossing != nil {
+					fresh.rows[key].crossing = &crossing{intervals: slices.Clone(row.crossing.intervals)}
 				}
 			}
 			w := Span{10, 20 + 10*random.Int64N(2)}

@@ -1,20 +1,19 @@
 package merge
 
-// A Span is a span of time: from Start up to End, but without that. Both are milliseconds since
-// the epoch.
+// A Span is a span of time that includes Start and excludes End. Both are milliseconds since the
+// epoch.
 type Span struct{ Start, End int64 }
 
-// meets reports whether two spans have time in common.
-func (s Span) meets(other Span) bool { return s.Start < other.End && s.End > other.Start }
+func (s Span) overlaps(other Span) bool { return s.Start < other.End && s.End > other.Start }
 
-// WindowOf returns the span of the window of size milliseconds to which an interval from start to
-// end belongs. Size is at least 1. Times are more than 2^60 away from the ends of an int64.
+// WindowOf returns the window of size milliseconds that contains the middle of an interval. Size is
+// at least 1. Start and end lie between -2^62 and 2^62, so that no sum overflows.
 func WindowOf(start, end, size int64) Span {
 	k := floorDiv(start+end, 2*size)
 	return Span{k * size, (k + 1) * size}
 }
 
-// floorDiv divides and rounds down. B is positive.
+// floorDiv returns a/b, rounded down. B is positive.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
@@ -23,23 +22,22 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// An InputSpan is when the intervals of an input began and ended.
+// An InputSpan is the time from the first start to the last end of the intervals of an input.
 type InputSpan struct {
 	Input int
 	Span
 }
 
-// InputSpans are when the intervals of some inputs began and ended, each input once. The zero value
-// is empty.
+// InputSpans have one span for each of several inputs. The zero value is empty.
 type InputSpans struct {
 	All []InputSpan
 
-	last int // index of the input that was found last
+	last int // index in All of the input that Add found last
 }
 
-// Add takes in an interval of an input, or what several span. The search begins at the input that
-// was found last: the next interval is mostly of the same input, or of the one after it. To begin
-// at the first input is quadratic.
+// Add extends the span of an input to include the time from start to end. Most intervals are of the
+// same input as the interval before, or of the next input, so Add begins to search there. If it
+// began at the first input, many inputs would take quadratic time.
 func (s *InputSpans) Add(input int, start, end int64) {
 	for range s.All {
 		s.last %= len(s.All)

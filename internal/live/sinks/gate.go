@@ -157,7 +157,7 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Period = g.Ran.PeriodTo(tag.tag, g.end) // values of open windows do not count yet
+		s.Period = g.Ran.Period(tag.tag, g.end) // values of open windows do not count yet
 		s.Maxima = tag.maxima.Output()
 		s.AllTags = g.options.By.All()
 		factor, err := g.options.Units.Factor(tag.tag)
