@@ -86,9 +86,9 @@ func estimates(r *Run) (all []Estimate) {
 			for i, w := range r.windows {
 				sums[i] = sumOf(w)
 			}
-			mean, residuals := ratioOf(sums, r.counts)
-			h := quantile(95, cosines) * r.longRunDeviation(residuals) / total(r.counts)
-			all = append(all, r.estimate(mean, mean-h, mean+h, residuals, nil, math.Inf(1)).Times(r.ratio))
+			mean, residuals := ratioOf(sums, r.cache.counts)
+			h := quantile(95, cosines) * r.longRunDeviation(residuals) / total(r.cache.counts)
+			all = append(all, r.estimate(mean, mean-h, mean+h, residuals, nil, math.Inf(1)).Times(r.sum.ratio))
 		}
 	}
 	return all
@@ -137,7 +137,7 @@ func (m *model) record(r *rand.Rand) *Run {
 		}
 	}
 	run := NewRun(sum, windows)
-	run.ratio /= unit
+	run.sum.ratio /= unit
 	return run
 }
 

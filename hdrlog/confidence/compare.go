@@ -5,33 +5,34 @@ import (
 	"slices"
 )
 
-// Limits below which two runs are not compared.
+// Limits of the comparison of two runs, see [Compare].
 const (
-	// MinSeconds is the length of the shorter one: a minute, of which logs often lack a little.
+	// MinSeconds is the smallest length of both runs: a minute, less the few seconds that many logs
+	// lack.
 	MinSeconds  = 57
 	leastParts  = 5
 	mostParts   = 20
 	partWindows = 4 // independent windows of a part
 )
 
-// A Comparison is how a figure changed. What cannot be computed is not a number.
+// A Comparison is the change of a figure between two sides of runs: before and after. What cannot
+// be computed is NaN.
 type Comparison struct {
 	// Ratio is the figure after divided by the figure before. Low and High are the limits of its
-	// interval: both, or none. Low is 0 and High infinite where any change is possible.
+	// interval. If Low is 0, the ratio has no lower limit; if High is infinite, no upper limit.
 	Ratio, Low, High float64
-	// P is 1 - level/100 for the level of confidence at which the interval would just touch 1,
-	// which is no change. The smaller it is, the less the change looks like chance.
+	// P is 1 - level/100 for the level of confidence at which the interval would just touch a ratio
+	// of 1. The smaller P is, the less likely chance explains the change.
 	P float64
-	// Seconds is the length of the shorter one of two runs, 0 for several runs a side.
+	// Seconds is the length of the shorter of two runs, 0 for several runs a side.
 	Seconds float64
-	// Paired is set if what both sides share cancels: two runs ran at the same time, and are
-	// compared window by window, or several runs took turns, and a drift is taken out.
+	// Paired is set if the comparison removes variation that both sides share: two runs at the same
+	// time are compared window by window, and a drift is removed from several runs that alternated.
 	Paired bool
-	// Untimed is set if values have no times: the interval is right if they do not depend on each
-	// other.
+	// Untimed is set if values have no times. The interval is right if the values are independent.
 	Untimed bool
-	// Before and After are the figures that Ratio compares. Those of several runs are geometric
-	// means, without the drift of runs that took turns.
+	// Before and After are the figures that Ratio compares. For several runs, they are geometric
+	// means. If the runs alternated, the means are without the drift.
 	Before, After float64
 
 	// deviation is the standard error of the logarithm of the ratio, and freedom its degrees of
@@ -39,7 +40,8 @@ type Comparison struct {
 	deviation, freedom float64
 }
 
-var nothing = Comparison{
+// unknown is a comparison without figures.
+var unknown = Comparison{
 	Ratio:     none,
 	Low:       none,
 	High:      none,
@@ -50,11 +52,12 @@ var nothing = Comparison{
 	freedom:   none,
 }
 
-// Compare compares one run with another, each cut into parts of equal time: see the package
-// comment. The interval knows only what varies within the runs. Ratios with zero have no interval.
-// Of two runs without windows it compares independent values.
+// Compare compares the same figure of two runs, each cut into parts of equal time: see the package
+// comment. The interval includes only variation within the runs. If a figure is zero, there is no
+// interval. If both runs have no windows, Compare assumes independent values. The level of
+// confidence is in percent.
 func Compare(before, after Estimate, level float64) Comparison {
-	c := nothing
+	c := unknown
 	c.Before, c.After = before.Value, after.Value
 	if ratio := after.Value / before.Value; before.Value > 0 && after.Value > 0 && !math.IsInf(ratio, 1) {
 		c.Ratio = ratio
@@ -96,11 +99,13 @@ func Compare(before, after Estimate, level float64) Comparison {
 	return c
 }
 
-// setInterval gives the comparison the ratios that a test does not reject. A test returns how
-// likely chance is as an explanation, if the true ratio is a bound.
+// setInterval sets the interval to the ratios that a test does not reject. The test returns the
+// probability of a difference as large as that of the two runs if the true ratio is bound, and the
+// degrees of freedom.
 func (c *Comparison) setInterval(level float64, test func(bound float64) (p, freedom float64)) {
-	// turn returns the farthest ratio up or down that chance explains, as a logarithm from Ratio.
-	turn := func(sign float64) float64 {
+	// distance returns the logarithmic distance from Ratio to the limit above (sign 1) or below
+	// (-1).
+	distance := func(sign float64) float64 {
 		explains := func(by float64) bool { p, _ := test(c.Ratio * math.Exp(sign*by)); return p > 1-level/100 }
 		in, out := 0.0, 0.01
 		for explains(out) {
@@ -117,7 +122,7 @@ func (c *Comparison) setInterval(level float64, test func(bound float64) (p, fre
 		}
 		return in
 	}
-	down, up := turn(-1), turn(1)
+	down, up := distance(-1), distance(1)
 	if width := min(down, up); !math.IsInf(width, 1) {
 		c.Low, c.High = c.Ratio*math.Exp(-down), c.Ratio*math.Exp(up)
 		c.P, _ = test(1)
@@ -129,10 +134,9 @@ func (c *Comparison) setInterval(level float64, test func(bound float64) (p, fre
 	}
 }
 
-// Versions returns what one run each says about two versions, whose runs vary by noise: the
-// standard deviation of the logarithm of the figure from run to run. The interval of [Compare]
-// knows only these two runs. A limit looks at one side, so each side has the probability of
-// versionTail.
+// Versions widens the interval from two runs to the two versions that they measured. Noise is the
+// standard deviation of the logarithm of the figure between runs of the same version. Each limit is
+// one-sided, with the probability of versionTail.
 func (c Comparison) Versions(noise float64) Comparison {
 	between := versionTail * math.Sqrt2 * noise
 	down, up := math.Log(c.Ratio/c.Low), math.Log(c.High/c.Ratio)
@@ -141,24 +145,26 @@ func (c Comparison) Versions(noise float64) Comparison {
 	return c
 }
 
-// Calm reports whether less varies within two runs than between runs of one version.
+// Calm reports whether the interval of two runs is narrower than the variation between runs of the
+// same version. Noise is that of [Comparison.Versions].
 func (c Comparison) Calm(noise float64) bool {
 	return max(c.Ratio/c.Low, c.High/c.Ratio) <= math.Exp(versionTail*math.Sqrt2*noise)
 }
 
-// ShownBetween returns about the least change, as a part, that one run each shows of versions whose
-// runs vary by noise.
+// ShownBetween returns the approximate smallest change between two versions, as a share, that one
+// run of each version can show. Noise is that of [Comparison.Versions].
 func ShownBetween(noise float64) float64 { return 1.96 * math.Sqrt2 * noise }
 
-// versionTail is the quantile of the normal distribution that 4% exceed. Of equal versions that
-// vary by 4%, a limit of +2% then fails in 1.7%, and +25% is found in 96% (TestVersions).
+// versionTail is the number of standard deviations that 4% of a normal distribution exceed. With
+// it, 1.7% of comparisons of equal versions with a noise of 4% fail a limit of +2%, and 96% of
+// changes of +25% are found (TestVersions).
 const versionTail = 1.75
 
-// mostFreedom stands for as many degrees of freedom as anybody needs.
+// mostFreedom limits degrees of freedom. Student's t with more is normal.
 const mostFreedom = 1000
 
-// testValues compares the shares of values above the percentile of both sides, if the true ratio is
-// a bound. The values do not depend on each other, so their number above it is binomial.
+// testValues is the test of [Comparison.setInterval] for values without times. It assumes that
+// values are independent, so the number of values above the common percentile is binomial.
 func (s *both) testValues(bound float64) (p, freedom float64) {
 	before, after := s.parts(1, bound)
 	a, b := before[0], after[0]
@@ -172,30 +178,30 @@ func (s *both) testValues(bound float64) (p, freedom float64) {
 	return Tail(t, freedom), freedom
 }
 
-// A part is how many values of a part of a run are above a value, and how many there are. For a
-// rate, it is the number of values, and the seconds.
+// A part is a part of a run: the number of its values above a threshold, and of all its values. For
+// a rate, above is the number of values and all is the number of seconds.
 type part struct{ above, all float64 }
 
-// A stretch is windows of a run, from one to before another.
+// A stretch is the windows of a run with the indexes from to to-1.
 type stretch struct{ from, to int }
 
 func (s stretch) windows() int { return s.to - s.from }
 
-// whole returns all windows.
 func (r *Run) whole() stretch { return stretch{0, len(r.windows)} }
 
-// togetherLeast is the part of the longer run that two runs must have run at the same time to be
-// compared window by window.
+// togetherLeast is the smallest overlap of two runs that are compared window by window, as a share
+// of the longer run.
 const togetherLeast = 0.8
 
-// both are two runs, and the windows of them that are compared.
+// both has the same figure of two runs, and the windows of each run that are compared.
 type both struct {
 	a, b          Estimate
 	before, after stretch
-	paired        bool
+	paired        bool // windows at the same time are compared with each other
 }
 
-// bothOf returns the windows at which both runs ran, if these are most, and otherwise all.
+// bothOf selects the windows in which both runs ran, if these are most windows. Otherwise it
+// selects all windows.
 func bothOf(before, after Estimate) both {
 	a, b := before.run, after.run
 	s := both{a: before, b: after, before: a.whole(), after: b.whole()}
@@ -214,8 +220,8 @@ func bothOf(before, after Estimate) both {
 	return s
 }
 
-// parts cuts both sides into k parts each. What is compared is the share of values above the
-// percentile of both together, after those of before were multiplied by a bound.
+// parts cuts each side into k parts, and counts the values above the common percentile of both
+// sides in each part. It multiplies the values before by bound first.
 func (s *both) parts(k int, bound float64) (a, b []part) {
 	before, after := s.a, s.b
 	if before.percentile == ofRate {
@@ -225,14 +231,14 @@ func (s *both) parts(k int, bound float64) (a, b []part) {
 		}
 		return a, b
 	}
-	scale := bound * before.factor * before.run.ratio / (after.factor * after.run.ratio)
-	of := func(e Estimate) (low, high float64) {
-		_, at := e.run.rank(e.percentile)
-		slot := e.run.slots[at]
-		return float64(e.run.lowest(slot) - 1), float64(slot.value)
+	scale := bound * before.factor * before.run.sum.ratio / (after.factor * after.run.sum.ratio)
+	slotOf := func(e Estimate) (low, high float64) {
+		_, at := e.run.sum.rank(e.percentile)
+		slot := e.run.sum.slots[at]
+		return float64(e.run.sum.lowest(slot) - 1), float64(slot.value)
 	}
-	lowBefore, highBefore := of(before)
-	low, high := of(after)
+	lowBefore, highBefore := slotOf(before)
+	low, high := slotOf(after)
 	low, high = min(low, lowBefore*scale), max(high, highBefore*scale)
 	rank := before.percentile / 100 * (before.run.countIn(s.before) + after.run.countIn(s.after))
 	if s.isPartial() {
@@ -240,7 +246,7 @@ func (s *both) parts(k int, bound float64) (a, b []part) {
 	}
 	for range 50 {
 		middle := (low + high) / 2
-		if before.run.belowIn(s.before, middle/scale)+after.run.belowIn(s.after, middle) < rank {
+		if before.run.countUpToIn(s.before, middle/scale)+after.run.countUpToIn(s.after, middle) < rank {
 			low = middle
 		} else {
 			high = middle
@@ -249,17 +255,19 @@ func (s *both) parts(k int, bound float64) (a, b []part) {
 	return before.run.above(s.before, k, high/scale), after.run.above(s.after, k, high)
 }
 
-// isPartial reports whether windows of a run are left out, since the other one did not run then.
+// isPartial reports whether windows of a run are left out because the other run has no such
+// windows.
 func (s *both) isPartial() bool {
 	return s.before != s.a.run.whole() || s.after != s.b.run.whole()
 }
 
-// mostApart is how far, on logarithms, the ratio of what ran together may be from that of both
-// runs.
+// mostApart limits the logarithmic distance between the ratio of the compared windows and the ratio
+// of the whole runs.
 const mostApart = 4
 
-// ratio returns the ratio of the figures of the windows that are compared, given that of both runs:
-// the bound at which both sides have the same share of values above their common percentile.
+// ratio returns the ratio of the figures of the compared windows: the bound at which both sides
+// have the same share of values above their common percentile. Whole is the ratio of the whole
+// runs.
 func (s *both) ratio(whole float64) float64 {
 	low, high := math.Log(whole)-mostApart, math.Log(whole)+mostApart
 	for range 40 {
@@ -276,16 +284,16 @@ func (s *both) ratio(whole float64) float64 {
 	return math.Exp((low + high) / 2)
 }
 
-// independent returns the number of independent differences between runs that ran at the same time,
-// if the true ratio is a bound.
+// independent returns the number of independent differences between windows at the same time, if
+// the true ratio is bound.
 func (s *both) independent(bound float64) float64 {
 	n := min(s.before.windows(), mostSegments)
 	differences := residuals(s.parts(n, bound))
 	return float64(n) / Dependence(differences)
 }
 
-// residuals returns the differences between the shares of two sides in parts of the same times,
-// less that of all parts.
+// residuals returns, for each pair of parts at the same time, the difference between the residuals
+// of the two sides: how far the share of the part is from the share of all parts.
 func residuals(before, after []part) []float64 {
 	a, allBefore := shareOf(before)
 	b, allAfter := shareOf(after)
@@ -298,8 +306,8 @@ func residuals(before, after []part) []float64 {
 	return differences
 }
 
-// pairs compares the shares of two sides, cut into parts of the same times, by Student's t of their
-// differences.
+// pairs compares the shares of two sides, whose parts are of the same times, by Student's t of the
+// differences between them.
 func pairs(before, after []part, independent float64) (t, freedom float64) {
 	k := float64(len(before))
 	a, _ := shareOf(before)
@@ -312,7 +320,7 @@ func pairs(before, after []part, independent float64) (t, freedom float64) {
 	return (b - a) / math.Sqrt(variance*inCommon(k, independent)), k - 1
 }
 
-// shareOf returns the share of values above a value in all parts together, and how many there are.
+// shareOf returns the share of values above the threshold in all parts, and the number of values.
 func shareOf(parts []part) (share, all float64) {
 	above := 0.0
 	for _, p := range parts {
@@ -322,12 +330,12 @@ func shareOf(parts []part) (share, all float64) {
 	return above / all, all
 }
 
-// leastVariance is for parts of which nothing varies: every difference is one.
+// leastVariance avoids division by zero. If the parts do not vary, any difference is significant.
 const leastVariance = 1e-300
 
-// inCommon returns by how much a variance grows since neighbours of k parts have more in common the
-// fewer windows are independent. Without the second term, 6.7% of equal runs of AR(1) 0.9 differ
-// after two minutes, with it 4.8% (TestModels).
+// inCommon returns the factor by which the correlation of neighbouring parts raises the variance,
+// for k parts of so many independent windows. Of equal runs of AR(1) 0.9, 4.8% differ after two
+// minutes, and 6.7% without the term 4/independent (TestModels).
 func inCommon(k, independent float64) float64 { return 1 + k/independent*(1+4/independent) }
 
 // welch compares the shares of two sides, cut into parts of equal time, by Welch's t.
@@ -340,7 +348,7 @@ func welch(before, after []part, independent float64) (t, freedom float64) {
 	return (b - a) / math.Sqrt(variance*inCommon(k, independent)), freedom
 }
 
-// shareAbove returns the share of values above a value in all parts together, and its variance.
+// shareAbove returns the share of values above the threshold in all parts, and its variance.
 func shareAbove(parts []part) (share, variance float64) {
 	share, all := shareOf(parts)
 	squares := 0.0
@@ -351,10 +359,11 @@ func shareAbove(parts []part) (share, variance float64) {
 	return share, k / (k - 1) * squares / (all * all)
 }
 
-// Least returns the change, as a ratio above 1, that such runs mostly find if it is the only one of
-// so many comparisons: in four of five cases, if the standard error were no estimate. 66% of 3 + 3
-// and 73% of 5 + 5 runs find it (TestRuns). Runs are so many times as many, or as long, as those
-// that were compared. It is not a number if there is no interval.
+// Least returns the smallest change, as a ratio above 1, that runs like these usually find if it is
+// the only change in so many comparisons. Times is the number of runs, or for one run a side its
+// length, divided by that of this comparison. Least computes the change that four of five
+// comparisons find with a known standard error. Since the standard error is an estimate, 66% of 3 +
+// 3 and 73% of 5 + 5 runs find it (TestRuns). Least returns NaN if there is no interval.
 func (c Comparison) Least(level float64, comparisons int, times float64) float64 {
 	if math.IsNaN(c.deviation) {
 		return none
@@ -367,11 +376,11 @@ func (c Comparison) Least(level float64, comparisons int, times float64) float64
 	return math.Exp(errors * c.deviation / math.Sqrt(times))
 }
 
-// Significant returns which of several comparisons are significant at a level of confidence, after
-// Hochberg's correction: if nothing changed anywhere, even one of them is significant with a
-// probability of at most 1 - level/100. That holds for comparisons that do not depend on each
-// other, and for figures of runs, which move together. Pass the P of all comparisons that are shown
-// together. One that is not a number does not count.
+// Significant reports which of several comparisons are significant at a level of confidence in
+// percent, after Hochberg's correction: if nothing changed, the probability that any comparison is
+// significant is at most 1 - level/100. This holds for independent comparisons, and for figures of
+// the same runs, which are positively correlated. Pass the P of all comparisons that are shown
+// together. NaN does not count.
 func Significant(p []float64, level float64) []bool {
 	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(p)), math.IsNaN)
 	most := -1.0
@@ -387,41 +396,41 @@ func Significant(p []float64, level float64) []bool {
 	return significant
 }
 
-// mostSegments is the largest number of segments that a run is kept in, to make parts of them.
+// mostSegments is the largest number of segments of a run. Parts are made of whole segments.
 const mostSegments = 120
 
-// cut returns the segments of windows of a run.
+// cut returns the segments of a stretch, with the counts of all slots.
 func (r *Run) cut(of stretch) *segments {
-	if r.segments == nil || r.segments.of != of {
-		slots := make([]int, len(r.slots))
+	if r.cache.segments == nil || r.cache.segments.of != of {
+		slots := make([]int, len(r.sum.slots))
 		for n := range slots {
 			slots[n] = n
 		}
 		layout := r.layout
-		layout.Digits = min(layout.Digits, 1) // as TestCoarseWindows shows, more do not help
-		r.segments = r.count(of, min(of.windows(), mostSegments), slots, layout)
+		layout.Digits = min(layout.Digits, 1) // more digits do not help, see TestCoarseWindows
+		r.cache.segments = r.count(of, min(of.windows(), mostSegments), slots, layout)
 	}
-	return r.segments
+	return r.cache.segments
 }
 
-// countIn returns the number of values of windows.
+// countIn returns the number of values in a stretch.
 func (r *Run) countIn(of stretch) float64 {
 	if of == r.whole() {
-		return float64(r.total)
+		return float64(r.sum.total)
 	}
 	return r.above(of, 1, 0)[0].all
 }
 
-// belowIn returns the number of values of windows that are not above one.
-func (r *Run) belowIn(of stretch, value float64) float64 {
+// countUpToIn returns the number of values in a stretch that are at most value.
+func (r *Run) countUpToIn(of stretch, value float64) float64 {
 	if of == r.whole() {
-		return r.below(value)
+		return r.sum.countUpTo(value)
 	}
 	p := r.above(of, 1, value)[0]
 	return p.all - p.above
 }
 
-// filledParts returns how many of k parts have values.
+// filledParts returns the number of parts that have values, if a stretch is cut into k parts.
 func (r *Run) filledParts(of stretch, k int) (filled int) {
 	for _, p := range r.above(of, k, 0) {
 		if p.all > 0 {
@@ -431,23 +440,24 @@ func (r *Run) filledParts(of stretch, k int) (filled int) {
 	return filled
 }
 
-// above returns k parts of windows, with the values above one.
+// above cuts a stretch into k parts, and counts the values above value in each. A run without
+// windows is one part.
 func (r *Run) above(of stretch, k int, value float64) []part {
 	if len(r.windows) == 0 {
-		all := float64(r.total)
-		return []part{{above: all - r.below(value), all: all}}
+		all := float64(r.sum.total)
+		return []part{{above: all - r.sum.countUpTo(value), all: all}}
 	}
 	s, parts := r.cut(of), make([]part, k)
-	n, inside := s.at(r, value)
+	n, inside := s.edgeOf(&r.sum, value)
 	for i, all := range s.all {
 		p := &parts[i*k/len(s.all)]
-		below, upTo := s.between(i, n)
+		below, upTo := s.countsAt(i, n)
 		p.above, p.all = p.above+all-below-inside*(upTo-below), p.all+all
 	}
 	return parts
 }
 
-// rateParts returns k parts of windows with their values and seconds.
+// rateParts cuts a stretch into k parts, with the values and seconds of each.
 func (r *Run) rateParts(of stretch, k int) []part {
 	parts := make([]part, k)
 	values, seconds := r.rates()

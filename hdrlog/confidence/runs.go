@@ -5,30 +5,33 @@ import "math"
 // A RunFigure is the figure of one of several runs.
 type RunFigure struct {
 	Value float64
-	// Slot is the width of the slot of the value, as a part of the value: 0 if it is exact.
+	// Slot is the width of the value's slot in its histogram, divided by the value. It is 0 for an
+	// exact value.
 	Slot float64
-	// Turn is the place of the run among those of both sides, from 1, if the sides took turns: one
-	// run before, one after, and so on. Otherwise it is 0.
+	// Turn is the position of the run, from 1, among the runs of both sides, if the sides
+	// alternated: a run before, a run after, a run before and so on. Otherwise it is 0.
 	Turn int
 }
 
-// MinHistory is the number of runs of one side that tell how one run of the other side varies.
+// MinHistory is the smallest number of runs of one side from which [CompareRuns] estimates the
+// variance of a single run of the other side.
 const MinHistory = 6
 
-// Comparable reports whether so many runs of both sides have an interval.
+// Comparable reports whether [CompareRuns] computes an interval for so many runs of each side.
 func Comparable(before, after int) bool {
 	return min(before, after) >= 2 || min(before, after) == 1 && max(before, after) >= MinHistory
 }
 
 // CompareRuns compares several runs with several others, by the figure of each run. The interval is
-// Welch's on logarithms. One run on one side varies as those of the other side do (Student's). If
-// both sides took turns, with three runs or more each, a drift that all runs share is taken out:
-// see [RunFigure.Turn]. There is no interval if runs are not [Comparable], or a figure is not above
-// zero. The true figure lies anywhere in its slot, which adds slot^2/12 to its variance: without
-// that, runs that all have one slot are certain of a change to the next one.
+// Welch's on logarithms, at a level of confidence in percent. If one side has a single run,
+// CompareRuns assumes that it varies as the runs of the other side do, and uses Student's t. If the
+// sides alternated, with at least three runs each, CompareRuns removes a drift that all runs share:
+// see [RunFigure.Turn]. There is no interval if the runs are not [Comparable], or if a figure is
+// not above zero. The true figure can lie anywhere in its slot, which adds slot^2/12 to its
+// variance. Otherwise, runs with the same slot would have no variance.
 func CompareRuns(before, after []RunFigure, level float64) Comparison {
-	c := nothing
-	d := apart(before, after)
+	c := unknown
+	d := unpaired(before, after)
 	if all := byTurns(before, after); all != nil && d.variance >= 0 {
 		c.Paired = true
 		d = withoutDrift(all, before[0].Turn%2 == 0)
@@ -36,7 +39,7 @@ func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	change := math.Log(d.after / d.before)
 	c.Before, c.After = d.before, d.after
 	c.Ratio, c.deviation = d.after/d.before, math.Sqrt(d.variance)
-	if c.deviation == 0 { // as of runs that are copies
+	if c.deviation == 0 { // the runs of each side are copies
 		c.Low = c.Ratio
 		c.High = c.Ratio
 		c.P = 0
@@ -54,13 +57,12 @@ func CompareRuns(before, after []RunFigure, level float64) Comparison {
 	return c
 }
 
-// A difference is what several runs a side say about a figure: its geometric means, the variance of
-// the logarithm of their ratio, and the degrees of freedom of that variance. What cannot be
-// computed is not a number.
+// A difference has the geometric means of a figure before and after, the variance of the logarithm
+// of their ratio, and the degrees of freedom of this variance. What cannot be computed is NaN.
 type difference struct{ before, after, variance, freedom float64 }
 
-// apart compares runs that have nothing in common with those of the other side.
-func apart(before, after []RunFigure) (d difference) {
+// unpaired compares runs that are independent of the runs of the other side.
+func unpaired(before, after []RunFigure) (d difference) {
 	var va, vb float64
 	d.before, va = geometricMean(before)
 	d.after, vb = geometricMean(after)
@@ -79,7 +81,8 @@ func apart(before, after []RunFigure) (d difference) {
 	return d
 }
 
-// byTurns returns the runs of both sides by their turns, nil if the sides did not take turns.
+// byTurns returns the runs of both sides in the order of [RunFigure.Turn], or nil if the sides did
+// not alternate.
 func byTurns(before, after []RunFigure) []RunFigure {
 	const least = 3
 	n := len(before)
@@ -99,14 +102,15 @@ func byTurns(before, after []RunFigure) []RunFigure {
 	return all
 }
 
-// bentDrift is the number of runs a side from which on a drift may be bent. With fewer, a parabola
-// costs more than it explains: without a drift, 3 + 3 runs would find +10% in 35 instead of 48%.
+// bentDrift is the smallest number of runs a side for which the drift is a parabola and not a line.
+// With fewer runs, a parabola takes too many degrees of freedom: without a drift, 3 + 3 runs would
+// find a change of +10% in 35% of cases instead of 48%.
 const bentDrift = 5
 
-// withoutDrift compares runs in turns, the first of which may be one after. It takes out a line or
-// a parabola that all runs follow in the course of time, as they do if the host gets slower. What
-// it leaves of a drift is slow, so neighbours share it, and the variance is rather too large. In
-// each model of TestTurns, 5% of equal sides differ or fewer.
+// withoutDrift compares runs in the order of their turns. It removes a line or a parabola that the
+// figures of all runs follow over time, such as when the host gets slower. If the drift has another
+// shape, the rest raises the variance, so the interval is too wide rather than too narrow: in each
+// model of TestTurns, at most 5% of equal sides differ.
 func withoutDrift(all []RunFigure, afterFirst bool) (d difference) {
 	n := len(all)
 	logs := make([]float64, n)
@@ -114,7 +118,7 @@ func withoutDrift(all []RunFigure, afterFirst bool) (d difference) {
 	mean := 0.0
 	slots := 0.0
 	for i, f := range all {
-		logs[i] = math.Log(f.Value / all[0].Value) // the mean of copies is exact
+		logs[i] = math.Log(f.Value / all[0].Value) // relative, so that the mean of copies is exact
 		mean += logs[i] / float64(n)
 		slots += f.Slot * f.Slot / 12 / float64(n)
 		sides[i] = 0.5
@@ -126,8 +130,8 @@ func withoutDrift(all []RunFigure, afterFirst bool) (d difference) {
 	if n >= 2*bentDrift {
 		degree = 2
 	}
-	takeOut(logs, degree)
-	takeOut(sides, degree)
+	subtractTrend(logs, degree)
+	subtractTrend(sides, degree)
 	weight := dot(sides, sides)
 	change := dot(sides, logs) / weight
 	squares := 0.0
@@ -142,8 +146,9 @@ func withoutDrift(all []RunFigure, afterFirst bool) (d difference) {
 	return d
 }
 
-// takeOut takes the mean and the polynomial of a degree up to 2 out of terms, by least squares.
-func takeOut(terms []float64, degree int) {
+// subtractTrend subtracts from terms the mean and a polynomial of a degree up to 2, by least
+// squares.
+func subtractTrend(terms []float64, degree int) {
 	n := float64(len(terms))
 	for power := range degree + 1 {
 		curve := make([]float64, len(terms))
@@ -165,14 +170,14 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// geometricMean returns the geometric mean of figures, and the variance of its logarithm. They are
-// not numbers if there is nothing to compute them from, or if a figure is not above zero.
+// geometricMean returns the geometric mean of figures, and the variance of its logarithm. Both are
+// NaN if there are no figures, or if a figure is not above zero.
 func geometricMean(x []RunFigure) (mean, variance float64) {
 	if len(x) == 0 {
 		return none, none
 	}
 	n := float64(len(x))
-	logs := make([]float64, len(x)) // of the ratios to the first one: the mean of copies is exact
+	logs := make([]float64, len(x)) // relative to the first figure, so that the mean of copies is exact
 	sum := 0.0
 	slots := 0.0
 	for i, f := range x {

@@ -7,16 +7,16 @@ import (
 )
 
 // cosines is the number of cosines that a variance is estimated from, and the degrees of freedom of
-// that estimate. With more, intervals of correlated windows are too narrow. Nine batches of
-// windows, which also have eight degrees of freedom, are easier to explain and wrong more often: of
-// the intervals of p99, 93.8 and 92.0% are right in AR(1) 0.9, 77 and 71% in AR(1) 0.98 (2,000 runs
-// of TestModels, the same for both).
+// the estimate. With more cosines, intervals of correlated windows are too narrow. Nine batches of
+// windows also have eight degrees of freedom and are easier to explain, but they are wrong more
+// often: in AR(1) 0.9, 93.8% of the intervals of p99 are right with cosines and 92.0% with batches;
+// in AR(1) 0.98, 77% and 71% (the same 2,000 runs of TestModels for both).
 const cosines = 8
 
-// longRunDeviation estimates the standard deviation of the sum of residuals, which may be
-// correlated. The largest residual counts once more than it occurs: what is rare may be more
-// frequent than the run shows. Without that, 18% of the intervals of p99.9 are wrong in M/G/1 with
-// Pareto service, with it 4% (TestModels).
+// longRunDeviation estimates the standard deviation of the sum of correlated residuals. It counts
+// the largest residual once more than it occurs, since rare events can be more frequent than the
+// run shows. In M/G/1 with Pareto service, 4% of the intervals of p99.9 are wrong, and 18% without
+// the additional residual (TestModels).
 func longRunDeviation(residuals []float64, waves [][cosines]float64) float64 {
 	var sums [cosines]float64
 	farthest := 0.0
@@ -37,15 +37,16 @@ func longRunDeviation(residuals []float64, waves [][cosines]float64) float64 {
 	return math.Hypot(math.Sqrt(2*squares/cosines), farthest)
 }
 
-// longRunDeviation is [longRunDeviation] with the cosines of the run, which are the same each time.
+// longRunDeviation calls the function of this name with the cosines of the run, which it computes
+// once.
 func (r *Run) longRunDeviation(residuals []float64) float64 {
-	if len(r.waves) != len(residuals) {
-		r.waves = wavesOf(len(residuals))
+	if len(r.cache.waves) != len(residuals) {
+		r.cache.waves = wavesOf(len(residuals))
 	}
-	return longRunDeviation(residuals, r.waves)
+	return longRunDeviation(residuals, r.cache.waves)
 }
 
-// wavesOf returns the cosines of n windows.
+// wavesOf returns cos(pi j (i + 1/2) / n) for each window i from 0 and each j from 1 to cosines.
 func wavesOf(n int) [][cosines]float64 {
 	all := make([][cosines]float64, n)
 	for i := range all {
@@ -60,9 +61,10 @@ func wavesOf(n int) [][cosines]float64 {
 	return all
 }
 
-// Dependence returns the number of windows that tell as much as one independent window, at
-// least 1. It adds up the autocorrelations in pairs until a pair is not positive. In a trend that
-// is after half the residuals, and the time is quadratic.
+// Dependence returns the autocorrelation time of residuals: the number of windows that have as much
+// information as one independent window, at least 1. It adds up the autocorrelations in pairs until
+// a pair is not positive. In a trend, half of the pairs are positive, and Dependence takes
+// quadratic time.
 func Dependence(residuals []float64) float64 {
 	covariance := func(lag int) (sum float64) {
 		for i := lag; i < len(residuals); i++ {
@@ -85,13 +87,14 @@ func Dependence(residuals []float64) float64 {
 	return max(2*sum/variance-1, 1)
 }
 
-// RatioTails returns how likely chance makes the ratio of two sums as high as it is, or as low, if
-// the true ratio is a bound. The terms are those of windows that follow each other. Of few
-// independent windows, what varies slowly is mostly unseen: a term of the square of their number is
-// for that. It is 0.5 for both if there is nothing to tell.
+// RatioTails returns the probabilities that the ratio of two sums is at least as high, and at least
+// as low, as it is, if the true ratio is bound. Of and to are the terms of the sums, for windows in
+// the order of time. Few independent windows hardly show slow variation, so the variance has terms
+// for the inverse of their number and its square. Both probabilities are 0.5 if the ratio cannot be
+// computed.
 func RatioTails(of, to []float64, bound float64) (above, below float64) {
 	if total(of) == 0 {
-		return 1, math.Exp(-bound * total(to)) // as of values that do not depend on each other
+		return 1, math.Exp(-bound * total(to)) // independent values: Poisson
 	}
 	ratio, residuals := ratioOf(of, to)
 	independent := float64(len(of)) / Dependence(residuals)
@@ -108,13 +111,14 @@ func RatioTails(of, to []float64, bound float64) (above, below float64) {
 	return 1 - tail, tail
 }
 
-// Tail returns the probability that Student's t is at least t away from zero.
+// Tail returns the probability that Student's t with so many degrees of freedom is at least t away
+// from zero, on either side.
 func Tail(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
-// quantile returns how many standard errors an interval of Student's t goes to both sides: where
-// Tail is what the level leaves.
+// quantile returns the number of standard errors from an estimate to each limit of an interval of
+// Student's t, at a level of confidence in percent. It is the t at which [Tail] is 1 - level/100.
 func quantile(level, freedom float64) float64 {
 	share := mathext.InvRegIncBeta(freedom/2, 0.5, 1-level/100)
 	return math.Sqrt(freedom * (1 - share) / share)
