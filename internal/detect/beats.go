@@ -8,36 +8,39 @@ import (
 	"slices"
 )
 
-// A Rhythm is a series of spikes at even times.
+// A Rhythm is a series of beats at regular times, at most of which maxima have a spike.
 type Rhythm struct {
-	// Period is the time from one beat to the next, and First the time of the first beat, in
-	// milliseconds.
+	// Period is the time between two beats in milliseconds. First is the time of the first beat in
+	// milliseconds since the epoch.
 	Period, First float64
-	// Found is the number of beats that have a spike, and Expected that of all beats from the first
-	// to the last.
+	// Found is the number of beats that have a spike. Expected is the number of beats from the
+	// first to the last beat with a spike.
 	Found, Expected int
 }
 
 const (
-	// leastBeats is the least number of beats that show a rhythm.
+	// leastBeats is the smallest number of beats with a spike in a rhythm.
 	leastBeats = 10
-	// mostSpikes is the largest number of spikes that are looked at, the highest ones: the time
-	// that this takes has a bound, whatever the log.
+	// mostSpikes limits the number of spikes, and so the time of the search. The highest spikes
+	// count.
 	mostSpikes = 128
-	// overtone is the part of the greatest strength that a longer period has at least.
+	// overtone is the smallest strength of a longer period, as a share of the largest strength,
+	// with which the longer period is preferred.
 	overtone = 0.9
-	// offBeat is the part of a period by which a spike may be off its beat.
+	// offBeat is the largest distance of a spike from its beat, as a share of the period.
 	offBeat = 0.25
 )
 
-// A spike is a maximum that is higher than those around it. Its weight is by how much it is above
-// nine tenths of all.
+// A spike is a maximum that is higher than the maxima before and after it. Its time is in
+// milliseconds since the epoch. Its weight is the square of the logarithm of its ratio to the 0.9
+// quantile of all maxima.
 type spike struct{ time, weight float64 }
 
-// Beats looks for a rhythm in the highest of maxima. High ones count for more, so small spikes
-// between the beats do not hide them. The strength of a period is that of Rayleigh's test: the
-// length of the sum of the spikes as arrows on a clock. Only periods are looked at of which at
-// least half of the beats would have a spike, so there are few.
+// Beats looks for a rhythm in the spikes of maxima. Higher spikes have more weight, so small spikes
+// between the beats do not hide them. The strength of a period is that of Rayleigh's test: each
+// spike is an arrow on a clock whose hand turns once in a period, and the strength is the length of
+// the sum of the arrows. Beats tries only periods for which at least half of the beats can have a
+// spike. Tries is the number of series in which the caller looks for a rhythm.
 func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 	spikes, length := spikesOf(intervals)
 	if len(spikes) < leastBeats {
@@ -49,7 +52,7 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 		squares += s.weight * s.weight
 	}
 	span := spikes[len(spikes)-1].time - spikes[0].time
-	count := sum * sum / squares // number of spikes of equal weight that tell as much
+	count := sum * sum / squares // effective number of spikes, as in Spread
 	shortest, longest := max(span/(2*count), 4*length), span/(leastBeats-1)
 	step := 0.1 / span // turns the last spike by a tenth of a turn
 	arrows, turns := make([]complex128, len(spikes)), make([]complex128, len(spikes))
@@ -68,7 +71,8 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 		clocks = append(clocks, arrow)
 		best = max(best, cmplx.Abs(arrow))
 	}
-	// The beats of half a period are nearly as regular, so the longest period that is counts.
+	// Half of the true period is nearly as strong, so take the longest period that is strong
+	// enough.
 	for n, arrow := range clocks {
 		after := clocks[min(n+1, len(clocks)-1)]
 		if cmplx.Abs(arrow) >= overtone*best && cmplx.Abs(arrow) >= cmplx.Abs(after) {
@@ -87,7 +91,8 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 	return r, r.Found >= leastBeats && 2*r.Found >= r.Expected
 }
 
-// spikesOf returns the highest spikes, in the order of time, and the usual length of an interval.
+// spikesOf returns the highest spikes in the order of time, and the median length of an interval in
+// milliseconds.
 func spikesOf(intervals []Interval) (spikes []spike, length float64) {
 	maxima, lengths := make([]float64, 0, len(intervals)), make([]float64, 0, len(intervals))
 	for _, i := range intervals {
@@ -116,8 +121,8 @@ func spikesOf(intervals []Interval) (spikes []spike, length float64) {
 	return spikes, length
 }
 
-// count counts the beats that have a spike of at least half of a weight, and sets the clock by
-// them.
+// count counts the beats that have a spike with at least half of a weight. It then fits the period
+// and the first beat to these spikes by least squares, and counts again.
 func (r *Rhythm) count(spikes []spike, weight float64) {
 	for range 2 {
 		seen := make(map[int]float64) // times by beat

@@ -1,9 +1,9 @@
-// Package detect finds changes in a run. It cuts the time of the run into equal parts, and looks at
-// how a figure of the parts moves beyond chance.
+// Package detect finds changes, rhythms, groups and coincidences in a run. [Find] gets a series:
+// one figure, such as the logarithm of a percentile, for each of the equal parts of the run's time.
+// It returns a change that chance does not explain.
 //
-// All of it has one idea of chance, that of package confidence: parts that follow each other are
-// alike, so n of them tell as much as n/T independent ones. T is estimated from what a model of the
-// parts leaves over.
+// Neighbouring parts are correlated, so n parts have the information of n/T independent parts. As
+// in package confidence, T is the autocorrelation time of the residuals of a model of the series.
 package detect
 
 import (
@@ -14,23 +14,24 @@ import (
 	"hdrkit/hdrlog/confidence"
 )
 
-// A Kind says how a level changes.
+// A Kind is a model of how the level of a series changes.
 type Kind int
 
 // The kinds.
 const (
 	Constant Kind = iota
-	Step          // to another level, for good
-	Drift         // all the time
-	Decay         // the begin is higher, and fades
-	Phases        // higher for a time, or several times
+	Step          // the level changes once, for good
+	Drift         // the level rises or falls during the whole run
+	Decay         // the level is higher at the start, and falls to a constant
+	Phases        // the level is higher for one or more spans
 )
 
-// A Span is the parts from one to before another.
+// A Span is the parts from From to To-1 of a run.
 type Span struct{ From, To int }
 
-// A Change is how a level changes. The spans of phases are in order. A step begins with its span,
-// and a decay ends with it. By is how far the level of the first span is from the rest.
+// A Change says how the level of a series changes. Spans are ascending. The span of a step goes
+// from the step to the end of the run, and the span of a decay from the start to the end of the
+// decay. By is the level of the first span minus the level of the rest.
 type Change struct {
 	Kind  Kind
 	Spans []Span
@@ -38,32 +39,32 @@ type Change struct {
 }
 
 const (
-	// Parts is about the number of parts that the time of a run is cut into, and LeastParts the
-	// least number that shows a change.
+	// Parts is the approximate number of parts of a run. LeastParts is the smallest number of parts
+	// for [Find] and [Differs].
 	Parts, LeastParts = 150, 20
-	// limit is the nominal probability with which a run seems to change: that of independent parts.
-	// Of parts that depend on one another it is more, since a short run does not tell how long they
-	// do. Logs whose truth is known say how often a finding is wrong (docs/statistics.md).
+	// limit is the nominal probability of a change in a run without a change. It is exact only for
+	// independent parts: a short run does not show how long its parts are correlated.
+	// docs/statistics.md has the measured probabilities.
 	limit = 0.00003
-	// differLimit is the nominal probability with which the mean of numbers seems to be above zero.
+	// differLimit is the nominal probability with which [Differs] is wrong.
 	differLimit = 0.01
-	// leastSide is the least number of parts on a side of a step, and of a phase.
+	// leastSide is the smallest number of parts before and after a step, and in a phase.
 	leastSide = 3
-	// mostPhases is the largest number of phases. A run with more has beats, or no level.
+	// mostPhases is the largest number of phases. A run with more phases has a rhythm, or no level.
 	mostPhases = 4
-	// faded is the part of the level by which a begin is still higher when it counts as over.
+	// faded is the excess over the final level, as a share of this level, at which a decay ends.
 	faded = 0.15
 )
 
-// A fit is a model of numbers, with what it leaves over.
+// A fit is a model that was fitted to a series.
 type fit struct {
 	Change
 	residuals []float64
-	squares   float64
-	// parameters is the number of numbers that it was fitted with.
+	squares   float64 // sum of the squares of residuals
+	// parameters is the number of parameters of the model.
 	parameters float64
-	// gain is the least sum of squares by which a level differs from what is around it, by the
-	// middle ones of its parts: one moment makes no level.
+	// gain is the sum of squares that the change explains, computed from medians, so that one
+	// moment does not make a level. For several phases, it is the smallest gain of a phase.
 	gain float64
 }
 
@@ -79,9 +80,10 @@ func newFit(kind Kind, residuals []float64, parameters float64, spans ...Span) *
 	return f
 }
 
-// Find returns which model describes numbers best, of those that are beyond chance and that accept
-// takes: the one whose residuals are smallest for the parameters that it has. Numbers are finite.
-// Tries is the number of series that the caller looks at.
+// Find returns the model that describes a series best: the lowest information criterion (BIC) among
+// the models that chance does not explain and that accept accepts. If there is none, it returns the
+// zero Change. The numbers of the series are finite. Tries is the number of series in which the
+// caller looks for changes.
 func Find(y []float64, tries int, accept func(Change) bool) Change {
 	if len(y) < LeastParts {
 		return Change{}
@@ -106,11 +108,12 @@ func Find(y []float64, tries int, accept func(Change) bool) Change {
 	return Change{}
 }
 
-// grain is the least deviation of a part: figures are hardly finer than that.
+// grain is the smallest standard deviation of a part, on logarithms. Figures are hardly more
+// precise.
 const grain = 0.01
 
-// beyondChance reports whether a fit explains more of the numbers than it would of constant ones,
-// by Student's t.
+// beyondChance reports whether the change explains more of the series than chance does, by
+// Student's t with Bonferroni's correction.
 func (f *fit) beyondChance(constant *fit, tries int) bool {
 	gain := f.gain
 	if f.Kind == Drift || f.Kind == Decay {
@@ -122,7 +125,7 @@ func (f *fit) beyondChance(constant *fit, tries int) bool {
 	return freedom >= 1 && confidence.Tail(t, freedom)*f.places(parts)*float64(tries) < limit
 }
 
-// places returns in how many places a fit could have been, of so many independent parts.
+// places returns the number of places where the change could be, in so many independent parts.
 func (f *fit) places(parts float64) float64 {
 	switch f.Kind {
 	case Drift:
@@ -134,8 +137,8 @@ func (f *fit) places(parts float64) float64 {
 	}
 }
 
-// independent returns the number of independent parts that residuals tell as much as, and the
-// deviation of one of them.
+// independent returns the effective number of independent parts of residuals, and the standard
+// deviation of the sum of n residuals divided by the square root of n.
 func independent(residuals []float64, parameters float64) (parts, deviation float64) {
 	n := float64(len(residuals))
 	squares := 0.0
@@ -144,12 +147,13 @@ func independent(residuals []float64, parameters float64) (parts, deviation floa
 	}
 	fine := n * grain * grain
 	time := confidence.Dependence(residuals)
-	time *= 1 + 4*time/n                            // residuals add up to zero, so it comes out too small
+	time *= 1 + 4*time/n                            // the estimate is too small, as residuals add up to zero
 	time = (squares*time + fine) / (squares + fine) // residuals below the grain are independent
 	return n / time, math.Sqrt((squares + fine) / (n - parameters) * time)
 }
 
-// Differs reports whether the mean of numbers is beyond chance above zero.
+// Differs reports whether the mean of a series is above zero, and chance does not explain that.
+// Tries is the number of series that the caller tests.
 func Differs(y []float64, tries int) bool {
 	if len(y) < LeastParts {
 		return false
@@ -159,8 +163,9 @@ func Differs(y []float64, tries int) bool {
 	return parts >= 2 && confidence.Tail(t, parts-1)*float64(tries) < differLimit
 }
 
-// withoutMoments returns numbers without outliers: each one that is far from the median of the five
-// around it moves closer. One moment is no level, and must not hide one.
+// withoutMoments returns a series without outliers. A number far from the median of the five
+// numbers around it moves closer to the median, so that one bad moment neither makes nor hides a
+// change.
 func withoutMoments(y []float64) []float64 {
 	middle, away := make([]float64, len(y)), make([]float64, len(y))
 	for i := range y {
@@ -176,11 +181,11 @@ func withoutMoments(y []float64) []float64 {
 	return r
 }
 
-// farAway limits how far a number may be from the middle of those around it: so many times the
-// median of all such distances.
+// farAway is the largest distance of a number from the median around it, divided by the median of
+// all such distances. See withoutMoments.
 const farAway = 6
 
-// closest returns the fit with the smallest sum of squares, nothing if there is no fit.
+// closest returns the fit with the smallest sum of squares, or no fit if there is none.
 func closest(fits []*fit) []*fit {
 	if len(fits) == 0 {
 		return nil
@@ -188,8 +193,8 @@ func closest(fits []*fit) []*fit {
 	return []*fit{slices.MinFunc(fits, func(a, b *fit) int { return cmp.Compare(a.squares, b.squares) })}
 }
 
-// steps fits a level before and one after, and a trend on both sides, such as that of a queue that
-// grows from a moment on.
+// steps fits a constant level before the step, and after it a constant level or a line, such as
+// that of a queue that begins to grow.
 func steps(y []float64) []*fit {
 	before, after := squaresLeft(y), squaresLeft(reversed(y))
 	least := left{math.Inf(1), math.Inf(1)}
@@ -220,18 +225,18 @@ func steps(y []float64) []*fit {
 	return []*fit{level, trend}
 }
 
-// apart reports whether the gap between most of a and most of b is wider than the range of most of
-// a. Most are those between the first and the last tenth.
+// apart reports whether the gap between the ranges of a and b is wider than the range of a. A range
+// goes from the quantile 0.1 to the quantile 0.9.
 func apart(a, b []float64) bool {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	low, high := func(x []float64) float64 { return x[len(x)/10] }, func(x []float64) float64 { return x[(len(x)-1)*9/10] }
 	return max(low(b)-high(a), low(a)-high(b)) > high(a)-low(a)
 }
 
-// left is the sums of the squares that a level and a line leave of some numbers.
+// left has the sums of squared residuals of a constant level and of a line, fitted to some numbers.
 type left struct{ level, trend float64 }
 
-// squaresLeft returns what levels and lines leave of the first n numbers, for each n.
+// squaresLeft returns the sums of squared residuals of the first n numbers, for each n.
 func squaresLeft(y []float64) []left {
 	all := make([]left, len(y)+1)
 	var sx, sy, sxx, sxy, syy float64
@@ -254,7 +259,7 @@ func squaresLeft(y []float64) []left {
 	return all
 }
 
-// straight returns what a line leaves of numbers.
+// straight returns the residuals of a line that is fitted to numbers.
 func straight(y []float64) []float64 {
 	middle := float64(len(y)-1) / 2
 	r := centred(y)
@@ -276,9 +281,9 @@ func reversed(x []float64) []float64 {
 	return x
 }
 
-// drift fits a level that grows or falls all the time, to some times as high at the end. A search
-// by golden section needs 16 fits. One fit at each tenth needs 82, which takes 8% of a minute's
-// table.
+// drift fits a level that rises or falls linearly during the whole run. Numbers are logarithms. A
+// golden-section search for the ratio of the last level to the first needs 16 fits. Trying each
+// tenth of the logarithm needs 82 fits, which take 8% of the time of a table of one minute.
 func drift(y []float64) *fit {
 	toEnd := func(by float64) *fit {
 		times := math.Exp(by)
@@ -310,11 +315,11 @@ func drift(y []float64) *fit {
 // golden is the golden section.
 const golden = 0.6180339887498949
 
-// mostDrift is the largest ratio of the levels at the end and at the begin of a drift, or of begin
-// to end.
+// mostDrift is the largest ratio of the two levels at the ends of a drift.
 const mostDrift = 50.0
 
-// decays fits levels that begin higher and fade, some faster than others. Numbers are logarithms.
+// decays fits levels that begin higher and fall exponentially, one for each of many time constants.
+// Numbers are logarithms.
 func decays(y []float64) (all []*fit) {
 	n := float64(len(y))
 	usual := Median(y[len(y)/2:])
@@ -323,7 +328,7 @@ func decays(y []float64) (all []*fit) {
 		levels[i] = math.Exp(v - usual)
 	}
 	for time := 0.5; time < n; time *= 1.2 {
-		// The regression of levels on an exponential, whose values fall by a factor.
+		// Fit the levels to a constant plus an exponential that falls by factor from part to part.
 		factor := math.Exp(-1 / time)
 		e := math.Sqrt(factor)
 		var s1, s2, sx, sum float64
@@ -353,7 +358,8 @@ func decays(y []float64) (all []*fit) {
 	return all
 }
 
-// phases fits one phase that is higher than the rest, two and so on.
+// phases fits a model with one phase, one with two phases and so on. Each has one phase more than
+// the model before.
 func phases(y []float64) (all []*fit) {
 	in := make([]bool, len(y))
 	var spans []Span
@@ -394,8 +400,9 @@ func phases(y []float64) (all []*fit) {
 	return all
 }
 
-// highest returns the span between the first part and the last one that is highest above what is in
-// none.
+// highest returns the span outside of all phases that explains the most squares by being higher
+// than the mean outside. It includes neither the first part nor the last part of the run. In says
+// which parts lie in a phase.
 func highest(y []float64, in []bool) (best Span, found bool) {
 	rest := outside(y, in)
 	usual := Mean(rest)
@@ -416,7 +423,7 @@ func highest(y []float64, in []bool) (best Span, found bool) {
 	return best, found
 }
 
-// outside returns the numbers that are in no phase.
+// outside returns the numbers of the parts outside of all phases.
 func outside(y []float64, in []bool) (rest []float64) {
 	for i, v := range y {
 		if !in[i] {
@@ -426,7 +433,7 @@ func outside(y []float64, in []bool) (rest []float64) {
 	return rest
 }
 
-// Mean returns the mean of numbers.
+// Mean returns the mean of numbers, NaN if there are none.
 func Mean(x []float64) (m float64) {
 	for _, v := range x {
 		m += v
@@ -434,7 +441,7 @@ func Mean(x []float64) (m float64) {
 	return m / float64(len(x))
 }
 
-// centred returns numbers without their mean.
+// centred returns numbers minus their mean.
 func centred(x []float64) []float64 {
 	r := slices.Clone(x)
 	m := Mean(x)
@@ -444,7 +451,7 @@ func centred(x []float64) []float64 {
 	return r
 }
 
-// Median returns the middle of numbers: NaN if there are none.
+// Median returns the median of numbers, NaN if there are none.
 func Median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()

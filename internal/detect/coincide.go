@@ -2,35 +2,37 @@ package detect
 
 import "math"
 
-// A Slot is what was recorded in one of the equal parts of a time: the number of values, and how
-// many of them are slow.
+// A Slot is one of the equal parts of a run's time. Count is the number of its values, and Slow the
+// number of its values above a high percentile of the run.
 type Slot struct{ Count, Slow float64 }
 
-// A Coincidence says how many of the slow values lie in slots that something touches: a share of
-// all of them, and the share that would lie there if these slots were like those around them. Time
-// is the share of the slots.
+// A Coincidence compares slow values with events of one kind, such as pauses. A slot is touched if
+// such an event lies in it. Share is the share of the slow values that lie in touched slots, Chance
+// the share that chance would put there, and Time the share of the slots that are touched.
 type Coincidence struct{ Share, Chance, Time float64 }
 
 const (
-	// LeastSlots is the least number of slots that tell what comes together, and LeastSlow that of
-	// slow values.
+	// LeastSlots and LeastSlow are the smallest numbers of slots and of slow values for [Coincide].
 	LeastSlots, LeastSlow = 300, 50
-	// near is the number of slots on each side that say how many slow values are usual in one.
+	// near is the number of slots before and after a slot that its usual number of slow values
+	// comes from.
 	near = 30
-	// movedLimit is the largest share of circular shifts of the touched slots that have as many
-	// slow values there.
+	// movedLimit is the largest allowed share of circular shifts with as many slow values in
+	// touched slots, see [together.moved].
 	movedLimit = 0.02
-	// leastExcess is the least excess over chance as a share of all slow values, leastRatio that as
-	// a ratio, and leastLeft the least one without the fifth of the time that has most.
+	// leastExcess is the smallest allowed excess over chance, as a share of all slow values.
+	// leastRatio is the smallest allowed ratio of the share to chance. leastLeft is the smallest
+	// allowed excess without the fifth of the run's time that has the largest excess.
 	leastExcess, leastRatio, leastLeft = 0.1, 1.4, 0.05
 )
 
-// Coincide reports whether more slow values than by chance lie in touched slots.
+// Coincide reports whether more slow values lie in touched slots than chance explains.
 //
-// Chance is what the slots around a touched one say that nothing touches, at its rate. So neither
-// load, nor a fade, nor bursts of both make a coincidence. Against rhythms, the touched slots are
-// shifted round the whole time: few of the shifts may have as many slow values. docs/statistics.md
-// has how often that is wrong.
+// Chance comes from the untouched slots around each touched slot, adjusted to its number of values.
+// So high load, a slow start, or busy times in which both slow values and events are frequent are
+// no coincidence. To rule out two independent rhythms, Coincide also shifts the touched slots in
+// time: few shifts may have as many slow values. docs/statistics.md says how often Coincide is
+// wrong.
 func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	free := 0
 	slow := 0.0
@@ -66,16 +68,16 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	return c, t.moved() <= movedLimit
 }
 
-// A together looks for slow values in touched slots.
+// together has the slots of [Coincide], and the number of slow values that chance puts in each.
 type together struct {
 	slots    []Slot
 	touched  []bool
-	expected []float64 // slow values of each slot
+	expected []float64
 }
 
-// byRate sets what is expected of each slot by the number of its values: the exponential of a
-// parabola of its logarithm, as a Poisson regression fits it to the slots that nothing touches. A
-// penalty keeps the two slopes small where rates hardly differ.
+// byRate sets expected by the number of values of each slot. It fits a Poisson regression to the
+// untouched slots: the logarithm of the slow values is a parabola of the logarithm of all values. A
+// penalty keeps the parabola flat if the numbers of values hardly differ.
 func (t *together) byRate() {
 	logs := make([]float64, len(t.slots))
 	for n, s := range t.slots {
@@ -131,7 +133,8 @@ func (t *together) byRate() {
 	}
 }
 
-// solve solves three linear equations whose matrix is symmetric and positive, by Gauss's method.
+// solve returns x with a x = b, by Gaussian elimination. The matrix a is symmetric and positive
+// definite.
 func solve(a [3][3]float64, b [3]float64) (x [3]float64) {
 	for i := range a {
 		for j := i + 1; j < len(a); j++ {
@@ -152,10 +155,10 @@ func solve(a [3][3]float64, b [3]float64) (x [3]float64) {
 	return x
 }
 
-// byNeighbours multiplies what is expected of each slot by the level around it: the slow values of
-// the slots near it, beside what is expected of them by their rate. Only those count that nothing
-// touches. Both sides weigh the same, so that a slope cancels, and each is drawn to the level of
-// the whole time by the weight of a few slots.
+// byNeighbours multiplies the expected slow values of each slot by the level of the slots near it:
+// their slow values divided by their expected slow values. Touched slots do not count. The slots
+// before and after have the same weight, so a trend cancels. The level of the whole run counts as a
+// few further slots on each side, so that few neighbours do not decide.
 func (t *together) byNeighbours() {
 	const drawn = 2.5 // slots
 	all := len(t.slots)
@@ -177,9 +180,9 @@ func (t *together) byNeighbours() {
 	}
 }
 
-// moved returns the share of circular shifts of the touched slots, by at least near slots, whose
-// excess of slow values is at least the real one. Of each slot the excess counts by its usual
-// deviation.
+// moved shifts the touched slots in time, round the end of the run, by each number of slots from
+// near on. It returns the share of shifts with at least as large an excess of slow values as the
+// touched slots have. The excess of a slot counts in units of its standard deviation.
 func (t *together) moved() float64 {
 	var over, squares float64
 	for n, s := range t.slots {
@@ -199,7 +202,7 @@ func (t *together) moved() float64 {
 			places = append(places, n)
 		}
 	}
-	// A Fourier transform would be faster for a day of a second each, and makes hdrkit.html 2%
+	// A Fourier transform would be faster for a day of slots of a second, but makes hdrkit.html 2%
 	// larger.
 	shifted := func(by int) (sum float64) {
 		for _, n := range places {

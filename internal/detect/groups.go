@@ -6,33 +6,40 @@ import (
 	"slices"
 )
 
-// A Group is values that lie together, with few values between them and others.
+// A Group is a cluster of the values of a row. Few values lie between two groups, as between hits
+// and misses of a cache.
 type Group struct {
-	// Share is the part of all values above 0 that it has, Middle is the mean of those near its
-	// median, and From is where it begins.
-	Share, Middle, From float64
+	// Share is the number of values in the group divided by the number of all values above 0.
+	Share float64
+	// Middle is the mean of the values near the median of the group.
+	Middle float64
+	// From is the lower bound of the group.
+	From float64
 }
 
 const (
-	// groupBins is the number of bins of an octave, the values from one to its double. Octaves
-	// that begin at each bin are compared: a clock with long ticks leaves none of them empty.
+	// groupBins is the number of bins in an octave, which goes from a value to its double. Octaves
+	// begin at each bin. A whole octave has values even if the clock of the writer ticks coarsely.
 	groupBins = 4
-	// groupDeep is the least ratio of the values in the octave of a group to those in the octave
-	// between two groups.
+	// groupDeep is the smallest ratio of the values in an octave of a group to the values in the
+	// octave between two groups.
 	groupDeep = 4
-	// groupChance is the logarithm of a bound of the probability that the octave between has so few
-	// if all have equally many. At -14, 73% of the logs are found of which -9 finds 98%, and
-	// neither finds groups where there is one (bench/confidence.md).
+	// groupChance is the logarithm of the largest probability with which the octave between two
+	// groups has so few values by chance. With -9, 98% of the test logs with several groups are
+	// found, and 73% with -14. Neither finds several groups where there is one
+	// (bench/confidence.md).
 	groupChance = -9
-	// leastGroup is the least share of a group, so that nearly all of 5% are found.
+	// leastGroup is the smallest share of a group. It is below 5%, so that nearly all groups of 5%
+	// are found.
 	leastGroup = 0.04
 )
 
-// Groups returns the groups in which values fall, in their order: more than one if values between
-// two are rare. Values are in order, each with its count. It looks at values above 0.
+// Groups returns the groups of values in ascending order: one group, or several if values between
+// them are rare. Values are ascending, each with its count. Groups ignores values of 0 and below,
+// and returns nil if there are no others.
 //
-// Two groups have an octave with few values between two with many. So it neither finds groups that
-// lie closer together than about two octaves, nor any in a long tail.
+// An octave with few values separates two groups if octaves on both sides have many. So groups that
+// are closer than about two octaves count as one, and so does a long tail.
 func Groups(values iter.Seq2[float64, int64]) []Group {
 	var g grouping
 	for v, count := range values {
@@ -47,18 +54,18 @@ func Groups(values iter.Seq2[float64, int64]) []Group {
 	return g.groups
 }
 
-// A grouping has the counts of values by bins, and the groups so far.
+// A grouping has the counts of values in bins, and the groups that divide found.
 type grouping struct {
-	first  int // the bin of the lowest value
-	bins   []float64
+	first  int       // number of the first bin: groupBins times the binary logarithm of its values
+	bins   []float64 // count of each bin
 	sums   []float64 // sum of the values of each bin
-	count  float64
-	below  float64 // values below it belong to the last bin
+	count  float64   // of all bins
+	below  float64   // upper bound of the last bin
 	groups []Group
 }
 
-// add adds values that are not below those before. A row has ten thousand different values in a
-// hundred bins, so it takes few logarithms.
+// add adds count times the value v, which is at least the value before. A row has ten thousand
+// different values in a hundred bins, so add computes a logarithm only for a new bin.
 func (g *grouping) add(v, count float64) {
 	if v >= g.below {
 		bin := int(math.Floor(groupBins * math.Log2(v)))
@@ -75,19 +82,20 @@ func (g *grouping) add(v, count float64) {
 	g.count += count
 }
 
-// octave returns the number of values in the octave from a bin on, of those from one bin to before
-// another.
+// octave returns the number of values in the octave that begins at a bin. Only bins from from to
+// to-1 count.
 func (g *grouping) octave(bin, from, to int) float64 {
 	return sum(g.bins[max(bin, from):min(bin+groupBins, to)])
 }
 
-// divide finds the groups of the bins from one to before another.
+// divide appends the groups of the bins from from to to-1. It cuts the bins at the deepest valley,
+// and divides both sides.
 func (g *grouping) divide(from, to int) {
 	var octaves []float64
 	for bin := from - groupBins + 1; bin < to; bin++ {
 		octaves = append(octaves, g.octave(bin, from, to))
 	}
-	higher := slices.Clone(octaves) // the highest one from each on
+	higher := slices.Clone(octaves) // the largest octave from each octave on
 	for n := len(octaves) - 2; n >= 0; n-- {
 		higher[n] = max(higher[n], higher[n+1])
 	}
@@ -100,11 +108,11 @@ func (g *grouping) divide(from, to int) {
 		peak := min(lower, higher[n+groupBins])
 		depth := octaves[n] / peak
 		switch {
-		case !(depth <= deepest) || chance(octaves[n], peak) > groupChance || !g.both(from, middle(n), to):
+		case !(depth <= deepest) || chance(octaves[n], peak) > groupChance || !g.isLargeEnough(from, middle(n), to):
 		case depth < deepest || first < 0:
 			deepest = depth
 			first, last = n, n
-		case n == last+1: // an empty valley is wide
+		case n == last+1: // an empty valley has several octaves
 			last = n
 		}
 	}
@@ -117,12 +125,13 @@ func (g *grouping) divide(from, to int) {
 	g.divide(cut, to)
 }
 
-// both reports whether both sides of a cut have enough values.
-func (g *grouping) both(from, cut, to int) bool {
+// isLargeEnough reports whether both sides of a cut have at least the share leastGroup of all
+// values.
+func (g *grouping) isLargeEnough(from, cut, to int) bool {
 	return min(sum(g.bins[from:cut]), sum(g.bins[cut:to])) >= leastGroup*g.count
 }
 
-// group returns the group of the bins from one to before another.
+// group returns the bins from from to to-1 as a group.
 func (g *grouping) group(from, to int) Group {
 	count := sum(g.bins[from:to])
 	half := count / 2
@@ -138,8 +147,8 @@ func (g *grouping) group(from, to int) Group {
 	}
 }
 
-// chance returns the logarithm of a bound of the probability that few or fewer of values are in one
-// of two equal halves, if many are in the other (Chernoff).
+// chance returns the logarithm of an upper bound of the probability that at most few of few+many
+// values fall into one of two octaves, if each is equally likely (Chernoff).
 func chance(few, many float64) float64 {
 	n := few + many
 	entropy := 0.0
@@ -151,7 +160,6 @@ func chance(few, many float64) float64 {
 	return entropy - n*math.Ln2
 }
 
-// sum returns the sum of numbers.
 func sum(x []float64) (all float64) {
 	for _, v := range x {
 		all += v
@@ -159,8 +167,8 @@ func sum(x []float64) (all float64) {
 	return all
 }
 
-// Spread returns the number of equal counts whose sum would vary as much as that of some counts
-// (Kish): few if most of them is in a few.
+// Spread returns the effective number of counts (Kish): how many equal counts have a sum with the
+// same relative variance. It is small if a few counts have most of the sum.
 func Spread(counts []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, c := range counts {

@@ -2,21 +2,21 @@ package detect
 
 import "math"
 
-// An Interval has the number of values that were recorded from Start to End, in milliseconds, and
-// the highest one.
+// An Interval is an interval or window of a row: the number of values recorded from Start to End,
+// in milliseconds since the epoch, and their maximum.
 type Interval struct {
 	Start, End, Count int64
 	Max               float64
 }
 
-// leastMaxima is the least number of maxima that tell what chance makes of them.
+// leastMaxima is the smallest number of maxima for [Bound].
 const leastMaxima = 10
 
-// Bound returns what the highest of sorted maxima exceeds in one of a hundred logs by chance. The
-// maxima of independent values have Gumbel's distribution, on a scale that depends on their tail:
-// on that of values if it is exponential, on that of logarithms if it is a power. This takes the
-// fourth root, which lies between, and the quantiles of a half and nine tenths, which a few bad
-// moments do not move.
+// Bound returns the value that the highest of so many maxima exceeds by chance in one of a hundred
+// logs, or infinity for fewer than leastMaxima. The maxima of independent values have a Gumbel
+// distribution: the values themselves if their tail is exponential, and their logarithms if it is a
+// power law. Bound uses fourth roots, which lie between. It fits the distribution to the quantiles
+// 0.5 and 0.9, which a few bad moments do not change.
 func Bound(sorted []float64) float64 {
 	if len(sorted) < leastMaxima {
 		return math.Inf(1)
@@ -28,7 +28,7 @@ func Bound(sorted []float64) float64 {
 	return math.Pow(half+scale*(math.Log(100*float64(len(sorted)))-gumbel(0.5)), 4)
 }
 
-// MedianMax returns the median of the maxima of intervals that have values.
+// MedianMax returns the median of the maxima of all intervals with values, NaN if none has values.
 func MedianMax(intervals []Interval) float64 {
 	var maxima []float64
 	for _, i := range intervals {
@@ -39,16 +39,18 @@ func MedianMax(intervals []Interval) float64 {
 	return Median(maxima)
 }
 
-// A Higher is a time in which maxima are higher than otherwise.
+// A Higher is a time in which the maxima of intervals are higher than in the rest of the run.
 type Higher struct {
-	Start, End int64 // in milliseconds
-	// Times is how many times as high maxima are then as otherwise. More is by how many more of
-	// them are high than are not.
-	Times, More float64
+	Start, End int64 // milliseconds since the epoch
+	// Times is the median maximum in this time divided by the median maximum outside.
+	Times float64
+	// More is about how many more maxima of this time are high than are low.
+	More float64
 }
 
-// Narrow finds when maxima began and ceased to be higher that were so about from a time to another
-// one, up to a margin: where most of them are above the middle of what they are then and otherwise.
+// Narrow returns the exact time in which maxima are higher, given its approximate start and end in
+// milliseconds since the epoch. It searches from margin milliseconds before from to margin
+// milliseconds after to. The intervals outside give the usual level of the maxima.
 func Narrow(intervals []Interval, from, to, margin int64) Higher {
 	var otherwise []Interval
 	for _, i := range intervals {
@@ -67,15 +69,15 @@ func Narrow(intervals []Interval, from, to, margin int64) Higher {
 		}
 		return MedianMax(inside)
 	}
-	for range 2 { // the first time, they may be higher in a small part of it
+	for range 2 { // at first, the approximate time can be too long for a right median
 		h.Start, h.End, h.More = highestRun(intervals, from-margin, to+margin, low, high())
 	}
 	h.Times = high() / low
 	return h
 }
 
-// highestRun returns the time between two times in which most maxima are nearer to a high level
-// than to a low one, and by how many more they are than the others.
+// highestRun returns the start and end of the intervals between from and to in which most maxima
+// are nearer to the level high than to the level low, and [Higher.More].
 func highestRun(intervals []Interval, from, to int64, low, high float64) (start, end int64, more float64) {
 	middle, gap := math.Log(high*low)/2, math.Log(high/low)
 	sum, most := 0.0, 0.0
@@ -87,7 +89,7 @@ func highestRun(intervals []Interval, from, to int64, low, high float64) (start,
 		if sum == 0 {
 			first = i.Start
 		}
-		// How far it is on one side of the middle counts, up to both levels.
+		// A maximum at the high level adds 0.5, at the low level -0.5, and between in proportion.
 		sum = max(sum+min(max((math.Log(i.Max)-middle)/gap, -0.5), 0.5), 0)
 		if sum > most {
 			most = sum
@@ -98,8 +100,8 @@ func highestRun(intervals []Interval, from, to int64, low, high float64) (start,
 	return start, end, 2 * most
 }
 
-// Rates returns the values per second of intervals that begin from a time to before another one,
-// and of the others: 0 if there are none.
+// Rates returns the values per second of the intervals that start from from to before to, and of
+// all other intervals. A rate without intervals is 0.
 func Rates(intervals []Interval, from, to int64) (inside, outside float64) {
 	var count, millis [2]int64
 	for _, i := range intervals {
