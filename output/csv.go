@@ -15,13 +15,12 @@ import (
 // csvHeader is the header of HdrLogProcessing, including the space.
 const csvHeader = "BucketStart, Count\n"
 
-// maxBins limits the lines of [Bins]. More are of no use to a spreadsheet, and seldom what was
-// meant.
+// maxBins limits the lines of [Bins]. Spreadsheets cannot read more lines.
 const maxBins = 1_000_000
 
-// RecordedValues writes each recorded value with its count, byte for byte as HdrLogProcessing does.
-// Values are truncated to whole printed units, and one line counts all values that become equal.
-// Values of double histograms are not truncated.
+// RecordedValues writes a line of CSV for each recorded value with its count, byte for byte as
+// HdrLogProcessing does. It truncates values to whole printed units, and adds up the counts of
+// values that become equal. It does not truncate values of double histograms.
 func RecordedValues(w io.Writer, s *Summary) error {
 	h := s.Counts()
 	label := func(v float64) string { return strconv.FormatInt(whole(v), 10) }
@@ -48,16 +47,16 @@ func RecordedValues(w io.Writer, s *Summary) error {
 	return b.Flush()
 }
 
-// Bins writes the counts of bins of equal width, in printed units. The first bin has the lowest
-// value and the last bin the highest one. A bin includes its start and excludes the start of the
-// next bin, so the counts add up to the total count.
+// Bins writes a line of CSV for each bin, with its count. All bins have the same width in printed
+// units. The first bin has the lowest value and the last bin the highest value. A bin includes its
+// start and excludes the start of the next bin, so the counts add up to the total count.
 func Bins(w io.Writer, s *Summary, width float64) error {
 	if err := checkBins(width); err != nil {
 		return err
 	}
 	h := s.Counts()
 	first := math.Floor(below(s.Scale, h, h.Min()) / width)
-	if last := math.Floor(below(s.Scale, h, h.Max()) / width); !(last-first < maxBins) { // also true if it is not a number
+	if last := math.Floor(below(s.Scale, h, h.Max()) / width); !(last-first < maxBins) { // also for NaN
 		return fmt.Errorf("more than %d bins of %v: use wider bins (-obs of hdrsum), or values for "+
 			"the recorded ones only", maxBins, width)
 	}
@@ -109,8 +108,8 @@ func writeBins(w io.Writer, h *histogram.Histogram, scale hdrlog.Scale, start fu
 	return b.Flush()
 }
 
-// below returns a value of h in printed units, rounded down if a float64 cannot hold it: 2^63-1 is
-// not in the bin that begins at 2^63.
+// below returns a value of h in printed units. It rounds down a value that a float64 cannot hold,
+// so that 2^63-1 is not in the bin that begins at 2^63.
 func below(s hdrlog.Scale, h *histogram.Histogram, v int64) float64 {
 	f := h.Float(v)
 	if !h.Double() && (f >= 1<<63 || int64(f) > v) {

@@ -13,33 +13,33 @@ import (
 	"hdrkit/internal/base/unit"
 )
 
-// A Figure is a statistic of counts: that with a name or, if that is empty, the value at
-// Percentile.
+// A Figure is a statistic of counts, such as the mean or a percentile. If Name is empty, it is the
+// value at Percentile.
 type Figure struct {
 	Name       string
-	Percentile float64
-	// Above is what [Over] counts values above, and the threshold of [Apdex]: in the unit named
-	// Unit, or in printed units if that is empty.
+	Percentile float64 // 0 to 100
+	// Above is the threshold of [Over] and [Apdex], in the unit with the name Unit. If Unit is
+	// empty, it is in printed units.
 	Above float64
 	Unit  string
 }
 
-// The names of figures that are no percentiles.
+// Names of figures that are not percentiles.
 const (
 	Count      = "count"
 	Throughput = "throughput" // values per second
 	Min        = "min"
 	Mean       = "mean"
 	Max        = "max"
-	Over       = "over"  // the share of values above one, in percent
-	Apdex      = "apdex" // from 0 to 1: values up to a threshold count fully, and up to four times it half
+	Over       = "over"  // share of the values above a threshold, in percent
+	Apdex      = "apdex" // 0 to 1: values up to a threshold count 1, values up to four times the threshold 0.5
 )
 
-// named are the figures of [Stats] that are no percentiles. An entry is all that a new one takes:
-// it can be a limit, a column of -trend, or what -sort orders by.
+// named lists the figures of [Stats] that are not percentiles. To add a figure, add an entry: it is
+// then available for limits, columns of -trend, and -sort.
 var named = []struct {
 	name     string
-	unitless bool // it is a number, not a value
+	unitless bool // the figure is a number, not a value with a unit
 	of       func(s *Stats, seconds float64) Value
 }{
 	{Min, false, func(s *Stats, _ float64) Value { return ifAny(s.Count, s.Min) }},
@@ -49,7 +49,7 @@ var named = []struct {
 	{Count, true, func(s *Stats, _ float64) Value { return countOf(s.Count) }},
 }
 
-// AtPercentile returns the value at a percentile. At 100 that is the maximum.
+// AtPercentile returns the figure for the value at a percentile, or the maximum from 100 on.
 func AtPercentile(percentile float64) Figure {
 	if percentile >= 100 {
 		return Figure{Name: Max}
@@ -57,8 +57,8 @@ func AtPercentile(percentile float64) Figure {
 	return Figure{Percentile: percentile}
 }
 
-// Rank returns the percentile that the figure is the value at: 0 for the minimum, and 100 for the
-// maximum. It is false if the figure is no value of the counts.
+// Rank returns the percentile of the figure: 0 for the minimum, and 100 for the maximum. It returns
+// false for a figure that is not a percentile.
 func (f Figure) Rank() (percentile float64, ok bool) {
 	switch f.Name {
 	case "":
@@ -71,7 +71,7 @@ func (f Figure) Rank() (percentile float64, ok bool) {
 	return 0, false
 }
 
-// ParseFigure reads a figure, such as p99.9, 99.9, max or over(20ms).
+// ParseFigure returns the figure that a text such as p99.9, 99.9, max or over(20ms) names.
 func ParseFigure(text string) (f Figure, err error) {
 	for _, name := range []string{Over, Apdex} {
 		if above, ok := strings.CutPrefix(text, name+"("); ok && strings.HasSuffix(above, ")") {
@@ -94,8 +94,8 @@ func ParseFigure(text string) (f Figure, err error) {
 	return f, err
 }
 
-// MeantPercentile asks about a percentile whose point is missing, such as p999. It is empty for any
-// other text.
+// MeantPercentile returns a question for an error message if the decimal point of a percentile is
+// missing: "; did you mean p99.9?" for p999. For any other text it returns an empty string.
 func MeantPercentile(text string) string {
 	digits := strings.TrimPrefix(text, "p")
 	if len(digits) < 3 || digits[0] != '9' || strings.Trim(digits, "0123456789") != "" {
@@ -114,7 +114,7 @@ func (f Figure) String() string {
 	return f.Name
 }
 
-// Unitless reports whether the figure is a number, not a value.
+// Unitless reports whether the figure is a number without a unit, such as a count.
 func (f Figure) Unitless() bool {
 	if f.Name == Apdex {
 		return true
@@ -127,16 +127,17 @@ func (f Figure) Unitless() bool {
 	return false
 }
 
-// OfCounts reports whether the figure is [Over] or [Apdex], which need all counts.
+// OfCounts reports whether the figure is [Over] or [Apdex]. They need all counts of a histogram;
+// the other figures need only its [Stats].
 func (f Figure) OfCounts() bool { return f.Name == Over || f.Name == Apdex }
 
-// Share returns [Over] or [Apdex] of h, whose values have a scale. It is not a number if nothing
-// was recorded. Values of the slot that Above lies in are not above.
+// Share returns the figure [Over] or [Apdex] of h, NaN if h has no values. The scale converts the
+// values of h. Values in the same slot as Above do not count as above.
 func (f Figure) Share(h *histogram.Histogram, s hdrlog.Scale) float64 {
 	return f.ShareOf(h, per(s, f.Unit))
 }
 
-// ShareOf is [Figure.Share] of values that are divided by ratio.
+// ShareOf is [Figure.Share] for values that must be divided by ratio to be in the unit of Above.
 func (f Figure) ShareOf(h *histogram.Histogram, ratio float64) float64 {
 	if f.Name == Apdex {
 		return counts.Apdex(h, f.Above, ratio)
@@ -144,8 +145,8 @@ func (f Figure) ShareOf(h *histogram.Histogram, ratio float64) float64 {
 	return counts.ShareOver(h, f.Above, ratio)
 }
 
-// Of returns the figure of counts that were recorded in some seconds. There is no value if nothing
-// was recorded, or if s does not have the percentile.
+// Of returns the figure of counts that were recorded in so many seconds. It returns an empty value
+// if there are no counts, if s does not have the percentile, or if the figure is [Figure.OfCounts].
 func (f Figure) Of(s *Stats, seconds float64) Value {
 	if f.Name != "" {
 		for n := range named {
@@ -153,7 +154,7 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 				return named[n].of(s, seconds)
 			}
 		}
-		return none // it needs all counts, see [Figure.Share]
+		return none // Over and Apdex, see [Figure.Share]
 	}
 	n := slices.IndexFunc(s.Percentiles, func(p PercentileValue) bool { return p.Percentile == f.Percentile })
 	if n < 0 {
@@ -162,8 +163,9 @@ func (f Figure) Of(s *Stats, seconds float64) Value {
 	return ifAny(s.Count, s.Percentiles[n].Value)
 }
 
-// FiguresOf returns what figures need of h: values at the same percentiles cost one pass, and the
-// mean, which takes longer than all else, is there if one of them is that.
+// FiguresOf returns the statistics of h that figures need: the values at their percentiles, in one
+// pass over h, and the mean only if a figure needs it, since it takes longer than the rest. It
+// reuses the memory of reuse.
 func FiguresOf(h *histogram.Histogram, figures []Figure, reuse Stats) Stats {
 	percentiles, mean := make([]float64, 0, 16), false
 	for _, f := range figures {

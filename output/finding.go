@@ -5,38 +5,39 @@ import (
 	"slices"
 )
 
-// A Finding is one thing that a run shows, in one sentence. Package internal/finding makes those of
-// a run.
+// A Finding is one result of the analysis of a run, such as a limit that fails or a gap in a log,
+// as a sentence with its figures. Package internal/finding makes findings.
 type Finding struct {
 	// Kind is the name of what was found, such as limit or gap.
 	Kind     string `json:"kind"`
 	Weight   Weight `json:"weight"`
 	Sentence string `json:"sentence"`
-	// Tag is the text of the tag, and Input the name of the log. Each is empty if the finding is
-	// about several, or if there is only one.
+	// Tag is the text of the tag, and Input the name of the log. Tag is empty if the finding is
+	// about several tags or if there is only one tag. Input is the same for logs.
 	Tag   string `json:"tag,omitempty"`
 	Input string `json:"input,omitempty"`
-	// Limit is the text of the limit that a verdict is about.
+	// Limit is the text of the limit, if the finding is a verdict on a limit.
 	Limit string `json:"limit,omitempty"`
-	// Start and End are milliseconds since the epoch, nil if the finding is about the whole run.
+	// Start and End are milliseconds since the epoch. They are nil if the finding is about the
+	// whole run.
 	Start *int64 `json:"startMs,omitempty"`
 	End   *int64 `json:"endMs,omitempty"`
-	// Figures are the numbers of the sentence by name. Values are in Unit, which is empty if it is
-	// unknown, and times in milliseconds.
+	// Figures are the numbers of the sentence by name. Values of the log are in Unit, which is
+	// empty if the unit is unknown. Times and durations are in milliseconds.
 	Figures map[string]Number `json:"figures,omitempty"`
 	Unit    string            `json:"unit,omitempty"`
-	// Option is the option to type next. It is empty if none answers the finding.
+	// Option is the option of hdrsum that shows more about the finding. It can be empty.
 	Option string `json:"option,omitempty"`
 }
 
-// A Weight says how much a finding matters, the most first.
+// A Weight says how important a finding is. Smaller is more important.
 type Weight int
 
-// The weights.
+// Weights of findings.
 const (
 	Fails     Weight = iota // a limit does not hold
-	Undecided               // a limit is not proven
-	Warns                   // it hurts, or the figures mislead
+	Undecided               // it is unknown whether a limit holds
+	Warns                   // users suffer, or the figures mislead
 	Notes                   // worth knowing
 	Holds                   // a limit holds
 )
@@ -58,5 +59,5 @@ func (w *Weight) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Verdict reports whether the finding says what becomes of a limit.
+// Verdict reports whether the finding says whether a limit holds.
 func (f *Finding) Verdict() bool { return f.Weight != Warns && f.Weight != Notes }

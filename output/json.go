@@ -24,49 +24,49 @@ import (
 	"hdrkit/tags"
 )
 
-// A Document is the output of hdrsum -st json. New versions may add fields, but never change or
-// remove one. Its fields lie side by side as those of the JSON object do, and so do those of
-// [DocumentSummary].
+// A Document is the output of hdrsum -st json and hdrdiff -st json. New versions can add fields,
+// but never change or remove a field. Document and [DocumentSummary] have one field for each member
+// of a JSON object, in the same order, so they are not divided into smaller structs.
 type Document struct {
 	// UnitRatio is the number that values were divided by.
 	UnitRatio float64 `json:"unitRatio"`
 	// Unit is the unit of values, null if it is unknown.
 	Unit *string `json:"unit"`
 	// PeriodMs is the time that throughput is computed from, in milliseconds. PeriodMode says how
-	// it was computed.
+	// it was computed: covered, sum or intervals.
 	PeriodMs   int64  `json:"periodMs"`
 	PeriodMode string `json:"periodMode"`
 	// Inputs are the names of the logs.
 	Inputs []string `json:"inputs"`
 	// SkippedLines is the number of malformed lines.
 	SkippedLines int `json:"skippedLines"`
-	// PhasesOverlap is set if summaries of phases have intervals in common.
+	// PhasesOverlap is set if some intervals are in the summaries of several phases.
 	PhasesOverlap bool `json:"phasesOverlap,omitempty"`
 	// Summaries has one element for each tag, untagged intervals first, or a single one for all
 	// tags together.
 	Summaries []DocumentSummary `json:"summaries"`
-	// Findings are what the run shows, the most important first.
+	// Findings are sorted by importance, the most important first.
 	Findings []Finding `json:"findings,omitempty"`
-	// Sentence says what changed, if the logs are compared.
+	// Sentence says what changed. It is missing if the logs are not compared.
 	Sentence string `json:"sentence,omitempty"`
-	// Baseline is what the logs are compared with. It is missing if they are not compared.
+	// Baseline has the logs before the change. It is missing if the logs are not compared.
 	Baseline *DocumentBaseline `json:"baseline,omitempty"`
-	// Changes has one element for each tag that both have. It is missing if nobody asked how far
-	// changes can be believed.
+	// Changes has one element for each tag of both sides. It is missing without intervals of
+	// confidence.
 	Changes []DocumentChange `json:"changes,omitempty"`
 	// Limits has one element for each limit and tag. It is missing if there are no limits.
 	Limits []DocumentVerdict `json:"limits,omitempty"`
-	// Breaches are the times at which limits did not hold. It is missing without limits.
+	// Breaches are the times at which limits did not hold. It is missing if there are no limits.
 	Breaches *[]Breach `json:"breaches,omitempty"`
-	// Moments are the worst ones, the worst first. It is missing if nobody asked.
+	// Moments are the worst moments, the worst first. It is missing without -worst.
 	Moments *[]Moment `json:"worst,omitempty"`
-	// Shares has one element for each tag of each log. It is missing if nobody asked.
+	// Shares has one element for each tag of each log. It is missing without -who.
 	Shares *[]Share `json:"who,omitempty"`
 
-	stream iter.Seq[DocumentSummary] // makes Summaries, nil if they are made
+	stream iter.Seq[DocumentSummary] // makes Summaries one by one, nil if Summaries has them
 }
 
-// A DocumentVerdict says whether a limit holds for a tag.
+// A DocumentVerdict says whether a limit, such as p99<10ms, holds for a tag.
 type DocumentVerdict struct {
 	// Tag is the text of the tag, and Limit that of the limit.
 	Tag   string `json:"tag"`
@@ -74,23 +74,23 @@ type DocumentVerdict struct {
 	// Verdict is holds, fails or undecided. Holds is null if the limit is undecided.
 	Verdict string `json:"verdict"`
 	Holds   *bool  `json:"holds"`
-	// Value is the figure, and Bound what it must be at most or at least. Both are null if there is
-	// nothing to check.
+	// Value is the figure, and Bound its largest or smallest allowed value. Both are null if the
+	// figure is missing.
 	Value *float64 `json:"value"`
 	Bound *float64 `json:"bound"`
 	// Worse is set if a relative limit is undecided, and its figure is beyond the bound.
 	Worse bool `json:"worse,omitempty"`
-	// Missing says why there is nothing to check, and Note why the limit is undecided.
+	// Missing says why the figure is missing, and Note why the limit is undecided.
 	Missing string `json:"missing,omitempty"`
 	Note    string `json:"note,omitempty"`
-	// Baseline is what a relative limit is relative to. It is missing if the limit is not relative.
+	// Baseline is the figure before, for a limit of the change. It is missing for other limits.
 	Baseline *float64 `json:"baseline,omitempty"`
-	// Unit is that of the values. It is missing if they are in the unit of the document, and of
-	// throughput, count and apdex.
+	// Unit is the unit of Value, Bound and Baseline. It is missing if they have the unit of the
+	// document, and for throughput, count and apdex.
 	Unit string `json:"unit,omitempty"`
 }
 
-// A DocumentBaseline is the part of a [Document] that is about the baseline.
+// A DocumentBaseline has the summaries of the logs before a change.
 type DocumentBaseline struct {
 	PeriodMs  int64             `json:"periodMs"`
 	Inputs    []string          `json:"inputs"`
@@ -143,7 +143,7 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// A Printed is a number as it is printed. It is empty if there is none, which is null in JSON.
+// A Printed is the text of a number. Its JSON is this number, or null if the text is empty.
 type Printed string
 
 // MarshalJSON implements [json.Marshaler].
@@ -160,7 +160,7 @@ func (p *Printed) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Float returns the number. It is not a number if there is none.
+// Float returns the number, NaN if the text is empty.
 func (p Printed) Float() float64 {
 	if v, err := strconv.ParseFloat(string(p), 64); err == nil {
 		return v
@@ -182,15 +182,16 @@ func ReadDocument(r io.Reader) (*Document, error) {
 
 var errDocument = errors.New("this is no output of -st json")
 
-// A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. A value is null
-// if nothing was recorded.
+// A DocumentSummary is a [Summary] as JSON. Values are divided by the unit ratio. Values are null
+// if the summary has no counts.
 type DocumentSummary struct {
-	// PeriodMs is the period of the row, if it is not that of the document.
+	// PeriodMs is the period of the summary. It is missing if it equals that of the document.
 	PeriodMs *int64 `json:"periodMs,omitempty"`
 	Tag      Tag    `json:"tag"`
-	// Input is the name of the log. It is missing if a summary can have several.
+	// Input is the name of the log. It is missing if summaries can have several logs.
 	Input string `json:"input,omitempty"`
-	// UnitRatio is the number that values were divided by, if it is not that of the document.
+	// UnitRatio is the number that values were divided by. It is missing if it equals that of the
+	// document.
 	UnitRatio float64 `json:"unitRatio,omitempty"`
 	// Intervals is the number of intervals, TotalCount the number of values.
 	Intervals  int64 `json:"intervals"`
@@ -209,96 +210,96 @@ type DocumentSummary struct {
 	StdDev            Printed              `json:"stdDev"`
 	Max               Printed              `json:"max"`
 	Percentiles       []DocumentPercentile `json:"percentiles"`
-	// Values are the same values at percentiles, by names such as p99.
+	// Values has the values of Percentiles by names such as p99.
 	Values map[string]Printed `json:"values"`
-	// Shares are those of values above some that were asked for. It is missing if none was.
+	// Shares has one element for each figure over(VALUE). It is missing without such figures.
 	Shares []DocumentShare `json:"shares,omitempty"`
-	// Apdex are those that were asked for. It is missing if none was.
+	// Apdex has one element for each figure apdex(VALUE). It is missing without such figures.
 	Apdex []DocumentApdex `json:"apdex,omitempty"`
-	// Confidence is missing if nobody asked how far the figures can be believed.
+	// Confidence is missing without intervals of confidence.
 	Confidence *DocumentConfidence `json:"confidence,omitempty"`
 }
 
-// A DocumentConfidence says how far the figures of a summary can be believed.
+// A DocumentConfidence has what all intervals of confidence of a summary share, and the interval of
+// its throughput. The intervals of values are in [DocumentPercentile].
 type DocumentConfidence struct {
 	// Level is the confidence of intervals in percent, and WindowMs the length of the windows that
-	// they come from.
+	// they are computed from.
 	Level      float64           `json:"level"`
 	WindowMs   int64             `json:"windowMs"`
 	Windows    int               `json:"windows"`
 	Throughput *DocumentInterval `json:"throughput"`
-	// Shift is missing if no shift was found.
+	// Shift is missing if the level of high percentiles does not change for good.
 	Shift *DocumentShift `json:"shift,omitempty"`
 }
 
-// A DocumentShift is where the level of a percentile shifts for good.
+// A DocumentShift is a [Shift] as JSON.
 type DocumentShift struct {
 	Percentile float64 `json:"percentile"`
 	Start      string  `json:"start"`
 	StartMs    int64   `json:"startMs"`
-	// Before and After are about the values on both sides.
+	// Before and After are the approximate values of the percentile before and after the start.
 	Before Printed `json:"before"`
 	After  Printed `json:"after"`
 }
 
-// A DocumentInterval is the interval of a figure.
+// A DocumentInterval is the interval of confidence of a figure.
 type DocumentInterval struct {
-	// Low and High are null if there is no limit, or if the run is too short.
+	// Low and High are null if the interval has no such limit, or if the run is too short.
 	Low                Printed `json:"low"`
 	High               Printed `json:"high"`
 	IndependentWindows float64 `json:"independentWindows"`
 	TooShort           bool    `json:"tooShort"`
 }
 
-// A DocumentChange is how the figures of a tag changed.
+// A DocumentChange has the changes of the figures of a tag.
 type DocumentChange struct {
 	Tag Tag `json:"tag"`
-	// RunsBefore and RunsAfter are 1 if one run was compared with one.
+	// RunsBefore and RunsAfter are the numbers of runs of both sides.
 	RunsBefore  int                        `json:"runsBefore"`
 	RunsAfter   int                        `json:"runsAfter"`
 	Percentiles []DocumentPercentileChange `json:"percentiles"`
 	Throughput  *DocumentFigureChange      `json:"throughput"`
-	// Mean is missing if one run was compared with one.
+	// Mean is missing if both sides have a single run.
 	Mean *DocumentFigureChange `json:"mean,omitempty"`
 }
 
-// A DocumentPercentileChange is how the value at a percentile changed.
+// A DocumentPercentileChange is the change of the value at a percentile.
 type DocumentPercentileChange struct {
 	Percentile float64 `json:"percentile"`
 	*DocumentFigureChange
 }
 
-// A DocumentFigureChange is how a figure changed. What cannot be computed is null.
+// A DocumentFigureChange is the change of a figure. What cannot be computed is null.
 type DocumentFigureChange struct {
-	// Before and After are what is compared: of several runs, the geometric means of their figures.
+	// Before and After are the compared figures. For several runs, they are geometric means.
 	Before Number `json:"before"`
 	After  Number `json:"after"`
-	// Ratio is the figure after divided by the one before. Low and High are its interval.
+	// Ratio is After divided by Before. Low and High are the limits of its interval.
 	Ratio Number `json:"ratio"`
 	Low   Number `json:"low"`
 	High  Number `json:"high"`
 	// P is 1 - level/100 for the level at which the interval would just touch 1.
 	P Number `json:"p"`
-	// Significant is set if the change is proven, after Hochberg's correction over all changes.
+	// Significant is set if the change is significant after Hochberg's correction for all changes.
 	Significant bool `json:"significant"`
-	// Paired is set if what both sides share cancels: two runs ran at the same time, or several
-	// runs took turns.
+	// Paired is set if the comparison removes variation that both sides share: two runs ran at the
+	// same time, or several runs of both sides alternated.
 	Paired bool `json:"paired,omitempty"`
-	// Untimed is set if values have no times: the interval is right if they do not depend on each
-	// other.
+	// Untimed is set if values have no times. The interval is right if the values are independent.
 	Untimed bool `json:"untimed,omitempty"`
-	// Least is the change, as a ratio above 1, that such runs mostly find.
+	// Least is the smallest change, as a ratio above 1, that runs like these usually find.
 	Least Number `json:"least,omitempty"`
 }
 
-// A DocumentShare is the share of values above one.
+// A DocumentShare is the share of the values above a threshold: the figure [Over].
 type DocumentShare struct {
 	Above   float64 `json:"above"`
 	Unit    string  `json:"unit,omitempty"`
 	Percent Number  `json:"percent"`
 }
 
-// A DocumentApdex is the Application Performance Index for a threshold.
+// A DocumentApdex is the Application Performance Index for a threshold: the figure [Apdex].
 type DocumentApdex struct {
 	Threshold float64 `json:"threshold"`
 	Unit      string  `json:"unit,omitempty"`
@@ -309,20 +310,21 @@ type DocumentApdex struct {
 type DocumentPercentile struct {
 	Percentile float64 `json:"percentile"`
 	Value      Printed `json:"value"`
-	// The interval is missing if nobody asked for it.
+	// The interval is missing without intervals of confidence.
 	*DocumentInterval
 }
 
-// NewDocument returns a document of summaries with their values at percentiles, and times in a
-// zone; nil is UTC. The period is that of the first summary.
+// NewDocument returns a document of summaries, with the values at percentiles and the figures
+// shares, see [Figure.OfCounts]. Times are in zone, or in UTC if zone is nil. The period of the
+// document is the longest period of a summary.
 func NewDocument(summaries []*Summary, percentiles []float64, shares []Figure, zone *time.Location) *Document {
 	doc := StreamDocument(summaries, percentiles, shares, zone)
 	doc.collect()
 	return doc
 }
 
-// StreamDocument is [NewDocument] for many summaries: [JSON] makes and writes one after another.
-// Summaries stays empty.
+// StreamDocument is [NewDocument] for many summaries: Summaries stays empty, and [JSON] makes and
+// writes one summary after another.
 func StreamDocument(summaries []*Summary, percentiles []float64, shares []Figure, zone *time.Location) *Document {
 	scale := CommonScale(summaries)
 	doc := &Document{UnitRatio: scale.Divisor(), Inputs: []string{}, Summaries: []DocumentSummary{}}
@@ -346,7 +348,7 @@ func StreamDocument(summaries []*Summary, percentiles []float64, shares []Figure
 	return doc
 }
 
-// collect makes the summaries that are not made yet.
+// collect makes Summaries from the stream.
 func (d *Document) collect() {
 	if d.stream != nil {
 		d.Summaries = slices.AppendSeq(d.Summaries, d.stream)
@@ -354,9 +356,9 @@ func (d *Document) collect() {
 	}
 }
 
-// JSON writes a [Document], or another value in the same style. Characters that cannot be printed,
-// such as marks of the direction of text, are escaped. Of the lists of a Document, only one element
-// is in memory as text.
+// JSON writes a [Document] or another value as indented JSON. It escapes characters that cannot be
+// printed, such as marks of the direction of text. Of the lists of a Document, only one element at
+// a time is in memory as text.
 func JSON(w io.Writer, doc any) error {
 	d, is := doc.(*Document)
 	if !is {
@@ -396,7 +398,7 @@ func JSON(w io.Writer, doc any) error {
 	return b.Flush()
 }
 
-// elements returns the elements of a list.
+// elements iterates over a slice.
 func elements(list reflect.Value) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for n := range list.Len() {
@@ -407,7 +409,7 @@ func elements(list reflect.Value) iter.Seq[any] {
 	}
 }
 
-// writeList writes a list that is a field of a document.
+// writeList writes a list that is a member of a document.
 func writeList[T any](b *bufio.Writer, all iter.Seq[T]) error {
 	separator := "["
 	for element := range all {
@@ -425,8 +427,8 @@ func writeList[T any](b *bufio.Writer, all iter.Seq[T]) error {
 	return nil
 }
 
-// indented writes a value without a line break at its end. Lines after the first one begin with a
-// prefix.
+// indented writes a value as indented JSON, without a line break at its end. All lines but the
+// first begin with prefix.
 func indented(w io.Writer, value any, prefix string) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -455,11 +457,12 @@ func indented(w io.Writer, value any, prefix string) error {
 	return err
 }
 
-func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares []Figure, zone *time.Location) DocumentSummary {
+// newDocumentSummary returns a summary as JSON, in a document with the unit ratio common.
+func newDocumentSummary(s *Summary, common float64, percentiles []float64, shares []Figure, zone *time.Location) DocumentSummary {
 	h := s.Counts()
 	ratio := s.Scale.Divisor()
-	if ratio == usual {
-		ratio = 0 // it is that of the document
+	if ratio == common {
+		ratio = 0 // omitted
 	}
 	d := DocumentSummary{
 		UnitRatio:         ratio,
@@ -524,7 +527,7 @@ func newDocumentSummary(s *Summary, usual float64, percentiles []float64, shares
 	return d
 }
 
-// limitOf returns a limit of an interval. A whole one prints as the values of h do.
+// limitOf returns a limit of an interval of h. A whole limit of integer values is an exact [Value].
 func limitOf(h *histogram.Histogram, limit float64) Value {
 	return Value{float: limit, integer: int64(limit), whole: !h.Double() && limit == math.Trunc(limit) && math.Abs(limit) < 1<<62}
 }

@@ -10,9 +10,10 @@ import (
 	"hdrkit/tags"
 )
 
-// NDJSON returns a writer of JSON objects, one in each line, with times in a zone; nil is UTC.
-// Their members are the columns of [Timeline], and the start and end in milliseconds since the
-// epoch. The tag is [tags.Text], null for untagged intervals. A figure is null if there is none.
+// NDJSON returns a writer of rows as JSON objects, one in each line. An object has the columns of
+// [Timeline], and the start and end in milliseconds since the epoch. Other times are in zone, or in
+// UTC if zone is nil. The tag is [tags.Text], or null for untagged intervals. A figure that a row
+// does not have is null.
 func NDJSON(w io.Writer, zone *time.Location) RowWriter {
 	var line []byte
 	return &rowFormat{write: func(r *Row, columns []column, _ bool) error {
@@ -29,7 +30,7 @@ func NDJSON(w io.Writer, zone *time.Location) RowWriter {
 		line = appendSeconds(append(line, `,"relative_start":`...), r.Relative)
 		line = appendSeconds(append(line, `,"length":`...), r.Length)
 		line = append(append(line, `,"tag":`...), tag...)
-		for n := range columns { // their names need no escaping
+		for n := range columns { // names of columns need no escaping
 			line = append(append(append(line, `,"`...), columns[n].name...), `":`...)
 			line = columns[n].append(line, r, "null")
 		}

@@ -1,15 +1,14 @@
-// Package output writes summaries and time series of histograms in the formats of hdrsum:
-// percentiles, the percentile distribution known as hgrm, CSV, JSON, InfluxDB line protocol and
-// OpenMetrics.
+// Package output writes summaries and time series of histograms for programs, in the formats of
+// hdrsum: percentiles, the percentile distribution known as hgrm, CSV, JSON, InfluxDB line protocol
+// and OpenMetrics.
 //
 // The package does not read logs. A caller passes a [Summary] for each tag, or a [Row] for each
 // point of a time series. Values are in the unit of the log. A [hdrlog.Scale] converts them when
 // they are printed.
 //
-// [ReadDocument] reads the JSON of hdrsum and hdrdiff: a [Document].
-//
-// A Document has a [Finding], a [Moment], a [Share] and a [Breach], which hdrsum computes. Tables
-// and sentences for people are not part of the library.
+// [ReadDocument] reads the JSON of hdrsum and hdrdiff, a [Document]. It can have a [Finding], a
+// [Moment], a [Share] and a [Breach], which hdrsum computes. Tables and sentences for people are
+// not part of the library.
 package output
 
 import (
@@ -25,18 +24,19 @@ import (
 	"hdrkit/tags"
 )
 
-// A Summary is what all intervals of a tag add up to.
+// A Summary is the sum of all intervals of a tag.
 type Summary struct {
-	// Tag is the name of the row: nil for untagged intervals and for the sum of all tags.
+	// Tag is the tag of the intervals. It is nil for untagged intervals, and for the sum of all
+	// tags. If Input is not empty, Tag is a name made of the input and the tag.
 	Tag []byte
-	// Input is the name of the log if each has rows of its own, or of the run. InputTag is the tag
-	// in that log then, nil if the row is the sum of all its tags.
+	// Input is the name of the log or run, if each has summaries of its own. InputTag is then the
+	// tag in this log, or nil for the sum of all its tags.
 	Input    string
 	InputTag []byte
-	// Histogram has the counts, unless Load returns them. Without either there are none.
+	// Histogram has the counts. If it is nil, Load returns them. If both are nil, there are none.
 	Histogram *histogram.Histogram
-	// Load returns the counts if Histogram is nil. They are valid until Load of another summary
-	// is called. So many summaries can share the memory of one histogram.
+	// Load returns counts that are valid until Load of another summary is called, so many summaries
+	// can share the memory of one histogram.
 	Load func() *histogram.Histogram
 	// Intervals is the number of intervals.
 	Intervals int64
@@ -45,15 +45,16 @@ type Summary struct {
 	Start, End int64
 	// Period is the time in milliseconds that throughput is computed from.
 	Period int64
-	// Moved is what to add to the count for the rate of a window, see [merge.Recorded].
+	// Moved is the number to add to the total count for the rate of a window: see
+	// [merge.Recorded.Moved].
 	Moved float64
 	// AllTags is set if the summary is the sum of all tags.
 	AllTags bool
-	// Scale says how the values are printed. Summaries may be in different units.
+	// Scale says how to print values. Summaries can have different scales.
 	Scale hdrlog.Scale
-	// Maxima are the maximum over time. Tables for people draw them.
+	// Maxima has the maximum over time. Tables for people draw it.
 	Maxima Maxima
-	// Confidence says how far the figures can be believed. It is nil if nobody asked.
+	// Confidence has the intervals of the figures. It is nil if the caller computes none.
 	Confidence *Confidence
 }
 
@@ -62,16 +63,17 @@ type Maxima struct {
 	// Start is the start of the first span, in milliseconds since the epoch, and Step the length of
 	// each span.
 	Start, Step int64
-	// Length is that of an interval, about, in milliseconds.
+	// Length is the approximate length of an interval, in milliseconds.
 	Length int64
-	// Peak is the start of the interval with the highest one, in milliseconds since the epoch.
+	// Peak is the start of the interval with the highest value, in milliseconds since the epoch.
 	Peak int64
 	// Values are in the unit of the log, NaN for a span in which nothing was recorded.
 	Values []float64
 }
 
-// CommonScale returns the scale of summaries that are printed together, in the unit of the
-// smallest.
+// CommonScale returns the scale for values in the smallest unit of several summaries, or the zero
+// scale without summaries. All scales of summaries that are printed together have the same printed
+// unit.
 func CommonScale(summaries []*Summary) hdrlog.Scale {
 	if len(summaries) == 0 {
 		return hdrlog.Scale{}
@@ -92,7 +94,7 @@ func (s *Summary) Counts() *histogram.Histogram {
 	return h
 }
 
-// Name returns the text for the tag of the summary.
+// Name returns the text of the tag, or "all tags".
 func (s *Summary) Name() string {
 	if s.AllTags {
 		return "all tags"
@@ -100,7 +102,7 @@ func (s *Summary) Name() string {
 	return tags.Text(s.Tag)
 }
 
-// OwnTag returns the tag without the name of the log.
+// OwnTag returns the tag in its log, without the name of the log.
 func (s *Summary) OwnTag() []byte {
 	if s.Input != "" {
 		return s.InputTag
@@ -108,25 +110,25 @@ func (s *Summary) OwnTag() []byte {
 	return s.Tag
 }
 
-// Throughput returns values per second. As in Java, it is infinite or not a number if the period is
+// Throughput returns values per second. As in the reference, it is infinite or NaN if the period is
 // zero.
 func (s *Summary) Throughput() float64 {
 	return (float64(s.Counts().TotalCount()) + s.Moved) * 1000 / float64(s.Period)
 }
 
-// per returns what to divide values of a scale by, to have them in a unit of time, or in printed
-// units if it has no name.
+// per returns the divisor that converts values of a scale to the unit of time with a name, or to
+// printed units if the name is empty.
 func per(s hdrlog.Scale, name string) float64 {
 	u, _ := hdrlog.ParseUnit(name)
 	return s.Per(u)
 }
 
-// A Value is a value of a histogram in the unit of the log. It is exact: a float64 alone cannot
-// hold all integers above 2^53.
+// A Value is a value of a histogram in the unit of the log. It holds integers exactly, also above
+// 2^53. It can be empty: then its float is NaN.
 type Value struct {
 	float   float64
 	integer int64
-	whole   bool // the value is integer
+	whole   bool // integer is the exact value
 }
 
 // ValueOf returns a value of h, such as [histogram.Histogram.Max].
@@ -137,11 +139,11 @@ func ValueOf(h *histogram.Histogram, v int64) Value {
 // Float returns the value as a float64.
 func (v Value) Float() float64 { return v.float }
 
-// text returns the value in printed units: a whole number exactly, any other number with the fewest
-// digits that identify it.
+// text returns the value in printed units. A whole number has all its digits, any other number the
+// fewest digits that identify it.
 func (v Value) text(s hdrlog.Scale) string { return string(v.append(nil, s)) }
 
-// append appends text.
+// append appends the result of text.
 func (v Value) append(to []byte, s hdrlog.Scale) []byte {
 	ratio := s.Divisor()
 	if v.whole {
@@ -159,14 +161,14 @@ func (v Value) append(to []byte, s hdrlog.Scale) []byte {
 	return people.AppendShortest(to, s.Of(v.float))
 }
 
-// none stands where there is no value.
+// none is the empty value.
 var none = Value{float: math.NaN()}
 
-// Percentiles writes a line for each figure, as HdrLogProcessing does, with the values at
-// percentiles, and behind them shares of values above one. At a ratio of 1 values are whole
-// numbers, byte for byte as there. At other ratios they have as many decimals as in [HGRM]:
-// HdrLogProcessing truncates everything below one unit to 0. Values of double histograms have all
-// their decimals.
+// Percentiles writes a line NAME=VALUE for each figure: counts, the values at percentiles, and
+// shares. If the scale does not convert values, the lines equal those of HdrLogProcessing byte for
+// byte, and values are whole numbers. If it does, values have as many decimals as in [HGRM], while
+// HdrLogProcessing truncates values below one unit to 0. Values of double histograms have all their
+// decimals.
 func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure) error {
 	h := s.Counts()
 	raw := s.Scale.Raw()
@@ -217,7 +219,7 @@ func Percentiles(w io.Writer, s *Summary, percentiles []float64, shares []Figure
 	return err
 }
 
-// percentileLabel spells a percentile with three decimals, or with more if it has more.
+// percentileLabel returns a percentile with three decimals, or with more if they are needed.
 func percentileLabel(p float64) string {
 	text := people.Shortest(p)
 	if _, decimals, _ := strings.Cut(text, "."); len(decimals) > 3 {
@@ -227,8 +229,8 @@ func percentileLabel(p float64) string {
 }
 
 // HGRM writes a percentile distribution, byte for byte as the reference's
-// outputPercentileDistribution does. Each half of the remaining distance to 100% has that many
-// ticks, at least 1.
+// outputPercentileDistribution does. Ticks is the number of lines for each half of the remaining
+// distance to 100%, at least 1.
 func HGRM(w io.Writer, s *Summary, ticks int) error {
 	h := s.Counts()
 	if ticks < 1 {
@@ -236,7 +238,7 @@ func HGRM(w io.Writer, s *Summary, ticks int) error {
 	}
 	digits := h.Layout().Digits
 	ratio := s.Scale.Divisor()
-	// The reference divides, also where the product would be exact.
+	// Divide as the reference does, although Scale.Of is more exact.
 	value := func(v float64) string { return fmt.Sprintf("%12s", fixed(v/ratio, digits)) }
 
 	var b strings.Builder
@@ -251,7 +253,7 @@ func HGRM(w io.Writer, s *Summary, ticks int) error {
 	}
 	fmt.Fprintf(&b, "#[Mean    = %s, StdDeviation   = %s]\n", value(h.Mean()), value(h.StdDev()))
 	fmt.Fprintf(&b, "#[Max     = %s, Total count    = %12d]\n", value(h.Float(h.Max())), h.TotalCount())
-	// The reference's sum has room for twice the lowest value before anything is recorded.
+	// The reference allocates slots up to twice the lowest value before it records any value.
 	layout := h.Layout()
 	fmt.Fprintf(&b, "#[Buckets = %12d, SubBuckets     = %12d]\n",
 		2*layout.SlotsFor(max(h.Max(), 2*layout.Lowest))/layout.SubBuckets()-1, layout.SubBuckets())
@@ -259,5 +261,5 @@ func HGRM(w io.Writer, s *Summary, ticks int) error {
 	return err
 }
 
-// FloatValue returns a value that is not exact.
+// FloatValue returns a value that is not an exact integer.
 func FloatValue(v float64) Value { return Value{float: v} }

@@ -10,18 +10,19 @@ import (
 	"hdrkit/tags"
 )
 
-// Timeline returns a writer of CSV with a header, quoted as in RFC 4180. The columns are the start
-// of the row as RFC 3339 in the zone, where nil is UTC, and in seconds from the start of the log,
-// its length in seconds, its tag, the count, values per second, and figures.
+// Timeline returns a writer of rows as CSV with a header, quoted as in RFC 4180. The columns are
+// the start of the row as RFC 3339, its start in seconds from the start of the log, its length in
+// seconds, its tag, the count, values per second, and figures. Times are in zone, or in UTC if zone
+// is nil.
 //
-// A cell is empty if there is no such figure, and for the tag of untagged intervals. The tag is
-// [tags.Text]. An apostrophe comes before a tag that a spreadsheet would evaluate as a formula, and
-// before a tag that begins with an apostrophe.
+// The cell of a figure that the row does not have is empty, and so is the tag of untagged
+// intervals. The tag is [tags.Text]. An apostrophe comes before a tag that a spreadsheet would
+// evaluate as a formula, and before a tag that begins with an apostrophe.
 func Timeline(w io.Writer, zone *time.Location) RowWriter {
 	return timeline(w, zone, false)
 }
 
-// TimelineIn is [Timeline] whose heads name the unit of values, if it is known: p99_ms.
+// TimelineIn is [Timeline] with a header that names the unit of values, if it is known: p99_ms.
 func TimelineIn(w io.Writer, zone *time.Location) RowWriter {
 	return timeline(w, zone, true)
 }
@@ -42,8 +43,8 @@ func timeline(w io.Writer, zone *time.Location, units bool) RowWriter {
 	}}
 }
 
-// SummaryCSV writes a summary as a line of CSV, after a header if it is the first one. The columns
-// are those of [TimelineIn] without times, and the period in seconds.
+// SummaryCSV writes a summary as a line of CSV. First says whether to write the header, too. The
+// columns are the tag, the period in seconds, and the figures of [TimelineIn].
 func SummaryCSV(w io.Writer, s *Summary, percentiles []float64, shares []Figure, first bool) error {
 	percentiles = slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 100 }) // max is there
 	period := float64(s.Period) / 1000
@@ -66,7 +67,7 @@ func SummaryCSV(w io.Writer, s *Summary, percentiles []float64, shares []Figure,
 	return err
 }
 
-// appendNames appends the names of columns, and the end of the line.
+// appendNames appends the names of columns to the header, and ends the line.
 func appendNames(line []byte, columns []column, units bool) []byte {
 	for n := range columns {
 		line = csvcell.Append(append(line, ','), columns[n].head(units))
@@ -74,7 +75,7 @@ func appendNames(line []byte, columns []column, units bool) []byte {
 	return append(line, '\n')
 }
 
-// appendFigures appends the figures of columns, and the end of the line.
+// appendFigures appends the figures of a row, and ends the line.
 func appendFigures(line []byte, columns []column, r *Row) []byte {
 	for n := range columns {
 		line = columns[n].append(append(line, ','), r, "")
@@ -82,7 +83,7 @@ func appendFigures(line []byte, columns []column, r *Row) []byte {
 	return append(line, '\n')
 }
 
-// csvTag returns a tag as a cell of CSV.
+// csvTag returns the cell for a tag, see [Timeline].
 func csvTag(tag []byte) string {
 	if tag == nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package dump writes one line of text for each interval of a log. Tests compare such lines of
-// hdrkit's logs with those of the reference.
+// Package dump makes a line of text for each interval of a log. Tests compare the lines of logs
+// that hdrkit wrote with the lines that the reference wrote.
 package dump
 
 import (
@@ -14,14 +14,14 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// A Line is an interval of a log.
+// A Line has the figures of an interval in a dump.
 type Line struct {
-	Tag        string // "-" if it has none
+	Tag        string // "-" for an untagged interval
 	Start, End int64  // milliseconds since the epoch
 	Kind       string // "integer" or "double"
 	Digits     int    // significant digits
-	Count      int64  // how many values it has
-	CRC        uint32 // of value:count for each recorded value, joined by tabs; value is the highest equivalent one
+	Count      int64  // number of values
+	CRC        uint32 // checksum of the counts, see the function CRC
 }
 
 // String returns the fields joined by tabs, as the dumps in testdata/expected have them.
@@ -29,7 +29,7 @@ func (l Line) String() string {
 	return fmt.Sprintf("%s\t%d\t%d\t%s\t%d\t%d\t%08x", l.Tag, l.Start, l.End, l.Kind, l.Digits, l.Count, l.CRC)
 }
 
-// Of decodes the histogram of an interval and returns both.
+// Of returns the line of an interval, and its histogram.
 func Of(i *hdrlog.Interval) (Line, *histogram.Histogram, error) {
 	var decoder histogram.Decoder
 	p, err := decoder.Open(i.Payload)
@@ -58,7 +58,8 @@ func Of(i *hdrlog.Interval) (Line, *histogram.Histogram, error) {
 	return line, h, nil
 }
 
-// CRC returns the checksum of what h counts, as [Line] has it.
+// CRC returns the CRC-32 of the text VALUE:COUNT of each slot with a count, joined by tabs. VALUE
+// is the highest value of the slot, as Java prints it.
 func CRC(h *histogram.Histogram) uint32 { return crc32.ChecksumIEEE([]byte(values(h))) }
 
 func values(h *histogram.Histogram) string {
@@ -73,7 +74,7 @@ func values(h *histogram.Histogram) string {
 	return strings.Join(text, "\t")
 }
 
-// javaDouble spells a positive double as Java's Double.toString does.
+// javaDouble returns the text of Java's Double.toString for a value that is not negative.
 func javaDouble(v float64) string {
 	if v != 0 && (v < 1e-3 || v >= 1e7) {
 		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'E', -1, 64), "E")
@@ -90,7 +91,7 @@ func javaDouble(v float64) string {
 	return text
 }
 
-// Log returns a line for each interval of a log. A malformed line is an error.
+// Log returns the lines of all intervals of a log. The error is that of the first malformed line.
 func Log(r io.Reader, name string) ([]Line, error) {
 	var lines []Line
 	reader := hdrlog.NewReader(r, name)

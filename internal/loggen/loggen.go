@@ -1,6 +1,6 @@
-// Package loggen makes logs for measurements, of any size. They are like those of cassandra-stress:
-// two operations, with response, service and wait times in nanoseconds, each with one interval per
-// second.
+// Package loggen makes logs of any size for benchmarks and tests. They are like the logs of
+// cassandra-stress: two operations, each with response, service and wait times in nanoseconds, and
+// one interval per second for each of these six tags.
 package loggen
 
 import (
@@ -14,31 +14,31 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// Options say what a log is like.
+// Options are the parameters of [Write].
 type Options struct {
-	// Seconds is how long the log is, and Rate how many operations it has a second.
+	// Seconds is the length of the log, and Rate the number of operations per second.
 	Seconds, Rate int
-	// Seed makes one log different from another; the same seed makes the same log.
+	// Seed is the seed of the random values. The same options make the same log.
 	Seed uint64
-	// Start is when the log starts, in milliseconds since the epoch.
+	// Start is the start of the log, in milliseconds since the epoch.
 	Start int64
-	// Distinct is the number of seconds with histograms of their own. Later seconds repeat these,
-	// which is much faster. 0 means all.
+	// Distinct is the number of seconds with histograms of their own. Later seconds repeat these
+	// histograms, which is much faster. 0 means all seconds.
 	Distinct int
-	// Factor makes everything slower. 0 means 1.
+	// Factor multiplies all times. 0 means 1.
 	Factor float64
 }
 
-// operation is a kind of operation of the load.
+// operation is a kind of request, such as an insert.
 type operation struct {
 	name   string
-	median float64 // service time, in nanoseconds
-	share  int     // one in so many operations
+	median float64 // of the service time, in nanoseconds
+	every  int     // the rate is Options.Rate divided by every
 }
 
 var operations = []operation{{"insert", 1.1e6, 10}, {"simple1", 0.7e6, 1}}
 
-// encoded is an interval without its time.
+// encoded is an interval without its times.
 type encoded struct {
 	tag    []byte
 	fields []byte // MAX,PAYLOAD
@@ -90,7 +90,7 @@ func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram
 		for n := range scratch {
 			scratch[n].Reset(histogram.Layout{Digits: 3, Lowest: 1})
 		}
-		for range o.Rate / op.share {
+		for range o.Rate / op.every {
 			served, waited := op.sample(random, stall)
 			if o.Factor > 0 {
 				served, waited = int64(float64(served)*o.Factor), int64(float64(waited)*o.Factor)
@@ -113,8 +113,8 @@ func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram
 	return intervals, nil
 }
 
-// sample returns the service time and the wait time of an operation in nanoseconds. Some seconds
-// stall.
+// sample returns random service and wait times of an operation in nanoseconds. In a second with a
+// stall, wait times are 300 times as long, and some service times take up to 250 ms more.
 func (op operation) sample(random *rand.Rand, stall bool) (served, waited int64) {
 	service := op.median * math.Exp(random.NormFloat64()*0.55)
 	wait := random.ExpFloat64() * 40e3

@@ -11,36 +11,36 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// A Scenario is a run on some machines, in which something happens that is known. Each machine
-// writes a log with the tags insert-rt and read-rt, in nanoseconds. Values have a median of about
-// 1 ms and a 99th percentile of about 4 ms.
+// A Scenario is a test run on some machines with known events, for tests of what the commands find.
+// Each machine writes a log with the tags insert-rt and read-rt, in nanoseconds. Without events,
+// values have a median of about 1 ms and a 99th percentile of about 4 ms.
 type Scenario struct {
 	Name  string
-	Nodes int
-	// Length is that of an interval, and Intervals their number.
+	Nodes int // number of machines
+	// Length is the length of an interval in seconds, and Intervals the number of intervals of a
+	// tag.
 	Length, Intervals int
-	// Known are what happens, in the order of time. At each of them the machine stalls, unless Slow
-	// is set.
+	// Known are the events of the run, in the order of time.
 	Known []Event
 }
 
-// An Event is what happens on a machine, the first of which is 0. It begins and ends with an
-// interval.
+// An Event is a stall or a slow time on machine Node, from interval First to interval Last.
+// Machines and intervals count from 0.
 type Event struct {
 	Node, First, Last int
-	// Longest is the longest value of a stall, in milliseconds.
+	// Longest is the longest value during a stall, in milliseconds. Without a stall it is 0.
 	Longest float64
-	// Slow is how many times longer all values are, at the beginning and at the end of the event.
-	// At 0 the machine writes nothing.
+	// Slow are the factors of all values at the beginning and at the end of the event. If both are
+	// 0, the machine writes no intervals.
 	Slow [2]float64
-	// Stall says that the event is a stall.
+	// Stall is set if the event is a stall.
 	Stall bool
 }
 
-// ScenarioStart is when all scenarios start, in milliseconds since the epoch.
+// ScenarioStart is the start of all scenarios, in milliseconds since the epoch.
 const ScenarioStart = 1767225600000 // 2026-01-01
 
-// Scenarios are those that tests ask for what happened in them.
+// Scenarios are the scenarios of the tests.
 var Scenarios = []Scenario{
 	{"spike", 3, 1, 600, []Event{stall(1, 300, 300, 400)}},
 	{"slow node", 3, 1, 600, []Event{{Node: 2, First: 0, Last: 599, Slow: [2]float64{3, 3}}}},
@@ -52,7 +52,7 @@ var Scenarios = []Scenario{
 	{"steady", 3, 1, 600, nil},
 }
 
-// ScenarioNamed returns a scenario of the list.
+// ScenarioNamed returns the scenario with a name, or nil.
 func ScenarioNamed(name string) *Scenario {
 	for n := range Scenarios {
 		if Scenarios[n].Name == name {
@@ -73,7 +73,7 @@ func stall(node, first, last int, longest float64) Event {
 	}
 }
 
-// pauses returns a stall of some intervals in the middle of each of some spans.
+// pauses returns a stall of length intervals in the middle of each span of span intervals.
 func pauses(intervals, span, length int, longest float64) (all []Event) {
 	for first := span / 2; first < intervals; first += span {
 		all = append(all, stall(0, first, first+length-1, longest))
@@ -81,7 +81,7 @@ func pauses(intervals, span, length int, longest float64) (all []Event) {
 	return all
 }
 
-// Span returns when an event begins and ends, in milliseconds since the epoch.
+// Span returns the start and end of an event, in milliseconds since the epoch.
 func (s *Scenario) Span(e Event) (start, end int64) {
 	at := func(n int) int64 { return ScenarioStart + int64(n*s.Length)*1000 }
 	return at(e.First), at(e.Last + 1)
@@ -98,7 +98,7 @@ func (s *Scenario) Write(w io.Writer, node int) error {
 	random := rand.New(rand.NewPCG(uint64(node), uint64(s.Intervals)))
 	var encoder histogram.Encoder
 	var scratch histogram.Histogram
-	usual := make(map[int][]byte) // payloads that many intervals share, which is quicker
+	usual := make(map[int][]byte) // MAX,PAYLOAD of intervals without events; reusing them saves time
 	for n := range s.Intervals {
 		slow, longest := 1.0, 0.0
 		for _, e := range s.Known {
@@ -131,7 +131,8 @@ func (s *Scenario) Write(w io.Writer, node int) error {
 	return log.Flush()
 }
 
-// scenarioInterval returns MAX and the payload of 300 values. A stall delays one in ten of them.
+// scenarioInterval returns MAX,PAYLOAD of 300 values, multiplied by slow. If longest is above 0, it
+// is the longest value of a stall in milliseconds, which delays one in ten values.
 func scenarioInterval(random *rand.Rand, encoder *histogram.Encoder, h *histogram.Histogram, slow, longest float64) ([]byte, error) {
 	if err := h.Reset(histogram.Layout{Digits: 3, Lowest: 1}); err != nil {
 		return nil, err

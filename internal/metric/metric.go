@@ -1,5 +1,4 @@
-// Package metric says what monitoring systems call the values of logs, and in which unit they get
-// them.
+// Package metric has the names and units of metrics in the formats of monitoring systems.
 package metric
 
 import (
@@ -14,22 +13,23 @@ import (
 	"hdrkit/output/openmetrics"
 )
 
-// Formats of rows.
+// Formats of rows, as the commands name them.
 const (
 	Influx        = "influx"
 	OpenMetrics   = "openmetrics"
 	OpenTelemetry = "otlp"
 )
 
-// Default is the help for names of metrics that nobody chose, see [In].
+// Default is the text in the help of commands for the name of a metric that the user does not
+// choose, see [In].
 const Default = "latency_seconds, or latency if the unit is unknown; latency in InfluxDB"
 
-// otherTime matches names that say that values are in another unit of time than seconds.
+// otherTime matches names that end in a unit of time other than seconds.
 const otherTime = `[_.](milli|micro|nano)seconds$`
 
-// In returns the name of a metric in a format, and how to print its values. If their unit is known,
-// metrics are in seconds, as monitoring systems want, and their usual name says so. Other formats
-// print values as s says.
+// In returns the name of a metric in a format, and the scale of its values. Name is the choice of
+// the user, or empty. In OpenMetrics and OpenTelemetry, values with a known unit are in seconds, as
+// monitoring systems expect. Otherwise the scale is s.
 func In(format, name string, s hdrlog.Scale) (string, hdrlog.Scale, error) {
 	if (format != OpenMetrics && format != OpenTelemetry) || s.In == 0 {
 		return cmp.Or(name, "latency"), s, nil
@@ -40,7 +40,8 @@ func In(format, name string, s hdrlog.Scale) (string, hdrlog.Scale, error) {
 	return cmp.Or(name, "latency_seconds"), hdrlog.Scale{Ratio: s.In.Per(hdrlog.Second), Unit: hdrlog.Second.String(), In: s.In}, nil
 }
 
-// Check returns an error if a name, which may be empty, is none of a metric in a format.
+// Check returns an error if a metric of a format cannot have this name. An empty name is valid,
+// since [In] replaces it.
 func Check(format, name string) (err error) {
 	switch {
 	case name == "":
@@ -52,7 +53,8 @@ func Check(format, name string) (err error) {
 	return err
 }
 
-// Rows returns a writer of rows as text, in the format of InfluxDB or in OpenMetrics.
+// Rows returns a writer of rows as text in the format [Influx] or [OpenMetrics]. Name is the name
+// of the metric.
 func Rows(format string, w io.Writer, name string) (output.RowWriter, error) {
 	if format == Influx {
 		return influx.New(w, name)

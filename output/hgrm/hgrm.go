@@ -8,9 +8,9 @@
 //	#[Mean    =        1.607, StdDeviation   =        9.271]
 //	#[Max     =      340.786, Total count    =        16014]
 //
-// The form with commas, which the reference prints for spreadsheets, is read too. A file may have
+// It also reads the form with commas, which the reference prints for spreadsheets. A file can have
 // several distributions, and text before, between and after them, as the reports of wrk2 have. The
-// text before a distribution can name it.
+// text before a distribution can name the distribution.
 package hgrm
 
 import (
@@ -31,27 +31,28 @@ var ErrEmpty = errors.New("no percentile in it")
 
 // A Distribution is a percentile distribution.
 type Distribution struct {
-	// Name is from the text before the distribution. It is empty if that has no name and the file
-	// has no other distribution.
+	// Name is the name in the text before the distribution, or a number if the text has no name. It
+	// is empty if the only distribution of a file has no name.
 	Name string
-	// Unit is the unit of values, ms: the header names it, or wrk2 wrote the distribution. It is
-	// empty if neither is so.
+	// Unit is ms if the header names this unit, or if wrk2 wrote the distribution. Otherwise it is
+	// empty, for an unknown unit.
 	Unit string
 	Rows []Row
 }
 
-// A Row says that Count values, Percentile per cent of all (0 to 100), are at most Value.
+// A Row says that Count values are at most Value. They are Percentile per cent of all values.
 type Row struct {
 	Value, Percentile float64
 	Count             int64
 }
 
-// DetectSize is a sufficient size for the argument of [Detect]: wrk2 prints a line for each of its
-// threads first.
+// DetectSize is the number of bytes from the beginning of a file that [Detect] needs. wrk2 prints a
+// line for each of its threads before the first distribution.
 const DetectSize = 64 << 10
 
-// Detect reports whether a file that begins so has a percentile distribution. The ending .hgrm does
-// not decide this: some writers of logs use it too.
+// Detect reports whether a file is a report with percentile distributions, and not a log. Begin has
+// the first bytes of the file. The file extension .hgrm does not decide this, since some writers of
+// logs use it, too.
 func Detect(begin []byte) bool {
 	for line := range bytes.Lines(begin) {
 		switch {
@@ -65,7 +66,7 @@ func Detect(begin []byte) bool {
 	return false
 }
 
-// vegetaValue is the first column in a report of vegeta (-type=hdrplot).
+// vegetaValue is the name of the first column in a report of vegeta (-type=hdrplot).
 const vegetaValue = "Value(ms)"
 
 // isHeader reports whether a line is the header of a distribution.
@@ -74,16 +75,17 @@ func isHeader(line string) bool {
 	return len(fields) >= 3 && (fields[0] == "Value" || fields[0] == vegetaValue) && fields[1] == "Percentile" && fields[2] == "TotalCount"
 }
 
-// clean removes a byte-order mark and the space around a line.
+// clean removes a byte-order mark, and white space at both ends of a line.
 func clean(line string) string { return strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")) }
 
-// split splits a row or a header.
+// split returns the fields of a row or header, without quotation marks.
 func split(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == '"' })
 }
 
-// Read reads the distributions of a file, at least one. It leaves out empty ones. If there are
-// several, each has a different name. Errors are [*hdrlog.SyntaxError] with this name of the file.
+// Read reads the distributions of a file. It omits distributions without rows. If there are several
+// distributions, each has a different name. The error is a [*hdrlog.SyntaxError] with the name of
+// the file. It wraps [ErrEmpty] if there are no distributions.
 func Read(r io.Reader, name string) ([]Distribution, error) {
 	p := parser{}
 	scanner := bufio.NewScanner(r)
@@ -110,7 +112,7 @@ func Read(r io.Reader, name string) ([]Distribution, error) {
 	return p.all, nil
 }
 
-// distinguish appends numbers to names that are empty or not the only ones.
+// distinguish gives empty names a number, and appends numbers to names that occur several times.
 func distinguish(all []Distribution) {
 	seen := make(map[string]bool)
 	for n := range all {
@@ -123,17 +125,19 @@ func distinguish(all []Distribution) {
 	}
 }
 
-// A parser reads lines. Between distributions it looks for names and headers only.
+// A parser makes distributions of the lines of a file. Outside of distributions it ignores all
+// lines but names and headers.
 type parser struct {
 	all    []Distribution
-	inside bool   // a distribution, which is current
+	inside bool   // the next row belongs to current
 	name   string // of the next distribution
 	unit   string // of the next distribution
-	// current is the distribution that the lines belong to.
+	// current is the distribution whose rows are being read.
 	current Distribution
 }
 
-// line reads a line without the space around it.
+// line parses one line, which has no white space at its ends. After an error, field is the name of
+// the malformed field.
 func (p *parser) line(text string) (field string, err error) {
 	if isHeader(text) {
 		p.end()
@@ -178,7 +182,7 @@ func (p *parser) line(text string) (field string, err error) {
 	return "", nil
 }
 
-// end ends the current distribution.
+// end appends the current distribution to all, unless it has no rows.
 func (p *parser) end() {
 	if len(p.current.Rows) > 0 {
 		p.all = append(p.all, p.current)
@@ -186,10 +190,10 @@ func (p *parser) end() {
 	p.inside, p.current = false, Distribution{}
 }
 
-// wrk2Name is what stands before the name of a distribution of wrk2, which prints milliseconds.
+// wrk2Name is the text before the name of a distribution of wrk2, which prints milliseconds.
 const wrk2Name = "Latency Distribution (HdrHistogram - "
 
-// nameOf returns the name that a line gives to the distribution after it:
+// nameOf returns the name of the next distribution, if a line has such a name:
 //
 //	#[Tag: insert-rt]                                           hdrsum
 //	Latency Distribution (HdrHistogram - Recorded Latency)      wrk2
@@ -212,7 +216,7 @@ func nameOf(line string) (name string, ok bool) {
 	return "", false
 }
 
-// parse reads a row.
+// parse returns the row of a line. After an error, field is the name of the malformed field.
 func parse(text string) (row Row, field string, err error) {
 	fields := split(text)
 	var numbers [3]float64

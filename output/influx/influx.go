@@ -17,12 +17,12 @@ import (
 	"hdrkit/tags"
 )
 
-// New returns a writer of points. Each row is a point of the measurement, at the end of the row.
-// The fields are the figures of [output.Timeline]; counts are integers. A figure is left out if
-// there is none. Times are in nanoseconds.
+// New returns a writer of points. Each row becomes a point of the measurement, whose time is the
+// end of the row in nanoseconds. The fields are the figures of [output.Timeline]; counts are
+// integers. A figure that the row does not have has no field.
 //
-// A tag is the value of the tag named tag. It is [tags.Text], but a backslash at its end becomes
-// %5C, because it would escape the character after it.
+// The tag of the row is the value of the InfluxDB tag named "tag". It is [tags.Text], but a
+// backslash at its end becomes %5C, because it would escape the character after it.
 func New(w io.Writer, measurement string) (output.RowWriter, error) {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {

@@ -17,32 +17,31 @@ import (
 	"hdrkit/tags"
 )
 
-// A writer writes rows.
 type writer struct {
 	w         io.Writer
-	metric    string
-	quantiles []quantile
-	text      []byte
-	started   bool
+	metric    string     // name of the metric family
+	quantiles []quantile // of all rows
+	text      []byte     // scratch memory for a row
+	started   bool       // the header is written
 }
 
-// A quantile is a figure of a row, and its label.
+// A quantile is a percentile that each row has, with its label.
 type quantile struct {
 	level  float64 // 0 to 1
 	label  string
 	figure output.Figure
 }
 
-// New returns a writer of [OpenMetrics] text with timestamps: a point of the metric family
-// at the end of each row.
+// New returns a writer of [OpenMetrics] text. Each row is a point of the metric family, whose
+// timestamp is the end of the row.
 //
 // The family is a summary. Its quantiles are the percentiles of the row, or of the moving window if
-// there is one; the maximum is quantile 1. Its count and sum are of everything that was recorded
-// with the tag since the start of the log.
+// there is one; the maximum is quantile 1. Its count and sum include all values of the tag since
+// the start of the log.
 //
-// The points of a tag must be in order of time. Points of different tags alternate as the rows do.
-// Prometheus accepts that. The specification wants all points of a tag together, but a stream
-// cannot provide that.
+// The rows of a tag must be in order of time. The points of different tags alternate as the rows
+// do. The specification requires all points of a tag to be together, which a stream cannot provide,
+// but Prometheus accepts such text.
 //
 // [OpenMetrics]: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md
 func New(w io.Writer, metric string) (output.RowWriter, error) {
@@ -52,7 +51,7 @@ func New(w io.Writer, metric string) (output.RowWriter, error) {
 	return &writer{w: w, metric: metric}, nil
 }
 
-// units are the units that a metric's name may end in.
+// units are the units at the end of a metric's name that the header can name.
 var units = []string{"seconds", "milliseconds", "microseconds", "nanoseconds", "bytes"}
 
 func metricUnit(name string) string {
@@ -63,7 +62,7 @@ func metricUnit(name string) string {
 	return ""
 }
 
-// checkMetric returns nil if name can be the name of an OpenMetrics family.
+// checkMetric returns an error if an OpenMetrics family cannot have this name.
 func checkMetric(name string) error {
 	if !regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`).MatchString(name) {
 		return fmt.Errorf("%q is not a name of a metric, which has letters, digits, _ and : and "+
@@ -77,7 +76,7 @@ func checkMetric(name string) error {
 	return nil
 }
 
-// statsOf returns what the quantiles of a row are of.
+// statsOf returns the figures of the moving window, or of the row if there is no moving window.
 func statsOf(r *output.Row) *output.Stats {
 	if r.Moving != nil {
 		return r.Moving
@@ -85,12 +84,12 @@ func statsOf(r *output.Row) *output.Stats {
 	return &r.Stats
 }
 
-// quantiles returns the quantiles of a series that begins with a row, in ascending order, each
-// once.
+// quantiles returns the quantiles of the series whose first row is first, ascending and without
+// duplicates.
 func quantiles(first *output.Row) []quantile {
 	all := []quantile{}
 	add := func(percentile float64, f output.Figure) {
-		// It moves the decimal point instead of dividing: 99.9 is 0.999.
+		// Move the decimal point instead of dividing, so that 99.9 becomes exactly 0.999.
 		level, _ := strconv.ParseFloat(strconv.FormatFloat(percentile, 'f', -1, 64)+"e-2", 64)
 		all = append(all, quantile{level, `quantile="` + string(appendFloat(nil, level)) + `"`, f})
 	}
@@ -130,10 +129,11 @@ func (w *writer) Row(r *output.Row) error {
 	return err
 }
 
-// escape escapes the value of a label.
+// escape is for values of labels.
 var escape = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-// sample appends a sample, at a time in milliseconds since the epoch. Empty labels are none.
+// sample appends a sample of the metric with a suffix. Its time is in milliseconds since the epoch.
+// Empty labels are omitted.
 func (w *writer) sample(suffix string, value []byte, at int64, labels ...string) {
 	w.text = append(append(w.text, w.metric...), suffix...)
 	if labels = slices.DeleteFunc(labels, func(l string) bool { return l == "" }); len(labels) > 0 {
@@ -143,7 +143,8 @@ func (w *writer) sample(suffix string, value []byte, at int64, labels ...string)
 	w.text = append(appendFloat(w.text, float64(at)/1000), '\n')
 }
 
-// appendFloat appends a number, which OpenMetrics tells from an integer.
+// appendFloat appends a number with a decimal point or an exponent, since OpenMetrics distinguishes
+// floats from integers.
 func appendFloat(text []byte, v float64) []byte {
 	number := strconv.FormatFloat(v, 'g', -1, 64)
 	if !strings.ContainsAny(number, ".eIN") {

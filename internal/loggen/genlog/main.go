@@ -1,4 +1,4 @@
-// Command genlog writes a log like one of cassandra-stress to standard output, to measure on.
+// Command genlog writes a log like those of cassandra-stress to standard output, for benchmarks.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package rowtest has rows for tests of writers of rows, and what each writer has to stand.
+// Package rowtest has rows for tests of formats, and a test that each [output.RowWriter] must pass.
 package rowtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"hdrkit/output"
 )
 
-// New makes a writer of rows.
+// New is a function of a format that returns its writer of rows. Name is the name of the metric.
 type New func(w io.Writer, name string) (output.RowWriter, error)
 
 // Row returns a row of a tag, with four values.
@@ -43,7 +43,7 @@ func Moving() *output.Row {
 	return &output.Row{Length: 1, Covered: 1, Moving: window}
 }
 
-// Write writes rows.
+// Write writes rows in a scale with a new writer, and closes the writer.
 func (n New) Write(to io.Writer, scale hdrlog.Scale, name string, rows ...*output.Row) error {
 	w, err := n(to, name)
 	for at := 0; at < len(rows) && err == nil; at++ {
@@ -56,7 +56,7 @@ func (n New) Write(to io.Writer, scale hdrlog.Scale, name string, rows ...*outpu
 	return w.Close()
 }
 
-// Format returns rows as text.
+// Format returns the text that Write writes.
 func (n New) Format(t testing.TB, scale hdrlog.Scale, name string, rows ...*output.Row) string {
 	t.Helper()
 	var text strings.Builder
@@ -66,16 +66,16 @@ func (n New) Format(t testing.TB, scale hdrlog.Scale, name string, rows ...*outp
 	return text.String()
 }
 
-// Check writes rows to writers that fail at every byte position in turn, and proves that
-// microseconds with a factor of 1000 are the same as without a factor.
+// Check tests that the writer returns the error of a device that is full, for each number of bytes
+// that fit. It also tests that the writer heeds [hdrlog.Scale.Times].
 func (n New) Check(t *testing.T, name string) {
 	rows := []*output.Row{Row(nil, 50), Row([]byte("a"), 50)}
 	whole := n.Format(t, hdrlog.Scale{Ratio: 10}, name, rows...)
-	for room := range whole {
-		w := fullWriter{room: room}
+	for capacity := range whole {
+		w := fullWriter{capacity: capacity}
 		if err := n.Write(&w, hdrlog.Scale{Ratio: 10}, name,
 			rows...); !errors.Is(err, errFull) || !strings.HasPrefix(whole, string(w.written)) {
-			t.Fatalf("room for %d of %d bytes: %v, %q", room, len(whole), err, w.written)
+			t.Fatalf("room for %d of %d bytes: %v, %q", capacity, len(whole), err, w.written)
 		}
 	}
 	for _, row := range []*output.Row{Row([]byte("a"), 50), Moving()} {
@@ -88,14 +88,14 @@ func (n New) Check(t *testing.T, name string) {
 
 var errFull = errors.New("device full")
 
-// A fullWriter fails once it has room bytes.
+// A fullWriter is a device for capacity bytes. Later bytes are an error.
 type fullWriter struct {
-	written []byte
-	room    int
+	written  []byte
+	capacity int
 }
 
 func (w *fullWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.room-len(w.written))
+	n := min(len(p), w.capacity-len(w.written))
 	w.written = append(w.written, p[:n]...)
 	if n < len(p) {
 		return n, errFull
