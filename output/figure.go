@@ -134,7 +134,7 @@ func (f Figure) OfCounts() bool { return f.Name == Over || f.Name == Apdex }
 // Share returns the figure [Over] or [Apdex] of h, NaN if h has no values. The scale converts the
 // values of h. Values in the same slot as Above do not count as above.
 func (f Figure) Share(h *histogram.Histogram, s hdrlog.Scale) float64 {
-	return f.ShareOf(h, per(s, f.Unit))
+	return f.ShareOf(h, divisorOf(s, f.Unit))
 }
 
 // ShareOf is [Figure.Share] for values that must be divided by ratio to be in the unit of Above.

@@ -362,7 +362,7 @@ func (d *Document) collect() {
 func JSON(w io.Writer, doc any) error {
 	d, is := doc.(*Document)
 	if !is {
-		if err := indented(w, doc, ""); err != nil {
+		if err := writeIndented(w, doc, ""); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, "\n")
@@ -388,7 +388,7 @@ func JSON(w io.Writer, doc any) error {
 		case isList && !list.IsNil():
 			err = writeList(b, elements(list))
 		default:
-			err = indented(b, field.Interface(), "  ")
+			err = writeIndented(b, field.Interface(), "  ")
 		}
 		if err != nil {
 			return err
@@ -414,7 +414,7 @@ func writeList[T any](b *bufio.Writer, all iter.Seq[T]) error {
 	separator := "["
 	for element := range all {
 		b.WriteString(separator + "\n    ")
-		if err := indented(b, element, "    "); err != nil {
+		if err := writeIndented(b, element, "    "); err != nil {
 			return err
 		}
 		separator = ","
@@ -427,9 +427,9 @@ func writeList[T any](b *bufio.Writer, all iter.Seq[T]) error {
 	return nil
 }
 
-// indented writes a value as indented JSON, without a line break at its end. All lines but the
+// writeIndented writes a value as indented JSON, without a line break at its end. All lines but the
 // first begin with prefix.
-func indented(w io.Writer, value any, prefix string) error {
+func writeIndented(w io.Writer, value any, prefix string) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetIndent(prefix, "  ")

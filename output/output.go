@@ -116,9 +116,9 @@ func (s *Summary) Throughput() float64 {
 	return (float64(s.Counts().TotalCount()) + s.Moved) * 1000 / float64(s.Period)
 }
 
-// per returns the divisor that converts values of a scale to the unit of time with a name, or to
-// printed units if the name is empty.
-func per(s hdrlog.Scale, name string) float64 {
+// divisorOf returns the divisor that converts values of a scale to the unit of time with a name, or
+// to printed units if the name is empty.
+func divisorOf(s hdrlog.Scale, name string) float64 {
 	u, _ := hdrlog.ParseUnit(name)
 	return s.Per(u)
 }

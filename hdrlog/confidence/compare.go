@@ -65,7 +65,7 @@ func Compare(before, after Estimate, level float64) Comparison {
 	if before.run == nil || after.run == nil || math.IsNaN(c.Ratio) {
 		return c
 	}
-	s := bothOf(before, after)
+	s := pairOf(before, after)
 	if len(before.run.windows)+len(after.run.windows) == 0 {
 		c.Untimed = true
 		if min(before.beyond, after.beyond) >= MinBeyond {
@@ -89,9 +89,9 @@ func Compare(before, after Estimate, level float64) Comparison {
 	}
 	c.setInterval(level, func(bound float64) (p, freedom float64) {
 		a, b := s.parts(k, bound)
-		compare := welch
+		compare := welchT
 		if s.paired {
-			compare = pairs
+			compare = pairedT
 		}
 		t, freedom := compare(a, b, independent)
 		return Tail(t, freedom), freedom
@@ -165,7 +165,7 @@ const mostFreedom = 1000
 
 // testValues is the test of [Comparison.setInterval] for values without times. It assumes that
 // values are independent, so the number of values above the common percentile is binomial.
-func (s *both) testValues(bound float64) (p, freedom float64) {
+func (s *runPair) testValues(bound float64) (p, freedom float64) {
 	before, after := s.parts(1, bound)
 	a, b := before[0], after[0]
 	variance := 0.0
@@ -189,29 +189,29 @@ func (s stretch) windows() int { return s.to - s.from }
 
 func (r *Run) whole() stretch { return stretch{0, len(r.windows)} }
 
-// togetherLeast is the smallest overlap of two runs that are compared window by window, as a share
+// leastOverlap is the smallest overlap of two runs that are compared window by window, as a share
 // of the longer run.
-const togetherLeast = 0.8
+const leastOverlap = 0.8
 
-// both has the same figure of two runs, and the windows of each run that are compared.
-type both struct {
+// runPair has the same figure of two runs, and the windows of each run that are compared.
+type runPair struct {
 	a, b          Estimate
 	before, after stretch
 	paired        bool // windows at the same time are compared with each other
 }
 
-// bothOf selects the windows in which both runs ran, if these are most windows. Otherwise it
+// pairOf selects the windows in which both runs ran, if these are most windows. Otherwise it
 // selects all windows.
-func bothOf(before, after Estimate) both {
+func pairOf(before, after Estimate) runPair {
 	a, b := before.run, after.run
-	s := both{a: before, b: after, before: a.whole(), after: b.whole()}
+	s := runPair{a: before, b: after, before: a.whole(), after: b.whole()}
 	if a.size == 0 || a.size != b.size {
 		return s
 	}
 	later := int((b.start - a.start) / a.size) // windows by which b starts later
 	from := max(later, 0)
 	to := min(len(a.windows), later+len(b.windows))
-	if float64(to-from) < togetherLeast*float64(max(len(a.windows), len(b.windows))) {
+	if float64(to-from) < leastOverlap*float64(max(len(a.windows), len(b.windows))) {
 		return s
 	}
 	s.before = stretch{from, to}
@@ -222,7 +222,7 @@ func bothOf(before, after Estimate) both {
 
 // parts cuts each side into k parts, and counts the values above the common percentile of both
 // sides in each part. It multiplies the values before by bound first.
-func (s *both) parts(k int, bound float64) (a, b []part) {
+func (s *runPair) parts(k int, bound float64) (a, b []part) {
 	before, after := s.a, s.b
 	if before.percentile == ofRate {
 		a, b = before.run.rateParts(s.before, k), after.run.rateParts(s.after, k)
@@ -242,7 +242,7 @@ func (s *both) parts(k int, bound float64) (a, b []part) {
 	low, high = min(low, lowBefore*scale), max(high, highBefore*scale)
 	rank := before.percentile / 100 * (before.run.countIn(s.before) + after.run.countIn(s.after))
 	if s.isPartial() {
-		low, high = 0, high*math.Exp(mostApart)
+		low, high = 0, high*math.Exp(mostLogDistance)
 	}
 	for range 50 {
 		middle := (low + high) / 2
@@ -257,19 +257,19 @@ func (s *both) parts(k int, bound float64) (a, b []part) {
 
 // isPartial reports whether windows of a run are left out because the other run has no such
 // windows.
-func (s *both) isPartial() bool {
+func (s *runPair) isPartial() bool {
 	return s.before != s.a.run.whole() || s.after != s.b.run.whole()
 }
 
-// mostApart limits the logarithmic distance between the ratio of the compared windows and the ratio
-// of the whole runs.
-const mostApart = 4
+// mostLogDistance limits the logarithmic distance between the ratio of the compared windows and the
+// ratio of the whole runs.
+const mostLogDistance = 4
 
 // ratio returns the ratio of the figures of the compared windows: the bound at which both sides
 // have the same share of values above their common percentile. Whole is the ratio of the whole
 // runs.
-func (s *both) ratio(whole float64) float64 {
-	low, high := math.Log(whole)-mostApart, math.Log(whole)+mostApart
+func (s *runPair) ratio(whole float64) float64 {
+	low, high := math.Log(whole)-mostLogDistance, math.Log(whole)+mostLogDistance
 	for range 40 {
 		middle := (low + high) / 2
 		a, b := s.parts(1, math.Exp(middle))
@@ -286,7 +286,7 @@ func (s *both) ratio(whole float64) float64 {
 
 // independent returns the number of independent differences between windows at the same time, if
 // the true ratio is bound.
-func (s *both) independent(bound float64) float64 {
+func (s *runPair) independent(bound float64) float64 {
 	n := min(s.before.windows(), mostSegments)
 	differences := residuals(s.parts(n, bound))
 	return float64(n) / Dependence(differences)
@@ -306,9 +306,9 @@ func residuals(before, after []part) []float64 {
 	return differences
 }
 
-// pairs compares the shares of two sides, whose parts are of the same times, by Student's t of the
-// differences between them.
-func pairs(before, after []part, independent float64) (t, freedom float64) {
+// pairedT compares the shares of two sides, whose parts are of the same times, by Student's t of
+// the differences between them.
+func pairedT(before, after []part, independent float64) (t, freedom float64) {
 	k := float64(len(before))
 	a, _ := shareOf(before)
 	b, _ := shareOf(after)
@@ -317,7 +317,7 @@ func pairs(before, after []part, independent float64) (t, freedom float64) {
 		squares += d * d
 	}
 	variance := max(k/(k-1)*squares, leastVariance)
-	return (b - a) / math.Sqrt(variance*inCommon(k, independent)), k - 1
+	return (b - a) / math.Sqrt(variance*correlationFactor(k, independent)), k - 1
 }
 
 // shareOf returns the share of values above the threshold in all parts, and the number of values.
@@ -333,19 +333,19 @@ func shareOf(parts []part) (share, all float64) {
 // leastVariance avoids division by zero. If the parts do not vary, any difference is significant.
 const leastVariance = 1e-300
 
-// inCommon returns the factor by which the correlation of neighbouring parts raises the variance,
-// for k parts of so many independent windows. Of equal runs of AR(1) 0.9, 4.8% differ after two
-// minutes, and 6.7% without the term 4/independent (TestModels).
-func inCommon(k, independent float64) float64 { return 1 + k/independent*(1+4/independent) }
+// correlationFactor returns the factor by which the correlation of neighbouring parts raises the
+// variance, for k parts of so many independent windows. Of equal runs of AR(1) 0.9, 4.8% differ
+// after two minutes, and 6.7% without the term 4/independent (TestModels).
+func correlationFactor(k, independent float64) float64 { return 1 + k/independent*(1+4/independent) }
 
-// welch compares the shares of two sides, cut into parts of equal time, by Welch's t.
-func welch(before, after []part, independent float64) (t, freedom float64) {
+// welchT compares the shares of two sides, cut into parts of equal time, by Welch's t.
+func welchT(before, after []part, independent float64) (t, freedom float64) {
 	k := float64(len(before))
 	a, va := shareAbove(before)
 	b, vb := shareAbove(after)
 	variance := max(va+vb, leastVariance)
 	freedom = max((va+vb)*(va+vb)/max(va*va+vb*vb, leastVariance), 1) * (k - 1)
-	return (b - a) / math.Sqrt(variance*inCommon(k, independent)), freedom
+	return (b - a) / math.Sqrt(variance*correlationFactor(k, independent)), freedom
 }
 
 // shareAbove returns the share of values above the threshold in all parts, and its variance.

@@ -84,9 +84,9 @@ const (
 	MinBeyond = 10
 )
 
-// tailWeight is the number of independent windows that one separate window with values beyond a
-// percentile counts as. So these values must lie in at least [MinIndependent]/tailWeight separate
-// windows: in a queue under high load, one or two busy times can make the highest percentiles.
+// tailWeight limits the number of independent windows to tailWeight times the number of independent
+// windows that have values beyond the percentile. So these values must lie in at least
+// [MinIndependent]/tailWeight such windows: one or two busy times of a queue are not enough.
 const tailWeight = 8
 
 // A Window has the counts of a run in a span of time.
@@ -198,7 +198,7 @@ type Estimate struct {
 	run *Run
 	// percentile is the percentile of the figure, 0 to 100, or ofRate.
 	percentile float64
-	// factor is what the figure was multiplied by, see [Estimate.Times].
+	// factor is the factor between the figure and the figure of run, see [Estimate.Times].
 	factor float64
 	// beyond is the number of values that rank beyond the figure.
 	beyond float64

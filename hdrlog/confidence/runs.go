@@ -102,10 +102,10 @@ func byTurns(before, after []RunFigure) []RunFigure {
 	return all
 }
 
-// bentDrift is the smallest number of runs a side for which the drift is a parabola and not a line.
-// With fewer runs, a parabola takes too many degrees of freedom: without a drift, 3 + 3 runs would
-// find a change of +10% in 35% of cases instead of 48%.
-const bentDrift = 5
+// parabolaRuns is the smallest number of runs a side for which the drift is a parabola and not a
+// line. With fewer runs, a parabola takes too many degrees of freedom: without a drift, 3 + 3 runs
+// would find a change of +10% in 35% of cases instead of 48%.
+const parabolaRuns = 5
 
 // withoutDrift compares runs in the order of their turns. It removes a line or a parabola that the
 // figures of all runs follow over time, such as when the host gets slower. If the drift has another
@@ -127,7 +127,7 @@ func withoutDrift(all []RunFigure, afterFirst bool) (d difference) {
 		}
 	}
 	degree := 1
-	if n >= 2*bentDrift {
+	if n >= 2*parabolaRuns {
 		degree = 2
 	}
 	subtractTrend(logs, degree)

@@ -313,9 +313,9 @@ func (c *counts) compact() error {
 	return c.pack()
 }
 
-// allow permits a histogram that takes up to denseTimes as much memory as some bytes that the owner
-// of c needs anyway, although c is small.
-func (c *counts) allow(bytes int) {
+// allowHistogram makes c small, but permits a histogram of up to denseTimes*bytes. A [Moving] calls
+// it, whose queue takes so many bytes in addition to c.
+func (c *counts) allowHistogram(bytes int) {
 	c.small = true
 	c.mergedBytes = max(c.mergedBytes, bytes)
 }

@@ -24,10 +24,10 @@
 //
 // # Merged intervals
 //
-//   - Start and end: the earliest start and the latest end of all intervals. The middle between them
-//     lies in the window, so merging the merged log again gives the same windows.
-//   - Counts: the sum, slot by slot. Of all intervals, the sum has the largest number of significant
-//     digits, the smallest lowest discernible value and the smallest conversion ratio.
+//   - Start and end: the earliest start and the latest end of all intervals. The middle between
+//     them lies in the window, so merging the merged log again gives the same windows.
+//   - Counts: the sum, slot by slot. Of all intervals, the sum has the largest number of
+//     significant digits, the smallest lowest discernible value and the smallest conversion ratio.
 //   - MAX: the highest value of the sum, divided by 1,000,000.
 //
 // A window of one interval has its times, MAX and payload byte for byte. Only a payload that is not

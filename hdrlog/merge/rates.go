@@ -49,8 +49,8 @@ func (r *Recorded) Add(other Recorded) {
 
 // A rateRow is a row in [Rates]. It is small, because an input can have a million rows.
 type rateRow struct {
-	inputs   []rateInput // ascending by number
-	crossing *crossing   // nil if the row has no such interval
+	inputs   []rateInput        // ascending by number
+	crossing *crossingIntervals // nil if the row has no such interval
 }
 
 // A rateInput is an input that has intervals of a row. Start is the start of the first of them.
@@ -70,9 +70,9 @@ func (row *rateRow) addInput(input int, start int64) {
 	row.inputs[n].start = min(row.inputs[n].start, start)
 }
 
-// crossing has the intervals of a row that lie in more than one window, or all its intervals if
-// [Rates.every] is set.
-type crossing struct {
+// crossingIntervals has the intervals of a row that lie in more than one window, or all its
+// intervals if [Rates.every] is set.
+type crossingIntervals struct {
 	intervals []rateInterval
 	sorted    bool // by start
 }
@@ -122,7 +122,7 @@ func (r *Rates) Add(row []byte, input int, start, end, count, from, size int64) 
 	r.every = r.every || size == 0
 	if count > 0 && (size == 0 || Crosses(start, end, size)) {
 		if known.crossing == nil {
-			known.crossing = new(crossing)
+			known.crossing = new(crossingIntervals)
 		}
 		known.crossing.sorted = false
 		known.crossing.intervals = append(known.crossing.intervals, rateInterval{Span{start, end}, count, from})
@@ -192,7 +192,7 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 
 // take returns [Recorded.Moved] of a window, and forgets the intervals that end in this window. If
 // every is set, it returns the number of all values instead.
-func (a *crossing) take(w Span, every bool) float64 {
+func (a *crossingIntervals) take(w Span, every bool) float64 {
 	if !a.sorted {
 		slices.SortFunc(a.intervals, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })
 		a.sorted = true

@@ -114,7 +114,7 @@ func TestRatesAgain(t *testing.T) {
 			for key, row := range r.rows {
 				fresh.rows[key] = &rateRow{inputs: slices.Clone(row.inputs)}
 				if row.crossing != nil {
-					fresh.rows[key].crossing = &crossing{intervals: slices.Clone(row.crossing.intervals)}
+					fresh.rows[key].crossing = &crossingIntervals{intervals: slices.Clone(row.crossing.intervals)}
 				}
 			}
 			w := Span{10, 20 + 10*random.Int64N(2)}

@@ -17,7 +17,7 @@ import (
 // A Kind is a model of how the level of a series changes.
 type Kind int
 
-// The kinds.
+// Kinds of changes.
 const (
 	Constant Kind = iota
 	Step          // the level changes once, for good
@@ -90,7 +90,7 @@ func Find(y []float64, tries int, accept func(Change) bool) Change {
 	}
 	y = withoutMoments(y)
 	constant := newFit(Constant, centred(y), 1)
-	fits := slices.Concat(steps(y), []*fit{drift(y)}, closest(decays(y)), phases(y))
+	fits := slices.Concat(steps(y), []*fit{drift(y)}, bestFit(decays(y)), phases(y))
 	time := confidence.Dependence(constant.residuals)
 	for _, f := range fits {
 		time = min(time, confidence.Dependence(f.residuals))
@@ -167,13 +167,13 @@ func Differs(y []float64, tries int) bool {
 // numbers around it moves closer to the median, so that one bad moment neither makes nor hides a
 // change.
 func withoutMoments(y []float64) []float64 {
-	middle, away := make([]float64, len(y)), make([]float64, len(y))
+	middle, distance := make([]float64, len(y)), make([]float64, len(y))
 	for i := range y {
 		from := min(max(i-2, 0), len(y)-5)
 		middle[i] = Median(y[from : from+5])
-		away[i] = math.Abs(y[i] - middle[i])
+		distance[i] = math.Abs(y[i] - middle[i])
 	}
-	most := farAway * max(Median(away), grain)
+	most := mostDistance * max(Median(distance), grain)
 	r := slices.Clone(y)
 	for i := range r {
 		r[i] = min(max(r[i], middle[i]-most), middle[i]+most)
@@ -181,12 +181,12 @@ func withoutMoments(y []float64) []float64 {
 	return r
 }
 
-// farAway is the largest distance of a number from the median around it, divided by the median of
-// all such distances. See withoutMoments.
-const farAway = 6
+// mostDistance is the largest distance of a number from the median around it, divided by the median
+// of all such distances. See withoutMoments.
+const mostDistance = 6
 
-// closest returns the fit with the smallest sum of squares, or no fit if there is none.
-func closest(fits []*fit) []*fit {
+// bestFit returns the fit with the smallest sum of squares, or no fit if there is none.
+func bestFit(fits []*fit) []*fit {
 	if len(fits) == 0 {
 		return nil
 	}
@@ -197,7 +197,7 @@ func closest(fits []*fit) []*fit {
 // that of a queue that begins to grow.
 func steps(y []float64) []*fit {
 	before, after := squaresLeft(y), squaresLeft(reversed(y))
-	least := left{math.Inf(1), math.Inf(1)}
+	least := leftSquares{math.Inf(1), math.Inf(1)}
 	var atLevel, atTrend int
 	for k := leastSide; k <= len(y)-leastSide; k++ {
 		rest := len(y) - k
@@ -211,7 +211,7 @@ func steps(y []float64) []*fit {
 		}
 	}
 	level := newFit(Step, append(centred(y[:atLevel]), centred(y[atLevel:])...), 3, Span{atLevel, len(y)})
-	trend := newFit(Step, append(centred(y[:atTrend]), straight(y[atTrend:])...), 4, Span{atTrend, len(y)})
+	trend := newFit(Step, append(centred(y[:atTrend]), lineResiduals(y[atTrend:])...), 4, Span{atTrend, len(y)})
 	for _, f := range []*fit{level, trend} {
 		at := float64(f.Spans[0].From)
 		n := float64(len(y))
@@ -233,12 +233,13 @@ func apart(a, b []float64) bool {
 	return max(low(b)-high(a), low(a)-high(b)) > high(a)-low(a)
 }
 
-// left has the sums of squared residuals of a constant level and of a line, fitted to some numbers.
-type left struct{ level, trend float64 }
+// leftSquares has the sums of squared residuals of a constant level and of a line, fitted to some
+// numbers.
+type leftSquares struct{ level, trend float64 }
 
 // squaresLeft returns the sums of squared residuals of the first n numbers, for each n.
-func squaresLeft(y []float64) []left {
-	all := make([]left, len(y)+1)
+func squaresLeft(y []float64) []leftSquares {
+	all := make([]leftSquares, len(y)+1)
 	var sx, sy, sxx, sxy, syy float64
 	for i, v := range y {
 		x := float64(i)
@@ -254,13 +255,13 @@ func squaresLeft(y []float64) []left {
 			cross := sxy - sx*sy/n
 			trend -= cross * cross / spread
 		}
-		all[i+1] = left{max(level, 0), max(trend, 0)}
+		all[i+1] = leftSquares{max(level, 0), max(trend, 0)}
 	}
 	return all
 }
 
-// straight returns the residuals of a line that is fitted to numbers.
-func straight(y []float64) []float64 {
+// lineResiduals returns the residuals of a line that is fitted to numbers.
+func lineResiduals(y []float64) []float64 {
 	middle := float64(len(y)-1) / 2
 	r := centred(y)
 	var xy, xx float64

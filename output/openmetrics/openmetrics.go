@@ -51,7 +51,7 @@ func New(w io.Writer, metric string) (output.RowWriter, error) {
 	return &writer{w: w, metric: metric}, nil
 }
 
-// units are the units at the end of a metric's name that the header can name.
+// units are the ends of a metric's name that name the unit of its values.
 var units = []string{"seconds", "milliseconds", "microseconds", "nanoseconds", "bytes"}
 
 func metricUnit(name string) string {
