@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// fixed formats v with so many decimals, as Java's Formatter does. Java takes the shortest decimal
-// that identifies v and rounds it half up. Go rounds the exact value of v half to even. So fixed
-// gives 0.13 for 0.125, and 1.01 for 1.005.
+// fixed formats v with this number of decimals, as Java's Formatter does. Java takes the shortest
+// decimal that identifies v and rounds it half up. Go rounds the exact value of v half to even. So
+// fixed gives 0.13 for 0.125, and 1.01 for 1.005.
 func fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):

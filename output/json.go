@@ -68,7 +68,7 @@ type Document struct {
 
 // A DocumentVerdict says whether a limit, such as p99<10ms, holds for a tag.
 type DocumentVerdict struct {
-	// Tag is the text of the tag, and Limit that of the limit.
+	// Tag is the text of the tag, and Limit the text of the limit.
 	Tag   string `json:"tag"`
 	Limit string `json:"limit"`
 	// Verdict is holds, fails or undecided. Holds is null if the limit is undecided.

@@ -131,7 +131,7 @@ type Value struct {
 	whole   bool // integer is the exact value
 }
 
-// ValueOf returns a value of h, such as [histogram.Histogram.Max].
+// ValueOf converts v, a value in units of h such as [histogram.Histogram.Max].
 func ValueOf(h *histogram.Histogram, v int64) Value {
 	return Value{float: h.Float(v), integer: v, whole: !h.Double()}
 }

@@ -174,7 +174,7 @@ func columns(first *Row) (all []column) {
 	return all
 }
 
-// figures returns the figures with some names, the percentiles of s, and the maximum.
+// figures returns the figures with these names, the percentiles of s, and the maximum.
 func (s *Stats) figures(names ...string) (all []Figure) {
 	for _, name := range names {
 		all = append(all, Figure{Name: name})

@@ -292,8 +292,9 @@ func (s *runPair) independent(bound float64) float64 {
 	return float64(n) / Dependence(differences)
 }
 
-// residuals returns, for each pair of parts at the same time, the difference between the residuals
-// of the two sides: how far the share of the part is from the share of all parts.
+// residuals returns a number for each pair of parts at the same time: the residual of the part
+// after minus the residual of the part before. The residual of a part is the distance of its share
+// from the share of all parts of its side.
 func residuals(before, after []part) []float64 {
 	a, allBefore := shareOf(before)
 	b, allAfter := shareOf(after)

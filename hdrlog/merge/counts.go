@@ -27,7 +27,8 @@ type counts struct {
 	bounds
 	// packed has payloads that are not compressed, each behind its length in four bytes.
 	packed []byte
-	// mergedBytes is the length that packed had when it was last made one payload, or 0.
+	// mergedBytes is the length of packed when mergePacked or pack last made it a single payload.
+	// It is 0 before.
 	mergedBytes int
 	// histogram is the sum of all counts, or nil in the other forms.
 	histogram *histogram.Histogram
@@ -38,14 +39,14 @@ type counts struct {
 }
 
 const (
-	// denseBytes is the largest histogram that is always allowed: about one of three significant
-	// digits.
+	// denseBytes is the largest size of a histogram, in bytes, that does not depend on the packed
+	// counts. It is about the size of a histogram with three significant digits.
 	denseBytes = 1 << 19
 	// denseTimes is the largest allowed ratio of the bytes of a histogram to those of packed
 	// counts.
 	denseTimes = 4
 	// mergeBytes is the number of bytes that packed counts can grow beyond twice mergedBytes before
-	// they are made one payload.
+	// mergePacked makes them a single payload.
 	mergeBytes = 16 << 10
 	// mostKept is the largest memory, in bytes, that is kept for reuse.
 	mostKept = 8 << 20
@@ -193,7 +194,7 @@ func (c *counts) isSingle() bool {
 	return c.histogram == nil && len(c.packed) > 0 && 4+int(binary.LittleEndian.Uint32(c.packed)) == len(c.packed)
 }
 
-// fits reports whether a histogram of so many slots may replace the packed counts.
+// fits reports whether a histogram with this number of slots may replace the packed counts.
 func (c *counts) fits(slots int) bool {
 	return 8*slots <= denseTimes*c.mergedBytes || !c.small && 8*slots <= denseBytes
 }
@@ -255,7 +256,7 @@ func (b bounds) with(more bounds) bounds {
 	return b
 }
 
-// makeRoom packs a histogram that must not grow to so many slots.
+// makeRoom packs c.histogram if it must not grow to this number of slots.
 func (c *counts) makeRoom(slots int) error {
 	if c.histogram == nil || slots <= c.slots() || c.fits(slots) {
 		return nil
@@ -283,7 +284,7 @@ func (c *counts) unpack(all bounds) {
 	c.packed = c.packed[:0]
 }
 
-// pack makes c one payload in as little memory as possible. The error is that of total.
+// pack encodes the sum of c as a single payload, in as little memory as possible.
 func (c *counts) pack() error {
 	if c.isEmpty() || c.isSingle() {
 		c.spare = nil
@@ -320,7 +321,8 @@ func (c *counts) allowHistogram(bytes int) {
 	c.mergedBytes = max(c.mergedBytes, bytes)
 }
 
-// mergePacked makes several payloads one. Payloads that do not add up stay as they are.
+// mergePacked encodes the sum of several payloads as a single payload. Payloads that do not add up
+// stay as they are.
 func (c *counts) mergePacked() {
 	code := codecs.Get().(*codec)
 	defer c.putCodec(code)
@@ -333,7 +335,7 @@ func (c *counts) mergePacked() {
 	}
 }
 
-// setPacked makes packed one payload of h, which is the sum of c.
+// setPacked sets packed to a single payload, which encodes h. H is the sum of c.
 func (c *counts) setPacked(code *codec, h *histogram.Histogram) (err error) {
 	if code.plain, err = appendPayload(code.plain[:0], h.AppendBinary); err != nil {
 		return err
@@ -370,8 +372,9 @@ func (c *counts) total(scratch *histogram.Histogram) (*histogram.Histogram, erro
 	return h, nil
 }
 
-// subtract takes counts out that were added before. It reports false if only a new sum of the
-// others can tell the counts and their minimum.
+// subtract subtracts counts that were added before. It returns false if it cannot: c is not a
+// histogram, or the minimum of the remaining counts is unknown. The caller must then add up the
+// remaining counts again.
 func (c *counts) subtract(other *counts) bool {
 	if c.histogram == nil || c.mixed {
 		return false

@@ -257,7 +257,7 @@ type Windows struct {
 	spareBytes int
 }
 
-// spare is a closed entry, and its memory in bytes.
+// spare is a closed entry whose memory a new entry can reuse, with its size in bytes.
 type spare struct {
 	merged *Merged
 	bytes  int
@@ -348,7 +348,7 @@ func (ws *Windows) Merge(tag []byte, logStart float64, s *Sum) (err error) {
 // size returns the approximate memory of m in bytes. Both m and the key of its table have the tag.
 func (m *Merged) size(tag []byte) int { return m.Sum.Size() + entryBytes + 2*len(tag) }
 
-// empty returns an entry without intervals, if possible one that was released.
+// empty returns an entry without intervals. It reuses a released entry if there is one.
 func (ws *Windows) empty() *Merged {
 	n := len(ws.spare) - 1
 	if n < 0 {

@@ -52,7 +52,7 @@ func (m *Moving) Add(end int64, s *Sum) error {
 	if err := e.sum.Merge(s); err != nil {
 		return err
 	}
-	m.all.counts.allowHistogram(m.size + e.sum.Size()) // the queue takes as much anyway
+	m.all.counts.allowHistogram(m.size + e.sum.Size())
 	if !m.stale {
 		if err := m.all.Merge(s); err != nil {
 			return err

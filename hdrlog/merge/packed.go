@@ -41,7 +41,7 @@ func (s *Sum) AppendPacked(data []byte) ([]byte, error) {
 	return all, nil
 }
 
-// wholeLength stands in place of counts.mergedBytes if all packed bytes are one payload.
+// wholeLength replaces counts.mergedBytes in the encoding if all packed bytes are a single payload.
 const wholeLength = -1
 
 // SetPacked sets s to the sum that [Sum.AppendPacked] encoded. It does not decode the counts: if

@@ -90,7 +90,8 @@ type Recorded struct {
 	// intervals. It is positive if intervals that are counted in other windows reach into this
 	// window, and negative if intervals that are counted in this window reach out of it.
 	Moved float64
-	// Every is set if Moved is the number of all values, without those of the counts.
+	// Every is set if Moved is the number of all values, so that the counts of the window do not
+	// matter.
 	Every bool
 	// Millis is the time in which an input of the row ran in the window, and Any the time in which
 	// any input ran in it, in milliseconds.

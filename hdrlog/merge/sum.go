@@ -133,7 +133,7 @@ func (s *Sum) extend(start, end, intervals int64) {
 	}
 }
 
-// Grows reports whether an interval of a layout can be measured by what it adds to s: adding it
+// Grows reports whether an interval of a layout can be measured by its effect on s: adding it
 // only raises counts of s, and comparing [Sum.CoarsenInto] before and after is cheap.
 func (s *Sum) Grows(layout histogram.Layout) bool {
 	c := &s.counts
@@ -244,7 +244,7 @@ func (s *Sum) AppendFields(text []byte, base int64) ([]byte, error) {
 	return fields, nil
 }
 
-// appendMaxPayload appends MAX,PAYLOAD: those of a single interval as they stand in its log.
+// appendMaxPayload appends MAX,PAYLOAD. For a single interval, it appends the text of its log.
 func (s *Sum) appendMaxPayload(fields []byte) ([]byte, error) {
 	highest, payload, _ := bytes.Cut(s.original, []byte{','})
 	if len(payload) > 0 {

@@ -28,7 +28,7 @@ type InputSpan struct {
 	Span
 }
 
-// InputSpans have one span for each of several inputs. The zero value is empty.
+// InputSpans has a span for each of several inputs. The zero value is empty.
 type InputSpans struct {
 	All []InputSpan
 

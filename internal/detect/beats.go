@@ -37,7 +37,7 @@ const (
 type spike struct{ time, weight float64 }
 
 // Beats looks for a rhythm in the spikes of maxima. Higher spikes have more weight, so small spikes
-// between the beats do not hide them. The strength of a period is that of Rayleigh's test: each
+// between the beats do not hide them. The strength of a period is from Rayleigh's test: each
 // spike is an arrow on a clock whose hand turns once in a period, and the strength is the length of
 // the sum of the arrows. Beats tries only periods for which at least half of the beats can have a
 // spike. Tries is the number of series in which the caller looks for a rhythm.

@@ -125,7 +125,8 @@ func (f *fit) beyondChance(constant *fit, tries int) bool {
 	return freedom >= 1 && confidence.Tail(t, freedom)*f.places(parts)*float64(tries) < limit
 }
 
-// places returns the number of places where the change could be, in so many independent parts.
+// places returns the number of places where the change could be, given the number of independent
+// parts.
 func (f *fit) places(parts float64) float64 {
 	switch f.Kind {
 	case Drift:

@@ -79,7 +79,7 @@ func Write(w io.Writer, o Options) error {
 	return log.Flush()
 }
 
-// second returns the intervals of one second.
+// second returns the six intervals of one second, with random values.
 func second(random *rand.Rand, encoder *histogram.Encoder, scratch *[3]histogram.Histogram, o Options) ([]encoded, error) {
 	var intervals []encoded
 	for _, op := range operations {

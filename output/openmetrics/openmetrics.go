@@ -129,7 +129,7 @@ func (w *writer) Row(r *output.Row) error {
 	return err
 }
 
-// escape is for values of labels.
+// escape escapes the value of a label.
 var escape = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
 // sample appends a sample of the metric with a suffix. Its time is in milliseconds since the epoch.
