@@ -195,7 +195,7 @@ func TestGather(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		next, stop := iter.Pull(want.Open())
+		next, stop := iter.Pull(want.All())
 		for _, got := range runs.doubling.Windows {
 			m, ok := next()
 			if !ok || got.Window != m.Window || got.Start != m.Start || got.End != m.End || !slices.Equal(recorded(t, &got.Sum), recorded(t, &m.Sum)) {
