@@ -18,7 +18,7 @@ const (
 	// comes from.
 	near = 30
 	// movedLimit is the largest allowed share of circular shifts with as many slow values in
-	// touched slots, see [together.moved].
+	// touched slots, see [slotModel.shiftedShare].
 	movedLimit = 0.02
 	// leastExcess is the smallest allowed excess over chance, as a share of all slow values.
 	// leastRatio is the smallest allowed ratio of the share to chance. leastLeft is the smallest
@@ -45,7 +45,7 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	if len(slots) < LeastSlots || slow < LeastSlow || free < near || free == len(slots) {
 		return c, false
 	}
-	t := together{slots: slots, touched: touched}
+	t := slotModel{slots: slots, touched: touched}
 	t.byRate()
 	t.byNeighbours()
 	c.Time = float64(len(slots)-free) / float64(len(slots))
@@ -65,20 +65,20 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 	if excess < leastExcess || c.Share < leastRatio*c.Chance || excess-most < leastLeft {
 		return c, false
 	}
-	return c, t.moved() <= movedLimit
+	return c, t.shiftedShare() <= movedLimit
 }
 
-// together has the slots of [Coincide], and the number of slow values that chance puts in each.
-type together struct {
+// slotModel has the slots of [Coincide], and the number of slow values that chance puts in each.
+type slotModel struct {
 	slots    []Slot
 	touched  []bool
 	expected []float64
 }
 
 // byRate sets expected by the number of values of each slot. It fits a Poisson regression to the
-// untouched slots: the logarithm of the slow values is a parabola of the logarithm of all values. A
-// penalty keeps the parabola flat if the numbers of values hardly differ.
-func (t *together) byRate() {
+// untouched slots: the logarithm of the slow values is a line of the logarithm of all values. The
+// penalty keeps the line flat if the numbers of values hardly differ.
+func (t *slotModel) byRate() {
 	logs := make([]float64, len(t.slots))
 	for n, s := range t.slots {
 		logs[n] = math.Log(max(s.Count, 1))
@@ -91,75 +91,41 @@ func (t *together) byRate() {
 			slow += s.Slow
 		}
 	}
-	const rounds, bound, close = 25, 12, 1e-6
-	b := [3]float64{math.Log(max(slow/count, 1e-3)), 0, 0}
-	penalty := [3]float64{1e-6, 0.5, 5}
-	value := func(x float64) float64 {
-		return math.Exp(min(max(b[0]+x*(b[1]+x*b[2]), -bound), bound))
-	}
+	const rounds, penalty = 25, 0.5
+	start, slope := math.Log(max(slow/count, 1e-3)), 0.0
+	step := func(by float64) float64 { return min(max(by, -1), 1) } // Newton's method can go too far
 	for range rounds {
-		var gradient [3]float64
-		var hessian [3][3]float64
+		// The first and second derivatives by start (a) and slope (b).
+		a, b := 0.0, -penalty*slope
+		aa, bb := 0.0, penalty
+		ab := 0.0
 		for n, s := range t.slots {
 			if t.touched[n] {
 				continue
 			}
-			terms := [3]float64{1, logs[n], logs[n] * logs[n]}
-			mean := value(logs[n])
-			for i := range terms {
-				gradient[i] += terms[i] * (s.Slow - mean)
-				for j := range terms {
-					hessian[i][j] += terms[i] * terms[j] * mean
-				}
-			}
+			x := logs[n]
+			mean := math.Exp(start + slope*x)
+			a += s.Slow - mean
+			b += x * (s.Slow - mean)
+			aa += mean
+			ab += x * mean
+			bb += x * x * mean
 		}
-		for i := range b {
-			gradient[i] -= penalty[i] * b[i]
-			hessian[i][i] += penalty[i]
-		}
-		step := solve(hessian, gradient)
-		largest := 0.0
-		for i := range b {
-			b[i] += min(max(step[i], -1), 1)
-			largest = max(largest, math.Abs(step[i]))
-		}
-		if largest < close {
-			break
-		}
+		determinant := aa*bb - ab*ab
+		start += step((a*bb - b*ab) / determinant)
+		slope += step((b*aa - a*ab) / determinant)
 	}
 	t.expected = logs
 	for n, x := range logs {
-		t.expected[n] = value(x)
+		t.expected[n] = math.Exp(start + slope*x)
 	}
-}
-
-// solve returns x with a x = b, by Gaussian elimination. The matrix a is symmetric and positive
-// definite.
-func solve(a [3][3]float64, b [3]float64) (x [3]float64) {
-	for i := range a {
-		for j := i + 1; j < len(a); j++ {
-			factor := a[j][i] / a[i][i]
-			for k := i; k < len(a); k++ {
-				a[j][k] -= factor * a[i][k]
-			}
-			b[j] -= factor * b[i]
-		}
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		x[i] = b[i]
-		for k := i + 1; k < len(a); k++ {
-			x[i] -= a[i][k] * x[k]
-		}
-		x[i] /= a[i][i]
-	}
-	return x
 }
 
 // byNeighbours multiplies the expected slow values of each slot by the level of the slots near it:
 // their slow values divided by their expected slow values. Touched slots do not count. The slots
 // before and after have the same weight, so a trend cancels. The level of the whole run counts as a
 // few further slots on each side, so that few neighbours do not decide.
-func (t *together) byNeighbours() {
+func (t *slotModel) byNeighbours() {
 	const drawn = 2.5 // slots
 	all := len(t.slots)
 	slow, usual := make([]float64, all+1), make([]float64, all+1) // sums up to each slot
@@ -180,24 +146,15 @@ func (t *together) byNeighbours() {
 	}
 }
 
-// moved shifts the touched slots in time, round the end of the run, by each number of slots from
-// near on. It returns the share of shifts with at least as large an excess of slow values as the
-// touched slots have. The excess of a slot counts in units of its standard deviation.
-func (t *together) moved() float64 {
-	var over, squares float64
-	for n, s := range t.slots {
-		e := t.expected[n]
-		if !t.touched[n] {
-			over += (s.Slow-e)*(s.Slow-e) - e
-			squares += e * e
-		}
-	}
-	dispersion := max(over, 0) / squares
+// shiftedShare shifts the touched slots in time, round the end of the run, by each number of slots
+// from near on. It returns the share of shifts with at least as large an excess of slow values as
+// the touched slots have. The excess of a slot counts in units of its standard deviation, which is
+// that of Poisson's distribution.
+func (t *slotModel) shiftedShare() float64 {
 	excess := make([]float64, len(t.slots))
 	var places []int
 	for n, s := range t.slots {
-		e := t.expected[n]
-		excess[n] = (s.Slow - e) / math.Sqrt(e+dispersion*e*e)
+		excess[n] = (s.Slow - t.expected[n]) / math.Sqrt(t.expected[n])
 		if t.touched[n] {
 			places = append(places, n)
 		}
