@@ -44,8 +44,8 @@ func javaDigits(v float64) string {
 	_, exponent := math.Frexp(v) // v < 2^exponent
 	n := int64(v)
 	if lacking := exponent - 55; lacking > 1 {
-		// Java looks this up in a table. Up to this size its entries are the number of decimal
-		// digits of 2^lacking, minus 1.
+		// Java has a table of the number of decimal digits to round. For numbers of this size, an
+		// entry is the number of digits of 2^lacking, minus 1.
 		unit := int64(math.Pow10(len(strconv.Itoa(1<<lacking)) - 1))
 		n = (n + unit/2) / unit * unit
 	}

@@ -135,8 +135,9 @@ func (c *Comparison) setInterval(level float64, test func(bound float64) (p, fre
 }
 
 // Versions widens the interval from two runs to the two versions that they measured. Noise is the
-// standard deviation of the logarithm of the figure between runs of the same version. Each limit is
-// one-sided, with the probability of versionTail.
+// standard deviation of the logarithm of the figure between runs of the same version. The interval
+// is for limits of one side, such as "at most 5% more": by noise alone, 4% of figures lie beyond
+// Low, and 4% beyond High.
 func (c Comparison) Versions(noise float64) Comparison {
 	between := versionTail * math.Sqrt2 * noise
 	down, up := math.Log(c.Ratio/c.Low), math.Log(c.High/c.Ratio)
@@ -221,7 +222,7 @@ func pairOf(before, after Estimate) runPair {
 }
 
 // parts cuts each side into k parts, and counts the values above the common percentile of both
-// sides in each part. It multiplies the values before by bound first.
+// sides in each part. It multiplies the values of the first side by bound before it compares them.
 func (s *runPair) parts(k int, bound float64) (a, b []part) {
 	before, after := s.a, s.b
 	if before.percentile == ofRate {

@@ -129,7 +129,7 @@ type runCache struct {
 	seconds    []float64          // see rates
 }
 
-// A distribution has the counts of the sum of all windows.
+// A distribution has the counts of all windows of a run together.
 type distribution struct {
 	slots  []slot // with at least one value, ascending
 	total  int64  // number of values

@@ -402,5 +402,5 @@ func (ws *Windows) Before(time int64) iter.Seq[*Merged] {
 	}
 }
 
-// All closes all windows, as [Windows.Before] does.
+// All closes all windows, and iterates over their entries as [Windows.Before] does.
 func (ws *Windows) All() iter.Seq[*Merged] { return ws.Before(math.MaxInt64) }
