@@ -45,8 +45,8 @@ type Picture struct {
 // Looks are the size, the title and the colours of a picture, and how it divides its area.
 type Looks struct {
 	Title string `json:"title"`
-	// Theme is light or dark. A picture without one is light, and a page without one follows the
-	// reader's preference.
+	// Theme is light, dark or empty. If it is empty, pictures are light, and pages follow the
+	// preference of the reader.
 	Theme string `json:"theme"`
 	// Width and Height are pixels of 1/96 inch. DPI is the number of dots per inch of a PNG: at 192
 	// it has twice as many dots as pixels in each direction, with the same layout.
@@ -95,8 +95,8 @@ func (t *TimeAxis) SeveralDays(from, to float64) bool {
 
 // A ValueAxis says in which unit the values of a picture are, and how its axis of values looks.
 type ValueAxis struct {
-	// Unit is the unit of values, such as "ms", or empty if it is unknown. [axis.Fixed] makes one
-	// that never turns into another.
+	// Unit is the unit of values, such as "ms", or empty if it is unknown. [axis.Fixed] marks units
+	// that texts and axes must not convert.
 	Unit string `json:"unit"`
 	// Log makes the axis of values logarithmic. The axis of a heat map always is.
 	Log bool `json:"log"`

@@ -111,15 +111,16 @@ func timeRange(series []Series) (from, to float64, ok bool) {
 	return from, to, from <= to
 }
 
-// Highest returns the most elements with the highest values, in descending order, and the rest. If
-// there are no more elements, it returns all of them in their own order.
-func Highest[T any](all []T, value func(*T) float64, most int) (shown, rest []T) {
-	if len(all) <= most {
+// Highest returns the elements with the highest values, in descending order, and the rest. Limit is
+// the number of elements with the highest values. If there are no more elements, Highest returns
+// all in their own order.
+func Highest[T any](all []T, value func(*T) float64, limit int) (shown, rest []T) {
+	if len(all) <= limit {
 		return all, nil
 	}
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b T) int { return cmp.Compare(value(&b), value(&a)) })
-	return sorted[:most], sorted[most:]
+	return sorted[:limit], sorted[limit:]
 }
 
 // PageColumns is the number of columns to which the lines of a page are thinned. It is several

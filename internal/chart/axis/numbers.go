@@ -112,9 +112,9 @@ func Value(unit string, v float64) string {
 	return digits(v/s.Divide, 4, 1e15) + " " + s.Unit
 }
 
-// digits prints a number with at most "most" significant digits. It keeps all digits before the
+// digits prints a number, rounded to a number of significant digits. It keeps all digits before the
 // decimal point. Numbers from exponentFrom on have an exponent.
-func digits(v float64, most int, exponentFrom float64) string {
+func digits(v float64, significant int, exponentFrom float64) string {
 	size := math.Abs(v)
 	switch {
 	case v == 0:
@@ -122,7 +122,7 @@ func digits(v float64, most int, exponentFrom float64) string {
 	case size >= exponentFrom || size < exponentBelow:
 		return scientific(v)
 	}
-	decimals := max(0, most-1-int(math.Floor(math.Log10(math.Abs(v)))))
+	decimals := max(0, significant-1-int(math.Floor(math.Log10(math.Abs(v)))))
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")

@@ -1,5 +1,5 @@
-// Package collect gathers intervals for pictures: the points of lines, and windows with counts. It
-// bounds the memory of both. Times are milliseconds since the epoch, or since the start of a log.
+// Package collect gathers intervals for pictures: the points of lines, and windows with counts. The
+// memory of both is bounded. Times are milliseconds since the epoch, or since the start of a log.
 //
 // A [Collector] takes each [Interval] after it was measured. [Options.Measure] measures a result of
 // a flow, for logs that are complete: workers have already computed its figures and coarse counts.
@@ -541,8 +541,8 @@ func (c *Collector) widen() error {
 	return nil
 }
 
-// startOfNewest returns the earliest time from which on at most "most" windows start.
-func (c *Collector) startOfNewest(most int) int64 {
+// startOfNewest returns the earliest time from which on at most limit windows start.
+func (c *Collector) startOfNewest(limit int) int64 {
 	counts := map[int64]int{}
 	for _, s := range c.series {
 		for _, w := range s.windows {
@@ -551,8 +551,8 @@ func (c *Collector) startOfNewest(most int) int64 {
 	}
 	starts := slices.Sorted(maps.Keys(counts))
 	n := len(starts)
-	for ; n > 0 && most >= counts[starts[n-1]]; n-- {
-		most -= counts[starts[n-1]]
+	for ; n > 0 && limit >= counts[starts[n-1]]; n-- {
+		limit -= counts[starts[n-1]]
 	}
 	if n == len(starts) {
 		return starts[n-1] + 1

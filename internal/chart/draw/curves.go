@@ -184,7 +184,8 @@ func (pn *panel) curvePath(points []chart.Point) (path []vg.Point) {
 // withDue is the label of curves with correction for coordinated omission.
 const withDue = "with those that were due"
 
-// correctedStyle returns the style of such a curve, in the colour of the series.
+// correctedStyle returns the style of a curve with correction for coordinated omission, in the
+// colour of the series with style s.
 func (c *pen) correctedStyle(s chart.Style) style {
 	return style{colour: c.Lines[s.Colour], dashes: lengths([]float64{5, 4})}
 }

@@ -52,8 +52,8 @@ func Write(w io.Writer, p *chart.Picture, format Format) error {
 	return fmt.Errorf("unknown format %q", format)
 }
 
-// WriteSVG writes a picture as SVG. Text stays text. It has its width in Liberation Sans with any
-// font of the reader, so that texts do not overlap.
+// WriteSVG writes a picture as SVG. Texts stay texts, and have the same width with any font of the
+// reader, so that they do not overlap.
 func WriteSVG(w io.Writer, p *chart.Picture) error {
 	canvas := &svgCanvas{Canvas: vgsvg.New(size(&p.Looks))}
 	if err := paint(p, draw.New(canvas), wellFormed, true); err != nil {
@@ -127,7 +127,7 @@ func Check(kind *chart.Type, p *chart.Looks) error {
 	if kind == chart.Report && (p.Width < 700 || p.Height < 600) {
 		return fmt.Errorf("a report of %g by %g pixels is too small: 700 by 600 is the least", p.Width, p.Height)
 	}
-	// 200 million pixels take 800 MB.
+	// A PNG of 200 million dots takes 800 MB of memory.
 	if dots := p.Width * p.Height * math.Pow(float64(p.DPI)/96, 2); dots > 200e6 {
 		return fmt.Errorf("a picture of %g by %g pixels at %d dpi is too large: %.0f million dots, where 200 are the most",
 			p.Width, p.Height, p.DPI, dots/1e6)

@@ -28,21 +28,21 @@ type survey struct {
 // them.
 const firstIntervals = 1000
 
-// survey reads the first intervals of each log that the scan selects, at most "most", without their
-// payloads. It skips pipes, which can be read only once.
-func (d *decision) survey(most int) (*survey, error) {
+// survey reads the first intervals of each log that the scan selects, without their payloads. Limit
+// is the largest number of intervals of a log. It skips pipes, which can be read only once.
+func (d *decision) survey(limit int) (*survey, error) {
 	surveyed := &survey{
 		from:    math.MaxInt64,
 		to:      math.MinInt64,
 		names:   make(map[string]bool),
-		ordered: most == math.MaxInt,
+		ordered: limit == math.MaxInt,
 	}
 	for n := range d.scan.Inputs {
 		if d.scan.Inputs[n].Once {
 			surveyed.ordered = false
 			continue
 		}
-		if err := d.surveyLog(surveyed, n, most); err != nil {
+		if err := d.surveyLog(surveyed, n, limit); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func (d *decision) survey(most int) (*survey, error) {
 }
 
 // surveyLog adds the log of an input to a survey.
-func (d *decision) surveyLog(surveyed *survey, input, most int) error {
+func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
 	one := d.scan
 	one.Progress = nil
 	log, err := one.Open(input, 0)
@@ -63,7 +63,7 @@ func (d *decision) surveyLog(surveyed *survey, input, most int) error {
 	points := make(map[string]int)
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
 	passed := int64(math.MinInt64)
-	for seen := 0; seen < most && log.Scan(); {
+	for seen := 0; seen < limit && log.Scan(); {
 		rec := log.Record()
 		if rec.Kind != hdrlog.IntervalRecord {
 			continue
