@@ -11,15 +11,15 @@ import (
 
 // needs lists the data that a picture needs from the logs. A reading computes them.
 type needs struct {
-	overTime bool // lines, or counts over time
-	curves   bool // percentile curves
-	points   points
-	bands    bool          // intervals of confidence of curves
-	shifts   bool          // changes of the level of series
-	believed *summary.Runs // options for intervals of confidence, nil for none
-	maxima   bool          // maxima over time
-	worst    int           // number of worst moments
-	findings bool
+	overTime   bool // lines, or counts over time
+	curves     bool // percentile curves
+	points     points
+	bands      bool          // intervals of confidence of curves
+	shifts     bool          // changes of the level of series
+	confidence *summary.Runs // options for intervals of confidence, nil for none
+	maxima     bool          // maxima over time
+	worst      int           // number of worst moments
+	findings   bool
 }
 
 // content lists the parts of a picture that the function dress makes of the data.
@@ -119,11 +119,11 @@ func (d *decision) needsOf() needs {
 		findings: d.division == together && !d.by.Phases() && (d.asked.Page || has.Findings && !d.hasNoFinding()),
 	}
 	if t.bands || t.shifts || d.comparison() == comparesOnPage {
-		t.believed = &summary.Runs{Optional: true}
+		t.confidence = &summary.Runs{Optional: true}
 	}
 	if t.bands {
-		t.believed.Size = d.asked.Windows.Length
-		t.believed.Percentiles = drawnPercentiles
+		t.confidence.Size = d.asked.Windows.Length
+		t.confidence.Percentiles = drawnPercentiles
 	}
 	maxima := func(m chart.Measure) bool { return m.Name == output.Max }
 	cells := d.drawn.Chart.Marks == chart.Cells

@@ -152,8 +152,8 @@ func (r *reading) readPart(p *part) error {
 // summaryOptions returns options for adding up a part. Parts must not share them.
 func (p *plan) summaryOptions(of *part) (o summary.Options) {
 	o.Maxima = p.needs.maxima
-	if p.needs.believed != nil && !of.runsFirst { // the range of runs replaces intervals of confidence
-		runs := *p.needs.believed
+	if p.needs.confidence != nil && !of.runsFirst { // the range of runs replaces intervals of confidence
+		runs := *p.needs.confidence
 		o.Runs = &runs
 	}
 	if p.needs.worst > 0 {
