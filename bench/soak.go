@@ -48,7 +48,7 @@ const (
 // logs that come, go and rotate. It is killed, stopped and stalled again and again, and its disk
 // gets full. One receiver is slow and fails, and another is away until the end.
 type soak struct {
-	*bench
+	bench     *bench
 	folders   folders
 	interval  string  // MAX,PAYLOAD of each interval
 	start     float64 // of the logs, in seconds since the epoch
@@ -117,7 +117,7 @@ func (b *bench) soak() (above int, err error) {
 	away.kill()
 	s.address = freeAddress()
 	stop := make(chan struct{})
-	go flaky.interrupt(time.Duration(s.seconds)*time.Second/4, stop)
+	go flaky.interrupt(time.Duration(s.bench.seconds)*time.Second/4, stop)
 	err = s.run()
 	close(stop)
 	defer s.kill()
@@ -148,7 +148,7 @@ const (
 // print prints the table. Descriptors and memory may grow by a half from the second third of the
 // time to the last, since each start opens all files again.
 func (s *soak) print() (above int) {
-	fmt.Printf("\n**Soak of hdrlive**: %d seconds, %d files of logs, %d kills and stops\n\n", s.seconds, s.files, s.hdrlive.ends)
+	fmt.Printf("\n**Soak of hdrlive**: %d seconds, %d files of logs, %d kills and stops\n\n", s.bench.seconds, s.files, s.hdrlive.ends)
 	fmt.Println("| what is wrong | figure | bound |\n| --- | --: | --: |")
 	line := func(name string, figure, bound float64) {
 		mark := ""
@@ -193,8 +193,8 @@ func (s *soak) mount() (unmount func()) {
 	s.roomSince = time.Now()
 	return func() {
 		var err error
-		if s.keepFiles {
-			err = os.CopyFS(s.path("kept"), os.DirFS(s.folders.outputs))
+		if s.bench.keepFiles {
+			err = os.CopyFS(s.bench.path("kept"), os.DirFS(s.folders.outputs))
 		}
 		if err := errors.Join(err, execute("umount", s.folders.outputs)); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -240,7 +240,7 @@ func (s *soak) run() error {
 		s.writers = append(s.writers, w)
 	}
 	begin := time.Now()
-	for second := range s.seconds {
+	for second := range s.bench.seconds {
 		time.Sleep(time.Until(begin.Add(time.Duration(second) * time.Second)))
 		s.writers = append(s.writers, &writer{
 			path:      filepath.Join(s.folders.logs, fmt.Sprintf("short%d.hdr", second)),
@@ -278,7 +278,7 @@ func (s *soak) startHdrlive() error {
 	if p.running != nil {
 		return nil
 	}
-	p.running = exec.Command(s.path("hdrlive"), append([]string{"-ip", s.folders.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
+	p.running = exec.Command(s.bench.path("hdrlive"), append([]string{"-ip", s.folders.logs, "-if", `.*\.hdr.*`, "-idle", "10s", "-q",
 		"-state", filepath.Join(s.folders.outputs, "state"), "-of", filepath.Join(s.folders.outputs, "all.hdr"), "-serve", s.address}, pushOptions(s.receivers...)...)...)
 	p.running.Stderr = &p.stderr
 	err := p.running.Start()
@@ -518,7 +518,7 @@ func (s *soak) compare() error {
 		return err
 	}
 	defer want.kill()
-	if err := execute(append([]string{s.path("hdrlive"), "-q", "-idle", "1h", "-for", "1s", "-ip", s.folders.copies, "-if", `.*\.hdr`}, pushOptions(want)...)...); err != nil {
+	if err := execute(append([]string{s.bench.path("hdrlive"), "-q", "-idle", "1h", "-for", "1s", "-ip", s.folders.copies, "-if", `.*\.hdr`}, pushOptions(want)...)...); err != nil {
 		return err
 	}
 	all, _ := want.snapshot()
@@ -555,7 +555,7 @@ func (s *soak) compare() error {
 
 // union returns the intervals of the union of logs, a line each, without the header.
 func (s *soak) union(args ...string) ([]string, error) {
-	text, err := exec.Command(s.path("hdrunion"), append([]string{"-q", "-grid", "1"}, args...)...).Output()
+	text, err := exec.Command(s.bench.path("hdrunion"), append([]string{"-q", "-grid", "1"}, args...)...).Output()
 	_, rest, _ := strings.Cut(string(text), "\"StartTimestamp\"")
 	return slices.Collect(strings.Lines(rest)), err
 }
