@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -794,7 +795,7 @@ func TestStops(t *testing.T) {
 		if text, err := os.ReadFile(w.out); err != nil || bytes.Contains(text, []byte(lateNote)) {
 			t.Errorf("%+v: %v, %q\n%s", test, err, w.messages, text)
 		}
-		stopped, period := w.mergedLog(), w.whole.Period([]byte("a"))
+		stopped, period := w.mergedLog(), w.whole.Period([]byte("a"), math.MaxInt64)
 		own := t.TempDir()
 		w.state = filepath.Join(own, "state")
 		w.out = filepath.Join(own, "merged.hdr")
@@ -804,7 +805,7 @@ func TestStops(t *testing.T) {
 		if whole := w.mergedLog(); stopped != whole {
 			t.Errorf("%+v: with stops the merged log is\n%s\nwithout\n%s", test, stopped, whole)
 		}
-		if want := w.whole.Period([]byte("a")); period != want {
+		if want := w.whole.Period([]byte("a"), math.MaxInt64); period != want {
 			t.Errorf("%+v: with stops the logs ran for %d ms, without for %d", test, period, want)
 		}
 	}

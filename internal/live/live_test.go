@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -852,7 +853,7 @@ func TestRanInAnyTag(t *testing.T) {
 		if err := merger(Options{Size: 4000, Tags: filter, Whole: &whole, Stop: sink.stop, Messages: sink}, sink).Run(f); err != nil {
 			t.Fatal(err)
 		}
-		return sink.all, whole.Period([]byte("own"))
+		return sink.all, whole.Period([]byte("own"), math.MaxInt64)
 	}
 	only, err := tags.NewFilter([]string{"own"}, nil)
 	if err != nil {
