@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Finding is one result of the analysis of a run, such as a limit that fails or a gap in a log,
-// as a sentence with its figures. Package internal/finding makes findings.
+// A Finding is one result of the analysis of a run, a comparison or a trend, such as a limit that
+// fails or a gap in a log, as a sentence with its figures. Package internal/finding makes findings.
 type Finding struct {
 	// Kind is the name of what was found, such as limit or gap.
 	Kind     string `json:"kind"`
@@ -45,6 +45,10 @@ const (
 var weights = []string{"fails", "undecided", "warns", "notes", "holds"}
 
 func (w Weight) String() string { return weights[w] }
+
+// Word returns the word that the sentence of a verdict begins with. It is empty for [Warns] and
+// [Notes], which are no verdicts.
+func (w Weight) Word() string { return [...]string{"FAILS", "NOT PROVEN", "", "", "HOLDS"}[w] }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (w Weight) MarshalText() ([]byte, error) { return []byte(w.String()), nil }

@@ -1,5 +1,5 @@
-// Package finding finds what a run shows, from what was added up of it: one sentence for each
-// finding, the same wherever it stands.
+// Package finding says what a run, a comparison of two sides, or a trend over many runs shows. Each
+// finding is a sentence, which is the same wherever it stands.
 package finding
 
 import (
@@ -148,10 +148,13 @@ var kinds = []struct {
 	{"unit", (*analysis).unit},
 }
 
-// Names of the kinds that [Limits] and [Omissions] return.
+// Names of kinds that are found alone: by [Limits], [Omissions], [Comparison.Conclusion] and
+// [Trend].
 const (
 	kindLimit    = "limit"
 	kindOmission = "omission"
+	kindChange   = "change"
+	kindTrend    = "trend"
 )
 
 // ofKind gives findings the name of their kind.

@@ -39,21 +39,11 @@ func used(v *gate.Verdict) float64 {
 	return part
 }
 
-// results are the words of verdicts.
-var results = map[gate.Result]struct {
-	word   string
-	weight output.Weight
-}{
-	gate.Fails:     {"FAILS", output.Fails},
-	gate.Undecided: {"NOT PROVEN", output.Undecided},
-	gate.Holds:     {"HOLDS", output.Holds},
-}
-
 // limit returns the finding of a verdict.
 func (w *words) limit(v *gate.Verdict) output.Finding {
-	result := results[v.Result]
+	word := v.Result.Word()
 	f := output.Finding{
-		Weight: result.weight,
+		Weight: v.Result,
 		Tag:    v.Tag,
 		Limit:  v.Limit.Text,
 		Figures: map[string]output.Number{
@@ -70,20 +60,20 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 	switch {
 	case v.Missing != "":
 		f.Figures = nil
-		text = fmt.Sprintf("%s: %s: %s", result.word, what, v.Missing)
+		text = fmt.Sprintf("%s: %s: %s", word, what, v.Missing)
 	case v.Windows > 0:
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
-		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", result.word, limit, w.of(v.Tag),
+		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", word, limit, w.of(v.Tag),
 			formatBeside(v.Value, v.Bound), people.Counted(v.Windows, "window"), formatBound(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
-		text = fmt.Sprintf("%s: %s %s", result.word, what, changed(v))
-	case v.Result == gate.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
-		text = fmt.Sprintf("%s: %s is %s%s of %s", result.word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
+		text = fmt.Sprintf("%s: %s %s", word, what, changed(v))
+	case v.Result == output.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
+		text = fmt.Sprintf("%s: %s is %s%s of %s", word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
 			interval(v), bound(v)+people.Spaced(unitOf(v)))
 	default:
-		text = fmt.Sprintf("%s: %s is %s%s, limit %s", result.word, what, judged(v), interval(v),
+		text = fmt.Sprintf("%s: %s is %s%s, limit %s", word, what, judged(v), interval(v),
 			bound(v)+people.Spaced(unitOf(v)))
-		if v.Result == gate.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
+		if v.Result == output.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
 			text += "; the log does not tell them apart"
 		}
 	}
@@ -92,7 +82,7 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 	}
 	if v.Outage.Times > 0 {
 		f.Start, f.End = &v.Outage.Start, &v.Outage.End
-		if v.Result == gate.Fails {
+		if v.Result == output.Fails {
 			text += "; " + w.breached(v)
 			f.Option = "hdrsum -st breaches"
 		}

@@ -197,7 +197,7 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 		needed = v.Value
 	}
 	v.decide(v.keeps(needed))
-	if v.Result == Holds || !v.keeps(better) {
+	if v.Result == output.Holds || !v.keeps(better) {
 		return
 	}
 	why := "the interval includes the bound"

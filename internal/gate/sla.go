@@ -275,26 +275,15 @@ func (l *Limit) Of(s *output.Summary) float64 {
 	return unit.Divide(v, l.ratio(s))
 }
 
-// A Result says whether a limit holds. The worst one comes first.
-type Result int
-
-// The results.
-const (
-	Fails Result = iota
-	Undecided
-	Holds
-)
-
-func (r Result) String() string { return [...]string{"fails", "undecided", "holds"}[r] }
-
 // A Verdict says whether a limit holds for a tag.
 type Verdict struct {
 	Limit *Limit
 	// Tag is the text of the tag.
 	Tag string
-	// Result is Undecided if the interval of the statistic neither keeps the limit nor violates it,
-	// or if there is none and chance decides.
-	Result Result
+	// Result is [output.Fails], [output.Undecided] or [output.Holds]. The limit is undecided if the
+	// interval of the statistic neither keeps the limit nor violates it, or if there is no interval
+	// and chance decides.
+	Result output.Weight
 	// Worse is set if a relative limit is undecided, and its statistic is beyond the bound.
 	Worse bool
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
@@ -456,9 +445,9 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 }
 
 func (v *Verdict) decide(holds bool) {
-	v.Result = Fails
+	v.Result = output.Fails
 	if holds {
-		v.Result = Holds
+		v.Result = output.Holds
 	}
 }
 
@@ -492,7 +481,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		if math.IsNaN(v.Low) && math.IsNaN(v.High) {
 			v.Note = "too short for an interval"
 			if f.Strict {
-				v.Result = Undecided
+				v.Result = output.Undecided
 			}
 		}
 	default:
@@ -509,7 +498,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 func (v *Verdict) doubt(s *output.Summary) {
 	l := v.Limit
 	decided := !math.IsNaN(v.Low) || !math.IsNaN(v.High)
-	if v.Result != Holds || l.AtLeast || l.Name != "" || l.Percentile == 100 || decided {
+	if v.Result != output.Holds || l.AtLeast || l.Name != "" || l.Percentile == 100 || decided {
 		return
 	}
 	above := counts.Above(s.Counts(), l.Percentile)
@@ -523,7 +512,7 @@ func (v *Verdict) doubt(s *output.Summary) {
 	default:
 		return
 	}
-	v.Result = Undecided
+	v.Result = output.Undecided
 }
 
 // decideInterval judges by the interval. Next says what such runs prove.
@@ -535,7 +524,7 @@ func (v *Verdict) decideInterval(next string) {
 		better, worse = v.High, v.Low
 	}
 	v.decide(v.keeps(worse))
-	if v.Result == Fails && (math.IsNaN(better) || v.keeps(better)) {
+	if v.Result == output.Fails && (math.IsNaN(better) || v.keeps(better)) {
 		v.undecided("the interval includes the bound")
 		if v.Worse {
 			v.Note = Unproven
@@ -548,7 +537,7 @@ func (v *Verdict) decideInterval(next string) {
 
 // undecided sets why a limit is undecided.
 func (v *Verdict) undecided(why string) {
-	v.Result = Undecided
+	v.Result = output.Undecided
 	v.Note = why
 	v.Worse = v.Limit.Change != nil && !v.keeps(v.Value)
 	if v.Worse {
@@ -584,14 +573,18 @@ func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []b
 // Count returns how many limits do not hold, how many are undecided, and how many of these look
 // worse.
 func Count(verdicts []Verdict) (failed, open, worse int) {
-	var n [3]int
 	for _, v := range verdicts {
-		n[v.Result]++
+		switch v.Result {
+		case output.Fails:
+			failed++
+		case output.Undecided:
+			open++
+		}
 		if v.Worse {
 			worse++
 		}
 	}
-	return n[Fails], n[Undecided], worse
+	return failed, open, worse
 }
 
 // Documents returns verdicts for JSON.
@@ -616,8 +609,8 @@ func (v Verdict) document() output.DocumentVerdict {
 		Note:    v.Note,
 		Unit:    v.Limit.unit(),
 	}
-	holds := v.Result == Holds
-	if v.Result != Undecided {
+	holds := v.Result == output.Holds
+	if v.Result != output.Undecided {
 		d.Holds = &holds
 	}
 	if v.Missing == "" {

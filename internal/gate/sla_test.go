@@ -186,9 +186,9 @@ func TestJudge(t *testing.T) {
 		failed := 0
 		for _, v := range verdicts {
 			result, detail := "ok", fmt.Sprintf("%.10g", v.Value)
-			if v.Result == Undecided {
+			if v.Result == output.Undecided {
 				result = "undecided"
-			} else if v.Result == Fails {
+			} else if v.Result == output.Fails {
 				result = "FAIL"
 				failed++
 			}
@@ -207,7 +207,7 @@ func TestJudge(t *testing.T) {
 	zero := summaryOf("", 5)
 	zero.Period = 0
 	limits, _ := Parse("throughput>=1")
-	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}})[0]; v.Result != Fails || v.Missing != "the period is zero" {
+	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}})[0]; v.Result != output.Fails || v.Missing != "the period is zero" {
 		t.Errorf("no period: %+v", v)
 	}
 }
@@ -231,7 +231,7 @@ func TestRecorded(t *testing.T) {
 		if err := w.Check(10_000, s); err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w})[0]; (v.Result == Holds) != holds {
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w})[0]; (v.Result == output.Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -252,7 +252,7 @@ func TestDouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}})[0]; (v.Result == Holds) != holds {
+		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}})[0]; (v.Result == output.Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -378,10 +378,10 @@ func TestRelative(t *testing.T) {
 	for _, test := range []struct {
 		limit string
 		after []*output.Summary
-		want  Result
+		want  output.Weight
 	}{
-		{"max<=+10%", same, Holds}, {"max<=+10%", slow, Fails}, {"mean<=+10%", same, Holds}, {"min<=+40%", slow, Fails},
-		{"50<=+0%", same, Undecided}, {"50<=+45%", slow, Fails}, {"over(9000)<=+10%", same, Holds}, {"over(100000)<=+10%", same, Undecided}, {"throughput>=-5%", same, Holds},
+		{"max<=+10%", same, output.Holds}, {"max<=+10%", slow, output.Fails}, {"mean<=+10%", same, output.Holds}, {"min<=+40%", slow, output.Fails},
+		{"50<=+0%", same, output.Undecided}, {"50<=+45%", slow, output.Fails}, {"over(9000)<=+10%", same, output.Holds}, {"over(100000)<=+10%", same, output.Undecided}, {"throughput>=-5%", same, output.Holds},
 	} {
 		limits, err := Parse(test.limit)
 		if err != nil {

@@ -25,8 +25,8 @@ func TestVersions(t *testing.T) {
 	s := summaryOf("", 1000)
 	random := rand.New(rand.NewPCG(*seed, 4))
 	naive := 0.0 // limits that fail if only what varies within runs counts
-	share := func(change float64) (of map[Result]float64) {
-		of = make(map[Result]float64)
+	share := func(change float64) (of map[output.Weight]float64) {
+		of = make(map[output.Weight]float64)
 		naive = 0
 		for range pairs {
 			const within = 0.01
@@ -55,8 +55,8 @@ func TestVersions(t *testing.T) {
 	slower := share(0.25)
 	equal := share(0)
 	t.Logf("| equal versions: FAILS %.1f%%, NOT PROVEN %.1f%% | without noise between runs: FAILS %.1f%% | +25%%: FAILS %.1f%% |",
-		equal[Fails], equal[Undecided], naive, slower[Fails])
-	if equal[Fails] > 2 || equal[Undecided] > 40 || naive < 15 || slower[Fails] < 95 {
+		equal[output.Fails], equal[output.Undecided], naive, slower[output.Fails])
+	if equal[output.Fails] > 2 || equal[output.Undecided] > 40 || naive < 15 || slower[output.Fails] < 95 {
 		t.Error("a limit of versions errs too often")
 	}
 }

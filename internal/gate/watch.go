@@ -121,7 +121,7 @@ func (w *Watch) Ends(verdicts []Verdict, summaries []*output.Summary) bool {
 	}
 	for _, v := range verdicts {
 		row := rows[v.Tag]
-		if v.Result == Fails && v.Missing == "" && row != nil && w.stop.ends(v, row, &w.of(v.Limit, row).evidence) {
+		if v.Result == output.Fails && v.Missing == "" && row != nil && w.stop.ends(v, row, &w.of(v.Limit, row).evidence) {
 			return true
 		}
 	}

@@ -219,7 +219,7 @@ func TestWindows(t *testing.T) {
 	}
 	var got []line
 	for _, v := range verdicts {
-		got = append(got, line{math.Round(100*v.Value) / 100, v.Bound, v.Windows, v.Result == Holds})
+		got = append(got, line{math.Round(100*v.Value) / 100, v.Bound, v.Windows, v.Result == output.Holds})
 	}
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)

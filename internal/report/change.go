@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
-
-// noEnd stands for the upper end of a change that may be of any size.
-const noEnd = "no end"
 
 // IntervalText returns an interval, with its limits as text, or an empty text if it has none.
 func IntervalText(low, high float64, text func(float64) string) string {
@@ -29,43 +25,6 @@ func IntervalText(low, high float64, text func(float64) string) string {
 		return " [<= " + text(high) + "]"
 	}
 	return " [" + text(low) + ", " + text(high) + "]"
-}
-
-// changeDecimals returns how many decimals the change and its interval have in percent.
-func changeDecimals(c *sides.FigureChange) int {
-	usual := 1
-	if c.High-c.Low >= 0.05 {
-		usual = 0
-	}
-	return max(decimalsOf(c.Ratio, usual), decimalsOf(c.Low, usual))
-}
-
-// changeText returns the change with its interval in percent, behind ~ if it is within the noise,
-// and behind ! if it is beyond, but not proven. It returns false if there is no interval.
-func changeText(c *sides.FigureChange) (string, bool) {
-	if !c.Known() {
-		return "", false
-	}
-	sign := "~"
-	switch {
-	case c.Significant:
-		sign = ""
-	case c.Beyond():
-		sign = "!"
-	}
-	decimals := changeDecimals(c)
-	percent := func(ratio float64) string {
-		text := strconv.FormatFloat(100*(ratio-1), 'f', decimals, 64)
-		if text = strings.TrimPrefix(text, "-"); ratio >= 1 || strings.Trim(text, "0.") == "" {
-			return "+" + text
-		}
-		return "-" + text
-	}
-	high := noEnd
-	if !c.Unbounded() {
-		high = percent(c.High)
-	}
-	return fmt.Sprintf("%s%s%% (%s..%s)", sign, percent(c.Ratio), percent(c.Low), high), true
 }
 
 // believed reports whether a figure of a summary has an interval.
@@ -189,7 +148,7 @@ func changeNotes(pairs []sides.Pair, percentiles []float64) (lines []string) {
 			"the versions do: give several runs a side, as two folders")
 	}
 	if untimed {
-		lines = append(lines, "values without times: the intervals are right "+assumption)
+		lines = append(lines, "values without times: the intervals are right "+sides.Independence)
 	}
 	if together {
 		lines = append(lines, "both runs ran at once, so they are compared second by second; "+

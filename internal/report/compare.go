@@ -56,14 +56,7 @@ func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
 	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
 		c := f.change(p.Change)
 		if c.Known() {
-			v := c.Before
-			if s == p.After {
-				v = c.After
-			}
-			if !f.rate() {
-				v = s.Scale.Times(1).Of(v)
-			}
-			return v
+			return p.OfRuns(s, f.Figure, c)
 		}
 		// Runs have too few values for this percentile. The percentile of all values together
 		// cannot be compared with the means of runs in other columns.
@@ -156,7 +149,7 @@ func change(a, b float64) string {
 		}
 		return "-"
 	}
-	text := strconv.FormatFloat(percent, 'f', decimalsOf(b/a, 1), 64)
+	text := strconv.FormatFloat(percent, 'f', people.ChangeDecimals(b/a, 1), 64)
 	if percent > -0.05 {
 		text = "+" + strconv.FormatFloat(math.Abs(percent), 'f', 1, 64)
 	}

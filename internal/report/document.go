@@ -65,7 +65,7 @@ func changeDocument(c *sides.FigureChange, ratio float64) *output.DocumentFigure
 
 // NewTrendDocument returns the document of a trend, without findings. Times are in a zone; nil is
 // UTC.
-func NewTrendDocument(t *Trend, zone *time.Location) *output.TrendDocument {
+func NewTrendDocument(t *sides.Trend, zone *time.Location) *output.TrendDocument {
 	d := &output.TrendDocument{
 		UnitRatio: t.Scale.Divisor(),
 		Changes:   []output.DocumentStep{},

@@ -9,6 +9,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/report"
 	"hdrkit/internal/sides"
+	"hdrkit/internal/sides/sidestest"
 )
 
 // TestEffects proves that changes come in the order of tags and percentiles, the rate last, and
@@ -16,8 +17,8 @@ import (
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	pairs := []sides.Pair{
-		compared(t, "read", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01),
-		compared(t, "write", map[float64]float64{99: 0.6}, 0.01),
+		sidestest.Pair(t, "read", map[float64]float64{50: 1.2, sidestest.Rate: 0.5}, 0.01),
+		sidestest.Pair(t, "write", map[float64]float64{99: 0.6}, 0.01),
 	}
 	for _, p := range pairs {
 		p.Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
@@ -44,6 +45,21 @@ func TestEffects(t *testing.T) {
 		}
 		if !slices.Equal(got, want) || all != 8 {
 			t.Errorf("%d: %d: %q, want %q", most, all, got, want)
+		}
+	}
+}
+
+// TestSigns: a cell agrees with the headline.
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	pairs := []sides.Pair{sidestest.Pair(t, "read", map[float64]float64{50: 1.1}, 0.04)}
+	sides.Correct(pairs, []float64{50, 90, 99, 99.9})
+	table := &report.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
+	_, rows := table.Changes(pairs[0])
+	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "-", "?+0.0%"}
+	for n, text := range rows[2] {
+		if text != want[n] {
+			t.Errorf("cell %d: %q, want %q", n, text, want[n])
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strconv"
-	"strings"
 	"unicode"
 
 	"golang.org/x/text/width"
@@ -65,15 +63,4 @@ func cutMiddle(text string, limit int) string {
 		}
 	}
 	return string(runes[:from]) + "…" + string(runes[to:])
-}
-
-// decimalsOf returns how many decimals a change by a ratio has in percent: as many as asked for,
-// but more if a fall that leaves something would be one by 100%.
-func decimalsOf(ratio float64, decimals int) int {
-	for more := decimals; ratio > 0 && ratio < 1 && more < 10; more++ {
-		if !strings.HasPrefix(strconv.FormatFloat(100*(1-ratio), 'f', more, 64), "100") {
-			return more
-		}
-	}
-	return decimals // also for what leaves less than anything that was measured
 }

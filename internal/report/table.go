@@ -53,12 +53,6 @@ type Table struct {
 	// Verdicts has texts about limits, by the text of a tag. If Verdicts is not nil, the second
 	// column shows them.
 	Verdicts map[string]string
-	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
-	// stands for [sides.UsualNoise].
-	Noise float64
-	// Same is the largest change, as a part, of figures that are the same. 0 stands for
-	// [sides.UsualSame].
-	Same float64
 	// Tests prints p= and n= behind each change that has an interval.
 	Tests bool
 }
@@ -371,13 +365,13 @@ func (t *Table) change(p sides.Pair, f *figure) cell {
 		return plain
 	}
 	figure := f.change(p.Change)
-	text, ok := changeText(figure)
-	if ok && t.Tests {
+	text := figure.Text()
+	if text != "" && t.Tests {
 		before, after := max(len(p.Change.Before), 1), max(len(p.Change.After), 1)
 		text += fmt.Sprintf(" p=%s n=%d+%d", people.Digits(max(figure.P, 1e-6), 2), before, after)
 	}
 	switch {
-	case !ok:
+	case text == "":
 		return plain
 	case figure.Significant && figure.Ratio > 1:
 		return cell{text, red}
@@ -495,6 +489,3 @@ func (t *Table) nameOf(s *output.Summary) string {
 	}
 	return s.Name()
 }
-
-// tagName returns the text for a tag, or for all tags.
-func tagName(tag []byte, all bool) string { return (&output.Summary{Tag: tag, AllTags: all}).Name() }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -14,75 +13,12 @@ import (
 	"hdrkit/internal/base/csvcell"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/sides"
 )
 
-// FewestRuns is the number of runs below which no change of a level can be found, however large it
-// is: the variance between neighbours has a large step in it.
-const FewestRuns = 6
-
-// dates names the run at which a level begins, or the range of runs in which it does.
-func (t *Trend) dates(l TrendLevel, between string, zone *time.Location) string {
-	if l.Earliest == l.Latest {
-		return t.When(l.From, zone)
-	}
-	first, last := t.When(l.Earliest, zone), t.When(l.Latest, zone)
-	if t.Runs[l.Earliest].Dated() && t.Runs[l.Latest].Dated() && first[:5] == last[:5] { // the year
-		last = last[5:]
-	}
-	return first + between + last
-}
-
-// percent returns by how many percent the level changed, without sign.
-func (c TrendChange) percent() string {
-	if decimals := decimalsOf(c.Ratio(), 0); decimals > 0 {
-		return strconv.FormatFloat(100*(1-c.Ratio()), 'f', decimals, 64)
-	}
-	return people.Digits(math.Abs(100*(c.Ratio()-1)), 2)
-}
-
-// When names a run, with its date if it has one.
-func (t *Trend) When(run int, zone *time.Location) string {
-	name := t.Short(run)
-	if date := t.date(run, zone); date != "-" {
-		return date + " (" + name + ")"
-	}
-	return name
-}
-
-// Short returns the name of a run without the folder of all.
-func (t *Trend) Short(run int) string {
-	folder := filepath.Dir(t.Runs[0].Name)
-	for _, r := range t.Runs {
-		if filepath.Dir(r.Name) != folder {
-			return t.Runs[run].Name
-		}
-	}
-	return filepath.Base(t.Runs[run].Name)
-}
-
-// date returns the day on which a run began, with the time if two runs began on one day.
-func (t *Trend) date(run int, zone *time.Location) string {
-	if zone == nil {
-		zone = time.UTC
-	}
-	at := func(r TrendRun, layout string) string { return time.UnixMilli(r.Start).In(zone).Format(layout) }
-	layout, days := time.DateOnly, make(map[string]bool)
-	for _, r := range t.Runs {
-		day := at(r, time.DateOnly)
-		if r.Dated() && days[day] {
-			layout = time.DateTime
-		}
-		days[day] = true
-	}
-	if !t.Runs[run].Dated() {
-		return "-"
-	}
-	return at(t.Runs[run], layout)
-}
-
-// sparkline draws the values of a figure with at most width characters. The scale begins at the
-// lowest value, or at 75% of the highest if that is lower.
-func (f *TrendFigure) sparkline(width int) string {
+// trendSparkline draws the values of a figure with at most width characters. The scale begins at
+// the lowest value, or at 75% of the highest if that is lower.
+func trendSparkline(f *sides.TrendFigure, width int) string {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, p := range f.Points {
 		if !math.IsNaN(p.Value) {
@@ -111,12 +47,12 @@ func (f *TrendFigure) sparkline(width int) string {
 
 // WriteTrend writes a table of the levels with a sparkline over the runs, and for each tag a table
 // with a row for each run. A row between two runs marks where levels change.
-func (t *Table) WriteTrend(w io.Writer, trend *Trend) error {
+func (t *Table) WriteTrend(w io.Writer, trend *sides.Trend) error {
 	b := bufio.NewWriter(w)
 	escape := t.Escape
 	fmt.Fprintf(b, "%s\n\n", escape(unit.About(trend.Scale)))
 	t.grid(b, func(digits int) *grid { return t.levels(trend, digits) })
-	var tag []TrendFigure
+	var tag []sides.TrendFigure
 	for n, f := range trend.Figures {
 		tag = append(tag, f)
 		if n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag,
@@ -140,7 +76,7 @@ func (t *Table) grid(b *bufio.Writer, grid func(digits int) *grid) {
 }
 
 // levels returns a row for each figure.
-func (t *Table) levels(trend *Trend, digits int) *grid {
+func (t *Table) levels(trend *sides.Trend, digits int) *grid {
 	g := &grid{
 		labels:    2,
 		heads:     []string{"tag", "figure", "level", "newest", "change", "from"},
@@ -157,33 +93,33 @@ func (t *Table) levels(trend *Trend, digits int) *grid {
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
-			row[4], row[5].text = last.cell(), trend.dates(last.After, " to ", t.Zone)
+			row[4], row[5].text = trendCell(last), trend.Dates(last.After, " to ", t.Zone)
 		}
 		if t.Markdown {
-			row = append(row, cell{text: f.sparkline(mostSparkline)})
+			row = append(row, cell{text: trendSparkline(f, mostSparkline)})
 		}
 		g.rows = append(g.rows, row)
 	}
 	if len(trend.Runs) > 1 {
-		g.drawn = func(row, width int) string { return trend.Figures[row].sparkline(width) }
+		g.drawn = func(row, width int) string { return trendSparkline(&trend.Figures[row], width) }
 	}
 	return g
 }
 
 // runs returns a row for each run, and one before each run at which a level changes.
-func (t *Table) runs(trend *Trend, figures []TrendFigure, digits int) *grid {
+func (t *Table) runs(trend *sides.Trend, figures []sides.TrendFigure, digits int) *grid {
 	g := &grid{labels: 2, heads: []string{"run", "start"}}
 	for _, f := range figures {
 		g.heads = append(g.heads, head(f.Figure))
 	}
 	for n := range trend.Runs {
 		marks, marked := []cell{{}, {text: "change"}}, false
-		row := []cell{{text: trend.Short(n)}, {text: trend.date(n, t.Zone)}}
+		row := []cell{{text: trend.Short(n)}, {text: trend.Date(n, t.Zone)}}
 		for k := range figures {
 			mark := cell{}
 			for _, c := range figures[k].Changes() {
 				if c.After.From == n {
-					mark, marked = c.cell(), true
+					mark, marked = trendCell(c), true
 				}
 			}
 			marks, row = append(marks, mark), append(row, value(figures[k].Points[n], digits))
@@ -203,7 +139,7 @@ func value(p confidence.RunFigure, digits int) cell {
 	return cell{text: people.Digits(p.Value, digits)}
 }
 
-func (c TrendChange) cell() cell {
+func trendCell(c sides.TrendChange) cell {
 	sign, color := "-", green
 	if c.Ratio() > 1 {
 		sign = "+"
@@ -211,12 +147,12 @@ func (c TrendChange) cell() cell {
 	if c.Worse() {
 		color = red
 	}
-	return cell{sign + c.percent() + "%", color}
+	return cell{sign + c.Percent() + "%", color}
 }
 
 // TrendCSV writes a line for each figure of each run, with its level, and the change where that
 // changes.
-func TrendCSV(w io.Writer, t *Trend, zone *time.Location) error {
+func TrendCSV(w io.Writer, t *sides.Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("start,run,tag,figure,unit,value,level,change\n")
 	var line []byte

@@ -11,7 +11,11 @@ import (
 )
 
 // colours are those of the words that verdicts begin with.
-var colours = map[string]string{"FAILS": red, "NOT PROVEN": yellow, "HOLDS": green}
+var colours = map[string]string{
+	output.Fails.Word():     red,
+	output.Undecided.Word(): yellow,
+	output.Holds.Word():     green,
+}
 
 // Verdict returns a sentence for a terminal. If it begins with the word of a verdict and colour is
 // set, the word has its colour.

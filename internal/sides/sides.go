@@ -1,5 +1,5 @@
-// Package sides compares the figures of a tag before and after a change. Each side is one run or
-// several runs.
+// Package sides compares the figures of runs: those of two sides, before and after a change, with
+// one run or several a side, and those of a trend, which is many runs in their order.
 package sides
 
 import (

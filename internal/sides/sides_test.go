@@ -223,3 +223,64 @@ func TestRunFigure(t *testing.T) {
 		t.Errorf("a slot of %v", got.Slot)
 	}
 }
+
+// TestFew: a percentile with fewer than ten values above it in one of the runs takes part in
+// nothing.
+func TestFew(t *testing.T) {
+	t.Parallel()
+	run := func(values int64) *output.Summary {
+		h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.RecordN(100, values)
+		return &output.Summary{Histogram: h, Period: 1000}
+	}
+	before := []*output.Summary{run(2000), run(2000), run(2000)}
+	for values, few := range map[int64]bool{1000: false, 999: true} {
+		after := []*output.Summary{run(2000), run(values), run(2000)}
+		c := NewRuns(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
+			t.Errorf("%d values: %v, want %v", values, got, few)
+		}
+	}
+}
+
+// TestText: a change has its interval, and a sign if it is not proven.
+func TestChangeText(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		ratio, low, high float64
+		significant      bool
+		want             string
+	}{
+		{1.2, 1.17, 1.23, true, "+20% (+17..+23)"},
+		{0.98, 0.97, 0.99, true, "-2.0% (-3.0..-1.0)"},
+		{1.17, 0.97, 1.3, false, "~+17% (-3..+30)"},
+		{1.0001, 0.8, 1.2, false, "~+0% (-20..+20)"},
+		{0.9999, 0.8, 1.2, false, "~+0% (-20..+20)"},
+		{1.7, 1.05, math.Inf(1), true, "+70% (+5..no end)"},
+		{0.7, 0, 0.95, true, "-30% (-100..-5)"},
+		{1.7, 0.95, math.Inf(1), false, "~+70% (-5..no end)"},
+		{1, math.NaN(), math.NaN(), false, ""},
+		{0.0004, 0.0003, 0.0005, true, "-99.96% (-99.97..-99.95)"}, // something is left
+		{0.004, 0.001, 0.06, true, "-99.6% (-99.9..-94.0)"},
+		{0.01, 0.001, 0.06, true, "-99.0% (-99.9..-94.0)"},
+	} {
+		c := FigureChange{Comparison: confidence.Comparison{Ratio: test.ratio, Low: test.low, High: test.high}, Significant: test.significant}
+		if got := c.Text(); got != test.want {
+			t.Errorf("%v in [%v, %v] is %q, want %q", test.ratio, test.low, test.high, got, test.want)
+		}
+	}
+}
+
+// TestPercent: a fall that leaves something is none by 100%.
+func TestPercent(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[float64]string{850: "15", 60: "94", 3.7: "99.6", 0.5: "99.95", 1e-12: "100", 0: "100", 1500: "50", 2000: "100", 12345: "1,100"} {
+		c := TrendChange{Before: TrendLevel{Value: 1000}, After: TrendLevel{Value: after}}
+		if got := c.Percent(); got != want {
+			t.Errorf("from 1000 to %v: %s%%, want %s%%", after, got, want)
+		}
+	}
+}

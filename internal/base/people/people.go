@@ -174,6 +174,17 @@ func Increase(ratio float64) string {
 	return strconv.FormatFloat(math.Ceil(100*(ratio-1)*scale)/scale, 'f', digits, 64) + "%"
 }
 
+// ChangeDecimals returns the number of decimals of a change in percent, given the ratio of after to
+// before: the usual number, but more if a fall to a value above 0 would read as 100%.
+func ChangeDecimals(ratio float64, usual int) int {
+	for more := usual; ratio > 0 && ratio < 1 && more < 10; more++ {
+		if !strings.HasPrefix(strconv.FormatFloat(100*(1-ratio), 'f', more, 64), "100") {
+			return more
+		}
+	}
+	return usual // also if the rest is smaller than any measured value
+}
+
 // RoseOrFell returns the verb for a change, rose or fell. ratio is the figure after the change
 // divided by the figure before.
 func RoseOrFell(ratio float64) string {

@@ -9,6 +9,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/sides"
+	"hdrkit/output"
 )
 
 // TestParsePercentiles: max is percentile 100, and each one counts once.
@@ -69,8 +70,8 @@ func TestBelieved(t *testing.T) {
 
 // TestStatus: limits that fail or are undecided set the status, and a message says how many are.
 func TestStatus(t *testing.T) {
-	fails, holds, open := gate.Verdict{Result: gate.Fails}, gate.Verdict{Result: gate.Holds}, gate.Verdict{Result: gate.Undecided}
-	worse := gate.Verdict{Result: gate.Undecided, Worse: true}
+	fails, holds, open := gate.Verdict{Result: output.Fails}, gate.Verdict{Result: output.Holds}, gate.Verdict{Result: output.Undecided}
+	worse := gate.Verdict{Result: output.Undecided, Worse: true}
 	otherwise := errors.New("otherwise")
 	for _, test := range []struct {
 		verdicts  []gate.Verdict

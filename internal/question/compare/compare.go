@@ -3,18 +3,12 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
-	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"hdrkit/internal/base/message"
-	"hdrkit/internal/base/people"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/question/asked"
-	"hdrkit/internal/report"
 	"hdrkit/internal/sides"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
@@ -46,8 +40,9 @@ type Comparison struct {
 	Zone      *time.Location
 	// Noise is how much a percentile varies from run to run of one version, as a part of it.
 	Noise float64
-	// Table prints the changes.
-	Table *report.Table
+	// Same is the largest change, as a part, of figures that are the same. 0 stands for
+	// [sides.UsualSame].
+	Same float64
 	// Unknown is a log whose unit nothing states, empty if there is none.
 	Unknown string
 	// Partly is called for a tag that only some runs have.
@@ -82,12 +77,14 @@ func (c *Comparison) Compare() *Result {
 	if !c.Intervals {
 		c.dropIntervals()
 	}
-	c.Table.Noise = c.Noise
-	if apart := unitsApart(r.Pairs); c.Unknown != "" && apart != 0 {
-		r.Headline = c.askForUnit(apart)
-	} else {
-		r.Headline = c.Table.Conclusion(r.Pairs)
+	comparison := finding.Comparison{
+		Pairs:       r.Pairs,
+		Percentiles: c.Figures.Percentiles,
+		Noise:       c.Noise,
+		Same:        c.Same,
+		Unknown:     c.Unknown,
 	}
+	r.Headline = comparison.Conclusion()
 	run := &finding.Run{
 		Scale:    output.CommonScale(c.After.Summaries),
 		Zone:     c.Zone,
@@ -98,51 +95,6 @@ func (c *Comparison) Compare() *Result {
 	}
 	r.Findings = finding.Compared(run, []output.Finding{r.Headline})
 	return r
-}
-
-// sameUnit is the largest difference between the ratio of two medians and that of two units, as a
-// part.
-const sameUnit = 0.02
-
-// unitsApart returns the ratio of two units if the medians of all pairs have it, after to before.
-// Otherwise it returns 0.
-func unitsApart(pairs []sides.Pair) (apart float64) {
-	for _, p := range pairs {
-		if p.Before == nil || p.After == nil {
-			continue
-		}
-		before, after := median(p.Before), median(p.After)
-		is := func(ratio float64) bool { return math.Abs(after/before/ratio-1) <= sameUnit }
-		n := slices.IndexFunc(unitRatios, is)
-		if n < 0 || apart != 0 && unitRatios[n] != apart {
-			return 0
-		}
-		apart = unitRatios[n]
-	}
-	return apart
-}
-
-var unitRatios = []float64{1e-6, 1e-3, 1e3, 1e6}
-
-// median returns the median of a row in the unit in which rows are compared.
-func median(s *output.Summary) float64 {
-	h := s.Counts()
-	return h.Float(h.ValueAtPercentile(50)) * s.Scale.Factor()
-}
-
-// askForUnit asks whether the sides have different units.
-func (c *Comparison) askForUnit(apart float64) output.Finding {
-	high := "high"
-	if apart < 1 {
-		apart, high = 1/apart, "low"
-	}
-	return output.Finding{
-		Kind:   "change",
-		Weight: output.Warns,
-		Option: "-in",
-		Sentence: fmt.Sprintf("NOT COMPARED: values are %s times as %s as before, and nothing states the unit of %s: "+
-			"-in %s gives it.", people.Whole(int64(math.Round(apart))), high, c.Unknown, message.Quoted(filepath.Base(c.Unknown)+"=UNIT")),
-	}
 }
 
 // pairs puts the summaries of each tag together, and compares them.

@@ -152,7 +152,6 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		}
 	}
 	table.Tests = r.options.Tests
-	table.Same = r.options.Same
 	c := &Comparison{
 		Before:    r.before.sums(r.options.Names.Sum),
 		After:     r.after.sums(r.options.Names.Sum),
@@ -163,8 +162,8 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Level:     r.options.Level,
 		Intervals: r.options.PrintIntervals,
 		Zone:      r.options.Logs.Times.Zone,
-		Table:     table,
 		Noise:     r.options.Noise,
+		Same:      r.options.Same,
 		Unknown:   cmp.Or(r.after.logs.Unstated(), r.before.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}

@@ -39,7 +39,6 @@ func compareLogs(std *message.Streams, p *plan, f *found, in *chart.Inputs) *com
 		Level:   confidenceLevel,
 		Noise:   sides.UsualNoise,
 		Zone:    p.judging.zone,
-		Table:   table,
 		Partly:  std.Say,
 	}
 	for _, row := range rows {

@@ -12,7 +12,7 @@ import (
 	"hdrkit/internal/finding"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/trend"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -44,7 +44,7 @@ func (o *Options) trend(std *message.Streams, units *logs.Units, in *Inputs) (*c
 
 // placesOf returns the places of runs on the horizontal axis: their starts, if all runs have
 // different starts, and otherwise their numbers. It sets the time axis of the picture.
-func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
+func placesOf(t *sides.Trend, p *chart.Picture) (places []float64) {
 	p.Time.Absolute = true
 	for n, run := range t.Runs {
 		p.Time.Absolute = p.Time.Absolute && run.Dated() && (n == 0 || run.Start > t.Runs[n-1].Start)
@@ -61,7 +61,7 @@ func placesOf(t *report.Trend, p *chart.Picture) (places []float64) {
 }
 
 // addTrend adds the line of a figure to the series of its tag.
-func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places []float64) []chart.Series {
+func addTrend(all []chart.Series, t *sides.Trend, f *sides.TrendFigure, places []float64) []chart.Series {
 	label := labelOf("", f.Tag)
 	if n := len(all); n == 0 || all[n-1].Label != label {
 		all = append(all, chart.Series{Label: label})
@@ -74,7 +74,7 @@ func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places
 		line.Points = append(line.Points, chart.Point{Start: places[n], End: places[n], Value: point.Value})
 	}
 	levels := f.Levels
-	if len(t.Runs) < report.FewestRuns { // too few runs for levels
+	if len(t.Runs) < sides.FewestRuns { // too few runs for levels
 		levels = nil
 	}
 	for _, level := range levels { // each from the first to the last run with a value
@@ -93,7 +93,7 @@ func addTrend(all []chart.Series, t *report.Trend, f *report.TrendFigure, places
 }
 
 // numberChanges adds a number for each change of a drawn line, and the sentences about changes.
-func numberChanges(p *chart.Picture, t *report.Trend, places []float64, zone *time.Location) {
+func numberChanges(p *chart.Picture, t *sides.Trend, places []float64, zone *time.Location) {
 	drawn := *t
 	drawn.Figures = nil
 	for _, f := range t.Figures {
@@ -101,7 +101,7 @@ func numberChanges(p *chart.Picture, t *report.Trend, places []float64, zone *ti
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	found := drawn.Findings(zone)
+	found := finding.Trend(&drawn, zone)
 	sentences := finding.Sentences(found)
 	isChange := func(f output.Finding) bool { return f.Figures != nil }
 	first := slices.IndexFunc(found, isChange)

@@ -12,7 +12,6 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/logs"
-	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sides"
 	"hdrkit/internal/summary"
@@ -47,7 +46,7 @@ type collection struct {
 }
 
 type run struct {
-	report.TrendRun
+	sides.TrendRun
 	logs  *logs.Logs // know its units
 	empty bool
 }
@@ -64,7 +63,7 @@ type row struct {
 
 // Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
 // keeps nothing else of a run, so memory does not grow with the length of runs.
-func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*report.Trend, error) {
+func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*sides.Trend, error) {
 	c := &collection{options: o, std: std, units: units, rows: make(map[string]*row)}
 	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
 	all := len(s.Runs())
@@ -88,7 +87,7 @@ func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (
 func (c *collection) read(s *scan.Scan) (*summary.Result, error) {
 	s.Memory = s.Memory.Empty()
 	next := run{
-		TrendRun: report.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64},
+		TrendRun: sides.TrendRun{Name: s.Inputs[0].RunName(), Start: math.MaxInt64},
 		logs:     c.units.Watch(s),
 	}
 	for _, in := range s.Inputs {
@@ -201,8 +200,8 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 }
 
 // trend puts the runs and tags into their order, and finds the changes.
-func (c *collection) trend() *report.Trend {
-	t := new(report.Trend)
+func (c *collection) trend() *sides.Trend {
+	t := new(sides.Trend)
 	order := make([]int, len(c.runs))
 	dated := true
 	for n, run := range c.runs {
@@ -229,7 +228,7 @@ func (c *collection) trend() *report.Trend {
 	slices.SortFunc(rows, func(a, b *row) int { return tags.Compare(a.tag, b.tag) })
 	for _, r := range rows {
 		for k, figure := range c.options.Figures {
-			f := report.TrendFigure{Tag: r.tag, AllTags: r.allTags, Figure: figure}
+			f := sides.TrendFigure{Tag: r.tag, AllTags: r.allTags, Figure: figure}
 			for _, n := range order {
 				f.Points = append(f.Points, r.points[k][n])
 			}

@@ -7,7 +7,7 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -42,7 +42,7 @@ type Limits struct {
 // The newest run is compared with the level of the runs before the two newest ones in the same way.
 // A limit fails if the two newest runs are worse. It is undecided if only the newest is, or if runs
 // are too few.
-func Judge(t *report.Trend, o Limits) (verdicts []gate.Verdict) {
+func Judge(t *sides.Trend, o Limits) (verdicts []gate.Verdict) {
 	for n := range o.Limits {
 		l := o.Limits[n].Printing(t.Scale)
 		judged, ended := false, false
@@ -73,13 +73,13 @@ func Judge(t *report.Trend, o Limits) (verdicts []gate.Verdict) {
 
 // judge checks a limit of a figure whose values are in a unit: the level of today if it is worse,
 // otherwise the newest run.
-func (o *Limits) judge(f *report.TrendFigure, l *gate.Limit, in string) gate.Verdict {
+func (o *Limits) judge(f *sides.TrendFigure, l *gate.Limit, in string) gate.Verdict {
 	points := f.Points[min(o.Accepted, len(f.Points)-1):]
 	v := newest(f, l, points)
 	if !l.Unitless() {
 		v.Unit = in
 	}
-	if v.Missing == "" || v.Result == gate.Undecided {
+	if v.Missing == "" || v.Result == output.Undecided {
 		o.today(&v, points)
 	}
 	return v
@@ -106,7 +106,7 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	}
 	between := newLevel(levels, deviation)
 	sure := between.tail(math.Abs(math.Log(last.Value/bound)), 1/float64(last.Runs)+1/float64(base.Runs)) <= proven
-	if v.Result == gate.Fails && !sure {
+	if v.Result == output.Fails && !sure {
 		return
 	}
 	v.Value = last.Value
@@ -120,9 +120,9 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	}
 	v.Note = fmt.Sprintf("%s its level until %s. To accept it: -accept %s",
 		side, o.When(o.Accepted+base.To-1), o.Name(o.Accepted+last.From))
-	v.Result = gate.Fails
+	v.Result = output.Fails
 	if !sure {
-		v.Result = gate.Undecided
+		v.Result = output.Undecided
 		v.Note = gate.Unproven + "; " + v.Note
 	}
 }
@@ -136,18 +136,18 @@ func recent(points []confidence.RunFigure) bool {
 func some(p confidence.RunFigure) bool { return p.Value > 0 }
 
 // newest judges the newest run.
-func newest(f *report.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
+func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
 	v := gate.Verdict{
 		Limit:  l,
 		Tag:    f.TagName(),
-		Result: gate.Undecided,
+		Result: output.Undecided,
 		Low:    math.NaN(),
 		High:   math.NaN(),
 	}
 	newest := points[len(points)-1]
 	if !some(newest) {
 		v.Missing = "the newest run has no values of it"
-		v.Result = gate.Fails
+		v.Result = output.Fails
 		return v
 	}
 	base, second := before(points)
@@ -160,12 +160,12 @@ func newest(f *report.TrendFigure, l *gate.Limit, points []confidence.RunFigure)
 	}
 	switch {
 	case !beyond(&v, newest):
-		v.Result = gate.Holds
+		v.Result = output.Holds
 	case !worse(&v, base, newest, looks):
-		v.Result = gate.Holds
+		v.Result = output.Holds
 		v.Note = fmt.Sprintf("no more than noise, since runs vary by %.2g%%", 100*base.deviation)
 	case some(second) && worse(&v, base, newest, proven) && worse(&v, base, second, proven):
-		v.Result, v.Note = gate.Fails, "the run before, too"
+		v.Result, v.Note = output.Fails, "the run before, too"
 	default:
 		v.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
 	}
@@ -211,7 +211,7 @@ type level struct {
 	runs               int // number of runs of all levels
 }
 
-func newLevel(levels []report.TrendLevel, deviation float64) (newest level) {
+func newLevel(levels []sides.TrendLevel, deviation float64) (newest level) {
 	if len(levels) == 0 {
 		return newest
 	}

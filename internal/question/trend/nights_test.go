@@ -10,7 +10,8 @@ import (
 
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
+	"hdrkit/output"
 )
 
 var (
@@ -50,12 +51,12 @@ func gateNights(t *testing.T, limit string, ratio, sd float64, series, after int
 		failed := false
 		for k := range after {
 			points = append(points, confidence.RunFigure{Value: ratio * 6.2 * math.Exp(sd*r.NormFloat64())})
-			f := report.TrendFigure{Figure: limits[0].Figure, Points: points}
-			switch Judge(&report.Trend{Scale: inMilliseconds, Figures: []report.TrendFigure{f}}, limitsOf(limits))[0].Result {
-			case gate.Fails:
+			f := sides.TrendFigure{Figure: limits[0].Figure, Points: points}
+			switch Judge(&sides.Trend{Scale: inMilliseconds, Figures: []sides.TrendFigure{f}}, limitsOf(limits))[0].Result {
+			case output.Fails:
 				nights[k].failed++
 				failed = true
-			case gate.Undecided:
+			case output.Undecided:
 				nights[k].open++
 			}
 		}

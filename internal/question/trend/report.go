@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 	"hdrkit/output"
 )
 
@@ -67,7 +68,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 		return err
 	}
 	verdicts := Judge(t, judging)
-	hidden := func(f report.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
+	hidden := func(f sides.TrendFigure) bool { return !slices.Contains(printed, f.Figure) }
 	t.Figures = slices.DeleteFunc(t.Figures, hidden)
 	err = logs.WriteFile(o.File, std.Out, s.Inputs, func(w io.Writer) error {
 		return o.write(w, std, diagnostics, t, verdicts)
@@ -79,9 +80,9 @@ func Report(std *message.Streams, o *ReportOptions) error {
 }
 
 // write writes a trend and the verdicts about it.
-func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *report.Trend, verdicts []gate.Verdict) error {
+func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *sides.Trend, verdicts []gate.Verdict) error {
 	zone := o.Logs.Times.Zone
-	changes := t.Findings(zone)
+	changes := finding.Trend(t, zone)
 	found := finding.Compared(&finding.Run{Scale: t.Scale, Zone: zone, Verdicts: verdicts}, changes)
 	table := report.Table{Markdown: o.Kind == "markdown", Zone: zone}
 	if logs.ToStdout(o.File) {
@@ -112,7 +113,7 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 }
 
 // accepted returns the number of the run of -accept.
-func (o *ReportOptions) accepted(t *report.Trend) (int, error) {
+func (o *ReportOptions) accepted(t *sides.Trend) (int, error) {
 	if o.Accept == "" {
 		return 0, nil
 	}

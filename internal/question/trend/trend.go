@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/confidence"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
 )
 
 // How changes are found. TestSimulated says what that finds.
@@ -75,7 +75,7 @@ func (s *series) correlation(starts []int) float64 {
 
 // Find returns the levels of a figure, and the deviation of its logarithm from one run to the next.
 // There is no level if all points are gaps.
-func Find(points []confidence.RunFigure) (levels []report.TrendLevel, deviation float64) {
+func Find(points []confidence.RunFigure) (levels []sides.TrendLevel, deviation float64) {
 	s := newSeries(points)
 	if len(s.logs) == 0 {
 		return nil, 0
@@ -94,7 +94,7 @@ func Find(points []confidence.RunFigure) (levels []report.TrendLevel, deviation 
 		for _, v := range s.logs[from:to] {
 			above += (v - s.logs[from]) / float64(to-from)
 		}
-		level := report.TrendLevel{
+		level := sides.TrendLevel{
 			To:    len(points),
 			Runs:  to - from,
 			Value: points[s.runs[from]].Value * math.Exp(above),

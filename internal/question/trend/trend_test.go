@@ -11,7 +11,8 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
 	"hdrkit/internal/gate"
-	"hdrkit/internal/report"
+	"hdrkit/internal/sides"
+	"hdrkit/output"
 )
 
 // nights returns 30 figures whose deviation is sd. Those from and before to are by ratio higher.
@@ -173,46 +174,46 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		limit  string
 		values []float64
-		want   gate.Result
+		want   output.Weight
 		says   string
 	}{
-		{"p99<=+10%", []float64{4, 4, 4, 4, 8}, gate.Undecided, "4 runs before the newest have it, and a limit needs 5"},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8}, gate.Undecided, "looks worse; only the newest run"},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4.3}, gate.Holds, ""},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, nan, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
-		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5.1, 5.1}, gate.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
-		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5, 5.1, 5}, gate.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
-		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 5.2, 5.2, 5.6}, gate.Fails, "above its level until 5. To accept it: -accept 6"},
-		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 6, 8}, gate.Fails, "above its level until 5. To accept it: -accept 6"},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 4}, gate.Holds, ""},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, nan}, gate.Fails, "the newest run has no values of it"},
-		{"p99<=+10%", []float64{4, 5, 4, 5, 4, 5, 5.1, 5.1}, gate.Holds, "no more than noise, since runs vary by "},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 8}, output.Undecided, "4 runs before the newest have it, and a limit needs 5"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8}, output.Undecided, "looks worse; only the newest run"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4.3}, output.Holds, ""},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8}, output.Fails, "above its level until 4. To accept it: -accept 5"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, nan, 8}, output.Fails, "above its level until 4. To accept it: -accept 5"},
+		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5.1, 5.1}, output.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4.4, 4, 4.4, 4, 4.4, 5, 5.1, 5}, output.Undecided, "looks worse; above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 5.2, 5.2, 5.6}, output.Fails, "above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4.2, 4, 4.2, 4, 4.2, 6, 8}, output.Fails, "above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 4}, output.Holds, ""},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, nan}, output.Fails, "the newest run has no values of it"},
+		{"p99<=+10%", []float64{4, 5, 4, 5, 4, 5, 5.1, 5.1}, output.Holds, "no more than noise, since runs vary by "},
 		// It does not forget, and the level before is the best one of five runs.
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8.1}, gate.Fails, "above its level until 5. To accept it: -accept 6"},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8.5, 8.4, 8.5, 8.4}, gate.Fails, "above its level until 4. To accept it: -accept "},
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 2, 2, 2, 4, 4, 4, 4}, gate.Holds, "no more than noise"}, // three runs are no level
-		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8, 8, 8, 4, 4, 4}, gate.Holds, ""},
-		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 4, 4, 4}, gate.Fails, "below its level until 9. To accept it: -accept 10"},
-		{"p99<=-10%", []float64{4, 4, 4, 4, 4, 4, 4}, gate.Fails, "the run before, too"},
-		{"p99<=+3ms", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
-		{"p99<=+4000us", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
-		{"p99<=+3000000ns", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Fails, "above its level until 4. To accept it: -accept 5"},
-		{"p99<=+4000000ns", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
-		{"p99<=+10% or +5ms", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
-		{"throughput>=-1/s", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "below its level until 4. To accept it: -accept 5"},
-		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 2, 2}, gate.Fails, "below its level until 4. To accept it: -accept 5"},
-		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 8, 8}, gate.Holds, ""},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8.1}, output.Fails, "above its level until 5. To accept it: -accept 6"},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8.5, 8.4, 8.5, 8.4}, output.Fails, "above its level until 4. To accept it: -accept "},
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 2, 2, 2, 4, 4, 4, 4}, output.Holds, "no more than noise"}, // three runs are no level
+		{"p99<=+10%", []float64{4, 4, 4, 4, 4, 8, 8, 8, 8, 4, 4, 4}, output.Holds, ""},
+		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 4, 4, 4}, output.Fails, "below its level until 9. To accept it: -accept 10"},
+		{"p99<=-10%", []float64{4, 4, 4, 4, 4, 4, 4}, output.Fails, "the run before, too"},
+		{"p99<=+3ms", []float64{4, 4, 4, 4, 4, 8, 8}, output.Fails, "above its level until 4. To accept it: -accept 5"},
+		{"p99<=+4000us", []float64{4, 4, 4, 4, 4, 8, 8}, output.Holds, ""},
+		{"p99<=+3000000ns", []float64{4, 4, 4, 4, 4, 8, 8}, output.Fails, "above its level until 4. To accept it: -accept 5"},
+		{"p99<=+4000000ns", []float64{4, 4, 4, 4, 4, 8, 8}, output.Holds, ""},
+		{"p99<=+10% or +5ms", []float64{4, 4, 4, 4, 4, 8, 8}, output.Holds, ""},
+		{"throughput>=-1/s", []float64{4, 4, 4, 4, 4, 2, 2}, output.Fails, "below its level until 4. To accept it: -accept 5"},
+		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 2, 2}, output.Fails, "below its level until 4. To accept it: -accept 5"},
+		{"throughput>=-10%", []float64{4, 4, 4, 4, 4, 8, 8}, output.Holds, ""},
 	} {
 		limits, err := gate.Parse(c.limit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := Judge(&report.Trend{Scale: inMilliseconds, Figures: []report.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
+		v := Judge(&sides.Trend{Scale: inMilliseconds, Figures: []sides.TrendFigure{{Figure: limits[0].Figure, Points: points(c.values...)}}}, limitsOf(limits))
 		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
 			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
 		}
-		if worse := c.want == gate.Undecided; v[0].Worse != worse { // all of these are beyond their bounds
+		if worse := c.want == output.Undecided; v[0].Worse != worse { // all of these are beyond their bounds
 			t.Errorf("%s of %v is worse: %v", c.limit, c.values, v[0].Worse)
 		}
 	}
@@ -221,8 +222,8 @@ func TestVerdicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := points(4, 4, nan, nan, nan, nan, nan, nan, nan)
-	f := []report.TrendFigure{{Figure: limits[1].Figure, Points: old}}
-	if v := Judge(&report.Trend{Scale: inMilliseconds, Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
+	f := []sides.TrendFigure{{Figure: limits[1].Figure, Points: old}}
+	if v := Judge(&sides.Trend{Scale: inMilliseconds, Figures: f}, limitsOf(limits)); len(v) != 1 || v[0].Missing != "no intervals with this tag" {
 		t.Errorf("a tag that ended long ago, and one that never was: %+v", v)
 	}
 	// A pattern passes over a tag that ended long ago, and fails if all of its tags have.
@@ -239,10 +240,10 @@ func TestVerdicts(t *testing.T) {
 		}
 		figures := f
 		if text == "x-.*:p50<=+10%" {
-			figures = append(figures, report.TrendFigure{Figure: f[0].Figure, Tag: []byte("x-new"), Points: points(4, 4, 4, 4, 4, 4, 4, 4, 4)})
+			figures = append(figures, sides.TrendFigure{Figure: f[0].Figure, Tag: []byte("x-new"), Points: points(4, 4, 4, 4, 4, 4, 4, 4, 4)})
 		}
 		var got []string
-		for _, v := range Judge(&report.Trend{Scale: inMilliseconds, Figures: figures}, limitsOf(limits)) {
+		for _, v := range Judge(&sides.Trend{Scale: inMilliseconds, Figures: figures}, limitsOf(limits)) {
 			got = append(got, strings.TrimSpace(fmt.Sprint(v.Tag, " ", v.Result, " ", v.Missing)))
 		}
 		if strings.Join(got, "; ") != want {
@@ -263,19 +264,19 @@ func TestEdges(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		points []confidence.RunFigure
-		want   []report.TrendLevel
+		want   []sides.TrendLevel
 	}{
 		{"no run", nil, nil},
 		{"gaps only", points(nan, 0), nil},
-		{"one run", points(4), []report.TrendLevel{{From: 0, To: 1, Runs: 1, Value: 4}}},
-		{"two runs", points(4, 4), []report.TrendLevel{{From: 0, To: 2, Runs: 2, Value: 4}}},
-		{"equal runs", points(4, 4, 4, 4), []report.TrendLevel{{From: 0, To: 4, Runs: 4, Value: 4}}},
+		{"one run", points(4), []sides.TrendLevel{{From: 0, To: 1, Runs: 1, Value: 4}}},
+		{"two runs", points(4, 4), []sides.TrendLevel{{From: 0, To: 2, Runs: 2, Value: 4}}},
+		{"equal runs", points(4, 4, 4, 4), []sides.TrendLevel{{From: 0, To: 4, Runs: 4, Value: 4}}},
 		{"a gap where it changes", points(4, 4, 4, 4, 4, 4, 4, 4, nan, 8, 8, 8, 8, 8, 8, 8, 8),
-			[]report.TrendLevel{{From: 0, To: 9, Runs: 8, Value: 4}, {From: 9, To: 17, Runs: 8, Value: 8}}},
+			[]sides.TrendLevel{{From: 0, To: 9, Runs: 8, Value: 4}, {From: 9, To: 17, Runs: 8, Value: 8}}},
 		{"a change before a larger one", points(100, 101, 100, 99, 100, 101, 100, 110, 109, 111, 110, 150, 151, 149),
-			[]report.TrendLevel{{From: 0, To: 7, Runs: 7, Value: 100.1408}, {From: 7, To: 11, Runs: 4, Value: 109.9977}, {From: 11, To: 14, Runs: 3, Value: 149.9978}}},
+			[]sides.TrendLevel{{From: 0, To: 7, Runs: 7, Value: 100.1408}, {From: 7, To: 11, Runs: 4, Value: 109.9977}, {From: 11, To: 14, Runs: 3, Value: 149.9978}}},
 		{"a step below 5%", points(100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104, 104),
-			[]report.TrendLevel{{From: 0, To: 24, Runs: 24, Value: 100 * math.Sqrt(1.04)}}},
+			[]sides.TrendLevel{{From: 0, To: 24, Runs: 24, Value: 100 * math.Sqrt(1.04)}}},
 	} {
 		got, _ := Find(c.points)
 		if len(got) != len(c.want) {

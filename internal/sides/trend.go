@@ -1,9 +1,12 @@
-package report
+package sides
 
 import (
 	"cmp"
 	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"time"
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/confidence"
@@ -73,23 +76,42 @@ func (f *TrendFigure) Changes() (all []TrendChange) {
 }
 
 // TagName returns the text for the tag of the figure.
-func (f *TrendFigure) TagName() string { return tagName(f.Tag, f.AllTags) }
+func (f *TrendFigure) TagName() string {
+	return (&output.Summary{Tag: f.Tag, AllTags: f.AllTags}).Name()
+}
 
-// Changes returns all changes: those of p99, the median and the rate first, then those of other
-// percentiles, and last those of what one value decides. Of these the one that is largest against
-// its noise comes first.
+// Changes returns all changes. Those of p99, the median and the rate come first, then those of
+// other percentiles, and last those of figures that one value decides. Within each of these groups,
+// the change that is largest against its noise comes first.
 func (t *Trend) Changes() (all []TrendChange) {
 	for n := range t.Figures {
 		all = append(all, t.Figures[n].Changes()...)
 	}
 	slices.SortStableFunc(all, func(a, b TrendChange) int {
-		return cmp.Or(cmp.Compare(rankOf(a.Of.Figure), rankOf(b.Of.Figure)), cmp.Compare(b.noises(), a.noises()))
+		return cmp.Or(cmp.Compare(trendRank(a.Of.Figure), trendRank(b.Of.Figure)), cmp.Compare(b.noises(), a.noises()))
 	})
 	return all
 }
 
-// rankOf returns the place of changes of a figure among those of others: 2 if one value decides it.
-func rankOf(f output.Figure) int {
+// Steady returns the names of p99, the median, the rate and other percentiles if none of them
+// changed, but a figure that one value decides did. Otherwise it returns nil.
+func (t *Trend) Steady() (names []string) {
+	changes := t.Changes()
+	if len(changes) == 0 || trendRank(changes[0].Of.Figure) < 2 {
+		return nil
+	}
+	for n := range t.Figures {
+		f := &t.Figures[n]
+		if trendRank(f.Figure) < 2 && !slices.Contains(names, f.String()) {
+			names = append(names, f.String())
+		}
+	}
+	return names
+}
+
+// trendRank orders the changes of figures: 0 for p99, the median and the rate, 1 for other
+// percentiles, and 2 for figures that one value decides.
+func trendRank(f output.Figure) int {
 	switch {
 	case f.Name == output.Throughput || f.Name == "" && (f.Percentile == 50 || f.Percentile == 99):
 		return 0
@@ -108,3 +130,67 @@ func (c TrendChange) noises() float64 {
 // Dated reports whether the run has a date: its logs say when it began. Otherwise times count from
 // 0, and a run without intervals has none.
 func (r TrendRun) Dated() bool { return people.Dated(r.Start) }
+
+// FewestRuns is the number of runs below which no change of a level can be found, however large it
+// is: the variance between neighbours has a large step in it.
+const FewestRuns = 6
+
+// Dates names the run at which a level begins, or the range of runs in which it does.
+func (t *Trend) Dates(l TrendLevel, between string, zone *time.Location) string {
+	if l.Earliest == l.Latest {
+		return t.When(l.From, zone)
+	}
+	first, last := t.When(l.Earliest, zone), t.When(l.Latest, zone)
+	if t.Runs[l.Earliest].Dated() && t.Runs[l.Latest].Dated() && first[:5] == last[:5] { // the year
+		last = last[5:]
+	}
+	return first + between + last
+}
+
+// Percent returns by how many percent the level changed, without sign.
+func (c TrendChange) Percent() string {
+	if decimals := people.ChangeDecimals(c.Ratio(), 0); decimals > 0 {
+		return strconv.FormatFloat(100*(1-c.Ratio()), 'f', decimals, 64)
+	}
+	return people.Digits(math.Abs(100*(c.Ratio()-1)), 2)
+}
+
+// When names a run, with its date if it has one.
+func (t *Trend) When(run int, zone *time.Location) string {
+	name := t.Short(run)
+	if date := t.Date(run, zone); date != "-" {
+		return date + " (" + name + ")"
+	}
+	return name
+}
+
+// Short returns the name of a run without the folder of all.
+func (t *Trend) Short(run int) string {
+	folder := filepath.Dir(t.Runs[0].Name)
+	for _, r := range t.Runs {
+		if filepath.Dir(r.Name) != folder {
+			return t.Runs[run].Name
+		}
+	}
+	return filepath.Base(t.Runs[run].Name)
+}
+
+// Date returns the day on which a run began, with the time if two runs began on one day.
+func (t *Trend) Date(run int, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	at := func(r TrendRun, layout string) string { return time.UnixMilli(r.Start).In(zone).Format(layout) }
+	layout, days := time.DateOnly, make(map[string]bool)
+	for _, r := range t.Runs {
+		day := at(r, time.DateOnly)
+		if r.Dated() && days[day] {
+			layout = time.DateTime
+		}
+		days[day] = true
+	}
+	if !t.Runs[run].Dated() {
+		return "-"
+	}
+	return at(t.Runs[run], layout)
+}

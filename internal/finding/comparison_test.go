@@ -1,4 +1,4 @@
-package report_test
+package finding_test
 
 import (
 	"maps"
@@ -8,47 +8,11 @@ import (
 	"testing"
 
 	"hdrkit/hdrlog"
-	"hdrkit/hdrlog/confidence"
-	"hdrkit/hdrlog/histogram"
-	"hdrkit/internal/report"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/sides"
+	"hdrkit/internal/sides/sidestest"
 	"hdrkit/output"
 )
-
-// compared returns a pair of summaries of three runs a side, which vary by a percent. The figures
-// after are those before times a factor.
-func compared(t *testing.T, tag string, factors map[float64]float64, spread float64) sides.Pair {
-	t.Helper()
-	h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.RecordN(1000, 99_000)
-	h.RecordN(2000, 1000)
-	s := &output.Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
-	after := *s
-	c := sides.NewRuns(sides.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
-		[]*output.Summary{&after, &after, &after}, nil, 95)
-	change := func(value, factor float64) *sides.FigureChange {
-		if factor == 0 {
-			factor = 1
-		}
-		var before, after []confidence.RunFigure
-		for _, by := range []float64{1 - spread, 1, 1 + spread} {
-			before = append(before, confidence.RunFigure{Value: value * by})
-			after = append(after, confidence.RunFigure{Value: value * by * factor})
-		}
-		return &sides.FigureChange{Comparison: confidence.CompareRuns(before, after, 95)}
-	}
-	for _, p := range []float64{50, 90, 99} {
-		c.Percentiles[p] = change(1000+p, factors[p])
-	}
-	c.Percentiles[99.9] = &sides.FigureChange{Comparison: confidence.CompareRuns(nil, nil, 95)}
-	c.Rate, c.Mean = change(100, factors[ofRate]), change(1000, factors[ofMean])
-	return sides.Pair{Tag: []byte(tag), Before: s, After: &after, Change: c}
-}
-
-const ofRate, ofMean = -1, -2
 
 // TestCompared: what is proven leads, p99 before the median before others, worse before better;
 // then what looks so, with what would prove it; then within what sides are the same.
@@ -62,11 +26,11 @@ func TestCompared(t *testing.T) {
 		weight  output.Weight
 	}{
 		{"p99 first", map[float64]float64{50: 1.4, 99: 1.3}, 0.01, "SLOWER: p99 of read by 30% (27..33): 1.10 to 1.43 us; p50 by 40%.", output.Warns},
-		{"the median before others", map[float64]float64{50: 1.2, 90: 1.5, ofMean: 1.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; p90 by 50%, and 1 more.", output.Warns},
+		{"the median before others", map[float64]float64{50: 1.2, 90: 1.5, sidestest.Mean: 1.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; p90 by 50%, and 1 more.", output.Warns},
 		{"worse before better", map[float64]float64{50: 1.2, 99: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; but faster: p99 of read by 50.0%.", output.Warns},
 		{"better", map[float64]float64{50: 0.5}, 0.01, "FASTER: p50 of read by 50.0% (48.9..51.1): 1.05 to 0.525 us.", output.Notes},
-		{"a rate", map[float64]float64{ofRate: 0.5}, 0.01, "LESS THROUGHPUT: read by 50.0% (48.9..51.1): 100 to 50.0/s.", output.Warns},
-		{"a rate behind", map[float64]float64{50: 1.2, ofRate: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; throughput 50.0% lower.", output.Warns},
+		{"a rate", map[float64]float64{sidestest.Rate: 0.5}, 0.01, "LESS THROUGHPUT: read by 50.0% (48.9..51.1): 100 to 50.0/s.", output.Warns},
+		{"a rate behind", map[float64]float64{50: 1.2, sidestest.Rate: 0.5}, 0.01, "SLOWER: p50 of read by 20% (17..23): 1.05 to 1.26 us; throughput 50.0% lower.", output.Warns},
 		{"not proven", map[float64]float64{50: 1.1}, 0.04, "NOT PROVEN: p50 of read looks 10% higher (0..20). 3 + 3 runs like these prove 20%; 6 + 6 would prove 11%.", output.Notes},
 		{"a fall not proven", map[float64]float64{50: 0.91}, 0.04, "NOT PROVEN: p50 of read looks 9% lower (0..17). 3 + 3 runs like these prove -17%; 6 + 6 would prove -10%.", output.Notes},
 		{"a fall in noise", map[float64]float64{99: 0.7, 50: 0.7, 90: 0.7}, 0.3, "NOT PROVEN: p50 of read -30% (-65..+42) is within the noise. 3 + 3 runs like these prove -76%; 6 + 6 would prove -53%. Too little data to compare p99.9.", output.Notes},
@@ -74,12 +38,12 @@ func TestCompared(t *testing.T) {
 		{"noise", nil, 0.2, "NOT PROVEN: p99 of read +0% (-37..+58) is within the noise. 3 + 3 runs like these prove 151%; 6 + 6 would prove 63%. Too little data to compare p99.9.", output.Notes},
 		{"noise that hides all", nil, 0.6, "NOT PROVEN: p99 of read +0% (-80..+394) is within the noise. 3 + 3 runs like these cannot show a change of any size. Too little data to compare p99.9.", output.Notes},
 	} {
-		pairs := []sides.Pair{compared(t, "read", test.factors, test.spread)}
+		pairs := []sides.Pair{sidestest.Pair(t, "read", test.factors, test.spread)}
 		pairs[0].Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		pairs[0].After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		sides.Correct(pairs, []float64{50, 90, 99, 99.9})
-		table := &report.Table{Percentiles: []float64{50, 90, 99, 99.9}}
-		f := table.Conclusion(pairs)
+		c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 90, 99, 99.9}}
+		f := c.Conclusion()
 		if f.Sentence != test.want || f.Weight != test.weight {
 			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
 		}
@@ -89,11 +53,11 @@ func TestCompared(t *testing.T) {
 // TestCalmest: of figures within the noise, the one leads of which the runs prove most.
 func TestCalmest(t *testing.T) {
 	t.Parallel()
-	pairs := []sides.Pair{compared(t, "read", nil, 0.2)}
-	pairs[0].Change.Percentiles[99] = compared(t, "read", nil, 0.4).Change.Percentiles[99]
+	pairs := []sides.Pair{sidestest.Pair(t, "read", nil, 0.2)}
+	pairs[0].Change.Percentiles[99] = sidestest.Pair(t, "read", nil, 0.4).Change.Percentiles[99]
 	sides.Correct(pairs, []float64{50, 99})
-	table := &report.Table{Percentiles: []float64{50, 99}}
-	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+	c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 99}}
+	if got, want := c.Conclusion().Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -102,7 +66,7 @@ func TestCalmest(t *testing.T) {
 // that such runs prove.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	pairs := []sides.Pair{compared(t, "read", nil, 0.2)}
+	pairs := []sides.Pair{sidestest.Pair(t, "read", nil, 0.2)}
 	pairs[0].Change.Percentiles[99].High = math.Inf(1)
 	pairs[0].Change.Percentiles[50].Low = 0
 	for _, test := range []struct {
@@ -113,15 +77,15 @@ func TestOpen(t *testing.T) {
 		{[]float64{99}, "NOT PROVEN: p99 of read +0% (-37..no end) is within the noise. Give longer runs, or three or more a side."},
 	} {
 		sides.Correct(pairs, test.percentiles)
-		table := &report.Table{Percentiles: test.percentiles}
-		if got := table.Conclusion(pairs).Sentence; got != test.want {
+		c := finding.Comparison{Pairs: pairs, Percentiles: test.percentiles}
+		if got := c.Conclusion().Sentence; got != test.want {
 			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
 		}
 	}
-	pairs[0].Change.Percentiles[50] = compared(t, "read", nil, 0.4).Change.Percentiles[50]
+	pairs[0].Change.Percentiles[50] = sidestest.Pair(t, "read", nil, 0.4).Change.Percentiles[50]
 	sides.Correct(pairs, []float64{50, 99})
-	table := &report.Table{Percentiles: []float64{50, 99}}
-	if got, want := table.Conclusion(pairs).Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
+	c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 99}}
+	if got, want := c.Conclusion().Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -139,12 +103,12 @@ func TestAlone(t *testing.T) {
 	}{
 		{"proven", map[float64]float64{99: 1.08}, 0.01, 0, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
 		{"beyond noise", map[float64]float64{99: 1.08}, 0.01, 0.01, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 2.8%, which does not explain it. Several runs, or -noise, tell whether it is the version."},
-		{"a rate", map[float64]float64{ofRate: 0.5}, 0.01, 0, "LESS THROUGHPUT in these two runs: read by 50.0% (48.9..51.1): 1,670 to 1,670/s. Several runs, or -noise, tell whether it is the version."},
+		{"a rate", map[float64]float64{sidestest.Rate: 0.5}, 0.01, 0, "LESS THROUGHPUT in these two runs: read by 50.0% (48.9..51.1): 1,670 to 1,670/s. Several runs, or -noise, tell whether it is the version."},
 		{"not proven", map[float64]float64{99: 1.05}, 0.02, 0, "NOT PROVEN: p99 of read looks 5% higher (0..10). Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
 		{"short runs", map[float64]float64{99: 1.2}, 0.08, 0, "NOT PROVEN: p99 of read looks 20% higher (0..44). Runs as long as these prove 42%; four times as long, 19%."},
 		{"the same", nil, 0.01, 0, "SAME in these two runs: within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
 	} {
-		pairs := []sides.Pair{compared(t, "read", test.factors, test.spread)}
+		pairs := []sides.Pair{sidestest.Pair(t, "read", test.factors, test.spread)}
 		c := pairs[0].Change
 		c.Before, c.After = nil, nil
 		c.Mean = nil
@@ -152,47 +116,9 @@ func TestAlone(t *testing.T) {
 			f.Seconds = 600
 		}
 		sides.Correct(pairs, []float64{50, 90, 99})
-		table := &report.Table{Percentiles: []float64{50, 90, 99}}
-		table.Noise = test.noise
-		if got := table.Conclusion(pairs).Sentence; got != test.want {
+		comparison := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 90, 99}, Noise: test.noise}
+		if got := comparison.Conclusion().Sentence; got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
-// TestSigns: a cell agrees with the headline.
-func TestSigns(t *testing.T) {
-	t.Parallel()
-	pairs := []sides.Pair{compared(t, "read", map[float64]float64{50: 1.1}, 0.04)}
-	sides.Correct(pairs, []float64{50, 90, 99, 99.9})
-	table := &report.Table{Percentiles: []float64{50, 90, 99.9}, Tests: true}
-	_, rows := table.Changes(pairs[0])
-	want := []string{"+0.0%", "~+0% (-9..+9) p=1 n=3+3", "+0.0%", "?+0.0%", "~+0% (-9..+9) p=1 n=3+3", "!+10% (+0..+20) p=0.043 n=3+3", "~+0% (-9..+9) p=1 n=3+3", "-", "?+0.0%"}
-	for n, text := range rows[2] {
-		if text != want[n] {
-			t.Errorf("cell %d: %q, want %q", n, text, want[n])
-		}
-	}
-}
-
-// TestFew: a percentile with fewer than ten values above it in one of the runs takes part in
-// nothing.
-func TestFew(t *testing.T) {
-	t.Parallel()
-	run := func(values int64) *output.Summary {
-		h, err := histogram.New(histogram.Layout{Lowest: 1, Digits: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.RecordN(100, values)
-		return &output.Summary{Histogram: h, Period: 1000}
-	}
-	before := []*output.Summary{run(2000), run(2000), run(2000)}
-	for values, few := range map[int64]bool{1000: false, 999: true} {
-		after := []*output.Summary{run(2000), run(values), run(2000)}
-		c := sides.NewRuns(sides.Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
-		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
-			t.Errorf("%d values: %v, want %v", values, got, few)
 		}
 	}
 }
