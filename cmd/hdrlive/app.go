@@ -16,6 +16,7 @@ import (
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/cli"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/live"
 	"hdrkit/internal/live/port"
@@ -351,8 +352,8 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 		if !r.table {
 			sinks.WriteVerdicts(r.std.Err, summaries, verdicts, logs.Colour(r.std.Err))
 		}
-		if failed, _, _ := gate.Count(verdicts); failed > 0 {
-			d.Warnf("%d of %d limits do not hold", failed, len(verdicts))
+		if failed := finding.Failed(verdicts); failed != "" {
+			d.Warnf("%s", failed)
 			exceeded = true
 		}
 	}

@@ -138,6 +138,9 @@ func TestExactCount(t *testing.T) {
 	for text, want := range map[string]string{
 		"count>=38800":       "FAILS: count is 38,726, limit 38,800.",
 		"count<=12345678901": "HOLDS: count is 38,726 of 12,345,678,901.",
+		"count<38726":        "FAILS: count is 38,726, limit <38,726.",
+		"count<38727":        "HOLDS: count is 38,726, limit <38,727.",
+		"count>38726":        "FAILS: count is 38,726, limit >38,726.",
 		"count<=+1%":         "FAILS: count rose by 2.91%: 37,632 to 38,726, limit +1%.",
 	} {
 		limits, err := gate.Parse(text)

@@ -67,13 +67,13 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 			formatBeside(v.Value, v.Bound), people.Counted(v.Windows, "window"), formatBound(v.Bound))
 	case v.Limit.Change != nil && v.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", word, what, changed(v))
-	case v.Result == output.Holds && !v.Limit.AtLeast && v.Value <= v.Bound:
+	case v.Result == output.Holds && !v.Limit.AtLeast && !v.Limit.Exclusive && v.Value <= v.Bound:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
 			interval(v), bound(v)+people.Spaced(unitOf(v)))
 	default:
 		text = fmt.Sprintf("%s: %s is %s%s, limit %s", word, what, judged(v), interval(v),
 			bound(v)+people.Spaced(unitOf(v)))
-		if v.Result == output.Holds && !v.Limit.AtLeast { // the upper end of a slot is above the limit
+		if v.Result == output.Holds && !v.Limit.AtLeast && v.Value > v.Bound { // the upper end of a slot is above the limit
 			text += "; the log does not tell them apart"
 		}
 	}
@@ -91,15 +91,60 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 	return f
 }
 
+// Failed says how many limits fail, and for how many rows. It is empty if no limit fails.
+func Failed(verdicts []gate.Verdict) string {
+	return counted(verdicts, "does not hold", "do not hold",
+		func(v *gate.Verdict) bool { return v.Result == output.Fails })
+}
+
+// Undecided says how many limits are undecided, and for how many rows. It is empty if all limits
+// hold or fail.
+func Undecided(verdicts []gate.Verdict) string {
+	text := counted(verdicts, "is undecided", "are undecided",
+		func(v *gate.Verdict) bool { return v.Result == output.Undecided })
+	if text == "" {
+		return ""
+	}
+	if beyond, _ := gate.Count(verdicts, func(v *gate.Verdict) bool { return v.Worse }); beyond > 0 {
+		text += fmt.Sprintf(", %d beyond the bound", beyond)
+	}
+	return text
+}
+
+// counted says how many limits have a verdict that keeps returns true for, such as 1 of 3 limits
+// does not hold. If a limit is for several rows, the text says for how many of all rows.
+func counted(verdicts []gate.Verdict, is, are string, keeps func(v *gate.Verdict) bool) string {
+	limits, rows := gate.Count(verdicts, keeps)
+	all, allRows := gate.Count(verdicts, func(*gate.Verdict) bool { return true })
+	switch {
+	case limits == 0:
+		return ""
+	case limits > 1:
+		is = are
+	}
+	text := fmt.Sprintf("%d of %d limits %s", limits, all, is)
+	if len(verdicts) > all {
+		text += fmt.Sprintf(", for %d of %d rows", rows, allRows)
+	}
+	return text
+}
+
 // formatBound returns a bound as somebody typed it: with all its digits.
 func formatBound(bound float64) string { return people.Significant(bound, 9) }
 
-// bound returns the bound of a verdict.
+// bound returns the bound of a verdict, behind < or > if the figure must not equal it.
 func bound(v *gate.Verdict) string {
+	text := formatBound(v.Bound)
 	if isCount(v) {
-		return formatCount(v.Bound)
+		text = formatCount(v.Bound)
 	}
-	return formatBound(v.Bound)
+	switch {
+	case v.Limit.Exclusive && v.Limit.AtLeast:
+		return ">" + text
+	case v.Limit.Exclusive:
+		return "<" + text
+	}
+	return text
 }
 
 // figure returns the figure of a verdict, with as many digits as show on which side of the bound it

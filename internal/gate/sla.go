@@ -16,7 +16,6 @@ import (
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
-	"hdrkit/internal/measure"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sides"
 	"hdrkit/output"
@@ -30,8 +29,9 @@ type Limit struct {
 	// Tag is the text of the tag that the limit is for, nil for every tag.
 	Tag *string
 	output.Figure
-	// AtLeast is set if the statistic must be at least Value, not at most.
-	AtLeast bool
+	// AtLeast is set if the statistic must be at least Value, not at most. If Exclusive is set, it
+	// must be above Value or below it.
+	AtLeast, Exclusive bool
 	// Value is in Unit, or in printed units if that is unknown, or a share in percent for
 	// [output.Over], whose unit Unit is.
 	Value float64
@@ -99,7 +99,8 @@ func parse(text string) (l Limit, err error) {
 	if err == nil {
 		err = checkOperator(strings.TrimSpace(parts[1]), operator, value)
 	}
-	l.exclude(operator)
+	// A latency may equal the bound of < and >, since it stands for a slot.
+	l.Exclusive = l.Name == output.Count && l.Change == nil && len(operator) == 1
 	l.Text = statistic + operator + value
 	if err == nil && inWindows {
 		l.Text += " in " + strings.TrimSpace(windows)
@@ -121,18 +122,6 @@ func checkOperator(subject, operator, value string) error {
 		return fmt.Errorf("%s is no operator of limits: write %s", operator, least)
 	}
 	return fmt.Errorf("%s is no operator of limits: write %s or %s", operator, most, least)
-}
-
-// exclude makes the bound of < and > exclusive where that can be told: of a count. A latency may
-// equal its bound, since it stands for a slot.
-func (l *Limit) exclude(operator string) {
-	switch {
-	case l.Name != output.Count || l.Change != nil:
-	case operator == "<":
-		l.Value = math.Ceil(l.Value) - 1
-	case operator == ">":
-		l.Value = math.Floor(l.Value) + 1
-	}
 }
 
 // ParseFigure reads a statistic alone, which is the text of the limit that it returns.
@@ -374,7 +363,7 @@ func (f *Figures) noRow() string {
 // missing says that there is no row with a name. Another one may have it as logs spell it.
 func (f *Figures) missing(name string) string {
 	text := f.noRow()
-	spelled := string(measure.AppendTag(nil, []byte(name)))
+	spelled := string(logline.AppendTag(nil, []byte(name), hdrlog.MaxTag))
 	if spelled != name && Find(f.Summaries, tags.Parse(spelled)) != nil {
 		text += "; it is called " + spelled
 	}
@@ -458,10 +447,20 @@ func (v *Verdict) keeps(value float64) bool {
 	if v.Limit.Change != nil || slack > 0 {
 		slack += math.Abs(v.Bound) * roundoff
 	}
-	if v.Limit.AtLeast {
-		return value >= v.Bound-slack
+	return v.Limit.allows(value, v.Bound, slack)
+}
+
+// allows reports whether a limit with a bound allows a value, which may exceed the bound by slack.
+func (l *Limit) allows(value, bound, slack float64) bool {
+	switch {
+	case l.Exclusive && l.AtLeast:
+		return value > bound
+	case l.Exclusive:
+		return value < bound
+	case l.AtLeast:
+		return value >= bound-slack
 	}
-	return value <= v.Bound+slack
+	return value <= bound+slack
 }
 
 // believe judges by the interval, if there is one.
@@ -570,21 +569,18 @@ func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []b
 	}
 }
 
-// Count returns how many limits do not hold, how many are undecided, and how many of these look
-// worse.
-func Count(verdicts []Verdict) (failed, open, worse int) {
-	for _, v := range verdicts {
-		switch v.Result {
-		case output.Fails:
-			failed++
-		case output.Undecided:
-			open++
-		}
-		if v.Worse {
-			worse++
+// Count returns the number of limits that have a verdict, and the number of rows that these
+// verdicts are about. Only verdicts that keeps returns true for count.
+func Count(verdicts []Verdict, keeps func(v *Verdict) bool) (limits, rows int) {
+	counted := make(map[*Limit]bool)
+	names := make(map[string]bool)
+	for n := range verdicts {
+		if v := &verdicts[n]; keeps(v) {
+			counted[v.Limit] = true
+			names[v.Tag] = true
 		}
 	}
-	return failed, open, worse
+	return len(counted), len(names)
 }
 
 // Documents returns verdicts for JSON.

@@ -45,9 +45,11 @@ func TestParse(t *testing.T) {
 		"p99<250ms":                      "any 99 <= 250 ms",
 		"p50>2":                          "any 50 >= 2",
 		"throughput>10":                  "any throughput >= 10",
-		"count>0":                        "any count >= 1",
-		"count<5":                        "any count <= 4",
-		"count<5.5":                      "any count <= 5",
+		"count>0":                        "any count > 0",
+		"count<5":                        "any count < 5",
+		"count<5.5":                      "any count < 5.5",
+		"count<+5%":                      "any count <= 5% NaN",
+		"p99<5":                          "any 99 <= 5",
 		"99<=.5 µs":                      "any 99 <= 0.5 us",
 		"50<=+10%":                       "any 50 <= 10% NaN",
 		"50<=10%":                        "any 50 <= 10% NaN",
@@ -79,6 +81,9 @@ func TestParse(t *testing.T) {
 			}
 			if l.AtLeast {
 				operator = ">="
+			}
+			if l.Exclusive {
+				operator = operator[:1]
 			}
 			if l.Change != nil {
 				value = fmt.Sprintf("%v%% %v", l.Change.Percent, l.Change.By)
@@ -161,6 +166,10 @@ func TestJudge(t *testing.T) {
 		{"default:max<=+50%", "default undecided 0.3"},
 		{"default:99<=+50%", "default undecided 0.3"},
 		{"default:count<=+50%", "default ok 3"},
+		{"a:count<3", "a FAIL 3"},
+		{"a:count<3.5", "a ok 3"},
+		{"a:count>3", "a FAIL 3"},
+		{"a:count>2", "a ok 3"},
 		{"a:over(10)<=50%", "a ok 33.33333333"},
 		{"a:over(10)<=30%", "a FAIL 33.33333333"},
 		{"a:over(99us)<=99%", "a FAIL 100"},
@@ -197,8 +206,8 @@ func TestJudge(t *testing.T) {
 			}
 			all = append(all, v.Tag+" "+result+" "+detail)
 		}
-		if n, _, _ := Count(verdicts); n != failed {
-			t.Errorf("%s: %d limits do not hold, want %d", test.limits, n, failed)
+		if _, rows := Count(verdicts, func(v *Verdict) bool { return v.Result == output.Fails }); rows != failed {
+			t.Errorf("%s: a limit does not hold for %d rows, want %d", test.limits, rows, failed)
 		}
 		if got := strings.Join(all, "; "); got != test.want {
 			t.Errorf("%s: %s, want %s", test.limits, got, test.want)

@@ -236,8 +236,7 @@ func (w *Watch) keeps(l *Limit, s *output.Summary) (value float64, keeps bool) {
 	}
 	h := w.of(l, s)
 	h.all++
-	best := l.best(value, s)
-	if keeps = l.AtLeast && best >= l.Value || !l.AtLeast && best <= l.Value; keeps {
+	if keeps = l.allows(l.best(value, s), l.Value, 0); keeps {
 		h.kept++
 	}
 	return value, keeps

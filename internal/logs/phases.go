@@ -120,7 +120,7 @@ func (r *phaseReader) add(name []byte, from, to *scan.Bound) error {
 	if string(name) == scan.Outside {
 		return errOutside
 	}
-	tag := string(measure.AppendTag(nil, name))
+	tag := string(logline.AppendTag(nil, name, hdrlog.MaxTag))
 	r.all = append(r.all, scan.Phase{Name: tag, Range: scan.Range{From: from, To: to}})
 	return r.account.Add(1, phaseBytes+len(tag))
 }

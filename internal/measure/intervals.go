@@ -10,6 +10,7 @@ import (
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
+	"hdrkit/internal/base/logline"
 )
 
 // openIntervals are the open intervals of a recorder, and the log to which it writes them.
@@ -176,7 +177,7 @@ func (r *openIntervals) histogram(values []int64) *histogram.Histogram {
 func (r *openIntervals) entryOf(tag []byte) (*tagEntry, error) {
 	r.tagKey = r.tagKey[:0] // the key of untagged values, since other keys begin with "="
 	if tag != nil {
-		r.tagKey = AppendTag(append(r.tagKey, '='), tag)
+		r.tagKey = logline.AppendTag(append(r.tagKey, '='), tag, hdrlog.MaxTag)
 	}
 	if s := r.tags[string(r.tagKey)]; s != nil {
 		return s, nil
@@ -239,7 +240,7 @@ func (r *openIntervals) addPayload(row *Row) error {
 	}
 	r.hasTimes = r.hasTimes || row.Time != 0 || row.Length != 0
 	if row.Tag != nil {
-		r.tagKey = AppendTag(r.tagKey[:0], row.Tag)
+		r.tagKey = logline.AppendTag(r.tagKey[:0], row.Tag, hdrlog.MaxTag)
 		row.Tag = r.tagKey
 	}
 	return r.writeInterval(row.Tag, row.Time/1e6, (row.Time+row.Length)/1e6, &r.scratch)

@@ -249,16 +249,3 @@ func appendTagPart(tag []byte, hasParts bool, part string) []byte {
 	}
 	return append(tag, part...)
 }
-
-// AppendTag appends a tag in a spelling that a log can hold and the reference can read: spaces,
-// commas and line breaks become underscores, and the tag is cut after [hdrlog.MaxTag] bytes.
-func AppendTag(to, tag []byte) []byte {
-	begin := len(to)
-	to = append(to, tag[:min(len(tag), hdrlog.MaxTag)]...)
-	for n, c := range to[begin:] {
-		if c == ' ' || c == ',' || c == '\r' || c == '\n' {
-			to[begin+n] = '_'
-		}
-	}
-	return to
-}

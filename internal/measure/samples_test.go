@@ -20,6 +20,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/hdrlog/histogram"
+	"hdrkit/internal/base/logline"
 	"hdrkit/internal/clitest"
 )
 
@@ -487,7 +488,7 @@ func TestPercentiles(t *testing.T) {
 						at.Sub(at, m.value)
 					}
 					f, _ := at.Float64()
-					key := fmt.Sprintf("%s %d", AppendTag(nil, []byte(m.tag)), int64(math.Floor(f*2)))
+					key := fmt.Sprintf("%s %d", logline.AppendTag(nil, []byte(m.tag), hdrlog.MaxTag), int64(math.Floor(f*2)))
 					value, _ := m.value.Float64()
 					want[key] = append(want[key], value*1e9)
 				}

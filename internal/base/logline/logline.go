@@ -129,3 +129,16 @@ func CutPrefixFold(line []byte, prefix string) (rest []byte, ok bool) {
 func RevokesUnit(comment, before []byte) bool {
 	return bytes.HasPrefix(comment, []byte("#[Basetime:")) && bytes.HasPrefix(before, []byte("#"+Stress))
 }
+
+// AppendTag appends a tag as a log can hold it and the reference can read it: spaces, commas and
+// line breaks become underscores, and a tag of more than most bytes is cut.
+func AppendTag(to, tag []byte, most int) []byte {
+	begin := len(to)
+	to = append(to, tag[:min(len(tag), most)]...)
+	for n, c := range to[begin:] {
+		if c == ' ' || c == ',' || c == '\r' || c == '\n' {
+			to[begin+n] = '_'
+		}
+	}
+	return to
+}

@@ -246,10 +246,12 @@ func (g *Gate) Flush() error {
 	return err
 }
 
-// End notes that no window is open any more.
+// End is called when no window is open any more. From then on, periods reach to the ends of the
+// inputs, so rates change.
 func (g *Gate) End() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.end = math.MaxInt64 / 4
+	g.shows.stale = true
 	return nil
 }

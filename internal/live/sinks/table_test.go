@@ -129,9 +129,14 @@ func TestTableFindings(t *testing.T) {
 	}
 }
 
-// TestPeriod: while a window is open, neither its values nor its time count. At the end all do.
+// TestPeriod: while a window is open, neither its values nor its time count. At the end all do, also
+// in findings.
 func TestPeriod(t *testing.T) {
-	g := NewGate(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000}, nil, nil)
+	limits, err := gate.Parse("throughput>=30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NewGate(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000}, limits, nil)
 	var h histogram.Histogram
 	if err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 2}), h.RecordN(1000, 50)); err != nil {
 		t.Fatal(err)
@@ -147,10 +152,19 @@ func TestPeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []int64{2000, 5500} {
-		rows, _, err := g.Judge(false)
-		if err != nil || len(rows) != 1 || rows[0].Period != want {
-			t.Fatalf("%d rows, a period of %d ms, not %d: %v", len(rows), rows[0].Period, want, err)
+	for _, want := range []struct {
+		period   int64
+		sentence string
+	}{
+		{2000, "HOLDS: throughput is 50/s, limit 30/s."},
+		{5500, "FAILS: throughput is 18.18/s, limit 30/s."},
+	} {
+		rows, found, err := g.Snapshot()
+		if err != nil || len(rows) != 1 || rows[0].Period != want.period {
+			t.Fatalf("%d rows, a period of %d ms, not %d: %v", len(rows), rows[0].Period, want.period, err)
+		}
+		if found[0].Sentence != want.sentence {
+			t.Errorf("%q, want %q", found[0].Sentence, want.sentence)
 		}
 		if err := g.End(); err != nil {
 			t.Fatal(err)

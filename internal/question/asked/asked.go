@@ -3,7 +3,6 @@
 package asked
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/unit"
+	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/scan"
@@ -213,18 +213,14 @@ func Describe(doc *output.Document, inputs []scan.Input, mode string, d *logs.Di
 // Undecided is what such limits do: pass, fail, or fail if one looks worse. Hint is what would
 // decide one.
 func Status(std *message.Streams, verdicts []gate.Verdict, undecided, hint string, otherwise error) error {
-	failed, open, worse := gate.Count(verdicts)
-	if failed > 0 {
-		std.Say("%d of %d limits do not hold", failed, len(verdicts))
+	if failed := finding.Failed(verdicts); failed != "" {
+		std.Say("%s", failed)
 		return message.Status(message.Exceeded)
 	}
-	if open > 0 {
-		beyond := ""
-		if worse > 0 {
-			beyond = fmt.Sprintf(", %d beyond the bound", worse)
-		}
-		std.Say("%d of %d limits are undecided%s. %s", open, len(verdicts), beyond, hint)
-		if undecided == "fail" || undecided == "worse" && worse > 0 {
+	if open := finding.Undecided(verdicts); open != "" {
+		std.Say("%s. %s", open, hint)
+		worse := slices.ContainsFunc(verdicts, func(v gate.Verdict) bool { return v.Worse })
+		if undecided == "fail" || undecided == "worse" && worse {
 			return message.Status(message.Undecided)
 		}
 	}

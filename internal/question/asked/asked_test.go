@@ -70,8 +70,16 @@ func TestBelieved(t *testing.T) {
 
 // TestStatus: limits that fail or are undecided set the status, and a message says how many are.
 func TestStatus(t *testing.T) {
-	fails, holds, open := gate.Verdict{Result: output.Fails}, gate.Verdict{Result: output.Holds}, gate.Verdict{Result: output.Undecided}
-	worse := gate.Verdict{Result: output.Undecided, Worse: true}
+	verdict := func(tag string, result output.Weight) gate.Verdict {
+		return gate.Verdict{Limit: new(gate.Limit), Tag: tag, Result: result}
+	}
+	fails, holds, open := verdict("a", output.Fails), verdict("a", output.Holds), verdict("a", output.Undecided)
+	worse := verdict("a", output.Undecided)
+	worse.Worse = true
+	elsewhere := func(v gate.Verdict, tag string, result output.Weight) gate.Verdict {
+		v.Tag, v.Result = tag, result
+		return v
+	}
 	otherwise := errors.New("otherwise")
 	for _, test := range []struct {
 		verdicts  []gate.Verdict
@@ -81,12 +89,15 @@ func TestStatus(t *testing.T) {
 	}{
 		{nil, "fail", otherwise, ""},
 		{[]gate.Verdict{holds}, "fail", otherwise, ""},
-		{[]gate.Verdict{holds, fails, open}, "pass", message.Status(message.Exceeded), "1 of 3 limits do not hold"},
-		{[]gate.Verdict{holds, open}, "pass", otherwise, "1 of 2 limits are undecided. Look again"},
-		{[]gate.Verdict{holds, open}, "worse", otherwise, "1 of 2 limits are undecided. Look again"},
+		{[]gate.Verdict{holds, fails, open}, "pass", message.Status(message.Exceeded), "1 of 3 limits does not hold"},
+		{[]gate.Verdict{fails, elsewhere(fails, "b", output.Holds), open}, "pass", message.Status(message.Exceeded), "1 of 2 limits does not hold, for 1 of 2 rows"},
+		{[]gate.Verdict{fails, elsewhere(fails, "b", output.Fails), elsewhere(holds, "c", output.Fails)}, "pass", message.Status(message.Exceeded), "2 of 2 limits do not hold, for 3 of 3 rows"},
+		{[]gate.Verdict{open, elsewhere(open, "b", output.Holds)}, "pass", otherwise, "1 of 1 limits is undecided, for 1 of 2 rows. Look again"},
+		{[]gate.Verdict{holds, open}, "pass", otherwise, "1 of 2 limits is undecided. Look again"},
+		{[]gate.Verdict{holds, open}, "worse", otherwise, "1 of 2 limits is undecided. Look again"},
 		{[]gate.Verdict{open, worse}, "worse", message.Status(message.Undecided), "2 of 2 limits are undecided, 1 beyond the bound. Look again"},
 		{[]gate.Verdict{open, worse}, "pass", otherwise, "2 of 2 limits are undecided, 1 beyond the bound. Look again"},
-		{[]gate.Verdict{open}, "fail", message.Status(message.Undecided), "1 of 1 limits are undecided. Look again"},
+		{[]gate.Verdict{open}, "fail", message.Status(message.Undecided), "1 of 1 limits is undecided. Look again"},
 	} {
 		var said strings.Builder
 		got := Status(&message.Streams{Err: &said}, test.verdicts, test.undecided, "Look again", otherwise)
