@@ -156,6 +156,36 @@ func TestExactCount(t *testing.T) {
 	}
 }
 
+// TestWhole: a verdict about two runs at once prints what they measured, not the baseline times the
+// change.
+func TestWhole(t *testing.T) {
+	limits, err := gate.Parse("p99<=+10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for whole, want := range map[float64]string{
+		12.1: "FAILS: p99 rose by 20% (15..25): 10 to 12.1 ms, limit +10%.",
+		9:    "FAILS: p99 rose by 20% (15..25) while both ran (10 to 9 ms in all), limit +10%.",
+	} {
+		v := gate.Verdict{
+			Limit:    &limits[0],
+			Unit:     "ms",
+			Value:    12,
+			Whole:    whole,
+			Bound:    11,
+			Baseline: 10,
+			Low:      11.5,
+			High:     12.5,
+		}
+		row := new(output.Summary)
+		v.Tag = row.Name()
+		f := Limits(&Run{Summaries: []*output.Summary{row}, Verdicts: []gate.Verdict{v}})[0]
+		if f.Sentence != want || float64(f.Figures["whole"]) != whole {
+			t.Errorf("%v in all: %s %v, want %s", whole, f.Sentence, f.Figures, want)
+		}
+	}
+}
+
 // TestLost: what is missing in the figures has a sentence.
 func TestLost(t *testing.T) {
 	r := runOf(t, "p99<=1s")

@@ -52,6 +52,9 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 		},
 		Unit: v.Unit,
 	}
+	if v.Whole != 0 {
+		f.Figures["whole"] = output.Number(v.Whole)
+	}
 	if !math.IsNaN(v.Low) && !math.IsNaN(v.High) {
 		f.Figures["low"], f.Figures["high"] = output.Number(v.Low), output.Number(v.High)
 	}
@@ -206,7 +209,9 @@ func interval(v *gate.Verdict) string {
 	return fmt.Sprintf(" (%s..%s)", formatNumber(v.Low), formatNumber(v.High))
 }
 
-// changed words a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit +10%.
+// changed returns the words for a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit
+// +10%. If two runs overlapped only partly, their figures can contradict the change, so the words
+// say what the change is about.
 func changed(v *gate.Verdict) string {
 	percent := func(value float64) float64 { return 100 * (value/v.Baseline - 1) }
 	by := percent(v.Value)
@@ -220,11 +225,18 @@ func changed(v *gate.Verdict) string {
 	if isCount(v) {
 		before = formatCount(v.Baseline)
 	}
-	if by == 0 {
+	if v.Whole != 0 {
+		after = formatNumber(v.Whole) + people.Spaced(unitOf(v))
+	}
+	values := fmt.Sprintf(": %s to %s", before, after)
+	switch {
+	case v.Whole != 0 && (v.Whole < v.Low || v.Whole > v.High):
+		values = fmt.Sprintf(" while both ran (%s to %s in all)", before, after)
+	case by == 0 && (v.Whole == 0 || v.Whole == v.Baseline):
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
-	return fmt.Sprintf("%s by %s%%%s: %s to %s, limit %s", people.RoseOrFell(v.Value/v.Baseline), people.Significant(math.Abs(by), 3), interval,
-		before, after, v.Allowed())
+	return fmt.Sprintf("%s by %s%%%s%s, limit %s", people.RoseOrFell(v.Value/v.Baseline), people.Significant(math.Abs(by), 3),
+		interval, values, v.Allowed())
 }
 
 // unitOf returns the unit of the figures of a verdict.

@@ -157,7 +157,8 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	case l.Name != output.Count && why == "" && several(f.Pairs, s.Tag):
 		v.Baseline, v.Value = c.Before, c.After
 	}
-	if c.Paired && c.Seconds > 0 { // as it was while both ran
+	if c.Paired && c.Seconds > 0 { // only the seconds in which both ran are compared
+		v.Whole = v.Value
 		v.Value = v.Baseline * c.Ratio
 	}
 	v.Bound = l.Bound(v.Baseline)

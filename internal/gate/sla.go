@@ -283,6 +283,9 @@ type Verdict struct {
 	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a
 	// relative bound is relative to.
 	Value, Bound, Baseline float64
+	// Whole is the statistic of all values, 0 if it is Value. Of two runs at once, Value is what
+	// Baseline becomes by the change while both ran.
+	Whole float64
 	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
 	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
