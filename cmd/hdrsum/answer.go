@@ -265,10 +265,7 @@ func (a *answer) findingsOf(q *question) []output.Finding {
 		Corrected:   from.corrected,
 		Coincident:  a.coincident,
 		ShortPhases: from.diagnostics.ShortPhases(),
-		Failed:      from.diagnostics.Failed,
-		Cut:         from.diagnostics.Cut(),
-		Malformed:   from.diagnostics.Skipped(),
-		Late:        from.diagnostics.TooLate(),
+		Reading:     finding.ReadingOf(from.diagnostics),
 	})
 	return all
 }

@@ -109,7 +109,7 @@ const manyFailed = 0.01
 // failures finds requests that failed, and says whether they are counted with the others.
 func (a *analysis) failures() (all []output.Finding) {
 	var failed, noValue, requests int64
-	for _, f := range a.run.Failed {
+	for _, f := range a.run.Reading.Failed {
 		failed += f.Count - f.NoValue
 		noValue += f.NoValue
 		requests += f.Requests
@@ -117,7 +117,7 @@ func (a *analysis) failures() (all []output.Finding) {
 	all = appendFailed(all, noValue, requests, "failed or were skipped, and have no value", "")
 	ending := "failed and are counted"
 	option := "hdrrec -errors drop"
-	if a.run.Failed == nil {
+	if a.run.Reading.Failed == nil {
 		ending = "failed and have tags of their own"
 		option = "-incT '.*/" + measure.FailedTag + "'"
 		requests = a.figures.count
@@ -153,14 +153,14 @@ func appendFailed(to []output.Finding, failed, requests int64, ending, option st
 
 // cut finds logs whose rest is missing, and says from when on.
 func (a *analysis) cut() []output.Finding {
-	if len(a.run.Cut) == 0 {
+	if len(a.run.Reading.Cut) == 0 {
 		return nil
 	}
 	f := output.Finding{
 		Weight:  output.Warns,
-		Figures: map[string]output.Number{"count": output.Number(len(a.run.Cut))},
+		Figures: map[string]output.Number{"count": output.Number(len(a.run.Reading.Cut))},
 	}
-	for _, c := range a.run.Cut {
+	for _, c := range a.run.Reading.Cut {
 		if c.Until != nil && (f.Start == nil || *c.Until < *f.Start) {
 			f.Start = c.Until
 		}
@@ -169,16 +169,16 @@ func (a *analysis) cut() []output.Finding {
 	if f.Start != nil {
 		from = fmt.Sprintf(" from %s on", a.say.clock(*f.Start))
 	}
-	if len(a.run.Cut) > 1 {
+	if len(a.run.Reading.Cut) > 1 {
 		if from != "" {
 			from = ", the earliest" + from
 		}
 		f.Sentence = fmt.Sprintf("The rest of %s is missing%s: the files are cut short or damaged.",
-			people.Counted(int64(len(a.run.Cut)), "log"), from)
+			people.Counted(int64(len(a.run.Reading.Cut)), "log"), from)
 		return []output.Finding{f}
 	}
 	of := "the log"
-	if name := a.run.Cut[0].Log; !slices.Equal(a.say.inputs, []string{name}) {
+	if name := a.run.Reading.Cut[0].Log; !slices.Equal(a.say.inputs, []string{name}) {
 		f.Input = name
 		of = tags.Printable(name)
 	}
@@ -188,12 +188,12 @@ func (a *analysis) cut() []output.Finding {
 
 // malformed finds lines that were skipped: what they had is in no figure.
 func (a *analysis) malformed() []output.Finding {
-	return lost(a.run.Malformed-len(a.run.Cut), "malformed line", "skipped, so no figure has what they recorded")
+	return lost(a.run.Reading.Malformed-len(a.run.Reading.Cut), "malformed line", "skipped, so no figure has what they recorded")
 }
 
 // late finds what came too late to be shown.
 func (a *analysis) late() []output.Finding {
-	return lost(a.run.Late, "interval", "left out, since they came too late")
+	return lost(a.run.Reading.Late, "interval", "left out, since they came too late")
 }
 
 // lost returns the finding of things that are missing in figures, if there are some.

@@ -17,37 +17,51 @@ import (
 	"hdrkit/tags"
 )
 
-// A Run holds what all kinds of findings ask for: the sums and figures of a run. A field that is
+// A Run holds the sums and figures of a run, which all kinds of findings look at. A field that is
 // not known is zero, and kinds that need it find nothing.
 type Run struct {
 	Summaries []*output.Summary
 	By        *tags.By // says which intervals are a row of Summaries
 	Scale     hdrlog.Scale
 	Zone      *time.Location
-	// Verdicts are about limits.
-	Verdicts []gate.Verdict
+	Verdicts  []gate.Verdict
 	// Histories have the times of all intervals.
 	Histories *summary.Histories
-	// Moments are the worst ones of Histories, if they are known.
+	// Moments are the worst moments of Histories, nil if they must still be found.
 	Moments []output.Moment
-	// Course has the levels of rows over time. It takes Histories to say when these change.
+	// Course has the levels of rows over time. Findings take from Histories when a level changes.
 	Course *summary.Course
-	// ShortPhases says that rows lack phases that are shorter than intervals. So what waited for
-	// these is in another row, and figures of rows mislead.
+	// ShortPhases says that phases shorter than intervals have no values in their rows. Other rows
+	// have these values, so figures of rows mislead.
 	ShortPhases bool
 	// Coincident are the phases that slow values come with.
 	Coincident []summary.Coincident
-	// Corrected says that the counts are corrected for coordinated omission already.
+	// Corrected says that the counts are corrected for coordinated omission.
 	Corrected bool
-	// Same are tags that count the same requests. Only the first one is shown, since nobody chose.
-	Same []string
-	// Cut are the logs that are cut short, and Malformed counts a line for each of them.
+	// Same are tags that count the same requests. Only the first tag is shown, since nobody chose.
+	Same    []string
+	Reading Reading
+}
+
+// A Reading is what the readers of logs had to skip, and the requests that failed.
+type Reading struct {
+	// Cut are the logs whose end is missing. Malformed counts a line for each of them.
 	Cut []logs.Cut
-	// Malformed is the number of lines that were skipped, and Late that of intervals and
+	// Malformed is the number of lines that were skipped, and Late the number of intervals and
 	// measurements that came too late. Messages say where.
 	Malformed, Late int
 	// Failed are the requests that failed, by log.
 	Failed []logs.Failed
+}
+
+// ReadingOf returns what diagnostics have met.
+func ReadingOf(d *logs.Diagnostics) Reading {
+	return Reading{
+		Cut:       d.Cut(),
+		Malformed: d.Skipped(),
+		Late:      d.TooLate(),
+		Failed:    d.Failed,
+	}
 }
 
 // row returns the row that a tag of an input in the histories belongs to, nil if there is none.

@@ -171,9 +171,8 @@ func TestWhole(t *testing.T) {
 			Limit:    &limits[0],
 			Unit:     "ms",
 			Value:    12,
-			Whole:    whole,
 			Bound:    11,
-			Baseline: 10,
+			Relative: gate.Relative{Baseline: 10, Whole: whole},
 			Low:      11.5,
 			High:     12.5,
 		}
@@ -189,7 +188,7 @@ func TestWhole(t *testing.T) {
 // TestLost: what is missing in the figures has a sentence.
 func TestLost(t *testing.T) {
 	r := runOf(t, "p99<=1s")
-	r.Malformed, r.Late = 12, 1
+	r.Reading.Malformed, r.Reading.Late = 12, 1
 	var got []string
 	for _, f := range of(r) {
 		if f.Kind == "malformed" || f.Kind == "late" {
@@ -214,14 +213,14 @@ func TestCut(t *testing.T) {
 		}
 		return got
 	}
-	r.Cut = []logs.Cut{{Log: "a.hdr.gz", Until: &until}}
-	r.Malformed = 1
+	r.Reading.Cut = []logs.Cut{{Log: "a.hdr.gz", Until: &until}}
+	r.Reading.Malformed = 1
 	want := []string{"The rest of a.hdr.gz is missing from 00:00:30 UTC on: the file is cut short or damaged."}
 	if got := sentences(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r.Cut = append(r.Cut, logs.Cut{Log: "b.hdr.gz"})
-	r.Malformed = 3
+	r.Reading.Cut = append(r.Reading.Cut, logs.Cut{Log: "b.hdr.gz"})
+	r.Reading.Malformed = 3
 	want = []string{
 		"The rest of 2 logs is missing, the earliest from 00:00:30 UTC on: the files are cut short or damaged.",
 		"1 malformed line is skipped, so no figure has what it recorded.",

@@ -52,8 +52,8 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 		},
 		Unit: v.Unit,
 	}
-	if v.Whole != 0 {
-		f.Figures["whole"] = output.Number(v.Whole)
+	if v.Relative.Whole != 0 {
+		f.Figures["whole"] = output.Number(v.Relative.Whole)
 	}
 	if !math.IsNaN(v.Low) && !math.IsNaN(v.High) {
 		f.Figures["low"], f.Figures["high"] = output.Number(v.Low), output.Number(v.High)
@@ -68,7 +68,7 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 		limit, _, _ := strings.Cut(v.Limit.Text, " in ")
 		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", word, limit, w.of(v.Tag),
 			formatBeside(v.Value, v.Bound), people.Counted(v.Windows, "window"), formatBound(v.Bound))
-	case v.Limit.Change != nil && v.Baseline != 0:
+	case v.Limit.Change != nil && v.Relative.Baseline != 0:
 		text = fmt.Sprintf("%s: %s %s", word, what, changed(v))
 	case v.Result == output.Holds && !v.Limit.AtLeast && !v.Limit.Exclusive && v.Value <= v.Bound:
 		text = fmt.Sprintf("%s: %s is %s%s of %s", word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
@@ -108,7 +108,7 @@ func Undecided(verdicts []gate.Verdict) string {
 	if text == "" {
 		return ""
 	}
-	if beyond, _ := gate.Count(verdicts, func(v *gate.Verdict) bool { return v.Worse }); beyond > 0 {
+	if beyond, _ := gate.Count(verdicts, func(v *gate.Verdict) bool { return v.Relative.Worse }); beyond > 0 {
 		text += fmt.Sprintf(", %d beyond the bound", beyond)
 	}
 	return text
@@ -213,7 +213,7 @@ func interval(v *gate.Verdict) string {
 // +10%. If two runs overlapped only partly, their figures can contradict the change, so the words
 // say what the change is about.
 func changed(v *gate.Verdict) string {
-	percent := func(value float64) float64 { return 100 * (value/v.Baseline - 1) }
+	percent := func(value float64) float64 { return 100 * (value/v.Relative.Baseline - 1) }
 	by := percent(v.Value)
 	sign := math.Copysign(1, by)
 	interval := ""
@@ -221,21 +221,21 @@ func changed(v *gate.Verdict) string {
 		interval = fmt.Sprintf(" (%s..%s)", people.Significant(min(low, high), 3),
 			people.Significant(max(low, high), 3))
 	}
-	before, after := formatNumber(v.Baseline), figure(v)+people.Spaced(unitOf(v))
+	before, after := formatNumber(v.Relative.Baseline), figure(v)+people.Spaced(unitOf(v))
 	if isCount(v) {
-		before = formatCount(v.Baseline)
+		before = formatCount(v.Relative.Baseline)
 	}
-	if v.Whole != 0 {
-		after = formatNumber(v.Whole) + people.Spaced(unitOf(v))
+	if v.Relative.Whole != 0 {
+		after = formatNumber(v.Relative.Whole) + people.Spaced(unitOf(v))
 	}
 	values := fmt.Sprintf(": %s to %s", before, after)
 	switch {
-	case v.Whole != 0 && (v.Whole < v.Low || v.Whole > v.High):
+	case v.Relative.Whole != 0 && (v.Relative.Whole < v.Low || v.Relative.Whole > v.High):
 		values = fmt.Sprintf(" while both ran (%s to %s in all)", before, after)
-	case by == 0 && (v.Whole == 0 || v.Whole == v.Baseline):
+	case by == 0 && (v.Relative.Whole == 0 || v.Relative.Whole == v.Relative.Baseline):
 		return fmt.Sprintf("is %s as before%s, limit %s", after, strings.Replace(interval, ")", "%)", 1), v.Allowed())
 	}
-	return fmt.Sprintf("%s by %s%%%s%s, limit %s", people.RoseOrFell(v.Value/v.Baseline), people.Significant(math.Abs(by), 3),
+	return fmt.Sprintf("%s by %s%%%s%s, limit %s", people.RoseOrFell(v.Value/v.Relative.Baseline), people.Significant(math.Abs(by), 3),
 		interval, values, v.Allowed())
 }
 

@@ -68,7 +68,7 @@ func TestSentencesOfRows(t *testing.T) {
 			[]string{"The maximum is 5.001 ms (b)."}},
 		{"failures without values", "failures", Run{
 			Summaries: []*output.Summary{rowOf(t, "a", map[int64]int64{1000: 990})},
-			Failed:    []logs.Failed{{Count: 7, NoValue: 3, Requests: 1000}, {Count: 1, Requests: 200}},
+			Reading:   Reading{Failed: []logs.Failed{{Count: 7, NoValue: 3, Requests: 1000}, {Count: 1, Requests: 200}}},
 		}, []string{"3 of 1,200 requests failed or were skipped, and have no value.", "5 of 1,200 requests failed and are counted (hdrrec -errors drop)."}},
 		{"failures with a tag", "failures", Run{Summaries: []*output.Summary{
 			rowOf(t, "a", map[int64]int64{1000: 985}), rowOf(t, "a/failed", map[int64]int64{1000: 15}),
@@ -114,7 +114,7 @@ func TestOneInterval(t *testing.T) {
 // TestFailuresWarn: failures are a warning from 1% on.
 func TestFailuresWarn(t *testing.T) {
 	for failed, want := range map[int64]output.Weight{9: output.Notes, 10: output.Warns} {
-		r := &Run{Scale: inMillis, Failed: []logs.Failed{{Count: failed, Requests: 1000}}}
+		r := &Run{Scale: inMillis, Reading: Reading{Failed: []logs.Failed{{Count: failed, Requests: 1000}}}}
 		if got := ofKindIn(of(r), "failures"); len(got) != 1 || got[0].Weight != want {
 			t.Errorf("%d of 1000: %+v, want %v", failed, got, want)
 		}

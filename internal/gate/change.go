@@ -144,7 +144,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 		v.Missing = "no values before"
 		return
 	}
-	v.Baseline = l.Of(base)
+	v.Relative.Baseline = l.Of(base)
 	change := changeOf(f.Pairs, s.Tag)
 	var c confidence.Comparison
 	why := ""
@@ -153,15 +153,15 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	}
 	switch {
 	case l.Name == output.Count && f.Runs != f.RunsBefore: // scaled to as many runs
-		v.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
+		v.Relative.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
 	case l.Name != output.Count && why == "" && several(f.Pairs, s.Tag):
-		v.Baseline, v.Value = c.Before, c.After
+		v.Relative.Baseline, v.Value = c.Before, c.After
 	}
 	if c.Paired && c.Seconds > 0 { // only the seconds in which both ran are compared
-		v.Whole = v.Value
-		v.Value = v.Baseline * c.Ratio
+		v.Relative.Whole = v.Value
+		v.Value = v.Relative.Baseline * c.Ratio
 	}
-	v.Bound = l.Bound(v.Baseline)
+	v.Bound = l.Bound(v.Relative.Baseline)
 	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
 		v.Value, v.Missing = 0, "the period is zero"
 		return
@@ -171,10 +171,10 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	case why != "":
 		v.undecided(why)
 	case l.Name == "" && (c.Seconds > 0 || c.Untimed) && f.Noise > 0:
-		v.decideVersions(c, f, func() string { return change.Next(c, v.Bound/v.Baseline, l.AtLeast) })
+		v.decideVersions(c, f, func() string { return change.Next(c, v.Bound/v.Relative.Baseline, l.AtLeast) })
 	case l.Name != output.Count:
-		v.Low, v.High = c.Low*v.Baseline, c.High*v.Baseline
-		v.decideInterval(change.Next(c, v.Bound/v.Baseline, l.AtLeast))
+		v.Low, v.High = c.Low*v.Relative.Baseline, c.High*v.Relative.Baseline
+		v.decideInterval(change.Next(c, v.Bound/v.Relative.Baseline, l.AtLeast))
 	}
 }
 
@@ -184,12 +184,12 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 // needs the whole interval there. Next says what runs of this length prove.
 func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func() string) {
 	wide := c.Versions(f.Noise)
-	v.Low, v.High = wide.Low*v.Baseline, wide.High*v.Baseline
+	v.Low, v.High = wide.Low*v.Relative.Baseline, wide.High*v.Relative.Baseline
 	better, worse := v.Low, v.High
-	needed := c.High * v.Baseline
+	needed := c.High * v.Relative.Baseline
 	if v.Limit.AtLeast {
 		better, worse = v.High, v.Low
-		needed = c.Low * v.Baseline
+		needed = c.Low * v.Relative.Baseline
 	}
 	switch {
 	case f.Strict:

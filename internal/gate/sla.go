@@ -273,19 +273,15 @@ type Verdict struct {
 	// interval of the statistic neither keeps the limit nor violates it, or if there is no interval
 	// and chance decides.
 	Result output.Weight
-	// Worse is set if a relative limit is undecided, and its statistic is beyond the bound.
-	Worse bool
 	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
 	// the limit fails, or is undecided since a trend has too few runs.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
-	// Value is the statistic, Bound what it must be at most or at least, and Baseline what a
-	// relative bound is relative to.
-	Value, Bound, Baseline float64
-	// Whole is the statistic of all values, 0 if it is Value. Of two runs at once, Value is what
-	// Baseline becomes by the change while both ran.
-	Whole float64
+	// Value is the statistic, and Bound what it must be at most or at least.
+	Value, Bound float64
+	// Relative is what only limits of changes have.
+	Relative Relative
 	// Low and High are the interval of the statistic. Each is not a number if there is none.
 	Low, High float64
 	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
@@ -297,6 +293,17 @@ type Verdict struct {
 	Windows int64
 	// Outage has the times at which the limit did not hold. It is zero if nobody looked.
 	Outage Outage
+}
+
+// Relative is the part of a verdict that only limits of changes have.
+type Relative struct {
+	// Baseline is the statistic before the change.
+	Baseline float64
+	// Whole is the statistic of all values, 0 if it is the value of the verdict. Of two runs at
+	// once, that value is the baseline with the change while both ran.
+	Whole float64
+	// Worse is set if the limit is undecided, and its statistic is beyond the bound.
+	Worse bool
 }
 
 // Figures are what limits are checked against.
@@ -528,7 +535,7 @@ func (v *Verdict) decideInterval(next string) {
 	v.decide(v.keeps(worse))
 	if v.Result == output.Fails && (math.IsNaN(better) || v.keeps(better)) {
 		v.undecided("the interval includes the bound")
-		if v.Worse {
+		if v.Relative.Worse {
 			v.Note = Unproven
 			if next != "" {
 				v.Note += ". " + next
@@ -541,8 +548,8 @@ func (v *Verdict) decideInterval(next string) {
 func (v *Verdict) undecided(why string) {
 	v.Result = output.Undecided
 	v.Note = why
-	v.Worse = v.Limit.Change != nil && !v.keeps(v.Value)
-	if v.Worse {
+	v.Relative.Worse = v.Limit.Change != nil && !v.keeps(v.Value)
+	if v.Relative.Worse {
 		v.Note = Unproven + "; " + why
 	}
 }
@@ -603,7 +610,7 @@ func (v Verdict) document() output.DocumentVerdict {
 		Tag:     v.Tag,
 		Limit:   v.Limit.Text,
 		Verdict: v.Result.String(),
-		Worse:   v.Worse,
+		Worse:   v.Relative.Worse,
 		Missing: v.Missing,
 		Note:    v.Note,
 		Unit:    v.Limit.unit(),
@@ -616,7 +623,7 @@ func (v Verdict) document() output.DocumentVerdict {
 		d.Value, d.Bound = &v.Value, &bound
 	}
 	if v.Missing == "" && v.Limit.Change != nil {
-		d.Baseline = &v.Baseline
+		d.Baseline = &v.Relative.Baseline
 	}
 	return d
 }

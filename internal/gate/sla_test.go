@@ -343,7 +343,7 @@ func TestDoubt(t *testing.T) {
 		if v.Note != "" {
 			got += ", " + v.Note
 		}
-		if got != test.want || v.Worse {
+		if got != test.want || v.Relative.Worse {
 			t.Errorf("%s of %d values: %s, want %s", test.limit, test.count, got, test.want)
 		}
 	}

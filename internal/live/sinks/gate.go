@@ -227,8 +227,10 @@ func (g *Gate) find(begin time.Time, rows []*output.Summary, verdicts []gate.Ver
 		Zone:      time.UTC,
 		Verdicts:  verdicts,
 		Histories: &g.times,
-		Malformed: g.options.Messages.Skipped(),
-		Late:      g.options.Messages.TooLate(),
+		Reading: finding.Reading{
+			Malformed: g.options.Messages.Skipped(),
+			Late:      g.options.Messages.TooLate(),
+		},
 	})
 	g.shows.due = begin.Add(max(findTime, findShare*time.Since(begin)))
 }

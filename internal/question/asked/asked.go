@@ -219,7 +219,7 @@ func Status(std *message.Streams, verdicts []gate.Verdict, undecided, hint strin
 	}
 	if open := finding.Undecided(verdicts); open != "" {
 		std.Say("%s. %s", open, hint)
-		worse := slices.ContainsFunc(verdicts, func(v gate.Verdict) bool { return v.Worse })
+		worse := slices.ContainsFunc(verdicts, func(v gate.Verdict) bool { return v.Relative.Worse })
 		if undecided == "fail" || undecided == "worse" && worse {
 			return message.Status(message.Undecided)
 		}

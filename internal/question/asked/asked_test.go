@@ -75,7 +75,7 @@ func TestStatus(t *testing.T) {
 	}
 	fails, holds, open := verdict("a", output.Fails), verdict("a", output.Holds), verdict("a", output.Undecided)
 	worse := verdict("a", output.Undecided)
-	worse.Worse = true
+	worse.Relative.Worse = true
 	elsewhere := func(v gate.Verdict, tag string, result output.Weight) gate.Verdict {
 		v.Tag, v.Result = tag, result
 		return v

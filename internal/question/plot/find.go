@@ -84,9 +84,7 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	run.Same = r.plan.content.same
 	run.Histories = histories
 	run.Corrected = s.corrected
-	run.Failed = s.diagnostics.Failed
-	run.Cut = s.diagnostics.Cut()
-	run.Malformed, run.Late = s.diagnostics.Skipped(), s.diagnostics.TooLate()
+	run.Reading = finding.ReadingOf(s.diagnostics)
 	run.Verdicts = gate.Judge(s.limits, gate.Figures{
 		Summaries: summaries,
 		Watch:     s.watch,

@@ -110,10 +110,10 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 		return
 	}
 	v.Value = last.Value
-	v.Baseline = base.Value
+	v.Relative.Baseline = base.Value
 	v.Bound = bound
 	v.Missing = ""
-	v.Worse = !sure
+	v.Relative.Worse = !sure
 	side := "above"
 	if l.AtLeast {
 		side = "below"
@@ -152,9 +152,9 @@ func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) 
 	}
 	base, second := before(points)
 	v.Value = newest.Value
-	v.Baseline, v.Bound = base.value, l.Bound(base.value)
+	v.Relative.Baseline, v.Bound = base.value, l.Bound(base.value)
 	if base.runs < Needed {
-		v.Worse = base.runs > 0 && beyond(&v, newest)
+		v.Relative.Worse = base.runs > 0 && beyond(&v, newest)
 		v.Missing = fmt.Sprintf("%d runs before the newest have it, and a limit needs %d", base.runs, Needed)
 		return v
 	}
@@ -167,7 +167,7 @@ func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) 
 	case some(second) && worse(&v, base, newest, proven) && worse(&v, base, second, proven):
 		v.Result, v.Note = output.Fails, "the run before, too"
 	default:
-		v.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
+		v.Relative.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
 	}
 	return v
 }
@@ -194,7 +194,7 @@ func beyond(v *gate.Verdict, p confidence.RunFigure) bool {
 // worse reports whether a run is beyond the bound by more than noise: beyond what the level may be,
 // or the bound if that is stricter.
 func worse(v *gate.Verdict, base level, p confidence.RunFigure, noise float64) bool {
-	allowed := math.Log(v.Bound / v.Baseline)
+	allowed := math.Log(v.Bound / v.Relative.Baseline)
 	d := math.Log(p.Value/base.value) - min(allowed, 0)
 	if v.Limit.AtLeast {
 		d = max(allowed, 0) - math.Log(p.Value/base.value)

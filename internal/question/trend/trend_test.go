@@ -213,8 +213,8 @@ func TestVerdicts(t *testing.T) {
 		if len(v) != 1 || v[0].Result != c.want || !strings.HasPrefix(v[0].Note+v[0].Missing, c.says) || c.says == "" && v[0].Note != "" {
 			t.Errorf("%s of %v: %+v, want %v", c.limit, c.values, v, c.want)
 		}
-		if worse := c.want == output.Undecided; v[0].Worse != worse { // all of these are beyond their bounds
-			t.Errorf("%s of %v is worse: %v", c.limit, c.values, v[0].Worse)
+		if worse := c.want == output.Undecided; v[0].Relative.Worse != worse { // all of these are beyond their bounds
+			t.Errorf("%s of %v is worse: %v", c.limit, c.values, v[0].Relative.Worse)
 		}
 	}
 	limits, err := gate.Parse("a:p99<=+10%,p50<=+10%")
