@@ -13,7 +13,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Coincident is a phase that slow values come with: those of a row above a percentile.
+// A Coincident is a phase in which more values than by chance are slow: values of a row above a
+// percentile.
 type Coincident struct {
 	Phase      string
 	Row        []byte
@@ -23,171 +24,192 @@ type Coincident struct {
 }
 
 const (
-	// leastTimes is the least number of times that a phase comes, and that values above p99.9 do.
+	// leastTimes is the least number of times that a phase comes. Values above p99.9 come at as
+	// many times, or those above p99 take their place.
 	leastTimes = 8
-	// mostSlots is the largest number of intervals of a run in which that is looked for.
+	// mostSlots is the largest number of slots of a run. Longer runs have no coincidences.
 	mostSlots = 1 << 20
+	// leastNew is the least part of the slow values, beyond the part of the time, that come with a
+	// phase and with no earlier one.
+	leastNew = 0.1
 )
 
 // ErrOnce is the error of logs that can be read only once.
 var ErrOnce = errors.New("what slow values come with is not known of a pipe, which can be read only once")
 
-// Coincide finds the phases of a scan that more slow values come with than by chance, the most
-// first: those above p99.9 of the row with the highest p99, or above p99 if they are few or come in
-// a few moments. It reads the logs twice more, or returns [ErrOnce]. It finds nothing if phases
-// count from the starts of logs that differ, and reports no malformed lines.
-func Coincide(s *scan.Scan) (all []Coincident, err error) {
+// Coincide finds the phases of a scan in which more values than by chance are slow, the most first.
+// It looks at the row with the highest p99, and there at values above p99.9, or above p99 if those
+// above p99.9 are few or come in a few moments.
+//
+// It reads the logs twice more, or returns [ErrOnce]. It finds nothing if phases count from the
+// starts of logs that differ. It reports no malformed lines.
+func Coincide(s *scan.Scan) ([]Coincident, error) {
 	if slices.ContainsFunc(s.Inputs, func(in scan.Input) bool { return in.Once }) {
 		return nil, ErrOnce
 	}
 	quiet := quietly(s)
 	if s.By.AddsTags() {
-		if quiet.By, err = tags.ParseBy("all"); err != nil {
+		all, err := tags.ParseBy("all")
+		if err != nil {
 			return nil, err
 		}
+		quiet.By = all
 	}
-	result, err := Collect(quiet, Options{})
+	timeline, err := findSlowest(quiet)
+	if err != nil || timeline == nil {
+		return nil, err
+	}
+	starts, err := timeline.count(quiet)
 	if err != nil {
 		return nil, err
 	}
-	t := newTally(result)
-	result.Release()
-	if t == nil {
+	if starts.differ && !s.Phases.Dated() { // a phase is at several times
 		return nil, nil
 	}
-	if err := t.take(quiet); err != nil {
-		return nil, err
-	}
-	if t.starts > 1 && !s.Phases.Dated() { // the phases are at several times
-		return nil, nil
-	}
-	slow := &t.slow[0]
-	if len(t.slow) > 1 && slow.spread() < leastTimes {
-		slow = &t.slow[1]
-	}
-	phases, err := s.Phases.In(t.logStart)
+	phases, err := s.Phases.In(starts.latest)
 	if err != nil {
 		return nil, err
 	}
-	return t.coincident(slow, phases), nil
+	return timeline.coincident(phases), nil
 }
 
-// A tally counts the slow values of a row over time.
-type tally struct {
-	row      []byte
-	rows     int
-	start    int64 // in milliseconds since the epoch
-	length   int64 // of a slot, in milliseconds
-	slow     []slowValues
-	logStart float64 // of the latest interval, in seconds since the epoch
-	starts   int     // how often logStart changed
+// A slowTimeline counts the slow values of a row in slots, which are equal parts of the time.
+type slowTimeline struct {
+	row    []byte
+	rows   int          // number of rows of the run
+	start  int64        // of the first slot, in milliseconds since the epoch
+	length int64        // of a slot, in milliseconds
+	above  []slowValues // those above p99.9, if there are enough, and those above p99
 }
 
-// slowValues are those above a percentile, whose value is in the unit of the log.
+// slowValues are the values of a row above a percentile.
 type slowValues struct {
-	percentile, value float64
-	slots             []detect.Slot
+	percentile float64
+	limit      float64 // the value at the percentile, in the unit of the log
+	slots      []detect.Slot
 }
 
-// spread returns in how many slots the values are, see [detect.Spread].
-func (s *slowValues) spread() float64 {
-	var counts []float64
-	for _, slot := range s.slots {
-		counts = append(counts, slot.Slow)
+// findSlowest reads the logs of a scan, and returns an empty timeline of the row with the highest
+// p99. It returns nil if no row has enough slow values, or if the run has too many slots.
+func findSlowest(s *scan.Scan) (*slowTimeline, error) {
+	result, err := Collect(s, Options{})
+	if err != nil {
+		return nil, err
 	}
-	return detect.Spread(counts)
-}
-
-// newTally returns the tally of the row with the highest p99 that has enough slow values, nil if
-// there is none.
-func newTally(r *Result) *tally {
-	intervals := int64(0)
-	for _, s := range r.Summaries {
-		intervals += s.Intervals
-	}
-	var t *tally
+	defer result.Release()
+	var slowest *output.Summary
 	highest := 0.0
-	for _, s := range r.Summaries {
-		h := s.Counts()
+	intervals := int64(0)
+	for _, row := range result.Summaries {
+		intervals += row.Intervals
+		h := row.Counts()
 		p99 := h.Float(h.ValueAtPercentile(99))
-		few := (1-99.0/100)*float64(h.TotalCount()) < detect.LeastSlow
-		if few || p99 <= highest {
-			continue
-		}
-		highest = p99
-		t = &tally{
-			row:    s.Tag,
-			rows:   len(r.Summaries),
-			start:  s.Start,
-			length: flow.MeantLength(max(r.Lengths/max(intervals, 1), 1)),
-		}
-		size := (s.End-s.Start)/t.length + 1
-		if size > mostSlots {
-			return nil
-		}
-		for _, percentile := range []float64{99.9, 99} {
-			if (1-percentile/100)*float64(h.TotalCount()) >= detect.LeastSlow {
-				t.slow = append(t.slow, slowValues{
-					percentile: percentile,
-					value:      h.Float(h.ValueAtPercentile(percentile)),
-					slots:      make([]detect.Slot, size),
-				})
-			}
+		if p99 > highest && valuesAbove(h, 99) >= detect.LeastSlow {
+			highest = p99
+			slowest = row
 		}
 	}
-	return t
+	if slowest == nil {
+		return nil, nil
+	}
+	t := &slowTimeline{
+		row:    slowest.Tag,
+		rows:   len(result.Summaries),
+		start:  slowest.Start,
+		length: flow.MeantLength(max(result.Lengths/max(intervals, 1), 1)),
+	}
+	slots := (slowest.End-slowest.Start)/t.length + 1
+	if slots > mostSlots {
+		return nil, nil
+	}
+	h := slowest.Counts()
+	for _, percentile := range []float64{99.9, 99} {
+		if valuesAbove(h, percentile) >= detect.LeastSlow {
+			t.above = append(t.above, slowValues{
+				percentile: percentile,
+				limit:      h.Float(h.ValueAtPercentile(percentile)),
+				slots:      make([]detect.Slot, slots),
+			})
+		}
+	}
+	return t, nil
 }
 
-// take counts the values of the intervals of a scan.
-func (t *tally) take(s *scan.Scan) error {
+// valuesAbove returns the number of values of h that rank above a percentile.
+func valuesAbove(h *histogram.Histogram, percentile float64) float64 {
+	return (1 - percentile/100) * float64(h.TotalCount())
+}
+
+// logStarts are the starts of the logs of a scan.
+type logStarts struct {
+	latest float64 // in seconds since the epoch
+	known  bool    // there is a latest start
+	differ bool
+}
+
+// add adds the start of a log.
+func (l *logStarts) add(start float64) {
+	l.differ = l.differ || l.known && start != l.latest
+	l.latest = start
+	l.known = true
+}
+
+// count counts the values of a scan, and returns when its logs start.
+func (t *slowTimeline) count(s *scan.Scan) (starts logStarts, err error) {
 	var counts histogram.Histogram
-	return flow.Run(s, &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error {
-		begin := r.Visit.LogStart
+	err = flow.Run(s, &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error {
+		start := r.Visit.LogStart
 		if given := s.Inputs[r.Input].Start; given != nil {
-			begin = *given
+			start = *given
 		}
-		if t.starts == 0 || begin != t.logStart {
-			t.logStart = begin
-			t.starts++
-		}
+		starts.add(start)
 		if tags.Compare(r.Row, t.row) != 0 {
 			return nil
 		}
 		h, err := r.Histogram(&counts)
-		if err != nil || h.TotalCount() == 0 {
-			return err
+		if err == nil && h.TotalCount() > 0 {
+			t.add((r.Start+r.End)/2, h)
 		}
-		count := float64(h.TotalCount())
-		at := ((r.Start+r.End)/2 - t.start) / t.length
-		for _, slow := range t.slow {
-			if at < 0 || at >= int64(len(slow.slots)) {
-				continue
-			}
-			above := output.Figure{Name: output.Over, Above: slow.value}
-			slow.slots[at].Count += count
-			slow.slots[at].Slow += count * above.ShareOf(h, 1) / 100
-		}
-		return nil
+		return err
 	}})
+	return starts, err
 }
 
-// coincident returns the phases that slow values come with: first that which has most beyond its
-// share of the time, and behind it those that have others.
-func (t *tally) coincident(slow *slowValues, phases []scan.NamedSpan) (all []Coincident) {
-	byName := make(map[string][]scan.NamedSpan)
-	end := t.start + int64(len(slow.slots))*t.length
-	for _, p := range phases {
-		if p.End > t.start && p.Start < end {
-			byName[p.Name] = append(byName[p.Name], p)
-		}
-	}
-	touched := make(map[string][]bool)
-	for name, times := range byName {
-		if len(times) < leastTimes {
+// add adds the counts of an interval, given its middle in milliseconds since the epoch.
+func (t *slowTimeline) add(middle int64, h *histogram.Histogram) {
+	count := float64(h.TotalCount())
+	at := (middle - t.start) / t.length
+	for _, slow := range t.above {
+		if at < 0 || at >= int64(len(slow.slots)) {
 			continue
 		}
-		touched[name] = t.touched(times, len(slow.slots))
-		if c, beyond := detect.Coincide(slow.slots, touched[name]); beyond {
+		over := output.Figure{Name: output.Over, Above: slow.limit}
+		slow.slots[at].Count += count
+		slow.slots[at].Slow += count * over.ShareOf(h, 1) / 100
+	}
+}
+
+// slowest returns the values above p99.9 if they are enough and come at enough times, otherwise
+// those above p99.
+func (t *slowTimeline) slowest() *slowValues {
+	var counts []float64
+	for _, slot := range t.above[0].slots {
+		counts = append(counts, slot.Slow)
+	}
+	if detect.Spread(counts) < leastTimes {
+		return &t.above[len(t.above)-1]
+	}
+	return &t.above[0]
+}
+
+// coincident returns the phases in which more values than by chance are slow. The phase whose part
+// of the slow values is largest beyond its part of the time comes first. Behind it, a phase counts
+// only if it has slow values that come with no earlier phase.
+func (t *slowTimeline) coincident(phases []scan.NamedSpan) (all []Coincident) {
+	slow := t.slowest()
+	touched := t.touchedSlots(phases)
+	for name, slots := range touched {
+		if c, beyond := detect.Coincide(slow.slots, slots); beyond {
 			all = append(all, Coincident{
 				Phase:       name,
 				Row:         t.row,
@@ -202,39 +224,57 @@ func (t *tally) coincident(slow *slowValues, phases []scan.NamedSpan) (all []Coi
 	})
 	earlier := make([]bool, len(slow.slots))
 	return slices.DeleteFunc(all, func(c Coincident) bool {
-		return slow.newShare(touched[c.Phase], earlier) < leastNew
+		return slow.addNew(touched[c.Phase], earlier) < leastNew
 	})
 }
 
-// leastNew is the least share of the slow values, beyond that of the time, that come with a phase
-// and with no earlier one.
-const leastNew = 0.1
-
-// newShare returns the share of the slow values in slots that a phase touches and no earlier one
-// does, minus the share of these slots. It adds the slots to those of earlier phases.
-func (s *slowValues) newShare(touched, earlier []bool) float64 {
-	all, some, time := 0.0, 0.0, 0.0
-	for n, slot := range s.slots {
-		all += slot.Slow
-		if touched[n] && !earlier[n] {
-			some += slot.Slow
-			time++
-			earlier[n] = true
+// touchedSlots returns which slots each phase touches, by the name of the phase. It leaves out phases
+// that seldom come.
+func (t *slowTimeline) touchedSlots(phases []scan.NamedSpan) map[string][]bool {
+	slots := len(t.above[0].slots)
+	end := t.start + int64(slots)*t.length
+	byName := make(map[string][]scan.NamedSpan)
+	for _, p := range phases {
+		if p.End > t.start && p.Start < end {
+			byName[p.Name] = append(byName[p.Name], p)
 		}
 	}
-	return some/all - time/float64(len(s.slots))
+	touched := make(map[string][]bool)
+	for name, times := range byName {
+		if len(times) >= leastTimes {
+			touched[name] = t.touched(times, slots)
+		}
+	}
+	return touched
 }
 
-// touched returns the slots that overlap a phase, or begin within its length after it: requests
-// that wait end later.
-func (t *tally) touched(phases []scan.NamedSpan, slots int) []bool {
+// touched returns the slots that overlap a phase or begin within its length after it, since requests
+// that wait end later. Times are those of the phase.
+func (t *slowTimeline) touched(times []scan.NamedSpan, slots int) []bool {
 	all := make([]bool, slots)
-	for _, p := range phases {
+	for _, p := range times {
 		from := max((p.Start-t.start)/t.length, 0)
-		to := min((2*p.End-p.Start-t.start)/t.length, int64(len(all)-1))
+		to := min((2*p.End-p.Start-t.start)/t.length, int64(slots-1))
 		for n := from; n <= to; n++ {
 			all[n] = true
 		}
 	}
 	return all
+}
+
+// addNew returns the part of the slow values in slots that a phase touches and no earlier phase
+// does, minus the part of the time that these slots take. It marks these slots as earlier ones.
+func (s *slowValues) addNew(touched, earlier []bool) float64 {
+	all := 0.0
+	slow := 0.0
+	slots := 0.0
+	for n, slot := range s.slots {
+		all += slot.Slow
+		if touched[n] && !earlier[n] {
+			slow += slot.Slow
+			slots++
+			earlier[n] = true
+		}
+	}
+	return slow/all - slots/float64(len(s.slots))
 }
