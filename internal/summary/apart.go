@@ -7,12 +7,12 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// apartIntervals is the least time between separate logs, in intervals: the parts of a rotated log
-// follow each other.
+// apartIntervals is the least time between separate logs, in intervals. The parts of a rotated log
+// have no such time between them.
 const apartIntervals = 10
 
-// Apart returns when inputs ran, in the order of their starts, if no two of them overlap and much
-// time lies between them. Otherwise it returns nil.
+// Apart returns the names of inputs and when each of them ran, in the order of their starts, if no
+// two inputs overlap and much time lies between them. Otherwise it returns nil.
 func (hs *Histories) Apart() (names []string, spans []merge.Span) {
 	parts, err := hs.inOrder()
 	if err != nil {
@@ -27,16 +27,16 @@ func (hs *Histories) Apart() (names []string, spans []merge.Span) {
 		if len(h.pieces) == 0 {
 			continue
 		}
-		one := run{h.input, merge.Span{Start: h.pieces[0].Start, End: h.pieces[0].End}}
+		ran := run{h.input, merge.Span{Start: h.pieces[0].Start, End: h.pieces[0].End}}
 		for _, p := range h.pieces {
-			one.End = max(one.End, p.End)
+			ran.End = max(ran.End, p.End)
 		}
-		if last := len(runs) - 1; last >= 0 && runs[last].name == one.name {
-			runs[last].Start = min(runs[last].Start, one.Start)
-			runs[last].End = max(runs[last].End, one.End)
+		if last := len(runs) - 1; last >= 0 && runs[last].name == ran.name {
+			runs[last].Start = min(runs[last].Start, ran.Start)
+			runs[last].End = max(runs[last].End, ran.End)
 			continue
 		}
-		runs = append(runs, one)
+		runs = append(runs, ran)
 	}
 	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.Start, b.Start) })
 	for n, r := range runs {

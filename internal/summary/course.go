@@ -17,22 +17,22 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A Course has the counts of rows over time, in windows that are as long as the longest interval,
-// to find where a run becomes steady, and where its level changes. The zero value is ready.
+// A Course has the counts of rows over time, in windows that are at least as long as the longest
+// interval. It shows where a run becomes steady, and where its level changes. The zero value is ready.
 type Course struct {
 	doubling *flow.Doubling
-	// windows are those of doubling, in the order of time, then of rows.
+	// windows are in the order of time, then of rows. Collect takes them from doubling.
 	windows []*merge.Merged
 }
 
-// mostCourse is the largest number of windows of a course. Of logs with known truth, as many get a
-// right first line with 150 windows as with 600, and a table of an hour takes 0.95 of the CPU time.
+// mostCourse is the largest number of windows of a course. With 150 windows as many logs of known
+// truth get a right first line as with 600, and a table of an hour takes 0.95 of the CPU time.
 const mostCourse = 150
 
-// coursePart says which part of the memory a course may take: a 32nd.
+// coursePart divides the memory: a course may take a 32nd of it.
 const coursePart = 32
 
-// flow returns the flow of the windows.
+// flow returns the flow that fills the windows.
 func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	c.doubling = &flow.Doubling{
 		Most:    mostCourse,
@@ -43,7 +43,8 @@ func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	return c.doubling
 }
 
-// Rows returns the rows over time, in their order. Each is valid until the next one.
+// Rows returns the timelines of all rows, in the order of rows. Each timeline is valid until the
+// next one.
 func (c *Course) Rows() iter.Seq2[*Timeline, error] {
 	return func(yield func(*Timeline, error) bool) {
 		if c.doubling == nil || c.doubling.Err != nil || len(c.windows) == 0 {
@@ -66,15 +67,15 @@ func (c *Course) Rows() iter.Seq2[*Timeline, error] {
 	}
 }
 
-// A Timeline is a row over time, in windows of Size milliseconds, of which the first begins at
-// Start.
+// A Timeline has the counts of a row in windows of Size milliseconds. The first window begins at
+// Start, in milliseconds since the epoch.
 type Timeline struct {
 	Tag         []byte
 	Start, Size int64
 
-	counts []*histogram.Histogram // of each window, nil if it has no values
-	count  int64                  // number of values
-	memory []histogram.Histogram  // for counts
+	counts []*histogram.Histogram // counts of each window, nil for a window without values
+	count  int64                  // number of values in all windows
+	memory []histogram.Histogram  // reused by counts
 	sum    histogram.Histogram
 }
 
@@ -87,7 +88,7 @@ func newTimeline(start, size int64, windows int) *Timeline {
 	}
 }
 
-// fill makes the timeline that of a row.
+// fill sets the timeline to the counts of a row, given its windows that have values.
 func (t *Timeline) fill(windows []*merge.Merged) error {
 	t.Tag = windows[0].Tag
 	t.count = 0
@@ -106,17 +107,18 @@ func (t *Timeline) fill(windows []*merge.Merged) error {
 	return nil
 }
 
-// At returns when a window begins.
+// At returns when a window begins, in milliseconds since the epoch.
 func (t *Timeline) At(window int) int64 { return t.Start + int64(window)*t.Size }
 
 // Windows returns the number of windows.
 func (t *Timeline) Windows() int { return len(t.counts) }
 
-// Counts returns what was recorded in a window, nil if that is nothing.
+// Counts returns the counts of a window, nil if it has no values.
 func (t *Timeline) Counts(window int) *histogram.Histogram { return t.counts[window] }
 
-// Values returns the values at percentiles of the windows from one to before another, NaN if they
-// have none. The values of a slot fill it evenly, so that a level that moves within one is seen.
+// Values returns the values at percentiles of the windows from index from to before index to, NaN if
+// these windows have no values. It spreads the values of a slot evenly over the slot, so that it
+// shows a level that moves within one slot.
 func (t *Timeline) Values(from, to int, percentiles ...float64) (all []float64) {
 	t.sum.Reset(histogram.Layout{})
 	for _, h := range t.counts[from:to] {
@@ -135,7 +137,7 @@ func (t *Timeline) Values(from, to int, percentiles ...float64) (all []float64) 
 	return all
 }
 
-// inSlot returns the value at a percentile, within its slot.
+// inSlot returns the value at a percentile, as if the values of a slot were spread evenly over it.
 func inSlot(h *histogram.Histogram, percentile float64) float64 {
 	rank, seen := percentile/100*float64(h.TotalCount()), 0.0
 	layout := h.Layout()
@@ -153,9 +155,9 @@ func inSlot(h *histogram.Histogram, percentile float64) float64 {
 // leastAbove is the number of values above a percentile that a part of a timeline has, on average.
 const leastAbove = 3
 
-// Parts cuts the time into parts in which so many values would have enough above a percentile. It
-// returns the windows at which they begin, and where the last one ends, or nil if values are too
-// few.
+// Parts cuts the time into parts that have enough values above a percentile, if count values are
+// spread evenly. It returns the windows at which the parts begin, and the end of the last part, or
+// nil if values are too few.
 func (t *Timeline) Parts(count int64, percentile float64) (at []int) {
 	windows := len(t.counts)
 	least := leastAbove * 100 / (100 - percentile)
@@ -172,8 +174,8 @@ func (t *Timeline) Parts(count int64, percentile float64) (at []int) {
 	return append(at, windows)
 }
 
-// Levels returns the logarithms of a percentile in the parts that have values, and the windows at
-// which these begin, and where the last one ends.
+// Levels returns the logarithm of a percentile in each part that has values, the windows at which
+// these parts begin, and the end of the last part.
 func (t *Timeline) Levels(percentile float64) (levels []float64, at []int) {
 	parts := t.Parts(t.count, percentile)
 	for n := 1; n < len(parts); n++ {
@@ -185,7 +187,7 @@ func (t *Timeline) Levels(percentile float64) (levels []float64, at []int) {
 	return levels, append(at, len(t.counts))
 }
 
-// quietly returns a scan of the same intervals, each tag a row, that reports nothing.
+// quietly returns a scan of the same intervals that reports nothing. Each tag is a row.
 func quietly(s *scan.Scan) *scan.Scan {
 	return &scan.Scan{
 		Inputs:     s.Inputs,
@@ -197,8 +199,9 @@ func quietly(s *scan.Scan) *scan.Scan {
 	}
 }
 
-// SkipWarmup lets a scan begin where its logs are steady, the same time for all tags and logs, and
-// returns a notice that says so. It reads the logs once more, and reports no malformed lines then.
+// SkipWarmup lets a scan begin where its logs become steady, at the same time for all tags and logs.
+// It returns a notice with this time. To find it, SkipWarmup reads the logs once more without
+// reporting malformed lines.
 func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
 	quiet := quietly(s)
@@ -228,8 +231,8 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	return fmt.Sprintf("steady from %vs: %d of %d windows left out", after, warm, count), nil
 }
 
-// steadyFrom returns the window from which on the median, p90 and p99 of all rows, and their rate
-// together, are steady, and the number of windows. A finding names the end of a warm-up of p99.
+// steadyFrom returns the number of windows before the median, p90 and p99 of all rows, and the rate
+// of all rows together, are steady. It also returns the number of all windows.
 func (c *Course) steadyFrom() (warm, windows int, err error) {
 	var series []*warmup
 	var counts []float64
@@ -250,7 +253,7 @@ func (c *Course) steadyFrom() (warm, windows int, err error) {
 		for _, p := range []float64{50, 90, 99} {
 			levels, at := t.Levels(p)
 			median = max(median, len(levels))
-			if len(levels) == median { // longer parts would leave out more than the warm-up
+			if len(levels) == median { // the longer parts of high percentiles would end after the warm-up
 				series = append(series, &warmup{levels, at})
 			}
 		}
@@ -258,8 +261,8 @@ func (c *Course) steadyFrom() (warm, windows int, err error) {
 	rate := &warmup{}
 	size := max((windows+detect.Parts-1)/detect.Parts, 1)
 	for from := 0; from+size <= windows; from += size {
-		if rates := detect.Mean(counts[from : from+size]); rates > 0 {
-			rate.levels = append(rate.levels, -math.Log(rates)) // a warm-up has a lower rate
+		if mean := detect.Mean(counts[from : from+size]); mean > 0 {
+			rate.levels = append(rate.levels, -math.Log(mean)) // a warm-up has a lower rate
 			rate.at = append(rate.at, from)
 		}
 	}
@@ -275,14 +278,15 @@ func (c *Course) steadyFrom() (warm, windows int, err error) {
 	return warm, windows, nil
 }
 
-// A warmup has the levels in which a warm-up may be seen, and the windows at which these begin.
+// A warmup has the levels of a row or of the rate in parts of the time, which may show a warm-up.
 type warmup struct {
-	levels []float64
-	at     []int
+	levels []float64 // logarithms
+	at     []int     // windows at which the parts begin, and the end of the last part
 }
 
-// end returns the window at which a warm-up ends, 0 if there is none: the end of a begin that
-// fades, or a step. It returns false if the level still changes in the second half.
+// end returns the window at which the warm-up ends, 0 if there is none. A warm-up is a high level
+// that fades at the begin, or the levels before a step. Steady is false if the level still changes in
+// the second half. Tries is the number of series that are looked at.
 func (w *warmup) end(tries int) (window int, steady bool) {
 	found := detect.Find(w.levels, tries, func(c detect.Change) bool { return c.Kind != detect.Phases })
 	switch found.Kind {

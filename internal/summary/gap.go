@@ -11,22 +11,22 @@ import (
 type Gap struct {
 	// Start and End are milliseconds since the epoch.
 	Start, End int64
-	// Tags and Inputs have it, each once, in their order.
+	// Tags and Inputs have no values during the gap. Each is listed once, in order.
 	Tags   [][]byte
 	Inputs []string
 }
 
-// Rules of what is a gap.
+// Rules for gaps.
 const (
-	gapIntervals = 5  // a gap is longer than so many intervals
-	gapTimes     = 3  // and so many times as long as the longest time without values that is none
-	gapMost      = 3  // a tag has at most so many: more are how it is used
-	gapLeast     = 20 // intervals with values, from which on a gap is more than chance
+	gapIntervals = 5  // a gap is longer than this number of intervals
+	gapTimes     = 3  // and this many times as long as the longest pause that is no gap
+	gapMost      = 3  // a tag with more gaps is one that is seldom used, and has none
+	gapLeast     = 20 // least number of intervals with values of a tag that has gaps
 )
 
-// Gaps returns the times without values, the longest first: where intervals are empty or missing
-// between others. Gaps of tags and logs that have more than half of their time in common are one.
-// It finds nothing if the log is so long that windows took the place of intervals.
+// Gaps returns the times at which intervals are empty or missing between others, the longest first.
+// It joins gaps of several tags and logs that have more than half of their time in common. It finds
+// nothing if the log is so long that intervals were merged to windows.
 func (hs *Histories) Gaps() (all []Gap) {
 	parts, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
@@ -41,7 +41,7 @@ func (hs *Histories) Gaps() (all []Gap) {
 	return all
 }
 
-// addGap adds a gap of a history to those that others have.
+// addGap adds a gap of a history to all gaps. It joins gaps of several histories at the same time.
 func addGap(all []Gap, h *history, gap merge.Span) []Gap {
 	n := slices.IndexFunc(all, func(g Gap) bool {
 		common := min(g.End, gap.End) - max(g.Start, gap.Start)
@@ -52,7 +52,7 @@ func addGap(all []Gap, h *history, gap merge.Span) []Gap {
 		all = append(all, Gap{Start: gap.Start, End: gap.End})
 	}
 	g := &all[n]
-	// What all have in common has no values.
+	// All of these tags and inputs have no values in the time that their gaps have in common.
 	g.Start = max(g.Start, gap.Start)
 	g.End = min(g.End, gap.End)
 	if !slices.ContainsFunc(g.Tags, func(tag []byte) bool { return string(tag) == string(h.tag) && (tag == nil) == (h.tag == nil) }) {
@@ -64,10 +64,10 @@ func addGap(all []Gap, h *history, gap merge.Span) []Gap {
 	return all
 }
 
-// gaps returns the longest times without values of a history whose pieces are in order, if these
-// are much longer than the others.
+// gaps returns the longest pauses of a history, if they are much longer than its other pauses. The
+// pieces of the history must be in the order of time.
 func (h *history) gaps() []merge.Span {
-	var without []merge.Span
+	var pauses []merge.Span
 	var lengths []int64
 	last := int64(0) // the end of the last interval with values
 	for _, p := range h.pieces {
@@ -75,7 +75,7 @@ func (h *history) gaps() []merge.Span {
 			continue
 		}
 		if len(lengths) > 0 && p.Start > last {
-			without = append(without, merge.Span{Start: last, End: p.Start})
+			pauses = append(pauses, merge.Span{Start: last, End: p.Start})
 		}
 		last = max(last, p.End)
 		lengths = append(lengths, p.End-p.Start)
@@ -86,14 +86,14 @@ func (h *history) gaps() []merge.Span {
 	slices.Sort(lengths)
 	usual := lengths[len(lengths)/2]
 	length := func(s merge.Span) int64 { return s.End - s.Start }
-	slices.SortStableFunc(without, func(a, b merge.Span) int { return cmp.Compare(length(b), length(a)) })
-	for n := min(gapMost, len(without)); n > 0; n-- {
-		longest := int64(0) // of those that are no gaps
-		if n < len(without) {
-			longest = length(without[n])
+	slices.SortStableFunc(pauses, func(a, b merge.Span) int { return cmp.Compare(length(b), length(a)) })
+	for n := min(gapMost, len(pauses)); n > 0; n-- {
+		longest := int64(0) // length of the longest pause that is no gap
+		if n < len(pauses) {
+			longest = length(pauses[n])
 		}
-		if least := length(without[n-1]); least > gapIntervals*usual && least > gapTimes*longest {
-			return without[:n]
+		if least := length(pauses[n-1]); least > gapIntervals*usual && least > gapTimes*longest {
+			return pauses[:n]
 		}
 	}
 	return nil

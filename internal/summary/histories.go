@@ -17,23 +17,24 @@ import (
 	"hdrkit/output"
 )
 
-// Histories keep the intervals of each tag of each input, to find out which of them was bad, and
-// when. Their memory has a bound: intervals of long logs become windows.
+// Histories keep the intervals of each tag of each input. They show which tag of which input was
+// slow, and when. Their memory has a bound: intervals of long logs are merged to windows.
 type Histories struct {
 	// Sums has a sum of each history, which [Histories.Who] needs. Times has the maximum of each
 	// interval, which [Histories.Worst] and [Histories.Omission] need.
 	Sums, Times bool
-	// Most is the memory in bytes that times may take, if it is above 0. Above it, intervals become
-	// windows, as they do if memory is short, and those of logs that go on lose their older half.
+	// Most is the largest memory in bytes for times, 0 if only the ledger bounds it. If they need
+	// more, intervals are merged to windows. Of logs that are still written, the older half is
+	// dropped instead.
 	Most int
 
 	sums map[string]*flow.Row // by the key of a history
 
-	decoder *scan.Decoder // decodes payloads that are kept
+	decoder *scan.Decoder // decodes the payloads of pieces
 
 	key []byte
 	all map[string]*history
-	// order has all of them once somebody asked, nil if an interval came since.
+	// order has all histories in order. It is nil if an interval came after inOrder was called.
 	order []*history
 	extent
 	budget               budget
@@ -41,10 +42,10 @@ type Histories struct {
 	streaming, truncated bool // see Follow, Truncated
 }
 
-// An extent is the range of time of all pieces, and the length of the longest ones.
+// An extent is the range of time of all pieces, and the length of the longest piece.
 type extent struct {
-	// length is that of the longest interval, and coarse the size of the windows that pieces were
-	// merged to, 0 if they were not.
+	// length is the length of the longest interval. Coarse is the size of the windows that pieces
+	// were merged to, 0 if each piece is an interval.
 	length, coarse int64
 	ran            merge.Span // from the first start to the last end
 }
@@ -57,8 +58,8 @@ type budget struct {
 	charge  ledger.Charge
 }
 
-// take charges for so many histories.
-func (r *budget) take(histories int) { r.charge.Set(r.account, histories, r.bytes) }
+// chargeFor charges the account for the bytes of a number of histories.
+func (r *budget) chargeFor(histories int) { r.charge.Set(r.account, histories, r.bytes) }
 
 // A history has the intervals of a tag of an input.
 type history struct {
@@ -66,26 +67,25 @@ type history struct {
 	input  string
 	tag    []byte
 	pieces []*piece
-	kept   []*piece // those with payloads: the ones with maxima above floor
-	floor  float64
-	// factor is that of the unit of its values, see [hdrlog.Scale.Factor]: logs are compared in one
-	// unit.
+	// withCounts are the pieces that have counts: those whose maximum is above floor.
+	withCounts []*piece
+	floor      float64
+	// factor converts values to the unit in which logs are compared, see [hdrlog.Scale.Factor].
 	factor float64
 }
 
-// A piece is one interval, or what the intervals of a window add up to. Highest is the highest
-// value in the unit of the log, and peak the start of the interval that has it.
+// A piece is one interval, or the sum of the intervals of a window.
 type piece struct {
 	history    *history
-	Start, End int64
-	highest    float64
-	peak       int64
-	count      int64 // of values
-	line       int   // of the interval
-	*counts          // nil if only its maximum is kept
+	Start, End int64   // in milliseconds since the epoch
+	highest    float64 // the highest value in the unit of the log
+	peak       int64   // the start of the interval that has the highest value
+	count      int64   // number of values
+	line       int     // line of the interval in its log
+	*counts            // nil if the piece has no counts any more
 }
 
-// counts are those of a piece.
+// counts are the values of a piece.
 type counts struct {
 	payload []byte     // the payload of an interval, nil for a window
 	sum     *merge.Sum // the sum of a window, nil for an interval
@@ -94,8 +94,9 @@ type counts struct {
 // compared returns the highest value in the unit in which logs are compared.
 func (p *piece) compared() float64 { return p.highest * p.history.factor }
 
+// size returns the memory of the piece in bytes.
 func (p *piece) size() int {
-	size := 80 // 80 is a piece and its pointer in a list
+	size := 80 // a piece and its pointer in a list
 	if p.counts != nil {
 		size += 32 + cap(p.payload)
 		if p.sum != nil {
@@ -105,8 +106,8 @@ func (p *piece) size() int {
 	return size
 }
 
-// slab is the number of pieces whose memory is allocated at once: a log of a day has half a
-// million.
+// slab is the number of pieces that are allocated together, since a log of a day has half a million
+// pieces.
 const slab = 256
 
 // addPiece adds a copy of a piece to a history.
@@ -123,37 +124,37 @@ func (hs *Histories) addPiece(to *history, one piece) *piece {
 }
 
 const (
-	// leastWindows is the number of windows that a run has at least.
+	// leastWindows is the least number of windows of a run. Longer windows would show too little.
 	leastWindows = 64
-	// mostKept is the number of intervals of a history whose payloads are kept: those with the
+	// mostCounted is the number of pieces of a history that keep their counts: those with the
 	// highest maxima.
-	mostKept = 16
+	mostCounted = 16
 )
 
-// appendHistory appends a key of a tag of an input.
+// appendHistory appends the key of the history of a tag of an input.
 func appendHistory(key []byte, input int, tag []byte) []byte {
 	return merge.AppendKey(binary.BigEndian.AppendUint32(key, uint32(input)), tag)
 }
 
-// tagOf returns the key of the tag in the key of a history.
+// tagOf returns the part of the key of a history that stands for the tag.
 func tagOf(key string) string { return key[4:] }
 
-// start makes the histories those of a scan.
+// start prepares the histories for the intervals of a scan.
 func (hs *Histories) start(s *scan.Scan) {
 	hs.budget.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
-// Follow prepares the histories for rows of logs that are still written: [Histories.Window] adds
-// these, as if they were of one log without a name.
+// Follow prepares the histories for logs that are still written. [Histories.Window] adds their rows,
+// as if these were the tags of one log without a name.
 func (hs *Histories) Follow(memory *ledger.Ledger) {
 	hs.streaming, hs.Times = true, true
 	hs.budget.account = memory.Open("times of tags", "choose tags with -incT")
 }
 
-// Window keeps what a row has in a window.
+// Window adds the counts h of a row in a window.
 func (hs *Histories) Window(w *merge.Merged, h *histogram.Histogram) {
-	hs.keep(0, "", w.Tag, piece{
+	hs.insert(0, "", w.Tag, piece{
 		Start:   w.Start,
 		End:     w.End,
 		highest: h.Float(h.Max()),
@@ -161,22 +162,22 @@ func (hs *Histories) Window(w *merge.Merged, h *histogram.Histogram) {
 	}, counts{sum: &w.Sum})
 }
 
-// Rows reports whether the tags of histories are names of rows already.
+// Rows reports whether the tags of histories are names of rows, as [Histories.Window] adds them.
 func (hs *Histories) Rows() bool { return hs.streaming }
 
-// Resolution returns the length in milliseconds of the windows that intervals became, 0 if they
-// stayed as they are.
+// Resolution returns the length in milliseconds of the windows that intervals were merged to, 0 if
+// each piece is an interval.
 func (hs *Histories) Resolution() int64 { return hs.coarse }
 
-// Truncated reports whether older times are gone.
+// Truncated reports whether older intervals were dropped.
 func (hs *Histories) Truncated() bool { return hs.truncated }
 
-// take keeps an interval.
-func (hs *Histories) take(v scan.Visit, highest float64, count int64) {
+// addInterval adds a visited interval. An interval that is also in another phase counts once.
+func (hs *Histories) addInterval(v scan.Visit, highest float64, count int64) {
 	if v.Again {
 		return
 	}
-	hs.keep(v.Input, v.Name, v.Tag, piece{
+	hs.insert(v.Input, v.Name, v.Tag, piece{
 		Start:   v.StartMillis(),
 		End:     v.EndMillis(),
 		highest: highest,
@@ -185,8 +186,9 @@ func (hs *Histories) take(v scan.Visit, highest float64, count int64) {
 	}, counts{payload: v.Payload})
 }
 
-// keep keeps a piece, and a copy of its counts if they are needed.
-func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent counts) {
+// insert adds a piece to the history of a tag of an input. It copies the counts, which the caller lends,
+// if the maximum of the piece is high enough.
+func (hs *Histories) insert(input int, name string, tag []byte, one piece, lent counts) {
 	if hs.err != nil {
 		return
 	}
@@ -207,38 +209,39 @@ func (hs *Histories) keep(input int, name string, tag []byte, one piece, lent co
 		}
 		hs.all[one.history.key] = one.history
 	}
-	kept := hs.addPiece(one.history, one)
-	if kept.highest > kept.history.floor {
-		kept.counts = &counts{payload: bytes.Clone(lent.payload)}
+	p := hs.addPiece(one.history, one)
+	if p.highest > p.history.floor {
+		p.counts = &counts{payload: bytes.Clone(lent.payload)}
 		if lent.sum != nil {
-			kept.sum = new(merge.Sum)
-			hs.err = cmp.Or(kept.sum.Merge(lent.sum), kept.sum.Compact())
+			p.sum = new(merge.Sum)
+			hs.err = cmp.Or(p.sum.Merge(lent.sum), p.sum.Compact())
 		}
 	}
-	hs.length = max(hs.length, kept.End-kept.Start, 1)
-	hs.ran.Start = min(hs.ran.Start, kept.Start)
-	hs.ran.End = max(hs.ran.End, kept.End)
-	hs.budget.bytes += kept.size()
-	if kept.counts != nil {
-		hs.budget.bytes -= kept.history.keepFew(kept)
+	hs.length = max(hs.length, p.End-p.Start, 1)
+	hs.ran.Start = min(hs.ran.Start, p.Start)
+	hs.ran.End = max(hs.ran.End, p.End)
+	hs.budget.bytes += p.size()
+	if p.counts != nil {
+		hs.budget.bytes -= p.history.addCounted(p)
 	}
-	hs.budget.take(len(hs.all))
+	hs.budget.chargeFor(len(hs.all))
 	crowded := hs.budget.account.Crowded()
-	much := hs.Most > 0 && hs.budget.bytes > hs.Most
+	aboveMost := hs.Most > 0 && hs.budget.bytes > hs.Most
 	switch {
-	case !much && crowded == nil:
+	case !aboveMost && crowded == nil:
 	case !hs.streaming:
 		hs.coarsen(cmp.Or(crowded, errMost))
-	case !hs.forget():
+	case !hs.dropOlderHalf():
 		hs.err = errMost
 		hs.all, hs.budget.bytes = nil, 0
 	}
-	hs.budget.take(len(hs.all))
+	hs.budget.chargeFor(len(hs.all))
 }
 
-// forget drops the older half of all pieces, whole windows of them. It copies the others, since one
-// that stays keeps the memory of a slab. It returns false if there is one window only.
-func (hs *Histories) forget() bool {
+// dropOlderHalf drops the older half of all pieces. It drops all pieces of a window or none. It
+// copies the other pieces, since one piece keeps the memory of a whole slab. It returns false if all
+// pieces are of one window.
+func (hs *Histories) dropOlderHalf() bool {
 	var starts []int64
 	for _, h := range hs.all {
 		for _, p := range h.pieces {
@@ -260,7 +263,7 @@ func (hs *Histories) forget() bool {
 	for key, h := range hs.all {
 		old := h.pieces
 		h.pieces = nil
-		h.kept = nil
+		h.withCounts = nil
 		h.floor = 0
 		for _, p := range old {
 			if p.Start < from {
@@ -269,7 +272,7 @@ func (hs *Histories) forget() bool {
 			p = hs.addPiece(h, *p)
 			hs.budget.bytes += p.size()
 			if p.counts != nil {
-				h.kept = append(h.kept, p)
+				h.withCounts = append(h.withCounts, p)
 			}
 		}
 		if h.pieces == nil {
@@ -279,27 +282,28 @@ func (hs *Histories) forget() bool {
 	return true
 }
 
+// errMost is the error if times need more than [Histories.Most] and nothing can be dropped or merged.
 var errMost = errors.New("the times of intervals take too much memory")
 
-// keepFew adds a piece to those with payloads. If they are many, it drops the payloads of those
-// with the lowest maxima, and returns the bytes that this frees.
-func (h *history) keepFew(p *piece) (freed int) {
-	if h.kept = append(h.kept, p); len(h.kept) < 2*mostKept {
+// addCounted adds a piece to those that have counts. If they are many, it drops the counts of the
+// pieces with the lowest maxima. It returns the number of bytes that this frees.
+func (h *history) addCounted(p *piece) (freed int) {
+	if h.withCounts = append(h.withCounts, p); len(h.withCounts) < 2*mostCounted {
 		return 0
 	}
-	slices.SortStableFunc(h.kept, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
-	h.floor = h.kept[mostKept].highest
-	for _, low := range h.kept[mostKept:] {
+	slices.SortStableFunc(h.withCounts, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
+	h.floor = h.withCounts[mostCounted].highest
+	for _, low := range h.withCounts[mostCounted:] {
 		freed += low.size()
 		low.counts = nil
 		freed -= low.size()
 	}
-	h.kept = h.kept[:mostKept]
+	h.withCounts = h.withCounts[:mostCounted]
 	return freed
 }
 
-// coarsen merges pieces to windows until half of their memory is free. If windows would be too
-// long, nothing is kept, and the error is crowded.
+// coarsen merges pieces to windows until half of their memory is free. If windows would be too long,
+// it drops all histories and sets their error to crowded.
 func (hs *Histories) coarsen(crowded error) {
 	most := hs.budget.bytes / 2
 	for hs.coarse = cmp.Or(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
@@ -317,8 +321,8 @@ func (hs *Histories) coarsen(crowded error) {
 	hs.all, hs.budget.bytes = nil, 0
 }
 
-// pack makes the pieces of each history windows in the order of time. Without a size, each interval
-// stays a piece.
+// pack sorts the pieces of each history by time, and merges them to windows of the size coarse if
+// this is above 0.
 func (hs *Histories) pack() {
 	at := func(p *piece) int64 { return p.Start }
 	if hs.coarse > 0 {
@@ -339,11 +343,11 @@ func (hs *Histories) pack() {
 	}
 }
 
-// mergePieces makes one piece of those of a history at the same time. It copies them, since one
-// that stays keeps the memory of others.
+// mergePieces merges the pieces of a history that have the same time, which at returns. It copies
+// them, since one piece keeps the memory of a whole slab.
 func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 	old := h.pieces
-	h.pieces, h.kept = nil, nil
+	h.pieces, h.withCounts = nil, nil
 	var m *piece
 	for _, p := range old {
 		p.counts = nil
@@ -359,17 +363,17 @@ func (hs *Histories) mergePieces(h *history, at func(*piece) int64) {
 	}
 }
 
-// countsOf returns the counts of a piece that keeps them. They are valid until it is called again.
+// countsOf returns the values of a piece that has counts. They are valid until the next call.
 func (hs *Histories) countsOf(p *piece) (*histogram.Histogram, error) {
 	if p.sum != nil {
 		return p.sum.Histogram(nil)
 	}
-	took, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Decode(scan.Want{Counts: true})
-	return took.Counts, err
+	decoded, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Decode(scan.Want{Counts: true})
+	return decoded.Counts, err
 }
 
-// Shares returns the shares of all values that were recorded in the intervals at the times of
-// moments. It goes through the intervals once: a log of a day has half a million.
+// Shares returns for each moment which part of all values was recorded in intervals that overlap it.
+// It visits each interval once, since a log of a day has half a million.
 func (hs *Histories) Shares(moments []output.Moment) []float64 {
 	shares, total := make([]float64, len(moments)), 0.0
 	for _, h := range hs.all {
@@ -413,9 +417,8 @@ func (hs *Histories) Tags() (all [][]byte) {
 	return all
 }
 
-// inOrder returns all histories in the order of the names of inputs, then of tags, so that no
-// answer depends on the order in which inputs are given. Their pieces are in the order of time
-// afterwards.
+// inOrder returns all histories in the order of the names of inputs, then of tags, so that no answer
+// depends on the order in which inputs are given. It sorts their pieces by time.
 func (hs *Histories) inOrder() ([]*history, error) {
 	if hs.order != nil {
 		return hs.order, hs.err
@@ -427,14 +430,15 @@ func (hs *Histories) inOrder() ([]*history, error) {
 	return hs.order, hs.err
 }
 
-// inUnit makes the histories comparable, whose values may have different units.
+// inUnit sets the factors of histories, so that maxima of logs in different units can be compared.
+// Scale returns how the values of a tag of an input are printed.
 func (hs *Histories) inUnit(scale func(input string, tag []byte) hdrlog.Scale) {
 	for _, h := range hs.all {
 		h.factor = scale(h.input, h.tag).Factor()
 	}
 }
 
-// byTag returns the histories of each tag, in the order in which tags first occur.
+// byTag groups histories by tag, in the order in which tags first occur.
 func byTag(all []*history) (groups [][]*history) {
 	numbers := make(map[string]int)
 	for _, h := range all {

@@ -15,30 +15,32 @@ type Omission struct {
 	Place    scan.Place
 	Tag      []byte
 	Start    int64   // of the interval, in milliseconds since the epoch
-	Longest  float64 // value of the interval, in milliseconds
-	Expected float64 // plausible expected interval, in milliseconds
-	Unit     float64 // of the log, in milliseconds
+	Longest  float64 // the highest value of the interval, in milliseconds
+	Expected float64 // the likely time between two requests, in milliseconds
+	Unit     float64 // the unit of the log, in milliseconds
 }
 
 // A sample has the figures of an interval, or of a time that no interval covers.
 type sample struct {
 	piece      *piece
-	start, end int64   // milliseconds
+	start, end int64   // in milliseconds since the epoch
 	count      float64 // number of values
-	longest    float64 // value in milliseconds
+	longest    float64 // the highest value in milliseconds
 	far        float64 // number of values above half of longest
 }
 
+// length returns the length of the interval in milliseconds.
 func (s *sample) length() float64 { return float64(s.end - s.start) }
 
-// Omission returns the worst stall during which values look to be missing, or nil. Millis is one
-// unit of the values of a tag of an input in milliseconds, 0 if that is unknown. It finds nothing
-// if the log is so long that windows took the place of intervals.
+// Omission returns the worst stall during which values seem to be missing, nil if there is none.
+// Millis returns the unit of the values of a tag of an input in milliseconds, 0 if it is unknown.
+// Omission finds nothing if the log is so long that intervals were merged to windows.
 //
-// A stall is an interval with a value that is longer than three of them. In an open loop, requests
-// go on to be sent during a stall, so many values are nearly as long, and later intervals have what
-// the stall delayed. If a recorder waits, few values are long, and the others never come. It is no
-// evidence if counts are low elsewhere too. A time that no interval covers counts as empty ones.
+// A stall is an interval with a value that is longer than three intervals. In an open loop, the load
+// generator sends requests during a stall, so many values are nearly as long, and later intervals
+// have the delayed requests. If the recorder waits, few values are long, and the other requests are
+// never sent. Low counts are no evidence if counts are also low elsewhere. A time that no interval
+// covers counts as empty intervals.
 func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
 	parts, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
@@ -79,10 +81,10 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 	return worst, nil
 }
 
-// mayStall reports whether an interval may be a stall: few logs have one, and the rest takes a
-// fiftieth of the time of a table.
+// mayStall reports whether an interval of a log may be a stall. Few logs have such an interval. To
+// look at the others takes a fiftieth of the time of a table.
 func mayStall(log []sample) bool {
-	shortest := math.Inf(1) // interval
+	shortest := math.Inf(1) // length of an interval
 	longest := 0.0          // value
 	for n := range log {
 		shortest = min(shortest, log[n].length())
@@ -91,8 +93,8 @@ func mayStall(log []sample) bool {
 	return longest > shortestStall*shortest
 }
 
-// far returns the number of values above half of the highest one. If the payload was not kept, it
-// returns the number of all values, which is not less.
+// far returns the number of values of a piece above half of its highest value. If the piece has no
+// counts, it returns the number of all values, which is not less.
 func (hs *Histories) far(p *piece) (float64, error) {
 	if p.counts == nil {
 		return float64(p.count), nil
@@ -104,11 +106,11 @@ func (hs *Histories) far(p *piece) (float64, error) {
 	return float64(h.CountBetween(h.Max()/2+1, math.MaxInt64)), nil
 }
 
-// mostGap is the largest number of empty intervals that stand for a gap.
+// mostGap is the largest number of empty intervals that withGaps puts into a gap.
 const mostGap = 60
 
-// withGaps returns a log in the order of time, with empty intervals where no interval is, and the
-// usual length of an interval.
+// withGaps returns a log in the order of time with empty intervals in its gaps. It also returns the
+// usual length of an interval in milliseconds.
 func withGaps(log []sample) (all []sample, usual float64) {
 	if len(log) == 0 {
 		return nil, 0
@@ -134,24 +136,25 @@ func withGaps(log []sample) (all []sample, usual float64) {
 	return all, usual
 }
 
-// Rules of what is a stall with missing values.
+// Rules for stalls with missing values.
 const (
-	leastIntervals = 20   // without a stall, that tell what is usual
-	leastMissing   = 20   // values that should have been sent during a stall
-	shortestStall  = 3    // in intervals
-	lowRate        = 0.5  // the part of the usual rate that is low
-	seldomLow      = 0.05 // the part of the intervals without a stall that may have a low rate
-	fewFar         = 0.1  // the part of the values that should have been sent that may be far
+	leastIntervals = 20   // least number of intervals without a stall, which show the usual rate
+	leastMissing   = 20   // least number of requests that were due during a stall
+	shortestStall  = 3    // least length of a stall in intervals
+	lowRate        = 0.5  // a rate below this part of the usual rate is low
+	seldomLow      = 0.05 // largest part of the intervals without a stall that have a low rate
+	fewFar         = 0.1  // largest part of the requests that were due whose values are nearly as long as the stall
 )
 
-// omission returns the worst stall of a log, and the time between the values of one sender.
+// omission returns the worst stall of a log, nil if there is none, and the time between two requests
+// of one sender in milliseconds.
 func omission(log []sample) (worst *sample, between float64) {
 	log, length := withGaps(log)
 	rate, known := usualRate(log, length)
 	if !known {
 		return nil, 0
 	}
-	longest := 0.0 // interval
+	longest := 0.0 // length of an interval
 	for n := range log {
 		longest = max(longest, log[n].length())
 	}
@@ -162,7 +165,7 @@ func omission(log []sample) (worst *sample, between float64) {
 		}
 		stalls := s.longest > shortestStall*min(s.length(), length) && rate*s.longest >= leastMissing
 		if !stalls || log[len(log)-1].end < s.end+int64(s.longest/2) {
-			continue // behind the end of the log may be what the stall delayed
+			continue // the delayed requests may be behind the end of the log
 		}
 		if far, misses := missing(log, n, rate, longest); misses {
 			worst, between = s, max(far, 1)/rate
@@ -171,8 +174,9 @@ func omission(log []sample) (worst *sample, between float64) {
 	return worst, between
 }
 
-// usualRate returns the number of values a millisecond while nothing stalls. It is unknown if there
-// are few such intervals, if the load varies, or if the log has gaps.
+// usualRate returns the number of values per millisecond in intervals without a stall. The rate is
+// unknown if there are few such intervals, if the load varies, or if the log has gaps. Length is the
+// usual length of an interval.
 func usualRate(log []sample, length float64) (rate float64, known bool) {
 	var rates []float64
 	stalled := heldUp(log, length)
@@ -189,10 +193,10 @@ func usualRate(log []sample, length float64) (rate float64, known bool) {
 	return rate, rates[int(seldomLow*float64(len(rates)))] >= lowRate*rate
 }
 
-// heldUp reports which intervals may have fewer values because of a stall.
+// heldUp reports for each interval whether it may have fewer values because of a stall.
 func heldUp(log []sample, length float64) []bool {
 	held := make([]bool, len(log))
-	from := math.Inf(1) // when the stall of a later interval may have begun
+	from := math.Inf(1) // the earliest possible begin of the stall of a later interval
 	for n := len(log) - 1; n >= 0; n-- {
 		s := &log[n]
 		if s.longest > min(s.length(), length) {
@@ -206,14 +210,14 @@ func heldUp(log []sample, length float64) []bool {
 	return held
 }
 
-// missing looks at what happened during the stall of an interval, and until as long after it. It
-// reports whether values are missing, and how many are nearly as long as the stall. Starts of
-// intervals are in order, and none lasts more than longest.
+// missing looks at the stall of an interval and at an equally long time after it. It reports whether
+// values are missing, and how many values are nearly as long as the stall. The intervals of the log
+// are in the order of their starts, and none is longer than longest.
 func missing(log []sample, stall int, rate, longest float64) (far float64, misses bool) {
 	s := &log[stall]
 	from, to := float64(s.end)-s.longest, float64(s.end)+s.longest
 	var count, covered float64
-	before := 0.0 // values that are missing before the interval of the stall
+	before := 0.0 // number of values that are missing before the interval of the stall
 	first := sort.Search(len(log), func(n int) bool { return float64(log[n].start) > from-longest })
 	for n := first; n < len(log) && float64(log[n].start) < to; n++ {
 		o := &log[n]
@@ -229,7 +233,7 @@ func missing(log []sample, stall int, rate, longest float64) (far float64, misse
 			far += o.far
 		}
 	}
-	should := rate * s.longest // have been sent
-	low := rate*covered-count >= lowRate*should && before >= lowRate*(should-rate*s.length())
-	return far, low && far <= fewFar*should
+	due := rate * s.longest // number of requests
+	low := rate*covered-count >= lowRate*due && before >= lowRate*(due-rate*s.length())
+	return far, low && far <= fewFar*due
 }

@@ -8,14 +8,14 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// Modes are the ways to compute a period.
+// Modes are the names of the ways to compute a period, see [Result.Period].
 var Modes = []string{"covered", "sum", "intervals"}
 
 // Period returns the period of all rows in milliseconds.
 //
-//   - covered: the time in which at least one input ran, from its first interval of any tag, chosen
-//     or not, to its last one. Logs of machines that ran side by side do not count several times;
-//   - sum: the sum of the longest spans of any tag in each input, as in HdrLogProcessing;
+//   - covered: the time in which at least one input ran. An input runs from its first interval to its
+//     last one, of any tag, chosen or not. Machines that ran at the same time count once;
+//   - sum: the longest span of a tag in each input, added up over inputs, as in HdrLogProcessing;
 //   - intervals: the sum of the lengths of all intervals.
 func (r *Result) Period(mode string) int64 {
 	switch mode {
@@ -35,7 +35,7 @@ func (r *Result) Period(mode string) int64 {
 	return period
 }
 
-// spans returns when the intervals of each row in each input began and ended.
+// spans returns the time from the first to the last interval of each row in each input.
 func (r *Result) spans() (all []merge.InputSpan) {
 	for _, row := range r.sums {
 		all = append(all, row.Spans.All...)
@@ -43,8 +43,8 @@ func (r *Result) spans() (all []merge.InputSpan) {
 	return all
 }
 
-// Ran returns when at least one input that has a row ran, from its first interval of any tag to the
-// last one: times that are apart from one another, in order.
+// Ran returns the times in which at least one input that has a row ran, in order. They do not
+// overlap. An input runs from its first interval to its last one, of any tag.
 func (r *Result) Ran() (all []merge.Span) {
 	inputs := make(map[int]merge.Span)
 	for _, s := range r.spans() {
@@ -61,9 +61,9 @@ func (r *Result) Ran() (all []merge.Span) {
 	return all
 }
 
-// SetPeriods sets the period of all summaries. In the mode covered, that of a row is the time in
-// which its inputs ran. This is the rule of rates over time, see [merge.Rates]. In the other modes
-// all rows have the same period.
+// SetPeriods sets the period of all summaries. In the mode covered, the period of a row is the time
+// in which the inputs of the row ran, as for rates over time, see [merge.Rates]. In the other modes all rows
+// have the same period.
 func (r *Result) SetPeriods(mode string) {
 	if mode != "covered" {
 		period := r.Period(mode)
@@ -82,9 +82,9 @@ func (r *Result) SetPeriods(mode string) {
 	}
 }
 
-// SetReferencePeriods sets the period of tags in the mode covered to what HdrLogProcessing takes it
-// for: the same for all tags, and as if an input ran for the longest span of any tag in it. Nothing
-// but output that equals that of HdrLogProcessing should use it.
+// SetReferencePeriods sets the period in the mode covered as HdrLogProcessing computes it: one period
+// for all tags, as if an input ran for the longest span of a tag in it. It is for output that must
+// equal the output of HdrLogProcessing.
 func (r *Result) SetReferencePeriods(mode string) {
 	if mode != "covered" || r.by != nil {
 		return
@@ -95,7 +95,7 @@ func (r *Result) SetReferencePeriods(mode string) {
 	}
 }
 
-// MostInputs returns the number of inputs that add up: the largest one of any tag.
+// MostInputs returns the largest number of inputs that one row adds up.
 func (r *Result) MostInputs() (most int) {
 	for _, s := range r.sums {
 		most = max(most, len(s.Spans.All))
@@ -103,7 +103,8 @@ func (r *Result) MostInputs() (most int) {
 	return min(most, r.inputs)
 }
 
-// longest returns the longest span of each input, the earlier one of two that are as long.
+// longest returns the longest span of each input, by the number of the input. Of equally long spans
+// it returns the first one.
 func longest(spans []merge.InputSpan) map[int]merge.Span {
 	byInput := make(map[int]merge.Span)
 	for _, s := range spans {

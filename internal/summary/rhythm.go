@@ -8,9 +8,9 @@ import (
 	"hdrkit/internal/detect"
 )
 
-// A Rhythm is spikes of a tag of a log that come at even times.
+// A Rhythm is spikes of a tag of a log that come at equal distances of time.
 type Rhythm struct {
-	// Rhythm has times in milliseconds, and First since the epoch.
+	// Times of Rhythm are in milliseconds. First is since the epoch.
 	detect.Rhythm
 	Tag   []byte
 	Input string
@@ -20,7 +20,7 @@ type Rhythm struct {
 	Last int64
 }
 
-// samePeriod is the largest difference between two periods that count as one, as a part of them.
+// samePeriod is the largest difference between the periods of one rhythm, as a part of a period.
 const samePeriod = 0.05
 
 // RhythmOf returns the rhythm of tracks with the most beats, nil if there is none.
@@ -45,8 +45,8 @@ func RhythmOf(tracks []Track) (best *Rhythm) {
 	return best
 }
 
-// Figures returns a percentile of a tag in some logs, and in the others, in the unit of
-// [Histories.Tracks]. Sums are needed.
+// Figures returns a percentile of a tag in each of some inputs, and in each of the other inputs. The
+// values have the unit of [Histories.Tracks]. The histories must have sums.
 func (hs *Histories) Figures(tag []byte, percentile float64, inputs []string) (some, others []float64) {
 	var scratch histogram.Histogram
 	for key, sum := range hs.sums {

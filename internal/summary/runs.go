@@ -19,39 +19,40 @@ import (
 )
 
 const (
-	// windowDigits are the significant digits of windows. A window then takes a tenth of the memory
-	// of one of three digits, and limits move by less than a tenth of the width of their interval
-	// (TestCoarseWindows in confidence).
+	// windowDigits is the number of significant digits of windows. With 1, a window takes a tenth of
+	// the memory that it takes with 3, and the ends of intervals of confidence move by less than a
+	// tenth of their width (TestCoarseWindows in confidence).
 	windowDigits = 1
-	// mostWindows is the largest number of windows of a run: ten minutes of seconds. More take time
-	// and memory, and tell no more: of the intervals of an hour, as many are right with windows of
-	// 8 s as with those of 1 s (bench/confidence.md).
+	// mostWindows is the largest number of windows of a run: ten minutes of seconds. More windows
+	// take time and memory, and show no more: of an hour, as many intervals of confidence are right
+	// with windows of 8 s as with windows of 1 s (bench/confidence.md).
 	mostWindows = 600
 	// shiftPercentile is the percentile whose level may shift.
 	shiftPercentile = 99
-	// believedBytes is about what intervals of confidence of a row take, and its comparison with
-	// others.
+	// believedBytes is the approximate memory for the intervals of confidence of a row and for its
+	// comparison with other rows.
 	believedBytes = 4 << 10
 )
 
-// Runs keep what each tag recorded in each window of absolute time, in memory that does not grow
-// with the log. The zero value is ready.
+// Runs have the counts of each tag in windows of time, which the intervals of confidence are
+// computed from. Their memory does not grow with the log. The zero value is ready.
 type Runs struct {
-	// Size is the size of windows in milliseconds. 0 means that of the longest interval. Much
-	// longer intervals, many windows and little memory make windows longer.
+	// Size is the length of windows in milliseconds, 0 for the length of the longest interval. Windows
+	// become longer if some intervals are much longer, if windows are many, or if memory is short.
 	Size int64
-	// Optional says that nobody asked for intervals: if there is too little memory, there are none.
+	// Optional says that nobody asked for intervals of confidence. If memory is too small, there are
+	// none.
 	Optional bool
 	// Unpaired says that runs are compared as if they had not run at the same time.
 	Unpaired bool
 	// Percentiles, if set, returns further percentiles of a row that get an interval.
 	Percentiles func(*output.Summary) []float64
 
-	most     int64 // windows, mostWindows if it is 0
+	most     int64 // largest number of windows, 0 for mostWindows
 	doubling *flow.Doubling
 }
 
-// flow returns the flow of the windows.
+// flow returns the flow that fills the windows.
 func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 	r.doubling = &flow.Doubling{
 		Size:     r.Size,
@@ -64,8 +65,8 @@ func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 	return r.doubling
 }
 
-// A window is the counts of a tag in a window, as a [confidence.Window]. Its values are multiples
-// of ratio.
+// A window has the counts of a row in a window of time. It implements [confidence.Window]. Its
+// values are multiples of ratio.
 type window struct {
 	merged  *merge.Merged
 	scratch *histogram.Histogram
@@ -86,7 +87,7 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 	}
 	h, err := w.merged.Histogram(w.scratch)
 	if err != nil {
-		return 0 // cannot be: the intervals of all windows add up
+		return 0 // cannot fail: the intervals of all windows add up
 	}
 	factor := h.Ratio() / w.ratio
 	if factor != 1 {
@@ -98,8 +99,8 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 	return confidence.HistogramWindow{Histogram: h}.Count(upTo, counts)
 }
 
-// Believe gives each summary the intervals of its figures, at a level of confidence. Afterwards the
-// runs have no windows.
+// Believe computes the intervals of confidence of the figures of each summary, at a level in percent.
+// It drops the windows of the runs.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
 	if len(runs.doubling.Windows) == 0 {
 		if runs.Optional && errors.As(runs.doubling.Err, new(*ledger.LimitError)) {
@@ -117,7 +118,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
 		}
 		empty := int((m.Window.Start-first[n])/size) - len(windows[n])
-		for range empty { // between intervals that are longer than usual
+		for range empty { // no interval was recorded in these windows
 			at := first[n] + int64(len(windows[n]))*size
 			none := &merge.Merged{Tag: m.Tag, Window: merge.Span{Start: at, End: at + size}}
 			windows[n] = append(windows[n], &window{merged: none, scratch: counts[n], ratio: 1})
@@ -139,7 +140,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 			windows[n] = nil
 		}
 		ofRow := windows[n]
-		if r.by.Phases() { // between its phases a row is not there, rather than empty
+		if r.by.Phases() { // windows between the phases of a row are no part of the row
 			ofRow = slices.DeleteFunc(slices.Clone(ofRow), func(w confidence.Window) bool { return w.Seconds() == 0 })
 		}
 		run := confidence.NewRun(sum, ofRow)
@@ -161,8 +162,9 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 	return nil
 }
 
-// setRates sets what the windows of a summary recorded. What lies before and behind them, of
-// intervals whose middles are in them, counts for the first and the last one.
+// setRates sets what each window of a summary recorded, and for how long. Intervals whose middle is
+// in the first or last window may begin before it or end behind it. All of such an interval counts
+// in that window.
 func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates) {
 	if len(windows) == 0 {
 		return
@@ -177,7 +179,7 @@ func setRates(windows []confidence.Window, s *output.Summary, rates *merge.Rates
 	last.Recorded.Add(rates.Take(s.Tag, merge.Span{Start: last.Window.End, End: max(s.End, last.Window.End)}))
 }
 
-// shiftOf returns where the level of a row shifts for good, nil if it does not.
+// shiftOf returns where the level of a row shifts and stays, nil if the level does not shift.
 func shiftOf(windows []confidence.Window, start, size int64) *output.Shift {
 	var merged []*merge.Merged
 	for _, w := range windows {
@@ -203,7 +205,8 @@ func shiftOf(windows []confidence.Window, start, size int64) *output.Shift {
 	}
 }
 
-// confidenceOf returns the confidence in the figures of a run.
+// confidenceOf returns the intervals of confidence of the figures of a run. Window is the length of
+// its windows in milliseconds.
 func confidenceOf(
 	run *confidence.Run, percentiles []float64, level float64, window int64,
 ) *output.Confidence {
@@ -212,7 +215,8 @@ func confidenceOf(
 		Window:      window,
 		Percentiles: make(map[float64]confidence.Estimate),
 	}
-	for n, e := range run.Percentiles(percentiles, level) { // first, so that it looks at the windows once
+	// Percentiles come before the rate, so that the windows are read once.
+	for n, e := range run.Percentiles(percentiles, level) {
 		c.Percentiles[percentiles[n]] = e
 	}
 	c.Rate = run.Rate(level)

@@ -1,4 +1,5 @@
-// Package summary adds up the intervals of logs, by tag.
+// Package summary adds up the intervals of logs by tag, and keeps what else is known of a run: its
+// periods, its course over time, its intervals of confidence, and its worst moments.
 package summary
 
 import (
@@ -15,16 +16,16 @@ import (
 	"hdrkit/tags"
 )
 
-// A Result is what the intervals of some logs add up to.
+// A Result is the sum of the intervals of some logs, by row.
 type Result struct {
 	// Summaries are the sums by tag, the untagged intervals first, the tags sorted.
 	Summaries []*output.Summary
 	// Lengths is the sum of the lengths of all intervals, in milliseconds.
 	Lengths int64
 
-	sums    []*flow.Row        // summaries load these, in the order of summaries
-	ran     map[int]merge.Span // when each input or part of one ran, see [scan.Visit]
-	inputs  int                // their number
+	sums    []*flow.Row        // the sum of each summary, which the summary decodes
+	ran     map[int]merge.Span // when each input or part of an input ran, see [scan.Visit]
+	inputs  int                // number of inputs
 	options Options
 	by      *tags.By
 }
@@ -33,18 +34,18 @@ type Result struct {
 type Options struct {
 	// Maxima keeps the maximum over time of each tag, in memory that does not grow with the log.
 	Maxima bool
-	// Runs, if set, keeps the counts of each row by windows, and Histories those of each tag of
-	// each input.
-	Runs      *Runs
+	// Runs, if set, gets the counts of each row in windows, for intervals of confidence.
+	Runs *Runs
+	// Histories, if set, gets the intervals of each tag of each input.
 	Histories *Histories
-	// Course, if set, keeps the counts of each row over time, to find where levels change.
+	// Course, if set, gets the counts of each row over time, which show where levels change.
 	Course *Course
 }
 
-// Collect runs a scan and adds up its intervals by row, which is a tag unless the scan's By says
-// otherwise. More are other flows of the same intervals. A sum has the lowest lowest discernible
-// value and the most digits of its intervals. The result does not depend on the number of workers
-// or the order of the intervals.
+// Collect runs a scan and adds up its intervals by row. A row is a tag unless the scan's By says
+// otherwise. More are further flows that get the same intervals. A sum has the smallest lowest
+// discernible value and the most significant digits of its intervals. The result depends neither on
+// the number of workers nor on the order of the intervals.
 func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	found := make(map[string]*flow.Row)
 	account := accountOf(s.Memory)
@@ -58,7 +59,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 		rows.Apart = o.apart(s.By)
 		rows.ApartAgain = o.Histories.Sums && s.By.Phases()
 		if o.Histories.Times {
-			flows = append(flows, &flow.Times{Emit: o.Histories.take})
+			flows = append(flows, &flow.Times{Emit: o.Histories.addInterval})
 		}
 	}
 	if o.Runs != nil {
@@ -76,8 +77,8 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	return newResult(Result{options: o, by: s.By, ran: rows.Ran, inputs: len(s.Inputs)}, found, account)
 }
 
-// Idle returns the names of inputs without an interval, if others have some: a machine whose log is
-// empty is missing in the figures.
+// Idle returns the names of the inputs that have no interval, if another input has one. The machines
+// of these logs are missing in all figures.
 func (r *Result) Idle(inputs []scan.Input) (names []string) {
 	if len(r.ran) == 0 {
 		return nil
@@ -94,8 +95,8 @@ func (r *Result) Idle(inputs []scan.Input) (names []string) {
 	return names
 }
 
-// Release gives the memory of the sums back, to add up others in. The summaries must not be used
-// any more.
+// Release gives back the memory of the sums, so that other sums can use it. The summaries must not be
+// used any more.
 func (r *Result) Release() {
 	for _, s := range r.sums {
 		s.Release()
@@ -103,8 +104,8 @@ func (r *Result) Release() {
 	r.sums = nil
 }
 
-// Compact makes the sums take little memory, while others are added up. A histogram of half a
-// megabyte often becomes a kilobyte. [output.Summary.Counts] decodes it each time.
+// Compact compresses the sums, to save memory while other logs are added up. A histogram of half a
+// megabyte often becomes a kilobyte. [output.Summary.Counts] decodes it at each call.
 func (r *Result) Compact(memory *ledger.Ledger) error {
 	account := accountOf(memory)
 	for _, s := range r.sums {
@@ -115,17 +116,19 @@ func (r *Result) Compact(memory *ledger.Ledger) error {
 	return nil
 }
 
+// accountOf opens the account for the memory of rows.
 func accountOf(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags", "choose some with -incT, or add them up with -it")
 }
 
-// apart reports whether there are sums of each tag of each input. Those of phases are of rows.
+// apart reports whether each tag of each input has a sum of its own. If rows are phases, each row
+// has a sum instead.
 func (o *Options) apart(by *tags.By) bool {
 	return o.Histories != nil && o.Histories.Sums && !by.Phases()
 }
 
-// keyOf returns the key of a row, or of a history if there are histories with sums. What another
-// phase has as well is a row by itself.
+// keyOf returns the key of a row, or of a history if histories have sums. Intervals that are also in
+// another phase are a row of their own, whose key begins with a plus sign.
 func (o *Options) keyOf(r *flow.Row, by *tags.By) string {
 	if o.apart(by) {
 		return string(appendHistory(nil, r.Input, r.Tag))
@@ -137,10 +140,11 @@ func (o *Options) keyOf(r *flow.Row, by *tags.By) string {
 	return string(merge.AppendKey(key, r.Row))
 }
 
-// inOrder returns the sums of rows, in order. It adds up histories.
+// inOrder returns the sums of rows in the order of rows. If a row has several histories, it adds up
+// their sums.
 func inOrder(rows map[string]*flow.Row, account *ledger.Account) ([]*flow.Row, error) {
 	byRow := make(map[string]*flow.Row)
-	added := make(map[string]bool) // a row of several histories has a sum of its own
+	added := make(map[string]bool) // rows whose sum is a copy, which other histories are added to
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[key]
 		row := string(merge.AppendKey(nil, r.Row))
@@ -209,7 +213,7 @@ func newResult(r Result, rows map[string]*flow.Row, account *ledger.Account) (*R
 	return &r, nil
 }
 
-// combine returns what several results, each of other inputs, add up to. They stay as they are.
+// combine adds up several results of different inputs. It does not change their counts.
 func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	all := Result{ran: make(map[int]merge.Span)}
 	rows := make(map[string]*flow.Row)
@@ -233,21 +237,21 @@ func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	return newResult(all, rows, accountOf(memory))
 }
 
-// A Loader decodes sums into one histogram, one after another. Decoded, all sums could take a
-// thousand times their packed memory: hundreds of tags of 47 MB, from a log of 2 MB.
+// A Loader decodes sums one after another into the same histogram. All sums together could take a
+// thousand times the memory of the packed sums: hundreds of tags of 47 MB, from a log of 2 MB.
 type Loader struct {
 	loaded  *merge.Sum
 	scratch histogram.Histogram
 }
 
-// Summary returns what s adds up to, with counts that are decoded when they are asked for. The
-// error is that of [merge.Sum.Histogram]. Afterwards s must not change.
+// Summary returns the summary of a sum, which decodes the counts when they are asked for. The error
+// is that of [merge.Sum.Histogram]. The sum must not change afterwards.
 func (l *Loader) Summary(tag []byte, s *merge.Sum) (*output.Summary, error) {
 	if _, err := l.load(s); err != nil {
 		return nil, err
 	}
 	load := func() *histogram.Histogram {
-		h, _ := l.load(s) // cannot fail: it did not above
+		h, _ := l.load(s) // cannot fail: the call above did not fail
 		return h
 	}
 	return &output.Summary{
@@ -259,7 +263,7 @@ func (l *Loader) Summary(tag []byte, s *merge.Sum) (*output.Summary, error) {
 	}, nil
 }
 
-// load returns the counts of s. They are valid until it is called for another sum.
+// load returns the counts of a sum. They are valid until load is called for another sum.
 func (l *Loader) load(s *merge.Sum) (h *histogram.Histogram, err error) {
 	if l.loaded == s {
 		return &l.scratch, nil

@@ -9,16 +9,17 @@ import (
 	"hdrkit/internal/detect"
 )
 
-// A Track is the counts and maxima of a tag of a log over time. All maxima are in one unit.
+// A Track has the number of values and the maximum of each interval of a tag of a log. The maxima of
+// all tracks have the same unit.
 type Track struct {
 	Input     string
 	Tag       []byte
 	Intervals []detect.Interval
 }
 
-// Tracks returns those of all tags of all logs, in the order of inputs, then of tags. Scale returns
-// how the values of a tag of an input are printed. It returns nothing if the log is so long that
-// windows took the place of intervals.
+// Tracks returns the tracks of all tags of all logs, in the order of inputs, then of tags. Scale
+// returns how the values of a tag of an input are printed. Tracks returns nothing if the log is so
+// long that intervals were merged to windows.
 func (hs *Histories) Tracks(scale func(input string, tag []byte) hdrlog.Scale) (all []Track) {
 	parts, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
@@ -35,8 +36,8 @@ func (hs *Histories) Tracks(scale func(input string, tag []byte) hdrlog.Scale) (
 	return all
 }
 
-// Parts returns the intervals of a track by parts of the time that are as long as size and begin
-// with start.
+// Parts cuts the time from start on into parts of length size. It returns the number and the
+// intervals of each part that has some.
 func (t *Track) Parts(start, size int64) iter.Seq2[int, []detect.Interval] {
 	return func(yield func(int, []detect.Interval) bool) {
 		part := func(n int) int { return int((t.Intervals[n].Start - start) / size) }

@@ -18,21 +18,22 @@ import (
 // ErrUnits is the error for values of different units.
 var ErrUnits = errors.New("the tags have different units, whose values do not add up: choose some with -incT")
 
-// Shares are who has the values above a percentile of all values, the largest share first.
+// Shares say which tags of which inputs have the values above a percentile of all values.
 type Shares struct {
 	Percentile float64
-	// Value is the percentile in the unit of the logs, and Count the number of values above it.
+	// Value is the value at the percentile in the unit of the logs, and Count the number of values
+	// above it.
 	Value float64
 	Count int64
 	// Scale says how values are printed.
 	Scale hdrlog.Scale
-	Of    []output.Share
+	Of    []output.Share // the largest share first
 }
 
-// Who returns what each tag of each input has of the values above a percentile of all values. It is
-// exact: a value is above if its slot is. What is in several phases counts once in all. Scale is
-// that of [Histories.Worst]. Shares for which by returns the same are one; nil leaves all as they
-// are.
+// Who returns the share of each tag of each input in the values above a percentile of all values. A
+// value is above the percentile if its slot is. An interval in several phases counts once among all
+// values. Scale returns how the values of a tag of an input are printed. If by is not nil, it
+// returns the names under which shares are added up.
 func (hs *Histories) Who(
 	percentile float64,
 	scale func(input string, tag []byte) hdrlog.Scale,
@@ -95,12 +96,12 @@ func (hs *Histories) Who(
 	return who, nil
 }
 
-// above returns the number of values of h in slots above that of a value.
+// above returns the number of values of h in slots above the slot of a value.
 func above(h *histogram.Histogram, value int64) int64 {
 	return h.TotalCount() - h.CountBetween(0, value)
 }
 
-// addTo adds all counts of a history to a histogram.
+// addTo adds the sum of the history with a key to a histogram.
 func (hs *Histories) addTo(into *histogram.Histogram, key string) error {
 	s := hs.sums[key]
 	h, err := s.Histogram(new(histogram.Histogram))
@@ -113,5 +114,5 @@ func (hs *Histories) addTo(into *histogram.Histogram, key string) error {
 	return nil
 }
 
-// nameOf returns a text that differs from those of other shares.
+// nameOf returns a text for the input and the tag of a share. No other share has the same text.
 func nameOf(s output.Share) string { return s.Input + "\n" + tags.Text(s.Tag) }

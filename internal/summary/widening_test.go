@@ -210,7 +210,7 @@ func widenHistories(t *testing.T, all []taken, s *scan.Scan) (int64, func(start,
 	hs := &Histories{Times: true}
 	hs.budget.account = ledger.New(200<<10).Open("times", "choose")
 	for _, i := range all {
-		hs.keep(0, "log", []byte(i.tag), piece{Start: i.start, End: i.end, highest: i.highest(), count: i.count}, counts{})
+		hs.insert(0, "log", []byte(i.tag), piece{Start: i.start, End: i.end, highest: i.highest(), count: i.count}, counts{})
 	}
 	hs.coarse = cmp.Or(hs.coarse, hs.length)
 	hs.pack()

@@ -11,35 +11,35 @@ import (
 	"hdrkit/output"
 )
 
-// A moment is a time that was bad, in a log.
+// A moment is a time at which the maxima of a tag were high.
 type moment struct {
 	output.Moment
-	peak *piece // the piece with the maximum
-	in   *sequence
+	peak *piece    // the piece with the maximum
+	in   *sequence // the sequence that has the piece
 }
 
-// A sequence is what a tag has in inputs whose times do not overlap, such as the parts of a log
-// that was rotated.
+// A sequence has the pieces of a tag in inputs whose times do not overlap, such as the parts of a
+// rotated log. Times are in milliseconds.
 type sequence struct {
 	pieces  []*piece
-	typical float64 // maximum, in the unit in which logs are compared
-	bound   float64 // the highest maximum is above it by chance in one of a hundred logs
-	end     int64
-	longest int64 // the length of the longest piece
+	typical float64 // lower quartile of the maxima, in the unit in which logs are compared
+	bound   float64 // by chance, a maximum exceeds this bound in one of a hundred logs
+	end     int64   // the end of the last piece, since the epoch
+	longest int64   // the length of the longest piece
 }
 
 // bad is the least ratio of a maximum to the typical one for a log to be called bad at the same
 // time.
 const bad = 2
 
-// Worst returns the highest separate moments, the highest first. The first moment has the maximum
-// of all. Scale returns how the values of a tag of an input are printed.
+// Worst returns the highest separate moments, at most a number, the highest first. The first moment
+// has the maximum of all intervals. Scale returns how the values of a tag of an input are printed.
 //
-// A moment is the highest interval that is in none yet, with its neighbours for as long as they are
-// above the geometric middle of its maximum and the typical one: no part of it is calm. Typical is
-// the lower quartile of the maxima in one log. Inputs whose times do not overlap are one log.
-// Moments during mostly the same time are one, that of the log with the highest maximum. Others of
-// it are those that were bad then, however many moments are asked for.
+// A moment is the highest interval that belongs to no moment yet, with its neighbours as long as
+// these are above the geometric mean of its maximum and the typical maximum. The typical maximum is
+// the lower quartile of the maxima in one log. Inputs whose times do not overlap are one log. If
+// moments of several logs have most of their time in common, only the highest one is returned. It
+// says how many other logs and tags were bad at the same time.
 func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, error) {
 	parts, err := hs.inOrder()
 	if err != nil {
@@ -63,13 +63,13 @@ func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog
 	return moments, nil
 }
 
-// highest returns the highest moments of sequences. Moments of several at the same time are only
-// one. So it asks each for most moments, and for twice as many if a moment that one of them did not
-// return can be higher than the last one.
+// highest returns the highest moments of all sequences, at most a number. Since moments of several
+// sequences at the same time become one, it asks each sequence for this number of moments. It asks
+// for twice as many if a moment that a sequence has not returned can be higher than the last one.
 func (hs *Histories) highest(all []*sequence, most int, scale func(input string, tag []byte) hdrlog.Scale) []moment {
 	for each := most; ; each *= 2 {
 		var found []moment
-		left := 0.0 // nothing that a sequence has left is higher
+		left := 0.0 // no moment that a sequence has not returned is higher
 		for _, s := range all {
 			moments, more := s.moments(each, hs.length)
 			for n := range moments {
@@ -98,8 +98,8 @@ func (hs *Histories) highest(all []*sequence, most int, scale func(input string,
 // compared returns the maximum in the unit in which tags are compared.
 func (m *moment) compared() float64 { return float64(m.Max) * m.Scale.Factor() }
 
-// sequences returns those of a tag. An input goes on with the one that ended last before it begins.
-// It may begin half an interval earlier.
+// sequences returns the sequences of a tag, given the histories of the tag. A history continues the
+// sequence that ended last before it begins. The two may overlap by half an interval.
 func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
@@ -123,7 +123,7 @@ func (hs *Histories) sequences(parts []*history) (all []*sequence) {
 	return all
 }
 
-// setTypical finds out what is typical of the maxima of a sequence: their lower quartile.
+// setTypical sets the typical maximum of a sequence and the bound of its maxima.
 func (s *sequence) setTypical() {
 	maxima := make([]float64, 0, len(s.pieces))
 	for _, p := range s.pieces {
@@ -140,8 +140,7 @@ func (s *sequence) setTypical() {
 }
 
 // moments returns up to most moments of a sequence, the highest first, and whether there are more.
-// Length is that of the longest interval in milliseconds. Pieces with a longer gap between them do
-// not belong to one moment.
+// Pieces with a gap of more than length milliseconds between them are no part of one moment.
 func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
 	left := highestFirst{pieces: s.pieces}
 	for n, w := range s.pieces {
@@ -168,7 +167,8 @@ func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
 	return all, false
 }
 
-// momentOf returns the moment of pieces, of which one is the highest.
+// momentOf returns the moment that consists of the pieces from index from to index to, given the
+// index of the highest piece.
 func (s *sequence) momentOf(from, highest, to int) moment {
 	peak := s.pieces[highest]
 	m := moment{
@@ -186,8 +186,8 @@ func (s *sequence) momentOf(from, highest, to int) moment {
 	return m
 }
 
-// highestFirst is a heap of the numbers of pieces, the highest first. A heap is enough: mostly few
-// moments of many pieces are wanted, so sorting all pieces would be in vain.
+// highestFirst is a heap of the indices of pieces, the highest piece first. It avoids sorting all
+// pieces, since mostly few moments are wanted.
 type highestFirst struct {
 	pieces []*piece
 	order  []int
@@ -212,8 +212,9 @@ func (h *highestFirst) Pop() any {
 	return top
 }
 
-// reach returns the last piece of a moment in one direction, -1 or 1, from its highest piece on. It
-// does not enter pieces that are taken, of which nil has none.
+// reach returns the index of the last piece of a moment in one direction, given the index of the
+// highest piece. Step is the direction, -1 or 1. Taken marks the pieces of other moments, nil if
+// there are none.
 func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	highest := s.pieces[at].compared()
 	limit := math.Sqrt(highest * min(s.typical, highest))
@@ -228,8 +229,8 @@ func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	return last
 }
 
-// separate returns the first moments of sorted ones. It leaves out moments of other logs at the
-// same time.
+// separate returns the first moments of a sorted list, at most a number. It leaves out moments at the
+// same time as a moment of another sequence that it has returned.
 func separate(sorted []moment, most int) (all []moment) {
 	for _, m := range sorted {
 		if len(all) == most {
@@ -249,8 +250,8 @@ func sameTime(a, b *output.Moment) bool {
 	return 2*both > max(a.End, b.End)-min(a.Start, b.Start)
 }
 
-// findOthers counts the other sequences that were bad at the same time. It looks at their pieces
-// rather than at the moments that were asked for, which are only the highest ones.
+// findOthers counts the other sequences that were bad at the same time. It looks at all their pieces,
+// since the moments that were asked for are only the highest ones.
 func (m *moment) findOthers(all []*sequence, length int64) {
 	inputs := make(map[string]bool)
 	for _, s := range all {
@@ -275,8 +276,7 @@ func (m *moment) findOthers(all []*sequence, length int64) {
 	m.OtherInputs = len(inputs)
 }
 
-// highestDuring returns the number of the highest piece that is in a moment at least partly, -1 if
-// there is none.
+// highestDuring returns the index of the highest piece that overlaps a moment, -1 if there is none.
 func (s *sequence) highestDuring(m *output.Moment) int {
 	order := func(p *piece, start int64) int { return cmp.Compare(p.Start, start) }
 	first, _ := slices.BinarySearchFunc(s.pieces, m.Start-s.longest, order)
@@ -292,7 +292,8 @@ func (s *sequence) highestDuring(m *output.Moment) int {
 	return highest
 }
 
-// momentContaining returns the moment that has a piece, with the highest piece that it reaches.
+// momentContaining returns the moment that contains the piece with an index. Its peak is the highest
+// piece that can be reached from there.
 func (s *sequence) momentContaining(at int, length int64) moment {
 	for {
 		from, to := s.reach(nil, at, -1, length), s.reach(nil, at, 1, length)

@@ -109,7 +109,7 @@ func TestWorst(t *testing.T) {
 
 // add keeps the maximum of an interval.
 func (p *Histories) add(input int, name string, tag []byte, start, end int64, highest float64) {
-	p.keep(input, name, tag, piece{Start: start, End: end, highest: highest}, counts{})
+	p.insert(input, name, tag, piece{Start: start, End: end, highest: highest}, counts{})
 }
 
 // TestPartsMost adds the maxima of two tags for days, and asks for the worst moments meanwhile. The
@@ -349,7 +349,7 @@ func TestPartsMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := &hdrlog.Interval{Start: float64(at), Length: 1, Payload: payload}
-			parts.take(scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, h.Float(h.Max()), h.TotalCount())
+			parts.addInterval(scan.Visit{Interval: i, Place: scan.Place{Name: "log"}}, h.Float(h.Max()), h.TotalCount())
 		}
 		return parts
 	}
@@ -615,7 +615,7 @@ func TestRhythms(t *testing.T) {
 				value = 500
 			}
 			p := piece{Start: 1000 * at, End: 1000*at + 1000, highest: value, count: 50}
-			parts.keep(0, "log", []byte(tag), p, counts{})
+			parts.insert(0, "log", []byte(tag), p, counts{})
 		}
 	}
 	r := RhythmOf(parts.Tracks(func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} }))
