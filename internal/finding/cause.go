@@ -17,25 +17,26 @@ import (
 	"hdrkit/tags"
 )
 
-// Omitted are the values of a row with those that were due while the recorder waited.
+// Omitted are the values of a row, together with values for the requests that were due while the
+// recorder waited.
 type Omitted struct {
 	Tag    []byte // the tag of the row
 	Counts histogram.Histogram
-	// Percentile is the one that the sentence names, with its value in the unit of the row's
-	// counts. It is 0 if it names none.
+	// Percentile is the percentile that the sentence names, 0 if it names none. Value is the value
+	// at this percentile, in the unit of the row's counts.
 	Percentile, Value float64
 }
 
-// An omission is what the recorder missed while it waited for an answer.
+// An omission is a stall in which the recorder waited for an answer and sent no requests.
 type omission struct {
 	summary.Omission
-	every float64 // how often requests were due, in milliseconds
+	every float64 // the time from one request to the next, in milliseconds
 	row   *output.Summary
 	*Omitted
 }
 
-// omission finds requests that were due while the recorder waited for an answer, nil if there are
-// none.
+// omission returns the worst stall of the run in which the recorder waited for an answer, nil if
+// there is none.
 func (r *Run) omission() *omission {
 	if r.Histories == nil || r.Corrected || r.Scale.In == 0 {
 		return nil
@@ -66,8 +67,8 @@ func (r *Run) omission() *omission {
 	return o
 }
 
-// waited tells that the recorder waited for answers, and the percentile with the requests that were
-// due then.
+// waited finds that the recorder waited for answers, and computes a percentile with the requests
+// that were due meanwhile.
 func (a *analysis) waited() []output.Finding {
 	o := a.omission
 	if o == nil {
@@ -100,10 +101,10 @@ func (a *analysis) waited() []output.Finding {
 	return []output.Finding{f}
 }
 
-// IsFailed reports whether the text of a tag is that of failed requests.
+// IsFailed reports whether a tag, given as text, is one of failed requests.
 func IsFailed(tag string) bool { return path.Base(tag) == measure.FailedTag }
 
-// manyFailed is the part of all requests from which on failures are a warning.
+// manyFailed is the part of all requests that makes failures a warning.
 const manyFailed = 0.01
 
 // failures finds requests that failed, and says whether they are counted with the others.
@@ -130,8 +131,8 @@ func (a *analysis) failures() (all []output.Finding) {
 	return appendFailed(all, failed, requests, ending, option)
 }
 
-// appendFailed appends what is said of requests that failed, if there are some: what the sentence
-// ends in, and an option.
+// appendFailed appends the finding about failed requests, if there are some. Ending is the end of
+// the sentence. Option may be empty.
 func appendFailed(to []output.Finding, failed, requests int64, ending, option string) []output.Finding {
 	if failed == 0 {
 		return to
@@ -151,7 +152,7 @@ func appendFailed(to []output.Finding, failed, requests int64, ending, option st
 	})
 }
 
-// cut finds logs whose rest is missing, and says from when on.
+// cut finds logs whose end is missing, and says from which time on.
 func (a *analysis) cut() []output.Finding {
 	if len(a.run.Reading.Cut) == 0 {
 		return nil
@@ -186,17 +187,18 @@ func (a *analysis) cut() []output.Finding {
 	return []output.Finding{f}
 }
 
-// malformed finds lines that were skipped: what they had is in no figure.
+// malformed finds lines that were skipped, so that no figure has their values.
 func (a *analysis) malformed() []output.Finding {
 	return lost(a.run.Reading.Malformed-len(a.run.Reading.Cut), "malformed line", "skipped, so no figure has what they recorded")
 }
 
-// late finds what came too late to be shown.
+// late finds intervals and measurements that came too late.
 func (a *analysis) late() []output.Finding {
 	return lost(a.run.Reading.Late, "interval", "left out, since they came too late")
 }
 
-// lost returns the finding of things that are missing in figures, if there are some.
+// lost returns the finding that n things are missing in figures, nil if n is 0. How says what
+// became of the things.
 func lost(n int, thing, how string) []output.Finding {
 	if n == 0 {
 		return nil
@@ -254,7 +256,7 @@ func (a *analysis) same() []output.Finding {
 	return []output.Finding{f}
 }
 
-// others names the next tags that count the same requests, and nothing if there are none.
+// others names a second group of tags that count the same requests, or nothing if there is none.
 func others(names, first []string) string {
 	rest := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })
 	next, ok := writers.SameAmong(rest)
@@ -279,7 +281,8 @@ func (a *analysis) unit() []output.Finding {
 	return []output.Finding{f}
 }
 
-// with finds the phases that slow values come with. It does not say that one causes the other.
+// with finds phases in which more values than by chance are slow. It does not say that the phase is
+// the cause.
 func (a *analysis) with() (all []output.Finding) {
 	for _, c := range a.run.Coincident {
 		f := output.Finding{

@@ -12,7 +12,7 @@ import (
 	"hdrkit/output"
 )
 
-// most returns the row with the largest change of some kinds, nil if no row has one.
+// most returns the largest change of a row that has one of some kinds, nil if there is none.
 func (a *analysis) most(kinds ...detect.Kind) (most *rowChange) {
 	rows := a.courses.rows
 	for n := range rows {
@@ -25,7 +25,7 @@ func (a *analysis) most(kinds ...detect.Kind) (most *rowChange) {
 	return most
 }
 
-// warmup finds a begin that was slower than the rest.
+// warmup finds that the begin of the run was slower than the rest.
 func (a *analysis) warmup() []output.Finding {
 	c := a.most(detect.Decay)
 	if c == nil {
@@ -46,7 +46,7 @@ func (a *analysis) warmup() []output.Finding {
 }
 
 // shift finds the row whose level changes most, at one moment or in the course of the run. If one
-// of several logs differs from the others, that is said instead.
+// of several logs differs from the others, other findings say so, and shift finds nothing.
 func (a *analysis) shift() []output.Finding {
 	c := a.most(detect.Step, detect.Drift)
 	if c == nil || a.logsDiffer() {
@@ -79,11 +79,10 @@ func (a *analysis) when(c *change) string {
 	return "at " + a.say.clock(c.start)
 }
 
-// logsDiffer reports whether one of several logs differs from the others.
+// logsDiffer reports whether a log differs from the other logs, for a time or all the time.
 func (a *analysis) logsDiffer() bool { return len(a.courses.logs) > 0 || len(a.courses.slow) > 0 }
 
-// level finds a time that was bad for so long that it is no moment: that of a log beside the
-// others, or that of a row.
+// level finds a long time with high maxima: of a log compared with other logs, or of a row.
 func (a *analysis) level() []output.Finding {
 	if len(a.courses.logs) > 0 {
 		return a.levelOfLog()
@@ -102,7 +101,7 @@ func (a *analysis) level() []output.Finding {
 	return []output.Finding{f}
 }
 
-// levelOfLog finds the highest time of a log beside the others.
+// levelOfLog finds the time at which the maxima of a log are highest compared with other logs.
 func (a *analysis) levelOfLog() []output.Finding {
 	highest := func(a, b logPhase) int { return cmp.Compare(a.times, b.times) }
 	p := slices.MaxFunc(a.courses.logs, highest)
@@ -118,8 +117,8 @@ func (a *analysis) levelOfLog() []output.Finding {
 	return []output.Finding{f}
 }
 
-// levelAt returns the finding of maxima of something that are higher for a time. Its sentence has
-// no end.
+// levelAt returns the finding that maxima are higher from start to end. Of says whose maxima, such
+// as " of read". Its sentence has no full stop.
 func (a *analysis) levelAt(start, end int64, times float64, of string) output.Finding {
 	return output.Finding{
 		Weight:  output.Warns,
@@ -149,10 +148,10 @@ func (a *analysis) rate() []output.Finding {
 	}}
 }
 
-// mostNamed is the number of logs that a sentence names, with those that it only counts.
+// mostNamed is the largest number of logs that a sentence names.
 const mostNamed = 3
 
-// outlier finds logs that are slower than the others all the time.
+// outlier finds logs that are slower than the other logs all the time.
 func (a *analysis) outlier() []output.Finding {
 	values := a.figures.values
 	if len(a.courses.slow) == 0 || len(values) == 0 {

@@ -9,7 +9,7 @@ import (
 	"hdrkit/output"
 )
 
-// disjoint finds logs that do not overlap at all: the clock of one may be off.
+// disjoint finds logs that do not overlap at all. The clock of one of them may be wrong.
 func (a *analysis) disjoint() []output.Finding {
 	names, spans := a.apart.names, a.apart.spans
 	if names == nil {
@@ -38,12 +38,12 @@ func (a *analysis) disjoint() []output.Finding {
 	return []output.Finding{f}
 }
 
-// clockStep is the step of time zones in milliseconds. Clocks that are off differ by multiples of
-// it.
+// clockStep is a quarter of an hour in milliseconds. Time zones differ by multiples of it, so
+// clocks that are wrong often do, too.
 const clockStep = 15 * 60 * 1000
 
-// offClock finds a log whose clock is off by some quarters of an hour: it does not overlap the
-// others, but would run together with all of them if its times moved.
+// offClock finds a log whose clock is wrong by a number of quarters of an hour. The log does not
+// overlap the other logs, but would run together with all of them if its times moved.
 func (a *analysis) offClock() []output.Finding {
 	spans := a.spans()
 	if len(spans) < LeastLogs {
@@ -72,8 +72,9 @@ func (a *analysis) offClock() []output.Finding {
 	return nil
 }
 
-// clockOff returns how many milliseconds the clock of a log is ahead, a number of quarters of an
-// hour: 0 if the log overlaps others, or would not run together with all of them.
+// clockOff returns by how many milliseconds the clock of a log is ahead, a multiple of a quarter of
+// an hour. It returns 0 if the log overlaps another one, or if it would not run together with all
+// other logs. Spans say when each log ran.
 func clockOff(input string, spans map[string]merge.Span) (off int64) {
 	s := spans[input]
 	for other, o := range spans {
@@ -91,11 +92,10 @@ func clockOff(input string, spans map[string]merge.Span) (off int64) {
 	return off
 }
 
-// leastCommon is the least part of the longer one of two logs that both have in common if they ran
-// together.
+// leastCommon is the least overlap of two logs that ran together, as a part of the longer log.
 const leastCommon = 0.8
 
-// overlaps reports whether two spans have more than a part of the longer one in common.
+// overlaps reports whether the overlap of two spans is more than a part of the longer span.
 func overlaps(a, b merge.Span, part float64) bool {
 	both := min(a.End, b.End) - max(a.Start, b.Start)
 	return float64(both) > part*float64(max(a.End-a.Start, b.End-b.Start))

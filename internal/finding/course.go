@@ -11,39 +11,41 @@ import (
 	"hdrkit/output"
 )
 
-// A change is how a level changes, with the figures on both sides. Those of the rate are values per
-// second.
+// A change is a change of a level over time: of a percentile, of maxima, or of the rate.
 type change struct {
 	detect.Change
-	// start and end are those of what is different, in milliseconds since the epoch.
-	start, end    int64
+	// start and end are the time in which the level is different, in milliseconds since the epoch.
+	start, end int64
+	// before and after are the figures on both sides: values in the unit of the log, or values per
+	// second.
 	before, after float64
 }
 
-// A rowChange is how the level of a row changes.
+// A rowChange is a change of the level of a row.
 type rowChange struct {
 	change
 	row        *output.Summary
 	percentile float64 // the percentile of before and after
-	// times is how many times as high maxima are from start to end, if the change is a phase.
+	// times is the ratio of the maxima from start to end to the other maxima, if the change is a
+	// phase.
 	times float64
 }
 
-// courses are all changes that the parts of a run show, and what the parts say of groups and of the
-// highest row.
+// courses are the results of a look at the parts of the time: all changes of levels, and whether
+// the highest row and the groups of values stay over time.
 type courses struct {
 	rows []rowChange
 	logs []logPhase // logs that are higher than the others for a time
 	slow []slowLog
 	rate *change // nil if it does not change
-	// lead is by how much the row with the highest figure is above the next one in each part of the
-	// time, as a logarithm: nil if that is not known.
+	// lead has for each part of the time by how much the row with the highest figure is above the
+	// next row, as a difference of logarithms. It is nil if that is not known.
 	lead []float64
-	// lastingGroups is set if values of each group come in most parts of the time.
+	// lastingGroups is set if values of each group come in most windows.
 	lastingGroups bool
 }
 
-// findCourses finds how levels change.
+// findCourses finds the changes of the rows, of the logs and of the rate.
 func (a *analysis) findCourses() (all courses) {
 	all.logs, all.slow = a.logChanges()
 	all.rate = a.rateChange()
@@ -62,8 +64,8 @@ func (a *analysis) findCourses() (all courses) {
 	return all
 }
 
-// addTimelines adds what the levels of rows tell. If windows cannot be decoded, the rest of the
-// levels is not known.
+// addTimelines adds the changes of rows, the lead of the highest row, and whether groups last. If a
+// window cannot be decoded, it leaves out the rows from there on.
 func (a *analysis) addTimelines(all *courses) {
 	highest := a.figures.values[:min(2, len(a.figures.values))]
 	levels := make([][]float64, 2) // levels of the two highest rows
@@ -94,8 +96,8 @@ func (a *analysis) addTimelines(all *courses) {
 	}
 }
 
-// rowChange returns how the level of a row changes, nil if it does not: at a high percentile, or
-// that of maxima if it has too few values for that, or at the median.
+// rowChange returns the change of the level of a row, nil if there is none. It looks at a high
+// percentile first, or at maxima if values are too few for the percentile, and then at the median.
 func (a *analysis) rowChange(t *summary.Timeline, row *output.Summary) (c *rowChange) {
 	high := a.figures.values[0].percentile
 	for _, percentile := range []float64{high, 50} {
@@ -106,14 +108,14 @@ func (a *analysis) rowChange(t *summary.Timeline, row *output.Summary) (c *rowCh
 			}
 		}
 		detect.Find(levels, 2*len(a.run.Summaries), func(found detect.Change) bool {
-			seen := sight{
+			possible := candidate{
 				Change:     found,
 				timeline:   t,
 				at:         at,
 				percentile: percentile,
 				high:       high,
 			}
-			c = a.describe(row, &seen)
+			c = a.describe(row, &possible)
 			return c != nil
 		})
 		if c != nil {
@@ -123,27 +125,27 @@ func (a *analysis) rowChange(t *summary.Timeline, row *output.Summary) (c *rowCh
 	return nil
 }
 
-// A sight is a change that is seen at a percentile of a timeline. A few moments or values may have
-// made it.
-type sight struct {
+// A candidate is a change that shows at a percentile of a timeline. A few moments or values may
+// have caused it.
+type candidate struct {
 	detect.Change
 	timeline   *summary.Timeline
-	at         []int // windows at which its parts begin
+	at         []int // windows at which the parts of the timeline begin
 	percentile float64
-	high       float64 // the percentile that sentences name if it changes, too
+	high       float64 // the high percentile, which sentences name if it changes as well
 }
 
-// A stretch is the windows from one to before another.
+// A stretch is the windows from index from to before index to.
 type stretch struct{ from, to int }
 
 // sides returns the windows before and after the change.
-func (s *sight) sides() (before, after stretch) {
+func (s *candidate) sides() (before, after stretch) {
 	windows := s.timeline.Windows()
 	from, to := s.at[s.Spans[0].From], s.at[s.Spans[0].To]
 	switch s.Kind {
 	case detect.Step:
-		aside := max(windows/30, 1) // the moment of a step may lie so far beside
-		return stretch{0, max(from-aside, 1)}, stretch{min(from+aside, windows-1), windows}
+		margin := max(windows/30, 1) // the real moment of the step may lie this far away
+		return stretch{0, max(from-margin, 1)}, stretch{min(from+margin, windows-1), windows}
 	case detect.Drift:
 		tenth := max(windows/10, 1)
 		return stretch{0, tenth}, stretch{windows - tenth, windows}
@@ -153,11 +155,12 @@ func (s *sight) sides() (before, after stretch) {
 	return stretch{0, from}, stretch{from, to}
 }
 
-// levels are the values of a stretch at percentiles: the high one of sentences, the median, the one
-// at which the change is seen, and two around that.
+// levels are the values of a stretch at five percentiles: the high percentile, the median, the
+// percentile of the candidate, and two percentiles around it.
 type levels struct{ high, median, seen, near, nearer float64 }
 
-func (s *sight) levels(of stretch) levels {
+// levels returns the levels of a stretch.
+func (s *candidate) levels(of stretch) levels {
 	near, nearer := 100-2*(100-s.percentile), s.percentile
 	if s.percentile == 50 {
 		near, nearer = 40, 60
@@ -166,7 +169,7 @@ func (s *sight) levels(of stretch) levels {
 	return levels{v[0], v[1], v[2], v[3], v[4]}
 }
 
-// over returns how far levels are above others, as logarithms.
+// over returns how far levels are above the levels before, as differences of logarithms.
 func (l levels) over(before levels) levels {
 	return levels{
 		high:   math.Log(l.high / before.high),
@@ -177,14 +180,14 @@ func (l levels) over(before levels) levels {
 	}
 }
 
-// broad reports whether many values moved. Where a percentile lies between two groups of values,
-// few of them decide which one it is. So it must move as well with twice as many values above it,
-// and the median with a tenth less and more.
+// broad reports whether many values moved. If a percentile lies between two groups of values, few
+// values decide in which group it is. So a percentile with twice as many values above it must move
+// as well, and around the median p40 and p60.
 func (l levels) broad() bool { return min(l.near/l.seen, l.nearer/l.seen) >= 0.5 }
 
-// describe returns the times and figures of a change of a row, nil if a few moments or values made
-// it.
-func (a *analysis) describe(row *output.Summary, s *sight) *rowChange {
+// describe returns the times and figures of a change of a row, nil if a few moments or values
+// caused the change.
+func (a *analysis) describe(row *output.Summary, s *candidate) *rowChange {
 	first, second := s.sides()
 	before, after := s.levels(first), s.levels(second)
 	moved := after.over(before)
@@ -204,7 +207,7 @@ func (a *analysis) describe(row *output.Summary, s *sight) *rowChange {
 	switch {
 	case !moved.broad() || !worthwhile(c.after/c.before):
 		return nil
-	case s.Kind == detect.Phases && !alike(moved.seen, s.By): // a few values make its parts high
+	case s.Kind == detect.Phases && !alike(moved.seen, s.By): // a few values caused the high parts
 		return nil
 	case s.Kind == detect.Drift:
 		return c
@@ -213,13 +216,13 @@ func (a *analysis) describe(row *output.Summary, s *sight) *rowChange {
 		return nil
 	}
 	if from := s.at[s.Spans[0].From]; s.Kind == detect.Step && c.after < c.before && 4*from < s.timeline.Windows() {
-		c.Kind = detect.Decay // a begin that was higher
+		c.Kind = detect.Decay // the begin was higher
 		c.start, c.end = s.timeline.Start, c.start
 	}
 	return c
 }
 
-// setSides sets the figures on both sides.
+// setSides sets the figures before and after the change.
 func (c *rowChange) setSides(before, after levels) {
 	c.before, c.after = before.high, after.high
 	if c.percentile == 50 {
@@ -227,15 +230,15 @@ func (c *rowChange) setSides(before, after levels) {
 	}
 }
 
-// times returns when the parts begin.
-func (s *sight) times() (all []int64) {
+// times returns when the parts of the timeline begin, in milliseconds since the epoch.
+func (s *candidate) times() (all []int64) {
 	for _, window := range s.at {
 		all = append(all, s.timeline.At(window))
 	}
 	return all
 }
 
-// maximaPhase returns a time for which the maxima of a row are higher, nil if there is none.
+// maximaPhase returns a time in which the maxima of a row are higher, nil if there is none.
 func (a *analysis) maximaPhase(row *output.Summary) (c *rowChange) {
 	intervals := a.intervalsOf(row)
 	if len(intervals) == 0 {
@@ -269,18 +272,20 @@ func (a *analysis) maximaPhase(row *output.Summary) (c *rowChange) {
 	return c
 }
 
-// alike reports whether a figure moves by about as much as a level does.
+// alike reports whether a figure moves by about as much as a level. Both are differences of
+// logarithms.
 func alike(moved, by float64) bool { return moved/by >= 0.5 && moved/by <= 2 }
 
-// leastLevel is by how many more intervals of a level are high than are not.
+// leastLevel is the least number by which high intervals exceed the others in a time of high
+// maxima.
 const leastLevel = 10
 
 // inMaxima reports whether the maxima of a row are higher by about as much as the level that
-// changes, whose parts begin at some times. Otherwise a few moments made it. Maxima say to the
-// interval when a phase begins and ends.
+// changes. Otherwise a few moments caused the change. At has the begins of the parts of the time.
+// If the change is a phase, inMaxima sets the intervals at which the phase begins and ends.
 func (a *analysis) inMaxima(c *rowChange, at []int64) bool {
 	end := c.end
-	if c.Kind == detect.Decay { // when it is high
+	if c.Kind == detect.Decay { // the first third is high
 		end = max(c.start+(c.end-c.start)/3, at[1])
 	}
 	intervals := outside(a.intervalsOf(c.row), c.Spans[1:], at)
@@ -298,7 +303,8 @@ func (a *analysis) inMaxima(c *rowChange, at []int64) bool {
 	return true
 }
 
-// outside returns the intervals that begin in none of the spans, whose parts begin at some times.
+// outside returns the intervals that begin in none of the spans. At has the begins of the parts of
+// the time, which spans count in.
 func outside(intervals []detect.Interval, spans []detect.Span, at []int64) (all []detect.Interval) {
 	for _, i := range intervals {
 		within := func(s detect.Span) bool { return i.Start >= at[s.From] && i.Start < at[s.To] }
@@ -309,14 +315,15 @@ func outside(intervals []detect.Interval, spans []detect.Span, at []int64) (all 
 	return all
 }
 
-// followsLoad reports whether the rate of values grows by as much as their maxima.
+// followsLoad reports whether the rate grows by as much as the maxima.
 func followsLoad(intervals []detect.Interval, higher detect.Higher) bool {
 	load, otherwise := detect.Rates(intervals, higher.Start, higher.End)
 	return load >= higher.Times*otherwise
 }
 
-// levelsBeside returns the logarithms of the figure of a row in the parts in which the two highest
-// rows have enough values, nil if there are too few.
+// levelsBeside returns the logarithm of the figure of a row in each part of the time. Parts are so
+// long that both of the two highest rows have enough values. It returns nil if there are too few
+// parts.
 func levelsBeside(t *summary.Timeline, highest []value) (levels []float64) {
 	count := min(highest[0].row.Counts().TotalCount(), highest[1].row.Counts().TotalCount())
 	parts := t.Parts(count, highest[0].percentile)
@@ -326,10 +333,10 @@ func levelsBeside(t *summary.Timeline, highest []value) (levels []float64) {
 	return levels
 }
 
-// lasting reports whether the values of each group come in many windows, at least half of those
-// that have values. What comes in a few is a moment. Unit is a unit of the row in printed ones.
+// lasting reports whether the values of each group come in at least half of the windows that have
+// values. Unit is the unit of the row in printed units.
 func lasting(t *summary.Timeline, groups []detect.Group, unit float64) bool {
-	in := make([][]float64, len(groups)) // values of a group by window
+	in := make([][]float64, len(groups)) // number of values by group and window
 	var all []float64
 	for n := range t.Windows() {
 		h := t.Counts(n)
@@ -345,7 +352,7 @@ func lasting(t *summary.Timeline, groups []detect.Group, unit float64) bool {
 	return !slices.ContainsFunc(in, few)
 }
 
-// countGroups returns how many values are in each group.
+// countGroups returns the number of values of h in each group.
 func countGroups(h *histogram.Histogram, groups []detect.Group, unit float64) []float64 {
 	in := make([]float64, len(groups))
 	for slot, count := range h.Slots() {

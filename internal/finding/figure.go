@@ -14,46 +14,47 @@ import (
 	"hdrkit/output"
 )
 
-// named are the percentiles that a sentence may name. It names the first one with at least
-// [counts.Few] values above it.
+// named are the percentiles that a sentence may name. It names the first percentile that has at
+// least [counts.Few] values above it.
 var named = []float64{99, 90, 50}
 
 // A value is the value of a row at a percentile.
 type value struct {
 	row        *output.Summary
 	percentile float64
-	printed    float64
-	// low is the value that the figure may have by chance: two standard errors of the difference of
-	// two such figures lower in rank, as if values were independent.
+	printed    float64 // in printed units
+	// low is the lowest value that the figure may have by chance, if values are independent. Its
+	// rank is lower by two standard errors of the difference of two such figures.
 	low float64
 }
 
-// name returns the name of the percentile.
+// name returns the name of the percentile, such as p99.
 func (v *value) name() string { return output.Figure{Percentile: v.percentile}.String() }
 
-// figures are about the counts of all rows.
+// figures are the figures of all rows.
 type figures struct {
-	count   int64   // number of values
-	highest float64 // printed
-	top     *output.Summary
-	// values has a value for each row, the highest first, all at one percentile: the first of the
-	// named ones that any row has enough values above. Rows with too few values are left out.
+	count   int64           // number of values of all rows
+	highest float64         // the maximum of all rows, in printed units
+	top     *output.Summary // the row with the maximum
+	// values has the value of each row at one percentile, the highest first. The percentile is the
+	// first of the named percentiles that any row has enough values above. Rows with too few values
+	// are left out.
 	values []value
-	// others is the highest value of rows with too few values, printed.
+	// others is the highest value of the rows that values leaves out, in printed units.
 	others float64
-	// ceiling is the number of values of top that are as high as its highest one, 0 if they are
-	// few, or if others are nearly as high.
+	// ceiling is the number of values of top that are as high as the maximum. It is 0 if they are
+	// few, or if other values are nearly as high.
 	ceiling int64
-	// groups are those in which the values of the first of these rows fall, and mean is its mean.
+	// groups are the groups of values of the first row of values, and mean is the mean of this row.
 	groups []detect.Group
 	mean   float64
 }
 
-// figuresOf decodes the counts of each row once.
+// figuresOf returns the figures of rows. It decodes the counts of each row only once.
 func figuresOf(rows []*output.Summary) (all figures) {
-	first := len(named)                     // index of the highest of named percentiles that any row has
-	leading := 0.0                          // the highest of values
-	maxima := make([]float64, len(named)+1) // of rows, by the first percentile that they have
+	first := len(named)                     // index of the first of named that a row has enough values for
+	leading := 0.0                          // the highest of all.values
+	maxima := make([]float64, len(named)+1) // highest maximum of rows, by the index that first has for the row
 	for _, s := range rows {
 		h := s.Counts()
 		if h.TotalCount() == 0 {
@@ -99,8 +100,7 @@ func figuresOf(rows []*output.Summary) (all figures) {
 	return all
 }
 
-// added returns the sum of two counts, or the largest one if that is less: the sums of rows may
-// exceed it together.
+// added returns the sum of two counts, or the largest int64 if the sum exceeds it.
 func added(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -108,12 +108,12 @@ func added(a, b int64) int64 {
 	return a + b
 }
 
-// sameValue is the largest difference between the values of timeouts of one length, as a part of
-// them.
+// sameValue is the largest difference between values of one timeout, as a part of the value.
 const sameValue = 0.01
 
-// ceiling returns how many values are as high as the highest one, such as those of requests that
-// timed out: 0 if they are few, or no tail of the others, or not more than are nearly as high.
+// ceiling returns the number of values that are as high as the maximum, such as those of requests
+// that timed out. It returns 0 if they are few, if they are more than a tenth of all values, or if
+// as many values are nearly as high.
 func ceiling(h *histogram.Histogram) int64 {
 	least := int64(float64(h.Max()) * (1 - sameValue))
 	at := h.CountBetween(least, math.MaxInt64)
@@ -123,7 +123,7 @@ func ceiling(h *histogram.Histogram) int64 {
 	return at
 }
 
-// printedValues returns the values of a row in printed units, each with its count.
+// printedValues returns the values of a row in printed units, each with the number of such values.
 func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64, int64] {
 	times := s.Scale.Of(1)
 	return func(yield func(float64, int64) bool) {
@@ -135,8 +135,7 @@ func printedValues(s *output.Summary, h *histogram.Histogram) iter.Seq2[float64,
 	}
 }
 
-// groups finds that the values of the row with the highest figure fall in groups, so that a mean is
-// typical of none.
+// groups finds that the values of the row with the highest figure fall into groups.
 func (a *analysis) groups() []output.Finding {
 	all := &a.figures
 	if len(all.groups) < 2 || !a.courses.lastingGroups {
@@ -206,11 +205,11 @@ func (a *analysis) figure() []output.Finding {
 	return []output.Finding{f}
 }
 
-// rowsMislead reports whether a row has what came of the phases of another one.
+// rowsMislead reports whether a row may have values that another phase caused.
 func (a *analysis) rowsMislead() bool { return a.run.ShortPhases && len(a.run.Summaries) > 1 }
 
-// leads reports whether the highest figure is beyond chance above the next one: by the parts of the
-// run, or, if it is one interval, as if values did not depend on one another.
+// leads reports whether the highest figure is above the next one beyond chance. It compares the
+// parts of the run, or assumes independent values if the run is one interval.
 func (a *analysis) leads() bool {
 	if c := a.courses; c.lead != nil {
 		return detect.Differs(c.lead, len(a.run.Summaries))
@@ -219,7 +218,7 @@ func (a *analysis) leads() bool {
 	return all[1].printed < all[0].low
 }
 
-// few finds that there are too few values for percentiles, or that all values are 0.
+// few finds that the run has too few values for percentiles, or that all values are 0.
 func (a *analysis) few() []output.Finding {
 	count, highest := a.figures.count, a.figures.highest
 	f := output.Finding{
@@ -246,7 +245,7 @@ func (a *analysis) few() []output.Finding {
 	return []output.Finding{f}
 }
 
-// lasts reports whether any row has several intervals.
+// lasts reports whether a row has several intervals.
 func (a *analysis) lasts() bool {
 	return slices.ContainsFunc(a.run.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 })
 }
@@ -279,7 +278,7 @@ func (a *analysis) worst() []output.Finding {
 		f.Weight = output.Warns
 	}
 	at, length := m.Start, people.Length(m.End-m.Start)+" up to "
-	if m.End-m.Start <= a.run.Histories.Resolution() { // it may be shorter
+	if m.End-m.Start <= a.run.Histories.Resolution() { // the moment may be shorter than its window
 		at, length = m.Peak, ""
 	}
 	f.Sentence = fmt.Sprintf("Worst moment: %s, %s%s%s.", a.say.clock(at), length, a.say.quantity(float64(highest)), a.say.where(&f))
@@ -298,7 +297,8 @@ func (a *analysis) worst() []output.Finding {
 	return []output.Finding{f}
 }
 
-// reach returns how many intervals have a value of at least a limit, and how many there are.
+// reach returns the number of intervals whose maximum is at least limit, and the number of all
+// intervals.
 func reach(all []detect.Interval, limit float64) (high, intervals int) {
 	for _, i := range all {
 		if i.Max >= limit {
@@ -316,13 +316,13 @@ func (r *Run) moments() []output.Moment {
 	if r.Moments != nil {
 		return r.Moments
 	}
-	// Without memory for the times of intervals, there is nothing to find in them.
+	// An error means that memory was too small to keep the times of intervals.
 	moments, _ := r.Histories.Worst(1, r.scale)
 	return moments
 }
 
-// maximum finds the highest value. It stands for the worst moment if nothing knows the times of
-// intervals.
+// maximum finds the highest value. It takes the place of the worst moment if the times of intervals
+// are not known.
 func (a *analysis) maximum() []output.Finding {
 	top, highest := a.figures.top, a.figures.highest
 	if top == nil {

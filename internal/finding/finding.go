@@ -64,7 +64,7 @@ func ReadingOf(d *logs.Diagnostics) Reading {
 	}
 }
 
-// row returns the row that a tag of an input in the histories belongs to, nil if there is none.
+// row returns the row of a tag of an input of the histories, nil if there is none.
 func (r *Run) row(input string, tag []byte) *output.Summary {
 	if !r.Histories.Rows() {
 		tag = r.By.Row(input, tag)
@@ -72,7 +72,7 @@ func (r *Run) row(input string, tag []byte) *output.Summary {
 	return gate.Find(r.Summaries, tag)
 }
 
-// scale returns the scale of the row that a tag of an input belongs to.
+// scale returns the scale of the row of a tag of an input.
 func (r *Run) scale(input string, tag []byte) hdrlog.Scale {
 	if row := r.row(input, tag); row != nil {
 		return row.Scale
@@ -80,30 +80,31 @@ func (r *Run) scale(input string, tag []byte) hdrlog.Scale {
 	return hdrlog.Scale{}
 }
 
-// Level is the kind of a time that is bad for so long that it is no moment.
+// Level is the kind of findings about times with high maxima that are longer than a moment.
 const Level = "level"
 
-// Same is the kind of tags that count the same requests.
+// Same is the kind of findings about tags that count the same requests.
 const Same = "same"
 
-// An analysis is a run with what several kinds of findings look at.
+// An analysis is a run with what several kinds of findings need.
 type analysis struct {
 	run      *Run
 	say      *words
-	omission *omission
-	tracks   []summary.Track // of all tags of all logs
+	omission *omission       // nil if no requests were omitted
+	tracks   []summary.Track // tracks of all tags of all logs
 	apart    separateRuns
 	figures  figures
 	courses  courses
 }
 
-// separateRuns are the names of logs that do not overlap, and when they ran. They are nil if some
-// overlap.
+// separateRuns are logs that do not overlap: their names, and when each log ran. They are nil if
+// two logs overlap.
 type separateRuns struct {
 	names []string
 	spans []merge.Span
 }
 
+// analyse looks at a run once for all kinds of findings.
 func analyse(r *Run) *analysis {
 	a := &analysis{
 		run:      r,
@@ -115,13 +116,13 @@ func analyse(r *Run) *analysis {
 		a.tracks = r.Histories.Tracks(r.scale)
 		a.apart.names, a.apart.spans = r.Histories.Apart()
 	}
-	if a.apart.names == nil { // a difference between separate runs is no change of a run
+	if a.apart.names == nil { // logs that do not overlap differ, but this is no change over time
 		a.courses = a.findCourses()
 	}
 	return a
 }
 
-// intervalsOf returns the intervals of a row in the order of time, with their maxima in the unit in
+// intervalsOf returns the intervals of a row in the order of time. Their maxima have the unit in
 // which logs are compared.
 func (a *analysis) intervalsOf(row *output.Summary) []detect.Interval {
 	var all []summary.Track
@@ -133,8 +134,8 @@ func (a *analysis) intervalsOf(row *output.Summary) []detect.Interval {
 	return summary.Together(all)
 }
 
-// kinds are the kinds of findings. Of findings of equal weight, those of an earlier kind come
-// first. A new kind is a line here and its function.
+// kinds are the kinds of findings about a run. If findings have equal weights, the earlier kind
+// comes first.
 var kinds = []struct {
 	name string
 	find func(a *analysis) []output.Finding
@@ -179,16 +180,17 @@ func ofKind(name string, all []output.Finding) []output.Finding {
 	return all
 }
 
-// Limits returns the verdicts alone, as [Of] words them.
+// Limits returns only the findings about limits.
 func Limits(r *Run) []output.Finding { return ofKind(kindLimit, newWords(r).limits(r.Verdicts)) }
 
-// Omissions returns what is found of requests that waited, alone, as [Of] does.
+// Omissions returns only the finding about requests that waited, and the values with these
+// requests. Both are nil if no requests waited.
 func Omissions(r *Run) ([]output.Finding, *Omitted) {
 	a := analysis{run: r, say: newWords(r), omission: r.omission()}
 	return ofKind(kindOmission, a.waited()), a.omitted()
 }
 
-// omitted returns the values that the finding of an omission is about, nil if there is none.
+// omitted returns the values with requests that waited, nil if no requests waited.
 func (a *analysis) omitted() *Omitted {
 	if a.omission == nil {
 		return nil
@@ -196,8 +198,8 @@ func (a *analysis) omitted() *Omitted {
 	return a.omission.Omitted
 }
 
-// Compared returns the findings of a comparison or a trend: verdicts about it, and what changed.
-// What changed comes before limits that hold, but for the verdict that leads.
+// Compared returns the findings of a comparison or a trend: its verdicts and its changes. The first
+// finding is a verdict. The changes come before the other limits that hold.
 func Compared(r *Run, changes []output.Finding) []output.Finding {
 	all := Limits(r)
 	n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Weight == output.Holds })
@@ -210,12 +212,12 @@ func Compared(r *Run, changes []output.Finding) []output.Finding {
 	return slices.Insert(all, n, changes...)
 }
 
-// Of returns the findings of a run, the most important first. The verdict about the limit that is
-// farthest from holding comes first, even if it holds. The others are ordered by weight.
-// It also returns the values that the finding of an omission is about, nil if there is none.
+// Of returns the findings of a run, the most important first. If there are limits, the first
+// finding is the verdict about the limit that is farthest from holding. The others are ordered by
+// weight. Of also returns the values with requests that waited, nil if no requests waited.
 //
-// Of phases it looks at figures alone: a row is only there for parts of the run, so neither its
-// gaps nor its levels are what the run shows.
+// If rows are phases, it looks at figures only. A phase covers only parts of the run, so its gaps
+// and levels show nothing about the run.
 func Of(r *Run) ([]output.Finding, *Omitted) {
 	if r.By.Phases() {
 		figures := *r
@@ -229,7 +231,7 @@ func Of(r *Run) ([]output.Finding, *Omitted) {
 		all = append(all, ofKind(kind.name, kind.find(a))...)
 	}
 	slices.SortStableFunc(all, func(a, b output.Finding) int { return cmp.Compare(a.Weight, b.Weight) })
-	if n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Verdict() }); n > 0 { // limits hold
+	if n := slices.IndexFunc(all, func(f output.Finding) bool { return f.Verdict() }); n > 0 { // all limits hold
 		verdict := all[n]
 		all = slices.Insert(slices.Delete(all, n, n+1), 0, verdict)
 	}

@@ -14,8 +14,9 @@ import (
 	"hdrkit/output"
 )
 
-// limits returns a finding for each verdict. Verdicts that fail come first. Then come those that
-// are nearest to their bound.
+// limits returns a finding for each verdict: first limits that fail, then undecided limits, and
+// last limits that hold. Among these, the figure that takes the largest part of its bound comes
+// first.
 func (w *words) limits(verdicts []gate.Verdict) (all []output.Finding) {
 	verdicts = slices.Clone(verdicts)
 	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
@@ -27,7 +28,8 @@ func (w *words) limits(verdicts []gate.Verdict) (all []output.Finding) {
 	return all
 }
 
-// used returns the part of a bound that a figure takes: more than 1 if it is beyond.
+// used returns the part of its bound that a figure takes. It is above 1 if the figure is beyond the
+// bound.
 func used(v *gate.Verdict) float64 {
 	part := v.Value / v.Bound
 	if v.Limit.AtLeast {
@@ -39,7 +41,7 @@ func used(v *gate.Verdict) float64 {
 	return part
 }
 
-// limit returns the finding of a verdict.
+// limit returns the finding about a verdict.
 func (w *words) limit(v *gate.Verdict) output.Finding {
 	word := v.Result.Word()
 	f := output.Finding{
@@ -132,7 +134,7 @@ func counted(verdicts []gate.Verdict, is, are string, keeps func(v *gate.Verdict
 	return text
 }
 
-// formatBound returns a bound as somebody typed it: with all its digits.
+// formatBound returns a bound with all the digits that somebody typed.
 func formatBound(bound float64) string { return people.Significant(bound, 9) }
 
 // bound returns the bound of a verdict, behind < or > if the figure must not equal it.
@@ -150,8 +152,8 @@ func bound(v *gate.Verdict) string {
 	return text
 }
 
-// figure returns the figure of a verdict, with as many digits as show on which side of the bound it
-// is.
+// figure returns the figure of a verdict, with enough digits to show on which side of the bound the
+// figure is.
 func figure(v *gate.Verdict) string {
 	if isCount(v) {
 		return formatCount(v.Value)
@@ -159,11 +161,11 @@ func figure(v *gate.Verdict) string {
 	return formatBeside(v.Value, v.Bound)
 }
 
-// isCount reports whether a verdict is about a number of values, which is exact.
+// isCount reports whether a verdict is about a number of values. Such a number is exact.
 func isCount(v *gate.Verdict) bool { return v.Limit.Name == output.Count }
 
-// formatCount returns a count with all its digits. That of a baseline of more runs is scaled, and
-// may be no whole number.
+// formatCount returns a count with all its digits. The count of a baseline is scaled if it has more
+// runs, and may be no whole number.
 func formatCount(v float64) string {
 	if v == math.Trunc(v) {
 		return people.Significant(v, 15)
@@ -171,7 +173,7 @@ func formatCount(v float64) string {
 	return people.Significant(v, 9)
 }
 
-// breached returns the words for how long and since when a limit did not hold.
+// breached says for how long and since when a limit did not hold.
 func (w *words) breached(v *gate.Verdict) string {
 	side := "above"
 	if v.Limit.AtLeast {
@@ -185,8 +187,8 @@ func (w *words) breached(v *gate.Verdict) string {
 	return fmt.Sprintf("%s it%s for %s from %s", side, times, long, w.clock(v.Outage.Start))
 }
 
-// judged returns the figure of a verdict, in a smaller unit than that of the limit if it is below 1
-// there.
+// judged returns the figure of a verdict with its unit. If the figure is below 1 in the unit of the
+// limit, a smaller unit takes its place.
 func judged(v *gate.Verdict) string {
 	in, ok := hdrlog.ParseUnit(v.Unit)
 	value, name := v.Value, v.Unit
@@ -201,7 +203,8 @@ func judged(v *gate.Verdict) string {
 	return figure(v) + people.Spaced(unitOf(v))
 }
 
-// interval returns the interval of a figure, if it has one.
+// interval returns the interval of confidence of a figure in parentheses, or nothing if it has
+// none.
 func interval(v *gate.Verdict) string {
 	if math.IsNaN(v.Low) || math.IsNaN(v.High) {
 		return ""
@@ -209,9 +212,9 @@ func interval(v *gate.Verdict) string {
 	return fmt.Sprintf(" (%s..%s)", formatNumber(v.Low), formatNumber(v.High))
 }
 
-// changed returns the words for a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms, limit
-// +10%. If two runs overlapped only partly, their figures can contradict the change, so the words
-// say what the change is about.
+// changed returns the words for a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms,
+// limit +10%. If two runs overlapped only partly, their figures can contradict the change, so the
+// words say what the change is about.
 func changed(v *gate.Verdict) string {
 	percent := func(value float64) float64 { return 100 * (value/v.Relative.Baseline - 1) }
 	by := percent(v.Value)
@@ -239,7 +242,7 @@ func changed(v *gate.Verdict) string {
 		interval, values, v.Allowed())
 }
 
-// unitOf returns the unit of the figures of a verdict.
+// unitOf returns the unit of the figure of a verdict.
 func unitOf(v *gate.Verdict) string {
 	if v.Limit.Name == output.Throughput {
 		return "/s"

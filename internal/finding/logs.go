@@ -10,17 +10,17 @@ import (
 	"hdrkit/internal/summary"
 )
 
-// LeastLogs is the least number of logs among which one can differ from the others. From so many
-// on, [summary.Histories] need sums.
+// LeastLogs is the least number of logs that are compared with each other. With this number of logs
+// or more, [summary.Histories] need sums.
 const LeastLogs = 3
 
-// A logPhase is a time for which the maxima of a tag of a log are some times as high as otherwise,
-// and those of other logs are not.
+// A logPhase is a time in which the maxima of a tag of one log are higher than otherwise, while the
+// maxima of other logs are not.
 type logPhase struct {
 	input      string
 	tag        []byte
-	start, end int64 // in milliseconds since the epoch
-	times      float64
+	start, end int64   // in milliseconds since the epoch
+	times      float64 // ratio of the maxima to those otherwise
 }
 
 // A slowLog is a log whose maxima of a tag are higher than those of other logs all the time.
@@ -30,8 +30,8 @@ type slowLog struct {
 	start, end int64 // in milliseconds since the epoch
 }
 
-// logChanges finds logs that are higher than the others, for a time or all the time: those of each
-// tag.
+// logChanges compares the logs of each tag. It returns logs whose maxima are higher for a time, and
+// logs whose maxima are higher all the time.
 func (a *analysis) logChanges() (phases []logPhase, slow []slowLog) {
 	byTag := make(map[string][]summary.Track)
 	var order []string
@@ -63,18 +63,18 @@ func (a *analysis) logChanges() (phases []logPhase, slow []slowLog) {
 	return phases, slow
 }
 
-// A besideOthers is a tag of a log beside other logs, which ran at the same time.
+// A besideOthers compares a tag of one log with the same tag of logs that ran at the same time.
 type besideOthers struct {
 	summary.Track
-	// above is by how much the maxima are above the mean of those of other logs in parts of the
-	// time, as logarithms.
+	// above has for each part of the time by how much the maxima are above the mean of other logs,
+	// as a difference of logarithms.
 	above []float64
-	at    []int64 // when parts begin, and when the last one ends
-	size  int64   // of a part
-	mean  float64 // of above
+	at    []int64 // when the parts begin, and when the last part ends
+	size  int64   // length of a part in milliseconds
+	mean  float64 // mean of above
 }
 
-// compareLogs compares the logs of a tag by the maxima of parts of the time.
+// compareLogs compares the logs of a tag by their maxima in parts of the time from start to end.
 func compareLogs(tracks []summary.Track, start, end int64) []besideOthers {
 	size := max((end-start)/detect.Parts, 1)
 	logs := make([]besideOthers, len(tracks))
@@ -112,7 +112,8 @@ func compareLogs(tracks []summary.Track, start, end int64) []besideOthers {
 	return logs
 }
 
-// phase returns a time for which the log is higher than the others, nil if there is none.
+// phase returns a time in which the maxima of the log are higher than those of other logs, nil if
+// there is none. Tries is the number of logs that are looked at.
 func (b *besideOthers) phase(tries int) (phase *logPhase) {
 	detect.Find(b.above, tries, func(found detect.Change) bool {
 		if found.Kind != detect.Phases && found.Kind != detect.Step || found.By < 0 {
@@ -135,8 +136,8 @@ func (b *besideOthers) phase(tries int) (phase *logPhase) {
 	return phase
 }
 
-// slowOf returns the logs, at most a quarter of all, that are higher than the others all the time:
-// beyond chance, and by more than the others are apart.
+// slowOf returns the logs, at most a quarter of all, whose maxima are higher all the time. The
+// difference is beyond chance, and larger than the differences between the other logs.
 func slowOf(logs []besideOthers, tries int) (all []slowLog) {
 	if len(logs) < LeastLogs {
 		return nil

@@ -14,7 +14,7 @@ func (a *analysis) gaps() (all []output.Finding) {
 	if a.run.Histories == nil {
 		return nil
 	}
-	inputs, ofRun := a.say.inputs, a.run.Histories.Tags()
+	inputs, allTags := a.say.inputs, a.run.Histories.Tags()
 	for _, g := range a.run.Histories.Gaps() {
 		f := output.Finding{
 			Weight:  output.Warns,
@@ -23,7 +23,7 @@ func (a *analysis) gaps() (all []output.Finding) {
 			Figures: map[string]output.Number{"lengthMs": output.Number(g.End - g.Start)},
 			Option:  "hdrsum -worst 5",
 		}
-		if len(g.Tags) < len(ofRun) {
+		if len(g.Tags) < len(allTags) {
 			f.Tag = tags.Text(g.Tags[0])
 		}
 		text := fmt.Sprintf("No values for %s from %s", people.Length(g.End-g.Start), a.say.clock(g.Start))
@@ -46,7 +46,7 @@ func (a *analysis) gaps() (all []output.Finding) {
 	return all
 }
 
-// more says how many more there are.
+// more returns " and n other things", or nothing if n is 0.
 func more(n int, thing string) string {
 	if n == 0 {
 		return ""
@@ -54,7 +54,7 @@ func more(n int, thing string) string {
 	return " and " + people.Counted(int64(n), "other "+thing)
 }
 
-// rhythm finds spikes that come at even times.
+// rhythm finds spikes that come at equal distances of time.
 func (a *analysis) rhythm() []output.Finding {
 	found := summary.RhythmOf(a.tracks)
 	if found == nil {

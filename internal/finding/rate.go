@@ -6,17 +6,19 @@ import (
 	"hdrkit/internal/detect"
 )
 
-// leastCount is the number of values that a part of the time has for its rate, on average.
+// leastCount is the least number of values, on average, in a part of the time whose rate is
+// computed.
 const leastCount = 10
 
-// rates are those of the parts of a run that have values.
+// rates are the values per second in the parts of a run that have values.
 type rates struct {
-	levels []float64 // logarithms of the values per second of a log
-	at     []int64   // when parts begin, and when the last one ends
+	levels []float64 // logarithms of the values per second of one log
+	at     []int64   // when the parts begin, and when the last part ends
 	logs   float64   // the number of logs that run together in most parts
 }
 
-// rates returns the rates of the parts of a run. That of a log counts while the log runs.
+// rates returns the rates of the parts of a run. A rate is the mean of the logs that ran in the
+// part.
 func (a *analysis) rates() (all rates) {
 	start, end := a.run.Histories.Ran()
 	parts := int(min(detect.Parts, a.figures.count/leastCount))

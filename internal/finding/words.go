@@ -13,18 +13,17 @@ import (
 	"hdrkit/tags"
 )
 
-// formatNumber returns a number as sentences have it.
+// formatNumber returns a number with four significant digits.
 func formatNumber(v float64) string { return people.Significant(v, 4) }
 
-// formatRatio returns a ratio with two digits.
+// formatRatio returns a ratio with two significant digits.
 func formatRatio(v float64) string { return people.Significant(v, 2) }
 
-// worthwhile reports whether a ratio, or its inverse, is worth a sentence: it does not read "1
-// times".
+// worthwhile reports whether a ratio is worth a sentence. A sentence that says "1 times" is not.
 func worthwhile(v float64) bool { return formatRatio(max(v, 1/v)) != "1" }
 
-// formatBeside returns v as a text that differs from that of other, unless both are equal: it has
-// as many digits as that takes. All digits of other are printed.
+// formatBeside returns the text of v with enough digits to differ from the text of other. If both
+// are equal, it prints all digits.
 func formatBeside(v, other float64) string {
 	if v == other {
 		return formatBound(other)
@@ -37,7 +36,7 @@ func formatBeside(v, other float64) string {
 	return people.Significant(v, 9)
 }
 
-// joined returns names as a sentence has them: a, b and c.
+// joined returns names in one text: a, b and c.
 func joined(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -46,7 +45,7 @@ func joined(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// Sentences returns the sentences of findings.
+// Sentences returns the sentence of each finding.
 func Sentences(findings []output.Finding) (all []string) {
 	for _, f := range findings {
 		all = append(all, f.Sentence)
@@ -54,20 +53,18 @@ func Sentences(findings []output.Finding) (all []string) {
 	return all
 }
 
-// words say what is the same in many sentences: names, times and values.
+// words has the names, times and units that many sentences contain.
 type words struct {
 	rows []*output.Summary
 	unit string
 	zone *time.Location
 	span merge.Span // from the first start to the last end of the rows
-	// names are short names of rows for sentences, by the name of a row. Only rows of inputs have
-	// one.
+	// names are the short names of rows of inputs, by the name of the row. Other rows have none.
 	names map[string]string
-	// severalTags is set if the times of several tags are known. Inputs are those whose times are
-	// known, and labels are what sentences call them.
+	// severalTags is set if histories have several tags.
 	severalTags bool
-	inputs      []string
-	labels      map[string]string
+	inputs      []string          // inputs that have histories
+	labels      map[string]string // short names of these inputs
 }
 
 func newWords(r *Run) *words {
@@ -92,7 +89,8 @@ func newWords(r *Run) *words {
 	return w
 }
 
-// rowNames returns what sentences call rows of inputs: they have the input's label.
+// rowNames returns the short names of rows of inputs, by the name of the row. They contain the
+// label of the input.
 func rowNames(rows []*output.Summary) map[string]string {
 	var inputs []string
 	for _, s := range rows {
@@ -109,10 +107,10 @@ func rowNames(rows []*output.Summary) map[string]string {
 	return names
 }
 
-// quantity returns a printed value with its unit.
+// quantity returns the text of a value in printed units, with its unit.
 func (w *words) quantity(v float64) string { return formatNumber(v) + people.Spaced(w.unit) }
 
-// row returns what a sentence calls the row with a name.
+// row returns the name of a row for sentences.
 func (w *words) row(name string) string { return cmp.Or(w.names[name], name) }
 
 // of returns " of ROW", or nothing if the run has only one row.
@@ -123,7 +121,8 @@ func (w *words) of(row string) string {
 	return " of " + w.row(row)
 }
 
-// tagOf returns the name of a row for [output.Finding.Tag]: nothing if the run has only one.
+// tagOf returns the name of a row for [output.Finding.Tag]. It is empty if the run has only one
+// row.
 func (w *words) tagOf(row *output.Summary) string {
 	if len(w.rows) > 1 {
 		return row.Name()
@@ -131,10 +130,10 @@ func (w *words) tagOf(row *output.Summary) string {
 	return ""
 }
 
-// clock returns a time as sentences have it.
+// clock returns the text of a time in milliseconds since the epoch.
 func (w *words) clock(at int64) string { return people.TimeIn(at, w.span.Start, w.span.End, w.zone) }
 
-// tag returns the text of a tag, and input the name of an input: nothing if there is only one.
+// tag returns the text of a tag for [output.Finding.Tag]. It is empty if there is only one tag.
 func (w *words) tag(tag []byte) string {
 	if w.severalTags {
 		return tags.Text(tag)
@@ -142,6 +141,8 @@ func (w *words) tag(tag []byte) string {
 	return ""
 }
 
+// input returns the name of an input for [output.Finding.Input]. It is empty if there is only one
+// input.
 func (w *words) input(name string) string {
 	if len(w.inputs) > 1 {
 		return name
@@ -149,7 +150,7 @@ func (w *words) input(name string) string {
 	return ""
 }
 
-// label returns what a sentence calls an input.
+// label returns the name of an input for sentences.
 func (w *words) label(name string) string {
 	if name == "" {
 		return ""
@@ -157,7 +158,7 @@ func (w *words) label(name string) string {
 	return tags.Printable(w.labels[name])
 }
 
-// where returns the tag and the log of a finding behind a sentence, if it has some.
+// where returns the tag and the log of a finding in parentheses, or nothing if it has neither.
 func (w *words) where(f *output.Finding) string {
 	var names []string
 	for _, name := range []string{f.Tag, w.label(f.Input)} {

@@ -228,8 +228,8 @@ func (t *slowTimeline) coincident(phases []scan.NamedSpan) (all []Coincident) {
 	})
 }
 
-// touchedSlots returns which slots each phase touches, by the name of the phase. It leaves out phases
-// that seldom come.
+// touchedSlots returns which slots each phase touches, by the name of the phase. It leaves out
+// phases that seldom come.
 func (t *slowTimeline) touchedSlots(phases []scan.NamedSpan) map[string][]bool {
 	slots := len(t.above[0].slots)
 	end := t.start + int64(slots)*t.length
@@ -248,8 +248,8 @@ func (t *slowTimeline) touchedSlots(phases []scan.NamedSpan) map[string][]bool {
 	return touched
 }
 
-// touched returns the slots that overlap a phase or begin within its length after it, since requests
-// that wait end later. Times are those of the phase.
+// touched returns the slots that overlap a phase or begin within its length after it, since
+// requests that wait end later. Times are those of the phase.
 func (t *slowTimeline) touched(times []scan.NamedSpan, slots int) []bool {
 	all := make([]bool, slots)
 	for _, p := range times {

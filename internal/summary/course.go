@@ -18,7 +18,8 @@ import (
 )
 
 // A Course has the counts of rows over time, in windows that are at least as long as the longest
-// interval. It shows where a run becomes steady, and where its level changes. The zero value is ready.
+// interval. It shows where a run becomes steady, and where its level changes. The zero value is
+// ready.
 type Course struct {
 	doubling *flow.Doubling
 	// windows are in the order of time, then of rows. Collect takes them from doubling.
@@ -116,8 +117,8 @@ func (t *Timeline) Windows() int { return len(t.counts) }
 // Counts returns the counts of a window, nil if it has no values.
 func (t *Timeline) Counts(window int) *histogram.Histogram { return t.counts[window] }
 
-// Values returns the values at percentiles of the windows from index from to before index to, NaN if
-// these windows have no values. It spreads the values of a slot evenly over the slot, so that it
+// Values returns the values at percentiles of the windows from index from to before index to, NaN
+// if these windows have no values. It spreads the values of a slot evenly over the slot, so that it
 // shows a level that moves within one slot.
 func (t *Timeline) Values(from, to int, percentiles ...float64) (all []float64) {
 	t.sum.Reset(histogram.Layout{})
@@ -199,8 +200,8 @@ func quietly(s *scan.Scan) *scan.Scan {
 	}
 }
 
-// SkipWarmup lets a scan begin where its logs become steady, at the same time for all tags and logs.
-// It returns a notice with this time. To find it, SkipWarmup reads the logs once more without
+// SkipWarmup lets a scan begin where its logs become steady, at the same time for all tags and
+// logs. It returns a notice with this time. To find it, SkipWarmup reads the logs once more without
 // reporting malformed lines.
 func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	s.Selection.Range.From = nil
@@ -285,8 +286,8 @@ type warmup struct {
 }
 
 // end returns the window at which the warm-up ends, 0 if there is none. A warm-up is a high level
-// that fades at the begin, or the levels before a step. Steady is false if the level still changes in
-// the second half. Tries is the number of series that are looked at.
+// that fades at the begin, or the levels before a step. Steady is false if the level still changes
+// in the second half. Tries is the number of series that are looked at.
 func (w *warmup) end(tries int) (window int, steady bool) {
 	found := detect.Find(w.levels, tries, func(c detect.Change) bool { return c.Kind != detect.Phases })
 	switch found.Kind {

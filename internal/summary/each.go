@@ -2,8 +2,8 @@ package summary
 
 import "hdrkit/internal/scan"
 
-// EachRun reads the runs of a scan, one after another. Read adds up the logs of a run. Take gets the
-// sum of each run, whose periods are the times that its intervals cover.
+// EachRun reads the runs of a scan, one after another. Read adds up the logs of a run. Take gets
+// the sum of each run, whose periods are the times that its intervals cover.
 func EachRun(s *scan.Scan, read func(run *scan.Scan) (*Result, error), take func(run *scan.Scan, r *Result) error) error {
 	for _, run := range s.Runs() {
 		result, err := read(run)

@@ -145,8 +145,8 @@ func (hs *Histories) start(s *scan.Scan) {
 	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
 }
 
-// Follow prepares the histories for logs that are still written. [Histories.Window] adds their rows,
-// as if these were the tags of one log without a name.
+// Follow prepares the histories for logs that are still written. [Histories.Window] adds their
+// rows, as if these were the tags of one log without a name.
 func (hs *Histories) Follow(memory *ledger.Ledger) {
 	hs.streaming, hs.Times = true, true
 	hs.budget.account = memory.Open("times of tags", "choose tags with -incT")
@@ -186,8 +186,8 @@ func (hs *Histories) addInterval(v scan.Visit, highest float64, count int64) {
 	}, counts{payload: v.Payload})
 }
 
-// insert adds a piece to the history of a tag of an input. It copies the counts, which the caller lends,
-// if the maximum of the piece is high enough.
+// insert adds a piece to the history of a tag of an input. It copies the counts, which the caller
+// lends, if the maximum of the piece is high enough.
 func (hs *Histories) insert(input int, name string, tag []byte, one piece, lent counts) {
 	if hs.err != nil {
 		return
@@ -239,8 +239,8 @@ func (hs *Histories) insert(input int, name string, tag []byte, one piece, lent 
 }
 
 // dropOlderHalf drops the older half of all pieces. It drops all pieces of a window or none. It
-// copies the other pieces, since one piece keeps the memory of a whole slab. It returns false if all
-// pieces are of one window.
+// copies the other pieces, since one piece keeps the memory of a whole slab. It returns false if
+// all pieces are of one window.
 func (hs *Histories) dropOlderHalf() bool {
 	var starts []int64
 	for _, h := range hs.all {
@@ -282,7 +282,8 @@ func (hs *Histories) dropOlderHalf() bool {
 	return true
 }
 
-// errMost is the error if times need more than [Histories.Most] and nothing can be dropped or merged.
+// errMost is the error if times need more than [Histories.Most] and nothing can be dropped or
+// merged.
 var errMost = errors.New("the times of intervals take too much memory")
 
 // addCounted adds a piece to those that have counts. If they are many, it drops the counts of the
@@ -302,8 +303,8 @@ func (h *history) addCounted(p *piece) (freed int) {
 	return freed
 }
 
-// coarsen merges pieces to windows until half of their memory is free. If windows would be too long,
-// it drops all histories and sets their error to crowded.
+// coarsen merges pieces to windows until half of their memory is free. If windows would be too
+// long, it drops all histories and sets their error to crowded.
 func (hs *Histories) coarsen(crowded error) {
 	most := hs.budget.bytes / 2
 	for hs.coarse = cmp.Or(hs.coarse, hs.length); hs.err == nil; hs.coarse *= 2 {
@@ -372,8 +373,8 @@ func (hs *Histories) countsOf(p *piece) (*histogram.Histogram, error) {
 	return decoded.Counts, err
 }
 
-// Shares returns for each moment which part of all values was recorded in intervals that overlap it.
-// It visits each interval once, since a log of a day has half a million.
+// Shares returns for each moment which part of all values was recorded in intervals that overlap
+// it. It visits each interval once, since a log of a day has half a million.
 func (hs *Histories) Shares(moments []output.Moment) []float64 {
 	shares, total := make([]float64, len(moments)), 0.0
 	for _, h := range hs.all {
@@ -417,8 +418,8 @@ func (hs *Histories) Tags() (all [][]byte) {
 	return all
 }
 
-// inOrder returns all histories in the order of the names of inputs, then of tags, so that no answer
-// depends on the order in which inputs are given. It sorts their pieces by time.
+// inOrder returns all histories in the order of the names of inputs, then of tags, so that no
+// answer depends on the order in which inputs are given. It sorts their pieces by time.
 func (hs *Histories) inOrder() ([]*history, error) {
 	if hs.order != nil {
 		return hs.order, hs.err

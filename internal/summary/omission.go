@@ -36,11 +36,11 @@ func (s *sample) length() float64 { return float64(s.end - s.start) }
 // Millis returns the unit of the values of a tag of an input in milliseconds, 0 if it is unknown.
 // Omission finds nothing if the log is so long that intervals were merged to windows.
 //
-// A stall is an interval with a value that is longer than three intervals. In an open loop, the load
-// generator sends requests during a stall, so many values are nearly as long, and later intervals
-// have the delayed requests. If the recorder waits, few values are long, and the other requests are
-// never sent. Low counts are no evidence if counts are also low elsewhere. A time that no interval
-// covers counts as empty intervals.
+// A stall is an interval with a value that is longer than three intervals. In an open loop, the
+// load generator sends requests during a stall, so many values are nearly as long, and later
+// intervals have the delayed requests. If the recorder waits, few values are long, and the other
+// requests are never sent. Low counts are no evidence if counts are also low elsewhere. A time that
+// no interval covers counts as empty intervals.
 func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
 	parts, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
@@ -146,8 +146,8 @@ const (
 	fewFar         = 0.1  // largest part of the requests that were due whose values are nearly as long as the stall
 )
 
-// omission returns the worst stall of a log, nil if there is none, and the time between two requests
-// of one sender in milliseconds.
+// omission returns the worst stall of a log, nil if there is none, and the time between two
+// requests of one sender in milliseconds.
 func omission(log []sample) (worst *sample, between float64) {
 	log, length := withGaps(log)
 	rate, known := usualRate(log, length)
@@ -175,8 +175,8 @@ func omission(log []sample) (worst *sample, between float64) {
 }
 
 // usualRate returns the number of values per millisecond in intervals without a stall. The rate is
-// unknown if there are few such intervals, if the load varies, or if the log has gaps. Length is the
-// usual length of an interval.
+// unknown if there are few such intervals, if the load varies, or if the log has gaps. Length is
+// the usual length of an interval.
 func usualRate(log []sample, length float64) (rate float64, known bool) {
 	var rates []float64
 	stalled := heldUp(log, length)
@@ -210,9 +210,9 @@ func heldUp(log []sample, length float64) []bool {
 	return held
 }
 
-// missing looks at the stall of an interval and at an equally long time after it. It reports whether
-// values are missing, and how many values are nearly as long as the stall. The intervals of the log
-// are in the order of their starts, and none is longer than longest.
+// missing looks at the stall of an interval and at an equally long time after it. It reports
+// whether values are missing, and how many values are nearly as long as the stall. The intervals of
+// the log are in the order of their starts, and none is longer than longest.
 func missing(log []sample, stall int, rate, longest float64) (far float64, misses bool) {
 	s := &log[stall]
 	from, to := float64(s.end)-s.longest, float64(s.end)+s.longest

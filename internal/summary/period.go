@@ -62,8 +62,8 @@ func (r *Result) Ran() (all []merge.Span) {
 }
 
 // SetPeriods sets the period of all summaries. In the mode covered, the period of a row is the time
-// in which the inputs of the row ran, as for rates over time, see [merge.Rates]. In the other modes all rows
-// have the same period.
+// in which the inputs of the row ran, as for rates over time, see [merge.Rates]. In the other modes
+// all rows have the same period.
 func (r *Result) SetPeriods(mode string) {
 	if mode != "covered" {
 		period := r.Period(mode)
@@ -82,9 +82,9 @@ func (r *Result) SetPeriods(mode string) {
 	}
 }
 
-// SetReferencePeriods sets the period in the mode covered as HdrLogProcessing computes it: one period
-// for all tags, as if an input ran for the longest span of a tag in it. It is for output that must
-// equal the output of HdrLogProcessing.
+// SetReferencePeriods sets the period in the mode covered as HdrLogProcessing computes it: one
+// period for all tags, as if an input ran for the longest span of a tag in it. It is for output
+// that must equal the output of HdrLogProcessing.
 func (r *Result) SetReferencePeriods(mode string) {
 	if mode != "covered" || r.by != nil {
 		return

@@ -45,8 +45,8 @@ func RhythmOf(tracks []Track) (best *Rhythm) {
 	return best
 }
 
-// Figures returns a percentile of a tag in each of some inputs, and in each of the other inputs. The
-// values have the unit of [Histories.Tracks]. The histories must have sums.
+// Figures returns a percentile of a tag in each of some inputs, and in each of the other inputs.
+// The values have the unit of [Histories.Tracks]. The histories must have sums.
 func (hs *Histories) Figures(tag []byte, percentile float64, inputs []string) (some, others []float64) {
 	var scratch histogram.Histogram
 	for key, sum := range hs.sums {

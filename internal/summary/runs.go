@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// windowDigits is the number of significant digits of windows. With 1, a window takes a tenth of
-	// the memory that it takes with 3, and the ends of intervals of confidence move by less than a
-	// tenth of their width (TestCoarseWindows in confidence).
+	// windowDigits is the number of significant digits of windows. With 1, a window takes a tenth
+	// of the memory that it takes with 3, and the ends of intervals of confidence move by less than
+	// a tenth of their width (TestCoarseWindows in confidence).
 	windowDigits = 1
 	// mostWindows is the largest number of windows of a run: ten minutes of seconds. More windows
 	// take time and memory, and show no more: of an hour, as many intervals of confidence are right
@@ -37,11 +37,12 @@ const (
 // Runs have the counts of each tag in windows of time, which the intervals of confidence are
 // computed from. Their memory does not grow with the log. The zero value is ready.
 type Runs struct {
-	// Size is the length of windows in milliseconds, 0 for the length of the longest interval. Windows
-	// become longer if some intervals are much longer, if windows are many, or if memory is short.
+	// Size is the length of windows in milliseconds, 0 for the length of the longest interval.
+	// Windows become longer if some intervals are much longer, if windows are many, or if memory is
+	// short.
 	Size int64
-	// Optional says that nobody asked for intervals of confidence. If memory is too small, there are
-	// none.
+	// Optional says that nobody asked for intervals of confidence. If memory is too small, there
+	// are none.
 	Optional bool
 	// Unpaired says that runs are compared as if they had not run at the same time.
 	Unpaired bool
@@ -99,8 +100,8 @@ func (w *window) Count(upTo, counts []int64) (total int64) {
 	return confidence.HistogramWindow{Histogram: h}.Count(upTo, counts)
 }
 
-// Believe computes the intervals of confidence of the figures of each summary, at a level in percent.
-// It drops the windows of the runs.
+// Believe computes the intervals of confidence of the figures of each summary, at a level in
+// percent. It drops the windows of the runs.
 func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, workers int) error {
 	if len(runs.doubling.Windows) == 0 {
 		if runs.Optional && errors.As(runs.doubling.Err, new(*ledger.LimitError)) {

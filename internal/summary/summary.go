@@ -77,8 +77,8 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	return newResult(Result{options: o, by: s.By, ran: rows.Ran, inputs: len(s.Inputs)}, found, account)
 }
 
-// Idle returns the names of the inputs that have no interval, if another input has one. The machines
-// of these logs are missing in all figures.
+// Idle returns the names of the inputs that have no interval, if another input has one. The
+// machines of these logs are missing in all figures.
 func (r *Result) Idle(inputs []scan.Input) (names []string) {
 	if len(r.ran) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func (r *Result) Idle(inputs []scan.Input) (names []string) {
 	return names
 }
 
-// Release gives back the memory of the sums, so that other sums can use it. The summaries must not be
-// used any more.
+// Release gives back the memory of the sums, so that other sums can use it. The summaries must not
+// be used any more.
 func (r *Result) Release() {
 	for _, s := range r.sums {
 		s.Release()
@@ -127,8 +127,8 @@ func (o *Options) apart(by *tags.By) bool {
 	return o.Histories != nil && o.Histories.Sums && !by.Phases()
 }
 
-// keyOf returns the key of a row, or of a history if histories have sums. Intervals that are also in
-// another phase are a row of their own, whose key begins with a plus sign.
+// keyOf returns the key of a row, or of a history if histories have sums. Intervals that are also
+// in another phase are a row of their own, whose key begins with a plus sign.
 func (o *Options) keyOf(r *flow.Row, by *tags.By) string {
 	if o.apart(by) {
 		return string(appendHistory(nil, r.Input, r.Tag))

@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/detect"
 )
 
-// A Track has the number of values and the maximum of each interval of a tag of a log. The maxima of
-// all tracks have the same unit.
+// A Track has the number of values and the maximum of each interval of a tag of a log. The maxima
+// of all tracks have the same unit.
 type Track struct {
 	Input     string
 	Tag       []byte

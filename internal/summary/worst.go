@@ -229,8 +229,8 @@ func (s *sequence) reach(taken []bool, at, step int, length int64) int {
 	return last
 }
 
-// separate returns the first moments of a sorted list, at most a number. It leaves out moments at the
-// same time as a moment of another sequence that it has returned.
+// separate returns the first moments of a sorted list, at most a number. It leaves out moments at
+// the same time as a moment of another sequence that it has returned.
 func separate(sorted []moment, most int) (all []moment) {
 	for _, m := range sorted {
 		if len(all) == most {
@@ -250,8 +250,8 @@ func sameTime(a, b *output.Moment) bool {
 	return 2*both > max(a.End, b.End)-min(a.Start, b.Start)
 }
 
-// findOthers counts the other sequences that were bad at the same time. It looks at all their pieces,
-// since the moments that were asked for are only the highest ones.
+// findOthers counts the other sequences that were bad at the same time. It looks at all their
+// pieces, since the moments that were asked for are only the highest ones.
 func (m *moment) findOthers(all []*sequence, length int64) {
 	inputs := make(map[string]bool)
 	for _, s := range all {
@@ -292,8 +292,8 @@ func (s *sequence) highestDuring(m *output.Moment) int {
 	return highest
 }
 
-// momentContaining returns the moment that contains the piece with an index. Its peak is the highest
-// piece that can be reached from there.
+// momentContaining returns the moment that contains the piece with an index. Its peak is the
+// highest piece that can be reached from there.
 func (s *sequence) momentContaining(at int, length int64) moment {
 	for {
 		from, to := s.reach(nil, at, -1, length), s.reach(nil, at, 1, length)

@@ -129,8 +129,8 @@ func TestTableFindings(t *testing.T) {
 	}
 }
 
-// TestPeriod: while a window is open, neither its values nor its time count. At the end all do, also
-// in findings.
+// TestPeriod: while a window is open, neither its values nor its time count. At the end all do,
+// also in findings.
 func TestPeriod(t *testing.T) {
 	limits, err := gate.Parse("throughput>=30")
 	if err != nil {
