@@ -13,8 +13,8 @@ var Modes = []string{"covered", "sum", "intervals"}
 
 // Period returns the period of all rows in milliseconds.
 //
-//   - covered: the time in which at least one input ran. An input runs from its first interval to its
-//     last one, of any tag, chosen or not. Machines that ran at the same time count once;
+//   - covered: the time in which at least one input ran. An input runs from its first interval to
+//     its last one, of any tag, chosen or not. Machines that ran at the same time count once;
 //   - sum: the longest span of a tag in each input, added up over inputs, as in HdrLogProcessing;
 //   - intervals: the sum of the lengths of all intervals.
 func (r *Result) Period(mode string) int64 {
