@@ -17,8 +17,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Change is the allowed difference from the figure of the baseline, in percent or as an amount. A
-// part that is not given is not a number. If both are given, a figure that keeps one of them holds.
+// A Change is the allowed difference from the figure of the baseline: a percentage, an amount, or both.
+// Of these, the one that is not given is NaN. If both are given, a figure needs to keep only one.
 type Change struct {
 	// Percent is relative to the baseline.
 	Percent float64
@@ -27,17 +27,19 @@ type Change struct {
 }
 
 // isChange reports whether the value of a limit is a change: it has a sign, or it is a percentage
-// that can be nothing else. A share of a latency is no limit, so p99<=10% can only be +10%. What
-// p99>=90% means is not clear.
+// that can only be a change. p99<=10% means +10%, since a latency is no share. The meaning of
+// p99>=90% is not clear, so it is no change.
 func (l *Limit) isChange(value string) bool {
 	_, or := cutOr(value)
-	return or || signs(value) || strings.HasSuffix(value, "%") && l.Name != output.Over && !l.AtLeast
+	return or || hasSign(value) || strings.HasSuffix(value, "%") && l.Name != output.Over && !l.AtLeast
 }
 
-// signs reports whether a value begins with a sign.
-func signs(value string) bool { return strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-") }
+// hasSign reports whether a value begins with a sign.
+func hasSign(value string) bool {
+	return strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-")
+}
 
-// cutOr returns the parts of a value, and whether there are several.
+// cutOr returns the parts of a value between which " or " stands, and whether there are several.
 func cutOr(value string) (parts []string, or bool) {
 	for part := range strings.SplitSeq(value, " or ") {
 		parts = append(parts, strings.TrimSpace(part))
@@ -45,13 +47,13 @@ func cutOr(value string) (parts []string, or bool) {
 	return parts, len(parts) > 1
 }
 
-// parseChange reads a change, such as +10%, +5ms, -10/s, or +10% or +2ms. It returns its text, with
-// its signs.
+// parseChange reads a change, such as +10%, +5ms, -10/s, or +10% or +2ms. It returns the text of the
+// change, in which each part has a sign.
 func (l *Limit) parseChange(value string) (text string, err error) {
 	l.Change = &Change{math.NaN(), math.NaN()}
 	parts, _ := cutOr(value)
 	for n, part := range parts {
-		if strings.HasSuffix(part, "%") && !signs(part) && !l.AtLeast {
+		if strings.HasSuffix(part, "%") && !hasSign(part) && !l.AtLeast {
 			part = "+" + part
 			parts[n] = part
 		}
@@ -59,7 +61,7 @@ func (l *Limit) parseChange(value string) (text string, err error) {
 		var value float64
 		number, percent := strings.CutSuffix(part, "%")
 		switch {
-		case !signs(part):
+		case !hasSign(part):
 			return "", fmt.Errorf("%q has no sign: +%[1]s is a change", part)
 		case percent:
 			to = &l.Change.Percent
@@ -85,7 +87,7 @@ func (l *Limit) parseChange(value string) (text string, err error) {
 	return strings.Join(parts, " or "), nil
 }
 
-// misspelt returns the error of a value with a sign, which names the spellings of a change.
+// misspelt returns the error about a value with a sign that is no change. It names the right spelling.
 func (l *Limit) misspelt(value string) error {
 	number := value[:strings.LastIndexAny(value, "+-0123456789.")+1]
 	if strings.Trim(number, "+-") == "" {
@@ -102,8 +104,8 @@ func (l *Limit) misspelt(value string) error {
 		strings.Join(unit.Names, ", "))
 }
 
-// Bound returns the bound of a figure, given the figure of the baseline. Both are in the unit of
-// the limit. A figure holds if one of both parts of the change allows it.
+// Bound returns the bound of a figure, given the figure of the baseline. Both are in the unit of the
+// limit. If the change has a percentage and an amount, the more generous bound counts.
 func (l *Limit) Bound(baseline float64) float64 {
 	c := l.Change
 	relative := baseline * (1 + c.Percent/100)
@@ -119,7 +121,7 @@ func (l *Limit) Bound(baseline float64) float64 {
 	return max(relative, absolute)
 }
 
-// Printing returns the limit of a change with its amount in printed units.
+// Printing returns a copy of a limit of a change, with the amount in printed units.
 func (l *Limit) Printing(scale hdrlog.Scale) *Limit {
 	printing := *l
 	change := *l.Change
@@ -131,8 +133,8 @@ func (l *Limit) Printing(scale hdrlog.Scale) *Limit {
 	return &printing
 }
 
-// judgeChange checks a limit of a change. Of several runs it checks what was compared: the
-// geometric means of their figures.
+// judgeChange checks a limit of a change. If a side has several runs, it checks the geometric mean of
+// their figures.
 func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	l := v.Limit
 	base := Find(f.Baseline, s.Tag)
@@ -148,13 +150,13 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	change := changeOf(f.Pairs, s.Tag)
 	var c confidence.Comparison
 	why := ""
-	if l.Name != output.Count { // a count has no interval
+	if l.Name != output.Count { // a count has no interval of confidence
 		c, why = l.compare(change)
 	}
 	switch {
-	case l.Name == output.Count && f.Runs != f.RunsBefore: // scaled to as many runs
+	case l.Name == output.Count && f.Runs != f.RunsBefore: // scale to the same number of runs
 		v.Relative.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
-	case l.Name != output.Count && why == "" && several(f.Pairs, s.Tag):
+	case l.Name != output.Count && why == "" && hasSeveralRuns(f.Pairs, s.Tag):
 		v.Relative.Baseline, v.Value = c.Before, c.After
 	}
 	if c.Paired && c.Seconds > 0 { // only the seconds in which both ran are compared
@@ -178,10 +180,10 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	}
 }
 
-// decideVersions judges a change between one run each, which says little about the versions. A
+// decideVersions judges a change between two single runs, which say little about their versions. A
 // figure beyond the bound fails if noise between runs does not explain it, and is undecided
-// otherwise. One within the bound holds, if the runs are long enough to know it. A strict judge
-// needs the whole interval there. Next says what runs of this length prove.
+// otherwise. A figure within the bound holds if the runs are long enough. If the judge is strict, the
+// whole interval must be within the bound. Next says which change runs of this length prove.
 func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func() string) {
 	wide := c.Versions(f.Noise)
 	v.Low, v.High = wide.Low*v.Relative.Baseline, wide.High*v.Relative.Baseline
@@ -211,7 +213,7 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 	v.undecided(why)
 }
 
-// changeOf returns how the figures of a tag changed, nil if that is not known.
+// changeOf returns the change of the figures of a tag, nil if it is not known.
 func changeOf(pairs []sides.Pair, tag []byte) *sides.Change {
 	byTag := func(p sides.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }
 	if n, ok := slices.BinarySearchFunc(pairs, tag, byTag); ok {
@@ -220,13 +222,13 @@ func changeOf(pairs []sides.Pair, tag []byte) *sides.Change {
 	return nil
 }
 
-// several reports whether several runs a side are compared.
-func several(pairs []sides.Pair, tag []byte) bool {
+// hasSeveralRuns reports whether several runs a side are compared.
+func hasSeveralRuns(pairs []sides.Pair, tag []byte) bool {
 	change := changeOf(pairs, tag)
 	return change != nil && change.Before != nil
 }
 
-// compare returns how the figure of a limit changed, or why there is no interval.
+// compare returns the comparison of the figure of a limit, or says why it has no interval.
 func (l *Limit) compare(change *sides.Change) (c confidence.Comparison, why string) {
 	why = "too short for an interval"
 	switch {
@@ -250,7 +252,7 @@ func (l *Limit) compare(change *sides.Change) (c confidence.Comparison, why stri
 	return c, ""
 }
 
-// Allowed says by how much a figure may change: +10% or +2ms.
+// Allowed returns the text of the allowed change: +10% or +2ms.
 func (v *Verdict) Allowed() string {
 	var texts []string
 	limit := v.Limit.Change

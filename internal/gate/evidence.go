@@ -7,37 +7,38 @@ import (
 	"hdrkit/output"
 )
 
-// wrongEnds is the share of runs that are ended although they keep their limits, over all looks,
-// rows and limits. If seconds depend on those before by 0.98, more runs end: TestStops has a table.
+// wrongEnds is the share of runs that are ended although they keep their limits, over all looks, rows
+// and limits. More runs end if each second depends on the second before by 0.98: TestStops has a table.
 const wrongEnds = 0.02
 
-// mostParts is the number of parts that evidence is kept in.
+// mostParts is the largest number of parts of an evidence.
 const mostParts = 128
 
-// An evidence collects the windows of a row for a limit whose figure may still become better.
-// Looking again and again until a figure looks bad would find chance. So evidence is looked at
-// after a least time, and each time that the time has doubled, and each look spends half of what is
-// left of wrongEnds.
+// An evidence collects the windows of a row for a limit whose figure may still become better. To test
+// it at each window until it looks bad would find chance. So the first test comes after a least time,
+// and the next one each time that the time has doubled. Each test may be wrong in half of the cases
+// that earlier tests have left of wrongEnds.
 type evidence struct {
 	of, to []float64 // sums of tallies, one for each part
 	each   int       // number of windows in a full part
 	last   int       // number of windows in the last part
 	millis int64     // length of all windows
-	looks  int       // number of looks so far
-	proven bool      // the limit does not hold beyond chance
+	looks  int       // number of tests so far
+	proven bool      // chance does not explain that the limit does not hold
 }
 
-// A tally is what a window counts for a limit, such as values above the limit, and all values.
+// A tally has the counts of a window for a limit: for example, of has the values above the limit, and
+// to has all values.
 type tally struct{ of, to float64 }
 
-// A bound is the most that a limit allows of a ratio of tallies, or the least.
+// A bound is the largest ratio of tallies that a limit allows, or the smallest ratio if least is set.
 type bound struct {
 	value float64
 	least bool
 }
 
-// tally returns what a window of a row says about a limit, and what the limit allows. It is false
-// if later values cannot mend the figure, or if chance is unknown.
+// tally returns the tally of a window of a row, and the bound that the limit sets. Known is false if
+// later values cannot bring the figure back within the limit, or if its chance is unknown.
 func (l *Limit) tally(s *output.Summary) (t tally, b bound, known bool) {
 	t.to = float64(s.Counts().TotalCount())
 	switch {
@@ -61,7 +62,7 @@ func (l *Limit) tally(s *output.Summary) (t tally, b bound, known bool) {
 	return t, b, b.value > 0
 }
 
-// add adds a window.
+// add adds a window of a length in milliseconds.
 func (e *evidence) add(t tally, millis int64) {
 	if e.last == e.each {
 		if len(e.of) == mostParts {
@@ -78,7 +79,7 @@ func (e *evidence) add(t tally, millis int64) {
 	e.millis += millis
 }
 
-// halve makes one part of two that follow each other.
+// halve joins each two neighbouring parts.
 func (e *evidence) halve() {
 	half := len(e.of) / 2
 	for n := range half {
@@ -90,8 +91,8 @@ func (e *evidence) halve() {
 	e.each *= 2
 }
 
-// look looks if that is due, first after so many milliseconds. Tests are how many limits of rows
-// there are.
+// look tests whether the limit does not hold beyond chance, if a test is due. The first test is due
+// after a number of milliseconds. Tests is the number of limits of all rows.
 func (e *evidence) look(b bound, after int64, tests int) {
 	if e.proven || e.millis < max(after, 1)<<e.looks {
 		return

@@ -22,31 +22,31 @@ import (
 	"hdrkit/tags"
 )
 
-// A Limit says what a statistic must be at most, or at least.
+// A Limit is the largest or the smallest value that a statistic may have.
 type Limit struct {
-	// Text is the limit without its tag.
+	// Text is the limit as it was typed, without its tag.
 	Text string
-	// Tag is the text of the tag that the limit is for, nil for every tag.
+	// Tag is the text of the tag that the limit is for, or a pattern. It is nil for all tags.
 	Tag *string
 	output.Figure
 	// AtLeast is set if the statistic must be at least Value, not at most. If Exclusive is set, it
 	// must be above Value or below it.
 	AtLeast, Exclusive bool
-	// Value is in Unit, or in printed units if that is unknown, or a share in percent for
-	// [output.Over], whose unit Unit is.
+	// Value is in Unit, or in printed units if Unit is unknown. The value of [output.Over] is a
+	// share in percent, and Unit is the unit of its bound.
 	Value float64
 	Unit  hdrlog.Unit
-	// Change takes the place of Value, nil if the limit is no change.
+	// Change takes the place of Value. It is nil if the limit is no change.
 	Change *Change
-	// Window is the length in milliseconds of the windows of which at least Share percent must keep
-	// the limit. It is 0 if all values together must.
+	// Window is the length of windows in milliseconds, of which at least Share percent must keep the
+	// limit. It is 0 if the limit is one for all values together.
 	Window int64
 	Share  float64
 
 	filter *tags.Filter // matches Tag
 }
 
-// For reports whether the limit is for a summary.
+// For reports whether the limit is for the row of a summary.
 func (l *Limit) For(s *output.Summary) bool {
 	return l.Tag == nil || *l.Tag == s.Name() || !s.AllTags && l.filter.Keeps(s.Tag)
 }
@@ -69,9 +69,10 @@ func Parse(list string) ([]Limit, error) {
 	return limits, nil
 }
 
-// A limit has its operator after the tag, which may have any character, and the statistic.
+// limitParts matches a limit: tag and statistic, operator, and value. A tag may have any character.
 var limitParts = regexp.MustCompile(`^(.*?)([<>=]+)([^<>=]*)$`)
 
+// parse reads one limit.
 func parse(text string) (l Limit, err error) {
 	parts := limitParts.FindStringSubmatch(text)
 	if parts == nil {
@@ -124,12 +125,13 @@ func checkOperator(subject, operator, value string) error {
 	return fmt.Errorf("%s is no operator of limits: write %s or %s", operator, most, least)
 }
 
-// ParseFigure reads a statistic alone, which is the text of the limit that it returns.
+// ParseFigure reads a statistic, and returns a limit with its name as text and without a value.
 func ParseFigure(text string) (*Limit, error) {
 	l := &Limit{Text: text}
 	return l, l.parseFigure(text)
 }
 
+// parseFigure reads the statistic of a limit.
 func (l *Limit) parseFigure(statistic string) (err error) {
 	if l.Figure, err = output.ParseFigure(statistic); err != nil {
 		return err
@@ -138,7 +140,7 @@ func (l *Limit) parseFigure(statistic string) (err error) {
 	return nil
 }
 
-// parseWindows reads 99% of 10s.
+// parseWindows reads the windows of a limit, such as 99% of 10s.
 func (l *Limit) parseWindows(text string) (err error) {
 	share, length, _ := strings.Cut(text, "of")
 	l.Share, err = strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(share), "%"), 64)
@@ -180,15 +182,16 @@ func (l *Limit) parseValue(value string) (err error) {
 	return nil
 }
 
-// Bare reports whether a limit is in printed units.
+// Bare reports whether a limit has a value in printed units, such as p99<=20.
 func Bare(limits []Limit) bool { return slices.ContainsFunc(limits, Limit.bare) }
 
+// bare reports whether the value of the limit, or the bound of a share, has no unit of its own.
 func (l Limit) bare() bool {
 	return l.Unit == 0 && (l.OfCounts() || l.Change == nil && !l.Unitless())
 }
 
-// NeedsUnit returns the text of the first limit whose result depends on the unit that the logs
-// have, empty if there is none. Options say in which unit values are printed.
+// NeedsUnit returns the text of the first limit whose result depends on the unit of the logs, empty if
+// there is none. Options say in which unit values are printed.
 func NeedsUnit(limits []Limit, o *unit.Options) string {
 	for _, l := range limits {
 		if l.Unit != 0 || o.Printed() != 0 && l.bare() {
@@ -198,15 +201,15 @@ func NeedsUnit(limits []Limit, o *unit.Options) string {
 	return ""
 }
 
-// Drawn reports whether a chart can draw the limit: at most a value for a percentile or the
-// maximum, of all tags.
+// Drawn reports whether a chart can draw the limit: an upper bound for a percentile or the maximum, for
+// all tags.
 func (l *Limit) Drawn() bool {
 	percentile, ranked := l.Rank()
 	simple := !l.AtLeast && l.Change == nil && l.Window == 0
 	return l.Tag == nil && simple && ranked && percentile > 0
 }
 
-// Printed returns the limit in printed units.
+// Printed returns the value of the limit in printed units.
 func (l *Limit) Printed(scale hdrlog.Scale) float64 {
 	if l.Unit == 0 {
 		return l.Value
@@ -214,22 +217,23 @@ func (l *Limit) Printed(scale hdrlog.Scale) float64 {
 	return l.Value * (scale.In.Per(l.Unit) / scale.Ratio)
 }
 
-// ratio returns what to divide values of a summary by, to have them in the limit's unit.
+// ratio returns the divisor that converts values of a summary to the unit of the limit.
 func (l *Limit) ratio(s *output.Summary) float64 { return s.Scale.Per(l.Unit) }
 
-// Over returns the number of values above one that is in the limit's unit. Values of the slot that
-// it lies in are not above.
+// Over returns the number of values of a summary above a value in the limit's unit. Values in the same
+// slot as that value do not count.
 func (l *Limit) Over(above float64, s *output.Summary) int64 {
 	return s.Counts().TotalCount() - counts.UpTo(s.Counts(), above, l.ratio(s), true)
 }
 
-// under returns the number of values below that of the limit. Values of its slot are not below.
+// under returns the number of values of a summary below the value of the limit. Values in the same
+// slot do not count.
 func (l *Limit) under(s *output.Summary) int64 {
 	return counts.UpTo(s.Counts(), l.Value, l.ratio(s), false)
 }
 
-// best returns, of the values in the slot of a statistic, the one that keeps the limit most easily:
-// the slot does not say which of them was recorded. A change compares slots.
+// best returns the value in the slot of a statistic that keeps the limit most easily, since the slot
+// does not say which of its values was recorded. For limits of changes it returns the statistic.
 func (l *Limit) best(value float64, s *output.Summary) float64 {
 	if _, ranked := l.Rank(); l.Change != nil || !ranked {
 		return value
@@ -267,14 +271,13 @@ func (l *Limit) Of(s *output.Summary) float64 {
 // A Verdict says whether a limit holds for a tag.
 type Verdict struct {
 	Limit *Limit
-	// Tag is the text of the tag.
-	Tag string
+	Tag   string // text of the tag
 	// Result is [output.Fails], [output.Undecided] or [output.Holds]. The limit is undecided if the
 	// interval of the statistic neither keeps the limit nor violates it, or if there is no interval
 	// and chance decides.
 	Result output.Weight
-	// Missing says why there is nothing to check, empty if there is something. If it is not empty,
-	// the limit fails, or is undecided since a trend has too few runs.
+	// Missing says why there is no value to check, empty if there is a value. Without a value the
+	// limit fails, or is undecided if a trend has too few runs.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
@@ -282,16 +285,15 @@ type Verdict struct {
 	Value, Bound float64
 	// Relative is what only limits of changes have.
 	Relative Relative
-	// Low and High are the interval of the statistic. Each is not a number if there is none.
+	// Low and High are the interval of confidence of the statistic. An end that is unknown is NaN.
 	Low, High float64
-	slack     float64 // by how much the value of a slot may exceed the bound, see [Limit.best]
-	// Note says why the limit is undecided, or why the statistic itself was checked although an
-	// interval was asked for.
+	slack     float64 // the amount by which Value may exceed the bound, see [Limit.best]
+	// Note says why the limit is undecided, or why the statistic was checked without its interval.
 	Note string
-	// Windows is the number of windows with values of a limit of windows, Value the share of those
-	// that keep it in percent, and Bound what that must be.
+	// Windows is the number of windows with values, if the limit is one of windows. Then Value is the
+	// share of windows in percent that keep the limit, and Bound the least share.
 	Windows int64
-	// Outage has the times at which the limit did not hold. It is zero if nobody looked.
+	// Outage has the times at which the limit did not hold. It is zero if no [Watch] kept them.
 	Outage Outage
 }
 
@@ -308,8 +310,8 @@ type Relative struct {
 
 // Figures are what limits are checked against.
 type Figures struct {
-	// Summaries are checked. Relative limits are relative to the Baseline, and the changes of Pairs
-	// say what is chance.
+	// Summaries are checked. Limits of changes compare them with Baseline, and the changes of Pairs
+	// say which differences chance explains.
 	Summaries, Baseline []*output.Summary
 	Pairs               []sides.Pair
 	// Runs is the number of runs of Summaries, and RunsBefore that of Baseline. Both are 0 if each
@@ -318,16 +320,16 @@ type Figures struct {
 	// Watch has the windows of limits of windows.
 	Watch *Watch
 	// Noise is how much a percentile varies from run to run of one version: the standard deviation
-	// of its logarithm. It is for changes of one run against one, which do not show it.
+	// of its logarithm. It is used if each side is one run.
 	Noise float64
-	// Strict makes absolute limits undecided, too, if a run is too short for an interval.
+	// Strict makes also absolute limits undecided if a run is too short for an interval.
 	Strict bool
 	// Phases says that rows are phases.
 	Phases bool
 }
 
-// Judge checks limits. A limit for which there is nothing to check does not hold. A limit is also
-// for those of its tags that only the baseline has.
+// Judge checks limits. A limit without a value to check fails. A limit also has a verdict for each of
+// its tags that only the baseline has.
 //
 // A limit of a figure that has an interval holds if the whole interval keeps it, and fails if the
 // whole interval violates it. A relative limit of a figure without an interval is undecided: the
@@ -362,7 +364,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 	return verdicts
 }
 
-// noRow says that there is no row.
+// noRow says that a row of a limit does not exist.
 func (f *Figures) noRow() string {
 	if f.Phases {
 		return "no intervals in this phase"
@@ -370,7 +372,7 @@ func (f *Figures) noRow() string {
 	return "no intervals with this tag"
 }
 
-// missing says that there is no row with a name. Another one may have it as logs spell it.
+// missing says that there is no row with a name. If a row has the name in the spelling of logs, it says so.
 func (f *Figures) missing(name string) string {
 	text := f.noRow()
 	spelled := string(logline.AppendTag(nil, []byte(name), hdrlog.MaxTag))
@@ -391,9 +393,10 @@ func (l *Limit) unit() string {
 	return l.Unit.String()
 }
 
-// roundoff is the part of a computed bound by which a value may exceed it.
+// roundoff is the part of a computed bound by which a value may exceed the bound.
 const roundoff = 1e-12
 
+// judge checks the limit for the row of a summary.
 func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	v := Verdict{
 		Limit: l,
@@ -425,7 +428,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.judgeChange(s, f)
 		return v
 	}
-	if several(f.Pairs, s.Tag) {
+	if hasSeveralRuns(f.Pairs, s.Tag) {
 		v.Note = "of all runs together"
 		if l.Name == output.Throughput { // runs without dates seem to run at once
 			v.Note = "the mean of the runs"
@@ -443,6 +446,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	return v
 }
 
+// decide sets the result of a limit that is not undecided.
 func (v *Verdict) decide(holds bool) {
 	v.Result = output.Fails
 	if holds {
@@ -450,7 +454,7 @@ func (v *Verdict) decide(holds bool) {
 	}
 }
 
-// keeps reports whether a value keeps the bound, or another value of its slot does. What is
+// keeps reports whether a value, or another value of its slot, keeps the bound. A value that is
 // computed in floating point may exceed the bound by roundoff.
 func (v *Verdict) keeps(value float64) bool {
 	slack := v.slack
@@ -473,7 +477,7 @@ func (l *Limit) allows(value, bound, slack float64) bool {
 	return value <= bound+slack
 }
 
-// believe judges by the interval, if there is one.
+// believe judges by the interval of confidence, if the statistic has one.
 func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	l := v.Limit
 	switch {
@@ -501,9 +505,9 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	}
 }
 
-// doubt takes back that a limit holds if fewer than [counts.Few] values lie above the percentile,
-// so that one request more could change it, and no interval decides. Of few values a high
-// percentile is too low rather than too high. So a limit that fails, fails.
+// doubt makes a limit that holds undecided if fewer than [counts.Few] values lie above the percentile,
+// since one more request could change the percentile, and if it has no interval. A limit that fails
+// stays so: a high percentile of few values is too low rather than too high.
 func (v *Verdict) doubt(s *output.Summary) {
 	l := v.Limit
 	decided := !math.IsNaN(v.Low) || !math.IsNaN(v.High)
@@ -524,10 +528,10 @@ func (v *Verdict) doubt(s *output.Summary) {
 	v.Result = output.Undecided
 }
 
-// decideInterval judges by the interval. Next says what such runs prove.
+// decideInterval judges by the interval of confidence. Next says which change such runs prove.
 func (v *Verdict) decideInterval(next string) {
 	l := v.Limit
-	// The side of the interval that keeps the limit more easily, and the other one.
+	// better is the end of the interval that keeps the limit more easily.
 	better, worse := v.Low, v.High
 	if l.AtLeast {
 		better, worse = v.High, v.Low
@@ -544,7 +548,7 @@ func (v *Verdict) decideInterval(next string) {
 	}
 }
 
-// undecided sets why a limit is undecided.
+// undecided makes a limit undecided, and notes why.
 func (v *Verdict) undecided(why string) {
 	v.Result = output.Undecided
 	v.Note = why
@@ -554,13 +558,13 @@ func (v *Verdict) undecided(why string) {
 	}
 }
 
-// Unproven says of a verdict that is undecided that its statistic is beyond the bound.
+// Unproven begins the note of an undecided verdict whose statistic is beyond the bound.
 const Unproven = "looks worse"
 
-// name returns the name of a statistic for people.
+// name returns the name of the statistic for people.
 func (l *Limit) name() string { return strings.Replace(l.Name, output.Over, "share", 1) }
 
-// Find returns the summary of a tag, nil if there is none.
+// Find returns the summary of a tag, nil if there is none. Summaries must be in the order of tags.
 func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	if n, ok := slices.BinarySearchFunc(summaries, tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) }); ok {
 		return summaries[n]
@@ -568,8 +572,8 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
-// Scales returns what finds the scale of the summary that a tag of an input belongs to, if rows
-// have no phases.
+// Scales returns a function that returns the scale of the row of a tag of an input. Rows must not be
+// phases.
 func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) hdrlog.Scale {
 	return func(input string, tag []byte) hdrlog.Scale {
 		if s := Find(summaries, by.Row(input, tag)); s != nil {
@@ -601,9 +605,10 @@ func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
 	return all
 }
 
-// Shown returns the bound without the roundoff of a computed one.
+// Shown returns the bound without roundoff.
 func (v *Verdict) Shown() float64 { return people.Rounded(v.Bound, 12) }
 
+// document returns the verdict for JSON.
 func (v Verdict) document() output.DocumentVerdict {
 	bound := v.Shown()
 	d := output.DocumentVerdict{

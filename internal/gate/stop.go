@@ -6,24 +6,27 @@ import (
 	"hdrkit/output"
 )
 
-// leastBad is the number of bad windows from which on a limit of windows ends a run whose end is
-// not planned.
+// leastBad is the least number of bad windows that end a run by a limit of windows, if the length of
+// the run is not planned.
 const leastBad = 3
 
-// A Stop says when limits end a run that goes on.
+// A Stop says when limits end a run that is still going on.
 type Stop struct {
-	// After is how many milliseconds a row must have run before a figure ends the run that may
-	// still become better.
+	// After is the least time in milliseconds that a row has run before a figure that may still
+	// become better ends the run.
 	After int64
-	// Planned is the number of windows of the run, 0 if that is unknown.
+	// Planned is the planned number of windows of the run, 0 if it is unknown.
 	Planned int64
 }
 
-// ends reports whether a limit that fails for a row ends the run. No later value mends a maximum or
-// a count that is too high, or a minimum that is too low. One that must be higher, or lower, may
-// still become so. A limit of windows fails when too many of the planned ones did not keep it, or,
-// if no end is planned, when so many have come that three should not have kept it. The other
-// figures may still become better: they end the run if windows prove it.
+// ends reports whether a limit that fails for a row ends the run.
+//
+//   - A maximum or a count that is too high, or a minimum that is too low, ends the run at once, since
+//     no later value changes that. If it must become higher, or the minimum lower, it never does.
+//   - A limit of windows ends the run if too many of the planned windows did not keep it. If no length
+//     is planned, it ends the run after so many windows that three bad ones were allowed.
+//   - Other figures may still become better. They end the run if the evidence of windows proves that
+//     they do not hold.
 func (s Stop) ends(v Verdict, row *output.Summary, e *evidence) bool {
 	l := v.Limit
 	percentile, ranked := l.Rank()

@@ -14,19 +14,19 @@ import (
 	"hdrkit/output"
 )
 
-// A Watch checks limits over time: in windows, or in intervals if there are none. It gives limits
-// of windows their verdicts, and finds the times at which limits did not hold.
+// A Watch checks limits over time: in windows, or in single intervals. It counts the windows that keep
+// limits of windows, and finds the times at which limits did not hold.
 type Watch struct {
 	// Scale returns how the values of a row are printed. It is called when there are values.
 	Scale func(row []byte) (hdrlog.Scale, error)
 	// AllTags is set if the only row is the sum of all tags.
 	AllTags bool
-	// Late takes intervals that came after their windows.
+	// Late is called for each interval that came after its window was complete.
 	Late func(at scan.Place, why error)
 
 	limits   []Limit
-	size     int64 // length of windows for limits without windows of their own, 0 for intervals
-	keep     bool  // breaches are in a list
+	size     int64 // length of windows for limits without own windows, 0 for single intervals
+	keep     bool  // breaches are kept in a list
 	live     bool  // limits are checked in windows of any size
 	stop     *Stop // nil if no limit ends the run
 	account  *ledger.Account
@@ -37,36 +37,37 @@ type Watch struct {
 	breaches []output.Breach
 }
 
-// A rowOf is a limit and the name of a row.
+// A rowOf is the key of a history: a limit and the name of a row.
 type rowOf struct {
 	limit *Limit
 	row   string
 }
 
-// A history has the windows of a row so far, as a limit sees them.
+// A history counts the windows of a row that keep a limit.
 type history struct {
-	all, kept int64 // windows or intervals with values, and how many of them kept the limit
-	breach    int   // the index of the latest one, plus 1, if they are in a list
+	all, kept int64 // windows or intervals with values, and how many of them keep the limit
+	breach    int   // the index of the latest breach in the list, plus 1
 	latest    output.Breach
 	outage    Outage
 	evidence  evidence // if limits end the run
 }
 
-// An Outage is the times at which a limit did not hold for a row, added up.
+// An Outage adds up the times at which a limit did not hold for a row.
 type Outage struct {
-	// Start and End are those of the first and of the last time, in milliseconds since the epoch.
+	// Start is the start of the first time, and End the end of the last one, in milliseconds since
+	// the epoch.
 	Start, End int64
-	Times      int64
+	Times      int64 // number of times
 	Millis     int64 // length of all times together
 }
 
-// breachBytes is about what a breach takes.
+// breachBytes is the approximate memory of a breach.
 const breachBytes = 160
 
-// NewWatch returns a watch of limits that takes intervals. Size is that of the windows of
-// limits that have none, in milliseconds; at 0 each interval is checked. If keep is set, it keeps
-// the breaches. A nil Watch, which is returned if there is nothing to watch, has no flows.
-// [Judge] gets the same limits.
+// NewWatch returns a watch of limits whose flows take the intervals of a scan. Size is the length in
+// milliseconds of the windows of limits without own windows. At 0 each interval is checked by itself.
+// If keep is set, the watch keeps the breaches. If no limit needs a watch, NewWatch returns nil, which
+// has no flows. [Judge] must get the same limits.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
 	w := &Watch{limits: limits, size: size, keep: keep, rows: make(map[rowOf]*history)}
 	sizes := make(map[int64]bool)
@@ -91,9 +92,9 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	return w
 }
 
-// NewLive returns a watch of limits, which takes windows of one size by [Watch.Check]. It keeps no
-// list of breaches, which grows while logs are written. Stop says when limits end the run, nil if
-// none does.
+// NewLive returns a watch of limits for logs that are still written. [Watch.Check] adds its windows.
+// It keeps no list of breaches, since the list would grow without end. Stop says when limits end the
+// run, nil if no limit does.
 func NewLive(limits []Limit, stop *Stop, scale func(row []byte) (hdrlog.Scale, error)) *Watch {
 	return &Watch{
 		Scale:  scale,
@@ -104,7 +105,7 @@ func NewLive(limits []Limit, stop *Stop, scale func(row []byte) (hdrlog.Scale, e
 	}
 }
 
-// Size returns about how many bytes the limits take for a row, beside their breaches.
+// Size returns the approximate memory of the limits of a row in bytes, without breaches.
 func (w *Watch) Size() int {
 	if w.stop == nil {
 		return 0
@@ -112,8 +113,8 @@ func (w *Watch) Size() int {
 	return 16 * mostParts * len(w.limits)
 }
 
-// Ends reports whether one of the verdicts ends the run. Summaries have all that was recorded so
-// far, and verdicts are about them.
+// Ends reports whether one of the verdicts ends the run. The verdicts are about summaries, which have
+// all values so far.
 func (w *Watch) Ends(verdicts []Verdict, summaries []*output.Summary) bool {
 	rows := make(map[string]*output.Summary, len(summaries))
 	for _, row := range summaries {
@@ -129,12 +130,13 @@ func (w *Watch) Ends(verdicts []Verdict, summaries []*output.Summary) bool {
 }
 
 // watches reports whether a limit is checked over time.
-func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.times() && l.Change == nil }
+func (w *Watch) watches(l *Limit) bool { return l.Window > 0 || w.findsBreaches() && l.Change == nil }
 
-// times reports whether the watch finds the times at which limits do not hold.
-func (w *Watch) times() bool { return w.keep || w.live }
+// findsBreaches reports whether the watch finds the times at which limits do not hold.
+func (w *Watch) findsBreaches() bool { return w.keep || w.live }
 
-// of returns the history of a row. A nil Watch has none.
+// of returns the history of a limit and a row, which it makes if needed. If the watch is nil, the
+// history is empty.
 func (w *Watch) of(l *Limit, s *output.Summary) *history {
 	if w == nil {
 		return new(history)
@@ -146,7 +148,7 @@ func (w *Watch) of(l *Limit, s *output.Summary) *history {
 	return w.rows[key]
 }
 
-// Flows take the intervals of a scan in the order of time.
+// Flows returns the flows that take the intervals of a scan. The scan must be in the order of time.
 func (w *Watch) Flows() []flow.Flow {
 	if w == nil {
 		return nil
@@ -154,7 +156,7 @@ func (w *Watch) Flows() []flow.Flow {
 	return w.flows
 }
 
-// takeWindow checks a window of a row.
+// takeWindow checks a complete window of a row, or reports an interval that came too late.
 func (w *Watch) takeWindow(r *flow.Window) error {
 	if r.Late {
 		w.Late(r.Visit.Place, r.TooLate())
@@ -171,7 +173,7 @@ func (w *Watch) takeWindow(r *flow.Window) error {
 	})
 }
 
-// takeInterval checks an interval of a row.
+// takeInterval checks a single interval of a row.
 func (w *Watch) takeInterval(r *flow.Result) (err error) {
 	v := r.Visit
 	s := &output.Summary{
@@ -187,8 +189,8 @@ func (w *Watch) takeInterval(r *flow.Result) (err error) {
 	return w.Check(0, s)
 }
 
-// Check checks what a row has in a complete window of a size in milliseconds, or in an interval,
-// whose size is 0. It sets the scale.
+// Check checks the limits for a row in a complete window. Size is the length of the window in
+// milliseconds, 0 for a single interval. Check sets the scale of the summary.
 func (w *Watch) Check(size int64, s *output.Summary) error {
 	var err error
 	if s.Scale, err = w.Scale(s.Tag); err != nil {
@@ -202,7 +204,7 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 		if w.stop != nil {
 			w.look(l, s)
 		}
-		if value, keeps := w.keeps(l, s); w.times() && !keeps {
+		if value, keeps := w.keeps(l, s); w.findsBreaches() && !keeps {
 			if err := w.breach(l, s, value); err != nil {
 				return err
 			}
@@ -211,7 +213,7 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 	return nil
 }
 
-// look adds a window of a row to what is known about a limit, and looks at that if it is due.
+// look adds a window of a row to the evidence about a limit, and tests the evidence if a test is due.
 func (w *Watch) look(l *Limit, s *output.Summary) {
 	if t, b, known := l.tally(s); known && l.For(s) {
 		e := &w.of(l, s).evidence
@@ -220,13 +222,13 @@ func (w *Watch) look(l *Limit, s *output.Summary) {
 	}
 }
 
-// applies reports whether a row has something that the limit is about.
+// applies reports whether the limit is for the row of a summary, and the row has a value to check.
 func (l *Limit) applies(s *output.Summary) bool {
 	return l.For(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
 }
 
-// keeps counts a window or an interval of a row. It returns the statistic and whether it keeps the
-// limit, or whether there is none.
+// keeps counts a window or an interval of a row. It returns the statistic, and whether the statistic
+// keeps the limit. Keeps is also true if there is no statistic to check.
 func (w *Watch) keeps(l *Limit, s *output.Summary) (value float64, keeps bool) {
 	if !l.applies(s) {
 		return 0, true
@@ -242,7 +244,8 @@ func (w *Watch) keeps(l *Limit, s *output.Summary) (value float64, keeps bool) {
 	return value, keeps
 }
 
-// breach adds a row that does not keep a limit to the breach before, unless that ended earlier.
+// breach records that a row does not keep a limit in a window. A breach that ends where the window
+// begins becomes longer. Otherwise a new breach begins.
 func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 	b := output.Breach{
 		Limit: l.Text,
@@ -264,11 +267,11 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 		b.Count = l.Over(l.Value, s)
 	}
 	h := w.of(l, s)
-	goesOn := h.extends(l, &b)
+	extended := h.extend(l, &b)
 	switch {
 	case !w.keep:
 		return nil
-	case goesOn:
+	case extended:
 		w.breaches[h.breach-1] = b
 		return nil
 	}
@@ -277,13 +280,13 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 	return w.charge.Set(w.account, len(w.breaches), breachBytes*len(w.breaches))
 }
 
-// extends adds a breach to the outage. If it goes on with the latest one, it becomes both together.
-func (h *history) extends(l *Limit, b *output.Breach) (goesOn bool) {
+// extend adds a breach to the outage. If the breach continues the latest one, it becomes the sum of both.
+func (h *history) extend(l *Limit, b *output.Breach) (continues bool) {
 	before := h.latest
 	// Timers are late: the next interval may begin a little later. Logs may be out of order.
-	goesOn = h.outage.Times > 0 && max(b.Start-before.End, before.Start-b.End) <= (b.End-b.Start)/4
+	continues = h.outage.Times > 0 && max(b.Start-before.End, before.Start-b.End) <= (b.End-b.Start)/4
 	o := &h.outage
-	if goesOn {
+	if continues {
 		b.Start, b.End = min(before.Start, b.Start), max(before.End, b.End)
 		b.Count += before.Count
 		if l.AtLeast != (b.Worst < before.Worst) {
@@ -299,11 +302,11 @@ func (h *history) extends(l *Limit, b *output.Breach) (goesOn bool) {
 	}
 	o.End = max(o.End, b.End)
 	h.latest = *b
-	return goesOn
+	return continues
 }
 
-// Breaches returns the times at which limits did not hold, in the order of time, then of their
-// tags and limits.
+// Breaches returns the times at which limits did not hold, in the order of time, then of tags and
+// limits.
 func (w *Watch) Breaches() []output.Breach {
 	if w == nil {
 		return nil
