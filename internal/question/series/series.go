@@ -1,5 +1,5 @@
-// Package series makes time series of logs: rows, one for each interval as it is read, or one for
-// each tag and window of time. Its memory does not grow with the log.
+// Package series makes time series of logs: a row for each interval in the order of reading, or a row
+// for each tag and window of time. Its memory does not grow with the log.
 package series
 
 import (
@@ -15,29 +15,29 @@ import (
 	"hdrkit/tags"
 )
 
-// Options say what to make of the intervals.
+// Options say which rows to make, and which figures they have.
 type Options struct {
-	// Window is the size of the windows that intervals are merged into, in milliseconds; see
-	// package merge. Zero makes a row of each interval.
+	// Window is the length of the windows that intervals are merged into, in milliseconds, see
+	// package merge. If it is 0, each interval is a row.
 	Window int64
-	// Moving is the length of moving windows in milliseconds. Zero means no moving windows. Rows
-	// show their maximum and their value at MovingPercentile.
+	// Moving is the length of moving windows in milliseconds, 0 for none. A row has the maximum of
+	// its moving window, and the value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
-	// Rows show the values at Percentiles, and Shares, which need all counts.
+	// Percentiles and Shares are figures of each row. Shares need all counts.
 	Percentiles []float64
 	Shares      []output.Figure
 }
 
-// A Sink takes the rows in the order of the scan, or of windows. The place is that of the row's
-// interval, or of the one that completed the window. The row is valid until the sink returns.
+// A Sink gets the rows in the order of the scan, or of windows. At is the place of the interval, or of
+// the interval that completed the window. The row is valid until the sink returns.
 //
-// Late is nil, or says why the row's own figures have no place in the series: the window of an
-// interval was complete before. Its totals are right all the same.
+// If late is not nil, the interval came after its window was complete, so the figures of the row have
+// no place in the series. The totals of the row are right.
 type Sink func(r *output.Row, at scan.Place, late error) error
 
-// Run makes rows of the intervals of a scan, whose inputs are merged by time. The scan's BatchDone
-// may flush the rows.
+// Run makes rows of the intervals of a scan, and calls sink for each. It merges the inputs by time. The
+// scan's BatchDone may flush the rows.
 func Run(s *scan.Scan, o *Options, sink Sink) error {
 	s.ByTime = true
 	m := &maker{
@@ -62,7 +62,7 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 	})
 }
 
-// Account returns the account of tags with windows.
+// Account opens the account for the memory of tags and their windows.
 func Account(memory *ledger.Ledger) *ledger.Account {
 	return memory.Open("tags, with their windows,", "choose some with -incT")
 }
@@ -75,14 +75,14 @@ type maker struct {
 	key     []byte
 	start   *float64            // see [scan.Scan.Start]
 	counts  histogram.Histogram // counts of a moving window
-	shared  histogram.Histogram // of a row, for shares
-	out     output.Row
+	shared  histogram.Histogram // counts of a row, for shares
+	out     output.Row          // the row that is being made
 	account *ledger.Account
 	charge  ledger.Charge
 	moving  int // bytes of moving windows
 }
 
-// tag is the state of a tag: its total and its moving window.
+// A tag is the state of a tag: its total so far and its moving window.
 type tag struct {
 	name   []byte
 	total  output.Total
@@ -101,7 +101,7 @@ func (m *maker) tag(name []byte) *tag {
 	return t
 }
 
-// tagBytes is about what a tag takes beside its windows.
+// tagBytes is the approximate memory of a tag without its windows.
 const tagBytes = 500
 
 // interval makes a row of an interval.
@@ -136,7 +136,7 @@ func (m *maker) window(w *flow.Window) error {
 	return m.row(&w.Result, w.TooLate())
 }
 
-// row completes a row, and hands it out.
+// row completes the row of a result, and calls the sink.
 func (m *maker) row(r *flow.Result, late error) (err error) {
 	t, o := m.tag(r.Row), m.options
 	if err := m.charge.Set(m.account, len(m.tags), m.moving+tagBytes*len(m.tags)); err != nil {
@@ -155,7 +155,7 @@ func (m *maker) row(r *flow.Result, late error) (err error) {
 	return m.sink(&m.out, r.Visit.Place, late)
 }
 
-// add adds the totals and the moving window of its tag to m.out.
+// add adds the totals and the moving window of the tag t to m.out. A late row has no moving window.
 func (m *maker) add(t *tag, r *flow.Result, late bool) (err error) {
 	if err := t.total.Add(&m.out.Stats); err != nil {
 		return err
@@ -177,4 +177,5 @@ func (m *maker) add(t *tag, r *flow.Result, late bool) (err error) {
 	return nil
 }
 
+// seconds converts milliseconds to seconds.
 func seconds(ms int64) float64 { return float64(ms) / 1000 }

@@ -1,4 +1,4 @@
-// Package split writes the intervals of logs to logs of their own, one for each tag.
+// Package split writes a log for each tag of a log.
 package split
 
 import (
@@ -23,20 +23,19 @@ import (
 )
 
 const (
-	// partBuffer is the number of bytes of one part that are held before they are written, and
-	// allBuffers is that of all parts. A part's file is open only while it is written, so that
-	// there can be more parts than open files. Opening a file for so many bytes takes less than a
-	// hundredth of the time.
+	// partBuffer is the size in bytes of the buffer of one part, and allBuffers that of all buffers.
+	// A part's file is open only while its buffer is written, so that there can be more parts than
+	// open files. To open a file for this number of bytes takes less than a hundredth of the time.
 	partBuffer = 256 << 10
 	allBuffers = 16 << 20
-	// A log's comments go to each of its parts. Many comments and many tags would make an output
-	// that is much larger than the log. So comments after so many bytes are left out.
+	// mostComments is the number of bytes of comments of a log that go to each of its parts. All
+	// comments in all parts could be much larger than the log.
 	mostComments = 16 << 10
 )
 
-// Options say how to split.
+// Options say how to split logs.
 type Options struct {
-	// Folder is where the parts go. FoldCase reports that its file system ignores the case of
+	// Folder has the files of the parts. FoldCase says that its file system ignores the case of
 	// names.
 	Folder   string
 	FoldCase bool
@@ -46,17 +45,17 @@ type Options struct {
 	Warn func(format string, args ...any)
 }
 
-// Parts are the logs that some logs are split into. No part is in its place before Commit.
+// Parts are the logs that some logs are split into. Their files are temporary until Commit.
 type Parts struct {
 	options Options
-	sources []*source
+	sources []*source // one for each input
 	inputs  []scan.Input
 	parts   []*part
-	byPlace map[string]*part
+	byPlace map[string]*part // by the path that two parts must not share
 
 	writer  *hdrlog.Writer // writes to the parts, see Write
 	current *part          // the part that writer writes to
-	held    int            // bytes of all parts that are not in their files
+	held    int            // number of bytes in all buffers
 	codec   codec
 	fields  []byte
 	key     []byte
@@ -66,35 +65,35 @@ type Parts struct {
 	open                   func(part *part) (io.WriteCloser, error)
 }
 
-// A codec compresses payloads that are not compressed.
+// A codec compresses payloads that the input has without compression.
 type codec struct {
 	decoder histogram.Decoder
 	counts  histogram.Histogram
 	encoder histogram.Encoder
 }
 
-// source is a log that is split.
+// A source is a log that is split.
 type source struct {
 	name     string
-	comments [][]byte         // its comments so far
-	size     int              // of the comments, in bytes
-	full     bool             // there are more comments, which are left out
+	comments [][]byte         // the comments so far
+	size     int              // size of the comments in bytes
+	full     bool             // further comments are left out
 	given    bool             // the user gives the unit, which the first comment states
 	parts    map[string]*part // by [merge.AppendKey]
 }
 
-// part is a log that the intervals of one tag go to.
+// A part is a log with the intervals of one tag of a source.
 type part struct {
 	path        string
-	file        *tempfile.File // nil before the first bytes
+	file        *tempfile.File // nil until the buffer is written for the first time
 	source      *source
 	tag         []byte
 	buf         []byte
-	comments    int     // how many of the source's comments it has
-	start, base float64 // the start and base time that it holds so far, in seconds since the epoch
+	comments    int     // number of the source's comments that are written
+	start, base float64 // the latest start and base time that are written, in seconds since the epoch
 }
 
-// New returns the parts of inputs. There are none yet.
+// New returns the parts of inputs. Add makes the parts.
 func New(inputs []scan.Input, options Options) *Parts {
 	p := &Parts{
 		options:    options,
@@ -118,11 +117,11 @@ func New(inputs []scan.Input, options Options) *Parts {
 	return p
 }
 
-// Comment adds a comment of an input to all parts of the input. Parts have a BaseTime of their own,
-// in the standard spelling, so a comment that the log's revokes does not go there.
+// Comment adds a comment of an input to all its parts. It leaves out BaseTime comments, since parts have
+// their own. If a BaseTime comment revokes a unit, the comment with the unit is dropped.
 func (p *Parts) Comment(input int, text []byte) error {
 	if logline.IsVersion(text) {
-		return nil // each part has its own
+		return nil // each part has a version of its own
 	}
 	s := p.sources[input]
 	if len(s.parts) == 0 && logline.IsBaseTime(text) {
@@ -143,7 +142,7 @@ func (p *Parts) Comment(input int, text []byte) error {
 	return nil
 }
 
-// Add writes an interval to its part and returns the part's path.
+// Add writes an interval to its part, and returns the path of the part.
 func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	part, err := p.part(v)
 	if err != nil {
@@ -167,7 +166,7 @@ func (p *Parts) Add(v scan.Visit) (path string, err error) {
 	return part.path, p.writer.Flush()
 }
 
-// Write writes to the current part. It is called by the writer.
+// Write adds text to the buffer of the current part. The writer of the parts calls it.
 func (p *Parts) Write(text []byte) (int, error) {
 	part := p.current
 	part.buf = append(part.buf, text...)
@@ -181,7 +180,7 @@ func (p *Parts) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// part returns the part for an interval. It begins one if there is none.
+// part returns the part for an interval. It begins a new part if the tag has none.
 func (p *Parts) part(v scan.Visit) (*part, error) {
 	s := p.sources[v.Input]
 	p.key = merge.AppendKey(p.key[:0], v.Tag)
@@ -199,8 +198,8 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 		p.writeTimes(made, v), p.writer.Legend(), p.writer.Flush())
 }
 
-// claim finds the place of a part. It is an error if another part or an input is there, or if no
-// file can be there.
+// claim sets the path of a part. It returns an error if the path is that of another part, of an input
+// or of a folder.
 func (p *Parts) claim(made *part) error {
 	made.path = filepath.Join(p.options.Folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.options.FoldCase))
 	key, err := tempfile.Place(made.path)
@@ -208,7 +207,7 @@ func (p *Parts) claim(made *part) error {
 		return err
 	}
 	if absolute, err := filepath.Abs(key); err == nil {
-		key = absolute // links may lead to one file by different names
+		key = absolute // links may give one file several names
 	}
 	if p.options.FoldCase {
 		key = strings.ToLower(key)
@@ -234,8 +233,8 @@ func (p *Parts) claim(made *part) error {
 	return nil
 }
 
-// fileName returns the name that the parts of an input end in. They are not compressed, even if the
-// input is.
+// fileName returns the end of the names of the parts of an input. It has no extension of a compressed
+// file, since parts are not compressed.
 func fileName(input string) string {
 	if input == "-" {
 		return "stdin.hdr"
@@ -244,7 +243,7 @@ func fileName(input string) string {
 	return cmp.Or(name, filepath.Base(input))
 }
 
-// writeComments writes the comments of the source that the part lacks.
+// writeComments writes the comments of the source that the part does not have yet.
 func (p *Parts) writeComments(part *part) error {
 	for _, text := range part.source.comments[part.comments:] {
 		if err := p.writer.Comment(string(text[1:])); err != nil {
@@ -255,15 +254,15 @@ func (p *Parts) writeComments(part *part) error {
 	return nil
 }
 
-// writeTimes writes the start of the interval's log, and the time from which its intervals count.
+// writeTimes writes the start of the interval's log and its base time.
 func (p *Parts) writeTimes(part *part, v scan.Visit) error {
 	part.start, part.base = v.LogStart, v.Base
 	return cmp.Or(p.writer.StartTime(part.start), p.writer.BaseTime(part.base))
 }
 
-// appendStandard appends the fields of an interval: unchanged, unless they make no sense in another
-// log, or the reference would not read them. A payload that is not compressed is, if its counts can
-// be decoded.
+// appendStandard appends the fields of an interval. It changes only fields that have no meaning in
+// another log, or that the reference would not read. It compresses a payload that is not compressed,
+// if its counts can be decoded.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 	fields = v.Interval.AppendFields(fields)
 	if _, compressed, _ := histogram.Peek(v.Payload); compressed || p.codec.decoder.Decode(&p.codec.counts, v.Payload) != nil {
@@ -272,7 +271,7 @@ func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 	return p.codec.encoder.AppendBase64(fields, &p.codec.counts)
 }
 
-// flush writes the bytes that are held of a part to its file.
+// flush writes the buffer of a part to its file.
 func (p *Parts) flush(part *part) error {
 	if len(part.buf) == 0 {
 		return nil
@@ -288,6 +287,7 @@ func (p *Parts) flush(part *part) error {
 	return err
 }
 
+// open opens the file of a part, which it makes the first time.
 func (part *part) open() (_ io.WriteCloser, err error) {
 	if part.file != nil {
 		return part.file, part.file.Reopen()
@@ -296,6 +296,7 @@ func (part *part) open() (_ io.WriteCloser, err error) {
 	return part.file, err
 }
 
+// flushAll writes the buffers of all parts and frees their memory.
 func (p *Parts) flushAll() error {
 	for _, part := range p.parts {
 		if err := p.flush(part); err != nil {
@@ -306,7 +307,7 @@ func (p *Parts) flushAll() error {
 	return nil
 }
 
-// Commit puts all parts in their places.
+// Commit writes the rest of all parts and moves the files to their paths.
 func (p *Parts) Commit() error {
 	made := make([]*tempfile.File, 0, len(p.parts))
 	for _, part := range p.parts {
@@ -324,7 +325,7 @@ func (p *Parts) Commit() error {
 	return tempfile.Rename(made...)
 }
 
-// Close removes the files that were not committed.
+// Close removes temporary files if Commit was not called.
 func (p *Parts) Close() {
 	for _, part := range p.parts {
 		if part.file != nil {

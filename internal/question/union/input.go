@@ -13,35 +13,35 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// aheadOfAll is the number of intervals, of all inputs, that are held to have them in order. The
-// share of an input lies between leastAhead and mostAhead. Logs of several tags are often a few
-// lines out of order; all intervals of a log that is further out are held.
+// aheadOfAll is the number of intervals of all inputs together that are held to sort them by time. The
+// share of an input lies between leastAhead and mostAhead. Logs of several tags are often a few lines
+// out of order. If a log is further out of order, all its intervals are held.
 const aheadOfAll, leastAhead, mostAhead = 16384, 16, 4096
 
-// maxTime is the latest time taken, in milliseconds, some 35,000 years from the epoch. There a
-// float64 of seconds still distinguishes milliseconds, and twice the sum of two times does not
-// overflow.
+// maxTime is the latest time of an interval in milliseconds, 35,000 years from the epoch. Up to this
+// time, a float64 of seconds distinguishes milliseconds, and twice the sum of two times does not
+// overflow an int64.
 const maxTime = 1 << 50
 
-// interval is one that is to be united with others.
+// An interval is an interval of an input, on its way to a window of the result.
 type interval struct {
 	scan.Place
-	start, end int64 // milliseconds, on the time line of the result
+	start, end int64 // in milliseconds, on the time line of the result
 	tag        []byte
-	sum        *merge.Sum
-	double     bool
+	sum        *merge.Sum // its counts
+	double     bool       // the counts are those of a double histogram
 }
 
-// before orders intervals by time, and where that is the same by where they come from.
+// before orders intervals by time, then by input and line.
 func before(i, j interval) bool {
 	return cmp.Or(cmp.Compare(i.start, j.start), cmp.Compare(i.Input, j.Input), cmp.Compare(i.Line, j.Line)) < 0
 }
 
-// sums are used again for other intervals. Five kilobytes for each, left to the garbage collector,
-// took a twelfth of a union's time.
+// sums has the memory of sums for other intervals. To allocate five kilobytes for each interval took a
+// twelfth of the time of a union.
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
-// charge charges for intervals in memory.
+// charge charges the account for a number of intervals and bytes, which may be negative.
 func (u *union) charge(intervals, bytes int) error {
 	if err := u.account.Add(intervals, bytes); err != nil {
 		return scan.Fatal{Err: err}
@@ -49,13 +49,13 @@ func (u *union) charge(intervals, bytes int) error {
 	return nil
 }
 
-// put gives a sum back.
-func (u *union) put(sum *merge.Sum) {
+// release gives back a sum for another interval.
+func (u *union) release(sum *merge.Sum) {
 	u.charge(-1, -sum.Size())
 	sums.Put(sum)
 }
 
-// decode makes an interval of what is visited.
+// decode makes an interval of a visited one, and decodes its counts.
 func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	tag := u.tag(v.Interval)
 	start, end := u.times(v.Interval)
@@ -64,18 +64,18 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	}
 	sum := sums.Get().(*merge.Sum)
 	sum.Reset()
-	took, err := v.Decode(scan.Want{Text: true}, sum)
+	decoded, err := v.Decode(scan.Want{Text: true}, sum)
 	if err != nil {
 		sums.Put(sum)
 		return err
 	}
-	*i = interval{v.Place, start, end, bytes.Clone(tag), sum, took.Double}
+	*i = interval{v.Place, start, end, bytes.Clone(tag), sum, decoded.Double}
 	return u.charge(1, sum.Size())
 }
 
 // tag returns the tag that an interval has in the result.
 func (u *union) tag(i *hdrlog.Interval) []byte {
-	return hdrlog.StandardTag(u.scan.By.Row("", i.Tag)) // rows that add up all tags are the same in all inputs
+	return hdrlog.StandardTag(u.scan.By.Row("", i.Tag)) // no row depends on the input
 }
 
 // times returns when an interval starts and ends on the time line of the result, in milliseconds.
@@ -100,14 +100,14 @@ func check(tag []byte, start, end int64) error {
 	return nil
 }
 
-// clamp returns v truncated, and what is far beyond maxTime not as far.
+// clamp truncates v, and limits it to four times maxTime, so that sums do not overflow.
 func clamp(v float64) int64 {
 	return int64(max(min(v, 4*maxTime), -4*maxTime))
 }
 
-// prepare finds out in what order the inputs are, and returns how many intervals of each to hold to
-// have them in order: all of one that is far from in order. All pipes are read at the same time,
-// since one program may write to several.
+// prepare looks through all inputs. It returns for each input the number of intervals that must be
+// held to sort them by time, or math.MaxInt if the input is far out of order. It reads all pipes at
+// the same time, since one program may write to several pipes.
 func (u *union) prepare() (lookAheads []int, err error) {
 	inputs := u.scan.Inputs
 	if err := atOnce(len(inputs), len(inputs), func(n int) error {
@@ -144,8 +144,8 @@ func (u *union) prepare() (lookAheads []int, err error) {
 	return lookAheads, nil
 }
 
-// atOnce calls do with each number below count, at most so many calls at the same time. After an
-// error it does not wait for the others: a pipe may never end.
+// atOnce calls do with each number below count. At most most calls run at the same time. After an error
+// it does not wait for the other calls, since a pipe may never end.
 func atOnce(count, most int, do func(n int) error) error {
 	errs, places := make(chan error, count), make(chan struct{}, most)
 	for n := range count {
@@ -163,12 +163,12 @@ func atOnce(count, most int, do func(n int) error) error {
 	return nil
 }
 
-// order looks through an input, without decoding anything. It finds out the units of its tags, and
-// when it starts. It returns how many intervals must be held to have them in order: u.lookAhead if
-// it takes that many or more.
+// order looks through an input without decoding counts. It adds the units of tags and the start of the
+// input to the survey. It returns the number of intervals that must be held to sort them by time, but
+// at most u.lookAhead.
 func (u *union) order(input int) (lookAhead int, err error) {
 	quiet := *u.scan
-	quiet.Progress = nil // it is read again
+	quiet.Progress = nil // the second reading shows progress
 	log, err := quiet.Open(input, 0)
 	if err != nil {
 		return 0, err
@@ -176,7 +176,8 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	defer log.Close()
 	base, seen := int64(math.MaxInt64), make(map[string]bool)
 	var key []byte
-	// The latest start so far, as of each of the last intervals, u.lookAhead of them at least.
+	// latest has for each of the last intervals the latest start so far. There are at least
+	// u.lookAhead of them.
 	latest := make([]int64, 0, 2*u.lookAhead)
 	for log.Scan() {
 		r := log.Record()

@@ -13,15 +13,15 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// pipeMemory is the number of bytes of all pipes that stay in memory. More goes to a temporary
-// file. Tests change it.
+// pipeMemory is the largest number of bytes of all pipes in memory. A pipe that needs more goes to a
+// temporary file. Tests change it.
 var pipeMemory = 64 << 20
 
 const (
-	// beginBytes is the size of the begin of a pipe that is read first.
+	// beginBytes is the number of bytes of a pipe that are checked before the rest is read.
 	beginBytes = 1 << 20
-	// mostCopied is the largest ratio of the text of pipes on disk to the part in memory: 16 GiB
-	// with the usual -memory. A pipe that never ends would fill the disk.
+	// mostCopied is the largest ratio of the bytes of pipes on disk to those in memory: 16 GiB with
+	// the usual -memory. Without it, a pipe that never ends would fill the disk.
 	mostCopied = 256
 )
 
@@ -54,13 +54,13 @@ func (u *union) spool(input *scan.Input) error {
 		u.survey.mu.Lock()
 		u.survey.scratch = append(u.survey.scratch, scratch)
 		u.survey.mu.Unlock()
-		size, err = io.Copy(&copied{scratch, &u.survey.copied, mostCopied * int64(all)}, io.MultiReader(&begin, pipe))
+		size, err = io.Copy(&limitedFile{scratch, &u.survey.copied, mostCopied * int64(all)}, io.MultiReader(&begin, pipe))
 		if err != nil {
 			return fmt.Errorf("%s: %w", input.Name, err)
 		}
 		text = scratch
 	case io.EOF:
-		kept := bytes.Clone(begin.Bytes()) // a buffer takes up to twice as much
+		kept := bytes.Clone(begin.Bytes()) // a buffer takes up to twice the memory
 		if err := u.scan.Memory.Open("pipes", "write them to files first").Add(1, len(kept)); err != nil {
 			return err
 		}
@@ -73,12 +73,12 @@ func (u *union) spool(input *scan.Input) error {
 	return nil
 }
 
-// checkBegin returns an error if a pipe that begins with a text is no log: the text has lines that
-// are malformed, and no interval.
+// checkBegin returns an error if the begin of a pipe has malformed lines and no interval. Then the pipe
+// is no log.
 func checkBegin(input *scan.Input, begin []byte) error {
 	text := io.MultiReader(bytes.NewReader(begin), strings.NewReader("\n"))
 	if end := bytes.LastIndexByte(begin, '\n') + 1; len(begin)-end < hdrlog.MaxTag {
-		text = bytes.NewReader(begin[:end]) // the rest may be the beginning of an interval
+		text = bytes.NewReader(begin[:end]) // the rest may be the begin of an interval
 	}
 	var malformed error
 	for r := range input.NewReader(text, 0).All() {
@@ -95,14 +95,15 @@ func checkBegin(input *scan.Input, begin []byte) error {
 	return fmt.Errorf("%s is no log: its first %d KiB have no interval: %w", input.Name, len(begin)>>10, malformed)
 }
 
-// copied writes a pipe to a file, as long as all pipes together do not have too much.
-type copied struct {
+// A limitedFile is a temporary file for a pipe. All such files together have at most most bytes.
+type limitedFile struct {
 	file  io.Writer
-	bytes *atomic.Int64 // size of the text of all pipes
+	bytes *atomic.Int64 // number of bytes of all files
 	most  int64
 }
 
-func (c *copied) Write(text []byte) (int, error) {
+// Write implements [io.Writer].
+func (c *limitedFile) Write(text []byte) (int, error) {
 	if c.bytes.Add(int64(len(text))) > c.most {
 		return 0, fmt.Errorf("pipes have more than the %d MiB that are copied to a temporary file: write them to files first",
 			c.most>>20)

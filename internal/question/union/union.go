@@ -1,11 +1,11 @@
-// Package union joins the intervals of logs: those of one tag that were recorded at the same time
-// become one.
+// Package union joins the intervals of logs: intervals of one tag that were recorded at the same time
+// become one interval.
 //
-// The work is a line of stages. Package scan reads each input on a goroutine of its own and decodes
-// payloads on several cores. One goroutine merges the inputs in order of time and puts intervals
-// into windows, by their times and tags alone: see joining and grid. Several cores add up and
-// encode what is in a window that nothing can join any more. The same goroutine writes the results
-// in order. They do not depend on the number of cores.
+// The work has several stages. Package scan reads each input on a goroutine of its own and decodes
+// payloads on several cores. One goroutine merges the inputs in the order of time and puts intervals
+// into windows by their times and tags: see joining and grid. Several cores add up and encode the
+// windows that no further interval can join. The same goroutine writes the results in order. The
+// results do not depend on the number of cores.
 package union
 
 import (
@@ -29,71 +29,71 @@ import (
 	"hdrkit/tags"
 )
 
-// Options say how to join.
+// Options say how to join intervals.
 type Options struct {
-	// Relative puts all logs on one time line, which starts with each.
+	// Relative makes the times of each log relative to the start of the log.
 	Relative bool
-	// Grid is the size of the windows in milliseconds: see package merge. If it is 0, intervals are
-	// joined by the rules of HdrLogProcessing, in windows of at least Target milliseconds.
+	// Grid is the length of the windows in milliseconds, see package merge. If it is 0, intervals
+	// are joined by the rules of HdrLogProcessing, in windows of at least Target milliseconds.
 	Grid, Target int64
 	// Given, if set, returns the unit that the user gives a log.
 	Given func(log string) (hdrlog.Unit, bool)
-	// Warn, if set, takes warnings.
+	// Warn, if set, is called for each warning.
 	Warn func(format string, args ...any)
-	// Observe, if set, is called for each interval, in order of time, with the times of the window
-	// that it goes to as far as they are known. All times are in milliseconds.
+	// Observe, if set, is called for each interval in the order of time. It gets the times of the
+	// interval's window as far as they are known. All times are in milliseconds.
 	Observe func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64)
 }
 
-// union is a union under way.
+// A union is the state of one call of [Write].
 type union struct {
 	scan      *scan.Scan
 	options   Options
 	account   *ledger.Account // memory of intervals and windows
-	lookAhead int             // intervals held of an input at most
+	lookAhead int             // largest number of held intervals of an input that is nearly in order
 	survey    survey
-	unit      hdrlog.Unit // of the result, unknown if no log states one
+	unit      hdrlog.Unit // unit of the result, unknown if no log states one
 	plan      plan
 	kinds     map[string]*scan.Kinds // by tag, see [merge.AppendKey]
 	key       []byte
 	results   results
 }
 
-// A survey is what a first look through the inputs finds. Several goroutines look.
+// A survey collects what several goroutines find when they look through the inputs.
 type survey struct {
 	mu      sync.Mutex
 	base    int64            // the earliest start of an input, in milliseconds since the epoch
-	units   unit.Finder      // knows the unit of the inputs once all have been looked through
+	units   unit.Finder      // finds the unit of all inputs
 	scratch []*tempfile.File // temporary files for pipes
-	copied  atomic.Int64     // bytes of pipes that are in them
+	copied  atomic.Int64     // number of bytes in these files
 }
 
-// results are windows that nothing can join any more, on their way to the writer.
+// results are complete windows on their way to the writer.
 type results struct {
-	batch   *batch      // to be handed to the workers
-	batches chan *batch // batches from the workers
-	begun   []*batch    // handed to the workers, in the order of the result
-	free    []*batch    // memory for another use
+	batch   *batch      // the batch that windows are added to
+	batches chan *batch // batches for the workers
+	begun   []*batch    // batches that workers have, in the order of the result
+	free    []*batch    // written batches, to be used again
 	writer  *hdrlog.Writer
 	count   int64 // number of intervals written
 }
 
-// A batch is some windows for a worker: handing over one at a time would take longer than some of
-// them.
+// A batch is some windows for a worker. Single windows would take longer to hand over than to encode.
 type batch struct {
 	windows []*window
-	lines   [][]byte // START,LENGTH,MAX,PAYLOAD of each
+	lines   [][]byte // START,LENGTH,MAX,PAYLOAD of each window
 	ready   chan struct{}
 }
 
 const (
-	// batchSize is the number of windows of a batch but the last.
+	// batchSize is the number of windows of a batch. The last batch may have fewer.
 	batchSize = 16
-	// foldAt is the number of intervals that a window holds until they are added up.
+	// foldAt is the number of intervals of a window that are added up together.
 	foldAt = 32
 )
 
-// findUnits finds out the unit of the result. A log has one unit, so it refuses logs of several.
+// findUnits sets the unit of the result. It returns an error if logs have different units, since the
+// result has one unit.
 func (u *union) findUnits() error {
 	found, err := unit.Find(&u.survey.units)
 	if err = cmp.Or(err, found.Differ); err != nil {
@@ -142,6 +142,7 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 	return u.results.count, err
 }
 
+// run writes the union.
 func (u *union) run() error {
 	u.survey.units.Given = u.options.Given
 	for _, input := range u.scan.Inputs {
@@ -161,7 +162,7 @@ func (u *union) run() error {
 	if err := u.findUnits(); err != nil {
 		return err
 	}
-	u.results.batches = make(chan *batch, 2*u.scan.Workers+1) // all that are begun
+	u.results.batches = make(chan *batch, 2*u.scan.Workers+1) // room for all batches of workers
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	defer close(u.results.batches)
@@ -183,8 +184,8 @@ func (u *union) run() error {
 	return u.results.writer.Flush()
 }
 
-// earlier returns the error of the first window that was begun, or err if none has one: how many
-// windows are written by now depends on the number of workers, and the error must not.
+// earlier returns the error of the first unwritten window that has one, or else err. The number of
+// unwritten windows depends on the number of workers, but the error must not depend on it.
 func (u *union) earlier(err error) error {
 	for _, b := range u.results.begun {
 		<-b.ready
@@ -212,7 +213,7 @@ func (u *union) merge(i *interval) error {
 	if err := u.finish(i.start); err != nil {
 		return err
 	}
-	w := u.plan.put(i)
+	w := u.plan.windowFor(i)
 	w.members = append(w.members, i.sum)
 	if u.options.Observe != nil {
 		u.options.Observe(i.Name, i.Line, i.tag, i.start, i.end, w.start, w.end)
@@ -230,7 +231,7 @@ func (u *union) merge(i *interval) error {
 	return nil
 }
 
-// finish hands the windows to the workers that no interval from a time on can join.
+// finish hands windows to the workers. It takes those that no interval from a time on can join.
 func (u *union) finish(time int64) error {
 	for w := range u.plan.before(time) {
 		if u.results.batch.windows = append(u.results.batch.windows, w); len(u.results.batch.windows) < batchSize {
@@ -246,7 +247,7 @@ func (u *union) finish(time int64) error {
 	return nil
 }
 
-// begin hands the batch to the workers.
+// begin hands the current batch to the workers, and begins the next one.
 func (u *union) begin() {
 	u.results.batches <- u.results.batch
 	u.results.begun = append(u.results.begun, u.results.batch)
@@ -261,7 +262,7 @@ func newBatch() *batch {
 	return &batch{lines: make([][]byte, batchSize), ready: make(chan struct{}, 1)}
 }
 
-// work makes the lines of batches.
+// work encodes the windows of batches, until there are no more batches. It is one of the workers.
 func (u *union) work() {
 	var scratch merge.Sum
 	for b := range u.results.batches {
@@ -275,7 +276,7 @@ func (u *union) work() {
 	}
 }
 
-// encode appends the line of a window that is complete.
+// encode adds up a complete window, and appends its line.
 func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
 	sum, size := w.sum, 0
 	switch {
@@ -284,7 +285,7 @@ func (u *union) encode(w *window, scratch *merge.Sum, line []byte) []byte {
 		u.fold(w, sum)
 	case len(w.members) == 1:
 		sum = w.members[0]
-		defer u.put(sum)
+		defer u.release(sum)
 	default:
 		scratch.Reset()
 		sum = scratch
@@ -305,12 +306,12 @@ func (u *union) fold(w *window, sum *merge.Sum) {
 		if w.err == nil {
 			w.err = sum.MergeCounts(m)
 		}
-		u.put(m)
+		u.release(m)
 	}
 	w.members = w.members[:0]
 }
 
-// write writes the lines of the first batch that was begun.
+// write waits for the first batch that workers have, and writes its lines.
 func (u *union) write() error {
 	b := u.results.begun[0]
 	u.results.begun = u.results.begun[1:]
@@ -338,7 +339,7 @@ func (u *union) writeLine(tag, fields []byte) error {
 	return u.results.writer.WriteEncoded(tag, fields)
 }
 
-// writeHeader writes what opens the result: the same whatever the order of the inputs is.
+// writeHeader writes the head of the result, which does not depend on the order of the inputs.
 func (u *union) writeHeader() error {
 	var sources []string
 	for _, input := range u.scan.Inputs {
@@ -351,8 +352,9 @@ func (u *union) writeHeader() error {
 	return WriteHeader(u.results.writer, sources, u.unit, u.survey.base)
 }
 
-// WriteHeader writes what opens a union: its sources, none if more may come, the unit of its values
-// if that is known, and its base time in milliseconds since the epoch. It sorts the sources.
+// WriteHeader writes the head of a union: its sources, the unit of its values if it is known, and its
+// base time in milliseconds since the epoch. Without sources, the head says that the logs were still
+// written. WriteHeader sorts the sources.
 func WriteHeader(w *hdrlog.Writer, sources []string, values hdrlog.Unit, base int64) error {
 	comments := []string{fmt.Sprintf("[Union of %d logs]", len(sources))}
 	switch len(sources) {
