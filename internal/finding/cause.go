@@ -124,7 +124,7 @@ func (a *analysis) failures() (all []output.Finding) {
 		requests = a.figures.count
 		for _, s := range a.run.Summaries {
 			if IsFailed(tags.Text(s.Tag)) {
-				failed = added(failed, s.Counts().TotalCount())
+				failed = saturatedSum(failed, s.Counts().TotalCount())
 			}
 		}
 	}
@@ -189,17 +189,17 @@ func (a *analysis) cut() []output.Finding {
 
 // malformed finds lines that were skipped, so that no figure has their values.
 func (a *analysis) malformed() []output.Finding {
-	return lost(a.run.Reading.Malformed-len(a.run.Reading.Cut), "malformed line", "skipped, so no figure has what they recorded")
+	return missingThings(a.run.Reading.Malformed-len(a.run.Reading.Cut), "malformed line", "skipped, so no figure has what they recorded")
 }
 
 // late finds intervals and measurements that came too late.
 func (a *analysis) late() []output.Finding {
-	return lost(a.run.Reading.Late, "interval", "left out, since they came too late")
+	return missingThings(a.run.Reading.Late, "interval", "left out, since they came too late")
 }
 
-// lost returns the finding that n things are missing in figures, nil if n is 0. How says what
-// became of the things.
-func lost(n int, thing, how string) []output.Finding {
+// missingThings returns the finding that n things are missing in figures, nil if n is 0. How says
+// what became of the things.
+func missingThings(n int, thing, how string) []output.Finding {
 	if n == 0 {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (a *analysis) addTimelines(all *courses) {
 			}
 		}
 		if highest[0].row == row && len(a.figures.groups) > 1 {
-			all.lastingGroups = lasting(t, a.figures.groups, row.Scale.Of(1))
+			all.lastingGroups = groupsLast(t, a.figures.groups, row.Scale.Of(1))
 		}
 	}
 	for n := range min(len(levels[0]), len(levels[1])) {
@@ -180,10 +180,10 @@ func (l levels) over(before levels) levels {
 	}
 }
 
-// broad reports whether many values moved. If a percentile lies between two groups of values, few
+// isBroad reports whether many values moved. If a percentile lies between two groups of values, few
 // values decide in which group it is. So a percentile with twice as many values above it must move
 // as well, and around the median p40 and p60.
-func (l levels) broad() bool { return min(l.near/l.seen, l.nearer/l.seen) >= 0.5 }
+func (l levels) isBroad() bool { return min(l.near/l.seen, l.nearer/l.seen) >= 0.5 }
 
 // describe returns the times and figures of a change of a row, nil if a few moments or values
 // caused the change.
@@ -205,7 +205,7 @@ func (a *analysis) describe(row *output.Summary, s *candidate) *rowChange {
 	}
 	c.setSides(before, after)
 	switch {
-	case !moved.broad() || !worthwhile(c.after/c.before):
+	case !moved.isBroad() || !worthwhile(c.after/c.before):
 		return nil
 	case s.Kind == detect.Phases && !alike(moved.seen, s.By): // a few values caused the high parts
 		return nil
@@ -288,7 +288,7 @@ func (a *analysis) inMaxima(c *rowChange, at []int64) bool {
 	if c.Kind == detect.Decay { // the first third is high
 		end = max(c.start+(c.end-c.start)/3, at[1])
 	}
-	intervals := outside(a.intervalsOf(c.row), c.Spans[1:], at)
+	intervals := intervalsOutside(a.intervalsOf(c.row), c.Spans[1:], at)
 	higher := detect.Narrow(intervals, c.start, end, at[1]-at[0])
 	switch {
 	case !alike(math.Log(higher.Times), c.By) || !worthwhile(higher.Times):
@@ -303,9 +303,9 @@ func (a *analysis) inMaxima(c *rowChange, at []int64) bool {
 	return true
 }
 
-// outside returns the intervals that begin in none of the spans. At has the begins of the parts of
-// the time, which spans count in.
-func outside(intervals []detect.Interval, spans []detect.Span, at []int64) (all []detect.Interval) {
+// intervalsOutside returns the intervals that begin in none of the spans. At has the begins of the
+// parts of the time, which spans count in.
+func intervalsOutside(intervals []detect.Interval, spans []detect.Span, at []int64) (all []detect.Interval) {
 	for _, i := range intervals {
 		within := func(s detect.Span) bool { return i.Start >= at[s.From] && i.Start < at[s.To] }
 		if !slices.ContainsFunc(spans, within) {
@@ -333,9 +333,9 @@ func levelsBeside(t *summary.Timeline, highest []value) (levels []float64) {
 	return levels
 }
 
-// lasting reports whether the values of each group come in at least half of the windows that have
-// values. Unit is the unit of the row in printed units.
-func lasting(t *summary.Timeline, groups []detect.Group, unit float64) bool {
+// groupsLast reports whether the values of each group come in at least half of the windows that
+// have values. Unit is the unit of the row in printed units.
+func groupsLast(t *summary.Timeline, groups []detect.Group, unit float64) bool {
 	in := make([][]float64, len(groups)) // number of values by group and window
 	var all []float64
 	for n := range t.Windows() {

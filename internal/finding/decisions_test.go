@@ -30,7 +30,7 @@ func TestBroad(t *testing.T) {
 		{levels{seen: -1, near: -0.6, nearer: -0.7}, true},
 		{levels{seen: -1, near: 0.6, nearer: -0.7}, false},
 	} {
-		if test.moved.broad() != test.want {
+		if test.moved.isBroad() != test.want {
 			t.Errorf("%+v: %v", test.moved, !test.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestFollowsLoad(t *testing.T) {
 // TestOutside: intervals that begin in other phases do not count.
 func TestOutside(t *testing.T) {
 	intervals := []detect.Interval{{Start: 0}, {Start: 10}, {Start: 19}, {Start: 20}, {Start: 30}}
-	got := outside(intervals, []detect.Span{{From: 1, To: 2}}, []int64{0, 10, 20, 30})
+	got := intervalsOutside(intervals, []detect.Span{{From: 1, To: 2}}, []int64{0, 10, 20, 30})
 	if len(got) != 3 || got[0].Start != 0 || got[1].Start != 20 || got[2].Start != 30 {
 		t.Errorf("%v", got)
 	}

@@ -60,7 +60,7 @@ func figuresOf(rows []*output.Summary) (all figures) {
 		if h.TotalCount() == 0 {
 			continue
 		}
-		all.count = added(all.count, h.TotalCount())
+		all.count = saturatedSum(all.count, h.TotalCount())
 		most := s.Scale.Of(h.MaxFloat())
 		if most > all.highest {
 			all.top, all.highest = s, most
@@ -100,8 +100,8 @@ func figuresOf(rows []*output.Summary) (all figures) {
 	return all
 }
 
-// added returns the sum of two counts, or the largest int64 if the sum exceeds it.
-func added(a, b int64) int64 {
+// saturatedSum returns the sum of two counts, or the largest int64 if the sum exceeds it.
+func saturatedSum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -167,7 +167,7 @@ func (a *analysis) groups() []output.Finding {
 	return []output.Finding{f}
 }
 
-// figure finds the row with the highest percentile.
+// figure finds the row whose p99 is highest, or another named percentile if values are few.
 func (a *analysis) figure() []output.Finding {
 	all := a.figures.values
 	if len(all) == 0 || all[0].printed == 0 || a.rowsMislead() {
@@ -180,7 +180,7 @@ func (a *analysis) figure() []output.Finding {
 		Unit:     a.run.Scale.Unit,
 		Sentence: fmt.Sprintf("%s is %s.", highest.name(), a.say.quantity(highest.printed)),
 	}
-	if !a.lasts() {
+	if !a.hasSeveralIntervals() {
 		f.Option = "hdrplot -type percentiles"
 	}
 	if len(a.run.Summaries) > 1 {
@@ -188,9 +188,9 @@ func (a *analysis) figure() []output.Finding {
 		more := ", the highest"
 		switch {
 		case len(all) < 2 || all[1].printed == 0:
-		case a.lasts() && (a.run.Course != nil || a.run.By.Phases()) && a.courses.lead == nil:
+		case a.hasSeveralIntervals() && (a.run.Course != nil || a.run.By.Phases()) && a.courses.lead == nil:
 			more = "" // too few values over time, or other times, to tell whether it is by chance
-		case !a.leads():
+		case !a.leadsBeyondChance():
 			more = ", among the highest"
 		case worthwhile(highest.printed / all[1].printed):
 			more = fmt.Sprintf(", %s times the next highest", formatRatio(highest.printed/all[1].printed))
@@ -208,9 +208,9 @@ func (a *analysis) figure() []output.Finding {
 // rowsMislead reports whether a row may have values that another phase caused.
 func (a *analysis) rowsMislead() bool { return a.run.ShortPhases && len(a.run.Summaries) > 1 }
 
-// leads reports whether the highest figure is above the next one beyond chance. It compares the
-// parts of the run, or assumes independent values if the run is one interval.
-func (a *analysis) leads() bool {
+// leadsBeyondChance reports whether the highest figure is above the next one beyond chance. It
+// compares the parts of the run, or assumes independent values if the run is one interval.
+func (a *analysis) leadsBeyondChance() bool {
 	if c := a.courses; c.lead != nil {
 		return detect.Differs(c.lead, len(a.run.Summaries))
 	}
@@ -245,14 +245,14 @@ func (a *analysis) few() []output.Finding {
 	return []output.Finding{f}
 }
 
-// lasts reports whether a row has several intervals.
-func (a *analysis) lasts() bool {
+// hasSeveralIntervals reports whether a row has several intervals.
+func (a *analysis) hasSeveralIntervals() bool {
 	return slices.ContainsFunc(a.run.Summaries, func(s *output.Summary) bool { return s.Intervals > 1 })
 }
 
 // worst finds the moment with the highest value. A run of one interval has none.
 func (a *analysis) worst() []output.Finding {
-	if !a.lasts() || a.rowsMislead() {
+	if !a.hasSeveralIntervals() || a.rowsMislead() {
 		return nil
 	}
 	moments := a.run.moments()

@@ -20,7 +20,7 @@ import (
 func (w *words) limits(verdicts []gate.Verdict) (all []output.Finding) {
 	verdicts = slices.Clone(verdicts)
 	slices.SortStableFunc(verdicts, func(a, b gate.Verdict) int {
-		return cmp.Or(cmp.Compare(a.Result, b.Result), cmp.Compare(used(&b), used(&a)))
+		return cmp.Or(cmp.Compare(a.Result, b.Result), cmp.Compare(partOfBound(&b), partOfBound(&a)))
 	})
 	for n := range verdicts {
 		all = append(all, w.limit(&verdicts[n]))
@@ -28,9 +28,9 @@ func (w *words) limits(verdicts []gate.Verdict) (all []output.Finding) {
 	return all
 }
 
-// used returns the part of its bound that a figure takes. It is above 1 if the figure is beyond the
-// bound.
-func used(v *gate.Verdict) float64 {
+// partOfBound returns the part of its bound that a figure takes. It is above 1 if the figure is
+// beyond the bound.
+func partOfBound(v *gate.Verdict) float64 {
 	part := v.Value / v.Bound
 	if v.Limit.AtLeast {
 		part = 1 / part
@@ -71,12 +71,12 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 		text = fmt.Sprintf("%s: %s%s in %s%% of %s, limit %s%%", word, limit, w.of(v.Tag),
 			formatBeside(v.Value, v.Bound), people.Counted(v.Windows, "window"), formatBound(v.Bound))
 	case v.Limit.Change != nil && v.Relative.Baseline != 0:
-		text = fmt.Sprintf("%s: %s %s", word, what, changed(v))
+		text = fmt.Sprintf("%s: %s %s", word, what, changeText(v))
 	case v.Result == output.Holds && !v.Limit.AtLeast && !v.Limit.Exclusive && v.Value <= v.Bound:
-		text = fmt.Sprintf("%s: %s is %s%s of %s", word, what, strings.TrimSuffix(judged(v), people.Spaced(unitOf(v))),
+		text = fmt.Sprintf("%s: %s is %s%s of %s", word, what, strings.TrimSuffix(figureWithUnit(v), people.Spaced(unitOf(v))),
 			interval(v), bound(v)+people.Spaced(unitOf(v)))
 	default:
-		text = fmt.Sprintf("%s: %s is %s%s, limit %s", word, what, judged(v), interval(v),
+		text = fmt.Sprintf("%s: %s is %s%s, limit %s", word, what, figureWithUnit(v), interval(v),
 			bound(v)+people.Spaced(unitOf(v)))
 		if v.Result == output.Holds && !v.Limit.AtLeast && v.Value > v.Bound { // the upper end of a slot is above the limit
 			text += "; the log does not tell them apart"
@@ -88,7 +88,7 @@ func (w *words) limit(v *gate.Verdict) output.Finding {
 	if v.Outage.Times > 0 {
 		f.Start, f.End = &v.Outage.Start, &v.Outage.End
 		if v.Result == output.Fails {
-			text += "; " + w.breached(v)
+			text += "; " + w.sayOutage(v)
 			f.Option = "hdrsum -st breaches"
 		}
 	}
@@ -173,8 +173,8 @@ func formatCount(v float64) string {
 	return people.Significant(v, 9)
 }
 
-// breached says for how long and since when a limit did not hold.
-func (w *words) breached(v *gate.Verdict) string {
+// sayOutage says for how long and since when a limit did not hold.
+func (w *words) sayOutage(v *gate.Verdict) string {
 	side := "above"
 	if v.Limit.AtLeast {
 		side = "below"
@@ -187,9 +187,9 @@ func (w *words) breached(v *gate.Verdict) string {
 	return fmt.Sprintf("%s it%s for %s from %s", side, times, long, w.clock(v.Outage.Start))
 }
 
-// judged returns the figure of a verdict with its unit. If the figure is below 1 in the unit of the
-// limit, a smaller unit takes its place.
-func judged(v *gate.Verdict) string {
+// figureWithUnit returns the figure of a verdict with its unit. If the figure is below 1 in the
+// unit of the limit, a smaller unit takes its place.
+func figureWithUnit(v *gate.Verdict) string {
 	in, ok := hdrlog.ParseUnit(v.Unit)
 	value, name := v.Value, v.Unit
 	for n := slices.Index(unit.Names, v.Unit) - 1; ok && n >= 0 && value > 0 && value < 1; n-- {
@@ -212,10 +212,10 @@ func interval(v *gate.Verdict) string {
 	return fmt.Sprintf(" (%s..%s)", formatNumber(v.Low), formatNumber(v.High))
 }
 
-// changed returns the words for a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms,
+// changeText returns the words for a change from a baseline: rose by 20% (18..23): 6.1 to 7.3 ms,
 // limit +10%. If two runs overlapped only partly, their figures can contradict the change, so the
 // words say what the change is about.
-func changed(v *gate.Verdict) string {
+func changeText(v *gate.Verdict) string {
 	percent := func(value float64) float64 { return 100 * (value/v.Relative.Baseline - 1) }
 	by := percent(v.Value)
 	sign := math.Copysign(1, by)

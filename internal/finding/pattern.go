@@ -28,7 +28,7 @@ func (a *analysis) gaps() (all []output.Finding) {
 		}
 		text := fmt.Sprintf("No values for %s from %s", people.Length(g.End-g.Start), a.say.clock(g.Start))
 		if f.Tag != "" {
-			text += fmt.Sprintf(" (%s%s)", f.Tag, more(len(g.Tags)-1, "tag"))
+			text += fmt.Sprintf(" (%s%s)", f.Tag, andMore(len(g.Tags)-1, "tag"))
 		}
 		switch {
 		case len(inputs) == 1:
@@ -46,8 +46,8 @@ func (a *analysis) gaps() (all []output.Finding) {
 	return all
 }
 
-// more returns " and n other things", or nothing if n is 0.
-func more(n int, thing string) string {
+// andMore returns " and n other things", or nothing if n is 0.
+func andMore(n int, thing string) string {
 	if n == 0 {
 		return ""
 	}

@@ -17,8 +17,8 @@ type rates struct {
 	logs   float64   // the number of logs that run together in most parts
 }
 
-// rates returns the rates of the parts of a run. A rate is the mean of the logs that ran in the
-// part.
+// rates returns the rates of the parts of a run. The rate of a part is the mean of the logs that
+// ran in it.
 func (a *analysis) rates() (all rates) {
 	start, end := a.run.Histories.Ran()
 	parts := int(min(detect.Parts, a.figures.count/leastCount))

@@ -17,8 +17,9 @@ import (
 	"hdrkit/tags"
 )
 
-// A Change is the allowed difference from the figure of the baseline: a percentage, an amount, or both.
-// Of these, the one that is not given is NaN. If both are given, a figure needs to keep only one.
+// A Change is the allowed difference from the figure of the baseline: a percentage, an amount, or
+// both. Of these, the one that is not given is NaN. If both are given, a figure needs to keep only
+// one.
 type Change struct {
 	// Percent is relative to the baseline.
 	Percent float64
@@ -47,8 +48,8 @@ func cutOr(value string) (parts []string, or bool) {
 	return parts, len(parts) > 1
 }
 
-// parseChange reads a change, such as +10%, +5ms, -10/s, or +10% or +2ms. It returns the text of the
-// change, in which each part has a sign.
+// parseChange reads a change, such as +10%, +5ms, -10/s, or +10% or +2ms. It returns the text of
+// the change, in which each part has a sign.
 func (l *Limit) parseChange(value string) (text string, err error) {
 	l.Change = &Change{math.NaN(), math.NaN()}
 	parts, _ := cutOr(value)
@@ -87,7 +88,8 @@ func (l *Limit) parseChange(value string) (text string, err error) {
 	return strings.Join(parts, " or "), nil
 }
 
-// misspelt returns the error about a value with a sign that is no change. It names the right spelling.
+// misspelt returns the error about a value with a sign that is no change. It names the right
+// spelling.
 func (l *Limit) misspelt(value string) error {
 	number := value[:strings.LastIndexAny(value, "+-0123456789.")+1]
 	if strings.Trim(number, "+-") == "" {
@@ -104,8 +106,8 @@ func (l *Limit) misspelt(value string) error {
 		strings.Join(unit.Names, ", "))
 }
 
-// Bound returns the bound of a figure, given the figure of the baseline. Both are in the unit of the
-// limit. If the change has a percentage and an amount, the more generous bound counts.
+// Bound returns the bound of a figure, given the figure of the baseline. Both are in the unit of
+// the limit. If the change has a percentage and an amount, the more generous bound counts.
 func (l *Limit) Bound(baseline float64) float64 {
 	c := l.Change
 	relative := baseline * (1 + c.Percent/100)
@@ -133,8 +135,8 @@ func (l *Limit) Printing(scale hdrlog.Scale) *Limit {
 	return &printing
 }
 
-// judgeChange checks a limit of a change. If a side has several runs, it checks the geometric mean of
-// their figures.
+// judgeChange checks a limit of a change. If a side has several runs, it checks the geometric mean
+// of their figures.
 func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	l := v.Limit
 	base := Find(f.Baseline, s.Tag)
@@ -182,8 +184,8 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 
 // decideVersions judges a change between two single runs, which say little about their versions. A
 // figure beyond the bound fails if noise between runs does not explain it, and is undecided
-// otherwise. A figure within the bound holds if the runs are long enough. If the judge is strict, the
-// whole interval must be within the bound. Next says which change runs of this length prove.
+// otherwise. A figure within the bound holds if the runs are long enough. If the judge is strict,
+// the whole interval must be within the bound. Next says which change runs of this length prove.
 func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func() string) {
 	wide := c.Versions(f.Noise)
 	v.Low, v.High = wide.Low*v.Relative.Baseline, wide.High*v.Relative.Baseline

@@ -7,7 +7,8 @@ import (
 	"hdrkit/internal/base/people"
 )
 
-// ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. A number such as 20 means max<=20.
+// ParseDrawn reads limits that a chart can draw, see [Limit.Drawn]. A number such as 20 means
+// max<=20.
 func ParseDrawn(text string) (limits []Limit, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if !strings.ContainsAny(part, "<=>") {
@@ -27,8 +28,8 @@ func ParseDrawn(text string) (limits []Limit, err error) {
 	return limits, nil
 }
 
-// Doubt asks about a limit of a percentile between 0 and 1, which may be meant as a part of 1, such as
-// 0.99 for 99. It is empty if there is no such limit.
+// Doubt asks about a limit of a percentile between 0 and 1, which may be meant as a part of 1, such
+// as 0.99 for 99. It is empty if there is no such limit.
 func Doubt(text string) string {
 	limits, _ := Parse(text) // what is no limit is reported elsewhere
 	for _, l := range limits {

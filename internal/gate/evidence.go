@@ -7,17 +7,18 @@ import (
 	"hdrkit/output"
 )
 
-// wrongEnds is the share of runs that are ended although they keep their limits, over all looks, rows
-// and limits. More runs end if each second depends on the second before by 0.98: TestStops has a table.
+// wrongEnds is the share of runs that are ended although they keep their limits, over all looks,
+// rows and limits. More runs end if each second depends on the second before by 0.98: TestStops has
+// a table.
 const wrongEnds = 0.02
 
 // mostParts is the largest number of parts of an evidence.
 const mostParts = 128
 
-// An evidence collects the windows of a row for a limit whose figure may still become better. To test
-// it at each window until it looks bad would find chance. So the first test comes after a least time,
-// and the next one each time that the time has doubled. Each test may be wrong in half of the cases
-// that earlier tests have left of wrongEnds.
+// An evidence collects the windows of a row for a limit whose figure may still become better. To
+// test it at each window until it looks bad would find chance. So the first test comes after a
+// least time, and the next one each time that the time has doubled. Each test may be wrong in half
+// of the cases that earlier tests have left of wrongEnds.
 type evidence struct {
 	of, to []float64 // sums of tallies, one for each part
 	each   int       // number of windows in a full part
@@ -27,18 +28,19 @@ type evidence struct {
 	proven bool      // chance does not explain that the limit does not hold
 }
 
-// A tally has the counts of a window for a limit: for example, of has the values above the limit, and
-// to has all values.
+// A tally has the counts of a window for a limit: for example, of has the values above the limit,
+// and to has all values.
 type tally struct{ of, to float64 }
 
-// A bound is the largest ratio of tallies that a limit allows, or the smallest ratio if least is set.
+// A bound is the largest ratio of tallies that a limit allows, or the smallest ratio if least is
+// set.
 type bound struct {
 	value float64
 	least bool
 }
 
-// tally returns the tally of a window of a row, and the bound that the limit sets. Known is false if
-// later values cannot bring the figure back within the limit, or if its chance is unknown.
+// tally returns the tally of a window of a row, and the bound that the limit sets. Known is false
+// if later values cannot bring the figure back within the limit, or if its chance is unknown.
 func (l *Limit) tally(s *output.Summary) (t tally, b bound, known bool) {
 	t.to = float64(s.Counts().TotalCount())
 	switch {

@@ -29,8 +29,8 @@ type Limit struct {
 	// Tag is the text of the tag that the limit is for, or a pattern. It is nil for all tags.
 	Tag *string
 	output.Figure
-	// AtLeast is set if the statistic must be at least Value, not at most. If Exclusive is set, it
-	// must be above Value or below it.
+	// AtLeast is set for >= and >, if the statistic must be at least Value. Exclusive is set if the
+	// statistic must not equal Value.
 	AtLeast, Exclusive bool
 	// Value is in Unit, or in printed units if Unit is unknown. The value of [output.Over] is a
 	// share in percent, and Unit is the unit of its bound.
@@ -38,8 +38,8 @@ type Limit struct {
 	Unit  hdrlog.Unit
 	// Change takes the place of Value. It is nil if the limit is no change.
 	Change *Change
-	// Window is the length of windows in milliseconds, of which at least Share percent must keep the
-	// limit. It is 0 if the limit is one for all values together.
+	// Window is the length of windows in milliseconds, of which at least Share percent must keep
+	// the limit. It is 0 if the limit is one for all values together.
 	Window int64
 	Share  float64
 
@@ -190,8 +190,8 @@ func (l Limit) bare() bool {
 	return l.Unit == 0 && (l.OfCounts() || l.Change == nil && !l.Unitless())
 }
 
-// NeedsUnit returns the text of the first limit whose result depends on the unit of the logs, empty if
-// there is none. Options say in which unit values are printed.
+// NeedsUnit returns the text of the first limit whose result depends on the unit of the logs, empty
+// if there is none. Options say in which unit values are printed.
 func NeedsUnit(limits []Limit, o *unit.Options) string {
 	for _, l := range limits {
 		if l.Unit != 0 || o.Printed() != 0 && l.bare() {
@@ -201,8 +201,8 @@ func NeedsUnit(limits []Limit, o *unit.Options) string {
 	return ""
 }
 
-// Drawn reports whether a chart can draw the limit: an upper bound for a percentile or the maximum, for
-// all tags.
+// Drawn reports whether a chart can draw the limit: an upper bound for a percentile or the maximum,
+// for all tags.
 func (l *Limit) Drawn() bool {
 	percentile, ranked := l.Rank()
 	simple := !l.AtLeast && l.Change == nil && l.Window == 0
@@ -220,8 +220,8 @@ func (l *Limit) Printed(scale hdrlog.Scale) float64 {
 // ratio returns the divisor that converts values of a summary to the unit of the limit.
 func (l *Limit) ratio(s *output.Summary) float64 { return s.Scale.Per(l.Unit) }
 
-// Over returns the number of values of a summary above a value in the limit's unit. Values in the same
-// slot as that value do not count.
+// Over returns the number of values of a summary above a value in the limit's unit. Values in the
+// same slot as that value do not count.
 func (l *Limit) Over(above float64, s *output.Summary) int64 {
 	return s.Counts().TotalCount() - counts.UpTo(s.Counts(), above, l.ratio(s), true)
 }
@@ -232,8 +232,9 @@ func (l *Limit) under(s *output.Summary) int64 {
 	return counts.UpTo(s.Counts(), l.Value, l.ratio(s), false)
 }
 
-// best returns the value in the slot of a statistic that keeps the limit most easily, since the slot
-// does not say which of its values was recorded. For limits of changes it returns the statistic.
+// best returns the value in the slot of a statistic that keeps the limit most easily, since the
+// slot does not say which of its values was recorded. For limits of changes it returns the
+// statistic.
 func (l *Limit) best(value float64, s *output.Summary) float64 {
 	if _, ranked := l.Rank(); l.Change != nil || !ranked {
 		return value
@@ -290,8 +291,8 @@ type Verdict struct {
 	slack     float64 // the amount by which Value may exceed the bound, see [Limit.best]
 	// Note says why the limit is undecided, or why the statistic was checked without its interval.
 	Note string
-	// Windows is the number of windows with values, if the limit is one of windows. Then Value is the
-	// share of windows in percent that keep the limit, and Bound the least share.
+	// Windows is the number of windows with values, if the limit is one of windows. Then Value is
+	// the share of windows in percent that keep the limit, and Bound the least share.
 	Windows int64
 	// Outage has the times at which the limit did not hold. It is zero if no [Watch] kept them.
 	Outage Outage
@@ -322,14 +323,15 @@ type Figures struct {
 	// Noise is how much a percentile varies from run to run of one version: the standard deviation
 	// of its logarithm. It is used if each side is one run.
 	Noise float64
-	// Strict makes also absolute limits undecided if a run is too short for an interval.
+	// Strict makes limits that are no changes undecided, too, if a run is too short for an
+	// interval.
 	Strict bool
 	// Phases says that rows are phases.
 	Phases bool
 }
 
-// Judge checks limits. A limit without a value to check fails. A limit also has a verdict for each of
-// its tags that only the baseline has.
+// Judge checks limits. A limit without a value to check fails. A limit also has a verdict for each
+// of its tags that only the baseline has.
 //
 // A limit of a figure that has an interval holds if the whole interval keeps it, and fails if the
 // whole interval violates it. A relative limit of a figure without an interval is undecided: the
@@ -372,7 +374,8 @@ func (f *Figures) noRow() string {
 	return "no intervals with this tag"
 }
 
-// missing says that there is no row with a name. If a row has the name in the spelling of logs, it says so.
+// missing says that there is no row with a name. If a row has the name in the spelling of logs, it
+// says so.
 func (f *Figures) missing(name string) string {
 	text := f.noRow()
 	spelled := string(logline.AppendTag(nil, []byte(name), hdrlog.MaxTag))
@@ -505,9 +508,9 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	}
 }
 
-// doubt makes a limit that holds undecided if fewer than [counts.Few] values lie above the percentile,
-// since one more request could change the percentile, and if it has no interval. A limit that fails
-// stays so: a high percentile of few values is too low rather than too high.
+// doubt makes a limit that holds undecided if fewer than [counts.Few] values lie above the
+// percentile, since one more request could change the percentile, and if it has no interval. A
+// limit that fails stays so: a high percentile of few values is too low rather than too high.
 func (v *Verdict) doubt(s *output.Summary) {
 	l := v.Limit
 	decided := !math.IsNaN(v.Low) || !math.IsNaN(v.High)
@@ -572,8 +575,8 @@ func Find(summaries []*output.Summary, tag []byte) *output.Summary {
 	return nil
 }
 
-// Scales returns a function that returns the scale of the row of a tag of an input. Rows must not be
-// phases.
+// Scales returns a function that returns the scale of the row of a tag of an input. Rows must not
+// be phases.
 func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) hdrlog.Scale {
 	return func(input string, tag []byte) hdrlog.Scale {
 		if s := Find(summaries, by.Row(input, tag)); s != nil {

@@ -6,8 +6,8 @@ import (
 	"hdrkit/output"
 )
 
-// leastBad is the least number of bad windows that end a run by a limit of windows, if the length of
-// the run is not planned.
+// leastBad is the least number of bad windows that end a run by a limit of windows, if the length
+// of the run is not planned.
 const leastBad = 3
 
 // A Stop says when limits end a run that is still going on.
@@ -21,12 +21,13 @@ type Stop struct {
 
 // ends reports whether a limit that fails for a row ends the run.
 //
-//   - A maximum or a count that is too high, or a minimum that is too low, ends the run at once, since
-//     no later value changes that. If it must become higher, or the minimum lower, it never does.
-//   - A limit of windows ends the run if too many of the planned windows did not keep it. If no length
-//     is planned, it ends the run after so many windows that three bad ones were allowed.
-//   - Other figures may still become better. They end the run if the evidence of windows proves that
-//     they do not hold.
+//   - A maximum or a count that is too high ends the run at once, and so does a minimum that is too
+//     low, since later values do not change this. Lower bounds of a maximum or a count, and upper
+//     bounds of a minimum, never end a run.
+//   - A limit of windows ends the run if too many of the planned windows did not keep it. If no
+//     length is planned, it ends the run as soon as the limit allows three bad windows.
+//   - Other figures may still become better. They end the run if the evidence proves that they do
+//     not hold.
 func (s Stop) ends(v Verdict, row *output.Summary, e *evidence) bool {
 	l := v.Limit
 	percentile, ranked := l.Rank()

@@ -14,8 +14,8 @@ import (
 	"hdrkit/output"
 )
 
-// A Watch checks limits over time: in windows, or in single intervals. It counts the windows that keep
-// limits of windows, and finds the times at which limits did not hold.
+// A Watch checks limits over time: in windows, or in single intervals. It counts the windows that
+// keep limits of windows, and finds the times at which limits did not hold.
 type Watch struct {
 	// Scale returns how the values of a row are printed. It is called when there are values.
 	Scale func(row []byte) (hdrlog.Scale, error)
@@ -64,10 +64,10 @@ type Outage struct {
 // breachBytes is the approximate memory of a breach.
 const breachBytes = 160
 
-// NewWatch returns a watch of limits whose flows take the intervals of a scan. Size is the length in
-// milliseconds of the windows of limits without own windows. At 0 each interval is checked by itself.
-// If keep is set, the watch keeps the breaches. If no limit needs a watch, NewWatch returns nil, which
-// has no flows. [Judge] must get the same limits.
+// NewWatch returns a watch of limits whose flows take the intervals of a scan. Size is the length
+// in milliseconds of the windows of limits without own windows. At 0 each interval is checked by
+// itself. If keep is set, the watch keeps the breaches. If no limit needs a watch, NewWatch returns
+// nil, which has no flows. [Judge] must get the same limits.
 func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Watch {
 	w := &Watch{limits: limits, size: size, keep: keep, rows: make(map[rowOf]*history)}
 	sizes := make(map[int64]bool)
@@ -92,9 +92,9 @@ func NewWatch(limits []Limit, size int64, keep bool, memory *ledger.Ledger) *Wat
 	return w
 }
 
-// NewLive returns a watch of limits for logs that are still written. [Watch.Check] adds its windows.
-// It keeps no list of breaches, since the list would grow without end. Stop says when limits end the
-// run, nil if no limit does.
+// NewLive returns a watch of limits for logs that are still written. [Watch.Check] adds its
+// windows. It keeps no list of breaches, since the list would grow without end. Stop says when
+// limits end the run, nil if no limit does.
 func NewLive(limits []Limit, stop *Stop, scale func(row []byte) (hdrlog.Scale, error)) *Watch {
 	return &Watch{
 		Scale:  scale,
@@ -113,8 +113,8 @@ func (w *Watch) Size() int {
 	return 16 * mostParts * len(w.limits)
 }
 
-// Ends reports whether one of the verdicts ends the run. The verdicts are about summaries, which have
-// all values so far.
+// Ends reports whether one of the verdicts ends the run. The verdicts are about summaries, which
+// have all values so far.
 func (w *Watch) Ends(verdicts []Verdict, summaries []*output.Summary) bool {
 	rows := make(map[string]*output.Summary, len(summaries))
 	for _, row := range summaries {
@@ -213,7 +213,8 @@ func (w *Watch) Check(size int64, s *output.Summary) error {
 	return nil
 }
 
-// look adds a window of a row to the evidence about a limit, and tests the evidence if a test is due.
+// look adds a window of a row to the evidence about a limit, and tests the evidence if a test is
+// due.
 func (w *Watch) look(l *Limit, s *output.Summary) {
 	if t, b, known := l.tally(s); known && l.For(s) {
 		e := &w.of(l, s).evidence
@@ -227,8 +228,8 @@ func (l *Limit) applies(s *output.Summary) bool {
 	return l.For(s) && (l.Unitless() || s.Counts().TotalCount() > 0)
 }
 
-// keeps counts a window or an interval of a row. It returns the statistic, and whether the statistic
-// keeps the limit. Keeps is also true if there is no statistic to check.
+// keeps counts a window or an interval of a row. It returns the statistic, and whether the
+// statistic keeps the limit. Keeps is also true if there is no statistic to check.
 func (w *Watch) keeps(l *Limit, s *output.Summary) (value float64, keeps bool) {
 	if !l.applies(s) {
 		return 0, true
@@ -280,7 +281,8 @@ func (w *Watch) breach(l *Limit, s *output.Summary, value float64) error {
 	return w.charge.Set(w.account, len(w.breaches), breachBytes*len(w.breaches))
 }
 
-// extend adds a breach to the outage. If the breach continues the latest one, it becomes the sum of both.
+// extend adds a breach to the outage. If the breach continues the latest one, it becomes the sum of
+// both.
 func (h *history) extend(l *Limit, b *output.Breach) (continues bool) {
 	before := h.latest
 	// Timers are late: the next interval may begin a little later. Logs may be out of order.

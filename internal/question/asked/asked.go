@@ -1,5 +1,5 @@
-// Package asked has what questions about summaries share: one scale for all of them, the comparison
-// of two sides, and the status that limits give a command.
+// Package asked has what several questions about summaries share: the values of common options, one
+// scale for all summaries, and the exit status that limits give a command.
 package asked
 
 import (
@@ -18,10 +18,10 @@ import (
 	"hdrkit/output"
 )
 
-// UsualLevel is the confidence of intervals where nobody says another one, in percent.
+// UsualLevel is the default confidence of intervals, in percent.
 const UsualLevel = 95
 
-// ParseLevel reads a confidence.
+// ParseLevel reads a confidence in percent, such as 95 or 95%.
 func ParseLevel(text string) (float64, error) {
 	level, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(level >= 50 && level <= 99.99) {
@@ -32,7 +32,7 @@ func ParseLevel(text string) (float64, error) {
 
 // Noise is the variation of figures from run to run of one version.
 type Noise struct {
-	// Part is the standard deviation of a percentile, as a part of it.
+	// Part is the standard deviation of a percentile, as a part of the percentile.
 	Part float64
 	// Runs are names of runs of one version, which show how each figure varies.
 	Runs []string
@@ -69,24 +69,25 @@ type Figures struct {
 	Shares      []output.Figure
 }
 
-// Options say what a report of several runs prints, and where.
+// Options say what a report about several runs prints, and where to.
 type Options struct {
 	Units   unit.Options
 	Figures Figures
 	Limits  []gate.Limit
 	// Undecided is the effect of an undecided limit on the status: worse, pass or fail.
 	Undecided string
-	// Kind is the format: table, markdown, findings, json, csv or junit. File is where it goes.
+	// Kind is the format: table, markdown, findings, json, csv or junit. File is the output file.
 	Kind, File string
 }
 
-// UsualFigures are those of summaries.
+// UsualFigures are the default figures of summaries.
 const UsualFigures = "50,90,99,99.9,99.99,99.999"
 
-// ComparedFigures are those of comparisons: each figure more asks for more proof of all.
+// ComparedFigures are the default figures of comparisons. They are fewer, since with each further
+// figure all figures need more proof.
 const ComparedFigures = "50,90,99,99.9"
 
-// ParseFigures reads figures, such as 50,p99.9,max,over(20ms). Each counts once.
+// ParseFigures reads figures, such as 50,p99.9,max,over(20ms). It drops repeated ones.
 func ParseFigures(list string) (f Figures, err error) {
 	for text := range strings.SplitSeq(list, ",") {
 		figure, err := parseFigure(text)
@@ -105,7 +106,7 @@ func ParseFigures(list string) (f Figures, err error) {
 	return f, nil
 }
 
-// ParsePercentiles reads percentiles, such as 50,p99,max. Each counts once.
+// ParsePercentiles reads percentiles, such as 50,p99,max. It drops repeated ones.
 func ParsePercentiles(list string) (all []float64, err error) {
 	for text := range strings.SplitSeq(list, ",") {
 		figure, err := parseFigure(text)
@@ -118,15 +119,15 @@ func ParsePercentiles(list string) (all []float64, err error) {
 	return all, nil
 }
 
-// appendNew appends what is not there yet.
-func appendNew[T comparable](to []T, one T) []T {
-	if slices.Contains(to, one) {
+// appendNew appends an element that the slice does not have yet.
+func appendNew[T comparable](to []T, element T) []T {
+	if slices.Contains(to, element) {
 		return to
 	}
-	return append(to, one)
+	return append(to, element)
 }
 
-// parseFigure reads a figure of a list. The minimum has a column of its own, so nobody chooses it.
+// parseFigure reads a figure of a list. It refuses the minimum, which always has a column.
 func parseFigure(text string) (f output.Figure, err error) {
 	name := strings.ToLower(strings.TrimSpace(text))
 	if name == output.Min {
@@ -135,17 +136,20 @@ func parseFigure(text string) (f output.Figure, err error) {
 	return output.ParseFigure(name)
 }
 
+// noPercentile returns the error about a text that is no percentile.
 func noPercentile(text string) error {
 	return message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100%s", text,
 		output.MeantPercentile(text))
 }
 
-// HaveUnit reports whether a share has a unit. Then the unit of the logs must be known.
+// HaveUnit reports whether the bound of a share has a unit. Then the unit of the logs must be
+// known.
 func (f *Figures) HaveUnit() bool {
 	return slices.ContainsFunc(f.Shares, func(s output.Figure) bool { return s.Unit != "" })
 }
 
-// Believed returns the percentiles that have intervals: those that are printed or have a limit.
+// Believed returns the percentiles that need intervals of confidence: those that are printed, and
+// those of limits.
 func Believed(percentiles []float64, limits []gate.Limit) []float64 {
 	all := slices.Clone(percentiles)
 	for _, l := range limits {
@@ -156,15 +160,15 @@ func Believed(percentiles []float64, limits []gate.Limit) []float64 {
 	return all
 }
 
-// A Side is summaries of logs that add up.
+// A Side is the summaries of some logs that are added up.
 type Side struct {
 	Summaries []*output.Summary
 	Logs      *logs.Logs
 }
 
-// Fit finds out how to print summaries and to compare them with limits, and gives them their
-// scales. A readable report chooses its unit by the values, unless a limit is in printed units:
-// what such a limit means must not depend on the values.
+// Fit sets the scales of all summaries, and returns the scale in which they are printed. A readable
+// report has a unit that suits the values. If a limit is in printed units, the unit does not depend
+// on the values, since it would change the meaning of the limit.
 func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool, sides ...Side) (hdrlog.Scale, error) {
 	if err := units.CheckLimit(gate.NeedsUnit(limits, &units.Options)); err != nil {
 		return hdrlog.Scale{}, err
@@ -200,7 +204,8 @@ func Fit(units *logs.Units, figures *Figures, limits []gate.Limit, readable bool
 	return scale, nil
 }
 
-// Describe adds to a document which logs its summaries are of, and how their periods were found.
+// Describe adds to a document the names of its logs, and how the periods of its summaries are
+// computed.
 func Describe(doc *output.Document, inputs []scan.Input, mode string, d *logs.Diagnostics) {
 	doc.PeriodMode, doc.SkippedLines = mode, d.Skipped()
 	doc.PhasesOverlap = d.PhasesOverlap()
@@ -209,9 +214,9 @@ func Describe(doc *output.Document, inputs []scan.Input, mode string, d *logs.Di
 	}
 }
 
-// Status returns the status that verdicts give a command, and says why: otherwise if they hold.
-// Undecided is what such limits do: pass, fail, or fail if one looks worse. Hint is what would
-// decide one.
+// Status returns the exit status that verdicts give a command, and says why. If all limits hold, it
+// returns otherwise. Undecided is the effect of undecided limits: pass, fail, or worse, which fails
+// if a limit looks worse. Hint says what would decide a limit.
 func Status(std *message.Streams, verdicts []gate.Verdict, undecided, hint string, otherwise error) error {
 	if failed := finding.Failed(verdicts); failed != "" {
 		std.Say("%s", failed)

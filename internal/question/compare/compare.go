@@ -15,27 +15,25 @@ import (
 	"hdrkit/tags"
 )
 
-// Sums are what the logs of a side add up to. Runs are what each of its runs adds up to, nil if the
-// side is one run.
+// Sums are the sums of the logs of a side.
 type Sums struct {
-	Summaries []*output.Summary
-	Runs      []*summary.Result
-	// Added is the number of runs in Summaries.
-	Added int
+	Summaries []*output.Summary // of all runs together
+	Runs      []*summary.Result // of each run, nil if the side is one run
+	Added     int               // number of runs in Summaries
 }
 
-// A Comparison is a question about the sums of two sides.
+// A Comparison has the sums of two sides, and says how to compare them.
 type Comparison struct {
 	Before, After Sums
 	Figures       asked.Figures
 	Limits        []gate.Limit
-	// Strict leaves a limit undecided if the interval of its figure has both sides of its bound.
+	// Strict leaves a limit undecided if the bound lies within the interval of the figure.
 	Strict bool
 	// Phases says that rows are phases.
 	Phases bool
-	// Level is the confidence of intervals in percent. Intervals says that summaries keep those of
-	// their figures. Otherwise only changes have some.
-	Level     float64
+	// Level is the confidence of intervals in percent.
+	Level float64
+	// Intervals keeps the intervals of the figures of summaries. Otherwise only changes have some.
 	Intervals bool
 	Zone      *time.Location
 	// Noise is how much a percentile varies from run to run of one version, as a part of it.
@@ -49,13 +47,12 @@ type Comparison struct {
 	Partly func(format string, args ...any)
 }
 
-// A Result has the differences between two sides.
+// A Result has the changes between two sides, and what is to say about them.
 type Result struct {
 	Pairs    []sides.Pair // in the order of tags
 	Verdicts []gate.Verdict
-	// Headline says what changed most. Findings have it and the verdicts.
-	Headline output.Finding
-	Findings []output.Finding
+	Headline output.Finding   // says what changed most
+	Findings []output.Finding // the headline and the verdicts
 }
 
 // Compare compares the sums of two sides.
@@ -97,7 +94,7 @@ func (c *Comparison) Compare() *Result {
 	return r
 }
 
-// pairs puts the summaries of each tag together, and compares them.
+// pairs returns a pair for each tag, with the change of its figures.
 func (c *Comparison) pairs() (pairs []sides.Pair) {
 	for _, s := range c.Before.Summaries {
 		pairs = append(pairs, sides.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
@@ -125,7 +122,7 @@ func (c *Comparison) pairs() (pairs []sides.Pair) {
 	return pairs
 }
 
-// compareRuns compares the runs of a tag.
+// compareRuns sets the change of a pair from the runs of its tag.
 func (c *Comparison) compareRuns(p *sides.Pair) {
 	before, after := c.Before.Runs, c.After.Runs
 	a, b := ofTag(before, p.Tag), ofTag(after, p.Tag)
@@ -136,7 +133,7 @@ func (c *Comparison) compareRuns(p *sides.Pair) {
 	p.Change = sides.NewRuns(*p, a, b, asked.Believed(c.Figures.Percentiles, c.Limits), c.Level)
 }
 
-// ofTag returns the summaries of a tag, without those that have no values.
+// ofTag returns the summary of a tag in each run that has values of the tag.
 func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 	for _, run := range runs {
 		if s := gate.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
@@ -146,7 +143,7 @@ func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 	return all
 }
 
-// dropIntervals drops the intervals of figures.
+// dropIntervals drops the intervals of the figures of all summaries.
 func (c *Comparison) dropIntervals() {
 	for _, s := range slices.Concat(c.Before.Summaries, c.After.Summaries) {
 		s.Confidence = nil

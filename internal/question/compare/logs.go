@@ -20,10 +20,10 @@ import (
 // Options say which logs to compare, and what to print about them.
 type Options struct {
 	asked.Options
-	Logs  *logs.Options // of both sides, but their names
+	Logs  *logs.Options // options of both sides, without names of logs
 	Names Names
-	// Level is the confidence of intervals in percent. Those of figures are printed if
-	// PrintIntervals is set.
+	// Level is the confidence of intervals in percent. PrintIntervals prints the intervals of
+	// figures.
 	Level          float64
 	PrintIntervals bool
 	// Noise is how much a percentile varies from run to run of one version, as a part of it.
@@ -36,15 +36,15 @@ type Options struct {
 	Tests bool
 }
 
-// A side is the logs before or after, and what they add up to.
+// A side is the logs before or after, with their sums.
 type side struct {
 	*summary.Result
 	scan *scan.Scan
 	logs *logs.Logs
-	runs []*summary.Result // the sums of each log, if each is a run
+	runs []*summary.Result // the sums of each run, nil if the side is one run
 }
 
-// A reading reads and compares both sides.
+// A reading is the state of one call of [Logs].
 type reading struct {
 	options     *Options
 	std         *message.Streams
@@ -55,7 +55,7 @@ type reading struct {
 	after       side
 }
 
-// Logs compares logs and writes the report. It returns a status if a limit does not hold.
+// Logs compares logs and writes the report. It returns a status if a limit fails or is undecided.
 func Logs(std *message.Streams, o *Options) error {
 	diagnostics := logs.NewDiagnostics(std, o.Logs.Run.Strict)
 	units, err := logs.NewUnits(std, o.Units)
@@ -98,7 +98,7 @@ func Logs(std *message.Streams, o *Options) error {
 		diagnostics.Close())
 }
 
-// read adds up the logs of a side, together or each if each is a run.
+// read adds up the logs of a side: all together, and also each run if the side has several.
 func (r *reading) read(s *side, names []string) (err error) {
 	s.logs = r.units.Watch(s.scan)
 	stop := logs.ShowProgress(s.scan, r.std)
@@ -114,8 +114,8 @@ func (r *reading) read(s *side, names []string) (err error) {
 	return nil
 }
 
-// readRun adds up the logs of a run. If a side is one run, it finds its intervals, unless that
-// takes too much memory and nobody asked for them.
+// readRun adds up the logs of a run. If the side is one run, it computes the intervals of figures,
+// unless memory is too small and nobody asked for intervals.
 func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
 	if err := r.options.Logs.Times.FindSteady(r.std, s); err != nil {
 		return nil, err
@@ -131,7 +131,8 @@ func (r *reading) readRun(s *scan.Scan) (*summary.Result, error) {
 	return result, err
 }
 
-// compare finds out how to print values, and compares the sides.
+// compare finds how to print values, and compares the sides. It returns the table that prints the
+// changes.
 func (r *reading) compare() (*Result, *report.Table, error) {
 	r.saySame()
 	before := asked.Side{Summaries: r.before.Summaries, Logs: r.before.logs}
@@ -170,7 +171,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 	return c.Compare(), table, nil
 }
 
-// sums returns what the logs of a side add up to. If together is set, they are one run.
+// sums returns the sums of a side. If together is set, its logs are one run.
 func (s *side) sums(together bool) Sums {
 	sums := Sums{Summaries: s.Summaries, Runs: s.runs, Added: 1}
 	if !together {
@@ -179,7 +180,7 @@ func (s *side) sums(together bool) Sums {
 	return sums
 }
 
-// saySame says which log is on both sides.
+// saySame warns if a log is on both sides.
 func (r *reading) saySame() {
 	names := make(map[string]bool)
 	for _, after := range r.after.scan.Inputs {
@@ -196,7 +197,7 @@ func (r *reading) saySame() {
 	}
 }
 
-// sameFile reports whether two names are of one file.
+// sameFile reports whether two names are names of one file.
 func sameFile(a, b string) bool {
 	before, err := os.Stat(a)
 	if err != nil {
@@ -206,7 +207,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(before, after)
 }
 
-// write writes a result.
+// write writes a result in the format of the options.
 func (r *reading) write(w io.Writer, result *Result, table *report.Table) error {
 	if logs.ToStdout(r.options.File) {
 		table.Width, table.Colour = logs.Width(r.std.Out), logs.Colour(r.std.Out)
@@ -224,7 +225,7 @@ func (r *reading) write(w io.Writer, result *Result, table *report.Table) error 
 	return report.Write(w, table, report.Top(found, r.std.Next), found, changes)
 }
 
-// document returns a result for JSON.
+// document returns the result for JSON.
 func (r *reading) document(result *Result) *output.Document {
 	figures, zone := &r.options.Figures, r.options.Logs.Times.Zone
 	doc := output.StreamDocument(r.after.Summaries, figures.Percentiles, figures.Shares, zone)

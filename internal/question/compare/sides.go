@@ -13,16 +13,15 @@ import (
 // Sides are the logs before and after a change.
 type Sides struct {
 	Before, After *scan.Scan
-	// Runs is set if the runs of the sides are compared. Otherwise the logs of a side add up to one
-	// run.
+	// Runs is set if each side has several runs. Otherwise the logs of a side add up to one run.
 	Runs bool
 }
 
-// leastRuns is the number of runs a side that tell how runs vary.
+// leastRuns is the least number of runs a side that show how runs vary.
 const leastRuns = 3
 
-// addHistory puts runs of the version before to that side, if there are enough of them to tell how
-// runs vary.
+// addHistory adds further runs of the version before to the side before, if these are enough to
+// show how runs vary.
 func (s *Sides) addHistory(std *message.Streams, d *logs.Diagnostics, o *logs.Options, names []string) error {
 	history, err := o.Other(std, d, s.Before, names)
 	if err != nil {
@@ -44,16 +43,17 @@ func (s *Sides) addHistory(std *message.Streams, d *logs.Diagnostics, o *logs.Op
 	return nil
 }
 
-// Names are the logs of both sides as somebody named them.
+// Names are the names of the logs of both sides, as somebody typed them.
 type Names struct {
 	Before, After []string
-	// History are further runs before.
+	// History are names of further runs of the version before.
 	History []string
-	// Sum says that each side is one run.
+	// Sum makes one run of each side.
 	Sum bool
 }
 
-// Split sets the names of both sides: those of two arguments, or those before -- and behind it.
+// Split sets the names of both sides. Names are either two arguments, or OLD... -- NEW..., of which
+// the first before names are old.
 func (n *Names) Split(names []string, before int) error {
 	if before == 0 && len(names) == 2 {
 		before = 1
@@ -66,7 +66,8 @@ func (n *Names) Split(names []string, before int) error {
 	return nil
 }
 
-// FindSides finds the logs of both sides, and whether there are enough runs to compare.
+// FindSides finds the logs of both sides. It returns an error if the numbers of runs do not suit a
+// comparison.
 func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, names Names) (s Sides, err error) {
 	o.Inputs.Names = names.Before
 	if s.Before, err = o.Scan(std, d); err != nil {

@@ -1,5 +1,5 @@
-// Package series makes time series of logs: a row for each interval in the order of reading, or a row
-// for each tag and window of time. Its memory does not grow with the log.
+// Package series makes time series of logs: a row for each interval in the order of reading, or a
+// row for each tag and window of time. Its memory does not grow with the log.
 package series
 
 import (
@@ -29,15 +29,15 @@ type Options struct {
 	Shares      []output.Figure
 }
 
-// A Sink gets the rows in the order of the scan, or of windows. At is the place of the interval, or of
-// the interval that completed the window. The row is valid until the sink returns.
+// A Sink gets the rows in the order of the scan, or of windows. At is the place of the interval, or
+// of the interval that completed the window. The row is valid until the sink returns.
 //
-// If late is not nil, the interval came after its window was complete, so the figures of the row have
-// no place in the series. The totals of the row are right.
+// If late is not nil, the interval came after its window was complete, so the figures of the row
+// have no place in the series. The totals of the row are right.
 type Sink func(r *output.Row, at scan.Place, late error) error
 
-// Run makes rows of the intervals of a scan, and calls sink for each. It merges the inputs by time. The
-// scan's BatchDone may flush the rows.
+// Run makes rows of the intervals of a scan, and calls sink for each. It merges the inputs by time.
+// The scan's BatchDone may flush the rows.
 func Run(s *scan.Scan, o *Options, sink Sink) error {
 	s.ByTime = true
 	m := &maker{

@@ -23,9 +23,10 @@ import (
 )
 
 const (
-	// partBuffer is the size in bytes of the buffer of one part, and allBuffers that of all buffers.
-	// A part's file is open only while its buffer is written, so that there can be more parts than
-	// open files. To open a file for this number of bytes takes less than a hundredth of the time.
+	// partBuffer is the size in bytes of the buffer of one part, and allBuffers that of all
+	// buffers. A part's file is open only while its buffer is written, so that there can be more
+	// parts than open files. To open a file for this number of bytes takes less than a hundredth of
+	// the time.
 	partBuffer = 256 << 10
 	allBuffers = 16 << 20
 	// mostComments is the number of bytes of comments of a log that go to each of its parts. All
@@ -117,8 +118,8 @@ func New(inputs []scan.Input, options Options) *Parts {
 	return p
 }
 
-// Comment adds a comment of an input to all its parts. It leaves out BaseTime comments, since parts have
-// their own. If a BaseTime comment revokes a unit, the comment with the unit is dropped.
+// Comment adds a comment of an input to all its parts. It leaves out BaseTime comments, since parts
+// have their own. If a BaseTime comment revokes a unit, the comment with the unit is dropped.
 func (p *Parts) Comment(input int, text []byte) error {
 	if logline.IsVersion(text) {
 		return nil // each part has a version of its own
@@ -198,8 +199,8 @@ func (p *Parts) part(v scan.Visit) (*part, error) {
 		p.writeTimes(made, v), p.writer.Legend(), p.writer.Flush())
 }
 
-// claim sets the path of a part. It returns an error if the path is that of another part, of an input
-// or of a folder.
+// claim sets the path of a part. It returns an error if the path is that of another part, of an
+// input or of a folder.
 func (p *Parts) claim(made *part) error {
 	made.path = filepath.Join(p.options.Folder, tags.FileName("", made.tag, "."+fileName(made.source.name), p.options.FoldCase))
 	key, err := tempfile.Place(made.path)
@@ -233,8 +234,8 @@ func (p *Parts) claim(made *part) error {
 	return nil
 }
 
-// fileName returns the end of the names of the parts of an input. It has no extension of a compressed
-// file, since parts are not compressed.
+// fileName returns the end of the names of the parts of an input. It has no extension of a
+// compressed file, since parts are not compressed.
 func fileName(input string) string {
 	if input == "-" {
 		return "stdin.hdr"
@@ -261,8 +262,8 @@ func (p *Parts) writeTimes(part *part, v scan.Visit) error {
 }
 
 // appendStandard appends the fields of an interval. It changes only fields that have no meaning in
-// another log, or that the reference would not read. It compresses a payload that is not compressed,
-// if its counts can be decoded.
+// another log, or that the reference would not read. It compresses a payload that is not
+// compressed, if its counts can be decoded.
 func (p *Parts) appendStandard(fields []byte, v scan.Visit) ([]byte, error) {
 	fields = v.Interval.AppendFields(fields)
 	if _, compressed, _ := histogram.Peek(v.Payload); compressed || p.codec.decoder.Decode(&p.codec.counts, v.Payload) != nil {

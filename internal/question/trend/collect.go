@@ -19,55 +19,57 @@ import (
 	"hdrkit/tags"
 )
 
-// Undated says in which order runs are if they have no dates.
+// Undated is the message about the order of runs without dates.
 const Undated = "some logs do not say when they began, so the order of runs is that in which they were given"
 
-// Options say what to collect.
+// Options say which figures to collect, and how.
 type Options struct {
 	Logs    *logs.Options
 	Figures []output.Figure
-	// GivenOrder keeps the runs in the order in which they were given. Otherwise it is that of
-	// their starts, if they have dates.
+	// GivenOrder keeps the runs in the order in which they were given. Otherwise runs with dates
+	// are in the order of their starts.
 	GivenOrder bool
-	// Readable says that the values choose the unit in which they are printed, for people.
+	// Readable chooses a unit for people that suits the values.
 	Readable bool
 	// Judged is a limit that depends on the unit of the values, empty if there is none.
 	Judged string
 }
 
-// A collection is the figures of runs so far, each in the unit of its run.
+// A collection has the figures of the runs that are read so far. The figures are in the units of
+// their runs.
 type collection struct {
 	options Options
 	std     *message.Streams
 	units   *logs.Units
 	runs    []run
-	rows    map[string]*row
+	rows    map[string]*row // by [merge.AppendKey]
 	account *ledger.Account
 }
 
+// A run is a run of the collection.
 type run struct {
 	sides.TrendRun
-	logs  *logs.Logs // know its units
-	empty bool
+	logs  *logs.Logs // know the units of its logs
+	empty bool       // the run has no interval
 }
 
-// A row is the figures of a tag. What it has of a run is at the index of the run.
+// A row has the figures of a tag in all runs. All slices have the run as index.
 type row struct {
 	tag     []byte
 	allTags bool
-	points  [][]confidence.RunFigure // points of each figure
+	points  [][]confidence.RunFigure // by figure, then by run
 	typical []unit.Typical
 	maxima  []float64
-	factors []float64 // of the values, 0 for none
+	factors []float64 // convert values to a common unit, 0 if the run has no values of the tag
 }
 
-// Collect reads the runs of a scan, one after another, and finds the changes of their figures. It
-// keeps nothing else of a run, so memory does not grow with the length of runs.
+// Collect reads the runs of a scan, one after another, and finds how their figures change. It keeps
+// only the figures of a run, so its memory does not grow with the length of runs.
 func Collect(std *message.Streams, s *scan.Scan, units *logs.Units, o Options) (*sides.Trend, error) {
 	c := &collection{options: o, std: std, units: units, rows: make(map[string]*row)}
 	c.account = s.Memory.Open("tags with their figures of runs", "choose some with -incT, or add them up with -it")
 	all := len(s.Runs())
-	err := summary.EachRun(s, c.read, func(run *scan.Scan, r *summary.Result) error { return c.take(run, r, all) })
+	err := summary.EachRun(s, c.read, func(run *scan.Scan, r *summary.Result) error { return c.addRun(run, r, all) })
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +102,8 @@ func (c *collection) read(s *scan.Scan) (*summary.Result, error) {
 	return summary.Collect(s, summary.Options{})
 }
 
-// take takes the figures of a run, which is one of all.
-func (c *collection) take(s *scan.Scan, result *summary.Result, all int) error {
+// addRun adds the figures of the latest run. All is the number of all runs.
+func (c *collection) addRun(s *scan.Scan, result *summary.Result, all int) error {
 	defer result.Release()
 	n := len(c.runs) - 1
 	newest := &c.runs[n]
@@ -112,7 +114,7 @@ func (c *collection) take(s *scan.Scan, result *summary.Result, all int) error {
 		}
 	}
 	if newest.empty = len(result.Summaries) == 0; newest.empty {
-		// It stays where it was given: behind the run before.
+		// An empty run has no start. The start of the run before keeps it behind that run.
 		newest.Start = 0
 		if n > 0 {
 			newest.Start = c.runs[n-1].Start
@@ -122,7 +124,7 @@ func (c *collection) take(s *scan.Scan, result *summary.Result, all int) error {
 	return nil
 }
 
-// add takes the figures of a tag in a run.
+// add adds the figures of a tag in run n of all runs.
 func (c *collection) add(s *output.Summary, n, all int) error {
 	key := string(merge.AppendKey(nil, s.Tag))
 	r := c.rows[key]
@@ -157,7 +159,7 @@ func (c *collection) add(s *output.Summary, n, all int) error {
 	return nil
 }
 
-// scale finds out how to print values, and converts them to that.
+// scale returns how to print values, and converts all points to printed units.
 func (c *collection) scale() (hdrlog.Scale, error) {
 	if err := c.units.CheckLimit(c.options.Judged); err != nil {
 		return hdrlog.Scale{}, err
@@ -199,7 +201,7 @@ func (c *collection) scale() (hdrlog.Scale, error) {
 	return scale, nil
 }
 
-// trend puts the runs and tags into their order, and finds the changes.
+// trend sorts the runs and the tags, and finds the levels of each figure.
 func (c *collection) trend() *sides.Trend {
 	t := new(sides.Trend)
 	order := make([]int, len(c.runs))

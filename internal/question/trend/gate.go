@@ -11,37 +11,36 @@ import (
 	"hdrkit/output"
 )
 
-// Needed is the number of runs before the newest that a limit needs.
+// Needed is the number of runs before the newest one that a limit needs.
 const Needed = 5
 
-// How small the probability of noise must be for a run to look worse, and for a limit to fail. Of
-// thirty equal nights, a limit of +5% or +10% fails in one or more in 0.2 to 2.8% of series, and of
-// +0%, which has no room for a level that is none, in 5.2 to 8.6% (bench/confidence.md).
+// The largest probability of noise for a run that looks worse, and for a limit that fails. Of
+// series of thirty equal nights, a limit of +5% or +10% fails in 0.2 to 2.8%, at one night or more.
+// A limit of +0% fails in 5.2 to 8.6%, since it allows no error of the level (bench/confidence.md).
 const (
-	looks  = 0.05
-	proven = 0.015
+	looksWorse = 0.05
+	proven     = 0.015
 )
 
-// Limits are limits of changes, and from which run on they hold.
+// Limits are limits of changes, and the runs that they look at.
 type Limits struct {
 	Limits []gate.Limit
-	// Accepted is the number of the run at which the history of limits begins: what changed before
-	// is accepted.
+	// Accepted is the index of the first run that limits look at. Earlier changes are accepted.
 	Accepted int
-	// When names a run in the text of a verdict, with its date, and Name without.
+	// When returns the name of a run with its date, and Name the name without it.
 	When, Name func(run int) string
 }
 
-// Judge checks limits of changes on the level of today and on the newest run.
+// Judge checks limits of changes, for the level of today and for the newest run.
 //
-// The level of today is that of the runs since the last change. A limit fails as long as that level
-// is beyond it, seen from the best level of [Needed] runs or more before, and the difference is
-// more than noise: a one-sided t test with the deviation from run to run. So a change stays one
-// until it is accepted.
+// The level of today is that of the runs since the last change. It is compared with the best
+// earlier level of [Needed] runs or more. A limit fails as long as the difference is beyond the
+// limit and more than noise, by a one-sided t test with the deviation from run to run. So a limit
+// fails after a change until somebody accepts the change.
 //
-// The newest run is compared with the level of the runs before the two newest ones in the same way.
-// A limit fails if the two newest runs are worse. It is undecided if only the newest is, or if runs
-// are too few.
+// The newest run is compared in the same way with the level of the runs before the two newest ones.
+// A limit fails if both of the two newest runs are worse. It is undecided if only the newest run is
+// worse, or if runs are too few.
 func Judge(t *sides.Trend, o Limits) (verdicts []gate.Verdict) {
 	for n := range o.Limits {
 		l := o.Limits[n].Printing(t.Scale)
@@ -71,8 +70,8 @@ func Judge(t *sides.Trend, o Limits) (verdicts []gate.Verdict) {
 	return verdicts
 }
 
-// judge checks a limit of a figure whose values are in a unit: the level of today if it is worse,
-// otherwise the newest run.
+// judge checks a limit of a figure. The verdict is about the level of today if this is worse,
+// otherwise about the newest run. Values are in the unit in.
 func (o *Limits) judge(f *sides.TrendFigure, l *gate.Limit, in string) gate.Verdict {
 	points := f.Points[min(o.Accepted, len(f.Points)-1):]
 	v := newest(f, l, points)
@@ -85,8 +84,8 @@ func (o *Limits) judge(f *sides.TrendFigure, l *gate.Limit, in string) gate.Verd
 	return v
 }
 
-// today judges the level of today, whose verdict takes the place of another one unless that is
-// worse.
+// today judges the level of today. If the level is beyond the limit, its verdict takes the place of
+// v, the verdict about the newest run. A limit that v fails by proof is not taken back.
 func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	l := v.Limit
 	levels, deviation := Find(points)
@@ -105,15 +104,15 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 		return
 	}
 	between := newLevel(levels, deviation)
-	sure := between.tail(math.Abs(math.Log(last.Value/bound)), 1/float64(last.Runs)+1/float64(base.Runs)) <= proven
-	if v.Result == output.Fails && !sure {
+	isProven := between.tail(math.Abs(math.Log(last.Value/bound)), 1/float64(last.Runs)+1/float64(base.Runs)) <= proven
+	if v.Result == output.Fails && !isProven {
 		return
 	}
 	v.Value = last.Value
 	v.Relative.Baseline = base.Value
 	v.Bound = bound
 	v.Missing = ""
-	v.Relative.Worse = !sure
+	v.Relative.Worse = !isProven
 	side := "above"
 	if l.AtLeast {
 		side = "below"
@@ -121,21 +120,22 @@ func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	v.Note = fmt.Sprintf("%s its level until %s. To accept it: -accept %s",
 		side, o.When(o.Accepted+base.To-1), o.Name(o.Accepted+last.From))
 	v.Result = output.Fails
-	if !sure {
+	if !isProven {
 		v.Result = output.Undecided
 		v.Note = gate.Unproven + "; " + v.Note
 	}
 }
 
-// recent reports whether the newest run or one of the few before has a value. A tag that ended long
-// ago is no failure of tonight, unless a limit names it.
+// recent reports whether one of the newest runs has a value. A tag that ended long ago fails no
+// limit, unless a limit names the tag.
 func recent(points []confidence.RunFigure) bool {
-	return slices.ContainsFunc(points[max(len(points)-1-Needed, 0):], some)
+	return slices.ContainsFunc(points[max(len(points)-1-Needed, 0):], hasValue)
 }
 
-func some(p confidence.RunFigure) bool { return p.Value > 0 }
+// hasValue reports whether a point is no gap.
+func hasValue(p confidence.RunFigure) bool { return p.Value > 0 }
 
-// newest judges the newest run.
+// newest returns the verdict about the newest run.
 func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
 	v := gate.Verdict{
 		Limit:  l,
@@ -145,12 +145,12 @@ func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) 
 		High:   math.NaN(),
 	}
 	newest := points[len(points)-1]
-	if !some(newest) {
+	if !hasValue(newest) {
 		v.Missing = "the newest run has no values of it"
 		v.Result = output.Fails
 		return v
 	}
-	base, second := before(points)
+	base, second := levelBefore(points)
 	v.Value = newest.Value
 	v.Relative.Baseline, v.Bound = base.value, l.Bound(base.value)
 	if base.runs < Needed {
@@ -161,10 +161,10 @@ func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) 
 	switch {
 	case !beyond(&v, newest):
 		v.Result = output.Holds
-	case !worse(&v, base, newest, looks):
+	case !worse(&v, base, newest, looksWorse):
 		v.Result = output.Holds
 		v.Note = fmt.Sprintf("no more than noise, since runs vary by %.2g%%", 100*base.deviation)
-	case some(second) && worse(&v, base, newest, proven) && worse(&v, base, second, proven):
+	case hasValue(second) && worse(&v, base, newest, proven) && worse(&v, base, second, proven):
 		v.Result, v.Note = output.Fails, "the run before, too"
 	default:
 		v.Relative.Worse, v.Note = true, gate.Unproven+"; only the newest run, so run again"
@@ -172,12 +172,13 @@ func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) 
 	return v
 }
 
-// before returns the level before the two newest runs that have a value, and the second newest of
-// them. If too few are before that, it is one of them, and has no value here.
-func before(points []confidence.RunFigure) (base level, second confidence.RunFigure) {
+// levelBefore returns the level of the runs before the two newest runs with a value, and the second
+// newest run with a value. If too few runs are before that run, it counts as part of the level, and
+// second has no value.
+func levelBefore(points []confidence.RunFigure) (base level, second confidence.RunFigure) {
 	newest := len(points) - 1
 	at := newest - 1
-	for at >= 0 && !some(points[at]) {
+	for at >= 0 && !hasValue(points[at]) {
 		at--
 	}
 	if base = newLevel(Find(points[:max(at, 0)])); base.runs < Needed {
@@ -186,13 +187,14 @@ func before(points []confidence.RunFigure) (base level, second confidence.RunFig
 	return base, points[at]
 }
 
-// beyond reports whether a run is beyond the bound of a verdict.
+// beyond reports whether the value of a run is beyond the bound of a verdict.
 func beyond(v *gate.Verdict, p confidence.RunFigure) bool {
 	return v.Limit.AtLeast && p.Value < v.Bound || !v.Limit.AtLeast && p.Value > v.Bound
 }
 
-// worse reports whether a run is beyond the bound by more than noise: beyond what the level may be,
-// or the bound if that is stricter.
+// worse reports whether the value of a run is beyond the bound by more than noise. The difference
+// counts from the level, or from the bound if the bound allows less than the level. Noise is the
+// largest probability that chance makes the difference.
 func worse(v *gate.Verdict, base level, p confidence.RunFigure, noise float64) bool {
 	allowed := math.Log(v.Bound / v.Relative.Baseline)
 	d := math.Log(p.Value/base.value) - min(allowed, 0)
@@ -202,15 +204,16 @@ func worse(v *gate.Verdict, base level, p confidence.RunFigure, noise float64) b
 	return beyond(v, p) && base.tail(d-p.Slot, 1+1/float64(base.at)) <= noise
 }
 
-// A level is what the newest runs are compared with: the level since the last change, and how runs
-// vary.
+// A level is the level that the newest runs are compared with, and the variation between runs.
 type level struct {
-	value              float64
-	at                 int // runs of the level
-	deviation, freedom float64
-	runs               int // number of runs of all levels
+	value     float64
+	at        int     // number of runs of the level
+	deviation float64 // standard deviation of the logarithm between runs
+	freedom   float64 // degrees of freedom of deviation
+	runs      int     // number of runs of all levels
 }
 
+// newLevel returns the newest of levels. It has no runs if there are no levels.
 func newLevel(levels []sides.TrendLevel, deviation float64) (newest level) {
 	if len(levels) == 0 {
 		return newest
@@ -229,7 +232,7 @@ func newLevel(levels []sides.TrendLevel, deviation float64) (newest level) {
 }
 
 // tail returns the probability that noise makes a difference of logarithms of d or more. The
-// variance of the difference is times that of a run.
+// variance of the difference is times the variance of a run.
 func (l *level) tail(d, times float64) float64 {
 	deviation := l.deviation * math.Sqrt(times)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"hdrkit/output"
 )
 
-// ReportOptions say which runs to look at, and what to print about them.
+// ReportOptions say which runs to read, and what to print about them.
 type ReportOptions struct {
 	asked.Options
 	Logs *logs.Options
@@ -25,8 +25,8 @@ type ReportOptions struct {
 	Accept string
 }
 
-// Report finds out how figures change over many runs, and writes that. It returns a status if a
-// limit does not hold for the newest.
+// Report finds how figures change over many runs, and writes a report. It returns a status if a
+// limit fails or is undecided.
 func Report(std *message.Streams, o *ReportOptions) error {
 	diagnostics := logs.NewDiagnostics(std, o.Logs.Run.Strict)
 	units, err := logs.NewUnits(std, o.Units)
@@ -79,7 +79,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 	return asked.Status(std, verdicts, o.Undecided, "Run again", diagnostics.Close())
 }
 
-// write writes a trend and the verdicts about it.
+// write writes the report about a trend and its verdicts.
 func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnostics, t *sides.Trend, verdicts []gate.Verdict) error {
 	zone := o.Logs.Times.Zone
 	changes := finding.Trend(t, zone)
@@ -112,7 +112,7 @@ func (o *ReportOptions) write(w io.Writer, std *message.Streams, d *logs.Diagnos
 	return report.Write(w, &table, report.WithNext(top, std.Next), found, figures)
 }
 
-// accepted returns the number of the run of -accept.
+// accepted returns the index of the run that -accept names, 0 if it names none.
 func (o *ReportOptions) accepted(t *sides.Trend) (int, error) {
 	if o.Accept == "" {
 		return 0, nil
@@ -125,7 +125,8 @@ func (o *ReportOptions) accepted(t *sides.Trend) (int, error) {
 	return 0, message.Usagef("-accept %s: no run has this name, as %s has", o.Accept, t.Short(len(t.Runs)-1))
 }
 
-// printed returns the percentiles, and always the maximum and the rate.
+// printed returns the figures that the report shows: the percentiles of -p, the maximum and the
+// rate.
 func (o *ReportOptions) printed() (all []output.Figure) {
 	for _, p := range o.Figures.Percentiles {
 		if f := (output.Figure{Percentile: p}); p != 100 && !slices.Contains(all, f) {

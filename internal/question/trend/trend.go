@@ -1,10 +1,10 @@
-// Package trend finds out how figures change over many runs: when the level of a figure changed,
-// and whether the newest run is worse than the runs since then.
+// Package trend finds how figures change over many runs: when the level of a figure changed, and
+// whether the newest run is worse than the runs since the change.
 //
-// Changes are found by PELT (Killick, Fearnhead and Eckley 2012) with squared error on the natural
-// logarithm of the figure. A run may resemble the run before, such as on hosts that change. So the
-// penalty of a change grows with the correlation of neighbours within the levels that are found
-// without it. TestResembling says what that finds.
+// It finds changes by PELT (Killick, Fearnhead and Eckley 2012), with the squared error of the
+// natural logarithm of the figure. Neighbouring runs may resemble each other, for example if the
+// host changes now and then. So the penalty of a change grows with the correlation of neighbouring
+// runs of one level. TestResembling measures how many changes this finds.
 package trend
 
 import (
@@ -15,23 +15,23 @@ import (
 	"hdrkit/internal/sides"
 )
 
-// How changes are found. TestSimulated says what that finds.
+// Rules for changes. TestSimulated measures how many changes they find.
 const (
-	least   = 2    // runs of a level
-	penalty = 10   // of a change, in variances between runs
-	step    = 0.05 // smaller changes of a level are not reported
+	least   = 2    // least number of runs of a level
+	penalty = 10   // penalty of a change, in variances between runs
+	step    = 0.05 // least change of a level, as a part of the level
 
-	mostCorrelation = 0.9 // largest correlation of runs that follow each other
+	mostCorrelation = 0.9 // largest correlation of neighbouring runs
 )
 
-// A series is the points of a figure that are no gaps.
+// A series has the points of a figure, without gaps.
 type series struct {
-	logs  []float64
-	runs  []int // of each of them
-	slots float64
+	logs  []float64 // logarithms of the values
+	runs  []int     // the run of each value
+	slots float64   // mean variance of a value within its slot
 }
 
-// newSeries takes the logarithms of points. What is not above 0 is a gap.
+// newSeries returns the series of points. A value that is not above 0 is a gap.
 func newSeries(points []confidence.RunFigure) (s series) {
 	slots := 0.0
 	for n, p := range points {
@@ -46,9 +46,9 @@ func newSeries(points []confidence.RunFigure) (s series) {
 	return s
 }
 
-// variance returns the variance between runs of levels that start at starts, if runs do not
-// resemble each other: half the mean squared difference of runs of one level that are so many runs
-// apart. A value may lie anywhere in its slot, so it is not below that of slots.
+// variance returns the variance between runs: half of the mean squared difference of two runs of
+// one level. The two runs have a distance of apart runs. Starts has the starts of levels. The
+// variance is at least that of a value within its slot.
 func (s *series) variance(starts []int, apart int) float64 {
 	squares := 0.0
 	n := 0.0
@@ -63,8 +63,8 @@ func (s *series) variance(starts []int, apart int) float64 {
 	return max(s.slots, squares/max(n, 1)/2)
 }
 
-// correlation returns how much a run resembles the one before, from 0 to mostCorrelation. If runs
-// are an AR(1), differences of runs that are two apart are larger by it.
+// correlation returns the correlation of neighbouring runs, from 0 to mostCorrelation. If runs are
+// an AR(1) process, the variance at a distance of two runs is larger by this part.
 func (s *series) correlation(starts []int) float64 {
 	neighbours := s.variance(starts, 1)
 	if neighbours == 0 {
@@ -73,7 +73,7 @@ func (s *series) correlation(starts []int) float64 {
 	return min(max(s.variance(starts, 2)/neighbours-1, 0), mostCorrelation)
 }
 
-// Find returns the levels of a figure, and the deviation of its logarithm from one run to the next.
+// Find returns the levels of a figure, and the standard deviation of its logarithm between runs.
 // There is no level if all points are gaps.
 func Find(points []confidence.RunFigure) (levels []sides.TrendLevel, deviation float64) {
 	s := newSeries(points)
@@ -88,9 +88,9 @@ func Find(points []confidence.RunFigure) (levels []sides.TrendLevel, deviation f
 		to := starts[k+1]
 		earliest, latest := from, from
 		if k > 0 {
-			earliest, latest = squared.where(starts[k-1], from, to, deviation)
+			earliest, latest = squared.startRange(starts[k-1], from, to, deviation)
 		}
-		above := 0.0 // the first run, so that the level of equal runs is exactly theirs
+		above := 0.0 // mean difference from the first run, so that equal runs have exactly their level
 		for _, v := range s.logs[from:to] {
 			above += (v - s.logs[from]) / float64(to-from)
 		}
@@ -112,26 +112,27 @@ func Find(points []confidence.RunFigure) (levels []sides.TrendLevel, deviation f
 	return levels, deviation
 }
 
-// starts returns where levels start, and the variance between runs. Runs may resemble the runs
-// before them.
+// starts returns the starts of levels, and the variance between runs. It takes into account that
+// neighbouring runs may resemble each other.
 func (s *series) starts() (starts []int, variance float64) {
-	starts, variance = s.unlikeStarts()
+	starts, variance = s.independentStarts()
 	if r := s.correlation(starts); r > 0 {
 		variance /= 1 - r
-		starts = large(s.logs, pelt(s.logs, penalty*variance*(1+r)/(1-r)))
+		starts = dropSmall(s.logs, pelt(s.logs, penalty*variance*(1+r)/(1-r)))
 	}
 	return starts, variance
 }
 
-// unlikeStarts returns the same if no run resembles the run before.
-func (s *series) unlikeStarts() (starts []int, variance float64) {
+// independentStarts returns the starts of levels, and the variance between runs, as if neighbouring
+// runs did not resemble each other.
+func (s *series) independentStarts() (starts []int, variance float64) {
 	starts = []int{0}
 	for {
-		// Without the steps that are found, since a large one would hide a smaller one: of +10% at
-		// night 10 and +100% at night 28 of 30 that vary by 3%, both are found in 99% instead of
-		// 2%.
+		// The variance is that without the known steps, since a large step would hide a smaller
+		// one. Of +10% at night 10 and +100% at night 28 of 30 nights that vary by 3%, this finds
+		// both in 99% of cases instead of 2%.
 		variance = s.variance(starts, 1)
-		more := large(s.logs, pelt(s.logs, penalty*variance))
+		more := dropSmall(s.logs, pelt(s.logs, penalty*variance))
 		if len(more) <= len(starts) {
 			return starts, variance
 		}
@@ -139,14 +140,14 @@ func (s *series) unlikeStarts() (starts []int, variance float64) {
 	}
 }
 
-// sure is how often the range of runs has the one at which a level really changed. TestWhere says
-// how often it does.
-const sure = 0.9
+// coverage is the probability that a range of runs contains the run at which a level really
+// changed. TestWhere measures it.
+const coverage = 0.9
 
-// where returns the range of the first run of a level. It is at, between the start of the level
-// before and the end of the level itself. The probability of a run is that of its squared errors,
-// if deviations are normal.
-func (f *fit) where(from, at, to int, deviation float64) (earliest, latest int) {
+// startRange returns the range of runs in which a level really starts. From is the start of the
+// level before, at the start that was found, and to the end of the level. The probability of a run
+// is that of its squared errors, if deviations have a normal distribution.
+func (f *fit) startRange(from, at, to int, deviation float64) (earliest, latest int) {
 	if deviation == 0 {
 		return at, at
 	}
@@ -159,7 +160,7 @@ func (f *fit) where(from, at, to int, deviation float64) (earliest, latest int) 
 		sum += weights[k]
 	}
 	earliest, latest = at, at
-	for inside := weights[at]; inside < sure*sum; {
+	for inside := weights[at]; inside < coverage*sum; {
 		before, after := -1.0, -1.0
 		if earliest > from+1 {
 			before = weights[earliest-1]
@@ -181,14 +182,15 @@ func (f *fit) where(from, at, to int, deviation float64) (earliest, latest int) 
 	return earliest, latest
 }
 
-// A fit knows the squared errors of any stretch of values around its mean.
+// A fit computes the squared errors of a range of values around the mean of the range. It has sums
+// of the values and of their squares up to each index.
 type fit struct{ sums, squares []float64 }
 
 func newFit(values []float64) (f fit) {
 	n := len(values)
 	f.sums = make([]float64, n+1)
 	f.squares = make([]float64, n+1)
-	middle := mean(values) // squares of small numbers keep their digits
+	middle := mean(values) // subtracted, since squares of small numbers keep more digits
 	for k, v := range values {
 		v -= middle
 		f.sums[k+1] = f.sums[k] + v
@@ -197,14 +199,14 @@ func newFit(values []float64) (f fit) {
 	return f
 }
 
-// errors returns the squared errors of the values from one to before another.
+// errors returns the squared errors of the values from index from to before index to.
 func (f *fit) errors(from, to int) float64 {
 	d := f.sums[to] - f.sums[from]
 	return max(0, f.squares[to]-f.squares[from]-d*d/float64(to-from))
 }
 
-// pelt returns where the segments start whose squared errors, with cost for each segment, have the
-// smallest sum. The first starts at 0.
+// pelt divides values into segments, so that the sum of squared errors and of a cost for each
+// segment is smallest. It returns the starts of the segments. The first start is 0.
 func pelt(values []float64, cost float64) []int {
 	n := len(values)
 	squared := newFit(values)
@@ -221,8 +223,8 @@ func pelt(values []float64, cost float64) []int {
 				best[to], last[to] = c, from
 			}
 		}
-		// A start that is worse than to, even without the cost of a segment, never wins later. It
-		// stays for the next runs, where a segment cannot start at to yet.
+		// Drop starts that can never become the best one: those that are worse than a segment that
+		// starts least runs before to, even without its cost.
 		kept := candidates[:0]
 		for _, from := range candidates {
 			if to-from < 2*least || best[from]+squared.errors(from, to-least) <= best[to-least] {
@@ -238,9 +240,9 @@ func pelt(values []float64, cost float64) []int {
 	return starts
 }
 
-// large leaves out the starts of segments whose level differs by less than step from the one
-// before, the smallest difference first.
-func large(values []float64, starts []int) []int {
+// dropSmall removes starts of levels that differ by less than step from the level before, the
+// smallest difference first.
+func dropSmall(values []float64, starts []int) []int {
 	for {
 		smallest, at := math.Inf(1), 0
 		for k := 1; k < len(starts); k++ {
@@ -260,6 +262,7 @@ func large(values []float64, starts []int) []int {
 	}
 }
 
+// mean returns the mean of values.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {

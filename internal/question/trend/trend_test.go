@@ -98,7 +98,7 @@ func TestResembling(t *testing.T) {
 				}
 			}
 			s := newSeries(points)
-			if starts, _ := s.unlikeStarts(); len(starts) > 1 {
+			if starts, _ := s.independentStarts(); len(starts) > 1 {
 				unlike++
 			}
 			levels, _ := Find(points)

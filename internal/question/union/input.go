@@ -13,14 +13,14 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// aheadOfAll is the number of intervals of all inputs together that are held to sort them by time. The
-// share of an input lies between leastAhead and mostAhead. Logs of several tags are often a few lines
-// out of order. If a log is further out of order, all its intervals are held.
+// aheadOfAll is the number of intervals of all inputs together that are held to sort them by time.
+// The share of an input lies between leastAhead and mostAhead. Logs of several tags are often a few
+// lines out of order. If a log is further out of order, all its intervals are held.
 const aheadOfAll, leastAhead, mostAhead = 16384, 16, 4096
 
-// maxTime is the latest time of an interval in milliseconds, 35,000 years from the epoch. Up to this
-// time, a float64 of seconds distinguishes milliseconds, and twice the sum of two times does not
-// overflow an int64.
+// maxTime is the latest time of an interval in milliseconds, 35,000 years from the epoch. Up to
+// this time, a float64 of seconds distinguishes milliseconds, and twice the sum of two times does
+// not overflow an int64.
 const maxTime = 1 << 50
 
 // An interval is an interval of an input, on its way to a window of the result.
@@ -37,8 +37,8 @@ func before(i, j interval) bool {
 	return cmp.Or(cmp.Compare(i.start, j.start), cmp.Compare(i.Input, j.Input), cmp.Compare(i.Line, j.Line)) < 0
 }
 
-// sums has the memory of sums for other intervals. To allocate five kilobytes for each interval took a
-// twelfth of the time of a union.
+// sums reuses the memory of the counts of intervals. Allocating five kilobytes for each interval
+// takes a twelfth of the time of a union.
 var sums = sync.Pool{New: func() any { return new(merge.Sum) }}
 
 // charge charges the account for a number of intervals and bytes, which may be negative.
@@ -144,8 +144,8 @@ func (u *union) prepare() (lookAheads []int, err error) {
 	return lookAheads, nil
 }
 
-// atOnce calls do with each number below count. At most most calls run at the same time. After an error
-// it does not wait for the other calls, since a pipe may never end.
+// atOnce calls do with each number below count. At most most calls run at the same time. After an
+// error it does not wait for the other calls, since a pipe may never end.
 func atOnce(count, most int, do func(n int) error) error {
 	errs, places := make(chan error, count), make(chan struct{}, most)
 	for n := range count {
@@ -163,9 +163,9 @@ func atOnce(count, most int, do func(n int) error) error {
 	return nil
 }
 
-// order looks through an input without decoding counts. It adds the units of tags and the start of the
-// input to the survey. It returns the number of intervals that must be held to sort them by time, but
-// at most u.lookAhead.
+// order looks through an input without decoding counts. It adds the units of tags and the start of
+// the input to the survey. It returns the number of intervals that must be held to sort them by
+// time, but at most u.lookAhead.
 func (u *union) order(input int) (lookAhead int, err error) {
 	quiet := *u.scan
 	quiet.Progress = nil // the second reading shows progress

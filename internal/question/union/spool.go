@@ -13,8 +13,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// pipeMemory is the largest number of bytes of all pipes in memory. A pipe that needs more goes to a
-// temporary file. Tests change it.
+// pipeMemory is the largest number of bytes of all pipes in memory. A pipe that needs more goes to
+// a temporary file. Tests change it.
 var pipeMemory = 64 << 20
 
 const (
@@ -73,8 +73,8 @@ func (u *union) spool(input *scan.Input) error {
 	return nil
 }
 
-// checkBegin returns an error if the begin of a pipe has malformed lines and no interval. Then the pipe
-// is no log.
+// checkBegin returns an error if the begin of a pipe has malformed lines and no interval. Then the
+// pipe is no log.
 func checkBegin(input *scan.Input, begin []byte) error {
 	text := io.MultiReader(bytes.NewReader(begin), strings.NewReader("\n"))
 	if end := bytes.LastIndexByte(begin, '\n') + 1; len(begin)-end < hdrlog.MaxTag {

@@ -1,11 +1,11 @@
-// Package union joins the intervals of logs: intervals of one tag that were recorded at the same time
-// become one interval.
+// Package union joins the intervals of logs: intervals of one tag that were recorded at the same
+// time become one interval.
 //
 // The work has several stages. Package scan reads each input on a goroutine of its own and decodes
-// payloads on several cores. One goroutine merges the inputs in the order of time and puts intervals
-// into windows by their times and tags: see joining and grid. Several cores add up and encode the
-// windows that no further interval can join. The same goroutine writes the results in order. The
-// results do not depend on the number of cores.
+// payloads on several cores. One goroutine merges the inputs in the order of time and puts
+// intervals into windows by their times and tags: see joining and grid. Several cores add up and
+// encode the windows that no further interval can join. The same goroutine writes the results in
+// order. The results do not depend on the number of cores.
 package union
 
 import (
@@ -78,7 +78,8 @@ type results struct {
 	count   int64 // number of intervals written
 }
 
-// A batch is some windows for a worker. Single windows would take longer to hand over than to encode.
+// A batch is some windows for a worker. Single windows would take longer to hand over than to
+// encode.
 type batch struct {
 	windows []*window
 	lines   [][]byte // START,LENGTH,MAX,PAYLOAD of each window
@@ -92,8 +93,8 @@ const (
 	foldAt = 32
 )
 
-// findUnits sets the unit of the result. It returns an error if logs have different units, since the
-// result has one unit.
+// findUnits sets the unit of the result. It returns an error if logs have different units, since
+// the result has one unit.
 func (u *union) findUnits() error {
 	found, err := unit.Find(&u.survey.units)
 	if err = cmp.Or(err, found.Differ); err != nil {
@@ -170,12 +171,12 @@ func (u *union) run() error {
 		workers.Go(u.work)
 	}
 	if err := scan.RunAhead(u.scan, lookAheads, u.decode, before, u.merge); err != nil {
-		return u.earlier(err)
+		return u.firstError(err)
 	}
-	if err := u.finish(math.MaxInt64); err != nil {
+	if err := u.handOverBefore(math.MaxInt64); err != nil {
 		return err
 	}
-	u.begin()
+	u.handOver()
 	for len(u.results.begun) > 0 {
 		if err := u.write(); err != nil {
 			return err
@@ -184,9 +185,9 @@ func (u *union) run() error {
 	return u.results.writer.Flush()
 }
 
-// earlier returns the error of the first unwritten window that has one, or else err. The number of
-// unwritten windows depends on the number of workers, but the error must not depend on it.
-func (u *union) earlier(err error) error {
+// firstError returns the error of the first unwritten window that has one, or else err. The number
+// of unwritten windows depends on the number of workers, but the error must not depend on it.
+func (u *union) firstError(err error) error {
 	for _, b := range u.results.begun {
 		<-b.ready
 		for _, w := range b.windows {
@@ -210,7 +211,7 @@ func (u *union) merge(i *interval) error {
 	if err := kinds.Err(); err != nil {
 		return fmt.Errorf("tag %s: %w", tags.Text(i.tag), err)
 	}
-	if err := u.finish(i.start); err != nil {
+	if err := u.handOverBefore(i.start); err != nil {
 		return err
 	}
 	w := u.plan.windowFor(i)
@@ -231,13 +232,14 @@ func (u *union) merge(i *interval) error {
 	return nil
 }
 
-// finish hands windows to the workers. It takes those that no interval from a time on can join.
-func (u *union) finish(time int64) error {
+// handOverBefore hands windows to the workers. It takes those that no interval from a time on can
+// join.
+func (u *union) handOverBefore(time int64) error {
 	for w := range u.plan.before(time) {
 		if u.results.batch.windows = append(u.results.batch.windows, w); len(u.results.batch.windows) < batchSize {
 			continue
 		}
-		u.begin()
+		u.handOver()
 		if len(u.results.begun) > 2*u.scan.Workers {
 			if err := u.write(); err != nil {
 				return err
@@ -247,8 +249,8 @@ func (u *union) finish(time int64) error {
 	return nil
 }
 
-// begin hands the current batch to the workers, and begins the next one.
-func (u *union) begin() {
+// handOver hands the current batch to the workers, and begins the next one.
+func (u *union) handOver() {
 	u.results.batches <- u.results.batch
 	u.results.begun = append(u.results.begun, u.results.batch)
 	if n := len(u.results.free) - 1; n >= 0 {
@@ -352,9 +354,9 @@ func (u *union) writeHeader() error {
 	return WriteHeader(u.results.writer, sources, u.unit, u.survey.base)
 }
 
-// WriteHeader writes the head of a union: its sources, the unit of its values if it is known, and its
-// base time in milliseconds since the epoch. Without sources, the head says that the logs were still
-// written. WriteHeader sorts the sources.
+// WriteHeader writes the head of a union: its sources, the unit of its values if it is known, and
+// its base time in milliseconds since the epoch. Without sources, the head says that the logs were
+// still written. WriteHeader sorts the sources.
 func WriteHeader(w *hdrlog.Writer, sources []string, values hdrlog.Unit, base int64) error {
 	comments := []string{fmt.Sprintf("[Union of %d logs]", len(sources))}
 	switch len(sources) {

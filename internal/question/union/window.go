@@ -43,9 +43,9 @@ type plan interface {
 	windowFor(i *interval) *window
 }
 
-// joining is the plan of HdrLogProcessing's UnionHistograms. An interval joins the open window of its
-// tag if it ends in the window, or if more than 80% of it lie there. A window is as long as its first
-// interval, but at least as long as the target.
+// joining is the plan of HdrLogProcessing's UnionHistograms. An interval joins the open window of
+// its tag if it ends in the window, or if more than 80% of it lie there. A window is as long as its
+// first interval, but at least as long as the target.
 type joining struct {
 	target int64              // in milliseconds
 	open   map[string]*window // the open window of each tag, by [merge.AppendKey]
@@ -69,7 +69,8 @@ func (j *joining) windowFor(i *interval) *window {
 	return w
 }
 
-// accepts reports whether an interval joins the window. The interval does not start before the window.
+// accepts reports whether an interval joins the window. The interval does not start before the
+// window.
 func (w *window) accepts(i *interval) bool {
 	return i.start < w.end && (i.end <= w.end || float64(w.end-i.start)/float64(i.end-i.start) > 0.8)
 }
@@ -94,9 +95,9 @@ func (j *joining) before(time int64) iter.Seq[*window] {
 	}
 }
 
-// grid is the plan with the windows of package merge. An interval of the result begins with its first
-// interval and ends with its last one. So an interval that no other one joins stays the same, and a
-// union of unions is the union of all logs. The key of a window is its start.
+// grid is the plan with the windows of package merge. An interval of the result begins with its
+// first interval and ends with its last one. So an interval that no other one joins stays the same,
+// and a union of unions is the union of all logs. The key of a window is its start.
 type grid struct{ windows merge.Table[window] }
 
 func (g *grid) windowFor(i *interval) *window {
