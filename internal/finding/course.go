@@ -203,7 +203,7 @@ func (a *analysis) describe(row *output.Summary, s *candidate) *rowChange {
 	if math.Abs(moved.high) < math.Abs(moved.median)/2 {
 		c.percentile = 50
 	}
-	c.setSides(before, after)
+	c.setFigures(before, after)
 	switch {
 	case !moved.isBroad() || !worthwhile(c.after/c.before):
 		return nil
@@ -222,8 +222,8 @@ func (a *analysis) describe(row *output.Summary, s *candidate) *rowChange {
 	return c
 }
 
-// setSides sets the figures before and after the change.
-func (c *rowChange) setSides(before, after levels) {
+// setFigures sets the figures before and after the change.
+func (c *rowChange) setFigures(before, after levels) {
 	c.before, c.after = before.high, after.high
 	if c.percentile == 50 {
 		c.before, c.after = before.median, after.median

@@ -250,11 +250,11 @@ func (c *Course) steadyFrom() (warm, windows int, err error) {
 				counts[n] += float64(h.TotalCount())
 			}
 		}
-		median := 0
+		medianParts := 0
 		for _, p := range []float64{50, 90, 99} {
 			levels, at := t.Levels(p)
-			median = max(median, len(levels))
-			if len(levels) == median { // the longer parts of high percentiles would end after the warm-up
+			medianParts = max(medianParts, len(levels))
+			if len(levels) == medianParts { // the longer parts of high percentiles would end after the warm-up
 				series = append(series, &warmup{levels, at})
 			}
 		}

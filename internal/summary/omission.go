@@ -48,7 +48,7 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 	}
 	var worst *Omission
 	for _, h := range parts {
-		times := millis(h.input, h.tag)
+		unit := millis(h.input, h.tag)
 		log := make([]sample, 0, len(h.pieces))
 		for _, p := range h.pieces {
 			log = append(log, sample{
@@ -56,7 +56,7 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 				start:   p.Start,
 				end:     p.End,
 				count:   float64(p.count),
-				longest: p.highest * times,
+				longest: p.highest * unit,
 			})
 		}
 		if !mayStall(log) {
@@ -74,7 +74,7 @@ func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*O
 				Start:    at.start,
 				Longest:  at.longest,
 				Expected: between,
-				Unit:     times,
+				Unit:     unit,
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func omission(log []sample) (worst *sample, between float64) {
 		if !stalls || log[len(log)-1].end < s.end+int64(s.longest/2) {
 			continue // the delayed requests may be behind the end of the log
 		}
-		if far, misses := missing(log, n, rate, longest); misses {
+		if far, misses := lookAfterStall(log, n, rate, longest); misses {
 			worst, between = s, max(far, 1)/rate
 		}
 	}
@@ -210,10 +210,10 @@ func heldUp(log []sample, length float64) []bool {
 	return held
 }
 
-// missing looks at the stall of an interval and at an equally long time after it. It reports
+// lookAfterStall looks at the stall of an interval and at an equally long time after it. It reports
 // whether values are missing, and how many values are nearly as long as the stall. The intervals of
 // the log are in the order of their starts, and none is longer than longest.
-func missing(log []sample, stall int, rate, longest float64) (far float64, misses bool) {
+func lookAfterStall(log []sample, stall int, rate, longest float64) (far float64, misses bool) {
 	s := &log[stall]
 	from, to := float64(s.end)-s.longest, float64(s.end)+s.longest
 	var count, covered float64

@@ -162,7 +162,7 @@ func (m *maker) add(t *tag, r *flow.Result, late bool) (err error) {
 	}
 	m.out.Tag, m.out.Total = t.name, t.total
 	if o := m.options; o.Moving > 0 && !late {
-		before := t.moving.Size()
+		sizeBefore := t.moving.Size()
 		if err := t.moving.Add(m.out.End, &r.Sum); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (m *maker) add(t *tag, r *flow.Result, late bool) (err error) {
 		if err != nil {
 			return err
 		}
-		m.moving += t.moving.Size() - before
+		m.moving += t.moving.Size() - sizeBefore
 		stats := output.RanksOf(h, []float64{o.MovingPercentile}, output.Stats{})
 		m.out.Moving = &stats
 	}
