@@ -26,8 +26,8 @@ type Row struct {
 	Value int64
 	// Count is how often the value occurred.
 	Count int64
-	// Tag is the tag in the spelling of the file, nil if the row has none. [logline.AppendTag] makes
-	// a tag of it that a log can hold.
+	// Tag is the tag in the spelling of the file, nil if the row has none. [logline.AppendTag]
+	// makes a tag of it that a log can hold.
 	Tag []byte
 	// Failed reports that the request failed. NoValue reports that it failed and has no value.
 	Failed, NoValue bool
