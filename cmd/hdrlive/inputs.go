@@ -48,17 +48,17 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	d.Follow(o.Tags)
 	merger := live.New(o, &live.Fan{Outputs: r.outputs})
 	options := follow.Options{
-		Marks:     o.State.Marks(),
-		Continues: o.State.Kept(),
-		Windows:   o.State.HasParts(),
-		Notice:    merger.Notice,
-		Lost:      merger.Lost,
+		Marks:          o.State.Marks(),
+		Continues:      o.State.Kept(),
+		HasOpenWindows: o.State.HasParts(),
+		Notice:         merger.Notice,
+		Lost:           merger.Lost,
 	}
 	if info, err := os.Stat(r.of); err == nil { // what the command writes it does not read
-		options.Except = info
+		options.Excluded = info
 	} else if f, ok := r.std.Out.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			options.Except = info
+			options.Excluded = info
 		}
 	}
 	follower := follow.New(options)
@@ -108,7 +108,7 @@ func (t *liveTags) of(in *follow.Input) func(tag []byte) []byte {
 			return append([]byte(in.Tag+"::"), tag...)
 		case in.Tag != "":
 			return []byte(in.Tag)
-		case tag != nil || !t.several || in.Once():
+		case tag != nil || !t.several || in.IsPipe():
 			return tag
 		}
 		return said()

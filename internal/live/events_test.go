@@ -343,14 +343,14 @@ func (w *world) start() {
 	}
 	w.dead.Store(false)
 	w.follower = follow.New(follow.Options{
-		Poll:      cmp.Or(w.poll, time.Millisecond),
-		Rescan:    cmp.Or(w.rescan, time.Millisecond),
-		Gone:      cmp.Or(w.gone, time.Hour),
-		Continues: true,
-		Marks:     o.State.Marks(),
-		Windows:   o.State.HasParts(),
-		Notice:    r.Merger.Notice,
-		Between:   w.between,
+		Poll:           cmp.Or(w.poll, time.Millisecond),
+		Rescan:         cmp.Or(w.rescan, time.Millisecond),
+		CloseAfter:     cmp.Or(w.gone, time.Hour),
+		Continues:      true,
+		Marks:          o.State.Marks(),
+		HasOpenWindows: o.State.HasParts(),
+		Notice:         r.Merger.Notice,
+		BeforeAccess:   w.between,
 	})
 	if w.named {
 		w.follower.AddMatching(w.dir, regexp.MustCompile(`^node..hdr.*$`).MatchString, nil)

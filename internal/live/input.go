@@ -59,7 +59,7 @@ func (m *Merger) join(source *follow.Input) {
 	in.number = m.joined
 	in.now.Name = source.Name()
 	in.feed.accepted <- struct{}{}
-	in.pace.again, in.pace.slack = source.Again(0)
+	in.pace.again, in.pace.slack = source.ReadEarlier(0)
 	m.inputs = append(m.inputs, in)
 	source.OnWait(func(waiting bool) {
 		m.events.post(func() {
@@ -74,7 +74,7 @@ func (m *Merger) join(source *follow.Input) {
 func (m *Merger) take(in *input) error {
 	b := in.feed.queue
 	in.feed.queue = nil
-	b.log.Took(b.line, b.header, b.headerFrom)
+	b.log.SetCounted(b.line, b.header, b.headerFrom)
 	m.options.State.changed = true
 	if m.options.State.Kept() && (in.position == nil || in.position.log != b.log) {
 		in.leave()
@@ -137,7 +137,7 @@ func (m *Merger) atEnd(in *input) {
 // hold intervals that it had not held in the earlier run.
 func (in *input) endAgain() {
 	if in.pace.again {
-		in.pace.again, _ = in.source.Again(1)
+		in.pace.again, _ = in.source.ReadEarlier(1)
 		p := in.position
 		in.pace.again = in.pace.again || p != nil && p.line < p.earlier.Line
 	}
@@ -182,7 +182,7 @@ func (m *Merger) leaveCrowded() {
 // abortPipes ends the pipes whose writers go on, after what was read of them.
 func (m *Merger) abortPipes() error {
 	for _, in := range m.inputs {
-		if !in.source.Once() || in.now.Ended {
+		if !in.source.IsPipe() || in.now.Ended {
 			continue
 		}
 		in.source.Abort()

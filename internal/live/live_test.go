@@ -110,7 +110,7 @@ func start(t *testing.T, o Options, add func(f *follow.Follower), gone ...time.D
 	r.Merger = merger(o, r)
 	options := follow.Options{Poll: time.Millisecond, Rescan: time.Millisecond, Notice: r.Merger.Notice}
 	if len(gone) > 0 {
-		options.Gone = gone[0]
+		options.CloseAfter = gone[0]
 	}
 	f := follow.New(options)
 	add(f)

@@ -45,7 +45,7 @@ func (m *Merger) positionOf(log *follow.Log) *position {
 		return p
 	}
 	p := &position{log: log}
-	if mark := log.Resumed(); mark != nil {
+	if mark := log.Mark(); mark != nil {
 		p.earlier = *mark
 		p.again = mark.Again
 	}
@@ -107,7 +107,7 @@ func (p *position) settle(all, done int64) bool {
 	if n := slices.IndexFunc(p.spans, func(s span) bool { return s.ends.values > done }); n >= 0 {
 		p.again.Open = p.spans[n].first
 	}
-	p.log.ReadAgain(p.again)
+	p.log.SetAgain(p.again)
 	return p.again.From == 0
 }
 

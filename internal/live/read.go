@@ -32,7 +32,7 @@ func (m *Merger) read(in *input) {
 			m.ended(in, err)
 			return
 		}
-		_, goesOn := log.Reading.(*reading)
+		_, goesOn := log.ReaderState.(*reading)
 		now, steps := m.begin(in, log, before)
 		if !goesOn {
 			before = now
@@ -47,9 +47,9 @@ func (m *Merger) read(in *input) {
 // read it, steps are for the comments that it kept.
 func (m *Merger) begin(in *input, log *follow.Log, before *reading) (now *reading, steps []func(time.Time) error) {
 	from := before
-	mark := log.Resumed()
-	lines := log.Begin() - 1
-	if own, goesOn := log.Reading.(*reading); goesOn {
+	mark := log.Mark()
+	lines := log.FirstLine() - 1
+	if own, goesOn := log.ReaderState.(*reading); goesOn {
 		from = own
 	} else if mark != nil && (from.reader == nil || lines > 0) {
 		from = new(reading)
@@ -69,14 +69,14 @@ func (m *Merger) begin(in *input, log *follow.Log, before *reading) (now *readin
 		Continues:   from.reader,
 	}.NewReader(log, in.source.Name())
 	now.begin()
-	log.Reading = now
+	log.ReaderState = now
 	return now, steps
 }
 
 // readBatches posts the batches of a log, the first one with further steps. It reports whether
 // another log may follow.
 func (m *Merger) readBatches(in *input, log *follow.Log, now *reading, steps []func(time.Time) error) bool {
-	mark := log.Resumed()
+	mark := log.Mark()
 	if mark == nil {
 		mark = new(follow.Mark)
 	}
@@ -95,7 +95,7 @@ func (m *Merger) readBatches(in *input, log *follow.Log, now *reading, steps []f
 		if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
 			b.line--
 		}
-		again, _ := in.source.Again(1)
+		again, _ := in.source.ReadEarlier(1)
 		b.again = b.line < mark.Line || again
 		select {
 		case <-in.feed.accepted:

@@ -72,7 +72,7 @@ func (m *Merger) save() error {
 		if s.Done < m.resumed.held.end {
 			s.Held = m.resumed.held.logs
 		} else if len(m.resumed.held.logs) > 0 {
-			m.follower.Settle(m.resumed.held.logs, s.Done)
+			m.follower.SettleMissing(m.resumed.held.logs, s.Done)
 			m.resumed.held.logs = nil
 			s.Logs = m.follower.Marks()
 		}
@@ -103,7 +103,7 @@ func (m *Merger) saveParts() error {
 		}
 	}
 	for _, in := range m.inputs {
-		if again, _ := in.source.Again(1); again && state.HasParts() {
+		if again, _ := in.source.ReadEarlier(1); again && state.HasParts() {
 			return nil
 		}
 	}

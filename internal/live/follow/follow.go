@@ -1,43 +1,48 @@
 // Package follow reads logs while other programs write and rotate them.
 //
-// A [Log] is a text. The files that have it are its sources: the log, a renamed log, a copy, a
-// compressed copy. They have the same text as far as they go. So one number says how much of it was
-// read, and any of them gives the rest. Which device and which inode a file has does not matter.
+// A [Log] is a text. Several files may have this text, in whole or in part: the log itself, a
+// renamed log, a copy, a compressed copy. These files are the sources of the log. One number says
+// how much of the text was read, and any source can give the rest. Device and inode of a file do
+// not matter.
 //
-// A [Follower] looks at names several times a second. Each name that stands for a log is an
-// [Input], which gives one log after another. A log waits at the end of its text for more.
+// A [Follower] looks at names several times a second. Each name of a log is an [Input]. An input
+// gives one log after another, because rotation puts new logs under the same name. At the end of a
+// log, reading waits for more text.
 //
 // # Whose text a file has
 //
-// A file is compared with the logs of whose names rotation can make its name (base). A log is
-// another file that has it or, if there is none, hashes of the first and the last lines that were
-// read. The relation of the file to the log says what it is:
+// Rotation adds numbers, dates and endings to a name. The rest of the name is its base. The
+// follower compares a file with the logs whose names have the same base. It compares the text of
+// the file with another file of the log. If the log has no other file, it compares hashes of the
+// first and the last lines that were read. The relation of the texts decides:
 //
-//   - differs: They differ in a byte that both have. The file is not of this log. A file that is
-//     of no log begins one.
-//   - equal: The file is a copy.
-//   - shorter: The file may become a copy, or a log that begins alike. It waits.
-//   - longer: If a file with less has a name, the file is another log that begins alike. Else the
-//     log goes on in it.
+//   - differs: A byte that both have differs. The file does not belong to this log. A file that
+//     belongs to no log begins a new log.
+//   - equal: The file is a copy of the log.
+//   - shorter: The file may become a copy, or another log that begins alike. It waits for more text.
+//   - longer: The file has all of the log, and more. If another file of the log still has a name,
+//     the longer file is another log that begins alike. Otherwise the log goes on in the longer file.
 //
 // # Who decides
 //
-// One goroutine, the looker, looks at names. It alone decides whose text a file has, and which file
-// the reader of a log has. A goroutine for each input reads. Four things hold:
+// One goroutine, the looker, looks at names. Only the looker decides to which log a file belongs,
+// and from which file a log is read. Each input has a goroutine that reads. Four rules hold:
 //
-//   - Only the reader of a log adds to what was read of it, and only while it has a file.
-//   - The looker gives a file to a reader that has none, if the file begins and ends as what was
-//     read. So no line is left out, and none is read twice.
-//   - What a reader has read counts if it still has the file then, and the first bytes of the file
-//     are still the same. Otherwise the file has another text now, and the reader gives it back.
+//   - Only the reader of a log advances the log, and only while the reader has a file.
+//   - The looker gives a file to a reader without a file, if the file has all the text that was
+//     read. So no line is left out, and no line is read twice.
+//   - Bytes that were read count only if the reader still has the file after the read, and the file
+//     still begins with the same bytes. Otherwise the file has another text now, and the reader
+//     gives the file back.
 //   - A file is a source of one log, and one input reads a log.
 //
-// Of a file, of a log and of a name, one state each says what it is now, see fileState, logState
-// and nameState.
+// Files, logs and names each have a state, see fileState, logState and nameState.
 //
-// The lock guards what both see. Nobody reads a file while he holds it.
+// A mutex guards what the looker and the readers share. No goroutine reads a file while it holds
+// the mutex.
 //
-// The follower polls, because notification is not reliable over rotations and network file systems.
+// The follower polls names. The notifications of operating systems are not reliable when logs are
+// rotated, or lie on network file systems.
 package follow
 
 import (
@@ -59,88 +64,94 @@ import (
 // ErrStopped is the error of [Log.Read] after [Follower.Stop] or [Follower.Abort].
 var ErrStopped = errors.New("reading was stopped")
 
-// ErrGone is the error of [Input.Next] when a pattern's file was read to its end and is gone for
-// long. When the file comes back, it is a new input.
+// ErrGone is the error of [Input.Next] for a file that matched a pattern, was read to its end, and
+// has had no name for [Options.CloseAfter]. If the file comes back, it becomes a new input.
 var ErrGone = errors.New("the file is gone")
 
-// NoPosition says why what is no file cannot be read with [Options.Continues].
+// NoPosition says why a pipe cannot be read with [Options.Continues]. It follows the path of the
+// pipe in a message.
 const NoPosition = "is no file, so no position in it can be kept; it is not read"
 
 // Defaults of [Options].
 const (
-	DefaultPoll   = 75 * time.Millisecond
-	DefaultRescan = time.Second
-	DefaultGone   = time.Minute
+	DefaultPoll       = 75 * time.Millisecond
+	DefaultRescan     = time.Second
+	DefaultCloseAfter = time.Minute
 )
 
-// reserved is the number of descriptors that logs leave to the rest of the program.
+// reserved is the number of file descriptors that the follower leaves to the rest of the program.
 const reserved = 64
 
-// Options say how to follow. The zero value works.
+// Options say how to follow files. The zero value works.
 type Options struct {
 	// Poll is the time between two looks at the names of inputs.
 	Poll time.Duration
-	// Rescan is the time between two looks at the names of folders.
+	// Rescan is the time between two scans of folders for new names.
 	Rescan time.Duration
-	// Gone is the time that a file, read to its end, stays open without a name. That is one that
-	// was deleted, or renamed so that nothing matches it.
-	Gone time.Duration
-	// Files is the number of files that may be open, 0 for what the system allows.
-	Files int64
-	// Marks, if any, are what [Follower.Marks] returned before. No log is read again before its
-	// mark.
+	// CloseAfter is the time after which a file without a name is closed, once it was read to its
+	// end. It was deleted, or its new name matches no pattern.
+	CloseAfter time.Duration
+	// MaxFiles is the number of files that may be open at once, 0 for what the system allows.
+	MaxFiles int64
+	// Marks are what [Follower.Marks] returned in an earlier run. Lines before a mark are not read
+	// again, unless the mark says so ([Again]).
 	Marks []Mark
-	// Continues says that a later run reads on: what is read of a log when the follower stops is
-	// not its end.
+	// Continues says that a later run goes on reading. Then a stop does not end a log: it stays
+	// open for the later run.
 	Continues bool
-	// Windows says that the open windows have all lines of the marks that are to be read again.
-	Windows bool
-	// Notice, if set, receives what happens to an input, such as "was truncated". It can be called
-	// from several goroutines at once. It must not call the follower, whose lock may be held.
+	// HasOpenWindows says that the caller has the windows that were open at the end of the earlier
+	// run. They contain the lines that the marks say to read again.
+	HasOpenWindows bool
+	// Notice, if set, receives messages about an input, such as "was truncated". Several goroutines
+	// may call Notice at once. Notice must not call the follower, whose mutex may be locked.
 	Notice func(input, text string)
-	// Lost, if set, receives which lines are missing.
+	// Lost, if set, receives messages about lines that are missing. Otherwise Notice receives them.
 	Lost func(input, text string)
-	// Except, if set, is a file that no pattern may find, such as the output of the command.
-	Except fs.FileInfo
-	// Between, if set, is called before each access to the text of a file. A test chooses what
-	// happens there.
-	Between func()
+	// Excluded, if set, is a file that no pattern may find, such as the output of the command.
+	Excluded fs.FileInfo
+	// BeforeAccess, if set, is called before each access to a file. Tests change files there.
+	BeforeAccess func()
 }
 
-// A Follower follows files. One goroutine adds them and starts it; then its methods are safe for
-// concurrent use.
+// A Follower follows files. One goroutine adds the files and starts the follower. After that, its
+// methods are safe for concurrent use.
 type Follower struct {
-	options  Options
-	found    func(*Input)  // nil before Start
-	done     chan struct{} // closed once, to end the poller
-	once     sync.Once
-	poller   sync.WaitGroup
-	opened   atomic.Int64 // files
-	turns    bool         // a test lets one goroutine run at a time, see Options.Between
-	patterns []*pattern
-	pipes    map[string]bool   // paths of pipes that match, and are not read
-	buffers  [2][64 << 10]byte // the looker compares with them
+	options   Options
+	onFound   func(*Input) // receives inputs, nil before Start
+	looker    looker
+	openCount atomic.Int64 // open files
+	serial    bool         // a test runs one goroutine at a time, see Options.BeforeAccess
 
-	mu     sync.Mutex
-	phase  phase
-	inputs []*Input
-	names  map[string]*Input // by path
-	logs   []*Log            // in order of their first files
-	files  map[[2]uint64][]*source
+	mu      sync.Mutex
+	phase   phase
+	inputs  []*Input
+	inputOf map[string]*Input       // by path
+	logs    []*Log                  // in order of their first files
+	sources map[[2]uint64][]*source // by device and inode
 	// unreadable says why folders cannot be read, by path.
 	unreadable map[string]string
-	looks      int // at folders
+	scans      int // of folders so far
 }
 
-// A pattern chooses the files of folders whose name matches.
+// A looker is what only the goroutine uses that looks at names.
+type looker struct {
+	stop       chan struct{} // closed at the end of the looks
+	stopOnce   sync.Once     // closes stop
+	polling    sync.WaitGroup
+	patterns   []*pattern
+	namedPipes map[string]bool   // by path: pipes that match a pattern, and that a message has named
+	buffers    [2][64 << 10]byte // for comparing two texts
+}
+
+// A pattern matches names of files in folders. The command line can have several.
 type pattern struct {
 	folder  string
 	matches func(name string) bool
 	each    func(*Input)
 }
 
-// leftover is the pattern of a search for what is left of logs of an earlier run. Another file that
-// it finds begins no log.
+// leftover is a pattern that matches no name. The search for logs of an earlier run uses it: a file
+// that belongs to none of these logs begins no new log.
 var leftover = &pattern{matches: func(string) bool { return false }}
 
 // A phase says how far reading goes.
@@ -148,18 +159,18 @@ type phase int
 
 const (
 	following phase = iota
-	stopping        // files are read to where they end now, pipes to their end
+	stopping        // files are read to their present ends, pipes to their ends
 	aborted         // nothing more is read
 )
 
-// New returns a follower of nothing. Add inputs, then call Start.
+// New returns a follower without inputs. Add inputs, then call Start.
 func New(o Options) *Follower {
 	o.Poll = cmp.Or(o.Poll, DefaultPoll)
 	o.Rescan = cmp.Or(o.Rescan, DefaultRescan)
-	o.Gone = cmp.Or(o.Gone, DefaultGone)
-	if o.Files <= 0 {
-		o.Files = openFiles()
-		o.Files -= min(reserved, o.Files/2)
+	o.CloseAfter = cmp.Or(o.CloseAfter, DefaultCloseAfter)
+	if o.MaxFiles <= 0 {
+		o.MaxFiles = openFiles()
+		o.MaxFiles -= min(reserved, o.MaxFiles/2)
 	}
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}
@@ -168,21 +179,23 @@ func New(o Options) *Follower {
 		o.Lost = o.Notice
 	}
 	f := &Follower{
-		options:    o,
-		done:       make(chan struct{}),
-		pipes:      make(map[string]bool),
-		names:      make(map[string]*Input),
+		options: o,
+		looker: looker{
+			stop:       make(chan struct{}),
+			namedPipes: make(map[string]bool),
+		},
+		inputOf:    make(map[string]*Input),
 		unreadable: make(map[string]string),
-		files:      make(map[[2]uint64][]*source),
+		sources:    make(map[[2]uint64][]*source),
 	}
 	for n := range o.Marks {
 		f.logs = append(f.logs, f.resume(&o.Marks[n]))
 	}
-	for _, l := range f.logs { // what still has its name is no other log
-		f.step()
+	for _, l := range f.logs { // a file that still has its name and its text is the log
+		f.beforeAccess()
 		if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() {
 			if s, _ := f.find(l.path, info, nil); s != nil {
-				f.shut(s) // there may be more logs than files that may be open
+				f.closeFile(s) // there may be more logs than the system allows open files
 			}
 		}
 	}
@@ -190,12 +203,12 @@ func New(o Options) *Follower {
 }
 
 // AddFile adds the file at path, which may not exist yet. It returns nil if another input already
-// follows the same file. If path is a pipe, the input ends when its writer ends.
+// follows the same file. If path is a named pipe, the input ends when the writer closes the pipe.
 func (f *Follower) AddFile(path string) *Input {
-	if f.names[path] != nil {
+	if f.inputOf[path] != nil {
 		return nil
 	}
-	f.step()
+	f.beforeAccess()
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return f.addPipe(path)
@@ -212,7 +225,7 @@ func (f *Follower) AddFile(path string) *Input {
 	return in
 }
 
-// addPipe adds what is read once.
+// addPipe adds a named pipe or a device, which is read from its start to its end once.
 func (f *Follower) addPipe(path string) *Input {
 	return f.insert(&Input{
 		name: path,
@@ -221,7 +234,7 @@ func (f *Follower) addPipe(path string) *Input {
 	})
 }
 
-// AddReader adds an input that ends at the end of r, such as standard input.
+// AddReader adds a stream, such as standard input. The input ends at the end of r.
 func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	return f.insert(&Input{
 		name: name,
@@ -229,30 +242,32 @@ func (f *Follower) AddReader(name string, r io.Reader) *Input {
 	})
 }
 
-// AddMatching adds the files whose name matches in folder, see [Folders], now and later. It returns
-// the number of inputs that it added now. Each, which may be nil, is called for every input before
-// the input is received. It must not call the follower.
+// AddMatching adds the files in folder whose name matches, now and whenever a new one appears. See
+// [scan.Folders] for patterns in folder. It returns the number of inputs that it added now. If each
+// is not nil, it is called for every new input before the input is handed over. It must not call
+// the follower.
 func (f *Follower) AddMatching(folder string, matches func(name string) bool, each func(*Input)) int {
-	f.patterns = append(f.patterns, &pattern{folder, matches, each})
+	f.looker.patterns = append(f.looker.patterns, &pattern{folder, matches, each})
 	before := len(f.inputs)
 	f.match()
 	return len(f.inputs) - before
 }
 
-// Start begins to follow. Found receives the inputs added so far, and each one that a pattern
-// matches later, before [Follower.Stop]. It reports whether there are patterns. Looked is called
-// after each look at all files: every input there was at that time was found. Neither may call the
-// follower.
+// Start starts following. The function found receives the inputs so far, and later each new input
+// that a pattern matches, until [Follower.Stop]. The function looked is called after each look at
+// all files, with the time when this look began: found has received every input that was there at
+// that time. Neither function may call the follower. Start reports whether there are patterns.
 func (f *Follower) Start(found func(*Input), looked func(at time.Time)) (matches bool) {
-	f.begin(found)
-	f.poller.Go(func() { f.poll(looked) })
-	return len(f.patterns) > 0
+	f.handOverInputs(found)
+	f.looker.polling.Go(func() { f.poll(looked) })
+	return len(f.looker.patterns) > 0
 }
 
-// begin hands over the inputs.
-func (f *Follower) begin(found func(*Input)) {
+// handOverInputs passes all inputs to found, after a search for logs of an earlier run. The logs of
+// an input are in the order of the marks.
+func (f *Follower) handOverInputs(found func(*Input)) {
 	f.search()
-	f.found = found
+	f.onFound = found
 	for _, in := range f.inputs {
 		slices.SortFunc(in.logs, func(a, b *Log) int {
 			return slices.Index(f.logs, a) - slices.Index(f.logs, b)
@@ -261,33 +276,34 @@ func (f *Follower) begin(found func(*Input)) {
 	}
 }
 
-// step comes before an access to a file. Others may change it there.
-func (f *Follower) step() {
-	if f.options.Between != nil {
-		f.options.Between()
+// beforeAccess is called before each access to a file. A test changes files there.
+func (f *Follower) beforeAccess() {
+	if f.options.BeforeAccess != nil {
+		f.options.BeforeAccess()
 	}
 }
 
-// Stop ends following: each file is read to its present end and each pipe to its end. If no later
-// run reads on, it looks once more: what came since the last look is read, too.
+// Stop ends following: each file is read to its present end, and each pipe to its end. If no later
+// run continues, Stop looks once more, so that lines since the last look are read, too.
 func (f *Follower) Stop() {
 	if !f.options.Continues {
-		f.endLooks() // who calls is the looker now
+		f.endLooks() // now this goroutine is the looker
 		f.match()
 		f.lookAtInputs()
 	}
 	f.enter(stopping)
 }
 
-// endLooks ends the looks that [Follower.Start] has begun.
+// endLooks ends the goroutine that [Follower.Start] started, and waits for its end.
 func (f *Follower) endLooks() {
-	f.once.Do(func() { close(f.done) })
-	f.poller.Wait()
+	f.looker.stopOnce.Do(func() { close(f.looker.stop) })
+	f.looker.polling.Wait()
 }
 
 // Abort ends reading at once.
 func (f *Follower) Abort() { f.enter(aborted) }
 
+// enter begins a phase in all inputs. A phase that is over does not come back.
 func (f *Follower) enter(p phase) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -297,7 +313,7 @@ func (f *Follower) enter(p phase) {
 	}
 }
 
-// Close aborts, and releases the files. No log may be read after that.
+// Close aborts reading and closes the files. Read no log after Close.
 func (f *Follower) Close() {
 	f.Abort()
 	f.endLooks()
@@ -308,34 +324,34 @@ func (f *Follower) Close() {
 			in.pipe.file().Close()
 		}
 	}
-	for _, files := range f.files {
+	for _, files := range f.sources {
 		for _, s := range files {
-			if s.open != nil {
-				s.open.Close()
-				s.open = nil
+			if s.file != nil {
+				s.file.Close()
+				s.file = nil
 			}
 		}
 	}
 }
 
-// errFiles is the error for one open file too many.
+// errFiles is the error for a file that would exceed [Options.MaxFiles].
 var errFiles = errors.New("too many files are open")
 
-// open opens a file, unless too many are open.
+// open opens a file, unless too many files are open.
 func (f *Follower) open(path string) (*os.File, error) {
-	if n := f.opened.Add(1); n > f.options.Files {
-		f.opened.Add(-1)
-		return nil, fmt.Errorf("%w: this machine allows logs only %d; allow more with ulimit -n", errFiles, f.options.Files)
+	if n := f.openCount.Add(1); n > f.options.MaxFiles {
+		f.openCount.Add(-1)
+		return nil, fmt.Errorf("%w: this machine allows logs only %d; allow more with ulimit -n", errFiles, f.options.MaxFiles)
 	}
-	f.step()
+	f.beforeAccess()
 	file, err := os.Open(path)
 	if err != nil {
-		f.opened.Add(-1)
+		f.openCount.Add(-1)
 	}
 	return file, err
 }
 
-// insert adds an input.
+// insert adds an input to the list of inputs.
 func (f *Follower) insert(in *Input) *Input {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -344,19 +360,19 @@ func (f *Follower) insert(in *Input) *Input {
 	in.wake = make(chan struct{}, 1)
 	f.inputs = append(f.inputs, in)
 	if in.path != "" {
-		f.names[in.path] = in
+		f.inputOf[in.path] = in
 	}
 	return in
 }
 
-// search finds what is left of logs of an earlier run that have other names now, and says what is
-// gone.
+// search looks for files of logs that an earlier run has read and that have other names now. After
+// searchScans scans, it reports the logs that it has not found.
 func (f *Follower) search() {
 	f.mu.Lock()
-	looks := f.looks
+	looks := f.scans
 	var absent []*Log
 	for _, l := range f.logs {
-		renamed := looks < lostLooks && (l.state == sought || l.isSaid()) // maybe since New
+		renamed := looks < searchScans && (l.state == sought || l.isReportedGone()) // maybe since New
 		if renamed || l.state == sought && !l.lives() {
 			absent = append(absent, l)
 		}
@@ -371,43 +387,44 @@ func (f *Follower) search() {
 		}
 	}
 	news.Say(f.options.Notice)
-	if looks >= lostLooks {
-		f.sayGone(absent)
+	if looks >= searchScans {
+		f.reportGone(absent)
 	}
 }
 
-// lostLooks is the number of looks after a start in which a file may be found that has what a log
-// lacks: rotation may just make it.
-const lostLooks = 3
+// searchScans is the number of scans of folders after a start before a missing log is reported. A
+// rotation that is under way may just create the file.
+const searchScans = 3
 
-// searchBeside looks at the names with a base in the folder of a path. Listed are the folders that
-// were read before.
+// searchBeside examines the files in the folder of path whose names have a base. It caches the
+// names of each folder in listed.
 func (f *Follower) searchBeside(path, of string, listed map[string][]string, news *message.Group) {
 	folder := filepath.Dir(path)
 	if listed[folder] == nil {
-		f.step()
+		f.beforeAccess()
 		listed[folder], _ = list(folder) // what is not found there is gone
 	}
 	for _, other := range listed[folder] {
 		if other != path && base(other) == of {
-			f.see(leftover, other, news)
+			f.examine(leftover, other, news)
 		}
 	}
 }
 
-// sayGone says once of each log that it is gone, and whether lines of it are missing.
-func (f *Follower) sayGone(logs []*Log) {
+// reportGone reports once for each log that its file is gone, and whether lines of the log are
+// missing.
+func (f *Follower) reportGone(logs []*Log) {
 	var missing, rest message.Group
 	f.mu.Lock()
 	for _, l := range logs {
 		switch {
-		case !l.missing():
+		case !l.isMissing():
 			continue
-		case !f.options.Windows && l.again.Open > 0:
-			l.state = lost
+		case !f.options.HasOpenWindows && l.again.Open > 0:
+			logChanges.apply(&l.state, lost)
 			missing.Add(l.path, "is gone since the state was written; lines that no window has are missing")
 		default:
-			l.state = gone
+			logChanges.apply(&l.state, gone)
 			rest.Add(l.path, "is gone since the state was written; "+
 				"what it got after that is missing, if it got anything")
 		}

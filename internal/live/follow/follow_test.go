@@ -36,7 +36,7 @@ type reading struct {
 // read starts a follower with what add adds, and reads it.
 func read(t *testing.T, add func(f *Follower), marks ...Mark) *reading {
 	r := &reading{t: t, inputs: map[string]*Input{}, lines: map[string][]string{}, errs: map[string]error{}}
-	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, Gone: time.Hour, Marks: marks, Notice: func(input, text string) {
+	r.Follower = New(Options{Poll: time.Millisecond, Rescan: time.Millisecond, CloseAfter: time.Hour, Marks: marks, Notice: func(input, text string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.notices = append(r.notices, filepath.Base(input)+" "+text)
@@ -67,7 +67,7 @@ func (r *reading) read(in *Input) {
 			for n := 1; ; n++ {
 				var line string
 				if line, err = lines.ReadString('\n'); line != "" {
-					log.Took(n, "", 1)
+					log.SetCounted(n, "", 1)
 					add(strings.TrimSuffix(line, "\n"))
 				}
 				if err != nil {
@@ -135,13 +135,13 @@ func TestGone(t *testing.T) {
 	named := file(t, filepath.Join(dir, "named"), "one\n")
 	path := file(t, filepath.Join(dir, "node1"), "one\n")
 	r := read(t, func(f *Follower) {
-		f.options.Gone = 10 * time.Millisecond
+		f.options.CloseAfter = 10 * time.Millisecond
 		f.AddFile(named)
 		f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil)
 	})
 	r.awaitLines("named", "--", "one")
 	r.awaitLines("node1", "--", "one")
-	open := func() int64 { return r.Follower.opened.Load() }
+	open := func() int64 { return r.Follower.openCount.Load() }
 	must(t, os.Remove(named))
 	must(t, os.Remove(path))
 	r.await("the end", func() bool { return r.errs["node1"] == ErrGone && open() == 0 })
@@ -324,7 +324,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	data := encode(whole.points())
-	if again, ok := decode(data); !ok || !slices.Equal(again, whole.points()) || len(again) != 2*someLines {
+	if again, ok := decode(data); !ok || !slices.Equal(again, whole.points()) || len(again) != 2*edgeLines {
 		t.Errorf("%x: %v", data, again)
 	}
 	for _, bad := range [][]byte{data[1:], append(data, data...), make([]byte, 16)} {
@@ -343,7 +343,7 @@ func TestFiles(t *testing.T) {
 		file(t, filepath.Join(dir, fmt.Sprint("node", n)), "one\n")
 	}
 	r := read(t, func(f *Follower) {
-		f.options.Gone, f.options.Files = time.Millisecond, 2
+		f.options.CloseAfter, f.options.MaxFiles = time.Millisecond, 2
 		f.AddMatching(dir, regexp.MustCompile(`^node.*$`).MatchString, nil)
 	})
 	r.awaitLines("node0", "--", "one")
@@ -373,13 +373,13 @@ func TestFilesAfterRestart(t *testing.T) {
 	}
 	r.Stop()
 	var notices []string
-	f := New(Options{Files: 1, Marks: r.Marks(), Notice: func(input, text string) {
+	f := New(Options{MaxFiles: 1, Marks: r.Marks(), Notice: func(input, text string) {
 		notices = append(notices, strings.ReplaceAll(input, dir+string(filepath.Separator), "")+" "+text)
 	}})
 	defer f.Close()
 	matches(f)
-	f.begin(func(*Input) {})
-	for range 2 * lostLooks {
+	f.handOverInputs(func(*Input) {})
+	for range 2 * searchScans {
 		f.lookAtInputs()
 		f.match()
 		f.tidy()
@@ -561,14 +561,14 @@ func last(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// TestExcept checks that a follower does not read the output of its own command.
-func TestExcept(t *testing.T) {
+// TestExcluded checks that a follower does not read the output of its own command.
+func TestExcluded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	info, err := os.Stat(file(t, filepath.Join(dir, "all.hdr"), "out\n"))
 	must(t, err)
 	file(t, filepath.Join(dir, "node.hdr"), "in\n")
-	f := New(Options{Except: info})
+	f := New(Options{Excluded: info})
 	defer f.Close()
 	f.AddMatching(dir, func(string) bool { return true }, nil)
 	var now []*Input
@@ -731,7 +731,7 @@ func TestEnded(t *testing.T) {
 		t.Fatalf("%q", text)
 	}
 	for n, want := range []bool{false, true} {
-		log.Took(n+1, "", 1)
+		log.SetCounted(n+1, "", 1)
 		if m := f.Marks(); m[0].Ended != want {
 			t.Errorf("after %d lines: %t", n+1, m[0].Ended)
 		}
@@ -752,11 +752,11 @@ func TestGivenAgain(t *testing.T) {
 	log := in.logs[0]
 	s := log.current()
 	s.state = spare
-	r.shut(s)
+	r.closeFile(s)
 	if isThere, err := r.reopen(s); !isThere {
 		t.Fatalf("it has its name: %v", err)
 	}
-	log.give(s)
+	log.giveFile(s)
 	extend(t, path, "two\n")
 	in.signal()
 	r.awaitLines("a", "--", "one", "two")
@@ -872,7 +872,7 @@ func TestCopiedWhileLooked(t *testing.T) {
 	for at, known := 1, true; ; at++ {
 		path := filepath.Join(t.TempDir(), "a.hdr")
 		steps := -1 << 30
-		f := New(Options{Between: func() {
+		f := New(Options{BeforeAccess: func() {
 			if steps++; steps == at {
 				must(t, os.Rename(path+".1", path+".2"))
 				file(t, path, "new\n")
@@ -883,7 +883,7 @@ func TestCopiedWhileLooked(t *testing.T) {
 			file(t, path+".1", "old\n")
 		}
 		f.AddMatching(filepath.Dir(path), func(string) bool { return true }, nil)
-		f.begin(func(*Input) {})
+		f.handOverInputs(func(*Input) {})
 		file(t, path+".1", "old\n")
 		steps = 0
 		for range 5 {
@@ -893,7 +893,7 @@ func TestCopiedWhileLooked(t *testing.T) {
 		}
 		read := 0
 		for _, l := range f.logs {
-			if l.files != nil && string(l.files[0].begin) == "new\n" {
+			if l.files != nil && string(l.files[0].textHead) == "new\n" {
 				read++
 			}
 		}
@@ -995,7 +995,7 @@ func TestOlddir(t *testing.T) {
 		looks := func() int {
 			r.Follower.mu.Lock()
 			defer r.Follower.mu.Unlock()
-			return r.Follower.looks
+			return r.Follower.scans
 		}
 		now := looks()
 		r.await("looks", func() bool { return looks() > now+2 })
@@ -1071,10 +1071,10 @@ func TestHeader(t *testing.T) {
 	path := file(t, filepath.Join(dir, "run.hdr"), "one\n")
 	f := New(Options{})
 	defer f.Close()
-	f.AddFile(path).logs[0].Took(1, "#[StartTime: 5]\n", 1)
+	f.AddFile(path).logs[0].SetCounted(1, "#[StartTime: 5]\n", 1)
 	for name, want := range map[string]bool{"run.hdr.1": true, "run-20260102.hdr": true, "run_errors.hdr": false, "runs.hdr": false} {
 		in := f.AddFile(file(t, filepath.Join(dir, name), name+"\n"))
-		if m := in.logs[0].Resumed(); (m != nil) != want {
+		if m := in.logs[0].Mark(); (m != nil) != want {
 			t.Errorf("%s: %v", name, m)
 		}
 	}
@@ -1086,13 +1086,13 @@ func TestEmptyFiles(t *testing.T) {
 	const logs = 50
 	dir := t.TempDir()
 	steps := 0
-	f := New(Options{Between: func() { steps++ }})
+	f := New(Options{BeforeAccess: func() { steps++ }})
 	defer f.Close()
 	for n := range logs {
 		file(t, filepath.Join(dir, fmt.Sprint("node", n)), fmt.Sprintln(n))
 	}
 	f.AddMatching(dir, func(string) bool { return true }, nil)
-	f.begin(func(*Input) {})
+	f.handOverInputs(func(*Input) {})
 	steps = 0
 	f.match()
 	before := steps
@@ -1131,35 +1131,4 @@ func TestBase(t *testing.T) {
 			t.Errorf("%s has the base %s, not %s", name, got, want)
 		}
 	}
-}
-
-// TestBeginsAs: a log was read up to within a line, and goes on after a restart. Its beginning is
-// compared at the ends of lines.
-func TestBeginsAs(t *testing.T) {
-	t.Parallel()
-	var before, log text
-	before.Write([]byte("one\ntw"))
-	log.resume(before.points())
-	log.Write([]byte("o\nthree\n"))
-	part := newSource("one\nother")
-	part.size = 4 // the rest is unknown
-	l := Log{read: progress{text: log}, files: []*source{part}}
-	for text, want := range map[string]bool{
-		"one\n":                   true,
-		"one\ntwo\nthree\nfour\n": true,
-		"one\ntwo\nother\n":       false,
-		"two\n":                   false,
-	} {
-		s := newSource(text)
-		if got := l.beginsAs(s); got != want {
-			t.Errorf("%q: %t", text, got)
-		}
-	}
-}
-
-// newSource returns a file that begins with a text.
-func newSource(begin string) *source {
-	var t text
-	t.Write([]byte(begin))
-	return &source{begin: []byte(begin), first: t.first}
 }

@@ -10,74 +10,83 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// An Input is a file name, and the logs that it stands for one after another.
+// An Input is a file name or a pipe. A file name stands for several logs one after another.
 type Input struct {
-	// Tag is the caller's, who sets it before the input is handed over.
+	// Tag is for the caller, who sets it before the input is handed over.
 	Tag string
 
 	name     string
-	path     string   // of a file or a named pipe
+	path     string   // of a file or a named pipe, empty for a stream
 	pipe     *pipe    // nil for a file
-	pattern  *pattern // that found the file, and finds it again when it comes back
+	pattern  *pattern // that found the file, nil if AddFile named it
 	follower *Follower
-	wake     chan struct{} // something may have changed
+	wake     chan struct{} // wakes a reader that waits
 	onWait   func(waiting bool)
 
 	// The follower's mu guards these.
-	logs    []*Log // the first one is read, the others come after it
-	waiting bool   // a read waits for data
+	logs    []*Log // the first log is read, the others wait for its end
+	waiting bool   // the reader waits for data
+	failure error  // of the last read, nil if data came
 	phase   phase
 	naming
 }
 
-// A pipe is what is read once, such as standard input. The follower's mu guards it.
+// A pipe is a stream that can be read once, such as standard input. The follower's mu guards it.
 type pipe struct {
 	open   func() (io.Reader, error)
-	stream io.Reader // nil until it is open
+	stream io.Reader // nil before the pipe is open
 }
 
-// file returns the file that it is, nil if it is none.
+// file returns the stream if it is a file of the operating system, otherwise nil.
 func (p *pipe) file() *os.File {
 	file, _ := p.stream.(*os.File)
 	return file
 }
 
-// A naming is what looks have found of the name of an input.
+// A naming is what the looker knows about the name of an input.
 type naming struct {
-	state   nameState
-	trouble string    // why the name cannot be read now, as the last notice says
-	unread  string    // why a log of that name is not read, empty if it is
-	gone    time.Time // since when no log of the input has the name, if there was one
+	state       nameState
+	saidTrouble string    // the last message why the name cannot be read, empty if it can be read now
+	unreadWhy   string    // why no log of this name is read, empty if one is read
+	goneSince   time.Time // since when the name has led to no log of the input, zero if it leads to one
 }
 
-// A nameState says which logs the name of an input stands for.
+// A nameState says whether the name of an input leads to logs.
 type nameState int
 
 const (
-	awaited  nameState = iota // there was no log; becomes followed
-	followed                  // there is a log, or was not long ago; becomes left
-	left                      // its file is closed at its end; becomes followed by another log, or ended
+	awaited  nameState = iota // the name has not led to a log yet
+	followed                  // the name leads to a log, or has done so until recently
+	left                      // the name leads to no log for long; the last file is closed at its end
 	ended                     // [Input.Next] has returned [ErrGone]
 )
 
-// Name returns the name of the input.
+// nameChanges are the states that may follow each state of a name.
+var nameChanges = changes[nameState]{
+	awaited:  {followed},
+	followed: {left},
+	left:     {followed, ended},
+}
+
+// Name returns the path of the file or pipe, or "-" for standard input.
 func (in *Input) Name() string { return in.name }
 
-// Once reports that the input ends by itself, as a pipe does.
-func (in *Input) Once() bool { return in.pipe != nil }
+// IsPipe reports whether the input can be read only once and ends with its writer.
+func (in *Input) IsPipe() bool { return in.pipe != nil }
 
-// OnWait has a function called when a read begins to wait for data and when it ends to wait, by the
-// goroutine that reads. Call it before that.
+// OnWait sets a function that the reading goroutine calls when it begins to wait for data, and when
+// it stops waiting. Call OnWait before the first read.
 func (in *Input) OnWait(f func(waiting bool)) { in.onWait = f }
 
-// Unread says why a log of that name could not be read so far. It is empty if all could.
+// Unread returns why no log of the input's name is read, or why reading fails. It is empty if
+// reading works.
 func (in *Input) Unread() string {
 	in.follower.mu.Lock()
 	defer in.follower.mu.Unlock()
-	return in.unread
+	return in.unreadWhy
 }
 
-// Abort ends the reading of the input at once.
+// Abort ends the reading of this input at once.
 func (in *Input) Abort() {
 	in.follower.mu.Lock()
 	defer in.follower.mu.Unlock()
@@ -93,7 +102,7 @@ func (in *Input) enter(p phase) {
 	in.signal()
 }
 
-// signal has a reader that waits look again.
+// signal wakes the reader if it waits.
 func (in *Input) signal() {
 	select {
 	case in.wake <- struct{}{}:
@@ -101,27 +110,27 @@ func (in *Input) signal() {
 	}
 }
 
-// errNoFile is the error for a name that stood for a file.
+// errNoFile is the error for a name that led to a file and now leads to something else.
 var errNoFile = errors.New("is a pipe, a folder or a device, and no file any more")
 
-// look looks at the file that has the name, and at the one that is read. It adds what is new about
-// the input that a person should know, if anything is.
+// look examines the file that has the name of the input, and the file that is read. It adds to news
+// what a person should know about them.
 func (in *Input) look(news *message.Group) {
 	f := in.follower
 	f.mu.Lock()
 	state := in.state
 	f.mu.Unlock()
-	if in.Once() || state == ended {
+	if in.IsPipe() || state == ended {
 		return
 	}
-	f.step()
+	f.beforeAccess()
 	info, err := os.Stat(in.path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNoFile
 	}
 	var s *source
 	if err == nil {
-		s, err = f.find(in.path, info, func() { f.seeOriginal(in.pattern, in.path, news) })
+		s, err = f.find(in.path, info, func() { f.examineOriginal(in.pattern, in.path, news) })
 	}
 	if s != nil && f.isUnread(s) {
 		err = f.enqueue(s, in)
@@ -130,40 +139,45 @@ func (in *Input) look(news *message.Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	trouble := in.note(s, err, changed)
-	if trouble != in.trouble && trouble != "" {
+	if trouble != in.saidTrouble && trouble != "" {
 		news.Add(in.name, trouble)
 	}
-	in.trouble = trouble
-	if changed || in.state == left || len(in.logs) > 1 {
+	in.saidTrouble = trouble
+	if changed || in.failure != nil || in.state == left || len(in.logs) > 1 {
 		in.signal()
 	}
 }
 
-// note notes how the name can be read, and returns what a person should know. The lock is held.
+// note stores whether the name can be read, and returns a message if a person should know
+// something. The file of the name is s, and err says why it was not found. Changed says that the
+// file that is read has changed. The lock is held.
 func (in *Input) note(s *source, err error, changed bool) string {
-	in.unread = ""
+	in.unreadWhy = ""
 	named := s != nil && s.log.in == in
-	wasGone := in.gone
-	in.gone = time.Time{}
+	wasGone := in.goneSince
+	in.goneSince = time.Time{}
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		in.unread = err.Error()
+		in.unreadWhy = err.Error()
 		return cause(err) + "; trying again"
 	case s != nil && s.state == part:
-		in.unread = s.why()
+		in.unreadWhy = s.whyUnread()
 		return ""
+	case err == nil && in.failure != nil:
+		in.unreadWhy = in.failure.Error()
+		return cause(in.failure) + "; trying again"
 	case named, err == nil && s == nil:
 		return ""
 	case in.state == awaited && err != nil:
-		in.unread = "was never there"
+		in.unreadWhy = "was never there"
 		return "is not there yet; waiting for it"
 	}
-	in.gone = wasGone
-	if in.gone.IsZero() || changed {
-		in.gone = time.Now()
+	in.goneSince = wasGone
+	if in.goneSince.IsZero() || changed {
+		in.goneSince = time.Now()
 	}
-	if in.state == followed && in.waiting && time.Since(in.gone) >= in.follower.options.Gone {
-		in.state = left
+	if in.state == followed && in.waiting && time.Since(in.goneSince) >= in.follower.options.CloseAfter {
+		nameChanges.apply(&in.state, left)
 	}
 	if in.pattern != nil || err == nil {
 		return ""
@@ -171,7 +185,7 @@ func (in *Input) note(s *source, err error, changed bool) string {
 	return "is gone; waiting for it to come back"
 }
 
-// cause says why a name cannot be read, without the name.
+// cause returns the text of an error about a file, without the path.
 func cause(err error) string {
 	var inPath *fs.PathError
 	if errors.As(err, &inPath) {
@@ -180,18 +194,19 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// changed reports whether the file that is read has changed since its reader came to its end.
+// changed reports whether the file that is read has changed since its reader came to the end.
 func (in *Input) changed() bool {
 	file, before, waiting := in.reads()
 	if file == nil || !waiting {
 		return false
 	}
-	in.follower.step()
+	in.follower.beforeAccess()
 	now, err := file.Stat()
 	return err != nil || !unchanged(before, now)
 }
 
-// reads returns the file that is read, as it was at its end, and whether its reader waits there.
+// reads returns the file that is read, how it was when its reader came to the end, and whether the
+// reader waits there.
 func (in *Input) reads() (file *os.File, info fs.FileInfo, waiting bool) {
 	f := in.follower
 	f.mu.Lock()
@@ -203,21 +218,35 @@ func (in *Input) reads() (file *os.File, info fs.FileInfo, waiting bool) {
 	if s == nil {
 		return nil, nil, false
 	}
-	return s.open, s.info, in.waiting && len(in.logs) == 1
+	return s.file, s.comparedInfo, in.waiting && len(in.logs) == 1
 }
 
-// mayLeave reports whether no log has come since the input was left.
+// fails reports whether the last read of the input failed.
+func (in *Input) fails() bool {
+	in.follower.mu.Lock()
+	defer in.follower.mu.Unlock()
+	return in.failure != nil
+}
+
+// setFailure notes how the last read ended: with an error, or nil.
+func (in *Input) setFailure(err error) {
+	in.follower.mu.Lock()
+	defer in.follower.mu.Unlock()
+	in.failure = err
+}
+
+// mayLeave reports whether the state is still left, and no further log has come.
 func (in *Input) mayLeave() bool {
 	in.follower.mu.Lock()
 	defer in.follower.mu.Unlock()
 	return in.state == left && len(in.logs) == 1
 }
 
-// Next returns the next log, after the one before has been read to its end. It waits for the file
-// to appear. It returns io.EOF when there is no further log, [ErrGone] when the input is left, and
-// [ErrStopped] after [Follower.Stop].
+// Next returns the next log, after the log before was read to its end. It waits until a file
+// appears. It returns io.EOF when there is no further log, [ErrGone] when the state of the name is
+// left, and [ErrStopped] after [Follower.Stop].
 func (in *Input) Next() (*Log, error) {
-	if in.Once() {
+	if in.IsPipe() {
 		return in.once()
 	}
 	for {
@@ -231,7 +260,8 @@ func (in *Input) Next() (*Log, error) {
 	}
 }
 
-// next returns the next log, or why there is none any more, or neither. The lock is held.
+// next returns the next log, or an error if there is none any more. It returns neither if a log may
+// still come. The lock is held.
 func (in *Input) next() (*Log, error) {
 	isStopped := func(l *Log) bool { return in.phase == stopping && l.reader.err != nil }
 	switch {
@@ -240,14 +270,13 @@ func (in *Input) next() (*Log, error) {
 	case in.phase != following:
 		return nil, ErrStopped
 	case in.state == left && in.pattern != nil:
-		in.state = ended
+		nameChanges.apply(&in.state, ended)
 		return nil, ErrGone
 	}
 	return nil, nil
 }
 
-// once returns the only log of an input that ends by itself. To open a named pipe waits for its
-// writer.
+// once returns the only log of a pipe. Opening a named pipe waits for its writer.
 func (in *Input) once() (*Log, error) {
 	f := in.follower
 	f.mu.Lock()
@@ -268,7 +297,7 @@ func (in *Input) once() (*Log, error) {
 	return &Log{in: in, follower: f}, err
 }
 
-// read reads from a pipe.
+// read reads from the pipe.
 func (in *Input) read(p []byte) (int, error) {
 	in.follower.mu.Lock()
 	phase := in.phase
@@ -285,10 +314,10 @@ func (in *Input) read(p []byte) (int, error) {
 	return n, err
 }
 
-// AtEnd reports whether all data there are were read and a read waits for more.
+// AtEnd reports whether the reader waits and has read all data that can be read at present.
 func (in *Input) AtEnd() bool {
 	file, before, waiting := in.reads()
-	if in.Once() {
+	if in.IsPipe() || in.fails() {
 		in.follower.mu.Lock()
 		defer in.follower.mu.Unlock()
 		return in.waiting
@@ -300,8 +329,8 @@ func (in *Input) AtEnd() bool {
 	return err == nil && unchanged(before, now)
 }
 
-// Modified returns when the file that is read now was written last, and the present time if there
-// is none.
+// Modified returns when the file that is read was written last, or the present time if there is no
+// such file.
 func (in *Input) Modified() time.Time {
 	if file, _, _ := in.reads(); file != nil {
 		if info, err := file.Stat(); err == nil {
@@ -311,11 +340,11 @@ func (in *Input) Modified() time.Time {
 	return time.Now()
 }
 
-// wait waits until something may have changed.
+// wait waits until signal is called.
 func (in *Input) wait() {
 	in.setWaiting(true)
-	for in.follower.turns && len(in.wake) == 0 {
-		in.follower.step()
+	for in.follower.serial && len(in.wake) == 0 {
+		in.follower.beforeAccess()
 	}
 	<-in.wake
 	in.setWaiting(false)

@@ -12,50 +12,59 @@ import (
 	"hdrkit/internal/base/plaintext"
 )
 
-// A Log is a text. It is an io.Reader for one goroutine at a time.
+// A Log is a text that a program appends to. It is an io.Reader for one goroutine at a time.
 type Log struct {
-	// Reading is the caller's, who reads the log: what it must know to read on.
-	Reading any
+	// ReaderState is for the caller that reads the log: what it needs to go on reading later.
+	ReaderState any
 
 	follower *Follower
 	names
-	resumed *Mark // where it goes on
-	reader  reader
+	mark   *Mark // where an earlier run stopped reading; nil for a new log without comments from before
+	reader reader
 
 	// The follower's mu guards these.
-	state      logState
-	in         *Input // that reads it, nil if none does
-	files      []*source
-	triedUntil int // the number of the look at folders until which a reader without a file gets none
-	read       progress
-	again      Again // what a later run must read again
+	state           logState
+	in              *Input // that reads the log, nil if none does
+	files           []*source
+	searchUntilScan int // a reader without a file waits for one until this scan of folders
+	read            progress
+	again           Again // what a later run must read again
 }
 
 // A logState says who reads a log.
 type logState int
 
 const (
-	// fresh: No input reads it yet, or none any more since the follower stops. It becomes queued.
+	// fresh: No input reads the log yet, or none reads it any more because the follower stops.
 	fresh logState = iota
-	// sought: An earlier run has read more than this one, and no input reads it. It becomes queued
-	// when a file is found that has that, or else gone or lost.
+	// sought: An earlier run has read more of the log than this run, and no file with the rest is
+	// found yet.
 	sought
-	// gone: As sought, and a message says that no file is found. It becomes queued.
+	// gone: As sought, and a message says that no file is found.
 	gone
-	// lost: As gone, and windows lack some of its lines.
+	// lost: As gone, and windows lack some lines of the log.
 	lost
-	// queued: An input reads it, or will when it has read those before it. It becomes over when it
-	// is read to its end, and ending when the reader gets no file.
+	// queued: An input reads the log, or will when it has read the logs before this one.
 	queued
-	// ending: An input reads it, and no file has the rest. It becomes over, or sought if an earlier
-	// run has read more.
+	// ending: An input reads the log, and no file has the rest of it.
 	ending
-	// over: It was read to its end. It becomes queued again when a file has more.
+	// over: The log was read to its end. A file may still get more lines.
 	over
 )
 
-// Names are the first name of a log and, if that was a symbolic link, what it led to. Rotation
-// makes other names with the same base.
+// logChanges are the states that may follow each state of a log.
+var logChanges = changes[logState]{
+	fresh:  {queued},
+	sought: {queued, gone, lost},
+	gone:   {queued},
+	lost:   {queued},
+	queued: {ending, over, sought, fresh},
+	ending: {over, sought, fresh},
+	over:   {queued},
+}
+
+// Names are the first name of a log and, if this is a symbolic link, the path of its target. Each
+// has a base, see [base].
 type names struct {
 	path, base         string
 	target, targetBase string
@@ -73,31 +82,34 @@ func newNames(path, target string) names {
 	return n
 }
 
-// A reader is the state of the reader of a log. Others touch it only while the reader waits or has
-// no file.
+// A reader is what reads the text of a log. Other goroutines use it only while the reader waits or
+// has no file.
 type reader struct {
-	stream io.Reader // of the text, nil before it has a file
-	buffer []byte    // was read, and is not handed over yet
+	stream io.Reader // of the text, nil while there is no file
+	buffer []byte    // bytes that were read and not returned by Read yet
 	err    error
 }
 
-// A progress is how much was read of a log.
+// A progress says how much of a log was read.
 type progress struct {
-	text   text    // hashes of what this run or an earlier one has read
-	at     int64   // bytes that this run has handed over or left out
-	lines  int     // of these
-	whole  bool    // the last one has its end
-	places []Place // where lines begin with which a later run may begin
-	line   int     // this one, header and from are what Took received
-	header string
-	from   int
+	text      text    // hashes of what this run or an earlier one has read
+	offset    int64   // number of bytes that this run has returned or skipped
+	lineCount int     // number of lines in these bytes
+	endsLine  bool    // these bytes end with a line break
+	places    []Place // beginnings of lines where a later run may start to read
+
+	// These are what SetCounted received last.
+	countedLine int
+	header      string
+	headerFrom  int
 }
 
-// newLog returns a log that begins at a path. If it has no comments, those of the log of which
-// rotation made the name hold: a program that did not notice that its file was truncated writes
-// none.
+// newLog adds a log that begins in the file at path. If rotation has made the name from that of an
+// earlier log, or it is the same name, the mark of the new log has the comments of the earlier one.
+// They hold if the new log has no times: a program that did not notice a truncation writes no
+// comments again.
 func (f *Follower) newLog(path string) *Log {
-	f.step()
+	f.beforeAccess()
 	target := ""
 	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
 		target, _ = filepath.EvalSymlinks(path)
@@ -108,7 +120,7 @@ func (f *Follower) newLog(path string) *Log {
 	for _, before := range f.logs {
 		rotated := filepath.Base(before.path) == l.base && isBelow(path, before.path)
 		if before.read.header != "" && (before.path == path || rotated) {
-			l.resumed = &Mark{Header: before.read.header}
+			l.mark = &Mark{Header: before.read.header}
 		}
 	}
 	f.logs = append(f.logs, l)
@@ -120,8 +132,7 @@ func (l *Log) lives() bool {
 	return slices.ContainsFunc(l.files, (*source).hasAll)
 }
 
-// current returns the file that the reader has, nil if the looker has to find one. The lock is
-// held.
+// current returns the file that the reader of the log has, or nil if it has none. The lock is held.
 func (l *Log) current() *source {
 	for _, s := range l.files {
 		if s.state == current {
@@ -131,8 +142,8 @@ func (l *Log) current() *source {
 	return nil
 }
 
-// enqueue gives the log of a file to an input, which reads it after those before it. The error is
-// for a file that cannot be opened.
+// enqueue gives a log to an input, which reads it after its other logs. The log is that of the file
+// s, from which it is read first. The error says why the file cannot be opened.
 func (f *Follower) enqueue(s *source, in *Input) error {
 	isThere, err := f.reopen(s)
 	if !isThere {
@@ -145,30 +156,30 @@ func (f *Follower) enqueue(s *source, in *Input) error {
 		return nil
 	}
 	if l.state == over && l.reader.err != nil { // this run has read it to its end
-		l.resumed = &Mark{Header: l.read.header, Again: l.again}
+		l.mark = &Mark{Header: l.read.header, Again: l.again}
 	}
-	if l.path != in.path && f.found != nil && l.read.at > 0 {
+	if l.path != in.path && f.onFound != nil && l.read.offset > 0 {
 		f.options.Notice(in.path, "begins with all that was read of "+l.path+"; reading what follows")
 	}
-	l.state = queued
+	logChanges.apply(&l.state, queued)
 	l.in = in
-	l.give(s)
+	l.giveFile(s)
 	l.reader.err = nil
 	in.logs = append(in.logs, l)
-	in.state = followed
+	nameChanges.apply(&in.state, followed)
 	in.signal()
 	return nil
 }
 
-// give gives a file to the reader. The lock is held.
-func (l *Log) give(s *source) {
-	s.state = current
-	l.triedUntil = 0
+// giveFile gives a file to the reader of the log. The lock is held.
+func (l *Log) giveFile(s *source) {
+	s.setState(current)
+	l.searchUntilScan = 0
 }
 
-// finish ends the reading of a log, nothing of which is left for its input. If the reader has no
-// file, the last one was truncated, and no other file has what was not read.
-func (l *Log) finish() {
+// finishReading ends the reading of a log at its end. If the reader has no file, the last file was
+// truncated, and no other file has the text that was not read.
+func (l *Log) finishReading() {
 	f := l.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,18 +187,18 @@ func (l *Log) finish() {
 	l.in = nil
 	in.logs = slices.DeleteFunc(in.logs, func(other *Log) bool { return other == l })
 	switch {
-	case l.read.at < l.read.text.Size:
-		l.state = sought
+	case l.read.offset < l.read.text.Size:
+		logChanges.apply(&l.state, sought)
 	case f.phase == following:
-		l.state = over
+		logChanges.apply(&l.state, over)
 	default:
-		l.state = fresh
+		logChanges.apply(&l.state, fresh)
 	}
 	s := l.current()
 	switch {
 	case s != nil:
-		s.size = l.read.text.Size
-		s.state = spare
+		s.sharedSize = l.read.text.Size
+		s.setState(spare)
 	case f.phase == following || !f.options.Continues: // else a later run seeks it
 		f.options.Notice(in.name, truncated)
 	}
@@ -195,9 +206,10 @@ func (l *Log) finish() {
 	l.reader.err = io.EOF
 }
 
-// Read reads the next bytes of the text. It hands over whole lines as long as the file may grow. At
-// the end it waits until there are more, another log has the name, or the follower is stopped. Then
-// it returns io.EOF, or [ErrStopped] if [Options.Continues] is set or reading is aborted.
+// Read reads the next bytes of the text. While the file may still grow, it returns whole lines
+// only. At the end of the text, it waits for more. It returns io.EOF if another log has the name,
+// or after [Follower.Stop]. It returns [ErrStopped] after a stop with [Options.Continues], and
+// after [Follower.Abort].
 func (l *Log) Read(p []byte) (int, error) {
 	if pipe := l.in; pipe != nil && pipe.pipe != nil {
 		return pipe.read(p)
@@ -215,7 +227,7 @@ func (l *Log) Read(p []byte) (int, error) {
 		}
 		if l.reader.err != nil {
 			if errors.Is(l.reader.err, io.EOF) && l.in != nil {
-				l.finish()
+				l.finishReading()
 			}
 			return 0, l.reader.err
 		}
@@ -224,16 +236,17 @@ func (l *Log) Read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// mostLine is the number of bytes of a line that are held back until its end comes.
+// mostLine is the number of bytes of an incomplete line after which Read returns them without
+// waiting for the end of the line.
 const mostLine = 64 << 10
 
-// errTaken is the error for a file that the reader has no more.
+// errTaken is the error for a file that the looker has taken from the reader.
 var errTaken = errors.New("another file may have the rest")
 
-// fill reads more of the text.
+// fill reads more text into the buffer. If the reader has no file, fill waits for one.
 func (l *Log) fill() error {
 	if l.reader.stream == nil {
-		err := l.begin()
+		err := l.startStream()
 		if l.reader.stream == nil {
 			return err
 		}
@@ -244,7 +257,7 @@ func (l *Log) fill() error {
 	l.reader.buffer = l.reader.buffer[:n+got]
 	switch {
 	case errors.Is(err, errTaken):
-		l.reader.buffer = l.reader.buffer[:0] // what it begins comes again
+		l.reader.buffer = l.reader.buffer[:0] // the next file has these bytes, too
 		l.reader.stream = nil
 		return nil
 	case got > 0:
@@ -253,20 +266,21 @@ func (l *Log) fill() error {
 	return err
 }
 
-// fillSize is the number of bytes that are read at once.
+// fillSize is the number of bytes that one read asks for.
 const fillSize = 16 << 10
 
-// begin begins to read the file that the looker has given to the reader, or waits until it has one.
-func (l *Log) begin() error {
+// startStream begins to read the file that the looker has given to the reader, where the file
+// before was left. If there is no file, startStream waits until something changes.
+func (l *Log) startStream() error {
 	f := l.follower
 	f.mu.Lock()
 	in := l.in
 	phase := in.phase
 	s := l.current()
 	isOver := l.state == ending || phase == stopping
-	r := &raw{log: l, file: s, offset: l.read.at}
+	r := &raw{log: l, source: s, offset: l.read.offset}
 	if s != nil {
-		r.from = s.open
+		r.from = s.file
 	}
 	f.mu.Unlock()
 	switch {
@@ -283,7 +297,7 @@ func (l *Log) begin() error {
 	}
 	r.offset = 0
 	stream := plaintext.NewReader(r)
-	_, err := io.CopyN(io.Discard, stream, l.read.at)
+	_, err := io.CopyN(io.Discard, stream, l.read.offset)
 	if errors.Is(err, errTaken) {
 		return nil
 	}
@@ -293,19 +307,19 @@ func (l *Log) begin() error {
 	return err
 }
 
-// A raw reads the bytes of a file of a log, and waits for more at their end.
+// A raw reads the bytes of one file of a log. At the end of the file it waits for more.
 type raw struct {
 	log    *Log
-	file   *source
+	source *source
 	from   *os.File
-	offset int64
+	offset int64 // of the next byte to read
 }
 
 func (r *raw) Read(p []byte) (int, error) {
-	l, s := r.log, r.file
+	l, s := r.log, r.source
 	f := l.follower
 	for {
-		// What is known before the read is true of the data that it finds.
+		// What holds before a read is true of the data that the read finds.
 		f.mu.Lock()
 		in := l.in
 		phase := in.phase
@@ -317,35 +331,39 @@ func (r *raw) Read(p []byte) (int, error) {
 		case phase == aborted:
 			return 0, ErrStopped
 		case taken:
+			in.setFailure(nil)
 			return 0, errTaken
 		}
-		f.step()
-		info, err := r.from.Stat()
-		if err != nil {
-			return 0, r.orTaken(err)
-		}
-		f.step()
-		n, err := r.from.ReadAt(p, r.offset)
-		if !f.intact(s, r.from, r.offset+int64(n)) { // maybe while it was read
+		n, info, err := r.readOnce(p)
+		if err == nil && !f.intact(s, r.from, r.offset+int64(n)) { // maybe truncated during the read
 			r.giveBack()
-			return 0, errTaken
+			err = errTaken
 		}
 		switch {
+		case errors.Is(err, errTaken):
+			return 0, errTaken
 		case n > 0:
+			in.setFailure(nil)
 			r.offset += int64(n)
 			return n, r.orTaken(nil)
-		case err != nil && err != io.EOF:
-			return 0, r.orTaken(err)
+		case err == nil:
+			f.mu.Lock()
+			s.comparedInfo = info
+			s.sharedSize = l.read.offset + int64(len(l.reader.buffer))
+			f.mu.Unlock()
 		}
-		f.mu.Lock()
-		s.info = info
-		s.size = l.read.at + int64(len(l.reader.buffer))
-		f.mu.Unlock()
+		in.setFailure(err)
 		switch {
 		case replaced, isLeft && phase == following && in.mayLeave():
+			if err != nil {
+				f.options.Lost(in.name, cause(err)+"; lines that were not read are missing")
+				in.setFailure(nil)
+			}
 			return 0, io.EOF
 		case phase == stopping && f.options.Continues && !s.packed:
-			return 0, ErrStopped // the reader of a packed one must know whether it is cut short
+			return 0, ErrStopped // the reader of a packed file must find out whether it is cut short
+		case phase == stopping && err != nil:
+			return 0, r.orTaken(err)
 		case phase == stopping:
 			return 0, io.EOF
 		}
@@ -353,20 +371,38 @@ func (r *raw) Read(p []byte) (int, error) {
 	}
 }
 
-// isTaken reports whether the reader has the file no more, or has it anew. The lock is held.
-func (r *raw) isTaken() bool { return r.file.state != current || r.file.open != r.from }
+// readOnce reads once. It returns no bytes and no error at the end of the file, and how the file
+// was before the read.
+func (r *raw) readOnce(p []byte) (n int, before fs.FileInfo, err error) {
+	f := r.log.follower
+	f.beforeAccess()
+	before, err = r.from.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	f.beforeAccess()
+	n, err = r.from.ReadAt(p, r.offset)
+	if n > 0 || err == io.EOF {
+		err = nil
+	}
+	return n, before, err
+}
 
-// giveBack says that a file has another text now, if the reader still has it.
+// isTaken reports whether the looker has taken the file from the reader, or has opened it again
+// since. The lock is held.
+func (r *raw) isTaken() bool { return r.source.state != current || r.source.file != r.from }
+
+// giveBack marks the file as rewritten, unless the looker has taken it meanwhile.
 func (r *raw) giveBack() {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !r.isTaken() {
-		r.file.state = rewritten
+		r.source.setState(rewritten)
 	}
 }
 
-// orTaken returns an error, or that the reader has the file no more.
+// orTaken returns err, or errTaken if the looker has taken the file meanwhile.
 func (r *raw) orTaken(err error) error {
 	f := r.log.follower
 	f.mu.Lock()
@@ -377,26 +413,27 @@ func (r *raw) orTaken(err error) error {
 	return err
 }
 
-// advance counts bytes as handed over.
+// advance counts bytes that Read returns, and hashes those that no earlier run has hashed.
 func (l *Log) advance(read []byte) {
 	f := l.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l.place(read)
-	l.read.at += int64(len(read))
-	if more := l.read.at - l.read.text.Size; more > 0 { // an earlier run has hashed what comes before
+	l.notePlace()
+	l.read.offset += int64(len(read))
+	if more := l.read.offset - l.read.text.Size; more > 0 { // an earlier run has hashed what comes before
 		l.read.text.Write(read[max(int64(len(read))-more, 0):])
 	}
-	l.read.lines += bytes.Count(read, []byte{'\n'})
-	l.read.whole = read[len(read)-1] == '\n'
+	l.read.lineCount += bytes.Count(read, []byte{'\n'})
+	l.read.endsLine = read[len(read)-1] == '\n'
 }
 
-// mostPlaces is the number of places that a log has. More become coarser.
+// mostPlaces is the number of places that a log keeps. When there are more, every second one is
+// removed.
 const mostPlaces = 256
 
-// place notes where the first line begins in what is handed over next.
-func (l *Log) place(read []byte) {
-	if !l.read.whole && l.read.at > 0 {
+// notePlace adds a place if a line begins at the present offset.
+func (l *Log) notePlace() {
+	if !l.read.endsLine && l.read.offset > 0 {
 		return
 	}
 	if len(l.read.places) == mostPlaces {
@@ -405,27 +442,29 @@ func (l *Log) place(read []byte) {
 		}
 		l.read.places = l.read.places[:mostPlaces/2]
 	}
-	l.read.places = append(l.read.places, Place{Line: l.read.lines + 1, Byte: l.read.at})
+	l.read.places = append(l.read.places, Place{Line: l.read.lineCount + 1, Byte: l.read.offset})
 }
 
-// Resumed returns the mark of the log, if there is one. What is before it was read earlier.
-func (l *Log) Resumed() *Mark { return l.resumed }
+// Mark returns the mark from which the log goes on, nil if there is none. An earlier run has read
+// the lines before it.
+func (l *Log) Mark() *Mark { return l.mark }
 
-// Begin returns the number of the first line that is read.
-func (l *Log) Begin() int { return l.read.lines + 1 }
+// FirstLine returns the number of the line that is read next.
+func (l *Log) FirstLine() int { return l.read.lineCount + 1 }
 
-// Took says that the lines of the log up to one count. Header has the comments that hold for later
-// lines. A later run that begins at line headerFrom, or behind it, needs no other comments.
-func (l *Log) Took(line int, header string, headerFrom int) {
+// SetCounted says that the caller has taken all lines up to line. The header has the comments that
+// hold for later lines. A later run that begins at the line headerFrom or after it needs no other
+// comments.
+func (l *Log) SetCounted(line int, header string, headerFrom int) {
 	l.follower.mu.Lock()
 	defer l.follower.mu.Unlock()
-	l.read.line = max(l.read.line, line)
+	l.read.countedLine = max(l.read.countedLine, line)
 	l.read.header = header
-	l.read.from = headerFrom
+	l.read.headerFrom = headerFrom
 }
 
-// ReadAgain sets what a later run must read again of the log.
-func (l *Log) ReadAgain(a Again) {
+// SetAgain sets which of the counted lines a later run must read again.
+func (l *Log) SetAgain(a Again) {
 	l.follower.mu.Lock()
 	defer l.follower.mu.Unlock()
 	l.again = a

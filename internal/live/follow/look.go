@@ -14,14 +14,14 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// poll looks at the files until the follower is stopped.
+// poll looks at all names in a loop, until the follower is stopped.
 func (f *Follower) poll(looked func(at time.Time)) {
 	ticker := time.NewTicker(f.options.Poll)
 	defer ticker.Stop()
 	matched := time.Now()
 	for {
 		select {
-		case <-f.done:
+		case <-f.looker.stop:
 			return
 		case <-ticker.C:
 		}
@@ -31,8 +31,8 @@ func (f *Follower) poll(looked func(at time.Time)) {
 	}
 }
 
-// look looks at all names, and at those of folders if that is due since matched. It reports false
-// if the follower is stopped.
+// look looks at the names of all inputs. It also scans the folders if the last scan, at the time
+// matched, is long enough ago. It returns false if the follower is stopped.
 func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
 	at := time.Now()
 	f.mu.Lock()
@@ -47,20 +47,21 @@ func (f *Follower) look(matched *time.Time, looked func(at time.Time)) bool {
 		f.match()
 	}
 	f.tidy()
-	if len(f.patterns) > 0 {
+	if len(f.looker.patterns) > 0 {
 		at = *matched
 	}
 	looked(at)
 	return true
 }
 
-// lookAtInputs looks at the names of inputs, and chooses what their readers read.
+// lookAtInputs looks at the names of all inputs, and changes the file of a reader where that is
+// necessary. Inputs whose state is ended are removed.
 func (f *Follower) lookAtInputs() {
 	var news message.Group
 	f.mu.Lock()
 	f.inputs = slices.DeleteFunc(f.inputs, func(in *Input) bool {
-		if in.state == ended && f.names[in.path] == in {
-			delete(f.names, in.path)
+		if in.state == ended && f.inputOf[in.path] == in {
+			delete(f.inputOf, in.path)
 		}
 		return in.state == ended
 	})
@@ -73,28 +74,29 @@ func (f *Follower) lookAtInputs() {
 	news.Say(f.options.Notice)
 }
 
-// match adds the files that match a pattern, and finds those that have what earlier logs lack.
+// match scans the folders of all patterns. It adds inputs for new files, and finds files with the
+// rest of logs of an earlier run.
 func (f *Follower) match() {
 	var news message.Group
-	for _, p := range f.patterns {
-		f.step()
+	for _, p := range f.looker.patterns {
+		f.beforeAccess()
 		for _, path := range f.paths(p.folder, &news) {
 			if p.matches(filepath.Base(path)) {
-				f.see(p, path, &news)
+				f.examine(p, path, &news)
 			}
 		}
 	}
-	if f.found != nil {
+	if f.onFound != nil {
 		f.search()
 	}
 	news.Say(f.options.Notice)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looks++
+	f.scans++
 }
 
-// paths returns what is in folders, see [scan.Folders], shorter names first: a log comes before
-// what rotation makes of it.
+// paths returns the paths of all files in folders, see [scan.Folders]. Shorter names come first,
+// because a log must be seen before its rotated files, whose names are longer.
 func (f *Follower) paths(folders string, news *message.Group) (paths []string) {
 	for _, folder := range scan.Folders(folders) {
 		all, err := list(folder)
@@ -105,7 +107,7 @@ func (f *Follower) paths(folders string, news *message.Group) (paths []string) {
 	return paths
 }
 
-// list returns the paths of what is in a folder.
+// list returns the paths of all files in a folder.
 func list(folder string) (paths []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -114,7 +116,8 @@ func list(folder string) (paths []string, err error) {
 	return paths, err
 }
 
-// noteFolder adds why a folder cannot be read, if it could before. One that is gone may come back.
+// noteFolder stores whether a folder can be read, and adds a message when that fails for the first
+// time. A folder that does not exist gives no message, because it may come back.
 func (f *Follower) noteFolder(folder string, err error, news *message.Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,25 +131,26 @@ func (f *Follower) noteFolder(folder string, err error, news *message.Group) {
 	f.unreadable[folder] = cause(err)
 }
 
-// see looks at a name. If no input follows it, and its file has something that none reads, the file
-// becomes an input. Before a start, the input of its log reads it.
-func (f *Follower) see(p *pattern, path string, news *message.Group) {
-	if f.input(path) != nil {
+// examine looks at a path that the pattern p has found. If no input follows the path, and its file
+// has lines that no input reads, the path becomes an input. Before the start, a rotated file is
+// given to the input of its log instead.
+func (f *Follower) examine(p *pattern, path string, news *message.Group) {
+	if f.inputAt(path) != nil {
 		return
 	}
-	f.step()
+	f.beforeAccess()
 	info, err := os.Stat(path)
-	if err != nil || info.IsDir() || f.options.Except != nil && os.SameFile(f.options.Except, info) {
+	if err != nil || info.IsDir() || f.options.Excluded != nil && os.SameFile(f.options.Excluded, info) {
 		return
 	}
 	if !info.Mode().IsRegular() {
-		f.seePipe(p, path, news)
+		f.examinePipe(p, path, news)
 		return
 	}
 	var first func()
 	if p != leftover {
-		first = func() { f.seeOriginal(p, path, news) }
-		f.seeTarget(path, info, news)
+		first = func() { f.examineOriginal(p, path, news) }
+		f.examineTarget(path, info, news)
 	}
 	s, err := f.find(path, info, first)
 	switch {
@@ -157,8 +161,8 @@ func (f *Follower) see(p *pattern, path string, news *message.Group) {
 	}
 	in := &Input{name: path, path: path, pattern: p}
 	if s != nil {
-		owner := f.input(s.log.path)
-		if owner != nil && f.found == nil {
+		owner := f.inputAt(s.log.path)
+		if owner != nil && f.onFound == nil {
 			f.enqueue(s, owner)
 			return
 		}
@@ -171,170 +175,175 @@ func (f *Follower) see(p *pattern, path string, news *message.Group) {
 		f.enqueue(s, in)
 	}
 	in.look(news)
-	f.hand(in, p)
+	f.handOver(in, p)
 }
 
-// seePipe looks at what is no file.
-func (f *Follower) seePipe(p *pattern, path string, news *message.Group) {
+// examinePipe adds a named pipe that a pattern has found. If a later run continues, it adds a
+// message instead, once.
+func (f *Follower) examinePipe(p *pattern, path string, news *message.Group) {
 	switch {
 	case p == leftover:
 	case !f.options.Continues:
 		in := f.addPipe(path)
 		in.pattern = p
-		f.hand(in, p)
-	case !f.pipes[path]:
-		f.pipes[path] = true
+		f.handOver(in, p)
+	case !f.looker.namedPipes[path]:
+		f.looker.namedPipes[path] = true
 		news.Add(path, NoPosition)
 	}
 }
 
-// seeOriginal looks at the log of whose name rotation can have made a name. It may have been
-// written, and copied or replaced, since it was looked at.
-func (f *Follower) seeOriginal(p *pattern, path string, news *message.Group) {
+// examineOriginal looks at the log from whose name rotation may have made path. Between the last
+// look at this log and the look at path, the log may have been written, copied and replaced.
+func (f *Follower) examineOriginal(p *pattern, path string, news *message.Group) {
 	of := filepath.Join(filepath.Dir(path), base(path))
-	in := f.input(of)
+	in := f.inputAt(of)
 	switch {
 	case of == path:
 	case in != nil:
 		in.look(news)
 	case p != nil && p.matches(filepath.Base(of)):
-		f.see(p, of, news)
+		f.examine(p, of, news)
 	}
 }
 
-// seeTarget looks at the log to which a symbolic link leads. It may have come since it was looked
-// at.
-func (f *Follower) seeTarget(path string, info fs.FileInfo, news *message.Group) {
+// examineTarget looks at the target of a symbolic link, if an input follows the target. The target
+// may be newer than the last look at it.
+func (f *Follower) examineTarget(path string, info fs.FileInfo, news *message.Group) {
 	if f.known(info) != nil {
 		return
 	}
 	to, err := filepath.EvalSymlinks(path)
-	if in := f.input(to); err == nil && in != nil {
+	if in := f.inputAt(to); err == nil && in != nil {
 		in.look(news)
 	}
 }
 
-// hand hands over an input that a pattern has found.
-func (f *Follower) hand(in *Input, p *pattern) {
+// handOver passes a new input to the functions that wait for inputs: that of its pattern, and that
+// of [Follower.Start].
+func (f *Follower) handOver(in *Input, p *pattern) {
 	if p.each != nil {
 		p.each(in)
 	}
-	if f.found != nil {
-		f.found(in)
+	if f.onFound != nil {
+		f.onFound(in)
 	}
 }
 
-// input returns the input that follows a name, nil if there is none.
-func (f *Follower) input(path string) *Input {
+// inputAt returns the input that follows a path, or nil.
+func (f *Follower) inputAt(path string) *Input {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.names[path]
+	return f.inputOf[path]
 }
 
-// known returns what is known of a file, nil if nothing is.
+// known returns the source for a file, or nil if the file is not known.
 func (f *Follower) known(info fs.FileInfo) *source {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.files[identify(info)] {
-		if os.SameFile(s.info, info) {
+	for _, s := range f.sources[identify(info)] {
+		if os.SameFile(s.comparedInfo, info) {
 			return s
 		}
 	}
 	return nil
 }
 
-// saw notes where a file was seen, and reports whether there is nothing to compare: its reader
-// looks at it, or it is as it was, or it is compressed and still written.
-func (f *Follower) saw(s *source, path string, info fs.FileInfo) bool {
+// recordSighting stores at which path a known file was seen. It returns true if there is nothing to
+// compare: a reader has the file, or it has not changed since the last comparison, or it is a
+// compressed file that is still being written.
+func (f *Follower) recordSighting(s *source, path string, info fs.FileInfo) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	written := s.packed && s.state == part && !unchanged(s.latest, info)
+	written := s.packed && s.state == part && !unchanged(s.seenInfo, info)
 	s.path = path
-	s.seen = f.looks
-	s.latest = info
-	return s.state == current || s.state != rewritten && (written || unchanged(s.info, info))
+	s.seenInScan = f.scans
+	s.seenInfo = info
+	return s.state == current || s.state != rewritten && (written || unchanged(s.comparedInfo, info))
 }
 
-// isUnread reports whether a file has something of its log that no input reads.
+// isUnread reports whether a file has a log, or more of its log, that no input reads.
 func (f *Follower) isUnread(s *source) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := s.log
-	return l.in == nil && s.hasAll() && (l.state != over || s.size > l.read.text.Size)
+	return l.in == nil && s.hasAll() && (l.state != over || s.sharedSize > l.read.text.Size)
 }
 
-// find returns what is known of the file of a name, which it compares with logs if it is new or has
-// changed. It returns nil if it cannot tell now whose text the file has, or if no log has that and
-// first is nil. It calls first when it has opened the file: what was copied into that is looked at
-// then.
+// find returns the source for the file at path. If the file is new or has changed, find compares it
+// with the logs. It returns nil if it cannot decide yet to which log the file belongs. It also
+// returns nil if the file belongs to no log and first is nil; otherwise such a file begins a log.
+// It calls first after opening the file and before comparing it, to look at the log of which the
+// file may be a copy.
 func (f *Follower) find(path string, info fs.FileInfo, first func()) (*source, error) {
 	before := f.known(info)
 	moved := before != nil && before.path != path
-	if before != nil && f.saw(before, path, info) {
+	if before != nil && f.recordSighting(before, path, info) {
 		return before, nil
 	}
 	if moved { // another file may have its inode
-		f.drop(before)
+		f.forget(before)
 		before = nil
 	}
 	if info.Size() == 0 {
-		f.dropTruncated(before)
+		f.forgetTruncated(before)
 		return nil, nil
 	}
-	s, err := f.load(path)
+	s, err := f.openSource(path)
 	if s == nil {
 		return nil, err
 	}
 	if first != nil {
 		first()
 	}
-	if f.known(s.info) != before { // it was just renamed
-		f.shut(s)
+	if f.known(s.comparedInfo) != before { // it was just renamed
+		f.closeFile(s)
 		return nil, nil
 	}
 	f.assign(s, before, first != nil)
 	if s.log == nil {
-		f.shut(s)
+		f.closeFile(s)
 		return nil, nil
 	}
 	if !f.isUnread(s) {
-		f.shut(s)
+		f.closeFile(s)
 	}
 	return s, nil
 }
 
-// assign makes a file a source of the log whose text it has. Before is what was known of it.
+// assign makes a file a source of the log that has the same text. Before is the source that was
+// known for this file. If there is no such log, and create is set, the file begins a new log.
 func (f *Follower) assign(s, before *source, create bool) {
-	l, c := f.whose(s, before)
-	if c.relation == unknown || !f.intact(s, s.open, 0) {
+	l, c := f.ownerOf(s, before)
+	if c.relation == unknown || !f.intact(s, s.file, 0) {
 		return // another look will tell
 	}
 	if before != nil && before.log != l {
-		f.dropTruncated(before)
+		f.forgetTruncated(before)
 	} else {
-		f.drop(before)
+		f.forget(before)
 	}
 	if l == nil && !create {
 		return
 	}
 	if l == nil {
 		l = f.newLog(s.path)
-		c.size = int64(len(s.begin))
+		c.size = int64(len(s.textHead))
 	}
 	f.mu.Lock()
 	s.log = l
-	s.size = c.size
+	s.sharedSize = c.size
 	switch {
 	case c.relation == shorter:
-		s.state = part
+		s.setState(part)
 	case c.relation == equal && l.lives() && s.path != l.path:
-		s.state = copied
+		s.setState(copied)
 	}
-	s.seen = f.looks
-	s.latest = s.info
+	s.seenInScan = f.scans
+	s.seenInfo = s.comparedInfo
 	l.files = append(l.files, s)
-	id := identify(s.info)
-	f.files[id] = append(f.files[id], s)
+	id := identify(s.comparedInfo)
+	f.sources[id] = append(f.sources[id], s)
 	f.mu.Unlock()
 	wasCopy := before != nil && before.state == copied
 	switch {
@@ -345,71 +354,61 @@ func (f *Follower) assign(s, before *source, create bool) {
 	}
 }
 
-// whose returns the log whose text a file has most of, nil if it has that of none.
-func (f *Follower) whose(s, before *source) (best *Log, found comparison) {
-	found.relation = differs
-	for _, l := range f.related(s, before) {
+// ownerOf returns the log to which a file belongs, nil if there is none. Of several logs, it
+// chooses the one that has most in common with the file.
+func (f *Follower) ownerOf(s, before *source) (owner *Log, best comparison) {
+	best.relation = differs
+	for _, l := range f.candidateLogs(s, before) {
 		c := f.compare(s, before, l)
 		switch {
 		case c.relation == unknown:
 			return nil, c
-		case c.relation == differs:
-		case best == nil, c.size > found.size, c.size == found.size && c.isBetter(found, l.path == s.path):
-			best = l
-			found = c
+		case c.isBetter(best):
+			owner = l
+			best = c
 		}
 	}
-	return best, found
+	return owner, best
 }
 
-// related returns the logs whose text a file may have, by its name and its first bytes, or by what
-// was known of it.
-func (f *Follower) related(s, before *source) (all []*Log) {
+// candidateLogs returns the logs with which a file must be compared: the log that it was a source
+// of before, and logs whose names and first bytes fit.
+func (f *Follower) candidateLogs(s, before *source) (all []*Log) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	path := s.path
 	of := base(path)
 	for _, l := range f.logs {
 		isKnown := l.path == path || before != nil && before.log == l
-		if !isKnown && l.base != of && l.targetBase != of || !l.beginsAs(s) {
+		if !isKnown && l.base != of && l.targetBase != of || !l.mayBeginAs(s) {
 			continue
 		}
-		mayMove := of == l.base && l.mayMove(l.path, path, of)
-		mayMoveTarget := of == l.targetBase && l.mayMove(l.target, path, of)
-		if isKnown || mayMove || mayMoveTarget {
+		mayMoveTo := of == l.base && l.mayMoveTo(l.path, path, of)
+		mayMoveTarget := of == l.targetBase && l.mayMoveTo(l.target, path, of)
+		if isKnown || mayMoveTo || mayMoveTarget {
 			all = append(all, l)
 		}
 	}
 	return all
 }
 
-// beginsAs reports whether the text of a log may be that of a file, by the first bytes of the file.
-// The lock is held.
-func (l *Log) beginsAs(s *source) bool {
-	n := 0
-	first := l.read.text.first // has also the end of a run, within a line
-	for _, p := range s.first {
-		for n < len(first) && first[n].Size < p.Size {
-			n++
-		}
-		if n < len(first) && first[n].Size == p.Size && first[n] != p {
-			return false
-		}
-	}
+// mayBeginAs reports whether the files of a log begin with the same bytes as a file. It avoids that
+// all these files are opened to compare them. The lock is held.
+func (l *Log) mayBeginAs(s *source) bool {
 	for _, other := range l.files {
-		size := min(int64(len(s.begin)), int64(len(other.begin)), other.size)
-		if !bytes.Equal(s.begin[:size], other.begin[:size]) {
+		size := min(int64(len(s.textHead)), int64(len(other.textHead)), other.sharedSize)
+		if !bytes.Equal(s.textHead[:size], other.textHead[:size]) {
 			return false
 		}
 	}
 	return true
 }
 
-// mayMove reports whether the text of a log may be in the file of a name with the same base. If the
-// log has a file, that is in its folder, or below: olddir of logrotate. If it has one that is not
-// compressed, rotation has added something to the name. A log without a file may be anywhere. The
-// lock is held.
-func (l *Log) mayMove(from, to, base string) bool {
+// mayMoveTo reports whether rotation may have moved or copied a log from one path to another one
+// with the same base. If a file still has the log, the new path must be in its folder or below
+// (olddir of logrotate). If such a file is not compressed, the new name must also be different from
+// the base. A log without files may move anywhere. The lock is held.
+func (l *Log) mayMoveTo(from, to, base string) bool {
 	if !l.lives() {
 		return true
 	}
@@ -417,49 +416,49 @@ func (l *Log) mayMove(from, to, base string) bool {
 	return isBelow(to, from) && (filepath.Base(to) != base || !plain)
 }
 
-// drop forgets a file.
-func (f *Follower) drop(s *source) {
+// forget removes a source from the known files and from its log. It does nothing if s is nil.
+func (f *Follower) forget(s *source) {
 	if s == nil {
 		return
 	}
 	f.mu.Lock()
 	is := func(other *source) bool { return other == s }
-	id := identify(s.info)
-	f.files[id] = slices.DeleteFunc(f.files[id], is)
-	if len(f.files[id]) == 0 {
-		delete(f.files, id)
+	id := identify(s.comparedInfo)
+	f.sources[id] = slices.DeleteFunc(f.sources[id], is)
+	if len(f.sources[id]) == 0 {
+		delete(f.sources, id)
 	}
 	s.log.files = slices.DeleteFunc(s.log.files, is)
 	f.mu.Unlock()
-	f.shut(s)
+	f.closeFile(s)
 }
 
-// dropTruncated forgets a file that has another text now, and says so if it may have had more of
-// its log than was read, and no other file has that.
-func (f *Follower) dropTruncated(s *source) {
+// forgetTruncated forgets a file that has another text now. It reports a truncation if the file may
+// have had lines that were not read and that no other file has.
+func (f *Follower) forgetTruncated(s *source) {
 	if s == nil {
 		return
 	}
 	f.mu.Lock()
 	l := s.log
 	hasRest := func(other *source) bool { // under another name
-		return other.path != s.path && other.hasAll() && (other.state == current || other.size >= s.size)
+		return other.path != s.path && other.hasAll() && (other.state == current || other.sharedSize >= s.sharedSize)
 	}
-	unread := s.hasAll() && (s.size > l.read.text.Size || s.path == l.path) &&
+	unread := s.hasAll() && (s.sharedSize > l.read.text.Size || s.path == l.path) &&
 		!slices.ContainsFunc(l.files, hasRest)
 	f.mu.Unlock()
 	if unread {
 		f.options.Notice(s.path, truncated)
 	}
-	f.drop(s)
+	f.forget(s)
 }
 
-// truncated is the message about a file that was.
+// truncated is the message about a log that was truncated.
 const truncated = "was truncated; reading it again from its start"
 
-// switchFile gives the reader of an input that can read no more of a log another file that has the
-// rest. Meanwhile the reader has none, so that nothing is read. Without such a file, a log whose
-// file was truncated ends.
+// switchFile gives the reader of an input another file of the same log, if the present one has lost
+// its name or there is none. During the change the reader has no file, and reads nothing. If no
+// file is found for some scans, the log ends.
 func (f *Follower) switchFile(in *Input) {
 	f.mu.Lock()
 	if len(in.logs) == 0 || in.logs[0].state == ending {
@@ -470,7 +469,7 @@ func (f *Follower) switchFile(in *Input) {
 	before := l.current()
 	var candidates []*source
 	for _, s := range l.files {
-		isCandidate := before == nil || s.state != part && s.size > l.read.text.Size
+		isCandidate := before == nil || s.state != part && s.sharedSize > l.read.text.Size
 		if isCandidate && s.state != current && s.state != rewritten {
 			candidates = append(candidates, s)
 		}
@@ -482,7 +481,7 @@ func (f *Follower) switchFile(in *Input) {
 	f.mu.Lock()
 	waits := in.waiting && l.in == in && in.logs[0] == l
 	if waits && before != nil {
-		before.state = spare
+		before.setState(spare)
 	}
 	points := l.read.text.points()
 	read := l.read.text.Size
@@ -490,61 +489,61 @@ func (f *Follower) switchFile(in *Input) {
 	if !waits {
 		return
 	}
-	best := f.longest(candidates, points, read)
+	best := f.longestOf(candidates, points, read)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case l.in != in: // reading was stopped
 		return
 	case best != nil:
-		l.give(best)
+		l.giveFile(best)
 	case before != nil:
-		before.state = current
-	case l.triedUntil == 0 && len(f.patterns) > 0:
-		l.triedUntil = f.looks + settled
-	case f.looks >= l.triedUntil:
-		l.state = ending
+		before.setState(current)
+	case l.searchUntilScan == 0 && len(f.looker.patterns) > 0:
+		l.searchUntilScan = f.scans + settleScans
+	case f.scans >= l.searchUntilScan:
+		logChanges.apply(&l.state, ending)
 	}
 	in.signal()
 }
 
-// longest returns the file that has all that was read of a log, and most of the rest. It drops
-// those that have another text.
-func (f *Follower) longest(all []*source, points []point, read int64) (best *source) {
+// longestOf returns the file with the most text, of those that have all that was read of a log. It
+// forgets the files that have another text.
+func (f *Follower) longestOf(all []*source, points []point, read int64) (best *source) {
 	for _, s := range all {
 		if isThere, _ := f.reopen(s); !isThere {
 			continue // a look at its name will tell
 		}
 		c := f.compareHashes(s, points, read)
-		if c.relation == differs || !f.intact(s, s.open, 0) {
-			f.dropTruncated(s)
+		if c.relation == differs || !f.intact(s, s.file, 0) {
+			f.forgetTruncated(s)
 			continue
 		}
 		f.mu.Lock()
-		s.size = max(s.size, c.size)
+		s.sharedSize = max(s.sharedSize, c.size)
 		switch {
 		case c.relation == shorter:
-			s.state = part
+			s.setState(part)
 		case s.state == part:
-			s.state = spare
+			s.setState(spare)
 		}
 		f.mu.Unlock()
-		if s.state != part && (best == nil || s.size > best.size) {
+		if s.state != part && (best == nil || s.sharedSize > best.sharedSize) {
 			best = s
 		}
 	}
 	return best
 }
 
-// settled is the number of looks at folders that find what rotation just renames or copies: a look
-// can miss it. A file that they do not find has no name.
-const settled = 2
+// settleScans is the number of scans after which a file without a known name has none. A single
+// scan can miss a file that is renamed or copied at that moment.
+const settleScans = 2
 
-// mostOld is the number of logs without a file that copies are compared with.
+// mostOld is the number of logs without files that the follower remembers. When one of them is
+// copied back, it does not count again.
 const mostOld = 1000
 
-// tidy closes the files that no input reads, and forgets those that have no name any more, and the
-// oldest of too many logs.
+// tidy closes files that no input reads, and forgets files without names, and logs beyond mostOld.
 func (f *Follower) tidy() {
 	var idle, dropped []*source
 	f.mu.Lock()
@@ -552,25 +551,25 @@ func (f *Follower) tidy() {
 		for _, s := range l.files {
 			switch {
 			case s.state == current:
-			case s.state == rewritten || f.looks-s.seen > settled:
+			case s.state == rewritten || f.scans-s.seenInScan > settleScans:
 				dropped = append(dropped, s)
-			case s.open != nil:
+			case s.file != nil:
 				idle = append(idle, s)
 			}
 		}
 	}
 	f.mu.Unlock()
 	for _, s := range dropped {
-		f.drop(s)
+		f.forget(s)
 	}
 	for _, s := range idle {
-		f.shut(s)
+		f.closeFile(s)
 	}
 	f.forgetOldest()
 }
 
-// forgetOldest forgets the oldest of too many logs of which nothing is left but that copies may
-// appear.
+// forgetOldest forgets the oldest logs that have no file, beyond mostOld. A file that comes back
+// later counts as a new log then.
 func (f *Follower) forgetOldest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -593,19 +592,21 @@ func (f *Follower) forgetOldest() {
 	})
 }
 
-// An Unread is a file or a folder that is not read, or a log that is gone.
+// An Unread is a file or a folder that is not read, or a log that is gone. Why and Copy say which.
 type Unread struct {
 	Path string
-	// Why says why a folder cannot be read, or what a file may be that has too little to tell.
+	// Why is the reason for a folder that cannot be read, or for a file that has too little text to
+	// decide what it is.
 	Why string
-	// Copy is set for a file that is a copy of a log, or may be a part of one.
+	// Copy says that the file is a copy of a log, or may be a part of one.
 	Copy bool
-	// Lost is set for a log of an earlier run that is gone, if windows lack some of its lines.
+	// Lost says that the log of an earlier run is gone, and windows lack some of its lines.
 	Lost bool
 }
 
-// why says why a file is not read. It is empty for a copy.
-func (s *source) why() string {
+// whyUnread returns why a file is not read: it may be a part of a copy. For a copy, it returns
+// nothing.
+func (s *source) whyUnread() string {
 	if s.state == part {
 		return "may be a part of a copy of " + s.log.path
 	}
@@ -622,9 +623,9 @@ func (f *Follower) Unread() (all []Unread) {
 			all = append(all, Unread{Path: l.path, Lost: true})
 		}
 		for _, s := range l.files {
-			isThere := f.looks-s.seen <= 1
-			if (s.state == copied || s.state == part) && isThere && f.names[s.path] == nil {
-				all = append(all, Unread{Path: s.path, Why: s.why(), Copy: true})
+			isThere := f.scans-s.seenInScan <= 1
+			if (s.state == copied || s.state == part) && isThere && f.inputOf[s.path] == nil {
+				all = append(all, Unread{Path: s.path, Why: s.whyUnread(), Copy: true})
 			}
 		}
 	}

@@ -8,30 +8,31 @@ import (
 	"slices"
 )
 
-// A Mark says how far a log was read, for a follower that starts later.
+// A Mark says how far a log was read. A later run goes on from there.
 type Mark struct {
 	Path string
-	// Target is the file that Path led to, if Path was a symbolic link.
+	// Target is the file to which Path led, if Path was a symbolic link.
 	Target string `json:",omitempty"`
-	// Points are hashes of what was read: at the ends of its first and of its last lines, and of
-	// all of it.
+	// Points are hashes of the text that was read: at the ends of its first and its last lines, and
+	// of the whole text. See encode.
 	Points []byte
-	// Line is the last line that counts. Header has the comments that hold for the lines after it,
-	// also if they come from the log before. The reader of the log sets both: see [Log.Took].
+	// Line is the last line that the reader of the log has taken. Header has the comments that hold
+	// for later lines; they may come from the log before. [Log.SetCounted] sets both.
 	Line   int
 	Header string `json:",omitempty"`
-	// Begin is where a later run begins to read, if it need not read what comes before.
+	// Begin is where a later run can start to read. It is the zero value if the run must read from
+	// the start.
 	Begin Place `json:",omitzero"`
-	// Again is what the reader of the log has set with [Log.ReadAgain].
+	// Again says which lines a later run must read again, see [Log.SetAgain].
 	Again Again `json:",omitzero"`
-	// Ended says that all of it counts, and that its file is closed: another log has its name, or
-	// it has had none for long.
+	// Ended says that all lines have been taken, and that the file is closed: another log has the
+	// name, or the name has led to no file for long.
 	Ended bool `json:",omitempty"`
-	// Said says that a message has said that lines are missing. A copy may still appear.
+	// Said says that a message has reported missing lines. A copy of the log may still appear.
 	Said bool `json:",omitempty"`
 }
 
-// UnmarshalJSON reads a mark, and returns an error if no follower has written it.
+// UnmarshalJSON reads a mark, and returns an error if it is inconsistent.
 func (m *Mark) UnmarshalJSON(data []byte) error {
 	type mark Mark // without this method
 	if err := json.Unmarshal(data, (*mark)(m)); err != nil {
@@ -40,7 +41,7 @@ func (m *Mark) UnmarshalJSON(data []byte) error {
 	return m.check()
 }
 
-// check returns an error if no follower has written the mark.
+// check returns an error if the mark is inconsistent, so that no follower has written it.
 func (m *Mark) check() error {
 	a := &m.Again
 	var t text
@@ -56,42 +57,43 @@ func (m *Mark) check() error {
 	return fmt.Errorf("the position in %q is none", m.Path)
 }
 
-// A Place is where a line of a file begins: its number, and the number of bytes before it.
+// A Place is where a line of a file begins: the number of the line, and the number of bytes before
+// it.
 type Place struct {
 	Line int
 	Byte int64
 }
 
-// Again says which of the lines that count a later run reads again, since not all outputs have what
-// they belong to.
+// Again says which lines a later run must read again. These lines were taken, but some outputs do
+// not have their windows yet.
 type Again struct {
-	// From is the first of these lines, 0 if there is none, and Open the first one that is not only
-	// for some outputs.
+	// From is the first of these lines, 0 if there is none. Open is the first line of a window that
+	// is still open, 0 if there is none.
 	From int `json:",omitempty"`
 	Open int `json:",omitempty"`
 	// Slack is the largest backward step in time between two lines, in milliseconds.
 	Slack int64 `json:",omitempty"`
-	// Missed are lines from then on that were not read when windows were handed out.
+	// Missed are ranges of lines, from From on, that some windows were handed out without.
 	Missed []Missed `json:",omitempty"`
-	// ReadBack is for the run that reads the mark: open windows that were read back after a stop
-	// have the lines before this one.
+	// ReadBack is set in the run that reads the mark. Lines before it are in windows that were open
+	// at a stop and that this run has read back from the merged log.
 	ReadBack int `json:"-"`
 }
 
-// A Missed is lines that were not read when windows up to Done were handed out: they are late for
-// these windows. They begin at From, and end before those of the next one.
+// A Missed is a range of lines that were not read in time: the windows up to the time Done were
+// handed out without them. The lines begin at From, and end before From of the next range.
 type Missed struct {
 	From int
 	Done int64
 }
 
-// resume returns a log that goes on where a mark says.
+// resume returns the log of a mark of an earlier run.
 func (f *Follower) resume(m *Mark) *Log {
 	l := &Log{
 		follower: f,
 		names:    newNames(m.Path, m.Target),
 		again:    m.Again,
-		resumed:  m,
+		mark:     m,
 	}
 	switch {
 	case m.Ended && m.Again.From == 0:
@@ -103,52 +105,52 @@ func (f *Follower) resume(m *Mark) *Log {
 	}
 	points, _ := decode(m.Points)
 	l.read.text.resume(points)
-	l.read.line = m.Line
+	l.read.countedLine = m.Line
 	l.read.header = m.Header
-	l.read.from = math.MaxInt
+	l.read.headerFrom = math.MaxInt
 	if m.Begin.Line > 0 {
-		l.read.from = 1
+		l.read.headerFrom = 1
 		l.read.places = []Place{m.Begin}
-		l.read.at = m.Begin.Byte
-		l.read.lines = m.Begin.Line - 1
-		l.read.whole = true
+		l.read.offset = m.Begin.Byte
+		l.read.lineCount = m.Begin.Line - 1
+		l.read.endsLine = true
 	}
 	return l
 }
 
-// mark returns what a later run must know of a log, false if none of its lines were taken. The lock
-// is held.
-func (l *Log) mark() (m Mark, ok bool) {
-	if l.read.line == 0 {
+// newMark returns the mark for a later run. It returns false if no line of the log was taken. The
+// lock is held.
+func (l *Log) newMark() (m Mark, ok bool) {
+	if l.read.countedLine == 0 {
 		return m, false
 	}
 	m = Mark{
 		Path:   l.path,
 		Target: l.target,
 		Points: encode(l.read.text.points()),
-		Line:   l.read.line,
+		Line:   l.read.countedLine,
 		Header: l.read.header,
-		Begin:  l.beginFor(cmp.Or(l.again.From, l.read.line+1)),
+		Begin:  l.beginFor(cmp.Or(l.again.From, l.read.countedLine+1)),
 		Again:  l.again,
 		Ended:  l.state == over && l.isCounted(),
-		Said:   l.isSaid(),
+		Said:   l.isReportedGone(),
 	}
 	return m, true
 }
 
-// isCounted reports whether all lines that were read count. The last one may have no end. The lock
-// is held.
+// isCounted reports whether all lines that were read have been taken. The last line may have no
+// line break. The lock is held.
 func (l *Log) isCounted() bool {
-	if l.read.whole {
-		return l.read.line >= l.read.lines
+	if l.read.endsLine {
+		return l.read.countedLine >= l.read.lineCount
 	}
-	return l.read.line > l.read.lines
+	return l.read.countedLine > l.read.lineCount
 }
 
-// beginFor returns where a later run begins that needs a line and those after it, nowhere if it
-// needs the comments that come before.
+// beginFor returns where a later run can start that needs line and all lines after it. It returns
+// the zero value if the run also needs the comments at the start of the log.
 func (l *Log) beginFor(line int) (begin Place) {
-	if line < l.read.from {
+	if line < l.read.headerFrom {
 		return begin
 	}
 	n := -1
@@ -162,62 +164,62 @@ func (l *Log) beginFor(line int) (begin Place) {
 	return l.read.places[0]
 }
 
-// missing reports whether no file is known that has what a log of an earlier run had. The lock is
-// held.
-func (l *Log) missing() bool { return (l.state == sought || l.isSaid()) && !l.lives() }
+// isMissing reports whether no file is known that has what an earlier run has read of the log. The
+// lock is held.
+func (l *Log) isMissing() bool { return (l.state == sought || l.isReportedGone()) && !l.lives() }
 
-// isSaid reports whether a message says that the log is gone. The lock is held.
-func (l *Log) isSaid() bool { return l.state == gone || l.state == lost }
+// isReportedGone reports whether a message has said that the log is gone. The lock is held.
+func (l *Log) isReportedGone() bool { return l.state == gone || l.state == lost }
 
-// Missing returns the marks of the logs of an earlier run of which no file is found.
+// Missing returns the marks of the logs of an earlier run for which no file is found.
 func (f *Follower) Missing() (marks []Mark) {
-	if f.found == nil {
+	if f.onFound == nil {
 		f.search()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
-		if l.missing() {
-			marks = append(marks, Mark{Path: l.path, Again: l.again, Said: l.isSaid()})
+		if l.isMissing() {
+			marks = append(marks, Mark{Path: l.path, Again: l.again, Said: l.isReportedGone()})
 		}
 	}
 	return marks
 }
 
-// Settle says that the windows up to a time, which were handed out, have all lines of logs that are
-// gone.
-func (f *Follower) Settle(paths []string, done int64) {
+// SettleMissing says that the windows up to the time done were handed out, and that they have all
+// lines of the missing logs at paths.
+func (f *Follower) SettleMissing(paths []string, done int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
-		if l.missing() && l.again.From > 0 && slices.Contains(paths, l.path) {
+		if l.isMissing() && l.again.From > 0 && slices.Contains(paths, l.path) {
 			l.again.Open = 0
 			l.again.Missed = []Missed{{From: l.again.From, Done: done}}
 		}
 	}
 }
 
-// Again reports whether logs of the input, from the one of that number on, were read in an earlier
-// run. The first one is read now. Slack is the largest of their marks.
-func (in *Input) Again(from int) (again bool, slack int64) {
+// ReadEarlier reports whether an earlier run has read some logs of the input. It skips the first
+// from logs; log 0 is the one that is read now. Slack is the largest [Again.Slack] of these logs.
+func (in *Input) ReadEarlier(from int) (again bool, slack int64) {
 	f := in.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for n, l := range in.logs {
-		if n >= from && l.resumed != nil && l.resumed.Line > 0 {
+		if n >= from && l.mark != nil && l.mark.Line > 0 {
 			again = true
-			slack = max(slack, l.resumed.Again.Slack)
+			slack = max(slack, l.mark.Again.Slack)
 		}
 	}
 	return again, slack
 }
 
-// Marks returns what a later run must know.
+// Marks returns a mark for each log of which lines were taken.
 func (f *Follower) Marks() (marks []Mark) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.logs {
-		if m, ok := l.mark(); ok {
+		if m, ok := l.newMark(); ok {
 			marks = append(marks, m)
 		}
 	}

@@ -64,7 +64,7 @@ func (l *openLog) save(open int, saved map[string]int) {
 	if open == 0 && next > l.most {
 		again = Again{}
 	}
-	l.log.ReadAgain(again)
+	l.log.SetAgain(again)
 	for _, line := range l.lines[len(l.lines)-open:] {
 		saved[line]--
 	}
@@ -162,15 +162,15 @@ func (r *rotated) start() {
 			r.said++
 		}
 	}
-	f := New(Options{Rescan: 3 * time.Millisecond, Gone: r.gone, Marks: r.marks, Notice: say, Between: r.step})
-	f.turns = true
+	f := New(Options{Rescan: 3 * time.Millisecond, CloseAfter: r.gone, Marks: r.marks, Notice: say, BeforeAccess: r.step})
+	f.serial = true
 	r.follower = f
 	r.parts = nil
 	r.logs = make(map[*Log]*openLog)
 	for _, folder := range []string{"", "b"} {
 		f.AddMatching(filepath.Join(filepath.Dir(r.path), folder), regexp.MustCompile(`^a.*$`).MatchString, nil)
 	}
-	f.begin(func(in *Input) { r.parts = append(r.parts, r.do(func() { r.read(in) })) })
+	f.handOverInputs(func(in *Input) { r.parts = append(r.parts, r.do(func() { r.read(in) })) })
 	r.looker = r.do(func() {
 		for matched := time.Now(); r.running && f.look(&matched, func(time.Time) {}); {
 			r.step()
@@ -188,9 +188,9 @@ func (r *rotated) read(in *Input) {
 		l := r.logs[log]
 		if l == nil {
 			l = &openLog{log: log, first: 1}
-			if m := log.Resumed(); m != nil {
+			if m := log.Mark(); m != nil {
 				l.most = m.Line
-				l.first = max(m.Line+1, log.Begin())
+				l.first = max(m.Line+1, log.FirstLine())
 				if m.Again.From > 0 {
 					l.first = m.Again.From
 				}
@@ -198,12 +198,12 @@ func (r *rotated) read(in *Input) {
 			r.logs[log] = l
 		}
 		lines := bufio.NewReader(log)
-		for n := log.Begin(); ; n++ {
+		for n := log.FirstLine(); ; n++ {
 			line, err := lines.ReadString('\n')
 			if err != nil {
 				break
 			}
-			log.Took(n, "", 1)
+			log.SetCounted(n, "", 1)
 			if n >= l.first {
 				l.lines = append(l.lines, strings.TrimSuffix(line, "\n"))
 				r.took[strings.TrimSuffix(line, "\n")]++
@@ -239,7 +239,7 @@ func (r *rotated) settle() {
 			s = r.follower.known(now)
 		}
 		if s == nil || s.log != l.log || now.Size() < l.log.read.text.Size || strings.HasPrefix(l.log.path, r.path+".") {
-			l.log.ReadAgain(Again{})
+			l.log.SetAgain(Again{})
 			delete(r.logs, l.log)
 		}
 	}
@@ -275,9 +275,9 @@ func (r *rotated) noted() string {
 		if l.in != nil {
 			in = filepath.Base(l.in.path)
 		}
-		r.note("log %s: at %d of %d, lines %d, state %d, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.read.at, l.read.text.Size, l.read.lines, l.state, in, len(l.reader.buffer), l.reader.err)
+		r.note("log %s: at %d of %d, lines %d, state %d, read as %q, %d bytes wait, %v", filepath.Base(l.path), l.read.offset, l.read.text.Size, l.read.lineCount, l.state, in, len(l.reader.buffer), l.reader.err)
 		for _, s := range l.files {
-			r.note("   file %s: size %d, state %d, open %t seen %d of %d, packed %t", filepath.Base(s.path), s.size, s.state, s.open != nil, s.seen, r.follower.looks, s.packed)
+			r.note("   file %s: size %d, state %d, open %t seen %d of %d, packed %t", filepath.Base(s.path), s.sharedSize, s.state, s.file != nil, s.seenInScan, r.follower.scans, s.packed)
 		}
 	}
 	entries, _ := os.ReadDir(filepath.Dir(r.path))
@@ -474,5 +474,5 @@ func (r *rotated) knows(text string) bool {
 	info, err := os.Stat(r.path)
 	must(r.t, err)
 	s := r.follower.known(info)
-	return s != nil && strings.HasPrefix(text, string(s.head))
+	return s != nil && strings.HasPrefix(text, string(s.rawHead))
 }

@@ -3,6 +3,7 @@ package follow
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -16,74 +17,93 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A source is a file that has, or may have, the text of a log. The looker writes its fields, under
-// the lock. So it alone may read them without. The reader that has the file writes those at the
-// end.
+// A source is a file that has, or may have, the text of a log. The looker writes the fields while
+// it holds the mutex, so the looker may read them without. A reader writes state, comparedInfo,
+// sharedSize and rawHead of its file.
 type source struct {
-	path   string
-	seen   int         // the number of the look at folders that saw it there last
-	latest fs.FileInfo // what that saw
-	packed bool        // it is compressed or UTF-16
-	begin  []byte      // the first bytes of its text
-	first  []point     // at the ends of lines there
-	open   *os.File    // nil unless it is read or compared
+	path       string
+	seenInScan int         // the number of the last scan of folders that found the file at path
+	seenInfo   fs.FileInfo // how that scan found the file
+	packed     bool        // the text is compressed or UTF-16
+	textHead   []byte      // the first bytes of the decoded text
+	file       *os.File    // nil unless the file is open for reading or comparing
 
 	log *Log
 
-	state fileState
-	info  fs.FileInfo // when it was compared, or when its reader came to its end
-	size  int64       // so many bytes of its text were then known to be the first ones of the log
-	head  []byte      // its first bytes
+	state        fileState
+	comparedInfo fs.FileInfo // how the file was when it was compared, or when its reader came to the end
+	sharedSize   int64       // bytes of the text that were then known to be the beginning of the log
+	rawHead      []byte      // the first bytes of the file, to notice that it is written anew
 }
 
-// A fileState says what a file is for its log. The looker changes it, but for where the reader is
-// named. When another file gets the name, or the file another text, it is forgotten, and what is
-// found there begins anew: as spare, part or copied.
+// A fileState says what a file is for its log. If the file gets another text, or its name another
+// file, the looker forgets the file, and begins again with a new source.
 type fileState int
 
 const (
-	// spare: It had what was read of the log, and it may have more. It becomes current when the
-	// reader gets it, or part when more is read than it has.
+	// spare: The file has what was read of the log, and may have more.
 	spare fileState = iota
-	// part: All its text is that of the log, which goes on. It may be another log that begins
-	// alike. It becomes spare when it has what was read.
+	// part: The file has only a part of what was read. It may become a copy, or may be another log
+	// that begins alike.
 	part
-	// copied: As spare, and a message says that another file has the log, too.
+	// copied: As spare, and a message says that the file is a copy of another file.
 	copied
-	// current: The reader has it, and it is open. A log has one such file at most. It becomes spare
-	// when the looker takes it back, or when the reader has finished the log, and rewritten when
-	// the reader finds that it was truncated.
+	// current: The reader of the log has the file, which is open. A log has at most one such file.
 	current
-	// rewritten: It has another text now. The next look forgets it.
+	// rewritten: The reader has found another text in the file. The next look forgets the file.
 	rewritten
 )
+
+// fileChanges are the states that may follow each state of a file. A reader changes current to
+// rewritten or spare. The looker makes all other changes.
+var fileChanges = changes[fileState]{
+	spare:   {current, part, copied},
+	part:    {spare},
+	copied:  {current, part},
+	current: {spare, rewritten},
+}
+
+// setState changes the state of a file. The mutex is locked.
+func (s *source) setState(to fileState) { fileChanges.apply(&s.state, to) }
+
+// Changes are the states that may follow each state.
+type changes[S comparable] map[S][]S
+
+// apply changes a state. It panics if the change is not one of c, which is a fault of this package.
+func (c changes[S]) apply(state *S, to S) {
+	if *state != to && !slices.Contains(c[*state], to) {
+		panic(fmt.Sprintf("follow: a %T of %v cannot become %v", to, *state, to))
+	}
+	*state = to
+}
 
 // hasAll reports whether a file has all that was read of its log. The lock is held.
 func (s *source) hasAll() bool {
 	switch s.state {
 	case spare, copied:
-		return s.size >= s.log.read.text.Size
+		return s.sharedSize >= s.log.read.text.Size
 	}
 	return s.state == current
 }
 
-// beginSize is the number of bytes that show whether a file was written anew: enough for the time
-// comments, which differ when a program starts again and truncates its log.
+// beginSize is the number of first bytes that show whether a file was written anew. That is enough
+// for the comments with times: they differ after a program restarts and truncates its log.
 const beginSize = 512
 
-// identify returns the device of a file and its number there, zeros if the system knows none.
+// identify returns the device and the inode of a file, or zeros if the system does not know them.
 func identify(info fs.FileInfo) [2]uint64 {
 	device, file := scan.Identity(info)
 	return [2]uint64{device, file}
 }
 
-// unchanged reports whether a file is the same as before.
+// unchanged reports whether two looks have found the same file, with the same size and time of
+// modification.
 func unchanged(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// isPacked reports whether the text of a file that begins so has to be decoded. It is not known if
-// the file may still become one or the other.
+// isPacked reports whether a file that begins with head is compressed or UTF-16. Known is false if
+// the file is still too short to decide.
 func isPacked(head []byte) (packed, known bool) {
 	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
@@ -96,41 +116,42 @@ func isPacked(head []byte) (packed, known bool) {
 	return len(head) > 1 && (head[0] == 0) != (head[1] == 0), len(head) > 1
 }
 
-// load opens a file, and reads its beginning. It returns nil if there is no text yet.
-func (f *Follower) load(path string) (*source, error) {
+// openSource opens a file and reads its beginning. It returns nil without an error if the file has
+// no text yet.
+func (f *Follower) openSource(path string) (*source, error) {
 	opened, err := f.open(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{path: path, open: opened, head: headOf(opened)}
-	f.step()
-	s.info, err = opened.Stat()
-	if err == nil && !s.info.Mode().IsRegular() {
+	s := &source{path: path, file: opened}
+	s.rawHead, err = headOf(opened)
+	f.beforeAccess()
+	if err == nil {
+		s.comparedInfo, err = opened.Stat()
+	}
+	if err == nil && !s.comparedInfo.Mode().IsRegular() {
 		err = errNoFile
 	}
 	known := false
-	s.packed, known = isPacked(s.head)
-	s.begin = s.head
+	s.packed, known = isPacked(s.rawHead)
+	s.textHead = s.rawHead
 	if s.packed {
-		f.step()
-		s.begin = make([]byte, beginSize)
-		n, _ := io.ReadFull(s.text(0), s.begin)
-		s.begin = s.begin[:n]
+		f.beforeAccess()
+		s.textHead = make([]byte, beginSize)
+		n, _ := io.ReadFull(s.text(0), s.textHead)
+		s.textHead = s.textHead[:n]
 	}
-	if err != nil || !known || len(s.begin) == 0 {
-		f.shut(s)
+	if err != nil || !known || len(s.textHead) == 0 {
+		f.closeFile(s)
 		return nil, err
 	}
-	var begin text
-	begin.Write(s.begin)
-	s.first = begin.first
 	return s, nil
 }
 
-// reopen opens a file again. It reports false if its name does not lead to it any more, if it was
-// written anew, or with an error if it cannot be opened.
+// reopen opens a known file again. It returns false if the name leads to another file now, or the
+// file was written anew. The error says why the file cannot be opened.
 func (f *Follower) reopen(s *source) (isThere bool, err error) {
-	if s.open != nil {
+	if s.file != nil {
 		return true, nil
 	}
 	opened, err := f.open(s.path)
@@ -141,79 +162,82 @@ func (f *Follower) reopen(s *source) (isThere bool, err error) {
 		return false, err
 	}
 	f.mu.Lock()
-	s.open = opened
+	s.file = opened
 	f.mu.Unlock()
-	f.step()
+	f.beforeAccess()
 	info, err := opened.Stat()
-	if err == nil && os.SameFile(s.info, info) && f.intact(s, s.open, 0) {
+	if err == nil && os.SameFile(s.comparedInfo, info) && f.intact(s, s.file, 0) {
 		return true, nil
 	}
-	f.shut(s)
+	f.closeFile(s)
 	return false, nil
 }
 
-// shut closes a file.
-func (f *Follower) shut(s *source) {
-	if s.open == nil {
+// closeFile closes the file of a source. The source stays known.
+func (f *Follower) closeFile(s *source) {
+	if s.file == nil {
 		return
 	}
-	s.open.Close()
-	f.opened.Add(-1)
+	s.file.Close()
+	f.openCount.Add(-1)
 	f.mu.Lock()
-	s.open = nil
+	s.file = nil
 	f.mu.Unlock()
 }
 
-// headOf returns the first bytes of a file.
-func headOf(file *os.File) []byte {
+// headOf returns the first bytes of a file, at most beginSize.
+func headOf(file *os.File) ([]byte, error) {
 	head := make([]byte, beginSize)
-	n, _ := file.ReadAt(head, 0)
-	return head[:n]
+	n, err := file.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
 }
 
-// intact reports whether a file that is open still begins as it did, and has so many bytes. It may
-// just have been truncated, and have been written again.
+// intact reports whether an open file still begins as before, and still has at least size bytes.
+// Otherwise it was truncated, and maybe written again.
 func (f *Follower) intact(s *source, from *os.File, size int64) bool {
-	f.step()
-	now := headOf(from)
+	f.beforeAccess()
+	now, _ := headOf(from)
 	f.mu.Lock()
-	same := bytes.HasPrefix(now, s.head)
+	same := bytes.HasPrefix(now, s.rawHead)
 	if same {
-		s.head = now
+		s.rawHead = now
 	}
 	f.mu.Unlock()
 	if !same || size <= int64(len(now)) {
 		return same
 	}
-	f.step()
+	f.beforeAccess()
 	n, _ := from.ReadAt(make([]byte, 1), size-1)
 	return n == 1
 }
 
-// text returns a reader of the text of a file that is open, from a byte on. One that is packed is
-// read from its start.
+// text returns a reader of the decoded text of an open file. It starts at the byte from, or at the
+// start if the file is packed.
 func (s *source) text(from int64) io.Reader {
 	if s.packed {
-		return plaintext.NewReader(io.NewSectionReader(s.open, 0, math.MaxInt64))
+		return plaintext.NewReader(io.NewSectionReader(s.file, 0, math.MaxInt64))
 	}
-	return io.NewSectionReader(s.open, from, math.MaxInt64-from)
+	return io.NewSectionReader(s.file, from, math.MaxInt64-from)
 }
 
-// isNamed reports whether the name at which a file was seen last leads to it.
+// isNamed reports whether the last known path of a file still leads to it.
 func (f *Follower) isNamed(s *source) bool {
 	f.mu.Lock()
-	info := s.info
+	info := s.comparedInfo
 	f.mu.Unlock()
-	f.step()
+	f.beforeAccess()
 	now, err := os.Stat(s.path)
 	return err == nil && os.SameFile(now, info)
 }
 
-// added is what rotation adds to a name: numbers and dates.
+// added matches what rotation adds to a name: numbers and dates.
 var added = regexp.MustCompile(`([._-]\d+(T\d+)?Z?)+`)
 
-// base returns the name of a file without what rotation adds, and without what follows its first
-// ending. So node.hdr is the base of node.hdr.1.gz, node-20260102.hdr and node.hdr.bak.
+// base returns the name of a file without numbers and dates that rotation adds, and without further
+// endings. For example, node.hdr is the base of node.hdr.1.gz, node-20260102.hdr and node.hdr.bak.
 func base(path string) string {
 	name := filepath.Base(path)
 	if at := added.FindStringIndex(name); at != nil && at[0] > 0 {
@@ -229,51 +253,49 @@ func base(path string) string {
 	return stem + "." + ending
 }
 
-// isBelow reports whether a file is in the folder of another one, or below it.
+// isBelow reports whether path lies in the folder of the file at of, or in a folder below it.
 func isBelow(path, of string) bool {
 	inside, err := filepath.Rel(filepath.Dir(of), path)
 	return err == nil && filepath.IsLocal(inside)
 }
 
-// A relation is that of the text of a file to a log.
+// A relation compares the text of a file with the text of a log, see the comment of the package.
 type relation int
 
 const (
-	unknown relation = iota // it changes just now
+	unknown relation = iota // the files change during the comparison
 	differs                 // in a byte that both have
 	shorter
 	equal
 	longer
 )
 
-// A comparison is how far a file has the text of a log.
+// A comparison is the result of comparing a file with a log.
 type comparison struct {
 	relation
-	size int64 // bytes of the log that the file has
+	size int64 // bytes that the file and the log have in common
 }
 
-// isBetter reports whether a comparison says more than another one of the same size: the file does
-// not end within the log, or the log began at its name.
-func (c comparison) isBetter(other comparison, sameName bool) bool {
-	if c.relation == shorter || other.relation == shorter {
-		return c.relation != shorter
-	}
-	return sameName
+// isBetter reports whether a file has more of one log than of another log, or as much and does not
+// end within the log.
+func (c comparison) isBetter(other comparison) bool {
+	return c.relation != differs && (c.size > other.size || c.size == other.size && c.relation > other.relation)
 }
 
-// compare compares a file with a log: with the other files that have it or, if there is none, with
-// the hashes of what was read. Before is what was known of the file. A file that has more than
-// another one, which has a name, is another log that begins alike, unless the log was read in it.
+// compare compares a file with a log: with the other files of the log or, if there is none, with
+// the hashes of what was read. Before is the source that was known for this file, or nil. If the
+// file has more than a named file of the log, it is another log, unless the log was read from this
+// file.
 func (f *Follower) compare(s, before *source, l *Log) comparison {
 	f.mu.Lock()
 	points := l.read.text.points()
 	size := l.read.text.Size
 	others := l.beside(s)
-	grown := before != nil && before.log == l && bytes.HasPrefix(s.head, before.head)
+	grown := before != nil && before.log == l && bytes.HasPrefix(s.rawHead, before.rawHead)
 	wasRead := grown && before.state != part && before.state != copied
 	from := int64(0)
 	if grown && !s.packed {
-		from = min(before.size, size)
+		from = min(before.sharedSize, size)
 	}
 	f.mu.Unlock()
 	switch {
@@ -291,19 +313,19 @@ func (f *Follower) compare(s, before *source, l *Log) comparison {
 			return c
 		case isAnother && f.isNamed(other):
 			return comparison{relation: differs}
-		case isAnother && f.looks-other.seen < settled: // it may have another name now
+		case isAnother && f.scans-other.seenInScan < settleScans: // other may have a new name
 			return comparison{}
 		}
 	}
 	return c
 }
 
-// beside returns the other files that have all that was read of a log, first the one that is read.
-// The lock is held.
+// beside returns the other files that have all that was read of a log. The file that is read comes
+// first. The lock is held.
 func (l *Log) beside(s *source) (others []*source) {
 	for _, other := range l.files {
 		switch {
-		case !other.hasAll() || os.SameFile(other.info, s.info):
+		case !other.hasAll() || os.SameFile(other.comparedInfo, s.comparedInfo):
 		case other.state == current:
 			others = slices.Insert(others, 0, other)
 		default:
@@ -313,36 +335,38 @@ func (l *Log) beside(s *source) (others []*source) {
 	return others
 }
 
-// compareFiles compares the text of a file with another file that has the log, from a byte on.
+// compareFiles compares the text of a file with that of another file of a log. The first bytes, up
+// to from, are known to be equal. A file that cannot be opened is forgotten. The next scan examines
+// it again, and reports the error.
 func (f *Follower) compareFiles(s, other *source, from int64) comparison {
-	if other.open == nil {
+	if other.file == nil {
 		if isThere, _ := f.reopen(other); !isThere {
-			f.drop(other)
+			f.forget(other)
 			return comparison{}
 		}
-		defer f.shut(other)
+		defer f.closeFile(other)
 	}
 	if other.packed {
 		from = 0
 	}
 	c := f.compareTexts(s, other, from)
-	if !f.intact(other, other.open, 0) {
+	if !f.intact(other, other.file, 0) {
 		return comparison{}
 	}
 	return c
 }
 
-// compareTexts compares the texts of two files from a byte on.
+// compareTexts compares the decoded texts of two open files, from a byte on.
 func (f *Follower) compareTexts(s, other *source, from int64) comparison {
 	r := s.text(from)
 	beside := other.text(from)
 	size := from
 	for {
-		f.step()
-		n, err := io.ReadFull(r, f.buffers[0][:])
-		f.step()
-		m, end := io.ReadFull(beside, f.buffers[1][:n])
-		part, there := f.buffers[0][:n], f.buffers[1][:m]
+		f.beforeAccess()
+		n, err := io.ReadFull(r, f.looker.buffers[0][:])
+		f.beforeAccess()
+		m, end := io.ReadFull(beside, f.looker.buffers[1][:n])
+		part, there := f.looker.buffers[0][:n], f.looker.buffers[1][:m]
 		size += int64(n)
 		switch {
 		case !bytes.HasPrefix(part, there):
@@ -354,27 +378,28 @@ func (f *Follower) compareTexts(s, other *source, from int64) comparison {
 		case err == nil:
 			continue
 		}
-		f.step()
-		if m, _ = io.ReadFull(beside, f.buffers[1][:1]); m > 0 {
+		f.beforeAccess()
+		if m, _ = io.ReadFull(beside, f.looker.buffers[1][:1]); m > 0 {
 			return comparison{relation: shorter, size: size}
 		}
 		return comparison{relation: equal, size: size}
 	}
 }
 
-// compareHashes compares the text of a file with the hashes of what was read of a log. Of a plain
-// file it reads only the first and the last lines.
+// compareHashes compares the text of a file with the hashes of what was read of a log. Known is the
+// number of bytes that were read. If the file is not packed, compareHashes reads only the first and
+// the last lines.
 func (f *Follower) compareHashes(s *source, points []point, known int64) comparison {
 	r := s.text(0)
 	var read point
 	c := comparison{relation: shorter}
-	f.step()
-	info, err := s.open.Stat()
+	f.beforeAccess()
+	info, err := s.file.Stat()
 	if err != nil {
 		return comparison{}
 	}
 	for n, p := range points {
-		if n == someLines && !s.packed && len(points) >= 2*someLines {
+		if n == edgeLines && !s.packed && len(points) >= 2*edgeLines {
 			if info.Size() < known {
 				return c
 			}
@@ -383,12 +408,12 @@ func (f *Follower) compareHashes(s *source, points []point, known int64) compari
 			continue
 		}
 		for read.Size < p.Size {
-			f.step()
-			part := f.buffers[0][:min(p.Size-read.Size, int64(len(f.buffers[0])))]
+			f.beforeAccess()
+			part := f.looker.buffers[0][:min(p.Size-read.Size, int64(len(f.looker.buffers[0])))]
 			m, err := io.ReadFull(r, part)
 			read.add(part[:m])
 			if err != nil {
-				if n < someLines && bytes.IndexByte(part[:m], '\n') >= 0 { // a line ends there
+				if n < edgeLines && bytes.IndexByte(part[:m], '\n') >= 0 { // a line ends there
 					c.relation = differs
 				}
 				return c
@@ -400,8 +425,8 @@ func (f *Follower) compareHashes(s *source, points []point, known int64) compari
 		c.size = p.Size
 	}
 	c.relation = equal
-	f.step()
-	if n, _ := io.ReadFull(r, f.buffers[0][:1]); n > 0 {
+	f.beforeAccess()
+	if n, _ := io.ReadFull(r, f.looker.buffers[0][:1]); n > 0 {
 		c.relation = longer
 		c.size++
 	}
